@@ -1716,12 +1716,22 @@ class PerpAMMFundingResponseFunding(_PerpAMMFundingResponseFunding, total=False)
 
 
 @final
-class PerpAMMFundingResponse(TypedDict):
+class PerpAMMFundingResponseUnavailable(TypedDict):
+    pair: str
+    reason: str
+
+
+class _PerpAMMFundingResponse(TypedDict):
     funding: list[PerpAMMFundingResponseFunding]
     blockNumber: float  # The block of the answer.
     network: str
     timestamp: float  # Milliseconds since the Unix epoch.
     latency: float  # Seconds from the request to the answer.
+
+
+@final
+class PerpAMMFundingResponse(_PerpAMMFundingResponse, total=False):
+    unavailable: list[PerpAMMFundingResponseUnavailable]  # What is missing in this answer, and why. Absent: nothing is missing.
 
 
 @final
@@ -1747,12 +1757,22 @@ class PerpFundingResponseFunding(_PerpFundingResponseFunding, total=False):
 
 
 @final
-class PerpFundingResponse(TypedDict):
+class PerpFundingResponseUnavailable(TypedDict):
+    pair: str
+    reason: str
+
+
+class _PerpFundingResponse(TypedDict):
     funding: list[PerpFundingResponseFunding]
     blockNumber: float  # The block of the answer.
     network: str
     timestamp: float  # Milliseconds since the Unix epoch.
     latency: float  # Seconds from the request to the answer.
+
+
+@final
+class PerpFundingResponse(_PerpFundingResponse, total=False):
+    unavailable: list[PerpFundingResponseUnavailable]  # What is missing in this answer, and why. Absent: nothing is missing.
 
 
 class _PerpAMMOpenRequest(TypedDict):
@@ -2021,11 +2041,21 @@ class PerpAMMPairsRequest(TypedDict):
 
 
 @final
-class PerpAMMPairsResponse(TypedDict):
+class PerpAMMPairsResponseUnavailable(TypedDict):
+    pair: str
+    reason: str
+
+
+class _PerpAMMPairsResponse(TypedDict):
     pairs: list[str]  # ETHUSD, …: those that are paused or closed too.
     network: str
     timestamp: float  # Milliseconds since the Unix epoch.
     latency: float  # Seconds from the request to the answer.
+
+
+@final
+class PerpAMMPairsResponse(_PerpAMMPairsResponse, total=False):
+    unavailable: list[PerpAMMPairsResponseUnavailable]  # What is missing in this answer, and why. Absent: nothing is missing.
 
 
 @final
@@ -2036,11 +2066,21 @@ class PerpPairsRequest(TypedDict):
 
 
 @final
-class PerpPairsResponse(TypedDict):
+class PerpPairsResponseUnavailable(TypedDict):
+    pair: str
+    reason: str
+
+
+class _PerpPairsResponse(TypedDict):
     pairs: list[str]  # ETHUSD, …: those that are paused or closed too.
     network: str
     timestamp: float  # Milliseconds since the Unix epoch.
     latency: float  # Seconds from the request to the answer.
+
+
+@final
+class PerpPairsResponse(_PerpPairsResponse, total=False):
+    unavailable: list[PerpPairsResponseUnavailable]  # What is missing in this answer, and why. Absent: nothing is missing.
 
 
 @final
@@ -2274,11 +2314,21 @@ class CLOBMarketsResponseMarkets(_CLOBMarketsResponseMarkets, total=False):
 
 
 @final
-class CLOBMarketsResponse(TypedDict):
+class CLOBMarketsResponseUnavailable(TypedDict):
+    market: str
+    reason: str
+
+
+class _CLOBMarketsResponse(TypedDict):
     markets: dict[str, CLOBMarketsResponseMarkets]  # By the name of the market, BASE-QUOTE.
     network: str
     timestamp: float  # Milliseconds since the Unix epoch.
     latency: float  # Seconds from the request to the answer.
+
+
+@final
+class CLOBMarketsResponse(_CLOBMarketsResponse, total=False):
+    unavailable: list[CLOBMarketsResponseUnavailable]  # What is missing in this answer, and why. Absent: nothing is missing.
 
 
 class _CLOBTickerRequest(TypedDict):
@@ -2614,6 +2664,12 @@ class CLOBTradesResponseTrades(_CLOBTradesResponseTrades, total=False):
     txHash: str
 
 
+@final
+class CLOBTradesResponseUnavailable(TypedDict):
+    tradeId: str
+    reason: str
+
+
 class _CLOBTradesResponse(TypedDict):
     trades: list[CLOBTradesResponseTrades]  # Newest first.
     network: str
@@ -2623,6 +2679,7 @@ class _CLOBTradesResponse(TypedDict):
 
 @final
 class CLOBTradesResponse(_CLOBTradesResponse, total=False):
+    unavailable: list[CLOBTradesResponseUnavailable]  # What is missing in this answer, and why. Absent: nothing is missing.
     nextCursor: str  # There are more entries: request them with this as `cursor`.
 
 
@@ -2642,11 +2699,21 @@ class CLOBBalancesResponseBalances(TypedDict):
 
 
 @final
-class CLOBBalancesResponse(TypedDict):
+class CLOBBalancesResponseUnavailable(TypedDict):
+    token: str
+    reason: str
+
+
+class _CLOBBalancesResponse(TypedDict):
     balances: dict[str, CLOBBalancesResponseBalances]  # What is held in the exchange, by symbol.
     network: str
     timestamp: float  # Milliseconds since the Unix epoch.
     latency: float  # Seconds from the request to the answer.
+
+
+@final
+class CLOBBalancesResponse(_CLOBBalancesResponse, total=False):
+    unavailable: list[CLOBBalancesResponseUnavailable]  # What is missing in this answer, and why. Absent: nothing is missing.
 
 
 class _CLOBDepositRequest(TypedDict):
@@ -2771,11 +2838,21 @@ class CLOBMarginMarketsResponseMarkets(_CLOBMarginMarketsResponseMarkets, total=
 
 
 @final
-class CLOBMarginMarketsResponse(TypedDict):
+class CLOBMarginMarketsResponseUnavailable(TypedDict):
+    market: str
+    reason: str
+
+
+class _CLOBMarginMarketsResponse(TypedDict):
     markets: dict[str, CLOBMarginMarketsResponseMarkets]  # By the name of the market, BASE-QUOTE.
     network: str
     timestamp: float  # Milliseconds since the Unix epoch.
     latency: float  # Seconds from the request to the answer.
+
+
+@final
+class CLOBMarginMarketsResponse(_CLOBMarginMarketsResponse, total=False):
+    unavailable: list[CLOBMarginMarketsResponseUnavailable]  # What is missing in this answer, and why. Absent: nothing is missing.
 
 
 class _CLOBMarginTickerRequest(TypedDict):
@@ -3115,6 +3192,12 @@ class CLOBMarginTradesResponseTrades(_CLOBMarginTradesResponseTrades, total=Fals
     txHash: str
 
 
+@final
+class CLOBMarginTradesResponseUnavailable(TypedDict):
+    tradeId: str
+    reason: str
+
+
 class _CLOBMarginTradesResponse(TypedDict):
     trades: list[CLOBMarginTradesResponseTrades]  # Newest first.
     network: str
@@ -3124,6 +3207,7 @@ class _CLOBMarginTradesResponse(TypedDict):
 
 @final
 class CLOBMarginTradesResponse(_CLOBMarginTradesResponse, total=False):
+    unavailable: list[CLOBMarginTradesResponseUnavailable]  # What is missing in this answer, and why. Absent: nothing is missing.
     nextCursor: str  # There are more entries: request them with this as `cursor`.
 
 
@@ -3143,11 +3227,21 @@ class CLOBMarginBalancesResponseBalances(TypedDict):
 
 
 @final
-class CLOBMarginBalancesResponse(TypedDict):
+class CLOBMarginBalancesResponseUnavailable(TypedDict):
+    token: str
+    reason: str
+
+
+class _CLOBMarginBalancesResponse(TypedDict):
     balances: dict[str, CLOBMarginBalancesResponseBalances]  # What is held in the exchange, by symbol.
     network: str
     timestamp: float  # Milliseconds since the Unix epoch.
     latency: float  # Seconds from the request to the answer.
+
+
+@final
+class CLOBMarginBalancesResponse(_CLOBMarginBalancesResponse, total=False):
+    unavailable: list[CLOBMarginBalancesResponseUnavailable]  # What is missing in this answer, and why. Absent: nothing is missing.
 
 
 class _CLOBMarginDepositRequest(TypedDict):
@@ -3258,7 +3352,12 @@ class CLOBMarginAccountResponseTokens(_CLOBMarginAccountResponseTokens, total=Fa
 
 
 @final
-class CLOBMarginAccountResponse(TypedDict):
+class CLOBMarginAccountResponseUnavailable(TypedDict):
+    token: str
+    reason: str
+
+
+class _CLOBMarginAccountResponse(TypedDict):
     mode: str  # The exchange's own name of it.
     sharedWith: list[str]  # What shares its equity, such as perpetual positions.
     equity: str  # Value of the account, in the unit of account of the exchange.
@@ -3272,6 +3371,11 @@ class CLOBMarginAccountResponse(TypedDict):
     network: str
     timestamp: float  # Milliseconds since the Unix epoch.
     latency: float  # Seconds from the request to the answer.
+
+
+@final
+class CLOBMarginAccountResponse(_CLOBMarginAccountResponse, total=False):
+    unavailable: list[CLOBMarginAccountResponseUnavailable]  # What is missing in this answer, and why. Absent: nothing is missing.
 
 
 class _CLOBMarginBorrowRequest(TypedDict):
@@ -3375,11 +3479,21 @@ class CLOBPerpMarketsResponseMarkets(_CLOBPerpMarketsResponseMarkets, total=Fals
 
 
 @final
-class CLOBPerpMarketsResponse(TypedDict):
+class CLOBPerpMarketsResponseUnavailable(TypedDict):
+    market: str
+    reason: str
+
+
+class _CLOBPerpMarketsResponse(TypedDict):
     markets: dict[str, CLOBPerpMarketsResponseMarkets]  # By the name of the market, BASE-QUOTE.
     network: str
     timestamp: float  # Milliseconds since the Unix epoch.
     latency: float  # Seconds from the request to the answer.
+
+
+@final
+class CLOBPerpMarketsResponse(_CLOBPerpMarketsResponse, total=False):
+    unavailable: list[CLOBPerpMarketsResponseUnavailable]  # What is missing in this answer, and why. Absent: nothing is missing.
 
 
 class _CLOBPerpTickerRequest(TypedDict):
@@ -3719,6 +3833,12 @@ class CLOBPerpTradesResponseTrades(_CLOBPerpTradesResponseTrades, total=False):
     txHash: str
 
 
+@final
+class CLOBPerpTradesResponseUnavailable(TypedDict):
+    tradeId: str
+    reason: str
+
+
 class _CLOBPerpTradesResponse(TypedDict):
     trades: list[CLOBPerpTradesResponseTrades]  # Newest first.
     network: str
@@ -3728,6 +3848,7 @@ class _CLOBPerpTradesResponse(TypedDict):
 
 @final
 class CLOBPerpTradesResponse(_CLOBPerpTradesResponse, total=False):
+    unavailable: list[CLOBPerpTradesResponseUnavailable]  # What is missing in this answer, and why. Absent: nothing is missing.
     nextCursor: str  # There are more entries: request them with this as `cursor`.
 
 
@@ -3747,11 +3868,21 @@ class CLOBPerpBalancesResponseBalances(TypedDict):
 
 
 @final
-class CLOBPerpBalancesResponse(TypedDict):
+class CLOBPerpBalancesResponseUnavailable(TypedDict):
+    token: str
+    reason: str
+
+
+class _CLOBPerpBalancesResponse(TypedDict):
     balances: dict[str, CLOBPerpBalancesResponseBalances]  # What is held in the exchange, by symbol.
     network: str
     timestamp: float  # Milliseconds since the Unix epoch.
     latency: float  # Seconds from the request to the answer.
+
+
+@final
+class CLOBPerpBalancesResponse(_CLOBPerpBalancesResponse, total=False):
+    unavailable: list[CLOBPerpBalancesResponseUnavailable]  # What is missing in this answer, and why. Absent: nothing is missing.
 
 
 class _CLOBPerpDepositRequest(TypedDict):
@@ -3869,11 +4000,21 @@ class CLOBPerpPositionsResponsePositions(TypedDict):
 
 
 @final
-class CLOBPerpPositionsResponse(TypedDict):
+class CLOBPerpPositionsResponseUnavailable(TypedDict):
+    market: str
+    reason: str
+
+
+class _CLOBPerpPositionsResponse(TypedDict):
     positions: list[CLOBPerpPositionsResponsePositions]
     network: str
     timestamp: float  # Milliseconds since the Unix epoch.
     latency: float  # Seconds from the request to the answer.
+
+
+@final
+class CLOBPerpPositionsResponse(_CLOBPerpPositionsResponse, total=False):
+    unavailable: list[CLOBPerpPositionsResponseUnavailable]  # What is missing in this answer, and why. Absent: nothing is missing.
 
 
 @final
@@ -3974,6 +4115,12 @@ class CLOBPerpFundingPaymentsResponsePayments(TypedDict):
     timestamp: float  # Milliseconds since the Unix epoch.
 
 
+@final
+class CLOBPerpFundingPaymentsResponseUnavailable(TypedDict):
+    market: str
+    reason: str
+
+
 class _CLOBPerpFundingPaymentsResponse(TypedDict):
     payments: list[CLOBPerpFundingPaymentsResponsePayments]  # Newest first.
     network: str
@@ -3983,6 +4130,7 @@ class _CLOBPerpFundingPaymentsResponse(TypedDict):
 
 @final
 class CLOBPerpFundingPaymentsResponse(_CLOBPerpFundingPaymentsResponse, total=False):
+    unavailable: list[CLOBPerpFundingPaymentsResponseUnavailable]  # What is missing in this answer, and why. Absent: nothing is missing.
     nextCursor: str  # There are more entries: request them with this as `cursor`.
 
 
