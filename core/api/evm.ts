@@ -12,6 +12,7 @@ import {
   TokenSymbols,
   transactionFields,
   WalletAddress,
+  unavailable,
 } from './endpoint.ts'
 
 const Spender = Type.String({
@@ -31,6 +32,7 @@ export const EVMAllowancesResponse = enveloped({
   approvals: Type.Record(Type.String(), Type.String(), {
     description: 'Token as in the request → decimal string; the smallest if the connector has several spenders.',
   }),
+  unavailable: unavailable({ token: Type.String({ description: 'As in the request.' }) }),
   spenders: Type.Optional(Type.Record(Type.String(), Approvals)),
   expiries: Type.Optional(
     Type.Record(Type.String(), Type.Record(Type.String(), Type.Number()), {

@@ -11,6 +11,7 @@ import {
   TokenSymbols,
   TransactionHash,
   WalletAddress,
+  unavailable,
 } from './endpoint.ts'
 
 export const NetworkStatusRequest = request({ chain: Type.Optional(ChainName), network: Type.Optional(NetworkName) })
@@ -94,6 +95,7 @@ export const NetworkTokensAddResponse = enveloped({
 export const NetworkBalancesRequest = request({ ...chainFields, address: WalletAddress, tokenSymbols: TokenSymbols })
 export const NetworkBalancesResponse = enveloped({
   balances: Type.Record(Type.String(), Type.String(), { description: 'Token as in the request → decimal string.' }),
+  unavailable: unavailable({ token: Type.String({ description: 'As in the request.' }) }),
 })
 
 export const NetworkPollRequest = request({ ...chainFields, txHash: TransactionHash, connector: Type.Optional(ConnectorName) })

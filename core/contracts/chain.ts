@@ -84,8 +84,8 @@ export interface Chain<F extends Types = Types> extends Life {
    * last. One round trip for a block that follows the one before. Absent where the family does not have this.
    */
   changes?(after: Head, to: Head, interest: Interest, at: At): Promise<readonly HeadChanges<F>[] | 'forked'>
-  /** One round trip for any number of tokens, all at one block. */
-  balances(owner: F['address'], tokens: readonly Token[], at: At): Promise<readonly bigint[]>
+  /** One round trip for any number of tokens, all at one block. Undefined for one whose contract does not answer as a token. */
+  balances(owner: F['address'], tokens: readonly Token[], at: At): Promise<readonly (bigint | undefined)[]>
   /** A token that is on no list, read from the chain; undefined where the address is not a token. */
   token(address: F['address'], at: At): Promise<Token | undefined>
   /** The same for several, in one round trip. Absent: they are asked for one after the other. Since 1.1. */
@@ -110,13 +110,13 @@ export interface AltchainVerbs<F extends Types = Types> {
 
 /** For EVM chains. */
 export interface EvmVerbs<F extends Types = Types> {
-  /** One round trip. Outer array by spender, inner by token. */
+  /** One round trip. Outer array by spender, inner by token; undefined for a token whose contract does not answer as one. */
   allowances(
     owner: F['address'],
     spenders: readonly F['address'][],
     tokens: readonly Token[],
     at: At,
-  ): Promise<readonly (readonly bigint[])[]>
+  ): Promise<readonly (readonly (bigint | undefined)[])[]>
   /** `amountRaw` undefined approves the largest amount. Two steps where the token refuses to change a non-zero allowance. */
   approve(
     owner: F['address'],
@@ -127,14 +127,14 @@ export interface EvmVerbs<F extends Types = Types> {
   ): Promise<{ plan: Plan<F>; amountRaw: bigint }>
   /** For spenders that take tokens by Permit2 (https://github.com/Uniswap/permit2). Absent: the family has none. */
   permit2?: {
-    /** One round trip. Outer array by spender, inner by token. */
+    /** One round trip. Outer array by spender, inner by token; undefined for a token whose contract does not answer as one. */
     allowances(
       owner: F['address'],
       permit2: F['address'],
       spenders: readonly F['address'][],
       tokens: readonly Token[],
       at: At,
-    ): Promise<readonly (readonly Permit2Allowance[])[]>
+    ): Promise<readonly (readonly (Permit2Allowance | undefined)[])[]>
     /**
      * Approves the spender at the contract, and first the contract at the token where that allows less. `amountRaw` undefined is the largest
      * amount, `expires` undefined never. 0 takes the spender's allowance away, and leaves the token's.

@@ -7,6 +7,7 @@ import { isUnlimited } from '../wallet/policy.ts'
 import type { Handler, Handlers, Services } from './context.ts'
 import { readMoment, readRaw } from './read-fields.ts'
 import { notYet, responseKey, type NetworkEntry, type Registry } from './registry.ts'
+import { unavailableTokens } from './tokens.ts'
 import { readAddress, readFees, readWallet, requireKey } from './wallets.ts'
 
 const evmApprove: Handler<'EVMApprove'> = async (request, context) => {
@@ -143,24 +144,23 @@ const evmAllowances: Handler<'EVMAllowances'> = async (request, { network, servi
   const evm = evmOf(network)
   const owner = readAddress(network, request.address)
   const { addresses, permit2 } = await readSpenders(request.spender, network, registry)
-  const tokens = await network.tokens.resolveAll(request.tokenSymbols, 'tokenSymbols', at)
+  const asked = await network.tokens.resolveEach(request.tokenSymbols, 'tokenSymbols', at)
+  const tokens = asked.found.map(({ token }) => token)
   const [plain, byPermit2] = await readAllowances(evm, owner, { addresses, permit2 }, tokens, at)
-  const raws = addresses.map((spender) => byPermit2.get(spender)?.map(({ amountRaw }) => amountRaw) ?? plain.get(spender) ?? [])
+  const raws = addresses.map((spender) => byPermit2.get(spender)?.map((each) => each?.amountRaw) ?? plain.get(spender) ?? [])
 
-  const show = (of: (tokenIndex: number) => bigint) =>
-    Object.fromEntries(tokens.map((token, i) => [responseKey(request.tokenSymbols[i], token), fromRaw(of(i), token.decimals)]))
+  const answers = (tokenIndex: number) => raws.every((row) => row[tokenIndex] !== undefined)
+  const byToken = <T>(of: (tokenIndex: number, token: Token) => T): Record<string, T> =>
+    Object.fromEntries(asked.found.flatMap(({ name, token }, i) => (answers(i) ? [[responseKey(name, token), of(i, token)] as const] : [])))
+  const show = (of: (tokenIndex: number) => bigint) => byToken((i, token) => fromRaw(of(i), token.decimals))
   const lowest = show((i) => raws.map((row) => row[i] ?? 0n).reduce((a, b) => (a < b ? a : b)))
   const each = Object.fromEntries(addresses.map((address, row) => [address, show((i) => raws[row]?.[i] ?? 0n)]))
-  const expiries = Object.fromEntries(
-    [...byPermit2].map(([spender, allowances]) => [
-      spender,
-      Object.fromEntries(tokens.map((token, i) => [responseKey(request.tokenSymbols[i], token), allowances[i]?.expires ?? 0])),
-    ]),
-  )
+  const expiries = Object.fromEntries([...byPermit2].map(([spender, allowances]) => [spender, byToken((i) => allowances[i]?.expires ?? 0)]))
   const permits = byPermit2.size > 0 ? await showPermits(owner, byPermit2, tokens, network, transactions) : []
   return {
     spender: addresses[0] ?? '',
     approvals: lowest,
+    ...unavailableTokens(asked, (i) => answers(i) || undefined),
     ...(addresses.length > 1 && { spenders: each }),
     ...(byPermit2.size > 0 && { expiries }),
     ...(permits.length > 0 && { permits }),
@@ -191,7 +191,9 @@ export async function readAllowances(
   { addresses, permit2 }: Pick<Spenders, 'addresses' | 'permit2'>,
   tokens: readonly Token[],
   at: At,
-): Promise<readonly [ReadonlyMap<string, readonly bigint[]>, ReadonlyMap<string, readonly Permit2Allowance[]>]> {
+): Promise<
+  readonly [ReadonlyMap<string, readonly (bigint | undefined)[]>, ReadonlyMap<string, readonly (Permit2Allowance | undefined)[]>]
+> {
   const plain = addresses.filter((spender) => !permit2.has(spender))
   const contracts = [...new Set(permit2.values())]
   const spendersOf = (contract: string) => addresses.filter((spender) => permit2.get(spender) === contract)

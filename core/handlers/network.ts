@@ -9,6 +9,7 @@ import { isObject } from '../json.ts'
 import type { Handler, Handlers } from './context.ts'
 import { originalOf } from './looks.ts'
 import { findNetworks, responseKey, type NetworkEntry } from './registry.ts'
+import { unavailableTokens } from './tokens.ts'
 import { readAddress } from './wallets.ts'
 
 /**
@@ -75,10 +76,20 @@ const networkTokens: Handler<'NetworkTokens'> = async ({ tokenSymbols }, { netwo
 const networkBalances: Handler<'NetworkBalances'> = async ({ address, tokenSymbols }, { network, signal }) => {
   const at = { signal }
   const owner = readAddress(network, address)
-  const tokens = await network.tokens.resolveAll(tokenSymbols, 'tokenSymbols', at)
-  const raws = await network.impl.balances(owner, tokens, at)
+  const asked = await network.tokens.resolveEach(tokenSymbols, 'tokenSymbols', at)
+  const raws = await network.impl.balances(
+    owner,
+    asked.found.map(({ token }) => token),
+    at,
+  )
   return {
-    balances: Object.fromEntries(tokens.map((token, i) => [responseKey(tokenSymbols[i], token), fromRaw(raws[i] ?? 0n, token.decimals)])),
+    ...unavailableTokens(asked, (i) => raws[i]),
+    balances: Object.fromEntries(
+      asked.found.flatMap(({ name, token }, i) => {
+        const raw = raws[i]
+        return raw === undefined ? [] : [[responseKey(name, token), fromRaw(raw, token.decimals)]]
+      }),
+    ),
   }
 }
 

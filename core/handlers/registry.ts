@@ -414,6 +414,11 @@ export interface TokenBook {
    */
   resolveAll(names: readonly string[], field: string, at: At): Promise<readonly Token[]>
   /**
+   * The same for an answer that can do without some: those of a name that is no token, or several, are told apart.
+   * @throws SluiceError where no name is a token; that of a node in trouble
+   */
+  resolveEach(names: readonly string[], field: string, at: At): Promise<FoundTokens>
+  /**
    * The listed token of a symbol or an address, without asking the chain; undefined for the address of another one.
    * @throws SluiceError as `resolve`
    */
@@ -426,6 +431,13 @@ export interface TokenBook {
 
 /** Unlisted tokens that are asked for in one request: each runs code of whoever deployed it. */
 const maxAsked = 20
+
+/** What the names of a request stand for. */
+export interface FoundTokens {
+  /** With the name that the request has. */
+  readonly found: readonly { readonly name: string; readonly token: Token }[]
+  readonly missing: readonly { readonly token: string; readonly reason: string }[]
+}
 /** Unlisted tokens that are cached. */
 const maxUnlisted = 10_000
 
@@ -440,12 +452,14 @@ export function createTokenBook(chain: Chain, list: readonly Token[], where: str
   for (const address of coinAddresses) byAddress.set(address, coin)
   const unlisted = new Map<string, Token>()
 
+  const noTokenAt = (address: string) => new SluiceError('TOKEN_NOT_SUPPORTED', `There is no token at ${address} on ${where}.`)
+
   async function fetchToken(address: string, at: At): Promise<Token> {
     return learn(address, await chain.token(address, at))
   }
 
   function learn(address: string, token: Token | undefined): Token {
-    if (!token) throw new SluiceError('TOKEN_NOT_SUPPORTED', `There is no token at ${address} on ${where}.`)
+    if (!token) throw noTokenAt(address)
     // A map goes by the order of insertion: what was learnt first is forgotten first, so that nobody can fill it for good.
     for (const oldest of unlisted.keys()) {
       if (unlisted.size < maxUnlisted) break
@@ -453,6 +467,17 @@ export function createTokenBook(chain: Chain, list: readonly Token[], where: str
     }
     unlisted.set(address, token)
     return token
+  }
+
+  /** Those of these addresses that are tokens. Stops at the first trouble. */
+  async function fetchEach(addresses: readonly string[], at: At): Promise<ReadonlyMap<string, Token>> {
+    const batch = addresses.length > 1 ? await chain.tokens?.(addresses, at) : undefined
+    const read = new Map<string, Token>()
+    for (const [index, address] of addresses.entries()) {
+      const token = batch ? batch[index] : await chain.token(address, at)
+      if (token) read.set(address, learn(address, token))
+    }
+    return read
   }
 
   /** Several that are on no list. */
@@ -517,6 +542,36 @@ export function createTokenBook(chain: Chain, list: readonly Token[], where: str
       }
       await fetchTokens([...asked], at)
       return Promise.all(names.map(async (name) => load(find(name, field), at)))
+    },
+    async resolveEach(names, field, at) {
+      const failures = new Map<string, SluiceError>()
+      const known = new Map<string, Token | string>()
+      const asked = new Set<string>()
+      for (const name of new Set(names)) {
+        try {
+          const place = find(name, field)
+          known.set(name, place)
+          if (typeof place === 'string') asked.add(place)
+        } catch (error) {
+          if (!(error instanceof SluiceError)) throw error
+          failures.set(name, error)
+          // At once: to look for what a thousand names may mean takes longer than most requests.
+          if (failures.size > maxAsked) throw error
+        }
+        if (asked.size > maxAsked) throw tooManyUnlisted(field, where)
+      }
+      const read = await fetchEach([...asked], at)
+      for (const [name, place] of known) if (typeof place === 'string' && !read.has(place)) failures.set(name, noTokenAt(place))
+      const [first] = failures.values()
+      if (first && failures.size === new Set(names).size) throw first
+      return {
+        found: names.flatMap((name) => {
+          const place = known.get(name)
+          const token = typeof place === 'string' ? read.get(place) : place
+          return token ? [{ name, token }] : []
+        }),
+        missing: [...failures].map(([token, { message }]) => ({ token, reason: message })),
+      }
     },
     known(name, field) {
       const found = find(name, field)

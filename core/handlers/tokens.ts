@@ -5,7 +5,7 @@ import type { At, Token } from '../contracts/index.ts'
 import { badFields, SluiceError } from '../errors.ts'
 import type { Handler, Handlers } from './context.ts'
 import { isPlain, originalOf } from './looks.ts'
-import type { NetworkEntry } from './registry.ts'
+import type { FoundTokens, NetworkEntry } from './registry.ts'
 import { readAddress } from './wallets.ts'
 
 const networkToken: Handler<'NetworkToken'> = async (request, { network, signal }) => {
@@ -64,6 +64,21 @@ const addToList: Handler<'NetworkTokensAdd'> = async (request, { network, servic
 }
 
 const shown = ({ symbol, address, decimals }: Token) => ({ symbol, address, decimals })
+
+/** For a token whose contract does not answer as one. */
+export const notAToken = ({ symbol, address }: Token): SluiceError =>
+  new SluiceError('TOKEN_NOT_SUPPORTED', `${symbol} at ${address} does not answer as a token on this network: check its address.`)
+
+/**
+ * What an answer about tokens lacks: names that are none's, and tokens whose contract does not answer.
+ * @param answerOf what the chain said of one @throws SluiceError TOKEN_NOT_SUPPORTED where nothing is left
+ */
+export function unavailableTokens({ found, missing }: FoundTokens, answerOf: (index: number) => unknown) {
+  const silent = found.filter((_, index) => answerOf(index) === undefined)
+  if (silent[0] && silent.length === found.length) throw notAToken(silent[0].token)
+  const unavailable = [...missing, ...silent.map(({ name, token }) => ({ token: name, reason: notAToken(token).message }))]
+  return unavailable.length === 0 ? {} : { unavailable }
+}
 
 /** @throws SluiceError TOKEN_NOT_SUPPORTED, INCOMPLETE_PARAMS */
 async function readToken(text: string, network: NetworkEntry, at: At): Promise<{ token: Token; isListed: boolean }> {

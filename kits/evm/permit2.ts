@@ -104,7 +104,7 @@ export function createPermit2(reader: EvmReader, approve: EvmVerbs<Evm>['approve
     spenders: readonly string[],
     tokens: readonly Token[],
     at: At,
-  ): Promise<readonly (readonly Permit2Allowance[])[]> {
+  ): Promise<readonly (readonly (Permit2Allowance | undefined)[])[]> {
     const erc20 = tokens.filter((token) => !token.native)
     const calls = [
       ...erc20.map((token) => allowanceCall(token.address, owner, permit2)),
@@ -112,10 +112,11 @@ export function createPermit2(reader: EvmReader, approve: EvmVerbs<Evm>['approve
     ]
     const { head, results } = await reader.read(calls, at)
     return spenders.map((_, row) =>
-      tokens.map((token): Permit2Allowance => {
+      tokens.map((token): Permit2Allowance | undefined => {
         if (token.native) return { amountRaw: maxAmountRaw, expires: Number(never) }
         const index = erc20.indexOf(token)
-        const ofToken = uintOf(results[index] ?? { ok: false, data: '0x' }) ?? 0n
+        const ofToken = uintOf(results[index] ?? { ok: false, data: '0x' })
+        if (ofToken === undefined) return undefined
         const ofSpender = permit2AllowanceOf(results[(row + 1) * erc20.length + index] ?? { ok: false, data: '0x' })
         if (!ofSpender) return { amountRaw: 0n, expires: 0 }
         const { amountRaw, expires } = ofSpender

@@ -17,7 +17,7 @@ export function createApprovals(
     spenders: readonly string[],
     tokens: readonly Token[],
     at: At,
-  ): Promise<readonly (readonly bigint[])[]> {
+  ): Promise<readonly (readonly (bigint | undefined)[])[]> {
     if (spenders.length * tokens.length === 0) return spenders.map(() => [])
     // The native coin needs no allowance: a call pays with its value.
     const erc20 = tokens.filter((token) => !token.native)
@@ -26,7 +26,7 @@ export function createApprovals(
     return spenders.map((_, row) =>
       tokens.map((token) => {
         if (token.native) return maxAmountRaw
-        return uintOf(results[row * erc20.length + erc20.indexOf(token)] ?? noResult) ?? notAToken(token)
+        return uintOf(results[row * erc20.length + erc20.indexOf(token)] ?? noResult)
       }),
     )
   }
@@ -122,23 +122,22 @@ export function uintOf({ ok, data }: CallResult): bigint | undefined {
   return ok && data.length >= 66 ? quantityOf(data.slice(0, 66)) : undefined
 }
 
-/** Native and token balances at one block, in one round trip. */
+/** Native and token balances at one block, in one round trip. A contract that is not a token has none, not a balance of 0. */
 export async function readBalances(
   reader: EvmReader,
   multicall: string,
   owner: string,
   tokens: readonly Token[],
   at: At,
-): Promise<readonly bigint[]> {
+): Promise<readonly (bigint | undefined)[]> {
   if (tokens.length === 0) return []
   const calls = tokens.map((token) => (token.native ? ethBalanceCall(multicall, owner) : balanceOfCall(token.address, owner)))
   const { results } = await reader.read(calls, at)
-  return tokens.map((token, index) => uintOf(results[index] ?? noResult) ?? notAToken(token))
+  return tokens.map((_, index) => uintOf(results[index] ?? noResult))
 }
 
 export const noResult = { ok: false, data: '0x' } as const
 
-/** A contract that is not a token has no balance, not a balance of 0. */
 function notAToken({ symbol, address }: Token): never {
   throw new SluiceError('TOKEN_NOT_SUPPORTED', `${symbol} at ${address} does not answer as a token on this network: check its address.`)
 }

@@ -1,4 +1,8 @@
 import { expect } from 'chai'
+import type { Chain, Token } from '../../core/contracts/index.ts'
+import { SluiceError } from '../../core/errors.ts'
+import { evmHandlers } from '../../core/handlers/evm.ts'
+import { networkHandlers } from '../../core/handlers/network.ts'
 import { createTokenBook } from '../../core/handlers/registry.ts'
 import { networks } from '../../plugins/polygon/networks.ts'
 import { evmChain } from '../../kits/evm/chain.ts'
@@ -72,4 +76,56 @@ describe('the native coin among the tokens of a network', () => {
       expect(book.listed.filter((token) => token.address === address)).to.have.length(address === standIns[0] ? 1 : 0)
       expect(book.listedAt(polygon.address(address) ?? '')).to.equal(polygon.nativeCurrency)
     })
+})
+
+describe('an answer about several tokens', () => {
+  const addressOf = (digit: string) => `0x${digit.repeat(40)}`
+  const listed = ['A', 'B', 'DEAD', 'TWIN', 'TWIN'].map((symbol, index) => ({ symbol, address: addressOf(String(index + 1)), decimals: 0 }))
+  const [foreign, nothing, away] = [addressOf('7'), addressOf('8'), addressOf('9')]
+  const raws = (tokens: readonly Token[]) => tokens.map(({ symbol }) => (symbol === 'DEAD' ? undefined : 5n))
+  const chain = {
+    ...polygon,
+    balances: async (_: string, tokens: readonly Token[]) => raws(tokens),
+    async token(address: string) {
+      if (address === away) throw new SluiceError('NETWORK', 'no node')
+      return address === nothing ? undefined : { symbol: 'FOREIGN', address, decimals: 0 }
+    },
+    tokens: undefined,
+    evm: { allowances: async (_: string, spenders: readonly string[], tokens: readonly Token[]) => spenders.map(() => raws(tokens)) },
+  } as unknown as Chain
+  const on = { chain: 'polygon', network: 'mainnet' }
+  const network = { ...on, impl: chain, tokens: createTokenBook(chain, listed, 'polygon/mainnet') }
+  const services = { registry: { hasConnector: () => false, pending: () => undefined, venuesOn: () => [] } }
+  const context = { network, services, ...at } as never
+  const owner = addressOf('a')
+  const balancesOf = async (...tokenSymbols: string[]) => networkHandlers.NetworkBalances({ ...on, address: owner, tokenSymbols }, context)
+  const allowancesOf = async (...tokenSymbols: string[]) =>
+    evmHandlers.EVMAllowances({ ...on, address: owner, spender: addressOf('b'), tokenSymbols }, context)
+  const codeOf = async (work: Promise<unknown>) =>
+    work.then(
+      () => 'answered',
+      (error: unknown) => Object(error).name,
+    )
+
+  it('has the good ones, and says what it lacks: a dead one, unknown ones, one of several, no address', async () => {
+    const bad = ['DEAD', 'NOPE', nothing, 'TWIN', placeholder.replace('0xEe', '0xee')]
+    const { balances, unavailable } = await balancesOf('a', ...bad, 'B', foreign)
+    expect(balances).to.deep.equal({ A: '5', B: '5', [foreign]: '5' })
+    expect(unavailable?.map(({ token }) => token)).to.have.members(bad)
+    for (const { reason } of unavailable ?? [])
+      expect(reason).to.match(/does not answer as a token|has no token|no token at|several tokens|checksum/)
+    const allowed = await allowancesOf('a', ...bad, 'B', foreign)
+    expect(allowed.approvals).to.deep.equal(balances)
+    expect(allowed.unavailable).to.deep.equal(unavailable)
+    expect(await balancesOf('a')).to.not.have.property('unavailable')
+  })
+
+  it('is an error where none is good, and where nodes are in trouble', async () => {
+    for (const ask of [balancesOf, allowancesOf]) {
+      expect(await codeOf(ask('DEAD'))).to.equal('TOKEN_NOT_SUPPORTED')
+      expect(await codeOf(ask('DEAD', 'NOPE'))).to.equal('TOKEN_NOT_SUPPORTED')
+      expect(await codeOf(ask('TWIN'))).to.equal('INCOMPLETE_PARAMS')
+      expect(await codeOf(ask('A', away))).to.equal('NETWORK')
+    }
+  })
 })

@@ -102,6 +102,22 @@ describe('tokens at run time', function () {
     expect(outcome(await add({ token: nameless, symbol: 'EIGHT' }))).to.equal('400 INCOMPLETE_PARAMS')
   })
 
+  it('are answered where one among them is dead, which is told', async () => {
+    const gone = await deploy('GONE')
+    await add({ token: gone })
+    await rpc('anvil_setCode', gone, '0x')
+    const [wallet, tokenSymbols] = [missing, ['ETH', 'GONE', 'USDC', 'NOPE']]
+    const shown = await server.client.get('/network/balances', { ...local, address: wallet, tokenSymbols })
+    expect(shown.status, shown.text).to.equal(200)
+    expect(Object.keys(shown.body.balances)).to.deep.equal(['ETH', 'USDC'])
+    expect(shown.body.unavailable.map(({ token }: { token: string }) => token)).to.deep.equal(['NOPE', 'GONE'])
+    const allowed = await server.client.get('/evm/allowances', { ...local, address: wallet, spender: missing, tokenSymbols })
+    expect(allowed.body.unavailable).to.deep.equal(shown.body.unavailable)
+    expect(Object.keys(allowed.body.approvals)).to.deep.equal(['ETH', 'USDC'])
+    const alone = await server.client.get('/network/balances', { ...local, address: wallet, tokenSymbols: 'GONE' })
+    expect(outcome(alone)).to.equal('404 TOKEN_NOT_SUPPORTED')
+  })
+
   it('say what is odd about them', async () => {
     expect((await show(await deploy('ZERO', 0))).body.warnings[0]).to.contain('no decimals')
     expect((await show(await deploy('MANY', 60))).body.warnings[0]).to.contain('60 decimals')

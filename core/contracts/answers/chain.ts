@@ -84,7 +84,7 @@ const outcomeSchema: Schema<SimulatedOutcome | 'unavailable'> = either(
 
 type Permit2 = NonNullable<EvmVerbs['permit2']>
 const permit2Contract: Contract<Permit2> = {
-  allowances: answers(list(list(object<Permit2Allowance>({ amountRaw: amount(), expires: integer() }), 10_000), 10_000)),
+  allowances: answers(list(list(orNothing(object<Permit2Allowance>({ amountRaw: amount(), expires: integer() })), 10_000), 10_000)),
   approve: answers(object<Awaited<ReturnType<Permit2['approve']>>>({ plan: planSchema, amountRaw: amount(), expires: integer() })),
 }
 
@@ -104,7 +104,7 @@ const gasPricesSchema = object<GasPrices>({
 })
 
 const evmContract: Contract<EvmVerbs> = {
-  allowances: answers(list(list(amount(), 10_000), 10_000)),
+  allowances: answers(list(list(orNothing(amount()), 10_000), 10_000)),
   approve: answers(object<{ plan: Plan; amountRaw: bigint }>({ plan: planSchema, amountRaw: amount() })),
   permit2: part(permit2Contract),
   wrapped: part(wrappedContract),
@@ -137,7 +137,7 @@ export const chainContract: Contract<Chain> = {
   head: answers(headSchema),
   heads: answers(stream(headSchema)),
   changes: answers(either(oneOf('forked'), list(headChangesSchema, 100_000))),
-  balances: answers(list(amount(), 10_000)),
+  balances: answers(list(orNothing(amount()), 10_000)),
   token: answers(orNothing(tokenSchema)),
   tokens: answers(list(orNothing(tokenSchema), 1_000)),
   gas: { answer: gasTermsSchema, atOnce: true },

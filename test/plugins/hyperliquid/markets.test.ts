@@ -61,8 +61,6 @@ describe("Hyperliquid's markets with bad ones among them", () => {
   it('are told in the log once each', async () => {
     await ask('CLOB')
     const names = [...own.lines.map(({ fields }) => Object(fields).market), ...core.lines.map(({ fields }) => Object(fields).entry)]
-    expect(names.toSorted()).to.deep.equal(
-      ['hype-USDC', 'PURR-USDC', '@3', '@4', 'KPEPE-USD', 'ODD-USD', 'NULL-USD', 'perpetual 5-USD'].toSorted(),
-    )
+    expect(names).to.have.members(['hype-USDC', 'PURR-USDC', '@3', '@4', 'KPEPE-USD', 'ODD-USD', 'NULL-USD', 'perpetual 5-USD'])
   })
 })

@@ -348,11 +348,21 @@ class NetworkBalancesRequest(TypedDict):
 
 
 @final
-class NetworkBalancesResponse(TypedDict):
+class NetworkBalancesResponseUnavailable(TypedDict):
+    token: str  # As in the request.
+    reason: str
+
+
+class _NetworkBalancesResponse(TypedDict):
     balances: dict[str, str]  # Token as in the request → decimal string.
     network: str
     timestamp: float  # Milliseconds since the Unix epoch.
     latency: float  # Seconds from the request to the answer.
+
+
+@final
+class NetworkBalancesResponse(_NetworkBalancesResponse, total=False):
+    unavailable: list[NetworkBalancesResponseUnavailable]  # What is missing in this answer, and why. Absent: nothing is missing.
 
 
 class _NetworkPollRequest(TypedDict):
@@ -434,6 +444,12 @@ class EVMAllowancesRequest(TypedDict):
     tokenSymbols: list[str]  # Symbols or addresses.
 
 
+@final
+class EVMAllowancesResponseUnavailable(TypedDict):
+    token: str  # As in the request.
+    reason: str
+
+
 class _EVMAllowancesResponsePermits(TypedDict):
     spender: str
     token: str  # Its address.
@@ -456,6 +472,7 @@ class _EVMAllowancesResponse(TypedDict):
 
 @final
 class EVMAllowancesResponse(_EVMAllowancesResponse, total=False):
+    unavailable: list[EVMAllowancesResponseUnavailable]  # What is missing in this answer, and why. Absent: nothing is missing.
     spenders: dict[str, dict[str, str]]
     expiries: dict[str, dict[str, float]]  # Spender → token → seconds since the Unix epoch: when the allowance ends, for spenders that take tokens by Permit2. One that has ended counts as 0.
     permits: list[EVMAllowancesResponsePermits]  # What the wallet signed by `signedPermits` and what is neither used nor expired, beside the allowances.
