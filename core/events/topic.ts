@@ -152,7 +152,8 @@ export async function onEachNetwork<T>(
   }
   return onNetworks(networks, async (each) => {
     await registry.wake(each.chain, each.network, connector)
-    return find(registry.network(each.chain, each.network), registry.venue(connector, each.chain, each.network))
+    const venue = registry.venue(connector, each.chain, each.network)
+    return find(registry.networkOf(venue, each.chain, each.network), venue)
   })
 }
 

@@ -114,6 +114,11 @@ export interface Registry {
   wake(chain: string, network: string, connector?: string): Promise<void> | undefined
   /** @throws SluiceError UNKNOWN_CHAIN_ERROR, SERVICE_UNINITIALIZED, NETWORK or RATE_LIMIT */
   network(chain: string, network: string): NetworkEntry
+  /**
+   * The network for requests to a connector there. Where the exchange takes signed actions itself it need not be ready: they go by no node of the
+   * chain. @throws SluiceError as `network`
+   */
+  networkOf(venue: VenueEntry, chain: string, network: string): NetworkEntry
   /** @throws SluiceError UNKNOWN_CONNECTOR, UNKNOWN_CHAIN_ERROR, SERVICE_UNINITIALIZED, NETWORK or RATE_LIMIT */
   venue(connector: string, chain: string, network: string): VenueEntry
   venuesOn(chain: string, network: string): readonly VenueEntry[]
@@ -311,11 +316,20 @@ export function createRegistry(first: RegistryEntries): GrowingRegistry {
     pending: findPending,
     venuesOn: (chain, network) => venues.filter((each) => each.chain === chain && each.network === network),
     wake(chain, network, connector) {
-      const named = [networkAt(chain, network), connector === undefined ? undefined : venueAt.get(connector)?.(chain, network)]
+      const venue = connector === undefined ? undefined : venueAt.get(connector)?.(chain, network)
+      const on = networkAt(chain, network)
+      // Nobody waits for nodes that their exchange does not need; what goes by the chain looks again.
+      const isAside = venue?.actions !== undefined
+      if (isAside && on?.notReady() !== undefined) void on.wake()
+      const named = [isAside ? undefined : on, venue]
       const notReady = named.flatMap((entry) => (entry && entry.notReady() !== undefined ? [entry] : []))
       return notReady.length === 0 ? undefined : wakeAll(notReady)
     },
     network: (chain, network) => requireReady(findNetwork(chain, network), () => `The network ${chain}/${network}`),
+    networkOf({ actions }, chain, network) {
+      const entry = findNetwork(chain, network)
+      return actions ? entry : requireReady(entry, () => `The network ${chain}/${network}`)
+    },
     venue(connector, chain, network) {
       const entry = venueAt.get(connector)?.(chain, network)
       if (entry) return requireReady(entry, () => `The connector ${connector} on ${chain}/${network}`)

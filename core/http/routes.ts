@@ -145,7 +145,7 @@ function lookupOf(on: Endpoint['on'], { registry }: Services) {
     if (on === 'chain') return { network: registry.network(chain, network) }
     // The connector first: if both are unknown, its name is the more helpful error.
     const venue = registry.venue(connector, chain, network)
-    return { venue, network: registry.network(chain, network) }
+    return { venue, network: registry.networkOf(venue, chain, network) }
   }
   const ofAll = (chain: string, network: string) => ({ network: registry.network(chain, network), venue: undefined })
   return (request: Fields): object | Promise<object> => {

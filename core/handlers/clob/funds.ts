@@ -157,6 +157,7 @@ async function submitFunds<S extends object>(
   context: ConnectorContext,
 ) {
   const isOnChain = !('via' in plan)
+  if (isOnChain) await requireNodes(context)
   const answer = ({ txHash, nonce, landed }: SubmitResult) => ({
     id: txHash,
     state: landed === undefined ? ('PENDING' as const) : landed.ok ? ('DONE' as const) : ('REJECTED' as const),
@@ -165,6 +166,12 @@ async function submitFunds<S extends object>(
     ...(isOnChain && { txHash, nonce }),
   })
   return answer(await submit({ ...context, ...wallet, plan, scope, kind: 'funds', about, answer }, context, bounds))
+}
+
+/** A plan of the chain needs its nodes, where nothing before has asked for them. @throws SluiceError NETWORK, RATE_LIMIT, SERVICE_UNINITIALIZED */
+async function requireNodes({ network: { chain, network }, services: { registry } }: ConnectorContext): Promise<void> {
+  await registry.wake(chain, network)
+  registry.network(chain, network)
 }
 
 export const fundsHandlers = (type: BookSet) => ({

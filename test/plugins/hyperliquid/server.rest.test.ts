@@ -1,3 +1,4 @@
+import { createServer } from 'node:http'
 import { expect } from 'chai'
 import { startServer, venuesReady, type TestServer } from '../../../testkit/server.ts'
 import { follow, type Follower } from '../../events/client.ts'
@@ -220,5 +221,54 @@ describe('a server on Hyperliquid', function () {
       const { status, body } = await server.client.get('/events', { topics: 'positions', ...of, market: 'ETH-USD,ETH-EUR' })
       expect([status, body.name]).to.deep.equal([404, 'UNKNOWN_ORDER'])
     })
+  })
+})
+
+describe('a server on Hyperliquid whose EVM node is over its limits from the start', function () {
+  this.timeout(90_000)
+  const node = createServer((_, response) =>
+    response.writeHead(429, { 'content-type': 'application/json' }).end('{"error":"Too Many Requests"}'),
+  )
+  let site: Site
+  let server: TestServer
+  let of: { chain: string; network: string; connector: string; address: string }
+  before(async () => {
+    site = await startSite()
+    await new Promise<void>((resolve) => void node.listen(0, '127.0.0.1', resolve))
+    const address = node.address()
+    const rpcUrls = [`http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`]
+    const conf = { ...site.server.conf, 'chains/hyperliquid.yml': { mainnet: { rpcUrls }, testnet: { rpcUrls } } }
+    server = await startServer({ ...site.server, conf })
+    of = { chain: site.chain, network: site.network, connector: 'hyperliquid', address: site.wallets[0] }
+  })
+  after(async () => {
+    await server?.stop()
+    node.closeAllConnections()
+    node.close()
+    await site?.stop()
+  })
+
+  it('lists markets, shows books, takes and cancels orders, and tells of them', async () => {
+    const { client } = server
+    const { address: _, ...market } = of
+    for (const path of ['/clob/markets', '/clob/perp/markets', '/clob/balances', '/clob/perp/positions', '/clob/orders']) {
+      const { status, text } = await client.get(path, path.endsWith('markets') ? market : of)
+      expect(status, `${path} ${text}`).to.equal(200)
+    }
+    const book = await client.get('/clob/orderBook', { ...market, market: 'HYPE-USDC' })
+    expect(book.status, book.text).to.equal(200)
+    const order = { ...of, market: 'HYPE-USDC', side: 'BUY', orderType: 'LIMIT', price: '39', amount: '1', clientOrderId: 'no-node' }
+    const placed = await client.post('/clob/orders', order)
+    expect(placed.body, placed.text).to.include({ state: 'OPEN' })
+    const named = new URLSearchParams({ ...of, market: 'HYPE-USDC', clientOrderId: 'no-node' })
+    const cancelled = await client.request('DELETE', `/clob/orders?${named.toString()}`)
+    expect(cancelled.body, cancelled.text).to.include({ state: 'CANCELED' })
+    const shown = await client.get('/clob/orders', { ...of, clientOrderId: 'no-node' })
+    expect(shown.body.orders[0], shown.text).to.include({ state: 'CANCELED' })
+  })
+
+  it('refuses what goes by the chain, and says that its nodes are the reason', async () => {
+    const deposit = await server.client.post('/clob/deposit', { ...of, token: 'USDC', amount: '5' })
+    expect(deposit.body, deposit.text).to.have.property('name', 'RATE_LIMIT')
   })
 })
