@@ -12,6 +12,7 @@ import { isObject } from '../json.ts'
 import { hookUpdate } from '../loader/compile.ts'
 import { declaredFile, type FoundPlugin } from '../loader/find.ts'
 import type { HookUpdate } from '../loader/hook.ts'
+import type { Bounds } from '../loader/host/frames.ts'
 import { openChannel, otherEndGone } from '../loader/host/channel.ts'
 import type { ContainedProcess } from '../loader/host/containment.ts'
 import { findAcceptedWay, findWay, insideUpdate, uncontained, type ContainmentSettings } from '../loader/host/way.ts'
@@ -109,7 +110,14 @@ export async function deployOutside(outside: OutsidePlugin, to: Deployed, start:
 const limits = { residentBytes: 768 * 2 ** 20, processes: 8 }
 const maxFrameBytes = 4 * 2 ** 20
 const maxQuestions = 64
-const perSecond = { bytes: 32 * 2 ** 20, messages: 10_000 }
+/** Nobody is served meanwhile. */
+const bounds: Bounds = {
+  perSecond: { bytes: 32 * 2 ** 20, messages: 10_000 },
+  maxUnaskedFrameBytes: maxFrameBytes,
+  maxUnaskedBytes: 320 * 2 ** 20,
+  maxFrameMs: 60_000,
+  processor: { burstMs: 5_000, perSecondMs: 500, perAnswerMs: 0 },
+}
 const lookMs = 200
 
 async function runIn(
@@ -132,7 +140,7 @@ async function runIn(
     onClosed: (error) => end(error.message),
     maxFrameBytes,
     maxQuestions,
-    perSecond,
+    bounds,
   })
   const done = new AbortController()
   const watching = (async () => {

@@ -251,7 +251,7 @@ function recordParser({ additionalProperties, maxProperties = 0 }: Keywords): Pa
   }
 }
 
-const maxKey = 200
+export const maxKey = 200
 
 /** `__proto__` would not become a key. */
 function requireKey(key: string): void {

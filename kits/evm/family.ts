@@ -1,5 +1,13 @@
 // The family, and the reader of its connectors that run in a process of their own: they ask by data for what they read, and the server's reader reads it.
-import { SluiceError, type Family, type Head, type IsolatedReading, type RemoteReading, type Token } from '../../core/contracts/index.ts'
+import {
+  SluiceError,
+  type At,
+  type Family,
+  type Head,
+  type IsolatedReading,
+  type RemoteReading,
+  type Token,
+} from '../../core/contracts/index.ts'
 import { isObject } from '../../core/json.ts'
 import type { Call, CallResult, Evm, EvmReader, FoundLog, LogFilter, Probe } from './types.ts'
 
@@ -22,8 +30,14 @@ interface Reading {
   readonly results: readonly CallResult[]
 }
 
+interface ReadRequest {
+  readonly do: 'read'
+  readonly calls: readonly (Call | Probe)[]
+  readonly after?: Head | undefined
+}
+
 type Request =
-  | { readonly do: 'read'; readonly calls: readonly (Call | Probe)[]; readonly after?: Head | undefined }
+  | ReadRequest
   | { readonly do: 'call'; readonly call: { to?: string; from?: string; data: string } }
   | { readonly do: 'logs'; readonly filter: LogFilter }
 
@@ -40,13 +54,10 @@ const remote: RemoteReading<EvmReader> = {
 
   async answer(own, asked, at) {
     const request = readRequest(asked)
-    const reader = isolated.get(own) ?? isolate(own, () => {}).reader
-    isolated.set(own, reader)
-    if (request.do === 'read') {
-      const { calls, after } = request
-      const { head, results } = await reader.read(calls, at, after)
-      return (after ? { results } : { head, results }) satisfies Reading
-    }
+    const reading = isolated.get(own) ?? isolate(own, () => {})
+    isolated.set(own, reading)
+    const { reader } = reading
+    if (request.do === 'read') return readInParts(reading, request, at)
     return request.do === 'call' ? reader.call(request.call, at) : reader.logs(request.filter, at)
   },
 
@@ -81,14 +92,18 @@ export const evm: Family<Evm> = { name: 'evm', keys: 'secp256k1', remote }
 /** Of one `eth_call`: geth's own default (`--rpc.gascap`). Nodes that are set up to give more give it to the server's plugins only. */
 const maxGasUnits = 50_000_000n
 
-/** The reader for hosts, by what is asked of: that may be the reader itself. */
-const isolated = new WeakMap<EvmReader, EvmReader>()
+interface Isolated extends IsolatedReading<EvmReader> {
+  readonly take: (calls: number) => void
+}
 
-function isolate(own: EvmReader, take: (calls: number) => void): IsolatedReading<EvmReader> {
+/** The reader for hosts, by what is asked of: that may be the reader itself. */
+const isolated = new WeakMap<EvmReader, Isolated>()
+
+function isolate(own: EvmReader, take: (calls: number) => void): Isolated {
   const { reader, changes, close } = own.isolated?.({ gasUnits: maxGasUnits, take }) ?? { reader: own }
-  isolated.set(reader, reader)
-  return {
+  const reading: Isolated = {
     reader,
+    take,
     ...(close && { close }),
     ...(changes && {
       async changes(after, to, interest, at) {
@@ -100,9 +115,25 @@ function isolate(own: EvmReader, take: (calls: number) => void): IsolatedReading
       },
     }),
   }
+  isolated.set(reader, reading)
+  return reading
 }
 
-const maxCalls = 20_000
+/** To pack contract calls and to read their results takes the server's time: so many count as one more call to a node, and others have their turn. */
+const [callsOfOne, callsOfPart] = [20, 500]
+
+/** All at one block: that of the first part. */
+async function readInParts({ reader, take }: Isolated, { calls, after }: ReadRequest, at: At): Promise<Reading> {
+  if (calls.length >= callsOfOne) take(Math.floor(calls.length / callsOfOne))
+  const first = await reader.read(calls.slice(0, callsOfPart), at, after)
+  const results = [...first.results]
+  for (let from = callsOfPart; from < calls.length; from += callsOfPart)
+    results.push(...(await reader.read(calls.slice(from, from + callsOfPart), at, first.head)).results)
+  return after ? { results } : { head: first.head, results }
+}
+
+/** Ten times what the kits read at once. */
+const maxCalls = 5_000
 const maxTopics = 4
 const maxAlternatives = 1_000
 

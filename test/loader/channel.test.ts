@@ -4,9 +4,18 @@ import { setImmediate } from 'node:timers/promises'
 import { expect } from 'chai'
 import { SluiceError } from '../../core/errors.ts'
 import { openChannel, type Channel } from '../../core/loader/host/channel.ts'
+import type { Bounds } from '../../core/loader/host/frames.ts'
+
+const bounds: Bounds = {
+  perSecond: { bytes: 10_000, messages: 20 },
+  maxUnaskedFrameBytes: 1_000,
+  maxUnaskedBytes: 2_000,
+  maxFrameMs: 60_000,
+  processor: { burstMs: 60_000, perSecondMs: 0, perAnswerMs: 0 },
+}
 
 /** The server's end of a channel, and the bare socket of a host that may write anything. */
-async function ends(answer: (method: string, args: readonly unknown[]) => unknown = () => undefined) {
+async function ends(answer: (method: string, args: readonly unknown[]) => unknown = () => undefined, changed: Partial<Bounds> = {}) {
   const listener = createServer().listen(0, '127.0.0.1')
   await once(listener, 'listening')
   const address = listener.address()
@@ -20,8 +29,7 @@ async function ends(answer: (method: string, args: readonly unknown[]) => unknow
     onTold: () => {},
     maxFrameBytes: 1_000,
     maxQuestions: 2,
-    perSecond: { bytes: 10_000, messages: 20 },
-    maxUnaskedBytes: 2_000,
+    bounds: { ...bounds, ...changed },
     maxUnreadBytes: 2 ** 20,
   }
   const channel = openChannel({ ...options, socket, answer, onClosed: (why) => close(why) })
@@ -34,6 +42,8 @@ async function pair(answer: (method: string, args: readonly unknown[]) => unknow
   openChannel({ socket: host, answer, onTold: () => {}, onClosed: () => {}, maxFrameBytes: 10_000, maxQuestions: 10 })
   return channel
 }
+
+const nested = (depth: number): unknown[] => (depth === 0 ? [] : [nested(depth - 1)])
 
 function frame(messages: unknown): Buffer {
   const text = Buffer.from(JSON.stringify(messages))
@@ -96,6 +106,8 @@ describe('the channel between the server and a host', () => {
       bytes: Buffer.concat([1, 2, 3].map(() => frame([[3, 'log', ['x'.repeat(900)]]]))),
       why: /more than 2000 bytes within ten seconds that nobody asked for/,
     },
+    { what: 'a frame without a message', bytes: frame([]), why: /a frame without a message/ },
+    { what: 'what is nested too deep', bytes: frame([[3, 'log', [nested(200)]]]), why: /nested more than 100 deep/ },
     { what: 'too many messages', bytes: frame(Array.from({ length: 30 }, () => [3, 'log', []])), why: /more than 20 messages/ },
   ])
     it(`is closed by ${what}, and who waits is told`, async () => {
@@ -105,6 +117,79 @@ describe('the channel between the server and a host', () => {
       expect((await closed).message).to.match(why)
       if (waiting) expect(await waiting).to.equal(await closed)
     })
+
+  it('is closed by an answer that is longer than what was asked for may be, before it is read', async () => {
+    const { channel, host, closed } = await ends(never, { maxUnaskedFrameBytes: 100 })
+    const asked = channel.ask('ping', ['a word'], undefined, 50).catch((error: unknown) => error)
+    host.write(frame([[1, 1, 'x'.repeat(200)]]))
+    expect((await closed).message).to.match(/a frame of \d+ bytes is over the bound of 150/)
+    expect(await asked).to.equal(await closed)
+  })
+
+  it('counts what comes behind an answer as what nobody asked for', async () => {
+    const { channel, host, closed } = await ends(never, { maxUnaskedBytes: 500 })
+    const asked = channel.ask('ping', ['a word'], undefined, 50)
+    host.write(
+      frame([
+        [1, 1, 'a word'],
+        [3, 'log', ['x'.repeat(600)]],
+      ]),
+    )
+    expect(await asked).to.equal('a word')
+    expect((await closed).message).to.match(/more than 500 bytes within ten seconds that nobody asked for/)
+  })
+
+  it('takes an answer that comes too late as the one that was asked for', async () => {
+    const { channel, host, closed } = await ends(never, { maxUnaskedFrameBytes: 100, maxUnaskedBytes: 100 })
+    const over = new AbortController()
+    const asked = channel.ask('pools', [], over.signal, 800).catch(String)
+    over.abort(new Error('over'))
+    host.write(frame([[1, 1, 'x'.repeat(700)]]))
+    expect(await asked).to.match(/over/)
+    const next = channel.ask('ping', ['a word'])
+    host.write(frame([[1, 2, 'a word']]))
+    expect(await next).to.equal('a word')
+    host.write(frame([[1, 1, 'x'.repeat(150)]]))
+    expect((await closed).message).to.match(/over the bound of 100/)
+  })
+
+  it('is closed by a frame that comes byte by byte, for the time that it takes to read it', async () => {
+    const { host, closed } = await ends(never, { processor: { burstMs: 5, perSecondMs: 0, perAnswerMs: 0 } })
+    host.setNoDelay(true).on('error', () => {})
+    let why: Error | undefined
+    void closed.then((error) => (why = error))
+    host.write(Buffer.from([0, 0, 3, 0]))
+    for (let count = 0; count < 0x300 - 1 && !why; count += 1) {
+      host.write('[')
+      await setImmediate()
+    }
+    expect((await closed).message).to.match(/to read what it says, though nobody asked for it, takes more than 5 ms of processor time/)
+  })
+
+  it('is closed by a frame that is never complete', async () => {
+    const { host, closed } = await ends(never, { maxFrameMs: 1 })
+    host.setNoDelay(true).on('error', () => {})
+    let why: Error | undefined
+    void closed.then((error) => (why = error))
+    host.write(Buffer.from([0, 0, 3, 0]))
+    while (!why) {
+      host.write('[')
+      await setImmediate()
+    }
+    expect(why.message).to.match(/a frame that was not complete within 0\.001 s/)
+  })
+
+  it('lets who answers much be read for as long as there were questions', async () => {
+    const { channel, host } = await ends(never, {
+      perSecond: { bytes: 2 ** 20, messages: 20 },
+      processor: { burstMs: 1, perSecondMs: 0, perAnswerMs: 0.2 },
+    })
+    for (let id = 1; id <= 200; id += 1) {
+      const asked = channel.ask('quote', [], undefined, 100)
+      host.write(frame([[1, id, 'a price']]))
+      expect(await asked).to.equal('a price')
+    }
+  })
 
   it('is closed where the other end asks and does not read, and an answer is taken for what was asked only', async () => {
     const { host, channel, closed } = await ends(() => 'x'.repeat(2 ** 20))

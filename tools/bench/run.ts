@@ -13,6 +13,7 @@ import { clientsBesideBare } from './figures/clients.ts'
 import { contained } from './figures/contained.ts'
 import { containedStarts } from './figures/contained-starts.ts'
 import { fairness } from './figures/fairness.ts'
+import { floods } from './figures/floods.ts'
 import { heldBodies } from './figures/held-bodies.ts'
 import { installedSize } from './figures/installed-size.ts'
 import { journaling } from './figures/journaling.ts'
@@ -61,6 +62,8 @@ const figures: Readonly<Record<string, () => Promise<void>>> = {
     const { rows, note } = await contained()
     report('A connector in a host; reference: the built-in one for the same pools', rows, note)
   },
+  floods: async () =>
+    report('A price of a built-in connector while the host of a plugin floods the server; reference: while it does not', await floods()),
   signatures: async () =>
     report("A signature by the signer's process; reference: ethers with the key in the same process", await signatures()),
   quotes,

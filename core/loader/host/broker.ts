@@ -1,4 +1,5 @@
 // What a host may ask of the chain that its connector is on: heads, events of blocks, and what the family's reader reads. Nothing else leads out.
+import { pause } from '../../async.ts'
 import { list, text } from '../../contracts/answers/contract.ts'
 import { headSchema } from '../../contracts/answers/common.ts'
 import type { Chain, Head, Log, RemoteReading } from '../../contracts/index.ts'
@@ -34,6 +35,8 @@ interface BrokerOptions {
   onHead(head: Head, facts: unknown): void
   /** Answers for blocks further behind are refused. */
   staleBlocks: number
+  /** Of its host; absent: its own. */
+  pace?: ReturnType<typeof createPace>
   log: Log
 }
 
@@ -50,11 +53,24 @@ const budget = { ms: 10_000, questions: 2_000, calls: 2_000, characters: 64 * 2 
 /** What a question costs besides where no node answered: it may have been long work, or a long answer. */
 const failedCalls = 50
 
+/** So often at most, over time: what is more waits, so that a host in a hurry is read for no faster than this. */
+const [restMs, burstMs] = [5, 1_000]
+
+/** Makes whoever asks wait, for one host whatever chains it asks. */
+export function createPace(): (signal: AbortSignal) => Promise<void> {
+  let nextAt = 0
+  return async (signal) => {
+    const now = performance.now()
+    nextAt = Math.max(nextAt, now - burstMs) + restMs
+    if (nextAt > now) await pause(nextAt - now, signal, { ref: false })
+  }
+}
+
 const parseHead = parserOf(headSchema)
 const parseFollow = parserOf(list(text(), 10_000))
 const parseAddresses = parserOf(list(text(), 100_000))
 
-export function createBroker({ chain, network, remote, onHead, staleBlocks, log }: BrokerOptions): Broker {
+export function createBroker({ chain, network, remote, onHead, staleBlocks, log, pace = createPace() }: BrokerOptions): Broker {
   /** Those that the host was told of, by all that names them. */
   const known = new Map<string, Head>()
   let newest: Head | undefined
@@ -145,6 +161,7 @@ export function createBroker({ chain, network, remote, onHead, staleBlocks, log 
       switch (method) {
         case 'head': {
           use({ questions: 1 })
+          await pace(signal)
           const head = remember(await chain.head({ signal }))
           return { head, facts: remote.facts(chain.reader, head) }
         }
@@ -157,6 +174,7 @@ export function createBroker({ chain, network, remote, onHead, staleBlocks, log 
           return reset()
         case 'changes': {
           use({ questions: 1 })
+          await pace(signal)
           const [after, to] = args.slice(0, 2).map(knownHead)
           const [follow, from] = [parseFollow(args[2], []), args[3] === undefined ? undefined : parseAddresses(args[3], [])]
           if (!chain.changes || !after || !to || to.number - after.number > maxBlocks) return 'forked'
@@ -168,6 +186,7 @@ export function createBroker({ chain, network, remote, onHead, staleBlocks, log 
         }
         case 'read': {
           use({ questions: 1 })
+          await pace(signal)
           const [asked] = args
           // A node that has no such block would look as if it failed.
           const question = isObject(asked) && asked['after'] !== undefined ? { ...asked, after: knownHead(asked['after']) } : asked

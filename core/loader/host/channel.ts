@@ -5,11 +5,15 @@ import { isAbortName } from '../../async.ts'
 import { errorTable, SluiceError, type ErrorName } from '../../errors.ts'
 import { isObject } from '../../json.ts'
 import { readableError } from '../thrown.ts'
+import { createFrames, createMeter, lengthBytes, type Bounds } from './frames.ts'
 
 /** The other end, of which nothing is believed: each message is checked by who reads it. */
 export interface Channel {
-  /** @throws what the other end threw, or Error where the channel is closed */
-  ask(method: string, args: readonly unknown[], signal?: AbortSignal): Promise<unknown>
+  /**
+   * @param maxBytes of the answer, as JSON
+   * @throws what the other end threw, or Error where the channel is closed
+   */
+  ask(method: string, args: readonly unknown[], signal?: AbortSignal, maxBytes?: number): Promise<unknown>
   /** Without an answer. */
   tell(method: string, args: readonly unknown[]): void
   close(why: Error): void
@@ -26,10 +30,8 @@ interface ChannelOptions {
   maxFrameBytes: number
   /** Questions of the other end that are under way. */
   maxQuestions: number
-  /** What comes in within a second: bytes, and messages that are no answers. */
-  perSecond?: { readonly bytes: number; readonly messages: number }
-  /** Bytes of frames without an answer that somebody waits for, within ten seconds. */
-  maxUnaskedBytes?: number
+  /** What is beyond closes it. Absent: the other end is trusted. */
+  bounds?: Bounds
   /** Bytes that were said to the other end and not read by it. */
   maxUnreadBytes?: number
 }
@@ -41,25 +43,32 @@ interface Waiting {
   resolve(value: unknown): void
   reject(error: unknown): void
   stop?: () => void
+  readonly maxBytes: number
 }
 
-const lengthBytes = 4
+/** So many are remembered whose answers come too late. */
+const maxLate = 1_000
 
 /** Why a channel is closed whose socket was: how the process at the other end ended says more. */
 export const otherEndGone = 'the other end is gone'
 
 export function openChannel(options: ChannelOptions): Channel {
-  const { socket, answer, onTold, onClosed, maxFrameBytes, maxQuestions, perSecond } = options
-  const { maxUnaskedBytes = Number.POSITIVE_INFINITY, maxUnreadBytes = Number.POSITIVE_INFINITY } = options
+  const { socket, answer, onTold, onClosed, maxFrameBytes, maxQuestions, bounds } = options
+  const { maxUnreadBytes = Number.POSITIVE_INFINITY } = options
   const waiting = new Map<number, Waiting>()
+  /** Nobody waits any more: how long the answers may be. */
+  const late = new Map<number, number>()
   const answering = new Map<number, AbortController>()
   let lastId = 0
   let closed: Error | undefined
   let outgoing: unknown[] = []
-  let chunks: Buffer[] = []
-  let bytes = 0
-  const inThisSecond = { since: performance.now(), bytes: 0, messages: 0 }
-  const unasked = { since: performance.now(), bytes: 0 }
+  /** What the answers may have that are to come. */
+  let askedBytes = 0
+  /** The same of those that came with the frame that is read. */
+  let answeredBytes = 0
+  const maxBytes = () => (bounds ? Math.min(maxFrameBytes, bounds.maxUnaskedFrameBytes + askedBytes) : maxFrameBytes)
+  const meter = bounds && createMeter(bounds)
+  const takeBytes = createFrames(maxBytes, bounds?.maxFrameMs ?? Number.POSITIVE_INFINITY, takeFrame)
 
   function send(message: readonly unknown[]): void {
     if (closed) return
@@ -94,54 +103,35 @@ export function openChannel(options: ChannelOptions): Channel {
     onClosed(why)
   }
 
-  function count(more: { bytes?: number; messages?: number }): void {
-    if (!perSecond) return
-    const now = performance.now()
-    if (now - inThisSecond.since > 1_000) Object.assign(inThisSecond, { since: now, bytes: 0, messages: 0 })
-    inThisSecond.bytes += more.bytes ?? 0
-    inThisSecond.messages += more.messages ?? 0
-    if (inThisSecond.bytes > perSecond.bytes) throw new Error(`more than ${perSecond.bytes} bytes within a second`)
-    if (inThisSecond.messages > perSecond.messages) throw new Error(`more than ${perSecond.messages} messages within a second`)
-  }
-
-  /** Parsing takes the time of everybody, so that only what was asked for may be much. */
-  function countUnasked(more: number): void {
-    const now = performance.now()
-    if (now - unasked.since > 10_000) Object.assign(unasked, { since: now, bytes: 0 })
-    unasked.bytes += more
-    if (unasked.bytes > maxUnaskedBytes) throw new Error(`more than ${maxUnaskedBytes} bytes within ten seconds that nobody asked for`)
-  }
-
   function read(chunk: Buffer): void {
-    chunks.push(chunk)
-    bytes += chunk.length
+    if (closed) return
+    const startedAt = performance.now()
     try {
-      count({ bytes: chunk.length })
-      while (!closed && bytes >= lengthBytes) {
-        if ((chunks[0]?.length ?? 0) < lengthBytes) chunks = [Buffer.concat(chunks)]
-        const length = chunks[0]?.readUInt32BE() ?? 0
-        if (length > maxFrameBytes) throw new Error(`a frame of ${length} bytes is over the bound of ${maxFrameBytes}`)
-        if (bytes < lengthBytes + length) return
-        const all = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)
-        const rest = all.subarray(lengthBytes + length)
-        chunks = rest.length > 0 ? [rest] : []
-        bytes = rest.length
-        const messages: unknown = JSON.parse(all.toString('utf8', lengthBytes, lengthBytes + length))
-        if (!Array.isArray(messages)) throw new Error('a frame that is no list of messages')
-        const waitingBefore = waiting.size
-        for (const message of messages) take(message)
-        if (waiting.size >= waitingBefore) countUnasked(length)
-      }
+      meter?.bytes(chunk.length)
+      takeBytes(chunk)
+      meter?.read(performance.now() - startedAt)
     } catch (error) {
       close(error instanceof Error ? error : new Error('a frame cannot be read'))
     }
+  }
+
+  /** @returns whether there may be others */
+  function takeFrame(text: string, length: number): boolean {
+    answeredBytes = 0
+    const messages: unknown = JSON.parse(text)
+    if (!Array.isArray(messages)) throw new Error('a frame that is no list of messages')
+    if (messages.length === 0) throw new Error('a frame without a message')
+    for (const message of messages) take(message)
+    meter?.frame(length, answeredBytes)
+    return closed === undefined
   }
 
   function take(message: unknown): void {
     if (!Array.isArray(message)) throw new Error('a message that is no list')
     const [kind, id, ...rest]: unknown[] = message
     if (kind === answerTo || kind === failureOf) return settle(id, kind === answerTo, rest[0])
-    count({ messages: 1 })
+    if (kind === question) meter?.question()
+    else meter?.message()
     if (kind === notice && typeof id === 'string') return onTold(id, argumentsOf(rest[0]))
     if (kind === cancellation && typeof id === 'number') return answering.get(id)?.abort(new Error('nobody waits any more'))
     const [method, args] = rest
@@ -156,23 +146,49 @@ export function openChannel(options: ChannelOptions): Channel {
 
   function settle(id: unknown, succeeded: boolean, value: unknown): void {
     const pending = typeof id === 'number' ? waiting.get(id) : undefined
-    if (!pending) {
-      // Nobody waits any more, or nobody ever asked.
-      count({ messages: 1 })
-      if (typeof id === 'number' && id <= lastId) return
-      throw new Error('an answer that nobody asked for')
-    }
+    if (!pending) return settleLate(id)
     // What cannot be decoded closes the channel, which rejects this one, too.
     const decoded = decode(value)
     waiting.delete(Number(id))
+    isAnswered(pending.maxBytes)
     pending.stop?.()
     if (succeeded) pending.resolve(decoded)
     else pending.reject(errorOf(decoded))
   }
 
+  function isAnswered(maxBytesOfAnswer: number): void {
+    askedBytes -= maxBytesOfAnswer
+    answeredBytes += maxBytesOfAnswer
+    meter?.answer(maxBytesOfAnswer)
+  }
+
+  /** Nobody waits any more, or nobody ever asked. */
+  function settleLate(id: unknown): void {
+    const maxBytesOfAnswer = typeof id === 'number' ? late.get(id) : undefined
+    if (maxBytesOfAnswer === undefined) {
+      meter?.message()
+      if (typeof id === 'number' && id <= lastId) return
+      throw new Error('an answer that nobody asked for')
+    }
+    late.delete(Number(id))
+    isAnswered(maxBytesOfAnswer)
+  }
+
+  function giveUp(id: number): void {
+    const pending = waiting.get(id)
+    if (!pending) return
+    waiting.delete(id)
+    late.set(id, pending.maxBytes)
+    const [oldest] = late
+    if (late.size <= maxLate || !oldest) return
+    late.delete(oldest[0])
+    askedBytes -= oldest[1]
+  }
+
   async function reply(id: number, method: string, args: readonly unknown[], signal: AbortSignal): Promise<void> {
     try {
-      const value = await answer(method, args, signal)
+      // After all that came with it: what it takes to answer is no part of reading.
+      const value = await Promise.resolve().then(() => answer(method, args, signal))
       send(value === undefined ? [answerTo, id] : [answerTo, id, encode(value)])
     } catch (thrown) {
       send([failureOf, id, encode(failureFields(thrown))])
@@ -186,15 +202,15 @@ export function openChannel(options: ChannelOptions): Channel {
   socket.on('close', () => close(new Error(otherEndGone)))
 
   return {
-    ask: (method, args, signal) =>
+    ask: (method, args, signal, maxBytesOfAnswer = maxFrameBytes) =>
       new Promise((resolve, reject) => {
         if (closed) return reject(closed)
         if (signal?.aborted) return reject(signal.reason)
         const id = (lastId += 1)
-        const pending: Waiting = { resolve, reject }
+        const pending: Waiting = { resolve, reject, maxBytes: Math.min(maxBytesOfAnswer, maxFrameBytes) }
         if (signal) {
           const abort = () => {
-            waiting.delete(id)
+            giveUp(id)
             send([cancellation, id])
             reject(signal.reason)
           }
@@ -204,6 +220,7 @@ export function openChannel(options: ChannelOptions): Channel {
           pending.stop = () => signal.removeEventListener('abort', abort)
         }
         waiting.set(id, pending)
+        askedBytes += pending.maxBytes
         send([question, id, method, args.map(encodeEntry)])
       }),
     tell: (method, args) => send([notice, method, args.map(encodeEntry)]),
@@ -211,7 +228,7 @@ export function openChannel(options: ChannelOptions): Channel {
   }
 }
 
-const argumentsOf = (args: unknown): readonly unknown[] => (Array.isArray(args) ? args.map(decode) : [])
+const argumentsOf = (args: unknown): readonly unknown[] => (Array.isArray(args) ? args.map((each) => decode(each)) : [])
 
 // A bigint is text after this mark, and so is text that begins with it: what is encoded is JSON that says everything.
 const mark = '#'
@@ -233,18 +250,22 @@ export function encode(value: unknown): unknown {
 
 const encodeEntry = (value: unknown): unknown => (value === undefined ? absent : encode(value))
 
+/** What a contract allows is less deep. */
+const maxDepth = 100
+
 /** In place: what JSON.parse made has no other owner. @throws Error where it is not what `encode` writes */
-export function decode(value: unknown): unknown {
+export function decode(value: unknown, depth = 0): unknown {
   if (typeof value === 'string') return value.startsWith(mark) ? decodeText(value) : value
   if (typeof value !== 'object' || value === null) return value
+  if (depth > maxDepth) throw new Error(`values that are nested more than ${maxDepth} deep`)
   if (Array.isArray(value)) {
-    for (let index = 0; index < value.length; index += 1) value[index] = decode(value[index])
+    for (let index = 0; index < value.length; index += 1) value[index] = decode(value[index], depth + 1)
     return value
   }
   const fields: Record<string, unknown> = value as Record<string, unknown>
   for (const key of Object.keys(fields)) {
     const field = fields[key]
-    if (typeof field === 'object' || (typeof field === 'string' && field.startsWith(mark))) fields[key] = decode(field)
+    if (typeof field === 'object' || (typeof field === 'string' && field.startsWith(mark))) fields[key] = decode(field, depth + 1)
   }
   return fields
 }

@@ -201,12 +201,14 @@ const maxSaid = 2_000
 const lastOutputMs = 1_000
 /** Nobody reads more than this of what a process writes to its error output: to read it would be the server's time. */
 const maxErrorBytes = 2 ** 20
+/** What comes in small pieces takes the time of larger ones. */
+const bytesOfPiece = 64
 
 /** The end of what a process writes to its error output, which is closed where it is too much. */
 function lastWords(errors: Readable | null): () => string {
   let [said, bytes] = ['', 0]
   errors?.on('data', (chunk: Buffer) => {
-    bytes += chunk.length
+    bytes += Math.max(chunk.length, bytesOfPiece)
     said = (said + chunk.toString()).slice(-maxSaid)
     if (bytes > maxErrorBytes) errors.destroy()
   })

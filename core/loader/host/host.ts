@@ -8,12 +8,14 @@ import { SluiceError } from '../../errors.ts'
 import { isObject } from '../../json.ts'
 import type { Description } from '../instantiate.ts'
 import { faultOf, PluginFault, schemaCure, type Step, wordsOf } from '../refusal.ts'
-import { messageOf, oneLine } from '../thrown.ts'
+import { oneLine, printable } from '../../printable.ts'
+import { messageOf } from '../thrown.ts'
 import { loopIn } from '../watchdog.ts'
 import type { LoadBudget } from '../trials.ts'
 import type { Broker } from './broker.ts'
 import type { Web } from './web.ts'
 import { openChannel, otherEndGone, type Channel } from './channel.ts'
+import type { Bounds } from './frames.ts'
 import type { ContainedProcess } from './containment.ts'
 import type { HostSettings, HostVenue, LoadRequest } from './messages.ts'
 import { excessOf } from './process-tree.ts'
@@ -28,8 +30,8 @@ export interface Host {
   judge(question: SchemaQuestion): Promise<SchemaAnswer>
   /** Creates the connector on its venues. @returns what each has besides methods, unchecked @throws PluginFault */
   create(venues: readonly CreatedVenue[], settings: HostSettings): Promise<readonly unknown[]>
-  /** @throws SluiceError SERVICE_UNINITIALIZED while it does not answer */
-  ask(method: string, args: readonly unknown[], signal?: AbortSignal): Promise<unknown>
+  /** @param maxBytes of the answer, as JSON @throws SluiceError SERVICE_UNINITIALIZED while it does not answer */
+  ask(method: string, args: readonly unknown[], signal?: AbortSignal, maxBytes?: number): Promise<unknown>
   /** What is done anew after each death. */
   atRestart(redo: () => Promise<unknown>): void
   /** What is done at each death. */
@@ -72,8 +74,17 @@ const limits = { residentBytes: 512 * 2 ** 20, processes: 8 }
 const maxStallMs = 60_000
 const maxFrameBytes = 4 * 2 ** 20
 const maxQuestions = 64
-const perSecond = { bytes: 16 * 2 ** 20, messages: 5_000 }
-const [maxUnaskedBytes, maxUnreadBytes] = [32 * 2 ** 20, 16 * 2 ** 20]
+const maxUnreadBytes = 16 * 2 ** 20
+/** What a host may send: several times what a connector needs that follows thousands of pools. */
+const bounds: Bounds = {
+  perSecond: { bytes: 16 * 2 ** 20, messages: 5_000 },
+  maxUnaskedFrameBytes: 2 * 2 ** 20,
+  maxUnaskedBytes: 32 * 2 ** 20,
+  maxFrameMs: 60_000,
+  processor: { burstMs: 150, perSecondMs: 30, perAnswerMs: 0.2 },
+}
+/** Of the answer to a ping: a word. */
+const maxPingBytes = 1_024
 /** Notices of a host: lines of its log. What is beyond is dropped. */
 const maxNoticesPerMinute = 300
 /** As many deaths within this time are enough. */
@@ -296,7 +307,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
         pinged = ping
         // Who does not read cannot know it: the numbers of questions can be guessed.
         const word = randomUUID()
-        now.channel.ask('ping', [word]).then(
+        now.channel.ask('ping', [word], undefined, maxPingBytes).then(
           (answer) => {
             if (pinged === ping && answer === word) pinged = undefined
           },
@@ -346,11 +357,11 @@ export async function startHost(options: HostOptions): Promise<Host> {
         throw thrown
       }
     },
-    async ask(method, args, signal) {
+    async ask(method, args, signal, maxBytes) {
       const now = running
       if (!now) throw unavailable(down ?? 'it is starting')
       try {
-        return await now.channel.ask(method, args, signal)
+        return await now.channel.ask(method, args, signal, maxBytes)
       } catch (thrown) {
         if (!now.isClosed() || signal?.aborted) throw thrown
         await now.ended
@@ -401,8 +412,7 @@ function run(
     },
     maxFrameBytes,
     maxQuestions,
-    perSecond,
-    maxUnaskedBytes,
+    bounds,
     maxUnreadBytes,
   })
   const ended = child.ended.then((end) => {
@@ -414,13 +424,14 @@ function run(
 
   function onTold(method: string, args: readonly unknown[]): void {
     if (method === 'changed') return onChanged(args[0])
+    if (method !== 'fault' && method !== 'log') throw new Error('it tells what there is not')
     if (performance.now() - noticesSince > 60_000) [notices, noticesSince] = [0, performance.now()]
     notices += 1
     if (notices > maxNoticesPerMinute) return
     if (method === 'fault') {
       onFault()
       log.warn({ plugin: name, reason: shown(args[0]) }, 'unhandled failure in the background of a plugin')
-    } else if (method === 'log') {
+    } else {
       const [level, fields, message] = args
       const line = [{ said: isObject(fields) ? JSON.stringify(fields).slice(0, maxErrorText) : '' }, shown(message)] as const
       if (level === 'warn') log.warn(...line)
@@ -452,7 +463,7 @@ const lastLine = (text: string): string =>
     .findLast((line) => /Error|FATAL/.test(line))
     ?.trim()
     .slice(0, 300) ?? ''
-const shown = (value: unknown): string => (typeof value === 'string' ? value.slice(0, maxErrorText) : '')
+const shown = (value: unknown): string => (typeof value === 'string' ? printable(value.slice(0, maxErrorText)) : '')
 
 /** @throws PluginFault where the host refused */
 function accepted(reply: unknown, step: Step): Record<string, unknown> {

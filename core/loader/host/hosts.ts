@@ -7,7 +7,7 @@ import type { FoundPlugin } from '../find.ts'
 import { signedActions, trustedOnly, type PluginFault } from '../refusal.ts'
 import { triedCopy } from '../tried-copy.ts'
 import type { LoadBudget } from '../trials.ts'
-import { createBroker } from './broker.ts'
+import { createBroker, createPace } from './broker.ts'
 import { createWeb, type AllowedHosts } from './web.ts'
 import { startHost, type CreatedVenue, type Host } from './host.ts'
 import type { HostVenue } from './messages.ts'
@@ -135,6 +135,7 @@ export function createHosts(options: HostsOptions): Hosts {
     },
     async connect(host, wanted, callee) {
       const { cachedQuotes, ...market } = options.market
+      const pace = createPace()
       const brokers = wanted.map(({ venue: { chain, network }, chain: impl, remote }, index) =>
         createBroker({
           chain: impl,
@@ -143,6 +144,7 @@ export function createHosts(options: HostsOptions): Hosts {
           staleBlocks: market.staleBlocks,
           onHead: (head, facts) => host.tell('head', [index, head, facts]),
           log: callee.log,
+          pace,
         }),
       )
       const venues = wanted.map(({ venue, chain }, index): CreatedVenue & { broker: (typeof brokers)[number] } => ({

@@ -1,4 +1,5 @@
 // The server's side of a connector in a host: each member that its contract declares asks the host, and what comes back is parsed as any plugin's.
+import { pause } from '../../async.ts'
 import { integer, list, object, optional, positiveDecimal, signedDecimal, time } from '../../contracts/answers/contract.ts'
 import { tradingVerbs } from '../../contracts/plugin.ts'
 import type { At, BookMarket, Connector, Level, Log, QuoteChoice, Swap, TradingType } from '../../contracts/index.ts'
@@ -13,7 +14,7 @@ import { PluginFault } from '../refusal.ts'
 import { messageOf } from '../thrown.ts'
 import type { Broker } from './broker.ts'
 import type { Host } from './host.ts'
-import { membersOf } from './messages.ts'
+import { maxBytesOf, membersOf } from './messages.ts'
 
 /** The server's side of a connector in a host. */
 export interface HostedConnector {
@@ -94,8 +95,8 @@ function remoteType(type: TradingType, report: unknown, { host, index, broker, c
     const asked = [index, type, name, signal ? args.slice(0, -1) : args, signal !== undefined]
     const pure = AbortSignal.timeout(pureMs)
     const answer = signal
-      ? await host.ask('call', asked, signal)
-      : await callPlugin(callee, `${type}.${name}`, () => host.ask('call', asked, pure), pure)
+      ? await host.ask('call', asked, signal, maxBytesOf(type, name))
+      : await callPlugin(callee, `${type}.${name}`, () => host.ask('call', asked, pure, maxBytesOf(type, name)), pure)
     // The block as this server knows it: deadlines count from it.
     if (!isObject(answer) || answer.head === undefined) return answer
     return { ...answer, head: broker.accept(answer.head), ...(type === 'AMM' && { swap: args[0] }) }
@@ -109,6 +110,8 @@ function remoteType(type: TradingType, report: unknown, { host, index, broker, c
 
 /** How long what is followed may take. */
 const followedMs = 30_000
+/** What a host says of changes may be too much: each value is asked for again after so long at the earliest, the longer the more there are. */
+const [restMs, restMsForEach] = [20, 2]
 /** Of all venues of a server, so that a notice names one of them. */
 let lastFollowed = 0
 
@@ -151,6 +154,8 @@ function createFollower(host: Host, index: number): Follow {
         } catch (error) {
           tell(followed.failed(error))
         }
+        // Also where it has not changed yet: the next change comes soon.
+        await pause(restMs + restMsForEach * all.size, undefined, { ref: false })
       } while (isOutdated)
       isComputing = false
     }

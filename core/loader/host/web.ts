@@ -49,6 +49,8 @@ export interface Web {
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 const [maxBodyBytes, maxAnswerBytes] = [256 * 1024, 4 * 2 ** 20]
 const [maxAtOnce, maxPerMinute] = [16, 1_200]
+/** Of bodies, both ways, within a minute: the server hands each of them on. */
+const maxBytesPerMinute = 64 * 2 ** 20
 const [connectMs, answerMs] = [10_000, 30_000]
 
 const parseRequest = parserOf(
@@ -68,7 +70,7 @@ export function createWeb({ named, configured }: AllowedHosts): Web {
   /** By whether any address will do. */
   const agents = new Map<boolean, Promise<Agent>>()
   let atOnce = 0
-  let [asked, askedSince] = [0, performance.now()]
+  let [asked, bytes, askedSince] = [0, 0, performance.now()]
 
   function agentOf(anywhere: boolean): Promise<Agent> {
     let agent = agents.get(anywhere)
@@ -93,10 +95,12 @@ export function createWeb({ named, configured }: AllowedHosts): Web {
   }
 
   function count(): void {
-    if (performance.now() - askedSince > 60_000) [asked, askedSince] = [0, performance.now()]
+    if (performance.now() - askedSince > 60_000) [asked, bytes, askedSince] = [0, 0, performance.now()]
     asked += 1
-    if (atOnce >= maxAtOnce || asked > maxPerMinute)
-      throw refused(`A plugin has at most ${maxAtOnce} requests under way and ${maxPerMinute} a minute. Wait for some to end.`)
+    if (atOnce >= maxAtOnce || asked > maxPerMinute || bytes > maxBytesPerMinute)
+      throw refused(
+        `A plugin has at most ${maxAtOnce} requests under way, and ${maxPerMinute} requests and ${maxBytesPerMinute / 2 ** 20} MiB a minute. Wait for some to end.`,
+      )
   }
 
   return {
@@ -104,6 +108,7 @@ export function createWeb({ named, configured }: AllowedHosts): Web {
       const { url: wanted, method, headers, body } = parseRequest(given, [])
       const { url, anywhere } = target(wanted)
       count()
+      bytes += body?.length ?? 0
       atOnce += 1
       try {
         const { request } = await import('undici')
@@ -118,7 +123,9 @@ export function createWeb({ named, configured }: AllowedHosts): Web {
           body: body === undefined ? null : Buffer.from(body, 'base64'),
           signal: AbortSignal.any([signal, AbortSignal.timeout(answerMs)]),
         })
-        return { status: answer.statusCode, headers: headersOf(answer), body: Buffer.from(await answer.body.bytes()).toString('base64') }
+        const answered = await answer.body.bytes()
+        bytes += answered.length
+        return { status: answer.statusCode, headers: headersOf(answer), body: Buffer.from(answered).toString('base64') }
       } catch (thrown) {
         throw refused(`${url.host}: ${messageOf(thrown)}`)
       } finally {

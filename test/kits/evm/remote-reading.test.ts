@@ -69,6 +69,22 @@ describe('the reader of an EVM chain from another process', () => {
     expect(calls).to.deep.equal([{ to: address, data: '0x' }])
   })
 
+  it('reads many calls in parts at one block, which count as more calls to a node, and not without end', async () => {
+    const { reader, asked } = notingReader()
+    const taken: number[] = []
+    const own = evm.remote?.isolated?.(
+      { ...reader, isolated: () => ({ reader, changes: async () => [] }) },
+      (calls) => void taken.push(calls),
+    )
+    const calls = (count: number) => ({ do: 'read', calls: Array.from({ length: count }, () => ({ to: address, data: '0x' })) })
+    const answered = await evm.remote?.answer(own?.reader ?? reader, calls(1_100), at)
+    expect(answered).to.have.property('results').with.length(1_100)
+    expect(asked).to.deep.equal(['read 500', 'read 500', 'read 100'])
+    expect(taken).to.deep.equal([55])
+    const refused = await evm.remote?.answer(own?.reader ?? reader, calls(19_000), at).catch((error: unknown) => error)
+    expect(refused).to.have.property('name', 'UNSUPPORTED')
+  })
+
   it('follows topics of 32 bytes, and no wallets', async () => {
     const { reader } = notingReader()
     const own = evm.remote?.isolated?.({ ...reader, isolated: () => ({ reader, changes: async () => [] }) }, () => {})
