@@ -1,3 +1,5 @@
+import { printable, printableTexts } from './printable.ts'
+
 /** The table of all errors. `when` is shown in the documentation. Codes and HTTP statuses are part of the interface. */
 export const errorTable = {
   NETWORK: { code: 1001, http: 503, when: 'The RPC nodes of the chain cannot be reached.' },
@@ -81,15 +83,22 @@ export class SluiceError extends Error {
   readonly bound: Bound | undefined
 
   constructor(name: ErrorName, message: string, extras: ErrorExtras = {}) {
-    super(message, { cause: extras.cause })
+    // It may have words of a plugin, a node or a token in it.
+    super(printable(message), { cause: extras.cause })
     this.name = name
     this.code = errorTable[name].code
     this.http = extras.http ?? errorTable[name].http
     this.details = extras.details
-    this.retryAfterSeconds = extras.retryAfterSeconds
+    this.retryAfterSeconds = wholeSeconds(extras.retryAfterSeconds)
     this.bound = extras.bound
   }
 }
+
+const maxRetryAfterSeconds = 3_600
+
+/** The same from whoever said it: a bounded whole number, and undefined where it is none. */
+const wholeSeconds = (seconds: number | undefined): number | undefined =>
+  seconds === undefined || !(seconds >= 0) ? undefined : Math.min(Math.max(1, Math.ceil(seconds)), maxRetryAfterSeconds)
 
 /** An error as a part of an answer. */
 export const errorFields = ({ code, name, message, http, details }: SluiceError) => ({
@@ -97,7 +106,7 @@ export const errorFields = ({ code, name, message, http, details }: SluiceError)
   name,
   message,
   httpErrorCode: http,
-  ...(details !== undefined && { details }),
+  ...(details !== undefined && { details: printableTexts(details) }),
 })
 
 /** One wrong field, in `details` of INCOMPLETE_PARAMS. */

@@ -2,6 +2,7 @@ import { write, writeSync } from 'node:fs'
 import pino, { type Logger } from 'pino'
 import { maskUrls } from './config/mask.ts'
 import { type Settings } from './config/settings.ts'
+import { plainJson } from './printable.ts'
 
 /** The buffer for a reader that has stopped reading. When it is full, later lines are lost. */
 const maxBufferedBytes = 4 * 1024 * 1024
@@ -15,7 +16,7 @@ const maxCauses = 5
  */
 export const createLog = ({ settings }: { settings: Pick<Settings, 'log'> }): Logger => {
   const lines = (ofProcess ??= createLines(process.stderr.fd))
-  const keep = (line: string) => lines.keep(mayHoldSecret.test(line) ? maskUrls(line) : line)
+  const keep = (line: string) => lines.keep(plainJson(mayHoldSecret.test(line) ? maskUrls(line) : line))
   return pino(
     { level: settings.log.level, base: null, timestamp: pino.stdTimeFunctions.isoTime, serializers: { err: describeError } },
     { write: keep },

@@ -1,4 +1,5 @@
 import inspector from 'node:inspector'
+import { complain } from './cli/output.ts'
 import { program } from './cli/program.ts'
 import { ConfigError } from './config/problems.ts'
 import { refuseCoreFiles } from './core-files.ts'
@@ -16,6 +17,6 @@ try {
 } catch (error) {
   // Anything else is a defect, and its stack is wanted.
   if (!(error instanceof ConfigError)) throw error
-  console.error(error.message)
+  complain(error.message)
   process.exitCode = 1
 }

@@ -10,6 +10,7 @@ export const root: string = fileURLToPath(new URL('..', import.meta.url))
  * not import each other, but for those of `together`.
  */
 const levels: readonly (readonly string[])[] = [
+  ['core/printable.ts'],
   ['core/errors.ts', 'core/decimal.ts', 'core/json.ts', 'core/deepest-pools.ts', 'core/whole-file.ts', 'core/core-files.ts'],
   ['core/fair-turns.ts'],
   ['core/async.ts'],

@@ -1,4 +1,4 @@
-import { oneLine, printable } from '../loader/thrown.ts'
+import { forTerminal, oneLine, printable } from '../printable.ts'
 
 /** A row of a table, and lines below it. */
 interface Row {
@@ -71,10 +71,16 @@ function broken(parts: readonly string[], width: number, cut = true): string[] {
   return cut ? lines.flatMap((line) => line.match(new RegExp(`.{1,${Math.max(1, Math.min(width, 1000))}}`, 'gu')) ?? ['']) : lines
 }
 
+/** Prints lines: what commands print goes through here or `complain`, so that no text from outside reaches a terminal as it is. */
+export const say = (text: string): void => void process.stdout.write(`${forTerminal(text)}\n`)
+
+/** The same on the standard error. */
+export const complain = (text: string): void => void process.stderr.write(`${forTerminal(text)}\n`)
+
 /** Prints the text that a command returns. An error of the command is printed without its stack, and the process exits with 1. */
 export async function printResult(command: () => Promise<string>): Promise<void> {
   try {
-    process.stdout.write(`${await command()}\n`)
+    say(await command())
   } catch (error) {
     printError(error instanceof Error ? error.message : String(error))
   }
@@ -83,14 +89,14 @@ export async function printResult(command: () => Promise<string>): Promise<void>
 /** As `printResult`, on the standard error: the standard output is the command's own. */
 export async function printNotice(command: () => Promise<string>): Promise<void> {
   try {
-    process.stderr.write(`${await command()}\n`)
+    complain(await command())
   } catch (error) {
     printError(error instanceof Error ? error.message : String(error))
   }
 }
 
 export function printError(message: string): void {
-  process.stderr.write(`error: ${message}\n`)
+  complain(`error: ${message}`)
   process.exitCode = 1
 }
 

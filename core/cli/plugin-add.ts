@@ -7,7 +7,7 @@ import { PluginFault, trustCure } from '../loader/refusal.ts'
 import { putBackLeftovers, sourceOf, stagePlugin, type StagedPlugin } from '../loader/stage.ts'
 import type { Settings } from '../config/settings.ts'
 import { droppedSpenders, hasSpenders, revokeAll, type RevokeOptions } from './plugin-allowances.ts'
-import { consentTo, passphraseOf, run, whenInForce, type SettingsOf, type Tier, tierOf } from './plugin-consent.ts'
+import { consentTo, passphraseOf, run, whenInForce, type SettingsOf, type Tier, tierOf, versionWords } from './plugin-consent.ts'
 
 interface AddOptions {
   readonly yes?: true
@@ -105,8 +105,7 @@ async function settle(staged: StagedPlugin, asking: Tier, options: RevokeOptions
     const dropped = before && droppedSpenders(before, asked)
     const revocation = dropped && hasSpenders(dropped) ? await revokeAll(name, dropped, options, settings) : undefined
     await staged.commit(() => record(name, { ...asked, source }, settings, passphrase))
-    const version = asked.version === undefined ? '' : ` ${asked.version}`
-    const done = `${name}${version} is ${before ? 'updated' : 'added'}, in ${lockFile(settings.confDir)}. ${inForce}`
+    const done = `${name}${versionWords(asked.version)} is ${before ? 'updated' : 'added'}, in ${lockFile(settings.confDir)}. ${inForce}`
     const revoked = revocation ? ['Spenders that it has no more:', ...revocation.said, ...(await revocation.finish(asked.sha256))] : []
     return [...revoked, done].join('\n')
   } finally {

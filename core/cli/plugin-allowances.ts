@@ -10,7 +10,8 @@ import { findPlugins } from '../loader/find.ts'
 import { listWallets } from '../wallet/keystore.ts'
 import { namedVariables, spenderOwners } from '../wallet/policy-files.ts'
 import { ask, hasTerminal } from '../wallet/prompt.ts'
-import { isYes } from './output.ts'
+import { named } from '../printable.ts'
+import { complain, isYes } from './output.ts'
 import { serverClient, type ServerClient } from './server-client.ts'
 
 /** A spender that a wallet may have approved. */
@@ -230,8 +231,14 @@ export async function revokeAll(name: string, record: LockedPlugin, { yes, url }
   if (all.length === 0) return saidOnly([...shared, `What its spenders may take was not read. ${noWallet(locked, data.dir)}`])
   const lookedAt = `Looked at ${[...new Set(all.map(({ address, chain, network }) => `${address} on ${chain}/${network}`))].join(', ')}.`
   if (allowances.length > 0) {
-    process.stderr.write(
-      `${[lookedAt, 'Its spenders may take:', ...allowances.map((each) => `  ${each.amount} ${each.symbol} of ${each.address} on ${each.chain}/${each.network}, by ${each.spender}`)].join('\n')}\n`,
+    complain(
+      [
+        lookedAt,
+        'Its spenders may take:',
+        ...allowances.map(
+          (each) => `  ${each.amount} ${named(each.symbol)} of ${each.address} on ${each.chain}/${each.network}, by ${each.spender}`,
+        ),
+      ].join('\n'),
     )
     const isWanted = yes === true || (hasTerminal() && isYes(await ask('Revoke it now? It costs gas. Type yes: ')))
     if (!isWanted)
@@ -326,8 +333,8 @@ const keyOf = ({ chain, network, address, spender, token }: Allowance): string =
 
 async function waitFor(client: ServerClient, sent: readonly Sent[]): Promise<readonly Sent[]> {
   if (sent.length === 0) return []
-  process.stderr.write(
-    `Waiting until ${sent.length === 1 ? 'the revocation is' : `${sent.length} revocations are`} mined, for ${waitMs / 1000} seconds at most.\n`,
+  complain(
+    `Waiting until ${sent.length === 1 ? 'the revocation is' : `${sent.length} revocations are`} mined, for ${waitMs / 1000} seconds at most.`,
   )
   return unminedOf(client, sent, waitMs)
 }

@@ -11,13 +11,13 @@ import { whyNotContained } from '../loader/host/way.ts'
 import { findPlugins, isDeclared } from '../loader/find.ts'
 import { PluginFault } from '../loader/refusal.ts'
 import { dotNameIn } from '../loader/stage.ts'
-import { oneLine } from '../loader/thrown.ts'
+import { named, oneLine, quoted } from '../printable.ts'
 import { keystoreHasKeys } from '../wallet/keystore.ts'
 import { canChange } from '../wallet/changeable.ts'
 import { unheldRecords } from '../wallet/own-policy.ts'
 import { releasedOwners, releasedScope, type ReleasedScope } from '../wallet/policy-files.ts'
 import { ask, hasTerminal, passphraseForNewKey, passphraseFromFile } from '../wallet/prompt.ts'
-import { isYes, printError, printResult } from './output.ts'
+import { complain, isYes, printError, printResult } from './output.ts'
 import { revokeAll, type RevokeOptions } from './plugin-allowances.ts'
 
 export type SettingsOf = () => Settings
@@ -123,7 +123,7 @@ async function consent(name: string, asking: Tier, yes: boolean, settings: Setti
     passphrase = await passphraseOf(settings)
     const unheld = (await unheldRecords(settings.confDir, settings.data.dir, passphrase)).find((each) => each.name === name)
     if (!unheld) return `${name} is ${tier === 'trusted' ? 'trusted' : 'allowed'} already, with these files.`
-    process.stderr.write(`The signer does not sign for ${name}: ${unheld.problem}.\n`)
+    complain(`The signer does not sign for ${name}: ${unheld.problem}.`)
   }
   const asked = await consentTo({ name, onDisk, before, tier, yes, settings })
   await record(name, asked, settings, passphrase ?? (await passphraseOf(settings)))
@@ -163,7 +163,7 @@ interface ConsentRequest {
 
 /** Shows what a plugin may do, and asks. Records nothing. @returns the record @throws Error without a yes */
 export async function consentTo({ name, onDisk, before, tier, yes, settings }: ConsentRequest): Promise<LockedPlugin> {
-  const say = (lines: readonly string[]) => void process.stderr.write(`${lines.join('\n')}\n`)
+  const say = (lines: readonly string[]) => complain(lines.join('\n'))
   say([`${name}: ${size(onDisk)}`, `SHA-256 ${onDisk.files.sha256}`])
   if (before) say(changes(name, onDisk, before, settings))
   if (before?.sha256 === onDisk.files.sha256 && isConfNewer(onDisk, before, settings)) say([confChanged])
@@ -261,6 +261,10 @@ function takeAway(name: string, { sha256 }: LockedPlugin, settings: Settings): s
 const size = ({ files: { files } }: PluginOnDisk): string =>
   `${files.length} ${files.length === 1 ? 'file' : 'files'}, ${Math.ceil(files.reduce((sum, { content }) => sum + content.length, 0) / 1024)} KiB`
 
+/** Of what a plugin says of itself nothing can be taken for Sluice's own word. */
+export const versionWords = (version: string | undefined): string =>
+  version === undefined ? '' : named(version) === version ? ` ${version}` : `, by its own word of the version ${quoted(version)}`
+
 /** What it may do, for people. */
 function words(name: string, { version, kind, tier, networks, signs, hosts }: LockedPlugin): string[] {
   // A contract takes a call of the wallet for the wallet's own, whichever plugin made it.
@@ -269,15 +273,10 @@ function words(name: string, { version, kind, tier, networks, signs, hosts }: Lo
     `On ${network}${tier === 'data' && chainId !== undefined ? `, chain id ${chainId}` : ''}${Object.keys(contracts).length === 0 ? '.' : ', where wallets may be made to call'}`,
     ...Object.entries(contracts).map(
       ([label, address]) =>
-        `  ${address}  ${label}${spenders.includes(address) ? ', and approve tokens to it' : ''}${sharedWords(ownersOf(network, address))}`,
+        `  ${address}  ${named(label)}${spenders.includes(address) ? ', and approve tokens to it' : ''}${sharedWords(ownersOf(network, address))}`,
     ),
   ])
-  const lines = [
-    `${name} ${version ?? ''}`.trim() + `, a ${kind}, ${tierWords[tier]}`,
-    ...venues,
-    ...signWords(signs),
-    ...webWords(tier, hosts),
-  ]
+  const lines = [`${name}${versionWords(version)}, a ${kind}, ${tierWords[tier]}`, ...venues, ...signWords(signs), ...webWords(tier, hosts)]
   return lines.map(oneLine)
 }
 
@@ -297,7 +296,7 @@ function builtInWords(name: string, { kind, networks, spenders, signs }: Release
 const signWords = (signs: ReleasedScope['signs']): string[] =>
   signs.length === 0
     ? ['It has no typed data signed.']
-    : ['It may have typed data signed:', ...signs.map(({ domain, primaryType }) => `  ${primaryType} of ${domain}`)]
+    : ['It may have typed data signed:', ...signs.map(({ domain, primaryType }) => `  ${named(primaryType)} of ${named(domain)}`)]
 
 const tierWords: Readonly<Record<Tier, string>> = {
   contained: 'allowed',
@@ -310,15 +309,15 @@ const sharedWords = (owners: readonly string[]): string =>
 
 /** A plugin learns the orders that are sent to it, and may tell them to whom it reaches. */
 function webWords(tier: LockedPlugin['tier'], hosts: readonly string[]): string[] {
-  const named = hosts.join(', ')
+  const all = hosts.map(named).join(', ')
   if (tier === 'data') return ['It reaches no host on the web, and learns no orders.']
   if (tier === 'trusted')
     return [
-      hosts.length === 0 ? 'Its defaults name no host.' : `Its defaults name these hosts: ${named}`,
+      hosts.length === 0 ? 'Its defaults name no host.' : `Its defaults name these hosts: ${all}`,
       'It learns the orders that are sent to it, and may tell them to every host: it runs in the server.',
     ]
   if (hosts.length === 0) return ['It reaches no host on the web.', 'It learns the orders that are sent to it.']
-  return [`It may ask these hosts on the web: ${named}`, 'It learns the orders that are sent to it, and may tell them to these hosts.']
+  return [`It may ask these hosts on the web: ${all}`, 'It learns the orders that are sent to it, and may tell them to these hosts.']
 }
 
 function changes(name: string, { files }: PluginOnDisk, before: LockedPlugin, settings: Settings): string[] {
@@ -326,7 +325,7 @@ function changes(name: string, { files }: PluginOnDisk, before: LockedPlugin, se
   if (changed === undefined)
     return [`What was allowed before (SHA-256 ${before.sha256}) is not kept any more, so what changed cannot be shown.`]
   if (changed.length === 0) return []
-  return ['Files that changed since it was allowed:', ...changed.map((each) => `  ${oneLine(each)}`)]
+  return ['Files that changed since it was allowed:', ...changed.map((each) => `  ${named(each)}`)]
 }
 
 /** What it asks for more, or not any more. */

@@ -13,7 +13,7 @@ import { isObject } from '../json.ts'
 import { command, programUrl } from '../layout.ts'
 import { weaklyContained } from '../loader/host/way.ts'
 import { inspectPlugin } from '../loader/find.ts'
-import { printable } from '../loader/thrown.ts'
+import { printable } from '../printable.ts'
 import { printError } from './output.ts'
 import { devnetParts, watchSources } from './watch-sources.ts'
 

@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { Command } from 'commander'
 import type { Settings } from '../config/settings.ts'
-import { printError } from './output.ts'
+import { complain, printError, say } from './output.ts'
 
 /** `sluice plugin-host`: starts processes of plugins for servers that cannot contain them, until it is stopped. */
 export function pluginHostCommand(settingsOf: () => Settings): Command {
@@ -23,7 +23,7 @@ docker-compose.yml. It never sees the configuration, keys or other data.`,
         const service = await startPluginHost({
           socket: path.resolve(socket),
           folder: path.resolve(options.copies ?? path.join(settingsOf().data.dir, 'plugins')),
-          log: (line) => console.log(line),
+          log: say,
         })
         await new Promise<void>((resolve) => {
           for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve())
@@ -31,7 +31,7 @@ docker-compose.yml. It never sees the configuration, keys or other data.`,
         await service.stop()
         process.exit(0)
       } catch (error) {
-        console.error(error instanceof Error ? error.message : error)
+        complain(error instanceof Error ? error.message : String(error))
         process.exit(1)
       }
     })

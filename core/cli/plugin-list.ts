@@ -1,7 +1,8 @@
 import { Command } from 'commander'
 import type { Settings } from '../config/settings.ts'
 import type { LoadResult } from '../loader/load.ts'
-import { table } from './output.ts'
+import { named, plainJson } from '../printable.ts'
+import { say, table } from './output.ts'
 
 /** `sluice plugin list`: what a start would load and refuse. */
 export function listCommand(settingsOf: () => Settings): Command {
@@ -12,8 +13,10 @@ export function listCommand(settingsOf: () => Settings): Command {
       const settings = settingsOf()
       const { tryPlugins } = await import('../loader/load.ts')
       const result = await tryPlugins(settings)
-      console.log(
-        json ? JSON.stringify(pluginList(result, settings.plugins.disabled), undefined, 2) : pluginTable(result, settings.plugins.disabled),
+      say(
+        json
+          ? plainJson(JSON.stringify(pluginList(result, settings.plugins.disabled), undefined, 2))
+          : pluginTable(result, settings.plugins.disabled),
       )
       // Background work of a plugin must not keep the command alive.
       process.exit(result.refused.length === 0 ? 0 : 1)
@@ -28,20 +31,23 @@ export function pluginTable({ loaded, refused }: Pick<LoadResult, 'loaded' | 're
   const rows = [
     { cells: ['NAME', 'KIND', 'STATE', 'VERSION', 'TYPES', 'NETWORKS'] },
     ...loaded.map(({ name, kind, tier, manifest, available_networks, unserved, deprecated }) => ({
-      cells: [name, kind, tier, manifest.version ?? '-', manifest.trading_type.join(',') || '-', networksIn(available_networks)],
+      cells: [name, kind, tier, versionIn(manifest.version), manifest.trading_type.join(',') || '-', networksIn(available_networks)],
       below: [
         ...unserved.map(({ chain, network, reason, cure }) => `does not serve ${chain}/${network}: ${reason}. ${cure}`),
         ...deprecated,
       ],
     })),
     ...refused.map(({ name, kind, version, trading_type, available_networks, step, reason, cure, folder }) => ({
-      cells: [name, kind ?? '-', 'refused', version ?? '-', trading_type?.join(',') || '-', networksIn(available_networks ?? [])],
+      cells: [name, kind ?? '-', 'refused', versionIn(version), trading_type?.join(',') || '-', networksIn(available_networks ?? [])],
       below: [`${step}: ${reason}`, `→ ${cure}`, folder],
     })),
     ...disabled.map((name) => ({ cells: [name, '-', 'disabled', '-', '-', '-'] })),
   ]
   return table(rows, width)
 }
+
+/** Quoted where it is no plain one: it is the plugin's own word. */
+const versionIn = (version: string | undefined): string => (version === undefined ? '-' : named(version))
 
 type Networks = readonly { readonly chain: string; readonly networks: readonly string[] }[]
 

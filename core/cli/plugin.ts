@@ -8,7 +8,7 @@ import { Command } from 'commander'
 import type { Settings } from '../config/settings.ts'
 import { builtInPlugins, codeRoot, command, inSource, moduleUrl } from '../layout.ts'
 import { addCommands } from './plugin-add.ts'
-import { examples } from './output.ts'
+import { complain, examples } from './output.ts'
 import { consentCommands } from './plugin-consent.ts'
 import { devCommand } from './plugin-dev.ts'
 import { listCommand } from './plugin-list.ts'
@@ -79,8 +79,8 @@ async function kindOf(folder: string, settings: Settings, trusted: boolean): Pro
   const own = { ...settings, devnet: { ...settings.devnet, enabled: true }, data: { ...settings.data, dir: copies } }
   const { loaded, refused } = await tryPlugins(own, { ...others, found: tried }).finally(() => rm(copies, { recursive: true, force: true }))
   const refusal = refused.find((each) => each.folder === folder)
-  if (refusal) console.error(`${refusal.name} is refused (${refusal.step}): ${refusal.reason}\n${refusal.cure}`)
-  if (refusal?.step === 'consent') console.error(`To test it all the same: ${command} plugin test --trusted ${folder}`)
+  if (refusal) complain(`${refusal.name} is refused (${refusal.step}): ${refusal.reason}\n${refusal.cure}`)
+  if (refusal?.step === 'consent') complain(`To test it all the same: ${command} plugin test --trusted ${folder}`)
   return loaded.find((each) => each.origin === folder)?.kind
 }
 

@@ -5,6 +5,7 @@ import { loadSettings, type Settings, type Flags } from '../config/settings.ts'
 import type { Finding } from '../doctor.ts'
 import { version } from '../layout.ts'
 import { containsKey } from '../wallet/keys.ts'
+import { complain, say } from './output.ts'
 import type { WalletContext } from './wallet.ts'
 
 interface GlobalOptions {
@@ -89,7 +90,7 @@ function healthCommand(settingsOf: () => Settings): Command {
     .addHelpText('after', '\nUses the certificate of the client "health" if it exists (sluice certs new health), else that of "client".')
     .action(async ({ ready, timeout }: { ready?: true; timeout: string }) => {
       const { ok, what } = await askHealth(settingsOf(), ready ? '/health/ready' : '/health/live', Number(timeout) * 1000)
-      console.log(what)
+      say(what)
       process.exit(ok ? 0 : 1)
     })
 }
@@ -114,9 +115,9 @@ function doctorCommand(settingsOf: () => Settings): Command {
       const settings = settingsOf()
       const { examine } = await import('../doctor.ts')
       const findings = await examine(settings)
-      console.log(findings.map(show).join('\n'))
+      say(findings.map(show).join('\n'))
       const bad = findings.filter(({ state }) => state === 'bad').length
-      console.log(bad === 0 ? '\nNothing stops the server from starting.' : `\n${bad} ${bad === 1 ? 'thing' : 'things'} to mend.`)
+      say(bad === 0 ? '\nNothing stops the server from starting.' : `\n${bad} ${bad === 1 ? 'thing' : 'things'} to mend.`)
       process.exit(bad === 0 ? 0 : 1)
     })
 }
@@ -135,19 +136,19 @@ function devnetCommand(settingsOf: (flags?: Flags) => Settings): Command {
       const settings = settingsOf(port === undefined ? {} : { 'devnet.port': port })
       const { bringUpDevnet } = await import('../devnet/start-devnet.ts')
       try {
-        const devnet = await bringUpDevnet(settings, (line) => console.log(line))
-        console.log(`The devnet (chain id ${devnet.chainId}) answers at ${devnet.rpcUrl}; Ctrl-C ends it.`)
+        const devnet = await bringUpDevnet(settings, say)
+        say(`The devnet (chain id ${devnet.chainId}) answers at ${devnet.rpcUrl}; Ctrl-C ends it.`)
         const ended = devnet.ended.then(() => 'The devnet ended.')
         const stopped = new Promise<string>((resolve) => {
           for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve('Stopped.'))
         })
         const outcome = await Promise.race([ended, stopped])
         await devnet.stop()
-        console.log(outcome)
+        say(outcome)
         process.exit(outcome === 'Stopped.' ? 0 : 1)
       } catch (error) {
         if (!(error instanceof StartError)) throw error
-        console.error(error.message)
+        complain(error.message)
         process.exit(1)
       }
     })

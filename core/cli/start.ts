@@ -1,6 +1,6 @@
 import { constants } from 'node:os'
 import path from 'node:path'
-import { styleText } from 'node:util'
+import { inspect, styleText } from 'node:util'
 import { Command } from 'commander'
 import { ConfigError, StartError } from '../config/problems.ts'
 import type { Flags, Settings } from '../config/settings.ts'
@@ -10,6 +10,7 @@ import { networkStatuses } from '../handlers/network.ts'
 import type { Kernel } from '../kernel.ts'
 import { command } from '../layout.ts'
 import { limitCompilers, limitHeap } from './memory.ts'
+import { complain, say } from './output.ts'
 
 const endingSignals = ['SIGINT', 'SIGTERM'] as const
 /** They would end the process without a word, or, as SIGUSR1, open a debugger. */
@@ -61,32 +62,32 @@ async function start(readSettings: () => Settings): Promise<void> {
     const stopping = new AbortController()
     const duringStart = endOnSignal()
     await refuseBeforeStart(settings)
-    if (await closeToOthers(settings.data.dir)) console.log(`${settings.data.dir} was open to every user: it is not any more.`)
+    if (await closeToOthers(settings.data.dir)) say(`${settings.data.dir} was open to every user: it is not any more.`)
     if (await makeConf(settings)) {
-      console.log(`Made the default configuration in ${settings.confDir}.`)
+      say(`Made the default configuration in ${settings.confDir}.`)
       settings = readSettings()
     }
     const exposed = refuseCoreFiles()
-    if (exposed !== undefined) console.error(`Warning: ${exposed}.`)
-    const kernel = await startKernel(settings, { print: (line) => console.log(line) })
+    if (exposed !== undefined) complain(`Warning: ${exposed}.`)
+    const kernel = await startKernel(settings, { print: say })
     duringStart.over()
     onSignals(stopping, kernel.log)
     limitHeap()
     const late = new Set(kernel.services.registry.plugins.filter(({ state }) => state === 'pending').map(({ name }) => name))
-    console.log(await summary(kernel, settings))
+    say(await summary(kernel, settings))
     if (late.size > 0)
       void kernel.pluginsLoaded.then(() => {
-        if (!stopping.signal.aborted) console.log(pluginLines(kernel, late).join('\n'))
+        if (!stopping.signal.aborted) say(pluginLines(kernel, late).join('\n'))
       })
     if (!stopping.signal.aborted) await new Promise((resolve) => stopping.signal.addEventListener('abort', resolve, { once: true }))
-    console.log(`\n${String(stopping.signal.reason)}: finishing what is under way (at most ${settings.server.drainSeconds} s) ...`)
+    say(`\n${String(stopping.signal.reason)}: finishing what is under way (at most ${settings.server.drainSeconds} s) ...`)
     endAtLast(settings.server.drainSeconds)
     await kernel.stop()
-    console.log('Stopped.')
+    say('Stopped.')
     process.exit(0)
   } catch (error) {
-    if (error instanceof ConfigError || error instanceof StartError) console.error(`\nSluice did not start. ${error.message}`)
-    else console.error(error)
+    if (error instanceof ConfigError || error instanceof StartError) complain(`\nSluice did not start. ${error.message}`)
+    else complain(inspect(error))
     process.exit(1)
   }
 }
@@ -99,7 +100,7 @@ function goOnUnheard(): void {
 /** Ends the process where a part hangs (a disk, a database, a plugin). Nothing is lost: open transactions are in the journal. */
 function endAtLast(drainSeconds: number): void {
   const end = () => {
-    console.error('A part did not stop in time, so the process ends without it. Open transactions are in the journal.')
+    complain('A part did not stop in time, so the process ends without it. Open transactions are in the journal.')
     process.exit(1)
   }
   setTimeout(end, (drainSeconds + stopSeconds) * 1000).unref()
@@ -116,7 +117,7 @@ function endOnSignal(): { over(): void } {
 }
 
 function endAtOnce(signal: NodeJS.Signals): never {
-  console.error(`\n${signal}: ended before the server was up.`)
+  complain(`\n${signal}: ended before the server was up.`)
   process.exit(128 + constants.signals[signal])
 }
 

@@ -1,3 +1,4 @@
+import { plainJson } from '../printable.ts'
 import { once } from 'node:events'
 import { open, rename, rm } from 'node:fs/promises'
 import { Readable } from 'node:stream'
@@ -37,7 +38,7 @@ export async function exportTransactions(journal: JournalClient, options: Export
     for await (const { transactions, nextCursor } of journal.pages({ ...filter, archived: 'true' })) {
       const wanted = transactions.filter(({ createdAt }) => createdAt >= from && createdAt < to)
       count += wanted.length
-      if (wanted.length > 0) yield wanted.map((each) => `${JSON.stringify(each)}\n`).join('')
+      if (wanted.length > 0) yield wanted.map((each) => `${plainJson(JSON.stringify(each))}\n`).join('')
       // All that follow are older.
       if (nextCursor !== undefined && keyTimeMs(nextCursor) < from) return
     }

@@ -4,6 +4,7 @@ import type { JournaledTransaction } from '../api/service.ts'
 import type { Settings } from '../config/settings.ts'
 import type { TransactionState } from '../transactions/entry.ts'
 import { ask, hasTerminal } from '../wallet/prompt.ts'
+import { plainJson } from '../printable.ts'
 import { examples, isYes, printNotice, printResult, table } from './output.ts'
 import {
   countOf,
@@ -65,7 +66,7 @@ export function txCommand(settingsOf: () => Settings): Command {
       printResult(async () => {
         const { server, journal } = connect(options)
         const { transactions, isMore } = await listTransactions(journal, options)
-        if (options.json) return JSON.stringify(transactions, null, 2)
+        if (options.json) return plainJson(JSON.stringify(transactions, null, 2))
         if (transactions.length === 0) return `There are no transactions that the certificate "${server.as}" may see.`
         return `${transactionTable(transactions, Date.now())}${isMore ? `\nThe newest ${transactions.length}; --limit shows more.` : ''}`
       }),
@@ -78,7 +79,7 @@ export function txCommand(settingsOf: () => Settings): Command {
     .action((given: string, options: AccessOptions) =>
       printResult(async () => {
         const found = await findTransactions(connect(options).journal, given)
-        if (options.json) return JSON.stringify(found, null, 2)
+        if (options.json) return plainJson(JSON.stringify(found, null, 2))
         return found.map((each) => describe(each, Date.now())).join('\n\n')
       }),
     )
@@ -97,7 +98,7 @@ export function txCommand(settingsOf: () => Settings): Command {
       .action((given: string, options: ReplaceOptions & AccessOptions) =>
         printResult(async () => {
           const { said, ...answer } = await replace(connect(options).journal, given, way, options)
-          return options.json ? JSON.stringify(answer) : said
+          return options.json ? plainJson(JSON.stringify(answer)) : said
         }),
       )
   }
@@ -136,7 +137,7 @@ asked for, whatever clocks say. The server moves by itself what is older than st
     .action((options: PruneOptions & AccessOptions) =>
       printResult(async () => {
         const result = await pruneTransactions(connect(options).journal, options, Date.now())
-        return options.json ? JSON.stringify(result) : describePruned(result, options)
+        return options.json ? plainJson(JSON.stringify(result)) : describePruned(result, options)
       }),
     )
   return tx

@@ -1,6 +1,7 @@
 import type { JournaledTransaction, ShownPlugin } from '../api/index.ts'
 import type { NetworkNames } from '../contracts/index.ts'
 import { fromRaw } from '../decimal.ts'
+import { oneLine, printable } from '../printable.ts'
 import { dayMs } from '../transactions/archiver.ts'
 import { isFinal, txHashOf, type Entry, type JournaledPermit } from '../transactions/entry.ts'
 import type { EndedPosition } from '../transactions/journal/journal.ts'
@@ -64,14 +65,14 @@ export function showPlugin(entry: PluginEntry): ShownPlugin {
   return {
     name,
     kind,
-    version,
+    version: oneLine(version),
     trading_type: [...trading_type],
     available_networks: copyNetworks(available_networks),
     state,
     ...(tier && { tier }),
     ...(allowedBy && { allowedBy }),
     ...(sha256 !== undefined && { sha256 }),
-    ...(reason !== undefined && { reason }),
+    ...(reason !== undefined && { reason: printable(reason) }),
     ...(notTakenUp !== undefined && { notTakenUp }),
     ...(earlier.length > 0 && { earlier: [...earlier] }),
     ...(deprecated.length > 0 && { deprecated: [...deprecated] }),
@@ -108,7 +109,7 @@ export function showTransaction(entry: Entry, status: Transactions['status']): J
     txStatus: status(entry),
     txBlock: landed?.blockNumber ?? -1,
     ...(replacedBy !== undefined && { replacedBy }),
-    ...(reason !== undefined && { reason }),
+    ...(reason !== undefined && { reason: printable(reason) }),
     attempts: attempts.map(({ id, signedAt, sends }) => ({ txHash: id, signedAt, sends })),
     requestId,
     ...(idempotencyKey !== undefined && { idempotencyKey }),

@@ -9,6 +9,7 @@ import { didYouMean } from '../config/problems.ts'
 import type { Settings } from '../config/settings.ts'
 import { pathsHider } from '../config/shown-paths.ts'
 import { SluiceError } from '../errors.ts'
+import { printableTexts } from '../printable.ts'
 import type { Events } from '../events/events.ts'
 import type { Caller } from '../handlers/context.ts'
 import type { RefusedConnection } from '../tls/tls-server.ts'
@@ -81,7 +82,7 @@ export function createApp(parts: AppParts): App {
     if (name === 'UNKNOWN_ERROR') log.error({ err: error, requestId, path }, 'request failed by a defect')
     if (isAbort(error)) log.warn({ err: error, requestId, path }, 'request failed because a wait was ended')
     const json = hidePaths(JSON.stringify(body))
-    const retryAfter = retryAfterSeconds === undefined ? {} : { 'Retry-After': String(Math.ceil(retryAfterSeconds)) }
+    const retryAfter = retryAfterSeconds === undefined ? {} : { 'Retry-After': String(retryAfterSeconds) }
     if (!res.headersSent) res.writeHead(http, { ...jsonHeaders(requestId, json), ...retryAfter }).end(json)
     end(exchange)
   }
@@ -216,7 +217,14 @@ export function errorBody(error: unknown, requestId: string) {
     code,
     name,
     retryAfterSeconds,
-    body: { errorCode: code, name, message, httpErrorCode: http, requestId, ...(details !== undefined && { details }) },
+    body: {
+      errorCode: code,
+      name,
+      message,
+      httpErrorCode: http,
+      requestId,
+      ...(details !== undefined && { details: printableTexts(details) }),
+    },
   }
 }
 

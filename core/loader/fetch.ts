@@ -4,7 +4,7 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { isObject } from '../json.ts'
 import { PluginFault } from './refusal.ts'
-import { oneLine } from './thrown.ts'
+import { oneLine } from '../printable.ts'
 
 const npmFlags = [
   '--ignore-scripts',

@@ -1,6 +1,7 @@
 import type { NetworkNames } from '../contracts/index.ts'
 import { command } from '../layout.ts'
-import { messageOf, printable } from './thrown.ts'
+import { printable } from '../printable.ts'
+import { messageOf } from './thrown.ts'
 
 /** The step of loading at which a plugin was refused. */
 export type Step = 'find' | 'consent' | 'import' | 'manifest' | 'configuration' | 'networks' | 'create'

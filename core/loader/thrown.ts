@@ -1,6 +1,7 @@
 // What plugins throw, as text within bounds: values of any type and size, whose getters and traps may throw in turn.
 import { types } from 'node:util'
 import { errorTable } from '../errors.ts'
+import { printable } from '../printable.ts'
 import { authorsStack, placeInStack } from './source-places.ts'
 
 const maxReason = 600
@@ -30,15 +31,6 @@ export function messageWithPlace(thrown: unknown, folder: string | undefined): s
 
 /** An error may be its own cause. */
 const maxCauses = 5
-
-/**
- * Text without what a terminal takes for a command, or what turns the direction of text: a plugin must not draw what an operator reads.
- * Lines stay lines.
- */
-export const printable = (text: string): string => text.replaceAll(/[^\P{C}\n]/gu, '\u{fffd}')
-
-/** The same of a name, which makes no line of its own. */
-export const oneLine = (text: string): string => printable(text.replaceAll('\n', '\u{fffd}'))
 
 /** Their stacks are not mapped again. */
 const authorsLines = new WeakSet<Error>()

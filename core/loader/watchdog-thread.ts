@@ -5,6 +5,7 @@ import { hostname } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parentPort, workerData } from 'node:worker_threads'
+import { plainJson } from '../printable.ts'
 import { authorsLine } from './source-places.ts'
 import { folderUrl, pluginOfStack, type PluginFolder } from './uncaught.ts'
 import { loopWords, type WatchdogData } from './watchdog.ts'
@@ -141,7 +142,7 @@ function end(frames: readonly Frame[]): void {
   try {
     writeSync(
       2,
-      `${JSON.stringify({ level: 60, time: Date.now(), pid: process.pid, hostname: hostname(), plugin, function: where, msg })}\n`,
+      `${plainJson(JSON.stringify({ level: 60, time: Date.now(), pid: process.pid, hostname: hostname(), plugin, function: where, msg }))}\n`,
     )
   } finally {
     // Also where nobody reads the log and the pipe is full.
