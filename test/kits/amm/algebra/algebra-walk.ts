@@ -1,9 +1,13 @@
 import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { Contract, ContractFactory, Interface, MaxUint256, ZeroAddress, toQuantity } from 'ethers'
 import { parse } from 'yaml'
-import type { Connector, ConnectorConfig, Quote, Swap, Token, Venue } from '../../../../core/contracts/index.ts'
+import type { Connector, ConnectorConfig, FollowedPricing, Quote, Swap, Token, Venue } from '../../../../core/contracts/index.ts'
+import { createLiveState } from '../../../../core/live-state/live-state.ts'
+import { OneBlock } from '../../../../core/live-state/one-block.ts'
+import type { QuoteVenue } from '../../../../core/live-state/quotes.ts'
 import { deployerAddress } from '../../../../core/devnet/build-state.ts'
 import { algebraDevnetAddresses } from '../../../../kits/amm/algebra/devnet.ts'
 import type { AlgebraKind } from '../../../../kits/amm/algebra/index.ts'
@@ -11,7 +15,7 @@ import { partsOf } from '../../../../kits/amm/index.ts'
 import type { Evm } from '../../../../kits/evm/index.ts'
 import { getSqrtRatioAtTick } from '../../../../kits/amm/v3/math.ts'
 import { devnetQuoter } from '../../../../testkit/devnet-operators.ts'
-import { devnetFiles } from '../../../devnet/test-devnet.ts'
+import { devnetFiles, temporaryFolder } from '../../../devnet/test-devnet.ts'
 import plugin from '../../../fixtures/algebra/TestPoolPlugin.json' with { type: 'json' }
 import { at, openDevnetFixture, tokens, type DevnetFixture } from '../devnet-fixture.ts'
 import { randomBits } from '../v3/math/random-bits.ts'
@@ -135,6 +139,63 @@ export function algebraWalk({ name, kind, plugin: connector, asked: askedPair, c
       }
       expect(await wantedAfter(...askedPair), 'asked').to.equal(true)
       if (computed) expect(await wantedAfter(...computed), 'computed').to.equal(false)
+    })
+
+    it('of several amounts are all of one block while blocks come, to the unit of the own quoter', async () => {
+      const { chain, provider } = fixture
+      const rpc = rpcTo(fixture.devnet.rpcUrl)
+      const { AMM: amm } = connector.create({
+        ...fixture.venue(defaults.contractAddresses.local),
+        config: { ...rules, contractAddresses: {} },
+      })
+      const place = await temporaryFolder()
+      const settings = { staleBlocks: 2, staleBlockSeconds: 60, staleSeconds: 60, checkSeconds: 60, cachedQuotes: 1_000 }
+      const silent = { trouble() {}, check() {}, update() {} }
+      const market = createLiveState(settings, place.folder, { info() {}, warn() {} }, silent)
+      const venue: QuoteVenue = {
+        chain: 'ethereum',
+        network: 'local',
+        connector: name,
+        chainImpl: chain as unknown as QuoteVenue['chainImpl'],
+        pricing: amm?.followed as unknown as FollowedPricing,
+      }
+      const [tokenIn, tokenOut] = askedPair
+      const swapOf = (tenths: number): Swap => ({
+        tokenIn,
+        tokenOut,
+        exact: 'in',
+        amountRaw: BigInt(tenths) * 10n ** BigInt(tokenIn.decimals - 1),
+      })
+      const quoter = await devnetQuoter(devnetFile, provider)
+      const blocks = new Set<bigint>()
+      let isOver = false
+      const mining = (async () => {
+        while (!isOver) await rpc('evm_mine').then(() => sleep(40))
+      })()
+      try {
+        for (let round = 0; round < 6; round += 1) {
+          const block = new OneBlock()
+          const tenths = Array.from({ length: 8 }, (_, index) => 1 + index + 8 * round)
+          const series = await Promise.all(
+            tenths.map(async (each, index) => {
+              // Some come when a reading for others is under way.
+              await sleep(15 * index)
+              return market.quotes.quote(venue, swapOf(each), {}, at(), block)
+            }),
+          )
+          expect(new Set(series.map(({ head }) => head.hash))).to.have.length(1)
+          for (const { head, route, swap, amountRaw } of series) {
+            blocks.add(head.number)
+            expect(amountRaw).to.equal(await quoter?.exactIn(route, swap.amountRaw, Number(head.number)))
+          }
+        }
+        expect(blocks.size, 'blocks').to.be.above(1)
+      } finally {
+        isOver = true
+        await mining
+        await market.stop()
+        await place.remove()
+      }
     })
 
     it('equal the own quoter’s to the unit after every block, whatever decides the fee, over reorganisations', async function () {
