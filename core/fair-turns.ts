@@ -115,6 +115,25 @@ const tooMuchWaiting = (what: string, max: number) =>
     },
   )
 
+/** So many of a list, in its order: where it is longer, those who want its items take turns. What nobody pays for is one of them. */
+export function shareOut<T extends object>(items: readonly T[], payerOfItem: (item: T) => Payer | undefined, most: number): readonly T[] {
+  if (items.length <= most) return items
+  const byPayer = new Map<Payer, T[]>()
+  for (const item of items) {
+    const payer = payerOfItem(item) ?? ourselves
+    const own = byPayer.get(payer) ?? []
+    own.push(item)
+    byPayer.set(payer, own)
+  }
+  const chosen: T[] = []
+  for (let round = 0; chosen.length < most; round += 1)
+    for (const own of byPayer.values()) {
+      const item = own[round]
+      if (item !== undefined && chosen.length < most) chosen.push(item)
+    }
+  return chosen
+}
+
 /** Of the event loop: so long may a part of a long piece of work take before others have their turn. */
 const sliceMs = 1
 

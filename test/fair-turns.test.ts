@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { linkAbort, withDeadline } from '../core/async.ts'
-import { chargeTo, createFairSlots, inTurns, payerOf, type Payer } from '../core/fair-turns.ts'
+import { chargeTo, createFairSlots, inTurns, payerOf, shareOut, type Payer } from '../core/fair-turns.ts'
 import { SluiceError } from '../core/errors.ts'
 
 const signalOf = (payer?: Payer): AbortSignal => {
@@ -74,6 +74,20 @@ describe('places that several share', () => {
     }
     expect(refused).to.be.instanceOf(SluiceError).and.include({ name: 'RATE_LIMIT' })
     expect(() => void slots.run(signalOf({}), work('of another'))).not.to.throw()
+  })
+})
+
+describe('a list that is too long for one load', () => {
+  it('is shared out among those who want its items, in its order', () => {
+    const [greedy, modest] = [{}, {}]
+    const items = Array.from({ length: 12 }, (_, index) => ({
+      index,
+      payer: index === 9 || index === 11 ? modest : index === 10 ? undefined : greedy,
+    }))
+    const taken = (most: number) => shareOut(items, ({ payer }) => payer, most).map(({ index }) => index)
+    expect(taken(5)).to.deep.equal([0, 9, 10, 1, 11])
+    expect(taken(7)).to.deep.equal([0, 9, 10, 1, 11, 2, 3])
+    expect(taken(12)).to.deep.equal(items.map(({ index }) => index))
   })
 })
 

@@ -1,6 +1,7 @@
 import { abortable, isAbort, pause, withDeadline } from '../async.ts'
 import type { Head, KnownOf } from '../contracts/index.ts'
 import { SluiceError } from '../errors.ts'
+import { shareOut, type Payer } from '../fair-turns.ts'
 import type { BlockHistory } from './blocks.ts'
 import type { Telemetry } from './telemetry.ts'
 import { applyBlock, uncoveredBy, type StateGroup, type TrackedState } from './tracked-states.ts'
@@ -12,7 +13,7 @@ const retryMs = 100
 const maxKeysPerLoad = 250
 
 /** Loads a state; those of one exchange that are wanted at the same time are loaded together. Settles when it is loaded, or with the reason why not. */
-type StateLoader = (state: TrackedState) => Promise<void>
+type StateLoader = (state: TrackedState, payer?: Payer) => Promise<void>
 
 interface StateLoaderOptions {
   history: BlockHistory
@@ -42,7 +43,8 @@ export function createStateLoader({ history, telemetry, running, onLoad }: State
 
   async function loadEach(group: StateGroup, signal: AbortSignal, isOne: (state: TrackedState) => boolean): Promise<void> {
     for (;;) {
-      const states = [...group.wanted].filter(isOne).slice(0, maxKeysPerLoad)
+      // Whoever asks for thousands keeps nobody waiting who asks for one.
+      const states = shareOut([...group.wanted].filter(isOne), ({ payer }) => payer, maxKeysPerLoad)
       if (signal.aborted || !history.tip || states.length === 0) return
       for (const state of states) {
         group.wanted.delete(state)
@@ -53,8 +55,9 @@ export function createStateLoader({ history, telemetry, running, onLoad }: State
     }
   }
 
-  return (state) => {
+  return (state, payer) => {
     const { group } = state
+    state.payer = payer
     const isNew = state.loading === undefined
     const { done } = (state.loading ??= startLoading(state))
     if (isNew) group.wanted.add(state)

@@ -1,6 +1,7 @@
 import { abortable } from '../async.ts'
 import type { At, Chain, Head } from '../contracts/index.ts'
 import type { SluiceError } from '../errors.ts'
+import { payerOf } from '../fair-turns.ts'
 import { createChainClock, type ChainClock } from './chain-clock.ts'
 import { createBlockHistory, createFreshness, createHeadFollower, type BlockPath } from './blocks.ts'
 import {
@@ -263,7 +264,7 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
         if (state !== undefined && history.tip) return { state, head: history.tip }
         const failure = failureOf(tracked)
         if (failure !== undefined) throw failure
-        await abortable(load(tracked), at.signal)
+        await abortable(load(tracked, payerOf(at.signal)), at.signal)
       }
     },
     watch(source, key, listener) {

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { createBackoff, type Backoff, abortable } from '../async.ts'
 import type { Followed, Head, HeadChanges, Interest, At, Wanting } from '../contracts/index.ts'
 import { SluiceError } from '../errors.ts'
+import { payerOf, type Payer } from '../fair-turns.ts'
 import type { HistoryBlock } from './blocks.ts'
 import type { StateSubject, Telemetry } from './telemetry.ts'
 
@@ -42,6 +43,8 @@ export interface TrackedState {
   /** When it may be loaded again after a failure. */
   readonly retry: Backoff
   usedAt: number
+  /** Who asked for it to be loaded. */
+  payer?: Payer | undefined
   /** Why the last load failed. */
   error?: unknown
   /** Settles when the state is loaded, or cannot be. */
@@ -345,7 +348,7 @@ interface BundleHost {
   isCurrent(): boolean
   requireCurrent(at: At): Promise<void>
   stateOf(part: BundlePart): TrackedState
-  load(state: TrackedState): Promise<void>
+  load(state: TrackedState, payer: Payer | undefined): Promise<void>
 }
 
 /** States that are read without a change are marked as used so often. */
@@ -396,7 +399,7 @@ export function createBundle(parts: readonly BundlePart[], host: BundleHost): Bu
           if (state.history.newest() !== undefined) continue
           const failure = failureOf(state)
           if (failure !== undefined) throw failure
-          loading.push(host.load(state))
+          loading.push(host.load(state, payerOf(at.signal)))
         }
         await abortable(Promise.all(loading), at.signal)
       }
@@ -421,7 +424,7 @@ export function createBundle(parts: readonly BundlePart[], host: BundleHost): Bu
         if (state.more.length > maxMissing) state.more.shift()
         // A load that began without it does not bring it.
         while (state.loading?.asked && !includesMore(state.loading.asked)) await state.loading.done.catch(() => {})
-        return host.load(state)
+        return host.load(state, payerOf(at.signal))
       })
       await abortable(Promise.all(loading), at.signal)
     },
