@@ -58,6 +58,8 @@ export type StartOutside = (plugin: FoundPlugin) => Promise<{
 export interface OutsideBudget {
   readonly processorMs: number
   readonly clockMs: number
+  /** So long it may ask nothing of the chain: a deployment is a row of transactions. Without it, as long as `clockMs`. */
+  readonly idleMs?: number
 }
 
 /** The devnet file of a plugin's folder; of a plugin that is data alone the data, which may say what to deploy. */
@@ -125,17 +127,24 @@ async function runIn(
   { tokens }: Deployed,
   broker: Broker,
   start: StartOutside,
-  { processorMs, clockMs }: OutsideBudget,
+  { processorMs, clockMs, idleMs = clockMs }: OutsideBudget,
 ): Promise<void> {
   const { process, inside, inform } = await start(plugin)
   let why: string | undefined
+  let [under, lastAsked] = [0, performance.now()]
   const end = (reason: string) => {
     why ??= reason
     process.kill()
   }
   const channel = openChannel({
     socket: process.channel,
-    answer: (method, args) => broker.answer(method, args),
+    answer(method, args) {
+      under += 1
+      return broker.answer(method, args).finally(() => {
+        under -= 1
+        lastAsked = performance.now()
+      })
+    },
     onTold: () => {},
     onClosed: (error) => end(error.message),
     maxFrameBytes,
@@ -146,6 +155,8 @@ async function runIn(
   const watching = (async () => {
     for (;;) {
       await wait(lookMs, undefined, { signal: done.signal })
+      if (under === 0 && performance.now() - lastAsked > idleMs)
+        end(`it asked nothing of the chain for ${idleMs / 1000} s: an endless loop, or an await that never settles`)
       const use = process.use()
       if (!use) continue
       const excess = excessOf(use, limits)

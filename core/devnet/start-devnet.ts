@@ -187,7 +187,9 @@ export async function bringUpDevnet(settings: Settings, say: (line: string) => v
         plugins: outside,
         ...deploying,
         async accepted() {
-          const { refused } = await tryPlugins(settings, plugins)
+          // The others cost the start nothing.
+          const needed = plugins.found.filter((plugin) => plugin.builtIn || devnetFileOf(plugin.folder) !== undefined)
+          const { refused } = await tryPlugins(settings, { ...plugins, found: needed })
           const refusalOf = ({ plugin }: OutsidePlugin) => refused.find(({ folder }) => folder === plugin.origin)
           return {
             plugins: outside.filter((each) => !refusalOf(each)),
@@ -206,8 +208,8 @@ export async function bringUpDevnet(settings: Settings, say: (line: string) => v
   return started
 }
 
-/** As deploying a large exchange on a slow machine takes. */
-const outsideBudget = { processorMs: 30_000, clockMs: 120_000 }
+/** As deploying a large exchange on a slow machine takes. The start waits for it, so one that does not get on is ended soon. */
+const outsideBudget = { processorMs: 10_000, clockMs: 60_000, idleMs: 15_000 }
 
 /**
  * Deletes the journal of an earlier devnet. A new devnet starts from block 0: the journaled transactions did not happen on it, its nonces are
