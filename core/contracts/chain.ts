@@ -175,6 +175,20 @@ export interface EvmVerbs<F extends Types = Types> {
     at: At,
   ): Promise<SimulatedOutcome<F['address']> | 'unavailable'>
   /**
+   * The rights that spenders have over tokens of a wallet now, but for those of 0. One round trip. Absent: not known. Since 1.1.
+   * @param collections contracts whose tokens are not counted in units (EIP-721)
+   */
+  standing?(
+    owner: F['address'],
+    spenders: readonly F['address'][],
+    what: {
+      readonly tokens: readonly F['address'][]
+      readonly permit2s: readonly F['address'][]
+      readonly collections: readonly F['address'][]
+    },
+    at: At,
+  ): Promise<readonly Grant<F['address']>[]>
+  /**
    * What the events of a mined transaction say that it moved into (above 0) and out of the wallet that sent it, smallest units by token address.
    * The native coin is there only where its amount is certain, by the address of `nativeCurrency`, without gas. Undefined where nothing was
    * moved because the transaction failed, or the events cannot be read. Absent: fills are taken from connectors.

@@ -8,6 +8,7 @@ import type { ConnectorContext, Services } from './context.ts'
 import { checkOutcome, type OutcomeBounds } from './outcome.ts'
 import { limitPlan, mostOf } from './plan-limits.ts'
 import type { NetworkEntry, VenueEntry } from './registry.ts'
+import { refuseStandingRights } from './standing-rights.ts'
 
 interface FeeFields {
   maxFeePerGas?: string
@@ -115,7 +116,13 @@ export async function submit(asked: SubmitRequest, context: ConnectorContext, bo
   const request = venue.builtIn ? asked : limited(asked, context)
   const { plan, address: wallet, precondition } = request
   const simulated: SubmitRequest['precondition'] =
-    venue.builtIn || 'via' in plan ? undefined : (checked) => checkOutcome({ plan, wallet, bounds, checked }, network, venue, { signal })
+    venue.builtIn || 'via' in plan
+      ? undefined
+      : async (checked) => {
+          const tokens = [...(bounds?.keys() ?? [])]
+          const standing = refuseStandingRights({ plan, wallet, tokens }, network, venue, services.registry, { signal })
+          await Promise.all([standing, checkOutcome({ plan, wallet, bounds, checked }, network, venue, { signal })])
+        }
   const all = [precondition, simulated].filter((each) => each !== undefined)
   const conditions: Pick<SubmitRequest, 'precondition'> =
     all.length === 0 ? {} : { precondition: async (checked) => void (await Promise.all(all.map((each) => each(checked)))) }

@@ -33,6 +33,7 @@ import { createRecentBlocks } from './recent-blocks.ts'
 import { decodeLogs, findTransaction } from './receipts.ts'
 import { evmRpc } from './rpc.ts'
 import { createSimulation } from './simulate.ts'
+import { createStandingRights } from './standing-rights.ts'
 import { movedIn } from './movements.ts'
 import { createPermit2 } from './permit2.ts'
 import { createApprovals, createWrapping, readBalances, noResult, decimalsCall, symbolCall, readToken } from './tokens.ts'
@@ -164,6 +165,7 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
       gasPrices: (at) => readGasPrices(rpc, feePolicy, at),
       permit2: createPermit2(reader, approvals.approve),
       simulate: createSimulation(rpc, { multicall, coin, blockSeconds, policy: feePolicy }),
+      standing: createStandingRights(reader),
       moved: (receipt, sentRaw, wallet) => movedIn(receipt, sentRaw, wallet, { coin, wrapped: wrapped.address }),
     },
     async start(signal) {

@@ -11,7 +11,7 @@ import type { Call, CallResult, Evm, EvmIntent, EvmReader } from './types.ts'
 export function createApprovals(
   rpc: Rpc,
   reader: EvmReader,
-): Omit<EvmVerbs<Evm>, 'simulate' | 'moved' | 'permit2' | 'wrapped' | 'gasPrices'> {
+): Omit<EvmVerbs<Evm>, 'simulate' | 'standing' | 'moved' | 'permit2' | 'wrapped' | 'gasPrices'> {
   async function allowances(
     owner: string,
     spenders: readonly string[],

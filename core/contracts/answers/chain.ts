@@ -70,6 +70,7 @@ const transactionSchema = object<Transaction>({
 })
 
 const maxTokens = 100_000
+const grantSchema = object<Grant>({ token: text(), spender: text(), amountRaw: optional(amount()) })
 type Simulated<Is extends SimulatedOutcome['is']> = Extract<SimulatedOutcome, { is: Is }>
 const outcomeSchema: Schema<SimulatedOutcome | 'unavailable'> = either(
   oneOf('unavailable'),
@@ -77,7 +78,7 @@ const outcomeSchema: Schema<SimulatedOutcome | 'unavailable'> = either(
   object<Simulated<'done'>>({
     is: oneOf('done'),
     gains: map(signedAmount(), maxTokens),
-    grants: list(object<Grant>({ token: text(), spender: text(), amountRaw: optional(amount()) }), maxTokens),
+    grants: list(grantSchema, maxTokens),
     sent: optional(map(amount(), maxTokens)),
   }),
 )
@@ -111,6 +112,7 @@ const evmContract: Contract<EvmVerbs> = {
   gasPrices: answers(gasPricesSchema),
   transfer: answers(planSchema),
   simulate: answers(outcomeSchema),
+  standing: answers(list(grantSchema, 1_000_000)),
   moved: answers(orNothing(map(signedAmount(), maxTokens))),
 }
 

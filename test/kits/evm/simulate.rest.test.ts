@@ -259,6 +259,21 @@ describe('simulated steps', () => {
     expect(outcome).to.include({ is: 'failed' })
   })
 
+  it('need no right that stands: those of a spender are read in one question, and what is no token gives none', async () => {
+    const asked = { tokens: [usdx, contract, nowhere], permit2s: [nowhere], collections: [usdx, contract] }
+    const standing = () => site.chain.evm?.standing?.(wallet, [spender, nowhere], asked, { signal: soon() })
+    await site.rpc('anvil_setCode', contract, '0x5f5ffd')
+    expect(await standing()).to.deep.equal([])
+    await send({ to: usdx, data: token.encodeFunctionData('approve', [spender, 9n]) })
+    // It answers everything with 1.
+    await site.rpc('anvil_setCode', contract, '0x60015f5260205ff3')
+    expect(await standing()).to.deep.include.members([
+      { token: usdx, spender, amountRaw: 9n },
+      { token: contract, spender },
+    ])
+    await send({ to: usdx, data: token.encodeFunctionData('approve', [spender, 0n]) })
+  })
+
   const [mine, theirs] = [word(wallet), word(spender)]
   const events: readonly [string, string, readonly string[], readonly string[], object][] = [
     ['a token that nobody asked about', 'Transfer(address,address,uint256)', [mine, theirs], [word(4n)], { gains: { [contract]: -4n } }],
