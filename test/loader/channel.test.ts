@@ -126,6 +126,14 @@ describe('the channel between the server and a host', () => {
     expect(await asked).to.equal(await closed)
   })
 
+  it('says that the other end is gone where that ended without a word, so that its exit is told', async () => {
+    const { channel, host, closed } = await ends(never)
+    const asked = channel.ask('load', []).catch((error: unknown) => error)
+    host.resetAndDestroy()
+    expect((await closed).message).to.equal('the other end is gone')
+    expect(await asked).to.equal(await closed)
+  })
+
   it('counts what comes behind an answer as what nobody asked for', async () => {
     const { channel, host, closed } = await ends(never, { maxUnaskedBytes: 500 })
     const asked = channel.ask('ping', ['a word'], undefined, 50)

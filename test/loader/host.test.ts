@@ -89,6 +89,24 @@ describe('the host of a plugin', function () {
     }
   })
 
+  it('tells a create() that loops where others have the processors from one that waits', async () => {
+    let usedMs = 0
+    const spawn = () => fakeProcess({ create: () => new Promise(() => {}), processorMs: () => usedMs })
+    const host = await startHost({ ...hostOptions(keptLog().log, spawn), budget: { processorMs: 5_000, clockMs: 400 } })
+    try {
+      const refused = host.create([], settings).then(
+        () => expect.fail('it was created'),
+        (thrown: unknown) => thrown,
+      )
+      usedMs = 4_000
+      expect(await refused)
+        .to.have.property('message')
+        .that.matches(/^create\(\) was not done after 0\.4 s, 4 s of them of processor time: an endless loop/)
+    } finally {
+      await host.stop()
+    }
+  })
+
   for (const { what, isLoop, reason } of [
     { what: 'never settles', isLoop: false, reason: /start\(\) was not done after 0\.4 s: an await that never settles/ },
     { what: 'loops', isLoop: true, reason: /start\(\) was not done after 5 s of processor time: an endless loop/ },

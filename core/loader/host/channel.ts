@@ -51,6 +51,7 @@ const maxLate = 1_000
 
 /** Why a channel is closed whose socket was: how the process at the other end ended says more. */
 export const otherEndGone = 'the other end is gone'
+const goneCodes: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE'])
 
 export function openChannel(options: ChannelOptions): Channel {
   const { socket, answer, onTold, onClosed, maxFrameBytes, maxQuestions, bounds } = options
@@ -198,7 +199,8 @@ export function openChannel(options: ChannelOptions): Channel {
   }
 
   socket.on('data', read)
-  socket.on('error', (error) => close(error))
+  // A process that ended before it had read all resets the connection. How it ended says more.
+  socket.on('error', (error: NodeJS.ErrnoException) => close(goneCodes.has(error.code ?? '') ? new Error(otherEndGone) : error))
   socket.on('close', () => close(new Error(otherEndGone)))
 
   return {

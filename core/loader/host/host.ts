@@ -218,7 +218,12 @@ export async function startHost(options: HostOptions): Promise<Host> {
     }, 100)
     try {
       return await withTimeout(work(), budget.clockMs, () => {
-        throw tooLong(`${budget.clockMs / 1000} s: an await that never settles, or a machine that is too busy`)
+        const usedMs = (started.use()?.processorMs ?? 0) - usedBefore
+        const loops = usedMs > budget.processorMs / 2 || usedMs > budget.clockMs / 2
+        const used = `, ${Math.round(usedMs / 1000)} s of them of processor time`
+        throw tooLong(
+          `${budget.clockMs / 1000} s${loops ? `${used}: an endless loop, or too much work` : ': an await that never settles, or a machine that is too busy'}`,
+        )
       })
     } catch (thrown) {
       // Where it ends by itself, how it ended says more than that it is gone.
