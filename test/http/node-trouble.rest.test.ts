@@ -8,7 +8,8 @@ import { rpcTo, type Rpc } from '../../core/devnet/anvil.ts'
 import { createClient, type Answer, type Client } from '../../testkit/client.ts'
 import { follow, type Door } from '../events/client.ts'
 import { admins, outcome } from './shared-server.ts'
-import { faults, healthy, startFaultyProxy, type Fault, type FaultyProxy } from './trouble/faulty-proxy.ts'
+import { nodeErrorRows, type NodeErrorRow } from '../fixtures/node-errors.ts'
+import { faults, healthy, saying, startFaultyProxy, type Fault, type FaultyProxy } from './trouble/faulty-proxy.ts'
 
 const program = fileURLToPath(new URL('trouble/proxied-server.ts', import.meta.url))
 const secrets = ['us3r-hidden', 'p4ss-hidden', 'k3y-hidden-0123456789', 'qu3ry-hidden']
@@ -34,6 +35,40 @@ const questions: readonly [name: string, ask: (client: Client) => Promise<Answer
 const mayAnswer: typeof questions = [
   ['AMMEstimateGas', (client) => client.post('/amm/estimateGas', { ...proxied, connector: 'proxyswap' })],
   ['AMMPrice', (client) => client.get('/amm/price', order)],
+]
+
+/** Requests of each endpoint while the node answers with random rows of the table. Ten thousand of each take hours. */
+const requestsOfEach = Number(process.env.SLUICE_NODE_ERRORS_REQUESTS ?? 12)
+const seed = Number(process.env.SLUICE_NODE_ERRORS_SEED ?? 36)
+
+/** Mulberry32, https://gist.github.com/tommyettinger/46a874533244883189143505d203312c: the same numbers for the same seed. */
+function numbersFrom(start: number): () => number {
+  let state = start
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+const pair = { ...proxied, connector: 'proxyswap', base: 'WETH', quote: 'USDC' }
+const range = { ...proxied, connector: 'proxyswap', token0: 'WETH', token1: 'USDC' }
+/** Of everything that the network and its exchange serve. */
+const everything: typeof questions = [
+  ...questions,
+  ['NetworkStatus', (client) => client.get('/network/status', proxied)],
+  ['NetworkToken', (client) => client.get('/network/token', { ...proxied, token: `0x${'ab'.repeat(20)}` })],
+  ['EVMGas', (client) => client.get('/evm/gas', proxied)],
+  ['EVMWrap', (client) => client.post('/evm/wrap', { ...wallet, amount: '0.001' })],
+  ['EVMUnwrap', (client) => client.post('/evm/unwrap', { ...wallet, amount: '0.0001' })],
+  ['EVMSpeedUp', (client) => client.post('/evm/speedup', { ...wallet, nonce: 999 })],
+  ['AMMPrice', (client) => client.get('/amm/price', order)],
+  ['AMMPools', (client) => client.get('/amm/pools', pair)],
+  ['AMMEstimateGas', (client) => client.post('/amm/estimateGas', { ...proxied, connector: 'proxyswap' })],
+  ['AMMLiquidityPrice', (client) => client.get('/amm/liquidity/price', range)],
+  ['AMMLiquidityPositions', (client) => client.get('/amm/liquidity/positions', { ...wallet, connector: 'proxyswap' })],
+  ['AMMSharesPosition', (client) => client.get('/amm/shares/position', { ...wallet, connector: 'proxyswap', tokens: 'WETH,USDC' })],
 ]
 
 describe('a failing node', () => {
@@ -122,6 +157,49 @@ describe('a failing node', () => {
       expect(await mostNonce()).to.equal(before)
     })
   }
+
+  it(`that answers with random rows of the error table (SLUICE_NODE_ERRORS_SEED=${seed}) is no refusal by a contract, and makes no transaction`, async function () {
+    this.timeout(120_000 + requestsOfEach * 60_000)
+    const random = numbersFrom(seed)
+    const rows = nodeErrorRows.filter(({ is }) => is !== 'verdict')
+    const rowFor = (method: string): NodeErrorRow | undefined => {
+      const fitting = rows.filter(({ to }) => to === undefined || to === method)
+      return random() < 0.2 ? fitting[Math.floor(random() * fitting.length)] : undefined
+    }
+    const healthyOutcomes = new Map<string, string>()
+    for (const [name, ask] of everything) healthyOutcomes.set(name, outcome(await ask(client)))
+    const before = await mostNonce()
+    const hashes = new Set<string>()
+    let refused = 0
+    for (let round = 0; round < requestsOfEach; round += 1) {
+      await proxy.become(saying(rowFor))
+      for (const [name, ask] of everything) {
+        const answer = await ask(client)
+        const told = outcome(answer)
+        const isTrouble = ['NETWORK', 'RATE_LIMIT', 'TIMEOUT'].includes(answer.body?.name)
+        expect(
+          isTrouble || told === healthyOutcomes.get(name),
+          `${name}: ${told} ${answer.text}, and ${healthyOutcomes.get(name)} of a healthy node`,
+        ).to.equal(true)
+        if (isTrouble) refused += 1
+        for (const [hash] of answer.text.matchAll(/(?<="txHash":")0x[0-9a-f]{64}/g)) hashes.add(hash)
+      }
+    }
+    await healed()
+    expect(refused).to.be.greaterThan(0)
+    expect((await mostNonce()) - before).to.be.at.most(hashes.size)
+  })
+
+  it('passes on what the chain says of a transaction, in every form of the error table', async function () {
+    this.timeout(180_000)
+    for (const row of nodeErrorRows.filter(({ is, to }) => is === 'verdict' && to === undefined)) {
+      await proxy.become(saying((method) => (method === 'eth_estimateGas' ? row : undefined)))
+      const answer = await client.post('/evm/wrap', { ...wallet, amount: '0.001' })
+      expect(outcome(answer), `${row.message} ${answer.text}`).to.be.oneOf(['422 TRADE_FAILED', '422 OUT_OF_GAS'])
+      if (row.reason !== undefined) expect(answer.body.details, row.message).to.deep.equal({ reason: row.reason })
+    }
+    await healed()
+  })
 
   describe('that answers a broadcast after the request has ended', () => {
     const late: Fault = async (exchange) => {

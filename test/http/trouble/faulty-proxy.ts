@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
+import type { NodeErrorRow } from '../../fixtures/node-errors.ts'
 
 /** What stands between a server and its node, and what it makes of the node's answers. */
 export interface FaultyProxy {
@@ -95,6 +96,26 @@ export const telling =
       return said ? { jsonrpc: '2.0', id: Reflect.get(Object(each), 'id'), ...said } : each
     })
     response.writeHead(200, json).end(JSON.stringify(Array.isArray(answers) ? told : told[0]))
+  }
+
+/** Some calls are answered by a row of the table, alone with its status, the others by the node. */
+export const saying =
+  (rowFor: (method: string) => NodeErrorRow | undefined): Fault =>
+  async ({ calls, response, answer }) => {
+    const answers: unknown = JSON.parse(await answer())
+    const rows = calls.map(({ method }) => (method === 'eth_chainId' ? undefined : rowFor(method)))
+    const told = [answers].flat().map((each, index) => {
+      const row = rows[index]
+      if (!row) return each
+      const { code, message, data } = row
+      return {
+        jsonrpc: '2.0',
+        id: Reflect.get(Object(each), 'id'),
+        error: { ...(!Number.isNaN(code) && { code }), message, ...(data !== undefined && { data }) },
+      }
+    })
+    const status = calls.length === 1 ? (rows[0]?.status ?? 200) : 200
+    response.writeHead(status, json).end(JSON.stringify(Array.isArray(answers) ? told : told[0]))
   }
 
 export async function startFaultyProxy(): Promise<FaultyProxy> {
