@@ -1,15 +1,45 @@
 import type { Json } from '../../core/contracts/index.ts'
-import { type Dialect, type ReportedHead, type RpcAnswer, type RpcCall } from '../nodes/dialect.ts'
+import type { Dialect, Fault, NodeError, ReportedHead, RpcAnswer, RpcCall } from '../nodes/dialect.ts'
+import { sizeFaultOf, speaksOfLimit, troubleOf } from '../nodes/faults.ts'
 import { slotSeconds } from './network.ts'
 import { canonicalAddress, isTransactionSignature } from './types.ts'
 import { isObject } from '../../core/json.ts'
 
-/** Codes of a node that cannot serve for now: https://solana.com/docs/rpc, agave `rpc-client-api/src/custom_error.rs`. */
-const unhealthy = -32005
-const minContextSlotNotReached = -32016
-const behind: ReadonlySet<number> = new Set([unhealthy, minContextSlotNotReached])
-/** The HTTP status, which public nodes repeat in the body. */
-const overLimit: ReadonlySet<number> = new Set([429])
+// Codes of agave `rpc-client-api/src/custom_error.rs`; https://solana.com/docs/rpc has the methods.
+
+/** Every working node says the same of these bytes: a simulation before they are passed on failed, or their signatures are wrong. */
+const verdicts: ReadonlySet<number> = new Set([
+  -32002, // SendTransactionPreflightFailure
+  -32003, // TransactionSignatureVerificationFailure
+  -32006, // TransactionPrecompileVerificationFailure
+  -32013, // TransactionSignatureLenMismatch
+])
+/** What the node says of itself: it cannot serve for now, so other calls fail, too. */
+const ofNode: ReadonlySet<number> = new Set([
+  -32005, // NodeUnhealthy
+  -32016, // MinContextSlotNotReached
+])
+/** There is no block in this slot: SlotSkipped, LongTermStorageSlotSkipped. */
+const skippedSlots: ReadonlySet<number> = new Set([-32007, -32009])
+/** JSON-RPC 2.0. */
+const [methodNotFound, invalidParams] = [-32601, -32602]
+/** A node that has not seen the blockhash yet, or has forgotten it, fails the simulation of bytes that others take. */
+const lacksBlockhash = /\bblockhash not found\b/i
+
+/**
+ * What the error of a node means. A verdict is recognised by its code; codes of nodes that do not know a transaction are answers that the callers tell apart
+ * (`noHistory`, `unknownVersion`); everything that is neither is the node's own trouble, and another one is asked.
+ */
+function judge(error: NodeError, method: string | undefined): Fault {
+  const { code, message } = error
+  if (verdicts.has(code)) return lacksBlockhash.test(message) ? { is: 'trouble', kind: 'unreachable' } : { is: 'verdict' }
+  if (code === noHistory || code === unknownVersion || skippedSlots.has(code)) return { is: 'verdict' }
+  if (ofNode.has(code)) return { is: 'trouble', kind: 'unreachable', ofNode: true }
+  const size = sizeFaultOf(error, method === undefined ? 'batch' : 'text')
+  if (size?.of === 'batch') return size
+  if ((code === methodNotFound || code === invalidParams) && !speaksOfLimit(message)) return { is: 'unsupported' }
+  return troubleOf(error)
+}
 
 /** agave `rpc/src/rpc_service.rs`, MAX_REQUEST_BODY_SIZE. */
 const maxBodyBytes = 50 * 1024
@@ -29,10 +59,7 @@ export function solanaDialect(genesisHash: string | undefined): Dialect {
     headIn,
     sendCall: (raw) => ({ method: 'sendTransaction', params: [raw, { encoding: 'base64', skipPreflight: true, maxRetries: 0 }] }),
     isPlausible,
-    judge({ code }) {
-      if (behind.has(code)) return { is: 'trouble', kind: 'unreachable', ofNode: true }
-      return overLimit.has(code) ? { is: 'trouble', kind: 'rate-limited', ofNode: true } : { is: 'verdict' }
-    },
+    judge,
     maxBodyBytes,
     parse: parseNodeJson,
   }

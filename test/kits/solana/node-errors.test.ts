@@ -1,0 +1,44 @@
+import { expect } from 'chai'
+import { solanaDialect } from '../../../kits/solana/rpc.ts'
+
+// What nodes answer: agave `rpc-client-api/src/custom_error.rs` unless said otherwise. What is in no row is trouble.
+const table: readonly (readonly [code: number, message: string, method: string, is: string, kind?: string])[] = [
+  [-32002, 'Transaction simulation failed: Error processing Instruction 2: custom program error: 0x1', 'sendTransaction', 'verdict'],
+  [-32003, 'Transaction signature verification failure', 'sendTransaction', 'verdict'],
+  [-32013, 'Transaction signature length mismatch', 'sendTransaction', 'verdict'],
+  [-32011, 'Transaction history is not available from this node', 'getTransaction', 'verdict'],
+  [-32015, 'Transaction version (0) is not supported by the requesting client', 'getTransaction', 'verdict'],
+  [-32007, 'Slot 1 was skipped, or missing due to ledger jump to recent snapshot', 'getBlock', 'verdict'],
+  [-32009, 'Slot 1 was skipped, or missing in long-term storage', 'getBlock', 'verdict'],
+  [-32002, 'Transaction simulation failed: Blockhash not found', 'sendTransaction', 'trouble', 'unreachable'],
+  [-32005, 'Node is behind by 153 slots', 'getSlot', 'trouble', 'unreachable'],
+  [-32016, 'Minimum context slot has not been reached', 'getMultipleAccounts', 'trouble', 'unreachable'],
+  [-32004, 'Block not available for slot 1', 'getBlock', 'trouble', 'unreachable'],
+  [-32014, 'Block status not yet available for slot 1', 'getBlock', 'trouble', 'unreachable'],
+  [-32603, 'Internal error', 'simulateTransaction', 'trouble', 'unreachable'],
+  [-32000, 'Transaction was not confirmed', 'sendTransaction', 'trouble', 'unreachable'],
+  // The public endpoints: https://solana.com/docs/references/clusters
+  [429, 'Too many requests for a specific RPC call', 'getMultipleAccounts', 'trouble', 'rate-limited'],
+  [-32429, 'rate limit exceeded', 'getSlot', 'trouble', 'rate-limited'],
+  [403, 'Access forbidden, contact your app developer or support@rpcpool.com.', 'getSlot', 'trouble', 'unreachable'],
+  [-32602, 'max usage reached: request limit of your plan', 'getSlot', 'trouble', 'rate-limited'],
+  [Number.NaN, 'upstream connect error', 'getSlot', 'trouble', 'unreachable'],
+  [-32601, 'Method not found', 'getRecentPrioritizationFees', 'unsupported'],
+  [-32602, 'Invalid param: WrongSize', 'getAccountInfo', 'unsupported'],
+]
+
+describe('errors of nodes of Solana', () => {
+  const { judge } = solanaDialect(undefined)
+  for (const [code, message, method, is, kind] of table)
+    it(`${code} "${message}" is ${kind ?? is}`, () => {
+      const fault = judge({ code, message }, method)
+      expect(fault).to.include({ is, ...(kind !== undefined && { kind }) })
+    })
+
+  it('of a batch that is too large ask for smaller ones', () => {
+    expect(judge({ code: -32600, message: 'Batch size too large: at most 10 requests' }, undefined)).to.deep.equal({
+      is: 'too-large',
+      of: 'batch',
+    })
+  })
+})
