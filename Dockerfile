@@ -10,9 +10,9 @@ ARG NODE_IMAGE=docker.io/library/node:24-bookworm-slim
 FROM --platform=$BUILDPLATFORM ${NODE_IMAGE} AS package
 WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
-# Not `npm ci`, which refuses a lockfile that lacks other platforms' optional packages; this, too, takes the lockfile's versions.
+# As package-lock.json says, on every platform.
 # A registry of your own: --secret id=npmrc,src=.npmrc-of-yours
-RUN --mount=type=secret,id=npmrc npm install --userconfig=/run/secrets/npmrc --no-save --include=dev --include=optional
+RUN --mount=type=secret,id=npmrc npm ci --userconfig=/run/secrets/npmrc --include=dev --include=optional
 COPY . .
 RUN npm run pack
 

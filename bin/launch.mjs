@@ -35,21 +35,12 @@ function installWhenStale() {
   const isWhole = existsSync(path.join(modules, 'tsx'))
   if (isWhole && existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return
   console.error('Installing dependencies from package-lock.json ...')
-  // `npm ci` refuses a lockfile without other platforms' optional packages; --no-save leaves the lockfile as it is.
-  const install = [
-    'install',
-    '--no-save',
-    '--include=dev',
-    '--include=optional',
-    '--ignore-scripts',
-    '--no-audit',
-    '--no-fund',
-    '--loglevel=error',
-  ]
+  // A node_modules that was made by other means is made anew; `npm run check` keeps the lockfile whole for every platform.
+  const install = ['ci', '--include=dev', '--include=optional', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
   const done = spawnSync('npm', install, { cwd: root, stdio: ['ignore', 2, 2], shell: process.platform === 'win32' })
   if (done.status !== 0) {
     console.error(
-      `npm install failed (${done.status ?? done.signal}). Is the npm registry reachable? Run the same command again: it goes on where it stopped.`,
+      `npm ci failed (${done.status ?? done.signal}). Is the npm registry reachable? Run the same command again: what was fetched is not fetched again.`,
     )
     process.exit(1)
   }
