@@ -18,7 +18,7 @@ import {
 } from './token-rights.ts'
 
 /** Checks a request for a network of the EVM family. @returns the digest to sign, 32 bytes. @throws Refusal */
-export function checkEvmRequest({ draft, address }: SignRequest, rules: EvmRules): Uint8Array {
+export function checkEvmRequest({ draft, address, plugin }: SignRequest, rules: EvmRules): Uint8Array {
   if (!rules.local && isWellKnown(address))
     throw new Refusal(
       `everybody has the key of ${address} (it is a test account of anvil and hardhat), so it signs on a devnet only, not on ${rules.name}`,
@@ -26,7 +26,7 @@ export function checkEvmRequest({ draft, address }: SignRequest, rules: EvmRules
   if (draft.scheme === 'eip712') return getBytes(checkTypedData(draft.typedData, address, rules))
   if (draft.scheme === 'permit2') return getBytes(checkPermit(draft.permit, rules, Date.now()))
   if (draft.scheme === 'secp256k1')
-    return getBytes(checkTransaction({ bytes: draft.bytes, replaces: draft.replaces, from: address, rules }))
+    return getBytes(checkTransaction({ bytes: draft.bytes, replaces: draft.replaces, from: address, rules, plugin }))
   throw new Refusal(`${rules.name} expects an EVM transaction or EIP-712 data`)
 }
 
@@ -39,6 +39,8 @@ interface TransactionRequest {
   readonly replaces?: Uint8Array | undefined
   readonly from: string
   readonly rules: EvmRules
+  /** The version of the plugin that planned it; absent for those of the release. */
+  readonly plugin?: string | undefined
 }
 
 /**
@@ -47,14 +49,17 @@ interface TransactionRequest {
  * @returns the digest to sign
  * @throws Refusal
  */
-export function checkTransaction({ bytes, replaces, from, rules }: TransactionRequest): string {
+export function checkTransaction({ bytes, replaces, from, rules, plugin }: TransactionRequest): string {
   const tx = decode(bytes)
   if (!signedTypes.includes(tx.type)) throw new Refusal(`transactions of type ${tx.type} are not signed, only legacy (0) and EIP-1559 (2)`)
   if (tx.chainId !== rules.chainId)
     throw new Refusal(`the transaction is for chain id ${tx.chainId}, and the chain id of ${rules.name} is ${rules.chainId}`)
   checkFees(tx, rules)
   checkCanonical(tx, bytes)
-  if (replaces === undefined || !isSignedAtOtherFees(tx, replaces, from)) checkTarget(tx, from.toLowerCase(), rules)
+  if (replaces !== undefined && isSignedAtOtherFees(tx, replaces, from)) return keccak256(bytes)
+  // What a caller asks for where nothing is worth anything. What plugins plan is bound there as anywhere.
+  if (rules.anySpender && plugin === undefined && isPlainApprove(tx, rules)) return keccak256(bytes)
+  checkTarget(tx, from.toLowerCase(), rules)
   return keccak256(bytes)
 }
 
@@ -150,6 +155,14 @@ function checkTarget({ to, value, data, gasLimit }: Transaction, from: string, r
 const isRevocation = ({ target, value, data }: { target: string; value: bigint; data: string }, { tokens }: EvmRules): boolean =>
   value === 0n && isApproveOfZero(data) && addressArgument(data, 0) !== undefined && tokens.has(target)
 
+/** `approve` and nothing else, for somebody who is not the spender of a contained plugin: those get exact amounts everywhere. */
+function isPlainApprove({ to, value, data, gasLimit }: Transaction, { exactSpenders }: EvmRules): boolean {
+  if (to === null || value !== 0n || gasLimit > maxUndeclaredGas || data.length !== twoArgumentsLength || !data.startsWith(approveSelector))
+    return false
+  const spender = addressArgument(data, 0)
+  return spender !== undefined && !exactSpenders.has(spender)
+}
+
 /** A deposit of the native coin, or a withdrawal, by the token that wraps it: both stay with the wallet. */
 const isWrapping = ({ target, value, data }: { target: string; value: bigint; data: string }, { wrapped }: EvmRules): boolean =>
   target === wrapped && (data === '0xd0e30db0' || (value === 0n && /^0x2e1a7d4d[0-9a-f]{64}$/.test(data)))
@@ -180,7 +193,7 @@ function checkTokenRights(
   if (rules.exactSpenders.has(holder)) return checkExact({ call, data, isApprove, name: rules.name })
   if (rules.spenders.has(holder)) return
   const cure = isApprove
-    ? `an operator adds it to wallet.allowedSpenders (conf/server.yml)${isApproveOfZero(data) ? ', or the token to conf/tokens: of tokens listed there every allowance may be taken to 0,' : ''} and restarts the server`
+    ? `an operator adds "${holder}" to the list allowedSpenders below wallet: in conf/server.yml${isApproveOfZero(data) ? ', or the token to conf/tokens: of tokens listed there every allowance may be taken to 0,' : ''} and restarts the server`
     : 'it is not signed for anybody else'
   throw new Refusal(`${call} goes to ${holder}, which is not a spender of a registered connector on ${rules.name}; ${cure}`)
 }

@@ -110,6 +110,8 @@ export interface EvmRules {
   readonly local: boolean
   readonly contracts: ReadonlySet<string>
   readonly spenders: ReadonlySet<string>
+  /** A devnet, whose chain id no public network has: a caller may approve anybody there. */
+  readonly anySpender: boolean
   /** Those of the spenders that get no unlimited allowance. */
   readonly exactSpenders: ReadonlySet<string>
   /** On these anybody's allowance may be taken to 0. */
@@ -160,21 +162,23 @@ export function rulesOfPolicy(policy: SignerPolicy): SignerRules {
   const recipients = new Map(
     Object.entries(policy.recipients ?? {}).map(([wallet, all]) => [lowerCase(wallet), new Set(all.map(lowerCase))]),
   )
+  const publicChainIds = new Set(policy.networks.flatMap((each) => (each.keys === 'secp256k1' && !each.local ? [each.chainId] : [])))
   const rules = new Map<string, EvmRules | SolanaRules>()
   for (const network of policy.networks) {
     const name = networkKey(network.chain, network.network)
     if (rules.has(name)) throw new Error(`The signer's policy names ${name} twice; it must have one entry per network.`)
-    rules.set(name, rulesOf(name, network, allowedSpenders, recipients))
+    rules.set(name, rulesOf(name, network, { allowedSpenders, recipients, publicChainIds }))
   }
   return rules
 }
 
-function rulesOf(
-  name: string,
-  policy: NetworkPolicy,
-  allowedSpenders: readonly string[],
-  recipients: EvmRules['recipients'],
-): EvmRules | SolanaRules {
+/** What holds on all networks of a policy. */
+interface Everywhere extends Pick<EvmRules, 'recipients'> {
+  readonly allowedSpenders: readonly string[]
+  readonly publicChainIds: ReadonlySet<number>
+}
+
+function rulesOf(name: string, policy: NetworkPolicy, { allowedSpenders, recipients, publicChainIds }: Everywhere): EvmRules | SolanaRules {
   const feeCapRaw = BigInt(policy.feeCapRaw)
   if (policy.keys === 'ed25519') return { keys: policy.keys, name, feeCapRaw, local: policy.local, contracts: new Set(policy.contracts) }
   const {
@@ -198,6 +202,7 @@ function rulesOf(
     local,
     contracts: new Set(contracts.map(lowerCase)),
     spenders: new Set([...spenders.map(lowerCase), ...allowedSpenders]),
+    anySpender: local && !publicChainIds.has(chainId),
     exactSpenders: new Set(exactSpenders.map(lowerCase).filter((each) => !allowedSpenders.includes(each))),
     tokens: new Set(tokens.map(lowerCase)),
     wrapped: wrapped === undefined ? undefined : lowerCase(wrapped),

@@ -148,22 +148,13 @@ describe('/evm', () => {
     }
   })
 
-  it('approves a spender that no connector has where the settings list it, and for no caller else', async () => {
-    const stranger = freshAddress()
-    for (const [client, address] of [
-      [server.as.trader, traders],
-      [server.client, admins],
-    ] as const) {
-      const nonce = async () => (await client.get('/evm/nonce', { ...local, address })).body.nonce
-      const before = await nonce()
-      const barred = await client.post('/evm/approve', { ...local, address, spender: stranger, token: 'USDC', amount: '1' })
-      expect(outcome(barred)).to.equal('403 FORBIDDEN')
-      expect(barred.body.message).to.contain('allowedSpenders')
-      expect(await nonce()).to.equal(before)
+  it('approves a spender that no connector has, on a devnet', async () => {
+    for (const spender of [freshAddress(), listedSpender]) {
+      const { body, status, text } = await approve({ spender, amount: '1' })
+      expect(status, text).to.equal(200)
+      await mined(client, body.txHash)
+      expect((await allowances(spender, 'USDC')).approvals).to.deep.equal({ USDC: '1.000000' })
     }
-    const { body, status, text } = await approve({ spender: listedSpender, amount: '1' })
-    expect(status, text).to.equal(200)
-    await mined(client, body.txHash)
     // The address of a connector's router is no stranger's.
     const { spender } = await allowances('uniswap', 'USDC')
     const known = await server.as.trader.post('/evm/approve', { ...local, address: traders, spender, token: 'USDC', amount: '1' })
@@ -176,8 +167,6 @@ describe('/evm', () => {
     const { body, status, text } = await approve({ spender: stranger, amount: '0.0' })
     expect(status, text).to.equal(200)
     expect((await mined(client, body.txHash)).body.txReceipt.status).to.equal(1)
-    for (const amount of [undefined, '0.000001'])
-      expect(outcome(await approve({ spender: stranger, amount })), amount).to.equal('403 FORBIDDEN')
   })
 
   it('refuses the native coin, and invalid allowances', async () => {

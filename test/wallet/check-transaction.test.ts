@@ -48,7 +48,9 @@ const approve = (spender: string, amountRaw = MaxUint256): string => rights.enco
 const transfer = (recipient: string): string => rights.encodeFunctionData('transfer', [recipient, 5_000_000n])
 const transferFrom = (owner: string, recipient: string): string => rights.encodeFunctionData('transferFrom', [owner, recipient, 1n])
 
-const check = (bytes: Uint8Array): string => checkTransaction({ bytes, from, rules: localRules() })
+/** What a plugin of a third party planned: on a devnet a caller may approve anybody, and a plugin may not. */
+const plugin = '0123456789abcdef'
+const check = (bytes: Uint8Array): string => checkTransaction({ bytes, from, rules: localRules(), plugin })
 
 describe('the policy for EVM transactions that replace one', () => {
   const wallet = new Wallet(`0x${'a1'.repeat(32)}`)
@@ -290,6 +292,35 @@ describe('the policy for EVM transactions', () => {
     })
   }
 
+  describe('of a caller, on a devnet', () => {
+    const approval = (changes: TransactionLike = {}) => bytesOf(transaction({ to: token, value: 0n, data: approve(stranger), ...changes }))
+    const checkAsked = (bytes: Uint8Array, rules = localRules()) => checkTransaction({ bytes, from, rules })
+
+    it('signs an allowance for anybody, where a public network has it refused with the line to write', () => {
+      for (const amount of [0n, 1n, MaxUint256]) expect(() => checkAsked(approval({ data: approve(stranger, amount) }))).not.to.throw()
+      expect(() => checkAsked(approval({ chainId: 1 }), rulesOn('ethereum/mainnet'))).to.throw(
+        Refusal,
+        `adds "${stranger}" to the list allowedSpenders below wallet: in conf/server.yml and restarts the server`,
+      )
+    })
+
+    it('signs no other right, and nothing beside the allowance', () => {
+      for (const [changes, says] of [
+        [{ value: 1n }, /goes to 0x5555/],
+        [{ data: `${approve(stranger)}00` }, /wrong length/],
+        [{ data: rights.encodeFunctionData('increaseAllowance', [stranger, 1n]) }, /only approve is/],
+        [{ to: wrapper, data: several.encodeFunctionData('multicall(bytes[])', [[approve(stranger)]]) }, /goes to 0x5555/],
+      ] as const)
+        expect(() => checkAsked(approval(changes))).to.throw(Refusal, says)
+    })
+
+    it('refuses it where a public network has the chain id', () => {
+      const [local, mainnet] = examplePolicy.networks
+      const networks = [{ ...local, chainId: 1 }, mainnet] as SignerPolicy['networks']
+      expect(() => checkAsked(approval({ chainId: 1 }), localRules({ ...examplePolicy, networks }))).to.throw(Refusal, /goes to 0x5555/)
+    })
+  })
+
   describe('of the spender of a contained plugin', () => {
     const [local] = examplePolicy.networks
     if (local?.keys !== 'secp256k1') throw new Error('It is the devnet.')
@@ -370,7 +401,7 @@ describe('the policy for a wallet that wraps and sends', () => {
   const [network, ...others] = examplePolicy.networks
   const policy = { ...examplePolicy, networks: [{ ...network, wrapped: coin }, ...others], recipients: { [from]: [cold] } } as SignerPolicy
   const checkIn = (changes: TransactionLike, by = from) =>
-    checkTransaction({ bytes: bytesOf(transaction({ value: 0n, data: '0x', ...changes })), from: by, rules: localRules(policy) })
+    checkTransaction({ bytes: bytesOf(transaction({ value: 0n, data: '0x', ...changes })), from: by, rules: localRules(policy), plugin })
   const withdraw = `0x2e1a7d4d${'0'.repeat(63)}5`
   const send = (recipient: string) => transfer(recipient)
 
