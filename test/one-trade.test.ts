@@ -46,7 +46,7 @@ describe('one trade of every contract', function () {
   }
 
   it('AMM_RANGE: uniswap adds a position, collects its fees and removes it', async () => {
-    for (const token of ['WETH', 'USDC']) await approve('uniswap', token)
+    for (const token of ['WETH', 'USDC']) await approve('uniswap/positions', token)
     const range = { token0: 'WETH', token1: 'USDC', amount0: '1', amount1: '3000', lowerPrice: '2800', upperPrice: '3200' }
     const { fill } = await submitted(client, '/amm/liquidity/add', { connector: 'uniswap', ...range })
     const position = { connector: 'uniswap', tokenId: fill.tokenId }

@@ -20,20 +20,23 @@ const Spender = Type.String({
   maxLength: 256,
   expects: "a connector's name or an address",
   description:
-    "A registered connector's name, `name/version`, or an address. The name stands for the contracts that take tokens on this network: an AMM's router or " +
-    'vault and its position manager, the market of an order book, and where funds are deposited first the contract that takes deposits, which need not ' +
-    'be the one that opens positions. Pools that take deposits themselves are not among them: each has a label. docs/api.md has it for each connector.',
+    "A registered connector's name, `name/label`, or an address. The name stands for what an AMM's swaps need, in as few transactions as possible: one router " +
+    'where one takes the routes of all versions. What takes liquidity has a label, such as `<name>/positions`. Of other connectors the name stands for ' +
+    'the contracts that take tokens on this network: the market of an order book, and where funds are deposited first the contract that takes deposits, ' +
+    'which need not be the one that opens positions. docs/api.md has it for each connector.',
 })
 
 export const EVMAllowancesRequest = request({ ...chainFields, address: WalletAddress, spender: Spender, tokenSymbols: TokenSymbols })
 const Approvals = Type.Record(Type.String(), Type.String())
 export const EVMAllowancesResponse = enveloped({
-  spender: Type.String({ description: 'The address that the name stands for; the first if the connector has several.' }),
+  spender: Type.String({ description: 'The address that the name stands for; the first if it stands for several.' }),
   approvals: Type.Record(Type.String(), Type.String(), {
-    description: 'Token as in the request → decimal string; the smallest if the connector has several spenders.',
+    description: 'Token as in the request → decimal string; the smallest if the name stands for several spenders.',
   }),
   unavailable: unavailable({ token: Type.String({ description: 'As in the request.' }) }),
-  spenders: Type.Optional(Type.Record(Type.String(), Approvals)),
+  spenders: Type.Optional(
+    Type.Record(Type.String(), Approvals, { description: 'All spenders of the connector that was named, where it has several.' }),
+  ),
   expiries: Type.Optional(
     Type.Record(Type.String(), Type.Record(Type.String(), Type.Number()), {
       description:
@@ -87,6 +90,12 @@ export const EVMApproveRequest = request({
     }),
   ),
   ...transactionFields,
+  dryRun: Type.Optional(
+    Type.Boolean({
+      expects: 'true or false',
+      description: 'true: only says how many transactions it takes and what they cost. Nothing is signed, and hashes are empty.',
+    }),
+  ),
 })
 export const EVMApproveResponse = enveloped({
   spender: Type.String(),
@@ -94,6 +103,11 @@ export const EVMApproveResponse = enveloped({
   amount: Type.String(),
   nonce: Type.Number(),
   txHash: Type.String(),
+  transactionCount: Type.Optional(Type.Integer({ description: 'How many transactions it takes. Their gas is that of all together.' })),
+  gasPrice: Type.Optional(gasFields.gasPrice),
+  gasPriceToken: Type.Optional(gasFields.gasPriceToken),
+  gasLimit: Type.Optional(gasFields.gasLimit),
+  gasCost: Type.Optional(gasFields.gasCost),
   transactions: Type.Optional(Type.Array(Type.Object({ spender: Type.String(), nonce: Type.Number(), txHash: Type.String() }))),
 })
 

@@ -50,6 +50,8 @@ export interface Quote {
   head: Head
   /** The contract that moves the tokens. */
   spender: string
+  /** Others of the connector's spenders that carry out the very same route: a wallet may have approved one of them instead. Since 1.1. */
+  otherSpenders?: readonly string[]
 }
 
 /** A pool of two tokens, at one block. Amounts are in smallest units. */
@@ -178,6 +180,11 @@ export interface AMM<F extends Types = Types> {
   /** The addresses of the tokens of a contract that may be a pool; undefined where it does not say. Since 1.1. */
   poolTokens?(pool: string, at: At): Promise<readonly string[] | undefined>
   swap(quote: Quote, terms: SwapTerms<F['address']>): Plan<F>
+  /**
+   * Those of the connector's spenders that a wallet approves to swap by every version, in as few transactions as possible: the connector's name alone
+   * stands for them. Where absent, it stands for all of its spenders. Since 1.1.
+   */
+  swapSpenders?(at: At): Promise<readonly string[]>
   /**
    * The amounts of a swap from its receipt. Needs only the memo, so that it works after a restart. Undefined where the receipt shows no
    * swap.

@@ -1,13 +1,13 @@
 import { type At, type EvmVerbs, type Permit2Allowance, type Plan, type Token } from '../contracts/index.ts'
 import { fromRaw } from '../decimal.ts'
 import { badFields, SluiceError } from '../errors.ts'
-import type { SubmitResult } from '../transactions/submit-request.ts'
+import { gasOf, type SubmitResult } from '../transactions/submit-request.ts'
 import type { Handler, Handlers, Services } from './context.ts'
 import { readRaw } from './read-fields.ts'
 import { responseKey, type NetworkEntry } from './registry.ts'
 import { readExpiry, readSpenders, requireExact, requireMayApprove, versionOf, type Spenders } from './spenders.ts'
 import { unavailableTokens } from './tokens.ts'
-import { readAddress, readFees, readWallet, requireKey } from './wallets.ts'
+import { readAddress, readFees, readWallet, requireKey, showGas } from './wallets.ts'
 
 const evmApprove: Handler<'EVMApprove'> = async (request, context) => {
   const { network, services, signal } = context
@@ -15,11 +15,12 @@ const evmApprove: Handler<'EVMApprove'> = async (request, context) => {
   const evm = evmOf(network)
   const address = readAddress(network, request.address)
   requireKey(services.wallets, network, address)
-  const spenders = await readSpenders(request.spender, network, services.registry)
+  const named = await readSpenders(request.spender, network, services.registry, at)
   const feeOverrides = readFees(request, network)
   const token = await network.tokens.resolve(request.token, 'token', at)
   const amountRaw = readAllowance(request.amount, token)
-  // To take something away gives nobody anything.
+  // To take something away gives nobody anything, and what earlier versions approved by the name is taken away, too.
+  const spenders = amountRaw === 0n ? { ...named, addresses: named.all } : named
   if (amountRaw !== 0n) requireMayApprove(spenders, network, services)
   requireExact(spenders, amountRaw, network, services)
 
@@ -43,7 +44,7 @@ const evmApprove: Handler<'EVMApprove'> = async (request, context) => {
     needs: approvals.flatMap((each) => each.plan.needs),
     memo: null,
   }
-  const answer = ({ transactions: sent, nonce, txHash }: SubmitResult) => {
+  const answer = ({ transactions: sent, nonce, txHash, gas }: Pick<SubmitResult, 'transactions' | 'nonce' | 'txHash' | 'gas'>) => {
     const transactions = sent.map((each, i) => ({ spender: spenderOfStep[i] ?? '', ...each }))
     return {
       spender: spenderOfStep.at(-1) ?? '',
@@ -51,8 +52,16 @@ const evmApprove: Handler<'EVMApprove'> = async (request, context) => {
       amount: fromRaw(approvals.at(-1)?.amountRaw ?? 0n, token.decimals),
       nonce,
       txHash,
+      transactionCount: sent.length,
+      ...showGas(gas, network),
       ...(transactions.length > 1 && { transactions }),
     }
+  }
+  if (request.dryRun) {
+    const { prepared } = await network.impl.rail.check(plan.steps, plan.needs, address, { wish: feeOverrides }, at)
+    const nonce = request.nonce ?? (await services.transactions.nextNonce({ network, address }, signal))
+    const transactions = steps.map((_, index) => ({ nonce: nonce + index, txHash: '' }))
+    return answer({ transactions, nonce: nonce + steps.length - 1, txHash: '', gas: gasOf(prepared) })
   }
   const submitted = await services.transactions.submit(
     {
@@ -82,25 +91,26 @@ const evmAllowances: Handler<'EVMAllowances'> = async (request, { network, servi
   const at = { signal }
   const evm = evmOf(network)
   const owner = readAddress(network, request.address)
-  const { addresses, permit2 } = await readSpenders(request.spender, network, registry)
+  const { addresses, all, permit2 } = await readSpenders(request.spender, network, registry, at)
   const asked = await network.tokens.resolveEach(request.tokenSymbols, 'tokenSymbols', at)
   const tokens = asked.found.map(({ token }) => token)
-  const [plain, byPermit2] = await readAllowances(evm, owner, { addresses, permit2 }, tokens, at)
-  const raws = addresses.map((spender) => byPermit2.get(spender)?.map((each) => each?.amountRaw) ?? plain.get(spender) ?? [])
+  const [plain, byPermit2] = await readAllowances(evm, owner, { addresses: all, permit2 }, tokens, at)
+  const rawsOf = (spender: string) => byPermit2.get(spender)?.map((each) => each?.amountRaw) ?? plain.get(spender) ?? []
+  const raws = addresses.map(rawsOf)
 
   const answers = (tokenIndex: number) => raws.every((row) => row[tokenIndex] !== undefined)
   const byToken = <T>(of: (tokenIndex: number, token: Token) => T): Record<string, T> =>
     Object.fromEntries(asked.found.flatMap(({ name, token }, i) => (answers(i) ? [[responseKey(name, token), of(i, token)] as const] : [])))
   const show = (of: (tokenIndex: number) => bigint) => byToken((i, token) => fromRaw(of(i), token.decimals))
   const lowest = show((i) => raws.map((row) => row[i] ?? 0n).reduce((a, b) => (a < b ? a : b)))
-  const each = Object.fromEntries(addresses.map((address, row) => [address, show((i) => raws[row]?.[i] ?? 0n)]))
+  const each = Object.fromEntries(all.map((address) => [address, show((i) => rawsOf(address)[i] ?? 0n)]))
   const expiries = Object.fromEntries([...byPermit2].map(([spender, allowances]) => [spender, byToken((i) => allowances[i]?.expires ?? 0)]))
   const permits = byPermit2.size > 0 ? await showPermits(owner, byPermit2, tokens, network, transactions) : []
   return {
     spender: addresses[0] ?? '',
     approvals: lowest,
     ...unavailableTokens(asked, (i) => answers(i) || undefined),
-    ...(addresses.length > 1 && { spenders: each }),
+    ...(all.length > 1 && { spenders: each }),
     ...(byPermit2.size > 0 && { expiries }),
     ...(permits.length > 0 && { permits }),
   }

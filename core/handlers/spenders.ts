@@ -1,6 +1,6 @@
 // Who a request to approve names: connectors' contracts or an address, whether they may be approved, and on which terms.
 import { didYouMean } from '../config/problems.ts'
-import { approvableOf } from '../contracts/index.ts'
+import { approvableOf, type At } from '../contracts/index.ts'
 import { badFields, SluiceError } from '../errors.ts'
 import { isUnlimited } from '../wallet/policy.ts'
 import { readMoment } from './read-fields.ts'
@@ -8,9 +8,11 @@ import { notYet, type NetworkEntry, type Registry } from './registry.ts'
 
 export interface Spenders {
   addresses: readonly string[]
+  /** Those, and all others that the connector of this name has. */
+  all: readonly string[]
   /** A connector declares it, so everybody may approve it. */
   registered: boolean
-  /** Spender → the Permit2 contract by which it takes tokens. */
+  /** Of all of them: spender → the Permit2 contract by which it takes tokens. */
   permit2: ReadonlyMap<string, string>
 }
 
@@ -28,10 +30,11 @@ export const permit2On = ({ chain, network }: NetworkEntry, registry: Registry):
   )
 
 /**
- * Reads `spender`: a connector's name (all of its spenders, without those of deposits alone), `name/label`, or an address.
+ * Reads `spender`: a connector's name (what its swaps need; where it has none all of its spenders, without those of deposits alone),
+ * `name/label`, or an address.
  * @throws SluiceError INCOMPLETE_PARAMS
  */
-export async function readSpenders(text: string, on: NetworkEntry, registry: Registry): Promise<Spenders> {
+export async function readSpenders(text: string, on: NetworkEntry, registry: Registry, at: At): Promise<Spenders> {
   const { impl, chain, network } = on
   const known = permit2On(on, registry)
   const of = (addresses: readonly string[]) => new Map([...known].filter(([spender]) => addresses.includes(spender)))
@@ -43,8 +46,10 @@ export async function readSpenders(text: string, on: NetworkEntry, registry: Reg
     const { impl: connector } = registry.venue(name, chain, network)
     const approvable = approvableOf(connector)
     const labelled = label !== undefined && Object.hasOwn(approvable, label) ? [approvable[label] ?? ''] : []
-    const addresses = label === undefined ? Object.values(connector.spenders ?? {}) : labelled
-    if (addresses.length > 0) return { addresses: [...new Set(addresses)], registered: true, permit2: of(addresses) }
+    const all = label === undefined ? [...new Set(Object.values(connector.spenders ?? {}))] : labelled
+    const ofSwaps = label === undefined ? ((await connector.AMM?.swapSpenders?.(at)) ?? []).filter((each) => all.includes(each)) : []
+    const addresses = ofSwaps.length > 0 ? ofSwaps : all
+    if (addresses.length > 0) return { addresses, all, registered: true, permit2: of(all) }
     const labels =
       Object.keys(approvable)
         .map((each) => `${name}/${each}`)
@@ -54,7 +59,7 @@ export async function readSpenders(text: string, on: NetworkEntry, registry: Reg
   const address = impl.address(text)
   if (address !== undefined) {
     const own = registry.venuesOn(chain, network).flatMap((venue) => Object.values(approvableOf(venue.impl)))
-    return { addresses: [address], registered: own.includes(address), permit2: of([address]) }
+    return { addresses: [address], all: [address], registered: own.includes(address), permit2: of([address]) }
   }
   const connectors = registry.connectors.map((each) => each.name)
   throw badFields([

@@ -8,6 +8,7 @@ import {
   type Json,
   type Permit,
   type Plan,
+  type Prepared,
   type Reception,
   type Signable,
   type TakesPermit,
@@ -117,6 +118,12 @@ export interface SubmitResult {
    * anything was sent, and stays the same.
    */
   landed?: ImmediateResult
+}
+
+/** All steps together, at the price of the first. */
+export function gasOf(prepared: readonly Pick<Prepared, 'gas'>[]): GasTerms {
+  const sum = (field: 'gasLimit' | 'gasCostRaw') => prepared.reduce((total, { gas }) => total + gas[field], 0n)
+  return { gasPriceRaw: 0n, ...prepared[0]?.gas, gasLimit: sum('gasLimit'), gasCostRaw: sum('gasCostRaw') }
 }
 
 export type ImmediateResult = NonNullable<Extract<Reception, { is: 'accepted' }>['landed']>

@@ -1,4 +1,4 @@
-import { SluiceError, type Checked, type GasTerms, type Json, type Log, type Prepared } from '../contracts/index.ts'
+import { SluiceError, type Checked, type Json, type Log, type Prepared } from '../contracts/index.ts'
 import { StoreUnavailable } from '../store/store.ts'
 import { persistSigned, type Broadcast, type PersistResult, type SignAttempt } from './attempts.ts'
 import { OrderIdUsed, type OrderVenue } from './book-orders.ts'
@@ -12,6 +12,7 @@ import {
   checkGas,
   checkPlan,
   checkRelays,
+  gasOf,
   newEntries,
   orTimeout,
   persistTimedOut,
@@ -383,9 +384,7 @@ function submitResultOf(signed: readonly Entry[], prepared: readonly Prepared[])
   const transactions = signed.map((entry) => ({ txHash: hashOf(entry), nonce: entry.nonce }))
   const last = transactions.at(-1)
   if (!last) throw new Error('A plan has no steps.')
-  const sum = (field: 'gasLimit' | 'gasCostRaw') => prepared.reduce((total, { gas }) => total + gas[field], 0n)
-  const gas: GasTerms = { gasPriceRaw: 0n, ...prepared[0]?.gas, gasLimit: sum('gasLimit'), gasCostRaw: sum('gasCostRaw') }
-  return { transactions, ...last, gas }
+  return { transactions, ...last, gas: gasOf(prepared) }
 }
 
 function hashOf(entry: Entry): string {

@@ -30,6 +30,7 @@ import {
   type Pair,
   completeReading,
   poolAsOf,
+  takesRoute,
   blockName,
   type Pool,
   type PoolProtocol,
@@ -127,11 +128,18 @@ export function poolAMM(
     swap(quote, terms) {
       const parts = partsOf(quote).map(({ route }) => route.map(({ version }) => version))
       const [only = [], ...others] = parts
-      const accepts = (router: Router) => (others.length > 0 ? router.splits?.(parts, quote.swap) : router.carries(only, quote.swap.exact))
+      const accepts = (router: Router) =>
+        others.length > 0 ? router.splits?.(parts, quote.swap) : takesRoute(router, only, quote.swap.exact)
       const router = routers.find((each) => each.address === quote.spender && accepts(each))
       if (!router)
         throw new Error(`No router at ${quote.spender} takes a route through ${parts.map((part) => part.join(', ')).join(' and ')}.`)
       return router.plan(quote, terms)
+    },
+    async swapSpenders(at) {
+      const due = routers.length > 1 ? options.checks.due(routers) : []
+      // Whether a router takes what is another's as well is known when it was checked.
+      if (due.length > 0) options.checks.verify(due, (await reader.read(options.checks.calls(due), at)).results)
+      return fewestApprovals(routers, labels)
     },
     fill(receipt, memo) {
       for (const router of routers) {
@@ -141,6 +149,29 @@ export function poolAMM(
       return undefined
     },
   }
+}
+
+/**
+ * The routers that together sell by every version and buy by one at least, in as few transactions as possible: two for one that takes tokens by
+ * Permit2. Few routers buy by the pools of another exactly, so a purchase goes by the version that the wallet's routers have.
+ */
+export function fewestApprovals(routers: readonly Router[], versions: readonly string[]): readonly string[] {
+  const takes = (chosen: readonly Router[], version: string, exact: 'in' | 'out') =>
+    chosen.some((each) => takesRoute(each, [version], exact))
+  const sells = versions.filter((version) => takes(routers, version, 'in'))
+  const buys = versions.filter((version) => takes(routers, version, 'out'))
+  const costOf = (chosen: readonly Router[]) => {
+    const contracts = new Set(chosen.flatMap(({ permit2 }) => (permit2 === undefined ? [] : [permit2])))
+    return chosen.length + contracts.size
+  }
+  const takeAll = (chosen: readonly Router[]) =>
+    sells.every((version) => takes(chosen, version, 'in')) && (buys.length === 0 || buys.some((version) => takes(chosen, version, 'out')))
+  let fewest = routers
+  for (let choice = 1; choice < 2 ** routers.length; choice += 1) {
+    const chosen = routers.filter((_, index) => (choice >> index) % 2 === 1)
+    if (costOf(chosen) < costOf(fewest) && takeAll(chosen)) fewest = chosen
+  }
+  return fewest.map(({ address }) => address)
 }
 
 /** Selectors of `token0()` and `token1()`, which the pools of most kinds have. */
@@ -372,7 +403,7 @@ export function followedPricing(options: QuoterOptions): FollowedPricing<Evm> | 
     conditions: (head) => `${reader.gasPriceRaw(head)} ${hasTimed ? blockName(head) : ''}`,
 
     vet(quote, states, at: At) {
-      const due = checks.due(routers.filter(({ address }) => address === quote.spender))
+      const due = checks.due(routers.filter(({ address }) => address === quote.spender || quote.otherSpenders?.includes(address)))
       const graph = graphOf(states, quote.head)
       const exact = requireExactTransfers(untrustedTokens(quote.swap, edgesOf(quote, graph), graph, trusted), at)
       return due.length === 0 ? exact : checkRouters(due, exact, at)
@@ -386,7 +417,7 @@ function cachedRouteOptions(exchange: PoolExchange) {
   return (exact: 'in' | 'out', version: string | undefined, spenders?: readonly string[]): RouteOptions => {
     if (!spenders) return getOrCreate(cache, `${exact} ${version ?? ''}`, () => routeOptionsOf(exchange, exact, version))
     const routers = exchange.routers.filter(({ address }) => spenders.includes(address))
-    return routeOptionsOf({ ...exchange, routers }, exact, version)
+    return routeOptionsOf({ ...exchange, routers }, exact, version, true)
   }
 }
 

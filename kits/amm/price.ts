@@ -6,12 +6,14 @@ import {
   maxHops,
   poolGraphOf,
   spotAlong,
+  versionsOf,
   type MissingState,
   type PoolEdge,
   type PoolGraph,
   type RouteOptions,
   type RouteQuery,
 } from './routing/graph.ts'
+import { takesRoute, type Router } from './protocol.ts'
 import { bestSplit, shareDecimal, wholeShare } from './routing/split.ts'
 
 /** Everything that a quote depends on: the pools that it may pass, after one block, and the gas price. */
@@ -55,6 +57,9 @@ export function priceSwap(snapshot: PricingSnapshot, swap: Swap, readsLeft: numb
   if (missing.length > 0 && readsLeft > 0) return { missing }
   if (!best) throw noPriceError(snapshot, swap, query, isTooLittle)
   const { amountRaw: otherRaw, gasUnits, firstWriteUnits, router } = isSplit ? split : best
+  const takers = swap.tokenIn.native
+    ? []
+    : otherTakers(options, router, isSplit ? split.parts.map(({ edges }) => edges) : [best.edges], swap)
   const parts = isSplit ? split.parts : [{ edges: best.edges, share: wholeShare, exactRaw: amountRaw, otherRaw }]
   return {
     swap,
@@ -66,7 +71,16 @@ export function priceSwap(snapshot: PricingSnapshot, swap: Swap, readsLeft: numb
     ...(isSplit && { parts: parts.map((part) => ({ hops: part.edges.length, exactRaw: part.exactRaw, otherRaw: part.otherRaw })) }),
     head,
     spender: router.address,
+    ...(takers.length > 0 && { otherSpenders: takers }),
   }
+}
+
+/** The addresses of the routers that would do the same as the one that is preferred. */
+function otherTakers({ all }: RouteOptions, preferred: Router, routes: readonly (readonly PoolEdge[])[], swap: Swap): readonly string[] {
+  const [only = [], ...others] = routes.map(versionsOf)
+  const takes = (router: Router) =>
+    others.length === 0 ? takesRoute(router, only, swap.exact) : router.splits?.([only, ...others], swap) === true
+  return all.filter((router) => router.address !== preferred.address && takes(router)).map(({ address }) => address)
 }
 
 /** By graph, for those in which pools have the coin itself; the same graph for the others. */

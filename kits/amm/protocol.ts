@@ -157,6 +157,8 @@ export interface Router extends TakesPermit<EvmIntent> {
   readonly permit2?: string
   /** Whether it takes a route through pools of these versions, in this order. */
   carries(versions: readonly string[], exact: 'in' | 'out'): boolean
+  /** Whether it takes such a route as well, though another is preferred for it. */
+  alsoCarries?(versions: readonly string[], exact: 'in' | 'out'): boolean
   /**
    * Whether it takes several routes of these versions at once, all or nothing: quotes then have `parts`. For a single route: whether the
    * route may be one of several. Never, if absent.
@@ -172,6 +174,13 @@ export interface Router extends TakesPermit<EvmIntent> {
     verify(answers: readonly CallResult[]): void
   }
 }
+
+/** Whether a router takes a route, be it preferred for it or not. */
+export const takesRoute = (
+  { carries, alsoCarries }: Pick<Router, 'carries' | 'alsoCarries'>,
+  versions: readonly string[],
+  exact: 'in' | 'out',
+) => carries(versions, exact) || alsoCarries?.(versions, exact) === true
 
 /** What a kit makes of one exchange on one network: pools to quote from, and routers to trade through. */
 export interface PoolExchange {

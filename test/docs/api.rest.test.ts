@@ -88,7 +88,7 @@ describe('the page of the interface', () => {
         ...pool,
         connector: undefined,
         tokens: undefined,
-        spender: 'uniswap',
+        spender: 'uniswap/v2',
         token,
       })
       await mined(server.client, body.txHash)

@@ -1,7 +1,6 @@
 import { expect } from 'chai'
 import type { Client } from '../../testkit/client.ts'
 import {
-  admins,
   freshAddress,
   listedSpender,
   local,
@@ -45,24 +44,104 @@ describe('/evm', () => {
     }
   })
 
-  it('approves all spenders of a connector by its name, and shows each and the smallest allowance', async () => {
+  it('approves by the name of an exchange what swaps of all versions need, and nothing else', async () => {
     const next = await nonce()
-    const { body } = await approve({ spender: 'uniswap', token: 'DAI', amount: '7', nonce: next })
-    const names = ['v2', 'v3', 'v4', 'positions', 'v4Positions']
-    const spenders = await Promise.all(names.map(async (each) => (await allowances(`uniswap/${each}`, 'DAI')).spender))
-    // The router of v4 takes tokens by Permit2, which is approved first, and once for both contracts of v4.
-    const steps = spenders.flatMap((spender, index) => (names[index] === 'v4' ? [spender, spender] : [spender]))
-    expect(body.transactions.map((each: { spender: string; nonce: number }) => [each.spender, each.nonce])).to.deep.equal(
-      steps.map((spender, index) => [spender, next + index]),
-    )
+    const spenderOf = async (name: string) => (await allowances(name, 'DAI')).spender
+    const router = await spenderOf('uniswap/v4')
+    const asked = { spender: 'uniswap', token: 'DAI', amount: '7000' }
+
+    const { body: dry } = await approve({ ...asked, dryRun: true })
+    expect(dry).to.include({ transactionCount: 2, nonce: next + 1, txHash: '', spender: router, gasPriceToken: 'ETH' })
+    expect(dry.gasLimit).to.be.within(80_000, 200_000)
+    expect(Number(dry.gasCost)).to.be.above(0)
+    expect(dry.transactions).to.deep.equal([next, next + 1].map((each) => ({ spender: router, nonce: each, txHash: '' })))
+    expect(await nonce(), 'nothing is signed').to.equal(next)
+
+    const { body } = await approve({ ...asked, nonce: next })
+    // The router of v4 takes routes of all versions, by Permit2, which the token allows first.
+    expect(body.transactions.map((each: { spender: string; nonce: number }) => [each.spender, each.nonce])).to.deep.equal([
+      [router, next],
+      [router, next + 1],
+    ])
+    expect(body).to.include({ transactionCount: 2, gasLimit: dry.gasLimit })
     for (const { txHash } of body.transactions) expect((await mined(client, txHash)).body.txReceipt.status).to.equal(1)
-    const seven = { DAI: `7.${'0'.repeat(18)}` }
-    expect(await allowances('uniswap', 'DAI')).to.deep.include({
-      approvals: seven,
-      spenders: Object.fromEntries(spenders.map((spender) => [spender, seven])),
+    const [all, none] = [{ DAI: `7000.${'0'.repeat(18)}` }, { DAI: `0.${'0'.repeat(18)}` }]
+    const others = await Promise.all(['v2', 'v3', 'positions', 'v4Positions'].map((each) => spenderOf(`uniswap/${each}`)))
+    const shown = await allowances('uniswap', 'DAI')
+    expect(shown).to.include({ spender: router }).and.to.deep.include({ approvals: all })
+    expect(shown.spenders).to.deep.equal({ [router]: all, ...Object.fromEntries(others.map((each) => [each, none])) })
+  })
+
+  it('trades by every version with what the name of the exchange approves', async () => {
+    const trade = (fields: object) => client.post('/amm/trade', { ...wallet, connector: 'uniswap', base: 'DAI', amount: '10', ...fields })
+    const versions = [undefined, 'v2', 'v3', 'v4']
+    for (const version of versions)
+      for (const [fields, side] of [
+        [{ base: 'DAI', quote: 'USDC' }, 'SELL'],
+        [{ base: 'DAI', quote: 'ETH' }, 'SELL'],
+        [{ base: 'WETH', quote: 'DAI', amount: '0.001' }, 'BUY'],
+      ] as const) {
+        const answer = await trade({ ...fields, side, ...(version !== undefined && { version }) })
+        const what = `${side} ${fields.base} ${fields.quote} ${version}: ${answer.text}`
+        // Exactly what is asked for is bought of pairs by their own router alone, which the name does not approve.
+        if (version === 'v2' && side === 'BUY') {
+          expect(outcome(answer), what).to.equal('422 INSUFFICIENT_ALLOWANCE')
+          continue
+        }
+        expect(outcome(answer), what).to.equal('200')
+        const { fill, txReceipt } = (await mined(client, answer.body.txHash)).body
+        expect(txReceipt.status, what).to.equal(1)
+        expect(side === 'SELL' ? fill.amountOut : fill.amountIn, what).to.equal(answer.body.expectedAmount)
+        expect(side === 'SELL' ? fill.amountIn : fill.amountOut, what).to.equal(answer.body.amount)
+      }
+    const { body } = await client.get('/amm/price', {
+      ...wallet,
+      connector: 'uniswap',
+      base: 'DAI',
+      quote: 'USDC',
+      amount: '10',
+      side: 'SELL',
     })
-    await mined(client, (await approve({ spender: 'uniswap/v3', token: 'DAI', amount: '5' })).body.txHash)
-    expect((await allowances('uniswap', 'DAI')).approvals).to.deep.equal({ DAI: `5.${'0'.repeat(18)}` })
+    expect(body.allowance).to.deep.equal({ spender: (await allowances('uniswap', 'DAI')).spender, sufficient: true })
+    const best = { ...wallet, connector: 'any', connectors: ['uniswap'], base: 'DAI', quote: 'USDC', amount: '10', side: 'SELL' }
+    const answer = await client.post('/amm/trade', best)
+    expect(outcome(answer), answer.text).to.equal('200')
+    await mined(client, answer.body.txHash)
+  })
+
+  it('trades by the routers that a wallet approved before, each by its own version, or by one that takes the route of another', async () => {
+    const swap = { ...wallet, connector: 'uniswap', amount: '10', base: 'DAI', quote: 'USDC', side: 'SELL' }
+    const buy = { base: 'WETH', quote: 'DAI', amount: '0.001', side: 'BUY' }
+    const approveAll = async (spender: string, amount?: string) => {
+      const { body, text, status } = await approve({ spender, token: 'DAI', amount })
+      expect(status, text).to.equal(200)
+      await mined(client, body.txHash)
+    }
+    // What the name takes back is all that it ever gave.
+    await approveAll('uniswap', '0')
+    const { spenders } = await allowances('uniswap', 'DAI')
+    expect(Object.values(spenders).map((each) => (each as { DAI: string }).DAI)).to.deep.equal(
+      Array.from({ length: 5 }, () => `0.${'0'.repeat(18)}`),
+    )
+    expect(outcome(await client.post('/amm/trade', { ...swap, version: 'v2' }))).to.equal('422 INSUFFICIENT_ALLOWANCE')
+
+    const router = async (name: string) => (await allowances(name, 'DAI')).spender
+    const [v2, v3] = [await router('uniswap/v2'), await router('uniswap/v3')]
+    for (const [approved, routers] of [
+      ['uniswap/v3', { v2: v3, v3 }],
+      ['uniswap/v2', { v2, v3 }],
+    ] as const) {
+      await approveAll(approved)
+      for (const version of ['v2', 'v3'] as const)
+        for (const fields of approved === 'uniswap/v3' && version === 'v2' ? [{}] : [{}, buy]) {
+          const answer = await client.post('/amm/trade', { ...swap, ...fields, version })
+          expect(outcome(answer), answer.text).to.equal('200')
+          const { fill, txReceipt } = (await mined(client, answer.body.txHash)).body
+          expect(txReceipt.status).to.equal(1)
+          expect([fill.amountIn, fill.amountOut]).to.have.members([answer.body.amount, answer.body.expectedAmount])
+          if (approved === 'uniswap/v3') expect(txReceipt.to.toLowerCase()).to.equal(routers[version].toLowerCase())
+        }
+    }
   })
 
   it('approves a spender that takes tokens by Permit2 with an expiry, and shows both', async () => {
@@ -138,7 +217,7 @@ describe('/evm', () => {
 
   it('accepts a spender as connector, connector/version or address', async () => {
     const byName = await allowances('uniswap', 'USDC', 'ETH')
-    expect(await allowances('uniswap/v2', 'USDC')).to.include({ spender: byName.spender })
+    expect(await allowances('uniswap/v4', 'USDC')).to.include({ spender: byName.spender })
     expect(await allowances(byName.spender, 'USDC')).to.include({ spender: byName.spender })
     expect(byName.approvals).to.have.all.keys('USDC', 'ETH')
     for (const spender of ['uniswap/v9', 'uniswap/', 'uniswap/v2/x', 'uniswap/__proto__', '__proto__', 'constructor', 'uniswpa', '0x12']) {

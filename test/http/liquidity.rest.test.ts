@@ -42,10 +42,11 @@ describe('/amm/liquidity', () => {
     server = await sharedServer()
     client = server.client
     provider = new JsonRpcProvider(server.rpcUrl, undefined, { staticNetwork: true, cacheTimeout: -1, pollingInterval: 50 })
-    for (const token of ['WETH', 'USDC']) {
-      const { body } = await client.post('/evm/approve', { ...local, address: admins, spender: 'uniswap', token })
-      await mined(client, body.txHash)
-    }
+    for (const token of ['WETH', 'USDC'])
+      for (const spender of ['uniswap', 'uniswap/positions', 'uniswap/v4Positions']) {
+        const { body } = await client.post('/evm/approve', { ...local, address: admins, spender, token })
+        await mined(client, body.txHash)
+      }
   })
   after(() => provider?.destroy())
 

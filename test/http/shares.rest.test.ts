@@ -19,7 +19,7 @@ describe('/amm/shares', function () {
   const own = { ...uniswap, address: admins, tokens }
   const position = async (fields: object = {}): Promise<Answer> => client.get('/amm/shares/position', { ...own, ...fields })
   const ask = (verb: string, fields: object): Promise<Answer> => client.post(`/amm/shares/${verb}`, { ...own, ...fields })
-  const approve = async (token: string, address: string = admins, spender = 'uniswap') => {
+  const approve = async (token: string, address: string = admins, spender = 'uniswap/v2') => {
     const { body, status, text } = await client.post('/evm/approve', { ...local, address, spender, token })
     expect(status, text).to.equal(200)
     await mined(client, body.txHash)

@@ -52,6 +52,7 @@ const quoteSchema = (head: Schema<Head>) =>
     parts: optional(list(quotePartSchema, maxHops, 1)),
     head,
     spender: text(),
+    otherSpenders: optional(list(text(), 100)),
   })
 
 /** It is about the requested swap, and its parts cover the whole swap and the whole route: bounds and fills are computed from them. */
@@ -116,5 +117,6 @@ export const ammContract: Contract<AMM> = {
   pools: { answer: poolsSchema, longList: { name: 'pools', most: maxStates } },
   poolTokens: answers(orNothing(list(text(), maxHops))),
   swap: answers(planSchema),
+  swapSpenders: answers(list(text(), 100, 1)),
   fill: answers(orNothing(object<Fill>({ amountInRaw: positiveAmount(), amountOutRaw: positiveAmount() }))),
 }

@@ -6,6 +6,7 @@ import { divideRaw, fromRaw } from '../../decimal.ts'
 import { isTurnOver, nextTurn, payerOf, type Payer } from '../../fair-turns.ts'
 import { badFields, errorFields, SluiceError } from '../../errors.ts'
 import { after, type Services } from '../context.ts'
+import { quoteBy } from './approved.ts'
 import { readAllowances } from '../evm.ts'
 import { permit2On } from '../spenders.ts'
 import { tradingOf, type NetworkEntry, type Registry, type VenueEntry } from '../registry.ts'
@@ -281,9 +282,19 @@ async function withApprovals(
 ) {
   const lacking = await lackingApprovals(candidates, wallet, network, services.registry, at)
   const one = rate ? costOf(await network.impl.gas(approvalGas, undefined, at), rate) : 0n
-  const lackedBy = ({ venue, sourced }: Candidate) => lacking(venue, sourced.quote.spender)
-  const penalty = (candidate: Candidate) => BigInt(lackedBy(candidate)) * one
-  return { candidates: candidates.map((each) => ({ ...each, approved: lackedBy(each) === 0 })), penalty }
+  // By the one of the contracts that take the route for which the wallet lacks the least.
+  const byApproved = candidates.map((candidate) => {
+    const { venue, sourced } = candidate
+    const spenders = [sourced.quote.spender, ...(sourced.quote.otherSpenders ?? [])]
+    const [best = { spender: sourced.quote.spender, lacked: 0 }] = spenders
+      .map((spender) => ({ spender, lacked: lacking(venue, spender) }))
+      .toSorted((one, other) => one.lacked - other.lacked)
+    const quote = quoteBy(sourced.quote, best.spender)
+    return { ...candidate, sourced: { ...sourced, quote }, approved: best.lacked === 0, lacked: best.lacked }
+  })
+  const penalties = new Map(byApproved.map((each) => [each.venue, BigInt(each.lacked) * one]))
+  const penalty = ({ venue }: Candidate) => penalties.get(venue) ?? 0n
+  return { candidates: byApproved.map(({ lacked: _lacked, ...candidate }) => candidate), penalty }
 }
 
 /**

@@ -1,6 +1,7 @@
 // The price of a swap, by one connector or by all of a network, and the gas of a typical one.
 import type { AMMPriceResponse } from '../../api/index.ts'
 import type { At, GasTerms, Plan, Quote } from '../../contracts/index.ts'
+import { quoteBy } from './approved.ts'
 import { formatRatio } from '../../decimal.ts'
 import { badFields } from '../../errors.ts'
 import type { OneBlock } from '../../live-state/one-block.ts'
@@ -117,13 +118,17 @@ async function allowanceOf(
 ): Promise<AMMPriceResponse['allowance']> {
   const { ttlSeconds } = tradeRules(venue.config, quote.route)
   const deadline = quote.head.timestamp + ttlSeconds
-  const plan: Plan = await tradingOf('AMM', venue).swap(quote, { recipient: wallet, boundRaw, deadline })
-  for (const need of plan.needs) {
-    if (need.is !== 'allowance' || !impl.evm) continue
+  let preferred: AMMPriceResponse['allowance']
+  for (const spender of [quote.spender, ...(quote.otherSpenders ?? [])]) {
+    const plan: Plan = await tradingOf('AMM', venue).swap(quoteBy(quote, spender), { recipient: wallet, boundRaw, deadline })
+    const need = plan.needs.find((each) => each.is === 'allowance')
+    if (!need || !impl.evm) return { spender, sufficient: true }
     const token = await tokens.resolve(need.token, 'token', at)
-    return { spender: need.spender, sufficient: (await allowanceRaw(impl.evm, wallet, need, token, at)) >= need.amountRaw }
+    const sufficient = (await allowanceRaw(impl.evm, wallet, need, token, at)) >= need.amountRaw
+    preferred ??= { spender: need.spender, sufficient }
+    if (sufficient) return { spender: need.spender, sufficient }
   }
-  return { spender: quote.spender, sufficient: true }
+  return preferred
 }
 
 /**

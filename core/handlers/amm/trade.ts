@@ -8,11 +8,13 @@ import { maxPermitSeconds } from '../../wallet/policy.ts'
 import { isOfOne, type ConnectorContext, type ConnectorsContext, type Handler, type Handlers } from '../context.ts'
 import { swapBounds } from '../outcome.ts'
 import { tradingOf, type NetworkEntry } from '../registry.ts'
+import { readAllowances } from '../evm.ts'
+import { permit2On } from '../spenders.ts'
 import { deadlineAfter, effectiveSlippage, slippageBound, tighterBound, tradeRules, type Slippage } from '../slippage.ts'
 import { readWallet, showGas, submit, type SigningWallet } from '../wallets.ts'
 import { askConnectors, lackingApprovals, refuseChoice, showChoice, type Candidate, type Candidates, type LeftOut } from './any.ts'
+import { quoteBy, quoteByApproved, rememberApproved } from './approved.ts'
 import {
-  allowanceRaw,
   quoteFromChain,
   quoteSwap,
   readSwapRequest,
@@ -82,7 +84,8 @@ function tradesOn({ request, swapRequest, wallet }: Trade, context: ConnectorCon
         })
       : undefined
 
-  return async ({ quote, source }: SourcedQuote, given: Bound, { precondition, choice = {} }: TradeOptions = {}) => {
+  return async ({ quote: preferred, source }: SourcedQuote, given: Bound, { precondition, choice = {} }: TradeOptions = {}) => {
+    const quote = quoteByApproved(preferred, { network, venue, wallet: wallet.address })
     const { slippage, slippageRaw } = withinOwn(given, quote, venue)
     if (reference) {
       const bound = { swap: quote.swap, amountRaw: slippageRaw }
@@ -150,7 +153,7 @@ async function tradeOnOne(trade: Trade, context: ConnectorContext) {
     try {
       return await tradeOnLast(last)
     } catch (error) {
-      const approved = await approvedInstead(last, error)
+      const approved = await approvedInstead({ quote: last, source: 'rpc' }, error)
       if (!approved) throw error
       return tradeOn(approved, { bound: boundOf(context, last, trade) })
     }
@@ -159,7 +162,7 @@ async function tradeOnOne(trade: Trade, context: ConnectorContext) {
   try {
     return await tradeOn(quoted)
   } catch (error) {
-    const approved = await approvedInstead(quoted.quote, error)
+    const approved = await approvedInstead(quoted, error)
     if (approved) return tradeOn(approved, { bound: boundOf(context, quoted.quote, trade) })
     // There may be a new block that is not in memory yet.
     if (quoted.source === 'rpc' || !isRefused(error)) throw error
@@ -167,17 +170,21 @@ async function tradeOnOne(trade: Trade, context: ConnectorContext) {
   }
 
   /** Exchanges get further contracts, and wallets go on with those that they have approved. */
-  async function approvedInstead(best: Quote, error: unknown): Promise<SourcedQuote | undefined> {
+  async function approvedInstead({ quote: best, source }: SourcedQuote, error: unknown): Promise<SourcedQuote | undefined> {
     if (!isUnapproved(error) || best.swap.tokenIn.native || !network.impl.evm) return undefined
-    const needed = best.swap.exact === 'in' ? best.swap.amountRaw : best.amountRaw
-    const spenders: string[] = []
-    for (const spender of new Set(Object.values(venue.impl.spenders ?? {}))) {
-      const permit2 = venue.impl.permit2?.spenders.includes(spender) ? { permit2: venue.impl.permit2.address } : {}
-      const need = { is: 'allowance' as const, token: best.swap.tokenIn.address, spender, amountRaw: needed, ...permit2 }
-      if (spender !== best.spender && (await allowanceRaw(network.impl.evm, trade.wallet.address, need, best.swap.tokenIn, at)) >= needed)
-        spenders.push(spender)
-    }
-    return quoteBySpenders(trade, context, best, spenders)
+    const needed = best.swap.exact === 'in' ? best.swap.amountRaw : boundOf(context, best, trade).slippageRaw
+    const permit2 = permit2On(network, services.registry)
+    const known = [...new Set([...Object.values(venue.impl.spenders ?? {}), best.spender])]
+    const asked = { addresses: known, permit2: new Map([...permit2].filter(([each]) => known.includes(each))) }
+    const { tokenIn } = best.swap
+    const [plain, byPermit2] = await readAllowances(network.impl.evm, trade.wallet.address, asked, [tokenIn], at)
+    const isApproved = (spender: string) => (byPermit2.get(spender)?.[0]?.amountRaw ?? plain.get(spender)?.[0] ?? 0n) >= needed
+    const spenders = known.filter(isApproved)
+    const same = [best.spender, ...(best.otherSpenders ?? [])].find((each) => spenders.includes(each))
+    if (same === undefined) return quoteBySpenders(trade, context, best, spenders)
+    const quote = quoteBy(best, same)
+    rememberApproved(quote, { network, venue, wallet: trade.wallet.address })
+    return { quote, source }
   }
 
   /**
@@ -267,6 +274,8 @@ async function tradeOnBest(trade: Trade, context: ConnectorsContext) {
         const { venue, sourced } = candidate
         if (candidate.approved) return [candidate]
         const spenders = [...new Set(Object.values(venue.impl.spenders ?? {}))].filter((spender) => lacking(venue, spender) === 0)
+        const same = sourced.quote.otherSpenders?.find((each) => spenders.includes(each))
+        if (same !== undefined) return [{ ...candidate, sourced: { ...sourced, quote: quoteBy(sourced.quote, same) }, approved: true }]
         const other = await quoteBySpenders(trade, { ...context, signal: context.signal, venue }, sourced.quote, spenders)
         return other ? [candidate, { ...candidate, sourced: other, approved: true }] : [candidate]
       }),

@@ -1,5 +1,14 @@
 import { parseDecimal, rescale } from '../../../core/decimal.ts'
-import type { Missing, Passage, Passed, Pool, PoolExchange, PoolProtocol, Router } from '../protocol.ts'
+import {
+  takesRoute,
+  type Missing,
+  type Passage,
+  type Passed,
+  type Pool,
+  type PoolExchange,
+  type PoolProtocol,
+  type Router,
+} from '../protocol.ts'
 
 /** One pool in one direction. */
 export interface PoolEdge {
@@ -129,10 +138,21 @@ export interface RouteOptions {
   readonly chosen: readonly Router[]
   /** The first router that takes a route through pools of these versions. */
   routerFor(versions: readonly string[]): Router | undefined
+  /** All that the exchange has, also those that no route of these versions would be given to. */
+  all: readonly Router[]
 }
 
-/** @param version if given, routes pass pools of this version only */
-export function routeOptionsOf({ protocols, routers }: PoolExchange, exact: 'in' | 'out', version: string | undefined): RouteOptions {
+/**
+ * @param version if given, routes pass pools of this version only
+ * @param isChoice the routers are those that a wallet has approved: each is given what it takes, whether it is preferred for that or not
+ */
+export function routeOptionsOf(
+  { protocols, routers: all }: PoolExchange,
+  exact: 'in' | 'out',
+  version: string | undefined,
+  isChoice = false,
+): RouteOptions {
+  const routers = isChoice ? all.map(withAllItTakes) : all
   const versions = [...new Set(protocols.map((protocol) => protocol.version))].filter((each) => version === undefined || each === version)
   const routerFor = (route: readonly string[]) => routers.find((router) => router.carries(route, exact))
   const single = versions.filter((each) => routerFor([each])).map((each) => new Set([each]))
@@ -149,8 +169,11 @@ export function routeOptionsOf({ protocols, routers }: PoolExchange, exact: 'in'
     routers: usable,
     chosen: usable.filter((router) => router.splits || routes.some((route) => routerFor(route) === router)),
     routerFor,
+    all,
   }
 }
+
+const withAllItTakes = (router: Router): Router => ({ ...router, carries: (versions, exact) => takesRoute(router, versions, exact) })
 
 function mixedVersionSets(versions: readonly string[], routers: readonly Router[], exact: 'in' | 'out'): readonly ReadonlySet<string>[] {
   const sets = new Map<string, ReadonlySet<string>>()

@@ -71,6 +71,12 @@ function planSwap(quote: Quote, { boundRaw, recipient, deadline }: SwapTerms, { 
   const method = exact === 'in' ? `swapExact${from}For${to}` : `swap${from}ForExact${to}`
   // A native coin goes in as the call's value: the exact amount, or the bound, of which the router returns the rest.
   const amounts = tokenIn.native ? [exact === 'in' ? boundRaw : amountRaw] : [amountRaw, boundRaw]
+  const data = abi.encodeFunctionData(method, [...amounts, path, recipient, deadline])
+  return swapPlan(quote, { boundRaw, recipient, deadline }, { router: spender, data, memo: pairMemoOf(quote, recipient) })
+}
+
+/** For a route through pairs alone, by any router that pays them as this one does: the first from the wallet, or what it wrapped itself. */
+export function pairMemoOf({ spender, swap: { tokenIn, tokenOut }, route }: Quote, recipient: string): Json {
   const memo: SwapMemo = {
     router: spender,
     recipient,
@@ -78,8 +84,7 @@ function planSwap(quote: Quote, { boundRaw, recipient, deadline }: SwapTerms, { 
     nativeOut: tokenOut.native === true,
     hops: route.map((hop) => ({ pool: hop.pool, tokenIn: hop.tokenIn, tokenOut: hop.tokenOut })),
   }
-  const data = abi.encodeFunctionData(method, [...amounts, path, recipient, deadline])
-  return swapPlan(quote, { boundRaw, recipient, deadline }, { router: spender, data, memo })
+  return memo
 }
 
 /** What `fill` needs to find a swap in a receipt. All strings are addresses. */

@@ -6,6 +6,7 @@ import { isSameAddress, isAddressTopic, toInt256, wordAt, wordCount } from '../.
 import type { CallResult, Evm, EvmLog, EvmReceipt } from '../../evm/types.ts'
 import { addressIn, requireAddresses } from '../deployment.ts'
 import type { Router } from '../protocol.ts'
+import { pairMemoOf, readFill as readPairFill } from '../v2/router.ts'
 import { boundsOf, partsOf, swapPlan, tokensAlong, type RoutePart } from '../swap-plan.ts'
 
 /** What the router has to know of an exchange on one network. */
@@ -43,6 +44,8 @@ export function v3Router({ version, factory, router, routerKind, mixedWith, list
     name: version,
     // Routes of constant-product pools alone are for their own router.
     carries: (versions, exact) => versions.includes(version) && passes(versions, exact),
+    // Only of an exact input: of an output it has pairs give all that a whole unit of the input is worth, as `_swap` of its V2SwapRouter does.
+    alsoCarries: (versions, exact) => exact === 'in' && mixes && versions.every((each) => each === mixedWith?.version),
     // Not with the native coin: the router would hold it while tokens move. At most one part that begins with a constant-product pool: the
     // fills of two could not be distinguished.
     splits: (parts, { tokenIn, tokenOut, exact }) =>
@@ -51,7 +54,7 @@ export function v3Router({ version, factory, router, routerKind, mixedWith, list
       parts.every((versions) => passes(versions, exact)) &&
       parts.filter(([first]) => first !== version).length <= 1,
     plan: (quote, terms) => planSwap(quote, terms, { router, routerKind, kindOf, listed }),
-    fill: readFill,
+    fill: (receipt, memo) => readFill(receipt, memo) ?? readPairFill(receipt, memo),
     check: {
       calls: views.map((view) => ({ to: router, data: functions.encodeFunctionData(view) })),
       // Another factory of constant-product pools is not an error: on some networks the router was deployed before the exchange had such
@@ -177,10 +180,14 @@ function planSwap(quote: Quote, terms: SwapTerms, context: RouterContext): Plan<
     router,
     ...(spareGas && { spareGas: spareGas < mostSpareGas ? spareGas : mostSpareGas }),
     data: routerCall(quote, parts, terms, context),
-    memo: swapMemoOf(quote, parts, terms.recipient, { router, kindOf }),
+    memo: isOfPairs(parts, kindOf) ? pairMemoOf(quote, terms.recipient) : swapMemoOf(quote, parts, terms.recipient, { router, kindOf }),
     needs: quote.swap.tokenIn.native ? needsOfCoin(quote, context) : [],
   })
 }
+
+/** One route through constant-product pools alone: it is paid for, and logged, as by their own router. */
+const isOfPairs = ([only, ...others]: readonly RoutePart[], kindOf: RouterContext['kindOf']): boolean =>
+  only !== undefined && others.length === 0 && only.route.every((hop) => kindOf(hop) === 'constant-product')
 
 /** A part that begins with a constant-product pool is last: only there its swaps can be distinguished from those of a token's own code. */
 const inCallOrder = (parts: readonly RoutePart[], kindOf: RouterContext['kindOf']): readonly RoutePart[] => {

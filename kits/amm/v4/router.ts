@@ -7,6 +7,7 @@ import type { CallResult, Evm, EvmIntent, EvmLog, EvmReceipt } from '../../evm/t
 import { requireAddresses } from '../deployment.ts'
 import type { Router } from '../protocol.ts'
 import { boundsOf, partsOf, swapPlan, tokensAlong, type RoutePart } from '../swap-plan.ts'
+import { pairMemoOf, readFill as readPairFill } from '../v2/router.ts'
 import { zeroAddress, type PoolKey, type PoolsBetween } from './pools.ts'
 
 interface UniversalRouterOptions {
@@ -44,9 +45,10 @@ export function universalRouter(options: UniversalRouterOptions): Router {
     withPermit,
     // Routes without v4 are for their own routers.
     carries: (versions, exact) => versions.includes(version) && passes(versions, exact),
+    alsoCarries: passes,
     splits: (parts, { exact }) => parts.every((versions) => passes(versions, exact)),
     plan: (quote, terms) => planSwap(quote, terms, options),
-    fill: readFill,
+    fill: (receipt, memo) => readFill(receipt, memo) ?? readPairFill(receipt, memo),
     check: {
       calls: [{ to: router, data: functions.encodeFunctionData('poolManager') }],
       verify: (answers: readonly CallResult[]) =>
@@ -129,10 +131,14 @@ function planSwap(quote: Quote, terms: SwapTerms, options: UniversalRouterOption
       calls.map(({ input }) => input),
       terms.deadline,
     ]),
-    memo: memoOf(quote, parts, options),
+    memo: isOfPairs(parts, options) ? pairMemoOf(quote, terms.recipient) : memoOf(quote, parts, options),
     permit2: options.permit2,
   })
 }
+
+/** One route through constant-product pools alone: it is paid for, and logged, as by their own router. */
+const isOfPairs = ([only, ...others]: readonly RoutePart[], options: UniversalRouterOptions): boolean =>
+  only !== undefined && others.length === 0 && only.route.every((hop) => kindOf(hop, options) === 'constant-product')
 
 /** Consecutive hops that one command carries out. */
 interface Leg {

@@ -440,7 +440,7 @@ class EVMAllowancesRequest(TypedDict):
     chain: str  # Name of a chain.
     network: str  # One of the chain's networks.
     address: str  # Address of a wallet whose key the server has.
-    spender: str  # A registered connector's name, `name/version`, or an address. The name stands for the contracts that take tokens on this network: an AMM's router or vault and its position manager, the market of an order book, and where funds are deposited first the contract that takes deposits, which need not be the one that opens positions. Pools that take deposits themselves are not among them: each has a label. docs/api.md has it for each connector.
+    spender: str  # A registered connector's name, `name/label`, or an address. The name stands for what an AMM's swaps need, in as few transactions as possible: one router where one takes the routes of all versions. What takes liquidity has a label, such as `<name>/positions`. Of other connectors the name stands for the contracts that take tokens on this network: the market of an order book, and where funds are deposited first the contract that takes deposits, which need not be the one that opens positions. docs/api.md has it for each connector.
     tokenSymbols: list[str]  # Symbols or addresses.
 
 
@@ -463,8 +463,8 @@ class EVMAllowancesResponsePermits(_EVMAllowancesResponsePermits, total=False):
 
 
 class _EVMAllowancesResponse(TypedDict):
-    spender: str  # The address that the name stands for; the first if the connector has several.
-    approvals: dict[str, str]  # Token as in the request → decimal string; the smallest if the connector has several spenders.
+    spender: str  # The address that the name stands for; the first if it stands for several.
+    approvals: dict[str, str]  # Token as in the request → decimal string; the smallest if the name stands for several spenders.
     network: str
     timestamp: float  # Milliseconds since the Unix epoch.
     latency: float  # Seconds from the request to the answer.
@@ -473,7 +473,7 @@ class _EVMAllowancesResponse(TypedDict):
 @final
 class EVMAllowancesResponse(_EVMAllowancesResponse, total=False):
     unavailable: list[EVMAllowancesResponseUnavailable]  # What is missing in this answer, and why. Absent: nothing is missing.
-    spenders: dict[str, dict[str, str]]
+    spenders: dict[str, dict[str, str]]  # All spenders of the connector that was named, where it has several.
     expiries: dict[str, dict[str, float]]  # Spender → token → seconds since the Unix epoch: when the allowance ends, for spenders that take tokens by Permit2. One that has ended counts as 0.
     permits: list[EVMAllowancesResponsePermits]  # What the wallet signed by `signedPermits` and what is neither used nor expired, beside the allowances.
 
@@ -541,7 +541,7 @@ class _EVMApproveRequest(TypedDict):
     chain: str  # Name of a chain.
     network: str  # One of the chain's networks.
     address: str  # Address of a wallet whose key the server has.
-    spender: str  # A registered connector's name, `name/version`, or an address. The name stands for the contracts that take tokens on this network: an AMM's router or vault and its position manager, the market of an order book, and where funds are deposited first the contract that takes deposits, which need not be the one that opens positions. Pools that take deposits themselves are not among them: each has a label. docs/api.md has it for each connector.
+    spender: str  # A registered connector's name, `name/label`, or an address. The name stands for what an AMM's swaps need, in as few transactions as possible: one router where one takes the routes of all versions. What takes liquidity has a label, such as `<name>/positions`. Of other connectors the name stands for the contracts that take tokens on this network: the market of an order book, and where funds are deposited first the contract that takes deposits, which need not be the one that opens positions. docs/api.md has it for each connector.
     token: str  # A symbol of the network's token list, or the address of a token.
 
 
@@ -552,6 +552,7 @@ class EVMApproveRequest(_EVMApproveRequest, total=False):
     nonce: int  # Used as it is. Absent: the server assigns the next one.
     maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
     maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
+    dryRun: bool  # true: only says how many transactions it takes and what they cost. Nothing is signed, and hashes are empty.
 
 
 @final
@@ -574,6 +575,11 @@ class _EVMApproveResponse(TypedDict):
 
 @final
 class EVMApproveResponse(_EVMApproveResponse, total=False):
+    transactionCount: int  # How many transactions it takes. Their gas is that of all together.
+    gasPrice: float  # Base fee plus tip, in gwei: 10^-9 of the native coin.
+    gasPriceToken: str  # Symbol of the token that pays for gas.
+    gasLimit: float  # Gas limit in units, as it is or would be signed.
+    gasCost: str  # In the gas token, as a decimal string.
     transactions: list[EVMApproveResponseTransactions]
 
 
