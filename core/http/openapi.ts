@@ -298,7 +298,26 @@ const page = `<!doctype html>
 <script src="/docs/start.js"></script>
 </html>
 `
-const start = "SwaggerUIBundle({ url: '/openapi.json', dom_id: '#docs', deepLinking: true, docExpansion: 'list', validatorUrl: null })\n"
+/**
+ * A reading that takes POST as well is shown once. There is nothing to authorize: the browser has the certificate. The filter of Swagger UI knows tags
+ * alone, so another finds operations by path, method, name and summary.
+ */
+const start = `
+fetch('/openapi.json').then((answer) => answer.json()).then((spec) => {
+  for (const path of Object.values(spec.paths)) if (path.get && path.post && path.post.operationId === path.get.operationId + 'Post') delete path.post
+  delete spec.security
+  delete spec.components.securitySchemes
+  const isFound = (operation, words) => {
+    const text = ['method', 'path'].map((key) => operation.get(key)).concat(['operationId', 'summary'].map((key) => operation.getIn(['operation', key]))).join(' ').toLowerCase()
+    return words.every((word) => text.includes(word))
+  }
+  const opsFilter = (tags, phrase) => {
+    const words = phrase.toLowerCase().split(/\\s+/)
+    return tags.map((tag) => tag.set('operations', tag.get('operations').filter((each) => isFound(each, words)))).filter((tag) => tag.get('operations').size > 0)
+  }
+  SwaggerUIBundle({ spec, dom_id: '#docs', deepLinking: true, docExpansion: 'list', validatorUrl: null, filter: true, plugins: [() => ({ fn: { opsFilter } })] })
+})
+`
 
 /** `/openapi.json`, and the page /docs, which shows it by the package swagger-ui-dist. Each is made with its first request. */
 export function documents<State>(registry: Registry): Router<State> {

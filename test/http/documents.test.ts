@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { request, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
+import { Script } from 'node:vm'
 import { gunzipSync } from 'node:zlib'
 import { expect } from 'chai'
 import Koa from 'koa'
@@ -17,6 +18,43 @@ const refused: PluginEntry = {
   available_networks: [],
   state: 'refused',
 }
+
+/** What the page gives to Swagger UI. */
+interface Shown {
+  readonly spec: object
+  readonly filter: boolean
+  readonly plugins: readonly (() => { readonly fn: { opsFilter(tags: List<Tag>, phrase: string): List<Tag> } })[]
+}
+// Tags and operations as Swagger UI keeps them, as far as the page looks at them.
+interface List<T> {
+  readonly size: number
+  readonly all: readonly T[]
+  filter(isKept: (each: T) => boolean): List<T>
+  map<U>(change: (each: T) => U): List<U>
+}
+interface ShownOperation {
+  get(key: string): string | undefined
+  getIn(keys: readonly string[]): string | undefined
+}
+interface Tag {
+  get(): List<ShownOperation>
+  set(key: string, operations: List<ShownOperation>): Tag
+}
+const listOf = <T>(all: readonly T[]): List<T> => ({
+  size: all.length,
+  all,
+  filter: (isKept) => listOf(all.filter(isKept)),
+  map: (change) => listOf(all.map(change)),
+})
+const operationOf = (path: string, summary: string): ShownOperation => ({
+  get: (key) =>
+    new Map([
+      ['path', path],
+      ['method', 'get'],
+    ]).get(key),
+  getIn: (keys) => (keys.join('.') === 'operation.summary' ? summary : undefined),
+})
+const tagOf = (operations: List<ShownOperation>): Tag => ({ get: () => operations, set: (_key, others) => tagOf(others) })
 
 describe('the documents', () => {
   let registry: GrowingRegistry
@@ -41,6 +79,42 @@ describe('the documents', () => {
     const [answer] = (await once(request(url + path, { headers, agent: false }).end(), 'response')) as [IncomingMessage]
     return { status: answer.statusCode, headers: answer.headers, bytes: await buffer(answer) }
   }
+
+  it('the page shows a reading once and nothing to authorize, and finds operations by path and summary', async () => {
+    const operation = (operationId: string) => ({ operationId })
+    const spec = {
+      paths: {
+        '/amm/price': { get: operation('AMMPrice'), post: operation('AMMPricePost') },
+        '/clob/orders': { get: operation('CLOBOrders'), post: operation('CLOBOrdersPost2') },
+      },
+      components: { securitySchemes: {} },
+      security: [],
+    }
+    let shown: Shown | undefined
+    const bundle = (options: Shown) => void (shown = options)
+    const fetched = Promise.resolve({ json: () => spec })
+    new Script((await get('/docs/start.js')).bytes.toString()).runInNewContext({ fetch: () => fetched, SwaggerUIBundle: bundle, Object })
+    for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate)
+    if (!shown) throw new Error('The page shows nothing.')
+    expect(shown.filter).to.equal(true)
+    expect(shown.spec).to.deep.equal({
+      paths: {
+        '/amm/price': { get: operation('AMMPrice') },
+        '/clob/orders': { get: operation('CLOBOrders'), post: operation('CLOBOrdersPost2') },
+      },
+      components: {},
+    })
+
+    const tags = listOf([
+      tagOf(listOf([operationOf('/amm/price', 'The price of a swap.')])),
+      tagOf(listOf([operationOf('/evm/nonce', 'The next nonce.')])),
+    ])
+    const [ui] = shown.plugins.map((plugin) => plugin())
+    const found = (phrase: string) => ui?.fn.opsFilter(tags, phrase).all.flatMap((tag) => tag.get().all.map((each) => each.get('path')))
+    expect(found('/AMM/price')).to.deep.equal(['/amm/price'])
+    expect(found('next get')).to.deep.equal(['/evm/nonce'])
+    expect(found('no such thing')).to.deep.equal([])
+  })
 
   for (const path of ['/openapi.json', '/docs', '/docs/start.js', '/docs/swagger-ui.css', '/docs/swagger-ui-bundle.js']) {
     it(`${path} is sent once to a client that shows its tag again`, async () => {

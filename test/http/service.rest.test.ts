@@ -150,7 +150,7 @@ describe('the service', function () {
         'cross-origin-resource-policy': 'same-origin',
       })
     const start = await client.get('/docs/start.js')
-    expect(start.text).to.contain("url: '/openapi.json'").and.not.to.contain('http')
+    expect(start.text).to.contain("fetch('/openapi.json')").and.not.to.contain('http')
   })
 })
 
