@@ -286,10 +286,10 @@ describe('trades of a plugin that the operator has allowed', function () {
   })
 
   const refuses = (...what: readonly string[]) => {
-    relay.meddle = (methods, body) =>
-      (what.includes('eth_simulateV1') && methods.includes('eth_simulateV1')) || (what.includes('overrides') && body.includes('"code"'))
-        ? { error: 'Unsupported method' }
-        : 'pass'
+    relay.meddle = (methods, body) => {
+      if (what.includes('eth_simulateV1') && methods.includes('eth_simulateV1')) return { error: 'Unsupported method' }
+      return what.includes('overrides') && body.includes('"code"') ? { error: 'too many arguments, want at most 2' } : 'pass'
+    }
   }
 
   it('are signed where the node has no eth_simulateV1 but takes state overrides', async () => {
