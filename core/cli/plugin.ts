@@ -77,11 +77,15 @@ async function kindOf(folder: string, settings: Settings, trusted: boolean): Pro
   const tried = trusted ? found.map((each) => (each.origin === folder ? { ...each, tier: 'trusted' as const } : each)) : found
   const copies = await mkdtemp(path.join(tmpdir(), 'sluice-test-'))
   const own = { ...settings, devnet: { ...settings.devnet, enabled: true }, data: { ...settings.data, dir: copies } }
-  const { loaded, refused } = await tryPlugins(own, { ...others, found: tried }).finally(() => rm(copies, { recursive: true, force: true }))
-  const refusal = refused.find((each) => each.folder === folder)
-  if (refusal) complain(`${refusal.name} is refused (${refusal.step}): ${refusal.reason}\n${refusal.cure}`)
-  if (refusal?.step === 'consent') complain(`To test it all the same: ${command} plugin test --trusted ${folder}`)
-  return loaded.find((each) => each.origin === folder)?.kind
+  try {
+    const { loaded, refused } = await tryPlugins(own, { ...others, found: tried })
+    const refusal = refused.find((each) => each.folder === folder)
+    if (refusal) complain(`${refusal.name} is refused (${refusal.step}): ${refusal.reason}\n${refusal.cure}`)
+    if (refusal?.step === 'consent') complain(`To test it all the same: ${command} plugin test --trusted ${folder}`)
+    return loaded.find((each) => each.origin === folder)?.kind
+  } finally {
+    await rm(copies, { recursive: true, force: true })
+  }
 }
 
 async function runMocha(environment: Record<string, string>): Promise<number> {

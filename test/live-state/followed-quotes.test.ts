@@ -323,7 +323,7 @@ describe('prices of several amounts', () => {
   const seriesOf = (amounts: readonly string[], venues: readonly QuoteVenue[]) =>
     priceOfEach(amounts, { ...names, connector: 'any' }, async ({ amount }, block) => {
       const swap = sell(one, BigInt(amount))
-      const [quote] = await Promise.all(venues.map((venue) => quotes.quote(venue, swap, {}, at, block)))
+      const [quote] = await Promise.all(venues.map(async (venue) => quotes.quote(venue, swap, {}, at, block)))
       if (!quote) throw new Error('no venue')
       return {
         ...shownAs,

@@ -36,7 +36,10 @@ describe('removing shares by the plugin of a stranger', () => {
       chain: 'ethereum',
       network: 'mainnet',
       impl: { address: canonicalAddress, nativeCurrency: { symbol: 'ETH', address: '0x0', decimals: 18 }, evm: { simulate } },
-      tokens: { listed: [], resolve: (name: string) => ({ symbol: 'T', address: name, decimals: 18 }) },
+      tokens: {
+        listed: [],
+        resolveAll: (all: readonly string[]) => Promise.resolve(all.map((name) => ({ symbol: 'T', address: name, decimals: 18 }))),
+      },
     }
     const gas = { gasLimit: 1n, gasPriceRaw: 1n, gasCostRaw: 1n }
     const context = {

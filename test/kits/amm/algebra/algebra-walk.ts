@@ -156,7 +156,7 @@ export function algebraWalk({ name, kind, plugin: connector, asked: askedPair, c
         chain: 'ethereum',
         network: 'local',
         connector: name,
-        chainImpl: chain as unknown as QuoteVenue['chainImpl'],
+        chainImpl: chain,
         pricing: amm?.followed as unknown as FollowedPricing,
       }
       const [tokenIn, tokenOut] = askedPair
