@@ -180,7 +180,11 @@ describe('a plugin that is data alone', function () {
         /configuration: allowedSlippage 1\/19 is more than a plugin may have .* → Write at most 1\/20/,
       ],
       ['with trades that wait for hours', rules(/^ttl: .*/m, 'ttl: 7200'), /ttl 7200 is more than .* → Write at most 3600/],
-      ['with trades that wait for years', rules(/^ttl: .*/m, 'ttl: 999999999'), /ttl .*Write a whole number from 1 to 86400/],
+      [
+        'with trades that wait for years',
+        rules(/^ttl: .*/m, 'ttl: 999999999'),
+        /ttl: must be <= 86400 → Write a whole number from 1 to 86400/,
+      ],
       [
         'of a kit that is not there',
         fork('kit: uniswap-v2', 'kit: uniswap-v4'),
