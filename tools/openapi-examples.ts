@@ -127,7 +127,7 @@ async function shares(): Promise<void> {
   const pool = { ...uniswap, address, tokens: ['ETH', 'USDC'] }
   await sent('AMMSharesAdd', { ...pool, amounts: ['0.1', '400'] })
   const { shareToken } = Object(await shown('AMMSharesPosition', pool))
-  const { txHash } = await ask({ method: 'POST', path: '/evm/approve' }, { ...wallet, spender: 'uniswap', token: shareToken })
+  const { txHash } = await ask({ method: 'POST', path: '/evm/approve' }, { ...wallet, spender: 'uniswap/v2', token: shareToken })
   await landed(txHash)
   await sent('AMMSharesRemove', { ...pool, decreasePercent: '50' })
 }
@@ -197,7 +197,8 @@ function unanswered(name: EndpointName, request: Fields): void {
 }
 
 async function approvals(): Promise<void> {
-  for (const [spender, tokens] of Object.entries({ uniswap: ['WETH', 'USDC'], oasis: ['WETH', 'USDC'], perp: ['USDC'] }))
+  const liquidity = { 'uniswap/v2': ['USDC'], 'uniswap/positions': ['WETH', 'USDC'] }
+  for (const [spender, tokens] of Object.entries({ ...liquidity, uniswap: ['WETH', 'USDC'], oasis: ['WETH', 'USDC'], perp: ['USDC'] }))
     for (const token of tokens) await sent('EVMApprove', { ...wallet, spender, token })
 }
 

@@ -113,7 +113,7 @@ describe('/amm/shares', function () {
       const factory = await factoryOf(connector)
       await (await factory.getFunction('setFeeTo')(freshAddress())).wait()
       try {
-        for (const token of [...pool.tokens, (await position(pool)).body.pool]) await approve(token, admins, connector)
+        for (const token of [...pool.tokens, (await position(pool)).body.pool]) await approve(token, admins, `${connector}/v2`)
         await approve('WETH', others, connector)
         const { shares } = await made('add', { ...pool, amounts: ['3'] })
         await trade(others, connector)

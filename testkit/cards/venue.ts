@@ -94,13 +94,23 @@ export async function approve(
   venue: TestVenue,
   address: string,
   token: string,
-  { amount, spender = venue.connector }: { amount?: string; spender?: string | undefined } = {},
+  { amount, spender }: { amount?: string; spender?: string | undefined } = {},
 ): Promise<void> {
   const { chain, network, chainControl } = venue
   if (chainControl) return chainControl.approve(address, token)
-  const fields = { chain, network, address, spender, token, ...(amount !== undefined && { amount }) }
-  const { txHash } = expectOk(await venue.client.post('/evm/approve', fields))
-  await waitForMined(venue, txHash)
+  const wallet = { chain, network, address }
+  for (const each of spender === undefined ? await spendersOf(venue, wallet, token) : [spender]) {
+    const fields = { ...wallet, spender: each, token, ...(amount !== undefined && { amount }) }
+    const { txHash } = expectOk(await venue.client.post('/evm/approve', fields))
+    await waitForMined(venue, txHash)
+  }
+}
+
+/** All that the connector has: its name alone stands for what swaps need. */
+async function spendersOf({ connector, client }: TestVenue, wallet: object, token: string): Promise<readonly string[]> {
+  const { spenders = {} } = expectOk(await client.get('/evm/allowances', { ...wallet, spender: connector, tokenSymbols: token }))
+  const each = Object.keys(spenders)
+  return each.length > 0 ? each : [connector]
 }
 
 /** Takes the exchange's allowance from a wallet as long as `during` runs. Only where the chain has allowances. */
