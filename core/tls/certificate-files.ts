@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { open, readFile, mkdir, readdir, rename, rm, rmdir, writeFile, stat } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import path from 'node:path'
@@ -50,7 +51,9 @@ export async function readCertificateFile(file: string): Promise<string> {
     return await readFile(file, 'utf8')
   } catch (cause) {
     if (!hasErrorCode(cause, 'ENOENT')) throw new CertificateError(`${file} cannot be read: run this as the user who owns it.`, { cause })
-    const cure = file.endsWith('ca_key.pem')
+    // Where the CA's certificate is, its key may be kept elsewhere. Where neither is, nothing was made yet.
+    const isElsewhere = file.endsWith('ca_key.pem') && existsSync(certificateFiles(path.dirname(file)).caCert)
+    const cure = isElsewhere
       ? "it signs certificates and the list of revoked ones: run this where the CA's key is kept, or put it back"
       : 'make the certificates with "sluice certs init" or "sluice start", or correct certsDir in conf/ssl.yml'
     throw new CertificateError(`${file} is not there: ${cure}.`, { cause })

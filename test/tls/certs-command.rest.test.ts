@@ -42,6 +42,15 @@ describe('sluice certs', () => {
     expect(await certs(certsDir, 'new', 'bot-1', '--ca-passphrase-file', passphraseFile)).to.include({ code: 0, err: '' })
   })
 
+  it('new and renew before init say that init comes first', async () => {
+    const certsDir = path.join(await emptyFolder(), 'certs')
+    for (const name of ['new', 'renew']) {
+      const { code, out, err } = await certs(certsDir, name, 'bot-1')
+      expect({ code, out }).to.deep.equal({ code: 1, out: '' })
+      expect(err).to.match(/^error: \S+ is not there: make the certificates with "sluice certs init" or "sluice start"/)
+    }
+  })
+
   it('new names the files to copy; list, renew and revoke show their state', async () => {
     const certsDir = await madeCertificates()
 
