@@ -16,7 +16,7 @@ const honest = path.join(fixtures, 'contained', 'plain-swap')
 const market = { staleBlocks: 2, staleBlockSeconds: 60, staleSeconds: 30, checkSeconds: 10, cachedQuotes: 100 }
 
 describe('a hostile plugin', function () {
-  this.timeout(180_000)
+  this.timeout(400_000)
   let folder: string
   before(() => (folder = mkdtempSync(path.join(tmpdir(), 'sluice-hostile-'))))
   after(() => rmSync(folder, { recursive: true, force: true }))

@@ -20,7 +20,7 @@ describe('opening the keystore beside the rest of the start', () => {
 
   it('reads the passphrase file relative to the folder above conf, and names it when it is missing', async () => {
     const settings = loadSettings({ confDir: conf, env: { SLUICE_WALLET_PASSPHRASE_FILE: 'passphrase' } })
-    expect(await askPassphrase(settings)).to.equal('correct horse')
+    expect(Buffer.from((await askPassphrase(settings)) ?? []).toString()).to.equal('correct horse')
     rmSync(path.join(home, 'passphrase'))
     const error = await askPassphrase(settings).catch((thrown: unknown) => thrown)
     expect(error).to.have.property('name', 'StartError')

@@ -57,7 +57,6 @@ const lies: Readonly<Record<string, readonly (readonly [verb: string, lie: Lie])
   'GET /clob/markets': [
     ['markets', () => undefined],
     ['markets', each({ base: '' })],
-    ['markets', each({ id: 'same', base: 'ETH' })],
     ['markets', each({ prices: { step: '0' } })],
     ['markets', each({ prices: { significantFigures: 0, maxDecimals: 2 } })],
     ['markets', each({ prices: 5 })],
@@ -87,10 +86,7 @@ const lies: Readonly<Record<string, readonly (readonly [verb: string, lie: Lie])
     ['trades', each({ fee: undefined })],
     ['trades', async (usual, ...args) => (await usual(...args)).toReversed()],
   ],
-  'GET /clob/balances': [
-    ['balances', each({ total: 10 })],
-    ['balances', async (usual, ...args) => [...(await usual(...args)), ...(await usual(...args))]],
-  ],
+  'GET /clob/balances': [['balances', each({ total: 10 })]],
   'POST /clob/orders': [
     ['act', () => []],
     ['act', async (usual, ...args) => [...(await usual(...args)), ...(await usual(...args))]],

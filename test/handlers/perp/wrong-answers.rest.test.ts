@@ -28,7 +28,6 @@ const lies = {
   },
   pairs: {
     'listed-nothing': 'listed: async () => undefined',
-    'listed-twice': lying('listed', "markets: [market, { ...market, id: 'eth2' }]"),
     'listed-nameless': lying('listed', "markets: [{ ...market, base: '' }]"),
     'listed-fractional': lying('listed', 'markets: [{ ...market, baseDecimals: 1.5 }]'),
     'listed-unsettled': lying('listed', 'settlement: undefined'),

@@ -96,6 +96,8 @@ function goodOf({ set, name }: Endpoint): Record<string, GoodValue> {
   // The token whose address is on every devnet.
   if (['NetworkToken', 'NetworkTokensAdd'].includes(name)) return { ...local, token: '0x009829c5C756656bbD423fF6b5F8D61B722ce18F' }
   if (set === 'PERP_AMM') return { ...good, ...goodPerp, ...(name.endsWith('Close') && goodClose) }
+  // Pairs have no positions.
+  if (set === 'AMM_RANGE') return { ...good, version: 'v3' }
   if (set === 'AMM_SHARES') {
     const { pool: _, ...others } = good
     return { ...others, ...goodShares }
