@@ -38,10 +38,11 @@ export function createChanges(rpc: ReadRpc, network: string, askBlocks: AskBlock
     if (heads === 'forked') return heads
     const from = performance.now() < namedUntil ? interest.from?.() : undefined
     const read = await readLogs(rpc, heads, interest, from, at)
-    const named = read.isRefused && !from ? interest.from?.() : undefined
+    const named = read.isFailed && !from ? interest.from?.() : undefined
     if (!named) return read.changes()
     const changes = (await readLogs(rpc, heads, interest, named, at)).changes()
-    namedUntil = performance.now() + namedMs
+    // An error that nobody recognises may be over with the next block.
+    if (read.isRefusal) namedUntil = performance.now() + namedMs
     return changes
   }
 }
@@ -90,13 +91,17 @@ async function readLogs(rpc: ReadRpc, heads: readonly Head[], { follow }: Intere
     if (quantityOf(resultOf(rpc, proofMethod, proof)) === undefined)
       throw invalidAnswer(rpc, 'does not have a block whose logs it was asked for')
   const answers = all.slice(proofs.length)
+  const faults = answers.slice(0, questions.length).flatMap(({ error }) => (error ? [error.fault] : []))
   const accounts = last.flatMap((head) =>
     accountsOf(wallets, answers.slice(questions.length), head).flatMap((account, index) =>
       account ? [accountChange(wallets[index] ?? '', account)] : [],
     ),
   )
   return {
-    isRefused: answers.slice(0, questions.length).some(({ error }) => error && error.fault?.is !== 'trouble'),
+    /** For whatever reason but a limit of calls: those of named contracts may be given. */
+    isFailed: faults.some((fault) => fault?.is !== 'trouble' || fault.kind !== 'rate-limited'),
+    /** The node says so of the question, so that it says so of the next one. */
+    isRefusal: faults.some((fault) => fault?.is !== 'trouble'),
     /** @throws SluiceError NETWORK if logs were refused or are invalid */
     changes: (): readonly HeadChanges<Evm>[] =>
       heads.map((head, index) => {

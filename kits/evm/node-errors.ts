@@ -256,6 +256,9 @@ const unknownMethod =
   /\bmethods?\b.*\b(not (found|supported|available|exist|allowed|whitelisted|implemented|enabled)|unsupported|unknown|disabled|does not exist|unavailable)\b|\b(unsupported|unknown|unrecognized|invalid) (rpc )?method\b|\bdoes not exist\/is not available\b|\b(is not|isn't) available on\b/
 /** geth `rpc/json.go`; some nodes say it with the code of any error. */
 const wrongParams = /\btoo many arguments\b|\binvalid argument \d\b|\bcannot unmarshal\b|\bmissing value for required argument\b/
+/** Of nodes that give no logs of all contracts: PublicNode. */
+const wantsAddress =
+  /\b(specify|provide|include|requires?|must (have|contain)) (an? )?(contract )?address\b|\baddress(es)? (is|are) (required|mandatory)\b/
 const passing = /\b(temporar\w*|currently|try again|retry|later|busy|timeout|timed out)\b/
 
 /** Every node serves these. One that says that it does not is no node of use. */
@@ -301,7 +304,12 @@ export function judge(error: NodeError, method: string | undefined): Fault {
     if (method === undefined || !methodsOfEveryNode.has(method)) return { is: 'unsupported' }
     return { is: 'trouble', kind: 'unreachable' }
   }
-  if ((code === invalidParams && !speaksOfLimit(message)) || wrongParams.test(text)) return { is: 'unsupported' }
+  if (
+    (code === invalidParams && !speaksOfLimit(message)) ||
+    wrongParams.test(text) ||
+    (method === 'eth_getLogs' && wantsAddress.test(text))
+  )
+    return { is: 'unsupported' }
   return code === noBackend ? { is: 'trouble', kind: 'unreachable', ofNode: true } : troubleOf(error, limitCodes)
 }
 
