@@ -325,7 +325,7 @@ function changes(name: string, { files }: PluginOnDisk, before: LockedPlugin, se
   if (changed === undefined)
     return [`What was allowed before (SHA-256 ${before.sha256}) is not kept any more, so what changed cannot be shown.`]
   if (changed.length === 0) return []
-  return ['Files that changed since it was allowed:', ...changed.map((each) => `  ${named(each)}`)]
+  return ['Files that changed since it was allowed:', ...changed.map(({ how, path: file }) => `  ${how.padEnd(7)}  ${named(file)}`)]
 }
 
 /** What it asks for more, or not any more. */

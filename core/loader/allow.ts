@@ -153,15 +153,21 @@ function problemOf(name: string, { sha256 }: LockedPlugin, settings: Settings): 
   return isKept(kept, sha256) ? undefined : `its copy in ${kept} is not there or has other files: the next start makes it anew`
 }
 
+interface ChangedFile {
+  readonly how: string
+  /** The plugin's word. */
+  readonly path: string
+}
+
 /** The files that differ from those that were allowed before, where these are still kept. */
-export function changedFiles(now: PluginFiles, name: string, before: LockedPlugin, { data }: Settings): readonly string[] | undefined {
+export function changedFiles(now: PluginFiles, name: string, before: LockedPlugin, { data }: Settings): readonly ChangedFile[] | undefined {
   const folder = keptFolder(data.dir, before.sha256, name)
   if (!isKept(folder, before.sha256)) return undefined
   const old = new Map(readPluginFiles(folder).files.map(({ path, content }) => [path, content]))
   const changed = now.files.flatMap(({ path, content }) => {
     const was = old.get(path)
     old.delete(path)
-    return was === undefined ? [`new      ${path}`] : was.equals(content) ? [] : [`changed  ${path}`]
+    return was === undefined ? [{ how: 'new', path }] : was.equals(content) ? [] : [{ how: 'changed', path }]
   })
-  return [...changed, ...[...old.keys()].map((path) => `gone     ${path}`)]
+  return [...changed, ...[...old.keys()].map((path) => ({ how: 'gone', path }))]
 }

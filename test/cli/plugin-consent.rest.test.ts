@@ -143,7 +143,7 @@ describe("the operator's word on a plugin", function () {
     for (const line of [
       /^teller 1\.0\.0, a connector, allowed$/m,
       /^On ethereum\/mainnet, where wallets may be made to call\n {2}0x24ae\w+ {2}routerAddress, and approve tokens to it$/m,
-      /^ {2}0x68b\w+ {2}fake\uFFFD\uFFFD\[2K\uFFFDIt reaches nothing \(of uniswap too: it reaches what your wallets have there\)$/m,
+      /^ {2}0x68b\w+ {2}"fake\uFFFD\uFFFD\[2K\uFFFDIt reaches nothing" \(of uniswap too: it reaches what your wallets have there\)$/m,
       /^It has no typed data signed\.$/m,
       /^It may ask these hosts on the web: stream\.teller\.example$/m,
       /^It learns the orders that are sent to it, and may tell them to these hosts\.$/m,
