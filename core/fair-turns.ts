@@ -4,7 +4,7 @@ import { SluiceError } from './errors.ts'
 /** A client certificate, or what else causes work. Only its identity counts. */
 export type Payer = object
 
-/** The server itself: its own work waits behind nobody. */
+/** Of a signal. One that is not here is the server's own: its work waits behind nobody. */
 const payers = new WeakMap<AbortSignal, Payer>()
 
 /** All that is done by this signal, and by those that are linked to it, is done for the payer. */
@@ -60,9 +60,13 @@ export function createFairSlots({ slots, slotsEach, maxWaiting, what }: FairSlot
     } finally {
       underWay -= 1
       account.underWay -= 1
-      if (account.underWay === 0 && account.waiting.size === 0) accounts.delete(payer)
+      forgetIdle(payer, account)
       next()
     }
+  }
+
+  function forgetIdle(payer: Payer, account: Account): void {
+    if (account.underWay === 0 && account.waiting.size === 0) accounts.delete(payer)
   }
 
   function next(): void {
@@ -89,6 +93,7 @@ export function createFairSlots({ slots, slotsEach, maxWaiting, what }: FairSlot
       return new Promise((resolve, reject) => {
         const leave = () => {
           account.waiting.delete(waiting)
+          forgetIdle(payer, account)
           waiting.reject(signal.reason)
         }
         const waiting: Waiting = {
