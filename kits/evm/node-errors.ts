@@ -313,9 +313,9 @@ export function judge(error: NodeError, method: string | undefined): Fault {
   return code === noBackend ? { is: 'trouble', kind: 'unreachable', ofNode: true } : troubleOf(error, limitCodes)
 }
 
-/** A node keeps the state of recent blocks only: geth ("missing trie node", "historical state … is not available"), besu, erigon, nethermind, reth. */
+/** A node keeps the state of recent blocks only: geth ("missing trie node", "historical state … is not available"), besu, erigon, nethermind, reth, anvil ("BlockOutOfRangeError"). */
 const lostState =
-  /\bmissing trie node\b|\bstate\b.*\b(not available|unavailable|not found|pruned|missing)\b|\b(pruned|prune)\b|\barchiv\w*\b|\bold data not available\b|\bdistance to target block exceeds\b|\b(header|block|state) not found\b|\bunknown block\b|\bproof window\b/
+  /\bmissing trie node\b|\bstate\b.*\b(not available|unavailable|not found|pruned|missing)\b|\b(pruned|prune)\b|\barchiv\w*\b|\bold data not available\b|\bdistance to target block exceeds\b|\b(header|block|state) not found\b|\bunknown block\b|\bproof window\b|\bblock ?out ?of ?range/
 
 /** Whether the node does not have the state of the block any more, or never had it. */
 export const saysLostState = ({ message }: NodeError): boolean => lostState.test(message.toLowerCase())

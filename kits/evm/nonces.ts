@@ -1,3 +1,4 @@
+import { speaksOfLimit } from '../nodes/faults.ts'
 import { resultOf, type Rpc } from '../nodes/rpc.ts'
 import { verifyAuthorization } from 'ethers/hash'
 import { toQuantity } from 'ethers/utils'
@@ -153,16 +154,21 @@ async function blockThatUsed(rpc: Rpc, from: string, nonce: number, block: numbe
   }
 }
 
+/**
+ * The account's counts at blocks, oldest first. Undefined where the node has no state of the block: it says so, or it refuses that block and
+ * all older ones, whatever it says. Any other refusal is the node's trouble, of which nothing follows.
+ */
 async function countsAt(rpc: Rpc, from: string, blocks: readonly number[], at: At) {
+  const method = 'eth_getTransactionCount'
   const answers = await rpc.batch(
-    blocks.map((number) => ({ method: 'eth_getTransactionCount', params: [from, toQuantity(number)] })),
+    blocks.map((number) => ({ method, params: [from, toQuantity(number)] })),
     at,
   )
+  const oldest = answers.findIndex((answer) => numberOf(answer.result) !== undefined)
   return blocks.map((number, index) => {
     const answer = answers[index]
-    // Only lost state makes a count unknown for good.
-    const isLost = answer?.error !== undefined && saysLostState(answer.error)
-    return { number, count: isLost ? undefined : numberOf(resultOf(rpc, 'eth_getTransactionCount', answer)) }
+    const isLost = answer?.error && (saysLostState(answer.error) || (index < oldest && !speaksOfLimit(answer.error.message)))
+    return { number, count: isLost ? undefined : numberOf(resultOf(rpc, method, answer)) }
   })
 }
 

@@ -104,6 +104,35 @@ describe('a poll of open transactions', () => {
     expect(asked).to.have.length(1)
   })
 
+  const refusals = {
+    'as anvil does': 'BlockOutOfRangeError: block height is 476 but requested was 0',
+    'in words that are in no list': 'this block lies before my time',
+  }
+  for (const [how, message] of Object.entries(refusals))
+    it(`names it where the node refuses all older blocks ${how}`, async () => {
+      const slot = await count()
+      const theirs = await send()
+      await site.mine(confirmations)
+      const head = await number()
+      lie = ({ method, params }, answer) =>
+        method === 'eth_getTransactionCount' && blockOf(params, head) < head - 5n ? { error: { code: -32602, message } } : answer
+      expect(await lookAt(nobody, slot)).to.deep.equal({ id: nobody, is: 'dead', by: theirs })
+    })
+
+  it('says nothing where a limit of the node hides a count', async () => {
+    const slot = await count()
+    const theirs = await send()
+    await site.mine(confirmations)
+    const head = await number()
+    lie = ({ method, params }, answer) =>
+      method === 'eth_getTransactionCount' && blockOf(params, head) < head - 5n
+        ? { error: { code: -32005, message: 'too many requests, please slow down' } }
+        : answer
+    expect(await lookAt(nobody, slot)).to.equal(undefined)
+    lie = honest
+    expect(await lookAt(nobody, slot)).to.deep.equal({ id: nobody, is: 'dead', by: theirs })
+  })
+
   it('does not name the transaction that used a nonce before it is final', async () => {
     const slot = await count()
     await send()
