@@ -3,6 +3,7 @@ import { access, statfs } from 'node:fs/promises'
 import path from 'node:path'
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import { SluiceError } from './api/index.ts'
+import { describeClosed } from './config/clients.ts'
 import { type Settings, devnetNetwork } from './config/settings.ts'
 import { tradingWallets } from './devnet/anvil.ts'
 import { simulated } from './devnet/local-sites.ts'
@@ -15,6 +16,7 @@ import type { LoadedChain, LoadedPlugin } from './loader/loaded-plugin.ts'
 import { embeddedConnection, embeddedFaults, lockStore } from './store/embedded.ts'
 import { postgresFaults } from './store/postgres/faults.ts'
 import { postgresPool } from './store/postgres/connection.ts'
+import { closeWrongAddresses } from './signing.ts'
 import { StoreError } from './store/store.ts'
 import { CertificateError, certificateFiles } from './tls/certificate-files.ts'
 import { listClients } from './tls/certificates.ts'
@@ -341,13 +343,15 @@ export function examineKeystore({ data, wallet }: Settings): Finding[] {
 }
 
 /**
- * Finds wallets that a client may use and the server does not hold. They are probably misspelt, and the client's requests would only be
+ * Finds rights that nobody gets because they are written wrong, and wallets that a client may use and the server does not hold. They are probably misspelt, and the client's requests would only be
  * refused.
  */
-export function examineClients({ clients, data, devnet }: Settings): Finding[] {
+export function examineClients(settings: Settings): Finding[] {
+  const { clients, closed, data, devnet } = closeWrongAddresses(settings)
   const held = [...listWallets(data.dir).map(({ address }) => address), ...(devnet.enabled ? tradingWallets : [])]
   const known = new Set(held.map((address) => address.toLowerCase()))
-  return clients.flatMap(({ name, wallets }) =>
+  const wrong = closed.map((each): Finding => ({ part: 'rights', state: 'bad', what: describeClosed(each), cure: each.cure }))
+  const unheld = clients.flatMap(({ name, wallets }) =>
     (wallets === 'all' ? [] : wallets)
       .filter((address) => !known.has(address.toLowerCase()))
       .map((address): Finding => ({
@@ -357,6 +361,7 @@ export function examineClients({ clients, data, devnet }: Settings): Finding[] {
         cure: `Correct it in conf/clients.yml, or add the wallet with \`${command} wallet add\`.`,
       })),
   )
+  return [...wrong, ...unheld]
 }
 
 const deadlineMs = 5_000

@@ -4,6 +4,7 @@ import path from 'node:path'
 import { asFunction, asValue, createContainer, InjectionMode } from 'awilix/browser'
 import type { Logger } from 'pino'
 import { withTimeout } from './async.ts'
+import { describeClosed } from './config/clients.ts'
 import { StartError } from './config/problems.ts'
 import type { Settings } from './config/settings.ts'
 import { openLocalSites, wantedSites } from './devnet/local-sites.ts'
@@ -31,7 +32,7 @@ import { command } from './layout.ts'
 import { createLog } from './log.ts'
 import { buildRegistry, failingParts, transactionTargets } from './registry.ts'
 import { createRunningPlugins, type RunningPlugins } from './running-plugins.ts'
-import { askPassphrase, draftOf, openSigner, permitDraft, signerFiles } from './signing.ts'
+import { askPassphrase, closeWrongAddresses, draftOf, openSigner, permitDraft, signerFiles } from './signing.ts'
 import { openStore } from './store/open-store.ts'
 import { StoreError, type Store } from './store/store.ts'
 import { ensureCertificates } from './tls/ensure-certificates.ts'
@@ -95,8 +96,9 @@ interface Cradle {
 }
 
 /** Everything that happens at start, in its order. Parts stop in the opposite order. @throws StartError, ConfigError */
-export async function startKernel(settings: Settings, { print, devnet: running, sayLoops = false }: StartOptions): Promise<Kernel> {
+export async function startKernel(asRead: Settings, { print, devnet: running, sayLoops = false }: StartOptions): Promise<Kernel> {
   const startedAt = performance.now()
+  const settings = closeWrongAddresses(asRead)
   const container = createContainer<Cradle>({ injectionMode: InjectionMode.PROXY, strict: true })
   container.register({
     settings: asValue(settings),
@@ -105,6 +107,7 @@ export async function startKernel(settings: Settings, { print, devnet: running, 
     metrics: asFunction(createMetrics).singleton(),
   })
   const { log, metrics } = container.cradle
+  for (const { closed, ...why } of settings.closed) log.error(why, `a right in conf is wrong: ${closed}`)
   const stops: (() => unknown)[] = []
   let drainEndsAt = Infinity
   const drainMs = () => Math.max(0, drainEndsAt - performance.now())
@@ -191,7 +194,12 @@ export async function startKernel(settings: Settings, { print, devnet: running, 
     pluginsNow = plugins
     logRefused(plugins.refused)
     const required = requiredHere(settings, allowed.found, devnet !== undefined)
-    const warnings = [...settings.warnings, ...pluginWarnings(settings, plugins), ...notAllowed]
+    const warnings = [
+      ...settings.closed.map((each) => `${describeClosed(each)} ${each.cure}`),
+      ...settings.warnings,
+      ...pluginWarnings(settings, plugins),
+      ...notAllowed,
+    ]
 
     const signer = await opening
 

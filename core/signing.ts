@@ -1,3 +1,4 @@
+import path from 'node:path'
 import type { Logger } from 'pino'
 import { StartError } from './config/problems.ts'
 import type { Settings } from './config/settings.ts'
@@ -12,18 +13,55 @@ import { readTypedData, type SignRequest } from './wallet/signer-messages.ts'
 import { startSigner, type Signer } from './wallet/signer.ts'
 
 /**
- * Where the signer reads what it signs, for the plugins that may run. It is said once, before code of plugins runs.
- * @throws StartError for a spender of the settings that is not an address
+ * The settings without spenders and recipients that are not addresses: what is sent to a wrong one is lost. Each closes itself, and `closed` says
+ * so. Addresses of clients' wallets stay: they match no wallet.
  */
+export function closeWrongAddresses(settings: Settings): Settings {
+  const closed = [...settings.closed]
+  const close = (file: string, where: string, what: string) =>
+    void closed.push({
+      file: path.join(path.basename(settings.confDir), file),
+      path: where,
+      problem: 'is not an address of an EVM chain that may be used',
+      cure: 'Copy it again, complete and with the right checksum, or write it in lower case.',
+      closed: what,
+    })
+  const allowedSpenders = settings.wallet.allowedSpenders.filter((text, index) => {
+    const isRight = curves.secp256k1.address(text) !== undefined
+    if (!isRight) close('server.yml', `wallet.allowedSpenders[${index}]`, 'nobody may be approved by it')
+    return isRight
+  })
+  const clients = settings.clients.map((client) => {
+    const { name, permissions, sendTo } = client
+    if (!permissions.includes('send') || !sendTo) return client
+    const what = `it gives the client "${name}" nothing`
+    const at = `clients.${name}.sendTo`
+    const right = [...sendTo].flatMap(([wallet, recipients]): [string, readonly string[]][] => {
+      if (recipientOf(wallet) === undefined) {
+        close('clients.yml', `${at}.${wallet}`, what)
+        return []
+      }
+      return [
+        [
+          wallet,
+          recipients.filter((each, index) => {
+            const isRight = recipientOf(each) !== undefined
+            if (!isRight) close('clients.yml', `${at}.${wallet}[${index}]`, what)
+            return isRight
+          }),
+        ],
+      ]
+    })
+    return { ...client, sendTo: new Map(right) }
+  })
+  return { ...settings, clients, wallet: { ...settings.wallet, allowedSpenders }, closed }
+}
+
+/** Where the signer reads what it signs, for the plugins that may run. It is said once, before code of plugins runs. */
 export function signerFiles(
   { confDir, wallet, plugins, clients }: Settings,
   { found, tried }: Pick<AllowedPlugins, 'found' | 'tried'>,
 ): SignerFiles {
-  for (const text of wallet.allowedSpenders)
-    if (curves.secp256k1.address(text) === undefined)
-      throw new StartError(
-        `wallet.allowedSpenders in conf/server.yml holds "${text}", which is not an address: copy it again, complete and with the right checksum, or write it in lower case.`,
-      )
   return {
     confDir,
     plugins: found.map(({ name }) => name),
@@ -35,27 +73,20 @@ export function signerFiles(
   }
 }
 
-/**
- * The signer does not know who asks: it signs for what any client may have a wallet send.
- * @throws StartError for what is not an address: what is sent to a wrong one is lost
- */
+/** The signer does not know who asks: it signs for what any client may have a wallet send. */
 function recipientsOf(clients: Settings['clients']): Record<string, string[]> {
   const all = new Map<string, Set<string>>()
-  for (const { name, permissions, sendTo } of clients)
+  for (const { permissions, sendTo } of clients)
     for (const [wallet, recipients] of permissions.includes('send') && sendTo ? sendTo : []) {
-      const addresses = recipients.map((each) => recipientOf(each, name))
-      const key = recipientOf(wallet, name)
-      all.set(key, new Set([...(all.get(key) ?? []), ...addresses]))
+      const key = recipientOf(wallet)
+      if (key !== undefined) all.set(key, new Set([...(all.get(key) ?? []), ...recipients.flatMap((each) => recipientOf(each) ?? [])]))
     }
   return Object.fromEntries([...all].map(([wallet, recipients]) => [wallet, [...recipients]]))
 }
 
-function recipientOf(text: string, client: string): string {
+function recipientOf(text: string): string | undefined {
   const address = curves.secp256k1.address(text)
-  if (address !== undefined && BigInt(address) !== 0n) return address
-  throw new StartError(
-    `sendTo of the client ${client} in conf/clients.yml holds "${text}", which is not an address of an EVM chain that can be sent to: copy it again, complete and with the right checksum, or write it in lower case.`,
-  )
+  return address !== undefined && BigInt(address) !== 0n ? address : undefined
 }
 
 interface SignerParts {

@@ -2,7 +2,18 @@ import { Ajv, type ValidateFunction } from 'ajv'
 import type { Static, TSchema } from 'typebox'
 import { maskedCopy } from './mask.ts'
 import { schemaProblems, type ConfigProblem } from './problems.ts'
-import { type Environment, substitute, type TreeProblem, setAt, type Section, getAt, ancestors, mapTexts, mergeOver } from './tree.ts'
+import {
+  type Environment,
+  substitute,
+  type TreeProblem,
+  setAt,
+  type Section,
+  getAt,
+  ancestors,
+  mapTexts,
+  mergeOver,
+  withoutEntries,
+} from './tree.ts'
 import { locate, type YamlFile } from './yaml.ts'
 import { isObject } from '../json.ts'
 
@@ -166,21 +177,49 @@ interface Layers {
   defaults?: Section
   yaml: YamlFile | undefined
   overrides?: readonly Override[]
+  /** Absent: whatever is wrong refuses the file. */
+  entries?: SeparateEntries
+}
+
+/** Entries of a file that hold by themselves: one that is wrong is left out, and the others hold. */
+export interface SeparateEntries {
+  /** @returns the JSON pointer of the entry in which a place stands; undefined: without this place nothing holds */
+  at(pointer: string): string | undefined
+  /** Gets each entry that is left out. */
+  onLeftOut(entry: string, problems: readonly ConfigProblem[]): void
 }
 
 /** Merges the layers and validates the result; undefined after a problem. */
 export function checkFile<T>(
   validate: ValidateFunction<T>,
-  { file, defaults = {}, yaml, overrides = [] }: Layers,
+  { file, defaults = {}, yaml, overrides = [], entries }: Layers,
   env: Environment,
   problems: ConfigProblem[],
 ): CheckResult<T> | undefined {
-  const checked = checkTree(mergeOver(defaults, yaml?.value ?? {}), { validate, env, overrides })
-  if ('value' in checked) return checked
-  for (const { pointer, problem, cure } of checked.troubles) {
-    const override = overrides.find((one) => ancestors(pointer).includes(one.pointer))
+  const overrideAt = (pointer: string) => overrides.find((one) => ancestors(pointer).includes(one.pointer))
+  const entryAt = (pointer: string) => (overrideAt(pointer) ? undefined : entries?.at(pointer))
+  const placed = ({ pointer, problem, cure }: TreeProblem): ConfigProblem => {
+    const override = overrideAt(pointer)
     const where = override ? { file: override.file, path: override.path } : locate(pointer, yaml ? [yaml] : [], file)
-    problems.push({ ...where, problem, cure })
+    return { ...where, problem, cure }
   }
+  const check = (tree: Section) => checkTree(tree, { validate, env, overrides })
+
+  const tree = mergeOver(defaults, yaml?.value ?? {})
+  const checked = check(tree)
+  const troubles = [...(yaml?.traps ?? []), ...('troubles' in checked ? checked.troubles : [])]
+  if ('value' in checked && troubles.length === 0) return checked
+  const wrong = new Map<string, ConfigProblem[]>()
+  for (const trouble of troubles) {
+    const entry = entryAt(trouble.pointer)
+    if (entry !== undefined) wrong.set(entry, [...(wrong.get(entry) ?? []), placed(trouble)])
+  }
+  const isOfEntries = troubles.every(({ pointer }) => entryAt(pointer) !== undefined)
+  const rest = isOfEntries ? check(withoutEntries(tree, [...wrong.keys()])) : checked
+  if ('value' in rest && isOfEntries) {
+    for (const [entry, why] of wrong) entries?.onLeftOut(entry, why)
+    return rest
+  }
+  problems.push(...(isOfEntries && 'troubles' in rest ? rest.troubles : troubles).map(placed))
   return undefined
 }

@@ -2,8 +2,9 @@ import { permissions, type Permission } from '../api/endpoint.ts'
 import * as Type from 'typebox'
 import type { ConfigProblem } from './problems.ts'
 import { checkFile, compile } from './check.ts'
-import type { Environment, Section } from './tree.ts'
-import type { YamlFile } from './yaml.ts'
+import { pointerOf, segmentsOf, type Environment, type Section } from './tree.ts'
+import { locate, type YamlFile } from './yaml.ts'
+import { isObject } from '../json.ts'
 
 const bounds = {
   requestsPerSecond: Type.Optional(Type.Number({ exclusiveMinimum: 0, description: 'Its own rate limit' })),
@@ -22,15 +23,12 @@ const clientsSchema = Type.Object(
           {
             permissions: Type.Array(Type.Enum(permissions), { uniqueItems: true, description: 'What the certificate may do' }),
             wallets: Type.Optional(
-              Type.Union(
-                [Type.Literal('all'), Type.Array(Type.String({ minLength: 1 }), { uniqueItems: true, description: 'wallet addresses' })],
-                {
-                  description: 'The wallets that it may use and see',
-                },
-              ),
+              Type.Union([Type.Literal('all'), Type.Array(Type.String({ minLength: 1 }), { description: 'wallet addresses' })], {
+                description: 'The wallets that it may use and see',
+              }),
             ),
             sendTo: Type.Optional(
-              Type.Record(Type.String(), Type.Array(Type.String({ minLength: 1 }), { uniqueItems: true, description: 'addresses' }), {
+              Type.Record(Type.String(), Type.Array(Type.String({ minLength: 1 }), { description: 'addresses' }), {
                 description: 'With the permission send: by the address of a wallet, the addresses that it may send to',
               }),
             ),
@@ -64,32 +62,115 @@ export interface Client extends ClientBounds {
   readonly wallets: 'all' | readonly string[]
   /** By the address of a wallet, the addresses to which it may send: as they are written. */
   readonly sendTo?: ReadonlyMap<string, readonly string[]>
+  /** What is wrong with its entry: then it has no permission, and its certificate counts as listed. */
+  readonly closed?: string
 }
 
-export function readClients(
-  yaml: YamlFile | undefined,
-  file: string,
-  env: Environment,
-  problems: ConfigProblem[],
-): { clients: readonly Client[]; unlisted: ClientBounds; shown: Section } | undefined {
-  const checked = checkFile(validate, { file, yaml }, env, problems)
+/** Of each certificate that is not listed. */
+export interface Unlisted extends ClientBounds {
+  /** What is wrong with their entry: then they have no permission. */
+  readonly closed?: string
+}
+
+/** A right that nobody gets, because the entry that gives it is wrong. */
+export interface ClosedRight extends ConfigProblem {
+  /** What is closed, for people: "the client bot has no permission". */
+  readonly closed: string
+}
+
+/** For people: what is wrong and what that closes. The cure is apart. */
+export const describeClosed = ({ file, line, path, problem, closed }: ClosedRight): string =>
+  `${line === undefined ? file : `${file}:${line}`} ${path} ${problem}, so ${closed}.`
+
+/** What `conf/clients.yml` says. */
+interface Clients {
+  readonly clients: readonly Client[]
+  readonly unlisted: Unlisted
+  readonly closed: readonly ClosedRight[]
+  readonly shown: Section
+}
+
+/**
+ * A client whose entry is wrong is closed: it has no permission, and the others keep theirs. A wrong entry of `wallets` or `sendTo` closes itself
+ * only. Undefined after a problem of the whole file.
+ */
+export function readClients(yaml: YamlFile | undefined, file: string, env: Environment, problems: ConfigProblem[]): Clients | undefined {
+  /** By the JSON pointers of the entries. */
+  const wrong = new Map<string, readonly ConfigProblem[]>()
+  const entries = { at: rightAt, onLeftOut: (entry: string, why: readonly ConfigProblem[]) => void wrong.set(entry, why) }
+  const checked = checkFile(validate, { file, yaml, entries }, env, problems)
   if (!checked) return undefined
-  const clients = Object.entries(checked.value.clients ?? {}).map(([name, { wallets = [], sendTo, ...rest }]): Client => {
-    const fingerprint = fingerprintOf(name)
+  const listed = Object.entries(checked.value.clients ?? {}).map(([name, { wallets = [], sendTo, ...rest }]): Client => {
     const recipients = sendTo && new Map(Object.entries(sendTo))
-    return { name, ...(fingerprint === undefined ? {} : { fingerprint }), ...rest, wallets, ...(recipients && { sendTo: recipients }) }
+    return { ...named(name), ...rest, wallets, ...(recipients && { sendTo: recipients }) }
   })
-  const twice = clients.find(
-    (one, index) => one.fingerprint !== undefined && clients.findIndex((other) => other.fingerprint === one.fingerprint) < index,
-  )
-  if (twice)
-    problems.push({
-      file,
-      path: `clients.${twice.name}`,
-      problem: 'repeats the fingerprint of an entry above in another spelling',
-      cure: 'Keep one of the two.',
-    })
-  return twice ? undefined : { clients, unlisted: checked.value.unlisted ?? {}, shown: checked.shown }
+  const close = (name: string, problem: string, cure: string) => {
+    const entry = pointerOf(['clients', name])
+    wrong.set(entry, [...(wrong.get(entry) ?? []), { ...locate(entry, yaml ? [yaml] : [], file), problem, cure }])
+  }
+  for (const name of emptyIn(yaml)) close(name, 'is empty', 'Write its permissions, or remove it.')
+  const names = [...listed.map(({ name }) => name), ...closedNames(wrong)]
+  // Nobody can tell which of the two is right.
+  for (const name of names.filter((each) => names.some((other) => other !== each && isSameFingerprint(other, each))))
+    close(name, 'has the fingerprint of another entry, in another spelling', 'Keep one of the two.')
+  const closed = closedNames(wrong)
+  const unlisted = wrong.get(unlistedEntry)
+  return {
+    clients: [
+      ...listed.filter(({ name }) => !closed.includes(name)),
+      ...closed.map((name): Client => ({
+        ...named(name),
+        permissions: [],
+        wallets: [],
+        closed: inWords(wrong.get(pointerOf(['clients', name])) ?? []),
+      })),
+    ],
+    unlisted: unlisted ? { closed: inWords(unlisted) } : (checked.value.unlisted ?? {}),
+    closed: [...wrong].flatMap(([entry, why]) => why.map((each) => ({ ...each, closed: whatIsClosed(entry) }))),
+    shown: checked.shown,
+  }
+}
+
+const unlistedEntry = pointerOf(['unlisted'])
+
+/** The narrowest entry that gives a right: of a client's lists of addresses one address, else the client. */
+function rightAt(pointer: string): string | undefined {
+  const [top = '', client, key, ...at] = segmentsOf(pointer)
+  if (top === 'unlisted') return unlistedEntry
+  if (top !== 'clients' || client === undefined) return undefined
+  const depth = key === 'wallets' ? 1 : key === 'sendTo' ? 2 : 0
+  return pointerOf([top, client, ...(key !== undefined && depth > 0 && at.length > 0 ? [key, ...at.slice(0, depth)] : [])])
+}
+
+function whatIsClosed(entry: string): string {
+  const [, client, ...inside] = segmentsOf(entry)
+  if (client === undefined) return 'certificates that are not listed have no permission'
+  return inside.length === 0 ? `the client "${client}" has no permission` : `it gives the client "${client}" nothing`
+}
+
+/** Those whose whole entry is wrong. */
+const closedNames = (wrong: ReadonlyMap<string, unknown>): string[] =>
+  [...wrong.keys()].flatMap((entry) => {
+    const [, client, ...inside] = segmentsOf(entry)
+    return client !== undefined && inside.length === 0 ? [client] : []
+  })
+
+/** Entries without a value, which a merge of layers drops. */
+function emptyIn(yaml: YamlFile | undefined): string[] {
+  const all = yaml?.value['clients']
+  return isObject(all) ? Object.entries(all).flatMap(([name, entry]) => (entry === null ? [name] : [])) : []
+}
+
+const inWords = (problems: readonly ConfigProblem[]): string => problems.map(({ path, problem }) => `${path} ${problem}`).join('; ')
+
+function named(name: string): Pick<Client, 'name' | 'fingerprint'> {
+  const fingerprint = fingerprintOf(name)
+  return { name, ...(fingerprint !== undefined && { fingerprint }) }
+}
+
+const isSameFingerprint = (one: string, other: string): boolean => {
+  const fingerprint = fingerprintOf(one)
+  return fingerprint !== undefined && fingerprint === fingerprintOf(other)
 }
 
 /** The entry of a certificate: by its fingerprint, else by its common name; undefined where it is not listed. */

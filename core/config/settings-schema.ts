@@ -64,7 +64,6 @@ export const serverSchema = closed({
   }),
   wallet: closed({
     allowedSpenders: Type.Array(Type.String({ minLength: 1 }), {
-      uniqueItems: true,
       default: [],
       description: 'Addresses beside those of the connectors that may be approved',
     }),

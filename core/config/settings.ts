@@ -1,8 +1,8 @@
 import { existsSync, statSync, readdirSync, type Dirent } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { builtInPlugins } from '../layout.ts'
-import { checkFile, compile, type Override } from './check.ts'
-import { readClients, type Client, type ClientBounds } from './clients.ts'
+import { checkFile, compile, type Override, type SeparateEntries } from './check.ts'
+import { readClients, type Client, type ClosedRight, type Unlisted } from './clients.ts'
 import { ConfigError, type ConfigProblem, nearest, suggestion } from './problems.ts'
 import {
   serverFile,
@@ -24,8 +24,9 @@ import { readYaml, readTextFile } from './yaml.ts'
 export type Settings = ServerSettings & {
   ssl: SslSettings
   clients: readonly Client[]
-  /** Of each certificate that is not listed. */
-  unlisted: ClientBounds
+  unlisted: Unlisted
+  /** Entries about rights that are wrong: nobody gets these rights. */
+  closed: readonly ClosedRight[]
   wallet: {
     /** The file with the keystore's passphrase. The passphrase is read where it is used, and not kept in memory. */
     passphraseFile?: string
@@ -66,7 +67,7 @@ export function loadSettings({ flags = {}, env = process.env, confDir, home: nam
   if (!isFolder(there)) throw wrongFolder(there, 'home', namedHome !== undefined)
   const problems: ConfigProblem[] = []
   const inConf = (file: string) => join(basename(folder), file)
-  const read = (file: string) => readYaml(join(folder, file), inConf(file), problems)
+  const read = (file: string, withTraps = false) => readYaml(join(folder, file), inConf(file), problems, withTraps)
   const layers = ({ file, keys, defaults }: SettingsFile) => ({
     file: inConf(file),
     defaults,
@@ -77,11 +78,13 @@ export function loadSettings({ flags = {}, env = process.env, confDir, home: nam
   problems.push(...unknownFlags(flags))
   const serverLayers = layers(serverFile)
   refusePassphrase(serverLayers.yaml, env, problems)
-  const server = checkFile(validateServer, serverLayers, env, problems)
+  const closedSpenders: ClosedRight[] = []
+  const server = checkFile(validateServer, { ...serverLayers, entries: spenderEntries(closedSpenders) }, env, problems)
   const ssl = checkFile(validateSsl, layers(sslFile), env, problems)
-  const clients = readClients(read('clients.yml'), inConf('clients.yml'), env, problems)
+  const clients = readClients(read('clients.yml', true), inConf('clients.yml'), env, problems)
   const passphrase = readSecretFile(passphraseVariable, env, home, problems)
-  if (!server || !ssl || !clients || problems.length > 0) throw new ConfigError(problems)
+  const closed = [...closedSpenders, ...(clients?.closed ?? [])]
+  if (!server || !ssl || !clients || problems.length > 0) throw new ConfigError([...problems, ...closed])
 
   const passphraseFile = passphrase === undefined ? {} : { passphraseFile: resolve(home, variable(env, passphraseVariable) ?? '') }
   const { plugins, data, wallet } = server.value
@@ -97,12 +100,19 @@ export function loadSettings({ flags = {}, env = process.env, confDir, home: nam
     ssl: { certsDir: resolve(home, ssl.value.certsDir) },
     clients: clients.clients,
     unlisted: clients.unlisted,
+    closed,
     home,
     confDir: folder,
     shown: { ...server.shown, ssl: ssl.shown, ...clients.shown },
     warnings: [...unknownVariables(env), ...confFolderWarnings(folder)],
   }
 }
+
+/** Spenders that the operator allows hold by themselves. */
+const spenderEntries = (closed: ClosedRight[]): SeparateEntries => ({
+  at: (pointer) => /^\/wallet\/allowedSpenders\/\d+/.exec(pointer)?.[0],
+  onLeftOut: (_entry, wrong) => void closed.push(...wrong.map((each) => ({ ...each, closed: 'nobody may be approved by it' }))),
+})
 
 const isFolder = (file: string) => existsSync(file) && statSync(file).isDirectory()
 

@@ -36,6 +36,20 @@ export function setAt(tree: Section, pointer: string, value: unknown): void {
   else if (isObject(parent)) parent[last] = value
 }
 
+/** A copy without what stands at these JSON pointers. */
+export function withoutEntries(tree: Section, pointers: readonly string[]): Section {
+  const copy = structuredClone(tree)
+  // From behind: the places of a list's other entries stay what they are.
+  for (const pointer of pointers.toSorted((a, b) => b.localeCompare(a, 'en', { numeric: true }))) {
+    const segments = segmentsOf(pointer)
+    const last = segments.pop() ?? ''
+    const parent = getAt(copy, pointerOf(segments))
+    if (Array.isArray(parent)) parent.splice(Number(last), 1)
+    else if (isObject(parent)) delete parent[last]
+  }
+  return copy
+}
+
 /** A copy with each text replaced by the result of `change`. */
 export function mapTexts(value: unknown, change: (text: string, pointer: string) => string, pointer = ''): unknown {
   if (typeof value === 'string') return change(value, pointer)
@@ -49,7 +63,7 @@ export function pointerOf(segments: readonly (string | number)[]): string {
   return segments.map((segment) => `/${String(segment).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
 }
 
-function segmentsOf(pointer: string): string[] {
+export function segmentsOf(pointer: string): string[] {
   return pointer
     .split('/')
     .slice(1)

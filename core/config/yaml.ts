@@ -13,14 +13,17 @@ export interface YamlFile {
   readonly value: Readonly<Section>
   /** Line of each key and list entry, by JSON pointer. */
   lines: ReadonlyMap<string, number>
+  /** Values that YAML allows and that are probably mistakes: only where the caller asks for them, else they are problems of the file. */
+  traps?: readonly TreeProblem[]
 }
 
 /**
  * Reads a YAML mapping; undefined without such a file, or after a problem, which is added to `problems`. The schema is YAML 1.2 core without
  * hexadecimal and octal numbers, so that an address without quotes is text.
  * @param path or the descriptor of a file that is open
+ * @param withTraps gives values that are probably mistakes with the file: one of them refuses its own entry only
  */
-export function readYaml(path: string | number, file: string, problems: ConfigProblem[]): YamlFile | undefined {
+export function readYaml(path: string | number, file: string, problems: ConfigProblem[], withTraps = false): YamlFile | undefined {
   const report = (problem: string, cure: string, pointer = '', line?: number) =>
     void problems.push({ file, ...(line === undefined ? {} : { line }), path: dottedPath(pointer), problem, cure })
 
@@ -36,10 +39,10 @@ export function readYaml(path: string | number, file: string, problems: ConfigPr
   // One fault can cause any number of others.
   for (const { message, code, line } of faults.slice(0, 5))
     report(`is not valid YAML: ${withoutText(message)}`, cures[code] ?? 'Correct that line, or put quotes around the value.', '', line)
-  for (const { pointer, line, problem, cure } of traps) report(problem, cure, pointer, line)
-  if (faults.length > 0 || traps.length > 0) return undefined
+  if (!withTraps) for (const { pointer, line, problem, cure } of traps) report(problem, cure, pointer, line)
+  if (faults.length > 0 || (traps.length > 0 && !withTraps)) return undefined
   if (value === null) return { file, value: {}, lines }
-  if (isObject(value)) return { file, value, lines }
+  if (isObject(value)) return { file, value, lines, ...(withTraps && { traps }) }
   report('is not a mapping', 'Write `key: value` lines at the top level.', '', 1)
   return undefined
 }

@@ -107,6 +107,8 @@ export interface Caller {
   wallets: 'all' | ReadonlySet<string>
   /** By a wallet in lower case, the addresses that this caller may have it send to; absent: to none. */
   sendTo?: ReadonlyMap<string, readonly string[]>
+  /** What is wrong with its entry in `conf/clients.yml`: then it has no permission. */
+  closed?: string
   /** Requests per second; absent: no limit of its own. */
   requestsPerSecond?: number
   /** Streams of events at once; absent: `limits.clientStreams`. */
@@ -123,6 +125,11 @@ export const visibleWallets = ({ wallets }: Caller): ReadonlySet<string> | undef
 /** @throws SluiceError FORBIDDEN */
 export function requirePermission(caller: Caller, permission: Permission): void {
   if (hasPermission(caller, permission)) return
+  if (caller.closed !== undefined)
+    throw new SluiceError(
+      'FORBIDDEN',
+      `The client certificate "${caller.commonName}" has no permission, because conf/clients.yml is wrong: ${caller.closed}. An operator corrects it and restarts the server.`,
+    )
   throw new SluiceError(
     'FORBIDDEN',
     `The client certificate "${caller.commonName}" lacks the permission ${permission}; an operator gives it in conf/clients.yml.`,

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { TLSSocket } from 'node:tls'
 import type { Permission } from '../api/endpoint.ts'
-import { clientOf, type Client, type ClientBounds } from '../config/clients.ts'
+import { clientOf, type Client, type ClientBounds, type Unlisted } from '../config/clients.ts'
 import type { Settings } from '../config/settings.ts'
 import { SluiceError } from '../errors.ts'
 import type { Caller } from '../handlers/context.ts'
@@ -139,24 +139,27 @@ export function identify(
 
 /** A certificate that `conf/clients.yml` does not list may only read market data. */
 const readOnly: ReadonlySet<Permission> = new Set(['read'])
+const none: ReadonlySet<Permission> = new Set()
 const noWallets: ReadonlySet<string> = new Set()
 
-function callerOf(socket: TLSSocket, clients: readonly Client[], unlisted: ClientBounds): { caller: Caller; bounds: ClientBounds } {
+function callerOf(socket: TLSSocket, clients: readonly Client[], unlisted: Unlisted): { caller: Caller; bounds: ClientBounds } {
   const certificate = identityOf(socket)
   if (!certificate)
     return {
-      caller: { commonName: '', fingerprint: '', permissions: new Set(), wallets: noWallets },
+      caller: { commonName: '', fingerprint: '', permissions: none, wallets: noWallets },
       bounds: unlisted,
     }
   const client = clientOf(clients, certificate)
-  const bounds = client ?? unlisted
+  const { closed } = client ?? unlisted
+  const bounds = client && closed === undefined ? client : unlisted
   const caller = {
     commonName: certificate.commonName,
     fingerprint: certificate.fingerprint256,
-    permissions: client ? new Set(client.permissions) : readOnly,
+    permissions: closed !== undefined ? none : client ? new Set(client.permissions) : readOnly,
     wallets:
       client === undefined ? noWallets : client.wallets === 'all' ? 'all' : new Set(client.wallets.map((each) => each.toLowerCase())),
     ...(client?.sendTo && { sendTo: new Map([...client.sendTo].map(([wallet, all]) => [wallet.toLowerCase(), all])) }),
+    ...(closed !== undefined && { closed }),
     requestsPerSecond: bounds.requestsPerSecond,
     streams: bounds.streams,
   } as const

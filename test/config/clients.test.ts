@@ -1,6 +1,7 @@
 import { expect } from 'chai'
-import { clientOf } from '../../core/config/clients.ts'
+import { clientOf, describeClosed } from '../../core/config/clients.ts'
 import { loadSettings } from '../../core/config/settings.ts'
+import { closeWrongAddresses, signerFiles } from '../../core/signing.ts'
 import { described, eachWithHome } from './home.ts'
 
 const hex = 'ab'.repeat(32)
@@ -8,7 +9,8 @@ const colons = hex.toUpperCase().replace(/(..)(?!$)/g, '$1:')
 
 describe('clients.yml', () => {
   const home = eachWithHome()
-  const load = () => loadSettings({ confDir: home.confDir, env: { RATE: '5' } }).clients
+  const settings = () => loadSettings({ confDir: home.confDir, env: { RATE: '5' } })
+  const load = () => settings().clients
 
   it("gives rights by a certificate's common name or fingerprint", async () => {
     await home.write(
@@ -28,22 +30,141 @@ describe('clients.yml', () => {
     expect(clientOf(clients, { commonName: colons, fingerprint256: '00' })).to.equal(undefined)
   })
 
-  it('is refused with file, path and cure', async () => {
+  it('closes a client whose entry is wrong, and lets others keep their rights', async () => {
     await home.write(
       'conf/clients.yml',
-      `clients:\n  a: { permission: [read] }\n  b: { permissions: [read, write], wallets: some }\n  c: { permissions: [read], requestsPerSecond: 0 }\nclient: {}\n`,
+      [
+        'clients:',
+        '  a: { permission: [read] }',
+        '  b: { permissions: [read, write], wallets: some }',
+        '  c: { permissions: [read], requestsPerSecond: 0 }',
+        '  d: { permissions: [read], inFlight: 08 }',
+        '  e: { permissions: [read], streams: "${NOT_SET}" }',
+        '  f:',
+        '  g: read',
+        '  "h/~1": { permissions: [all] }',
+        '  bot: { permissions: [read, trade], wallets: [0xA1] }',
+        '  watcher: { permissions: [read] }',
+      ].join('\n'),
     )
-    const text = await described(load)
-    expect(text).to.contain('conf/clients.yml:2  clients.a.permissions: is missing')
-    expect(text).to.contain('conf/clients.yml:2  clients.a.permission: is not a known key\n→ Did you mean "permissions"?')
-    expect(text).to.contain('clients.b.permissions[1]: is not one of the possible values\n→ Write one of: "read", "trade", "send", "admin"')
-    expect(text).to.contain('clients.b.wallets: has none of the possible forms\n→ Write "all", or a list')
-    expect(text).to.contain('conf/clients.yml:4  clients.c.requestsPerSecond: must be > 0')
-    expect(text).to.contain('conf/clients.yml:5  client: is not a known key\n→ Did you mean "clients"?')
+    const { clients, closed, shown } = settings()
+    for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h/~1']) {
+      const client = clientOf(clients, { commonName: name, fingerprint256: '00' })
+      expect(client, name).to.include({ name }).and.to.deep.include({ permissions: [], wallets: [] })
+      expect(client?.closed, name).to.be.a('string')
+    }
+    expect(clientOf(clients, { commonName: 'bot', fingerprint256: '00' })).to.deep.equal({
+      name: 'bot',
+      permissions: ['read', 'trade'],
+      wallets: ['0xA1'],
+    })
+    expect(clientOf(clients, { commonName: 'watcher', fingerprint256: '00' })?.permissions).to.deep.equal(['read'])
+    expect(shown.clients).to.have.all.keys('bot', 'watcher')
+    const text = closed.map((each) => `${describeClosed(each)}\n→ ${each.cure}`).join('\n')
+    expect(text).to.contain('conf/clients.yml:2 clients.a.permissions is missing, so the client "a" has no permission.')
+    expect(text).to.contain('clients.a.permission is not a known key, so the client "a" has no permission.\n→ Did you mean "permissions"?')
+    expect(text).to.contain('clients.b.permissions[1] is not one of the possible values')
+    expect(text).to.contain('clients.b.wallets has none of the possible forms')
+    expect(text).to.contain('conf/clients.yml:4 clients.c.requestsPerSecond must be > 0')
+    expect(text).to.contain('conf/clients.yml:5 clients.d.inFlight is a number with leading zeros')
+    expect(text).to.contain('conf/clients.yml:6 clients.e.streams needs the environment variable NOT_SET')
+    expect(text).to.contain('conf/clients.yml:7 clients.f is empty')
+    expect(text).to.contain('conf/clients.yml:8 clients.g is of the wrong type')
   })
 
-  it('refuses one fingerprint in two spellings', async () => {
-    await home.write('conf/clients.yml', `clients:\n  ${hex}: { permissions: [read] }\n  ${colons}: { permissions: [admin] }\n`)
-    expect(await described(load)).to.contain('in another spelling')
+  it('closes a wrong address by itself', async () => {
+    await home.write(
+      'conf/clients.yml',
+      [
+        'clients:',
+        '  bot: { permissions: [trade], wallets: [0xA1, 7, "${NOT_SET}", 0xA2, ""] }',
+        '  treasurer:',
+        '    permissions: [send]',
+        '    sendTo:',
+        '      0xA1: [0xB1, { to: 0xB2 }, 0xB3, 0xB1]',
+        '      0xA2: 0xB1',
+        '      0xA3: [0xB1]',
+      ].join('\n'),
+    )
+    const { clients, closed } = settings()
+    expect(clients).to.deep.equal([
+      { name: 'bot', permissions: ['trade'], wallets: ['0xA1', '0xA2'] },
+      {
+        name: 'treasurer',
+        permissions: ['send'],
+        wallets: [],
+        sendTo: new Map([
+          ['0xA1', ['0xB1', '0xB3', '0xB1']],
+          ['0xA3', ['0xB1']],
+        ]),
+      },
+    ])
+    expect(closed.map(describeClosed)).to.have.length(5)
+    expect(closed.map(describeClosed).join('\n')).to.contain(
+      'conf/clients.yml:6 clients.treasurer.sendTo.0xA1[1] is of the wrong type, so it gives the client "treasurer" nothing.',
+    )
+  })
+
+  it('closes an entry that is no address on its chain, of recipients and of allowed spenders', async () => {
+    const [wallet, cold] = ['0x70997970C51812dc3A010C7d01b50e0d17dc79C8', '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC']
+    const wrong = [cold.replace('3C44', '3c44'), '0x12', 'vault', `0x${'0'.repeat(40)}`]
+    await home.write('conf/server.yml', `wallet: { allowedSpenders: ["${wrong[0]}", 5, "${cold}", "${cold}", "0x12", ""] }\n`)
+    await home.write(
+      'conf/clients.yml',
+      JSON.stringify({
+        clients: {
+          treasurer: { permissions: ['send'], wallets: 'all', sendTo: { [wallet]: [...wrong, cold], [wrong[0] ?? '']: [cold] } },
+          bot: { permissions: ['trade'], wallets: ['vault'] },
+        },
+      }),
+    )
+    const checked = closeWrongAddresses(settings())
+    expect(checked.clients.map(({ sendTo }) => sendTo)).to.deep.equal([new Map([[wallet, [cold]]]), undefined])
+    expect(checked.wallet.allowedSpenders).to.deep.equal([cold, cold])
+    expect(checked.closed.map(({ path }) => path)).to.have.members([
+      'wallet.allowedSpenders[1]',
+      'wallet.allowedSpenders[5]',
+      'wallet.allowedSpenders[0]',
+      'wallet.allowedSpenders[3]',
+      ...wrong.map((_, index) => `clients.treasurer.sendTo.${wallet}[${index}]`),
+      `clients.treasurer.sendTo.${wrong[0]}`,
+    ])
+    expect(signerFiles(checked, { found: [], tried: [] })).to.deep.include({
+      allowedSpenders: [cold, cold],
+      recipients: { [wallet]: [cold] },
+    })
+  })
+
+  it('closes certificates that are not listed where what bounds them is wrong', async () => {
+    await home.write('conf/clients.yml', `clients: { bot: { permissions: [read] } }\nunlisted: { streams: 0 }\n`)
+    const { clients, unlisted, closed } = settings()
+    expect(clients).to.deep.equal([{ name: 'bot', permissions: ['read'], wallets: [] }])
+    expect(unlisted.closed).to.contain('unlisted.streams must be >= 1')
+    expect(closed.map(describeClosed)).to.deep.equal([
+      'conf/clients.yml:2 unlisted.streams must be >= 1, so certificates that are not listed have no permission.',
+    ])
+  })
+
+  it('is refused where the file itself is wrong', async () => {
+    await home.write('conf/clients.yml', `clients:\n  c: { permissions: [read] }\nclient: {}\n`)
+    expect(await described(load)).to.contain('conf/clients.yml:3  client: is not a known key\n→ Did you mean "clients"?')
+    await home.write('conf/clients.yml', 'clients: [bot]\n')
+    expect(await described(load)).to.contain('clients: is of the wrong type')
+    await home.write('conf/clients.yml', 'clients:\n  a: { permissions: [read\n')
+    expect(await described(load))
+      .to.contain('conf/clients.yml')
+      .and.to.contain('is not valid YAML')
+  })
+
+  it('closes one fingerprint in two spellings: nobody can tell which is right', async () => {
+    await home.write(
+      'conf/clients.yml',
+      `clients:\n  ${hex}: { permissions: [read] }\n  ${colons}: { permissions: [admin] }\n  bot: { permissions: [trade] }\n`,
+    )
+    const { clients, closed } = settings()
+    expect(clientOf(clients, { commonName: 'bot', fingerprint256: colons })).to.deep.include({ permissions: [], wallets: [] })
+    expect(clientOf(clients, { commonName: 'bot', fingerprint256: '00' })?.permissions).to.deep.equal(['trade'])
+    expect(closed).to.have.length(2)
+    expect(closed.map(describeClosed).join()).to.contain('in another spelling')
   })
 })

@@ -207,6 +207,19 @@ describe('permissions', function () {
     expect(open).to.have.members(['/', '/health/live', '/health/ready'])
   })
 
+  it('shows a certificate whose entry is wrong no more, and says so to it and to the operator', async () => {
+    const { as, kernel, settings } = server
+    expect(settings.clients.find(({ name }) => name === 'closed')?.permissions).to.deep.equal([])
+    for (const path of ['/network/tokens', '/connectors', '/network/status'])
+      expect(outcome(await as.closed.get(path, local)), path).to.equal('403 FORBIDDEN')
+    const refused = await as.closed.get('/connectors')
+    expect(refused.body.message).to.contain('conf/clients.yml is wrong: clients.closed.permissions[1] is not one of the possible values')
+    expect(kernel.warnings.join('\n'))
+      .to.match(/clients\.closed\.permissions\[1\] is not one of the possible values, so the client "closed" has no permission\. Write/)
+      .and.to.contain(`clients.treasurer.sendTo.${traders}[0] is not an address`)
+      .and.to.contain('wallet.allowedSpenders[0] is not an address')
+  })
+
   it('require trade or send and a wallet of the caller at every endpoint that signs', () => {
     for (const { path, permission, wallet, acts, request } of all) {
       expect(permission === 'trade' || permission === 'send', path).to.equal(acts === true)

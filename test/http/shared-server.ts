@@ -26,10 +26,11 @@ const clients = {
   reader: { permissions: ['read'], wallets: [traders.toLowerCase()] },
   slow: { permissions: ['read'], requestsPerSecond: 0.2 },
   // Its second recipient is nobody's.
-  treasurer: { permissions: ['read', 'send'], wallets: [traders], sendTo: { [traders]: [others, coldStore] } },
+  treasurer: { permissions: ['read', 'send'], wallets: [traders], sendTo: { [traders]: ['vault', others, coldStore] } },
+  closed: { permissions: ['read', 'trad'], wallets: 'all' },
   idle: { permissions: [], wallets: 'all' },
 }
-const certificates = ['treasurer', 'trader', 'reader', 'slow', 'idle', 'unlisted'] as const
+const certificates = ['treasurer', 'trader', 'reader', 'slow', 'idle', 'closed', 'unlisted'] as const
 
 export interface SharedServer extends TestServer {
   as: Record<(typeof certificates)[number], Client>
@@ -68,7 +69,7 @@ export const oneChain = {
 
 async function start(): Promise<SharedServer> {
   const server = await startServer({
-    settings: { ...oneChain.settings, 'limits.bodyBytes': 100_000, 'wallet.allowedSpenders': [listedSpender] },
+    settings: { ...oneChain.settings, 'limits.bodyBytes': 100_000, 'wallet.allowedSpenders': ['router', listedSpender] },
     conf: { ...oneChain.conf, 'clients.yml': { clients }, 'tokens/ethereum/local.json': JSON.stringify(twinList) },
   })
   const { certsDir } = server.settings.ssl

@@ -147,7 +147,7 @@ describe('what a wallet does with its own coin and tokens', () => {
     })
 
     it('is signed for the list alone, whoever asks the signer', async () => {
-      const { settings } = server
+      const { settings } = server.kernel.services
       expect(settings.clients.find(({ name }) => name === 'treasurer')?.sendTo?.get(traders)).to.deep.equal([others, coldStore])
     })
   })

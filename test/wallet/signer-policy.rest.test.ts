@@ -93,32 +93,4 @@ describe('what a plugin declares wrongly to be signed', () => {
     expect(careless?.reason).to.match(/spenders/)
     expect(plugins.find(({ name }) => name === 'uniswap')).to.include({ state: 'loaded' })
   })
-
-  it('says which setting is wrong when a spender of the settings is no address', async () => {
-    const wrong = '0x7a250d5630B4cF539739dF2C5dAcb4c659F2488E'
-    // A start that fails leaves its home behind: it is to be in a folder that is removed.
-    const { TMPDIR } = process.env
-    process.env.TMPDIR = folder
-    const error = await startServer({ settings: { 'devnet.enabled': false, 'wallet.allowedSpenders': [wrong] } }).catch(
-      (thrown: unknown) => thrown,
-    )
-    if (TMPDIR === undefined) delete process.env.TMPDIR
-    else process.env.TMPDIR = TMPDIR
-    expect(error).to.have.property('name', 'StartError')
-    expect(String(error)).to.contain('wallet.allowedSpenders').and.to.contain(wrong)
-  })
-
-  it('says which address of sendTo is none', async () => {
-    const [wallet, cold] = ['0x70997970C51812dc3A010C7d01b50e0d17dc79C8', '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC']
-    const { TMPDIR } = process.env
-    process.env.TMPDIR = folder
-    for (const wrong of [cold.replace('3C44', '3c44'), '0x12', 'vault', `0x${'0'.repeat(40)}`])
-      for (const sendTo of [{ [wallet]: [cold, wrong] }, { [wrong]: [cold] }]) {
-        const conf = { 'clients.yml': { clients: { client: { permissions: ['send'], wallets: 'all', sendTo } } } }
-        const error = await startServer({ settings: { 'devnet.enabled': false }, conf }).catch((thrown: unknown) => thrown)
-        expect(String(error)).to.contain('conf/clients.yml').and.to.contain(`"${wrong}"`)
-      }
-    if (TMPDIR === undefined) delete process.env.TMPDIR
-    else process.env.TMPDIR = TMPDIR
-  })
 })
