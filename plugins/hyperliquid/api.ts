@@ -1,5 +1,6 @@
 import { payerOf, SluiceError, type At } from 'sluice/plugin'
 import type { Pool } from 'undici'
+import { queryFailure, unavailable, type HttpAnswer } from './answers.ts'
 import { machineMs } from './nonces.ts'
 import { type Shape, object, shape, integer } from './shape.ts'
 
@@ -29,33 +30,21 @@ export function createInfoQuery(post: Post, limiter: RateLimiter): QueryInfo {
     limiter.take(weightOf(request.type), 'query', payerOf(signal))
     const answer = await post('info', JSON.stringify(request), signal)
     if (answer.is === 'lost') throw unavailable(answer.reason)
-    const { status, body, retryAfterSeconds } = answer
-    if (status === 429) {
-      limiter.markExhausted()
-      throw new SluiceError('RATE_LIMIT', "Hyperliquid's rate limit for this IP address is used up. Try again later.", {
-        retryAfterSeconds: retryAfterSeconds ?? 10,
-      })
-    }
-    if (status >= 500) throw unavailable(`it failed (HTTP ${status})`)
-    if (status !== 200) throw new Error(`Hyperliquid refused the query ${request.type} (HTTP ${status}).`)
+    const failure = queryFailure(answer, request.type)
+    if (failure?.name === 'RATE_LIMIT') limiter.markExhausted()
+    if (failure) throw failure
+    const { body } = answer
     if (Array.isArray(body)) limiter.charge(Math.floor(body.length / entriesPerWeight))
     return shape(body, request.type)
   }
 }
-
-const unavailable = (reason: string) =>
-  new SluiceError('NETWORK', `Hyperliquid is not available: ${reason}. Try again, or check networks in conf/connectors/hyperliquid.yml.`, {
-    retryAfterSeconds: 2,
-  })
 
 const connections = 16
 const timeoutMs = 10_000
 const maxBytes = 32 * 1024 * 1024
 
 /** The answer, or that it is unknown whether the exchange received the request. */
-export type PostResult =
-  | { readonly is: 'answered'; readonly status: number; readonly body: unknown; readonly retryAfterSeconds?: number }
-  | { readonly is: 'lost'; readonly reason: string }
+export type PostResult = ({ readonly is: 'answered' } & HttpAnswer) | { readonly is: 'lost'; readonly reason: string }
 
 export interface Post {
   (path: 'info' | 'exchange', json: string | Uint8Array, signal: AbortSignal): Promise<PostResult>
@@ -90,8 +79,8 @@ export function createPost(apiUrl: string, load = async () => import('undici')):
     try {
       const response = await (await pool).request({ method: 'POST', path: folder + path, headers, body, signal: stop })
       const text = await response.body.text()
-      const after = Number(response.headers['retry-after'])
-      return { is: 'answered', status: response.statusCode, body: parsed(text), ...(after > 0 && { retryAfterSeconds: Math.ceil(after) }) }
+      const retryAfterSeconds = secondsOf(response.headers['retry-after'])
+      return { is: 'answered', status: response.statusCode, body: parsed(text), ...(retryAfterSeconds && { retryAfterSeconds }) }
     } catch (error) {
       signal.throwIfAborted()
       return { is: 'lost', reason: connectionProblem(error) }
@@ -103,6 +92,14 @@ export function createPost(apiUrl: string, load = async () => import('undici')):
       await (await pool)?.destroy()
     },
   })
+}
+
+/** `Retry-After` is a number of seconds or a date. */
+function secondsOf(header: string | string[] | undefined): number | undefined {
+  const text = Array.isArray(header) ? header[0] : header
+  if (text === undefined) return undefined
+  const seconds = /^\d+(\.\d+)?$/.test(text) ? Number(text) : (Date.parse(text) - Date.now()) / 1000
+  return seconds > 0 ? Math.ceil(seconds) : undefined
 }
 
 /** The body of some refusals is plain text. */

@@ -1,4 +1,5 @@
-import { orderStates, type At, type Reception, type RefusalMeaning, type Sealed } from 'sluice/plugin'
+import { orderStates, type At, type Reception, type Sealed } from 'sluice/plugin'
+import { errorTextOf, isOverLimit, meaningOf, quoted, saysFailure } from './answers.ts'
 import type { ExchangeClock, Post, PostResult, RateLimiter } from './api.ts'
 import type { NonceSet } from './nonces.ts'
 import { anything, array, decimal, integer, is, literal, object, text, union, type Infer } from './shape.ts'
@@ -34,30 +35,16 @@ export function refusalOf({ statuses }: Receipt): string | undefined {
 }
 
 const okAnswer = object({ status: literal('ok'), response: object({ type: text }, { data: anything }) })
-const errorAnswer = object({ status: literal('err'), response: text })
 const timedRequest = object({ nonce: integer }, { expiresAfter: integer })
 const batchRequest = object({ action: object({}, { orders: array(anything), cancels: array(anything) }) })
 /** An action has a weight of one, plus one for each 40 orders: https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/rate-limits-and-user-limits */
 const ordersPerWeight = 40
 
-/**
- * Refusals after which the same bytes may still be carried out, or already were. After any other the action has failed. The exchange has no
- * error codes, only these texts.
- */
-const inconclusive: readonly (readonly [RegExp, RefusalMeaning])[] = [
-  // "Invalid nonce: duplicate nonce 1741107452532": perhaps these very bytes used it. https://github.com/nomeida/hyperliquid/issues/61
-  [/\bnonce\b/i, 'slot-used'],
-  [/\bexpire(d|s|sAfter)\b/i, 'invalid'],
-  [/\b(rate limit|too many (cumulative )?requests)/i, 'not-now'],
-  // A failure inside the exchange: the action may have been carried out before it.
-  [/\b(internal|time(d )?out|unavailable|try again)\b/i, 'not-now'],
-]
-
-const overLimit: Reception = {
+const overLimit = (said?: string): Reception => ({
   is: 'refused',
-  reason: "Hyperliquid's rate limit for this IP address is used up.",
+  reason: said ?? "Hyperliquid's rate limit for this IP address is used up.",
   meaning: 'not-now',
-}
+})
 
 const tooLate: Reception = { is: 'refused', reason: 'The action has expired.', meaning: 'invalid' }
 
@@ -86,21 +73,15 @@ export function createSend({
     try {
       limiter.take(1 + Math.floor((parts ?? 0) / ordersPerWeight), 'action')
     } catch {
-      return overLimit
+      return overLimit()
     }
     const isFirst = unsent.delete(nonce)
     const posted = await post('exchange', raw, signal).catch((): PostResult => ({ is: 'lost', reason: 'the request was cancelled' }))
     if (posted.is === 'lost') return { is: 'unclear', reason: `Hyperliquid did not answer: ${posted.reason}.` }
-    const { status, body } = posted
-    if (status === 429) {
-      limiter.markExhausted()
-      return overLimit
-    }
-    if (status >= 400 && status < 500)
-      return { is: 'refused', reason: quoted(body) ?? `Hyperliquid refused it (HTTP ${status}).`, meaning: 'invalid' }
-    if (status !== 200) return { is: 'unclear', reason: `Hyperliquid failed (HTTP ${status}).` }
-    const result = resultOf(body, parts, isFirst)
-    if (result.is === 'refused' && result.meaning === 'slot-used') used.add(nonce)
+    if (posted.status === 429) limiter.markExhausted()
+    const result = resultOf(posted.body, parts, isFirst, posted.status)
+    // "Duplicate" only: of a nonce that is outside of the window it is not known whether an action has used it.
+    if (result.is === 'refused' && meaningOf(errorTextOf(posted.body) ?? '') === 'nonce-used') used.add(nonce)
     return result
   }
 }
@@ -109,12 +90,18 @@ export function createSend({
  * The result of sending an action.
  * @param parts the number of orders or cancels in the action, which the exchange gives a status each; undefined for other actions
  * @param isFirst whether the exchange cannot have received the bytes before
+ * @param status of HTTP
  */
-export function resultOf(body: unknown, parts: number | undefined, isFirst: boolean): Reception {
-  if (is(errorAnswer, body)) return ofRefusal(body.response, isFirst)
+export function resultOf(body: unknown, parts: number | undefined, isFirst: boolean, status = 200): Reception {
+  if (isOverLimit({ status, body })) return overLimit(quoted(body))
+  const said = errorTextOf(body)
+  if (said !== undefined) return ofRefusal(said, isFirst, status)
+  if (status !== 200) return { is: 'unclear', reason: `Hyperliquid failed (HTTP ${status}).` }
   if (!is(okAnswer, body)) return { is: 'unclear', reason: "Hyperliquid's answer has an unknown format." }
   const receipt = receiptOf(body.response.data, parts)
   if (!receipt) return { is: 'unclear', reason: "Hyperliquid's answer lacks the status of each part of the action." }
+  const failed = receipt.statuses.map(errorOf).find((error) => error !== undefined && saysFailure(error))
+  if (failed !== undefined) return { is: 'unclear', reason: `Hyperliquid failed: ${quoted(failed) ?? 'it gave no reason'}` }
   const reason = refusalOf(receipt)
   return { is: 'accepted', landed: { ok: reason === undefined, receipt, ...(reason !== undefined && { reason }) } }
 }
@@ -128,20 +115,13 @@ function receiptOf(data: unknown, parts: number | undefined): Receipt | undefine
   return isCommon || parts === undefined || statuses.length === parts ? { statuses } : undefined
 }
 
-function ofRefusal(message: string, isFirst: boolean): Reception {
-  const reason = quoted(message) ?? 'it gave no reason'
-  const meaning = inconclusive.find(([pattern]) => pattern.test(message))?.[1]
-  if (meaning) return { is: 'refused', reason, meaning }
+/** What is not known to be a refusal is trouble: the action may have been carried out, and the exchange is asked for its trace. */
+function ofRefusal(said: string, isFirst: boolean, status: number): Reception {
+  const reason = quoted(said) ?? `Hyperliquid answered with a page (HTTP ${status}).`
+  const means = meaningOf(said)
+  if (means === 'trouble') return { is: 'unclear', reason }
+  if (means === 'nonce-used' || means === 'nonce-outside') return { is: 'refused', reason, meaning: 'slot-used' }
   // The refusal says nothing of an earlier broadcast whose answer was lost and which may have been carried out. Its trace does.
-  if (!isFirst) return { is: 'refused', reason, meaning: 'invalid' }
+  if (means === 'expired' || !isFirst) return { is: 'refused', reason, meaning: 'invalid' }
   return { is: 'accepted', landed: { ok: false, receipt: { statuses: [{ error: reason }] }, reason } }
-}
-
-const maxQuoted = 300
-
-/** The exchange's own words, on one line. */
-function quoted(body: unknown): string | undefined {
-  if (typeof body !== 'string') return undefined
-  const line = body.replaceAll(/\s+/g, ' ').trim().slice(0, maxQuoted)
-  return line === '' ? undefined : line
 }

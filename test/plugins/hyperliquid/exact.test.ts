@@ -88,7 +88,7 @@ describe("Hyperliquid's statuses", () => {
     expect(err('Action already expired')).to.include({ is: 'refused', meaning: 'invalid' })
     expect(err('Too many cumulative requests sent (10000 > 9999)')).to.include({ is: 'refused', meaning: 'not-now' })
     for (const trouble of ['Internal error', 'The request timed out', 'Request timeout, try again'])
-      expect(err(trouble)).to.include({ is: 'refused', meaning: 'not-now' })
+      expect(err(trouble)).to.include({ is: 'unclear', reason: trouble })
     expect(err('Insufficient balance for withdrawal.')).to.have.nested.property('landed.ok', false)
     expect(resultOf({ status: 'ok', response: { type: 'default' } }, undefined, true)).to.have.nested.property('landed.ok', true)
     const said = (...statuses: unknown[]) => ({ status: 'ok', response: { type: 'order', data: { statuses } } })

@@ -78,9 +78,9 @@ describe("Hyperliquid's actions whose answers are lost", () => {
   it('does not take a refusal of bytes that may have arrived before for their outcome', async () => {
     const wallet = newWallet()
     const sent = await sendAmid(losesAnswer, await planOf(wallet.address, create()), wallet)
-    const refuses: Fault = ({ send }) => send({ status: 200, body: { status: 'err', response: 'The exchange takes a break.' } })
+    const refuses: Fault = ({ send }) => send({ status: 200, body: { status: 'err', response: 'Trading is halted.' } })
     const end = venue.exchange.faults.add(refuses, actions)
-    expect(await again(sent)).to.deep.include({ is: 'refused', reason: 'The exchange takes a break.' })
+    expect(await again(sent)).to.deep.include({ is: 'refused', reason: 'Trading is halted.' })
     const first = only(await venue.carryOut(await planOf(wallet.address, create()), wallet))
     expect(landedOf(first.reception).ok, 'what never came before').to.equal(false)
     end()
