@@ -113,7 +113,8 @@ describe('a trade with wallet and pools in memory', function () {
   it('is refused after another program revoked the allowance, and then uses the next nonce', async () => {
     await approve('WETH', 'uniswap/v2')
     await warm('WETH', '0.01')
-    await elsewhere(weth, 'approve', [addresses.exchanges.uniswap.router, 0n])
+    // A test before this one approved v3's router, which sells by v2, too.
+    for (const { router } of [addresses.exchanges.uniswap, addresses.rangeExchanges.uniswap]) await elsewhere(weth, 'approve', [router, 0n])
     expect(outcome(await sell('WETH', '0.01'))).to.equal('422 INSUFFICIENT_ALLOWANCE')
     await elsewhere(weth, 'transfer', [traders, 1n])
     await warm('ETH', '0.01')
