@@ -12,6 +12,7 @@ import {
   type MisspeltNetwork,
 } from './configuration.ts'
 import { nearest } from '../config/problems.ts'
+import { command } from '../layout.ts'
 import { devnetNetwork } from '../config/settings.ts'
 import type { PluginConfig } from '../config/plugin-config.ts'
 import { placeOfText } from './source-places.ts'
@@ -46,10 +47,21 @@ interface ConnectorVenues {
   readonly unserved: readonly UnservedNetwork[]
 }
 
-/** The networks of the manifest that loaded chains serve, with their contracts. @throws PluginFault where there are none */
+/** Why something is not there, and what to do about it. */
+export interface Away {
+  readonly reason: string
+  readonly cure: string
+}
+
+/**
+ * The networks of the manifest that loaded chains serve, with their contracts.
+ * @param whyAway of a chain that is here, but was not loaded
+ * @throws PluginFault where there are none
+ */
 export function connectorVenues(
   { found, description, manifest, configuration }: Candidate,
   chains: readonly LoadedChain[],
+  whyAway: (chain: string) => Away | undefined = () => undefined,
 ): ConnectorVenues {
   const { config } = configuration
   const misspelt = misspeltNetworks(found, manifest, chains)
@@ -72,18 +84,10 @@ export function connectorVenues(
       const contracts = contractsOf(found.name, config, here, manifest, configuration.places)
       if (chain === undefined)
         unserved.push({
-          chain: name,
-          network,
-          reason: `There is no chain '${name}'`,
-          cure: chainCure(found, name, chains),
+          ...here,
+          ...(whyAway(name) ?? { reason: `There is no chain '${name}'`, cure: chainCure(found, name, chains) }),
         })
-      else if (on === undefined)
-        unserved.push({
-          chain: name,
-          network,
-          reason: `The chain '${name}' does not serve the network '${network}'`,
-          cure: cureOf(here, misspelt),
-        })
+      else if (on === undefined) unserved.push({ ...here, ...whyNotOn(chain, network, misspelt) })
       else if (contracts === undefined)
         unserved.push({
           chain: name,
@@ -146,11 +150,13 @@ function misspeltNetworks({ folder }: FoundPlugin, manifest: Manifest, chains: r
   })
 }
 
-function cureOf({ chain, network }: { chain: string; network: string }, misspelt: readonly MisspeltNetwork[]): string {
-  const wrong = misspelt.find((each) => each.chain === chain && each.network === network)
-  if (wrong) return networkCure(wrong)
-  const isDevnet = chain === devnetNetwork.chain && network === devnetNetwork.network
-  return isDevnet ? 'It is that of the devnet: devnet.enabled in conf/server.yml, or start --devnet.' : `See conf/chains/${chain}.yml.`
+/** Why a chain that is loaded does not serve a network: in the chain's own words. */
+function whyNotOn({ name, unserved }: LoadedChain, network: string, misspelt: readonly MisspeltNetwork[]): Away {
+  const wrong = misspelt.find((each) => each.chain === name && each.network === network)
+  if (wrong) return { reason: `The chain '${name}' does not serve the network '${network}'`, cure: networkCure(wrong) }
+  const own = unserved.find((each) => each.network === network)
+  if (own) return { reason: `The chain '${name}' does not serve '${network}'. ${own.reason}`, cure: own.cure }
+  return { reason: `The chain '${name}' does not serve the network '${network}'`, cure: `See conf/chains/${name}.yml.` }
 }
 
 function chainCure({ folder }: FoundPlugin, name: string, chains: readonly LoadedChain[]): string {
@@ -354,12 +360,31 @@ export function chainVenues({ found, manifest, configuration }: Candidate): {
   const settings = new Map(Object.entries(configuration.config))
   const networks = manifest.available_networks.flatMap((entry) => entry.networks)
   const venues = networks.filter((network) => settings.has(network)).map((network) => ({ chain, network, config: settings.get(network) }))
-  const cure = `Add the network to conf/chains/${found.name}.yml.`
   const unserved = networks
     .filter((network) => !settings.has(network))
-    .map((network) => ({ chain, network, reason: 'It has no settings, or its settings disable it', cure }))
-  if (venues.length === 0) throw new PluginFault('networks', `None of its networks (${networks.join(', ')}) has settings`, cure)
+    .map((network) => ({ chain, network, ...whyLeftOut(found, network, configuration) }))
+  if (venues.length === 0) {
+    const cures = [...new Set(unserved.map(({ cure }) => cure))]
+    throw new PluginFault(
+      'networks',
+      `None of its networks (${networks.join(', ')}) has settings, or all are switched off`,
+      cures.join(' '),
+    )
+  }
   return { venues, unserved }
+}
+
+function whyLeftOut({ name, builtIn }: FoundPlugin, network: string, { networks }: PluginConfig): Away {
+  const file = `conf/chains/${name}.yml`
+  if (networks[network]?.enabled === false)
+    return { reason: 'It is switched off', cure: `Take \`enabled: false\` of ${network} out of ${file}, if it is to be served.` }
+  // A network of the release that has settings was taken out where nothing runs that it is.
+  if (builtIn && network === devnetNetwork.network && networks[network])
+    return {
+      reason: 'It comes with the devnet, and that is off here',
+      cure: `See devnet.enabled and devnet.only in conf/server.yml; \`${command} start --devnet\` switches it on for once.`,
+    }
+  return { reason: 'It has no settings', cure: `Add the network to ${file}.` }
 }
 
 /** The second half of loading a chain, after its trial: imports and creates it in the server. @throws PluginFault */

@@ -14,7 +14,7 @@ import { findPlugins, isDeclared, type FoundPlugin } from './find.ts'
 import type { Host } from './host/host.ts'
 import { createHosts, type HostsOptions } from './host/hosts.ts'
 import { hostsNamedIn } from './host/web.ts'
-import { chainVenues, connectorVenues, loadChain, loadConnector, trialVenues } from './load-venues.ts'
+import { chainVenues, connectorVenues, loadChain, loadConnector, trialVenues, type Away } from './load-venues.ts'
 import type { LoadedChain, LoadedConnector, LoadedPlugin, LoadOptions } from './loaded-plugin.ts'
 import { faultOf, PluginFault, type Refusal } from './refusal.ts'
 import { maxLoadMs, startTrials, type Trials } from './trials.ts'
@@ -44,10 +44,14 @@ export interface LoadResult extends Loaded {
  * refused with the step, the reason and a cure; it never makes this function throw.
  */
 export async function loadPlugins(options: LoadOptions): Promise<LoadResult> {
-  const { found, refused: notFound } = options.plugins
+  const { found, refused: notFound, disabled = [] } = options.plugins
   /** Of everything that was tried and not refused. */
   const candidates: Candidate[] = []
   const chains: LoadedChain[] = []
+  /** What may be a chain and was refused, by name. */
+  const chainsAway = new Map<string, Refusal>()
+  const noteAway = (refusal: Refusal) => void (refusal.kind !== 'connector' && chainsAway.set(refusal.name, refusal))
+  notFound.forEach(noteAway)
   /** Loads that are under way share the threads. */
   let [trials, loads]: [Trials | undefined, number] = [undefined, 0]
   const isLater = (plugin: FoundPlugin) => options.hostsLater === true && isForHost(plugin, options)
@@ -75,6 +79,16 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadResult> {
     const unused = trials
     trials = undefined
     await unused?.close()
+  }
+
+  /** The trouble of a chain that is here and was not loaded, for the connectors on it. */
+  function whyAway(chain: string): Away | undefined {
+    const names = [`${chain}-chain`, chain]
+    const off = names.find((name) => disabled.includes(name))
+    if (off !== undefined)
+      return { reason: `The chain '${chain}' is switched off`, cure: `Take ${off} out of plugins.disabled in conf/server.yml.` }
+    const refusal = names.map((name) => chainsAway.get(name)).find((each) => each !== undefined)
+    return refusal && { reason: `The chain '${chain}' was refused (${refusal.step}): ${refusal.reason}`, cure: refusal.cure }
   }
 
   /** Several loads may be under way. */
@@ -113,7 +127,9 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadResult> {
             (result) => [result],
             async (thrown: unknown) => {
               const found = foundOf(plugin)
-              refused.push(refusalOf(found, outlineOf(found), thrown))
+              const refusal = refusalOf(found, outlineOf(found), thrown)
+              refused.push(refusal)
+              noteAway(refusal)
               // At once: the others may take long.
               const host = opened.get(found.folder)
               if (host) await hosts?.close([host])
@@ -166,7 +182,7 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadResult> {
         tried.filter((candidate) => !isChain(candidate)),
         ofCandidate,
         async (candidate) => {
-          const venues = connectorVenues(candidate, chains)
+          const venues = connectorVenues(candidate, chains, whyAway)
           if (isTried(candidate.found) && !candidate.host) await trials.create(candidate.found, trialVenues(candidate, venues, candidates))
           return { candidate, venues }
         },

@@ -111,7 +111,7 @@ export type JudgeConfig = (question: SchemaQuestion) => Promise<SchemaAnswer>
 /** What the loader gets from the kernel. */
 export interface LoadOptions {
   /** Those that may run, and those that were refused before. */
-  readonly plugins: Pick<FindResult, 'found' | 'refused'>
+  readonly plugins: Pick<FindResult, 'found' | 'refused'> & Partial<Pick<FindResult, 'disabled'>>
   /** For each step of a plugin that is not built in: its import, and its `create` for all networks. */
   readonly budget: LoadBudget
   /** Throws where the configuration is wrong; then the plugin is refused. */

@@ -97,6 +97,40 @@ describe('loading plugins', function () {
     expect(other.refused[0]?.reason).to.match(/^There is a chain 'both' already/)
   })
 
+  it('names the own trouble of a chain that is missing, where a connector is refused for it', async () => {
+    const confDir = path.join(folder, 'conf')
+    const inConf = async (yaml: string) => {
+      mkdirSync(path.join(confDir, 'chains'), { recursive: true })
+      writeFileSync(path.join(confDir, 'chains', 'fixture-chain.yml'), yaml)
+      const { loaded, refused } = await load([chain, path.join(goodPlugins, 'fixture-swap')], { confDir })
+      return { swap: loaded.find(({ name }) => name === 'fixture-swap'), refusal: refused.find(({ name }) => name === 'fixture-swap') }
+    }
+
+    const misspelt = await inConf('mainnet: { greetign: hello }\n')
+    expect(misspelt.refusal).to.include({ step: 'networks' })
+    expect(misspelt.refusal?.reason).to.match(
+      /^None of its networks can be served: The chain 'fixture-chain' was refused \(configuration\): conf\/chains\/fixture-chain\.yml:1 mainnet\.greetign/,
+    )
+    expect(misspelt.refusal?.cure).to.match(/greeting/)
+
+    const { swap } = await inConf('testnet: { enabled: false }\n')
+    expect(swap?.unserved).to.deep.equal([
+      {
+        chain: 'fixture-chain',
+        network: 'testnet',
+        reason: "The chain 'fixture-chain' does not serve 'testnet'. It is switched off",
+        cure: 'Take `enabled: false` of testnet out of conf/chains/fixture-chain.yml, if it is to be served.',
+      },
+    ])
+
+    const { refused } = await load([goodPlugins], { disabled: ['fixture-chain'] })
+    expect(refused.map(({ name, reason, cure }) => ({ name, reason, cure }))).to.deep.include({
+      name: 'fixture-swap',
+      reason: "None of its networks can be served: The chain 'fixture-chain' is switched off",
+      cure: 'Take fixture-chain out of plugins.disabled in conf/server.yml.',
+    })
+  })
+
   it('shares one core with every plugin, so that an error class is the same on both sides', async () => {
     const { loaded } = await load([goodPlugins])
 
