@@ -5,6 +5,7 @@ import { Kysely, PostgresDialect, sql } from 'kysely'
 import { SluiceError } from './api/index.ts'
 import { describeClosed } from './config/clients.ts'
 import { type Settings, devnetNetwork } from './config/settings.ts'
+import { mergedFiles } from './config/yaml.ts'
 import { tradingWallets } from './devnet/anvil.ts'
 import { simulated } from './devnet/local-sites.ts'
 import { isObject } from './json.ts'
@@ -23,15 +24,24 @@ import { listClients } from './tls/certificates.ts'
 import { readServerCertificates } from './tls/server-certificates.ts'
 import { keystoreHasKeys, listWallets } from './wallet/keystore.ts'
 import { unheldRecords } from './wallet/own-policy.ts'
+import { nodesCure } from './registry.ts'
 import { passphraseFromFile } from './wallet/prompt.ts'
 
-/** Checks everything that a start needs, without starting anything. */
-export async function examine(settings: Settings): Promise<readonly Finding[]> {
+/**
+ * Checks everything that a start needs, without starting anything.
+ * @param all asks also the networks that nobody chose: those with the defaults, which connect when they are first used
+ */
+export async function examine(settings: Settings, { all = false }: { all?: boolean } = {}): Promise<readonly Finding[]> {
   const plugins = await tryPlugins(settings)
   const { loaded, refused } = plugins
   const chains = loaded.filter((plugin) => plugin.kind === 'chain')
   const settingsOf = (chain: string, network: string) => chains.find(({ name }) => name === chain)?.configuration.networks[network]
   const isRequired = (chain: string, network: string) => settingsOf(chain, network)?.required ?? false
+  const isChosen = (chain: string, network: string) =>
+    all ||
+    isRequired(chain, network) ||
+    Object.hasOwn(mergedFiles([path.join(settings.confDir, 'chains', `${chain}.yml`)]), network) ||
+    (chain === devnetNetwork.chain && network === devnetNetwork.network)
   // Not served on purpose: by `enabled: false`, or because it is the devnet's.
   const devnetChains = [devnetNetwork.chain, ...simulated(loaded)]
   const isLeftOut = (chain: string, network: string) =>
@@ -62,7 +72,7 @@ export async function examine(settings: Settings): Promise<readonly Finding[]> {
     })),
     ...(await examineSeals(settings)),
     ...(await examineContainment(loaded, settings)),
-    ...(await examineNetworks(chains, isRequired, settings)),
+    ...(await examineNetworks(chains, isRequired, isChosen, settings)),
   ]
 }
 
@@ -375,12 +385,15 @@ const maxAgeSeconds = 300
 export async function examineNetworks(
   chains: readonly LoadedChain[],
   required: (chain: string, network: string) => boolean,
+  isChosen: (chain: string, network: string) => boolean,
   { devnet }: Settings,
 ): Promise<Finding[]> {
   const venues = chains.flatMap((chain) => chain.venues)
-  return (
+  const chosen = venues.filter(({ chain, network }) => isChosen(chain, network))
+  const others = venues.length - chosen.length
+  const findings = (
     await Promise.all(
-      venues.map(async ({ chain, network, implementation }): Promise<Finding[]> => {
+      chosen.map(async ({ chain, network, implementation }): Promise<Finding[]> => {
         const name = `${chain}/${network}`
         if (devnet.enabled && chain === devnetNetwork.chain && network === devnetNetwork.network)
           return [{ part: 'nodes', state: 'good', what: `${name} is the devnet: it comes up with the server.` }]
@@ -396,13 +409,16 @@ export async function examineNetworks(
               part: 'nodes',
               state: required(chain, network) ? 'bad' : 'warn',
               what: `${name}: ${reason}`,
-              cure: `Check the network connection and rpcUrls in conf/chains/${chain}.yml; \`enabled: false\` leaves the network out.`,
+              cure: nodesCure({ chain, network, url: implementation.rpcUrl() }),
             },
           ]
         }
       }),
     )
   ).flat()
+  if (others === 0) return findings
+  const what = `${others} more ${others === 1 ? 'network has' : 'networks have'} the defaults, and no node of them was asked: \`${command} doctor --all\` does.`
+  return [...findings, { part: 'nodes', state: 'good', what }]
 }
 
 const blocksBack = 10_000n

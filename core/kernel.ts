@@ -48,7 +48,8 @@ import { createTransactions, type Transactions } from './transactions/transactio
 export interface Kernel {
   /** Where the server listens. */
   url: string
-  startedInMs: number
+  /** When the start began, by the steady clock. */
+  startedAt: number
   log: Logger
   services: Services
   devnet: Devnet | undefined
@@ -281,8 +282,6 @@ export async function startKernel(asRead: Settings, { print, devnet: running, sa
       await Promise.all([closed, transactions.stop(0)])
     })
 
-    const startedInMs = performance.now() - startedAt
-
     const current = createRunningPlugins({
       ...plugins,
       venues,
@@ -325,7 +324,7 @@ export async function startKernel(asRead: Settings, { print, devnet: running, sa
 
     return {
       url: listener.url,
-      startedInMs,
+      startedAt,
       log,
       services,
       devnet,

@@ -1,6 +1,7 @@
 import { withTimeout } from './async.ts'
 import { SluiceError } from './api/index.ts'
 import { maskUrls } from './config/mask.ts'
+import { devnetNetwork } from './config/settings.ts'
 import type { ConnectorConfig, Chain, Connector } from './contracts/index.ts'
 import {
   createRecentQuotes,
@@ -214,6 +215,8 @@ const deadlineMs = 2_000
 export interface FailingPart {
   part: string
   reason: string
+  /** For the operator; absent where the reason has it. */
+  cure?: string
 }
 
 interface ReadinessParts {
@@ -232,13 +235,14 @@ export async function failingParts({ signer, store, registry, required }: Readin
     ...registry.networks.map(async ({ required: isRequired, chain, network, impl, notReady }) => {
       if (!isRequired) return undefined
       const part = `${chain}/${network}`
+      const cure = nodesCure({ chain, network, url: impl.rpcUrl() })
       const starting = notReady()
-      if (starting !== undefined) return { part, reason: starting }
+      if (starting !== undefined) return { part, reason: starting, cure }
       try {
         await impl.head({ signal: AbortSignal.timeout(deadlineMs) })
         return undefined
       } catch (error) {
-        return { part, reason: error instanceof SluiceError ? error.message : 'its nodes do not answer' }
+        return { part, reason: error instanceof SluiceError ? error.message : 'its nodes do not answer', cure }
       }
     }),
   ])
@@ -247,19 +251,34 @@ export async function failingParts({ signer, store, registry, required }: Readin
     storage,
     signing === undefined ? undefined : { part: 'signer', reason: signing },
     ...networks,
-    ...missing.map(({ chain, network }) => ({ part: `${chain}/${network}`, reason: whyMissing(chain, registry) })),
+    ...missing.map(({ chain, network }) => ({ part: `${chain}/${network}`, ...whyMissing(chain, registry) })),
   ].filter((each) => each !== undefined)
 }
 
 const isSame = (one: { chain: string; network: string }, other: { chain: string; network: string }): boolean =>
   one.chain === other.chain && one.network === other.network
 
-function whyMissing(chain: string, { plugins }: Pick<Registry, 'plugins'>): string {
+function whyMissing(chain: string, { plugins }: Pick<Registry, 'plugins'>): Omit<FailingPart, 'part'> {
   const plugin = plugins.find(({ name, kind }) => [chain, `${chain}-chain`].includes(name) && kind !== 'connector')
-  if (plugin === undefined) return `there is no plugin for ${chain}`
-  if (plugin.state === 'pending') return 'its plugin is being started'
-  if (plugin.state === 'loaded') return `the plugin ${chain} does not serve it`
-  return `its plugin was refused: ${plugin.reason ?? 'the log has the reason'}`
+  const cure = `Correct or remove what conf/chains/${chain}.yml says of it.`
+  if (plugin === undefined) return { reason: `there is no plugin for ${chain}`, cure: `Add the plugin. ${cure}` }
+  if (plugin.state === 'pending') return { reason: 'its plugin is being started' }
+  if (plugin.state === 'loaded') return { reason: `the plugin ${chain} does not serve it`, cure }
+  // It has its cure.
+  return { reason: `its plugin was refused: ${plugin.reason ?? 'the log has the reason'}` }
+}
+
+/** What to do about a network whose nodes do not answer. */
+export function nodesCure({ chain, network, url }: { chain: string; network: string; url: string }): string {
+  if (chain === devnetNetwork.chain && network === devnetNetwork.network)
+    return 'The devnet runs on this machine: wait where the machine is busy. Where its node has ended, the log says so: restart the server.'
+  const file = `conf/chains/${chain}.yml`
+  const host = URL.canParse(url) ? new URL(url).hostname : ''
+  if (!/^(127\.|\[::1\]$|localhost$|.*\.localhost$)/.test(host))
+    return `Check the network connection and rpcUrls in ${file}; \`enabled: false\` leaves the network out.`
+  return network === devnetNetwork.network
+    ? `Its node is on this machine, at ${url}: start that, or restart the server where the devnet has it. \`enabled: false\` in ${file} leaves the network out.`
+    : `Its node is on this machine, at ${url}: start that, or correct rpcUrls in ${file}; \`enabled: false\` leaves the network out.`
 }
 
 /** A database that hangs counts as failing. */

@@ -111,10 +111,11 @@ const signs = { good: styleText('green', '✓'), warn: styleText('yellow', '!'),
 function doctorCommand(settingsOf: () => Settings): Command {
   return new Command('doctor')
     .description('check configuration, certificates, keystore, store, plugins, nodes, disk and clock')
-    .action(async () => {
+    .option('--all', 'ask the nodes of every network, also of those that conf/chains does not name')
+    .action(async ({ all = false }: { all?: boolean }) => {
       const settings = settingsOf()
       const { examine } = await import('../doctor.ts')
-      const findings = await examine(settings)
+      const findings = await examine(settings, { all })
       say(findings.map(show).join('\n'))
       const bad = findings.filter(({ state }) => state === 'bad').length
       say(bad === 0 ? '\nNothing stops the server from starting.' : `\n${bad} ${bad === 1 ? 'thing' : 'things'} to mend.`)

@@ -43,7 +43,7 @@ export interface Services {
   walletChecks: WalletChecks
   following: Pick<Following, 'ageSeconds' | 'expectBlock'>
   /** Parts that keep the server from being ready. */
-  failing(): Promise<readonly { part: string; reason: string }[]>
+  failing(): Promise<readonly { part: string; reason: string; cure?: string }[]>
 }
 
 interface WalletEntry {

@@ -26,7 +26,8 @@ export const serviceHandlers = {
   HealthLive: async () => ({ status: 'ok' }),
 
   HealthReady: async (_request, { services }) => {
-    const failing = [...(await services.failing())]
+    // What to do about it is the operator's.
+    const failing = (await services.failing()).map(({ part, reason }) => ({ part, reason }))
     return failing.length === 0 ? { status: 'ok' } : { status: 'failing', failing }
   },
 

@@ -1,7 +1,5 @@
-import { existsSync, readdirSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { expect } from 'chai'
 import { Interface } from 'ethers'
 import { stringify } from 'yaml'
@@ -13,9 +11,6 @@ import { makeHome, root, sluice } from '../start/command.ts'
 
 const dayMs = 86_400_000
 const off = { enabled: false }
-/** Of these no node is asked on the Internet: whether there is one says nothing here. */
-const plugins = path.join(root, 'plugins')
-const otherChains = readdirSync(plugins).filter((folder) => folder !== 'ethereum' && existsSync(path.join(plugins, folder, 'networks.ts')))
 const devnetOnly = { mainnet: off, sepolia: off, local: { required: true } }
 
 describe('sluice doctor', () => {
@@ -30,13 +25,6 @@ describe('sluice doctor', () => {
     const { home, remove } = await makeHome(server)
     removals.push(remove)
     await writeFile(path.join(home, 'conf', 'chains', 'ethereum.yml'), stringify(chain))
-    for (const folder of otherChains) {
-      const { default: plugin } = await import(pathToFileURL(path.join(plugins, folder, 'index.ts')).href)
-      const { name, available_networks } = plugin.manifest
-      const [{ networks }] = available_networks
-      const settings = Object.fromEntries(networks.map((network: string) => [network, { rpcUrls: ['http://127.0.0.1:1'] }]))
-      await writeFile(path.join(home, 'conf', 'chains', `${name}.yml`), stringify(settings))
-    }
     return home
   }
 
@@ -61,6 +49,9 @@ describe('sluice doctor', () => {
     const { code, said } = await doctor(await newHome(devnetOnly))
     expect(code, said).to.equal(0)
     expect(said, 'networks that are switched off').not.to.contain('does not serve')
+    expect(said, 'networks that nobody chose')
+      .not.to.match(/^[!✗] nodes/m)
+      .and.not.to.match(/(base|solana)\/mainnet/)
     for (const line of [
       /^✓ configuration .+ is in order\.$/m,
       /^! certificates +There are none in .+ yet\.\n +→ The first start makes them/m,
@@ -68,6 +59,7 @@ describe('sluice doctor', () => {
       /^✓ keystore +No keys of your own/m,
       /^✓ plugins +uniswap loads\.$/m,
       /^✓ nodes +ethereum\/local is the devnet/m,
+      /^✓ nodes +\d\d more networks have the defaults, and no node of them was asked: `bin\/sluice doctor --all` does\.$/m,
       /^Nothing stops the server from starting\.$/m,
     ])
       expect(said).to.match(line)
@@ -110,7 +102,7 @@ describe('sluice doctor', () => {
       /^✗ keystore .*0x70997970C51812dc3A010C7d01b50e0d17dc79C8\.json/m,
       /^✗ plugins +no-default-export is refused \(import\): .+\n +→ .+\.$/m,
       /^✗ clock +This machine's clock is 3\d\d\d s behind ethereum\/mainnet\.\n +→ .+NTP/m,
-      /^✗ nodes +ethereum\/sepolia: .+127\.0\.0\.1:1 .+\n +→ Check the network connection and rpcUrls in conf\/chains\/ethereum\.yml/m,
+      /^✗ nodes +ethereum\/sepolia: .+127\.0\.0\.1:1 .+\n +→ Its node is on this machine, at http:\/\/127\.0\.0\.1:1: start that, or correct rpcUrls in conf\/chains\/ethereum\.yml/m,
       /^✗ plugins +The signer does not sign for no-default-export: .+\n +→ .+plugin trust no-default-export/m,
       /^6 things to mend\.$/m,
     ])

@@ -1,7 +1,11 @@
 import { spawnSync } from 'node:child_process'
+import { writeFile } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
+import path from 'node:path'
 import { expect } from 'chai'
-import { eventually, keepDevnet, makeHome, sluice, type Running } from './command.ts'
+import { stringify } from 'yaml'
+import { answering, fakeBlock, startFakeNode } from '../kits/evm/fake-node.ts'
+import { eventually, keepDevnet, makeHome, sluice, twoPlugins, type Running } from './command.ts'
 
 const ready = /Sluice is ready at (https:\S+)/
 const rpc = /ethereum\/local\s+block \d+, \d+ s ago\s+(http:\S+)/
@@ -118,6 +122,26 @@ describe('sluice start', () => {
       .and.include(`process ${first.child.pid}`)
     first.child.kill('SIGTERM')
     expect(await first.ended).to.deep.equal({ code: 0, signal: null })
+  })
+
+  it('does not say that it is ready while a required network is missing, says why and what to do, and says it once it is there', async () => {
+    const node = await startFakeNode((_asked, response) => response.writeHead(503).end())
+    cleanUps.push(() => node.close())
+    const where = await home({ plugins: { folders: twoPlugins }, devnet: { enabled: false } })
+    await writeFile(path.join(where, 'conf/chains/ethereum.yml'), stringify({ mainnet: { required: true, rpcUrls: [node.url] } }))
+    const server = run(where, 'start')
+    await server.until(/Ctrl-C stops the server/)
+    const text = server.printed()
+    expect(text).to.match(/Sluice is up at https:\S+ \([\d.]+ s\), but not ready/)
+    expect(text).to.match(/^ {2}✗ ethereum\/mainnet: .*127\.0\.0\.1/m)
+    expect(text).to.include(`→ Its node is on this machine, at ${node.url}: start that, or correct rpcUrls in conf/chains/ethereum.yml`)
+    expect(text).to.match(/✗ ethereum\/mainnet {2}not ready, see above/)
+    expect(text).not.to.match(ready)
+    const [curl = ''] = text.split('\n').filter((line) => line.startsWith('  curl'))
+    expect(paste(curl.replace('/network/status', '/health/ready'), where)).to.have.nested.property('failing[0].part', 'ethereum/mainnet')
+
+    node.behave(answering({ eth_chainId: '0x1', eth_getBlockByNumber: fakeBlock(1), eth_maxPriorityFeePerGas: '0x1', eth_getCode: '0x60' }))
+    await server.until(ready)
   })
 
   it('starts nothing of the devnet when it is disabled', async () => {
