@@ -59,7 +59,7 @@ export async function examine(settings: Settings, { all = false }: { all?: boole
         .filter(({ chain, network }) => !isLeftOut(chain, network))
         .map(({ chain, network, reason, cure }): Finding => ({
           part: 'plugins',
-          state: 'warn',
+          state: isRequired(chain, network) ? 'bad' : 'warn',
           what: `${name} does not serve ${chain}/${network}: ${reason}.`,
           cure,
         })),

@@ -251,18 +251,20 @@ export async function failingParts({ signer, store, registry, required }: Readin
     storage,
     signing === undefined ? undefined : { part: 'signer', reason: signing },
     ...networks,
-    ...missing.map(({ chain, network }) => ({ part: `${chain}/${network}`, ...whyMissing(chain, registry) })),
+    ...missing.map(({ chain, network }) => ({ part: `${chain}/${network}`, ...whyMissing(chain, network, registry) })),
   ].filter((each) => each !== undefined)
 }
 
 const isSame = (one: { chain: string; network: string }, other: { chain: string; network: string }): boolean =>
   one.chain === other.chain && one.network === other.network
 
-function whyMissing(chain: string, { plugins }: Pick<Registry, 'plugins'>): Omit<FailingPart, 'part'> {
+function whyMissing(chain: string, network: string, { plugins }: Pick<Registry, 'plugins'>): Omit<FailingPart, 'part'> {
   const plugin = plugins.find(({ name, kind }) => [chain, `${chain}-chain`].includes(name) && kind !== 'connector')
   const cure = `Correct or remove what conf/chains/${chain}.yml says of it.`
   if (plugin === undefined) return { reason: `there is no plugin for ${chain}`, cure: `Add the plugin. ${cure}` }
   if (plugin.state === 'pending') return { reason: 'its plugin is being started' }
+  const wrong = plugin.unserved?.find((each) => each.chain === chain && each.network === network && each.isWrong)
+  if (wrong) return { reason: maskUrls(`its settings are wrong: ${wrong.reason}`), cure: wrong.cure }
   if (plugin.state === 'loaded') return { reason: `the plugin ${chain} does not serve it`, cure }
   // It has its cure.
   return { reason: `its plugin was refused: ${plugin.reason ?? 'the log has the reason'}` }

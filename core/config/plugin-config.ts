@@ -5,8 +5,8 @@ import type { Static } from 'typebox'
 import { checkTree, type Check, compile, finishTree, prepareTree } from './check.ts'
 import { maskedCopy } from './mask.ts'
 import { judgeBySchema, type SchemaAnswer, type SchemaQuestion } from './plugin-schema.ts'
-import { ConfigError, type ConfigProblem, suggestion } from './problems.ts'
-import { type Environment, getAt, type TreeProblem, mergeOver, type Section, pointerOf } from './tree.ts'
+import { ConfigError, type ConfigProblem, nearest, suggestion } from './problems.ts'
+import { type Environment, getAt, type TreeProblem, mergeOver, type Section, pointerOf, substitute } from './tree.ts'
 import type { ShownConf } from './shown-conf.ts'
 import { locate, mergedFiles, readYaml, type YamlFile } from './yaml.ts'
 import { isObject } from '../json.ts'
@@ -45,6 +45,14 @@ export interface PluginConfig {
   places?: Readonly<Record<string, string>>
   /** What should be written in another way, as words for people. */
   deprecated?: readonly string[]
+  /** Entries that are wrong and left out: the others are used. */
+  leftOut?: readonly LeftOutEntry[]
+}
+
+/** An entry of a plugin's configuration that is not used. */
+export interface LeftOutEntry extends ConfigProblem {
+  /** The network that is not served because of it; absent: only this entry is missing. */
+  readonly network?: string
 }
 
 /** `defaults.yml` of the plugin's folder with the operator's file laid over it. @throws ConfigError with every problem */
@@ -124,11 +132,16 @@ function preparePluginConfig({
             cure: 'This is a defect of the plugin: tell its author, or disable it in plugins.disabled.',
           },
         ])
-      const checked = prepared.finish(answer.judged)
-      if ('config' in checked) return kind === 'chain' ? checked : { ...checked, places: placesOf(layers), deprecated }
+      const { leftOut, ...checked } = prepared.finish(answer.judged)
       // What is in no file belongs into the author's, unless the operator has one.
       const otherwise = own ? shownFile : shownDefaults
-      const found = checked.troubles.map(({ pointer, problem, cure }) => ({ ...locate(pointer, layers, otherwise), problem, cure }))
+      const placed = ({ pointer, problem, cure }: TreeProblem) => ({ ...locate(pointer, layers, otherwise), problem, cure })
+      if ('config' in checked) {
+        const without = leftOut?.map(({ network, ...trouble }) => ({ ...placed(trouble), ...(network !== undefined && { network }) }))
+        const result = { ...checked, ...(without && { leftOut: without }) }
+        return kind === 'chain' ? result : { ...result, places: placesOf(layers), deprecated }
+      }
+      const found = checked.troubles.map(placed)
       throw new ConfigError(layers.length > 0 ? found : [noDefaults(shownDefaults), ...found])
     },
   }
@@ -187,9 +200,14 @@ const placesOf = (layers: readonly YamlFile[]): Readonly<Record<string, string>>
 type Checking = Required<Pick<Check<Section>, 'env' | 'mayName' | 'isHidden'>>
 type Judged = Extract<SchemaAnswer, { judged: unknown }>['judged']
 
+/** What is wrong with an entry that is left out; with the network that is not served then. */
+type LeftOutTrouble = TreeProblem & Pick<LeftOutEntry, 'network'>
+
+type Finished = (Omit<PluginConfig, 'leftOut'> | { troubles: readonly TreeProblem[] }) & { leftOut?: readonly LeftOutTrouble[] }
+
 interface PreparedKind {
   readonly parts: SchemaQuestion['parts']
-  finish(judged: Judged): PluginConfig | { troubles: readonly TreeProblem[] }
+  finish(judged: Judged): Finished
 }
 
 function prepareConnector(tree: Section, how: Checking): PreparedKind {
@@ -208,17 +226,28 @@ interface ChainCheck extends Checking {
   home: string
 }
 
-/** A chain's file: network → entry, which holds keys of core beside keys of the chain family. */
+/**
+ * A chain's file: network → entry, which holds keys of core beside keys of the chain family. A network whose entry is wrong is left out, and the
+ * others are served; so is a node's URL that is wrong, where the list has others.
+ */
 function prepareChain(tree: Section, { env, mayName, isHidden, networks, home }: ChainCheck): PreparedKind {
-  const troubles: TreeProblem[] = []
+  const troubles: LeftOutTrouble[] = []
   const shown: Section = {}
   const kernel: Record<string, NetworkSettings> = {}
   const families: { network: string; own: ReturnType<typeof checkTree>; prepared: ReturnType<typeof prepareTree> }[] = []
 
   for (const network of Object.keys(tree)) {
-    if (networks && !networks.includes(network))
-      troubles.push({ pointer: pointerOf([network]), problem: 'is not a network of this chain', cure: suggestion(network, networks) })
+    if (!networks || networks.includes(network)) continue
+    // It may be meant for the network of the most similar name, whose limits it would have.
+    const meant = nearest(network, networks)
+    troubles.push({
+      pointer: pointerOf([network]),
+      problem: `is not a network of this chain${meant === undefined ? '' : `, and may be meant for ${meant}`}`,
+      cure: suggestion(network, networks),
+      ...(meant !== undefined && { network: meant }),
+    })
   }
+  const unclear = new Set(troubles.flatMap(({ network }) => network ?? []))
   for (const network of networks ?? Object.keys(tree)) {
     const at = pointerOf([network])
     const entry = Object.hasOwn(tree, network) ? tree[network] : {}
@@ -227,11 +256,19 @@ function prepareChain(tree: Section, { env, mayName, isHidden, networks, home }:
         pointer: at,
         problem: 'is of the wrong type',
         cure: "Write the network's settings as a mapping (`key: value` lines).",
+        network,
       })
       continue
     }
-    const parts = splitEntry(entry)
-    const how: Checking = { env, mayName: (pointer) => mayName(at + pointer), isHidden: (pointer) => isHidden(at + pointer) }
+    const here: Checking = { env, mayName: (pointer) => mayName(at + pointer), isHidden: (pointer) => isHidden(at + pointer) }
+    const { entry: usable, placeOf, wrong } = withoutWrongUrls(entry, here)
+    troubles.push(...within(at, wrong))
+    const parts = splitEntry(usable)
+    const how: Checking = {
+      env,
+      mayName: (pointer) => here.mayName(placeOf(pointer)),
+      isHidden: (pointer) => here.isHidden(placeOf(pointer)),
+    }
     const own = checkTree(parts.kernel, { validate: validateNetwork, ...how })
     if ('value' in own) kernel[network] = networkSettings(own.value, home)
     if (kernel[network]?.enabled === false) {
@@ -249,13 +286,54 @@ function prepareChain(tree: Section, { env, mayName, isHidden, networks, home }:
       for (const each of families) {
         const { network, own, prepared } = each
         const family = finishTree(prepared, judged[asked.indexOf(each)])
-        for (const part of [own, family]) if ('troubles' in part) troubles.push(...within(pointerOf([network]), part.troubles))
-        if ('value' in family) config[network] = family.value
-        if ('value' in family && 'value' in own) shown[network] = { ...own.shown, ...family.shown }
+        for (const part of [own, family])
+          if ('troubles' in part) troubles.push(...within(pointerOf([network]), part.troubles).map((each) => ({ ...each, network })))
+        if (!('value' in family && 'value' in own) || unclear.has(network)) continue
+        config[network] = family.value
+        shown[network] = { ...own.shown, ...family.shown }
       }
-      return troubles.length > 0 ? { troubles } : { config, shown, networks: kernel }
+      if (troubles.length > 0 && Object.keys(config).length === 0) return { troubles }
+      return { config, shown, networks: kernel, ...(troubles.length > 0 && { leftOut: troubles }) }
     },
   }
+}
+
+/** Lists of nodes, one of which may be wrong while the others work. */
+const urlLists = ['rpcUrls', 'sendUrls', 'privateUrls']
+
+/**
+ * A network's entry without the URLs that are wrong, where the list has others; the chain's schema judges a list without any. Never does one list
+ * stand in for another: transactions that are for some nodes alone must not go to all.
+ */
+function withoutWrongUrls(entry: Section, { env, mayName, isHidden }: Checking) {
+  const wrong: TreeProblem[] = []
+  const usable: Section = { ...entry }
+  /** By the places in what is left, those in the file. */
+  const places = new Map<string, string>()
+  for (const key of urlLists) {
+    const urls = entry[key]
+    if (!Array.isArray(urls)) continue
+    const judged = urls.map((url: unknown, index) => {
+      const pointer = pointerOf([key, index])
+      const trouble = isHidden(pointer) ? undefined : urlTrouble(url, env, () => mayName(pointer))
+      const isRepeated = trouble === undefined && urls.indexOf(url) < index
+      return { url, pointer, trouble: isRepeated ? { problem: 'repeats an entry above', cure: 'Keep one of them.' } : trouble }
+    })
+    const right = judged.filter(({ trouble }) => trouble === undefined)
+    if (right.length === 0) continue
+    usable[key] = right.map(({ url }) => url)
+    for (const [index, { pointer }] of right.entries()) places.set(pointerOf([key, index]), pointer)
+    for (const { pointer, trouble } of judged) if (trouble) wrong.push({ pointer, ...trouble })
+  }
+  return { entry: usable, wrong, placeOf: (pointer: string) => places.get(pointer) ?? pointer }
+}
+
+function urlTrouble(url: unknown, env: Environment, mayName: () => boolean): Omit<TreeProblem, 'pointer'> | undefined {
+  const { value, troubles } = substitute(url, env, mayName)
+  const [first] = troubles
+  if (first) return { problem: first.problem, cure: first.cure }
+  if (typeof value === 'string' && /^https?:\/\/[^\s/]+/.test(value) && URL.canParse(value)) return undefined
+  return { problem: 'is not a URL', cure: 'Write it like https://host/path, in quotes.' }
 }
 
 function within(at: string, troubles: readonly TreeProblem[]): TreeProblem[] {

@@ -1,5 +1,6 @@
 // What a request names: networks, connectors and tokens, by the registry of what was loaded.
 import { withTimeout } from '../async.ts'
+import { maskUrls } from '../config/mask.ts'
 import { didYouMean } from '../config/problems.ts'
 import type { At, Bridge, Chain, Connector, ConnectorConfig, NetworkNames, Quote, Token, Trading, TradingType } from '../contracts/index.ts'
 import type { Served } from '../contracts/plugin.ts'
@@ -85,7 +86,7 @@ export interface PluginEntry {
   /** The effective configuration with secrets masked. */
   maskedConfig?: Readonly<Record<string, unknown>>
   /** Networks of its manifest that it does not serve here. */
-  unserved?: readonly { chain: string; network: string; reason: string; cure: string }[]
+  unserved?: readonly { chain: string; network: string; reason: string; cure: string; isWrong?: true }[]
   /** What it still has of an earlier interface, and what to use. */
   deprecated?: readonly string[]
 }
@@ -263,6 +264,10 @@ export function createRegistry(first: RegistryEntries): GrowingRegistry {
     const pending = chains.includes(chain) ? undefined : (findPending(chain) ?? findPending(`${chain}-chain`))
     if (pending) throw notYet(pending.name)
     if (!chains.includes(chain)) throw unknownError('chain', chain, chains)
+    const wrong = plugins
+      .flatMap(({ kind, unserved = [] }) => (kind === 'chain' ? unserved : []))
+      .find((each) => each.isWrong && each.chain === chain && each.network === network)
+    if (wrong) throw leftOutError(wrong)
     throw unknownError(
       `network of ${chain}`,
       network,
@@ -379,6 +384,15 @@ export const notYet = (plugin: string, what = 'It can be used in a moment'): Slu
   new SluiceError('SERVICE_UNINITIALIZED', `The plugin ${plugin} is being started. ${what}; GET /plugins shows its state.`, {
     retryAfterSeconds: 2,
   })
+
+/** Callers are not shown where the files of an operator lie. */
+const withoutFolders = (text: string): string => text.replaceAll(/(?<=^|\s)\/[^\s:]*\//g, '')
+
+const leftOutError = ({ chain, network, reason }: { chain: string; network: string; reason: string }) =>
+  new SluiceError(
+    'UNKNOWN_CHAIN_ERROR',
+    `The network ${chain}/${network} is not served, because its settings are wrong: ${maskUrls(withoutFolders(reason))}. An operator corrects them and restarts the server.`,
+  )
 
 const unknownError = (what: string, name: string, known: readonly string[]) =>
   new SluiceError(

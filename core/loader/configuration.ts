@@ -267,16 +267,22 @@ export async function readingConfiguration<T>(read: () => Promise<T>, cure: stri
   }
 }
 
-/** A refusal from the problems of a plugin's configuration: each with its place, and each cure once. */
+/** A refusal from the problems of a plugin's configuration. */
 function configurationFault(thrown: unknown, cure: string): PluginFault {
   if (!(thrown instanceof ConfigError)) return faultOf(thrown, 'configuration', cure)
   const { problems } = thrown
+  const { reason, cure: each } = explainProblems(problems)
+  const step = problems.some(({ path }) => path === 'manifest.schema') ? 'manifest' : 'configuration'
+  return new PluginFault(step, reason, each)
+}
+
+/** Each with its place, and each cure once. */
+export function explainProblems(problems: readonly ConfigProblem[]): { reason: string; cure: string } {
   const cureOf = ({ path, cure: one }: ConfigProblem) => (one.startsWith('Add it: ') ? one.replace('it', path) : one)
   const reason = problems
     .map(
       ({ file, line, path, problem }) => `${[line === undefined ? file : `${file}:${line}`, path].filter(Boolean).join(' ')}: ${problem}`,
     )
     .join('; ')
-  const step = problems.some(({ path }) => path === 'manifest.schema') ? 'manifest' : 'configuration'
-  return new PluginFault(step, reason, [...new Set(problems.map(cureOf))].join(' '))
+  return { reason, cure: [...new Set(problems.map(cureOf))].join(' ') }
 }

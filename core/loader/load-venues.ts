@@ -6,6 +6,7 @@ import {
   checkNetworkKeys,
   contractsKey,
   contractsOf,
+  explainProblems,
   networkCure,
   placeOf,
   readingConfiguration,
@@ -31,7 +32,7 @@ import {
   type ChainNetwork,
 } from './loaded-plugin.ts'
 import { releasedHolders } from '../wallet/policy-files.ts'
-import { notRemote, PluginFault, signedActions, trustedOnly, trustCure } from './refusal.ts'
+import { faultOf, notRemote, PluginFault, signedActions, trustedOnly, trustCure } from './refusal.ts'
 import { messageOf } from './thrown.ts'
 import type { TrialVenue } from './trials.ts'
 
@@ -69,6 +70,7 @@ export function connectorVenues(
   checkBaseKeys(found, config)
   const venues: ConnectorVenue[] = []
   const unserved: UnservedNetwork[] = []
+  let firstFault: unknown
   for (const { chain: name, networks } of manifest.available_networks) {
     const chain = chains.find((loaded) => loaded.name === name)
     if (chain !== undefined && chain.family !== description.family) {
@@ -96,18 +98,26 @@ export function connectorVenues(
           cure: `Add it to conf/connectors/${found.name}.yml, or as its author to defaults.yml.`,
         })
       else {
-        const inForce = canonical(found, on, contracts, configuration)
+        let inForce: Readonly<Record<string, string>>
+        let bridges: Readonly<Record<string, Bridge>>
+        try {
+          inForce = canonical(found, on, contracts, configuration)
+          bridges = bridgesOf(found.name, config, here, manifest, chains)
+        } catch (thrown) {
+          // The entry of another network is another one.
+          const { message: reason, cure } = faultOf(thrown, 'configuration', `See conf/connectors/${found.name}.yml.`)
+          firstFault ??= thrown
+          unserved.push({ chain: name, network, reason, cure, isWrong: true })
+          continue
+        }
         if (found.tier === 'contained' && found.allowedBy === 'operator' && on.implementation.local !== true)
           refuseHolders(found.name, here, inForce)
-        venues.push({
-          on,
-          contracts: inForce,
-          bridges: bridgesOf(found.name, config, here, manifest, chains),
-        })
+        venues.push({ on, contracts: inForce, bridges })
       }
     }
   }
   if (venues.length === 0) {
+    if (firstFault !== undefined) throw firstFault
     const reasons = [...new Set(unserved.map(({ reason }) => reason))].join('; ')
     throw new PluginFault(
       'networks',
@@ -362,7 +372,11 @@ export function chainVenues({ found, manifest, configuration }: Candidate): {
   const venues = networks.filter((network) => settings.has(network)).map((network) => ({ chain, network, config: settings.get(network) }))
   const unserved = networks
     .filter((network) => !settings.has(network))
-    .map((network) => ({ chain, network, ...whyLeftOut(found, network, configuration) }))
+    .map((network): UnservedNetwork => {
+      const wrong = (configuration.leftOut ?? []).filter((each) => each.network === network)
+      if (wrong.length > 0) return { chain, network, ...explainProblems(wrong), isWrong: true }
+      return { chain, network, ...whyLeftOut(found, network, configuration) }
+    })
   if (venues.length === 0) {
     const cures = [...new Set(unserved.map(({ cure }) => cure))]
     throw new PluginFault(
@@ -391,6 +405,8 @@ function whyLeftOut({ name, builtIn }: FoundPlugin, network: string, { networks 
 export async function loadChain(candidate: Candidate, options: LoadOptions): Promise<LoadedChain> {
   const { found, description, manifest, configuration, deprecated } = candidate
   const { venues: wanted, unserved } = chainVenues(candidate)
+  const wrong: UnservedNetwork[] = []
+  let firstFault: unknown
   const plugin = await importCandidate(candidate, options.budget)
   if (plugin.kind !== 'chain' || description.kind !== 'chain')
     throw new PluginFault('import', 'It was a chain on trial and is not one now', 'Correct the plugin.')
@@ -398,12 +414,21 @@ export async function loadChain(candidate: Candidate, options: LoadOptions): Pro
   const venues: LoadedVenue<Chain>[] = []
   for (const { chain, network, config: settings } of wanted) {
     const meter: ChainVenue['meter'] = options.meterOf?.(chain, network) ?? { rpc: () => {} }
-    const implementation = instantiateChain(plugin, found.name, { chain, network, config: settings, log, meter })
-    const tokens = await tokensOf(
-      { chain, network, folder: found.folder, implementation, settings: configuration.networks[network] },
-      options,
-    )
     const { remote } = plugin.family
+    let implementation: Chain
+    let tokens: readonly Token[]
+    try {
+      implementation = instantiateChain(plugin, found.name, { chain, network, config: settings, log, meter })
+      const of = { chain, network, folder: found.folder, implementation, settings: configuration.networks[network] }
+      tokens = await tokensOf(of, options)
+    } catch (thrown) {
+      // Another network of the chain has its own settings and lists.
+      const { message: reason, cure } = faultOf(thrown, 'create', `See conf/chains/${chain}.yml.`)
+      firstFault ??= thrown
+      wrong.push({ chain, network, reason, cure, isWrong: true })
+      options.log.warn({ chain, network, reason, cure }, 'network left out: its settings or token lists are wrong')
+      continue
+    }
     venues.push(
       Object.freeze({
         plugin: found.name,
@@ -418,6 +443,7 @@ export async function loadChain(candidate: Candidate, options: LoadOptions): Pro
       }),
     )
   }
+  if (venues.length === 0) throw firstFault
   return Object.freeze<LoadedChain>({
     kind: 'chain',
     name: found.name,
@@ -432,7 +458,7 @@ export async function loadChain(candidate: Candidate, options: LoadOptions): Pro
     manifest,
     configuration,
     deprecated,
-    unserved,
+    unserved: [...unserved, ...wrong],
     venues,
     available_networks: networksOf(venues),
   })

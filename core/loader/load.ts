@@ -9,6 +9,7 @@ import type { Log } from '../contracts/index.ts'
 import { makeCandidate, type Candidate, type PluginOutline } from './candidate.ts'
 import { registerHook } from './compile.ts'
 import { allowedPlugins } from './consent.ts'
+import { explainProblems } from './configuration.ts'
 import { refuseTakenChainId } from './declared.ts'
 import { findPlugins, isDeclared, type FoundPlugin } from './find.ts'
 import type { Host } from './host/host.ts'
@@ -285,6 +286,8 @@ export function pluginOptions({ settings, plugins, log, devnetUrl, localHosts, m
         ...(networkKeys && { networkKeys }),
         ...(site !== undefined && { site: { network: devnetNetwork.network, url: `http://${site}` } }),
       })
+      for (const { file, line, path: entry, network, problem: reason, cure } of configuration.leftOut ?? [])
+        log.warn({ plugin: name, file, line, entry, network, reason, cure }, 'entry of the configuration left out')
       if (!builtIn) return configuration
       const local = <C extends Record<string, unknown>>(config: C): C => {
         if (kind === 'chain' && name === devnetNetwork.chain) return withDevnet(config, devnetUrl)
@@ -377,7 +380,14 @@ export function pluginWarnings({ confDir, plugins }: Settings, { loaded, refused
   const ofKind = (kind: 'chain' | 'connector') => loaded.filter((plugin) => plugin.kind === kind).map(({ name }) => name)
   // The kind of a refused or pending plugin may be unknown, and a disabled one is not read: files for either kind may be theirs.
   const ofEitherKind = [...[...refused, ...pending].map(({ name }) => name), ...plugins.disabled]
+  const leftOut = loaded.flatMap(({ configuration }) =>
+    (configuration.leftOut ?? []).map(({ network, ...each }) => {
+      const { reason, cure } = explainProblems([each])
+      return `${reason}. It is left out${network === undefined ? '' : `, and so is the network ${network}`}. ${cure}`
+    }),
+  )
   return [
+    ...leftOut,
     ...pluginFileWarnings(confDir, {
       chains: [...ofKind('chain'), ...ofEitherKind],
       connectors: [...ofKind('connector'), ...ofEitherKind],

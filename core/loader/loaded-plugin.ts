@@ -37,6 +37,8 @@ export interface UnservedNetwork {
   readonly network: string
   readonly reason: string
   readonly cure: string
+  /** What its settings say is wrong: it would be served otherwise. */
+  readonly isWrong?: true
 }
 
 interface Loaded {

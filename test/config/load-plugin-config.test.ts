@@ -257,8 +257,62 @@ describe("a chain's configuration", () => {
     expect(networks['mainnet']?.enabled).to.equal(false)
   })
 
-  it('reports an entry that is not a mapping', async () => {
-    await home.write('conf/chains/ethereum.yml', 'mainnet: https://n/\n')
-    expect(await described(load)).to.contain('conf/chains/ethereum.yml:1  mainnet: is of the wrong type')
+  describe('with one network of several that is wrong', () => {
+    for (const [what, entry, field] of [
+      ['an unknown key', '{ requird: true }', 'mainnet.requird'],
+      ['a value of the wrong type', '{ confirmations: many }', 'mainnet.confirmations'],
+      ["a value of core's of the wrong type", '{ enabled: yes }', 'mainnet.enabled'],
+      ['a variable that is not set', '{ rpcUrls: ["https://n/${KEY}"] }', 'mainnet.rpcUrls[0]'],
+      ['no URL that is one', '{ rpcUrls: [n, "https://a b"] }', 'mainnet.rpcUrls[0]'],
+      ['an entry that is not a mapping', 'https://n/', 'mainnet'],
+    ] as const)
+      it(`leaves it out for ${what}, and the others are as they are`, async () => {
+        await home.write('conf/chains/ethereum.yml', `mainnet: ${entry}\nlocal: { confirmations: 3 }\n`)
+        const { config, leftOut = [], shown } = load()
+        expect(config).to.deep.equal({ local: { confirmations: 3 } })
+        expect(shown).to.have.all.keys('local')
+        expect(leftOut[0]).to.deep.include({ file: 'conf/chains/ethereum.yml', line: 1, path: field, network: 'mainnet' })
+        expect(leftOut[0]?.cure).to.be.a('string').and.not.to.equal('')
+      })
+
+    it('leaves out the network that a misspelt name may be meant for: its limits would not hold', async () => {
+      await home.write('conf/chains/ethereum.yml', 'mainet: { feeCap: 20 }\nfar: {}\n')
+      const { config, leftOut = [] } = load()
+      expect(config).to.have.all.keys('local')
+      expect(leftOut.map(({ path: at, network: meant }) => [at, meant])).to.deep.equal([
+        ['mainet', 'mainnet'],
+        ['far', undefined],
+      ])
+    })
+
+    it('leaves out a URL that is wrong, where the list has others, and never a whole list', async () => {
+      await home.write(
+        'conf/chains/ethereum.yml',
+        [
+          'mainnet:',
+          '  rpcUrls:',
+          '    - "https://n/${NOT_SET}"',
+          '    - 7',
+          '    - "https://u:p@n/v3/${KEY}"',
+          '    - "http://[b"',
+          '    - https://b/',
+          '    - https://b/',
+          'local:',
+          '  rpcUrls: [https://a/]',
+          '  sendUrls: [ftp://b/]',
+        ].join('\n'),
+      )
+      const schema = { ...network, properties: { ...network.properties, sendUrls: network.properties.rpcUrls } }
+      const { config, shown, leftOut = [] } = load({ env: { KEY: 'hunter2' }, schema })
+      expect(config).to.deep.equal({ mainnet: { rpcUrls: ['https://u:p@n/v3/hunter2', 'https://b/'], confirmations: 12 } })
+      expect(shown).to.have.nested.property('mainnet.rpcUrls[0]', 'https://***@n/v3/***')
+      expect(leftOut.map(({ line, path: at, network: without }) => [line, at, without])).to.deep.equal([
+        [3, 'mainnet.rpcUrls[0]', undefined],
+        [4, 'mainnet.rpcUrls[1]', undefined],
+        [6, 'mainnet.rpcUrls[3]', undefined],
+        [8, 'mainnet.rpcUrls[5]', undefined],
+        [11, 'local.sendUrls[0]', 'local'],
+      ])
+    })
   })
 })

@@ -2,7 +2,9 @@ import { expect } from 'chai'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
+import { ConfigError } from '../../core/config/problems.ts'
 import { SluiceError } from '../../core/contracts/index.ts'
+import { buildRegistry, failingParts } from '../../core/registry.ts'
 import { brokenPlugins, goodPlugins, keptLog, load } from './fixtures.ts'
 
 const chain = path.join(goodPlugins, 'fixture-chain')
@@ -292,6 +294,52 @@ describe('loading plugins', function () {
     expect(loaded[1]?.unserved.map(({ network, reason }) => `${network}: ${reason}`)).to.deep.equal([
       'mainnet: contractAddresses has no entry for fixture-chain mainnet',
     ])
+  })
+
+  it('serves the other networks of a chain where the settings or token lists of one are wrong', async () => {
+    const confDir = path.join(folder, 'conf')
+    mkdirSync(path.join(confDir, 'chains'), { recursive: true })
+    writeFileSync(path.join(confDir, 'chains', 'fixture-chain.yml'), 'mainnet: { rpcUrls: 7, unknown: 1 }\n')
+    const unread = new ConfigError([{ file: 'conf/tokens/x.json', path: '', problem: 'is not JSON', cure: 'Correct the file.' }])
+
+    const wrongSettings = await load([chain], { confDir })
+    const wrongList = await load([chain], {
+      tokensOf({ network }) {
+        if (network === 'mainnet') throw unread
+        return []
+      },
+    })
+
+    for (const { loaded, refused } of [wrongSettings, wrongList]) {
+      expect(refused).to.deep.equal([])
+      expect(loaded[0]?.available_networks).to.deep.equal([{ chain: 'fixture-chain', networks: ['testnet'] }])
+      expect(loaded[0]?.unserved).to.have.length(1)
+      expect(loaded[0]?.unserved[0]).to.include({ network: 'mainnet', isWrong: true })
+    }
+    expect(wrongSettings.loaded[0]?.unserved[0]?.reason).to.contain('conf/chains/fixture-chain.yml:1 mainnet.')
+    expect(wrongList.loaded[0]?.unserved[0]?.reason).to.contain('conf/tokens/x.json: is not JSON')
+    const registry = buildRegistry({ ...wrongList, running: new Map() })
+    expect(() => registry.network('fixture-chain', 'mainnet'))
+      .to.throw('fixture-chain/mainnet is not served, because its settings are wrong: conf/tokens/x.json: is not JSON')
+      .with.property('name', 'UNKNOWN_CHAIN_ERROR')
+    const signer = { failing: () => undefined }
+    const store = { failing: async () => undefined }
+    const required = [{ chain: 'fixture-chain', network: 'mainnet' }]
+    expect((await failingParts({ registry, signer, store, required }))[0]?.reason).to.contain('its settings are wrong')
+  })
+
+  it('serves the other networks of a connector where one address of one is wrong', async () => {
+    cpSync(path.join(goodPlugins, 'fixture-swap'), path.join(folder, 'fixture-swap'), { recursive: true })
+    writeFileSync(
+      path.join(folder, 'fixture-swap', 'defaults.yml'),
+      "allowedSlippage: 1/100\nttl: 300\ncontractAddresses:\n  mainnet: { routerAddress: 'x' }\n  testnet: { routerAddress: '0x02' }\n",
+    )
+
+    const { loaded } = await load([chain, folder])
+
+    expect(loaded[1]?.available_networks).to.deep.equal([{ chain: 'fixture-chain', networks: ['testnet'] }])
+    expect(loaded[1]?.unserved[0]).to.include({ network: 'mainnet', isWrong: true })
+    expect(loaded[1]?.unserved[0]?.reason).to.contain("contractAddresses.mainnet.routerAddress 'x' is not an address")
   })
 
   it('refuses a connector whose only chain was refused', async () => {

@@ -42,9 +42,10 @@ const mistakes: Record<string, Mistake> = {
   },
   'bad-address': {
     file: 'defaults.yml',
-    change: ["'0xAA02'", "'0xAA0g'"],
+    // Of two networks the other one would be served.
+    change: ["mainnet: { routerAddress: '0xAA01' }\n  testnet: { routerAddress: '0xAA02' }", "testnet: { routerAddress: '0xAA0g' }"],
     step: 'configuration',
-    reason: /^bad-address\/defaults\.yml:5 contractAddresses\.testnet\.routerAddress '0xAA0g' is not an address on fixture-chain testnet$/,
+    reason: /^bad-address\/defaults\.yml:4 contractAddresses\.testnet\.routerAddress '0xAA0g' is not an address on fixture-chain testnet$/,
     cure: /^Correct it in bad-address\/defaults\.yml: /,
   },
   'misspelt-network': {
