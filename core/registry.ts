@@ -98,6 +98,8 @@ export function registryEntries({
           builtIn: plugin.builtIn,
           ...(plugin.sha256 !== undefined && { plugin: pluginVersionOf(plugin.sha256) }),
           ...(!plugin.builtIn && plugin.tier !== 'trusted' && plugin.allowedBy === 'operator' && { contained: true }),
+          ...(plugin.tier === 'trusted' && { trusted: true }),
+          ...(plugin.allowedBy === 'nobody' && { tried: true }),
           chain,
           network,
           impl: venue.implementation,

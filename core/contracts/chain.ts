@@ -175,8 +175,10 @@ export interface EvmVerbs<F extends Types = Types> {
     at: At,
   ): Promise<SimulatedOutcome<F['address']> | 'unavailable'>
   /**
-   * The rights that spenders have over tokens of a wallet now, but for those of 0. One round trip. Absent: not known. Since 1.1.
+   * The rights that spenders have over tokens of a wallet now, but for those of 0. One round trip, and two more where the wallet has tokens of
+   * these collections. Absent: not known. Since 1.1.
    * @param collections contracts whose tokens are not counted in units (EIP-721)
+   * @param positions tokens of theirs that the wallet may have, beside those that a contract lists
    */
   standing?(
     owner: F['address'],
@@ -185,6 +187,7 @@ export interface EvmVerbs<F extends Types = Types> {
       readonly tokens: readonly F['address'][]
       readonly permit2s: readonly F['address'][]
       readonly collections: readonly F['address'][]
+      readonly positions?: readonly { readonly collection: F['address']; readonly tokenId: bigint }[]
     },
     at: At,
   ): Promise<readonly Grant<F['address']>[]>
@@ -231,6 +234,10 @@ export interface Allowance<A = string> {
 export interface Grant<A = string> extends Allowance<A> {
   /** Smallest units; absent: all of them, or a token that is not counted in units. */
   readonly amountRaw?: bigint
+  /** The one token that is not counted in units. */
+  readonly tokenId?: bigint
+  /** The contract of Permit2, where the right, or a part of it, is by that. */
+  readonly byPermit2?: A
 }
 
 /** Evidence, not proof: a contract may do something else when it is mined. */

@@ -16,6 +16,8 @@ interface Range {
   readonly mostRaw?: bigint
   /** The most follows the quote: more of it is no harm to the wallet. */
   readonly isQuoted?: true
+  /** What the caller accepts to pay at most, where that is more than what the plan may take: approvals are made by it before the price is known. */
+  readonly acceptedRaw?: bigint
 }
 
 /** What a request lets its plan do to the wallet, by token address. The wallet may lose nothing of the other tokens. */
@@ -24,9 +26,12 @@ export type OutcomeBounds = ReadonlyMap<string, Range>
 export const nothingLeaves: OutcomeBounds = new Map()
 
 /** The wallet may lose at most these amounts, smallest units. What it gains is the exchange's word. */
-export function atMostLeaves(amounts: readonly { token: string; amountRaw: bigint }[]): OutcomeBounds {
-  const bounds = new Map<string, { leastRaw: bigint }>()
-  for (const { token, amountRaw } of amounts) bounds.set(token, { leastRaw: (bounds.get(token)?.leastRaw ?? 0n) - amountRaw })
+export function atMostLeaves(amounts: readonly { token: string; amountRaw: bigint; acceptedRaw?: bigint | undefined }[]): OutcomeBounds {
+  const bounds = new Map<string, Range>()
+  for (const { token, amountRaw, acceptedRaw } of amounts) {
+    const leastRaw = (bounds.get(token)?.leastRaw ?? 0n) - amountRaw
+    bounds.set(token, { leastRaw, ...(acceptedRaw !== undefined && { acceptedRaw }) })
+  }
   return bounds
 }
 
@@ -37,10 +42,16 @@ const leastTolerance: Slippage = { numerator: 1n, denominator: 100n }
  * The wallet gives at most what the request says and gets at least its bound. A swap that gives much more than its quote is refused as well:
  * the bound follows the quote, and what is above the bound somebody else can take.
  * @param swap with its quoted and its bound other side
+ * @param acceptedRaw what a purchase may cost by the caller's limit
  */
 export function swapBounds(
   { tokenIn, tokenOut, exact, amountRaw }: Swap,
-  { quotedRaw, boundRaw, slippage }: { quotedRaw: bigint; boundRaw: bigint; slippage: Slippage },
+  {
+    quotedRaw,
+    boundRaw,
+    slippage,
+    acceptedRaw,
+  }: { quotedRaw: bigint; boundRaw: bigint; slippage: Slippage; acceptedRaw?: bigint | undefined },
 ): OutcomeBounds {
   const { numerator, denominator } =
     slippage.numerator * leastTolerance.denominator > leastTolerance.numerator * slippage.denominator ? slippage : leastTolerance
@@ -51,7 +62,10 @@ export function swapBounds(
         [tokenOut.address, { leastRaw: boundRaw, mostRaw: quotedRaw + toleranceRaw, isQuoted: true }],
       ])
     : new Map([
-        [tokenIn.address, { leastRaw: -boundRaw, mostRaw: toleranceRaw - quotedRaw, isQuoted: true }],
+        [
+          tokenIn.address,
+          { leastRaw: -boundRaw, mostRaw: toleranceRaw - quotedRaw, isQuoted: true, ...(acceptedRaw !== undefined && { acceptedRaw }) },
+        ],
         [tokenOut.address, { leastRaw: amountRaw, mostRaw: amountRaw + (amountRaw * numerator) / denominator }],
       ])
 }

@@ -40,6 +40,10 @@ export interface VenueEntry {
    * was not allowed and runs because this server only tries.
    */
   contained?: true
+  /** Its code runs in the server, because the operator trusts it. */
+  trusted?: true
+  /** Nobody has allowed it: it runs because this server only tries. */
+  tried?: true
   /** Which version of its plugin it is of, where the operator allowed it: the beginning of its hash. */
   plugin?: string
   impl: ServedConnector

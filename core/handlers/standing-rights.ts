@@ -1,9 +1,11 @@
 // What a wallet has allowed to spenders that the plan of a contained plugin names. A simulation is no proof, so this is what bounds a plan that acts
 // otherwise when it is mined: it reaches no right that is larger than what the plan needs.
-import { approvableOf, type At, type Grant, type Plan } from '../contracts/index.ts'
+import { approvableOf, canonicalPermit2, type At, type Grant, type Plan } from '../contracts/index.ts'
 import { formatRaw } from '../decimal.ts'
 import { SluiceError } from '../errors.ts'
 import { isObject } from '../json.ts'
+import { orUndefined } from './context.ts'
+import type { OutcomeBounds } from './outcome.ts'
 import type { NetworkEntry, Registry, VenueEntry } from './registry.ts'
 
 interface Planned {
@@ -11,6 +13,17 @@ interface Planned {
   readonly wallet: string
   /** Tokens of the request, which need not be on the list. */
   readonly tokens: readonly string[]
+  /** What the request lets leave the wallet. Absent: what the plan says that it needs. */
+  readonly bounds?: OutcomeBounds | undefined
+  /** What the operator lets wallets approve beside connectors' spenders. */
+  readonly allowedSpenders?: readonly string[]
+  /** Ids of positions that the wallet may have, by the contract: one that does not list a wallet's is told of them. */
+  readonly positions?: () => Promise<readonly Position[]>
+}
+
+interface Position {
+  readonly collection: string
+  readonly tokenId: bigint
 }
 
 interface Known {
@@ -21,17 +34,26 @@ interface Known {
 
 const distinct = (all: readonly string[]): string[] => [...new Map(all.map((each) => [each.toLowerCase(), each])).values()]
 
+const spendersOf = (impl: VenueEntry['impl']): readonly string[] => [
+  ...Object.values(approvableOf(impl)),
+  ...(impl.permit2?.spenders ?? []),
+]
+
 /** What connectors of a network have approved, and where wallets have positions. */
-function knownOf(venues: readonly VenueEntry[]): Known {
-  const permit2s = distinct(venues.flatMap(({ impl }) => impl.permit2?.address ?? []))
+function knownOf(venues: readonly VenueEntry[], allowedSpenders: readonly string[]): Known {
+  const named = distinct(venues.flatMap(({ impl }) => impl.permit2?.address ?? []))
+  // Wallets may have used it elsewhere.
+  const permit2s = named.length > 0 ? named : [canonicalPermit2]
   // By the contract itself nobody takes anything: what counts are its spenders.
   const isPermit2 = (address: string) => permit2s.some((each) => each.toLowerCase() === address.toLowerCase())
   return {
-    spenders: distinct(venues.flatMap(({ impl }) => [...Object.values(approvableOf(impl)), ...(impl.permit2?.spenders ?? [])])).filter(
-      (each) => !isPermit2(each),
-    ),
+    spenders: distinct([...venues.flatMap(({ impl }) => spendersOf(impl)), ...allowedSpenders]).filter((each) => !isPermit2(each)),
     permit2s,
-    collections: distinct(venues.flatMap(({ impl }) => Object.values(impl.AMM_RANGE?.positionManagers ?? {}))),
+    collections: distinct(
+      venues.flatMap(({ impl: { AMM_RANGE: range } }) =>
+        [range?.positionManager ?? [], ...Object.values(range?.positionManagers ?? {})].flat(),
+      ),
+    ),
   }
 }
 
@@ -45,42 +67,131 @@ export function spendersNamed(steps: Plan['steps'], known: readonly string[]): s
 }
 
 /**
- * @returns nothing where each spender that the plan names may take no more than the plan needs
+ * A spender may take no more than the request lets leave the wallet, all that the plan calls or names together. That holds for the plugin's own
+ * spenders, too: it names these itself, a built-in exchange's router among them, and a contract may take its whole allowance at any time.
  * @throws SluiceError TRADE_FAILED
  */
 export async function refuseStandingRights(
-  { plan, wallet, tokens }: Planned,
-  { impl, chain, network, tokens: book }: NetworkEntry,
+  { plan, wallet, tokens, bounds, allowedSpenders = [], positions }: Planned,
+  on: NetworkEntry,
   venue: VenueEntry,
   registry: Pick<Registry, 'venuesOn'>,
   at: At,
 ): Promise<void> {
+  const { impl, chain, network, tokens: book } = on
   const standing = impl.evm?.standing
   if (!standing) return
-  const { spenders, permit2s, collections } = knownOf(registry.venuesOn(chain, network))
-  const own = Object.values(approvableOf(venue.impl)).map((each) => each.toLowerCase())
-  const named = spendersNamed(plan.steps, spenders).filter((each) => !own.includes(each.toLowerCase()))
+  const venues = registry.venuesOn(chain, network)
+  const { spenders, permit2s, collections } = knownOf(venues, allowedSpenders)
+  const named = distinct([...targetsOf(plan.steps, impl), ...spendersNamed(plan.steps, spenders)]).filter(
+    (each) => !isApprovedFor(venue, each, { venues, allowedSpenders }) && !permit2s.some((permit2) => isSame(permit2, each)),
+  )
   if (named.length === 0) return
   const needed = plan.needs.flatMap((need) => (need.is === 'allowance' ? [need] : []))
   const isToken = (address: string) => address !== impl.nativeCurrency.address && impl.address(address) !== undefined
   const asked = distinct([...book.listed.map(({ address }) => address), ...tokens, ...needed.map(({ token }) => token)]).filter(isToken)
-  const rights = await standing(wallet, named, { tokens: asked, permit2s, collections }, at)
-  const excess = rights.find((right) => exceeds(right, needed))
-  if (!excess) return
-  const { token, spender, amountRaw } = excess
-  const { symbol, decimals } = book.listedAt(token) ?? { symbol: token, decimals: 0 }
-  const current = amountRaw === undefined ? 'everything' : formatRaw(amountRaw, decimals)
-  const revoking = { chain, network, address: wallet, spender, token, amount: '0' }
-  throw new SluiceError(
+  const known = collections.length === 0 ? [] : ((await positions?.()) ?? [])
+  const rights = await standing(wallet, named, { tokens: asked, permit2s, collections, ...(known.length > 0 && { positions: known }) }, at)
+  const excess = excessOf(rights, plan.needs, bounds)
+  if (excess) throw await refusal(excess, { wallet, on, venue, venues }, at)
+}
+
+const isSame = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase()
+
+/** A spender that was approved for this plugin knowingly: for code that runs in the server, or where the server only tries, and nobody else has it. */
+function isApprovedFor(venue: VenueEntry, spender: string, { venues, allowedSpenders }: Others): boolean {
+  const has = ({ impl }: VenueEntry) => spendersOf(impl).some((each) => isSame(each, spender))
+  if (!has(venue)) return false
+  if (venue.trusted === true) return true
+  const isShared = venues.some((each) => each.connector !== venue.connector && has(each))
+  return venue.tried === true && !isShared && !allowedSpenders.some((each) => isSame(each, spender))
+}
+
+interface Others {
+  readonly venues: readonly VenueEntry[]
+  readonly allowedSpenders: readonly string[]
+}
+
+/** Whoever a step calls may be somebody that the wallet approved elsewhere. */
+const targetsOf = (steps: Plan['steps'], impl: NetworkEntry['impl']): readonly string[] =>
+  steps.flatMap((step) => {
+    const to = isObject(step) ? step['to'] : undefined
+    return typeof to === 'string' ? (impl.address(to) ?? []) : []
+  })
+
+interface Excess {
+  readonly grant: Grant
+  readonly neededRaw: bigint
+  /** Whom the plan needs: the others get nothing. */
+  readonly isNeeded: boolean
+}
+
+/** Where spenders may take more of a token than the request lets leave. */
+function excessOf(rights: readonly Grant[], needs: Plan['needs'], bounds: OutcomeBounds | undefined): Excess | undefined {
+  const uncounted = rights.find(({ amountRaw }) => amountRaw === undefined)
+  if (uncounted) return { grant: uncounted, neededRaw: 0n, isNeeded: false }
+  const isNeeded = ({ token, spender }: Grant) =>
+    needs.some((need) => need.is === 'allowance' && isSame(need.token, token) && isSame(need.spender, spender))
+  for (const { token } of rights) {
+    const ofToken = rights.filter((each) => isSame(each.token, token))
+    const currentRaw = ofToken.reduce((sum, { amountRaw = 0n }) => sum + amountRaw, 0n)
+    const neededRaw = mayLeave(token, needs, bounds)
+    if (currentRaw <= neededRaw) continue
+    const grant = ofToken.find((each) => !isNeeded(each)) ?? ofToken[0]
+    // With a single spender it does not matter whether the plan says that it needs it.
+    if (grant) return { grant, neededRaw, isNeeded: ofToken.length === 1 || isNeeded(grant) }
+  }
+  return undefined
+}
+
+/** The most that the request lets leave of a token: the plugin's word on what its plan needs is not asked where the request is known. */
+function mayLeave(token: string, needs: Plan['needs'], bounds: OutcomeBounds | undefined): bigint {
+  if (!bounds) return needs.reduce((sum, need) => (need.is === 'allowance' && isSame(need.token, token) ? sum + need.amountRaw : sum), 0n)
+  const [, range] = [...bounds].find(([address]) => isSame(address, token)) ?? []
+  if (!range) return 0n
+  const leavesRaw = range.leastRaw < 0n ? -range.leastRaw : 0n
+  const { acceptedRaw = 0n } = range
+  return acceptedRaw > leavesRaw ? acceptedRaw : leavesRaw
+}
+
+interface Refused {
+  readonly wallet: string
+  readonly on: NetworkEntry
+  readonly venue: VenueEntry
+  readonly venues: readonly VenueEntry[]
+}
+
+/** Says what stands, what is needed, and how the one becomes the other. */
+async function refusal({ grant, neededRaw, isNeeded }: Excess, { wallet, on, venue, venues }: Refused, at: At): Promise<SluiceError> {
+  const { chain, network, tokens: book } = on
+  const { token, spender, amountRaw, tokenId } = grant
+  const counted = book.listedAt(token) ?? (neededRaw > 0n ? await orUndefined(() => book.resolve(token, 'token', at)) : undefined)
+  const { symbol, decimals } = counted ?? { symbol: token, decimals: 0 }
+  const current = tokenId !== undefined ? `number ${tokenId}` : amountRaw === undefined ? 'everything' : formatRaw(amountRaw, decimals)
+  const needed = isNeeded ? formatRaw(neededRaw, decimals) : '0'
+  const approving = (amount: string) => JSON.stringify(approvalOf(grant, { chain, network, address: wallet, venues, amount }))
+  const take = `take the right back: POST /evm/approve ${approving('0')}`
+  const cure =
+    tokenId !== undefined
+      ? `take the right back: approve(0x${'0'.repeat(40)}, ${tokenId}) of ${token}`
+      : amountRaw === undefined
+        ? `take the right back: setApprovalForAll(${spender}, false) of ${token}`
+        : neededRaw > 0n && isNeeded && counted
+          ? `approve exactly what is needed: POST /evm/approve ${approving(needed)}. Or ${take}`
+          : take
+  const needs = neededRaw > 0n && isNeeded ? `needs ${needed} of it at most` : 'needs none of it'
+  return new SluiceError(
     'TRADE_FAILED',
-    `${spender} may take ${current} of ${symbol} from the wallet, and the plan of ${venue.connector}, which is not built in, names that contract and needs less of it: nothing was signed, because the plan could use that right when it is mined. Trade with a wallet of its own, or take the right back first: ${amountRaw === undefined ? `setApprovalForAll(${spender}, false) of ${token}` : `POST /evm/approve ${JSON.stringify(revoking)}`}.`,
-    { details: { reason: 'a standing right', spender, token, current } },
+    `${spender} may take ${current} of ${symbol} from the wallet, and the plan of ${venue.connector}, which is not built in, names that contract and ${needs}: nothing was signed, because the plan could use that right when it is mined. Trade with a wallet of its own, or ${cure}.`,
+    { details: { reason: 'a standing right', spender, token, current, needed } },
   )
 }
 
-function exceeds({ token, spender, amountRaw }: Grant, needed: readonly { token: string; spender: string; amountRaw: bigint }[]): boolean {
-  if (amountRaw === undefined) return true
-  const isOf = (need: { token: string; spender: string }) =>
-    need.token.toLowerCase() === token.toLowerCase() && need.spender.toLowerCase() === spender.toLowerCase()
-  return amountRaw > needed.filter(isOf).reduce((sum, need) => sum + need.amountRaw, 0n)
+/** The request that sets such a right. One by Permit2 of a spender that no connector has ends with the token's allowance for Permit2. */
+function approvalOf(
+  { token, spender, byPermit2 }: Grant,
+  { venues, amount, ...wallet }: Record<'chain' | 'network' | 'address' | 'amount', string> & { readonly venues: readonly VenueEntry[] },
+) {
+  const isKnown = venues.some(({ impl }) => impl.permit2?.spenders.some((each) => isSame(each, spender)) === true)
+  return { ...wallet, spender: byPermit2 === undefined || isKnown ? spender : byPermit2, token, amount }
 }

@@ -5,6 +5,7 @@ import { badFields, SluiceError } from '../errors.ts'
 import { isObject } from '../json.ts'
 import type { SubmitRequest, SubmitResult } from '../transactions/submit-request.ts'
 import type { ConnectorContext, Services } from './context.ts'
+import { journaledPositions } from './amm/journaled-positions.ts'
 import { checkOutcome, type OutcomeBounds } from './outcome.ts'
 import { limitPlan, mostOf } from './plan-limits.ts'
 import type { NetworkEntry, VenueEntry } from './registry.ts'
@@ -120,7 +121,10 @@ export async function submit(asked: SubmitRequest, context: ConnectorContext, bo
       ? undefined
       : async (checked) => {
           const tokens = [...(bounds?.keys() ?? [])]
-          const standing = refuseStandingRights({ plan, wallet, tokens }, network, venue, services.registry, { signal })
+          const { allowedSpenders } = services.settings.wallet
+          const positions = () => journaledPositions(wallet, network, services)
+          const planned = { plan, wallet, tokens, bounds, allowedSpenders, positions }
+          const standing = refuseStandingRights(planned, network, venue, services.registry, { signal })
           await Promise.all([standing, checkOutcome({ plan, wallet, bounds, checked }, network, venue, { signal })])
         }
   const all = [precondition, simulated].filter((each) => each !== undefined)

@@ -1,9 +1,9 @@
 // Rights that spenders have over a wallet's tokens now, whoever gave them when: allowances of tokens, those by Permit2, and those over all tokens of a
-// collection, such as the positions of a pool.
-import type { At, Grant } from '../../core/contracts/index.ts'
+// collection or one of them, such as the positions of a pool.
+import type { At, Grant, Head } from '../../core/contracts/index.ts'
 import { addressWord } from './encoding.ts'
 import { permit2AllowanceCall, permit2AllowanceOf } from './permit2.ts'
-import { allowanceCall, noResult, uintOf } from './tokens.ts'
+import { allowanceCall, balanceOfCall, noResult, uintOf } from './tokens.ts'
 import type { Call, CallResult, EvmReader } from './types.ts'
 
 export interface StandingQuestion {
@@ -12,26 +12,44 @@ export interface StandingQuestion {
   readonly permit2s: readonly string[]
   /** Contracts of EIP-721 or EIP-1155. */
   readonly collections: readonly string[]
+  /** Tokens of EIP-721 that the owner may have, beside those that their contract lists. */
+  readonly positions?: readonly Position[]
 }
 
-/** https://eips.ethereum.org/EIPS/eip-721 */
+interface Position {
+  readonly collection: string
+  readonly tokenId: bigint
+}
+
+/** Selectors: https://eips.ethereum.org/EIPS/eip-721 */
 const isApprovedForAllCall = (collection: string, owner: string, operator: string): Call => ({
   to: collection,
   data: `0xe985e9c5${addressWord(owner)}${addressWord(operator)}`,
 })
+const numberWord = (number: bigint): string => number.toString(16).padStart(64, '0')
+const tokenOfOwnerCall = (collection: string, owner: string, index: bigint): Call => ({
+  to: collection,
+  data: `0x2f745c59${addressWord(owner)}${numberWord(index)}`,
+})
+const ownerOfCall = ({ collection, tokenId }: Position): Call => ({ to: collection, data: `0x6352211e${numberWord(tokenId)}` })
+const approvedCall = ({ collection, tokenId }: Position): Call => ({ to: collection, data: `0x081812fc${numberWord(tokenId)}` })
 
-/** All in one round trip. What does not answer as a token gives no right. */
+/** Of each collection. Whoever has more gets the rights over these: anybody can send somebody tokens without number. */
+const maxPositions = 1_000n
+
+/** What does not answer as a token gives no right. */
 export function createStandingRights(reader: EvmReader) {
   return async function standing(
     owner: string,
     spenders: readonly string[],
-    { tokens, permit2s, collections }: StandingQuestion,
+    { tokens, permit2s, collections, positions = [] }: StandingQuestion,
     at: At,
   ): Promise<readonly Grant[]> {
     if (spenders.length === 0) return []
     const calls: Call[] = []
     const add = (call: Call): number => calls.push(call) - 1
     const ofPermit2s = permit2s.map((permit2) => tokens.map((token) => add(allowanceCall(token, owner, permit2))))
+    const balances = collections.map((collection) => add(balanceOfCall(collection, owner)))
     const asked = spenders.map((spender) => ({
       spender,
       ofTokens: tokens.map((token) => add(allowanceCall(token, owner, spender))),
@@ -47,16 +65,62 @@ export function createStandingRights(reader: EvmReader) {
       const limitRaw = rawAt(ofContract)
       return allowance.amountRaw < limitRaw ? allowance.amountRaw : limitRaw
     }
-    return asked.flatMap(({ spender, ofTokens, byPermit2, ofCollections }): Grant[] => [
-      ...tokens.flatMap((token, index) => {
-        // What it takes by one way it can take by the other, too.
-        const amountRaw = byPermit2.reduce(
-          (sum, each, which) => sum + permitted(each[index], ofPermit2s[which]?.[index]),
-          rawAt(ofTokens[index]),
-        )
-        return amountRaw > 0n ? [{ token, spender, amountRaw }] : []
-      }),
-      ...collections.flatMap((token, index) => (rawAt(ofCollections[index]) > 0n ? [{ token, spender }] : [])),
-    ])
+    const owned = collections.map((collection, index) => ({ collection, count: rawAt(balances[index]) }))
+    return [
+      ...asked.flatMap(({ spender, ofTokens, byPermit2, ofCollections }): Grant[] => [
+        ...tokens.flatMap((token, index) => {
+          const raws = byPermit2.map((each, which) => permitted(each[index], ofPermit2s[which]?.[index]))
+          // What it takes by one way it can take by the other, too.
+          const amountRaw = raws.reduce((sum, raw) => sum + raw, rawAt(ofTokens[index]))
+          const permit2 = permit2s[raws.findIndex((raw) => raw > 0n)]
+          return amountRaw > 0n ? [{ token, spender, amountRaw, ...(permit2 !== undefined && { byPermit2: permit2 }) }] : []
+        }),
+        ...collections.flatMap((token, index) => (rawAt(ofCollections[index]) > 0n ? [{ token, spender }] : [])),
+      ]),
+      ...(await overSingle(reader, { owner, spenders, owned, positions, head }, at)),
+    ]
   }
 }
+
+interface Owned {
+  readonly owner: string
+  readonly spenders: readonly string[]
+  readonly owned: readonly { readonly collection: string; readonly count: bigint }[]
+  readonly positions: readonly Position[]
+  readonly head: Head
+}
+
+/** Rights over one token of a collection: `approve(spender, tokenId)`. */
+async function overSingle(reader: EvmReader, { owner, spenders, owned, positions, head }: Owned, at: At): Promise<readonly Grant[]> {
+  const listed = owned.flatMap(({ collection, count }) =>
+    Array.from({ length: Number(count < maxPositions ? count : maxPositions) }, (_, index) => ({ collection, index: BigInt(index) })),
+  )
+  const lists = listed.map(({ collection, index }) => tokenOfOwnerCall(collection, owner, index))
+  const found = lists.length === 0 ? [] : (await reader.read(lists, at, head)).results
+  const all = [
+    ...found.flatMap((result, index): Position[] => {
+      const [collection, tokenId] = [listed[index]?.collection, uintOf(result)]
+      return collection === undefined || tokenId === undefined ? [] : [{ collection, tokenId }]
+    }),
+    // A contract that does not list them has them counted all the same.
+    ...positions.filter(({ collection }) => owned.some((each) => isSame(each.collection, collection) && each.count > 0n)),
+  ]
+  const distinct = [...new Map(all.map((each) => [`${each.collection.toLowerCase()} ${each.tokenId}`, each])).values()]
+  if (distinct.length === 0) return []
+  const { results } = await reader.read(
+    distinct.flatMap((each) => [ownerOfCall(each), approvedCall(each)]),
+    at,
+    head,
+  )
+  const addressAt = (index: number): string | undefined => {
+    const word = uintOf(results[index] ?? noResult)
+    return word === undefined ? undefined : `0x${word.toString(16).padStart(40, '0')}`
+  }
+  return distinct.flatMap(({ collection, tokenId }, index): Grant[] => {
+    const [holder, approved] = [addressAt(2 * index), addressAt(2 * index + 1)]
+    const spender = spenders.find((each) => isSame(each, approved ?? ''))
+    return spender !== undefined && isSame(holder ?? '', owner) ? [{ token: collection, spender, tokenId }] : []
+  })
+}
+
+const isSame = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase()

@@ -238,8 +238,8 @@ describe('a plugin that is added, updated and removed while the server runs', fu
     const first = await say('add', await lane('1.0.0', oldRouter), '--yes')
     expect(first.code, first.said).to.equal(0)
     await eventually(async () => (await entry('lane-swap'))?.state === 'loaded', 'it is loaded')
-    expect((await approve({ spender: 'lane-swap', token: 'USDC', amount: '25' })).status).to.equal(200)
-    await eventually(async () => Number(await allowance(oldRouter, 'USDC')) === 25, 'it is approved')
+    expect((await approve({ spender: 'lane-swap', token: 'USDC', amount: '10' })).status).to.equal(200)
+    await eventually(async () => Number(await allowance(oldRouter, 'USDC')) === 10, 'it is approved')
 
     const lock = await readFile(path.join(home, 'sluice.lock'), 'utf8')
     const second = await lane('2.0.0', newRouter)
@@ -251,7 +251,7 @@ describe('a plugin that is added, updated and removed while the server runs', fu
     nothingLeft()
     expect(await readFile(path.join(home, 'sluice.lock'), 'utf8')).to.equal(lock)
     expect(await entry('lane-swap')).to.include({ state: 'loaded', version: '1.0.0' })
-    expect(Number(await allowance(oldRouter, 'USDC'))).to.equal(25)
+    expect(Number(await allowance(oldRouter, 'USDC'))).to.equal(10)
 
     await rpc('evm_setAutomine', false)
     await rpc('evm_setIntervalMining', 0)
@@ -273,12 +273,13 @@ describe('a plugin that is added, updated and removed while the server runs', fu
     for (const token of ['USDC', 'DAI']) expect(Number(await allowance(oldRouter, token)), token).to.equal(0)
     expect(Number((await mined(client, open.body.txHash)).body.fill.amountIn)).to.equal(10)
 
-    await mined(client, (await approve({ spender: 'lane-swap', token: 'USDC', amount: '25' })).body.txHash)
-    expect(Number(await allowance(newRouter, 'USDC'))).to.equal(25)
+    await mined(client, (await approve({ spender: 'lane-swap', token: 'USDC', amount: '10' })).body.txHash)
+    expect(Number(await allowance(newRouter, 'USDC'))).to.equal(10)
     const trade = await client.post('/amm/trade', laneTrade)
     expect(trade.status, trade.text).to.equal(200)
     expect(Number((await mined(client, trade.body.txHash)).body.fill.amountIn)).to.equal(10)
-    expect(Number(await allowance(newRouter, 'USDC'))).to.equal(15)
+    expect(Number(await allowance(newRouter, 'USDC'))).to.equal(0)
+    await mined(client, (await approve({ spender: 'lane-swap', token: 'USDC', amount: '15' })).body.txHash)
   })
 
   it('that shares its spender with another one leaves what it may take; the last one that goes has it revoked', async () => {
@@ -334,7 +335,7 @@ describe('a plugin that is added, updated and removed while the server runs', fu
       .to.include({ tier: 'data', allowedBy: 'operator' })
       .and.not.have.property('notTakenUp')
     expect(Number(await rpc('eth_blockNumber'))).to.be.above(before, 'nothing was set back')
-    expect((await mined(client, (await approve({ spender: 'rillswap', token: 'USDC', amount: '25' })).body.txHash)).status).to.equal(200)
+    expect((await mined(client, (await approve({ spender: 'rillswap', token: 'USDC', amount: '10' })).body.txHash)).status).to.equal(200)
     const trade = await client.post('/amm/trade', { ...laneTrade, connector: 'rillswap' })
     expect(trade.status, trade.text).to.equal(200)
     expect(Number((await mined(client, trade.body.txHash)).body.fill.amountIn)).to.equal(10)

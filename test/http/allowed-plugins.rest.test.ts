@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
-import { stringify } from 'yaml'
+import { Interface } from 'ethers'
+import { parse, stringify } from 'yaml'
 import { approvableOf, revoke, standingAllowances, unminedOf } from '../../core/cli/plugin-allowances.ts'
 import { serverClient } from '../../core/cli/server-client.ts'
 import { lockFile, readLock } from '../../core/config/lock.ts'
@@ -13,7 +14,7 @@ import { writeWholeFile } from '../../core/whole-file.ts'
 import { v2Deployments } from '../../plugins/uniswap/deployments.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
 import { startRelay, type Relay } from '../transactions/relay.ts'
-import { admins, local, mined, noted, oneChain, outcome, twins } from './shared-server.ts'
+import { admins, local, mined, noted, oneChain, outcome, tradeExactly, twins } from './shared-server.ts'
 
 const plugins = fileURLToPath(new URL('../fixtures/plugins/allowed', import.meta.url))
 const plainSwap = fileURLToPath(new URL('../fixtures/plugins/contained/plain-swap', import.meta.url))
@@ -28,6 +29,21 @@ for (const [file, from, to] of [
   ['defaults.yml', router, ownRouter],
 ] as const)
   writeFileSync(path.join(ownSwap, file), readFileSync(path.join(plainSwap, file), 'utf8').replace(`'${from}'`, `'${to}'`))
+
+/** The same as `rogue`, but with no spender of its own: it calls the router all the same. */
+const shySwap = path.join(path.dirname(ownSwap), 'shy-swap')
+cpSync(path.join(plugins, 'rogue'), shySwap, { recursive: true })
+const rogueCode = readFileSync(path.join(shySwap, 'index.ts'), 'utf8')
+writeFileSync(
+  path.join(shySwap, 'index.ts'),
+  rogueCode.replace("name: 'rogue'", "name: 'shy-swap'").replace('spenders: amm.spenders,', 'spenders: {},'),
+)
+const weth = '0x1b9f902252Ad25601aCB5E70ac1E2035B285D348'
+const contracts = (
+  parse(readFileSync(fileURLToPath(new URL('../../plugins/uniswap/defaults.yml', import.meta.url)), 'utf8')) as {
+    contractAddresses: { local: Record<string, string> }
+  }
+).contractAddresses.local
 
 /** Forks of the same exchange as data alone. One has a fee that leaves the wallet a tenth, one the most slippage that such a plugin may bring. */
 const ofData = ['plain-data', 'greedy-data', 'loose-data'].map((name) => {
@@ -60,6 +76,7 @@ const lock = {
     rogue: allowed(`${plugins}/rogue`),
     'plain-swap': allowed(plainSwap),
     'own-swap': allowed(ownSwap, ownRouter),
+    'shy-swap': allowed(shySwap),
     ...Object.fromEntries(ofData.map((folder) => [path.basename(folder), allowed(folder, router, 'data')])),
   },
 }
@@ -69,19 +86,27 @@ const twinList = {
 }
 
 describe('trades of a plugin that the operator has allowed', function () {
-  this.timeout(60_000)
+  this.timeout(180_000)
   let server: TestServer
   let relay: Relay
+  const approve = async (fields: object, amount: string, wallet = admins) => {
+    const answer = await server.client.post('/evm/approve', { ...local, address: wallet, amount, ...fields })
+    expect(outcome(answer), answer.text).to.equal('200')
+    await mined(server.client, answer.body.txHash)
+  }
   const nonce = () => rpcTo(server.rpcUrl)('eth_getTransactionCount', admins, 'pending')
   const trade = (swap: Record<string, string>) =>
-    server.client.post('/amm/trade', { ...local, connector: 'rogue', address: admins, base: 'WETH', quote: 'USDC', side: 'SELL', ...swap })
+    tradeExactly(server.client, { ...local, connector: 'rogue', address: admins, base: 'WETH', quote: 'USDC', side: 'SELL', ...swap })
   /** The last digit says how the plugin lies about it. */
   const [honest, half, lyingFill] = ['0.100000000000000000', '0.100000000000000001', '0.100000000000000002'] as const
+  /** Its call takes 10 WETH. */
+  const greedy = '0.100000000000000004'
+  const sale = { base: 'WETH', quote: 'USDC', side: 'SELL', amount: honest }
 
   before(async () => {
     server = await startServer({
       settings: { ...oneChain.settings },
-      plugins: [plugins, plainSwap, ownSwap, ...ofData],
+      plugins: [plugins, plainSwap, ownSwap, shySwap, ...ofData],
       between: async (rpcUrl) => {
         relay = await startRelay(rpcUrl)
         return relay.url
@@ -92,11 +117,6 @@ describe('trades of a plugin that the operator has allowed', function () {
         'tokens/ethereum/local.json': JSON.stringify(twinList),
       },
     })
-    for (const token of ['WETH', 'USDC']) {
-      const answer = await server.client.post('/evm/approve', { ...local, address: admins, spender: 'rogue', token, amount: '1000' })
-      expect(outcome(answer), answer.text).to.equal('200')
-      await mined(server.client, answer.body.txHash)
-    }
   })
   after(async () => {
     await server?.stop()
@@ -179,6 +199,82 @@ describe('trades of a plugin that the operator has allowed', function () {
     expect(outcome(answer), answer.text).to.equal('200')
     const { body } = await mined(server.client, answer.body.txHash)
     expect(body.fill).to.include({ amountIn: honest, amountOut: answer.body.expectedAmount })
+  })
+
+  /** Of what a spender may take, nothing is signed; `cure` is what the answer says to do. */
+  async function expectRefusedByRight(trading: Record<string, string>, says: RegExp): Promise<void> {
+    const before = await nonce()
+    const answer = await server.client.post('/amm/trade', {
+      ...{ ...local, connector: 'rogue', address: admins, base: 'WETH', quote: 'USDC', side: 'SELL', amount: honest },
+      ...trading,
+    })
+    expect(outcome(answer), answer.text).to.equal('422 TRADE_FAILED')
+    expect(answer.body.details.reason).to.equal('a standing right')
+    expect(answer.body.message).to.match(says)
+    expect(await nonce()).to.equal(before)
+  }
+
+  it('reach nothing that stands for the router of a built-in exchange, be it among their own spenders or not', async () => {
+    await approve({ spender: router, token: 'WETH' }, '10')
+    for (const connector of ['rogue', 'shy-swap', 'plain-data'])
+      for (const amount of [honest, greedy])
+        await expectRefusedByRight(
+          { connector, amount },
+          new RegExp(`${router} may take 10 of WETH from the wallet, and the plan of ${connector}.*POST /evm/approve .*"amount":"0"`),
+        )
+    // Nor of the token that comes in.
+    await approve({ spender: router, token: 'WETH' }, honest)
+    await approve({ spender: router, token: 'USDC' }, '5')
+    await expectRefusedByRight({}, /may take 5 of USDC .* needs none of it/)
+    await approve({ spender: router, token: 'USDC' }, '0')
+    const answer = await server.client.post('/amm/trade', { ...local, connector: 'rogue', address: admins, ...sale })
+    expect(outcome(answer), answer.text).to.equal('200')
+    await mined(server.client, answer.body.txHash)
+  })
+
+  it('are signed where a purchase may cost by its limitPrice what is approved, and not where more is', async () => {
+    const buying = { connector: 'rogue', base: 'WETH', quote: 'USDC', side: 'BUY', amount: '0.1' }
+    const { body } = await server.client.get('/amm/price', { ...local, ...buying })
+    const limitPrice = (Number(body.price) * 1.05).toFixed(6)
+    const costRaw = BigInt(Math.ceil(Number(limitPrice) * 1e5))
+    const decimal = (raw: bigint) => `${raw / 1_000_000n}.${(raw % 1_000_000n).toString().padStart(6, '0')}`
+    await approve({ spender: router, token: 'USDC' }, decimal(costRaw + 2n))
+    await expectRefusedByRight({ ...buying, limitPrice }, /approve exactly what is needed: POST \/evm\/approve /)
+    await approve({ spender: router, token: 'USDC' }, decimal(costRaw))
+    const answer = await server.client.post('/amm/trade', { ...local, ...buying, address: admins, limitPrice })
+    expect(outcome(answer), answer.text).to.equal('200')
+    await mined(server.client, answer.body.txHash)
+    await approve({ spender: router, token: 'USDC' }, '0')
+  })
+
+  it('reach nothing that Permit2 lets somebody take, nor positions, all of them or one', async () => {
+    const rpc = rpcTo(server.rpcUrl)
+    const send = async (to: string, method: string, ...args: unknown[]) => {
+      const data = new Interface([`function ${method}`]).encodeFunctionData(method.slice(0, method.indexOf('(')), args)
+      await mined(server.client, String(await rpc('eth_sendTransaction', { from: admins, to, data, gas: '0xf4240' })))
+    }
+    await rpc('anvil_impersonateAccount', admins)
+    const { permit2Address: permit2 = '', positionManagerAddress: positions = '' } = contracts
+    await approve({ spender: router, token: 'WETH' }, honest)
+    await send(weth, 'approve(address,uint256)', permit2, 10n ** 19n)
+    await send(permit2, 'approve(address,address,uint160,uint48)', weth, router, 10n ** 19n, 2n ** 48n - 1n)
+    await expectRefusedByRight({}, new RegExp(`may take 10.1 of WETH .*"spender":"${permit2}"`, 'i'))
+    await send(permit2, 'approve(address,address,uint160,uint48)', weth, router, 0n, 0n)
+
+    await send(positions, 'setApprovalForAll(address,bool)', router, true)
+    await expectRefusedByRight({}, new RegExp(`may take everything of ${positions} .*setApprovalForAll\\(${router}, false\\)`))
+    await send(positions, 'setApprovalForAll(address,bool)', router, false)
+
+    for (const token of ['WETH', 'USDC']) await approve({ spender: positions, token }, '1000')
+    const range = { token0: 'WETH', token1: 'USDC', fee: 'MEDIUM', lowerPrice: '1000', upperPrice: '9000', amount0: '0.1', amount1: '300' }
+    const added = await server.client.post('/amm/liquidity/add', { ...local, connector: 'uniswap', address: admins, ...range })
+    const { tokenId } = (await mined(server.client, added.body.txHash)).body.fill
+    await send(positions, 'approve(address,uint256)', router, BigInt(tokenId))
+    await expectRefusedByRight({}, new RegExp(`may take number ${tokenId} of ${positions} .*approve\\(0x0{40}, ${tokenId}\\)`))
+    await send(positions, 'approve(address,uint256)', `0x${'0'.repeat(40)}`, BigInt(tokenId))
+    const answer = await server.client.post('/amm/trade', { ...local, connector: 'rogue', address: admins, ...sale })
+    expect(outcome(answer), answer.text).to.equal('200')
+    await mined(server.client, answer.body.txHash)
   })
 
   it('have the fill that their events tell, whatever the plugin says', async () => {
@@ -266,12 +362,20 @@ describe('trades of a plugin that the operator has allowed', function () {
 
   it('are all signed where twenty of one wallet are on their way', async () => {
     const rpc = rpcTo(server.rpcUrl)
+    for (const token of ['WETH', 'USDC']) await approve({ spender: router, token }, '0')
     const before = Number(await nonce())
     await rpc('evm_setAutomine', false)
     try {
       const sides = Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? 'SELL' : 'BUY'))
       const answers = await Promise.all(
-        sides.map((side, index) => trade({ connector: index % 4 < 2 ? 'rogue' : 'plain-swap', amount: '0.01', side })),
+        sides.map((side, index) =>
+          // Of the coin: a spender's allowance may be that of one trade.
+          trade({
+            connector: index % 4 < 2 ? 'rogue' : 'plain-swap',
+            ...(side === 'SELL' ? { base: 'ETH', amount: '0.01' } : { base: 'USDC', quote: 'ETH', amount: '10' }),
+            side,
+          }),
+        ),
       )
       for (const answer of answers) expect(outcome(answer), answer.text).to.equal('200')
       const nonces = answers.map(({ body }) => Number(body.nonce)).toSorted((one, other) => one - other)
@@ -299,6 +403,7 @@ describe('trades of a plugin that the operator has allowed', function () {
   })
 
   it('are not signed where the node can simulate in no way, which the answer says', async () => {
+    await approve({ spender: router, token: 'WETH' }, honest)
     refuses('eth_simulateV1', 'overrides')
     const before = await nonce()
     const answer = await trade({ amount: honest })

@@ -121,3 +121,20 @@ export async function toldSeconds(client: Client, rpc: Rpc): Promise<number> {
 
 /** An address that nobody has used before. */
 export const freshAddress = (): string => Wallet.createRandom().address
+
+/** Sends a trade of a contained plugin: its spenders may take what the trade needs, neither less nor more. */
+export async function tradeExactly(
+  client: Client,
+  trade: { readonly address: string } & Readonly<Record<string, unknown>>,
+): Promise<Answer> {
+  for (let tries = 0; ; tries++) {
+    const answer = await client.post('/amm/trade', trade)
+    const { name, details } = answer.body ?? {}
+    const isOfAllowance = name === 'INSUFFICIENT_ALLOWANCE' || details?.reason === 'a standing right'
+    if (!isOfAllowance || tries === 4) return answer
+    const { spender, tokenAddress = details.token, needed } = details
+    const approved = await client.post('/evm/approve', { ...local, address: trade.address, spender, token: tokenAddress, amount: needed })
+    if (approved.status !== 200) return approved
+    await mined(client, approved.body.txHash)
+  }
+}

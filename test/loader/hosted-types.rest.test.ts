@@ -68,7 +68,11 @@ describe('connectors of third parties that make plans of EVM transactions', func
 
   it('add, show, collect from and remove liquidity, beside swaps of the same exchange', async () => {
     const [on, ours] = [{ connector: 'pool-copy' }, { connector: 'uniswap' }]
-    for (const token of ['WETH', 'USDC']) await act('/evm/approve', { spender: 'pool-copy/positions', token })
+    for (const [token, amount] of [
+      ['WETH', '0.5'],
+      ['USDC', '2000'],
+    ])
+      await act('/evm/approve', { spender: 'pool-copy/positions', token, amount })
     const pair = { token0: 'WETH', token1: 'USDC', fee: 'MEDIUM' }
     const { price } = await ask('/amm/liquidity/price', { ...on, ...pair })
     expect(price).to.equal((await ask('/amm/liquidity/price', { ...ours, ...pair })).price)
@@ -97,6 +101,8 @@ describe('connectors of third parties that make plans of EVM transactions', func
       amount1: '1',
     })
     expect(bound.body, bound.text).to.include({ name: 'INCOMPLETE_PARAMS' })
+    // What the range took less than was offered is left of the allowances.
+    for (const token of ['WETH', 'USDC']) await act('/evm/approve', { spender: 'pool-copy/positions', token, amount: '0' })
     const removed = await act('/amm/liquidity/remove', { ...on, tokenId, burn: true })
     expect(removed.poll.fill).to.include({ liquidity })
     // Nobody has to be asked for it any more.
@@ -107,9 +113,10 @@ describe('connectors of third parties that make plans of EVM transactions', func
     const on = { connector: 'pool-copy', tokens: ['ETH', 'USDC'] }
     const { pool } = await read('/amm/shares/position', { ...on, address })
     await act('/evm/approve', { spender: 'pool-copy/v2', token: 'USDC', amount: '4000' })
-    const added = await act('/amm/shares/add', { ...on, amounts: ['1'] })
+    const added = await act('/amm/shares/add', { ...on, amounts: ['1', '4000'] })
     const { shares } = added.poll.fill
     expect(added.poll.fill).to.deep.include({ shares: added.answer.shares, amounts: added.answer.amounts })
+    await act('/evm/approve', { spender: 'pool-copy/v2', token: 'USDC', amount: '0' })
     await act('/evm/approve', { spender: 'pool-copy/v2', token: pool, amount: shares })
     const removed = await act('/amm/shares/remove', { ...on, pool, shares })
     expect(removed.poll.fill).to.deep.include({ shares, amounts: removed.answer.amounts })
@@ -119,7 +126,7 @@ describe('connectors of third parties that make plans of EVM transactions', func
   it('open and close a position of perpetuals', async () => {
     const on = { connector: 'perp-copy' }
     const ETH = { base: 'ETH', quote: 'USD' }
-    await act('/evm/approve', { spender: 'perp-copy', token: 'USDC' })
+    await act('/evm/approve', { spender: 'perp-copy', token: 'USDC', amount: '10000' })
     await act('/perpAMM/deposit', { ...on, token: 'USDC', amount: '10000' })
     const opened = await act('/perpAMM/open', { ...on, ...ETH, amount: '2', side: 'LONG', margin: '2000', leverage: '5' })
     expect(opened.poll.fill).to.include({ price: opened.answer.price })
@@ -148,7 +155,7 @@ describe('connectors of third parties that make plans of EVM transactions', func
   it('place and cancel orders, and have their books followed', async () => {
     const on = { connector: 'book-copy' }
     const market = 'WETH-DAI'
-    await act('/evm/approve', { spender: 'book-copy', token: 'WETH' })
+    await act('/evm/approve', { spender: 'book-copy', token: 'WETH', amount: '0.5' })
     const door = { url: server.kernel.url, certsDir: server.settings.ssl.certsDir, name: 'client' }
     const follower = await follow(door, { topics: 'orderBook', ...local, ...on, market })
     try {

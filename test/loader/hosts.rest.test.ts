@@ -64,10 +64,16 @@ describe('a plugin of a third party in its host', function () {
     expect(theirs.body).to.include({ source: 'memory', expectedAmount: ours.body.expectedAmount })
   })
 
-  it('trades, and says what the trade gave', async () => {
-    const approval = await client.post('/evm/approve', { ...local, address: traders, spender: 'plain-swap', token: 'WETH' })
+  /** Its router is that of the built-in Uniswap, too: no more than a trade needs. */
+  async function approve(): Promise<void> {
+    const fields = { ...local, address: traders, spender: 'plain-swap', token: 'WETH', amount: '0.1' }
+    const approval = await client.post('/evm/approve', fields)
     expect(approval.status, approval.text).to.equal(200)
     await mined(client, approval.body.txHash)
+  }
+
+  it('trades, and says what the trade gave', async () => {
+    await approve()
     const swap = { connector: 'plain-swap', base: 'WETH', quote: 'USDC', amount: '0.1', side: 'SELL' }
     const quote = await client.get('/amm/price', { ...local, ...swap })
     const trade = await client.post('/amm/trade', { ...local, address: traders, ...swap })
@@ -78,6 +84,7 @@ describe('a plugin of a third party in its host', function () {
 
   it('has its prices followed: a block that changes one is told', async () => {
     const door = { url: server.kernel.url, certsDir: server.settings.ssl.certsDir, name: 'client' }
+    await approve()
     const swap = { connector: 'plain-swap', base: 'WETH', quote: 'USDC', amount: '0.1', side: 'SELL' }
     const follower = await follow(door, { topics: 'price', ...local, ...swap })
     try {

@@ -120,7 +120,7 @@ export async function checkContained({ images: { devnet: image }, running, newFo
 
   await check('it quotes and trades', async () => {
     await works(client, 'plain-swap', server.container.output)
-    const approval = await client.post('/evm/approve', { ...local, address, spender: 'plain-swap', token: 'WETH' })
+    const approval = await client.post('/evm/approve', { ...local, address, spender: 'plain-swap', token: 'WETH', amount: '0.1' })
     expect(approval.status, approval.text).to.equal(200)
     await mined(client, approval.body.txHash)
     const swap = { ...local, connector: 'plain-swap', base: 'WETH', quote: 'USDC', amount: '0.1', side: 'SELL' }

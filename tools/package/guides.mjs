@@ -151,7 +151,7 @@ describe('the guides for authors, with the packages', () => {
           () => client.get('/amm/price', swap),
           (answer) => answer.name !== 'SERVICE_UNINITIALIZED',
         )
-        await mined(await client.post('/evm/approve', { ...network, address: wallet, spender: name, token: 'WETH', amount: '1' }))
+        await mined(await client.post('/evm/approve', { ...network, address: wallet, spender: name, token: 'WETH', amount: '0.5' }))
         const trade = await client.post('/amm/trade', { ...swap, address: wallet, limitPrice: quote.slippagePrice })
         const { fill } = await mined(trade)
         expect(fill).to.include({ amountIn: '0.500000000000000000', amountOut: trade.expectedAmount })

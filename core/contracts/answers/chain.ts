@@ -70,7 +70,13 @@ const transactionSchema = object<Transaction>({
 })
 
 const maxTokens = 100_000
-const grantSchema = object<Grant>({ token: text(), spender: text(), amountRaw: optional(amount()) })
+const grantSchema = object<Grant>({
+  token: text(),
+  spender: text(),
+  amountRaw: optional(amount()),
+  tokenId: optional(amount()),
+  byPermit2: optional(text()),
+})
 type Simulated<Is extends SimulatedOutcome['is']> = Extract<SimulatedOutcome, { is: Is }>
 const outcomeSchema: Schema<SimulatedOutcome | 'unavailable'> = either(
   oneOf('unavailable'),

@@ -1,7 +1,7 @@
 // The ids of positions that this server's own transactions made: for exchanges that do not list a wallet's positions.
 import * as json from '../../json.ts'
 import { orUndefined, type Services, type TargetContext } from '../context.ts'
-import type { VenueEntry } from '../registry.ts'
+import type { NetworkEntry, VenueEntry } from '../registry.ts'
 
 /** Of a wallet, the newest entries of the journal that are read. */
 const maxEntries = 5_000
@@ -48,6 +48,23 @@ export async function journaledIds(
   if (ofVenue.size >= maxCached) ofVenue.clear()
   ofVenue.set(owner, { ids: [...ids], lastEvent, expires: performance.now() + cachedMs })
   return [...ids]
+}
+
+/** The same of all exchanges of a network, each under the contracts that it may be a token of. */
+export async function journaledPositions(
+  owner: string,
+  network: NetworkEntry,
+  { transactions, registry }: Pick<Services, 'transactions' | 'registry'>,
+): Promise<readonly { readonly collection: string; readonly tokenId: bigint }[]> {
+  const venues = registry.venuesOn(network.chain, network.network).filter(({ impl }) => impl.AMM_RANGE?.positionsOf)
+  const all = await Promise.all(
+    venues.map(async (venue) => {
+      const ids = await journaledIds(owner, { network, venue }, { transactions })
+      const collections = Object.values(venue.impl.AMM_RANGE?.positionManagers ?? {})
+      return collections.flatMap((collection) => ids.map((tokenId) => ({ collection, tokenId })))
+    }),
+  )
+  return all.flat()
 }
 
 function idIn(fill: unknown): bigint | undefined {

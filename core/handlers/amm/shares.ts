@@ -63,7 +63,9 @@ const ammSharesAdd: Handler<'AMMSharesAdd'> = async (request, context) => {
     poolShare: showPart(sharesRaw, pool.totalSharesRaw + sharesRaw),
     ...(plan.deadline !== undefined && { deadline: plan.deadline }),
   }
-  const bounds = atMostLeaves(ordered.tokens.map(({ address }, index) => ({ token: address, amountRaw: paidRaw[index] ?? 0n })))
+  const bounds = atMostLeaves(
+    ordered.tokens.map(({ address }, index) => ({ token: address, amountRaw: paidRaw[index] ?? 0n, acceptedRaw: mostRaw[index] })),
+  )
   const ofCoin = ordered.tokens.findIndex(({ native }) => native)
   const scope = { contracts: venue.contracts, valueRaw: paidRaw[ofCoin] ?? 0n, deadline: terms.deadline }
   return submitAndShow({ plan, scope, bounds, kind: 'liquidity', about: aboutShares(pool, ordered) }, shown, wallet, context)

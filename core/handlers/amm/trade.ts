@@ -121,7 +121,8 @@ function tradesOn({ request, swapRequest, wallet }: Trade, context: ConnectorCon
       ...(request.privateOnly && { privateOnly: true as const }),
       ...(source === 'memory' && { checkFromCache }),
     }
-    const bounds = swapBounds(toSwap(swapRequest), { quotedRaw: quote.amountRaw, boundRaw, slippage })
+    const acceptedRaw = acceptedOf(swapRequest, request.limitPrice)
+    const bounds = swapBounds(toSwap(swapRequest), { quotedRaw: quote.amountRaw, boundRaw, slippage, acceptedRaw })
     return answer(await submit(submission, context, bounds))
   }
 }
@@ -315,6 +316,12 @@ function maxValueRaw(swapRequest: SwapRequest, boundRaw: bigint): bigint {
 function limitOf({ base, quote, side, amountRaw }: SwapRequest, limitPrice: string | undefined): bigint | undefined {
   if (limitPrice === undefined) return undefined
   return valueAt(limitPrice, { raw: amountRaw, decimals: base.decimals }, quote.decimals, side === 'BUY' ? 'down' : 'up')
+}
+
+/** What a purchase may cost by its limitPrice, as a caller computes it who approves that: with the last unit rounded up. */
+function acceptedOf({ base, quote, side, amountRaw }: SwapRequest, limitPrice: string | undefined): bigint | undefined {
+  if (limitPrice === undefined || side !== 'BUY') return undefined
+  return valueAt(limitPrice, { raw: amountRaw, decimals: base.decimals }, quote.decimals, 'up')
 }
 
 /** What the journal keeps of a trade, in `about`, to show its fill in the caller's terms. */
