@@ -17,7 +17,7 @@ import { bookCards, bookCardTitles } from './cards/books.ts'
 import { lpCards } from './cards/lp.ts'
 import { perpCards } from './cards/perp.ts'
 import { sharesCards } from './cards/shares.ts'
-import { quotedPairs, type AddCard, type TestVenue, nodeCall } from './cards/venue.ts'
+import { loansBy, quotedPairs, type AddCard, type TestVenue, nodeCall } from './cards/venue.ts'
 import {
   devnetBookOperators,
   devnetNoDeadline,
@@ -103,7 +103,7 @@ export function connectorCards(
       suite?.tests.splice(suite.tests.indexOf(standIn), 1)
       const add: AddCard = (title, run) => suite?.addTest(new Test(title, runsCard(run)))
       if (types.includes('AMM')) {
-        Object.assign(venue, await quotedPairs(venue))
+        Object.assign(venue, await quotedPairs(venue), { tryLoans: await loansBy(ammOf(plugin, venue), venue) })
         ammCards(venue, add)
       }
       if (types.includes('AMM_RANGE')) lpCards(venue, add, furtherVersions(plugin, venue))
@@ -127,6 +127,12 @@ export function connectorCards(
 function furtherVersions({ venues }: LoadedPlugin, { chain, network }: TestVenue): readonly string[] {
   const here = venues.find((each) => each.chain === chain && each.network === network)
   return here && 'AMM_RANGE' in here.implementation ? (here.implementation.AMM_RANGE?.rangeVersions.slice(1) ?? []) : []
+}
+
+/** @internal On the network of the cards. */
+export function ammOf({ venues }: LoadedPlugin, { chain, network }: Pick<TestVenue, 'chain' | 'network'>) {
+  const here = venues.find((each) => each.chain === chain && each.network === network)
+  return here && 'AMM' in here.implementation ? here.implementation.AMM : undefined
 }
 
 /** Stands for the cards until they are known: mocha runs no `before`, and passes, where `--grep` names no test that is there from the beginning. */
@@ -183,7 +189,8 @@ async function onDevnet(folder: string, { rpcUrl }: TestServer): Promise<VenuePa
   }
 }
 
-function loadedPlugin({ kernel }: TestServer, name: string): LoadedPlugin {
+/** @internal */
+export function loadedPlugin({ kernel }: TestServer, name: string): LoadedPlugin {
   const loaded = kernel.plugins.loaded.find((each) => each.kind === 'connector' && each.name === name)
   if (loaded) return loaded
   const refusal = kernel.plugins.refused.find((each) => each.name === name)

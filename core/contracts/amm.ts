@@ -161,6 +161,15 @@ export interface Fill {
   amountOutRaw: bigint
 }
 
+/** What a pool did with a token that it was to lend and got back at once. */
+export interface LoanTrial {
+  readonly pool: string
+  readonly version: string
+  readonly token: string
+  /** `failed`: the pool or the token refused, so that the trial shows nothing of the token. */
+  readonly outcome: 'exact' | 'inexact' | 'failed'
+}
+
 export interface AMM<F extends Types = Types> {
   /** Labels of the exchange's protocol versions that routes may take; empty for an exchange with one. */
   readonly versions: readonly string[]
@@ -179,6 +188,11 @@ export interface AMM<F extends Types = Types> {
   ): Promise<{ readonly head: Head; readonly pools: readonly PoolView[] }>
   /** The addresses of the tokens of a contract that may be a pool; undefined where it does not say. Since 1.1. */
   poolTokens?(pool: string, at: At): Promise<readonly string[] | undefined>
+  /**
+   * Tries how pools between these tokens lend, by which transfers of unlisted tokens are tried. For the contract tests: quotes of listed tokens need it
+   * never. Since 1.1.
+   */
+  tryLoans?(pairs: readonly Pick<Swap, 'tokenIn' | 'tokenOut'>[], at: At): Promise<readonly LoanTrial[]>
   swap(quote: Quote, terms: SwapTerms<F['address']>): Plan<F>
   /**
    * Those of the connector's spenders that a wallet approves to swap by every version, in as few transactions as possible: the connector's name alone

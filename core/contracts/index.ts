@@ -8,6 +8,7 @@ export type {
   Fill,
   FollowedPricing,
   Hop,
+  LoanTrial,
   PoolDepth,
   PoolsChoice,
   PoolView,

@@ -1,8 +1,8 @@
 import { AbiCoder, Interface, ZeroAddress } from 'ethers'
-import { SluiceError, type At, type Token, type Swap } from '../../core/contracts/index.ts'
+import { SluiceError, type At, type LoanTrial, type Token, type Swap } from '../../core/contracts/index.ts'
 import type { EvmReader } from '../evm/types.ts'
 import artifact from './artifacts/TransferProbe.json' with { type: 'json' }
-import type { Loan } from './protocol.ts'
+import type { Loan, Pool, PoolProtocol } from './protocol.ts'
 import type { PoolEdge, PoolGraph } from './routing/graph.ts'
 
 /** A token can switch on a fee at any time, so a verdict expires. */
@@ -122,16 +122,46 @@ export function untrustedTokens(
 }
 
 function firstLoan(lenders: readonly PoolEdge[], token: string): Loan | undefined {
-  for (const { protocol, pool } of lenders) {
-    const loan = protocol.loan?.(pool, token)
-    if (loan === undefined) continue
-    if (!/^0x([0-9a-f]{2})+$/i.test(loan.code) || typeof loan.sentRaw !== 'bigint')
-      throw new Error(
-        `loan of the protocol '${protocol.version}' must return code as hexadecimal text and sentRaw as a bigint, or undefined; lender makes both`,
-      )
-    return loan
+  for (const lender of lenders) {
+    const loan = loanOf(lender, token)
+    if (loan) return loan
   }
   return undefined
+}
+
+interface Lender {
+  readonly protocol: PoolProtocol
+  readonly pool: Pool
+}
+
+function loanOf({ protocol, pool }: Lender, token: string): Loan | undefined {
+  const loan = protocol.loan?.(pool, token)
+  if (loan !== undefined && (!/^0x([0-9a-f]{2})+$/i.test(loan.code) || typeof loan.sentRaw !== 'bigint'))
+    throw new Error(
+      `loan of the protocol '${protocol.version}' must return code as hexadecimal text and sentRaw as a bigint, or undefined; lender makes both`,
+    )
+  return loan
+}
+
+/** Of the pools that the contract tests try. */
+const maxTriedPools = 100
+
+/** What these pools do with each of their tokens, where they lend it. @throws what `loan` throws */
+export async function tryLoans(reader: EvmReader, pools: readonly Lender[], at: At): Promise<readonly LoanTrial[]> {
+  const loans = pools.slice(0, maxTriedPools).flatMap((lender) =>
+    lender.pool.tokens.flatMap((token) => {
+      const loan = loanOf(lender, token)
+      return loan ? [{ pool: lender.pool.address, version: lender.protocol.version, token, loan }] : []
+    }),
+  )
+  return Promise.all(
+    loans.map(async ({ loan, ...of }): Promise<LoanTrial> => {
+      const trial = await tryTransfer(reader, loan, at)
+      if (!trial) return { ...of, outcome: 'failed' }
+      const { sentRaw, arrivedRaw, returnedRaw = 0n } = trial
+      return { ...of, outcome: arrivedRaw >= sentRaw && returnedRaw >= arrivedRaw ? 'exact' : 'inexact' }
+    }),
+  )
 }
 
 /** What happened to tokens that a pool lent and got back at once, in smallest units. */

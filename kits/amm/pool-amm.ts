@@ -22,7 +22,7 @@ import { getAddress, isAddress } from 'ethers'
 import { isObject } from '../../core/json.ts'
 import type { Evm, EvmIntent, EvmReader, CallResult, Call } from '../evm/types.ts'
 import { listedVersions } from './deployment.ts'
-import { feeOnTransferCheck, untrustedTokens } from './fee-on-transfer.ts'
+import { feeOnTransferCheck, tryLoans, untrustedTokens } from './fee-on-transfer.ts'
 import { poolToken, priceSwap } from './price.ts'
 import {
   type PoolExchange,
@@ -115,6 +115,14 @@ export function poolAMM(
       const between = passages.map(({ tokenIn, tokenOut }): Pair => [tokenIn, tokenOut])
       const { head, graph } = await loadPools(reader, options.checks, { protocols, chosen: [] }, between, [], at)
       return { head, pools: await viewPools(graph.pools, passages, choice, at) }
+    },
+    async tryLoans(pairs, at) {
+      const between = pairs.map((each): Pair => {
+        const { tokenIn, tokenOut } = passageOf(each, reader.wrapped)
+        return [tokenIn, tokenOut]
+      })
+      const { graph } = await loadPools(reader, options.checks, { protocols, chosen: [] }, between, [], at)
+      return tryLoans(reader, graph.pools, at)
     },
     async poolTokens(pool, at) {
       if (!isAddress(pool)) return undefined

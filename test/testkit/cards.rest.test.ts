@@ -14,7 +14,8 @@ import { waitFor } from '../../testkit/cards/expect.ts'
 import { lpCards } from '../../testkit/cards/lp.ts'
 import { sharesCards } from '../../testkit/cards/shares.ts'
 import { perpCards } from '../../testkit/cards/perp.ts'
-import { nodeCall, price, quotedPairs, waitForMined, type AddCard, type TestVenue } from '../../testkit/cards/venue.ts'
+import { ammOf, loadedPlugin } from '../../testkit/connector-contract.ts'
+import { loansBy, nodeCall, price, quotedPairs, waitForMined, type AddCard, type TestVenue } from '../../testkit/cards/venue.ts'
 import { expectPaidOnly, readWalletChanges } from '../../testkit/cards/wallet-changes.ts'
 import { devnetBookOperators, devnetPerpOperator, devnetQuoter } from '../../testkit/devnet-operators.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
@@ -44,6 +45,7 @@ const outOf = 'if (amountRaw >= outRaw) return undefined'
 const spot = 'return { numerator: outRaw, denominator: inRaw }'
 const balance = "{ is: 'balance', token: tokenIn.address, amountRaw: mostRaw },"
 const allowance = "{ is: 'allowance', token: tokenIn.address, spender: address, amountRaw: mostRaw },"
+const borrow = "const borrow = lender({ lends: 'swap(uint256 amount0Out, uint256 amount1Out, address to, bytes data)', recipient: 2 })"
 const reserves = 'state: [reserve0, reserve1] } : null'
 const inverted = 'state: [reserve1, reserve0] } : null'
 
@@ -125,7 +127,22 @@ const mutations: Readonly<Record<string, Mutation>> = {
     line: 'const sentRaw = trialAmount(along(pool, token).inRaw)',
     becomes: "const sentRaw = trialAmount(along(pool, token).inRaw); throw new Error('no lender')",
     card: 'AMM-12',
-    says: /fails by a defect of the connector .*look at `loan`/,
+    says: /^`loan` of a pool throws \(.*`lender` makes/,
+  },
+  'loan-refuses': {
+    what: 'a `loan` that throws an error of the table, by which a token may be refused',
+    line: borrow,
+    becomes: `import { SluiceError } from 'sluice/plugin'
+const borrow = (..._of: unknown[]): never => { throw new SluiceError('TOKEN_NOT_SUPPORTED', 'no lender') }`,
+    card: 'AMM-12',
+    says: /^`loan` of a pool throws \(no lender\)/,
+  },
+  'loan-misspelt': {
+    what: 'a `loan` by a function that the pools do not have',
+    line: borrow,
+    becomes: borrow.replace('swap(', 'swop('),
+    card: 'AMM-12',
+    says: /^`loan` of v2: the pool 0x\w+ was to lend 0x\w+, whose transfers are exact, and the loan failed/,
   },
   'no-loan': {
     what: 'no `loan`',
@@ -312,6 +329,7 @@ describe('the cards of connectors', function () {
     if (mutations[connector]?.quoterIsWrong) venue.quoter = invertedQuoter(provider)
     if (connector === 'tideswap' || connector in ofOffers) venue.quoter = offersQuoter(provider)
     const quoted = await quotedPairs(venue)
+    venue.tryLoans = await loansBy(ammOf(loadedPlugin(server, connector), venue), venue)
     // One pair shows what is wrong.
     Object.assign(venue, quoted, { pairs: quoted.pairs.slice(0, 1) })
     const cards: [string, Parameters<AddCard>[1]][] = []
@@ -354,6 +372,14 @@ describe('the cards of connectors', function () {
     const { body } = await server.client.get('/amm/price', request)
     expect(body.name).to.equal('PAIR_NOT_FOUND')
     expect(body.message).to.match(/^wrong-hash: None of the pools .* compare the factory and the init-code hash .* with the chain\.$/)
+  })
+
+  it('are red on a `loan` that throws where the exchange has no pool of a token that needs it', async () => {
+    const venue: TestVenue = { ...venueOf('tideswap'), tryLoans: () => Promise.reject(new Error('no lender')) }
+    const cards: Parameters<AddCard>[] = []
+    ammCards(venue, (...card) => cards.push(card))
+    const verdict = cards.find(([title]) => title.startsWith('AMM-12'))?.[1]()
+    expect(await verdict?.catch(({ message }: Error) => message)).to.match(/^`loan` of a pool throws \(no lender\)/)
   })
 
   it('say what to provide where there is nothing that a card could try', async () => {

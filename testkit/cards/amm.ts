@@ -312,6 +312,7 @@ export function ammCards(venue: TestVenue, it: AddCard): void {
   })
 
   card('AMM-12', 'a token that takes a fee on transfer is refused', ['AMM-01'], async () => {
+    await expectLoans(venue)
     let refused = false
     for (const quote of devnetTokenSymbols)
       for (const side of ['SELL', 'BUY'] as const) {
@@ -351,6 +352,19 @@ function cardsWithCauses(it: AddCard) {
         throw error
       }
     })
+}
+
+/** By each pool, whether or not it has a token whose transfers have to be tried. */
+async function expectLoans({ tryLoans }: TestVenue): Promise<void> {
+  const cure =
+    'By it the kit tries the transfers of unlisted tokens. It makes what `lender` makes of the function by which pools of this kind lend, or gives undefined where the pool lends none.'
+  const trials = await tryLoans?.().catch((error: Error) => expect.fail(`\`loan\` of a pool throws (${error.message}). ${cure}`))
+  const wrong = trials?.find(({ outcome }) => outcome !== 'exact')
+  if (!wrong) return
+  const { pool, version, token, outcome } = wrong
+  expect.fail(
+    `\`loan\` of ${version}: the pool ${pool} was to lend ${token}, whose transfers are exact, and ${outcome === 'failed' ? 'the loan failed' : 'not all of it arrived'}. ${cure}`,
+  )
 }
 
 interface GasSample {

@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { getCreateAddress } from 'ethers'
 import type { AMMPriceResponse } from '../../core/api/index.ts'
 import { devnetNetwork } from '../../core/config/settings.ts'
+import type { AMM, LoanTrial, Token } from '../../core/contracts/index.ts'
 import { devnetTokenSymbols, type BookOperators, type PerpOperator, type Quoter } from '../../core/contracts/devnet.ts'
 import { deployerAddress } from '../../core/devnet/build-state.ts'
 import type { Answer, Client } from '../client.ts'
@@ -30,6 +31,8 @@ export interface TestVenue {
   quoter: Quoter | undefined
   perpOperator?: PerpOperator | undefined
   bookOperators?: BookOperators | undefined
+  /** What `loan` of its pools does with listed tokens. Absent: it has no such pools. */
+  tryLoans?: (() => Promise<readonly LoanTrial[]>) | undefined
   /** Absent: the devnet. */
   chainControl?: ChainControl
 }
@@ -260,6 +263,18 @@ export async function quotedPairs(venue: TestVenue): Promise<Required<Pick<TestV
     else (isDefect(body) ? defects : unquoted).push(`${base}-${quote}: ${body.name}: ${body.message}`)
   }
   return { pairs, unquoted: [...unquoted, ...defects], defects }
+}
+
+/** Pools lend of listed tokens, too, though only unlisted ones are tried in quotes: an exchange need have no pool of these. */
+export async function loansBy(
+  amm: { tryLoans?: (...of: Parameters<NonNullable<AMM['tryLoans']>>) => Promise<readonly LoanTrial[]> | readonly LoanTrial[] } | undefined,
+  { client, chain, network }: Pick<TestVenue, 'client' | 'chain' | 'network'>,
+): Promise<(() => Promise<readonly LoanTrial[]>) | undefined> {
+  if (amm?.tryLoans === undefined) return undefined
+  const { body } = await client.get('/network/tokens', { chain, network, tokenSymbols: [...devnetTokenSymbols] })
+  const tokens: readonly Token[] = Array.isArray(body) ? body : []
+  const pairs = tokens.flatMap((tokenIn, index) => tokens.slice(index + 1).map((tokenOut) => ({ tokenIn, tokenOut })))
+  return async () => (await amm.tryLoans?.(pairs, { signal: AbortSignal.timeout(30_000) })) ?? []
 }
 
 const isDefect = ({ name }: { name?: string }) => name === 'TIMEOUT' || name === 'UNKNOWN_ERROR'

@@ -1,4 +1,4 @@
-import type { AMM, Fill, FollowedPricing, Hop, PoolDepth, PoolView, Quote, QuotePart, Swap } from '../amm.ts'
+import type { AMM, Fill, FollowedPricing, Hop, LoanTrial, PoolDepth, PoolView, Quote, QuotePart, Swap } from '../amm.ts'
 import type { Head } from '../family.ts'
 import type { Wanting } from '../followed.ts'
 import {
@@ -110,6 +110,13 @@ const followedPricingContract: Contract<FollowedPricing> = {
   vet: { answer: nothing(), atOnce: true },
 }
 
+const loanTrialSchema = object<LoanTrial>({
+  pool: text(),
+  version: text(),
+  token: text(),
+  outcome: oneOf('exact', 'inexact', 'failed'),
+})
+
 export const ammContract: Contract<AMM> = {
   versions: property(list(text(), 100)),
   quote: answers(quoteSchema(headSchema), (quote, [swap]) => quoteMismatch(quote, swap)),
@@ -117,6 +124,7 @@ export const ammContract: Contract<AMM> = {
   pools: { answer: poolsSchema, longList: { name: 'pools', most: maxStates } },
   poolTokens: answers(orNothing(list(text(), maxHops))),
   swap: answers(planSchema),
+  tryLoans: answers(list(loanTrialSchema, maxStates)),
   swapSpenders: answers(list(text(), 100, 1)),
   fill: answers(orNothing(object<Fill>({ amountInRaw: positiveAmount(), amountOutRaw: positiveAmount() }))),
 }
