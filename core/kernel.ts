@@ -203,6 +203,7 @@ export async function startKernel(asRead: Settings, { print, devnet: running, sa
     ]
 
     const signer = await opening
+    warnings.push(...signer.locked())
 
     const venues = startVenues(container, plugins.loaded)
     stops.push(() => venues.stop())

@@ -40,7 +40,10 @@ export function keyFile(dataDir: string, chain: string, address: string): string
 export const keystoreHasKeys = (dataDir: string): boolean => keystoreFiles(dataDir).length > 0
 
 /** All wallets of the keystore, by chain and address. A file that cannot be used is in the list, with its `problem`. */
-export const listWallets = (dataDir: string): KeystoreEntry[] => keystoreFiles(dataDir).map(({ chain, file }) => readEntry(chain, file))
+export const listWallets = (dataDir: string): KeystoreEntry[] =>
+  keystoreFiles(dataDir).map(({ chain, file, problem }) =>
+    problem === undefined ? readEntry(chain, file) : { chain, address: chain, file, problem },
+  )
 
 /** The wallets with this address, on one chain or on all of them. The letter case of a hexadecimal address does not matter. */
 export function findWallets(dataDir: string, address: string, chain?: string): KeystoreEntry[] {
@@ -48,18 +51,22 @@ export function findWallets(dataDir: string, address: string, chain?: string): K
   return listWallets(dataDir).filter((entry) => entry.address === canonical && (chain === undefined || entry.chain === chain))
 }
 
-function keystoreFiles(dataDir: string): { chain: string; file: string }[] {
+function keystoreFiles(dataDir: string): { chain: string; file: string; problem?: string }[] {
   const folder = keystoreFolder(dataDir)
   if (!existsSync(folder)) return []
   const chains = readdirSync(folder, { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => name)
-  return chains.toSorted().flatMap((chain) =>
-    readdirSync(path.join(folder, chain))
-      .filter((name) => name.endsWith('.json') && !name.startsWith('.'))
-      .toSorted()
-      .map((name) => ({ chain, file: path.join(folder, chain, name) })),
-  )
+  return chains.toSorted().flatMap((chain) => {
+    const own = path.join(folder, chain)
+    try {
+      const names = readdirSync(own).filter((name) => name.endsWith('.json') && !name.startsWith('.'))
+      return names.toSorted().map((name) => ({ chain, file: path.join(own, name) }))
+    } catch {
+      // The keys of other chains are in folders of their own.
+      return [{ chain, file: own, problem: `${own} cannot be read; check its owner and mode.` }]
+    }
+  })
 }
 
 function readEntry(chain: string, file: string): KeystoreEntry {

@@ -49,7 +49,15 @@ const signature = Type.Refine(
 const fromSigner = Type.Union([
   Type.Object({ type: Type.Literal('signed'), id, signature }),
   Type.Object({ type: Type.Literal('failed'), id, name: errorName, message: Type.String() }),
-  Type.Object({ type: Type.Literal('ready'), processId: Type.Integer(), wallets: Type.Array(wallet), problems: Type.Array(Type.String()) }),
+  Type.Object({
+    type: Type.Literal('ready'),
+    processId: Type.Integer(),
+    wallets: Type.Array(wallet),
+    /** Of each key that could not be opened. */
+    problems: Type.Array(Type.String()),
+    /** A source of keys is unknown, or has keys and opened none. */
+    isRefused: Type.Boolean(),
+  }),
   Type.Object({ type: Type.Literal('down'), reason: Type.String() }),
   Type.Object({ type: Type.Literal('silent') }),
   Type.Object({ type: Type.Literal('answering') }),

@@ -73,6 +73,7 @@ async function open({ keySources: named, dataDir, passphraseBytes, files, read }
     processId: process.pid,
     wallets: wallets.map(describeWallet),
     problems: opened.flatMap((source) => source.problems),
+    isRefused: opened.some((source) => source.wallets.length === 0 && source.problems.length > 0),
   })
 }
 

@@ -27,6 +27,8 @@ export interface SignerOptions {
 export interface Signer {
   /** The wallets that were unlocked at start. */
   wallets(): readonly Wallet[]
+  /** Why other wallets could not be unlocked at start, for people. */
+  locked(): readonly string[]
   /**
    * @returns with secp256k1 65 bytes (r, s, the parity of y), with ed25519 64 bytes
    * @throws SluiceError FORBIDDEN (the policy does not allow it), LOAD_WALLET (there is no key), SERVICE_UNINITIALIZED (the key is locked),
@@ -48,22 +50,29 @@ const stopGraceMs = 4_000
 /**
  * Starts the signer's process and opens the sources of keys in it. For the keystore that takes about half a second per key and
  * processor, without blocking this process: await it beside the rest of the start.
+ * A key that cannot be opened is locked, and the others sign; where none of a source can be, it is no start.
  * @throws Error that names each key that cannot be opened
  */
 export async function startSigner({ passphrase, ...options }: SignerOptions): Promise<Signer> {
   const signer = superviseSigner(options)
   const secret = typeof passphrase === 'string' ? passphraseBytes(passphrase) : passphrase
-  const problems = await signer
+  const { problems, isRefused } = await signer
     .open(secret)
     .catch(async (error: unknown) => {
       await signer.stop()
       throw error
     })
     .finally(() => secret?.fill(0))
-  if (problems.length === 0) return signer
+  if (!isRefused) {
+    for (const problem of problems)
+      options.log.error({ problem }, 'A wallet is locked, and the others sign: mend it and restart the server')
+    return signer
+  }
   await signer.stop()
   throw new Error(problems.join('\n'))
 }
+
+type FirstReady = Pick<Extract<FromSigner, { type: 'ready' }>, 'problems' | 'isRefused'>
 
 function superviseSigner({ dataDir, keySources = ['keystore'], devnet, files, log }: Omit<SignerOptions, 'passphrase'>) {
   const calls = createPendingCalls(signTimeoutMs)
@@ -71,11 +80,13 @@ function superviseSigner({ dataDir, keySources = ['keystore'], devnet, files, lo
   let signerProcessId: number | undefined
   /** Those that give no sign of life: they hang, or the machine is too busy. */
   const silent = new Set<'signer' | 'keeper'>()
+  /** Those that were locked from the start on. */
+  let lockedAtStart: readonly string[] | undefined
   let locked = 0
   let stopped = false
-  let onFirstReady: (problems: readonly string[]) => void
+  let onFirstReady: (first: FirstReady) => void
   let onStartFailed: (error: Error) => void
-  const firstReady = new Promise<readonly string[]>((resolve, reject) => {
+  const firstReady = new Promise<FirstReady>((resolve, reject) => {
     onFirstReady = resolve
     onStartFailed = reject
   })
@@ -90,16 +101,18 @@ function superviseSigner({ dataDir, keySources = ['keystore'], devnet, files, lo
     else calls.resolve(message.id, message.signature)
   }
 
-  function ready({ processId, wallets: unlocked, problems }: Extract<FromSigner, { type: 'ready' }>): void {
+  function ready({ processId, wallets: unlocked, problems, isRefused }: Extract<FromSigner, { type: 'ready' }>): void {
     signerProcessId = processId
     silent.delete('signer')
-    locked = problems.length
+    lockedAtStart ??= problems
+    const newlyLocked = problems.filter((problem) => !lockedAtStart?.includes(problem))
+    locked = newlyLocked.length
     if (wallets) {
       log.info({ wallets: unlocked.length }, 'The signer was restarted')
-      for (const problem of problems) log.error({ problem }, 'A wallet is locked; restart the server to unlock it')
+      for (const problem of newlyLocked) log.error({ problem }, 'A wallet is locked; restart the server to unlock it')
     }
     wallets ??= unlocked
-    onFirstReady(problems)
+    onFirstReady({ problems, isRefused })
   }
 
   function down(reason: string): void {
@@ -160,6 +173,7 @@ function superviseSigner({ dataDir, keySources = ['keystore'], devnet, files, lo
       return firstReady
     },
     wallets: () => wallets ?? [],
+    locked: () => lockedAtStart ?? [],
     isReady,
     failing() {
       if (signerProcessId === undefined) return 'it is restarting'

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect } from 'chai'
 import { Wallet } from 'ethers'
@@ -122,6 +122,22 @@ describe('the keystore', () => {
       rmSync(keyFile(dataDir, 'ethereum', foreign.address), { force: true })
       rmSync(file, { recursive: true, force: true })
       writeFileSync(file, good)
+    }
+  })
+
+  it('reports a folder that cannot be read, and opens the others', async () => {
+    const sound = newKey()
+    const address = await save(sound)
+    const away = path.join(dataDir, 'keystore', 'polygon')
+    mkdirSync(away)
+    chmodSync(away, 0o000)
+    try {
+      const { wallets, locked } = await unlockKeystore(dataDir, passphrase)
+      expect(wallets.map((each) => each.address)).to.deep.equal([address])
+      if (process.getuid?.() !== 0)
+        expect(locked.map(({ problem }) => problem)).to.deep.equal([`${away} cannot be read; check its owner and mode.`])
+    } finally {
+      chmodSync(away, 0o700)
     }
   })
 

@@ -230,4 +230,27 @@ describe('the signer', () => {
     writeFileSync(file, 'garbage')
     expect((await failure(start({ dataDir: damagedDir }))).message).to.include(file)
   })
+
+  it('locks the wallet of a damaged file or of another passphrase, and the others sign', async () => {
+    const mixedDir = path.join(dataDir, 'mixed')
+    const [other, third] = [Wallet.createRandom(), Wallet.createRandom()]
+    for (const { privateKey } of [real, other])
+      await saveKey({ dataDir: mixedDir, chain: 'ethereum', privateKey, passphrase, scryptN: 1024 })
+    await saveKey({ dataDir: mixedDir, chain: 'ethereum', privateKey: third.privateKey, passphrase: 'another horse', scryptN: 1024 })
+    writeFileSync(keyFile(mixedDir, 'ethereum', other.address), 'garbage')
+    const own = await start({ dataDir: mixedDir, files: await exampleFiles(mixedDir, { passphrase }) })
+    try {
+      await own.sign(requestOf(real.address, transaction()))
+      for (const { address } of [other, third]) {
+        const { name, message } = await failure(own.sign(requestOf(address, transaction())))
+        expect(name).to.equal('SERVICE_UNINITIALIZED')
+        expect(message).to.contain('is locked')
+        expect(own.locked().join('\n')).to.contain(keyFile(mixedDir, 'ethereum', address))
+      }
+      expect(logged.join('\n')).to.contain('A wallet is locked, and the others sign')
+      expect(own.failing()).to.equal(undefined)
+    } finally {
+      await own.stop()
+    }
+  })
 })
