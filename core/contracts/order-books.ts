@@ -177,6 +177,8 @@ export interface BookOrder {
   readonly amount: Decimal
   /** In base. */
   readonly filledAmount: Decimal
+  /** In base, where it is known what is left of the order but not what was filled: then `amount` is the same. */
+  readonly leftAmount?: Decimal
   /** Of what is filled: quote per one base. Absent before the first fill. */
   readonly averagePrice?: Decimal
   readonly state: OrderState

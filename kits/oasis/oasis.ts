@@ -5,8 +5,8 @@ import { type OasisOptions, pairOfMarket, deploymentOf, oasisAbi, type Pair, typ
 import { formatRaw } from '../../core/decimal.ts'
 import { ownLogs, takesOf } from './events.ts'
 import { outcome } from './outcome.ts'
-import { lockedBalances, orderOf, ownOffers, tradesOf, tradesOfTakers } from './own-orders.ts'
-import { act, typicalGasUnits } from './plan.ts'
+import { lockedBalances, offersOfIds, orderOf, ownOffers, tradesOf, tradesOfTakers } from './own-orders.ts'
+import { act, isOfferId, typicalGasUnits } from './plan.ts'
 
 /** A matching market on one network. `spender` is the contract that takes tokens from wallets. */
 export type Oasis = CLOB<Evm> & { readonly spender: string }
@@ -24,8 +24,10 @@ export function oasis(venue: Venue<Evm>, options: OasisOptions): Oasis {
     unlisted: async () => deployment.unlisted,
     books: oasisBooks(venue, deployment),
     async orders(owner, { market, names }, at) {
-      const [known, offers] = await Promise.all([markets(), ownOffers(reader, deployment, owner, at)])
-      const ids = names?.map(({ orderId }) => orderId)
+      // The market gives orders their ids, and knows no others.
+      const ids = names?.flatMap(({ orderId }) => (orderId !== undefined && isOfferId(orderId) ? [orderId] : []))
+      const reading = ids ? offersOfIds(reader, deployment, owner, ids, at) : ownOffers(reader, deployment, owner, at)
+      const [known, offers] = await Promise.all([markets(), reading])
       return offers.flatMap((offer) => {
         const ofOffer = known.find(({ id }) => id === offer.pair.id)
         const isRequested = ofOffer && (!market || market.id === ofOffer.id) && (!ids || ids.includes(offer.id))

@@ -1,7 +1,16 @@
-import type { At, BookSide, BookMarket, BookOrder, OrderState, BookTrade, BookBalance } from '../../core/contracts/index.ts'
-import type { EvmReader } from '../evm/types.ts'
+import {
+  SluiceError,
+  type At,
+  type BookSide,
+  type BookMarket,
+  type BookOrder,
+  type OrderState,
+  type BookTrade,
+  type BookBalance,
+} from '../../core/contracts/index.ts'
+import type { Call, EvmReader } from '../evm/types.ts'
 import { priceOf, shownBy } from './book.ts'
-import { type Pair, type Deployment, tokensOf } from './contract.ts'
+import { decodeView, isSameAddress, oasisAbi, type Pair, type Deployment, tokensOf } from './contract.ts'
 import { formatRaw } from '../../core/decimal.ts'
 import { ownLogs, type OfferLog } from './events.ts'
 import { offerLens, readLens, type ListedOffer } from './lens.ts'
@@ -23,6 +32,8 @@ interface OwnOffer {
   readonly createdAt: number
   /** The transaction that made it, where the logs reach back to it. */
   readonly txHash?: string
+  /** No logs were read: the amounts are what is left of it. */
+  readonly isLeft?: true
 }
 
 /** A wallet's offers, newest first: those in the logs, and older ones that are still in the part of the books that is read. */
@@ -40,6 +51,59 @@ export async function ownOffers(reader: EvmReader, deployment: Deployment, owner
     ),
   )
   return [...logged, ...older].toSorted((a, b) => Number(BigInt(b.id) - BigInt(a.id)))
+}
+
+export const offerCall = (market: string, id: string): Call => ({ to: market, data: oasisAbi.encodeFunctionData('offers', [id]) })
+
+/**
+ * A wallet's offers of these ids. Logs say what was filled, and how an offer ended; where nodes give none, the market says what is left of those that are
+ * open.
+ * @throws SluiceError NETWORK, RATE_LIMIT where only logs tell what became of one
+ */
+export async function offersOfIds(
+  reader: EvmReader,
+  deployment: Deployment,
+  owner: string,
+  ids: readonly string[],
+  at: At,
+): Promise<readonly OwnOffer[]> {
+  const { market, pairs } = deployment
+  const [logs, { results }] = await Promise.all([
+    ownLogs(reader, deployment, owner, at).catch((error: unknown) => {
+      if (error instanceof SluiceError && (error.name === 'NETWORK' || error.name === 'RATE_LIMIT')) return error
+      throw error
+    }),
+    reader.read(
+      ids.map((id) => offerCall(market, id)),
+      at,
+    ),
+  ])
+  const known = logs instanceof SluiceError ? [] : offersFromLogs(logs.did, logs.taken)
+  return ids.flatMap((id, index) => {
+    const logged = known.find((offer) => offer.id === id)
+    if (logged) return [logged]
+    const stored = decodeView(market, 'offers', results[index])
+    const [pays, wants] = [String(stored['pay_gem']), String(stored['buy_gem'])]
+    for (const pair of stored['owner'] === owner ? pairs : [])
+      for (const side of ['sells', 'buys'] as const) {
+        const [paid, wanted] = tokensOf(pair, side)
+        if (!isSameAddress(paid.address, pays) || !isSameAddress(wanted.address, wants)) continue
+        const left = {
+          id: BigInt(id),
+          payRaw: BigInt(stored['pay_amt']),
+          buyRaw: BigInt(stored['buy_amt']),
+          timestamp: Number(stored['timestamp']),
+        }
+        return [
+          logs instanceof SluiceError
+            ? { ...olderOffer(pair, side, left, []), isLeft: true as const }
+            : olderOffer(pair, side, left, logs.taken),
+        ]
+      }
+    // Deleted, or another's.
+    if (logs instanceof SluiceError && BigInt(String(stored['timestamp'])) === 0n) throw logs
+    return []
+  })
 }
 
 /** From one contract's logs, oldest first: what a wallet did, and what others took of its offers. */
@@ -88,7 +152,7 @@ function lockedRaw({ side, takes, killed, ...offered }: OwnOffer): bigint {
 
 /** An offer as the order that made it. The price is that of the rest which was offered after the immediate fills. */
 export function orderOf(offer: OwnOffer, market: BookMarket): BookOrder {
-  const { id, pair, side, baseRaw, quoteRaw, atOnce, takes, killed, createdAt, txHash } = offer
+  const { id, pair, side, baseRaw, quoteRaw, atOnce, takes, killed, createdAt, txHash, isLeft } = offer
   const fills = [...atOnce, ...takes]
   const filledRaw = sumOf(fills, 'baseRaw')
   const { decimals } = pair.base
@@ -101,6 +165,7 @@ export function orderOf(offer: OwnOffer, market: BookMarket): BookOrder {
     price: priceOf(pair, quoteRaw, baseRaw, shownBy[side]),
     amount: formatRaw(baseRaw + sumOf(atOnce, 'baseRaw'), decimals),
     filledAmount: formatRaw(filledRaw, decimals),
+    ...(isLeft && { leftAmount: formatRaw(baseRaw, decimals) }),
     // Rounded against the owner.
     ...(filledRaw > 0n && { averagePrice: priceOf(pair, sumOf(fills, 'quoteRaw'), filledRaw, side === 'sells' ? 'down' : 'up') }),
     state: stateOf(offer, filledRaw),

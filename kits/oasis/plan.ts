@@ -7,12 +7,12 @@ import {
   type Plan,
   type OrderName,
 } from '../../core/contracts/index.ts'
-import type { CallResult, Evm, EvmReader, Call } from '../evm/types.ts'
+import type { CallResult, Evm, EvmReader } from '../evm/types.ts'
 import { pairOfMarket, type Pair, type Deployment, decodeView, oasisAbi } from './contract.ts'
 import { divideRaw, formatRaw, toFraction, toRaw } from '../../core/decimal.ts'
 import { offerLens, readLens, type PairOffers, type Offer } from './lens.ts'
 import { writeCreate, writeCancel } from './outcome.ts'
-import { ownOffers } from './own-orders.ts'
+import { offerCall, offersOfIds } from './own-orders.ts'
 
 /** A plan for every action. One round trip reads the books of the markets, and the offers to cancel. */
 export async function act(
@@ -53,7 +53,7 @@ function isOwn({ market }: Deployment, { base, quote }: Pair, owner: string, res
 
 /** Why an offer cannot be cancelled. The market deletes an offer that is over, so that only the logs say whose it was. */
 async function cancelProblem(reader: EvmReader, deployment: Deployment, pair: Pair, owner: string, id: string, at: At) {
-  const own = (await ownOffers(reader, deployment, owner, at)).find((offer) => offer.id === id && offer.pair === pair)
+  const own = (await offersOfIds(reader, deployment, owner, [id], at)).find((offer) => offer.pair === pair)
   return own ? isOver(id, own.killed ? 'cancelled' : 'filled') : unknownOrder(id)
 }
 
@@ -177,9 +177,11 @@ function fillOrKill({ pair, order, offers }: OrderContext, amountRaw: bigint, li
     : oasisAbi.encodeFunctionData('sellAllAmount', [base.address, amountRaw, quote.address, limitRaw])
 }
 
+export const isOfferId = (orderId: string): boolean => /^[1-9]\d{0,38}$/.test(orderId)
+
 /** @throws SluiceError UNKNOWN_ORDER where the name cannot be an offer's id */
 function idOf({ orderId, clientOrderId }: OrderName): string {
-  if (orderId !== undefined && /^[1-9]\d{0,38}$/.test(orderId)) return orderId
+  if (orderId !== undefined && isOfferId(orderId)) return orderId
   throw unknownOrder(orderId ?? clientOrderId)
 }
 
@@ -190,8 +192,6 @@ function isOver(id: string, how: 'filled' | 'cancelled'): SluiceError {
   const reason = `the order was ${how} already`
   return new SluiceError('TRADE_FAILED', `Order ${id} cannot be cancelled: ${reason}.`, { details: { reason } })
 }
-
-const offerCall = (market: string, id: string): Call => ({ to: market, data: oasisAbi.encodeFunctionData('offers', [id]) })
 
 const planCancel = (market: string, owner: string, id: string): Plan<Evm> => ({
   steps: [{ to: market, data: oasisAbi.encodeFunctionData('cancel', [id]), value: '0' }],

@@ -102,6 +102,7 @@ const orderSchema = object<BookOrder>({
   price: decimal(),
   amount: decimal(),
   filledAmount: decimal(),
+  leftAmount: optional(decimal()),
   averagePrice: optional(decimal()),
   state: oneOf(...orderStates),
   createdAt: time(),

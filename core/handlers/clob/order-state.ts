@@ -9,7 +9,7 @@ import type {
   OrderType,
   TimeInForce,
 } from '../../contracts/index.ts'
-import { max, normalize } from '../../decimal.ts'
+import { compare, max, normalize, subtract } from '../../decimal.ts'
 import type { JournaledOrder } from '../../transactions/book-orders.ts'
 import { isFinal, txHashOf, type Entry } from '../../transactions/entry.ts'
 import { marketName } from './markets.ts'
@@ -78,6 +78,13 @@ export interface ShownOrder extends OrderName {
   updatedAt: number
 }
 
+/** By what is left, of an order whose amount the journal has. */
+function withFilled(exchange: BookOrder, amount: string): BookOrder {
+  if (exchange.leftAmount === undefined || hasEnded(exchange.state)) return exchange
+  const filledAmount = max('0', subtract(amount, exchange.leftAmount))
+  return { ...exchange, filledAmount, state: compare(filledAmount, '0') > 0 ? 'PARTIALLY_FILLED' : exchange.state }
+}
+
 /** An order that this server placed. */
 export function showJournaled(
   order: JournaledOrder,
@@ -85,7 +92,13 @@ export function showJournaled(
 ): ShownOrder {
   const { entry, report, market, clientOrderId } = order
   const { side, orderType, timeInForce, price, amount } = readAboutOrder(order)
-  const { filledAmount, averagePrice, ...state } = orderState({ entry, report, exchange, outcome, cancelling })
+  const { filledAmount, averagePrice, ...state } = orderState({
+    entry,
+    report,
+    ...(exchange && { exchange: withFilled(exchange, amount) }),
+    outcome,
+    cancelling,
+  })
   const txHash = entry.signer === undefined ? txHashOf(entry) : undefined
   return {
     ...state,

@@ -1,7 +1,8 @@
 import { expect } from 'chai'
-import { orderStates, orderTypes, timesInForce } from '../../../core/contracts/index.ts'
+import { orderStates, orderTypes, timesInForce, type BookMarket } from '../../../core/contracts/index.ts'
 import { OrderStates, OrderTypes, TimesInForce } from '../../../core/api/clob.ts'
-import { orderState, type OrderFacts } from '../../../core/handlers/clob/order-state.ts'
+import { orderState, showJournaled, type OrderFacts } from '../../../core/handlers/clob/order-state.ts'
+import { newEntry } from '../../transactions/journal/entries.ts'
 
 const landed = { id: 'a', ok: true, blockNumber: 1, receipt: null }
 const facts = (entry: OrderFacts['entry'], more: Partial<OrderFacts> = {}): OrderFacts => ({ entry, cancelling: false, ...more })
@@ -79,4 +80,19 @@ describe('the state of an order', () => {
       expect(orderState(given)).to.deep.equal(expected)
     })
   }
+
+  it('has what was filled where the exchange tells only what is left', () => {
+    const entry = newEntry({ kind: 'order', state: 'CONFIRMED', landed: { ...landed, blockNumber: 1 } })
+    const market = { id: 'weth', base: 'WETH', quote: 'DAI' } as BookMarket
+    const about = { side: 'SELL', orderType: 'LIMIT', timeInForce: 'GTC', price: '3000', amount: '3' }
+    const order = { key: '1', entry, clientOrderId: 'bot', type: 'CLOB', market: 'WETH-DAI', index: 0, about }
+    for (const [leftAmount, filledAmount, state] of [
+      ['1.25', '1.75', 'PARTIALLY_FILLED'],
+      ['3', '0', 'OPEN'],
+    ] as const) {
+      const left = { orderId: '7', market, side: 'SELL', orderType: 'LIMIT', price: '3000', amount: leftAmount, filledAmount: '0' } as const
+      const exchange = { ...left, leftAmount, state: 'OPEN', createdAt: 1, updatedAt: 1 } as const
+      expect(showJournaled(order, { exchange, outcome: open, cancelling: false })).to.include({ amount: '3', filledAmount, state })
+    }
+  })
 })

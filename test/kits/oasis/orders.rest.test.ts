@@ -3,6 +3,8 @@ import type { Wallet } from 'ethers'
 import fc from 'fast-check'
 import { SluiceError } from '../../../core/contracts/index.ts'
 import { formatRaw, toRaw } from '../../../core/decimal.ts'
+import { oasis } from '../../../kits/oasis/index.ts'
+import { markets } from '../../../plugins/oasis/markets.ts'
 import { at, tokens } from '../amm/devnet-fixture.ts'
 import { createOasisFixture, type OasisFixture } from './fixture.ts'
 
@@ -90,6 +92,33 @@ describe('orders in a matching market', function () {
     expect(bought.map(({ tradeId }) => tradeId)).to.deep.equal(sold.map(({ tradeId }) => tradeId))
     const everybodys = await fixture.exchange.trades({ market: await fixture.named(name), limit: 3 }, at())
     expect(everybodys.map(({ side, orderId }) => [side, orderId])).to.deep.equal(Array.from({ length: 3 }, () => ['BUY', undefined]))
+  })
+
+  it('are found by id and cancelled where nodes give no logs, with what is left of them', async () => {
+    const { outcome } = await fixture.place(maker, name, fixture.limit('SELL', '3010.5', '3'))
+    await fixture.place(taker, name, fixture.limit('BUY', '3010.5', '1'))
+    const venue = fixture.venue({ routerAddress: fixture.address })
+    const logs = async (): Promise<never> => {
+      throw new SluiceError('NETWORK', 'The node gives no logs.', { retryAfterSeconds: 2 })
+    }
+    const exchange = oasis({ ...venue, reader: { ...venue.reader, logs } }, { markets })
+    const { orderId = '' } = outcome
+    const byId = async (id: string) => exchange.orders(maker.address, { names: [{ orderId: id }] }, at())
+    expect(await byId(orderId)).to.have.length(1)
+    expect((await byId(orderId))[0]).to.include({ orderId, side: 'SELL', price: '3010.5', amount: '2', leftAmount: '2', state: 'OPEN' })
+    const market = await fixture.named(name)
+    const [planned] = await exchange.act(maker.address, [{ do: 'cancel', market, order: { orderId } }], at())
+    if (!planned || 'via' in planned.plan) throw new Error('A cancel goes the way of transactions.')
+    await fixture.execute(planned.plan, maker)
+    expect((await newest(maker)).state).to.equal('CANCELED')
+    // How it ended only logs tell.
+    expect((await refusal(byId(orderId))).name).to.equal('NETWORK')
+    expect((await fixture.exchange.orders(maker.address, { names: [{ orderId }] }, at()))[0]).to.include({
+      orderId,
+      state: 'CANCELED',
+      filledAmount: '1',
+    })
+    expect(await fixture.exchange.orders(taker.address, { names: [{ orderId }] }, at())).to.deep.equal([])
   })
 
   it('that buy from several offers get their whole amount for what those offers ask', async () => {
