@@ -1,7 +1,7 @@
 // What the error of a node means. The first question is whether it is the word of the chain at all: a provider's limit, or state that a node has lost,
 // says nothing of a transaction.
 import type { Fault, NodeError, RpcAnswer } from '../nodes/dialect.ts'
-import { sizeFaultOf, speaksOfLimit, troubleOf } from '../nodes/faults.ts'
+import { sizeFaultOf, speaksOfLimit, textOf, troubleOf } from '../nodes/faults.ts'
 import { invalidAnswer, resultOf, type ReadRpc } from '../nodes/rpc.ts'
 import { isBytes } from './encoding.ts'
 import { revertData, saysReverted } from './reverts.ts'
@@ -293,22 +293,19 @@ const sizeKindOf = (method: string | undefined) => (method === undefined ? 'batc
  * everything that is not is the node's own trouble.
  */
 export function judge(error: NodeError, method: string | undefined): Fault {
-  const { code, message } = error
+  const { code } = error
+  const said = textOf(error)
   if (method === 'eth_sendRawTransaction' ? sendErrorMeaning(error) !== undefined : callVerdict(error) !== undefined)
     return { is: 'verdict' }
   const size = sizeFaultOf(error, sizeKindOf(method))
   if (size) return size
-  const text = message.toLowerCase()
-  if (code === limitExceeded && method === 'eth_getLogs' && !speaksOfLimit(message)) return { is: 'too-large', of: 'call' }
-  if ((unknownMethod.test(text) && !passing.test(text)) || (code === methodNotFound && !speaksOfLimit(message))) {
+  const text = said.toLowerCase()
+  if (code === limitExceeded && method === 'eth_getLogs' && !speaksOfLimit(said)) return { is: 'too-large', of: 'call' }
+  if ((unknownMethod.test(text) && !passing.test(text)) || (code === methodNotFound && !speaksOfLimit(said))) {
     if (method === undefined || !methodsOfEveryNode.has(method)) return { is: 'unsupported' }
     return { is: 'trouble', kind: 'unreachable' }
   }
-  if (
-    (code === invalidParams && !speaksOfLimit(message)) ||
-    wrongParams.test(text) ||
-    (method === 'eth_getLogs' && wantsAddress.test(text))
-  )
+  if ((code === invalidParams && !speaksOfLimit(said)) || wrongParams.test(text) || (method === 'eth_getLogs' && wantsAddress.test(text)))
     return { is: 'unsupported' }
   return code === noBackend ? { is: 'trouble', kind: 'unreachable', ofNode: true } : troubleOf(error, limitCodes)
 }

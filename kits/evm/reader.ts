@@ -101,7 +101,12 @@ export function createReader(options: ReaderOptions, isolated?: { rpc: ReadRpc; 
     for (let tries = 0; tries < maxTries;) {
       const asked = parts.map(request)
       const answers = await rpc.batch(
-        asked.map((each) => ({ method: 'eth_call', params: [{ ...each, ...gas }, block], size: each.data.length })),
+        asked.map((each, index) => ({
+          method: 'eth_call',
+          params: [{ ...each, ...gas }, block],
+          size: each.data.length,
+          smallest: (parts[index]?.length ?? 0) <= 1,
+        })),
         at,
       )
       const smaller = halved(parts, answers)

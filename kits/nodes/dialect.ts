@@ -36,8 +36,16 @@ export interface Dialect {
   judge(error: NodeError, method: string | undefined): Fault
   /** The longest request body that nodes accept. A longer batch is split. Absent: no limit. */
   maxBodyBytes?: number
+  /** How a call that asks for more than a node gives at once is asked in several. Absent, or undefined: not at all. */
+  split?(call: RpcCall, maxSize: number): SplitCall | undefined
   /** Parses the body of an answer, possibly with bigints for integers. Throws where it is not JSON. Absent: `JSON.parse`. */
   parse?(body: string): unknown
+}
+
+export interface SplitCall {
+  readonly calls: readonly RpcCall[]
+  /** @param results of the calls, in their order */
+  join(results: readonly unknown[]): unknown
 }
 
 export interface RpcCall {
@@ -46,6 +54,8 @@ export interface RpcCall {
   params: readonly unknown[]
   /** How much it asks for, in what nodes limit of its method: blocks of a range of logs, characters of calldata. Not sent. */
   size?: number
+  /** It cannot be made smaller: a node is asked whatever it refused before, and a refusal teaches nothing. */
+  smallest?: boolean
 }
 
 /** The code is NaN where the node gave none. */

@@ -1,5 +1,6 @@
 // What providers of any chain say in place of an answer: that they are asked too much, or for too much at once. What is the word of a chain is known
 // to its family only, which asks here about the rest.
+import { isObject } from '../../core/json.ts'
 import type { Fault, NodeError } from './dialect.ts'
 
 /**
@@ -12,7 +13,8 @@ const batchSize =
   /\bbatch(ed|es)?\b.*\b(large|long|big|limit\w*|exceed\w*|max\w*|more than|at most|up to|size|allowed|supported|disabled|enabled|many|only)\b|\b(too many|max\w*|limit\w*|exceed\w*|number of)\b.*\bbatch(ed|es)?\b|\btoo many (rpc )?(calls|requests) in\b/
 
 /** Of a batch that is refused as a whole. */
-const wholeBatch = /\btoo (many|large|big|long)\b(?! requests)|\bmax\w* (size|length|number)\b|\brequest entity\b/
+const wholeBatch =
+  /\btoo (many|large|big|long)\b(?! requests)|\bexceeded max limit of \d+\b|\bmax\w* (size|length|number)\b|\brequest entity\b/
 
 /** Of a range of blocks, or of the logs found in it. */
 const blockRange =
@@ -30,14 +32,29 @@ const rate =
 const wholeNode =
   /\bno (backend|healthy|available|upstream|working|response from)\b|\bbackend\b.*\b(unhealthy|unavailable|offline|down)\b|\b(unauthori[sz]ed|forbidden|api[ -]?key|access denied|invalid (project|token|key)|suspended|blocked|deactivated|paused)\b|\bservice (is )?(temporarily )?unavailable\b|\b(bad gateway|gateway time-?out)\b/
 
+const maxTextDepth = 2
+const maxTextsInData = 8
+
+/** The message, and the texts of its data: some nodes say only there what the matter is. Bytes are no text. */
+export function textOf({ message, data }: Pick<NodeError, 'message' | 'data'>): string {
+  const texts = [message]
+  const add = (value: unknown, depth: number): void => {
+    if (texts.length > maxTextsInData) return
+    if (typeof value === 'string' && !value.startsWith('0x')) texts.push(value)
+    else if (isObject(value) && depth < maxTextDepth) for (const each of Object.values(value)) add(each, depth + 1)
+  }
+  add(data, 0)
+  return texts.join(' ')
+}
+
 export type SizeFault = Extract<Fault, { is: 'too-large' }>
 
 /**
  * Whether a smaller question would be answered.
  * @param kind how the question can be made smaller: a batch that is refused as a whole, a range of blocks, or the text of one call
  */
-export function sizeFaultOf({ message }: NodeError, kind: 'batch' | 'range' | 'text'): SizeFault | undefined {
-  const text = message.toLowerCase()
+export function sizeFaultOf(error: NodeError, kind: 'batch' | 'range' | 'text'): SizeFault | undefined {
+  const text = textOf(error).toLowerCase()
   if (batchSize.test(text) || (kind === 'batch' && wholeBatch.test(text))) return { is: 'too-large', of: 'batch' }
   if (kind === 'range' && blockRange.test(text) && !/\bper (second|minute|hour|day)\b|\brate[ -]?limit/.test(text))
     return { is: 'too-large', of: 'call' }
@@ -48,8 +65,9 @@ export function sizeFaultOf({ message }: NodeError, kind: 'batch' | 'range' | 't
 export const speaksOfLimit = (message: string): boolean => rate.test(message.toLowerCase())
 
 /** @param limitCodes that mean "too many requests" */
-export function troubleOf({ code, message }: NodeError, limitCodes: ReadonlySet<number> = httpTooMany): Fault {
-  const text = message.toLowerCase()
+export function troubleOf(error: NodeError, limitCodes: ReadonlySet<number> = httpTooMany): Fault {
+  const { code } = error
+  const text = textOf(error).toLowerCase()
   if (limitCodes.has(code) || rate.test(text)) return { is: 'trouble', kind: 'rate-limited', ofNode: true }
   return { is: 'trouble', kind: 'unreachable', ...(wholeNode.test(text) && { ofNode: true }) }
 }

@@ -9,7 +9,7 @@ import { linkAbort } from '../../core/async.ts'
 import { type At, type Log, shownHost } from '../../core/contracts/index.ts'
 import { isObject } from '../../core/json.ts'
 import { type Dialect, type Fault, type NodeError, NodeFailure, type Meter, type RpcAnswer, type RpcCall } from './dialect.ts'
-import { inBrackets, refusalOf, troubleOf } from './faults.ts'
+import { inBrackets, refusalOf, troubleOf, textOf } from './faults.ts'
 import { createNodeLimits, type NodeLimits } from './limits.ts'
 
 /** Short, since open transactions wait for the node. One request in two seconds burdens no node; a node that wants fewer sends `Retry-After`. */
@@ -109,7 +109,7 @@ export function createNode({ url, dialect, timeoutMs, firstBackoffMs, meter, log
   ): Promise<readonly RpcAnswer[]> {
     const sentAtMs = performance.now()
     try {
-      const answers = await askInParts(calls, batched, at, over.http)
+      const answers = await askInPieces(calls, batched, at, over.http)
       const implausible = calls.find(
         (call, index) => answers[index]?.error === undefined && !dialect.isPlausible(call, answers[index]?.result),
       )
@@ -126,15 +126,42 @@ export function createNode({ url, dialect, timeoutMs, firstBackoffMs, meter, log
     }
   }
 
+  /** Calls that a family can split are asked in pieces that the node takes, and their results joined. */
+  async function askInPieces(calls: readonly RpcCall[], batched: boolean, at: At, over: Http): Promise<readonly RpcAnswer[]> {
+    const { split } = dialect
+    if (!split || !batched) return askInParts(calls, batched, at, over)
+    const pieces = calls.map((call) => {
+      const max = limits.max(call.method)
+      return (call.size ?? 0) > max ? split(call, max) : undefined
+    })
+    const found = await askInParts(
+      calls.flatMap((call, index) => pieces[index]?.calls ?? [call]),
+      batched,
+      at,
+      over,
+    )
+    let next = 0
+    const answers = calls.map((call, index): RpcAnswer | RpcCall => {
+      const piece = pieces[index]
+      const own = found.slice(next, (next += piece?.calls.length ?? 1))
+      const error = own.find((each) => each.error)?.error
+      // The limit is at most half of what it was, so that this ends.
+      if (error?.fault?.is === 'too-large' && error.max !== undefined && split(call, error.max)) return call
+      if (error || !piece) return error ? { error } : (own[0] ?? {})
+      return { result: piece.join(own.map(({ result }) => result)) }
+    })
+    return Promise.all(answers.map(async (each) => ('method' in each ? ((await askInPieces([each], batched, at, over))[0] ?? {}) : each)))
+  }
+
   /** In requests of the size that the node takes, as far as that is known; what it refuses for its size is asked again in smaller ones. */
   async function askInParts(calls: readonly RpcCall[], batched: boolean, at: At, over: Http): Promise<readonly RpcAnswer[]> {
-    const answers: RpcAnswer[] = calls.map(({ method, size = 0 }) =>
-      size > limits.max(method) ? tooLarge(method, limits.max(method)) : {},
+    const answers: RpcAnswer[] = calls.map(({ method, size = 0, smallest }) =>
+      size > limits.max(method) && !smallest ? tooLarge(method, limits.max(method)) : {},
     )
     const open = calls.flatMap((call, index) => (answers[index]?.error ? [] : { call, index }))
-    const sent = open.map(({ call: { method, params, size }, index }) => {
+    const sent = open.map(({ call: { method, params, size, smallest }, index }) => {
       const request = { jsonrpc: '2.0', id: (lastId += 1), method, params }
-      return { json: JSON.stringify(request), id: request.id, method, size, index }
+      return { json: JSON.stringify(request), id: request.id, method, size, smallest, index }
     })
     const maxCalls = limits.max('batch')
     const parts = batched ? splitBatch(sent, dialect.maxBodyBytes ?? Infinity, maxCalls) : [sent]
@@ -175,16 +202,16 @@ export function createNode({ url, dialect, timeoutMs, firstBackoffMs, meter, log
   /** Whether it is asked again in a smaller batch. A call whose asker can make it smaller is left to that. */
   function isRefusedBatch({ error }: RpcAnswer, { size }: SentCall, length: number): boolean {
     if (error?.fault?.is !== 'too-large' || (error.fault.of === 'call' && (size !== undefined || length === 1))) return false
-    limits.refused('batch', length, error.message)
+    limits.refused('batch', length, textOf(error))
     return true
   }
 
-  function learnSize(answer: RpcAnswer, { method, size }: SentCall): RpcAnswer {
+  function learnSize(answer: RpcAnswer, { method, size, smallest }: SentCall): RpcAnswer {
     const { error } = answer
     if (size === undefined) return answer
     if (!error) limits.took(method, size)
-    else if (error.fault?.is === 'too-large' && error.fault.of === 'call')
-      return { error: { ...error, max: limits.refused(method, size, error.message) } }
+    else if (error.fault?.is === 'too-large' && error.fault.of === 'call' && !smallest)
+      return { error: { ...error, max: limits.refused(method, size, textOf(error)) } }
     return answer
   }
 
@@ -558,6 +585,7 @@ interface SentCall {
   readonly id: number
   readonly method: string
   readonly size: number | undefined
+  readonly smallest: boolean | undefined
   /** Among the calls that were asked for. */
   readonly index: number
 }

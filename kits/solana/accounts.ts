@@ -1,7 +1,7 @@
 import type { Token, At, Head } from '../../core/contracts/index.ts'
 import { type RpcAnswer, type RpcCall } from '../nodes/dialect.ts'
 import { invalidAnswer, resultOf, ask, type Rpc } from '../nodes/rpc.ts'
-import { contextSlotOf, integerOf, valueOf, confirmed } from './rpc.ts'
+import { contextSlotOf, integerOf, newestSlotOf, valueOf, confirmed } from './rpc.ts'
 import type { SolanaAccount, SolanaReader } from './types.ts'
 import { isObject } from '../../core/json.ts'
 
@@ -20,6 +20,7 @@ export function accountsCalls(addresses: readonly string[], options: { commitmen
   return Array.from({ length: Math.ceil(addresses.length / maxPerCall) }, (_, part) => ({
     method: 'getMultipleAccounts',
     params: [addresses.slice(part * maxPerCall, (part + 1) * maxPerCall), { encoding: 'base64', ...options }],
+    size: Math.min(maxPerCall, addresses.length - part * maxPerCall),
   }))
 }
 
@@ -30,10 +31,13 @@ export function readAccounts(rpc: Rpc, answers: readonly (RpcAnswer | undefined)
     const [slot, values] = [contextSlotOf(result), valueOf(result)]
     const accounts = Array.isArray(values) ? values.map(readAccount) : []
     if (slot === undefined || accounts.includes(null)) throw invalidAnswer(rpc, 'gave a malformed account to getMultipleAccounts')
-    return { slot, accounts: accounts.map((each) => each ?? undefined) }
+    return { slot, newestSlot: newestSlotOf(result) ?? slot, accounts: accounts.map((each) => each ?? undefined) }
   })
-  const slots = parts.map(({ slot }) => slot)
-  return { slot: Math.min(...slots), newestSlot: Math.max(...slots), accounts: parts.flatMap(({ accounts }) => accounts) }
+  return {
+    slot: Math.min(...parts.map(({ slot }) => slot)),
+    newestSlot: Math.max(...parts.map(({ newestSlot }) => newestSlot)),
+    accounts: parts.flatMap(({ accounts }) => accounts),
+  }
 }
 
 /** Reads an account in base64. Undefined where there is none, null where the value is malformed. */

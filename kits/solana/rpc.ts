@@ -1,5 +1,5 @@
 import type { Json } from '../../core/contracts/index.ts'
-import type { Dialect, Fault, NodeError, ReportedHead, RpcAnswer, RpcCall } from '../nodes/dialect.ts'
+import type { Dialect, Fault, NodeError, ReportedHead, RpcAnswer, RpcCall, SplitCall } from '../nodes/dialect.ts'
 import { sizeFaultOf, speaksOfLimit, troubleOf } from '../nodes/faults.ts'
 import { slotSeconds } from './network.ts'
 import { canonicalAddress, isTransactionSignature } from './types.ts'
@@ -37,8 +37,43 @@ function judge(error: NodeError, method: string | undefined): Fault {
   if (ofNode.has(code)) return { is: 'trouble', kind: 'unreachable', ofNode: true }
   const size = sizeFaultOf(error, method === undefined ? 'batch' : 'text')
   if (size?.of === 'batch') return size
+  if (method === accountsMethod && tooManyAccounts.test(message)) return { is: 'too-large', of: 'call' }
   if ((code === methodNotFound || code === invalidParams) && !speaksOfLimit(message)) return { is: 'unsupported' }
   return troubleOf(error)
+}
+
+const accountsMethod = 'getMultipleAccounts'
+/** "Too many inputs provided; max 100" (agave `rpc/src/rpc.rs`), and plans that give fewer: "… is limited to 10 accounts on the free plan". */
+const tooManyAccounts =
+  /\btoo many (inputs|accounts|pubkeys|addresses)\b|\b(max\w*|limit\w*|up to|more than|at most|exceed\w*)\b.*\b(accounts|pubkeys|addresses)\b/i
+
+/** The answers of some plans have fewer accounts at once. Each piece may be of another slot: the joined answer says the oldest, and the newest beside it. */
+function splitAccounts({ method, params: [addresses, ...options] }: RpcCall, maxSize: number): SplitCall | undefined {
+  if (method !== accountsMethod || !Array.isArray(addresses) || addresses.length <= 1 || maxSize < 1) return undefined
+  const keys: readonly unknown[] = addresses
+  const count = Math.min(Math.floor(maxSize), keys.length - 1)
+  const calls = Array.from({ length: Math.ceil(keys.length / count) }, (_, part) => {
+    const own = keys.slice(part * count, (part + 1) * count)
+    return { method, params: [own, ...options], size: own.length }
+  })
+  return {
+    calls,
+    join(results) {
+      const slots = results.map(contextSlotOf)
+      const values = results.map(valueOf)
+      const known = slots.filter((slot) => slot !== undefined)
+      // Of another form: the caller finds out.
+      if (known.length < results.length || !values.every(Array.isArray)) return undefined
+      return { context: { slot: Math.min(...known), [newestSlot]: Math.max(...known) }, value: values.flat() }
+    },
+  }
+}
+
+const newestSlot = 'newestSlot'
+
+/** Of an answer that was joined from several. */
+export function newestSlotOf(result: unknown): number | undefined {
+  return isObject(result) && isObject(result['context']) ? numberOf(result['context'][newestSlot]) : undefined
 }
 
 /** agave `rpc/src/rpc_service.rs`, MAX_REQUEST_BODY_SIZE. */
@@ -60,6 +95,7 @@ export function solanaDialect(genesisHash: string | undefined): Dialect {
     sendCall: (raw) => ({ method: 'sendTransaction', params: [raw, { encoding: 'base64', skipPreflight: true, maxRetries: 0 }] }),
     isPlausible,
     judge,
+    split: splitAccounts,
     maxBodyBytes,
     parse: parseNodeJson,
   }

@@ -246,6 +246,34 @@ describe('an EVM chain with scripted nodes', () => {
     await chain({})
   })
 
+  it('asks for what cannot be smaller again, whatever the node said of its size before', async () => {
+    const subject = await chain({})
+    const refuses: Behaviour = (asked, response) => {
+      if (asked.calls[0]?.method !== 'eth_call') return answering({})(asked, response)
+      const answers = asked.calls.map(({ id }) => ({ jsonrpc: '2.0', id, error: { code: -32000, message: 'response size exceeded' } }))
+      return json(response, asked.batched ? answers : answers[0])
+    }
+    const read = (count: number) =>
+      subject.reader.read(
+        Array.from({ length: count }, () => ({ to: wallet, data: '0x313ce567' })),
+        at,
+      )
+    for (const count of [1, 40, 0]) {
+      node.behave(refuses)
+      expect(await read(count).catch((failure: unknown) => failure)).to.have.property('name', 'NETWORK')
+      node.behave((asked, response) => {
+        if (asked.calls[0]?.method !== 'eth_call') return answering({})(asked, response)
+        const answers = asked.calls.map(({ id, params: [call] }) => {
+          const [calls] = aggregate.decodeFunctionData('aggregate3', (call as { data: string }).data)
+          const values = Array.from({ length: Number(calls.length) }, (_, index) => (index === 1 ? 0x65000000n : 9n))
+          return { jsonrpc: '2.0', id, result: multicallWords(...values) }
+        })
+        return json(response, asked.batched ? answers : answers[0])
+      })
+      expect((await read(count)).results).to.have.length(count)
+    }
+  })
+
   it('throws NETWORK if a node gives no tip by any method', async () => {
     const subject = await chain({ eth_getBlockByNumber: block(8, 30) })
     expect(await Promise.resolve(subject.gas(1n, undefined, at)).catch((failure: unknown) => failure)).to.have.property('name', 'NETWORK')

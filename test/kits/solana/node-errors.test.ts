@@ -23,6 +23,22 @@ const table: readonly (readonly [code: number, message: string, method: string, 
   [403, 'Access forbidden, contact your app developer or support@rpcpool.com.', 'getSlot', 'trouble', 'unreachable'],
   [-32602, 'max usage reached: request limit of your plan', 'getSlot', 'trouble', 'rate-limited'],
   [Number.NaN, 'upstream connect error', 'getSlot', 'trouble', 'unreachable'],
+  // https://github.com/solana-labs/solana-program-library/issues/2547, https://github.com/project-serum/serum-dex/issues/195
+  [
+    -32010,
+    'Tokenkeg… excluded from account secondary indexes; this RPC method unavailable for key',
+    'getProgramAccounts',
+    'trouble',
+    'unreachable',
+  ],
+  [410, 'The RPC call or parameters have been disabled.', 'getProgramAccounts', 'trouble', 'unreachable'],
+  [403, 'Your IP or provider is blocked from this endpoint', 'getSlot', 'trouble', 'unreachable'],
+  // https://github.com/bmresearch/Solnet/issues/310
+  [-32000, 'Gateway timeout', 'getSlot', 'trouble', 'unreachable'],
+  [-32005, 'Node is unhealthy', 'getSlot', 'trouble', 'unreachable'],
+  // https://github.com/project-serum/serum-dex-ui/issues/90
+  [-32602, 'Too many inputs provided; max 100', 'getMultipleAccounts', 'too-large'],
+  [-32600, 'getMultipleAccounts is limited to 10 accounts on the free plan', 'getMultipleAccounts', 'too-large'],
   [-32601, 'Method not found', 'getRecentPrioritizationFees', 'unsupported'],
   [-32602, 'Invalid param: WrongSize', 'getAccountInfo', 'unsupported'],
 ]

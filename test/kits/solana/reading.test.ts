@@ -1,3 +1,7 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { expect } from 'chai'
 import { generateKeyPairSigner } from '@solana/kit'
 import { nativeAddress } from '../../../kits/solana/index.ts'
@@ -137,5 +141,36 @@ describe('reading Solana', () => {
       expect(chain.address(wrong), wrong).to.equal(undefined)
     for (const wrong of [wallet.address, '0xab', `0x${'ab'.repeat(32)}`, '5'.repeat(60), '5'.repeat(90)])
       expect(chain.isTransactionId(wrong)).to.equal(false)
+  })
+
+  it('reads accounts in as many calls as the plan of a node wants, and remembers how many it takes', async () => {
+    const { cluster, wallet } = site
+    const { USDC, FEES } = cluster.mints
+    const counts: number[] = []
+    const proxy = createServer((request, response) => {
+      void text(request).then(async (body) => {
+        const calls: { id: number; method: string; params: unknown[][] }[] = [JSON.parse(body)].flat()
+        const told = await (await fetch(cluster.url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })).json()
+        const answers = [told].flat().map((answer, index) => {
+          const call = calls[index]
+          if (call?.method !== 'getMultipleAccounts') return answer
+          const count = call.params[0]?.length ?? 0
+          counts.push(count)
+          return count <= 2 ? answer : { jsonrpc: '2.0', id: call.id, error: { code: -32602, message: 'Too many inputs provided; max 2' } }
+        })
+        response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(Array.isArray(told) ? answers : answers[0]))
+      })
+    }).listen(0, '127.0.0.1')
+    await once(proxy, 'listening')
+    const { chain } = chainOver({ rpcUrls: [`http://127.0.0.1:${(proxy.address() as AddressInfo).port}`] })
+    const tokens = [chain.nativeCurrency, USDC, FEES]
+    const expected = await site.chain.balances(wallet.address, tokens, soon())
+    expect(await chain.balances(wallet.address, tokens, soon())).to.deep.equal(expected)
+    expect(Math.max(...counts)).to.be.greaterThan(2)
+    counts.length = 0
+    expect(await chain.balances(wallet.address, tokens, soon())).to.deep.equal(expected)
+    expect(Math.max(...counts)).to.equal(2)
+    await chain.stop?.()
+    proxy.close()
   })
 })
