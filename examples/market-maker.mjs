@@ -1,7 +1,10 @@
 // @ts-check
 // A market maker: a bid and an ask around the price of an AMM, within a limit of inventory. Ctrl-C cancels its orders. After a crash of this
-// program or the server run it again in the same folder: no order is lost, and none is placed twice.
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+// program or the server run it again with the same file: no order is lost, and none is placed twice. The file is the first argument, or one for
+// the wallet in ~/.local/state/sluice-examples.
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createClient, NoAnswerError, RefusedError } from 'sluice/client'
 
@@ -12,11 +15,15 @@ const book = { ...local, connector: 'oasis', market: 'WETH-USDC', address }
 const pool = { ...local, connector: 'uniswap', base: 'WETH', quote: 'USDC', amount: '1', side: /** @type {const} */ ('SELL') }
 const [amount, spread, tolerance] = ['0.1', 0.004, 0.001]
 const [least, most] = [1, 1000] // WETH that it holds
+/** What the book may take of the wallet: a new approval comes when less than a tenth is left. */
+const allowances = { WETH: '100', USDC: '300000' }
 /** @type {readonly string[]} */
 const over = ['FILLED', 'CANCELED', 'EXPIRED', 'REJECTED', 'FAILED']
 
 // An order is kept before it is sent: whoever goes on sends the very same.
-const file = 'market-maker.json'
+const states = path.join(process.env.XDG_STATE_HOME ?? path.join(homedir(), '.local/state'), 'sluice-examples')
+const file = path.resolve(process.argv[2] ?? path.join(states, `market-maker-${address}.json`))
+mkdirSync(path.dirname(file), { recursive: true })
 const state = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : { run: Date.now(), orders: 0 }
 /** @param {import('sluice/client').RequestAt<'POST', '/clob/orders'>} [next] the order that is sent now */
 function keep(next) {
@@ -43,7 +50,23 @@ function refusal(error) {
   throw error
 }
 
+async function approve() {
+  const { approvals } = await sluice.get('/evm/allowances', {
+    ...local,
+    address,
+    spender: book.connector,
+    tokenSymbols: Object.keys(allowances),
+  })
+  for (const [token, allowance] of Object.entries(allowances)) {
+    if (Number(approvals[token]) >= Number(allowance) / 10) continue
+    const { txHash } = await sluice.post('/evm/approve', { ...local, address, spender: book.connector, token, amount: allowance })
+    const { txState } = await sluice.waitFor({ ...local, txHash })
+    console.log(`${book.connector} may take ${allowance} ${token}: ${txState}`)
+  }
+}
+
 async function quote() {
+  await approve()
   if (state.next) await place()
   const mid = Number((await sluice.get('/amm/price', pool)).expectedAmount)
   const held = Number((await sluice.get('/network/balances', { ...local, address, tokenSymbols: ['WETH'] })).balances.WETH)

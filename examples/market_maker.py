@@ -1,10 +1,13 @@
 """A market maker: a bid and an ask around the price of an AMM, within a limit of inventory. Ctrl-C cancels its orders. After a crash of this
-program or the server run it again in the same folder: no order is lost, and none is placed twice."""
+program or the server run it again with the same file: no order is lost, and none is placed twice. The file is the first argument, or one for
+the wallet in ~/.local/state/sluice-examples."""
 import json
 import os
 import signal
+import sys
 import time
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 from sluice_client import NoAnswerError, RefusedError, SluiceClient
@@ -21,13 +24,16 @@ POOL = on(LOCAL, connector="uniswap", base="WETH", quote="USDC", amount=1, side=
 AMOUNT, SPREAD, TOLERANCE = Decimal("0.1"), Decimal("0.004"), Decimal("0.001")
 LEAST, MOST = 1, 1000  # WETH that it holds
 OVER = ("FILLED", "CANCELED", "EXPIRED", "REJECTED", "FAILED")
-FILE = "market_maker.json"
+# What the book may take of the wallet: a new approval comes when less than a tenth is left.
+ALLOWANCES = {"WETH": Decimal(100), "USDC": Decimal(300_000)}
+STATES = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local/state", "sluice-examples")
+FILE = Path(sys.argv[1]) if len(sys.argv) > 1 else STATES / f"market_maker-{ADDRESS}.json"
 
 sluice = SluiceClient(os.environ.get("SLUICE_URL", "https://localhost:15888"), certs=os.environ.get("SLUICE_CERTS", "certs"))
 state: dict[str, Any] = {"run": int(time.time()), "orders": 0, "next": None}
-if os.path.exists(FILE):
-    with open(FILE) as kept:
-        state = json.load(kept)
+FILE.parent.mkdir(parents=True, exist_ok=True)
+if FILE.exists():
+    state = json.loads(FILE.read_text())
 
 
 def keep(order: Any) -> None:
@@ -64,7 +70,19 @@ def cancel(order: Any) -> None:
         print(error, flush=True)
 
 
+def approve() -> None:
+    spender = BOOK["connector"]
+    approvals = sluice.get("/evm/allowances", on(LOCAL, address=ADDRESS, spender=spender, tokenSymbols=list(ALLOWANCES)))["approvals"]
+    for token, allowance in ALLOWANCES.items():
+        if Decimal(approvals[token]) >= allowance / 10:
+            continue
+        sent = sluice.post("/evm/approve", on(LOCAL, address=ADDRESS, spender=spender, token=token, amount=allowance))
+        became = sluice.wait_for(sent["txHash"], chain=LOCAL["chain"], network=LOCAL["network"])["txState"]
+        print(f"{spender} may take {allowance} {token}: {became}", flush=True)
+
+
 def quote() -> None:
+    approve()
     mid = Decimal(sluice.get("/amm/price", POOL)["expectedAmount"])
     held = Decimal(sluice.get("/network/balances", on(LOCAL, address=ADDRESS, tokenSymbols=["WETH"]))["balances"]["WETH"])
     own = {order["side"]: order for order in open_orders()}

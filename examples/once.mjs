@@ -1,7 +1,9 @@
 // A trade that happens once, whatever dies: this program, the connection, the server. Run it again with the same name, as often
 // as you like: node examples/once.mjs order-1. Nothing but Node; run it in the folder that holds certs/.
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import https from 'node:https'
+import { homedir } from 'node:os'
+import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -68,7 +70,9 @@ async function* events(query, lastId) {
 }
 
 // The request is kept before it is sent, so that whoever repeats it sends the very same.
-const file = `${name}.json`
+const folder = path.join(process.env.XDG_STATE_HOME ?? path.join(homedir(), '.local/state'), 'sluice-examples')
+mkdirSync(folder, { recursive: true })
+const file = path.join(folder, `${name}.json`)
 if (!existsSync(file)) {
   const order = { ...network, connector: 'uniswap', base: 'ETH', quote: 'USDC', amount: '0.5', side: 'SELL', address }
   const { slippagePrice } = await call('GET', '/amm/price', order)

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -14,8 +14,8 @@ import { root } from './page.ts'
 
 const [taker = '', ...makers] = tradingWallets
 const bots = [
-  ['node', 'examples/market-maker.mjs', 'market-maker.json'],
-  ['/usr/bin/python3', 'examples/market_maker.py', 'market_maker.json'],
+  ['node', 'examples/market-maker.mjs', 'market-maker'],
+  ['/usr/bin/python3', 'examples/market_maker.py', 'market_maker'],
 ] as const
 const book = { chain: 'ethereum', network: 'local', connector: 'oasis', market: 'WETH-USDC' }
 
@@ -31,6 +31,8 @@ interface Bot {
   /** Ctrl-C. @returns the code of its end */
   stop(): Promise<number | null>
   output(): string
+  /** Files in the folder that it ran in. */
+  left(): readonly string[]
 }
 
 describe('the market makers of examples/', function () {
@@ -48,8 +50,9 @@ describe('the market makers of examples/', function () {
   })
 
   function bot([command, program, file]: (typeof bots)[number], wallet: string, url: string, certs: string): Bot {
-    const folder = mkdtempSync(path.join(tmpdir(), 'sluice-maker-'))
-    folders.push(folder)
+    const [folder, user] = [mkdtempSync(path.join(tmpdir(), 'sluice-maker-')), mkdtempSync(path.join(tmpdir(), 'sluice-user-'))]
+    folders.push(folder, user)
+    const { XDG_STATE_HOME: _, ...others } = process.env
     let output = ''
     let [child, ended]: [ReturnType<typeof spawn>?, Promise<number | null>?] = []
     const end = async (signal: NodeJS.Signals) => {
@@ -59,10 +62,11 @@ describe('the market makers of examples/', function () {
     return {
       wallet,
       placed: () => [...output.matchAll(/^(\d+-\d+): .*: [A-Z_]+$/gm)].map(([, name = '']) => name),
-      run: () => String(JSON.parse(readFileSync(path.join(folder, file), 'utf8')).run),
+      run: () => String(JSON.parse(readFileSync(path.join(user, '.local/state/sluice-examples', `${file}-${wallet}.json`), 'utf8')).run),
       start() {
         const env = {
-          ...process.env,
+          ...others,
+          HOME: user,
           SLUICE_URL: url,
           SLUICE_CERTS: certs,
           WALLET: wallet,
@@ -77,13 +81,14 @@ describe('the market makers of examples/', function () {
       crash: async () => void (await end('SIGKILL')),
       stop: () => end('SIGINT'),
       output: () => output,
+      left: () => readdirSync(folder),
     }
   }
 
   it('trade for two minutes while they and the server are killed, and lose and double no order', async () => {
     chain = await startChain({ blockMs: 1_000 })
     home = await makeHome({ confirmations: 3 })
-    await allowOrders(chain, tradingWallets)
+    await allowOrders(chain, [taker])
     const firstBlock = (await chain.height()) + 1
     const flags = { 'server.port': await freePort() }
     const options = { home, devnetUrl: chain.rpcUrl(), flags }
@@ -122,8 +127,10 @@ describe('the market makers of examples/', function () {
     for (const each of running) expect(await each.stop(), each.output()).to.equal(0)
 
     const events = await offersSince(chain, firstBlock)
-    for (const { wallet, placed, run, output } of running) {
+    for (const { wallet, placed, run, output, left } of running) {
       expect(output()).to.match(/No order is left\.\n$/)
+      for (const token of ['WETH', 'USDC']) expect(output()).to.match(new RegExp(`^oasis may take \\d+ ${token}: CONFIRMED$`, 'm'))
+      expect(left()).to.deep.equal([])
       const { body } = await server.client.get('/clob/orders', { ...book, address: wallet, limit: '500' })
       const orders: { clientOrderId?: string; orderId?: string; txHash: string; state: string }[] = body.orders
       const own = orders.filter(({ clientOrderId = '' }) => clientOrderId.startsWith(`${run()}-`))
