@@ -13,14 +13,16 @@ const minColumn = 8
 
 /**
  * Rows with columns as wide as their widest cell.
- * @param maxWidth of the table: cells are broken after commas to fit, and the lines below at spaces
+ * @param maxWidth of the table: cells are broken after commas, and where no name is long after slashes, to fit, and the lines below at spaces
  */
 export function table(given: readonly Row[], maxWidth = Infinity): string {
   const rows = given.map(({ cells, below = [] }) => ({ cells: cells.map(oneLine), below: below.map(printable) }))
   const widths = rows[0]?.cells.map((_, column) => Math.max(...rows.map(({ cells }) => cells[column]?.length ?? 0))) ?? []
-  const unbroken = widths.map((_, column) =>
-    Math.max(...rows.flatMap(({ cells }) => partsOf(cells[column] ?? '').map(({ length }) => length))),
-  )
+  const longest = (parts: (cell: string) => string[]) =>
+    widths.map((_, column) => Math.max(...rows.flatMap(({ cells }) => parts(cells[column] ?? '').map(({ length }) => length))))
+  // Where no name is of an unusual length, none is cut: that of a network goes into a second line before.
+  const partsOf = Math.max(...longest(afterCommas)) <= usualWidth ? afterSlashes : afterCommas
+  const unbroken = longest(partsOf)
   fit(widths, unbroken, maxWidth - gap.length * (widths.length - 1))
   return rows
     .flatMap(({ cells, below }) => {
@@ -47,7 +49,9 @@ export function table(given: readonly Row[], maxWidth = Infinity): string {
     .join('\n')
 }
 
-const partsOf = (cell: string): string[] => cell.split(/(?<=,)/)
+const usualWidth = 20
+const afterCommas = (cell: string): string[] => cell.split(/(?<=,)/)
+const afterSlashes = (cell: string): string[] => cell.split(/(?<=[,/])/)
 
 /** Takes from the widest columns, in place, until all fit; first from those whose cells break after commas. */
 function fit(widths: number[], unbroken: readonly number[], most: number): void {

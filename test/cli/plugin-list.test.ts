@@ -48,4 +48,17 @@ describe('the table of sluice plugin list', () => {
       all.some((line) => /^mis-net +connector +refused +- +AMM +ethereum\/local$/.test(line)),
     )
   })
+
+  it('cuts no name of a usual length', () => {
+    const loaded = [
+      plugin('binance-smart-chain', [], ['binance-smart-chain']),
+      plugin('uniswap', ['AMM', 'MARGIN_CLOB'], ['ethereum']),
+      { ...plugin('pangolin', ['AMM'], []), available_networks: [{ chain: 'avalanche', networks: ['mainnet'] }] },
+    ]
+    const lines = pluginTable({ loaded, refused: [] }, []).split('\n')
+    expect(lines.filter((line) => line.length > 80)).to.deep.equal([])
+    expect(lines.join('\n'))
+      .to.match(/^binance-smart-chain /m)
+      .and.match(/^pangolin .* avalanche\/(mainnet)?$/m)
+  })
 })
