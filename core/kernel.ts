@@ -157,7 +157,7 @@ export async function startKernel(asRead: Settings, { print, devnet: running, sa
     const siteNames = running === undefined && settings.devnet.enabled ? wantedSites(settings, allowed.found) : []
     const opening = openSigner({ settings, log, passphrase: await askPassphrase(settings), files, devnetChains: siteNames })
     stops.push(async () => (await opening.catch(() => undefined))?.stop())
-    const devnet = running ?? (settings.devnet.enabled ? await bringUpDevnet(settings, print, allowed) : undefined)
+    const devnet = running ?? (settings.devnet.enabled ? await bringUpDevnet(settings, print, { allowed, hostsLater: true }) : undefined)
     if (devnet && devnet !== running) {
       stops.push(() => devnet.stop())
       await forgetDevnet(store)
@@ -303,10 +303,16 @@ export async function startKernel(asRead: Settings, { print, devnet: running, sa
       plugins,
       after: withTimeout(Promise.all([isWarm, ...settled]), maxHostsWaitMs, () => {}),
       log,
+      // Its venues read their contracts when they start. Nothing of a plugin is deployed that is refused.
+      deploy: async (plugin) => devnet?.deployAdded(plugin),
       async onResult(more) {
         const known = new Set(current.refused.map(({ folder }) => folder))
         logRefused(more.refused.filter(({ folder }) => !known.has(folder)))
         current.add(more)
+        for (const plugin of more.loaded) {
+          const why = await devnet?.whyNotDeployed(plugin)
+          if (why !== undefined && registry.note(plugin.name, why)) log.warn({ plugin: plugin.name }, `plugin is loaded, but: ${why}`)
+        }
       },
     })
     const changes = takeUpChanges({

@@ -22,6 +22,8 @@ interface LateOptions {
   /** The plugins that are pending wait for it: what is built in is ready first. */
   readonly after: Promise<unknown>
   readonly log: Pick<Logger, 'info' | 'error'>
+  /** Deploys what a plugin that can be loaded brings for the devnet. */
+  deploy(plugin: FoundPlugin): Promise<void>
   /** One after the other. */
   onResult(result: LateResult): Promise<void>
 }
@@ -31,7 +33,7 @@ interface LateOptions {
  * by `changed-plugins.ts`.
  * @returns `done` settles when none is pending any more, or the server stops
  */
-export function loadLater({ plugins: { refused, pending, more, again }, after, log, onResult }: LateOptions): {
+export function loadLater({ plugins: { refused, pending, more, again }, after, log, deploy, onResult }: LateOptions): {
   done: Promise<void>
   stop(): void
 } {
@@ -58,6 +60,7 @@ export function loadLater({ plugins: { refused, pending, more, again }, after, l
     const results = await Promise.all(
       pending.map(async (plugin) => {
         const result = await more([plugin])
+        if (result.loaded.length > 0) await abortable(deploy(plugin), stopping.signal)
         held.push(...result.refused.filter(lacksChain))
         const now = { ...result, refused: result.refused.filter((each) => !lacksChain(each)) }
         await tell(now)

@@ -33,7 +33,7 @@ export interface Devnet {
   readonly chainId: typeof chainId
   /** Whether the contracts were deployed now; else their state was saved by an earlier start. */
   readonly built: boolean
-  /** Devnet files that failed. The others are deployed, and the next start tries these again. */
+  /** Devnet files that failed, also of what was deployed later. The others are deployed, and the next start tries these again. */
   readonly refused: readonly Refusal[]
   /** Why the contracts that a plugin of a third party deploys need not be on it, and what to do about it; undefined where they are there. */
   whyNotDeployed(plugin: Pick<FoundPlugin, 'name' | 'folder'>): Promise<string | undefined>
@@ -56,35 +56,51 @@ export async function startDevnet(options: DevnetOptions): Promise<Devnet> {
   const deployedFrom = new Map(
     await Promise.all(deployed.map(async ({ plugin, file }) => [plugin.name, await inputsHash([file])] as const)),
   )
-  const failures = new Map<string, string>()
+  /** By name, of what was to be deployed later. */
+  const failures = new Map<string, Refusal>()
+  let turn: Promise<void> = Promise.resolve()
 
   return {
     ...devnet,
+    get refused() {
+      return [...devnet.refused, ...failures.values()]
+    },
     async whyNotDeployed({ name, folder }) {
       const file = devnetFileOf(folder)
       const from = deployedFrom.get(name)
       if (file === undefined || from === (await inputsHash([file]))) return undefined
       return from === undefined
-        ? `Its contracts are not on the devnet: ${failures.get(name) ?? 'they are deployed when that starts. Restart the server.'}`
+        ? `Its contracts are not on the devnet: ${whyFailed(name) ?? 'they are deployed when that starts. Restart the server.'}`
         : `Its ${path.basename(file)} is another one than the devnet was made with. Where it deploys other contracts, restart the server.`
     },
-    async deployAdded(plugin) {
-      const { name } = plugin
-      const file = devnetFileOf(plugin.folder)
-      if (file === undefined || options.later === undefined || deployedFrom.has(name)) return
-      try {
-        const from = await inputsHash([file])
-        await deployOnRunning(devnet, {
-          ...options.later,
-          state: await state(),
-          outside: { plugin, file },
-        })
-        deployedFrom.set(name, from)
-        failures.delete(name)
-      } catch (error) {
-        failures.set(name, `the ${path.basename(file)} of ${name} failed: ${messageOf(error)}. Correct it, and update the plugin.`)
-      }
+    deployAdded(plugin) {
+      // One after the other: the account that mints tokens is that of all.
+      turn = turn.then(() => deployAdded(plugin))
+      return turn
     },
+  }
+
+  async function deployAdded(plugin: FoundPlugin): Promise<void> {
+    const { name } = plugin
+    const file = devnetFileOf(plugin.folder)
+    if (file === undefined || options.later === undefined || deployedFrom.has(name)) return
+    try {
+      const from = await inputsHash([file])
+      await deployOnRunning(devnet, {
+        ...options.later,
+        state: await state(),
+        outside: { plugin, file },
+      })
+      deployedFrom.set(name, from)
+      failures.delete(name)
+    } catch (error) {
+      failures.set(name, { file, reason: `The ${path.basename(file)} of ${name} failed: ${messageOf(error)}` })
+    }
+  }
+
+  function whyFailed(name: string): string | undefined {
+    const reason = failures.get(name)?.reason
+    return reason && `${reason.replace(/^The/, 'the')}. Correct it, and update the plugin.`
   }
 }
 
@@ -157,8 +173,15 @@ export async function refuseWithoutDevnet(port: number): Promise<void> {
   await refuseTakenPort(port)
 }
 
-/** Starts the devnet of these settings, with the contracts of the `devnet.ts` of the plugins that may run. */
-export async function bringUpDevnet(settings: Settings, say: (line: string) => void, allowed?: AllowedPlugins): Promise<Devnet> {
+/**
+ * Starts the devnet of these settings, with the contracts of the `devnet.ts` of the plugins that may run.
+ * @param hostsLater without those of plugins in hosts: `deployAdded` deploys each when its host is there, so that none delays the start
+ */
+export async function bringUpDevnet(
+  settings: Settings,
+  say: (line: string) => void,
+  { allowed, hostsLater = false }: { allowed?: AllowedPlugins; hostsLater?: boolean } = {},
+): Promise<Devnet> {
   const { data, devnet } = settings
   const plugins = allowed ?? (await allowedPlugins(settings))
   const root = installedDevnet()
@@ -172,7 +195,8 @@ export async function bringUpDevnet(settings: Settings, say: (line: string) => v
   const devnetFiles = builtIn.flatMap(({ name }) => fileOf(name) ?? [])
   const chainFile = fileOf(devnetNetwork.chain)
   const outside = plugins.found.flatMap((plugin): OutsidePlugin[] => {
-    const file = plugin.builtIn ? undefined : devnetFileOf(plugin.folder)
+    const isLater = hostsLater && plugin.tier === 'contained'
+    const file = plugin.builtIn || isLater ? undefined : devnetFileOf(plugin.folder)
     return file === undefined ? [] : [{ plugin, file }]
   })
   const deploying = { start: (plugin: FoundPlugin) => startOutside(plugin, settings), budget: outsideBudget }
@@ -188,7 +212,7 @@ export async function bringUpDevnet(settings: Settings, say: (line: string) => v
         ...deploying,
         async accepted() {
           // The others cost the start nothing.
-          const needed = plugins.found.filter((plugin) => plugin.builtIn || devnetFileOf(plugin.folder) !== undefined)
+          const needed = plugins.found.filter((each) => each.builtIn || outside.some(({ plugin }) => plugin === each))
           const { refused } = await tryPlugins(settings, { ...plugins, found: needed })
           const refusalOf = ({ plugin }: OutsidePlugin) => refused.find(({ folder }) => folder === plugin.origin)
           return {
@@ -208,7 +232,7 @@ export async function bringUpDevnet(settings: Settings, say: (line: string) => v
   return started
 }
 
-/** As deploying a large exchange on a slow machine takes. The start waits for it, so one that does not get on is ended soon. */
+/** As deploying a large exchange on a slow machine takes. Others wait for it, so one that does not get on is ended soon. */
 const outsideBudget = { processorMs: 10_000, clockMs: 60_000, idleMs: 15_000 }
 
 /**

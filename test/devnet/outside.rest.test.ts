@@ -10,6 +10,7 @@ import { startOutside, type OutsidePlugin } from '../../core/devnet/outside.ts'
 import { bringUpDevnet, startDevnet, type Devnet } from '../../core/devnet/start-devnet.ts'
 import { loadSettings } from '../../core/config/settings.ts'
 import { builtInPlugins } from '../../core/layout.ts'
+import { allowedPlugins } from '../../core/loader/consent.ts'
 import { findPlugins } from '../../core/loader/find.ts'
 import { freePort } from '../free-port.ts'
 import { fixtures } from '../loader/fixtures.ts'
@@ -218,6 +219,36 @@ describe('the devnet.ts of a plugin that a start refuses', function () {
       expect(devnet.refused[0]?.reason).to.match(/^The devnet\.ts of late is not run: the plugin is refused: .*interface 9\.0/)
       const sent = (name: string) => rpcTo(devnet.rpcUrl)('eth_getTransactionCount', deployerAddress(name), 'latest')
       expect([await sent('early'), await sent('late')]).to.deep.equal(['0x1', '0x0'])
+    } finally {
+      await devnet.stop()
+      await place.remove()
+    }
+  })
+})
+
+describe('the devnet.ts of a plugin in a host', function () {
+  this.timeout(120_000)
+  it('does not delay the start: it runs once the host is there, and what fails then is named', async () => {
+    const place = await temporaryFolder()
+    const plant = (name: string, deploy: string) => {
+      const folder = path.join(place.folder, 'plugins', name)
+      cpSync(path.join(fixtures, 'contained', 'plain-swap'), folder, { recursive: true })
+      writeFileSync(path.join(folder, 'devnet.ts'), `export default { name: '${name}', deploy: async (site) => { ${deploy} } }\n`)
+    }
+    plant('good', 'await site.signer.sendTransaction({ to: site.signer.address })')
+    plant('wrong', "throw new Error('no such pool')")
+    mkdirSync(path.join(place.folder, 'conf'))
+    const folders = [path.join(builtInPlugins, 'ethereum'), path.join(place.folder, 'plugins')]
+    const flags = { 'plugins.folders': folders, 'devnet.enabled': true, 'devnet.port': await freePort(), 'data.dir': place.folder }
+    const settings = loadSettings({ confDir: path.join(place.folder, 'conf'), env: {}, flags })
+    const allowed = await allowedPlugins(settings)
+    const devnet = await bringUpDevnet(settings, () => {}, { allowed, hostsLater: true })
+    try {
+      const sent = (name: string) => rpcTo(devnet.rpcUrl)('eth_getTransactionCount', deployerAddress(name), 'latest')
+      expect([devnet.refused, await sent('good')]).to.deep.equal([[], '0x0'])
+      await Promise.all(allowed.found.filter(({ builtIn }) => !builtIn).map((plugin) => devnet.deployAdded(plugin)))
+      expect([await sent('good'), await sent('wrong')]).to.deep.equal(['0x1', '0x0'])
+      expect(devnet.refused.map(({ reason }) => reason)).to.deep.equal(['The devnet.ts of wrong failed: devnet.ts:1: no such pool'])
     } finally {
       await devnet.stop()
       await place.remove()
