@@ -14,6 +14,7 @@ import { acceptsNone, findWay, weaklyContained, type ContainmentSettings } from 
 import { faultOf } from './loader/refusal.ts'
 import { pluginWarnings, tryPlugins, type LoadResult } from './loader/load.ts'
 import type { LoadedChain, LoadedPlugin } from './loader/loaded-plugin.ts'
+import { examineRights } from './plugin-rights.ts'
 import { embeddedConnection, embeddedFaults, lockStore } from './store/embedded.ts'
 import { postgresFaults } from './store/postgres/faults.ts'
 import { postgresPool } from './store/postgres/connection.ts'
@@ -72,6 +73,11 @@ export async function examine(settings: Settings, { all = false }: { all?: boole
     })),
     ...(await examineSeals(settings)),
     ...(await examineContainment(loaded, settings)),
+    ...(await examineRights(
+      loaded,
+      listWallets(settings.data.dir).filter(({ problem }) => problem === undefined),
+      settings,
+    )),
     ...(await examineNetworks(chains, isRequired, isChosen, settings)),
   ]
 }

@@ -32,6 +32,7 @@ const levels: readonly (readonly string[])[] = [
     'core/home.ts',
     'core/devnet',
     'core/doctor.ts',
+    'core/plugin-rights.ts',
     'core/log.ts',
   ],
   ['core/cli', 'core/main.ts'],

@@ -26,6 +26,7 @@ export function addCommands(settingsOf: SettingsOf): Command[] {
     .option('--yes', 'do not ask')
     .option('--trusted', 'let it run in the server itself: for what cannot be contained')
     .option('--name <name>', "its manifest's name, where the package's name does not say it")
+    .option('--url <url>', 'the running server, which says what wallets have approved (default: that of these settings, on this machine)')
     .addHelpText('after', `\n${sources}`)
     .action((source: string, options: AddOptions) => run(async () => added(source, options, settingsOf())))
 
@@ -42,10 +43,10 @@ export function addCommands(settingsOf: SettingsOf): Command[] {
   return [add, update]
 }
 
-async function added(source: string, { yes, trusted, name }: AddOptions, settings: Settings): Promise<string> {
+async function added(source: string, { yes, trusted, name, url }: AddOptions, settings: Settings): Promise<string> {
   const staged = await stagePlugin(source, { settings, ...(name !== undefined && { name }) })
   try {
-    return await settle(staged, trusted ? 'trusted' : 'contained', { ...(yes && { yes }) }, settings)
+    return await settle(staged, trusted ? 'trusted' : 'contained', { ...(yes && { yes }), ...(url !== undefined && { url }) }, settings)
   } catch (thrown) {
     if (!(thrown instanceof PluginFault)) throw thrown
     // It is not there, and so cannot be trusted by its name.
@@ -98,7 +99,7 @@ async function settle(staged: StagedPlugin, asking: Tier, options: RevokeOptions
   try {
     const tier = tierOf(onDisk, asking)
     if (before?.sha256 === onDisk.files.sha256 && before.tier === tier) return `${name} has these files already.`
-    const asked = await consentTo({ name, onDisk, before, tier, yes: options.yes === true, settings })
+    const asked = await consentTo({ name, onDisk, before, tier, yes: options.yes === true, url: options.url, settings })
     const passphrase = await passphraseOf(settings)
     // Its files are moved from there.
     const inForce = whenInForce(asked, onDisk.plugin.folder)

@@ -77,9 +77,12 @@ const tokensAtOnce = 100
  */
 export async function standingAllowances(server: ServerClient, all: readonly Approvable[]): Promise<Allowance[]> {
   const found: Allowance[] = []
+  const lists = new Map<string, readonly { symbol: string; address: string }[]>()
   for (const each of all) {
     const { chain, network, address, spender } = each
-    const listed = (await answer(server, '/network/tokens', { chain, network }, Tokens)) ?? []
+    const on = `${chain}/${network}`
+    const listed = lists.get(on) ?? (await answer(server, '/network/tokens', { chain, network }, Tokens)) ?? []
+    lists.set(on, listed)
     // The coin itself needs no allowance.
     const tokens = listed.filter((token) => !/^0x0{40}$/.test(token.address))
     const ask = async (some: typeof tokens): Promise<void> => {

@@ -18,6 +18,7 @@ import { unheldRecords } from '../wallet/own-policy.ts'
 import { releasedOwners, releasedScope, type ReleasedScope } from '../wallet/policy-files.ts'
 import { ask, hasTerminal, passphraseForNewKey, passphraseFromFile } from '../wallet/prompt.ts'
 import { complain, isYes, printError, printResult } from './output.ts'
+import { rightsWords } from './plugin-rights.ts'
 import { revokeAll, type RevokeOptions } from './plugin-allowances.ts'
 
 export type SettingsOf = () => Settings
@@ -34,8 +35,9 @@ export function consentCommands(settingsOf: SettingsOf): Command[] {
       .description(description)
       .argument('<name>', "the plugin's folder")
       .option('--yes', 'do not ask')
+      .option('--url <url>', 'the running server, which says what wallets have approved (default: that of these settings, on this machine)')
       .addHelpText('after', `\n${about[tier]}\nIt is recorded in sluice.lock beside the conf folder, with the SHA-256 of all its files.`)
-      .action((name: string, { yes }: { yes?: true }) => run(async () => consent(name, tier, yes === true, settingsOf())))
+      .action((name: string, options: RevokeOptions) => run(async () => consent(name, tier, options, settingsOf())))
 
   const check = new Command('verify')
     .description('check that the plugins of sluice.lock have the files that were allowed; exits with 1 when not')
@@ -112,7 +114,7 @@ const confChanged = 'Your conf has other contracts than were allowed.'
 const confCure = (name: string, { tier }: LockedPlugin): string =>
   `On the networks above the signer goes by those in conf from the next start on; for others it signs nothing before you type ${command} plugin ${tier === 'trusted' ? 'trust' : 'allow'} ${name} again.`
 
-async function consent(name: string, asking: Tier, yes: boolean, settings: Settings): Promise<string> {
+async function consent(name: string, asking: Tier, { yes, url }: RevokeOptions, settings: Settings): Promise<string> {
   const onDisk = pluginOnDisk(name, settings)
   const tier = tierOf(onDisk, asking)
   const before = readLock(settings.confDir)[name]
@@ -125,7 +127,7 @@ async function consent(name: string, asking: Tier, yes: boolean, settings: Setti
     if (!unheld) return `${name} is ${tier === 'trusted' ? 'trusted' : 'allowed'} already, with these files.`
     complain(`The signer does not sign for ${name}: ${unheld.problem}.`)
   }
-  const asked = await consentTo({ name, onDisk, before, tier, yes, settings })
+  const asked = await consentTo({ name, onDisk, before, tier, yes: yes === true, url, settings })
   await record(name, asked, settings, passphrase ?? (await passphraseOf(settings)))
   return `${name} is ${tier === 'trusted' ? 'trusted' : 'allowed'}, in ${lockFile(settings.confDir)}. ${whenInForce(asked, onDisk.plugin.folder)}`
 }
@@ -158,11 +160,13 @@ interface ConsentRequest {
   readonly before: LockedPlugin | undefined
   readonly tier: Tier
   readonly yes: boolean
+  /** Of the running server, where it is not that of the settings. */
+  readonly url?: string | undefined
   readonly settings: Settings
 }
 
 /** Shows what a plugin may do, and asks. Records nothing. @returns the record @throws Error without a yes */
-export async function consentTo({ name, onDisk, before, tier, yes, settings }: ConsentRequest): Promise<LockedPlugin> {
+export async function consentTo({ name, onDisk, before, tier, yes, url, settings }: ConsentRequest): Promise<LockedPlugin> {
   const say = (lines: readonly string[]) => complain(lines.join('\n'))
   say([`${name}: ${size(onDisk)}`, `SHA-256 ${onDisk.files.sha256}`])
   if (before) say(changes(name, onDisk, before, settings))
@@ -170,6 +174,8 @@ export async function consentTo({ name, onDisk, before, tier, yes, settings }: C
   if (tier !== 'data') await askToRun(yes, onDisk.plugin.folder, settings, say)
   const asked = await examine(onDisk, tier, settings)
   say(['', ...words(name, asked), '', about[tier], ...(before ? ['', ...declaredChanges(before, asked)] : [])])
+  const rights = await rightsWords(asked, settings, url)
+  if (rights.length > 0) say(rights)
   await confirm(`${tier === 'trusted' ? 'Trust' : 'Allow'} it? Type yes: `, yes)
   return asked
 }

@@ -34,13 +34,23 @@ interface Known {
 
 const distinct = (all: readonly string[]): string[] => [...new Map(all.map((each) => [each.toLowerCase(), each])).values()]
 
-const spendersOf = (impl: VenueEntry['impl']): readonly string[] => [
+export const spendersOf = (impl: Taking['impl']): readonly string[] => [
   ...Object.values(approvableOf(impl)),
   ...(impl.permit2?.spenders ?? []),
 ]
 
+/** Of a connector on one network: who takes what of a wallet. */
+export interface Taking {
+  readonly impl: {
+    readonly spenders?: Readonly<Record<string, string>> | undefined
+    readonly permit2?: { readonly address: string; readonly spenders: readonly string[] } | undefined
+    readonly AMM_RANGE?: { readonly positionManager: string; readonly positionManagers?: Readonly<Record<string, string>> } | undefined
+    readonly AMM_SHARES?: { readonly depositSpenders?: Readonly<Record<string, string>> } | undefined
+  }
+}
+
 /** What connectors of a network have approved, and where wallets have positions. */
-function knownOf(venues: readonly VenueEntry[], allowedSpenders: readonly string[]): Known {
+export function knownOf(venues: readonly Taking[], allowedSpenders: readonly string[]): Known {
   const named = distinct(venues.flatMap(({ impl }) => impl.permit2?.address ?? []))
   // Wallets may have used it elsewhere.
   const permit2s = named.length > 0 ? named : [canonicalPermit2]
@@ -169,16 +179,12 @@ async function refusal({ grant, neededRaw, isNeeded }: Excess, { wallet, on, ven
   const { symbol, decimals } = counted ?? { symbol: token, decimals: 0 }
   const current = tokenId !== undefined ? `number ${tokenId}` : amountRaw === undefined ? 'everything' : formatRaw(amountRaw, decimals)
   const needed = isNeeded ? formatRaw(neededRaw, decimals) : '0'
-  const approving = (amount: string) => JSON.stringify(approvalOf(grant, { chain, network, address: wallet, venues, amount }))
-  const take = `take the right back: POST /evm/approve ${approving('0')}`
+  const of = { chain, network, address: wallet, venues }
+  const take = `take the right back: ${revoking(grant, of)}`
   const cure =
-    tokenId !== undefined
-      ? `take the right back: approve(0x${'0'.repeat(40)}, ${tokenId}) of ${token}`
-      : amountRaw === undefined
-        ? `take the right back: setApprovalForAll(${spender}, false) of ${token}`
-        : neededRaw > 0n && isNeeded && counted
-          ? `approve exactly what is needed: POST /evm/approve ${approving(needed)}. Or ${take}`
-          : take
+    amountRaw !== undefined && neededRaw > 0n && isNeeded && counted
+      ? `approve exactly what is needed: ${approving(grant, { ...of, amount: needed })}. Or ${take}`
+      : take
   const needs = neededRaw > 0n && isNeeded ? `needs ${needed} of it at most` : 'needs none of it'
   return new SluiceError(
     'TRADE_FAILED',
@@ -187,11 +193,24 @@ async function refusal({ grant, neededRaw, isNeeded }: Excess, { wallet, on, ven
   )
 }
 
+interface Approving {
+  readonly chain: string
+  readonly network: string
+  /** The wallet. */
+  readonly address: string
+  readonly venues: readonly Taking[]
+}
+
 /** The request that sets such a right. One by Permit2 of a spender that no connector has ends with the token's allowance for Permit2. */
-function approvalOf(
-  { token, spender, byPermit2 }: Grant,
-  { venues, amount, ...wallet }: Record<'chain' | 'network' | 'address' | 'amount', string> & { readonly venues: readonly VenueEntry[] },
-) {
+function approving({ token, spender, byPermit2 }: Grant, { venues, amount, ...wallet }: Approving & { readonly amount: string }): string {
   const isKnown = venues.some(({ impl }) => impl.permit2?.spenders.some((each) => isSame(each, spender)) === true)
-  return { ...wallet, spender: byPermit2 === undefined || isKnown ? spender : byPermit2, token, amount }
+  const fields = { ...wallet, spender: byPermit2 === undefined || isKnown ? spender : byPermit2, token, amount }
+  return `POST /evm/approve ${JSON.stringify(fields)}`
+}
+
+/** How a right is taken back: by a request, or by a call that the wallet's owner makes. */
+export function revoking(grant: Grant, of: Approving): string {
+  const { token, spender, amountRaw, tokenId } = grant
+  if (tokenId !== undefined) return `approve(0x${'0'.repeat(40)}, ${tokenId}) of ${token}`
+  return amountRaw === undefined ? `setApprovalForAll(${spender}, false) of ${token}` : approving(grant, { ...of, amount: '0' })
 }

@@ -187,6 +187,39 @@ describe("the operator's word on a plugin", function () {
     await rm(folder, { recursive: true })
   })
 
+  it('shows what a package says of itself as its word, and nothing of it as a command to the terminal', async () => {
+    const [escape, override] = ['\u001b', '\u202e']
+    const lie = `1.0 (signed by Sluice)${escape}[2K\r${override}`
+    const package_ = { name: 'liar', version: lie, description: `safe${escape}[8m`, author: `Sluice${override}`, type: 'module' }
+    const folder = path.join(home, 'elsewhere', 'liar')
+    await mkdir(folder, { recursive: true })
+    const code = teller(marks)
+      .replace(/schema: \{[\s\S]*?\},\n {4}\},/, "schema: { type: 'object' },")
+      .replace("name: 'teller'", "name: 'liar'")
+    await writeFile(path.join(folder, 'index.ts'), code.replace("version: '1.0.0'", `version: ${JSON.stringify(lie)}`))
+    await writeFile(path.join(folder, 'defaults.yml'), defaults.replace('allowedSlippage: 1/100', 'allowedSlippage: 1/100\nttl: 300'))
+    await writeFile(path.join(folder, 'package.json'), JSON.stringify(package_))
+    const all = [await say('plugin', 'add', folder)]
+    await mkdir(path.join(home, 'third', 'liar'))
+    for (const file of ['index.ts', 'defaults.yml', 'package.json'])
+      await writeFile(path.join(home, 'third', 'liar', file), await readFile(path.join(folder, file)))
+    try {
+      all.push(await say('plugin', 'allow', 'liar'), await say('plugin', 'show', 'liar'), await say('plugin', 'list'))
+      // Without a yes, nothing is recorded.
+      for (const { said } of all) {
+        expect(said).to.contain('liar')
+        expect(said).not.to.match(/[\u202e\r]|\u001b\[(?:2K|8m)/)
+        // What it says of who signed it stands in quotes, wherever it stands.
+        for (const [line] of said.matchAll(/^.*signed by Sluice.*$/gm)) expect(line).to.match(/"[^"]*signed by Sluice[^"]*"/)
+      }
+      expect(all[0]?.said).to.match(
+        /^liar, by its own word of the version "1\.0 \(signed by Sluice\)\uFFFD\[2K\uFFFD\uFFFD", a connector, allowed$/m,
+      )
+    } finally {
+      await rm(path.join(home, 'third', 'liar'), { recursive: true })
+    }
+  })
+
   it('does not allow what cannot be contained, and names the command that trusts it', async () => {
     const folder = path.join(home, 'third', 'vault')
     await mkdir(folder)

@@ -6,6 +6,7 @@ import { expect } from 'chai'
 import { Interface } from 'ethers'
 import { parse, stringify } from 'yaml'
 import { approvableOf, revoke, standingAllowances, unminedOf } from '../../core/cli/plugin-allowances.ts'
+import { rightsWords } from '../../core/cli/plugin-rights.ts'
 import { serverClient } from '../../core/cli/server-client.ts'
 import { lockFile, readLock } from '../../core/config/lock.ts'
 import { rpcTo } from '../../core/devnet/anvil.ts'
@@ -230,6 +231,19 @@ describe('trades of a plugin that the operator has allowed', function () {
     const answer = await server.client.post('/amm/trade', { ...local, connector: 'rogue', address: admins, ...sale })
     expect(outcome(answer), answer.text).to.equal('200')
     await mined(server.client, answer.body.txHash)
+  })
+
+  it('are shown to the operator beside the rights that its contracts could use, with the requests that take them back', async () => {
+    await approve({ spender: router, token: 'WETH' }, '10')
+    const record = readLock(server.settings.confDir)['rogue']
+    const said = (await rightsWords(record ?? { networks: {} }, server.settings, server.url)).join('\n')
+    expect(said).to.match(/^\nA contract that it calls could use what wallets have approved:\n/)
+    expect(said).to.match(new RegExp(`^ {2}10\\.0* WETH of ${admins} on ethereum/local, by ${router} \\(uniswap, .*rogue.*\\)$`, 'im'))
+    const [request = ''] = /(?<=POST \/evm\/approve )\{.*\}(?= takes it back\.)/.exec(said) ?? []
+    const answer = await server.client.post('/evm/approve', JSON.parse(request))
+    expect(outcome(answer), answer.text).to.equal('200')
+    await mined(server.client, answer.body.txHash)
+    expect(await rightsWords(record ?? { networks: {} }, server.settings, server.url)).to.deep.equal([])
   })
 
   it('are signed where a purchase may cost by its limitPrice what is approved, and not where more is', async () => {
