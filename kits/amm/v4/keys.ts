@@ -6,8 +6,6 @@ import type { Evm } from '../../evm/types.ts'
 import type { PoolKey } from './pools.ts'
 
 const mostKeys = 500
-const address = { type: 'string', pattern: '^0x[0-9a-fA-F]{40}$' }
-
 /** The setting `v4Pools` of a connector: keys of pools, by `<chain>/<network>`. */
 export const poolKeysSchema = {
   type: 'object',
@@ -15,19 +13,8 @@ export const poolKeysSchema = {
   additionalProperties: {
     type: 'array',
     maxItems: mostKeys,
-    items: {
-      type: 'object',
-      properties: {
-        currency0: address,
-        currency1: address,
-        fee: { type: 'integer', minimum: 0, maximum: 0x80_0000 },
-        // MIN_TICK_SPACING and MAX_TICK_SPACING of TickMath, @uniswap/v4-core@1.0.2.
-        tickSpacing: { type: 'integer', minimum: 1, maximum: 32_767 },
-        hooks: address,
-      },
-      required: ['currency0', 'currency1', 'fee', 'tickSpacing'],
-      additionalProperties: false,
-    },
+    // Each is read by itself: one that is wrong is left out.
+    items: { description: 'currency0, currency1, fee, tickSpacing and, where the pool has some, hooks' },
   },
 }
 
@@ -47,22 +34,44 @@ interface ConfiguredKeys {
   readonly asked: readonly PoolKey[]
 }
 
-/** The keys of the network in the configuration. @throws Error that says which one is wrong, and why */
-export function configuredKeys({ chain, network, config }: Venue<Evm>): ConfiguredKeys {
+/** The keys of the network in the configuration. One that is wrong is left out with a warning: the other pools are traded. */
+export function configuredKeys({ chain, network, config, log }: Pick<Venue<Evm>, 'chain' | 'network' | 'config' | 'log'>): ConfiguredKeys {
   const all = isObject(config) ? config['v4Pools'] : undefined
   const on = `${chain}/${network}`
   const own: unknown = isObject(all) && Object.hasOwn(all, on) ? all[on] : []
-  const keys = (Array.isArray(own) ? own : []).map((entry: unknown, index) => readKey(entry, `v4Pools.${on}[${index}]`))
+  const keys = (Array.isArray(own) ? own : []).flatMap((entry: unknown, index): PoolKey[] => {
+    try {
+      return [readKey(entry, `v4Pools.${on}[${index}]`)]
+    } catch (error) {
+      log.warn({ chain, network, reason: error instanceof Error ? error.message : String(error) }, 'key of a pool left out')
+      return []
+    }
+  })
   return { followed: keys.filter((key) => !isAsked(key)), asked: keys.filter(isAsked) }
 }
 
 const isAsked = ({ fee, hooks }: PoolKey): boolean => fee === dynamicFee || (BigInt(hooks) & swapFlags) !== 0n
 
+const fields = ['currency0', 'currency1', 'fee', 'tickSpacing', 'hooks']
+// MIN_TICK_SPACING and MAX_TICK_SPACING of TickMath, @uniswap/v4-core@1.0.2.
+const mostTickSpacing = 32_767
+
+/** @throws Error that says which field is wrong, and what to do */
 function readKey(entry: unknown, place: string): PoolKey {
-  const given: Readonly<Record<string, unknown>> = isObject(entry) ? entry : {}
+  if (!isObject(entry)) throw new Error(`${place} is not a mapping: write ${fields.join(', ')}.`)
+  const given: Readonly<Record<string, unknown>> = entry
+  const unknown = Object.keys(given).find((field) => !fields.includes(field))
+  if (unknown !== undefined) throw new Error(`${place}.${unknown} is not a known key: use ${fields.join(', ')}.`)
+  const wholeOf = (field: string, least: number, most: number): number => {
+    const value = given[field]
+    if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most) return value
+    throw new Error(`${place}.${field} is not a whole number from ${least} to ${most}: correct it.`)
+  }
   const addressOf = (field: string): string => {
     try {
-      return getAddress(String(given[field]))
+      const text = given[field]
+      if (typeof text !== 'string' || !/^0x[0-9a-fA-F]{40}$/.test(text)) throw new Error('no address')
+      return getAddress(text)
     } catch {
       throw new Error(
         `${place}.${field} is not an address: copy it again, complete and with the right checksum, or write it in lower case.`,
@@ -73,7 +82,7 @@ function readKey(entry: unknown, place: string): PoolKey {
   if (BigInt(currency0) >= BigInt(currency1))
     throw new Error(`${place}: currency0 has to be the lower of two addresses (the zero address is the native coin): exchange them.`)
   const hooks = given.hooks === undefined ? zeroAddress : addressOf('hooks')
-  const [fee, tickSpacing] = [Number(given.fee), Number(given.tickSpacing)]
+  const [fee, tickSpacing] = [wholeOf('fee', 0, dynamicFee), wholeOf('tickSpacing', 1, mostTickSpacing)]
   if (fee !== dynamicFee && fee > mostFee)
     throw new Error(`${place}.fee is more than the whole: it is in hundredths of a basis point, or ${dynamicFee} for a fee that changes.`)
   const flags = BigInt(hooks) & allFlags

@@ -181,32 +181,6 @@ describe('configured keys of Uniswap v4', () => {
     expect(() => uniswap.create({ ...fixture.venue(defaults.contractAddresses.local), config })).to.not.throw()
   })
 
-  for (const [what, wrong, says] of [
-    ['currencies in the wrong order', { ...odd, currency0: currency1, currency1: currency0 }, /exchange them/],
-    ['one currency twice', { ...odd, currency1: currency0 }, /exchange them/],
-    [
-      'a wrong checksum',
-      {
-        ...odd,
-        currency0: currency0
-          .replace(/[a-f]/, (letter) => letter.toUpperCase())
-          .replace(/[A-F]/g, (letter, offset) => (offset > 20 ? letter.toLowerCase() : letter)),
-      },
-      /checksum/,
-    ],
-    ['a fee above the whole', { ...odd, fee: 1_000_001 }, /more than the whole/],
-    ['hooks that take beside the pool after swaps', { ...odd, hooks: hooksWith((1 << 6) | (1 << 2)) }, /beside the pool/],
-    ['hooks that give beside the pool before swaps', { ...odd, hooks: hooksWith(beforeSwap | (1 << 3)) }, /beside the pool/],
-    ['a fee that changes without hooks', { ...odd, fee: dynamicFee }, /PoolManager refuses/],
-    ['hooks that do nothing with a fixed fee', { ...odd, hooks: hooksWith(0) }, /PoolManager refuses/],
-  ] as const)
-    it(`refuses ${what}, and says which key it is`, () => {
-      expect(() => exchangeWith(odd, wrong))
-        .to.throw(Error, says)
-        .with.property('message')
-        .that.contains('v4Pools.ethereum/local[1]')
-    })
-
   it('are refused for a token that takes a fee on transfer, though no pool of another version lends it', async () => {
     const { provider, trader } = fixture
     const plain = await provider.getCode(WBTC.address)
