@@ -14,6 +14,7 @@ import { toQuoteVenue } from './handlers/amm/quote.ts'
 import { outcomeToJournal } from './handlers/fills.ts'
 import type { Handlers, Services } from './handlers/context.ts'
 import { handlers } from './handlers/handlers.ts'
+import { compareMined, shownLosses, shownQuarantines } from './handlers/mined-bounds.ts'
 import { createApp } from './http/app.ts'
 import { measureLiveState, measureNodes, measurePlugins, measureQuotes, measureStore, measureTransactions } from './http/gauges.ts'
 import { countChanges, createMetrics, liveStateCounters, observeJournal, type Metrics } from './http/metrics.ts'
@@ -43,6 +44,7 @@ import { createIdempotency, type Idempotency } from './transactions/idempotency.
 import type { Journal } from './transactions/journal/journal.ts'
 import { sqlJournal } from './transactions/journal/sql-journal.ts'
 import { sqlLeases, type Leases } from './transactions/leases.ts'
+import { createQuarantine } from './transactions/quarantine.ts'
 import { createTransactions, type Transactions } from './transactions/transactions.ts'
 
 export interface Kernel {
@@ -223,6 +225,24 @@ export async function startKernel(asRead: Settings, { print, devnet: running, sa
     measureLiveState(metrics, liveState)
     measureQuotes(metrics, registry)
 
+    const quarantine = createQuarantine({
+      store,
+      log,
+      onBreach(breach) {
+        metrics.breaches.inc({ plugin: breach.plugin })
+        const { plugin, version, chain, network, address, txHash } = breach
+        const lost = shownLosses(breach, registry.networks)
+        const words = lost.map(({ symbol, token, amount, how }) => `${amount} ${symbol ?? `of ${token}`} ${how}`).join(', ')
+        log.error(
+          { plugin, version, chain, network, address, txHash, lost },
+          `plugin quarantined: ${txHash} did more to the wallet than its plan was allowed (${words}); nothing is signed for ${plugin} until you have looked at it and type: ${command} plugin lift ${plugin}`,
+        )
+      },
+      onChange: (inForce) => registry.setQuarantined(shownQuarantines(inForce, registry.networks)),
+    })
+    stops.push(() => quarantine.stop())
+    await quarantine.refresh()
+
     const targets = [...transactionTargets(registry)]
     const count = countChanges(metrics)
     container.register({
@@ -238,6 +258,14 @@ export async function startKernel(asRead: Settings, { print, devnet: running, sa
           },
           log,
           readOutcome: (entry) => outcomeToJournal(entry, registry),
+          compareMined: (entry) =>
+            compareMined(entry, {
+              registry,
+              quarantine,
+              entriesOf: async (of) => (await journal.list({ ...of, limit: 100 })).entries,
+              timeoutMs: settings.server.requestTimeoutSeconds * 1000,
+            }),
+          mayRaise: async ({ connector }) => (connector === undefined ? undefined : quarantine.refuse(connector)),
           isLoading: () => registry.plugins.some(({ state }) => state === 'pending'),
           walletQueue: settings.limits.walletQueue,
           onChange(entry, before) {
@@ -271,6 +299,7 @@ export async function startKernel(asRead: Settings, { print, devnet: running, sa
       following,
       transactions,
       archiver,
+      quarantine,
       wallets: { all: signer.wallets },
       failing: () => failingParts({ signer, store, registry, required }),
     }

@@ -21,6 +21,19 @@ export const ConnectorsRequest = request({})
 export const ConnectorsResponse = Type.Record(Type.String(), Type.Array(NetworkNames))
 
 export const PluginsRequest = request({})
+/** Of one token, what a transaction did to a wallet beyond what its plan was allowed. */
+const Loss = Type.Object({
+  token: Type.String({ description: 'Its address; the zero address for the native coin.' }),
+  symbol: Type.Optional(Type.String()),
+  amount: Type.String({
+    description: 'A decimal string; in smallest units where the symbol is missing, since the decimals are not known.',
+  }),
+  how: Type.Union([Type.Literal('taken'), Type.Literal('not brought')], {
+    description:
+      'taken: it left the wallet beyond what the plan was allowed to take. not brought: so much of what it had to bring is missing.',
+  }),
+})
+
 /** A plugin as `/plugins` and the events of the topic `plugins` show it. */
 export const ShownPlugin = Type.Object({
   name: Type.String(),
@@ -59,6 +72,23 @@ export const ShownPlugin = Type.Object({
   deprecated: Type.Optional(
     Type.Array(Type.String(), { description: 'What it, or conf for it, still has of an earlier interface, and what to use instead.' }),
   ),
+  quarantine: Type.Optional(
+    Type.Object(
+      {
+        since: Type.Number({ description: 'Milliseconds since the Unix epoch.' }),
+        chain: Type.String(),
+        network: Type.String(),
+        lost: Type.Array(Loss, { description: 'By the first of these transactions.' }),
+        breaches: Type.Integer({ description: 'How many transactions did so since it was last lifted.' }),
+        txHash: Type.Optional(Type.String({ description: 'The first of them. Only for who may use its wallet, and not in events.' })),
+        address: Type.Optional(Type.String({ description: 'The wallet. Only for who may use it, and not in events.' })),
+      },
+      {
+        description:
+          'Nothing is signed for it: a mined transaction of it took more from a wallet, or brought less, than its plan was allowed. An operator lifts it.',
+      },
+    ),
+  ),
   starting: Type.Optional(Type.Array(Type.String(), { description: 'Those of its networks that are not ready yet.' })),
   host: Type.Optional(
     Type.Object(
@@ -69,6 +99,24 @@ export const ShownPlugin = Type.Object({
 })
 
 export const PluginsResponse = Type.Array(ShownPlugin)
+
+export const PluginsLiftRequest = request({
+  plugin: Type.String({ minLength: 1, maxLength: 64, expects: 'the name of a plugin', description: 'Its name.' }),
+})
+export const PluginsLiftResponse = response({
+  plugin: Type.String(),
+  lifted: Type.Array(
+    Type.Object({
+      since: Type.Number(),
+      chain: Type.String(),
+      network: Type.String(),
+      address: Type.String(),
+      txHash: Type.String(),
+      lost: Type.Array(Loss),
+    }),
+    { description: 'The transactions for which it was quarantined, oldest first.' },
+  ),
+})
 
 const Health = response({
   status: Type.Union([Type.Literal('ok'), Type.Literal('failing')]),
@@ -89,6 +137,8 @@ export type ConnectorsResponse = Static<typeof ConnectorsResponse>
 export type PluginsRequest = Static<typeof PluginsRequest>
 export type ShownPlugin = Static<typeof ShownPlugin>
 export type PluginsResponse = Static<typeof PluginsResponse>
+export type PluginsLiftRequest = Static<typeof PluginsLiftRequest>
+export type PluginsLiftResponse = Static<typeof PluginsLiftResponse>
 export type HealthLiveRequest = Static<typeof HealthLiveRequest>
 export type HealthLiveResponse = Static<typeof HealthLiveResponse>
 export type HealthReadyRequest = Static<typeof HealthReadyRequest>
@@ -117,6 +167,17 @@ export const serviceEndpoints = [
     permission: 'read',
     request: PluginsRequest,
     response: PluginsResponse,
+  }),
+  endpoint({
+    method: 'POST',
+    set: 'Service',
+    on: 'service',
+    permission: 'admin',
+    name: 'PluginsLift',
+    path: '/plugins/lift',
+    summary: 'Lets a quarantined plugin act again, once the operator has looked at what it did.',
+    request: PluginsLiftRequest,
+    response: PluginsLiftResponse,
   }),
   endpoint({
     ...service,

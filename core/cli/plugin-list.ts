@@ -2,6 +2,9 @@ import { Command } from 'commander'
 import type { Settings } from '../config/settings.ts'
 import type { LoadResult } from '../loader/load.ts'
 import { named, plainJson } from '../printable.ts'
+import { command } from '../layout.ts'
+import { quarantinesOn, quarantineWords } from './plugin-lift.ts'
+import { serverClient } from './server-client.ts'
 import { say, table } from './output.ts'
 
 /** `sluice plugin list`: what a start would load and refuse. */
@@ -12,27 +15,48 @@ export function listCommand(settingsOf: () => Settings): Command {
     .action(async ({ json }: { json?: true }) => {
       const settings = settingsOf()
       const { tryPlugins } = await import('../loader/load.ts')
-      const result = await tryPlugins(settings)
+      const [result, quarantines] = await Promise.all([tryPlugins(settings), knownQuarantines(settings)])
       say(
         json
-          ? plainJson(JSON.stringify(pluginList(result, settings.plugins.disabled), undefined, 2))
-          : pluginTable(result, settings.plugins.disabled),
+          ? plainJson(JSON.stringify(pluginList(result, settings.plugins.disabled, quarantines), undefined, 2))
+          : pluginTable(result, settings.plugins.disabled, quarantines),
       )
       // Background work of a plugin must not keep the command alive.
       process.exit(result.refused.length === 0 ? 0 : 1)
     })
 }
 
+type Quarantines = Awaited<ReturnType<typeof quarantinesOn>>
+const noQuarantines: Quarantines = new Map()
+
+/** As the running server of these settings says, where there is one: they are in its store. */
+async function knownQuarantines(settings: Settings): Promise<Quarantines> {
+  try {
+    return await quarantinesOn(serverClient({ settings, clients: ['operator', 'client'], timeoutMs: 2_000 }))
+  } catch {
+    return noQuarantines
+  }
+}
+
 /** Fits a terminal. */
 const width = 80
 
 /** A line for each plugin. Below a refused plugin, or an unserved network, the reason and the cure. */
-export function pluginTable({ loaded, refused }: Pick<LoadResult, 'loaded' | 'refused'>, disabled: readonly string[]): string {
+export function pluginTable(
+  { loaded, refused }: Pick<LoadResult, 'loaded' | 'refused'>,
+  disabled: readonly string[],
+  quarantines = noQuarantines,
+): string {
+  const quarantined = (name: string): string[] => {
+    const found = quarantines.get(name)
+    return found ? [`quarantined: ${quarantineWords(found)}`, `→ look at it; then: ${command} plugin lift ${name}`] : []
+  }
   const rows = [
     { cells: ['NAME', 'KIND', 'STATE', 'VERSION', 'TYPES', 'NETWORKS'] },
     ...loaded.map(({ name, kind, tier, manifest, available_networks, unserved, deprecated }) => ({
       cells: [name, kind, tier, versionIn(manifest.version), manifest.trading_type.join(',') || '-', networksIn(available_networks)],
       below: [
+        ...quarantined(name),
         ...unserved.map(({ chain, network, reason, cure }) => `does not serve ${chain}/${network}: ${reason}. ${cure}`),
         ...deprecated,
       ],
@@ -57,7 +81,7 @@ function networksIn(available: Networks): string {
   return all.length > 1 ? `${all.length} networks` : (all[0] ?? '-')
 }
 
-function pluginList({ loaded, refused }: LoadResult, disabled: readonly string[]): object {
+function pluginList({ loaded, refused }: LoadResult, disabled: readonly string[], quarantines: Quarantines): object {
   return {
     plugins: [
       ...loaded.map(
@@ -71,6 +95,7 @@ function pluginList({ loaded, refused }: LoadResult, disabled: readonly string[]
           available_networks,
           unserved,
           deprecated,
+          ...(quarantines.has(name) && { quarantine: quarantines.get(name) }),
           folder: origin,
           sha256,
         }),

@@ -11,6 +11,7 @@ import { addCommands } from './plugin-add.ts'
 import { complain, examples } from './output.ts'
 import { consentCommands } from './plugin-consent.ts'
 import { devCommand } from './plugin-dev.ts'
+import { liftCommand } from './plugin-lift.ts'
 import { listCommand } from './plugin-list.ts'
 import { newCommand } from './plugin-new.ts'
 
@@ -26,6 +27,7 @@ const forExample: Readonly<Record<string, readonly string[]>> = {
   verify: ['plugin verify', 'plugin verify riverswap'],
   trust: ['plugin trust my-chain'],
   remove: ['plugin remove riverswap', 'plugin remove riverswap --url https://sluice.example.org:15888'],
+  lift: ['plugin lift riverswap', 'plugin lift riverswap --url https://sluice.example.org:15888 --client operator'],
   test: ['plugin test plugins/riverswap', 'plugin test --trusted --network testnet plugins/my-chain'],
 }
 
@@ -39,6 +41,7 @@ export function pluginCommand(settingsOf: () => Settings): Command {
     devCommand(),
     ...addCommands(settingsOf),
     ...consentCommands(settingsOf),
+    liftCommand(settingsOf),
     pluginTestCommand(settingsOf),
   ])
     plugin.addCommand(each)

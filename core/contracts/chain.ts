@@ -198,6 +198,16 @@ export interface EvmVerbs<F extends Types = Types> {
    * @param sentRaw of the native coin with the transaction
    */
   moved?(receipt: F['receipt'], sentRaw: bigint, wallet: F['address']): ReadonlyMap<string, bigint> | undefined
+  /**
+   * What a mined transaction moved into (above 0) and out of a wallet by the events of tokens, in the form of `simulate`: it is held against what the
+   * transaction was to do. Not the native coin. Events that cannot be read are passed over. Absent: nothing is compared. Since 1.1.
+   */
+  gains?(receipt: F['receipt'], wallet: F['address']): ReadonlyMap<string, bigint>
+  /**
+   * The native coin that a mined transaction brought its sender, without gas. Undefined where it cannot be told apart from what else the block did
+   * to the wallet. Since 1.1.
+   */
+  coinGain?(receipt: F['receipt'], wallet: F['address'], at: At): Promise<bigint | undefined>
 }
 
 /** What to pay for gas, smallest units of the native coin per gas. */

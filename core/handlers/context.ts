@@ -8,6 +8,7 @@ import type { Following } from '../live-state/synchroniser.ts'
 import type { WalletChecks } from '../live-state/wallets.ts'
 import type { Archiver } from '../transactions/archiver.ts'
 import type { IdempotencyContext } from '../transactions/submit-request.ts'
+import type { Quarantine } from '../transactions/quarantine.ts'
 import type { Transactions } from '../transactions/transactions.ts'
 import type { NetworkEntry, Registry, VenueEntry } from './registry.ts'
 
@@ -35,6 +36,8 @@ export interface Services {
   registry: Registry
   transactions: Transactions
   archiver: Archiver
+  /** Plugins for which nothing is signed. */
+  quarantine: Pick<Quarantine, 'refuse' | 'lift'>
   /** The wallets that the server holds keys of. */
   wallets: { all(): readonly WalletEntry[] }
   settings: Settings

@@ -5,7 +5,7 @@ import { gasOf, type SubmitResult } from '../transactions/submit-request.ts'
 import type { Handler, Handlers, Services } from './context.ts'
 import { readRaw } from './read-fields.ts'
 import { responseKey, type NetworkEntry } from './registry.ts'
-import { readExpiry, readSpenders, requireExact, requireMayApprove, versionOf, type Spenders } from './spenders.ts'
+import { readExpiry, readSpenders, refuseOfQuarantined, requireExact, requireMayApprove, versionOf, type Spenders } from './spenders.ts'
 import { unavailableTokens } from './tokens.ts'
 import { readAddress, readFees, readWallet, requireKey, showGas } from './wallets.ts'
 
@@ -21,7 +21,10 @@ const evmApprove: Handler<'EVMApprove'> = async (request, context) => {
   const amountRaw = readAllowance(request.amount, token)
   // To take something away gives nobody anything, and what earlier versions approved by the name is taken away, too.
   const spenders = amountRaw === 0n ? { ...named, addresses: named.all } : named
-  if (amountRaw !== 0n) requireMayApprove(spenders, network, services)
+  if (amountRaw !== 0n) {
+    requireMayApprove(spenders, network, services)
+    refuseOfQuarantined(spenders, network, services.registry)
+  }
   requireExact(spenders, amountRaw, network, services)
 
   const expires = readExpiry(request.expires, spenders)

@@ -8,6 +8,7 @@ import { badFields, SluiceError } from '../errors.ts'
 import type { FollowPrice, HostedBooks } from '../loader/host/remote-connector.ts'
 import type { TransactionTarget } from '../transactions/submit-request.ts'
 import { isPlain } from './looks.ts'
+import type { ShownQuarantine } from './mined-bounds.ts'
 
 /** A network of a chain that this server serves. */
 export interface NetworkEntry {
@@ -93,6 +94,8 @@ export interface PluginEntry {
   unserved?: readonly { chain: string; network: string; reason: string; cure: string; isWrong?: true }[]
   /** What it still has of an earlier interface, and what to use. */
   deprecated?: readonly string[]
+  /** Nothing is signed for it, because one of its transactions did more to a wallet than it was allowed. */
+  quarantine?: ShownQuarantine
 }
 
 export interface EarlierVersion {
@@ -138,6 +141,8 @@ export interface Registry {
   plannedBy(of: { connector?: string; plugin?: string }, on: { chain: string; network: string }): VenueEntry | undefined
   /** The same, or else the version that runs now. */
   venueOf(of: { connector?: string; plugin?: string }, on: { chain: string; network: string }): VenueEntry | undefined
+  /** Why nothing is signed for a connector: as this server last read it from the store. */
+  quarantined(connector: string): ShownQuarantine | undefined
   /** Whether a version of it runs that was removed. */
   isLeaving(connector: string): boolean
   /** Calls back after each change of `plugins`, until the returned function is called. */
@@ -169,6 +174,8 @@ export interface GrowingRegistry extends Registry {
   forget(earlier: EarlierVersion): void
   /** Takes plugins out that were refused. */
   dropRefused(folders: readonly string[]): void
+  /** Says which connectors are quarantined: all of them, by name. */
+  setQuarantined(all: ReadonlyMap<string, ShownQuarantine>): void
   /** Says why a change of a plugin is not in force; nothing where it is. @returns whether that is new */
   note(plugin: string, notTakenUp: string | undefined): boolean
 }
@@ -183,6 +190,7 @@ export function createRegistry(first: RegistryEntries): GrowingRegistry {
   /** Of each connector on each network, through all its versions: counters never fall. */
   const quoteCounts = new Map<string, RecentQuotes['counts']>()
   const listeners = new Set<() => void>()
+  let quarantines: ReadonlyMap<string, ShownQuarantine> = new Map()
   let networkAt = table(networks)
   let venueAt = new Map<string, ReturnType<typeof table<RegistryEntries['venues'][number]>>>()
   let chains: readonly string[] = []
@@ -198,6 +206,7 @@ export function createRegistry(first: RegistryEntries): GrowingRegistry {
     networks.push(...more.networks)
     for (const venue of more.venues) venues.push(countingOn(venue))
     for (const entry of plugins) if (entry.kind === 'connector' || entry.state === 'refused') showEarlier(entry)
+    showQuarantined()
     connectors.splice(0, Infinity, ...plugins.filter(({ kind, state }) => kind === 'connector' && state === 'loaded'))
     networkAt = table(networks)
     const venueNames = new Set(venues.map(({ connector }) => connector))
@@ -221,6 +230,14 @@ export function createRegistry(first: RegistryEntries): GrowingRegistry {
     // A plugin that is leaving is one of these versions itself.
     if (versions.length > 0 && entry.state !== 'leaving') entry.earlier = versions
     else delete entry.earlier
+  }
+
+  function showQuarantined(): void {
+    for (const entry of plugins) {
+      const quarantine = entry.kind === 'chain' ? undefined : quarantines.get(entry.name)
+      if (quarantine) entry.quarantine = quarantine
+      else delete entry.quarantine
+    }
   }
 
   function replace(connector: string, { plugins: given, ...entries }: RegistryEntries = nothing): EarlierVersion | undefined {
@@ -300,6 +317,12 @@ export function createRegistry(first: RegistryEntries): GrowingRegistry {
     dropRefused(folders) {
       removeFrom(plugins, ({ folder, state }) => state === 'refused' && folders.includes(folder))
       add(nothing)
+    },
+    quarantined: (connector) => quarantines.get(connector),
+    setQuarantined(all) {
+      quarantines = all
+      showQuarantined()
+      for (const listener of listeners) listener()
     },
     note(plugin, notTakenUp) {
       const entry = plugins.find(({ name }) => name === plugin)

@@ -1,12 +1,14 @@
 import type { JournaledTransaction, ShownPlugin } from '../api/index.ts'
 import type { NetworkNames } from '../contracts/index.ts'
 import { fromRaw } from '../decimal.ts'
+import { badFields } from '../errors.ts'
 import { oneLine, printable } from '../printable.ts'
 import { dayMs } from '../transactions/archiver.ts'
 import { isFinal, txHashOf, type Entry, type JournaledPermit } from '../transactions/entry.ts'
 import type { EndedPosition } from '../transactions/journal/journal.ts'
 import type { Transactions } from '../transactions/transactions.ts'
 import { mayUseWallet, visibleWallets, type Handlers } from './context.ts'
+import { shownLosses, type ShownQuarantine } from './mined-bounds.ts'
 import { badCursor, readLimit } from './pages.ts'
 import type { PluginEntry } from './registry.ts'
 
@@ -16,7 +18,24 @@ export const serviceHandlers = {
   Connectors: async (_request, { services: { registry } }) =>
     Object.fromEntries(registry.connectors.map(({ name, available_networks }) => [name, copyNetworks(available_networks)])),
 
-  Plugins: async (_request, { services: { registry } }) => registry.plugins.map(showPlugin),
+  Plugins: async (_request, { services: { registry }, caller }) =>
+    registry.plugins.map((entry) => showPlugin(entry, ({ address }) => mayUseWallet(caller, address))),
+
+  PluginsLift: async ({ plugin }, { services: { registry, quarantine } }) => {
+    const lifted = await quarantine.lift(plugin)
+    if (lifted.length === 0) {
+      const known = registry.plugins.filter((each) => each.quarantine).map(({ name }) => name)
+      const names = known.length === 0 ? 'no plugin is' : `these are: ${known.join(', ')}`
+      throw badFields([{ field: 'plugin', problem: `"${plugin}" is not quarantined; ${names}` }])
+    }
+    return {
+      plugin,
+      lifted: lifted.map((breach) => {
+        const { at: since, chain, network, address, txHash } = breach
+        return { since, chain, network, address, txHash, lost: shownLosses(breach, registry.networks) }
+      }),
+    }
+  },
 
   ConnectorConfig: async ({ connector }, { services: { registry } }) => {
     const { name, trading_type, available_networks, maskedConfig } = registry.connector(connector)
@@ -58,10 +77,13 @@ export const serviceHandlers = {
   },
 } satisfies Partial<Handlers>
 
-/** A plugin as callers see it. */
-export function showPlugin(entry: PluginEntry): ShownPlugin {
+/**
+ * A plugin as callers see it.
+ * @param seesWallet whether the caller is shown which wallet a quarantined one traded for
+ */
+export function showPlugin(entry: PluginEntry, seesWallet: (of: { address: string }) => boolean = () => false): ShownPlugin {
   const { name, kind, version, trading_type, available_networks, state, tier, allowedBy, sha256, reason, notTakenUp } = entry
-  const { earlier = [], deprecated = [], starting, deaths } = entry
+  const { earlier = [], deprecated = [], starting, deaths, quarantine } = entry
   const stillStarting = starting?.() ?? []
   return {
     name,
@@ -77,9 +99,14 @@ export function showPlugin(entry: PluginEntry): ShownPlugin {
     ...(notTakenUp !== undefined && { notTakenUp }),
     ...(earlier.length > 0 && { earlier: [...earlier] }),
     ...(deprecated.length > 0 && { deprecated: [...deprecated] }),
+    ...(quarantine && { quarantine: showQuarantine(quarantine, seesWallet) }),
     ...(stillStarting.length > 0 && { starting: stillStarting }),
     ...(deaths && { host: { deaths: deaths() } }),
   }
+}
+
+function showQuarantine({ address, txHash, lost, ...shown }: ShownQuarantine, seesWallet: (of: { address: string }) => boolean) {
+  return { ...shown, lost: lost.map((each) => ({ ...each })), ...(seesWallet({ address }) && { txHash, address }) }
 }
 
 const copyNetworks = (available: readonly NetworkNames[]) => available.map(({ chain, networks }) => ({ chain, networks: [...networks] }))

@@ -2,6 +2,7 @@
 import { didYouMean } from '../config/problems.ts'
 import { approvableOf, type At } from '../contracts/index.ts'
 import { badFields, SluiceError } from '../errors.ts'
+import { quarantinedError } from '../transactions/quarantine.ts'
 import { isUnlimited } from '../wallet/policy.ts'
 import { readMoment } from './read-fields.ts'
 import { notYet, type NetworkEntry, type Registry } from './registry.ts'
@@ -82,6 +83,20 @@ export function requireMayApprove(
     'FORBIDDEN',
     `${addresses.join(', ')} belongs to no connector that is registered on ${on.chain}/${on.network}, so nothing was signed. The setting wallet.allowedSpenders decides: an operator writes the line \`  allowedSpenders: ${line}\` below \`wallet:\` in conf/server.yml, and restarts the server.`,
   )
+}
+
+/** A spender of quarantined plugins alone gets nothing more. @throws SluiceError FORBIDDEN */
+export function refuseOfQuarantined(
+  { addresses }: Pick<Spenders, 'addresses'>,
+  on: NetworkEntry,
+  registry: Pick<Registry, 'venuesOn' | 'quarantined'>,
+): void {
+  const venues = registry.venuesOn(on.chain, on.network)
+  for (const spender of addresses) {
+    const own = venues.filter(({ impl }) => Object.values(approvableOf(impl)).includes(spender))
+    const [first] = own
+    if (first && own.every(({ connector }) => registry.quarantined(connector))) throw quarantinedError(first.connector)
+  }
 }
 
 /**

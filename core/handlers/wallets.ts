@@ -7,6 +7,7 @@ import type { SubmitRequest, SubmitResult } from '../transactions/submit-request
 import type { ConnectorContext, Services } from './context.ts'
 import { journaledPositions } from './amm/journaled-positions.ts'
 import { checkOutcome, type OutcomeBounds } from './outcome.ts'
+import { journaledBounds, refuseQuarantined } from './mined-bounds.ts'
 import { limitPlan, mostOf } from './plan-limits.ts'
 import type { NetworkEntry, VenueEntry } from './registry.ts'
 import { refuseStandingRights } from './standing-rights.ts'
@@ -114,7 +115,8 @@ export async function submitAndShow<S extends object>(
  */
 export async function submit(asked: SubmitRequest, context: ConnectorContext, bounds?: OutcomeBounds): Promise<SubmitResult> {
   const { network, venue, services, signal } = context
-  const request = venue.builtIn ? asked : limited(asked, context)
+  if (!venue.builtIn) refuseQuarantined(venue.connector, services.registry)
+  const request = venue.builtIn ? asked : limited(asked, context, bounds)
   const { plan, address: wallet, precondition } = request
   const simulated: SubmitRequest['precondition'] =
     venue.builtIn || 'via' in plan
@@ -127,7 +129,8 @@ export async function submit(asked: SubmitRequest, context: ConnectorContext, bo
           const standing = refuseStandingRights(planned, network, venue, services.registry, { signal })
           await Promise.all([standing, checkOutcome({ plan, wallet, bounds, checked }, network, venue, { signal })])
         }
-  const all = [precondition, simulated].filter((each) => each !== undefined)
+  const quarantine = venue.builtIn ? undefined : () => services.quarantine.refuse(venue.connector)
+  const all = [precondition, simulated, quarantine].filter((each) => each !== undefined)
   const conditions: Pick<SubmitRequest, 'precondition'> =
     all.length === 0 ? {} : { precondition: async (checked) => void (await Promise.all(all.map((each) => each(checked)))) }
   try {
@@ -137,11 +140,12 @@ export async function submit(asked: SubmitRequest, context: ConnectorContext, bo
   }
 }
 
-/** Limits the gas of a plan. An action on the exchange's own rail (`via`) costs none. */
-function limited(request: SubmitRequest, { network, venue }: ConnectorContext): SubmitRequest {
+/** Limits the gas of a plan, and keeps what it may do to the wallet for when it is mined. An action on the exchange's own rail (`via`) costs none. */
+function limited(request: SubmitRequest, { network, venue }: ConnectorContext, bounds: OutcomeBounds | undefined): SubmitRequest {
   const { plan, scope } = request
   if ('via' in plan) return request
-  return { ...request, plan: limitPlan(plan, network, venue), scope: { ...scope, most: mostOf(network) } }
+  const kept = bounds && { bounds: journaledBounds(bounds) }
+  return { ...request, plan: limitPlan(plan, network, venue), scope: { ...scope, most: mostOf(network) }, ...kept }
 }
 
 /** The meaning of an exchange's refusal code, as its connector declares it. */

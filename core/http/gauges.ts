@@ -42,6 +42,16 @@ function gauge(
 }
 
 export function measurePlugins(target: Target, { plugins }: Pick<Registry, 'plugins'>): void {
+  gauge(
+    target,
+    'sluice_plugin_quarantined',
+    '1 for each plugin for which nothing is signed, because a mined transaction of it did more to a wallet than its plan was allowed; 0 for other third parties.',
+    ['plugin'],
+    () =>
+      plugins
+        .filter(({ tier, quarantine }) => quarantine !== undefined || (tier !== undefined && tier !== 'built in'))
+        .map(({ name, quarantine }) => [{ plugin: name }, Number(quarantine !== undefined)]),
+  )
   gauge(target, 'sluice_plugin_state', '1 for the state that each plugin is in.', ['plugin', 'kind', 'state'], () =>
     plugins.map(({ name, kind, state, starting }) => {
       const shown = state === 'loaded' && starting && starting().length > 0 ? 'starting' : state

@@ -43,6 +43,12 @@ export function createMetrics() {
       labelNames: ['plugin'],
       registers,
     }),
+    breaches: new Counter({
+      name: 'sluice_plugin_breaches_total',
+      help: 'Mined transactions of a plugin that took more from a wallet, or brought less, than its plan was allowed; found by this server.',
+      labelNames: ['plugin'],
+      registers,
+    }),
     replays: new Counter({
       name: 'sluice_idempotent_replays_total',
       help: 'Requests that were answered with the first answer of their Idempotency-Key.',

@@ -65,11 +65,12 @@ const migrationsFor = (types: ColumnTypes, log: StoreLog): Readonly<Record<strin
   '007-archive': archive(types),
   '008-compact': compactRows(types, log),
   '009-shorter-texts': shorterTexts,
-  [newestMigration]: outstandingPermits,
+  '010-outstanding-permits': outstandingPermits,
+  [newestMigration]: breaches(types),
 })
 
 /** What a server of this version knows: whoever has a newer one in the same store is not of this version. */
-export const newestMigration = '010-outstanding-permits'
+export const newestMigration = '011-breaches'
 
 const notNull = (column: ColumnDefinitionBuilder) => column.notNull()
 
@@ -337,4 +338,21 @@ const outstandingPermits: Migration = {
   async up(db: Kysely<unknown>) {
     await sql`create index entries_outstanding on entries (chain, network, key) where final = 1 and lane <> ''`.execute(db)
   },
+}
+
+/** Plugins whose transactions did more to a wallet than their plans were allowed. A server of an earlier version would go on signing for them. */
+function breaches({ sortedText }: ColumnTypes): Migration {
+  return {
+    async up(db: Kysely<unknown>) {
+      await db.schema
+        .createTable('breaches')
+        .addColumn('entry_key', sortedText, (column) => column.primaryKey())
+        .addColumn('plugin', 'text', notNull)
+        .addColumn('at', 'bigint', notNull)
+        .addColumn('body', 'text', notNull)
+        .addColumn('lifted_at', 'bigint')
+        .execute()
+      await sql`create index breaches_in_force on breaches (plugin) where lifted_at is null`.execute(db)
+    },
+  }
 }

@@ -157,6 +157,19 @@ export interface EventRow {
   change: ColumnType<JsonText, JsonText, never>
 }
 
+/** A transaction that took more from the wallet, or brought less, than its plan was allowed. Its plugin is quarantined until all of its rows are lifted. */
+export interface BreachRow {
+  /** Of the journal. */
+  entry_key: string
+  plugin: string
+  /** By the clock of the server's machine: for people. */
+  at: Milliseconds
+  /** What `Breach` has besides. */
+  body: JsonText
+  /** Null while it counts. */
+  lifted_at: Milliseconds | null
+}
+
 /** Its one row has the store's time (`store-time.ts`). */
 interface StoreTimeRow {
   id: number
@@ -181,6 +194,7 @@ export interface Tables {
   lanes: LaneRow
   events: EventRow
   event_marks: EventMarkRow
+  breaches: BreachRow
   probes: ProbeRow
   store_time: StoreTimeRow
 }

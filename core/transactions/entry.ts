@@ -67,6 +67,12 @@ export interface Entry {
   readonly memo: Json
   /** The handler's own data, to show the outcome in the caller's terms. */
   readonly about: Json
+  /**
+   * What the whole plan may do to the wallet, by token address: it gains so much at least, smallest units; below 0 it loses so much at most. It loses
+   * nothing of other tokens. Absent where nobody has to hold it against the receipt: of built-in connectors, of core's own steps, in entries of
+   * earlier versions, and once it is final.
+   */
+  readonly bounds?: Readonly<Record<string, string>>
   /** Seconds since the Unix epoch. */
   readonly deadline?: number
 
@@ -290,6 +296,7 @@ const Body = Compile(
     step: AnyJson,
     memo: AnyJson,
     about: AnyJson,
+    bounds: Type.Optional(Type.Record(Type.String(), Type.String({ pattern: '^-?[0-9]+$' }))),
     deadline: Type.Optional(Type.Number()),
     slot: AnyJson,
     nonce: Type.Number(),
@@ -351,6 +358,7 @@ function writeBody({ key: _key, requestId: _requestId, idempotencyKey: _idempote
     JSON.stringify({
       ...entry,
       step: final && entry.signer === undefined ? null : entry.step,
+      bounds: final ? undefined : entry.bounds,
       slot: sequence,
       slotGiven: sequenceGiven,
       attempts: attempts.map(({ raw, ...each }) => (final ? each : { ...each, raw: Buffer.from(raw).toString('hex') })),

@@ -139,6 +139,7 @@ export interface RaiseRequest {
 
 export interface RaiseParts extends Pick<ReplaceParts, 'target' | 'queues' | 'recorder'> {
   signAttempt: SignAttempt
+  mayRaise: (entry: Entry) => Promise<void>
   broadcast: Broadcast
   wake: () => void
   /** Finishes work even if its request has ended. */
@@ -149,7 +150,7 @@ export interface RaiseParts extends Pick<ReplaceParts, 'target' | 'queues' | 're
 
 /** Signs the same step with the same sequence at higher fees: one more attempt of the same entry. At most one attempt is mined. */
 export function createRaise(parts: RaiseParts): Raise {
-  const { target, queues, recorder, signAttempt, broadcast, wake, inBackground, closing, log } = parts
+  const { target, queues, recorder, signAttempt, mayRaise, broadcast, wake, inBackground, closing, log } = parts
   const { impl } = target
   const { rail, nativeCurrency } = impl
 
@@ -180,6 +181,7 @@ export function createRaise(parts: RaiseParts): Raise {
     const { key, sequence, step, nonce, privateOnly } = entry
     const { address } = queue
     if (privateOnly) checkRelays(target)
+    if (entry.bounds) await mayRaise(entry)
     const conflictError = (conflict: NonceConflict) => nonceConflictError(conflict, { recorder, target, address })
     const fees = feesOver(pendingOf(entry, rail).fees)
     const costRaw = rail.cost(step, fees)

@@ -83,6 +83,8 @@ export interface SubmitRequest extends Origin {
   plugin?: string
   /** Journaled for the handler that shows the outcome. */
   about?: Json
+  /** `Entry.bounds` */
+  bounds?: NonNullable<Entry['bounds']>
   /** The orders that it places in a book; only with kind `order`. */
   clientOrders?: readonly ClientOrder[]
   /** The check's result from states in memory, without asking the chain. Undefined if that check does not pass. */
@@ -240,7 +242,7 @@ export function newEntries(
   request: RoutedRequest,
   { sequences, chosenByCaller, nonces, ranks, privateOnly = [], permits = [], nowMs }: NonceAssignment,
 ): readonly Entry[] {
-  const { address, signer, kind, venue, plugin = venue?.plugin, caller, requestId, keyed, feeOverrides, plan, about } = request
+  const { address, signer, kind, venue, plugin = venue?.plugin, caller, requestId, keyed, feeOverrides, plan, about, bounds } = request
   const { chain, network, connector: rail } = request.network
   const { feesGiven = setsFees(feeOverrides) } = request
   const connector = rail ?? venue?.connector
@@ -263,6 +265,7 @@ export function newEntries(
     step,
     memo: plan.memo,
     about: about ?? null,
+    ...(bounds && { bounds }),
     ...(plan.deadline !== undefined && { deadline: plan.deadline }),
     sequence: sequences[index] ?? null,
     nonce: nonces[index] ?? 0,

@@ -2,6 +2,7 @@ import { pause, withTimeout } from '../async.ts'
 import { SluiceError, type Log, type Transaction } from '../contracts/index.ts'
 import { createBroadcast, createSignAttempt, type Broadcast } from './attempts.ts'
 import type { ClientOrders } from './book-orders.ts'
+import { createComparisons, type CompareMined, type Comparisons } from './comparisons.ts'
 import { railName, txHashOf, txStatus, type Entry, type JournaledPermit, type RailId, type TxStatus, signerOf } from './entry.ts'
 import {
   createRecorder,
@@ -100,6 +101,10 @@ interface TransactionsOptions {
   isLoading?: () => boolean
   /** Reads what a transaction brought that is about to be final, where that is to be journaled. */
   readOutcome?: ReadOutcome
+  /** Holds what a mined transaction did against what its plan was allowed to do. */
+  compareMined?: CompareMined
+  /** Called before a transaction of a plan with bounds is signed again at higher fees. @throws SluiceError where that must not be */
+  mayRaise?: (entry: Entry) => Promise<void>
   /** Receives every entry that was written, and its version before (absent: new). */
   onChange?: (entry: Entry, before?: Entry) => void
   /** This machine's clock: for times that are shown. */
@@ -125,6 +130,8 @@ export function createTransactions({
   log,
   isLoading = () => false,
   readOutcome = () => undefined,
+  compareMined = () => undefined,
+  mayRaise = async () => {},
   onChange = () => {},
   nowMs = Date.now,
   steadyMs = () => performance.now(),
@@ -141,6 +148,7 @@ export function createTransactions({
   }
   const recorder = createRecorder(journal, notify, nowMs)
   const outcomes = createOutcomeReadings(readOutcome, { log, steadyMs })
+  const comparisons = createComparisons(compareMined, { log, steadyMs })
   const networks = new Map<string, NetworkTransactions>()
   const underWay = new Map<Promise<unknown>, AbortController>()
   const closing = new AbortController()
@@ -158,6 +166,8 @@ export function createTransactions({
         signPermit,
         walletQueue,
         outcomes,
+        comparisons,
+        mayRaise,
         log,
         closing: closing.signal,
         nowMs,
@@ -318,11 +328,12 @@ function startRecovery({ recorder, networks, closing, log, isLoading }: Recovery
 }
 
 interface NetworkParts extends Required<
-  Pick<TransactionsOptions, 'leases' | 'sign' | 'signPermit' | 'walletQueue' | 'log' | 'nowMs' | 'steadyMs'>
+  Pick<TransactionsOptions, 'leases' | 'sign' | 'signPermit' | 'walletQueue' | 'mayRaise' | 'log' | 'nowMs' | 'steadyMs'>
 > {
   target: TransactionTarget
   recorder: Recorder
   outcomes: OutcomeReadings
+  comparisons: Comparisons
   /** Aborted when the server ends: open transactions stay in the journal. */
   closing: AbortSignal
 }
@@ -334,10 +345,12 @@ function createNetworkTransactions({
   target,
   recorder,
   outcomes,
+  comparisons,
   leases,
   sign,
   signPermit,
   walletQueue,
+  mayRaise,
   log,
   closing,
   nowMs,
@@ -359,9 +372,9 @@ function createNetworkTransactions({
   const reserveOrderIds = createReserveOrderIds(recorder, expireLeftovers)
   const submitNow = createSubmit({ ...shared, signPermit, signing, unsent, fill, reserveOrderIds })
   const submit: Submit = (request, options, signal) => withinLimit(request.signer, () => submitNow(request, options, signal))
-  const raise = createRaise(shared)
+  const raise = createRaise({ ...shared, mayRaise })
   const upkeep = createUpkeep({ ...shared, submit, raise })
-  const watcher = createWatcher({ ...shared, signing, unsent, upkeep, outcomes })
+  const watcher = createWatcher({ ...shared, signing, unsent, upkeep, outcomes, comparisons })
   const speedUp = createSpeedUp({ target, recorder, raise })
 
   /** If another server owns the queue by now, that server rebuilds it from the journal. */

@@ -4,6 +4,7 @@ import type { Head, Json, Log, Sighting } from '../contracts/index.ts'
 import { StoreUnavailable } from '../store/store.ts'
 import type { Broadcast } from './attempts.ts'
 import { isFinal, railOf, signerOf, type Entry } from './entry.ts'
+import type { Comparisons } from './comparisons.ts'
 import type { OutcomeReadings } from './outcome-readings.ts'
 import { OwnershipLost, type Recorder } from './journal/journal.ts'
 import { restoreSigned, type LeasedQueue, type LeasedQueues } from './leases.ts'
@@ -39,6 +40,7 @@ export interface WatcherParts {
   unsent: ReadonlySet<string>
   upkeep: Upkeep
   outcomes: OutcomeReadings
+  comparisons: Comparisons
   log: Log
   closing: AbortSignal
   times: AttemptTimes
@@ -68,6 +70,7 @@ export function createWatcher({
   unsent,
   upkeep,
   outcomes,
+  comparisons,
   log,
   closing,
   times,
@@ -192,7 +195,7 @@ export function createWatcher({
         polled.push({ leased, entries, result: { head, observations, competingOf } })
       })
     // Those of all wallets at once: each call may wait a moment.
-    await outcomes.begin(polled.flatMap(({ entries, result }) => entries.map((entry) => observedStep(entry, result).entry)))
+    await read(polled.flatMap(({ entries, result }) => entries.map((entry) => observedStep(entry, result).entry)))
     for (const { leased, entries, result } of polled)
       await attempt(async () => {
         if (await moveAll(entries, leased, result)) isAnyOpen = true
@@ -211,7 +214,7 @@ export function createWatcher({
     let entries = open
     for (let tries = 0; tries < maxBatches; tries += 1) {
       const observed = entries.map((before) => ({ before, step: observedStep(before, result) }))
-      if (tries > 0) await outcomes.begin(observed.map(({ step }) => step.entry))
+      if (tries > 0) await read(observed.map(({ step }) => step.entry))
       const steps = observed.map(({ before, step }) => ({ before, ...settled(before, step) }))
       const changes = steps.flatMap(({ before, entry }) => (entry === before ? [] : [{ before, after: entry }]))
       const written = changes.length === 0 ? [] : await recorder.write(changes, leased.lease)
@@ -230,7 +233,7 @@ export function createWatcher({
 
   async function moveOne(before: Entry, leased: LeasedQueue, result: PollResult): Promise<boolean> {
     let actions: readonly Action[] = []
-    await outcomes.begin([observedStep(before, result).entry])
+    await read([observedStep(before, result).entry])
     const entry = await recorder.amend(
       before,
       (current) => {
@@ -243,9 +246,14 @@ export function createWatcher({
     return act(entry, actions, leased, result.head)
   }
 
-  /** An entry that is about to be final waits until its outcome is read. */
+  /** What is to be known before they are final. */
+  async function read(entries: readonly Entry[]): Promise<void> {
+    await Promise.all([outcomes.begin(entries), comparisons.begin(entries)])
+  }
+
+  /** An entry that is about to be final waits until it is compared with its plan, and its outcome is read. */
   function settled(before: Entry, step: Step): Step {
-    const entry = outcomes.settle(before, step.entry)
+    const entry = outcomes.settle(before, comparisons.settle(before, step.entry))
     return entry === step.entry ? step : { entry, actions: [] }
   }
 

@@ -13,6 +13,7 @@ import { createHeadFeed, ask, type ReadRpc } from '../nodes/rpc.ts'
 import { defaultPollingSeconds, defaultRequestTimeoutSeconds, refuseBadUrls } from '../nodes/settings.ts'
 import { createChanges } from './changes.ts'
 import { canonicalAddress, coinPlaceholder, isTransactionHash, nativeAddress } from './encoding.ts'
+import { readCoinGain } from './coin-gain.ts'
 import { createFeeOracle, defaultFeePolicy, min, type FeePolicy } from './fees.ts'
 import { readGasPrices } from './gas-prices.ts'
 import { limitFromGasUsed } from './gas-limit.ts'
@@ -34,7 +35,7 @@ import { decodeLogs, findTransaction } from './receipts.ts'
 import { evmRpc } from './rpc.ts'
 import { createSimulation } from './simulate.ts'
 import { createStandingRights } from './standing-rights.ts'
-import { movedIn } from './movements.ts'
+import { gainsIn, movedIn } from './movements.ts'
 import { createPermit2 } from './permit2.ts'
 import { createApprovals, createWrapping, readBalances, noResult, decimalsCall, symbolCall, readToken } from './tokens.ts'
 import { evm } from './family.ts'
@@ -166,6 +167,8 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
       permit2: createPermit2(reader, approvals.approve),
       simulate: createSimulation(rpc, { multicall, coin, blockSeconds, policy: feePolicy }),
       standing: createStandingRights(reader),
+      gains: (receipt, wallet) => gainsIn(receipt, wallet, { coin, wrapped: wrapped.address }),
+      coinGain: (receipt, wallet, at) => readCoinGain(rpc, receipt, wallet, rollup !== undefined, at),
       moved: (receipt, sentRaw, wallet) => movedIn(receipt, sentRaw, wallet, { coin, wrapped: wrapped.address }),
     },
     async start(signal) {

@@ -17,13 +17,19 @@ interface Movements {
   sent: Map<string, bigint>
 }
 
-/** What the events of transfers say that moved. Undefined if one of those that name the wallet cannot be read. */
-export function movementsByEvents(logs: readonly EvmLog[], wallet: string): Movements | undefined {
+/**
+ * What the events of transfers say that moved. Undefined if one of those that name the wallet cannot be read.
+ * @param unreadable `passed over`: the others count all the same
+ */
+export function movementsByEvents(logs: readonly EvmLog[], wallet: string): Movements | undefined
+export function movementsByEvents(logs: readonly EvmLog[], wallet: string, unreadable: 'passed over'): Movements
+export function movementsByEvents(logs: readonly EvmLog[], wallet: string, unreadable?: 'passed over'): Movements | undefined {
   const [gains, sent] = [new Map<string, bigint>(), new Map<string, bigint>()]
   const add = (to: Map<string, bigint>, key: string, amountRaw: bigint) => void to.set(key, (to.get(key) ?? 0n) + amountRaw)
   for (const log of logs) {
     if (!log.topics.some((topic) => isAddressTopic(topic, wallet))) continue
     const transfers = transfersIn(log)
+    if (!transfers && unreadable === 'passed over') continue
     if (!transfers) return undefined
     for (const { from, to, key, amountRaw } of transfers) {
       const [leaves, comes] = [isAddressTopic(from, wallet), isAddressTopic(to, wallet)]
@@ -97,6 +103,28 @@ export function movedIn({ status, logs }: EvmReceipt, sentRaw: bigint, wallet: s
   moved.delete(coin)
   if (sentRaw > 0n && wrappedRaw === sentRaw) moved.set(coin, -sentRaw)
   return moved
+}
+
+/**
+ * What a mined transaction moved into (above 0) and out of a wallet, by token or `address/id`, to be held against what it was to do. Not the native
+ * coin, which has no events. Events that cannot be read are passed over: a contract that emits one must not hide the others.
+ */
+export function gainsIn({ logs }: Pick<EvmReceipt, 'logs'>, wallet: string, tokens: CoinTokens): Map<string, bigint> {
+  const [coin, wrapped] = [canonical(tokens.coin), canonical(tokens.wrapped)]
+  const { gains } = movementsByEvents(logs, wallet, 'passed over')
+  const ofWrapped = logs.filter(
+    ({ address, topics }) => canonical(address) === wrapped && topics.some((each) => isAddressTopic(each, wallet)),
+  )
+  // Some wrapped coins tell of a wrap by a transfer from nobody, too, and some do not.
+  const isTold = (nobody: 1 | 2) => ofWrapped.some(({ topics }) => topics[0] === transfer && BigInt(topics[nobody] ?? '0x1') === 0n)
+  const sumOf = (kind: string) =>
+    ofWrapped
+      .filter(({ topics: [event, owner], data }) => event === kind && isAddressTopic(owner, wallet) && wordCount(data) >= 1)
+      .reduce((sum, { data }) => sum + wordAt(data, 0), 0n)
+  const untold = (isTold(1) ? 0n : sumOf(deposit)) - (isTold(2) ? 0n : sumOf(withdrawal))
+  if (untold !== 0n) gains.set(wrapped, (gains.get(wrapped) ?? 0n) + untold)
+  gains.delete(coin)
+  return gains
 }
 
 export const canonical = (address: string): string => canonicalAddress(address.toLowerCase()) ?? address

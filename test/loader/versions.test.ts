@@ -51,7 +51,7 @@ describe('versions of the plugin interface', function () {
       "plugin sonic: a manifest without version (plugin interface 1.0) is deprecated: write version: '0.1.0' and apiVersion: '1.1'",
     )
     expect(loaded.find(({ name }) => name === 'riverswap')?.deprecated).to.deep.equal([])
-    const shown = registryEntries({ loaded, refused, running: new Map() }).plugins.map(showPlugin)
+    const shown = registryEntries({ loaded, refused, running: new Map() }).plugins.map((each) => showPlugin(each))
     expect(Object.fromEntries(shown.flatMap(({ name, deprecated }) => (deprecated ? [[name, deprecated]] : [])))).to.deep.equal(
       Object.fromEntries(loaded.flatMap(({ name, deprecated }) => (deprecated.length > 0 ? [[name, deprecated]] : []))),
     )

@@ -120,6 +120,8 @@ const evmContract: Contract<EvmVerbs> = {
   simulate: answers(outcomeSchema),
   standing: answers(list(grantSchema, 1_000_000)),
   moved: answers(orNothing(map(signedAmount(), maxTokens))),
+  gains: answers(map(signedAmount(), maxTokens)),
+  coinGain: answers(orNothing(signedAmount())),
 }
 
 const altchainContract: Contract<AltchainVerbs> = {

@@ -8,6 +8,7 @@ import { badFields, errorFields, SluiceError } from '../../errors.ts'
 import { after, type Services } from '../context.ts'
 import { quoteBy } from './approved.ts'
 import { readAllowances } from '../evm.ts'
+import { refuseQuarantined } from '../mined-bounds.ts'
 import { permit2On } from '../spenders.ts'
 import { tradingOf, type NetworkEntry, type Registry, type VenueEntry } from '../registry.ts'
 import { effectiveSlippage, slippageBound, tradeRules, type Slippage } from '../slippage.ts'
@@ -83,7 +84,11 @@ export function askConnectors(asked: AnyRequest, scope: Scope, at: At): Candidat
     venues,
     scope,
     `price of ${swap.base.symbol}/${swap.quote.symbol}`,
-    (venue) => (asked.fromChain ? quoteFromChain(swap, venue, at) : quoteSwap(swap, { ...scope, venue }, at)),
+    (venue) => {
+      // Nothing would be signed at its price.
+      refuseQuarantined(venue.connector, scope.services.registry)
+      return asked.fromChain ? quoteFromChain(swap, venue, at) : quoteSwap(swap, { ...scope, venue }, at)
+    },
     at,
   )
   const quoted = after(priced, (answers) =>

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { id, toBeHex, zeroPadValue } from 'ethers'
-import { movedIn } from '../../../kits/evm/movements.ts'
+import { gainsIn, movedIn } from '../../../kits/evm/movements.ts'
 import type { EvmLog } from '../../../kits/evm/types.ts'
 
 const [wallet, router, token, wrapped, coin] = [
@@ -71,5 +71,35 @@ describe('what events say that a transaction moved', () => {
   it('is nothing of a failed transaction, or where an event of the wallet cannot be read', () => {
     expect(moved([transfer(wallet, router, 7n)], 0n, { status: 0 })).to.equal(undefined)
     expect(moved([{ ...transfer(wallet, router, 7n), data: '0x' }])).to.equal(undefined)
+  })
+})
+
+describe('what a mined transaction did to a wallet, by its events', () => {
+  const gained = (...logs: readonly EvmLog[]) => Object.fromEntries(gainsIn({ logs }, wallet, { coin, wrapped }))
+
+  it('is the sum of all transfers that name the wallet, of tokens that are counted and of those that are not', () => {
+    const nft = { ...transfer(wallet, router, 0n), topics: [...transfer(wallet, router, 0n).topics, zeroPadValue('0x07', 32)], data: '0x' }
+    expect(gained(transfer(wallet, router, 7n), transfer(router, wallet, 2n), transfer(router, token, 50n), nft)).to.deep.equal({
+      [token]: -5n,
+      [`${token}/7`]: -1n,
+    })
+  })
+
+  it('is not hidden by an event that cannot be read', () => {
+    const garbage = { ...transfer(wallet, router, 0n, router), data: '0x' }
+    expect(gained(garbage, transfer(wallet, router, 7n))).to.deep.equal({ [token]: -7n })
+  })
+
+  it('has the wrapped coin that the wallet itself wraps, once where a transfer tells it too', () => {
+    const withdrawal = log(wrapped, 'Withdrawal(address,uint256)', [wallet], 4n)
+    expect(gained(deposit(wallet, 9n))).to.deep.equal({ [wrapped]: 9n })
+    expect(gained(withdrawal, transfer(router, wallet, 1n, wrapped))).to.deep.equal({ [wrapped]: -3n })
+    expect(gained(deposit(wallet, 9n), transfer(coin, wallet, 9n, wrapped))).to.deep.equal({ [wrapped]: 9n })
+    expect(gained(withdrawal, transfer(wallet, coin, 4n, wrapped))).to.deep.equal({ [wrapped]: -4n })
+    expect(gained(deposit(router, 9n), deposit(wallet, 9n, token))).to.deep.equal({})
+  })
+
+  it('has no native coin, whatever a contract says in its name', () => {
+    expect(gained(transfer(wallet, router, 7n, coin))).to.deep.equal({})
   })
 })

@@ -1,0 +1,80 @@
+// `sluice plugin lift`: the operator's word that a quarantined plugin may act again. What stands against it is in the store of a running server.
+import { Command } from 'commander'
+import * as Type from 'typebox'
+import * as Value from 'typebox/value'
+import { ShownPlugin, PluginsLiftResponse } from '../api/service.ts'
+import type { Settings } from '../config/settings.ts'
+import { command } from '../layout.ts'
+import { ask, hasTerminal } from '../wallet/prompt.ts'
+import { complain, isYes, printResult } from './output.ts'
+import { serverClient, type ServerClient } from './server-client.ts'
+
+interface LiftOptions {
+  readonly yes?: true
+  readonly url?: string
+  readonly certs?: string
+  readonly client?: string
+}
+
+export function liftCommand(settingsOf: () => Settings): Command {
+  return new Command('lift')
+    .description('let a quarantined plugin act again: one whose transaction did more to a wallet than its plan was allowed')
+    .argument('<name>', 'its name')
+    .option('--yes', 'do not ask')
+    .option('--url <url>', 'the running server (default: that of these settings, on this machine)')
+    .option('--certs <folder>', 'the folder of the certificates (default: that of these settings)')
+    .option('--client <name>', 'the client whose certificate is used, with the permission admin (default: operator, else client)')
+    .action((name: string, options: LiftOptions) => printResult(() => lift(name, options, settingsOf())))
+}
+
+type Quarantine = NonNullable<ShownPlugin['quarantine']>
+
+async function lift(name: string, { yes, url, certs, client }: LiftOptions, settings: Settings): Promise<string> {
+  const server = serverClient({
+    settings,
+    clients: client === undefined ? ['operator', 'client'] : [client],
+    timeoutMs: (settings.server.requestTimeoutSeconds + 5) * 1000,
+    ...(url !== undefined && { url }),
+    ...(certs !== undefined && { certs }),
+  })
+  const quarantine = (await quarantinesOn(server)).get(name)
+  if (quarantine) complain(`${name} is quarantined: ${quarantineWords(quarantine)}`)
+  if (quarantine && yes !== true) {
+    if (!hasTerminal()) throw new Error('There is no terminal to ask at; nothing was changed. Look at what is above, and say --yes.')
+    if (!isYes(await ask('Let it act again? Type yes: '))) throw new Error('Not lifted; nothing was changed.')
+  }
+  const { lifted } = read(PluginsLiftResponse, await server.post('/plugins/lift', { plugin: name }))
+  const which = lifted.map(({ chain, network, txHash }) => `${txHash} on ${chain}/${network}`).join(', ')
+  return `${name} may act again. It was quarantined for ${which}. To take it out instead: ${command} plugin remove ${name}`
+}
+
+/** The quarantined plugins of a running server, by name. @throws Error where it does not say */
+export async function quarantinesOn(server: ServerClient): Promise<ReadonlyMap<string, Quarantine>> {
+  const plugins = read(Type.Array(ShownPlugin), await server.get('/plugins'))
+  return new Map(plugins.flatMap(({ name, quarantine }) => (quarantine ? [[name, quarantine] as const] : [])))
+}
+
+/** For people: what was lost, where and when. */
+export function quarantineWords({ since, chain, network, txHash, address, lost, breaches }: Quarantine): string {
+  const losses = lost.map(({ amount, symbol, token, how }) => `${amount} ${symbol ?? `(smallest units) of ${token}`} ${how}`).join(', ')
+  const whose = txHash === undefined ? 'a transaction' : `${txHash} of ${address}`
+  const others = breaches > 1 ? `, the first of ${breaches}` : ''
+  return `${whose} on ${chain}/${network} did more to the wallet than its plan was allowed (${losses})${others}, found ${new Date(since).toISOString()}. Nothing is signed for it.`
+}
+
+const Refusal = Type.Object({ name: Type.String(), message: Type.String() })
+
+function read<T extends Type.TSchema>(schema: T, { status, text }: { status: number; text: string }): Type.Static<T> {
+  const answer = parse(text)
+  if (status === 200 && Value.Check(schema, answer)) return answer
+  if (Value.Check(Refusal, answer)) throw new Error(`${answer.message} (${answer.name})`)
+  throw new Error(`The response is not from a Sluice server of this version: HTTP ${status}.`)
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,131 @@
+// What a plan of a plugin that is not built in did to the wallet once it was mined, held against what it was allowed: the same bounds that its
+// simulation was held against. A contract may act otherwise than it was simulated.
+import type { Json } from '../contracts/index.ts'
+import { formatRaw } from '../decimal.ts'
+import type { Entry } from '../transactions/entry.ts'
+import { quarantinedError, type Breach, type Loss, type Quarantine } from '../transactions/quarantine.ts'
+import type { OutcomeBounds } from './outcome.ts'
+import type { NetworkEntry, Registry } from './registry.ts'
+
+/** As the journal keeps them. */
+export const journaledBounds = (bounds: OutcomeBounds): NonNullable<Entry['bounds']> =>
+  Object.fromEntries([...bounds].map(([token, { leastRaw }]) => [token, leastRaw.toString()]))
+
+/** By token: what is worse for the wallet than the bounds. Of a token without a bound nothing may be lost. Pure. */
+export function lossesOf(bounds: NonNullable<Entry['bounds']>, gains: ReadonlyMap<string, bigint>): Loss[] {
+  return [...new Set([...Object.keys(bounds), ...gains.keys()])].flatMap((token) => {
+    const [minGainRaw, gainRaw] = [BigInt(bounds[token] ?? 0), gains.get(token) ?? 0n]
+    return gainRaw < minGainRaw ? [{ token, minGainRaw: minGainRaw.toString(), gainRaw: gainRaw.toString() }] : []
+  })
+}
+
+interface Parts {
+  readonly registry: Pick<Registry, 'networks'>
+  readonly quarantine: Pick<Quarantine, 'report'>
+  /** The entries of a request. */
+  entriesOf(of: { chain: string; network: string; requestId: string }): Promise<readonly Entry[]>
+  readonly timeoutMs: number
+}
+
+/**
+ * What compares a mined transaction with its bounds and reports a breach; undefined where nothing tells what it did. It goes by the receipt alone,
+ * and rejects where a node or the store cannot tell now. One of several steps is compared with all before it: what it takes, others may have given.
+ */
+export function compareMined(entry: Entry, { registry, quarantine, entriesOf, timeoutMs }: Parts): (() => Promise<void>) | undefined {
+  const { bounds, landed, connector: plugin, chain, network, address, part } = entry
+  const on = registry.networks.find((each) => each.chain === chain && each.network === network)
+  const evm = on?.impl.evm
+  if (!on || !evm?.gains || !bounds || !landed?.ok || plugin === undefined) return undefined
+  const gainsOf = (receipt: Json) => evm.gains?.(receipt, address) ?? new Map<string, bigint>()
+  const coin = on.impl.nativeCurrency.address
+
+  return async () => {
+    const before = part.of === 1 ? [] : await earlierSteps(entry, entriesOf)
+    const isWhole = part.index === part.of - 1 && before.every((each) => each.landed?.ok)
+    const mined = [...before.flatMap((each) => (each.landed?.ok ? [each.landed] : [])), landed]
+    const gains = sumOf(mined.map(({ receipt }) => gainsOf(receipt)))
+    const { [coin]: minCoinRaw = '0', ...ofTokens } = bounds
+    const losses = lossesOf(isWhole ? ofTokens : withoutGains(ofTokens), gains)
+    // Nothing but its value takes the coin of a wallet. So it is read only where it has to bring some, or may take less than it sends.
+    const sentRaw = on.impl.rail.outline(entry.step).valueRaw
+    if (part.of === 1 && evm.coinGain && -sentRaw < BigInt(minCoinRaw)) {
+      const gainRaw = await evm.coinGain(landed.receipt, address, { signal: AbortSignal.timeout(timeoutMs) })
+      if (gainRaw !== undefined) losses.push(...lossesOf({ [coin]: minCoinRaw }, new Map([[coin, gainRaw]])))
+    }
+    if (losses.length === 0) return
+    const { key, plugin: version } = entry
+    const found = { chain, network, address, txHash: landed.id, ...(version !== undefined && { version }), lost: losses }
+    await quarantine.report({ key, plugin, at: Date.now(), ...found })
+  }
+}
+
+/** What it has to bring, it brings with its last step. */
+const withoutGains = (bounds: NonNullable<Entry['bounds']>) =>
+  Object.fromEntries(Object.entries(bounds).filter(([, raw]) => raw.startsWith('-')))
+
+/** @throws Error while one of them may still be mined and is not */
+async function earlierSteps({ chain, network, requestId, part, kind }: Entry, entriesOf: Parts['entriesOf']): Promise<readonly Entry[]> {
+  const plan = (await entriesOf({ chain, network, requestId })).filter((each) => each.kind === kind && each.part.of === part.of)
+  const before = plan.filter((each) => each.part.index < part.index)
+  if (before.some(({ landed, state }) => !landed && ['QUEUED', 'SIGNED', 'BROADCAST'].includes(state)))
+    throw new Error('A step before it is not mined yet.')
+  return before
+}
+
+function sumOf(all: readonly ReadonlyMap<string, bigint>[]): ReadonlyMap<string, bigint> {
+  const sum = new Map<string, bigint>()
+  for (const gains of all) for (const [token, raw] of gains) sum.set(token, (sum.get(token) ?? 0n) + raw)
+  return sum
+}
+
+/** A plugin for which nothing is signed, as `/plugins` shows it. */
+export interface ShownQuarantine {
+  /** Milliseconds since the Unix epoch. */
+  readonly since: number
+  readonly chain: string
+  readonly network: string
+  readonly lost: readonly ShownLoss[]
+  /** Transactions that did more than they were allowed, since the operator last lifted it. The others are about the first of them. */
+  readonly breaches: number
+  /** Of the first. Only for who may use the wallet. */
+  readonly txHash: string
+  readonly address: string
+}
+
+export interface ShownLoss {
+  /** Its address. */
+  readonly token: string
+  readonly symbol?: string
+  /** What the wallet lost beyond what the plan was allowed, or did not get of what it had to bring. In smallest units where nobody knows the decimals. */
+  readonly amount: string
+  readonly how: 'taken' | 'not brought'
+}
+
+/** By the name of the plugin. @param inForce oldest first */
+export function shownQuarantines(inForce: readonly Breach[], networks: readonly NetworkEntry[]): ReadonlyMap<string, ShownQuarantine> {
+  const shown = new Map<string, ShownQuarantine>()
+  for (const breach of inForce) {
+    const { plugin, at: since, chain, network, address, txHash } = breach
+    const first = shown.get(plugin) ?? { since, chain, network, address, txHash, lost: shownLosses(breach, networks), breaches: 0 }
+    shown.set(plugin, { ...first, breaches: first.breaches + 1 })
+  }
+  return shown
+}
+
+export function shownLosses(
+  { chain, network, lost }: Pick<Breach, 'chain' | 'network' | 'lost'>,
+  networks: readonly NetworkEntry[],
+): ShownLoss[] {
+  const on = networks.find((each) => each.chain === chain && each.network === network)
+  return lost.map(({ token, minGainRaw, gainRaw }) => {
+    const listed = on?.tokens.listedAt(token)
+    const amount = formatRaw(BigInt(minGainRaw) - BigInt(gainRaw), listed?.decimals ?? 0)
+    const how = BigInt(minGainRaw) > 0n ? 'not brought' : 'taken'
+    return { token, ...(listed && { symbol: listed.symbol }), amount, how }
+  })
+}
+
+/** @throws SluiceError FORBIDDEN by what this server knows; before something is signed the store is asked */
+export function refuseQuarantined(connector: string, registry: Pick<Registry, 'quarantined'>): void {
+  if (registry.quarantined(connector)) throw quarantinedError(connector)
+}

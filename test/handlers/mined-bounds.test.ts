@@ -1,0 +1,180 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { compareMined, journaledBounds, lossesOf, shownQuarantines } from '../../core/handlers/mined-bounds.ts'
+import { atMostLeaves, swapBounds } from '../../core/handlers/outcome.ts'
+import type { NetworkEntry } from '../../core/handlers/registry.ts'
+import type { Entry } from '../../core/transactions/entry.ts'
+import type { Breach } from '../../core/transactions/quarantine.ts'
+
+const token = (address: string) => ({ symbol: address, address, decimals: 0 })
+const quoted = { quotedRaw: 1010n, boundRaw: 1000n, slippage: { numerator: 1n, denominator: 100n } }
+const swap = journaledBounds(swapBounds({ tokenIn: token('in'), tokenOut: token('out'), exact: 'in', amountRaw: 500n }, quoted))
+const gains = (of: Record<string, bigint>) => new Map(Object.entries(of))
+
+describe('what a mined transaction did to the wallet beyond what its plan was allowed', () => {
+  const cases: readonly [string, Record<string, string>, Record<string, bigint>, readonly [string, string, string][]][] = [
+    ['nothing, where it did what was asked', swap, { in: -500n, out: 1005n }, []],
+    ['nothing, where it is just at its bounds', swap, { in: -500n, out: 1000n }, []],
+    ['nothing, where it is far better', swap, { in: -1n, out: 5000n, other: 7n }, []],
+    ['a unit that was taken more', swap, { in: -501n, out: 1000n }, [['in', '-500', '-501']]],
+    ['a unit that is missing', swap, { in: -500n, out: 999n }, [['out', '1000', '999']]],
+    ['all that it had to bring', swap, { in: -500n }, [['out', '1000', '0']]],
+    ['a token that nobody spoke of', swap, { in: -500n, out: 1000n, other: -1n }, [['other', '0', '-1']]],
+    [
+      'a position that was not to be given',
+      journaledBounds(atMostLeaves([{ token: 'nft/7', amountRaw: 1n }])),
+      { 'nft/7': -1n, 'nft/8': -1n },
+      [['nft/8', '0', '-1']],
+    ],
+  ]
+  for (const [what, bounds, gained, lost] of cases)
+    it(`is ${what}`, () => {
+      expect(lossesOf(bounds, gains(gained)).map(({ token: of, minGainRaw, gainRaw }) => [of, minGainRaw, gainRaw])).to.deep.equal(lost)
+    })
+
+  it('is, of each token, exactly what makes the bounds hold again', () => {
+    const amounts = fc.dictionary(fc.constantFrom('a', 'b', 'c', 'd'), fc.bigInt({ min: -(2n ** 255n), max: 2n ** 255n }), {
+      noNullPrototype: true,
+    })
+    fc.assert(
+      fc.property(amounts, amounts, (bounds, gained) => {
+        const texts = Object.fromEntries(Object.entries(bounds).map(([of, raw]) => [of, raw.toString()]))
+        const losses = lossesOf(texts, gains(gained))
+        for (const { minGainRaw, gainRaw } of losses) expect(BigInt(minGainRaw) > BigInt(gainRaw)).to.equal(true)
+        const mended = { ...gained }
+        for (const { token: of, minGainRaw, gainRaw } of losses) mended[of] = (mended[of] ?? 0n) + BigInt(minGainRaw) - BigInt(gainRaw)
+        expect(lossesOf(texts, gains(mended))).to.deep.equal([])
+        // Nothing else is said to be lost.
+        for (const of of ['a', 'b', 'c', 'd'])
+          expect(losses.some((each) => each.token === of)).to.equal((gained[of] ?? 0n) < (bounds[of] ?? 0n))
+      }),
+    )
+  })
+})
+
+describe('a mined transaction of a plugin that is not built in', () => {
+  const where = { chain: 'ethereum', network: 'local' }
+  let reported: Breach[]
+  let coinReadings: number
+  beforeEach(() => {
+    ;[reported, coinReadings] = [[], 0]
+  })
+  const entryOf = (more: object): Entry =>
+    ({
+      ...where,
+      key: 'k',
+      kind: 'trade',
+      address: 'wallet',
+      connector: 'trap',
+      requestId: 'r',
+      state: 'MINED',
+      part: { index: 0, of: 1 },
+      step: { value: '0' },
+      bounds: swap,
+      landed: { id: '0x1', ok: true, blockNumber: 7, receipt: { in: '-500', out: '1000' } },
+      ...more,
+    }) as unknown as Entry
+  const networkOf = (coinRaw: bigint | undefined, sentRaw = 0n) =>
+    ({
+      ...where,
+      tokens: { listedAt: (address: string) => (address === 'in' ? { symbol: 'IN', address, decimals: 2 } : undefined) },
+      impl: {
+        nativeCurrency: token('coin'),
+        rail: { outline: () => ({ contracts: [], valueRaw: sentRaw }) },
+        evm: {
+          gains: (receipt: Record<string, string>) =>
+            gains(Object.fromEntries(Object.entries(receipt).map(([of, raw]) => [of, BigInt(raw)]))),
+          coinGain: async () => {
+            coinReadings += 1
+            return coinRaw
+          },
+        },
+      },
+    }) as unknown as NetworkEntry
+  const compare = async (
+    entry: Entry,
+    { others = [], network = networkOf(undefined) }: { others?: readonly Entry[]; network?: NetworkEntry } = {},
+  ) => {
+    const work = compareMined(entry, {
+      registry: { networks: [network] },
+      quarantine: { report: async (breach) => void reported.push(breach) },
+      entriesOf: async () => [...others, entry],
+      timeoutMs: 1_000,
+    })
+    await work?.()
+    return reported.map(({ lost }) => lost.map(({ token: of }) => of).join(' '))
+  }
+
+  it('is reported with its hash, wallet and losses where it broke its bounds, and else is not', async () => {
+    expect(await compare(entryOf({}))).to.deep.equal([])
+    await compare(entryOf({ plugin: 'abcd', landed: { id: '0x2', ok: true, blockNumber: 7, receipt: { in: '-501', out: '0' } } }))
+    const lost = [
+      { token: 'in', minGainRaw: '-500', gainRaw: '-501' },
+      { token: 'out', minGainRaw: '1000', gainRaw: '0' },
+    ]
+    const [{ at, ...found }] = reported as [Breach]
+    expect(found).to.deep.equal({ ...where, key: 'k', plugin: 'trap', version: 'abcd', address: 'wallet', txHash: '0x2', lost })
+    const shown = shownQuarantines([...reported, ...reported], [networkOf(undefined)]).get('trap')
+    expect(shown).to.deep.equal({
+      ...where,
+      since: at,
+      address: 'wallet',
+      txHash: '0x2',
+      breaches: 2,
+      lost: [
+        { token: 'in', symbol: 'IN', amount: '0.01', how: 'taken' },
+        { token: 'out', amount: '1000', how: 'not brought' },
+      ],
+    })
+  })
+
+  it('is not looked at where it was reverted, and where nobody wrote down its bounds', () => {
+    const parts = {
+      registry: { networks: [networkOf(0n)] },
+      quarantine: { report: async () => {} },
+      entriesOf: async () => [],
+      timeoutMs: 1,
+    }
+    const stolen = { id: '0x2', ok: true, blockNumber: 7, receipt: { in: '-9999' } }
+    expect(compareMined(entryOf({ landed: { ...stolen, ok: false } }), parts)).to.equal(undefined)
+    expect(compareMined(entryOf({ landed: stolen, bounds: undefined }), parts)).to.equal(undefined)
+    expect(compareMined(entryOf({ landed: stolen, network: 'mainnet' }), parts)).to.equal(undefined)
+    expect(compareMined(entryOf({ landed: stolen }), parts)).to.be.a('function')
+  })
+
+  it('has its coin read only where that could be worse than its bound, and is not accused where nobody can tell', async () => {
+    const brings = { coin: '900', in: '-500' }
+    const landed = { id: '0x1', ok: true, blockNumber: 7, receipt: { in: '-500' } }
+    expect(await compare(entryOf({ bounds: brings, landed }), { network: networkOf(900n) })).to.deep.equal([])
+    expect(await compare(entryOf({ bounds: brings, landed }), { network: networkOf(undefined) })).to.deep.equal([])
+    expect(await compare(entryOf({ bounds: brings, landed }), { network: networkOf(899n) })).to.deep.equal(['coin'])
+    reported = []
+    const takes = { coin: '-50', out: '1000' }
+    const of = { bounds: takes, landed: { ...landed, receipt: { out: '1000' } } }
+    coinReadings = 0
+    expect(await compare(entryOf(of), { network: networkOf(-50n, 50n) })).to.deep.equal([])
+    expect(coinReadings).to.equal(0)
+    // Its simulation said that the rest comes back.
+    expect(await compare(entryOf(of), { network: networkOf(-51n, 60n) })).to.deep.equal(['coin'])
+    expect(coinReadings).to.equal(1)
+  })
+
+  it('is compared with the steps before it: what one takes, another may have given', async () => {
+    const step = (index: number, receipt: object, more: object = {}) =>
+      entryOf({ key: `k${index}`, part: { index, of: 2 }, landed: { id: `0x${index}`, ok: true, blockNumber: 7, receipt }, ...more })
+    const [first, second] = [step(0, { in: '-500', between: '30' }), step(1, { between: '-30', out: '1000' })]
+    expect(await compare(first, { others: [second] })).to.deep.equal([])
+    expect(await compare(second, { others: [first] })).to.deep.equal([])
+    expect(await compare(step(1, { between: '-31', in: '-1', out: '999' }), { others: [first] })).to.deep.equal(['in out between'])
+    const waiting = step(0, {}, { landed: undefined, state: 'BROADCAST' })
+    await compare(second, { others: [waiting] }).then(
+      () => expect.fail('It has to be tried again.'),
+      (error: Error) => expect(error.message).to.contain('not mined yet'),
+    )
+    // What was paid for a step that failed is not brought by the other one.
+    reported = []
+    const failed = step(0, {}, { landed: { id: '0x0', ok: false, blockNumber: 7, receipt: {} } })
+    expect(await compare(step(1, { in: '-500' }), { others: [failed] })).to.deep.equal([])
+    expect(await compare(step(1, { in: '-501' }), { others: [failed] })).to.deep.equal(['in'])
+  })
+})
