@@ -30,7 +30,11 @@ export const errorTable = {
   INSUFFICIENT_BALANCE: { code: 1018, http: 422, when: 'The wallet does not hold that much; details: token, current, needed.' },
   INSUFFICIENT_MARGIN: { code: 1019, http: 422, when: 'The free collateral is too small; details: free, needed.' },
   UNKNOWN_TRANSACTION: { code: 1020, http: 404, when: 'There is no such transaction in the journal.' },
-  FORBIDDEN: { code: 1021, http: 403, when: 'The client certificate may not do this, or not with this wallet.' },
+  FORBIDDEN: {
+    code: 1021,
+    http: 403,
+    when: 'The client certificate may not do this, or not with this wallet, or the plugin is quarantined.',
+  },
   IDEMPOTENCY_CONFLICT: { code: 1022, http: 422, when: 'The idempotency key was used with another request.' },
   UNKNOWN_ORDER: { code: 1023, http: 404, when: 'There is no such order or market.' },
   UNKNOWN_POSITION: { code: 1024, http: 404, when: 'There is no such position.' },

@@ -56,6 +56,31 @@ class PluginsResponseEntryEarlier(_PluginsResponseEntryEarlier, total=False):
     sha256: str
 
 
+class _PluginsResponseEntryQuarantineLost(TypedDict):
+    token: str  # Its address; the zero address for the native coin.
+    amount: str  # A decimal string; in smallest units where the symbol is missing, since the decimals are not known.
+    how: Literal["taken"] | Literal["not brought"]  # taken: it left the wallet beyond what the plan was allowed to take. not brought: so much of what it had to bring is missing.
+
+
+@final
+class PluginsResponseEntryQuarantineLost(_PluginsResponseEntryQuarantineLost, total=False):
+    symbol: str
+
+
+class _PluginsResponseEntryQuarantine(TypedDict):
+    since: float  # Milliseconds since the Unix epoch.
+    chain: str
+    network: str
+    lost: list[PluginsResponseEntryQuarantineLost]  # By the first of these transactions.
+    breaches: int  # How many transactions did so since it was last lifted.
+
+
+@final
+class PluginsResponseEntryQuarantine(_PluginsResponseEntryQuarantine, total=False):
+    txHash: str  # The first of them. Only for who may use its wallet, and not in events.
+    address: str  # The wallet. Only for who may use it, and not in events.
+
+
 @final
 class PluginsResponseEntryHost(TypedDict):
     deaths: int  # How often it has ended since the server started.
@@ -79,11 +104,44 @@ class PluginsResponseEntry(_PluginsResponseEntry, total=False):
     notTakenUp: str  # Why a change of it in sluice.lock is not in force, or its contracts are not on the devnet, and what to do about it. What ran before goes on.
     earlier: list[PluginsResponseEntryEarlier]  # Versions that it had since the server started, and that still read what their open transactions bring.
     deprecated: list[str]  # What it, or conf for it, still has of an earlier interface, and what to use instead.
+    quarantine: PluginsResponseEntryQuarantine  # Nothing is signed for it: a mined transaction of it took more from a wallet, or brought less, than its plan was allowed. An operator lifts it.
     starting: list[str]  # Those of its networks that are not ready yet.
     host: PluginsResponseEntryHost  # The contained process that it runs in; absent where it runs in the server.
 
 
 PluginsResponse = list[PluginsResponseEntry]
+
+
+@final
+class PluginsLiftRequest(TypedDict):
+    plugin: str  # Its name.
+
+
+class _PluginsLiftResponseLiftedLost(TypedDict):
+    token: str  # Its address; the zero address for the native coin.
+    amount: str  # A decimal string; in smallest units where the symbol is missing, since the decimals are not known.
+    how: Literal["taken"] | Literal["not brought"]  # taken: it left the wallet beyond what the plan was allowed to take. not brought: so much of what it had to bring is missing.
+
+
+@final
+class PluginsLiftResponseLiftedLost(_PluginsLiftResponseLiftedLost, total=False):
+    symbol: str
+
+
+@final
+class PluginsLiftResponseLifted(TypedDict):
+    since: float
+    chain: str
+    network: str
+    address: str
+    txHash: str
+    lost: list[PluginsLiftResponseLiftedLost]
+
+
+@final
+class PluginsLiftResponse(TypedDict):
+    plugin: str
+    lifted: list[PluginsLiftResponseLifted]  # The transactions for which it was quarantined, oldest first.
 
 
 @final
@@ -4458,6 +4516,31 @@ class PluginsDataPluginsEarlier(_PluginsDataPluginsEarlier, total=False):
     sha256: str
 
 
+class _PluginsDataPluginsQuarantineLost(TypedDict):
+    token: str  # Its address; the zero address for the native coin.
+    amount: str  # A decimal string; in smallest units where the symbol is missing, since the decimals are not known.
+    how: Literal["taken"] | Literal["not brought"]  # taken: it left the wallet beyond what the plan was allowed to take. not brought: so much of what it had to bring is missing.
+
+
+@final
+class PluginsDataPluginsQuarantineLost(_PluginsDataPluginsQuarantineLost, total=False):
+    symbol: str
+
+
+class _PluginsDataPluginsQuarantine(TypedDict):
+    since: float  # Milliseconds since the Unix epoch.
+    chain: str
+    network: str
+    lost: list[PluginsDataPluginsQuarantineLost]  # By the first of these transactions.
+    breaches: int  # How many transactions did so since it was last lifted.
+
+
+@final
+class PluginsDataPluginsQuarantine(_PluginsDataPluginsQuarantine, total=False):
+    txHash: str  # The first of them. Only for who may use its wallet, and not in events.
+    address: str  # The wallet. Only for who may use it, and not in events.
+
+
 @final
 class PluginsDataPluginsHost(TypedDict):
     deaths: int  # How often it has ended since the server started.
@@ -4481,6 +4564,7 @@ class PluginsDataPlugins(_PluginsDataPlugins, total=False):
     notTakenUp: str  # Why a change of it in sluice.lock is not in force, or its contracts are not on the devnet, and what to do about it. What ran before goes on.
     earlier: list[PluginsDataPluginsEarlier]  # Versions that it had since the server started, and that still read what their open transactions bring.
     deprecated: list[str]  # What it, or conf for it, still has of an earlier interface, and what to use instead.
+    quarantine: PluginsDataPluginsQuarantine  # Nothing is signed for it: a mined transaction of it took more from a wallet, or brought less, than its plan was allowed. An operator lifts it.
     starting: list[str]  # Those of its networks that are not ready yet.
     host: PluginsDataPluginsHost  # The contained process that it runs in; absent where it runs in the server.
 
@@ -4847,6 +4931,11 @@ class Endpoints(ABC):
 
     def get(self, path: str, request: Any = None, *, timeout: float | None = None) -> Any:
         return self._call("GET", path, request, None, timeout)
+
+    @overload
+    def post(self, path: Literal["/plugins/lift"], request: PluginsLiftRequest, *, idempotency_key: str | None = ..., timeout: float | None = ...) -> PluginsLiftResponse:
+        """Lets a quarantined plugin act again, once the operator has looked at what it did."""
+        ...
 
     @overload
     def post(self, path: Literal["/transactions/prune"], request: TransactionsPruneRequest, *, idempotency_key: str | None = ..., timeout: float | None = ...) -> TransactionsPruneResponse:
