@@ -26,6 +26,7 @@ describe('what a plan may use of gas and time', () => {
       venue: { connector: 'strange', builtIn, contracts: [router], bridges: {}, impl: {} },
       signal: AbortSignal.timeout(60_000),
       services: {
+        registry: { quarantined: () => undefined },
         transactions: {
           async submit(request: SubmitRequest & { plan: Plan }) {
             checkPlan(request)

@@ -17,7 +17,7 @@ export async function undoCompact(store: Store): Promise<void> {
   const requests = await store.read((db) => db.selectFrom('requests').selectAll().execute())
   const events = await journal.eventsAfter(0, { limit: 10_000 })
   await store.write(async (tx) => {
-    for (const table of ['entries', 'hashes', 'requests', 'events', 'archived', 'servers'])
+    for (const table of ['entries', 'hashes', 'requests', 'events', 'archived', 'servers', 'breaches'])
       await sql`drop table ${sql.ref(table)}`.execute(tx)
     await sql`create table entries (key ${text} primary key, version bigint not null, lane text not null, chain text not null,
       network text not null, address text not null, state text not null, final bigint not null, nonce bigint not null, client text not null,

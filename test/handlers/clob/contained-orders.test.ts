@@ -41,6 +41,8 @@ function contextOf(leavesRaw: bigint): ConnectorContext {
     },
     signal: AbortSignal.timeout(60_000),
     services: {
+      registry: { quarantined: () => undefined },
+      quarantine: { refuse: async () => {} },
       transactions: {
         async submit(request: { precondition(): Promise<void> }) {
           await request.precondition()

@@ -51,7 +51,8 @@ describe('burning a position by the plugin of a stranger', () => {
       services: {
         wallets: { all: () => [{ chain: 'ethereum', address: wallet }] },
         following: { ageSeconds: () => 0 },
-        registry: { venuesOn: () => [released, venue] },
+        registry: { venuesOn: () => [released, venue], quarantined: () => undefined },
+        quarantine: { refuse: async () => {} },
         transactions: {
           async submit({ precondition }: { precondition?(): Promise<void> }) {
             await precondition?.()
