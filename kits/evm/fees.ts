@@ -279,17 +279,28 @@ interface FeeOracleOptions {
   log: Log
   /** Receives every block that was read, also as the node gave it. */
   onBlock?: (block: Block, raw: unknown) => void
+  /** Steady. */
+  nowMs?: () => number
 }
 
-export function createFeeOracle({ rpc, tipPercentile, minTipRaw, legacy = false, tipMs, log, onBlock }: FeeOracleOptions): FeeOracle {
+export function createFeeOracle({
+  rpc,
+  tipPercentile,
+  minTipRaw,
+  legacy = false,
+  tipMs,
+  log,
+  onBlock,
+  nowMs = () => performance.now(),
+}: FeeOracleOptions): FeeOracle {
   const baseFees = new Map<bigint, bigint>()
   let latest: Block | undefined
   let tipRaw: bigint | undefined
   let tipAt = 0
   let refreshing: Promise<Block> | undefined
-  /** By `performance.now`: until then the nodes count as not knowing `tipMethod`. Not every node does. */
+  /** By `nowMs`: until then the nodes count as not knowing `tipMethod`. Not every node does. */
   let unknownUntilMs = -Infinity
-  const byHistory = () => tipPercentile !== undefined || performance.now() < unknownUntilMs
+  const byHistory = () => tipPercentile !== undefined || nowMs() < unknownUntilMs
 
   function remember(block: Block): void {
     latest = block
@@ -304,7 +315,7 @@ export function createFeeOracle({ rpc, tipPercentile, minTipRaw, legacy = false,
   async function read(): Promise<Block> {
     // Callers share this, so the node's own timeout bounds it and not one caller's signal.
     const at = { signal: new AbortController().signal }
-    const readsTip = tipRaw === undefined || performance.now() - tipAt >= tipMs
+    const readsTip = tipRaw === undefined || nowMs() - tipAt >= tipMs
     const ofHistory = byHistory()
     const [block, tip] = await rpc.batch([blockCall('latest'), ...(readsTip ? [tipCall(ofHistory)] : [])], at)
     const head = readBlock(rpc, resultOf(rpc, 'eth_getBlockByNumber', block))
@@ -314,7 +325,7 @@ export function createFeeOracle({ rpc, tipPercentile, minTipRaw, legacy = false,
     if (!ofHistory && isUnsupported(tip)) {
       if (unknownUntilMs === -Infinity)
         log.warn({ method: tipMethod(legacy) }, 'RPC node suggests no tip: the tip is taken from what recent blocks were paid')
-      unknownUntilMs = performance.now() + askAgainMs
+      unknownUntilMs = nowMs() + askAgainMs
       return read()
     }
     const readRaw = ofHistory ? medianReward(tip?.result) : quantityOf(tip?.result)
@@ -324,7 +335,7 @@ export function createFeeOracle({ rpc, tipPercentile, minTipRaw, legacy = false,
         unknownUntilMs = -Infinity
       }
       tipRaw = max(readRaw, minTipRaw)
-      tipAt = performance.now()
+      tipAt = nowMs()
     } else if (tipRaw === undefined) tipRaw = firstTip(head, tip, ofHistory)
     return head
   }
@@ -348,7 +359,7 @@ export function createFeeOracle({ rpc, tipPercentile, minTipRaw, legacy = false,
       refreshing = undefined
     }))
 
-  const isStale = () => performance.now() - tipAt > tipMs * staleFactor
+  const isStale = () => nowMs() - tipAt > tipMs * staleFactor
 
   return {
     async tipFor(suggested, at) {

@@ -1,6 +1,16 @@
 import { expect } from 'chai'
 import { assert, bigInt, property } from 'fast-check'
-import { checkFeeOverrides, defaultFeePolicy, feesOf, minReplacement, outbids, computeFeePerGas } from '../../../kits/evm/fees.ts'
+import {
+  checkFeeOverrides,
+  createFeeOracle,
+  defaultFeePolicy,
+  feesOf,
+  minReplacement,
+  outbids,
+  computeFeePerGas,
+} from '../../../kits/evm/fees.ts'
+import type { RpcAnswer, RpcCall } from '../../../kits/nodes/dialect.ts'
+import type { Rpc } from '../../../kits/nodes/rpc.ts'
 
 const gwei = 10n ** 9n
 const market = { baseFeeRaw: 20n * gwei, tipRaw: 2n * gwei, policy: defaultFeePolicy, feeCapRaw: 500n * gwei }
@@ -63,5 +73,57 @@ describe('fees of EVM transactions', () => {
       maxFeeRaw: 112n,
       tipRaw: 1n,
     })
+  })
+})
+
+describe('the tip of a network', () => {
+  it('is asked for again ten minutes after a node did not know how to suggest one', async () => {
+    let now = 0
+    let suggests = false
+    const asked: string[] = []
+    const said: unknown[] = []
+    const block = {
+      number: '0x8',
+      hash: `0x${'0'.repeat(64)}`,
+      parentHash: `0x${'1'.repeat(64)}`,
+      timestamp: '0x65000000',
+      baseFeePerGas: '0x1',
+      gasUsed: '0x1',
+      gasLimit: '0x4',
+    }
+    const unknown = {
+      code: -32601,
+      message: 'the method eth_maxPriorityFeePerGas does not exist/is not available',
+      fault: { is: 'unsupported' },
+    } as const
+    const answers: Record<string, () => RpcAnswer> = {
+      eth_getBlockByNumber: () => ({ result: block }),
+      eth_maxPriorityFeePerGas: () => (suggests ? { result: '0x5' } : { error: unknown }),
+      eth_feeHistory: () => ({ result: { reward: [['0x9']], gasUsedRatio: [0.5] } }),
+    }
+    const rpc: Rpc = Object.assign(Object.create(null), {
+      batch: async (calls: readonly RpcCall[]) =>
+        calls.map(({ method }) => {
+          asked.push(method)
+          return answers[method]?.() ?? {}
+        }),
+    })
+    const log = { info: (...line: unknown[]) => said.push(line), warn: (...line: unknown[]) => said.push(line) }
+    const oracle = createFeeOracle({ rpc, minTipRaw: 0n, tipMs: 1, log, nowMs: () => now })
+    const tipAfter = async (ms: number) => {
+      now += ms
+      asked.length = 0
+      await oracle.refresh()
+      return oracle.tipRaw()
+    }
+    expect(await tipAfter(0)).to.equal(9n)
+    expect(await tipAfter(599_999)).to.equal(9n)
+    expect(asked).to.not.include('eth_maxPriorityFeePerGas')
+    expect(await tipAfter(1)).to.equal(9n)
+    expect(asked).to.include('eth_maxPriorityFeePerGas')
+    expect(said, 'once').to.have.length(1)
+    suggests = true
+    expect(await tipAfter(600_000)).to.equal(5n)
+    expect(said).to.have.length(2)
   })
 })
