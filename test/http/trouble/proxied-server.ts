@@ -1,4 +1,4 @@
-// A program: the whole server with a chain `proxied`, which is the devnet behind the URL given, its connector `proxyswap`, and its log on
+// A program: the whole server with a chain `proxied`, which is the devnet behind the URL given, its connectors `proxyswap`, `proxybook` and `proxyperp`, and its log on
 // standard error. A request has less time than a try at the node. It says where it listens in a line of JSON and ends with its input.
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -6,6 +6,7 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { saveKey } from '../../../core/wallet/keystore.ts'
 import { startServer } from '../../../testkit/server.ts'
+import { admins, coldStore } from './questions.ts'
 
 const [rpcUrl = ''] = process.argv.slice(2)
 const folder = await mkdtemp(path.join(tmpdir(), 'sluice-proxied-'))
@@ -25,6 +26,19 @@ await change(path.join(connector, 'deployments.ts'), otherNetworks, '')
 await change(path.join(connector, 'deployments.ts'), /'ethereum\/local'/g, "'proxied/local'")
 await change(path.join(connector, 'defaults.yml'), /^ {2}\w*(?:mainnet|sepolia):\n(?: {4}.*\n)+/gm, '')
 
+for (const [name, as] of [
+  ['oasis', 'proxybook'],
+  ['perp', 'proxyperp'],
+] as const) {
+  const folderOf = path.join(plugins, as)
+  await cp(builtIn(name), folderOf, { recursive: true, filter: isNoDevnet })
+  await change(path.join(folderOf, 'index.ts'), new RegExp(`name: '${name}'`), `name: '${as}'`)
+  await change(path.join(folderOf, 'index.ts'), new RegExp(`spenders: \\{ ${name}: `), `spenders: { ${as}: `)
+  await change(path.join(folderOf, 'markets.ts'), /^ {2}'\w+\/mainnet': \[\n(?: {4}.*\n)+ {2}\],\n/gm, '')
+  await change(path.join(folderOf, 'markets.ts'), /'ethereum\/local'/g, "'proxied/local'")
+  await change(path.join(folderOf, 'defaults.yml'), /^ {2}mainnet:\n(?: {4}.*\n)+/gm, '')
+}
+
 // The devnet's keys are those of its own chain: the account that holds the most there has a key file for this one.
 const [dataDir, passphraseFile, passphrase] = [path.join(folder, 'data'), path.join(folder, 'passphrase'), 'correct horse battery']
 await writeFile(passphraseFile, `${passphrase}\n`, { mode: 0o600 })
@@ -33,10 +47,13 @@ await saveKey({ dataDir, chain: 'proxied', privateKey, passphrase, scryptN: 1024
 
 const server = await startServer({
   plugins: [plugins],
-  trusted: ['proxied', 'proxyswap'],
+  trusted: ['proxied', 'proxyswap', 'proxybook', 'proxyperp'],
   env: { SLUICE_WALLET_PASSPHRASE_FILE: passphraseFile },
   settings: { 'data.dir': dataDir, 'log.level': 'trace', 'server.requestTimeoutSeconds': 4 },
   conf: {
+    'clients.yml': {
+      clients: { client: { permissions: ['read', 'trade', 'send', 'admin'], wallets: 'all', sendTo: { [admins]: [coldStore] } } },
+    },
     'chains/ethereum.yml': {
       mainnet: { enabled: false },
       sepolia: { enabled: false },
