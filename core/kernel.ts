@@ -10,6 +10,7 @@ import type { Settings } from './config/settings.ts'
 import { openLocalSites, wantedSites } from './devnet/local-sites.ts'
 import { bringUpDevnet, forgetDevnet, type Devnet } from './devnet/start-devnet.ts'
 import { createEvents, type Events } from './events/events.ts'
+import { createApprovedSpenders } from './handlers/amm/approved.ts'
 import { toQuoteVenue } from './handlers/amm/quote.ts'
 import { outcomeToJournal } from './handlers/fills.ts'
 import type { Handlers, Services } from './handlers/context.ts'
@@ -296,6 +297,7 @@ export async function startKernel(asRead: Settings, { print, devnet: running, sa
       books: liveState.books,
       quotes: liveState.quotes,
       walletChecks: liveState.walletChecks,
+      approvedSpenders: createApprovedSpenders(),
       following,
       transactions,
       archiver,

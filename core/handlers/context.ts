@@ -10,6 +10,7 @@ import type { Archiver } from '../transactions/archiver.ts'
 import type { IdempotencyContext } from '../transactions/submit-request.ts'
 import type { Quarantine } from '../transactions/quarantine.ts'
 import type { Transactions } from '../transactions/transactions.ts'
+import type { ApprovedSpenders } from './amm/approved.ts'
 import type { NetworkEntry, Registry, VenueEntry } from './registry.ts'
 
 /** The function behind an endpoint. The envelope of the response is added around it. */
@@ -44,6 +45,7 @@ export interface Services {
   books: Books
   quotes: Quotes
   walletChecks: WalletChecks
+  approvedSpenders: ApprovedSpenders
   following: Pick<Following, 'ageSeconds' | 'expectBlock'>
   /** Parts that keep the server from being ready. */
   failing(): Promise<readonly { part: string; reason: string; cure?: string }[]>

@@ -4,9 +4,6 @@ import type { NetworkEntry, VenueEntry } from '../registry.ts'
 
 const maxRemembered = 10_000
 
-/** By wallet and token, the spender that a wallet had approved when the preferred one was refused. What is forgotten is found again. */
-const approvedSpenders = new Map<string, string>()
-
 interface Approver {
   readonly network: Pick<NetworkEntry, 'chain' | 'network'>
   readonly venue: Pick<VenueEntry, 'connector'>
@@ -23,17 +20,27 @@ export const quoteBy = (quote: Quote, spender: string): Quote => {
   return Object.freeze({ ...quote, spender, otherSpenders: [preferred, ...otherSpenders].filter((each) => each !== spender) })
 }
 
-/** The quote by the contract that the wallet had approved at its last trade, where that takes its route. */
-export function quoteByApproved(quote: Quote, approver: Approver): Quote {
-  if (!quote.otherSpenders) return quote
-  const known = approvedSpenders.get(keyOf(approver, quote))
-  return known !== undefined && quote.otherSpenders.includes(known) ? quoteBy(quote, known) : quote
+/** Of one server: by wallet and token, the spender that a wallet had approved when the preferred one was refused. What is forgotten is found again. */
+export interface ApprovedSpenders {
+  /** The quote by the contract that the wallet had approved at its last trade, where that takes its route. */
+  quoteBy(quote: Quote, approver: Approver): Quote
+  remember(quote: Quote, approver: Approver): void
 }
 
-export function rememberApproved(quote: Quote, approver: Approver): void {
-  const key = keyOf(approver, quote)
-  approvedSpenders.delete(key)
-  approvedSpenders.set(key, quote.spender)
-  const oldest = approvedSpenders.keys().next().value
-  if (approvedSpenders.size > maxRemembered && oldest !== undefined) approvedSpenders.delete(oldest)
+export function createApprovedSpenders(): ApprovedSpenders {
+  const spenders = new Map<string, string>()
+  return {
+    quoteBy(quote, approver) {
+      if (!quote.otherSpenders) return quote
+      const known = spenders.get(keyOf(approver, quote))
+      return known !== undefined && quote.otherSpenders.includes(known) ? quoteBy(quote, known) : quote
+    },
+    remember(quote, approver) {
+      const key = keyOf(approver, quote)
+      spenders.delete(key)
+      spenders.set(key, quote.spender)
+      const oldest = spenders.keys().next().value
+      if (spenders.size > maxRemembered && oldest !== undefined) spenders.delete(oldest)
+    },
+  }
 }

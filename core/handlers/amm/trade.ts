@@ -13,7 +13,7 @@ import { permit2On } from '../spenders.ts'
 import { deadlineAfter, effectiveSlippage, slippageBound, tighterBound, tradeRules, type Slippage } from '../slippage.ts'
 import { readWallet, showGas, submit, type SigningWallet } from '../wallets.ts'
 import { askConnectors, lackingApprovals, refuseChoice, showChoice, type Candidate, type Candidates, type LeftOut } from './any.ts'
-import { quoteBy, quoteByApproved, rememberApproved } from './approved.ts'
+import { quoteBy } from './approved.ts'
 import {
   quoteFromChain,
   quoteSwap,
@@ -85,7 +85,7 @@ function tradesOn({ request, swapRequest, wallet }: Trade, context: ConnectorCon
       : undefined
 
   return async ({ quote: preferred, source }: SourcedQuote, given: Bound, { precondition, choice = {} }: TradeOptions = {}) => {
-    const quote = quoteByApproved(preferred, { network, venue, wallet: wallet.address })
+    const quote = services.approvedSpenders.quoteBy(preferred, { network, venue, wallet: wallet.address })
     const { slippage, slippageRaw } = withinOwn(given, quote, venue)
     if (reference) {
       const bound = { swap: quote.swap, amountRaw: slippageRaw }
@@ -184,7 +184,7 @@ async function tradeOnOne(trade: Trade, context: ConnectorContext) {
     const same = [best.spender, ...(best.otherSpenders ?? [])].find((each) => spenders.includes(each))
     if (same === undefined) return quoteBySpenders(trade, context, best, spenders)
     const quote = quoteBy(best, same)
-    rememberApproved(quote, { network, venue, wallet: trade.wallet.address })
+    services.approvedSpenders.remember(quote, { network, venue, wallet: trade.wallet.address })
     return { quote, source }
   }
 
