@@ -113,6 +113,8 @@ export function createQuarantine({ store, log, onBreach, onChange, nowMs = Date.
     },
     async lift(plugin) {
       const breaches = await inForce(plugin)
+      // PostgreSQL takes no empty list.
+      if (breaches.length === 0) return []
       await store.writeOnce((db) =>
         db
           .updateTable('breaches')
