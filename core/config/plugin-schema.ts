@@ -24,6 +24,11 @@ export function judgeBySchema({ schema, isTested, parts }: SchemaQuestion): Sche
     const validate = compilePluginSchema(schema, isTested)
     return { judged: parts.map((part) => judgePart(validate, part)) }
   } catch (error) {
+    const added = addedToAllObjects()
+    if (added.length > 0)
+      return {
+        invalid: `cannot be used: '${added.join("', '")}' was added to Object.prototype, which every object has since. Take that out of the plugin, or of what it imports`,
+      }
     if (error instanceof InvalidSchema) return { invalid: error.message }
     // Such as a schema that refers to itself without an end.
     return { invalid: `cannot be used: ${error instanceof Error ? error.message : String(error)}` }
@@ -31,6 +36,13 @@ export function judgeBySchema({ schema, isTested, parts }: SchemaQuestion): Sche
 }
 
 class InvalidSchema extends Error {}
+
+/** The compiler of schemas fails on such keys with words that tell nobody anything. */
+function addedToAllObjects(): string[] {
+  const added: string[] = []
+  for (const key in {}) added.push(key)
+  return added
+}
 
 /**
  * Not strict: a plugin's schema may have keywords of its own. `format` is not checked. The schema itself is checked where the release's tests

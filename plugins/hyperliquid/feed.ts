@@ -25,6 +25,7 @@ const allTopics: readonly string[] = [...bookOnly, 'trades', 'activeAssetCtx']
 
 const message = object({ channel: text }, { data: anything })
 const aboutCoin = object({ coin: text })
+const coinConfirmation = object({ method: literal('subscribe'), subscription: object({ type: literal('l2Book'), coin: text }) })
 const walletConfirmation = object({ method: literal('subscribe'), subscription: object({ user: text }) })
 
 export interface FeedListener {
@@ -41,6 +42,9 @@ interface FeedEntry {
   readonly of: 'coin' | 'wallet'
   readonly subscriptions: readonly Subscription[]
   readonly listeners: Set<FeedListener>
+  /** When it was last subscribed to, and whether the exchange has confirmed that since: it may refuse by an error that names nothing. */
+  askedAt: number
+  isConfirmed: boolean
 }
 
 /** One websocket connection for all subscriptions. Connects again by itself and then restores them. */
@@ -76,7 +80,9 @@ export function createFeed(wsUrl: string, log: Log, allowance = createMessageAll
     socket?.send(JSON.stringify(body))
   }
   const request = (method: 'subscribe' | 'unsubscribe', name: string) => {
-    for (const subscription of entries.get(name)?.subscriptions ?? []) send({ method, subscription })
+    const entry = entries.get(name)
+    if (entry && method === 'subscribe') Object.assign(entry, { askedAt: performance.now(), isConfirmed: false })
+    for (const subscription of entry?.subscriptions ?? []) send({ method, subscription })
   }
   const subscriptionCount = () => [...entries.values()].reduce((sum, each) => sum + each.subscriptions.length, 0)
   const wallets = () => [...entries.values()].filter((each) => each.of === 'wallet')
@@ -129,6 +135,11 @@ export function createFeed(wsUrl: string, log: Log, allowance = createMessageAll
     } else if (now - pingedAt >= pingMs) {
       pingedAt = now
       send({ method: 'ping' })
+      for (const [name, { of, isConfirmed, askedAt }] of entries)
+        if (isOpen && of === 'coin' && !isConfirmed && now - askedAt >= pingMs) {
+          request('unsubscribe', name)
+          request('subscribe', name)
+        }
     }
   }
 
@@ -158,7 +169,8 @@ export function createFeed(wsUrl: string, log: Log, allowance = createMessageAll
     if (!is(message, received)) return
     if (received.channel === 'pong') {
       pauseMs = minPauseMs
-      for (const listener of listenersOf(entries.values())) listener.onAlive()
+      // Of a book that the exchange may not send, the connection says nothing.
+      for (const listener of listenersOf([...entries.values()].filter(({ isConfirmed }) => isConfirmed))) listener.onAlive()
     } else if (received.channel === 'error')
       log.warn({ said: String(received.data).slice(0, 200) }, "Hyperliquid's websocket refused a request")
     else for (const listener of addressees(received.channel, received.data)) listener.onMessage(received.channel, received.data)
@@ -166,6 +178,9 @@ export function createFeed(wsUrl: string, log: Log, allowance = createMessageAll
 
   function addressees(channel: string, data: unknown): Iterable<FeedListener> {
     if (channel === 'orderUpdates') return listenersOf(wallets())
+    const confirmed = channel === 'l2Book' ? coinOf(data) : channel === 'subscriptionResponse' ? confirmedIn(data) : undefined
+    const entry = confirmed === undefined ? undefined : entries.get(confirmed)
+    if (entry) entry.isConfirmed = true
     const name = channel === 'subscriptionResponse' ? walletOf(data) : coinOf(data)
     return (name !== undefined && entries.get(name)?.listeners) || []
   }
@@ -180,7 +195,7 @@ export function createFeed(wsUrl: string, log: Log, allowance = createMessageAll
   function follow(name: string, of: FeedEntry['of'], subscriptionsFor: () => readonly Subscription[], listener: FeedListener): () => void {
     const known = entries.get(name)
     if (known) known.listeners.add(listener)
-    else entries.set(name, { of, subscriptions: subscriptionsFor(), listeners: new Set([listener]) })
+    else entries.set(name, { of, subscriptions: subscriptionsFor(), listeners: new Set([listener]), askedAt: 0, isConfirmed: false })
     if (!socket && (entries.size === 1 || !timer)) connect()
     else {
       // The exchange sends a snapshot only after a subscription. A further listener gets one by subscribing again.
@@ -233,6 +248,8 @@ function parsed(text: string): unknown {
 }
 
 const walletOf = (data: unknown): string | undefined => (is(walletConfirmation, data) ? data.subscription.user : undefined)
+
+const confirmedIn = (data: unknown): string | undefined => (is(coinConfirmation, data) ? data.subscription.coin : walletOf(data))
 
 function coinOf(data: unknown): string | undefined {
   // Trades come as a list.

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import path from 'node:path'
 import { loadPluginConfig, type PluginConfigSources } from '../../core/config/plugin-config.ts'
+import { judgeBySchema } from '../../core/config/plugin-schema.ts'
 import { pluginFileWarnings } from '../../core/config/settings.ts'
 import { singleRouterSchema, versionedSchema } from '../../core/contracts/index.ts'
 import { poolKeysSchema } from '../../kits/amm/v4/keys.ts'
@@ -14,6 +15,21 @@ const network = {
   },
   additionalProperties: false,
 }
+
+describe("a plugin's schema", () => {
+  afterEach(() => void Reflect.deleteProperty(Object.prototype, 'everywhere'))
+
+  it('that cannot be compiled, because the plugin added to what every object has, is refused with the name of that', () => {
+    Object.defineProperty(Object.prototype, 'everywhere', { value: 1, enumerable: true, configurable: true })
+    // One that no other test has compiled.
+    const schema = { type: 'object', properties: { onlyHere: { type: 'string', pattern: 'a' } }, anyOf: [{ required: ['onlyHere'] }, {}] }
+    const answer = judgeBySchema({ schema, isTested: false, parts: [] })
+    Reflect.deleteProperty(Object.prototype, 'everywhere')
+    expect(answer)
+      .to.have.property('invalid')
+      .that.matches(/^cannot be used: 'everywhere' was added to Object\.prototype/)
+  })
+})
 
 describe("a connector's configuration", () => {
   const home = eachWithHome()

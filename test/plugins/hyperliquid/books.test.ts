@@ -125,6 +125,22 @@ describe("Hyperliquid's books", function () {
     await until(() => hype.told.some((each) => each.is === 'alive'))
   })
 
+  it('are not alive while the exchange has not confirmed that it sends them, and are asked for again', async () => {
+    const isOfBook = ({ channel, data }: { channel: string; data: unknown }) =>
+      channel === 'l2Book' || (channel === 'subscriptionResponse' && Object(Object(data).subscription).type === 'l2Book')
+    let pongs = 0
+    venue.exchange.feed.tamper((message) => {
+      if (message.channel === 'pong') pongs += 1
+      return isOfBook(message) ? [] : [message]
+    })
+    const hype = watch(markets.HYPE)
+    await until(() => pongs > 0)
+    expect(hype.told.some((each) => each.is === 'alive')).to.equal(false)
+    venue.exchange.feed.tamper((message) => [message])
+    await until(() => hype.told.some((each) => each.is === 'snapshot'))
+    await until(() => hype.told.some((each) => each.is === 'alive'))
+  })
+
   it('ignore messages of an unknown format', async () => {
     const hype = watch(markets.HYPE)
     await until(() => hype.told.length > 0)
