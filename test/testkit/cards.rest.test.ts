@@ -45,6 +45,7 @@ const outOf = 'if (amountRaw >= outRaw) return undefined'
 const spot = 'return { numerator: outRaw, denominator: inRaw }'
 const balance = "{ is: 'balance', token: tokenIn.address, amountRaw: mostRaw },"
 const allowance = "{ is: 'allowance', token: tokenIn.address, spender: address, amountRaw: mostRaw },"
+const poolsOfAMM = 'const AMM = poolAMM(venue, { protocols: [protocol], routers: [routerOf(routerAddress)] })'
 const borrow = "const borrow = lender({ lends: 'swap(uint256 amount0Out, uint256 amount1Out, address to, bytes data)', recipient: 2 })"
 const reserves = 'state: [reserve0, reserve1] } : null'
 const inverted = 'state: [reserve1, reserve0] } : null'
@@ -128,6 +129,20 @@ const mutations: Readonly<Record<string, Mutation>> = {
     becomes: "const sentRaw = trialAmount(along(pool, token).inRaw); throw new Error('no lender')",
     card: 'AMM-12',
     says: /^`loan` of a pool throws \(.*`lender` makes/,
+  },
+  'pools-throws': {
+    what: 'a `pools` that throws',
+    line: poolsOfAMM,
+    becomes: `const AMM = { ...poolAMM(venue, { protocols: [protocol], routers: [routerOf(routerAddress)] }), followed: undefined, async pools() { throw new Error('no list') } } as unknown as ReturnType<typeof poolAMM>`,
+    card: 'AMM-01',
+    says: /fails by a defect of the connector .*look at `pools`/,
+  },
+  'pool-tokens-throws': {
+    what: 'a `poolTokens` that throws',
+    line: poolsOfAMM,
+    becomes: `const AMM = { ...poolAMM(venue, { protocols: [protocol], routers: [routerOf(routerAddress)] }), followed: undefined, async poolTokens() { throw new Error('no tokens') } } as unknown as ReturnType<typeof poolAMM>`,
+    card: 'AMM-01',
+    says: /fails by a defect of the connector .*look at `poolTokens`/,
   },
   'loan-refuses': {
     what: 'a `loan` that throws an error of the table, by which a token may be refused',

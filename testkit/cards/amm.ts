@@ -43,6 +43,7 @@ export function ammCards(venue: TestVenue, it: AddCard): void {
     const { defects = [] } = venue
     if (defects.length > 0)
       expect.fail(`Pairs whose quotes fail by a defect of the connector, where it says nothing of its own:\n${defects.join('\n')}`)
+    await expectPools(venue, firstPair())
     await eachPair(async (base, quote) => {
       for (const side of ['BUY', 'SELL'] as const) {
         const quotes = []
@@ -352,6 +353,20 @@ function cardsWithCauses(it: AddCard) {
         throw error
       }
     })
+}
+
+/** Quotes need neither `pools` nor `poolTokens`. An exchange need not have them. */
+async function expectPools({ client, ...venue }: TestVenue, [base, quote]: readonly [string, string]): Promise<void> {
+  const ask = async (path: string, query: Record<string, string>, member: string): Promise<Answer> => {
+    const answer = await client.get(path, { ...venueFields({ client, ...venue }), ...query })
+    if (answer.body?.name === 'UNKNOWN_ERROR' || answer.body?.name === 'TIMEOUT')
+      expect.fail(`${path} of ${base}-${quote} fails by a defect of the connector (${answer.body.message}): look at \`${member}\`.`)
+    return answer
+  }
+  const { status, body } = await ask('/amm/pools', { base, quote }, 'pools')
+  const [first] = status === 200 && Array.isArray(body.pools) ? body.pools : []
+  // By its address alone.
+  if (typeof first?.pool === 'string') await ask('/amm/pool', { pool: first.pool }, 'poolTokens')
 }
 
 /** By each pool, whether or not it has a token whose transfers have to be tried. */
