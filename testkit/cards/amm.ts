@@ -312,7 +312,7 @@ export function ammCards(venue: TestVenue, it: AddCard): void {
     }
   })
 
-  card('AMM-12', 'a token that takes a fee on transfer is refused', ['AMM-01'], async () => {
+  card('AMM-12', 'a token that takes a fee on transfer is refused', ['AMM-01', 'AMM-05', 'AMM-06'], async () => {
     await expectLoans(venue)
     let refused = false
     for (const quote of devnetTokenSymbols)
