@@ -60,7 +60,7 @@ const trapCode = (() => {
 
 const words = (...values: readonly bigint[]) => `0x${values.map((each) => zeroPadValue(toBeHex(each), 32).slice(2)).join('')}`
 
-describe('a contained plugin whose trade takes more when it is mined than in its simulation', function () {
+describe('a contained plugin whose trade brings less when it is mined than in its simulation', function () {
   this.timeout(120_000)
   let home: string
   let server: TestServer
@@ -101,14 +101,11 @@ describe('a contained plugin whose trade takes more when it is mined than in its
     await rpc('eth_sendTransaction', { from: traders, to: usdc, data: stock })
   }
 
-  async function approveBoth(): Promise<void> {
-    for (const [token, amount] of [
-      ['WETH', '20'],
-      ['USDC', '5000'],
-    ]) {
-      const answer = await approve({ token, amount })
-      expect(outcome(answer), answer.text).to.equal('200')
-    }
+  /** Exactly what the next trade needs: with more, or with another token, nothing is signed for the plugin. */
+  async function allow(token: 'WETH' | 'USDC'): Promise<void> {
+    const answer = await approve({ token, amount: token === 'WETH' ? '0.1' : '10' })
+    expect(outcome(answer), answer.text).to.equal('200')
+    await final(answer.body.txHash)
   }
 
   const approve = (fields: object) => server.client.post('/evm/approve', { ...local, address: admins, spender: 'trap', ...fields })
@@ -145,7 +142,6 @@ describe('a contained plugin whose trade takes more when it is mined than in its
   before(async () => {
     home = await mkdtemp(path.join(tmpdir(), 'sluice-quarantine-'))
     await start()
-    await approveBoth()
   })
   after(async () => {
     await server?.stop()
@@ -153,7 +149,8 @@ describe('a contained plugin whose trade takes more when it is mined than in its
   })
 
   it('goes on as long as its trades do what they were allowed', async () => {
-    for (const swap of [{}, { base: 'USDC', quote: 'ETH', amount: '10' }]) {
+    for (const swap of [{ base: 'WETH' } as const, { base: 'USDC', quote: 'ETH', amount: '10' } as const]) {
+      await allow(swap.base)
       const answer = await server.client.post('/amm/trade', { ...trade, ...swap })
       expect(outcome(answer), answer.text).to.equal('200')
       await final(answer.body.txHash)
@@ -171,20 +168,27 @@ describe('a contained plugin whose trade takes more when it is mined than in its
     log.error = (fields: object, message?: string) => void lines.push({ fields, message: message ?? '' })
     const events = await follow({ url: server.url, certsDir: server.settings.ssl.certsDir }, { topics: 'plugins' })
     const since = Date.now()
-    const txHash = await frontRun(parseUnits('9', 18), 0n, {})
+    await allow('WETH')
+    const txHash = await frontRun(0n, parseUnits('100', 6), {})
 
     const { quarantine } = await plugin()
     await final(txHash)
-    const lost = [{ token: weth, symbol: 'WETH', amount: '9', how: 'taken' }]
+    const { lost } = quarantine
+    expect(lost).to.have.length(1)
+    expect(lost[0]).to.include({ symbol: 'USDC', how: 'not brought' })
+    expect(Number(lost[0].amount)).to.be.within(90, 100)
     expect(quarantine).to.deep.include({ ...local, lost, txHash, address: admins, breaches: 1 })
     expect(quarantine.since).to.be.within(since, Date.now())
     expect(lines).to.have.length(1)
     expect(lines[0]?.fields).to.deep.include({ plugin: 'trap', txHash, address: admins, lost })
-    expect(lines[0]?.message).to.contain(`${txHash} did more to the wallet`).and.contain('9 WETH taken').and.contain('plugin lift trap')
+    expect(lines[0]?.message)
+      .to.contain(`${txHash} did more to the wallet`)
+      .and.contain(`${lost[0].amount} USDC not brought`)
+      .and.contain('plugin lift trap')
     const told = await events.hears('the quarantine', ({ data }) => JSON.stringify(data).includes('quarantine'))
     await events.close()
     // Whose wallet it was is not for everybody.
-    expect(JSON.stringify(told)).to.contain('"amount":"9"').and.not.contain(txHash)
+    expect(JSON.stringify(told)).to.contain(`"amount":"${lost[0].amount}"`).and.not.contain(txHash)
     expect(await samples('sluice_plugin_quarantined')).to.deep.equal(['sluice_plugin_quarantined{plugin="trap"} 1'])
     expect(await samples('sluice_plugin_breaches_total')).to.deep.equal(['sluice_plugin_breaches_total{plugin="trap"} 1'])
   })
@@ -218,7 +222,7 @@ describe('a contained plugin whose trade takes more when it is mined than in its
     expect(body.lifted).to.have.length(1)
     expect(body.lifted[0]).to.include({ ...local, address: admins })
     expect(await plugin()).to.not.have.property('quarantine')
-    await approveBoth()
+    await allow('WETH')
     const answer = await server.client.post('/amm/trade', trade)
     expect(outcome(answer), answer.text).to.equal('200')
     await final(answer.body.txHash)
@@ -226,6 +230,7 @@ describe('a contained plugin whose trade takes more when it is mined than in its
 
   it('is quarantined for a trade that brings less of the native coin, by the balances around its block', async () => {
     const less = parseUnits('0.001', 18)
+    await allow('USDC')
     const txHash = await frontRun(0n, less, { base: 'USDC', quote: 'ETH', amount: '10' })
     const { quarantine } = await plugin()
     expect(quarantine).to.include({ txHash })
