@@ -66,7 +66,10 @@ function ownersOf(on: readonly string[], { confDir, plugins, wallet }: Settings)
   for (const { name, builtIn } of findPlugins(plugins.folders, plugins.disabled).found) {
     const scope = builtIn ? releasedScope(name, { confDir, environment: process.env }) : undefined
     for (const each of scope?.networks ?? [])
-      if (on.includes(each.on)) for (const label of scope?.spenders ?? []) add(each.on, String(each.contracts[label] ?? ''), name)
+      for (const label of on.includes(each.on) ? (scope?.spenders ?? []) : []) {
+        const spender = each.contracts[label]
+        if (typeof spender === 'string') add(each.on, spender, name)
+      }
   }
   for (const [name, { networks }] of Object.entries(readLock(confDir)))
     for (const [network, { spenders }] of Object.entries(networks))

@@ -139,7 +139,7 @@ export function createQuarantine({ store, log, onBreach, onChange, nowMs = Date.
 function readBreach({ entry_key: key, plugin, at, body }: BreachRow): Breach {
   const stored = parse(body)
   const read = Body.Check(stored) ? stored : { chain: '', network: '', address: '', txHash: '', lost: [] }
-  return { key, plugin, at: Number(at), ...read }
+  return { key, plugin, at, ...read }
 }
 
 function parse(text: string): unknown {

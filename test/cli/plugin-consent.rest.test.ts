@@ -208,6 +208,7 @@ describe("the operator's word on a plugin", function () {
       // Without a yes, nothing is recorded.
       for (const { said } of all) {
         expect(said).to.contain('liar')
+        // oxlint-disable-next-line no-control-regex -- it is about control characters
         expect(said).not.to.match(/[\u202e\r]|\u001b\[(?:2K|8m)/)
         // What it says of who signed it stands in quotes, wherever it stands.
         for (const [line] of said.matchAll(/^.*signed by Sluice.*$/gm)) expect(line).to.match(/"[^"]*signed by Sluice[^"]*"/)

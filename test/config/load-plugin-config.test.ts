@@ -20,6 +20,7 @@ describe("a plugin's schema", () => {
   afterEach(() => void Reflect.deleteProperty(Object.prototype, 'everywhere'))
 
   it('that cannot be compiled, because the plugin added to what every object has, is refused with the name of that', () => {
+    // oxlint-disable-next-line no-extend-native -- what such a plugin does
     Object.defineProperty(Object.prototype, 'everywhere', { value: 1, enumerable: true, configurable: true })
     // One that no other test has compiled.
     const schema = { type: 'object', properties: { onlyHere: { type: 'string', pattern: 'a' } }, anyOf: [{ required: ['onlyHere'] }, {}] }

@@ -205,10 +205,8 @@ describe('trades of a plugin that the operator has allowed', function () {
   /** Of what a spender may take, nothing is signed; `cure` is what the answer says to do. */
   async function expectRefusedByRight(trading: Record<string, string>, says: RegExp): Promise<void> {
     const before = await nonce()
-    const answer = await server.client.post('/amm/trade', {
-      ...{ ...local, connector: 'rogue', address: admins, base: 'WETH', quote: 'USDC', side: 'SELL', amount: honest },
-      ...trading,
-    })
+    const sale = { ...local, connector: 'rogue', address: admins, base: 'WETH', quote: 'USDC', side: 'SELL', amount: honest }
+    const answer = await server.client.post('/amm/trade', { ...sale, ...trading })
     expect(outcome(answer), answer.text).to.equal('422 TRADE_FAILED')
     expect(answer.body.details.reason).to.equal('a standing right')
     expect(answer.body.message).to.match(says)

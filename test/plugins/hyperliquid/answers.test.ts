@@ -102,7 +102,7 @@ describe('what Hyperliquid answers in place of a result', function () {
     })
 
   it('says by Retry-After, in seconds or as a date, when to ask again', async () => {
-    let answer = (_: ServerResponse) => {}
+    let answer: (response: ServerResponse) => void = () => {}
     const server = createServer((_, response) => answer(response)).listen(0, '127.0.0.1')
     await new Promise((resolve) => server.once('listening', resolve))
     const { port } = server.address() as AddressInfo
