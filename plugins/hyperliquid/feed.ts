@@ -8,6 +8,8 @@ import { anything, array, decimal, integer, is, literal, nothing, object, shape,
 /** The exchange closes connections that are silent for a minute: https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/websocket/timeouts-and-heartbeats */
 const pingMs = 5_000
 const silentMs = 12_000
+/** Of the pause before a subscription that is not confirmed is asked for again: 80 s at most. */
+const maxDoublings = 4
 const connectMs = 10_000
 const minPauseMs = 250
 /** The exchange accepts thirty new connections a minute. */
@@ -45,6 +47,8 @@ interface FeedEntry {
   /** When it was last subscribed to, and whether the exchange has confirmed that since: it may refuse by an error that names nothing. */
   askedAt: number
   isConfirmed: boolean
+  /** How often it was asked for again since the last confirmation. */
+  repeats: number
 }
 
 /** One websocket connection for all subscriptions. Connects again by itself and then restores them. */
@@ -135,12 +139,17 @@ export function createFeed(wsUrl: string, log: Log, allowance = createMessageAll
     } else if (now - pingedAt >= pingMs) {
       pingedAt = now
       send({ method: 'ping' })
-      for (const [name, { of, isConfirmed, askedAt }] of entries)
-        if (isOpen && of === 'coin' && !isConfirmed && now - askedAt >= pingMs) {
-          request('unsubscribe', name)
-          request('subscribe', name)
-        }
+      for (const [name, entry] of entries) if (isOpen && isOverdue(entry, now)) askAgain(name, entry)
     }
+  }
+
+  /** A refusal names no subscription, so one that is not confirmed in time counts as refused. The pauses grow: messages are limited. */
+  const isOverdue = ({ of, isConfirmed, askedAt, repeats }: FeedEntry, now: number) =>
+    of === 'coin' && !isConfirmed && now - askedAt >= pingMs * 2 ** Math.min(repeats, maxDoublings)
+  function askAgain(name: string, entry: FeedEntry): void {
+    entry.repeats += 1
+    request('unsubscribe', name)
+    request('subscribe', name)
   }
 
   function disconnected(opened: WebSocket, reason: string): void {
@@ -180,7 +189,7 @@ export function createFeed(wsUrl: string, log: Log, allowance = createMessageAll
     if (channel === 'orderUpdates') return listenersOf(wallets())
     const confirmed = channel === 'l2Book' ? coinOf(data) : channel === 'subscriptionResponse' ? confirmedIn(data) : undefined
     const entry = confirmed === undefined ? undefined : entries.get(confirmed)
-    if (entry) entry.isConfirmed = true
+    if (entry) Object.assign(entry, { isConfirmed: true, repeats: 0 })
     const name = channel === 'subscriptionResponse' ? walletOf(data) : coinOf(data)
     return (name !== undefined && entries.get(name)?.listeners) || []
   }
@@ -195,7 +204,15 @@ export function createFeed(wsUrl: string, log: Log, allowance = createMessageAll
   function follow(name: string, of: FeedEntry['of'], subscriptionsFor: () => readonly Subscription[], listener: FeedListener): () => void {
     const known = entries.get(name)
     if (known) known.listeners.add(listener)
-    else entries.set(name, { of, subscriptions: subscriptionsFor(), listeners: new Set([listener]), askedAt: 0, isConfirmed: false })
+    else
+      entries.set(name, {
+        of,
+        subscriptions: subscriptionsFor(),
+        listeners: new Set([listener]),
+        askedAt: 0,
+        isConfirmed: false,
+        repeats: 0,
+      })
     if (!socket && (entries.size === 1 || !timer)) connect()
     else {
       // The exchange sends a snapshot only after a subscription. A further listener gets one by subscribing again.

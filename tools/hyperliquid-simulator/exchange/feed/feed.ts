@@ -48,9 +48,12 @@ export function createFeed(served: Served): Feed {
   const tell = (connection: Connection, { topic, channel }: Subscription, events: readonly unknown[]) => {
     for (const data of events) {
       judge.read(`the message ${channel}`, topic.event, data)
-      const messages = state.tamper ? state.tamper({ channel, data }) : [{ channel, data }]
-      for (const message of messages) connection.send(JSON.stringify(message))
+      pass(connection, channel, data)
     }
+  }
+  const pass = (connection: Connection, channel: string, data: unknown) => {
+    const messages = state.tamper ? state.tamper({ channel, data }) : [{ channel, data }]
+    for (const message of messages) connection.send(JSON.stringify(message))
   }
 
   /** Time moves on with each block, so that no two of them are of one time. */
@@ -135,7 +138,7 @@ export function createFeed(served: Served): Feed {
     if (subscriptions.has(keyOf(asked))) return say(connection, 'error', `Already subscribed: ${JSON.stringify(asked)}`)
     const subscription = { topic, read: read.value, channel: topic.channel(engine, read.value) }
     subscriptions.set(keyOf(asked), subscription)
-    say(connection, 'subscriptionResponse', { method: 'subscribe', subscription: asked })
+    pass(connection, 'subscriptionResponse', { method: 'subscribe', subscription: asked })
     // What happened in this block is told of with it, and must not be told of again as news.
     if (state.timer) {
       clearTimeout(state.timer)
