@@ -108,12 +108,21 @@ describe('loading plugins', function () {
       return { swap: loaded.find(({ name }) => name === 'fixture-swap'), refusal: refused.find(({ name }) => name === 'fixture-swap') }
     }
 
-    const misspelt = await inConf('mainnet: { greetign: hello }\n')
-    expect(misspelt.refusal).to.include({ step: 'networks' })
-    expect(misspelt.refusal?.reason).to.match(
-      /^None of its networks can be served: The chain 'fixture-chain' was refused \(configuration\): conf\/chains\/fixture-chain\.yml:1 mainnet\.greetign/,
+    const broken = await inConf('mainnet: {\n')
+    expect(broken.refusal).to.include({ step: 'networks', cure: 'Correct that line, or put quotes around the value.' })
+    expect(broken.refusal?.reason).to.match(
+      /^None of its networks can be served: The chain 'fixture-chain' was refused \(configuration\): conf\/chains\/fixture-chain\.yml:2: is not valid YAML/,
     )
-    expect(misspelt.refusal?.cure).to.match(/greeting/)
+
+    const misspelt = await inConf('mainnet: { greetign: hello }\n')
+    expect(misspelt.swap?.unserved).to.deep.equal([
+      {
+        chain: 'fixture-chain',
+        network: 'mainnet',
+        reason: "The chain 'fixture-chain' does not serve 'mainnet'. conf/chains/fixture-chain.yml:1 mainnet.greetign: is not a known key",
+        cure: 'Did you mean "greeting"?',
+      },
+    ])
 
     const { swap } = await inConf('testnet: { enabled: false }\n')
     expect(swap?.unserved).to.deep.equal([

@@ -41,7 +41,8 @@ function contextOf(leavesRaw: bigint): ConnectorContext {
     },
     signal: AbortSignal.timeout(60_000),
     services: {
-      registry: { quarantined: () => undefined },
+      settings: { wallet: { allowedSpenders: [] } },
+      registry: { venuesOn: () => [], quarantined: () => undefined },
       quarantine: { refuse: async () => {} },
       transactions: {
         async submit(request: { precondition(): Promise<void> }) {

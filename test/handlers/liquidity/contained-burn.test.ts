@@ -51,6 +51,7 @@ describe('burning a position by the plugin of a stranger', () => {
       services: {
         wallets: { all: () => [{ chain: 'ethereum', address: wallet }] },
         following: { ageSeconds: () => 0 },
+        settings: { wallet: { allowedSpenders: [] } },
         registry: { venuesOn: () => [released, venue], quarantined: () => undefined },
         quarantine: { refuse: async () => {} },
         transactions: {

@@ -49,7 +49,8 @@ describe('removing shares by the plugin of a stranger', () => {
       services: {
         wallets: { all: () => [{ chain: 'ethereum', address: wallet }] },
         following: { ageSeconds: () => 0 },
-        registry: { quarantined: () => undefined },
+        settings: { wallet: { allowedSpenders: [] } },
+        registry: { venuesOn: () => [], quarantined: () => undefined },
         quarantine: { refuse: async () => {} },
         transactions: {
           async submit({ precondition }: { precondition?(): Promise<void> }) {
