@@ -104,11 +104,11 @@ export const filesIn = (cwd) =>
     .filter((name) => !/^(node_modules|package(-lock)?\.json)$/.test(name))
     .toSorted()
 
-/** Starts the server, as a service manager does, and waits until it says that it is ready. */
+/** Starts the server, as a service manager does, and waits until it says that it is ready; with `isReady: false`, that it is up. */
 export async function start(
   cwd,
   args,
-  { env = environment(), program = path.join(cwd, 'node_modules', '.bin', 'sluice'), before = [] } = {},
+  { env = environment(), program = path.join(cwd, 'node_modules', '.bin', 'sluice'), before = [], isReady = true } = {},
 ) {
   const child = spawn(program, [...before, 'start', '--port', '0', ...args], {
     cwd,
@@ -121,8 +121,10 @@ export async function start(
   const ended = new Promise((done) => child.once('close', (code, signal) => done({ code, signal })))
   let isOver = false
   void ended.then(() => (isOver = true))
-  for (const end = Date.now() + 150_000; !/Ctrl-C stops the server/.test(printed) && !isOver && Date.now() < end;) await sleep(100)
-  const [, url] = /ready at (https:\S+)/.exec(printed) ?? []
+  const says = isReady ? /is ready at (https:\S+)/ : /is up at (https:[^\s,]+)/
+  const isThere = () => says.test(printed) && /Ctrl-C stops the server/.test(printed)
+  for (const end = Date.now() + 150_000; !isThere() && !isOver && Date.now() < end;) await sleep(100)
+  const [, url] = says.exec(printed) ?? []
   const kill = () => {
     try {
       if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')

@@ -81,9 +81,11 @@ describe('in trouble, the command', () => {
     mkdirSync(path.join(home, 'conf', 'chains'), { recursive: true })
     const network = 'mainnet: { required: true, rpcUrls: [https://node.invalid, http://127.0.0.1:1] }\n'
     writeFileSync(path.join(home, 'conf', 'chains', 'ethereum.yml'), network)
-    const server = await start(home, [], { program: process.execPath, before: [command] })
+    const server = await start(home, [], { program: process.execPath, before: [command], isReady: false })
     try {
-      expect(server.printed()).to.match(/✗ ethereum\/mainnet +no node answers; its nodes are set in conf\/chains\/ethereum\.yml\n/)
+      expect(server.printed()).to.match(
+        /Sluice is up at \S+ \(\S+ s\), but not ready: .*\n  ✗ ethereum\/mainnet: No RPC node of ethereum\/mainnet can be used: .*\n    → .*conf\/chains\/ethereum\.yml/,
+      )
       expect((await server.stop()).code).to.equal(0)
     } finally {
       server.kill()
