@@ -285,10 +285,7 @@ export function createRegistry(first: RegistryEntries): GrowingRegistry {
     const pending = chains.includes(chain) ? undefined : (findPending(chain) ?? findPending(`${chain}-chain`))
     if (pending) throw notYet(pending.name)
     if (!chains.includes(chain)) throw unknownError('chain', chain, chains)
-    const wrong = plugins
-      .flatMap(({ kind, unserved = [] }) => (kind === 'chain' ? unserved : []))
-      .find((each) => each.isWrong && each.chain === chain && each.network === network)
-    if (wrong) throw leftOutError(wrong)
+    refuseWrong(plugins, chain, network)
     throw unknownError(
       `network of ${chain}`,
       network,
@@ -421,6 +418,14 @@ const leftOutError = ({ chain, network, reason }: { chain: string; network: stri
     `The network ${chain}/${network} is not served, because its settings are wrong: ${maskUrls(withoutFolders(reason))}. An operator corrects them and restarts the server.`,
   )
 
+/** @throws SluiceError UNKNOWN_CHAIN_ERROR where the network is left out because its settings are wrong */
+function refuseWrong(plugins: readonly PluginEntry[], chain: string, network: string): void {
+  const wrong = plugins
+    .flatMap(({ kind, unserved = [] }) => (kind === 'chain' ? unserved : []))
+    .find((each) => each.isWrong && each.chain === chain && each.network === network)
+  if (wrong) throw leftOutError(wrong)
+}
+
 const unknownError = (what: string, name: string, known: readonly string[]) =>
   new SluiceError(
     'UNKNOWN_CHAIN_ERROR',
@@ -438,11 +443,12 @@ function requireReady<T extends Pick<NetworkEntry, 'notReady' | 'trouble'>>(entr
 
 /** The networks of a chain, or with a name, or all. @throws SluiceError UNKNOWN_CHAIN_ERROR if there is none */
 export function findNetworks(
-  { networks }: Pick<Registry, 'networks'>,
+  { networks, plugins }: Pick<Registry, 'networks' | 'plugins'>,
   { chain, network }: { chain?: string; network?: string },
 ): readonly NetworkEntry[] {
   const found = networks.filter((each) => (chain ?? each.chain) === each.chain && (network ?? each.network) === each.network)
   if (found.length > 0 || (chain === undefined && network === undefined)) return found
+  if (chain !== undefined && network !== undefined) refuseWrong(plugins, chain, network)
   const names = networks.map((each) =>
     chain === undefined ? each.network : network === undefined ? each.chain : `${each.chain}/${each.network}`,
   )
