@@ -7,7 +7,7 @@ import type { Answer } from '../../testkit/client.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
 import { addresses } from '../devnet/addresses.ts'
 import oddToken from '../fixtures/tokens/OddToken.json' with { type: 'json' }
-import { chainSeconds, local, mined, oneChain, outcome, traders } from './shared-server.ts'
+import { chainSeconds, local, mined, noted, oneChain, outcome, traders } from './shared-server.ts'
 
 const ether = 10n ** 18n
 const { router } = addresses.exchanges.uniswap
@@ -146,8 +146,14 @@ describe('tokens that change between a quote and its trade', () => {
   it('whose balance of the wallet shrinks are refused as a balance that is too small', async () => {
     const own = await balance(traders)
     await send('rebase', traders, ether / 2n)
-    const refused = await trade({ connector: 'uniswap' })
-    expect(outcome(refused), refused.text).to.equal('422 INSUFFICIENT_BALANCE')
+    let answer = await trade({ connector: 'uniswap' })
+    // No event tells of it. Where the balance is in memory one trade fails on the chain, which costs gas alone.
+    if (outcome(answer) === '200') {
+      expect((await mined(server.client, answer.body.txHash)).body.txReceipt.status).to.equal(0)
+      await noted(server.client, answer.body.txHash)
+      answer = await trade({ connector: 'uniswap' })
+    }
+    expect(outcome(answer), answer.text).to.equal('422 INSUFFICIENT_BALANCE')
     await send('rebase', traders, own)
   })
 
