@@ -357,7 +357,8 @@ export function createRegistry(first: RegistryEntries): GrowingRegistry {
     network: (chain, network) => requireReady(findNetwork(chain, network), () => `The network ${chain}/${network}`),
     networkOf({ actions }, chain, network) {
       const entry = findNetwork(chain, network)
-      return actions ? entry : requireReady(entry, () => `The network ${chain}/${network}`)
+      // Of a network that the server itself runs, the exchange is away with it.
+      return actions && entry.whyAway?.() === undefined ? entry : requireReady(entry, () => `The network ${chain}/${network}`)
     },
     venue(connector, chain, network) {
       const entry = venueAt.get(connector)?.(chain, network)
