@@ -2,7 +2,7 @@
 // are final, so that a restart in between loses nothing. What is compared is the chain's receipt; the plugin is not asked.
 import { withTimeout } from '../async.ts'
 import type { Log } from '../contracts/index.ts'
-import { txHashOf, type Entry } from './entry.ts'
+import { heldAsMined, landedId, txHashOf, type Entry } from './entry.ts'
 
 /**
  * Undefined: there is nothing to compare. What it returns reports what it finds before it resolves, and rejects where it cannot tell yet.
@@ -36,7 +36,7 @@ export function createComparisons(compare: CompareMined, { log, steadyMs }: { lo
   function start(entry: Entry, before: Comparison | undefined): Promise<void> | undefined {
     const work = compare(entry)
     if (!work) return undefined
-    const comparison: Comparison = { ...before, id: idOf(entry), state: 'comparing' }
+    const comparison: Comparison = { ...before, id: landedId(entry), state: 'comparing' }
     comparisons.delete(entry.key)
     comparisons.set(entry.key, comparison)
     for (const [oldest] of comparisons) if (comparisons.size > maxComparisons) comparisons.delete(oldest)
@@ -50,14 +50,14 @@ export function createComparisons(compare: CompareMined, { log, steadyMs }: { lo
     async begin(entries) {
       const started = entries.filter(isCompared).flatMap((entry) => {
         const known = comparisons.get(entry.key)
-        const same = known?.id === idOf(entry) ? known : undefined
+        const same = known?.id === landedId(entry) ? known : undefined
         return same && same.state !== 'failed' ? [] : (start(entry, same) ?? [])
       })
       if (started.length > 0) await withTimeout(Promise.all(started), inlineMs, () => {})
     },
     settle(before, after) {
       const comparison = after.state === 'CONFIRMED' ? comparisons.get(after.key) : undefined
-      if (comparison?.id !== idOf(after)) return after
+      if (comparison?.id !== landedId(after)) return after
       comparison.heldSince ??= steadyMs()
       const isGivenUp = comparison.state !== 'done' && steadyMs() - comparison.heldSince >= maxHeldMs
       if (isGivenUp) {
@@ -71,13 +71,10 @@ export function createComparisons(compare: CompareMined, { log, steadyMs }: { lo
         comparisons.delete(after.key)
         return after
       }
-      const isSame = before.state === 'MINED' && idOf(before) === idOf(after)
-      return isSame ? before : { ...after, state: 'MINED' }
+      return heldAsMined(before, after)
     },
   }
 }
 
 const isCompared = ({ bounds, landed, state }: Entry): boolean =>
   bounds !== undefined && landed?.ok === true && (state === 'MINED' || state === 'CONFIRMED')
-
-const idOf = ({ landed }: Entry): string => `${landed?.id} ${landed?.blockHash ?? landed?.blockNumber}`

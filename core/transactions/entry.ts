@@ -177,6 +177,13 @@ export const isFinal = ({ state }: Pick<Entry, 'state'>): boolean => finalStates
 /** The address whose key signs it, and whose queue it is in. */
 export const signerOf = ({ address, signer = address }: Pick<Entry, 'address' | 'signer'>): string => signer
 
+/** Names the block that its transaction is in: after a reorganisation it is another one. */
+export const landedId = ({ landed }: Entry): string => `${landed?.id} ${landed?.blockHash ?? landed?.blockNumber}`
+
+/** An entry that would be final and waits for something: as it was, where it is mined in the same block already. */
+export const heldAsMined = (before: Entry, after: Entry): Entry =>
+  before.state === 'MINED' && landedId(before) === landedId(after) ? before : { ...after, state: 'MINED' }
+
 /** The hash of the attempt that landed, or of the newest; undefined before it is signed. */
 export const txHashOf = ({ landed, attempts }: Pick<Entry, 'landed' | 'attempts'>): string | undefined => landed?.id ?? attempts.at(-1)?.id
 

@@ -2,7 +2,7 @@
 // and journaled with that. A reading never delays another wallet's transactions for more than a moment, nor its own for ever.
 import { withTimeout } from '../async.ts'
 import type { Json, Log } from '../contracts/index.ts'
-import { txHashOf, type Entry } from './entry.ts'
+import { heldAsMined, landedId, txHashOf, type Entry } from './entry.ts'
 
 /** Undefined: nothing is to be journaled. What it returns asks the plugin, and rejects where it may be read in a moment. */
 export type ReadOutcome = (entry: Entry) => (() => Promise<Json | undefined>) | undefined
@@ -64,7 +64,7 @@ export function createOutcomeReadings(readOutcome: ReadOutcome, { log, steadyMs 
     if (!read) return undefined
     const { since = steadyMs(), askedAt } = before ?? {}
     const reading: Reading = {
-      id: idOf(entry),
+      id: landedId(entry),
       plugin: pluginOf(entry),
       since,
       ...(askedAt !== undefined && { askedAt }),
@@ -112,7 +112,7 @@ export function createOutcomeReadings(readOutcome: ReadOutcome, { log, steadyMs 
     async begin(entries) {
       const started = entries.filter(isConfirmed).flatMap((entry) => {
         const known = readings.get(entry.key)
-        const same = known?.id === idOf(entry) ? known : undefined
+        const same = known?.id === landedId(entry) ? known : undefined
         return same && same.state !== 'failed' ? [] : (start(entry, same) ?? [])
       })
       const awaited = started.filter(({ reading }) => !reading.plugin.isSlow)
@@ -124,7 +124,7 @@ export function createOutcomeReadings(readOutcome: ReadOutcome, { log, steadyMs 
     settle(before, after) {
       if (!isConfirmed(after)) return after
       const reading = readings.get(after.key)
-      if (reading?.id !== idOf(after)) return after
+      if (reading?.id !== landedId(after)) return after
       if (reading.state === 'done') {
         readings.delete(after.key)
         return reading.outcome === undefined ? after : { ...after, outcome: reading.outcome }
@@ -135,12 +135,9 @@ export function createOutcomeReadings(readOutcome: ReadOutcome, { log, steadyMs 
         log.warn({ txHash: txHashOf(after), connector, plugin }, 'transaction is final, and its plugin did not tell what it brought')
         return after
       }
-      const isSame = before.state === 'MINED' && idOf(before) === idOf(after)
-      return isSame ? before : { ...after, state: 'MINED' }
+      return heldAsMined(before, after)
     },
   }
 }
 
 const isConfirmed = (entry: Entry): boolean => entry.state === 'CONFIRMED'
-
-const idOf = ({ landed }: Entry): string => `${landed?.id} ${landed?.blockHash ?? landed?.blockNumber}`
