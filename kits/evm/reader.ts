@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { toQuantity } from 'ethers/utils'
 import { SluiceError, type At, type Chain, type Head, type Token } from '../../core/contracts/index.ts'
 import type { RpcAnswer } from '../nodes/dialect.ts'
@@ -14,8 +15,8 @@ import type { Call, CallResult, Evm, EvmReader, Probe, FoundLog, LogFilter } fro
 
 /** The second try is at one block, if the node has it. */
 const maxTries = 3
-/** Of a reading at one block that the node answers for another one. */
-const maxTriesAtBlock = 2
+/** Before each further try at one block that the node answered for another one: while it takes up a new block, it answers for that one. */
+const pausesAtBlockMs = [0, 25, 100, 400]
 
 /** A tag, a number, or a hash: https://eips.ethereum.org/EIPS/eip-1898 */
 type BlockParameter = string | { readonly blockHash: string }
@@ -72,11 +73,14 @@ export function createReader(options: ReaderOptions, isolated?: { rpc: ReadRpc; 
 
   async function read(calls: readonly (Call | Probe)[], at: At, after?: Head): Promise<Reading> {
     if (!after) return readAt('latest', calls, at)
-    // A node may do so while it takes up a new block.
-    for (let tries = 0; tries < maxTriesAtBlock; tries += 1) {
-      const { head, results } = await readAt(blockOf(after), calls, at)
-      if (head.number === after.number && head.timestamp === after.timestamp) return { head: after, results }
+    const isAsked = ({ head }: Reading) => head.number === after.number && head.timestamp === after.timestamp
+    let reading = await readAt(blockOf(after), calls, at)
+    for (const pauseMs of pausesAtBlockMs) {
+      if (isAsked(reading)) break
+      await setTimeout(pauseMs)
+      reading = await readAt(blockOf(after), calls, at)
     }
+    if (isAsked(reading)) return { head: after, results: reading.results }
     throw invalidAnswer(rpc, 'answered for another block than the one that it was asked for')
   }
 

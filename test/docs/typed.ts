@@ -18,7 +18,7 @@ export async function typeCommands(fences: readonly Fence[], { url, type, poll }
     const script = `${functions}${text.replaceAll('https://localhost:15888', url)}`
     // Each block runs in a shell of its own; what they share is defined in one, and what is sent is waited for.
     if (/^\w+\(\)/.test(text)) functions = text
-    const output = await type(script)
+    const output = await typed(() => type(script))
     const shown = fences[index + 1]
     if (shown?.language === 'json') {
       const answer: unknown = JSON.parse(output)
@@ -26,6 +26,16 @@ export async function typeCommands(fences: readonly Fence[], { url, type, poll }
       // Elsewhere nothing follows that needs it.
       if (!/"chain": "(?!ethereum)/.test(text)) await confirmed(answer, poll)
     } else if (shown?.language === 'text') expect(printed(output), `line ${line}`).to.equal(printed(shown.text))
+  }
+}
+
+/** What starts with its first request says so, and is asked again. */
+async function typed(type: () => string | Promise<string>): Promise<string> {
+  const last = Date.now() + 60_000
+  for (;;) {
+    const output = await type()
+    if (!output.includes('"name":"SERVICE_UNINITIALIZED"') || Date.now() > last) return output
+    await new Promise((resolve) => setTimeout(resolve, 2_000))
   }
 }
 

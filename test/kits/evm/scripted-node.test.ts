@@ -274,6 +274,27 @@ describe('an EVM chain with scripted nodes', () => {
     }
   })
 
+  it('asks again for a block where the node answers for the next one while it takes that up, and not for ever', async () => {
+    const subject = await chain({})
+    const after = { number: 9n, timestamp: 0x65000000 }
+    for (const [wrong, fails] of [
+      [3, false],
+      [Infinity, true],
+    ] as const) {
+      let asks = 0
+      node.behave((asked, response) => {
+        const [call] = asked.calls
+        if (call?.method !== 'eth_call') return answering({})(asked, response)
+        const answer = { jsonrpc: '2.0', id: call?.id, result: multicallHead((asks += 1) > wrong ? 9 : 10, 1n) }
+        return json(response, asked.batched ? [answer] : answer)
+      })
+      const reading = await subject.reader.read([], at, after).catch((failure: unknown) => failure)
+      if (fails) expect(reading).to.have.property('name', 'NETWORK')
+      else expect(reading).to.deep.equal({ head: after, results: [] })
+      expect(asks).to.equal(fails ? 5 : 4)
+    }
+  })
+
   it('throws NETWORK if a node gives no tip by any method', async () => {
     const subject = await chain({ eth_getBlockByNumber: block(8, 30) })
     expect(await Promise.resolve(subject.gas(1n, undefined, at)).catch((failure: unknown) => failure)).to.have.property('name', 'NETWORK')
