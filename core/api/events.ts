@@ -14,10 +14,11 @@ import {
   response,
   Side,
   TokenName,
+  unavailable,
   WalletAddress,
 } from './endpoint.ts'
 import { shownPosition } from './perp.ts'
-import { searchFields, shownRangePosition } from './range.ts'
+import { searchFields, shownRangePosition, unavailablePosition } from './range.ts'
 import { JournaledTransaction, ShownPlugin } from './service.ts'
 
 /** `data` of an event of the topic `blocks`. */
@@ -87,7 +88,7 @@ export const PositionsNews = response({
       description: 'All positions of the wallet there, each as its endpoint shows it.',
     }),
   ),
-  unshown: Type.Optional(Type.Array(Type.Object({ tokenId: Type.String(), version: Type.Optional(Type.String()), reason: Type.String() }))),
+  unavailable: unavailable(unavailablePosition),
   ...searchFields,
   blockNumber: Type.Optional(Type.Number({ description: 'The block that they are of, if they are on chain.' })),
   timestamp: Type.Number({ description: 'When the exchange was asked, in milliseconds since the Unix epoch.' }),

@@ -10,6 +10,7 @@ import {
   Slippage,
   TokenName,
   transactionFields,
+  unavailable,
   WalletAddress,
 } from './endpoint.ts'
 
@@ -192,14 +193,15 @@ export const searchFields = {
   ),
 }
 
+/** Anybody can send a wallet positions whose tokens, pool or hooks do not say what they are worth. */
+export const unavailablePosition = {
+  tokenId: Type.Optional(Type.String({ description: 'Absent: all positions of the version.' })),
+  version: Type.Optional(shownVersion),
+}
+
 export const AMMLiquidityPositionsResponse = enveloped({
   positions: Type.Array(Type.Object(shownRangePosition)),
-  unshown: Type.Optional(
-    Type.Array(Type.Object({ tokenId: Type.String(), version: shownVersion, reason: Type.String() }), {
-      description:
-        'Positions whose tokens cannot be read, or whose pool has hooks that act on liquidity. Anybody can send such positions to a wallet.',
-    }),
-  ),
+  unavailable: unavailable(unavailablePosition),
   ...searchFields,
   blockNumber: Type.Number(),
 })

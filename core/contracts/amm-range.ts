@@ -99,8 +99,8 @@ export interface PositionsQuery<A = string> {
 export interface RangePositions {
   head: Head
   positions: readonly RangePosition[]
-  /** Positions that cannot be read as such: `reason` continues "it is not shown: ". */
-  unread?: readonly { tokenId: bigint; version: string; reason: string }[]
+  /** Positions that cannot be read as such: `reason` continues "it is not shown: ". Without `tokenId`: all of that version. */
+  unread?: readonly { tokenId?: bigint; version: string; reason: string }[]
   /** Where a protocol has no list of a wallet's positions: the first block that was searched for them. */
   searchedFromBlock?: number
   /** Why nothing could be searched, in the words of an error. */

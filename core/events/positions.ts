@@ -22,7 +22,7 @@ type Target = TargetContext<'connector'>
 interface Positions {
   readonly positions: readonly Readonly<Record<string, unknown>>[]
   /** Positions whose tokens cannot be read. */
-  readonly unshown?: readonly object[]
+  readonly unavailable?: readonly object[]
   /** How many more there are, which nobody has found. */
   readonly missing?: number
   readonly blockNumber?: number
@@ -143,7 +143,7 @@ function identityOf({ ownFields }: PositionsRequest, state: State): string {
 function showState(
   { network: { chain, network }, venue: { connector }, address }: PositionsRequest,
   state: State,
-): Omit<PositionsNews, 'positions' | 'unshown'> {
+): Omit<PositionsNews, 'positions' | 'unavailable'> {
   const about = { chain, network, connector, address }
   if (state === undefined) return { ...about, stale: true, timestamp: Date.now() }
   if (state instanceof SluiceError) {

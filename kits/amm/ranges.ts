@@ -26,10 +26,22 @@ export function joinedRanges(first: AMMRange<Evm>, ...others: readonly (AMMRange
     positionOf: ({ tokenId, version }, at) => of(version).position(tokenId, at),
     async positionsOf({ version, ...query }, at) {
       const asked = version === undefined ? all : [of(version)]
-      const lists = await Promise.all(
-        asked.map((range) => (range.positionsOf ? range.positionsOf(query, at) : range.positions(query.owner, at))),
+      const lists = await Promise.allSettled(
+        asked.map(async (range): Promise<RangePositions> =>
+          range.positionsOf ? range.positionsOf(query, at) : range.positions(query.owner, at),
+        ),
       )
-      return lists.reduce(joined)
+      at.signal.throwIfAborted()
+      const found = lists.flatMap((each) => (each.status === 'fulfilled' ? each.value : []))
+      // That one version's manager is in trouble says nothing of the others.
+      const unread = lists.flatMap((each, index) =>
+        each.status === 'fulfilled'
+          ? []
+          : (asked[index]?.rangeVersions ?? []).map((label) => ({ version: label, reason: reasonOf(each.reason) })),
+      )
+      if (found.length === 0) throw firstReason(lists)
+      const whole = found.reduce(joined)
+      return unread.length === 0 ? whole : { ...whole, unread: [...(whole.unread ?? []), ...unread] }
     },
     rangeFill(receipt, memo) {
       for (const range of all) {
@@ -40,6 +52,15 @@ export function joinedRanges(first: AMMRange<Evm>, ...others: readonly (AMMRange
     },
   }
 }
+
+/** @throws unknown where it is a defect, and not a trouble of nodes or contracts */
+function reasonOf(failure: unknown): string {
+  if (failure instanceof SluiceError) return failure.message
+  throw failure
+}
+
+const firstReason = (lists: readonly PromiseSettledResult<unknown>[]): unknown =>
+  lists.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []))[0]
 
 /** Each list is of one block; both together are as old as the older one. */
 function joined(one: RangePositions, other: RangePositions): RangePositions {

@@ -159,6 +159,11 @@ export const errorPatterns: readonly ErrorPattern[] = [
   { says: /\bgas required exceeds\b/, means: 'out-of-gas', from: 'geth eth/gasestimator "gas required exceeds allowance"; reth; anvil' },
   { says: /\bout of gas\b/, means: 'out-of-gas', from: 'geth core/vm/errors.go ErrOutOfGas; reth; anvil' },
   {
+    says: /\bevm error \w*(outofgas|oog)\b/,
+    means: 'out-of-gas',
+    from: 'anvil eth/error.rs BlockchainError::EvmError with InstructionResult of revm (OutOfGas, MemoryOOG, MemoryLimitOOG, PrecompileOOG, InvalidOperandOOG)',
+  },
+  {
     says: /\bintrinsic ?gas\b/,
     means: 'out-of-gas',
     from: 'geth core/error.go ErrIntrinsicGas; erigon "IntrinsicGas"; besu INTRINSIC_GAS_EXCEEDS_LIMIT; reth; anvil',

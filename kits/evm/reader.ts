@@ -41,18 +41,58 @@ interface ReaderOptions {
   network: string
 }
 
-type Parts = readonly (readonly (Call | Probe)[])[]
+/** Calls that are made by one `eth_call`, and where their results belong. */
+interface Part {
+  readonly items: readonly (Call | Probe)[]
+  readonly indexes: readonly number[]
+}
+
+type Parts = readonly Part[]
+
+const notAnswered: CallResult = { ok: false, data: '0x' }
+
+function partsOf(lists: readonly (readonly (Call | Probe)[])[]): Parts {
+  let from = 0
+  return lists.map((items) => ({ items, indexes: items.map(() => from++) }))
+}
+
+const pieceOf = ({ items, indexes }: Part, start: number, end?: number): Part => ({
+  items: items.slice(start, end),
+  indexes: indexes.slice(start, end),
+})
+
+const ranOutOfGas = (answer: RpcAnswer | undefined) => answer?.error !== undefined && callVerdict(answer.error) === 'out-of-gas'
 
 /** The parts, with those in two that are too large for the node, or use more gas than it gives to one call. Undefined where there are none that can be smaller. */
 function halved(parts: Parts, answers: readonly RpcAnswer[]): Parts | undefined {
-  const isTooLarge = (part: readonly unknown[], index: number) => {
-    const error = answers[index]?.error
-    return part.length > 1 && error !== undefined && (error.fault?.is === 'too-large' || callVerdict(error) === 'out-of-gas')
-  }
+  const isTooLarge = ({ items }: Part, index: number) =>
+    items.length > 1 && (answers[index]?.error?.fault?.is === 'too-large' || ranOutOfGas(answers[index]))
   if (!parts.some(isTooLarge)) return undefined
   return parts.flatMap((part, index) => {
-    const half = Math.ceil(part.length / 2)
-    return isTooLarge(part, index) ? [part.slice(0, half), part.slice(half)] : [part]
+    const half = Math.ceil(part.items.length / 2)
+    return isTooLarge(part, index) ? [pieceOf(part, 0, half), pieceOf(part, half)] : [part]
+  })
+}
+
+/** So many calls of one reading are made again, each alone. */
+const maxAlone = 16
+
+/**
+ * A contract that uses up its gas leaves a 64th of it to the calls behind it, which then fail without a reason as well. So what failed like that beside
+ * others is asked for by itself. Undefined where nothing did.
+ */
+function apart(parts: Parts, results: readonly CallResult[]): Parts | undefined {
+  const isSilent = (index: number) => results[index]?.ok === false && results[index]?.data === '0x'
+  const silent = new Set(parts.flatMap(({ indexes }) => (indexes.length > 1 ? indexes.filter(isSilent) : [])).slice(0, maxAlone))
+  if (silent.size === 0) return undefined
+  return parts.flatMap((part) => {
+    const alone = part.items.flatMap((item, at) => {
+      const index = part.indexes[at]
+      return index !== undefined && silent.has(index) ? [{ items: [item], indexes: [index] }] : []
+    })
+    const others = part.items.filter((_, at) => !silent.has(part.indexes[at] ?? -1))
+    if (alone.length === 0 || others.length === 0) return alone.length === 0 ? [part] : alone
+    return [{ items: others, indexes: part.indexes.filter((index) => !silent.has(index)) }, ...alone]
   })
 }
 
@@ -85,23 +125,22 @@ export function createReader(options: ReaderOptions, isolated?: { rpc: ReadRpc; 
   }
 
   async function readAt(block: BlockParameter, calls: readonly (Call | Probe)[], at: At): Promise<Reading> {
-    const parts: Parts = calls.some(isProbe) ? batchParts(calls, headCalls) : [calls]
-    return readParts(parts, block, at)
+    return readParts(partsOf(calls.some(isProbe) ? batchParts(calls, headCalls) : [calls]), block, at)
   }
 
-  const request = (part: readonly (Call | Probe)[]): { to?: string; data: string } => {
-    const plain = part.filter((call): call is Call => !isProbe(call))
-    return plain.length < part.length
-      ? { data: packBatch([...headCalls, ...part]) }
+  const request = ({ items }: Part): { to?: string; data: string } => {
+    const plain = items.filter((call): call is Call => !isProbe(call))
+    return plain.length < items.length
+      ? { data: packBatch([...headCalls, ...items]) }
       : { to: multicall, data: packAggregate3([...headCalls, ...plain]) }
   }
 
   /**
    * Calls that do not fit into one piece of creation code go as several, in one HTTP request, and so do those that are too large for the node. If these
-   * saw different blocks, they are sent again for the oldest of them.
+   * saw different blocks, they are sent again for the oldest of them. A call that fails without a reason beside others is made again by itself.
    */
   async function readParts(first: Parts, firstBlock: BlockParameter, at: At): Promise<Reading> {
-    let [parts, block] = [first, firstBlock]
+    let [parts, block, isApart] = [first, firstBlock, false]
     for (let tries = 0; tries < maxTries;) {
       const asked = parts.map(request)
       const answers = await rpc.batch(
@@ -109,7 +148,7 @@ export function createReader(options: ReaderOptions, isolated?: { rpc: ReadRpc; 
           method: 'eth_call',
           params: [{ ...each, ...gas }, block],
           size: each.data.length,
-          smallest: (parts[index]?.length ?? 0) <= 1,
+          smallest: (parts[index]?.items.length ?? 0) <= 1,
         })),
         at,
       )
@@ -118,13 +157,30 @@ export function createReader(options: ReaderOptions, isolated?: { rpc: ReadRpc; 
         parts = smaller
         continue
       }
+      // A call that alone uses more gas than the node gives has failed, and has not said for which block.
+      const ofAlone = (part: Part, index: number) => part.items.length === 1 && ranOutOfGas(answers[index])
+      if (parts.every(ofAlone)) {
+        parts = [...parts, { items: [], indexes: [] }]
+        continue
+      }
       tries += 1
-      const readings = parts.map(({ length }, index) => readingOf(returned(answers[index], asked[index]?.to !== undefined), length, block))
-      const [oldest, ...others] = readings.map(({ head }) => head).toSorted((a, b) => Number(a.number - b.number))
+      const readings = parts.map((part, index) =>
+        ofAlone(part, index)
+          ? { head: undefined, results: [notAnswered] }
+          : readingOf(returned(answers[index], asked[index]?.to !== undefined), part.items.length, block),
+      )
+      const [oldest, ...others] = readings.flatMap(({ head }) => head ?? []).toSorted((a, b) => Number(a.number - b.number))
       if (!oldest) break
-      if (others.every(({ number, timestamp }) => number === oldest.number && timestamp === oldest.timestamp))
-        return { head: oldest, results: readings.flatMap(({ results }) => results) }
-      block = toQuantity(oldest.number)
+      if (others.some(({ number, timestamp }) => number !== oldest.number || timestamp !== oldest.timestamp)) {
+        block = toQuantity(oldest.number)
+        continue
+      }
+      const results: CallResult[] = []
+      for (const [index, { indexes }] of parts.entries())
+        for (const [at, place] of indexes.entries()) results[place] = readings[index]?.results[at] ?? notAnswered
+      const alone = isApart ? undefined : apart(parts, results)
+      if (!alone) return { head: oldest, results }
+      ;[parts, isApart, tries] = [alone, true, 0]
     }
     throw invalidAnswer(rpc, 'answered the parts of one request for different blocks')
   }

@@ -291,9 +291,9 @@ describe('/amm/liquidity', () => {
     const { body, status, text } = await client.get('/amm/liquidity/positions', { ...uniswap, address: admins })
     expect(status, text).to.equal(200)
     expect(body.positions.map((each: { tokenId: string }) => each.tokenId)).to.include(fill.tokenId)
-    expect(body.unshown).to.have.length(1)
-    expect(body.unshown[0].reason).to.contain(token0)
-    expect(outcome(await ask('position', { tokenId: body.unshown[0].tokenId }))).to.equal('404 TOKEN_NOT_SUPPORTED')
+    expect(body.unavailable).to.have.length(1)
+    expect(body.unavailable[0].reason).to.contain(token0)
+    expect(outcome(await ask('position', { tokenId: body.unavailable[0].tokenId }))).to.equal('404 TOKEN_NOT_SUPPORTED')
   })
 
   it('answers a wallet without positions with none', async () => {

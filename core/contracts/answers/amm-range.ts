@@ -13,6 +13,7 @@ import type { Head } from '../family.ts'
 import {
   amount,
   answers,
+  eachOf,
   either,
   flag,
   integer,
@@ -85,10 +86,14 @@ export const ammRangeContract: Contract<AMMRange> = {
   positionsOf: answers(
     object<RangePositions>({
       head: headSchema,
-      positions: list(positionSchema, maxPositions),
+      positions: eachOf(positionSchema, maxPositions, { nameOf: ({ tokenId }) => String(tokenId) }),
       unread: optional(
         list(
-          object<{ tokenId: bigint; version: string; reason: string }>({ tokenId: amount(), version: text(), reason: words() }),
+          object<{ tokenId?: bigint; version: string; reason: string }>({
+            tokenId: optional(amount()),
+            version: text(),
+            reason: words(),
+          }),
           maxPositions,
         ),
       ),
@@ -98,7 +103,10 @@ export const ammRangeContract: Contract<AMMRange> = {
     }),
   ),
   positions: answers(
-    object<{ head: Head; positions: readonly RangePosition[] }>({ head: headSchema, positions: list(positionSchema, maxPositions) }),
+    object<{ head: Head; positions: readonly RangePosition[] }>({
+      head: headSchema,
+      positions: eachOf(positionSchema, maxPositions, { nameOf: ({ tokenId }) => String(tokenId) }),
+    }),
   ),
   remove: answers(planSchema),
   collect: answers(planSchema),

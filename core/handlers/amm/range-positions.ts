@@ -1,4 +1,5 @@
 import type { At, Head, PositionsQuery, RangePosition, RangePositions, Token } from '../../contracts/index.ts'
+import { leftOutOf } from '../../contracts/answers/contract.ts'
 import { fromRaw } from '../../decimal.ts'
 import { SluiceError } from '../../errors.ts'
 import { requireWallet, type Handler, type Handlers, type Services, type TargetContext } from '../context.ts'
@@ -21,7 +22,7 @@ const ammLiquidityPositions: Handler<'AMMLiquidityPositions'> = async (request, 
   return rangePositions({ owner, ...(version !== undefined && { version }) }, { network, venue }, services, { signal })
 }
 
-/** Anybody can send a wallet a position of tokens without symbol and decimals: it is listed as `unshown`, and the others are shown. */
+/** Anybody can send a wallet a position of tokens without symbol and decimals: it is in `unavailable`, and the others are shown. */
 export async function rangePositions(
   query: PositionsQuery,
   { network, venue }: TargetContext<'connector'>,
@@ -34,7 +35,10 @@ export async function rangePositions(
     const token = [pool.token0, pool.token1].find((address) => !tokens.has(address))
     return token === undefined ? [] : [{ tokenId, version: pool.version, reason: `${token} does not say its symbol and decimals.` }]
   })
-  const unshown = [...unknown, ...unread].map(({ tokenId, ...each }) => ({ tokenId: tokenId.toString(), ...each }))
+  const unavailable = [
+    ...[...unknown, ...unread].map(({ tokenId, ...each }) => ({ ...(tokenId !== undefined && { tokenId: tokenId.toString() }), ...each })),
+    ...leftOutOf(positions).map(({ name, reason }) => ({ tokenId: name, reason })),
+  ]
   const shown = positions.flatMap((position) => {
     const [token0, token1] = [tokens.get(position.pool.token0), tokens.get(position.pool.token1)]
     return token0 && token1 ? [showPosition(position, { pair: [token0, token1], reversed: false })] : []
@@ -42,7 +46,7 @@ export async function rangePositions(
   const { searchedFromBlock, notSearched, missing } = search
   return {
     positions: shown,
-    ...(unshown.length > 0 && { unshown }),
+    ...(unavailable.length > 0 && { unavailable }),
     ...(searchedFromBlock !== undefined && { searchedFromBlock }),
     ...(notSearched !== undefined && { notSearched }),
     ...(missing !== undefined && { missing }),

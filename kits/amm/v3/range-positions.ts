@@ -1,11 +1,21 @@
 import { getAddress, solidityPackedKeccak256, toBeHex } from 'ethers'
-import { SluiceError, type At, type Head, type RangeAmounts, type RangePool, type RangePosition } from '../../../core/contracts/index.ts'
+import {
+  SluiceError,
+  type At,
+  type Head,
+  type RangeAmounts,
+  type RangePool,
+  type RangePosition,
+  type RangePositions,
+} from '../../../core/contracts/index.ts'
 import { toInt256 } from '../../evm/encoding.ts'
 import type { Call, CallResult } from '../../evm/types.ts'
+import { maxTick, minTick } from './math.ts'
 import { poolAddress } from './pools.ts'
 import { managerAbi, poolAbi, readPositions, wordsOf, type PositionAnswer, type RangeExchange, type Read } from './position-manager.ts'
 import { amountsAt, boundsOf, lesser } from './range-amounts.ts'
 import { priceOf, rangeOf } from './range-prices.ts'
+import { isPlausible } from './swap.ts'
 
 /** Anybody can send a wallet any number of positions. */
 const maxPositions = 1000
@@ -21,8 +31,8 @@ const maxRounds = 8
 export function positionReader(exchange: RangeExchange, read: Read) {
   const keys = new Map<bigint, PositionKey>()
 
-  /** Undefined if another read is needed: then `keys` has the position's key. Without `position` if there is no such position. */
-  function readOne(tokenId: bigint, answer: PositionAnswer<PositionKey> | undefined): { position?: RangePosition } | undefined {
+  /** Undefined if another read is needed: then `keys` has the position's key. Empty if there is no such position. */
+  function readOne(tokenId: bigint, answer: PositionAnswer<PositionKey> | undefined): OnePosition | undefined {
     if (!answer) return undefined
     const stored = readManagerPosition(exchange, answer.results[0])
     if (!stored) return {}
@@ -31,7 +41,8 @@ export function positionReader(exchange: RangeExchange, read: Read) {
       keys.set(tokenId, stored.key)
       return undefined
     }
-    return { position: readPosition(exchange, tokenId, stored, answer.results.slice(1)) }
+    const position = readPosition(exchange, tokenId, stored, answer.results.slice(1))
+    return position ? { position } : { unread: unreadReason(stored.key.pool) }
   }
 
   /** Reads other calls, and the positions of these ids: all of one if its key is cached, otherwise its key. */
@@ -48,22 +59,29 @@ export function positionReader(exchange: RangeExchange, read: Read) {
       for (let round = 0; round < maxRounds; round += 1) {
         const { head, answers } = await readAll([], [tokenId], at)
         const found = readOne(tokenId, answers.get(tokenId))
+        if (found?.unread !== undefined) throw unreadPosition(tokenId, found.unread)
         if (found) return found.position && { head, position: found.position }
       }
       throw changedTooFast()
     },
 
-    async positions(owner: string, at: At): Promise<{ head: Head; positions: readonly RangePosition[] }> {
+    async positionsOf({ owner }: { readonly owner: string }, at: At): Promise<RangePositions> {
       let count = usualPositions
       let ids: readonly bigint[] = []
       for (let round = 0; round < maxRounds; round += 1) {
         const list = listCalls(exchange, owner, count)
         const { head, results, answers } = await readAll(list, ids, at)
-        const listed = readList(results.slice(0, list.length))
+        const listed = readList(exchange.positionManager, results.slice(0, list.length))
         if (listed.count > maxPositions) throw tooMany(owner, listed.count)
-        const found = listed.ids.map((tokenId) => readOne(tokenId, answers.get(tokenId)))
-        if (listed.ids.length === listed.count && found.every((one) => one !== undefined))
-          return { head, positions: found.flatMap(({ position }) => position ?? []) }
+        const found = listed.ids.map((tokenId) => ({ tokenId, one: readOne(tokenId, answers.get(tokenId)) }))
+        if (listed.ids.length === listed.count && found.every(({ one }) => one !== undefined))
+          return {
+            head,
+            positions: found.flatMap(({ one }) => one?.position ?? []),
+            unread: found.flatMap(({ tokenId, one }) =>
+              one?.position ? [] : [{ tokenId, version: exchange.version, reason: one?.unread ?? unreadReason(exchange.positionManager) }],
+            ),
+          }
         count = Math.max(listed.count, 1)
         ids = listed.ids
       }
@@ -71,6 +89,18 @@ export function positionReader(exchange: RangeExchange, read: Read) {
     },
   }
 }
+
+/** `unread`: why nobody can say what it is worth. */
+interface OnePosition {
+  readonly position?: RangePosition
+  readonly unread?: string
+}
+
+export const unreadReason = (contract: string): string =>
+  `the contract ${contract} does not answer as it should, so that nobody knows what it is worth`
+
+export const unreadPosition = (tokenId: bigint, reason: string): SluiceError =>
+  new SluiceError('UNSUPPORTED', `The position ${tokenId} is not shown and not changed: ${reason}.`)
 
 function listCalls({ positionManager }: RangeExchange, owner: string, count: number): readonly Call[] {
   return [
@@ -82,10 +112,17 @@ function listCalls({ positionManager }: RangeExchange, owner: string, count: num
   ]
 }
 
-/** How many positions there are, and the ids that were asked for. */
-function readList([balance, ...tokens]: readonly CallResult[]): { count: number; ids: readonly bigint[] } {
-  const count = Number(wordsOf(balance, 1)?.[0] ?? 0n)
+/** How many positions there are, and the ids that were asked for. @throws SluiceError UNSUPPORTED where the manager does not say it */
+function readList(manager: string, [balance, ...tokens]: readonly CallResult[]): { count: number; ids: readonly bigint[] } {
+  const count = countIn(manager, balance)
   return { count, ids: tokens.slice(0, count).flatMap((token) => wordsOf(token, 1)?.[0] ?? []) }
+}
+
+/** @throws SluiceError UNSUPPORTED */
+export function countIn(manager: string, balance: CallResult | undefined): number {
+  const [count, ...more] = wordsOf(balance, 1) ?? []
+  if (count !== undefined && more.length === 0) return Number(count)
+  throw new SluiceError('UNSUPPORTED', `The position manager ${manager} does not say how many positions a wallet has.`)
 }
 
 function tooMany(owner: string, count: number): SluiceError {
@@ -121,11 +158,16 @@ function positionCall({ positionManager }: RangeExchange, tokenId: bigint): Call
   return { to: positionManager, data: managerAbi.encodeFunctionData('positions', [tokenId]) }
 }
 
+/** As the factory's pools can have it. */
+const isRange = (fee: bigint, lower: bigint, upper: bigint): boolean =>
+  fee < 2n ** 24n && lower >= BigInt(minTick) && lower < upper && upper <= BigInt(maxTick)
+
 /** Undefined where there is no such position, or no longer: then the manager reverts. */
 function readManagerPosition(exchange: RangeExchange, result: CallResult | undefined): ManagerPosition | undefined {
   const words = wordsOf(result, 12)
   if (!words) return undefined
   const [, , word0 = 0n, word1 = 0n, fee = 0n, lower = 0n, upper = 0n, ...account] = words
+  if (!isRange(fee, toInt256(lower), toInt256(upper))) return undefined
   const [token0, token1] = [addressOf(word0), addressOf(word1)]
   const key = { token0, token1, fee: Number(fee), tickLower: Number(toInt256(lower)), tickUpper: Number(toInt256(upper)) }
   return { key: { pool: poolAddress(exchange, [token0, token1], key.fee), ...key }, account: accountOf(account) }
@@ -147,16 +189,13 @@ function stateCalls({ positionManager }: RangeExchange, tokenId: bigint, { pool,
 
 const poolViews = (['slot0', 'liquidity', 'tickSpacing'] as const).map((view) => poolAbi.encodeFunctionData(view))
 
-/**
- * @param state what `stateCalls` returned
- * @throws SluiceError NETWORK where the node does not return the state of a position that the manager has
- */
+/** Undefined where the pool does not answer as one. @param state what `stateCalls` returned */
 function readPosition(
   exchange: RangeExchange,
   tokenId: bigint,
   { key, account }: ManagerPosition,
   state: readonly CallResult[],
-): RangePosition {
+): RangePosition | undefined {
   const { pool: address, token0, token1, fee, tickLower, tickUpper } = key
   const pool = readPool({ address, version: exchange.version, token0, token1, fee }, state)
   const [ownerOf, growth0, growth1, ticksLower, ticksUpper, positions] = state.slice(poolViews.length)
@@ -165,7 +204,7 @@ function readPosition(
   const [global1X128] = wordsOf(growth1, 1) ?? []
   const [lower, upper, inPool] = [wordsOf(ticksLower, 4), wordsOf(ticksUpper, 4), wordsOf(positions, 5)]
   if (!pool || owner === undefined || global0X128 === undefined || global1X128 === undefined || !lower || !upper || !inPool)
-    throw new SluiceError('NETWORK', `The node does not return the state of position ${tokenId} in the pool ${address}: ask again.`)
+    return undefined
 
   const insideOf = (globalX128: bigint, index: 2 | 3) =>
     feeGrowthInside({ globalX128, outsideLowerX128: lower[index] ?? 0n, outsideUpperX128: upper[index] ?? 0n }, pool.tick, key)
@@ -188,17 +227,19 @@ function readPosition(
  */
 export function readPool(
   key: Pick<RangePool, 'address' | 'token0' | 'token1' | 'fee' | 'version'>,
-  [slot0, liquidity, tickSpacing]: readonly CallResult[],
+  [slot0, liquidity, ofTicks]: readonly CallResult[],
 ): RangePool | undefined {
   const [sqrtPriceX96, tick] = wordsOf(slot0, 2) ?? []
   const [inRange] = wordsOf(liquidity, 1) ?? []
-  const [spacing] = wordsOf(tickSpacing, 1) ?? []
+  const [spacing] = wordsOf(ofTicks, 1) ?? []
   if (!sqrtPriceX96 || tick === undefined || inRange === undefined || spacing === undefined) return undefined
+  const [atTick, tickSpacing] = [Number(toInt256(tick)), Number(toInt256(spacing))]
+  if (!isPlausible({ sqrtPriceX96, tick: atTick, tickSpacing, liquidity: inRange })) return undefined
   return {
     ...key,
-    tickSpacing: Number(toInt256(spacing)),
+    tickSpacing,
     sqrtPriceX96,
-    tick: Number(toInt256(tick)),
+    tick: atTick,
     liquidity: inRange,
     price: priceOf(sqrtPriceX96),
   }

@@ -25,7 +25,7 @@ export function v3Range(exchange: RangeExchange, reader: EvmReader): AMMRange<Ev
   const { version, fees, feeTiers, positionManager } = exchange
   const { wrapped } = reader
   const read = checkedReader(exchange, reader)
-  const { position, positions } = positionReader(exchange, read)
+  const { position, positionsOf } = positionReader(exchange, read)
   return {
     rangeVersions: [version],
     feeTiers,
@@ -38,7 +38,9 @@ export function v3Range(exchange: RangeExchange, reader: EvmReader): AMMRange<Ev
     deposit: (pool, range, max) => deposit(pool, range, max),
     add: (addition, terms) => planAdd(exchange, wrapped.address, addition, terms),
     position,
-    positions,
+    positions: (owner, at) => positionsOf({ owner }, at),
+    positionOf: ({ tokenId }, at) => position(tokenId, at),
+    positionsOf,
     remove: (position, removal, terms) => planRemove(exchange, wrapped.address, position, removal, terms),
     collect: (position, terms) => planRemove(exchange, wrapped.address, position, { liquidity: 0n, burn: false }, terms),
     history: (pool, secondsAgo, at) => readHistory(read, pool, secondsAgo, at),

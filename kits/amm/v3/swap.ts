@@ -176,6 +176,21 @@ export function pathOf(state: V3PoolState, zeroForOne: boolean): SwapPath {
 export const minPriceX96 = minSqrtRatioX96 + 1n
 export const maxPriceX96 = maxSqrtRatioX96 - 1n
 
+/** TickMath and UniswapV3Factory of @uniswap/v3-core@1.0.1: what no pool goes beyond. What says something else is no pool. */
+export const isPlausible = ({
+  sqrtPriceX96,
+  tick,
+  tickSpacing,
+  liquidity,
+}: Pick<V3PoolState, 'sqrtPriceX96' | 'tick' | 'tickSpacing' | 'liquidity'>): boolean =>
+  sqrtPriceX96 >= minSqrtRatioX96 &&
+  sqrtPriceX96 < maxSqrtRatioX96 &&
+  tick >= minTick - 1 &&
+  tick < maxTick &&
+  tickSpacing > 0 &&
+  tickSpacing < 2 ** 15 &&
+  liquidity < 2n ** 128n
+
 /** From one price to the next at which a swap has to stop. */
 interface PathStep {
   readonly segment: PriceSegment

@@ -5,8 +5,9 @@ import { toInt256, transferTopic } from '../../evm/encoding.ts'
 import type { Call, CallResult, EvmReader } from '../../evm/types.ts'
 import { readPositions, wordsOf, type PositionAnswer, type Read } from '../v3/position-manager.ts'
 import { amountsAt, boundsOf } from '../v3/range-amounts.ts'
-import { feeGrowthInside, feesOwed } from '../v3/range-positions.ts'
+import { countIn, feeGrowthInside, feesOwed, unreadPosition, unreadReason } from '../v3/range-positions.ts'
 import { priceOf, rangeOf } from '../v3/range-prices.ts'
+import { isPlausible } from '../v3/swap.ts'
 import { poolId, type PoolKey } from './pools.ts'
 import { actOnLiquidity, managerAbi, readState, stateCalls, type V4Positions } from './position-manager.ts'
 
@@ -37,7 +38,8 @@ interface Search {
 }
 
 /** Why a position is not shown; continues "it is not shown: ". */
-const reasonOf = ({ hooks }: PoolKey): string =>
+const reasonOf = ({ poolManager }: V4Positions, pool: PoolKey): string => (actOnLiquidity(pool) ? ofHooks(pool) : unreadReason(poolManager))
+const ofHooks = ({ hooks }: PoolKey): string =>
   `the hooks ${hooks} of its pool act when liquidity is added or removed, which their address says, so that nobody but they knows what it is worth`
 
 /** Reads positions at one block. Pool and range of a position are read once and cached; after that one round trip reads everything. */
@@ -58,7 +60,8 @@ export function positionReader(exchange: V4Positions, read: Read, reader: Pick<E
       return undefined
     }
     const found = { owner: addressOf(owner), key }
-    return actOnLiquidity(key.pool) ? found : { ...found, position: positionOf(exchange, tokenId, found, state) }
+    const position = actOnLiquidity(key.pool) ? undefined : positionOf(exchange, tokenId, found, state)
+    return position ? { ...found, position } : found
   }
 
   /** Reads other calls, and the positions of these ids: all of one if its key is cached, otherwise its key. */
@@ -107,8 +110,7 @@ export function positionReader(exchange: V4Positions, read: Read, reader: Pick<E
         const found = readOne(tokenId, answers.get(tokenId))
         if (!found) continue
         const { key, position } = found
-        if (key && !position)
-          throw new SluiceError('UNSUPPORTED', `The position ${tokenId} is not shown and not changed: ${reasonOf(key.pool)}.`)
+        if (key && !position) throw unreadPosition(tokenId, reasonOf(exchange, key.pool))
         return position && { head, position }
       }
       throw changedTooFast()
@@ -122,7 +124,7 @@ export function positionReader(exchange: V4Positions, read: Read, reader: Pick<E
       for (let round = 0; round < maxRounds; round += 1) {
         const ids = [...new Set([...search.ids, ...known])]
         const { head, results, answers } = await readAll([balanceOf], ids, at)
-        const count = Number(wordsOf(results[0], 1)?.[0] ?? 0n)
+        const count = countIn(exchange.positionManager, results[0])
         if (count > maxPositions) throw tooMany(owner, count)
         const all = ids.map((tokenId) => ({ tokenId, found: readOne(tokenId, answers.get(tokenId)) }))
         if (all.some(({ found }) => !found)) continue
@@ -137,7 +139,7 @@ export function positionReader(exchange: V4Positions, read: Read, reader: Pick<E
           head,
           positions: own.flatMap(({ found }) => found?.position ?? []).toSorted(byId),
           unread: own.flatMap(({ tokenId, found }) =>
-            found?.key && !found.position ? [{ tokenId, version: exchange.version, reason: reasonOf(found.key.pool) }] : [],
+            found?.key && !found.position ? [{ tokenId, version: exchange.version, reason: reasonOf(exchange, found.key.pool) }] : [],
           ),
           ...(search.from !== undefined && { searchedFromBlock: search.from }),
           ...(notSearched !== undefined && { notSearched }),
@@ -162,7 +164,7 @@ async function failureOf(search: () => Promise<void>, at: At): Promise<string | 
   }
 }
 
-/** `position` is absent where the pool's hooks decide what it is worth. */
+/** `position` is absent where the pool's hooks decide what it is worth, or its state cannot be read. */
 interface OnePosition {
   readonly owner?: string
   readonly key?: PositionKey
@@ -197,16 +199,16 @@ function readKey(result: CallResult | undefined): PositionKey | undefined {
 
 const isSameKey = (a: PositionKey, b: PositionKey): boolean => a.id === b.id && a.tickLower === b.tickLower && a.tickUpper === b.tickUpper
 
-/** @throws SluiceError NETWORK where the node does not return the state of a position that the manager has */
+/** Undefined where its state cannot be read. */
 function positionOf(
   { version }: V4Positions,
   tokenId: bigint,
   { owner, key }: { readonly owner: string; readonly key: PositionKey },
   results: readonly CallResult[],
-): RangePosition {
+): RangePosition | undefined {
   const { id, pool, tickLower, tickUpper } = key
   const state = readState(results)
-  if (!state) throw new SluiceError('NETWORK', `The node does not return the state of position ${tokenId} in the pool ${id}: ask again.`)
+  if (!state || !isPlausible({ ...state, tickSpacing: pool.tickSpacing, liquidity: state.poolLiquidity })) return undefined
   const { sqrtPriceX96, tick, liquidity, global, outsideLower, outsideUpper, insideLast } = state
   const insideOf = (index: 0 | 1) =>
     feeGrowthInside({ globalX128: global[index], outsideLowerX128: outsideLower[index], outsideUpperX128: outsideUpper[index] }, tick, key)

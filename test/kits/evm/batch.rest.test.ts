@@ -65,6 +65,32 @@ describe('a batch of calls and probes', () => {
     ])
   })
 
+  it('returns what others give beside contracts that use up their gas, or return more than there is gas for', async () => {
+    const site = await startStillChain({ flags: ['--gas-limit', '30000000'] })
+    const [eater, endless, large] = ['e1', 'e2', 'e3'].map((end) => `0x00000000000000000000000000000000000000${end}`)
+    await site.rpc('anvil_setCode', eater, '0xfe')
+    await site.rpc('anvil_setCode', endless, '0x5b600056')
+    await site.rpc('anvil_setCode', large, '0x620f42406000f3')
+    // It counts down from 20,000, which takes half a million gas, and returns 42: more than is left of 30 million by one that uses up its gas.
+    const busy = '0x00000000000000000000000000000000000000e4'
+    await site.rpc('anvil_setCode', busy, '0x62004e205b6001900380600457602a60005260206000f3')
+    const silent = { ok: false, data: '0x' }
+    const others = [identity('0x01'), identity('0x02'), { to: busy, data: '0x' }]
+    const given = ['0x01', '0x02', `0x${'2a'.padStart(64, '0')}`].map((data) => ({ ok: true, data }))
+    for (const code of [[], [{ code: echo, args: '0x12' }]])
+      for (const bad of [eater, endless, large])
+        for (const count of [1, 3]) {
+          const items = [...Array.from({ length: count }, () => ({ to: bad ?? '', data: '0x' })), ...code, ...others]
+          const { results, head } = await site.chain.reader.read(items, at)
+          expect(head).to.deep.equal((await site.chain.reader.read([], at)).head)
+          if (bad !== large) expect(results.slice(0, count)).to.deep.equal(Array.from({ length: count }, () => silent))
+          expect(results.slice(count)).to.deep.equal([...code.map(({ args }) => ({ ok: true, data: args })), ...given])
+        }
+    const alone = await site.chain.reader.read([{ to: eater ?? '', data: '0x' }], at)
+    expect(alone.results).to.deep.equal([silent])
+    await site.stop()
+  })
+
   it('returns results shorter and longer than the maximum contract size', async () => {
     for (const size of [23_700, 23_900, 24_000, 24_576, 65_000]) {
       const { results } = await site.chain.reader.read([{ code: zeros(size) }, identity('0x01')], at)

@@ -82,6 +82,8 @@ const said: readonly Said[] = [
 
   ['geth', -32000, 'gas required exceeds allowance (1000)', 'out-of-gas'],
   ['anvil', -32003, 'Out of gas: gas required exceeds allowance: 1000', 'out-of-gas'],
+  ['anvil', -32603, 'EVM error OutOfGas', 'out-of-gas'],
+  ['anvil', -32603, 'EVM error MemoryOOG', 'out-of-gas'],
   ['reth', -32003, 'out of gas: gas exhausted during memory expansion: 7', 'out-of-gas'],
   ['geth', -32000, 'intrinsic gas too low: gas 1, minimum needed 21000', 'out-of-gas'],
   ['erigon', -32000, 'INTERNAL_ERROR: IntrinsicGas', 'out-of-gas'],

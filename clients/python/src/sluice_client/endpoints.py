@@ -1440,11 +1440,14 @@ class AMMLiquidityPositionsResponsePositions(TypedDict):
     owner: str
 
 
-@final
-class AMMLiquidityPositionsResponseUnshown(TypedDict):
-    tokenId: str
-    version: str  # Version of the exchange.
+class _AMMLiquidityPositionsResponseUnavailable(TypedDict):
     reason: str
+
+
+@final
+class AMMLiquidityPositionsResponseUnavailable(_AMMLiquidityPositionsResponseUnavailable, total=False):
+    tokenId: str  # Absent: all positions of the version.
+    version: str  # Version of the exchange.
 
 
 class _AMMLiquidityPositionsResponse(TypedDict):
@@ -1457,7 +1460,7 @@ class _AMMLiquidityPositionsResponse(TypedDict):
 
 @final
 class AMMLiquidityPositionsResponse(_AMMLiquidityPositionsResponse, total=False):
-    unshown: list[AMMLiquidityPositionsResponseUnshown]  # Positions whose tokens cannot be read, or whose pool has hooks that act on liquidity. Anybody can send such positions to a wallet.
+    unavailable: list[AMMLiquidityPositionsResponseUnavailable]  # What is missing in this answer, and why. Absent: nothing is missing.
     searchedFromBlock: float  # Where a version has no list of a wallet's positions: the first block that was searched for them. Absent: nothing had to be searched.
     notSearched: str  # Why blocks could not be searched: those that are known are shown.
     missing: float  # How many more positions the wallet has: older than the search, and unknown to this server. Ask for them by their tokenId.
@@ -4458,14 +4461,14 @@ class PositionsDataPositions3(TypedDict):
     owner: str
 
 
-class _PositionsDataUnshown(TypedDict):
-    tokenId: str
+class _PositionsDataUnavailable(TypedDict):
     reason: str
 
 
 @final
-class PositionsDataUnshown(_PositionsDataUnshown, total=False):
-    version: str
+class PositionsDataUnavailable(_PositionsDataUnavailable, total=False):
+    tokenId: str  # Absent: all positions of the version.
+    version: str  # Version of the exchange.
 
 
 @final
@@ -4486,7 +4489,7 @@ class _PositionsData(TypedDict):
 @final
 class PositionsData(_PositionsData, total=False):
     positions: list[PositionsDataPositions1 | PositionsDataPositions2 | PositionsDataPositions3]  # All positions of the wallet there, each as its endpoint shows it.
-    unshown: list[PositionsDataUnshown]
+    unavailable: list[PositionsDataUnavailable]  # What is missing in this answer, and why. Absent: nothing is missing.
     searchedFromBlock: float  # Where a version has no list of a wallet's positions: the first block that was searched for them. Absent: nothing had to be searched.
     notSearched: str  # Why blocks could not be searched: those that are known are shown.
     missing: float  # How many more positions the wallet has: older than the search, and unknown to this server. Ask for them by their tokenId.
