@@ -16,6 +16,7 @@ import {
   Slippage,
   TokenName,
   transactionFields,
+  unavailable,
   WalletAddress,
 } from './endpoint.ts'
 
@@ -259,6 +260,7 @@ export const AMMPoolsRequest = request({
 export const AMMPoolsResponse = enveloped({
   pools: Type.Array(Type.Object(shownPool), { description: 'Those that take the most base at the largest percentage first.' }),
   leftOut: Type.Optional(LeftOut),
+  unavailable: unavailable({ connector: Type.String(), pool: Type.String(), version: Type.String() }),
   nextCursor: Type.Optional(Type.String({ description: 'Present if there are more pages.' })),
 })
 

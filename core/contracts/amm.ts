@@ -186,6 +186,14 @@ export interface AMM<F extends Types = Types> {
     choice: PoolsChoice,
     at: At,
   ): Promise<{ readonly head: Head; readonly pools: readonly PoolView[] }>
+  /**
+   * The pools between these tokens that a configuration lists. One that `pools` does not show is told as missing: it is gone, empty or paused, or does
+   * not answer as a pool. Pure. Since 1.1.
+   */
+  listedPools?(
+    pairs: readonly Pick<Swap, 'tokenIn' | 'tokenOut'>[],
+    choice: Pick<PoolsChoice, 'version'>,
+  ): readonly { readonly pool: string; readonly version: string }[]
   /** The addresses of the tokens of a contract that may be a pool; undefined where it does not say. Since 1.1. */
   poolTokens?(pool: string, at: At): Promise<readonly string[] | undefined>
   /**

@@ -116,6 +116,15 @@ export function poolAMM(
       const { head, graph } = await loadPools(reader, options.checks, { protocols, chosen: [] }, between, [], at)
       return { head, pools: await viewPools(graph.pools, passages, choice, at) }
     },
+    listedPools(pairs, { version }) {
+      const between = pairs.map((each): Pair => {
+        const { tokenIn, tokenOut } = passageOf(each, reader.wrapped)
+        return [tokenIn, tokenOut]
+      })
+      return protocols
+        .filter((protocol) => version === undefined || protocol.version === version)
+        .flatMap((protocol) => (protocol.listed?.(between) ?? []).map((pool) => ({ pool, version: protocol.version })))
+    },
     async tryLoans(pairs, at) {
       const between = pairs.map((each): Pair => {
         const { tokenIn, tokenOut } = passageOf(each, reader.wrapped)

@@ -139,6 +139,8 @@ export interface PoolProtocol<State = unknown> {
     pool: Pool<State>,
     passage: Passage,
   ): { readonly reserveInRaw: bigint; readonly reserveOutRaw: bigint } | { readonly liquidityRaw: bigint }
+  /** The pools between these tokens that stand in a configuration, by what identifies them. Absent where pools are found by their tokens alone. */
+  listed?(pairs: readonly Pair[]): readonly string[]
   /** Absent where changes of pools are not logged. Then no pool of the exchange is quoted from memory. */
   readonly memory?: PoolMemory<State>
   /**

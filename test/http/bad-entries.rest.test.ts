@@ -109,6 +109,65 @@ describe('a list with one bad entry', () => {
       })
   })
 
+  describe('of pools', () => {
+    interface Shown {
+      readonly connector: string
+      readonly version: string
+      readonly pool: string
+    }
+    const ask = (fields: object): Promise<Answer> => client.get('/amm/pools', { ...local, limit: '500', ...fields })
+    const nameOf = ({ connector, version, pool }: Shown) => `${connector} ${version} ${pool}`
+    const namesOf = ({ body }: Answer): string[] => body.pools.map(nameOf).toSorted()
+
+    for (const [name, code] of Object.entries(contracts))
+      for (const [connector, version, asked] of [
+        ['balancer', 'weighted', { base: 'WETH' }],
+        ['curve', undefined, { base: 'USDC' }],
+        ['uniswap', 'v3', { base: 'WETH' }],
+        ['uniswap', 'v2', { base: 'WETH' }],
+        ['quickswap-v4', 'integral', { base: 'WETH' }],
+      ] as const)
+        it(`has the others where one of ${connector}${version === undefined ? '' : ` ${version}`} ${name}`, async () => {
+          const before = await ask({ connector: 'any', ...asked })
+          const bad: Shown | undefined = before.body.pools.find(
+            (each: Shown) => each.connector === connector && (version === undefined || each.version === version),
+          )
+          if (!bad) throw new Error(`no pool of ${connector}`)
+          const others = namesOf(before).filter((each) => each !== nameOf(bad))
+          await replaced(bad.pool, code, async () => {
+            for (const asks of ['any', connector]) {
+              const answer = await ask({ connector: asks, ...asked })
+              expect(outcome(answer), answer.text).to.equal('200')
+              const rest = asks === 'any' ? others : others.filter((each) => each.startsWith(`${connector} `))
+              expect(namesOf(answer)).to.deep.equal(rest)
+              expect(answer.body).to.not.have.property('leftOut')
+              if (connector === 'balancer' || connector === 'curve') {
+                const [left] = answer.body.unavailable
+                expect(left).to.include({ connector, pool: bad.pool, version: bad.version })
+                expect(left.reason).to.be.a('string')
+              }
+            }
+          })
+          expect(namesOf(await ask({ connector: 'any', ...asked }))).to.deep.equal(namesOf(before))
+        })
+
+    for (const [name, code] of Object.entries(contracts))
+      it(`has a price by the others where one of balancer ${name}`, async () => {
+        const [bad] = (await ask({ connector: 'balancer', base: 'WBTC' })).body.pools
+        await replaced(bad.pool, code, async () => {
+          const price = await client.post('/amm/price', {
+            ...local,
+            connector: 'any',
+            base: 'WBTC',
+            quote: 'USDC',
+            amount: '0.01',
+            side: 'SELL',
+          })
+          expect(outcome(price), price.text).to.equal('200')
+        })
+      })
+  })
+
   describe('of tokens', () => {
     const symbols = ['WETH', 'DAI', 'USDC', 'WBTC', 'USDT', 'ETH']
     const others = symbols.filter((symbol) => symbol !== 'DAI')

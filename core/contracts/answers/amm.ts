@@ -122,6 +122,7 @@ export const ammContract: Contract<AMM> = {
   quote: answers(quoteSchema(headSchema), (quote, [swap]) => quoteMismatch(quote, swap)),
   followed: part(followedPricingContract),
   pools: { answer: poolsSchema, longList: { name: 'pools', most: maxStates } },
+  listedPools: answers(list(object<{ readonly pool: string; readonly version: string }>({ pool: text(), version: text() }), maxStates)),
   poolTokens: answers(orNothing(list(text(), maxHops))),
   swap: answers(planSchema),
   tryLoans: answers(list(loanTrialSchema, maxStates)),

@@ -8,7 +8,7 @@ import { badFields, SluiceError } from '../../errors.ts'
 import { isOfOne, type ConnectorContext, type ConnectorsContext, type Handler, type Handlers } from '../context.ts'
 import { badCursor, readLimit } from '../pages.ts'
 import { tradingOf, type NetworkEntry, type VenueEntry } from '../registry.ts'
-import { askEach, isLeftOut, refuseChoice, showLeftOut, venuesOf, withVersion } from './any.ts'
+import { askEach, isLeftOut, type Answer, refuseChoice, showLeftOut, venuesOf, withVersion } from './any.ts'
 import { requireVersion, toQuoteVenue } from './quote.ts'
 
 type TokenPair = Pick<Swap, 'tokenIn' | 'tokenOut'>
@@ -55,11 +55,28 @@ const ammPools: Handler<'AMMPools'> = async (request, context) => {
   const shown: ShownPool[] = []
   await inTurns(deepest.kept.slice(start, start + limit), (each) => shown.push(showPool(each)), at)
   const left = showLeftOut(leftOut, true)
+  const unavailable = answers.flatMap((each) => (isLeftOut(each) ? [] : missingPools(each, pairs, choice)))
   return {
     pools: shown,
+    ...(unavailable.length > 0 && { unavailable }),
     ...(left.length > 0 && { leftOut: left }),
     ...(start + limit < deepest.kept.length && { nextCursor: String(start + limit) }),
   }
+}
+
+/** Pools of a connector's configuration that it did not find. Of more than are kept nobody knows which were left. */
+function missingPools({ venue, answer: { pools } }: Answer<FoundPools>, pairs: readonly TokenPair[], choice: PoolsChoice) {
+  if (pools.length >= choice.most) return []
+  const found = new Set(pools.map(({ pool }) => pool.toLowerCase()))
+  const listed = tradingOf('AMM', venue).listedPools?.(pairs, choice) ?? []
+  return listed
+    .filter(({ pool }) => !found.has(pool.toLowerCase()))
+    .map(({ pool, version }) => ({
+      connector: venue.connector,
+      pool,
+      version,
+      reason: 'it is gone, empty or paused, or does not answer as a pool',
+    }))
 }
 
 /** A pool that was found, and whose. */

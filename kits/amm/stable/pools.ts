@@ -97,6 +97,7 @@ export function stableProtocol(version: string, pools: readonly StablePool[]): P
       const [from, to] = along(pool, passage)
       return { reserveInRaw: pool.state.balances[from] ?? 0n, reserveOutRaw: pool.state.balances[to] ?? 0n }
     },
+    listed: (pairs) => memory.places(pairs).map(({ address }) => address),
   }
 }
 

@@ -134,10 +134,11 @@ function readPool({ address, tokens }: PairAddress, result: CallResult | undefin
   return state ? { address, tokens, state } : null
 }
 
-/** From the first two words; undefined where either reserve is 0. */
+/** From the first two words; undefined where either reserve is 0, or more than a pair can have. */
 function reservesIn(data: string): Reserves | undefined {
   const [reserve0Raw, reserve1Raw] = [wordAt(data, 0), wordAt(data, 1)]
-  return reserve0Raw > 0n && reserve1Raw > 0n ? { reserve0Raw, reserve1Raw } : undefined
+  const isReserve = (raw: bigint) => raw > 0n && raw <= maxReserveRaw
+  return isReserve(reserve0Raw) && isReserve(reserve1Raw) ? { reserve0Raw, reserve1Raw } : undefined
 }
 
 // UniswapV2Pair of @uniswap/v2-core@1.0.1: calls back where there is data.

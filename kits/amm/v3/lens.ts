@@ -4,7 +4,7 @@ import { poolsUnread } from '../deployment.ts'
 import type { PoolReading } from '../protocol.ts'
 import artifact from './artifacts/PoolLens.json' with { type: 'json' }
 import { maxTick, minTick, ticksPerWord, toInt24 } from './math.ts'
-import { maxTicksCrossed, TickTable, type TickLiquidity, type V3PoolState } from './swap.ts'
+import { isPlausible, maxTicksCrossed, TickTable, type TickLiquidity, type V3PoolState } from './swap.ts'
 
 /** How far to read ticks from a pool's price in one direction. */
 export interface TickWindow {
@@ -155,7 +155,10 @@ function readAnswers(
   { hasTickList = false }: Lens,
 ): readonly (PoolAnswer | undefined)[] {
   const bytes = bytesFrom(result.ok ? result.data : '0x')
-  const answers = queries.map(({ keptBy }) => (bytes.flag() ? readAnswer(bytes, keptBy !== undefined, hasTickList) : undefined))
+  const answers = queries.map(({ keptBy }) => {
+    const answer = bytes.flag() ? readAnswer(bytes, keptBy !== undefined, hasTickList) : undefined
+    return answer && isPlausible(answer) ? answer : undefined
+  })
   if (bytes.left() > 0) throw poolsUnread()
   return answers
 }

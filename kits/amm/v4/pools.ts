@@ -64,6 +64,8 @@ export interface PoolLocation {
   readonly tokens: readonly [token0: string, token1: string]
   readonly coinForm: V4PoolState['coinForm']
   readonly query: LensQuery
+  /** It stands in a configuration; others may exist or not. */
+  readonly isConfigured: boolean
 }
 
 /** The pools that may exist between two tokens: those of the standard fees without hooks, and those that are configured. */
@@ -87,11 +89,12 @@ export function poolsBetweenOf(
       const [token0, token1] = sortTokens(tokenOf(currency0), tokenOf(currency1))
       return token0 === tokens[0] && token1 === tokens[1]
     })
-    const locations = [...standard, ...further].map((key): PoolLocation => {
+    const keys = [...standard.map((key) => ({ key, isConfigured: false })), ...further.map((key) => ({ key, isConfigured: true }))]
+    const locations = keys.map(({ key, isConfigured }): PoolLocation => {
       const address = poolId(key)
       const query = { ...initialQuery(address), keptBy: { address: manager, tickSpacing: key.tickSpacing } }
       const coinForm = key.currency0 === zeroAddress ? 'native' : tokens.includes(wrapped) ? 'wrapped' : undefined
-      return { address, key, tokens: [tokenOf(key.currency0), tokenOf(key.currency1)], coinForm, query }
+      return { address, key, tokens: [tokenOf(key.currency0), tokenOf(key.currency1)], coinForm, query, isConfigured }
     })
     return [...new Map(locations.map((location) => [location.address, location])).values()]
   })
@@ -148,6 +151,7 @@ export function v4Protocol({ version, manager, poolsBetween, isAsked = false }: 
       return isEmpty(range, zeroForOne) ? 0n : undefined
     },
     loan: ({ tokens, state }, token) => loanOf(manager, tokens, state, token),
+    listed: (pairs) => memory.places(pairs).flatMap(({ address, isConfigured }) => (isConfigured ? [address] : [])),
   }
 }
 

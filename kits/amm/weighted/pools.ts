@@ -3,7 +3,6 @@ import { AbiCoder, dataSlice, getAddress, id } from 'ethers'
 import { formatRaw } from '../../../core/decimal.ts'
 import { addressInTopic, addressOf, listAt, toInt256, wordAt } from '../../evm/encoding.ts'
 import type { CallResult, EvmLog, Probe } from '../../evm/types.ts'
-import { poolsUnread } from '../deployment.ts'
 import { readBy, type Pair, type Passage, type Place, type Pool, type PoolMemory, type PoolProtocol } from '../protocol.ts'
 import artifact from './artifacts/WeightedLens.json' with { type: 'json' }
 import { complement, divUp, divideUp, inGivenOut, mulUp, outGivenIn, type Side } from './math.ts'
@@ -60,6 +59,7 @@ export function weightedProtocol(version: string, vault: string, ids: readonly s
       const { into, outOf } = holdingsAlong(pool, passage)
       return { reserveInRaw: into.balanceRaw, reserveOutRaw: outOf.balanceRaw }
     },
+    listed: (pairs) => memory.places(pairs).map(({ address }) => address),
   }
 }
 
@@ -121,20 +121,17 @@ function weightedPoolMemory(vault: string, ids: readonly string[]): PoolMemory<W
   return {
     places: (pairs) => listed.filter((pool) => mayHaveOneOf(pool, pairs)),
 
-    read(pools) {
-      if (pools.length === 0) return { calls: [], pools: () => [] }
-      const idsToRead = pools.map(({ id }) => id)
-      return {
-        calls: [lensProbe(vault, idsToRead)],
-        pools: ([result = { ok: false, data: '0x' }]) =>
-          readLens(result, idsToRead).map((pool, index) => {
-            const id = idsToRead[index]
-            if (!pool || id === undefined) return null
-            tokensById.set(id, pool.tokens)
-            return pool
-          }),
-      }
-    },
+    // A probe for each: what one pool answers takes no other away.
+    read: (pools) => ({
+      calls: pools.map(({ id }) => lensProbe(vault, id)),
+      pools: (results) =>
+        pools.map(({ id }, index) => {
+          const pool = readLens(results[index], id)
+          if (!pool) return null
+          tokensById.set(id, pool.tokens)
+          return pool
+        }),
+    }),
 
     follow: Object.values(vaultTopics),
     emitters: [vaultKey],
@@ -193,9 +190,9 @@ const lensTypes = [
   'tuple(address[] tokens, uint256[] balances, uint256[] weights, uint256[] decimals, uint256 swapFee, bool hasScalingFactors, tuple(bool paused, uint256 bufferEnds) ofPool, tuple(bool paused, uint256 bufferEnds) ofVault)[]',
 ]
 
-/** Reads pools of a Vault: contracts/WeightedLens.sol. */
-function lensProbe(vault: string, ids: readonly string[]): Probe {
-  return { code: artifact.bytecode, args: coder.encode(['address', 'bytes32[]'], [vault, ids]) }
+/** Reads a pool of a Vault: contracts/WeightedLens.sol. */
+function lensProbe(vault: string, id: string): Probe {
+  return { code: artifact.bytecode, args: coder.encode(['address', 'bytes32[]'], [vault, [id]]) }
 }
 
 interface LensAnswer {
@@ -209,21 +206,16 @@ interface LensAnswer {
   readonly ofVault: Pause
 }
 
-/**
- * Each pool, in the order of the ids; undefined where there is none.
- * @throws SluiceError NETWORK where the node did not run the lens to its end
- */
-function readLens(result: CallResult, ids: readonly string[]): readonly (Pool<WeightedState> | undefined)[] {
-  const answers = decodeLens(result)
-  if (answers?.length !== ids.length) throw poolsUnread()
-  return ids.map((id, index) => answers[index] && poolOf(id, answers[index]))
+/** Undefined where there is no such pool, or where what should be one does not answer so. */
+function readLens(result: CallResult | undefined, id: string): Pool<WeightedState> | undefined {
+  const answer = result?.ok ? decodeLens(result.data) : undefined
+  return answer && poolOf(id, answer)
 }
 
-function decodeLens({ ok, data }: CallResult): readonly LensAnswer[] | undefined {
-  if (!ok) return undefined
+function decodeLens(data: string): LensAnswer | undefined {
   try {
-    const [answers] = coder.decode(lensTypes, data)
-    return [...answers]
+    const [[answer]] = coder.decode(lensTypes, data)
+    return answer
   } catch {
     // The data is the revert reason of a call that the lens made.
     return undefined
@@ -231,6 +223,7 @@ function decodeLens({ ok, data }: CallResult): readonly LensAnswer[] | undefined
 }
 
 const maxDecimals = 18n
+const oneX18 = 10n ** 18n
 
 /** Undefined for other kinds of pools: a token without decimals or with too many, or without a weight. */
 function poolOf(
@@ -241,7 +234,8 @@ function poolOf(
     const [balanceRaw = 0n, weight = 0n, decimal = maxDecimals + 1n] = [balances[index], weights[index], decimals[index]]
     return balanceRaw > 0n && weight > 0n && decimal <= maxDecimals ? [{ balanceRaw, weight, scale: 10n ** (maxDecimals - decimal) }] : []
   })
-  if (holdings.length === 0 || holdings.length < tokens.length) return undefined
+  if (holdings.length === 0 || holdings.length < tokens.length || swapFee >= oneX18) return undefined
+  if (holdings.some(({ balanceRaw, weight }) => balanceRaw > maxBalanceRaw || weight > oneX18)) return undefined
   const pauseOf = ({ paused, bufferEnds }: Pause): Pause => ({ paused, bufferEnds })
   const state = { holdings, swapFee, squares: hasScalingFactors, ofPool: pauseOf(ofPool), ofVault: pauseOf(ofVault) }
   return { address: poolAddress(id), tokens: [...tokens], state }

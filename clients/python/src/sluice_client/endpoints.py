@@ -1147,6 +1147,14 @@ class AMMPoolsResponseLeftOut(TypedDict):
     error: AMMPoolsResponseLeftOutError
 
 
+@final
+class AMMPoolsResponseUnavailable(TypedDict):
+    connector: str
+    pool: str
+    version: str
+    reason: str
+
+
 class _AMMPoolsResponse(TypedDict):
     pools: list[AMMPoolsResponsePools]  # Those that take the most base at the largest percentage first.
     network: str
@@ -1157,6 +1165,7 @@ class _AMMPoolsResponse(TypedDict):
 @final
 class AMMPoolsResponse(_AMMPoolsResponse, total=False):
     leftOut: list[AMMPoolsResponseLeftOut]  # With `any`: the connectors that gave no price in time or refused, and in a trade those that failed its checks before anything was signed. Those without a pool that has enough only with `candidates`.
+    unavailable: list[AMMPoolsResponseUnavailable]  # What is missing in this answer, and why. Absent: nothing is missing.
     nextCursor: str  # Present if there are more pages.
 
 
