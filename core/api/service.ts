@@ -8,6 +8,7 @@ import {
   NetworkName,
   pageFields,
   TransactionHash,
+  unavailable,
   WalletAddress,
   ConnectorName,
 } from './endpoint.ts'
@@ -308,6 +309,7 @@ export const TransactionsRequest = request({
 })
 export const TransactionsResponse = response({
   transactions: Type.Array(JournaledTransaction, { description: 'Newest first.' }),
+  unavailable: unavailable({ id: Type.String({ description: 'Of its row in the store, `key` of the table `entries` or `archived`.' }) }),
   nextCursor: Type.Optional(Type.String({ description: 'There are more entries: request them with this as `cursor`.' })),
 })
 

@@ -62,9 +62,10 @@ export const serviceHandlers = {
     if (request.cursor !== undefined && !cursorPattern.test(request.cursor)) throw badCursor()
     const limit = readLimit(request.limit, services.settings)
     const addresses = visibleWallets(caller)
-    const { entries, nextCursor } = await services.transactions.list({ ...request, limit, ...(addresses && { addresses }) })
+    const { entries, damaged, nextCursor } = await services.transactions.list({ ...request, limit, ...(addresses && { addresses }) })
     return {
       transactions: entries.map((entry) => showTransaction(entry, services.transactions.status)),
+      ...(damaged && { unavailable: damaged.map((id) => ({ id, reason: 'its row in the store is damaged: the log says how' })) }),
       ...(nextCursor !== undefined && { nextCursor }),
     }
   },

@@ -74,6 +74,8 @@ export const rowOfHash = (store: Store, table: 'entries' | 'archived', chain: st
 /** Newest first. */
 interface ArchivedPage {
   entries: readonly Entry[]
+  /** Keys of those that cannot be read. */
+  damaged: readonly string[]
   /** Everything with this key or a newer one was looked at; absent: everything was. */
   upTo?: string
 }
@@ -93,19 +95,20 @@ export async function listArchived(
   onDamage: (error: unknown) => void,
 ): Promise<ArchivedPage> {
   const entries: Entry[] = []
+  const damaged: string[] = []
   let before = filter.cursor
   for (let looked = 0; looked < maxRows; looked += pageRows) {
     if (looked > 0) await nextTurn()
     const rows = await selectPage(store, filter, before)
     for (const row of rows) {
       before = row.key
-      const entry = isOf(row, filter) ? readOr(row, onDamage) : undefined
+      const entry = isOf(row, filter) ? readOr(row, onDamage, damaged) : undefined
       if (entry && (filter.state === undefined || entry.state === filter.state)) entries.push(entry)
-      if (entries.length === limit) return { entries, upTo: before }
+      if (entries.length === limit) return { entries, damaged, upTo: before }
     }
-    if (rows.length < pageRows) return { entries }
+    if (rows.length < pageRows) return { entries, damaged }
   }
-  return before === undefined ? { entries } : { entries, upTo: before }
+  return before === undefined ? { entries, damaged } : { entries, damaged, upTo: before }
 }
 
 function selectPage(store: Store, { txHash, requestId, idempotencyKey }: EntryFilter, before: string | undefined) {
@@ -134,11 +137,13 @@ function isOf(row: Pick<ArchivedRow, 'chain' | 'network' | 'address'>, { chain, 
   )
 }
 
-function readOr(row: BodyRow, onDamage: (error: unknown) => void): Entry | undefined {
+/** @param damaged receives the key of one that cannot be read */
+function readOr(row: BodyRow, onDamage: (error: unknown) => void, damaged: string[]): Entry | undefined {
   try {
     return readArchivedBody(row)
   } catch (error) {
     onDamage(error)
+    damaged.push(row.key)
     return undefined
   }
 }

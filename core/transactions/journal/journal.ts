@@ -126,6 +126,8 @@ export interface EntryFilter {
 export interface EntryPage {
   /** Newest first. */
   entries: readonly Entry[]
+  /** Keys of entries of the page that cannot be read. */
+  damaged?: readonly string[]
   nextCursor?: string
 }
 

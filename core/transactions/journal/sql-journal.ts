@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sql, type ExpressionBuilder } from 'kysely'
 import type { Log } from '../../contracts/index.ts'
+import { SluiceError } from '../../errors.ts'
 import { walletNumber } from '../../store/compact.ts'
 import type { Store } from '../../store/store.ts'
 import type { Tables } from '../../store/tables.ts'
@@ -36,26 +37,34 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>): Journal {
   }
 
   /** The rows that can be read. */
-  function readable<R, T>(rows: readonly R[], read: (row: R) => T): T[] {
+  function readable<R, T>(rows: readonly R[], read: (row: R) => T, onDamaged?: (row: R) => void): T[] {
     return rows.flatMap((row) => {
       try {
         return [read(row)]
       } catch (error) {
         onDamage(error)
+        onDamaged?.(row)
         return []
       }
     })
   }
 
   /** As many as a caller asks for. */
-  async function readPage(rows: readonly BodyRow[]): Promise<Entry[]> {
+  async function readPage(rows: readonly BodyRow[]): Promise<{ entries: Entry[]; damaged: string[] }> {
     const entries: Entry[] = []
+    const damaged: string[] = []
     for (let start = 0; start < rows.length; start += bodyRows) {
       if (start > 0) await nextTurn()
-      entries.push(...readable(rows.slice(start, start + bodyRows), readBody))
+      entries.push(...readable(rows.slice(start, start + bodyRows), readBody, ({ key }) => damaged.push(key)))
     }
-    return entries
+    return { entries, damaged }
   }
+
+  const pageOf = (entries: readonly Entry[], damaged: readonly string[], nextCursor: string | undefined): EntryPage => ({
+    entries,
+    ...(damaged.length > 0 && { damaged }),
+    ...(nextCursor !== undefined && nextCursor !== '' && { nextCursor }),
+  })
 
   async function newestEventId(upTo: number): Promise<number> {
     const newest = await store.read((db) =>
@@ -73,7 +82,7 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>): Journal {
   /** Newest first. The archived ones are read last: an entry that is moved meanwhile is there twice, and shown once. */
   async function pageWithArchived(rows: readonly BodyRow[], filter: EntryFilter, limit: number): Promise<EntryPage> {
     const archived = await listArchived(store, filter, limit + 1, onDamage)
-    const journaled = await readPage(rows)
+    const { entries: journaled, damaged } = await readPage(rows)
     const known = new Set(rows.map(({ key }) => key))
     // What is older than this was not looked at everywhere: it waits for the next page.
     const from = [archived.upTo ?? '', (rows.length > limit ? rows.at(-1)?.key : undefined) ?? ''].reduce((a, b) => (a > b ? a : b))
@@ -82,7 +91,12 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>): Journal {
       .toSorted((a, b) => (a.key < b.key ? 1 : -1))
     const entries = merged.slice(0, limit)
     const nextCursor = merged.length > limit ? entries.at(-1)?.key : from
-    return nextCursor ? { entries, nextCursor } : { entries }
+    const upTo = merged.length > limit ? (entries.at(-1)?.key ?? from) : from
+    return pageOf(
+      entries,
+      [...damaged, ...archived.damaged].filter((key) => key >= upTo),
+      nextCursor,
+    )
   }
 
   /** Those that can be read, archived ones too. */
@@ -124,7 +138,7 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>): Journal {
           .orderBy('key')
           .execute(),
       )
-      return rows.map(readBody)
+      return rows.map(readOpen)
     },
     async outstanding({ chain, network, address }) {
       const rows = await store.read((db) =>
@@ -138,7 +152,7 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>): Journal {
           .orderBy('key')
           .execute(),
       )
-      return rows.map(readBody)
+      return rows.map(readOpen)
     },
     // Reads no bodies, so that a damaged one blocks its own wallet only.
     async openQueues() {
@@ -155,9 +169,8 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>): Journal {
       const rows = await listEntries(store, filter, limit + 1)
       if (includesArchived(filter)) return pageWithArchived(rows, filter, limit)
       const page = rows.slice(0, limit)
-      const entries = await readPage(page)
-      const last = page.at(-1)
-      return rows.length > limit && last ? { entries, nextCursor: last.key } : { entries }
+      const { entries, damaged } = await readPage(page)
+      return pageOf(entries, damaged, rows.length > limit ? page.at(-1)?.key : undefined)
     },
     async eventsAfter(id, filter) {
       const { addresses, limit } = filter
@@ -203,6 +216,22 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>): Journal {
       markEvents: async () => markEvents(store, await lastEventId()),
       deleteEvents: (olderThanMs) => deleteEvents(store, olderThanMs),
     },
+  }
+}
+
+/** @throws SluiceError SERVICE_UNINITIALIZED where it is damaged: what its wallet has sent is not known, so that nothing is signed for the wallet */
+function readOpen(row: BodyRow): Entry {
+  try {
+    return readBody(row)
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : 'It cannot be read.'
+    throw new SluiceError(
+      'SERVICE_UNINITIALIZED',
+      `An open transaction of the wallet is not known, so that nothing is signed for it. ${reason}`,
+      {
+        cause,
+      },
+    )
   }
 }
 

@@ -263,12 +263,19 @@ class TransactionsResponseTransactions(_TransactionsResponseTransactions, total=
     archived: bool  # true: it ended long ago and left the journal. This is its outcome; the archive has all of it.
 
 
+@final
+class TransactionsResponseUnavailable(TypedDict):
+    id: str  # Of its row in the store, `key` of the table `entries` or `archived`.
+    reason: str
+
+
 class _TransactionsResponse(TypedDict):
     transactions: list[TransactionsResponseTransactions]  # Newest first.
 
 
 @final
 class TransactionsResponse(_TransactionsResponse, total=False):
+    unavailable: list[TransactionsResponseUnavailable]  # What is missing in this answer, and why. Absent: nothing is missing.
     nextCursor: str  # There are more entries: request them with this as `cursor`.
 
 

@@ -1,0 +1,106 @@
+// Rows of the journal that cannot be read: the others are listed, replayed and taken up, and what is missing is told.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { expect } from 'chai'
+import { sql } from 'kysely'
+import { rpcTo } from '../../core/devnet/anvil.ts'
+import { pack } from '../../core/store/compact.ts'
+import { openStore } from '../../core/store/open-store.ts'
+import { startServer, type TestServer } from '../../testkit/server.ts'
+import { follow } from '../events/client.ts'
+import { silent } from '../transactions/site.ts'
+import { admins, local, mined, oneChain, others, outcome, traders } from './shared-server.ts'
+
+const spender = '0x00000000000000000000000000000000000000A7'
+const wallets = [admins, admins, traders, others] as const
+
+describe('a journal with rows that cannot be read', () => {
+  let home: string
+  let server: TestServer
+  const hashes: string[] = []
+  // A server that starts its own devnet forgets the journal of the one before.
+  const start = () => startServer({ ...oneChain, between: asBefore }, home)
+  /** The chain is a new one with each start: what wallets have sent counts. */
+  async function asBefore(rpcUrl: string): Promise<string> {
+    const sent = wallets.slice(0, hashes.length)
+    for (const address of new Set(sent))
+      await rpcTo(rpcUrl)('anvil_setNonce', address, `0x${sent.filter((each) => each === address).length}`)
+    return rpcUrl
+  }
+  const approve = (address: string) => server.client.post('/evm/approve', { ...local, address, spender, token: 'WETH', amount: '1' })
+  const listed = async () => (await server.client.get('/transactions')).body
+
+  /** Waits until all transactions are final in the journal. */
+  async function allFinal(): Promise<void> {
+    const until = Date.now() + 40_000
+    while ((await listed()).transactions.some(({ final }: { final: boolean }) => !final)) {
+      if (Date.now() > until) throw new Error('not final')
+      await rpcTo(server.rpcUrl)('evm_mine')
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
+  }
+
+  before(async () => {
+    home = await mkdtemp(path.join(tmpdir(), 'sluice-'))
+    server = await start()
+    for (const address of wallets) {
+      const answer = await approve(address)
+      expect(outcome(answer), answer.text).to.equal('200')
+      await mined(server.client, answer.body.txHash)
+      hashes.push(answer.body.txHash)
+    }
+    await allFinal()
+    await server.stop()
+  })
+  after(async () => {
+    await server?.stop()
+    await rm(home, { recursive: true, force: true })
+  })
+
+  it('lists, replays and takes up the others, and says what is missing', async () => {
+    const damaged = pack('{"key":1}')
+    const store = await openStore({ dataDir: server.settings.data.dir, serverName: 'test', log: silent })
+    const ids = (await store.read((db) => db.selectFrom('entries').select('key').orderBy('key').execute())).map(({ key }) => key)
+    const [ended = '', , open = '', last = ''] = ids
+    const [event] = await store.read((db) => db.selectFrom('events').select('id').where('entry_key', '=', last).orderBy('id').execute())
+    await store.write(async (tx) => {
+      await tx.updateTable('entries').set({ body: damaged }).where('key', '=', ended).execute()
+      const lane = `ethereum/local/${traders.toLowerCase()}`
+      await tx.updateTable('entries').set({ body: damaged, final: 0, state: 'BROADCAST', lane }).where('key', '=', open).execute()
+      await tx
+        .updateTable('events')
+        .set('change', sql`'damaged'`)
+        .where('id', '=', event?.id ?? 0)
+        .execute()
+    })
+    await store.close()
+    server = await start()
+
+    const { transactions, unavailable } = await listed()
+    expect(transactions.map(({ txHash }: { txHash: string }) => txHash)).to.deep.equal([hashes[3], hashes[1]])
+    expect(unavailable.map(({ id }: { id: string }) => id)).to.have.members([ended, open])
+    expect(unavailable[0].reason).to.contain('damaged')
+    const page = await server.client.get('/transactions', { limit: '1' })
+    expect([page.body.transactions.length, page.body.nextCursor]).to.deep.equal([1, last])
+    expect(page.body).to.not.have.property('unavailable')
+
+    const follower = await follow(server, { topics: 'transactions', lastEventId: '0' })
+    await follower.hears('the last event of the last transaction', ({ data }) => data.txHash === hashes[3] && data.final)
+    const told = follower.told.filter(({ topic }) => topic === 'transactions')
+    expect(new Set(told.map(({ data }) => data.txHash ?? hashes[3]))).to.deep.equal(new Set([hashes[1], hashes[3]]))
+    expect(told.map(({ id }) => id)).to.not.include(String(event?.id))
+
+    // What the wallet's open transaction is nobody knows, so that no nonce of it is given away.
+    const blocked = await approve(traders)
+    expect(outcome(blocked), blocked.text).to.equal('503 SERVICE_UNINITIALIZED')
+    expect(blocked.body.message).to.contain(open)
+    for (const address of [admins, others]) {
+      const { body, text } = await approve(address)
+      expect(body.txHash, text).to.be.a('string')
+      await mined(server.client, body.txHash)
+      await follower.hears('the new transaction', ({ data }) => data.txHash === body.txHash)
+    }
+    await follower.close()
+  })
+})
