@@ -126,12 +126,21 @@ export function createNode({ url, dialect, timeoutMs, firstBackoffMs, meter, log
     }
   }
 
-  /** Calls that a family can split are asked in pieces that the node takes, and their results joined. */
-  async function askInPieces(calls: readonly RpcCall[], batched: boolean, at: At, over: Http): Promise<readonly RpcAnswer[]> {
+  /**
+   * Calls that a family can split are asked in pieces that the node takes, and their results joined.
+   * @param most for one piece, whatever else the node takes, so that this ends
+   */
+  async function askInPieces(
+    calls: readonly RpcCall[],
+    batched: boolean,
+    at: At,
+    over: Http,
+    most = Infinity,
+  ): Promise<readonly RpcAnswer[]> {
     const { split } = dialect
     if (!split || !batched) return askInParts(calls, batched, at, over)
     const pieces = calls.map((call) => {
-      const max = limits.max(call.method)
+      const max = Math.min(most, limits.max(call.method))
       return (call.size ?? 0) > max ? split(call, max) : undefined
     })
     const found = await askInParts(
@@ -141,20 +150,30 @@ export function createNode({ url, dialect, timeoutMs, firstBackoffMs, meter, log
       over,
     )
     let next = 0
-    const answers = calls.map((call, index): RpcAnswer | RpcCall => {
+    const answers = calls.map((call, index): RpcAnswer | { readonly call: RpcCall; readonly max: number } => {
       const piece = pieces[index]
       const own = found.slice(next, (next += piece?.calls.length ?? 1))
       const error = own.find((each) => each.error)?.error
-      // The limit is at most half of what it was, so that this ends.
-      if (error?.fault?.is === 'too-large' && error.max !== undefined && split(call, error.max)) return call
+      if (error?.fault?.is === 'too-large' && error.max !== undefined && split(call, error.max)) return { call, max: error.max }
       if (error || !piece) return error ? { error } : (own[0] ?? {})
       return { result: piece.join(own.map(({ result }) => result)) }
     })
-    return Promise.all(answers.map(async (each) => ('method' in each ? ((await askInPieces([each], batched, at, over))[0] ?? {}) : each)))
+    return Promise.all(
+      answers.map(async (each) => ('call' in each ? ((await askInPieces([each.call], batched, at, over, each.max))[0] ?? {}) : each)),
+    )
   }
 
-  /** In requests of the size that the node takes, as far as that is known; what it refuses for its size is asked again in smaller ones. */
-  async function askInParts(calls: readonly RpcCall[], batched: boolean, at: At, over: Http): Promise<readonly RpcAnswer[]> {
+  /**
+   * In requests of the size that the node takes, as far as that is known; what it refuses for its size is asked again in smaller ones.
+   * @param mostCalls of one request, whatever else the node takes, so that this ends
+   */
+  async function askInParts(
+    calls: readonly RpcCall[],
+    batched: boolean,
+    at: At,
+    over: Http,
+    mostCalls = Infinity,
+  ): Promise<readonly RpcAnswer[]> {
     const answers: RpcAnswer[] = calls.map(({ method, size = 0, smallest }) =>
       size > limits.max(method) && !smallest ? tooLarge(method, limits.max(method)) : {},
     )
@@ -163,9 +182,10 @@ export function createNode({ url, dialect, timeoutMs, firstBackoffMs, meter, log
       const request = { jsonrpc: '2.0', id: (lastId += 1), method, params }
       return { json: JSON.stringify(request), id: request.id, method, size, smallest, index }
     })
-    const maxCalls = limits.max('batch')
+    const maxCalls = Math.min(mostCalls, limits.max('batch'))
     const parts = batched ? splitBatch(sent, dialect.maxBodyBytes ?? Infinity, maxCalls) : [sent]
     const refused: number[] = []
+    let smaller = maxCalls
     const ask = async (part: readonly SentCall[]): Promise<void> => {
       const asList = batched && maxCalls > 1
       const texts = part.map(({ json }) => json)
@@ -175,7 +195,9 @@ export function createNode({ url, dialect, timeoutMs, firstBackoffMs, meter, log
       for (const [index, each] of part.entries()) {
         const answer = judged[index] ?? {}
         answers[each.index] = learnSize(answer, each)
-        if (asList && isRefusedBatch(answer, each, part.length)) refused.push(each.index)
+        if (!asList || !isRefusedBatch(answer, each, part.length)) continue
+        refused.push(each.index)
+        smaller = Math.min(smaller, limits.refused('batch', part.length, textOf(answer.error ?? { message: '' })))
       }
       throwNodeTrouble(judged, part, response)
       if (asList && !judged.some(({ error }) => error?.fault?.is === 'too-large')) limits.took('batch', part.length)
@@ -187,6 +209,7 @@ export function createNode({ url, dialect, timeoutMs, firstBackoffMs, meter, log
       batched,
       at,
       over,
+      smaller,
     )
     for (const [position, index] of refused.entries()) answers[index] = again[position] ?? {}
     return answers
@@ -201,9 +224,7 @@ export function createNode({ url, dialect, timeoutMs, firstBackoffMs, meter, log
 
   /** Whether it is asked again in a smaller batch. A call whose asker can make it smaller is left to that. */
   function isRefusedBatch({ error }: RpcAnswer, { size }: SentCall, length: number): boolean {
-    if (error?.fault?.is !== 'too-large' || (error.fault.of === 'call' && (size !== undefined || length === 1))) return false
-    limits.refused('batch', length, textOf(error))
-    return true
+    return error?.fault?.is === 'too-large' && !(error.fault.of === 'call' && (size !== undefined || length === 1))
   }
 
   function learnSize(answer: RpcAnswer, { method, size, smallest }: SentCall): RpcAnswer {

@@ -38,4 +38,44 @@ describe('what a node takes at most', () => {
     expect(limits.refused('batch', 100, 'batch too large')).to.equal(50)
     expect(limits.refused('batch', 50, 'batch too large')).to.equal(25)
   })
+
+  it('that was refused although as much was taken before is asked for again after a second', () => {
+    let now = 0
+    const limits = createNodeLimits('node', silent, () => now)
+    limits.took('eth_getLogs', 5_000)
+    expect(limits.refused('eth_getLogs', 2, 'query returned more than 10000 results')).to.equal(1)
+    expect(limits.max('eth_getLogs')).to.equal(1)
+    now += 1_000
+    expect(limits.max('eth_getLogs')).to.equal(5_000)
+    limits.took('eth_getLogs', 5_000)
+    expect(limits.max('eth_getLogs')).to.equal(Infinity)
+    expect(limits.learned()).to.deep.equal({})
+  })
+
+  it('is asked for less and less often while it is refused, and after an hour with twice the size', () => {
+    let now = 0
+    const limits = createNodeLimits('node', silent, () => now)
+    limits.took('batch', 20)
+    expect(limits.refused('batch', 20, 'Batch of more than 3 requests are not allowed')).to.equal(3)
+    let refusals = 0
+    for (; now < hourMs; now += 500) {
+      if (limits.max('batch') === 3) continue
+      expect(limits.refused('batch', 20, 'Batch of more than 3 requests are not allowed')).to.equal(3)
+      refusals += 1
+    }
+    expect(refusals).to.be.within(9, 12)
+    expect(limits.learned()).to.deep.equal({ batch: 3 })
+    now += hourMs
+    expect(limits.max('batch')).to.equal(6)
+  })
+
+  it('is what was taken in the last hour', () => {
+    let now = 0
+    const limits = createNodeLimits('node', silent, () => now)
+    limits.took('batch', 20)
+    now += hourMs
+    limits.refused('batch', 20, 'batch requests are not allowed')
+    now += 1_000
+    expect(limits.max('batch')).to.equal(10)
+  })
 })
