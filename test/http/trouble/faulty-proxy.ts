@@ -118,6 +118,15 @@ export const saying =
     response.writeHead(status, json).end(JSON.stringify(Array.isArray(answers) ? told : told[0]))
   }
 
+/** One row answers all calls of a request: as an object, as a list of it alone, or as a page for people. */
+export const sayingOfAll =
+  ({ code, message, data }: NodeErrorRow, { status, asPage, asList }: { status: number; asPage: boolean; asList: boolean }): Fault =>
+  ({ response }) => {
+    if (asPage) return response.writeHead(status, { 'content-type': 'text/html' }).end(`<html><body>${message}</body></html>`)
+    const told = { jsonrpc: '2.0', id: null, error: { ...(!Number.isNaN(code) && { code }), message, ...(data !== undefined && { data }) } }
+    return response.writeHead(status, json).end(JSON.stringify(asList ? [told] : told))
+  }
+
 export async function startFaultyProxy(): Promise<FaultyProxy> {
   let fault = healthy
   const server = createServer((request, response) => void take(request, response).catch(() => response.destroy()))

@@ -126,3 +126,17 @@ export const everything: readonly Question[] = [
     (client) => client.get('/network/balances', { ...proxied, address: others, tokenSymbols: ['WETH', 'DAI'] }),
   ],
 ]
+
+/** Those whose whole answer is the same each time, as long as nobody but these questions changes the chain. */
+export const unchanging: ReadonlySet<string> = new Set([
+  'AMMLiquidityPositions',
+  'CLOBMarkets',
+  'CLOBOrders',
+  'CLOBBalances',
+  'PerpAMMPairs',
+  'PerpAMMMarketStatus',
+  'PerpAMMPosition',
+  'PerpAMMMargin',
+  'PerpAMMBalance',
+  'NetworkBalances of others',
+])
