@@ -61,13 +61,16 @@ describe('calls to the node for trades, counted by a proxy', function () {
     for (let tries = 0; tries < 4; tries += 1) await confirmed(await sell())
   }
 
-  async function sell(): Promise<string> {
-    await stage.server.client.get('/amm/price', { ...uniswap, base: 'ETH', quote: 'USDC', side: 'SELL', amount: '0.01' })
-    const body = { ...uniswap, version: 'v2', base: 'ETH', quote: 'USDC', side: 'SELL', amount: '0.01', address: admins }
-    const answer = await stage.server.client.post('/amm/trade', body)
+  async function make(trade: Readonly<Record<string, string>>): Promise<string> {
+    const { version: _any, ...priced } = trade
+    await stage.server.client.get('/amm/price', { ...uniswap, ...priced })
+    const answer = await stage.server.client.post('/amm/trade', { ...uniswap, ...trade, address: admins })
     expect(outcome(answer), answer.text).to.equal('200')
     return answer.body.txHash
   }
+  const sell = () => make({ version: 'v2', base: 'ETH', quote: 'USDC', side: 'SELL', amount: '0.01' })
+  /** As where there is no pool of v2: routers of v3 take the most that is paid, and give the rest of the coin back. */
+  const buy = () => make({ version: 'v3', base: 'USDC', quote: 'ETH', side: 'BUY', amount: '25' })
 
   /** By the journal alone, which asks no node. */
   async function confirmed(txHash: string): Promise<void> {
@@ -96,6 +99,14 @@ describe('calls to the node for trades, counted by a proxy', function () {
       expect(asked.length, asked.join()).to.be.at.most(2 * mostCalls)
     })
   }
+
+  it(`are at most ${mostCalls} for a BUY through pools of v3 alone`, async () => {
+    await start({ confirmations: 2 })
+    for (let trade = 0; trade < 4; trade += 1) await confirmed(await buy())
+    asked = []
+    for (let trade = 0; trade < 2; trade += 1) await confirmed(await buy())
+    expect(asked.length, asked.join()).to.be.at.most(2 * mostCalls)
+  })
 
   it(`are at most ${mostCalls} for each of several at once`, async () => {
     await start({ confirmations: 4 })
