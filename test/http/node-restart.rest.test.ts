@@ -68,7 +68,7 @@ describe('a node that is stopped and started again', () => {
       const answers = await Promise.all(asked())
       if (answers.every(isAway)) break
       for (const answer of answers) expect(outcome(answer), answer.text).to.equal('503 NETWORK')
-      if (Date.now() > until) throw new Error(answers.map(({ text, headers }) => `${text} ${headers['retry-after']}`).join('\n'))
+      if (Date.now() > until) throw new Error(answers.map(({ text, headers }) => `${text} ${String(headers['retry-after'])}`).join('\n'))
     }
     expect((await client.get('/network/poll', { ...local, txHash: pending.body.txHash })).body.txStatus).to.not.equal(1)
 
