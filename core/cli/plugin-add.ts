@@ -1,6 +1,7 @@
 // `sluice plugin add|update`: fetches a plugin of a third party, shows what it may do, and puts it where the server takes it up.
 import { Command } from 'commander'
 import { lockFile, readLock } from '../config/lock.ts'
+import { didYouMean } from '../config/problems.ts'
 import { command } from '../layout.ts'
 import { pluginOnDisk, record } from '../loader/allow.ts'
 import { PluginFault, trustCure } from '../loader/refusal.ts'
@@ -56,8 +57,10 @@ async function added(source: string, { yes, trusted, name, url }: AddOptions, se
 }
 
 async function updated(name: string, version: string | undefined, { yes, url }: AddOptions, settings: Settings): Promise<string> {
-  const before = readLock(settings.confDir)[name]
-  if (before === undefined) throw new Error(`${name} is not in ${lockFile(settings.confDir)}: ${command} plugin add <source>`)
+  const lock = readLock(settings.confDir)
+  const before = lock[name]
+  if (before === undefined)
+    throw new Error(`${name} is not in ${lockFile(settings.confDir)}${didYouMean(name, Object.keys(lock))}: ${command} plugin add <source>`)
   await putBackLeftovers(settings)
   const { plugin } = pluginOnDisk(name, settings)
   const { sha256, source } = before

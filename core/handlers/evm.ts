@@ -23,7 +23,7 @@ const evmApprove: Handler<'EVMApprove'> = async (request, context) => {
   const spenders = amountRaw === 0n ? { ...named, addresses: named.all } : named
   if (amountRaw !== 0n) {
     requireMayApprove(spenders, network, services)
-    refuseOfQuarantined(spenders, network, services.registry)
+    await refuseOfQuarantined(spenders, network, services.registry, services.quarantine)
   }
   requireExact(spenders, amountRaw, network, services)
 

@@ -1,8 +1,9 @@
 import type { JournaledTransaction, ShownPlugin } from '../api/index.ts'
+import { didYouMean } from '../config/problems.ts'
 import type { NetworkNames } from '../contracts/index.ts'
 import { fromRaw } from '../decimal.ts'
 import { badFields } from '../errors.ts'
-import { oneLine, printable } from '../printable.ts'
+import { named, printable } from '../printable.ts'
 import { dayMs } from '../transactions/archiver.ts'
 import { isFinal, txHashOf, type Entry, type JournaledPermit } from '../transactions/entry.ts'
 import type { EndedPosition } from '../transactions/journal/journal.ts'
@@ -26,7 +27,7 @@ export const serviceHandlers = {
     if (lifted.length === 0) {
       const known = registry.plugins.filter((each) => each.quarantine).map(({ name }) => name)
       const names = known.length === 0 ? 'no plugin is' : `these are: ${known.join(', ')}`
-      throw badFields([{ field: 'plugin', problem: `"${plugin}" is not quarantined; ${names}` }])
+      throw badFields([{ field: 'plugin', problem: `"${plugin}" is not quarantined${didYouMean(plugin, known)}; ${names}` }])
     }
     return {
       plugin,
@@ -89,7 +90,7 @@ export function showPlugin(entry: PluginEntry, seesWallet: (of: { address: strin
   return {
     name,
     kind,
-    version: oneLine(version),
+    version: named(version),
     trading_type: [...trading_type],
     available_networks: copyNetworks(available_networks),
     state,
@@ -97,9 +98,9 @@ export function showPlugin(entry: PluginEntry, seesWallet: (of: { address: strin
     ...(allowedBy && { allowedBy }),
     ...(sha256 !== undefined && { sha256 }),
     ...(reason !== undefined && { reason: printable(reason) }),
-    ...(notTakenUp !== undefined && { notTakenUp }),
-    ...(earlier.length > 0 && { earlier: [...earlier] }),
-    ...(deprecated.length > 0 && { deprecated: [...deprecated] }),
+    ...(notTakenUp !== undefined && { notTakenUp: printable(notTakenUp) }),
+    ...(earlier.length > 0 && { earlier: earlier.map((each) => ({ ...each, version: named(each.version) })) }),
+    ...(deprecated.length > 0 && { deprecated: deprecated.map(printable) }),
     ...(quarantine && { quarantine: showQuarantine(quarantine, seesWallet) }),
     ...(stillStarting.length > 0 && { starting: stillStarting }),
     ...(deaths && { host: { deaths: deaths() } }),

@@ -2,7 +2,7 @@
 import { didYouMean } from '../config/problems.ts'
 import { approvableOf, type At } from '../contracts/index.ts'
 import { badFields, SluiceError } from '../errors.ts'
-import { quarantinedError } from '../transactions/quarantine.ts'
+import type { Quarantine } from '../transactions/quarantine.ts'
 import { isUnlimited } from '../wallet/policy.ts'
 import { readMoment } from './read-fields.ts'
 import { notYet, type NetworkEntry, type Registry } from './registry.ts'
@@ -85,17 +85,31 @@ export function requireMayApprove(
   )
 }
 
-/** A spender of quarantined plugins alone gets nothing more. @throws SluiceError FORBIDDEN */
-export function refuseOfQuarantined(
+/**
+ * A spender of quarantined plugins alone gets nothing more. The store is asked: another server may have quarantined one a moment ago.
+ * @throws SluiceError FORBIDDEN
+ */
+export async function refuseOfQuarantined(
   { addresses }: Pick<Spenders, 'addresses'>,
   on: NetworkEntry,
-  registry: Pick<Registry, 'venuesOn' | 'quarantined'>,
-): void {
+  registry: Pick<Registry, 'venuesOn'>,
+  quarantine: Pick<Quarantine, 'refuse'>,
+): Promise<void> {
   const venues = registry.venuesOn(on.chain, on.network)
+  const refusalOf = (connector: string): Promise<SluiceError | undefined> =>
+    quarantine.refuse(connector).then(
+      () => undefined,
+      (error: unknown) => {
+        if (error instanceof SluiceError && error.name === 'FORBIDDEN') return error
+        throw error
+      },
+    )
   for (const spender of addresses) {
     const own = venues.filter(({ impl }) => Object.values(approvableOf(impl)).includes(spender))
-    const [first] = own
-    if (first && own.every(({ connector }) => registry.quarantined(connector))) throw quarantinedError(first.connector)
+    if (own.some(({ builtIn }) => builtIn)) continue
+    const refusals = await Promise.all([...new Set(own.map(({ connector }) => connector))].map(refusalOf))
+    const [first] = refusals
+    if (first && refusals.every((each) => each !== undefined)) throw first
   }
 }
 

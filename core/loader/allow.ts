@@ -12,6 +12,7 @@ import { isOutdated } from '../wallet/policy-files.ts'
 import { isTooCostly, newSealing, noteRemoved, seal, sealKey, sinceOf, timeOfRecord, usualN } from '../wallet/lock-seal.ts'
 import { allowedPlugins, copyOf } from './consent.ts'
 import { examinePlugin } from './examine.ts'
+import { didYouMean } from '../config/problems.ts'
 import { findPlugins, type FoundPlugin } from './find.ts'
 import { isKept, keepPlugin, keptFolder, readPluginFiles, type PluginFiles } from './plugin-files.ts'
 import { diskFault, PluginFault } from './refusal.ts'
@@ -33,7 +34,7 @@ export function pluginOnDisk(name: string, { plugins }: Settings): PluginOnDisk 
     const others = found.flatMap((each) => (each.builtIn ? [] : [each.name]))
     throw new PluginFault(
       'find',
-      `There is no plugin '${name}' in ${plugins.folders.join(', ')}`,
+      `There is no plugin '${name}'${didYouMean(name, others)} in ${plugins.folders.join(', ')}`,
       others.length === 0
         ? 'Put its folder there, or name it in plugins.folders (conf/server.yml).'
         : `Those of third parties are ${others.join(', ')}.`,

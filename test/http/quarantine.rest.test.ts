@@ -7,8 +7,13 @@ import { parseUnits, toBeHex, zeroPadValue } from 'ethers'
 import { stringify } from 'yaml'
 import { rpcTo } from '../../core/devnet/anvil.ts'
 import { readPluginFiles } from '../../core/loader/plugin-files.ts'
+import { startKernel, type Kernel } from '../../core/kernel.ts'
+import { createClient, type Client } from '../../testkit/client.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
+import { newClient } from '../../core/tls/certificates.ts'
 import { follow } from '../events/client.ts'
+import { eventually, sluiceWith, twoPlugins } from '../start/command.ts'
+import { isPostgresInstalled, startPostgres, type TestPostgres } from '../store/postgres.ts'
 import { scrape } from './scrape.ts'
 import { admins, local, oneChain, outcome, traders } from './shared-server.ts'
 
@@ -60,10 +65,20 @@ const trapCode = (() => {
 
 const words = (...values: readonly bigint[]) => `0x${values.map((each) => zeroPadValue(toBeHex(each), 32).slice(2)).join('')}`
 
+const clients = {
+  client: { permissions: ['read', 'trade', 'send', 'admin'], wallets: 'all' },
+  bot: { permissions: ['read', 'trade', 'send'], wallets: 'all' },
+  watcher: { permissions: ['read'], wallets: 'all' },
+}
+
 describe('a contained plugin whose trade brings less when it is mined than in its simulation', function () {
   this.timeout(120_000)
   let home: string
   let server: TestServer
+  let postgres: TestPostgres | undefined
+  /** Another server on the same PostgreSQL and chain. */
+  let other: Kernel | undefined
+  let otherClient: Client | undefined
   const trade = { ...local, connector: 'trap', address: admins, base: 'WETH', quote: 'USDC', side: 'SELL', amount: '0.1' }
   const rpc = (method: string, ...params: readonly unknown[]) => rpcTo(server.rpcUrl)(method, ...params)
   const plugin = async () => (await server.client.get('/plugins')).body.find(({ name }: { name: string }) => name === 'trap')
@@ -87,9 +102,9 @@ describe('a contained plugin whose trade brings less when it is mined than in it
     }
     server = await startServer(
       {
-        settings: { ...oneChain.settings },
+        settings: { ...oneChain.settings, ...(postgres && { 'store.url': postgres.url }) },
         plugins: [folder],
-        conf: { 'chains/ethereum.yml': { mainnet: { enabled: false }, sepolia: { enabled: false } }, '../sluice.lock': stringify(lock) },
+        conf: { 'chains/ethereum.yml': { mainnet: { enabled: false }, sepolia: { enabled: false } }, 'clients.yml': { clients }, '../sluice.lock': stringify(lock) },
       },
       home,
     )
@@ -122,6 +137,9 @@ describe('a contained plugin whose trade brings less when it is mined than in it
 
   /** The author has the contract take more, or give less, in the same block and before it. */
   async function frontRun(more: bigint, less: bigint, request: object): Promise<string> {
+    // In the simulation it is honest.
+    await rpc('eth_sendTransaction', { from: author, to: contract, data: words(0n, 0n), gas: '0x30d40' })
+    await rpc('evm_mine')
     await rpc('evm_setIntervalMining', 0)
     await rpc('evm_setAutomine', false)
     try {
@@ -141,10 +159,13 @@ describe('a contained plugin whose trade brings less when it is mined than in it
 
   before(async () => {
     home = await mkdtemp(path.join(tmpdir(), 'sluice-quarantine-'))
+    if (isPostgresInstalled) postgres = await startPostgres()
     await start()
   })
   after(async () => {
+    await stopOther()
     await server?.stop()
+    await postgres?.stop()
     await rm(home, { recursive: true, force: true })
   })
 
@@ -210,25 +231,115 @@ describe('a contained plugin whose trade brings less when it is mined than in it
     expect(outcome(await approve({ token: 'WETH', amount: '0' }))).to.equal('200')
   })
 
-  it('stays so after a restart, until the operator lifts it', async () => {
+  /** A command as the operator types it, beside the running server. */
+  async function type(...args: string[]): Promise<{ code: number | null; said: string }> {
+    const { port } = new URL(server.url)
+    const variables = { SLUICE_DEVNET_ENABLED: 'true', SLUICE_SERVER_PORT: port, SLUICE_PLUGINS_FOLDERS: [...twoPlugins, folder].join() }
+    const { ended, printed } = sluiceWith(variables, home, 'plugin', ...args)
+    const { code } = await ended
+    return { code, said: printed() }
+  }
+
+  async function stopOther(): Promise<void> {
+    otherClient?.close()
+    await other?.stop()
+    otherClient = other = undefined
+  }
+
+  it('is refused by another server on the same PostgreSQL, which shows it within seconds, as it shows that it is lifted', async function () {
+    if (!postgres) return this.skip()
+    const { settings, kernel } = server
+    await server.client.post('/plugins/lift', { plugin: 'trap' })
+    const apart = { ...settings, data: { ...settings.data, dir: path.join(home, 'other') } }
+    other = await startKernel(apart, { print: () => {}, ...(kernel.devnet && { devnet: kernel.devnet }) })
+    await other.pluginsLoaded
+    const asked = (otherClient = createClient(other.url, settings.ssl.certsDir))
+    const shown = async () => (await asked.get('/plugins')).body.find(({ name }: { name: string }) => name === 'trap')
+    expect(await shown())
+      .to.include({ state: 'loaded' })
+      .and.not.have.property('quarantine')
+
+    await allow('WETH')
+    const txHash = await frontRun(0n, parseUnits('100', 6), {})
+
+    // What is signed is asked of the store, at once; what is shown is read every five seconds.
+    const approval = { ...local, address: admins, spender: 'trap', token: 'WETH', amount: '1' }
+    const refused = await asked.post('/evm/approve', approval)
+    expect(outcome(refused), refused.text).to.equal('403 FORBIDDEN')
+    expect(refused.body.details).to.deep.equal({ reason: 'quarantined', plugin: 'trap' })
+    expect((await asked.post('/amm/trade', trade)).status).to.not.equal(200)
+    await eventually(async () => (await shown()).quarantine?.txHash === txHash, 'that the other server shows it')
+    const traded = await asked.post('/amm/trade', trade)
+    expect(outcome(traded), traded.text).to.equal('403 FORBIDDEN')
+    await final(txHash)
+
+    const lifted = await asked.post('/plugins/lift', { plugin: 'trap' })
+    expect(lifted.status, lifted.text).to.equal(200)
+    await eventually(async () => !(await plugin()).quarantine, 'that the first server shows that it is lifted')
+    await stopOther()
+    await allow('WETH')
+    await frontRun(0n, parseUnits('100', 6), {})
+    await refuses()
+  })
+
+  it('stays so after a restart', async () => {
     await server.stop()
     await start()
     await refuses()
-    const unknown = await server.client.post('/plugins/lift', { plugin: 'uniswap' })
-    expect(outcome(unknown), unknown.text).to.equal('400 INCOMPLETE_PARAMS')
-    expect(unknown.body.message).to.contain('"uniswap" is not quarantined; these are: trap')
-    const { status, body } = await server.client.post('/plugins/lift', { plugin: 'trap' })
-    expect(status).to.equal(200)
-    expect(body.lifted).to.have.length(1)
-    expect(body.lifted[0]).to.include({ ...local, address: admins })
+  })
+
+  it('is shown by `plugin list` of the running server, with what was lost and the command that lifts it', async () => {
+    const { quarantine } = await plugin()
+    const { said } = await type('list')
+    expect(said.replaceAll(/\s+/g, ' '))
+      .to.match(/ trap connector contained .* quarantined: 0x[0-9a-f]{64} of 0x\w{40} on ethereum\/local did more to the wallet than its plan was allowed/)
+      .and.contain(`(${quarantine.lost[0].amount} USDC not brought), found ${new Date(quarantine.since).toISOString()}. Nothing is signed for it.`)
+      .and.contain('→ look at it; then: bin/sluice plugin lift trap')
+    const listed = JSON.parse((await type('list', '--json')).said).plugins.find(({ name }: { name: string }) => name === 'trap')
+    expect(listed.quarantine).to.deep.equal(quarantine)
+  })
+
+  for (const [client, permissions] of [
+    ['bot', ['read', 'trade', 'send']],
+    ['watcher', ['read']],
+  ] as const)
+    it(`is not lifted by a certificate that may ${permissions.join(' and ')} alone`, async () => {
+      await newClient(server.settings.ssl.certsDir, client)
+      const { code, said } = await type('lift', 'trap', '--yes', '--client', client)
+      expect(code, said).to.equal(1)
+      expect(said).to.match(/admin.*\(FORBIDDEN\)/)
+      expect(await plugin()).to.have.property('quarantine')
+    })
+
+  it('is not lifted by a name that is mistyped, or without a yes where nobody can be asked', async () => {
+    const mistyped = await type('lift', 'trpa', '--yes')
+    expect(mistyped.code, mistyped.said).to.equal(1)
+    expect(mistyped.said).to.match(/"trpa" is not quarantined.*did you mean .?trap.?.*these are: trap/i)
+    const unanswered = await type('lift', 'trap')
+    expect(unanswered.code, unanswered.said).to.equal(1)
+    expect(unanswered.said)
+      .to.match(/^trap is quarantined: 0x[0-9a-f]{64} of /m)
+      .and.match(/There is no terminal to ask at; nothing was changed\./)
+    expect(await plugin()).to.have.property('quarantine')
+  })
+
+  it('is lifted by the command of the operator, which says what it was quarantined for', async () => {
+    const { quarantine } = await plugin()
+    const { code, said } = await type('lift', 'trap', '--yes')
+    expect(code, said).to.equal(0)
+    expect(said).to.match(/^trap is quarantined: /m)
+    expect(said).to.contain(`trap may act again. It was quarantined for ${quarantine.txHash} on ethereum/local.`)
     expect(await plugin()).to.not.have.property('quarantine')
+    const again = await type('lift', 'trap', '--yes')
+    expect(again.code, again.said).to.equal(1)
+    expect(again.said).to.contain('"trap" is not quarantined; no plugin is')
     await allow('WETH')
     const answer = await server.client.post('/amm/trade', trade)
     expect(outcome(answer), answer.text).to.equal('200')
     await final(answer.body.txHash)
   })
 
-  it('is quarantined for a trade that brings less of the native coin, by the balances around its block', async () => {
+  it('is quarantined for a trade that brings less of the native coin, by the balances around its block, and lifted over HTTP', async () => {
     const less = parseUnits('0.001', 18)
     await allow('USDC')
     const txHash = await frontRun(0n, less, { base: 'USDC', quote: 'ETH', amount: '10' })
@@ -237,5 +348,13 @@ describe('a contained plugin whose trade brings less when it is mined than in it
     expect(quarantine.lost).to.have.length(1)
     expect(quarantine.lost[0]).to.include({ symbol: 'ETH', how: 'not brought' })
     expect(Number(quarantine.lost[0].amount)).to.be.within(0.0009, 0.001)
+    const unknown = await server.client.post('/plugins/lift', { plugin: 'uniswap' })
+    expect(outcome(unknown), unknown.text).to.equal('400 INCOMPLETE_PARAMS')
+    expect(unknown.body.message).to.contain('"uniswap" is not quarantined; these are: trap')
+    const { status, body } = await server.client.post('/plugins/lift', { plugin: 'trap' })
+    expect(status).to.equal(200)
+    expect(body.lifted).to.have.length(1)
+    expect(body.lifted[0]).to.include({ ...local, address: admins })
+    expect(await plugin()).to.not.have.property('quarantine')
   })
 })
