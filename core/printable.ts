@@ -15,12 +15,24 @@ export const printable = (text: string): string =>
 export const oneLine = (text: string): string => printable(text).replaceAll('\n', '\u{fffd}')
 
 const maxQuoted = 100
+/** Sentences for callers: some list what there is. */
+const maxSaid = 1_000
 
 /** As somebody else's word: in quotes that it cannot end, and of no great length. */
-export function quoted(text: string): string {
-  const line = oneLine(text.slice(0, maxQuoted)).replaceAll(/["\u{201c}-\u{201f}]/gu, "'")
-  return `"${line}${text.length > maxQuoted ? ' …' : ''}"`
+export function quoted(text: string, max = maxQuoted): string {
+  const line = oneLine(text.slice(0, max)).replaceAll(/["\u{201c}-\u{201f}]/gu, "'")
+  return `"${line}${text.length > max ? ' …' : ''}"`
 }
+
+/** What the process of a plugin says: nobody can take it for the server's own word. */
+export const saidBy = (plugin: string, text: string): string =>
+  `The plugin ${named(plugin)} says: ${quoted(
+    text
+      .slice(0, 2 * maxSaid)
+      .replaceAll(/\s+/g, ' ')
+      .trim(),
+    maxSaid,
+  )}`
 
 /** A name that somebody else gave: one word of letters and digits says nothing that could be ours; anything else is quoted. */
 export const named = (text: string): string => (/^\w[\w.+/:@-]{0,59}$/.test(text) ? text : quoted(text))

@@ -39,7 +39,7 @@ const Loss = Type.Object({
 export const ShownPlugin = Type.Object({
   name: Type.String(),
   kind: Type.Union([Type.Literal('chain'), Type.Literal('connector'), Type.Literal('unknown')]),
-  version: Type.String(),
+  version: Type.String({ description: 'Its own word: in quotes where it is more than letters, digits and signs of versions.' }),
   trading_type: Type.Array(Type.String()),
   available_networks: Type.Array(NetworkNames),
   state: Type.Union([Type.Literal('loaded'), Type.Literal('refused'), Type.Literal('pending'), Type.Literal('leaving')], {

@@ -2,7 +2,7 @@
 import { rmSync } from 'node:fs'
 import { Command } from 'commander'
 import { readLock, lockFile, type LockedPlugin } from '../config/lock.ts'
-import { ConfigError } from '../config/problems.ts'
+import { ConfigError, didYouMean } from '../config/problems.ts'
 import type { Settings } from '../config/settings.ts'
 import { devnetFileOf } from '../devnet/outside.ts'
 import { command, version } from '../layout.ts'
@@ -216,7 +216,8 @@ async function confirm(question: string, yes: boolean): Promise<void> {
 async function verified(name: string | undefined, settings: Settings): Promise<string> {
   const lock = readLock(settings.confDir)
   const only = name === undefined ? lock : Object.fromEntries(Object.entries(lock).filter(([each]) => each === name))
-  if (name !== undefined && Object.keys(only).length === 0) throw new Error(`${name} is not in ${lockFile(settings.confDir)}.`)
+  if (name !== undefined && Object.keys(only).length === 0)
+    throw new Error(`${name} is not in ${lockFile(settings.confDir)}${didYouMean(name, Object.keys(lock))}.`)
   const checked = verify(only, settings)
   if (checked.length === 0) return 'No plugin of a third party was allowed.'
   for (const { name: each, problem } of checked) if (problem !== undefined) printError(`${each}: ${problem}`)
@@ -238,8 +239,10 @@ async function verified(name: string | undefined, settings: Settings): Promise<s
 }
 
 async function removed(name: string, options: RevokeOptions, settings: Settings): Promise<string> {
-  const locked = readLock(settings.confDir)[name]
-  if (locked === undefined) throw new Error(`${name} is not in ${lockFile(settings.confDir)}; nothing was changed.`)
+  const lock = readLock(settings.confDir)
+  const locked = lock[name]
+  if (locked === undefined)
+    throw new Error(`${name} is not in ${lockFile(settings.confDir)}${didYouMean(name, Object.keys(lock))}; nothing was changed.`)
   const revocation = await revokeAll(name, locked, options, settings)
   await forget(name, settings)
   const folder = locked.source === undefined ? undefined : takeAway(name, locked, settings)
@@ -276,10 +279,10 @@ function words(name: string, { version, kind, tier, networks, signs, hosts }: Lo
   // A contract takes a call of the wallet for the wallet's own, whichever plugin made it.
   const ownersOf = tier === 'trusted' ? () => [] : releasedOwners()
   const venues = Object.entries(networks).flatMap(([network, { contracts, spenders, chainId }]) => [
-    `On ${network}${tier === 'data' && chainId !== undefined ? `, chain id ${chainId}` : ''}${Object.keys(contracts).length === 0 ? '.' : ', where wallets may be made to call'}`,
+    `On ${named(network)}${tier === 'data' && chainId !== undefined ? `, chain id ${chainId}` : ''}${Object.keys(contracts).length === 0 ? '.' : ', where wallets may be made to call'}`,
     ...Object.entries(contracts).map(
       ([label, address]) =>
-        `  ${address}  ${named(label)}${spenders.includes(address) ? ', and approve tokens to it' : ''}${sharedWords(ownersOf(network, address))}`,
+        `  ${named(address)}  ${named(label)}${spenders.includes(address) ? ', and approve tokens to it' : ''}${sharedWords(ownersOf(network, address))}`,
     ),
   ])
   const lines = [`${name}${versionWords(version)}, a ${kind}, ${tierWords[tier]}`, ...venues, ...signWords(signs), ...webWords(tier, hosts)]

@@ -30,7 +30,7 @@ export function judgeBySchema({ schema, isTested, parts }: SchemaQuestion): Sche
         invalid: `cannot be used: '${added.join("', '")}' was added to Object.prototype, which every object has since. Take that out of the plugin, or of what it imports`,
       }
     if (error instanceof InvalidSchema) return { invalid: error.message }
-    // Such as a schema that refers to itself without an end.
+    if (error instanceof RangeError) return { invalid: 'cannot be used: it refers to itself without an end, or is nested too deep' }
     return { invalid: `cannot be used: ${error instanceof Error ? error.message : String(error)}` }
   }
 }
@@ -84,6 +84,7 @@ function compilePluginSchema(schema: unknown, isTested: boolean): ValidateFuncti
     compiled.set(text, validate)
     return validate
   } catch (error) {
+    if (error instanceof RangeError) throw error
     throw new InvalidSchema(`is not a valid JSON Schema: ${error instanceof Error ? error.message : String(error)}`)
   } finally {
     ajv.removeSchema(copy)

@@ -13,6 +13,7 @@ import type { JudgeConfig, LoadOptions } from './loaded-plugin.ts'
 import { chainDecides, notRemote, PluginFault, signedActions, trustedOnly } from './refusal.ts'
 import type { LoadBudget, Trials } from './trials.ts'
 import { isObject } from '../json.ts'
+import { quoted } from '../printable.ts'
 
 /** A plugin with a valid manifest and configuration, whose code the server has not imported yet. */
 export interface Candidate {
@@ -128,11 +129,12 @@ const manifestSchema = {
     available_networks: {
       type: 'array',
       minItems: 1,
+      maxItems: 100,
       items: {
         type: 'object',
         properties: {
           chain: { type: 'string', pattern: namePattern.source },
-          networks: { type: 'array', minItems: 1, uniqueItems: true, items: { type: 'string', pattern: '^\\w{1,64}$' } },
+          networks: { type: 'array', minItems: 1, maxItems: 100, uniqueItems: true, items: { type: 'string', pattern: '^\\w{1,64}$' } },
         },
         required: ['chain', 'networks'],
         additionalProperties: false,
@@ -140,16 +142,17 @@ const manifestSchema = {
     },
     schema: { type: 'object' },
     version: { type: 'string', minLength: 1, maxLength: 64 },
-    shortNames: { type: 'object', additionalProperties: { type: 'string' } },
+    shortNames: { type: 'object', maxProperties: 1_000, additionalProperties: { type: 'string' } },
     signs: {
       type: 'array',
+      maxItems: 100,
       items: {
         type: 'object',
         properties: {
           domain: { type: 'string' },
           primaryType: { type: 'string' },
           chainId: { type: 'integer', minimum: 1 },
-          own: { type: 'array', minItems: 1, items: { type: 'string' } },
+          own: { type: 'array', minItems: 1, maxItems: 100, items: { type: 'string' } },
         },
         required: ['domain', 'primaryType'],
         additionalProperties: false,
@@ -167,7 +170,11 @@ const isManifest = ajv.compile<Manifest>(manifestSchema)
 function checkManifest(found: FoundPlugin, { kind, manifest }: Description): Manifest {
   checkApiVersion(manifest)
   if (!isManifest(manifest)) {
-    throw new PluginFault('manifest', (isManifest.errors ?? []).map(explain).join('; '), "Correct these keys of the plugin's manifest.")
+    throw new PluginFault(
+      'manifest',
+      firstOf((isManifest.errors ?? []).map(explain)).join('; '),
+      "Correct these keys of the plugin's manifest.",
+    )
   }
   if (manifest.name !== found.name && !isNamesakeChain(kind, manifest.name, found.name)) {
     throw new PluginFault(
@@ -197,7 +204,7 @@ function checkApiVersion(manifest: unknown): void {
   if (major === undefined || minor === undefined) {
     throw new PluginFault(
       'manifest',
-      `apiVersion ${JSON.stringify(theirs)} is not 'major.minor'; this server has '${ours}'`,
+      `apiVersion ${typeof theirs === 'string' ? quoted(theirs) : JSON.stringify(theirs)?.slice(0, 100)} is not 'major.minor'; this server has '${ours}'`,
       `Write apiVersion: '${ours}' when the plugin was made for this version.`,
     )
   }
@@ -251,15 +258,21 @@ function checkNetworks(kind: 'chain' | 'connector', { name, trading_type, availa
   if (kind === 'chain' && (chains.length !== 1 || chains[0] !== name)) {
     throw new PluginFault(
       'manifest',
-      `A chain lists only its own networks in available_networks, this one lists ${chains.join(', ')}`,
+      `A chain lists only its own networks in available_networks, this one lists ${firstOf(chains).join(', ')}`,
       `Write available_networks: [{ chain: '${name}', networks: [ … ] }].`,
     )
   }
 }
 
+const maxShown = 5
+
+/** Of a long list the beginning, and how many there are. */
+const firstOf = (texts: readonly string[]): readonly string[] =>
+  texts.length > maxShown ? [...texts.slice(0, maxShown), `and ${texts.length - maxShown} more`] : texts
+
 function explain({ instancePath, keyword, message = keyword, params }: ErrorObject): string {
   const place = instancePath.slice(1).replaceAll('/', '.') || 'manifest'
-  if (keyword === 'additionalProperties') return `${place}: unknown key '${String(params.additionalProperty)}'`
+  if (keyword === 'additionalProperties') return `${place}: unknown key ${quoted(String(params.additionalProperty))}`
   if (keyword === 'enum') return `${place}: must be one of ${tradingTypes.join(', ')}`
   return `${place}: ${message}`
 }

@@ -5,11 +5,12 @@ import { lockedPlugin, type LockedPlugin } from '../config/lock.ts'
 import { readYaml } from '../config/yaml.ts'
 import { hostsNamedIn } from './host/web.ts'
 import { withTimeout } from '../async.ts'
+import { isObject } from '../json.ts'
 import { hookUpdate } from './compile.ts'
 import { examineHere, needsNoCode, type Examined, type ExamineRequest } from './examine-here.ts'
 import { findWay, insideUpdate, uncontained, type ContainmentSettings, type Prepared, type Way } from './host/way.ts'
 import type { FoundPlugin } from './find.ts'
-import { PluginFault, trustCure } from './refusal.ts'
+import { cures, PluginFault, steps, toldFault, trustCure } from './refusal.ts'
 import { messageOf } from './thrown.ts'
 
 /** What the process may take beside the plugin's own budget. */
@@ -26,11 +27,7 @@ export async function examinePlugin(
   containment: ContainmentSettings,
 ): Promise<LockedPlugin> {
   const answer = needsNoCode(request) ? await examineHere(request) : await examineApart(request, containment)
-  if (answer.is === 'refused') {
-    const { step, reason, cure } = answer
-    // The process does not know how this command was called.
-    throw new PluginFault(step, reason, step === 'consent' ? trustCure(request.plugin.name) : cure)
-  }
+  if (answer.is === 'refused') throw refusalOf(answer, request)
   const { version, ...declared } = answer.what
   const locked = {
     ...(version !== undefined && { version }),
@@ -42,7 +39,24 @@ export async function examinePlugin(
   // What the process says may be the plugin's own word.
   if (Value.Check(lockedPlugin, locked)) return locked
   const [first] = Value.Errors(lockedPlugin, locked)
-  throw new PluginFault('manifest', `${first?.instancePath ?? ''} ${first?.message ?? 'is wrong'}`, 'Correct the plugin.')
+  throw toldFault(request.plugin.name, {
+    step: 'manifest',
+    reason: `${first?.instancePath ?? ''} ${first?.message ?? 'is wrong'}`,
+    cure: cures.correct,
+  })
+}
+
+/** Nothing of what a process with the code of a third party says is believed. */
+function refusalOf(
+  { step: at, reason, cure }: Extract<Examined, { is: 'refused' }>,
+  request: Omit<ExamineRequest, 'compiled'>,
+): PluginFault {
+  const { name } = request.plugin
+  if (needsNoCode(request)) return new PluginFault(at, reason, cure)
+  const step = steps.find((each) => each === at) ?? 'import'
+  const fault = toldFault(name, { step, reason, cure })
+  // The process does not know how this command was called.
+  return step === 'consent' ? new PluginFault(step, fault.message, trustCure(name)) : fault
 }
 
 /** In a process of its own. */
@@ -82,9 +96,12 @@ async function ask(prepared: Prepared, request: ExamineRequest): Promise<Examine
     channel.write(`${JSON.stringify(request)}\n`)
     const { clockMs } = request.budget
     const said = await withTimeout(boundedText(channel), clockMs + overheadMs, () => '')
-    if (said !== '') return JSON.parse(said)
+    const answer: unknown = said === '' ? undefined : JSON.parse(said)
+    // What it says of itself is checked by who reads it.
+    if (isObject(answer) && (answer['is'] === 'refused' || (answer['is'] === 'examined' && isObject(answer['what']))))
+      return answer as Examined
   } catch (thrown) {
-    throw new PluginFault('import', `It could not be read: ${messageOf(thrown)}`, 'Correct the plugin.')
+    throw new PluginFault('import', `It could not be read: ${messageOf(thrown)}`, cures.correct)
   } finally {
     child.kill()
   }

@@ -16,7 +16,7 @@ import { chainBoundary, connectorBoundary } from './boundary.ts'
 import { declaredPlugin } from './declared.ts'
 import { isDeclared } from './find.ts'
 import { deepFreeze } from './parser.ts'
-import { PluginFault, faultOf } from './refusal.ts'
+import { createCure, cures, faultOf, PluginFault } from './refusal.ts'
 import { messageOf, messageWithPlace } from './thrown.ts'
 import { isObject } from '../json.ts'
 
@@ -86,16 +86,10 @@ function created<T>(plugin: Plugin, create: () => T, { chain, network }: { chain
     implementation = create()
   } catch (thrown) {
     if (thrown instanceof PluginFault) throw thrown
-    const cure = `Correct what create() does for ${chain} ${network}, or its configuration.`
-    throw new PluginFault('create', messageWithPlace(thrown, folderOf(plugin).folder), cure)
+    throw new PluginFault('create', messageWithPlace(thrown, folderOf(plugin).folder), createCure(chain, network))
   }
   if (!isObject(implementation)) throw missing('create() did not return an object')
-  if ('then' in implementation)
-    throw new PluginFault(
-      'create',
-      'create() returned a promise',
-      'Wire parts together in create() without awaiting, and do I/O in start().',
-    )
+  if ('then' in implementation) throw new PluginFault('create', 'create() returned a promise', cures.noPromise)
   for (const life of ['start', 'stop']) {
     const step: unknown = Reflect.get(implementation, life)
     if (step !== undefined && typeof step !== 'function') throw missing(`${life} is not a function`)
@@ -110,11 +104,7 @@ export function requireMethods(implementation: object, of: string, verbs: readon
 }
 
 function missing(reason: string): PluginFault {
-  return new PluginFault(
-    'create',
-    reason,
-    'Implement it as the types of sluice/plugin require; the TypeScript compiler shows what is missing.',
-  )
+  return new PluginFault('create', reason, cures.methods)
 }
 
 /** Plugins share these values, so they are frozen; the reader and the log are live objects and are not. */
@@ -161,47 +151,46 @@ export async function importPlugin(entry: string): Promise<ImportedPlugin> {
   } catch (thrown) {
     const isMissing = thrown instanceof Error && 'code' in thrown && thrown.code === 'ERR_MODULE_NOT_FOUND'
     if (thrown instanceof PluginFault) throw thrown
-    throw new PluginFault(
-      'import',
-      messageWithPlace(thrown, path.dirname(entry)),
-      isMissing ? `Install the package with npm in the plugin's folder.` : 'Correct the plugin, or take its folder away.',
-    )
+    throw new PluginFault('import', messageWithPlace(thrown, path.dirname(entry)), isMissing ? cures.install : cures.correctOrRemove)
   }
   const plugin = assertPlugin(exported, entry)
   folders.set(plugin, path.dirname(entry))
   return { plugin, description: describe(plugin) }
 }
 
+/** A schema of hundreds of settings has a tenth of that. */
+const maxManifestLength = 1_000_000
+
 function describe(plugin: Plugin): Description {
   try {
-    const manifest: Json = JSON.parse(JSON.stringify(plugin.manifest))
+    const text = JSON.stringify(plugin.manifest)
+    if (text.length > maxManifestLength)
+      throw new PluginFault(
+        'manifest',
+        `Its manifest has ${text.length} characters as JSON: at most ${maxManifestLength} are read`,
+        cures.short,
+      )
+    const manifest: Json = JSON.parse(text)
     const { name: family, keys, remote } = plugin.family
     return plugin.kind === 'chain'
       ? { kind: 'chain', family, keys: curveOf(family, keys), manifest }
       : { kind: 'connector', family, manifest, isRemote: remote !== undefined }
   } catch (thrown) {
-    throw faultOf(thrown, 'manifest', 'Use plain data in the manifest: no functions, no bigint, no cycles.')
+    if (thrown instanceof RangeError) throw new PluginFault('manifest', 'Its manifest is nested too deep to be read', cures.short)
+    throw faultOf(thrown, 'manifest', cures.plainManifest)
   }
 }
 
 /** A kit may be written in plain JavaScript, so its value is checked. */
 function curveOf(family: string, keys: unknown): Family['keys'] {
   if (keys === 'secp256k1' || keys === 'ed25519') return keys
-  throw new PluginFault(
-    'manifest',
-    `Its family '${family}' does not say which curve its wallets' keys are on`,
-    "Use the family's kit, or give the family keys: 'secp256k1' or 'ed25519'.",
-  )
+  throw new PluginFault('manifest', `Its family '${family}' does not say which curve its wallets' keys are on`, cures.keys)
 }
 
 function assertPlugin(exported: unknown, entry: string): Plugin {
   if (isPlugin(exported)) return exported
   const what = exported === undefined ? 'has no default export' : 'has a default export that is not a plugin'
-  throw new PluginFault(
-    'import',
-    `${path.basename(entry)} ${what}`,
-    'Export the result of defineConnector or defineChain: export default defineConnector({ … }).',
-  )
+  throw new PluginFault('import', `${path.basename(entry)} ${what}`, cures.export)
 }
 
 /** Checks the outline only: checkManifest checks the manifest, and instantiateChain and instantiateConnector what `create` returns. */

@@ -32,7 +32,7 @@ import {
   type ChainNetwork,
 } from './loaded-plugin.ts'
 import { releasedHolders } from '../wallet/policy-files.ts'
-import { faultOf, notRemote, PluginFault, signedActions, trustedOnly, trustCure } from './refusal.ts'
+import { cures, faultOf, notRemote, PluginFault, signedActions, trustedOnly, trustCure } from './refusal.ts'
 import { messageOf } from './thrown.ts'
 import type { TrialVenue } from './trials.ts'
 
@@ -335,8 +335,7 @@ function checkEvents({ events = [] }: Partial<Connector>, { implementation: { de
   if (fails([]) !== undefined) return
   for (const event of events) {
     const reason = fails([event])
-    if (reason !== undefined)
-      throw new PluginFault('create', `events: ${reason}`, 'Correct the signatures in events, which explain its logs.')
+    if (reason !== undefined) throw new PluginFault('create', `events: ${reason}`, cures.events)
   }
 }
 

@@ -1,10 +1,16 @@
 import type { NetworkNames } from '../contracts/index.ts'
 import { command } from '../layout.ts'
-import { printable } from '../printable.ts'
+import { printable, saidBy } from '../printable.ts'
 import { messageOf } from './thrown.ts'
 
+export const steps = ['find', 'consent', 'import', 'manifest', 'configuration', 'networks', 'create'] as const
+/** Why a step was not done that used next to no processor time: its event loop is free. */
+export const pendingAwait = 'an await that never settles'
+/** The same where it is not. */
+export const stoodStill = 'it stood still and used no processor: it waits for something that blocks, or the machine has no processor for it'
+
 /** The step of loading at which a plugin was refused. */
-export type Step = 'find' | 'consent' | 'import' | 'manifest' | 'configuration' | 'networks' | 'create'
+export type Step = (typeof steps)[number]
 
 /** A plugin that was not loaded. The later the step, the more is known of it. */
 export interface Refusal {
@@ -21,7 +27,44 @@ export interface Refusal {
   readonly temporary?: true
 }
 
-export const schemaCure = 'Correct the schema of its manifest.'
+/** What helps against faults that may be found in a process of the plugin, too. */
+export const cures = {
+  correct: 'Correct the plugin.',
+  correctOrRemove: 'Correct the plugin, or take its folder away.',
+  install: "Install the package with npm in the plugin's folder.",
+  export: 'Export the result of defineConnector or defineChain: export default defineConnector({ … }).',
+  plainManifest: 'Use plain data in the manifest: no functions, no bigint, no cycles.',
+  short: 'Make the manifest shorter and flatter: its schema has the settings of one plugin, and its lists have what there is.',
+  schema: 'Correct the schema of its manifest.',
+  keys: "Use the family's kit, or give the family keys: 'secp256k1' or 'ed25519'.",
+  noPromise: 'Wire parts together in create() without awaiting, and do I/O in start().',
+  events: 'Correct the signatures in events, which explain its logs.',
+  simplerSchema: 'Simplify the schema of its manifest: a pattern that backtracks, or parts that refer to each other, may take for ever.',
+  wireOnly: 'Only wire parts together there, and do I/O in start().',
+  throwInstead: 'Throw an error instead: a plugin must not end the process.',
+  background: 'Correct the plugin: handle the errors of its background work.',
+  methods: 'Implement it as the types of sluice/plugin require; the TypeScript compiler shows what is missing.',
+} as const
+
+export const createCure = (chain: string, network: string): string =>
+  `Correct what create() does for ${chain} ${network}, or its configuration.`
+
+export const budgetCure = ' The budget is limits.pluginLoadSeconds in conf/server.yml.'
+
+const knownCures: ReadonlySet<string> = new Set(Object.values(cures).flatMap((each) => [each, each + budgetCure]))
+const isKnownCure = (text: string): boolean =>
+  knownCures.has(text) || text === createCure(...((/ does for ([\w-]+) ([\w-]+),/.exec(text)?.slice(1) ?? ['', '']) as [string, string]))
+
+/**
+ * Why a process that holds a plugin refused it. The plugin may have written that itself: it is shown as its word, and so is what helps, unless
+ * this release says the same.
+ */
+export function toldFault(plugin: string, told: { readonly step: Step; readonly reason: unknown; readonly cure: unknown }): PluginFault {
+  const { step, reason, cure } = told
+  const text = (value: unknown, otherwise: string) => (typeof value === 'string' && value.trim() !== '' ? value : otherwise)
+  const what = text(cure, cures.correct)
+  return new PluginFault(step, saidBy(plugin, text(reason, 'It was refused')), isKnownCure(what) ? what : saidBy(plugin, what))
+}
 
 /** How a step with a budget is called when that is over, or when the step ends badly. */
 export function wordsOf(step: Step): { readonly what: string; readonly when: string; readonly cure: string } {
@@ -29,11 +72,15 @@ export function wordsOf(step: Step): { readonly what: string; readonly when: str
     return {
       what: 'Checking its configuration by its schema',
       when: 'while its schema was used',
-      cure: 'Simplify the schema of its manifest: a pattern that backtracks, or parts that refer to each other, may take for ever.',
+      cure: cures.simplerSchema,
     }
-  const cure = 'Only wire parts together there, and do I/O in start().'
+  const cure = cures.wireOnly
   return step === 'create' ? { what: 'create()', when: 'in create()', cure } : { what: 'Loading', when: 'while it was loaded', cure }
 }
+
+/** What is wrong may be long lists of a plugin's own. */
+const maxFaultText = 1_200
+const shortened = (text: string): string => (text.length > maxFaultText ? `${text.slice(0, maxFaultText)} …` : text)
 
 /** Why a plugin is refused. For the operator, never for a caller. */
 export class PluginFault extends Error {
@@ -44,9 +91,9 @@ export class PluginFault extends Error {
 
   /** @param isTemporary for lack of time, which a busy machine causes too */
   constructor(step: Step, reason: string, cure: string, isTemporary = false) {
-    super(printable(reason))
+    super(shortened(printable(reason)))
     this.step = step
-    this.cure = printable(cure)
+    this.cure = shortened(printable(cure))
     this.isTemporary = isTemporary
   }
 }

@@ -15,6 +15,7 @@ import { cloneRepository, installPackage, packPackage, unpackPackage } from './f
 import { findPlugins, inspectPlugin, namePattern } from './find.ts'
 import { isKept, keptFolder, maxBytes, readPluginFiles, sumOfPluginFiles, type PluginFiles } from './plugin-files.ts'
 import { diskFault, PluginFault } from './refusal.ts'
+import { quoted } from '../printable.ts'
 import { messageOf } from './thrown.ts'
 
 export interface StagedPlugin {
@@ -307,7 +308,7 @@ const pluginNameOf = ({ name }: Readonly<Record<string, unknown>>): string =>
 /** @throws PluginFault */
 function requireFree(name: string, { plugins }: Settings, replaces: StageOptions['replaces']): void {
   if (!namePattern.test(name))
-    throw new PluginFault('find', `'${name}' is not a valid name of a plugin`, 'Give the name of its manifest with --name <name>.')
+    throw new PluginFault('find', `${quoted(name)} is not a valid name of a plugin`, 'Give the name of its manifest with --name <name>.')
   if (replaces) return
   const { found, refused } = findPlugins([builtInPlugins, ...plugins.folders], [])
   const rival = [...found, ...refused].find((each) => each.name === name)

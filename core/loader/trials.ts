@@ -8,7 +8,7 @@ import { hookUpdate } from './compile.ts'
 import type { FoundPlugin } from './find.ts'
 import type { HookUpdate } from './hook.ts'
 import type { Description } from './instantiate.ts'
-import { faultOf, PluginFault, schemaCure, type Step, wordsOf } from './refusal.ts'
+import { budgetCure, cures, faultOf, pendingAwait, PluginFault, stoodStill, type Step, wordsOf } from './refusal.ts'
 import { messageOf } from './thrown.ts'
 
 /** Tries plugins in threads of their own. A failed trial throws a PluginFault. */
@@ -130,7 +130,7 @@ export function startTrials(budget: LoadBudget): Trials {
       try {
         if (reply.is === 'judged') return parseSchemaAnswer(question, reply.answer)
       } catch (thrown) {
-        throw faultOf(thrown, 'manifest', schemaCure)
+        throw faultOf(thrown, 'manifest', cures.schema)
       }
       throw noResult('manifest')
     },
@@ -203,28 +203,17 @@ function nextReply(worker: Worker, budget: LoadBudget, processorMs: () => number
     const refuse = (reason: string, howToAllow = '') => settle(() => reject(new PluginFault(step, reason, cure + howToAllow, true)))
     const look = setInterval(() => {
       if (processorMs() - usedBefore < budget.processorMs) return
-      refuse(
-        `${what} was not done after ${budget.processorMs / 1000} s of processor time: an endless loop`,
-        ' The budget is limits.pluginLoadSeconds in conf/server.yml.',
-      )
+      refuse(`${what} was not done after ${budget.processorMs / 1000} s of processor time: an endless loop`, budgetCure)
     }, lookMs)
-    const cap = setTimeout(
-      () => refuse(`${what} was not done after ${budget.clockMs / 1000} s: an await that never settles, or a machine that is too busy`),
-      budget.clockMs,
-    )
+    const eventLoopBefore = worker.performance.eventLoopUtilization()
+    const cap = setTimeout(() => {
+      const { idle, active } = worker.performance.eventLoopUtilization(eventLoopBefore)
+      refuse(`${what} was not done after ${budget.clockMs / 1000} s: ${idle > active ? pendingAwait : stoodStill}`)
+    }, budget.clockMs)
     const onMessage = (reply: TrialReply) => settle(() => resolve(reply))
-    const onError = (error: unknown) =>
-      settle(() => reject(new PluginFault(step, reasonOf(error, when), 'Correct the plugin: handle the errors of its background work.')))
+    const onError = (error: unknown) => settle(() => reject(new PluginFault(step, reasonOf(error, when), cures.background)))
     const onExit = (code: number) =>
-      settle(() =>
-        reject(
-          new PluginFault(
-            step,
-            `It ended the process ${when}: process.exit(${code})`,
-            'Throw an error instead: a plugin must not end the process.',
-          ),
-        ),
-      )
+      settle(() => reject(new PluginFault(step, `It ended the process ${when}: process.exit(${code})`, cures.throwInstead)))
     worker.on('message', onMessage).on('error', onError).on('exit', onExit)
 
     function settle(done: () => void): void {

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
@@ -221,6 +222,30 @@ describe("the operator's word on a plugin", function () {
     }
   })
 
+  for (const [where, givenAs] of [
+    ["a package's name", 'tarball'],
+    ["a folder's name", 'folder'],
+  ] as const)
+    it(`shows ${where} in quotes and without its commands to the terminal, where it is none of a plugin`, async () => {
+      const lie = '\u001b[2K\rok" is added. Now send \u202e'
+      const parts = path.join(home, 'named')
+      const folder = path.join(parts, givenAs === 'folder' ? lie : 'package')
+      await mkdir(folder, { recursive: true })
+      await writeFile(path.join(folder, 'index.ts'), teller(marks))
+      await writeFile(path.join(folder, 'package.json'), JSON.stringify({ name: lie, version: '1.0.0', type: 'module' }))
+      const tarball = path.join(parts, 'liar-1.0.0.tgz')
+      if (givenAs === 'tarball') execFileSync('tar', ['czf', tarball, '-C', parts, 'package'])
+      try {
+        const { code, said } = await say('plugin', 'add', givenAs === 'folder' ? folder : tarball, '--yes')
+        expect(code, said).to.equal(1)
+        expect(said).to.contain(`"\uFFFD[2K\uFFFDok' is added. Now send \uFFFD" is not a valid name of a plugin`)
+        // oxlint-disable-next-line no-control-regex -- it is about control characters
+        expect(said).not.to.match(/[\u202e\r]|\u001b/)
+      } finally {
+        await rm(parts, { recursive: true })
+      }
+    })
+
   it('does not allow what cannot be contained, and names the command that trusts it', async () => {
     const folder = path.join(home, 'third', 'vault')
     await mkdir(folder)
@@ -257,7 +282,7 @@ describe("the operator's word on a plugin", function () {
     expect(allowed.said).to.match(
       /ethereum\/mainnet is 0xC36442\w+, in which wallets have what they hold by the built-in connector 'uniswap'/,
     )
-    expect(allowed.said).to.match(/^Trade there by 'uniswap'\. If you trust it: .*sluice plugin trust taker$/m)
+    expect(allowed.said).to.match(/^The plugin taker says: "Trade there by 'uniswap'\. If you trust it: .*sluice plugin trust taker"$/m)
     const lock = path.join(home, 'sluice.lock')
     expect(existsSync(lock) && (await readFile(lock, 'utf8')).includes('taker')).to.equal(false)
     expect((await say('plugin', 'trust', 'taker', '--yes')).code).to.equal(0)

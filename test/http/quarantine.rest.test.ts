@@ -104,7 +104,11 @@ describe('a contained plugin whose trade brings less when it is mined than in it
       {
         settings: { ...oneChain.settings, ...(postgres && { 'store.url': postgres.url }) },
         plugins: [folder],
-        conf: { 'chains/ethereum.yml': { mainnet: { enabled: false }, sepolia: { enabled: false } }, 'clients.yml': { clients }, '../sluice.lock': stringify(lock) },
+        conf: {
+          'chains/ethereum.yml': { mainnet: { enabled: false }, sepolia: { enabled: false } },
+          'clients.yml': { clients },
+          '../sluice.lock': stringify(lock),
+        },
       },
       home,
     )
@@ -292,8 +296,12 @@ describe('a contained plugin whose trade brings less when it is mined than in it
     const { quarantine } = await plugin()
     const { said } = await type('list')
     expect(said.replaceAll(/\s+/g, ' '))
-      .to.match(/ trap connector contained .* quarantined: 0x[0-9a-f]{64} of 0x\w{40} on ethereum\/local did more to the wallet than its plan was allowed/)
-      .and.contain(`(${quarantine.lost[0].amount} USDC not brought), found ${new Date(quarantine.since).toISOString()}. Nothing is signed for it.`)
+      .to.match(
+        / trap connector contained .* quarantined: 0x[0-9a-f]{64} of 0x\w{40} on ethereum\/local did more to the wallet than its plan was allowed/,
+      )
+      .and.contain(
+        `(${quarantine.lost[0].amount} USDC not brought), found ${new Date(quarantine.since).toISOString()}. Nothing is signed for it.`,
+      )
       .and.contain('→ look at it; then: bin/sluice plugin lift trap')
     const listed = JSON.parse((await type('list', '--json')).said).plugins.find(({ name }: { name: string }) => name === 'trap')
     expect(listed.quarantine).to.deep.equal(quarantine)

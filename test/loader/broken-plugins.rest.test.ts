@@ -59,7 +59,7 @@ const expected: Record<string, [string, RegExp]> = {
   'throws-while-loading': ['import', /the moon is in the wrong phase/],
   'type-not-implemented': ['create', /AMM is declared but not implemented/],
   'unknown-chain': ['networks', /no chain 'atlantis'/],
-  'unknown-manifest-key': ['manifest', /unknown key 'chains'/],
+  'unknown-manifest-key': ['manifest', /unknown key "chains"/],
   'unknown-network': ['networks', /does not serve the network 'moon'/],
   'unknown-trading-type': ['manifest', /trading_type\.1: must be one of AMM/],
   'verb-missing': ['create', /AMM has no fill/],

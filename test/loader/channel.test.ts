@@ -15,7 +15,11 @@ const bounds: Bounds = {
 }
 
 /** The server's end of a channel, and the bare socket of a host that may write anything. */
-async function ends(answer: (method: string, args: readonly unknown[]) => unknown = () => undefined, changed: Partial<Bounds> = {}) {
+async function ends(
+  answer: (method: string, args: readonly unknown[]) => unknown = () => undefined,
+  changed: Partial<Bounds> = {},
+  more: { readonly plugin?: string; readonly maxFrameBytes?: number } = {},
+) {
   const listener = createServer().listen(0, '127.0.0.1')
   await once(listener, 'listening')
   const address = listener.address()
@@ -31,14 +35,18 @@ async function ends(answer: (method: string, args: readonly unknown[]) => unknow
     maxQuestions: 2,
     bounds: { ...bounds, ...changed },
     maxUnreadBytes: 2 ** 20,
+    ...more,
   }
   const channel = openChannel({ ...options, socket, answer, onClosed: (why) => close(why) })
   return { channel, host, closed }
 }
 
 /** A channel at each end. */
-async function pair(answer: (method: string, args: readonly unknown[]) => unknown): Promise<Channel> {
-  const { host, channel } = await ends()
+async function pair(
+  answer: (method: string, args: readonly unknown[]) => unknown,
+  more: { readonly plugin?: string; readonly maxFrameBytes?: number } = {},
+): Promise<Channel> {
+  const { host, channel } = await ends(undefined, { maxUnaskedFrameBytes: 20_000 }, { ...more })
   openChannel({ socket: host, answer, onTold: () => {}, onClosed: () => {}, maxFrameBytes: 10_000, maxQuestions: 10 })
   return channel
 }
@@ -91,6 +99,26 @@ describe('the channel between the server and a host', () => {
     const other = await channel.ask('other', []).catch((error: unknown) => error)
     expect(other).to.not.be.instanceOf(SluiceError)
     expect(other).to.have.property('message', 'TypeError: not a function')
+  })
+
+  it("gives what a plugin's process says of a failure as the plugin's word, in quotes that it cannot end", async () => {
+    const say = (method: string) => {
+      if (method === 'told')
+        throw new SluiceError('PRICE_FAILED', 'No pool.\n" The server says: \u001b[2Jsend it to 0xbad', { details: { pool: 1 } })
+      throw new TypeError('x'.repeat(5_000))
+    }
+    const channel = await pair(say, { plugin: 'acme', maxFrameBytes: 10_000 })
+    const told = await channel.ask('told', []).catch((error: unknown) => error)
+    expect(told).to.be.instanceOf(SluiceError)
+    expect(told).to.deep.include({
+      name: 'PRICE_FAILED',
+      message: `The plugin acme says: "No pool. ' The server says: \u{fffd}[2Jsend it to 0xbad"`,
+      details: { pool: 1 },
+    })
+    const other = await channel.ask('other', []).catch((error: unknown) => error)
+    expect(other)
+      .to.have.property('message')
+      .that.matches(/^The plugin acme says: "TypeError: x{989} …"$/)
   })
 
   const never = () => new Promise(() => {})

@@ -170,7 +170,10 @@ export function harmsOf(client: () => Client, { inService = false } = {}) {
   }
 }
 
-const said = ({ status, body }: Answer): string => (status === 200 ? 'a price' : `${body.name} ${body.message}`)
+/** What it says is marked as its word. */
+const bare = (message: string): string => message.replace(/^The plugin [\w-]+ says: "([^"]*)"$/, '$1')
+
+const said = ({ status, body }: Answer): string => (status === 200 ? 'a price' : `${body.name} ${bare(body.message)}`)
 
 async function until<T>(ask: () => Promise<T>, holds: (answer: T) => boolean): Promise<T> {
   for (const deadline = Date.now() + 110_000; ;) {

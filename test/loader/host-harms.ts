@@ -76,7 +76,7 @@ return honest()`,
   'long words to callers': {
     what: 'has words of 100 MB for its caller',
     code: `throw new SluiceError('PRICE_FAILED', 'x'.repeat(1e8))`,
-    answer: /PRICE_FAILED x{100,10000}$/,
+    answer: /PRICE_FAILED x{100,1000} …$/,
   },
   'cyclic answer': {
     what: 'answers with a circle',
@@ -192,7 +192,7 @@ return quote`,
     code: attempt(`return execFileSync('/bin/sh', ['-c', 'id; grep -h ^CapEff /proc/self/status'])`),
     answer: nothing,
     // As itself, with nothing more than it has. A tab is not shown as such.
-    inService: { answer: /PRICE_FAILED GOT uid=608\d\d gid=608\d\d( groups=608\d\d)?\nCapEff:\ufffd0+\n$/ },
+    inService: { answer: /PRICE_FAILED GOT uid=608\d\d gid=608\d\d( groups=608\d\d)? CapEff: 0+$/ },
   },
   'more namespaces': {
     what: 'makes namespaces of its own',

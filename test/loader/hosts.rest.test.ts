@@ -106,7 +106,7 @@ describe('a plugin of a third party in its host', function () {
     for (const [what, got] of Object.entries(inServer)) expect(got, what).to.match(/^got /)
     const { body } = await price('spy', looksAround ?? '')
     expect(body.name, JSON.stringify(body)).to.equal('PRICE_FAILED')
-    const inHost: Record<string, string> = JSON.parse(body.message)
+    const inHost: Record<string, string> = body.details
     expect(Object.keys(inHost)).to.deep.equal(Object.keys(inServer))
     for (const [what, got] of Object.entries(inHost)) expect(got, what).to.match(/^error: /)
     expect(await readFile(path.join(folder, 'spy'), 'utf8')).to.equal('was here')

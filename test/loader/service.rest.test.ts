@@ -91,7 +91,7 @@ describe('a plugin of a third party in the plugin-host service', function () {
     for (const [what, got] of Object.entries(inServer)) expect(got, what).to.match(/^got /)
     const { body } = await price('spy', looksAround)
     expect(body.name, JSON.stringify(body)).to.equal('PRICE_FAILED')
-    const { 'list the root folder': _, ...inHost }: Record<string, string> = JSON.parse(body.message)
+    const { 'list the root folder': _, ...inHost }: Record<string, string> = body.details
     expect(Object.keys(inHost)).to.deep.equal(Object.keys(inServer).filter((what) => what !== 'list the root folder'))
     for (const [what, got] of Object.entries(inHost)) expect(got, what).to.match(/^error: /)
   })

@@ -160,7 +160,10 @@ describe('the guides for authors, with the packages', () => {
 
     it('tidebook loads, has a book, and takes an order as written', async () => {
       const venue = { ...network, connector: 'tidebook' }
-      const book = await client.get('/clob/orderBook', { ...venue, market: 'WETH-DAI' })
+      const book = await until(
+        () => client.get('/clob/orderBook', { ...venue, market: 'WETH-DAI' }),
+        ({ name }) => name !== 'SERVICE_UNINITIALIZED',
+      )
       expect(book.buys, JSON.stringify(book)).to.have.length(3)
       await mined(await client.post('/evm/approve', { ...network, address: wallet, spender: 'tidebook', token: 'WETH' }))
       const order = { market: 'WETH-DAI', side: 'SELL', orderType: 'LIMIT', price: '3100', amount: '0.1', clientOrderId: 'tide-1' }

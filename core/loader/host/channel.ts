@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream'
 import { isAbortName } from '../../async.ts'
 import { errorTable, SluiceError, type ErrorName } from '../../errors.ts'
 import { isObject } from '../../json.ts'
+import { saidBy } from '../../printable.ts'
 import { readableError } from '../thrown.ts'
 import { createFrames, createMeter, lengthBytes, type Bounds } from './frames.ts'
 
@@ -34,6 +35,8 @@ interface ChannelOptions {
   bounds?: Bounds
   /** Bytes that were said to the other end and not read by it. */
   maxUnreadBytes?: number
+  /** The plugin at the other end: the words of its errors are its own. Absent: the other end is trusted. */
+  plugin?: string
 }
 
 // The first entry of a message.
@@ -55,7 +58,7 @@ const goneCodes: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE'])
 
 export function openChannel(options: ChannelOptions): Channel {
   const { socket, answer, onTold, onClosed, maxFrameBytes, maxQuestions, bounds } = options
-  const { maxUnreadBytes = Number.POSITIVE_INFINITY } = options
+  const { maxUnreadBytes = Number.POSITIVE_INFINITY, plugin } = options
   const waiting = new Map<number, Waiting>()
   /** Nobody waits any more: how long the answers may be. */
   const late = new Map<number, number>()
@@ -154,7 +157,7 @@ export function openChannel(options: ChannelOptions): Channel {
     isAnswered(pending.maxBytes)
     pending.stop?.()
     if (succeeded) pending.resolve(decoded)
-    else pending.reject(errorOf(decoded))
+    else pending.reject(errorOf(decoded, plugin))
   }
 
   function isAnswered(maxBytesOfAnswer: number): void {
@@ -288,9 +291,10 @@ function failureFields(thrown: unknown): object {
   return { name, message, details, retryAfterSeconds, http }
 }
 
-function errorOf(failure: unknown): Error {
+function errorOf(failure: unknown, plugin: string | undefined): Error {
   if (!isObject(failure) || typeof failure['message'] !== 'string') return new Error('it failed without a reason')
-  const { name, message, details, retryAfterSeconds, http } = failure
+  const { name, details, retryAfterSeconds, http } = failure
+  const message = plugin === undefined ? failure['message'] : saidBy(plugin, failure['message'])
   if (isAbortName(name)) return new DOMException(message, name)
   if (typeof name !== 'string' || !isErrorName(name)) return new Error(message)
   return new SluiceError(name, message, {

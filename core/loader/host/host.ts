@@ -7,8 +7,8 @@ import { parseSchemaAnswer, type SchemaAnswer, type SchemaQuestion } from '../..
 import { SluiceError } from '../../errors.ts'
 import { isObject } from '../../json.ts'
 import type { Description } from '../instantiate.ts'
-import { faultOf, PluginFault, schemaCure, type Step, wordsOf } from '../refusal.ts'
-import { oneLine, printable } from '../../printable.ts'
+import { budgetCure, cures, faultOf, pendingAwait, PluginFault, stoodStill, type Step, toldFault, wordsOf } from '../refusal.ts'
+import { named, printable, saidBy } from '../../printable.ts'
 import { messageOf } from '../thrown.ts'
 import { loopIn } from '../watchdog.ts'
 import type { LoadBudget } from '../trials.ts'
@@ -85,6 +85,8 @@ const bounds: Bounds = {
 }
 /** Of the answer to a ping: a word. */
 const maxPingBytes = 1_024
+/** A host that has nothing to do answers at once. */
+const pingMs = 2_000
 /** Notices of a host: lines of its log. What is beyond is dropped. */
 const maxNoticesPerMinute = 300
 /** As many deaths within this time are enough. */
@@ -193,16 +195,16 @@ export async function startHost(options: HostOptions): Promise<Host> {
 
   async function load(started: Running): Promise<Description> {
     const reply = await within(started, 'import', () => started.channel.ask('load', [request]))
-    const { description } = accepted(reply, 'import')
-    if (!isDescription(description)) throw new PluginFault('import', 'The host did not describe the plugin', 'Correct the plugin.')
+    const { description } = accepted(reply, 'import', name)
+    if (!isDescription(description)) throw new PluginFault('import', 'The host did not describe the plugin', cures.correct)
     return description
   }
 
   async function create(started: Running, venues: readonly CreatedVenue[], settings: HostSettings): Promise<readonly unknown[]> {
     const reply = await within(started, 'create', () => started.channel.ask('create', [venues.map((each) => each.venue()), settings]))
-    const { venues: properties } = accepted(reply, 'create')
+    const { venues: properties } = accepted(reply, 'create', name)
     if (Array.isArray(properties) && properties.length === venues.length) return properties
-    throw new PluginFault('create', 'The host did not create its venues', 'Correct the plugin.')
+    throw new PluginFault('create', 'The host did not create its venues', cures.correct)
   }
 
   /** A step with the plugin's budget. @throws PluginFault */
@@ -217,34 +219,34 @@ export async function startHost(options: HostOptions): Promise<Host> {
       started.kill(`${what} was not done after ${budget.processorMs / 1000} s of processor time: an endless loop`)
     }, 100)
     try {
-      return await withTimeout(work(), budget.clockMs, () => {
+      return await withTimeout(work(), budget.clockMs, async () => {
         const usedMs = (started.use()?.processorMs ?? 0) - usedBefore
         const loops = usedMs > budget.processorMs / 2 || usedMs > budget.clockMs / 2
         const used = `, ${Math.round(usedMs / 1000)} s of them of processor time`
-        throw tooLong(
-          `${budget.clockMs / 1000} s${loops ? `${used}: an endless loop, or too much work` : ': an await that never settles, or a machine that is too busy'}`,
-        )
+        const why = loops ? `${used}: an endless loop, or too much work` : `: ${(await answersPing(started)) ? pendingAwait : stoodStill}`
+        throw tooLong(`${budget.clockMs / 1000} s${why}`)
       })
     } catch (thrown) {
       // Where it ends by itself, how it ended says more than that it is gone.
       if (messageOf(thrown) !== otherEndGone) started.kill(messageOf(thrown))
       await started.ended
-      if (isLoop)
-        throw tooLong(
-          `${budget.processorMs / 1000} s of processor time: ${started.loop() || 'an endless loop'}`,
-          ' The budget is limits.pluginLoadSeconds in conf/server.yml.',
-        )
+      if (isLoop) throw tooLong(`${budget.processorMs / 1000} s of processor time: ${started.loop() || 'an endless loop'}`, budgetCure)
       throw (
         (thrown instanceof PluginFault ? thrown : undefined) ??
-        new PluginFault(
-          step,
-          `Its process ended ${when}: ${started.reason()}`,
-          'Throw an error instead: a plugin must not end the process.',
-        )
+        new PluginFault(step, `Its process ended ${when}: ${started.reason()}`, cures.throwInstead)
       )
     } finally {
       clearInterval(look)
     }
+  }
+
+  /** Whether its event loop runs, so that nothing but a promise of its own keeps it. */
+  async function answersPing({ channel }: Running): Promise<boolean> {
+    const word = randomUUID()
+    return channel.ask('ping', [word], AbortSignal.timeout(pingMs), maxPingBytes).then(
+      (answer) => answer === word,
+      () => false,
+    )
   }
 
   function onEnd(started: Running): void {
@@ -339,16 +341,16 @@ export async function startHost(options: HostOptions): Promise<Host> {
     notReady: () => down,
     async judge(question) {
       const now = running
-      if (!now) throw new PluginFault('manifest', 'Its process has ended', 'Correct the plugin.')
-      const { answer } = accepted(await within(now, 'manifest', () => now.channel.ask('judge', [question])), 'manifest')
+      if (!now) throw new PluginFault('manifest', 'Its process has ended', cures.correct)
+      const { answer } = accepted(await within(now, 'manifest', () => now.channel.ask('judge', [question])), 'manifest', name)
       try {
         return parseSchemaAnswer(question, answer)
       } catch (thrown) {
-        throw faultOf(thrown, 'manifest', schemaCure)
+        throw faultOf(thrown, 'manifest', cures.schema)
       }
     },
     async create(venues, settings) {
-      if (!running) throw new PluginFault('create', 'Its process has ended', 'Correct the plugin.')
+      if (!running) throw new PluginFault('create', 'Its process has ended', cures.correct)
       // Its questions are answered from now on.
       created = { venues, settings, properties: [] }
       try {
@@ -419,6 +421,7 @@ function run(
     maxQuestions,
     bounds,
     maxUnreadBytes,
+    plugin: name,
   })
   const ended = child.ended.then((end) => {
     said = end.said
@@ -451,35 +454,35 @@ function run(
     isClosed: () => isClosed,
     isLost: () => isLost,
     kill,
-    reason: () => [why ?? 'unknown', loopOf(said) || lastLine(said)].filter(Boolean).join('; '),
+    reason: () => [why ?? 'unknown', loopOf(said) || lastLineOf(name, said)].filter(Boolean).join('; '),
     loop: () => loopOf(said),
   }
 }
 
 const loopOf = (said: string): string => {
   const where = loopIn(said)
-  return where === undefined ? '' : `an endless loop in ${oneLine(where)}`
+  return where === undefined ? '' : `an endless loop in ${named(where)}`
 }
 
 /** The last words of a process that failed are its error. */
-const lastLine = (text: string): string =>
-  text
+function lastLineOf(plugin: string, text: string): string {
+  const line = text
     .split('\n')
-    .findLast((line) => /Error|FATAL/.test(line))
+    .findLast((each) => /Error|FATAL/.test(each))
     ?.trim()
-    .slice(0, 300) ?? ''
+  return line === undefined ? '' : saidBy(plugin, line.slice(0, 300))
+}
 const shown = (value: unknown): string => (typeof value === 'string' ? printable(value.slice(0, maxErrorText)) : '')
 
 /** @throws PluginFault where the host refused */
-function accepted(reply: unknown, step: Step): Record<string, unknown> {
-  if (!isObject(reply)) throw new PluginFault(step, 'The host gave no answer', 'Correct the plugin.')
-  const { refused } = reply
-  if (refused === undefined) return reply
-  const { step: at, reason, cure } = isObject(refused) ? refused : {}
-  throw new PluginFault(steps.find((each) => each === at) ?? step, shown(reason) || 'It was refused', shown(cure) || 'Correct the plugin.')
+function accepted(reply: unknown, step: Step, plugin: string): Record<string, unknown> {
+  if (!isObject(reply)) throw new PluginFault(step, 'The host gave no answer', cures.correct)
+  if (reply['refused'] === undefined) return reply
+  const { step: at, reason, cure } = isObject(reply['refused']) ? reply['refused'] : {}
+  throw toldFault(plugin, { step: toldSteps.find((each) => each === at) ?? step, reason, cure })
 }
 
-const steps: readonly Step[] = ['import', 'manifest', 'create']
+const toldSteps: readonly Step[] = ['import', 'manifest', 'create']
 
 function isDescription(value: unknown): value is Description {
   return (
