@@ -1,11 +1,13 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { cp, readFile, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { constants } from 'node:os'
 import path from 'node:path'
 import { expect } from 'chai'
 import { signerOf } from '../wallet/processes.ts'
-import { eventually, keepDevnet, makeHome, root } from './command.ts'
+import { fixtures } from '../loader/fixtures.ts'
+import { eventually, keepDevnet, makeHome, root, twoPlugins } from './command.ts'
 
 const ready = /Sluice is ready at/
 const debugger_ = /Debugger listening on ws:\/\/([\d.]+):(\d+)/g
@@ -100,3 +102,43 @@ describe('a signal that is not for stopping', () => {
     expect([...server.printed.matchAll(debugger_)]).to.have.length(1)
   })
 })
+
+describe('a stop while a contained plugin starts threads', function () {
+  this.timeout(120_000)
+  for (const threads of [50, 480])
+    it(`ends with the status 0 where there are up to ${threads}`, async () => {
+      const { home, remove } = await makeHome({ plugins: { folders: [...twoPlugins, 'third'] } })
+      try {
+        await keepDevnet(home)
+        const folder = path.join(home, 'third', 'plain-swap')
+        await cp(path.join(fixtures, 'contained', 'plain-swap'), folder, { recursive: true })
+        const file = path.join(folder, 'index.ts')
+        const more = `
+let started = 0
+setInterval(() => {
+  for (let i = 0; i < 10 && started < ${threads}; i += 1, started += 1)
+    new Worker('setInterval(() => {}, 1000)', { eval: true }).on('error', () => {})
+}, 20)`
+        const code = await readFile(file, 'utf8')
+        await writeFile(file, `import { Worker } from 'node:worker_threads'\n${code}${more}\n`)
+        const server = start(home)
+        await eventually(
+          () => /plugin (loaded|refused)[^\n]*"?\n/.test(pluginLines(server.printed)),
+          'that the plugin is loaded or refused',
+        )
+
+        // A server that does not end within 10 s gives up, with another status.
+        server.child.kill('SIGTERM')
+        expect(await server.ended, server.printed).to.deep.equal([0, null])
+      } finally {
+        await remove()
+      }
+    })
+})
+
+const pluginLines = (printed: string): string =>
+  printed
+    .split('\n')
+    .filter((line) => line.includes('"plugin":"plain-swap"'))
+    .map((line) => `${line}\n`)
+    .join('')
