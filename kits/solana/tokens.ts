@@ -77,14 +77,14 @@ export function holdingIn([mint, ...held]: readonly (SolanaAccount | undefined)[
   return read && (heldIn(held[tokenPrograms.indexOf(read.program)], { mint: token, owner }) ?? 0n)
 }
 
-/** Native and token balances, in one round trip. */
+/** Native and token balances, in one round trip. Undefined of a token that is not a mint: a balance of 0 would be wrong. */
 export async function readBalances(
   rpc: Rpc,
   associated: Associated,
   owner: string,
   tokens: readonly Token[],
   at: At,
-): Promise<readonly bigint[]> {
+): Promise<readonly (bigint | undefined)[]> {
   if (tokens.length === 0) return []
   const wanted = await Promise.all(
     tokens.map(async ({ native, address }) => (native ? [owner] : holdingAccounts(associated, owner, address))),
@@ -95,11 +95,11 @@ export async function readBalances(
   return tokens.map((token, index) => {
     const own = accounts.slice(next, (next += wanted[index]?.length ?? 0))
     if (token.native) return own[0]?.lamportsRaw ?? 0n
-    return holdingIn(own, owner, token.address) ?? noMint(token)
+    return holdingIn(own, owner, token.address)
   })
 }
 
-/** A balance of 0 would be wrong. */
+/** @throws SluiceError TOKEN_NOT_SUPPORTED */
 export function noMint({ symbol, address }: Pick<Token, 'symbol' | 'address'>): never {
   throw new SluiceError('TOKEN_NOT_SUPPORTED', `${symbol} at ${address} is not the mint of a token on this network: check its address.`)
 }

@@ -1,5 +1,7 @@
 import { expect } from 'chai'
-import { generateKeyPairSigner } from '@solana/kit'
+import { TOKEN_PROGRAM_ADDRESS } from '@solana-program/token'
+import { address, generateKeyPairSigner, lamports } from '@solana/kit'
+import { associatedAddress, tokenProgram } from '../../../kits/solana/tokens.ts'
 import { dropsAll, takesAll } from '../../../tools/solana-node/ledger/leaders.ts'
 import { startSolana, type Solana as Cluster } from '../../../tools/solana-node/start-solana.ts'
 import { makeHome, outcome, pollUntil, startRealServer, type Home, type RealServer } from './real-server.ts'
@@ -54,6 +56,44 @@ describe('a server on Solana', function () {
       USDC: '1.234567',
       [cluster.mints.FEES.address]: '0.000000001',
     })
+  })
+
+  it('reads the other balances where a mint and an account are not what they were', async () => {
+    const owner = await generateKeyPairSigner()
+    const nonsense = {
+      data: new Uint8Array(165).fill(255),
+      executable: false,
+      lamports: lamports(10n ** 9n),
+      programAddress: address('11111111111111111111111111111111'),
+      space: 165n,
+    }
+    const dead = await freshMint('DEAD')
+    const gone = address(await associatedAddress(owner.address, cluster.mints.FEES.address, tokenProgram))
+    await cluster.mintTo(owner.address, cluster.mints.USDC, 1_234_567n)
+    for (const programAddress of [nonsense.programAddress, TOKEN_PROGRAM_ADDRESS]) {
+      cluster.svm.setAccount({ ...nonsense, programAddress, address: address(dead) })
+      cluster.svm.setAccount({ ...nonsense, programAddress, address: gone })
+      cluster.blocks(1)
+      const tokenSymbols = `USDC,${dead},${cluster.mints.FEES.address},NOPE`
+      const answer = await get('/network/balances', { address: owner.address, tokenSymbols })
+      expect(outcome(answer)).to.equal('200')
+      expect(answer.body.balances).to.deep.equal({ USDC: '1.234567', [cluster.mints.FEES.address]: '0.000000000' })
+      expect(answer.body.unavailable.map(({ token }: { token: string }) => token)).to.have.members([dead, 'NOPE'])
+    }
+  })
+
+  it('reads the other balances where the mint of the list is none any more', async () => {
+    const mint = address(cluster.mints.BASE.address)
+    const before = cluster.svm.getAccount(mint)
+    if (!before.exists) throw new Error('no mint')
+    cluster.svm.setAccount({ ...before, data: new Uint8Array(82), address: mint })
+    cluster.blocks(1)
+    const answer = await get('/network/balances', { address: home.wallet.address, tokenSymbols: 'SOL,BASE,USDC' })
+    cluster.svm.setAccount(before)
+    cluster.blocks(1)
+    expect(outcome(answer)).to.equal('200')
+    expect(Object.keys(answer.body.balances)).to.deep.equal(['SOL', 'USDC'])
+    expect(answer.body.unavailable[0].token).to.equal('BASE')
   })
 
   it('creates an account once, whatever is asked beside it, and sees it to the end', async () => {
