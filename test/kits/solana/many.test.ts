@@ -6,7 +6,7 @@ import type { Transactions } from '../../../core/transactions/transactions.ts'
 import { parseNodeJson } from '../../../kits/solana/rpc.ts'
 import { failsAt } from '../../../tools/solana-node/faults.ts'
 import { healthy, startFaultyProxy, type FaultyProxy } from '../../http/trouble/faulty-proxy.ts'
-import { freshStore, rejection, soon } from '../../transactions/site.ts'
+import { freshStore, soon } from '../../transactions/site.ts'
 import { chainOver } from './test-cluster.ts'
 import { comesTo, entryOf, looks, orderOf, startSolanaSite, transactionsAt, transfer, type SolanaSite } from './solana-site.ts'
 
