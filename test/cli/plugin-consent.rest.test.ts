@@ -179,7 +179,7 @@ describe("the operator's word on a plugin", function () {
     )
     const { said } = await say('plugin', 'allow', 'curious', '--yes')
     expect(said.replace(/^SHA-256 .*$/m, ''), said)
-      .to.contain(`"routerAddress":"${router}"`)
+      .to.contain(`'routerAddress':'${router}'`)
       .and.contain('https://node.example/v3/***')
       .and.not.contain('k-1234')
       .and.not.contain('77')
