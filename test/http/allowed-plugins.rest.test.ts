@@ -468,8 +468,9 @@ describe('trades of a plugin that the operator has allowed', function () {
       await write({})
       const faster = await server.client.post('/evm/speedUp', { ...local, address: admins, nonce: open.body.nonce })
       expect(outcome(faster), faster.text).to.equal('200')
-      const removed = await approve(ownRouter)
-      expect(outcome(removed), removed.text).to.equal('403 FORBIDDEN')
+      // By its lock, or, once the server has taken it away, as a name that nobody knows.
+      const removed = await approve()
+      expect(outcome(removed), removed.text).to.be.oneOf(['403 FORBIDDEN', outcome(await approve('nobody'))])
       await rpc('evm_mine')
       expect((await mined(server.client, faster.body.txHash)).body.txReceipt.status).to.equal(1)
     } finally {
