@@ -124,7 +124,12 @@ function why(error: unknown, timeoutMs: number): string {
   return error.message || (error instanceof AggregateError ? error.errors.map(String).join('; ') : error.name)
 }
 
-const Page = Type.Object({ transactions: Type.Array(JournaledTransaction), nextCursor: Type.Optional(Type.String()) })
+const Page = Type.Object({
+  transactions: Type.Array(JournaledTransaction),
+  unavailable: Type.Optional(Type.Array(Type.Object({ id: Type.String(), reason: Type.String() }))),
+  nextCursor: Type.Optional(Type.String()),
+})
+type MissingRow = NonNullable<Static<typeof Page>['unavailable']>[number]
 const Pruned = Type.Object({
   archived: Type.Integer(),
   kept: Type.Integer(),
@@ -157,17 +162,20 @@ export interface JournalClient {
 const pageSize = 500
 const maxTries = 5
 
-export function journalClient(server: ServerClient): JournalClient {
+/** @param missing is told of rows that the server cannot read, which no list has */
+export function journalClient(server: ServerClient, missing: (row: MissingRow) => void = () => {}): JournalClient {
+  function pageOf(answer: ServerResponse): Static<typeof Page> {
+    const page = readOfJournalClient(Page, answer)
+    for (const row of page.unavailable ?? []) missing(row)
+    return page
+  }
   return {
     async list(filter, atMost) {
       const transactions: JournaledTransaction[] = []
       let cursor: string | undefined
       do {
         const limit = String(Math.min(pageSize, atMost - transactions.length))
-        const page = readOfJournalClient(
-          Page,
-          await server.get('/transactions', { ...filter, limit, ...(cursor !== undefined && { cursor }) }),
-        )
+        const page = pageOf(await server.get('/transactions', { ...filter, limit, ...(cursor !== undefined && { cursor }) }))
         transactions.push(...page.transactions)
         cursor = page.nextCursor
       } while (cursor !== undefined && transactions.length < atMost)
@@ -177,7 +185,7 @@ export function journalClient(server: ServerClient): JournalClient {
       let cursor: string | undefined
       do {
         const query = { ...filter, limit: String(pageSize), ...(cursor !== undefined && { cursor }) }
-        const page = readOfJournalClient(Page, await patiently(() => server.get('/transactions', query), isForLaterOrLess))
+        const page = pageOf(await patiently(() => server.get('/transactions', query), isForLaterOrLess))
         yield page
         cursor = page.nextCursor
       } while (cursor !== undefined)

@@ -5,7 +5,7 @@ import type { Settings } from '../config/settings.ts'
 import type { TransactionState } from '../transactions/entry.ts'
 import { ask, hasTerminal } from '../wallet/prompt.ts'
 import { plainJson } from '../printable.ts'
-import { examples, isYes, printNotice, printResult, table } from './output.ts'
+import { complain, examples, isYes, printNotice, printResult, table } from './output.ts'
 import {
   countOf,
   describePruned,
@@ -50,7 +50,9 @@ export function txCommand(settingsOf: () => Settings): Command {
       ...(url !== undefined && { url }),
       ...(certs !== undefined && { certs }),
     })
-    return { server, journal: journalClient(server) }
+    const missing = ({ id, reason }: { id: string; reason: string }) =>
+      complain(`warning: a transaction is missing here, since its row ${id} of the journal cannot be read: ${reason}`)
+    return { server, journal: journalClient(server, missing) }
   }
 
   subcommand('list', 'list transactions, newest first')

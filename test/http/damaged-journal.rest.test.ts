@@ -9,6 +9,7 @@ import { pack } from '../../core/store/compact.ts'
 import { openStore } from '../../core/store/open-store.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
 import { follow } from '../events/client.ts'
+import { sluice } from '../start/command.ts'
 import { silent } from '../transactions/site.ts'
 import { admins, local, mined, oneChain, others, outcome, traders } from './shared-server.ts'
 
@@ -84,6 +85,13 @@ describe('a journal with rows that cannot be read', () => {
     const page = await server.client.get('/transactions', { limit: '1' })
     expect([page.body.transactions.length, page.body.nextCursor]).to.deep.equal([1, last])
     expect(page.body).to.not.have.property('unavailable')
+
+    for (const command of [['list'], ['export', '--out', '-']]) {
+      const running = sluice(home, '--conf', server.settings.confDir, 'tx', ...command, '--url', server.kernel.url)
+      expect((await running.ended).code, running.printed()).to.equal(0)
+      for (const id of [ended, open])
+        expect(running.printed()).to.contain(`warning: a transaction is missing here, since its row ${id} of the`)
+    }
 
     const follower = await follow(server, { topics: 'transactions', lastEventId: '0' })
     await follower.hears('the last event of the last transaction', ({ data }) => data.txHash === hashes[3] && data.final)
