@@ -131,9 +131,9 @@ export async function playRandomRows(options: RandomRowsOptions): Promise<Random
       const given = await ask(question).finally(() => (inFlight -= 1))
       const { said, answer } = given
       const counts = told.get(question[0])
-      const shown = outcome(answer)
+      const shown = saysWhatIsMissing(answer) ? `${outcome(answer)} in part` : outcome(answer)
       counts?.set(shown, (counts.get(shown) ?? 0) + 1)
-      const isTrouble = answer.status >= 400 && ['NETWORK', 'RATE_LIMIT', 'TIMEOUT'].includes(answer.body?.name)
+      const isTrouble = answer.status >= 400 ? ['NETWORK', 'RATE_LIMIT', 'TIMEOUT'].includes(answer.body?.name) : saysWhatIsMissing(answer)
       if (!isTrouble && !healthy.get(question[0])?.has(said)) await examine(question, said, answer.text)
     }
   }
@@ -148,6 +148,10 @@ export async function playRandomRows(options: RandomRowsOptions): Promise<Random
 /** A line for each question. */
 export const figuresOf = (told: RandomRowsFigures['told']): string =>
   [...told].map(([name, counts]) => `${name}: ${[...counts].map(([said, count]) => `${said} ${count}`).join(', ')}`).join('\n')
+
+/** A list that says what of it could not be read. */
+const saysWhatIsMissing = ({ status, body }: Answer): boolean =>
+  status === 200 && Array.isArray(body?.unavailable) && body.unavailable.length > 0
 
 /** The outcome, and the whole answer where a healthy node always gives the same. */
 function saidBy(name: string, answer: Answer): string {
