@@ -11,7 +11,7 @@ const quote = await sluice.get('/amm/price', swap)
 console.log(`quote: ${quote.expectedAmount} USDC for ${quote.amount} ETH`)
 
 // Keep the key with the order: whoever sends the same request with it again trades once.
-const key = { idempotencyKey: process.argv[2] ?? 'first-trade-in-javascript' }
+const key = { idempotencyKey: process.argv[2] ?? crypto.randomUUID() }
 const { txHash } = await sluice.post('/amm/trade', { ...swap, address, limitPrice: quote.slippagePrice }, key)
 console.log(`sent: ${txHash}`)
 const { txState, fill } = await sluice.waitFor({ ...network, txHash })

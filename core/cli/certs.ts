@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { Command } from 'commander'
+import { command } from '../layout.ts'
 import { caKeyIsEncrypted } from '../tls/authority.ts'
 import { CertificateError, certificateFiles } from '../tls/certificate-files.ts'
 import { ensureCertificates } from '../tls/ensure-certificates.ts'
@@ -65,7 +66,7 @@ export function certsCommand(getCertsDir: () => string | Promise<string>): Comma
         return [
           `Renewed the certificate of the client "${name}", valid until ${day(made.validTo)}.`,
           ...whatToCopy(certsDir, made),
-          'The certificate before it stays valid until it expires or is revoked, by its serial number in "sluice certs list".',
+          `The certificate before it stays valid until it expires or is revoked, by its serial number in "${command} certs list".`,
           'Permissions by name in conf/clients.yml go on; those by fingerprint need the new one.',
         ]
       }),
@@ -104,7 +105,7 @@ async function init(certsDir: string, options: CaOptions & { host?: string[]; en
   })
   if (!made)
     throw new CertificateError(
-      `The certificates are there already, in ${certsDir}; nothing was changed. "sluice certs renew server" makes a new server certificate.`,
+      `The certificates are there already, in ${certsDir}; nothing was changed. "${command} certs renew server" makes a new server certificate.`,
     )
   const files = certificateFiles(certsDir)
   return [

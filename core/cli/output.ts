@@ -1,3 +1,4 @@
+import { command } from '../layout.ts'
 import { forTerminal, oneLine, printable } from '../printable.ts'
 
 /** A row of a table, and lines below it. */
@@ -108,4 +109,4 @@ export function printError(message: string): void {
 export const isYes = (answer: string): boolean => answer.trim().toLowerCase() === 'yes'
 
 /** For the help of a command. */
-export const examples = (...lines: readonly string[]): string => `\nFor example:\n${lines.map((line) => `  sluice ${line}`).join('\n')}`
+export const examples = (...lines: readonly string[]): string => `\nFor example:\n${lines.map((line) => `  ${command} ${line}`).join('\n')}`

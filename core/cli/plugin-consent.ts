@@ -5,10 +5,10 @@ import { readLock, lockFile, type LockedPlugin } from '../config/lock.ts'
 import { ConfigError, didYouMean } from '../config/problems.ts'
 import type { Settings } from '../config/settings.ts'
 import { devnetFileOf } from '../devnet/outside.ts'
-import { command, version } from '../layout.ts'
+import { builtInPlugins, command, version } from '../layout.ts'
 import { changedFiles, examine, forget, isConfNewer, pluginOnDisk, record, verify, type PluginOnDisk } from '../loader/allow.ts'
 import { whyNotContained } from '../loader/host/way.ts'
-import { findPlugins, isDeclared } from '../loader/find.ts'
+import { findPlugins, isDeclared, pluginNames } from '../loader/find.ts'
 import { PluginFault } from '../loader/refusal.ts'
 import { dotNameIn } from '../loader/stage.ts'
 import { named, oneLine, quoted } from '../printable.ts'
@@ -216,8 +216,7 @@ async function confirm(question: string, yes: boolean): Promise<void> {
 async function verified(name: string | undefined, settings: Settings): Promise<string> {
   const lock = readLock(settings.confDir)
   const only = name === undefined ? lock : Object.fromEntries(Object.entries(lock).filter(([each]) => each === name))
-  if (name !== undefined && Object.keys(only).length === 0)
-    throw new Error(`${name} is not in ${lockFile(settings.confDir)}${didYouMean(name, Object.keys(lock))}.`)
+  if (name !== undefined && Object.keys(only).length === 0) throw new Error(`${notLocked(name, settings)}.`)
   const checked = verify(only, settings)
   if (checked.length === 0) return 'No plugin of a third party was allowed.'
   for (const { name: each, problem } of checked) if (problem !== undefined) printError(`${each}: ${problem}`)
@@ -239,10 +238,8 @@ async function verified(name: string | undefined, settings: Settings): Promise<s
 }
 
 async function removed(name: string, options: RevokeOptions, settings: Settings): Promise<string> {
-  const lock = readLock(settings.confDir)
-  const locked = lock[name]
-  if (locked === undefined)
-    throw new Error(`${name} is not in ${lockFile(settings.confDir)}${didYouMean(name, Object.keys(lock))}; nothing was changed.`)
+  const locked = readLock(settings.confDir)[name]
+  if (locked === undefined) throw new Error(`${notLocked(name, settings)}; nothing was changed.`)
   const revocation = await revokeAll(name, locked, options, settings)
   await forget(name, settings)
   const folder = locked.source === undefined ? undefined : takeAway(name, locked, settings)
@@ -252,6 +249,12 @@ async function removed(name: string, options: RevokeOptions, settings: Settings)
     `${name} is not allowed any more. ${whyRestart(locked) === undefined ? 'A running server follows its open transactions to their end, and takes nothing new for it.' : `A running server uses it until it is restarted: ${whyRestart(locked)}.`}`,
     ...(folder === undefined ? [] : [`Its folder ${folder} was deleted.`]),
   ].join('\n')
+}
+
+function notLocked(name: string, { confDir }: Settings): string {
+  if (pluginNames([builtInPlugins]).includes(name))
+    return `${name} is a plugin of this release: to do without it, put it into plugins.disabled in conf/server.yml`
+  return `${name} is not in ${lockFile(confDir)}${didYouMean(name, Object.keys(readLock(confDir)))}`
 }
 
 /** Deletes the folder that `plugin add` made, unless somebody changed it or put something into it since. @returns the folder */

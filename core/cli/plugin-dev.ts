@@ -101,7 +101,8 @@ async function develop(folder: string, options: DevOptions): Promise<void> {
   process.exit(process.exitCode ?? 0)
 }
 
-function problemWith(folder: string): string | undefined {
+/** Why the folder is not that of a plugin, with what to do. */
+export function problemWith(folder: string): string | undefined {
   if (!existsSync(folder) || !statSync(folder).isDirectory())
     return `There is no folder ${folder}. Name the plugin's folder, or write a new one: ${command} plugin new my-exchange --kind amm`
   try {

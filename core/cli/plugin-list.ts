@@ -14,8 +14,7 @@ export function listCommand(settingsOf: () => Settings): Command {
     .option('--json', 'print all that is known of each: every network, and the folder')
     .action(async ({ json }: { json?: true }) => {
       const settings = settingsOf()
-      const { tryPlugins } = await import('../loader/load.ts')
-      const [result, quarantines] = await Promise.all([tryPlugins(settings), knownQuarantines(settings)])
+      const [result, quarantines] = await Promise.all([wouldLoad(settings), knownQuarantines(settings)])
       say(
         json
           ? plainJson(JSON.stringify(pluginList(result, settings.plugins.disabled, quarantines), undefined, 2))
@@ -24,6 +23,17 @@ export function listCommand(settingsOf: () => Settings): Command {
       // Background work of a plugin must not keep the command alive.
       process.exit(result.refused.length === 0 ? 0 : 1)
     })
+}
+
+/** What a start with these settings would load and refuse, with all that it starts beside the devnet. */
+export async function wouldLoad(settings: Settings): Promise<LoadResult> {
+  const [{ tryPlugins }, { allowedPlugins }, { expectedAddresses }] = await Promise.all([
+    import('../loader/load.ts'),
+    import('../loader/consent.ts'),
+    import('../devnet/local-sites.ts'),
+  ])
+  const allowed = await allowedPlugins(settings)
+  return tryPlugins(settings, allowed, expectedAddresses(settings, allowed.found))
 }
 
 type Quarantines = Awaited<ReturnType<typeof quarantinesOn>>

@@ -96,26 +96,25 @@ const templates: Readonly<Record<string, Template>> = {
 }
 
 export interface NewOptions {
-  readonly kind: string
+  readonly kind?: string
   readonly in: string
 }
 
+const kindLines = Object.entries(templates).map(([kind, { what }]) => `  ${kind.padEnd(10)} ${what}`)
+
 export function newCommand(settingsOf: () => Settings): Command {
-  const kinds = Object.entries(templates).map(([kind, { what }]) => `  ${kind.padEnd(10)} ${what}`)
   return new Command('new')
     .description('write the folder of a new plugin: code that works on the devnet, contract tests, a CI file')
     .argument('<name>', 'of the plugin and its folder: lower-case letters, digits and hyphens')
-    .requiredOption('--kind <kind>', `what it is: ${Object.keys(templates).join(', ')}`)
+    .option('--kind <kind>', `what it is: ${Object.keys(templates).join(', ')}`)
     .option('--in <folder>', 'the folder to put it into (default: this one)', '.')
-    .addHelpText('after', `\nThe kinds:\n${kinds.join('\n')}`)
+    .addHelpText('after', `\nThe kinds:\n${kindLines.join('\n')}`)
     .action((name: string, options: NewOptions) => printResult(() => writeNew(name, options, settingsOf())))
 }
 
 /** @returns what to type next @throws Error where nothing was written */
 export async function writeNew(name: string, options: NewOptions, settings: Settings): Promise<string> {
-  const template = Object.hasOwn(templates, options.kind) ? templates[options.kind] : undefined
-  if (template === undefined)
-    throw new Error(`There is no kind '${options.kind}'. ${suggestion(options.kind, Object.keys(templates), 'Use one of')}`)
+  const template = templateOf(options.kind)
   refuseName(name, settings)
   const parent = path.resolve(options.in)
   const folder = path.join(parent, name)
@@ -128,7 +127,20 @@ export async function writeNew(name: string, options: NewOptions, settings: Sett
     )
   await writeFolder(folder, await filesOf(name, template, folder))
   const others = options.in === '.' ? name : path.join(options.in, name)
-  return `Wrote ${folder}. Next:\n\n  cd ${others}\n  npm install\n  npm test\n\nREADME.md says what to change in which file.`
+  // A checkout has the packages once they are packed.
+  const pack = ['sluice', 'sluice-devnet'].every((each) => isThere(specOf(each, folder), folder)) ? '' : '  npm run pack\n'
+  return `Wrote ${folder}. Next:\n\n${pack}  cd ${others}\n  npm install\n  npm test\n\nREADME.md says what to change in which file.`
+}
+
+/** @throws Error that lists the kinds */
+function templateOf(kind: string | undefined): Template {
+  if (kind === undefined)
+    throw new Error(
+      `Say what it is, with --kind <kind>:\n${kindLines.join('\n')}\nFor example: ${command} plugin new my-exchange --kind amm`,
+    )
+  const template = Object.hasOwn(templates, kind) ? templates[kind] : undefined
+  if (template === undefined) throw new Error(`There is no kind '${kind}'. ${suggestion(kind, Object.keys(templates), 'Use one of')}`)
+  return template
 }
 
 function refuseName(name: string, { plugins }: Settings): void {
@@ -143,6 +155,8 @@ function refuseName(name: string, { plugins }: Settings): void {
       `There is a plugin '${name}' already, ${rival.builtIn ? 'of this release' : `in ${rival.folder}`}: choose another name.`,
     )
 }
+
+const isThere = (spec: string, folder: string) => !spec.startsWith('file:') || existsSync(path.resolve(folder, spec.slice('file:'.length)))
 
 /** All of it or nothing: it is written beside its place first. @throws Error */
 async function writeFolder(folder: string, files: ReadonlyMap<string, string>): Promise<void> {

@@ -8,9 +8,9 @@ import { Command } from 'commander'
 import type { Settings } from '../config/settings.ts'
 import { builtInPlugins, codeRoot, command, inSource, moduleUrl } from '../layout.ts'
 import { addCommands } from './plugin-add.ts'
-import { complain, examples } from './output.ts'
+import { complain, examples, printError } from './output.ts'
 import { consentCommands } from './plugin-consent.ts'
-import { devCommand } from './plugin-dev.ts'
+import { devCommand, problemWith } from './plugin-dev.ts'
 import { liftCommand } from './plugin-lift.ts'
 import { listCommand } from './plugin-list.ts'
 import { newCommand } from './plugin-new.ts'
@@ -58,6 +58,8 @@ function pluginTestCommand(settingsOf: () => Settings): Command {
     .option('--trusted', 'run its code with your rights: for what cannot be contained, such as chains and exchanges of signed actions')
     .action(async (given: string, { network, trusted = false }: { network?: string; trusted?: boolean }) => {
       const folder = path.resolve(given)
+      const problem = problemWith(folder)
+      if (problem !== undefined) return printError(problem)
       const kind = await kindOf(folder, settingsOf(), trusted)
       const code =
         kind === undefined
@@ -95,7 +97,7 @@ async function runMocha(environment: Record<string, string>): Promise<number> {
   const mocha = createRequire(codeRoot).resolve('mocha/bin/mocha.js')
   const fromSource = inSource ? ['--node-option', 'import=tsx/esm'] : []
   const spec = fileURLToPath(moduleUrl('testkit/contract-spec'))
-  const child = spawn(process.execPath, [mocha, '--no-config', '--exit', ...fromSource, '--timeout', '60000', spec], {
+  const child = spawn(process.execPath, [mocha, '--no-config', '--no-package', '--exit', ...fromSource, '--timeout', '60000', spec], {
     cwd: fileURLToPath(codeRoot),
     stdio: 'inherit',
     env: { ...process.env, ...environment },

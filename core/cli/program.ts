@@ -3,7 +3,7 @@ import { Command } from 'commander'
 import { StartError } from '../config/problems.ts'
 import { loadSettings, type Settings, type Flags } from '../config/settings.ts'
 import type { Finding } from '../doctor.ts'
-import { version } from '../layout.ts'
+import { command, version } from '../layout.ts'
 import { containsKey } from '../wallet/keys.ts'
 import { complain, say } from './output.ts'
 import type { WalletContext } from './wallet.ts'
@@ -87,7 +87,10 @@ function healthCommand(settingsOf: () => Settings): Command {
     .description('ask the running server whether it is alive; exits with 1 when not')
     .option('--ready', 'ask whether it can serve: with the store, the signer and every required network')
     .option('--timeout <seconds>', 'how long to wait for the answer', '4')
-    .addHelpText('after', '\nUses the certificate of the client "health" if it exists (sluice certs new health), else that of "client".')
+    .addHelpText(
+      'after',
+      `\nUses the certificate of the client "health" if it exists (${command} certs new health), else that of "client".`,
+    )
     .action(async ({ ready, timeout }: { ready?: true; timeout: string }) => {
       const { ok, what } = await askHealth(settingsOf(), ready ? '/health/ready' : '/health/live', Number(timeout) * 1000)
       say(what)

@@ -44,7 +44,7 @@ export function serverClient({ settings, url, certs, clients, timeoutMs }: Serve
   const as = clients.find((name) => existsSync(path.join(certsDir, `${name}_key.pem`)))
   if (as === undefined)
     throw new Error(
-      `${certsDir} holds no certificate of the client ${clients.map((name) => `"${name}"`).join(' or ')}: create one with "sluice certs new ${clients[0]}".`,
+      `${certsDir} holds no certificate of the client ${clients.map((name) => `"${name}"`).join(' or ')}: create one with "${command} certs new ${clients[0]}".`,
     )
   const base = baseOf(settings, url)
   const tls = {
@@ -72,7 +72,9 @@ export function serverClient({ settings, url, certs, clients, timeoutMs }: Serve
       request.on('error', reject)
       request.end(body)
     }).catch((error: unknown) => {
-      throw new NoResponse(`The server at ${base.host} cannot be reached: ${why(error, timeoutMs)}.`, { cause: error })
+      throw new NoResponse(`The server at ${base.host} cannot be reached: ${why(error, timeoutMs)}.${whatToDo(error, certsDir)}`, {
+        cause: error,
+      })
     })
 
   return {
@@ -122,6 +124,22 @@ function why(error: unknown, timeoutMs: number): string {
   if (error.name === 'AbortError' || error.name === 'TimeoutError') return `no answer within ${timeoutMs / 1000} s`
   // For a name with several addresses, the causes are inside.
   return error.message || (error instanceof AggregateError ? error.errors.map(String).join('; ') : error.name)
+}
+
+const foreignCertificate = [
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'CERT_SIGNATURE_FAILURE',
+]
+
+function whatToDo(error: unknown, certsDir: string): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  if (code === 'ECONNREFUSED')
+    return ` Nothing listens there: start it (${command} start), or name its address with --set server.port=… or --url.`
+  if (foreignCertificate.includes(code))
+    return ` What listens there is the server of another folder, whose certificate ${certsDir} does not vouch for: name that folder with --home.`
+  return ''
 }
 
 const Page = Type.Object({
@@ -236,3 +254,4 @@ function parse(text: string): unknown {
     return undefined
   }
 }
+import { command } from '../layout.ts'

@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import { closest } from 'fastest-levenshtein'
 import type { JournaledTransaction } from '../api/service.ts'
 import type { Settings } from '../config/settings.ts'
+import { command } from '../layout.ts'
 import type { TransactionState } from '../transactions/entry.ts'
 import { ask, hasTerminal } from '../wallet/prompt.ts'
 import { plainJson } from '../printable.ts'
@@ -240,7 +241,7 @@ async function findTransactions(journal: JournalClient, given: string): Promise<
   }
   const half = /^0x[0-9a-f]*$/i.test(given) && !isHash(given) ? ' A hash has 0x and 64 hexadecimal digits.' : ''
   throw new Error(
-    `The journal has no transaction "${given}" that this certificate may see.${half} Give a transaction's hash, a request's id or an Idempotency-Key; "sluice tx list" shows the transactions.`,
+    `The journal has no transaction "${given}" that this certificate may see.${half} Give a transaction's hash, a request's id or an Idempotency-Key; "${command} tx list" shows the transactions.`,
   )
 }
 
@@ -301,14 +302,14 @@ const cancelling: Way = {
   verb: 'Cancel',
   means:
     'A transfer of 0 to the same wallet takes its nonce with higher fees. Until that is mined, the transaction itself may still be mined.',
-  done: (txHash) => `${txHash} replaces it; "sluice tx show ${txHash}" shows which of the two was mined.`,
+  done: (txHash) => `${txHash} replaces it; "${command} tx show ${txHash}" shows which of the two was mined.`,
 }
 
 const speedingUp: Way = {
   path: '/evm/speedUp',
   verb: 'Speed up',
   means: 'The same transaction is signed again with its nonce and higher fees: one of the two is mined.',
-  done: (txHash) => `Signed again as ${txHash} with higher fees; "sluice tx show ${txHash}" shows which of the two was mined.`,
+  done: (txHash) => `Signed again as ${txHash} with higher fees; "${command} tx show ${txHash}" shows which of the two was mined.`,
 }
 
 /** Asks the server to replace a transaction. @throws Error where there is nothing to replace, or the server refuses */
@@ -354,7 +355,7 @@ const sentences: Readonly<Record<TransactionState, (transaction: JournaledTransa
     replacedBy !== undefined
       ? `It or ${replacedBy}, which has the same nonce, will be mined: the first one ends the other.`
       : txStatus === 3
-        ? `It pays too little for the next block. The server raises its fees after a while, unless the request set them; "sluice tx speed-up" does so now${kind === 'cancel' ? '' : ', "sluice tx cancel" gives it up'}.`
+        ? `It pays too little for the next block. The server raises its fees after a while, unless the request set them; "${command} tx speed-up" does so now${kind === 'cancel' ? '' : ', "${command} tx cancel" gives it up'}.`
         : 'It waits for a block, and the server sends it again if the nodes forget it.',
   MINED: ({ txBlock }) => `It is in block ${txBlock}, and final once enough blocks follow; until then a reorganisation can move it back.`,
   CONFIRMED: () => 'Nothing: it is final and had its effect.',

@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import { closest } from 'fastest-levenshtein'
 import type { PluginLock } from '../config/lock.ts'
 import { devnetNetwork, type Settings } from '../config/settings.ts'
+import { command } from '../layout.ts'
 import { importKey, type KeyInput } from '../wallet/import-key.ts'
 import { walletAddress, type CurveName, containsKey, looksLikeSecret } from '../wallet/keys.ts'
 import { findWallets, keystoreFolder, listWallets, removeKey, saveKey } from '../wallet/keystore.ts'
@@ -111,7 +112,7 @@ function sourceOf({ new: fresh, keyFile, keystoreFile, keystorePassphraseFile }:
 async function list({ dataDir }: WalletContext): Promise<string> {
   const wallets = listWallets(dataDir)
   if (wallets.length === 0)
-    return `There are no wallets in ${keystoreFolder(dataDir)}. Add one with: sluice wallet add (The devnet's are never here: they live in memory.)`
+    return `There are no wallets in ${keystoreFolder(dataDir)}. Add one with: ${command} wallet add (The devnet's are never here: they live in memory.)`
   const width = Math.max(...wallets.map(({ chain }) => chain.length))
   return wallets
     .map(({ chain, address, label, problem }) =>
@@ -124,11 +125,13 @@ async function remove(given: string, { chain, yes }: { chain?: string; yes?: tru
   const address = walletAddress(given)
   if (address === undefined)
     throw new Error(
-      'That is no address (0x and 40 hexadecimal digits, or 32 bytes in base58, each letter in its own case); "sluice wallet list" shows them.',
+      `That is no address (0x and 40 hexadecimal digits, or 32 bytes in base58, each letter in its own case); "${command} wallet list" shows them.`,
     )
   const [found, ...others] = findWallets(dataDir, address, chain)
   if (!found)
-    throw new Error(`There is no wallet ${address}${chain === undefined ? '' : ` for ${chain}`}; "sluice wallet list" shows what there is.`)
+    throw new Error(
+      `There is no wallet ${address}${chain === undefined ? '' : ` for ${chain}`}; "${command} wallet list" shows what there is.`,
+    )
   if (others.length > 0)
     throw new Error(`${address} is there for ${[found, ...others].map((each) => each.chain).join(', ')}: say which with --chain.`)
   if (!yes) {

@@ -41,6 +41,15 @@ export function wantedSites({ devnet: { only } }: Pick<Settings, 'devnet'>, plug
   return names.filter((name) => only?.includes(name) ?? true)
 }
 
+/** Addresses as `openLocalSites` would give them in a start with these settings. Nothing listens there. */
+export const expectedAddresses = ({ devnet: { enabled, only } }: Pick<Settings, 'devnet'>, plugins: Parameters<typeof simulated>[0]) =>
+  new Map(
+    simulated(plugins)
+      .filter((name) => enabled && (only?.includes(name) ?? true))
+      .flatMap((name) => Object.values(hostsOf(name)))
+      .map((host) => [host, '127.0.0.1:1']),
+  )
+
 /** What stands in a plugin's defaults for the addresses, which are any free ones. A chain that is simulated itself has the first alone. */
 const hostsOf = (name: string) => ({ api: `${name}.localhost`, node: `evm.${name}.localhost` })
 

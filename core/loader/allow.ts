@@ -2,17 +2,17 @@
 import { existsSync, readdirSync } from 'node:fs'
 import path from 'node:path'
 import { lockFile, readLock, readLockContent, writeLock, type LockedPlugin, type PluginLock } from '../config/lock.ts'
-import { ConfigError } from '../config/problems.ts'
+import { ConfigError, didYouMean } from '../config/problems.ts'
 import type { Settings } from '../config/settings.ts'
 import { shownConf, type ShownConf } from '../config/shown-conf.ts'
 import { substitute } from '../config/tree.ts'
 import { mergedFiles } from '../config/yaml.ts'
 import { isObject } from '../json.ts'
+import { command } from '../layout.ts'
 import { isOutdated } from '../wallet/policy-files.ts'
 import { isTooCostly, newSealing, noteRemoved, seal, sealKey, sinceOf, timeOfRecord, usualN } from '../wallet/lock-seal.ts'
 import { allowedPlugins, copyOf } from './consent.ts'
 import { examinePlugin } from './examine.ts'
-import { didYouMean } from '../config/problems.ts'
 import { findPlugins, type FoundPlugin } from './find.ts'
 import { isKept, keepPlugin, keptFolder, readPluginFiles, type PluginFiles } from './plugin-files.ts'
 import { diskFault, PluginFault } from './refusal.ts'
@@ -34,9 +34,12 @@ export function pluginOnDisk(name: string, { plugins }: Settings): PluginOnDisk 
     const others = found.flatMap((each) => (each.builtIn ? [] : [each.name]))
     throw new PluginFault(
       'find',
-      `There is no plugin '${name}'${didYouMean(name, others)} in ${plugins.folders.join(', ')}`,
+      `There is no plugin '${name}'${didYouMean(
+        name,
+        found.map((each) => each.name),
+      )} in ${plugins.folders.join(', ')}`,
       others.length === 0
-        ? 'Put its folder there, or name it in plugins.folders (conf/server.yml).'
+        ? `There is none of a third party yet: ${command} plugin add <source> fetches one, and ${command} plugin list shows those of the release.`
         : `Those of third parties are ${others.join(', ')}.`,
     )
   }

@@ -144,11 +144,13 @@ const firstWords = (complained: string): string =>
   oneLine(
     complained
       .split('\n')
-      .map((line) => line.replace(/^(npm error|npm ERR!|fatal:|error:)\s*/, '').trim())
+      .map((line) => line.replace(/^(npm error|npm ERR!|fatal:|error:)\s*(\d{3}\b\s*)?/, '').trim())
       .filter(
-        (line) => line !== '' && !line.startsWith('npm warn') && !/complete log of this run|^(code|errno|syscall|network) /i.test(line),
+        (line) =>
+          line !== '' && !line.startsWith('npm warn') && !/complete log of this run|^(code|errno|syscall|network|Note that) /i.test(line),
       )
       .slice(0, 3)
       .join(' ')
-      .slice(0, 400),
+      .slice(0, 400)
+      .replace(/\.$/, ''),
   )

@@ -341,14 +341,21 @@ function logOfPlugin(log: ParentLog, plugin: string): Log {
 
 const silent: ParentLog = { info: () => {}, warn: () => {}, child: () => silent }
 
-/** What a start with these settings would load and refuse. The devnet's network is there as if the devnet were up. */
-export async function tryPlugins(settings: Settings, allowed?: LoadOptions['plugins']): Promise<LoadResult> {
+/**
+ * What a start with these settings would load and refuse. The devnet's network is there as if the devnet were up.
+ * @param localHosts as if the networks beside the devnet were up, too
+ */
+export async function tryPlugins(
+  settings: Settings,
+  allowed?: LoadOptions['plugins'],
+  localHosts?: PluginOptions['localHosts'],
+): Promise<LoadResult> {
   const { enabled, port } = settings.devnet
   const devnetUrl = enabled ? `http://127.0.0.1:${port}` : undefined
   const plugins = allowed ?? (await allowedPlugins(settings))
   const hosts = createHosts({ ...hostOptions(settings, silent), onFault: () => {}, onDeath: () => {} })
   try {
-    return await loadPlugins(pluginOptions({ settings, plugins, log: silent, devnetUrl, hosts }))
+    return await loadPlugins(pluginOptions({ settings, plugins, log: silent, devnetUrl, hosts, ...(localHosts && { localHosts }) }))
   } finally {
     await hosts.stop()
   }

@@ -316,7 +316,7 @@ function requireFree(name: string, { plugins }: Settings, replaces: StageOptions
     throw new PluginFault(
       'find',
       `There is a plugin '${name}' already, in ${'origin' in rival ? rival.origin : rival.folder}`,
-      `For another version of it: sluice plugin update ${name}. Two plugins cannot have one name.`,
+      `For another version of it: ${command} plugin update ${name}. Two plugins cannot have one name.`,
     )
 }
 

@@ -5,6 +5,7 @@ import 'reflect-metadata'
 import { createPrivateKey, createPublicKey, KeyObject, webcrypto, X509Certificate, randomBytes } from 'node:crypto'
 import { isIP } from 'node:net'
 import * as x509 from '@peculiar/x509'
+import { command } from '../layout.ts'
 import { CertificateError, certificateFiles, readCertificateFile } from './certificate-files.ts'
 
 x509.cryptoProvider.set(webcrypto)
@@ -58,7 +59,7 @@ export async function openAuthority(certsDir: string, passphrase?: string): Prom
   const publicKey = createPublicKey(privateKey)
   if (publicKey.asymmetricKeyType !== 'ec' || publicKey.asymmetricKeyDetails?.namedCurve !== 'prime256v1') {
     throw new CertificateError(
-      `${files.caKey} is not an EC P-256 key, and Sluice signs with no other keys: use the CA that "sluice certs init" makes.`,
+      `${files.caKey} is not an EC P-256 key, and Sluice signs with no other keys: use the CA that "${command} certs init" makes.`,
     )
   }
   const { subtle } = webcrypto

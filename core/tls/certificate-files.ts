@@ -55,7 +55,7 @@ export async function readCertificateFile(file: string): Promise<string> {
     const isElsewhere = file.endsWith('ca_key.pem') && existsSync(certificateFiles(path.dirname(file)).caCert)
     const cure = isElsewhere
       ? "it signs certificates and the list of revoked ones: run this where the CA's key is kept, or put it back"
-      : 'make the certificates with "sluice certs init" or "sluice start", or correct certsDir in conf/ssl.yml'
+      : `make the certificates with "${command} certs init" or "${command} start", or correct certsDir in conf/ssl.yml`
     throw new CertificateError(`${file} is not there: ${cure}.`, { cause })
   }
 }
@@ -136,7 +136,7 @@ async function acquire(lock: string): Promise<void> {
     } catch (error) {
       if (hasErrorCode(error, 'ENOENT'))
         throw new CertificateError(
-          `There is no folder ${path.dirname(lock)}: make the certificates first, with "sluice certs init" or "sluice start".`,
+          `There is no folder ${path.dirname(lock)}: make the certificates first, with "${command} certs init" or "${command} start".`,
           { cause: error },
         )
       if (!hasErrorCode(error, 'EEXIST')) throw error
@@ -199,3 +199,4 @@ async function removeAbandoned(lock: string): Promise<void> {
 export function hasErrorCode(error: unknown, code: string): boolean {
   return error instanceof Error && 'code' in error && error.code === code
 }
+import { command } from '../layout.ts'

@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
+import { command } from '../layout.ts'
 import { openAuthority, type Authority, issueCertificate, type CertificatePair, makeRevocationList } from './authority.ts'
 import {
   CertificateError,
@@ -41,7 +42,7 @@ export async function newClient(certsDir: string, name: string, access: CaAccess
     const taken = (await namesOfClients(certsDir)).find((known) => known.toLowerCase() === name.toLowerCase())
     if (taken !== undefined) {
       throw new CertificateError(
-        `There is already a client "${taken}": renew it with "sluice certs renew ${taken}", or choose another name.`,
+        `There is already a client "${taken}": renew it with "${command} certs renew ${taken}", or choose another name.`,
       )
     }
     return makeClient(certsDir, authority, name)
@@ -83,7 +84,7 @@ async function withAuthority<T>(certsDir: string, access: CaAccess, work: (autho
 
 function unknownClient(name: string, known: readonly string[]): CertificateError {
   const names = known.length > 0 ? `Known are: ${known.join(', ')}.` : 'No client is known.'
-  return new CertificateError(`There is no client "${name}". ${names} "sluice certs list" shows them all.`)
+  return new CertificateError(`There is no client "${name}". ${names} "${command} certs list" shows them all.`)
 }
 
 async function namesOfClients(certsDir: string): Promise<string[]> {
@@ -130,7 +131,7 @@ export async function revoke(
 ): Promise<{ revoked: ClientCertificate[]; before: ClientCertificate[] }> {
   if (['server', 'ca'].includes(which.toLowerCase())) {
     throw new CertificateError(
-      `The ${which} certificate cannot be revoked, since clients do not read the list: for a new server key run "sluice certs renew server".`,
+      `The ${which} certificate cannot be revoked, since clients do not read the list: for a new server key run "${command} certs renew server".`,
     )
   }
   return withAuthority(certsDir, access, async (authority) => {

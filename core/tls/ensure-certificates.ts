@@ -2,6 +2,7 @@ import { chmod, mkdir } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { hostname } from 'node:os'
 import path from 'node:path'
+import { command } from '../layout.ts'
 import {
   CertificateError,
   certificateFiles,
@@ -53,7 +54,7 @@ async function isComplete(certsDir: string): Promise<boolean> {
   if (present.length === 0) return false
   throw new CertificateError(
     `${certsDir} holds ${present.join(', ')} but not ${missing.join(', ')}: put the missing files back from a backup` +
-      (missing.every((file) => file.startsWith('server_')) ? ', or run "sluice certs renew server"' : '') +
+      (missing.every((file) => file.startsWith('server_')) ? `, or run "${command} certs renew server"` : '') +
       '. To begin anew (every client then needs a new certificate), move the folder away.',
   )
 }

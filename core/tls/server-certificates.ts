@@ -1,5 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { watch } from 'node:fs'
+import { command } from '../layout.ts'
 import { readRevocationList, type Revocations } from './revocation-list.ts'
 import { CertificateError, certificateFiles, readCertificateFile } from './certificate-files.ts'
 
@@ -44,12 +45,12 @@ async function checkServerCertificates(certsDir: string, pems: ServerPems): Prom
   const key = parse(files.serverKey, () => createPrivateKey(pems.key))
   if (!server.checkPrivateKey(key)) {
     throw new CertificateError(
-      `${files.serverKey} is not the key of ${files.serverCert}: put back the two that belong together, or run "sluice certs renew server".`,
+      `${files.serverKey} is not the key of ${files.serverCert}: put back the two that belong together, or run "${command} certs renew server".`,
     )
   }
   if (!server.verify(ca.publicKey)) {
     throw new CertificateError(
-      `${files.serverCert} was not signed by ${files.caCert}: put back the files that belong together, or run "sluice certs renew server".`,
+      `${files.serverCert} was not signed by ${files.caCert}: put back the files that belong together, or run "${command} certs renew server".`,
     )
   }
   const revocations = await readRevocationList(pems.crl, pems.ca, files.revoked)

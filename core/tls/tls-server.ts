@@ -3,6 +3,7 @@ import { createServer, type Server, type ServerOptions } from 'node:https'
 import type { TLSSocket } from 'node:tls'
 import { isDeepStrictEqual } from 'node:util'
 import { SluiceError } from '../errors.ts'
+import { command } from '../layout.ts'
 import { type HandshakeLimits, paceHandshakes } from './handshakes.ts'
 import { normalSerial } from './revocation-list.ts'
 import { readServerCertificates, type ServerCertificates, watchCertificates } from './server-certificates.ts'
@@ -111,7 +112,7 @@ function warnBeforeExpiry({ serverValidTo, caValidTo }: ServerCertificates, log:
   } else if (daysTo(serverValidTo) <= warningDays) {
     log.warn(
       { serverValidTo },
-      `the server certificate ${describeExpiry(serverValidTo)}: run "sluice certs renew server"; the running server loads the new one at once`,
+      `the server certificate ${describeExpiry(serverValidTo)}: run "${command} certs renew server"; the running server loads the new one at once`,
     )
   }
 }
@@ -268,7 +269,7 @@ const byVerification: Readonly<Record<string, string>> = {
   CERT_SIGNATURE_FAILURE: signedByAnother,
   DEPTH_ZERO_SELF_SIGNED_CERT: signedByItself,
   SELF_SIGNED_CERT_IN_CHAIN: signedByAnother,
-  CRL_HAS_EXPIRED: 'revocation list out of date (run "sluice certs revoke" or put the right revoked.pem in place)',
+  CRL_HAS_EXPIRED: `revocation list out of date (run "${command} certs revoke" or put the right revoked.pem in place)`,
 }
 
 // By the code of Node's error.

@@ -346,7 +346,7 @@ describe("the operator's word on a plugin", function () {
       expect(said)
         .to.match(new RegExp(`^Usage: sluice plugin ${name}`))
         .and.match(name === 'list' ? /^Options:$/m : /^Arguments:\n(?: {2}.*\n)+\nOptions:$/m)
-        .and.match(new RegExp(`^For example:\n {2}sluice plugin ${name}`, 'm'))
+        .and.match(new RegExp(`^For example:\n {2}\\S*sluice plugin ${name}`, 'm'))
     }
   })
 

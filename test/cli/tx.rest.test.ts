@@ -172,7 +172,8 @@ describe('sluice tx', () => {
     it('cancels it, and names the transaction that replaces it', async () => {
       const { code, said } = await tx('cancel', waiting.txHash, '--yes')
       expect(code, said).to.equal(0)
-      const [, cancel = ''] = /^(0x[0-9a-f]{64}) replaces it; "sluice tx show \1" shows which of the two was mined\.$/m.exec(said) ?? []
+      const [, cancel = ''] =
+        /^(0x[0-9a-f]{64}) replaces it; "bin\/sluice tx show \1" shows which of the two was mined\.$/m.exec(said) ?? []
       expect((await tx('cancel', waiting.txHash, '--yes')).said).to.equal(`error: ${cancel} already replaces it: name that one.\n`)
       const isCancelled = async () => (await stateOf(waiting.txHash)) === 'CANCELLED'
       await eventually(async () => Boolean(await rpc('evm_mine')) && (await isCancelled()), 'it was cancelled')
@@ -189,7 +190,7 @@ describe('sluice tx', () => {
       [['show', '0x5c50'], /A hash has 0x and 64 hexadecimal digits\./],
       [
         ['list', '--client', 'nosuch'],
-        /^error: .+certs holds no certificate of the client "nosuch": create one with "sluice certs new nosuch"\.\n$/,
+        /^error: .+certs holds no certificate of the client "nosuch": create one with "bin\/sluice certs new nosuch"\.\n$/,
       ],
       [['list', '--url', 'http://localhost:1'], /^error: --url is "http:\/\/localhost:1", but must be a URL such as https:/],
       [['list', '--url', 'https://127.0.0.1:1'], /^error: The server at 127\.0\.0\.1:1 cannot be reached: .*ECONNREFUSED/],

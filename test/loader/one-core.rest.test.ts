@@ -10,6 +10,7 @@ describe('plugins and core', function () {
   it('share one instance when the tests run in parallel', () => {
     const flags = [
       '--no-config',
+      '--no-package',
       '--node-option',
       'import=tsx/esm',
       '--parallel',

@@ -172,6 +172,7 @@ describe('a plugin that is fetched', function () {
     const needs = { dependencies: { three: '1.0.0' }, bundleDependencies: ['three'] }
     const three = { 'node_modules/three/package.json': manifest('three'), 'node_modules/three/index.js': 'export const three = 3' }
     writeFileSync(inHome('river.tgz'), pack(source('river', { 'package.json': manifest('river', needs), ...three })))
+    expect(await refusalOf('nosuch@1.0.0')).to.match(/^npm could not fetch it: Not Found - GET \S+ (?!.*404).*[^.] → See that the package/)
     setEnvironment('npm_config_registry', 'http://127.0.0.1:1')
     expect((await staged(inHome('river.tgz'))).files).to.include('node_modules/three/index.js')
   })

@@ -128,7 +128,7 @@ describe('certificates changed while the server runs', () => {
     const { lines } = await startServer(certsDir)
 
     expect(lines).to.deep.equal([
-      'the server certificate expires in 10 days: run "sluice certs renew server"; the running server loads the new one at once',
+      'the server certificate expires in 10 days: run "bin/sluice certs renew server"; the running server loads the new one at once',
     ])
     await renew(certsDir, 'server')
     expect((await startServer(certsDir)).lines).to.deep.equal([])

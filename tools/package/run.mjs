@@ -20,5 +20,6 @@ const unknown = named.find((name) => !all.includes(name))
 if (unknown !== undefined) throw new Error(`There is no test ${unknown} of the packages: ${all.join(', ')}.`)
 const tests = (named.length > 0 ? named : all).map((name) => path.join('tools', 'package', `${name}.mjs`))
 process.exit(
-  node('--import', 'tsx', 'node_modules/mocha/bin/mocha.js', '--no-config', '--timeout', '480000', '--exit', ...tests).status ?? 1,
+  node('--import', 'tsx', 'node_modules/mocha/bin/mocha.js', '--no-config', '--no-package', '--timeout', '480000', '--exit', ...tests)
+    .status ?? 1,
 )
