@@ -84,6 +84,7 @@ describe('tokens that change between a quote and its trade', () => {
   afterEach(async () => {
     await send('pause', false)
     await send('callBack', ZeroAddress, '0x')
+    await send('refuse', ZeroAddress)
   })
   after(() => server?.stop())
 
@@ -100,8 +101,8 @@ describe('tokens that change between a quote and its trade', () => {
     const traded = await trade({ ...sale, limitPrice })
     expect(outcome(traded), traded.text).to.equal('200')
     expect(traded.body.connector).to.equal('sushiswap')
-    expect((await mined(server.client, traded.body.txHash)).body.txReceipt.status).to.equal(1)
-    await send('refuse', ZeroAddress)
+    const { body, text } = await mined(server.client, traded.body.txHash)
+    expect(body.txReceipt.status, text).to.equal(1)
   })
 
   for (const connector of ['uniswap', 'any']) {
@@ -210,6 +211,8 @@ describe('an allowance within Permit2 that ends', () => {
     // Ten minutes later it ends before a trade of five minutes does.
     await rpc('evm_increaseTime', 700)
     await rpc('evm_mine')
+    const jumped = Number(await rpc('eth_blockNumber'))
+    while ((await client.post('/amm/price', asked)).body.blockNumber < jumped) await new Promise((resolve) => setTimeout(resolve, 100))
     const refused = await client.post('/amm/trade', asked)
     expect(outcome(refused), refused.text).to.equal('422 INSUFFICIENT_ALLOWANCE')
     expect((await client.get('/transactions', { ...local, state: 'QUEUED' })).body.transactions).to.deep.equal([])

@@ -102,7 +102,7 @@ export async function mined(client: Client, txHash: string): Promise<Answer> {
 /** Waits until the journal too has a transaction in a block: its watcher looks once per block. */
 export async function noted(client: Client, txHash: string): Promise<void> {
   const until = Date.now() + 40_000
-  while (!['MINED', 'CONFIRMED'].includes((await client.get('/network/poll', { ...local, txHash })).body.txState)) {
+  while (!['MINED', 'CONFIRMED', 'REVERTED'].includes((await client.get('/network/poll', { ...local, txHash })).body.txState)) {
     if (Date.now() > until) throw new Error(`${txHash} was not noted.`)
     await new Promise((resolve) => setTimeout(resolve, 50))
   }

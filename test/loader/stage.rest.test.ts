@@ -236,7 +236,7 @@ describe('a plugin that is fetched', function () {
     const scripts = { scripts: { postinstall: 'node run.js' } }
     expect(await refusalOf(source('scripted', { 'package.json': manifest('scripted', scripts) }))).to.match(/has the script postinstall/)
     expect(await refusalOf(source('uniswap'))).to.match(/^There is a plugin 'uniswap' already/)
-    expect(await refusalOf(source('Upper'))).to.match(/^'Upper' is not a valid name/)
+    expect(await refusalOf(source('Upper'))).to.match(/^"?Upper"? is not a valid name/)
   })
 
   it('is refused where its folder changes while it is read', async () => {

@@ -42,7 +42,7 @@ contractAddresses:
 const poolWith = (change: string) =>
   `rangePools: async (...args) => { const { head, pools } = await range.rangePools(...args); return { head, pools: pools.map((pool) => ({ ...pool, ${change} })) } }`
 const positionWith = (change: string) =>
-  `position: async (...args) => { const { head, position } = await range.position(...args); return { head, position: { ...position, ${change} } } }`
+  `positionOf: async (...args) => { const { head, position } = await range.positionOf(...args); return { head, position: { ...position, ${change} } } }`
 
 const reading = {
   nothing: 'rangePools: async () => undefined',
