@@ -1,6 +1,7 @@
 import { toQuantity } from 'ethers/utils'
 import { SluiceError, type At, type Head, type Look, type Sighting, type OpenAttempt } from '../../core/contracts/index.ts'
 import { type RpcAnswer } from '../nodes/dialect.ts'
+import { speaksOfLimit } from '../nodes/faults.ts'
 import { createBoundedCache } from '../nodes/rails.ts'
 import { isUnsupported, resultOf, type Rpc } from '../nodes/rpc.ts'
 import { isSameHex, numberOf, quantityOf } from './encoding.ts'
@@ -80,7 +81,10 @@ export function createPoll(rpc: Rpc, confirmations: number) {
     for (const [index, owner] of owners.entries()) {
       const [ofFinal, ofLatest, ofPending] = answers.slice(index * 3, index * 3 + 3)
       const [final, mined, pending] = [ofFinal, ofLatest, ofPending].map((answer) => numberOf(answer?.result))
-      const isLost = ofFinal?.error !== undefined && (saysLostState(ofFinal.error) || isUnsupported(ofFinal))
+      // A node that tells the newest count and refuses the older one, whatever it says, has no state of that block.
+      const isLost =
+        ofFinal?.error !== undefined &&
+        (saysLostState(ofFinal.error) || isUnsupported(ofFinal) || (mined !== undefined && !speaksOfLimit(ofFinal.error.message)))
       counts.set(owner, { final: isLost ? 'lost' : final, latest: mined })
       if (mined !== undefined && pending !== undefined && !lags) synced.set(owner, { latest: mined, pending })
     }

@@ -200,16 +200,26 @@ describe('a poll of open transactions', () => {
     expect(await lookAt(nobody, slot)).to.deep.equal({ id: nobody, is: 'dead' })
   })
 
-  it('goes by the count of the latest block if that of the final one is lost, too', async () => {
+  for (const message of ['missing trie node', 'Height is not available (of 41)'])
+    it(`goes by the count of the latest block if that of the final one is refused, too: ${message}`, async () => {
+      const slot = await count()
+      await send()
+      lie = ({ method, params: [, tag] }, answer) =>
+        method === 'eth_getTransactionCount' && tag !== 'latest' && tag !== 'pending' ? { error: { code: -32000, message } } : answer
+      expect(await lookAt(nobody, slot)).to.include({ is: 'unseen' })
+      await site.mine()
+      expect(await lookAt(nobody, slot)).to.deep.equal({ id: nobody, is: 'dead' })
+    })
+
+  it('says nothing while a limit keeps the count of the final block back', async () => {
     const slot = await count()
     await send()
+    await site.mine()
     lie = ({ method, params: [, tag] }, answer) =>
       method === 'eth_getTransactionCount' && tag !== 'latest' && tag !== 'pending'
-        ? { error: { code: -32000, message: 'missing trie node' } }
+        ? { error: { code: -32005, message: 'daily request count exceeded, request rate limited' } }
         : answer
-    expect(await lookAt(nobody, slot)).to.include({ is: 'unseen' })
-    await site.mine()
-    expect(await lookAt(nobody, slot)).to.deep.equal({ id: nobody, is: 'dead' })
+    expect(await lookAt(nobody, slot)).to.equal(undefined)
   })
 
   it('reports the other attempts when a further question fails', async () => {
