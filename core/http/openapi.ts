@@ -291,7 +291,9 @@ const policy =
 const page = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Sluice</title>
+<link rel="icon" href="data:,">
 <link rel="stylesheet" href="/docs/swagger-ui.css">
 <main id="docs"></main>
 <script src="/docs/swagger-ui-bundle.js"></script>
@@ -304,7 +306,7 @@ const page = `<!doctype html>
  */
 const start = `
 fetch('/openapi.json').then((answer) => answer.json()).then((spec) => {
-  for (const path of Object.values(spec.paths)) if (path.get && path.post && path.post.operationId === path.get.operationId + 'Post') delete path.post
+  for (const path of Object.values(spec.paths)) if (path.get && path.post && path.post.summary === path.get.summary) delete path.post
   delete spec.security
   delete spec.components.securitySchemes
   const isFound = (operation, words) => {

@@ -6,6 +6,7 @@ import { Script } from 'node:vm'
 import { gunzipSync } from 'node:zlib'
 import { expect } from 'chai'
 import Koa from 'koa'
+import { endpoints } from '../../core/api/index.ts'
 import { documents } from '../../core/http/openapi.ts'
 import { createRegistry, type GrowingRegistry, type PluginEntry } from '../../core/handlers/registry.ts'
 
@@ -81,11 +82,15 @@ describe('the documents', () => {
   }
 
   it('the page shows a reading once and nothing to authorize, and finds operations by path and summary', async () => {
-    const operation = (operationId: string) => ({ operationId })
+    const operation = (operationId: string, summary: string) => ({ operationId, summary })
+    // The names of an order and of the list are those of the interface.
+    const { name, summary, method } = endpoints.find((each) => each.path === '/clob/orders' && each.method === 'POST') ?? {}
+    expect([name, method]).to.deep.equal(['CLOBOrdersPost', 'POST'])
+    const orders = { get: operation('CLOBOrders', 'The orders of a wallet.'), post: operation(`${name}`, `${summary}`) }
     const spec = {
       paths: {
-        '/amm/price': { get: operation('AMMPrice'), post: operation('AMMPricePost') },
-        '/clob/orders': { get: operation('CLOBOrders'), post: operation('CLOBOrdersPost2') },
+        '/amm/price': { get: operation('AMMPrice', 'The price of a swap.'), post: operation('AMMPricePost', 'The price of a swap.') },
+        '/clob/orders': { ...orders },
       },
       components: { securitySchemes: {} },
       security: [],
@@ -99,8 +104,8 @@ describe('the documents', () => {
     expect(shown.filter).to.equal(true)
     expect(shown.spec).to.deep.equal({
       paths: {
-        '/amm/price': { get: operation('AMMPrice') },
-        '/clob/orders': { get: operation('CLOBOrders'), post: operation('CLOBOrdersPost2') },
+        '/amm/price': { get: operation('AMMPrice', 'The price of a swap.') },
+        '/clob/orders': orders,
       },
       components: {},
     })
