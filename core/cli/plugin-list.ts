@@ -25,8 +25,8 @@ export function listCommand(settingsOf: () => Settings): Command {
     })
 }
 
-/** What a start with these settings would load and refuse, with all that it starts beside the devnet. */
-export async function wouldLoad(settings: Settings): Promise<LoadResult> {
+/** As a start with these settings would load them, with the networks that it starts beside the devnet. */
+async function wouldLoad(settings: Settings): Promise<LoadResult> {
   const [{ tryPlugins }, { allowedPlugins }, { expectedAddresses }] = await Promise.all([
     import('../loader/load.ts'),
     import('../loader/consent.ts'),

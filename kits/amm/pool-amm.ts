@@ -80,6 +80,11 @@ export function poolAMM(
   // A single version that the configuration does not name is not shown: there is nothing to choose.
   const versions = listed || labels.length > 1 ? labels : []
 
+  const pairOf = (each: Pick<Swap, 'tokenIn' | 'tokenOut'>): Pair => {
+    const { tokenIn, tokenOut } = passageOf(each, reader.wrapped)
+    return [tokenIn, tokenOut]
+  }
+
   const byPermit2 = routers.filter(({ permit2 }) => permit2 !== undefined)
   const [permit2] = byPermit2.map((router) => router.permit2)
   const withPermit = (step: EvmIntent, permit: Permit, signature: string): EvmIntent => {
@@ -117,20 +122,13 @@ export function poolAMM(
       return { head, pools: await viewPools(graph.pools, passages, choice, at) }
     },
     listedPools(pairs, { version }) {
-      const between = pairs.map((each): Pair => {
-        const { tokenIn, tokenOut } = passageOf(each, reader.wrapped)
-        return [tokenIn, tokenOut]
-      })
+      const between = pairs.map(pairOf)
       return protocols
         .filter((protocol) => version === undefined || protocol.version === version)
         .flatMap((protocol) => (protocol.listed?.(between) ?? []).map((pool) => ({ pool, version: protocol.version })))
     },
     async tryLoans(pairs, at) {
-      const between = pairs.map((each): Pair => {
-        const { tokenIn, tokenOut } = passageOf(each, reader.wrapped)
-        return [tokenIn, tokenOut]
-      })
-      const { graph } = await loadPools(reader, options.checks, { protocols, chosen: [] }, between, [], at)
+      const { graph } = await loadPools(reader, options.checks, { protocols, chosen: [] }, pairs.map(pairOf), [], at)
       return tryLoans(reader, graph.pools, at)
     },
     async poolTokens(pool, at) {
