@@ -9,6 +9,12 @@ const selectors = {
   out: '0x8803dbee', // swapTokensForExactTokens(uint256 amountOut, uint256 amountInMax, address[] path, address to, uint256 deadline)
 }
 
+/**
+ * In units of gas, beyond the node's estimate. A new pair writes two sums of prices with the first swap of a later block: an estimate in its
+ * first block lacks them.
+ */
+const priceSumsGas = 44_200n
+
 /** Turns a quote into one call, and a receipt into what was traded. */
 export const pairRouter = (address: string): Router => ({
   address,
@@ -28,6 +34,7 @@ export const pairRouter = (address: string): Router => ({
     return swapPlan(quote, terms, {
       router: address,
       data,
+      spareGas: BigInt(route.length) * priceSumsGas,
       memo: { router: address, tokenIn: swap.tokenIn.address, tokenOut: swap.tokenOut.address, recipient },
     })
   },

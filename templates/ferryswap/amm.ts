@@ -9,6 +9,11 @@ const selectors = {
   swapExactTokensForTokens: '0x38ed1739', // (uint256 amountIn, uint256 amountOutMin, address[] path, address to, uint256 deadline)
   swapTokensForExactTokens: '0x8803dbee', // (uint256 amountOut, uint256 amountInMax, address[] path, address to, uint256 deadline)
 }
+/**
+ * In units of gas, beyond the node's estimate. A new pool writes two sums of prices with the first swap of a later block: an estimate in its
+ * first block lacks them.
+ */
+const priceSumsGas = '44200'
 /** The amount divided by this is quoted as well, for the price at the margin. */
 const marginalPart = 10_000n
 
@@ -73,7 +78,7 @@ export function routerAMM({ reader, tokens }: Venue<Evm>, address: string): AMM<
       ]
       return {
         // Bound and deadline are arguments of the call: the contract enforces them, not the server.
-        steps: [{ to: address, data: `${selector}${words.join('')}`, value: '0' }],
+        steps: [{ to: address, data: `${selector}${words.join('')}`, value: '0', spareGas: priceSumsGas }],
         needs,
         deadline,
         memo: { tokenIn: tokenIn.address, tokenOut: tokenOut.address, recipient },

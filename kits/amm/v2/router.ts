@@ -62,6 +62,12 @@ function routerAbi(coin: string): Interface {
   return abi
 }
 
+/**
+ * Beyond an estimate that was made in the second of a pair's last change: the first change in a later one writes both of its sums of prices
+ * (`_update` of UniswapV2Pair), into slots that are empty in a new pair. 22,100 each (https://eips.ethereum.org/EIPS/eip-2929).
+ */
+export const priceSumsGas = 44_200n
+
 /** One call to the router, which enforces the bound and the deadline. */
 function planSwap(quote: Quote, { boundRaw, recipient, deadline }: SwapTerms, { abi, coin }: { abi: Interface; coin: string }): Plan<Evm> {
   const { swap, route, spender } = quote
@@ -72,7 +78,11 @@ function planSwap(quote: Quote, { boundRaw, recipient, deadline }: SwapTerms, { 
   // A native coin goes in as the call's value: the exact amount, or the bound, of which the router returns the rest.
   const amounts = tokenIn.native ? [exact === 'in' ? boundRaw : amountRaw] : [amountRaw, boundRaw]
   const data = abi.encodeFunctionData(method, [...amounts, path, recipient, deadline])
-  return swapPlan(quote, { boundRaw, recipient, deadline }, { router: spender, data, memo: pairMemoOf(quote, recipient) })
+  return swapPlan(
+    quote,
+    { boundRaw, recipient, deadline },
+    { router: spender, data, memo: pairMemoOf(quote, recipient), spareGas: BigInt(route.length) * priceSumsGas },
+  )
 }
 
 /** For a route through pairs alone, by any router that pays them as this one does: the first from the wallet, or what it wrapped itself. */

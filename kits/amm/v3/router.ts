@@ -6,7 +6,7 @@ import { isSameAddress, isAddressTopic, toInt256, wordAt, wordCount } from '../.
 import type { CallResult, Evm, EvmLog, EvmReceipt } from '../../evm/types.ts'
 import { addressIn, requireAddresses } from '../deployment.ts'
 import type { Router } from '../protocol.ts'
-import { pairMemoOf, readFill as readPairFill } from '../v2/router.ts'
+import { pairMemoOf, priceSumsGas, readFill as readPairFill } from '../v2/router.ts'
 import { boundsOf, partsOf, swapPlan, tokensAlong, type RoutePart } from '../swap-plan.ts'
 
 /** What the router has to know of an exchange on one network. */
@@ -174,11 +174,11 @@ interface RouterContext extends Pick<RouterOptions, 'router' | 'routerKind' | 'l
 function planSwap(quote: Quote, terms: SwapTerms, context: RouterContext): Plan<Evm> {
   const { router, routerKind, kindOf } = context
   const parts = inCallOrder(partsOf(quote), kindOf)
-  const { spareGasPerPool } = routerKinds[routerKind]
-  const spareGas = spareGasPerPool && BigInt(quote.route.length) * spareGasPerPool
+  const { spareGasPerPool = 0n } = routerKinds[routerKind]
+  const spareGas = quote.route.reduce((sum, hop) => sum + (kindOf(hop) === 'constant-product' ? priceSumsGas : spareGasPerPool), 0n)
   return swapPlan(quote, terms, {
     router,
-    ...(spareGas && { spareGas: spareGas < mostSpareGas ? spareGas : mostSpareGas }),
+    ...(spareGas > 0n && { spareGas: spareGas < mostSpareGas ? spareGas : mostSpareGas }),
     data: routerCall(quote, parts, terms, context),
     memo: isOfPairs(parts, kindOf) ? pairMemoOf(quote, terms.recipient) : swapMemoOf(quote, parts, terms.recipient, { router, kindOf }),
     needs: quote.swap.tokenIn.native ? needsOfCoin(quote, context) : [],
