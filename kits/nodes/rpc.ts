@@ -21,7 +21,9 @@ import {
 } from './dialect.ts'
 import { createNodeRanking, nodeStates } from './node-ranking.ts'
 import { quoteNode, refusalOf } from './faults.ts'
-import { createNode, isTroubled, maskUrl, type RpcNode } from './node.ts'
+import { isTroubled } from './answers.ts'
+import { createNode, type RpcNode } from './node.ts'
+import { maskUrl } from './url-secrets.ts'
 import { defaultHealthPolicy, type HealthPolicy } from './settings.ts'
 
 /** Sends a batch to one node. */

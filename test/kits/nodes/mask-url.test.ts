@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { maskUrl, secretsOf } from '../../../kits/nodes/node.ts'
+import { maskUrl, secretsOf } from '../../../kits/nodes/url-secrets.ts'
 
 describe('a masked URL', () => {
   const masked = {
