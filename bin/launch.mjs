@@ -34,6 +34,7 @@ function installWhenStale() {
   // An `npm install --omit=dev` takes packages away and leaves the stamp.
   const isWhole = existsSync(path.join(modules, 'tsx'))
   if (isWhole && existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return
+  if (isInstalled()) return writeFileSync(stamp, wanted)
   console.error('Installing dependencies from package-lock.json ...')
   // A node_modules that was made by other means is made anew; `npm run check` keeps the lockfile whole for every platform.
   const install = ['ci', '--include=dev', '--include=optional', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
@@ -45,6 +46,27 @@ function installWhenStale() {
     process.exit(1)
   }
   writeFileSync(stamp, wanted)
+}
+
+/** Whether npm's hidden lockfile says what package-lock.json says, as after `npm ci`: in doubt it is not so. */
+function isInstalled() {
+  try {
+    const [wanted, found] = ['', 'node_modules/.'].map(
+      (at) => JSON.parse(readFileSync(path.join(root, `${at}package-lock.json`), 'utf8')).packages,
+    )
+    const libc = process.report.getReport().header.glibcVersionRuntime ? 'glibc' : 'musl'
+    const fits = (here, list = [here]) => list.includes(here) || (list.every((each) => each.startsWith('!')) && !list.includes(`!${here}`))
+    // Optional ones of no platform are what those for other platforms need.
+    const isForHere = ({ optional, os, cpu, libc: libcs }) =>
+      !optional || ((os ?? cpu ?? libcs) !== undefined && fits(process.platform, os) && fits(process.arch, cpu) && fits(libc, libcs))
+    const isSame = (a, b) => !b.link && a?.version === b.version && b.integrity !== undefined && a.integrity === b.integrity
+    return (
+      Object.entries(found).every(([place, b]) => isSame(wanted[place], b) && existsSync(path.join(root, place, 'package.json'))) &&
+      Object.entries(wanted).every(([place, a]) => place === '' || place in found || !isForHere(a))
+    )
+  } catch {
+    return false
+  }
 }
 
 function node(script, args, flags = []) {
