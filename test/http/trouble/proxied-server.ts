@@ -6,9 +6,11 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { saveKey } from '../../../core/wallet/keystore.ts'
 import { startServer } from '../../../testkit/server.ts'
-import { admins, coldStore } from './questions.ts'
+import { admins, coldStore, traders } from './questions.ts'
 
 const [rpcUrl = ''] = process.argv.slice(2)
+/** WETH of the devnet. */
+const wrapped = '0x1b9f902252Ad25601aCB5E70ac1E2035B285D348'
 const folder = await mkdtemp(path.join(tmpdir(), 'sluice-proxied-'))
 const plugins = path.join(folder, 'plugins')
 const [chain, connector] = [path.join(plugins, 'proxied'), path.join(plugins, 'proxyswap')]
@@ -39,11 +41,19 @@ for (const [name, as] of [
   await change(path.join(folderOf, 'defaults.yml'), /^ {2}mainnet:\n(?: {4}.*\n)+/gm, '')
 }
 
-// The devnet's keys are those of its own chain: the account that holds the most there has a key file for this one.
+// What the chain wraps its coin in is signed for where somebody declares it.
+await change(path.join(connector, 'index.ts'), /\['v4PositionManagerAddress'\]/, "['v4PositionManagerAddress', 'wrappedAddress']")
+await change(path.join(connector, 'defaults.yml'), /^ {2}local:\n(?= {4}v2RouterAddress)/m, `  local:\n    wrappedAddress: '${wrapped}'\n`)
+
+// The devnet's keys are those of its own chain: accounts that hold something there have a key file for this one.
 const [dataDir, passphraseFile, passphrase] = [path.join(folder, 'data'), path.join(folder, 'passphrase'), 'correct horse battery']
 await writeFile(passphraseFile, `${passphrase}\n`, { mode: 0o600 })
-const privateKey = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'
-await saveKey({ dataDir, chain: 'proxied', privateKey, passphrase, scryptN: 1024 })
+const privateKeys = [
+  '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80',
+  '0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d',
+  '0x5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a',
+]
+for (const privateKey of privateKeys) await saveKey({ dataDir, chain: 'proxied', privateKey, passphrase, scryptN: 1024 })
 
 const server = await startServer({
   plugins: [plugins],
@@ -52,7 +62,13 @@ const server = await startServer({
   settings: { 'data.dir': dataDir, 'log.level': 'trace', 'server.requestTimeoutSeconds': 4 },
   conf: {
     'clients.yml': {
-      clients: { client: { permissions: ['read', 'trade', 'send', 'admin'], wallets: 'all', sendTo: { [admins]: [coldStore] } } },
+      clients: {
+        client: {
+          permissions: ['read', 'trade', 'send', 'admin'],
+          wallets: 'all',
+          sendTo: { [admins]: [coldStore], [traders]: [coldStore] },
+        },
+      },
     },
     'chains/ethereum.yml': {
       mainnet: { enabled: false },

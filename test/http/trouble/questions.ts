@@ -1,9 +1,10 @@
 // Requests of each endpoint that a network and its exchanges serve: what they are answered while its node fails is compared with what a healthy one gives.
 import type { Answer, Client } from '../../../testkit/client.ts'
 
-/** Wallets of the devnet, and where the first may send to. */
+/** Wallets of the devnet, and where they may send to. */
 export const admins = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
-const others = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC'
+export const others = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC'
+export const traders = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 export const coldStore = '0x00000000000000000000000000000000C01d5700'
 
 /** The name of the endpoint, and what is asked. */
@@ -33,21 +34,30 @@ export const mayAnswer: readonly Question[] = [
   ['AMMPrice', (client) => client.get('/amm/price', order)],
 ]
 
-const pair = { ...proxied, connector: 'proxyswap', base: 'WETH', quote: 'USDC' }
-const range = { ...proxied, connector: 'proxyswap', token0: 'WETH', token1: 'USDC' }
+export const pair = { ...proxied, connector: 'proxyswap', base: 'WETH', quote: 'USDC' }
+export const range = { ...proxied, connector: 'proxyswap', token0: 'WETH', token1: 'USDC' }
 const book = { ...proxied, connector: 'proxybook' }
 const ownBook = { ...book, address: admins }
-const market = 'WETH-DAI'
+export const market = 'WETH-DAI'
 const limitOrder = { market, side: 'SELL', orderType: 'LIMIT', price: '3100', amount: '0.01' }
 const perp = { ...proxied, connector: 'proxyperp' }
 const ownPerp = { ...perp, address: admins }
 const readPerp = { ...perp, wallet_address: admins }
-const perpMarket = { base: 'ETH', quote: 'USD' }
+export const perpMarket = { base: 'ETH', quote: 'USD' }
 const shares = { ...wallet, connector: 'proxyswap' }
 
 /** All that the network and its exchanges serve. */
 export const everything: readonly Question[] = [
   ...questions,
+  ['Status', (client) => client.get('/')],
+  ['Connectors', (client) => client.get('/connectors')],
+  ['Plugins', (client) => client.get('/plugins')],
+  ['HealthLive', (client) => client.get('/health/live')],
+  ['HealthReady', (client) => client.get('/health/ready')],
+  ['Wallet', (client) => client.get('/wallet')],
+  ['ConnectorConfig', (client) => client.get('/connector/config', { connector: 'proxyswap' })],
+  ['NetworkChainConfig', (client) => client.get('/network/chain_config', { chain: 'proxied' })],
+  ['TransactionsPrune by dry run', (client) => client.post('/transactions/prune', { olderThanDays: 1, dryRun: true })],
   ['NetworkStatus', (client) => client.get('/network/status', proxied)],
   ['NetworkToken', (client) => client.get('/network/token', { ...proxied, token: unknownToken })],
   ['NetworkTokensAdd', (client) => client.post('/network/tokens/add', { ...proxied, token: unknownToken })],
