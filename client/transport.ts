@@ -259,6 +259,7 @@ const mayBeDone = (key: string | undefined) =>
     ? ''
     : ` It may have been done: send the same request again with the idempotency key ${key}, and it is done once at most.`
 
+// The client cannot know how the operator's Sluice is installed: it has the command's plain name.
 const certificateRefused = (key: string | undefined) =>
   new CertificateError(
     `The server ends every connection after the handshake: this client's certificate was revoked or has expired. Ask the operator for a new one (sluice certs new).${mayBeDone(key)}`,

@@ -244,7 +244,7 @@ function examineEmbedded(dataDir: string): Finding {
   } catch (error) {
     const reason = embeddedFaults.of(error)?.reason
     if (error instanceof StoreError)
-      return { part: 'store', state: 'good', what: 'A server runs on it; `sluice health --ready` says whether it can be written.' }
+      return { part: 'store', state: 'good', what: `A server runs on it; \`${command} health --ready\` says whether it can be written.` }
     if (reason === undefined) throw error
     return {
       part: 'store',

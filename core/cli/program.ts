@@ -34,7 +34,7 @@ const commands: Readonly<Record<string, (settings: SettingsOf) => Command | Prom
  * that `--help` works with a wrong configuration.
  */
 export async function program(args: readonly string[]): Promise<Command> {
-  const root = new Command('sluice')
+  const root = new Command(command)
     .description('One HTTP interface over mutual TLS from trading bots to decentralized exchanges.')
     .version(version)
     .option('--home <folder>', 'the folder with conf, certs and data (default: this one, or SLUICE_HOME)')
@@ -46,7 +46,7 @@ export async function program(args: readonly string[]): Promise<Command> {
       outputError: (text, write) =>
         write(
           containsKey(text)
-            ? 'error: an argument looks like a private key. It is compromised now: see `sluice wallet add --help`.\n'
+            ? `error: an argument looks like a private key. It is compromised now: see \`${command} wallet add --help\`.\n`
             : text,
         ),
     })

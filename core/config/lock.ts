@@ -5,6 +5,7 @@ import * as Type from 'typebox'
 import type { Static } from 'typebox'
 import * as Value from 'typebox/value'
 import { stringify } from 'yaml'
+import { command } from '../layout.ts'
 import { writeWholeFile } from '../whole-file.ts'
 import { ConfigError, type ConfigProblem } from './problems.ts'
 import { dottedPath } from './tree.ts'
@@ -110,7 +111,7 @@ export const readLock = (confDir: string): PluginLock => readLockContent(confDir
 /** The same with how it is sealed. @param from its descriptor, where it is open @throws ConfigError */
 export function readLockContent(confDir: string, from: string | number = lockFile(confDir)): LockContent {
   const problems: ConfigProblem[] = []
-  const cure = 'Restore it, or move it away and allow the plugins again: sluice plugin allow <name>.'
+  const cure = `Restore it, or move it away and allow the plugins again: ${command} plugin allow <name>.`
   const read = readYaml(from, 'sluice.lock', problems)
   if (problems.length > 0) throw new ConfigError(problems.map((problem) => ({ ...problem, cure })))
   if (read === undefined) return { plugins: {} }
@@ -141,6 +142,7 @@ export function readLockAgain(confDir: string, hadPlugins: boolean, from?: numbe
   }
 }
 
+// The file is copied to other machines, where another line may be what one types: it has the command's plain name.
 const heading = `# Which plugins of third parties may run, with which bytes, and what they may touch.
 # Written by \`sluice plugin allow|trust|remove\`. A plugin that is not here, or has other bytes, is not run.
 `

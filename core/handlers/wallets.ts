@@ -3,6 +3,7 @@ import type { FeeWish, GasTerms, Token } from '../contracts/index.ts'
 import { formatRaw, fromRaw, toRaw } from '../decimal.ts'
 import { badFields, SluiceError } from '../errors.ts'
 import { isObject } from '../json.ts'
+import { command } from '../layout.ts'
 import type { SubmitRequest, SubmitResult } from '../transactions/submit-request.ts'
 import type { ConnectorContext, Services } from './context.ts'
 import { journaledPositions } from './amm/journaled-positions.ts'
@@ -56,7 +57,7 @@ export function requireKey(wallets: Services['wallets'], { chain, network, impl 
   if (!wallet)
     throw new SluiceError(
       'LOAD_WALLET',
-      `The server holds no key for ${address} on ${chain}; an operator adds it with \`sluice wallet add\`.`,
+      `The server holds no key for ${address} on ${chain}; an operator adds it with \`${command} wallet add\`.`,
     )
   if (wallet.devnet && !impl.local)
     throw new SluiceError('LOAD_WALLET', `${address} is a devnet wallet with a well-known key: it is refused on ${chain}/${network}.`)

@@ -179,7 +179,7 @@ export function peerIdentity(socket: TLSSocket): PeerIdentity {
   const identity = findPeerIdentity(socket)
   // No handshake ends without a certificate. This is for connections that did not come through `createTlsServer`.
   if (identity === undefined)
-    throw new SluiceError('FORBIDDEN', 'The connection has no client certificate: use one that "sluice certs new" made.')
+    throw new SluiceError('FORBIDDEN', `The connection has no client certificate: use one that "${command} certs new" made.`)
   return identity
 }
 

@@ -4,6 +4,7 @@ import * as Type from 'typebox'
 import type { Static } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { SluiceError } from '../errors.ts'
+import { command } from '../layout.ts'
 import type { BreachRow } from '../store/tables.ts'
 import type { Store, StoreLog } from '../store/store.ts'
 
@@ -154,6 +155,6 @@ function parse(text: string): unknown {
 export const quarantinedError = (plugin: string): SluiceError =>
   new SluiceError(
     'FORBIDDEN',
-    `The plugin ${plugin} is quarantined: a transaction that it planned took more from a wallet, or brought it less, than the plan was allowed, so nothing is signed for it. GET /plugins shows what was lost. An operator looks at it, and lifts it by \`sluice plugin lift ${plugin}\`.`,
+    `The plugin ${plugin} is quarantined: a transaction that it planned took more from a wallet, or brought it less, than the plan was allowed, so nothing is signed for it. GET /plugins shows what was lost. An operator looks at it, and lifts it by \`${command} plugin lift ${plugin}\`.`,
     { details: { reason: 'quarantined', plugin } },
   )

@@ -1,6 +1,7 @@
 // The signer's process: the only one that opens keys and signs. It loads no plugin and talks to its parent only.
 import { isDeepStrictEqual } from 'node:util'
 import { lockFile } from '../config/lock.ts'
+import { command } from '../layout.ts'
 import { followFile, watchFile } from '../whole-file.ts'
 import { devnetKeys, type KeySource, type LockedWallet, type SigningWallet } from './key-source.ts'
 import { keystore } from './keystore.ts'
@@ -179,7 +180,7 @@ function findWallet(request: SignRequest, { wallets, locked }: OpenState): Signi
   if (wallet) return wallet
   const problem = locked.get(walletKey(request))?.problem
   if (problem !== undefined) throw new Refusal(`the key of ${address} is locked: ${problem}`, 'SERVICE_UNINITIALIZED')
-  throw new Refusal(`there is no key for ${address} on ${chain}; add it with "sluice wallet add" and restart the server`, 'LOAD_WALLET')
+  throw new Refusal(`there is no key for ${address} on ${chain}; add it with "${command} wallet add" and restart the server`, 'LOAD_WALLET')
 }
 
 const isGone = (plugin: string | undefined): boolean => plugin !== undefined && !versions.some((each) => each.startsWith(plugin))

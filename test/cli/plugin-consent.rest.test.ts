@@ -344,7 +344,7 @@ describe("the operator's word on a plugin", function () {
       const { code, said } = await say('plugin', name, '--help')
       expect(code, name).to.equal(0)
       expect(said)
-        .to.match(new RegExp(`^Usage: sluice plugin ${name}`))
+        .to.match(new RegExp(`^Usage: bin/sluice plugin ${name}`))
         .and.match(name === 'list' ? /^Options:$/m : /^Arguments:\n(?: {2}.*\n)+\nOptions:$/m)
         .and.match(new RegExp(`^For example:\n {2}\\S*sluice plugin ${name}`, 'm'))
     }

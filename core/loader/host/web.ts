@@ -5,6 +5,7 @@ import type { Agent, Dispatcher } from 'undici'
 import { mapTexts } from '../../config/tree.ts'
 import { list, object, oneOf, optional, text } from '../../contracts/answers/contract.ts'
 import { SluiceError } from '../../errors.ts'
+import { command } from '../../layout.ts'
 import { parserOf } from '../parser.ts'
 import { messageOf } from '../thrown.ts'
 
@@ -86,7 +87,7 @@ export function createWeb({ named, configured }: AllowedHosts): Web {
     if (configured.includes(url.host)) return { url, anywhere: true }
     if (!named.includes(url.host))
       throw refused(
-        `The host ${url.host} was not allowed to this plugin: sluice plugin allow allows those that its defaults.yml names, and its file in conf/connectors may name more.`,
+        `The host ${url.host} was not allowed to this plugin: ${command} plugin allow allows those that its defaults.yml names, and its file in conf/connectors may name more.`,
       )
     // A name is looked at when it is resolved.
     const address = url.hostname.replace(/^\[|\]$/g, '')

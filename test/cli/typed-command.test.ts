@@ -1,0 +1,43 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect } from 'chai'
+import { program } from '../../core/cli/program.ts'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+/** Where what is written is no command to type, or is read where another one is: the reason stands beside it. */
+const plain = [
+  'core/config/lock.ts: # Written by \\`sluice plugin allow|trust|remove\\`. A plugin that is not here, or has other bytes, is not run.',
+  "core/doctor.ts: const lock = lockStore(dataDir, 'sluice doctor')",
+  'core/devnet/build-state.ts: return id(`sluice devnet: ${pluginName}`)',
+  "kits/oasis/devnet.ts: const trader = new Wallet(hashOf('sluice devnet: another trader')).address",
+]
+
+describe('what people are told to type', () => {
+  it('is the command as it is here, bin/sluice in a checkout, in every message of the server', async () => {
+    const names = (await program([])).commands.map((each) => each.name()).join('|')
+    const told = ['core', 'kits', 'plugins', 'testkit'].flatMap((folder) =>
+      sourcesIn(folder).flatMap((file) =>
+        readFileSync(path.join(root, file), 'utf8')
+          .split('\n')
+          .map((line) => line.trim())
+          .filter((line) => !/^(\/\/|\/?\*)/.test(line) && new RegExp(`(^|[^/])\\bsluice (${names})\\b`).test(line))
+          .map((line) => `${file}: ${line}`),
+      ),
+    )
+    expect(told).to.have.members(plain)
+  })
+
+  it('is bin/sluice in the help of every command', async () => {
+    const all = await program([])
+    const commands = all.commands.flatMap((each) => [each, ...each.commands])
+    expect(commands).to.have.length.above(20)
+    for (const each of [all, ...commands]) expect(each.helpInformation()).to.match(/^Usage: bin\/sluice /)
+  })
+})
+
+function sourcesIn(folder: string): string[] {
+  return readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts') && !name.split(path.sep).includes('node_modules'))
+    .map((name) => path.join(folder, name))
+}
