@@ -17,7 +17,7 @@ import {
   unavailable,
   WalletAddress,
 } from './endpoint.ts'
-import { shownPosition } from './perp.ts'
+import { knownPosition } from './perp.ts'
 import { searchFields, shownRangePosition, unavailablePosition } from './range.ts'
 import { JournaledTransaction, ShownPlugin } from './service.ts'
 
@@ -84,7 +84,7 @@ export const PositionsNews = response({
   connector: Type.String(),
   address: Type.String(),
   positions: Type.Optional(
-    Type.Array(Type.Union([shownBookPosition, shownPosition, Type.Object(shownRangePosition)]), {
+    Type.Array(Type.Union([shownBookPosition, knownPosition, Type.Object(shownRangePosition)]), {
       description: 'All positions of the wallet there, each as its endpoint shows it.',
     }),
   ),

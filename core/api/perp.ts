@@ -65,6 +65,16 @@ export const shownMargin = Type.Object({
   ),
 })
 
+const { leverage, liquidationPrice, ...ofMarketAlone } = shownPosition.properties
+/** Of a market. What the whole account decides is absent where another market of it does not answer. */
+export const knownPosition = Type.Object({
+  ...ofMarketAlone,
+  leverage: Type.Optional(leverage),
+  liquidationPrice: Type.Optional(liquidationPrice),
+})
+
+const knownMargin = Type.Partial(shownMargin, { description: 'A figure that needs a market which does not answer is absent.' })
+
 const shownFunding = Type.Object({
   tickerSymbol: Type.String(),
   fundingRate: amount('Per fundingPeriodSeconds; above 0 if longs pay shorts.'),
@@ -92,10 +102,14 @@ export const PerpAMMPriceResponse = enveloped({
 })
 
 export const PerpAMMPositionRequest = request({ ...connectorFields, ...wallet, ...marketFields })
-export const PerpAMMPositionResponse = enveloped({ position: shownPosition, blockNumber })
+export const PerpAMMPositionResponse = enveloped({
+  position: knownPosition,
+  unavailable: unavailable({ pair: Type.String() }),
+  blockNumber,
+})
 
 export const PerpAMMMarginRequest = request({ ...connectorFields, ...wallet })
-export const PerpAMMMarginResponse = enveloped({ margin: shownMargin, blockNumber })
+export const PerpAMMMarginResponse = enveloped({ margin: knownMargin, unavailable: unavailable({ pair: Type.String() }), blockNumber })
 
 export const PerpAMMFundingRequest = request({ ...connectorFields, ...wallet })
 export const PerpAMMFundingResponse = enveloped({

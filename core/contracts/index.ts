@@ -92,7 +92,9 @@ export type {
 export type { FundingPayment, PerpBookAccount, PerpBookPosition, PerpCLOB, PerpMarketPrices } from './order-books.ts'
 export type {
   PerpAccount,
+  PerpAccountAnswer,
   PerpAMM,
+  KnownPerpAccount,
   PerpClosing,
   PerpCollateral,
   PerpFill,

@@ -68,6 +68,16 @@ export interface PerpAccount {
   notionalRaw: bigint
 }
 
+/** What can be read of an account. Figures are absent where they need a market that does not answer. */
+export type KnownPerpAccount = Pick<PerpAccount, 'decimals'> & Partial<PerpAccount>
+
+/** An account at one block. Where a figure is absent, `unread` has the markets that it needs, with the reason. */
+export interface PerpAccountAnswer {
+  head: Head
+  account: KnownPerpAccount
+  unread?: readonly UnlistedMarket[]
+}
+
 export interface PerpFunding {
   market: PerpMarket
   /** Per `periodSeconds`; above 0 where longs pay shorts. */
@@ -153,8 +163,8 @@ export interface PerpLiquidation {
 export interface PerpCollateral {
   token: Token
   depositedRaw: bigint
-  /** What may be withdrawn now. */
-  withdrawableRaw: bigint
+  /** What may be withdrawn now; absent where that needs a market that does not answer. */
+  withdrawableRaw?: bigint
   head: Head
 }
 
@@ -171,8 +181,8 @@ export interface PerpAMM<F extends Types = Types> {
   }>
   prices(market: PerpMarketName, at: At): Promise<{ head: Head; market: PerpMarket; prices: PerpPrices }>
   /** A size of 0 where the wallet has none. */
-  position(owner: F['address'], market: PerpMarketName, at: At): Promise<{ head: Head; position: PerpPosition; account: PerpAccount }>
-  account(owner: F['address'], at: At): Promise<{ head: Head; account: PerpAccount }>
+  position(owner: F['address'], market: PerpMarketName, at: At): Promise<PerpAccountAnswer & { position: PerpPosition }>
+  account(owner: F['address'], at: At): Promise<PerpAccountAnswer>
   /** For the markets in which the wallet has a position. */
   funding(
     owner: F['address'],

@@ -8,7 +8,7 @@ import { rangePositions } from '../handlers/amm/range-positions.ts'
 import { showBookPosition } from '../handlers/clob/accounts.ts'
 import { marketsOf } from '../handlers/clob/markets.ts'
 import type { Services, TargetContext } from '../handlers/context.ts'
-import { showPosition } from '../handlers/perp/account.ts'
+import { showKnownPosition } from '../handlers/perp/account.ts'
 import { findMarket, tickerOf } from '../handlers/perp/markets.ts'
 import { tradingOf, type VenueEntry } from '../handlers/registry.ts'
 import { readAddress } from '../handlers/wallets.ts'
@@ -222,7 +222,7 @@ const kinds: Readonly<Record<string, PositionKind>> = {
           const held = await Promise.all(markets.map((each) => perp.position(owner, each, now)))
           const open = held.filter(({ position }) => position.sizeRaw !== 0n)
           return {
-            positions: open.map(({ position, account }) => showPosition(position, account)),
+            positions: open.map(({ position, account }) => showKnownPosition(position, account)),
             // The oldest block of all answers.
             blockNumber: Math.min(...[...held, ...(all ? [all] : [])].map(({ head }) => Number(head.number))),
           }

@@ -10,7 +10,16 @@ import {
 import type { Evm } from '../evm/types.ts'
 import { readTexts, combineAll, deferred, combine } from './batch-read.ts'
 import { readWithTerms, type Curie, type CurieMarket, findCurie, deploymentOf, type PerpOptions } from './curie.ts'
-import { liquidationsOf, readAccount, collateralOf, readFunding, readMarket, readPosition, toPosition } from './state.ts'
+import {
+  accountWithoutFigures,
+  liquidationsOf,
+  readAccount,
+  collateralOf,
+  readFunding,
+  readMarket,
+  readPosition,
+  toPosition,
+} from './state.ts'
 import { quoteClose, typicalGasUnits, quoteOrder } from './quote.ts'
 import { planClose, planMove, planOpen } from './plan.ts'
 import { readPerpFill } from './fill.ts'
@@ -57,17 +66,26 @@ export function perp(venue: Venue<Evm>, options: PerpOptions): Perp {
         (terms) =>
           combine({
             state: readMarket(contracts, terms, market),
-            account: readAccount(contracts, terms, settlement, owner),
+            account: deferred(readAccount(contracts, terms, settlement, owner)),
             position: readPosition(contracts, market, owner),
           }),
         at,
       )
-      return { head, position: toPosition(answer.position, answer.state), account: answer.account.account }
+      const position = toPosition(answer.position, answer.state)
+      try {
+        return { head, position, account: answer.account().account }
+      } catch (error) {
+        return { ...(await accountWithoutFigures(curie(), owner, error, at)), position, head }
+      }
     },
     async account(owner, at) {
       const { contracts, settlement } = curie()
-      const { head, answer } = await readWithTerms(curie(), (terms) => readAccount(contracts, terms, settlement, owner), at)
-      return { head, account: answer.account }
+      const { head, answer } = await readWithTerms(curie(), (terms) => deferred(readAccount(contracts, terms, settlement, owner)), at)
+      try {
+        return { head, account: answer().account }
+      } catch (error) {
+        return accountWithoutFigures(curie(), owner, error, at)
+      }
     },
     async funding(owner, at) {
       const { contracts, markets } = curie()

@@ -10,11 +10,24 @@ import {
   SluiceError,
   type At,
   type PerpCollateral,
+  type PerpAccountAnswer,
   type PerpLiquidation,
 } from '../../core/contracts/index.ts'
 import { curieAbi } from './abi.ts'
-import { readFlag, readNumber, deferred, mapRead, orUndefined, combine, type BatchRead, readNumbers, runRead } from './batch-read.ts'
-import { wad, wholeRatio, type Contracts, type CurieMarket, type Terms, curieDecimals, type Curie } from './curie.ts'
+import {
+  readFlag,
+  readNumber,
+  deferred,
+  mapRead,
+  orUndefined,
+  combine,
+  combineAll,
+  readTexts,
+  type BatchRead,
+  readNumbers,
+  runRead,
+} from './batch-read.ts'
+import { wad, wholeRatio, type Contracts, type CurieMarket, type Terms, curieDecimals, readWithTerms, type Curie } from './curie.ts'
 
 interface MarketState {
   readonly market: PerpMarket
@@ -125,8 +138,7 @@ export function readAccount(
         valueRaw: value * scale,
         freeCollateralRaw: free * scale,
         collateralRaw: heldRaw,
-        // Vault._getTotalMarginRequirement
-        initialMarginRaw: (debt * terms.imRatio) / wholeRatio,
+        initialMarginRaw: initialMargin(debt, terms),
         maintenanceMarginRaw: maintenance,
         notionalRaw: notional,
       },
@@ -136,6 +148,59 @@ export function readAccount(
     }
   })
 }
+
+/**
+ * What is known of an account whose figures cannot be read, and the markets that are the cause. The contracts sum up all markets of a wallet, and
+ * one that does not answer may have a wrong price as well as none: only the initial margin is known, where nothing is owed in such a market.
+ * @throws SluiceError the failure, where no market is the cause
+ */
+export async function accountWithoutFigures(curie: Curie, owner: string, failure: unknown, at: At): Promise<PerpAccountAnswer> {
+  if (!(failure instanceof SluiceError)) throw failure
+  const { contracts } = curie
+  const { balances } = contracts
+  const { answer: bases } = await runRead(curie.reader, readTexts(balances, 'getBaseTokens', owner), at)
+  const { head, answer, terms } = await readWithTerms(
+    curie,
+    (terms) =>
+      combine({
+        debt: orUndefined(readNumber(balances, 'getTotalDebtValue', owner)),
+        markets: combineAll(
+          bases.map((id) =>
+            combine({
+              // Of a market that the plugin does not list, too.
+              funding: deferred(readFunding(contracts, terms, { ...unnamed, id }, owner)),
+              base: orUndefined(readNumber(balances, 'getBase', owner, id)),
+            }),
+          ),
+        ),
+      }),
+    at,
+  )
+  const broken = answer.markets.flatMap(({ funding, base }, index) => {
+    const id = bases[index] ?? ''
+    const named = curie.markets.find((each) => each.id === id)
+    try {
+      funding()
+      return []
+    } catch (error) {
+      if (!(error instanceof SluiceError)) throw error
+      return [{ market: named ? `${named.base}${named.quote}` : id, reason: error.message, owes: base === undefined || base < 0n }]
+    }
+  })
+  if (broken.length === 0) throw failure
+  const isDebtKnown = answer.debt !== undefined && !broken.some(({ owes }) => owes)
+  return {
+    head,
+    account: { decimals: curieDecimals, ...(isDebtKnown && { initialMarginRaw: initialMargin(answer.debt ?? 0n, terms) }) },
+    unread: broken.map(({ market, reason }) => ({ market, reason })),
+  }
+}
+
+/** A market of which nothing but its contract's figures is asked. */
+const unnamed = { base: '', quote: '', baseDecimals: curieDecimals, quoteDecimals: curieDecimals, pool: '' }
+
+/** Vault._getTotalMarginRequirement */
+const initialMargin = (debtRaw: bigint, { imRatio }: Terms) => (debtRaw * imRatio) / wholeRatio
 
 /** The funding rate is a premium per day, which accrues every second: Funding.sol. */
 const daySeconds = 86_400
@@ -180,7 +245,8 @@ export async function collateralOf({ reader, contracts, settlement }: Curie, own
     reader,
     combine({
       deposited: readNumber(vault, 'getBalanceByToken', owner, token.address),
-      free: deferred(readNumber(vault, 'getFreeCollateralByToken', owner, token.address)),
+      // It reverts with any market of the wallet.
+      free: orUndefined(readNumber(vault, 'getFreeCollateralByToken', owner, token.address)),
       ...(!isSettlement && { isAccepted: readFlag(collateralManager, 'isCollateral', token.address) }),
     }),
     at,
@@ -188,7 +254,7 @@ export async function collateralOf({ reader, contracts, settlement }: Curie, own
   const { deposited, free, isAccepted } = answer
   if (isAccepted === false) throw notAccepted(token, settlement)
   // The balance of the settlement token can be below 0 after a loss.
-  return { head, token, depositedRaw: deposited > 0n ? deposited : 0n, withdrawableRaw: free() }
+  return { head, token, depositedRaw: deposited > 0n ? deposited : 0n, ...(free !== undefined && { withdrawableRaw: free }) }
 }
 
 const notAccepted = ({ symbol, native }: Token, settlement: Token) =>

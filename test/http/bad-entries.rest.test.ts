@@ -3,20 +3,8 @@ import { expect } from 'chai'
 import { rpcTo, type Rpc } from '../../core/devnet/anvil.ts'
 import type { Answer, Client } from '../../testkit/client.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
+import { brokenContracts, withContract } from './broken-contracts.ts'
 import { admins, local, mined, oneChain, outcome, uniswap } from './shared-server.ts'
-
-const words = (count: number) =>
-  Array.from({ length: count }, (_, index) => `7f${'ff'.repeat(32)}61${(index * 32).toString(16).padStart(4, '0')}52`).join('')
-/** What a contract may be in place of what is expected there. */
-const contracts = {
-  'is gone': '0x',
-  'reverts without a reason': '0x60006000fd',
-  'reverts with data': '0x63deadbeef6000526004601cfd',
-  'uses up its gas': '0xfe',
-  'never ends': '0x5b600056',
-  'returns nonsense': `0x${words(32)}6104006000f3`,
-  'returns a megabyte': '0x620f42406000f3',
-}
 
 describe('a list with one bad entry', () => {
   let server: TestServer
@@ -30,18 +18,7 @@ describe('a list with one bad entry', () => {
   })
   after(() => server?.stop())
 
-  /** While other code is at an address. */
-  async function replaced(address: string, code: string, check: () => Promise<void>): Promise<void> {
-    const before = await rpc('eth_getCode', address, 'latest')
-    await rpc('anvil_setCode', address, code)
-    await rpc('evm_mine')
-    try {
-      await check()
-    } finally {
-      await rpc('anvil_setCode', address, before)
-      await rpc('evm_mine')
-    }
-  }
+  const replaced = (address: string, code: string, check: () => Promise<void>) => withContract(rpc, address, code, check)
 
   const addressOf = async (symbol: string): Promise<string> =>
     (await client.get('/network/tokens', { ...local, tokenSymbols: symbol })).body[0].address
@@ -72,7 +49,7 @@ describe('a list with one bad entry', () => {
       }
     })
 
-    for (const [name, code] of Object.entries(contracts))
+    for (const [name, code] of Object.entries(brokenContracts))
       it(`has the others where the pool of one ${name}`, async () => {
         const [bad, good, v4] = made
         if (!bad || !good || !v4) throw new Error('no positions')
@@ -92,7 +69,7 @@ describe('a list with one bad entry', () => {
         expect(idsOf(whole)).to.have.length(3)
       })
 
-    for (const [name, code] of Object.entries(contracts))
+    for (const [name, code] of Object.entries(brokenContracts))
       it(`has those of v3 where the pool manager of v4 ${name}`, async () => {
         const { body: config } = await client.get('/connector/config', { connector: 'uniswap' })
         const manager = config.contractAddresses.local.v4PositionManagerAddress
@@ -119,7 +96,7 @@ describe('a list with one bad entry', () => {
     const nameOf = ({ connector, version, pool }: Shown) => `${connector} ${version} ${pool}`
     const namesOf = ({ body }: Answer): string[] => body.pools.map(nameOf).toSorted()
 
-    for (const [name, code] of Object.entries(contracts))
+    for (const [name, code] of Object.entries(brokenContracts))
       for (const [connector, version, asked] of [
         ['balancer', 'weighted', { base: 'WETH' }],
         ['curve', undefined, { base: 'USDC' }],
@@ -151,7 +128,7 @@ describe('a list with one bad entry', () => {
           expect(namesOf(await ask({ connector: 'any', ...asked }))).to.deep.equal(namesOf(before))
         })
 
-    for (const [name, code] of Object.entries(contracts))
+    for (const [name, code] of Object.entries(brokenContracts))
       it(`has a price by the others where one of balancer ${name}`, async () => {
         const [bad] = (await ask({ connector: 'balancer', base: 'WBTC' })).body.pools
         await replaced(bad.pool, code, async () => {
@@ -172,7 +149,7 @@ describe('a list with one bad entry', () => {
     const symbols = ['WETH', 'DAI', 'USDC', 'WBTC', 'USDT', 'ETH']
     const others = symbols.filter((symbol) => symbol !== 'DAI')
 
-    for (const [name, code] of Object.entries(contracts))
+    for (const [name, code] of Object.entries(brokenContracts))
       it(`has the balances and allowances of the others where one ${name}`, async () => {
         const dai = await addressOf('DAI')
         const ask = async () => ({
@@ -197,7 +174,7 @@ describe('a list with one bad entry', () => {
 
     it('has the balances of many tokens where several use up their gas', async () => {
       const eaters = Array.from({ length: 6 }, (_, index) => `0x00000000000000000000000000000000000e0${index}ff`.slice(0, 42))
-      for (const each of eaters) await rpc('anvil_setCode', each, contracts['uses up its gas'])
+      for (const each of eaters) await rpc('anvil_setCode', each, brokenContracts['uses up its gas'])
       const answer = await client.post('/network/balances', { ...local, address: admins, tokenSymbols: [...eaters, ...others] })
       expect(outcome(answer), answer.text).to.equal('200')
       expect(Object.keys(answer.body.balances)).to.have.members(others)

@@ -50,8 +50,8 @@ export interface PerpFixture {
   // eslint-disable-next-line typescript/no-explicit-any -- the cards look into the answer
   call(endpoint: string, fields?: Fields): Promise<any>
   price(side: Side, amount: string, market?: Market): Promise<PerpAMMPriceResponse>
-  position(market?: Market): Promise<PerpAMMPositionResponse['position'] & { blockNumber: number }>
-  margin(): Promise<PerpAMMMarginResponse['margin'] & { blockNumber: number }>
+  position(market?: Market): Promise<Required<PerpAMMPositionResponse['position']> & { blockNumber: number }>
+  margin(): Promise<Required<PerpAMMMarginResponse['margin']> & { blockNumber: number }>
   /** A request to open a position of about this value in quote, with ample margin. */
   order(side: Side, value: number, fields?: Fields): Promise<Fields & { amount: string }>
   /** The request must succeed and its transaction be mined without a revert. */
@@ -115,11 +115,13 @@ export async function createPerpFixture(venue: TestVenue): Promise<PerpFixture> 
     price,
     walletBalance: () => walletBalance(),
     async position(on = market) {
-      const { position, blockNumber } = await call('position', { ...on, wallet_address: owner })
+      const { position, unavailable, blockNumber } = await call('position', { ...on, wallet_address: owner })
+      expect(unavailable, 'unavailable').to.equal(undefined)
       return { ...position, blockNumber }
     },
     async margin() {
-      const { margin, blockNumber } = await call('margin', { wallet_address: owner })
+      const { margin, unavailable, blockNumber } = await call('margin', { wallet_address: owner })
+      expect(unavailable, 'unavailable').to.equal(undefined)
       return { ...margin, blockNumber }
     },
     async order(side, value, fields = {}) {

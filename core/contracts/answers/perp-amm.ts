@@ -1,7 +1,9 @@
 import type { Head } from '../family.ts'
 import type { UnlistedMarket } from '../order-books.ts'
 import type {
+  KnownPerpAccount,
   PerpAccount,
+  PerpAccountAnswer,
   PerpAMM,
   PerpClosing,
   PerpCollateral,
@@ -70,6 +72,24 @@ const accountSchema = object<PerpAccount>({
   maintenanceMarginRaw: amount(),
   notionalRaw: amount(),
 })
+
+const knownAccountSchema = object<KnownPerpAccount>({
+  decimals: decimals(),
+  valueRaw: optional(signedAmount()),
+  freeCollateralRaw: optional(signedAmount()),
+  collateralRaw: optional(signedAmount()),
+  initialMarginRaw: optional(amount()),
+  maintenanceMarginRaw: optional(amount()),
+  notionalRaw: optional(amount()),
+})
+const accountAnswer = { head: headSchema, account: knownAccountSchema, unread: optional(unlistedSchema) }
+
+const figures = ['valueRaw', 'freeCollateralRaw', 'collateralRaw', 'initialMarginRaw', 'maintenanceMarginRaw', 'notionalRaw'] as const
+
+function missingFigure({ account, unread = [] }: PerpAccountAnswer): string | undefined {
+  const missing = figures.find((name) => account[name] === undefined)
+  return missing && unread.length === 0 ? `account.${missing} must be there, or unread must say which market it needs` : undefined
+}
 
 const fundingSchema = object<PerpFunding>({
   market: marketSchema,
@@ -141,14 +161,10 @@ export const perpAMMContract: Contract<PerpAMM> = {
     ({ market }, [requested]) => marketMismatch('market', market, requested),
   ),
   position: answers(
-    object<{ head: Head; position: PerpPosition; account: PerpAccount }>({
-      head: headSchema,
-      position: positionSchema,
-      account: accountSchema,
-    }),
-    ({ position }, [, requested]) => marketMismatch('position.market', position.market, requested),
+    object<PerpAccountAnswer & { position: PerpPosition }>({ ...accountAnswer, position: positionSchema }),
+    (answer, [, requested]) => marketMismatch('position.market', answer.position.market, requested) ?? missingFigure(answer),
   ),
-  account: answers(object<{ head: Head; account: PerpAccount }>({ head: headSchema, account: accountSchema })),
+  account: answers(object<PerpAccountAnswer>(accountAnswer), missingFigure),
   // Not one by one: a position that is missing would be taken for one that is closed.
   funding: answers(
     object<Awaited<ReturnType<PerpAMM['funding']>>>({
@@ -169,7 +185,7 @@ export const perpAMMContract: Contract<PerpAMM> = {
   open: answers(planSchema),
   close: answers(planSchema),
   collateral: answers(
-    object<PerpCollateral>({ token: collateralSchema, depositedRaw: amount(), withdrawableRaw: amount(), head: headSchema }),
+    object<PerpCollateral>({ token: collateralSchema, depositedRaw: amount(), withdrawableRaw: optional(amount()), head: headSchema }),
     ({ token }, [, requested]) => (token.address === requested.address ? undefined : 'token must be the requested one'),
   ),
   move: answers(planSchema),

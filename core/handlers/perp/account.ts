@@ -1,4 +1,4 @@
-import type { PerpPosition, Token } from '../../contracts/index.ts'
+import type { KnownPerpAccount, PerpPosition, Token, UnlistedMarket } from '../../contracts/index.ts'
 import { abs, formatFraction, fromRaw, rescale } from '../../decimal.ts'
 import { SluiceError } from '../../errors.ts'
 import { atMostLeaves, nothingLeaves } from '../outcome.ts'
@@ -12,7 +12,8 @@ const perpBalance: PerpHandler<'Balance'> = async (request, { network, venue, si
   const at = { signal }
   const perp = tradingOf('PERP_AMM', venue)
   const owner = readAddress(network, request.address)
-  const [{ settlement }, { account, head }] = await Promise.all([perp.listed(at), perp.account(owner, at)])
+  const [{ settlement }, { account, head, unread }] = await Promise.all([perp.listed(at), perp.account(owner, at)])
+  if (account.collateralRaw === undefined) throw notKnown('balance', unread)
   return {
     balance: fromRaw(account.collateralRaw, account.decimals),
     token: settlement.symbol,
@@ -23,19 +24,43 @@ const perpBalance: PerpHandler<'Balance'> = async (request, { network, venue, si
 const perpMargin: PerpHandler<'Margin'> = async (request, { network, venue, signal }) => {
   const perp = tradingOf('PERP_AMM', venue)
   const owner = readAddress(network, request.wallet_address, 'wallet_address')
-  const { account, head } = await perp.account(owner, { signal })
+  const { account, head, unread } = await perp.account(owner, { signal })
   const { decimals, valueRaw, notionalRaw } = account
-  const shown = {
-    accountValue: fromRaw(valueRaw, decimals),
-    freeCollateral: fromRaw(account.freeCollateralRaw, decimals),
-    collateral: fromRaw(account.collateralRaw, decimals),
-    initialMargin: fromRaw(account.initialMarginRaw, decimals),
-    maintenanceMargin: fromRaw(account.maintenanceMarginRaw, decimals),
-    marginRatio: showMarginRatio(valueRaw, notionalRaw),
-    leverage: showLeverage(notionalRaw, valueRaw),
+  const show = (raw: bigint | undefined) => (raw === undefined ? undefined : fromRaw(raw, decimals))
+  const sumsKnown = valueRaw !== undefined && notionalRaw !== undefined
+  const margin = {
+    accountValue: show(valueRaw),
+    freeCollateral: show(account.freeCollateralRaw),
+    collateral: show(account.collateralRaw),
+    initialMargin: show(account.initialMarginRaw),
+    maintenanceMargin: show(account.maintenanceMarginRaw),
+    marginRatio: sumsKnown ? showMarginRatio(valueRaw, notionalRaw) : undefined,
+    leverage: sumsKnown ? showLeverage(notionalRaw, valueRaw) : undefined,
   }
-  return { margin: shown, blockNumber: Number(head.number) }
+  return { margin: known(margin), ...missingSums(margin, unread), blockNumber: Number(head.number) }
 }
+
+/** Without what is undefined. */
+const known = <T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as { [K in keyof T]?: Exclude<T[K], undefined> }
+
+/** Which figures are unknown, and the markets that they need. No sum is computed without them: it would be another account's. */
+export function missingSums(figures: object, unread: readonly UnlistedMarket[] = []): { unavailable?: { pair: string; reason: string }[] } {
+  const names = Object.entries(figures).flatMap(([name, value]) => (value === undefined ? [name] : []))
+  if (names.length === 0) return {}
+  return {
+    unavailable: unread.map(({ market, reason }) => ({
+      pair: market,
+      reason: `${names.join(', ')} cannot be known without it: ${reason}`,
+    })),
+  }
+}
+
+const notKnown = (what: string, unread: readonly UnlistedMarket[] = []) =>
+  new SluiceError(
+    'PRICE_FAILED',
+    `The exchange cannot tell ${what} now: ${unread.map(({ market, reason }) => `${market}: ${reason}`).join(' ')} Nothing was sent.`,
+  )
 
 const perpFunding: PerpHandler<'Funding'> = async (request, { network, venue, signal }) => {
   const perp = tradingOf('PERP_AMM', venue)
@@ -57,8 +82,10 @@ const perpFunding: PerpHandler<'Funding'> = async (request, { network, venue, si
 const perpPosition: PerpHandler<'Position'> = async (request, { network, venue, signal }) => {
   const at = { signal }
   const owner = readAddress(network, request.wallet_address, 'wallet_address')
-  const { position, account, head } = await tradingOf('PERP_AMM', venue).position(owner, await findMarket(request, venue, at), at)
-  return { position: showPosition(position, account), blockNumber: Number(head.number) }
+  const answer = await tradingOf('PERP_AMM', venue).position(owner, await findMarket(request, venue, at), at)
+  const position = showKnownPosition(answer.position, answer.account)
+  const { leverage, liquidationPrice } = position
+  return { position, ...missingSums({ leverage, liquidationPrice }, answer.unread), blockNumber: Number(answer.head.number) }
 }
 
 /**
@@ -66,20 +93,35 @@ const perpPosition: PerpHandler<'Position'> = async (request, { network, venue, 
  * liquidation.
  */
 export function showPosition(position: PerpPosition, account: AccountMargin) {
+  const { market, sizeRaw, mark } = position
+  const notionalRaw = rescale(abs(notionalAt(market, sizeRaw, mark)), market.quoteDecimals, account.decimals)
+  const liquidatedAt = liquidationPrice(position, account)
+  return {
+    ...showOwnFigures(position),
+    leverage: showLeverage(notionalRaw, account.valueRaw),
+    liquidationPrice: liquidatedAt ? formatFraction(liquidatedAt, roundingOf(position)) : '0',
+  }
+}
+
+/** The same, without what needs figures of the account that are not known. */
+export function showKnownPosition(position: PerpPosition, { decimals, valueRaw, maintenanceMarginRaw }: KnownPerpAccount) {
+  if (valueRaw !== undefined && maintenanceMarginRaw !== undefined)
+    return showPosition(position, { decimals, valueRaw, maintenanceMarginRaw })
+  return { ...showOwnFigures(position), leverage: undefined, liquidationPrice: undefined }
+}
+
+const roundingOf = ({ sizeRaw }: PerpPosition) => (sizeRaw < 0n ? 'down' : 'up')
+
+function showOwnFigures(position: PerpPosition) {
   const { market, sizeRaw, openNotionalRaw, mark } = position
   const { quoteDecimals, baseDecimals } = market
   const isShort = sizeRaw < 0n
-  const rounding = isShort ? 'down' : 'up'
-  const notionalRaw = rescale(abs(notionalAt(market, sizeRaw, mark)), quoteDecimals, account.decimals)
-  const liquidatedAt = liquidationPrice(position, account)
   return {
     positionAmt: sizeRaw === 0n ? '0' : fromRaw(abs(sizeRaw), baseDecimals),
     positionSide: isShort ? ('SHORT' as const) : ('LONG' as const),
     unrealizedProfit: fromRaw(position.unrealizedProfitRaw, quoteDecimals),
-    leverage: showLeverage(notionalRaw, account.valueRaw),
-    entryPrice: sizeRaw === 0n ? '0' : formatFraction(pricePerBase(market, openNotionalRaw, sizeRaw), rounding),
+    entryPrice: sizeRaw === 0n ? '0' : formatFraction(pricePerBase(market, openNotionalRaw, sizeRaw), roundingOf(position)),
     markPrice: formatFraction(mark, 'down'),
-    liquidationPrice: liquidatedAt ? formatFraction(liquidatedAt, rounding) : '0',
     tickerSymbol: tickerOf(market),
     pendingFundingPayment: fromRaw(position.pendingFundingRaw, quoteDecimals),
   }
@@ -97,7 +139,10 @@ const perpMove =
     const amountRaw = readPositiveRaw(request.amount, token, 'amount')
     // Also for a deposit: it fails if the exchange does not take the token.
     const { withdrawableRaw } = await perp.collateral(wallet.address, token, at)
-    if (how === 'withdraw' && amountRaw > withdrawableRaw) throw insufficientCollateral(withdrawableRaw, amountRaw, token)
+    if (how === 'withdraw') {
+      if (withdrawableRaw === undefined) throw notKnown('what can be withdrawn', (await perp.account(wallet.address, at)).unread)
+      if (amountRaw > withdrawableRaw) throw insufficientCollateral(withdrawableRaw, amountRaw, token)
+    }
     const plan = await perp.move(token, amountRaw, how, wallet.address)
     const scope = { contracts: venue.contracts, valueRaw: how === 'deposit' && token.native ? amountRaw : 0n }
     const shown = { token: token.address, amount: fromRaw(amountRaw, token.decimals) }

@@ -40,6 +40,7 @@ const lies = {
   },
   margin: {
     'account-negative': lying('account', 'account: { ...account, maintenanceMarginRaw: -1n }'),
+    'account-without-a-reason': lying('account', 'account: { ...account, valueRaw: undefined }'),
     'account-wide': lying('account', 'account: { ...account, decimals: -1 }'),
   },
   funding: {

@@ -89,7 +89,7 @@ class PluginsResponseEntryHost(TypedDict):
 class _PluginsResponseEntry(TypedDict):
     name: str
     kind: Literal["chain"] | Literal["connector"] | Literal["unknown"]
-    version: str
+    version: str  # Its own word: in quotes where it is more than letters, digits and signs of versions.
     trading_type: list[str]
     available_networks: list[PluginsResponseEntryAvailable_networks]
     state: Literal["loaded"] | Literal["refused"] | Literal["pending"] | Literal["leaving"]  # pending: its process is started after the server is ready; then it is loaded or refused. leaving: it was removed, and its open transactions are followed to their end.
@@ -1683,26 +1683,39 @@ class PerpAMMPositionRequest(TypedDict):
     base: str  # The asset that is traded, such as ETH, in any letter case.
 
 
-@final
-class PerpAMMPositionResponsePosition(TypedDict):
+class _PerpAMMPositionResponsePosition(TypedDict):
     positionAmt: str  # Size in base, without sign; "0" without a position.
     positionSide: Literal["LONG", "SHORT"]
     unrealizedProfit: str  # In quote, at the mark price; below 0 is a loss.
-    leverage: str  # The position's value divided by the account's value, or by its smallest unit if that is 0 or less.
     entryPrice: str  # Quote per one base.
     markPrice: str  # Quote per one base.
-    liquidationPrice: str  # The mark price at which it could be liquidated, other prices unchanged; "0" if there is none.
     tickerSymbol: str  # ETHUSD
     pendingFundingPayment: str  # In quote; above 0 if the wallet receives it.
 
 
 @final
-class PerpAMMPositionResponse(TypedDict):
+class PerpAMMPositionResponsePosition(_PerpAMMPositionResponsePosition, total=False):
+    leverage: str  # The position's value divided by the account's value, or by its smallest unit if that is 0 or less.
+    liquidationPrice: str  # The mark price at which it could be liquidated, other prices unchanged; "0" if there is none.
+
+
+@final
+class PerpAMMPositionResponseUnavailable(TypedDict):
+    pair: str
+    reason: str
+
+
+class _PerpAMMPositionResponse(TypedDict):
     position: PerpAMMPositionResponsePosition
     blockNumber: float  # The block of the answer.
     network: str
     timestamp: float  # Milliseconds since the Unix epoch.
     latency: float  # Seconds from the request to the answer.
+
+
+@final
+class PerpAMMPositionResponse(_PerpAMMPositionResponse, total=False):
+    unavailable: list[PerpAMMPositionResponseUnavailable]  # What is missing in this answer, and why. Absent: nothing is missing.
 
 
 @final
@@ -1715,26 +1728,39 @@ class PerpPositionRequest(TypedDict):
     base: str  # The asset that is traded, such as ETH, in any letter case.
 
 
-@final
-class PerpPositionResponsePosition(TypedDict):
+class _PerpPositionResponsePosition(TypedDict):
     positionAmt: str  # Size in base, without sign; "0" without a position.
     positionSide: Literal["LONG", "SHORT"]
     unrealizedProfit: str  # In quote, at the mark price; below 0 is a loss.
-    leverage: str  # The position's value divided by the account's value, or by its smallest unit if that is 0 or less.
     entryPrice: str  # Quote per one base.
     markPrice: str  # Quote per one base.
-    liquidationPrice: str  # The mark price at which it could be liquidated, other prices unchanged; "0" if there is none.
     tickerSymbol: str  # ETHUSD
     pendingFundingPayment: str  # In quote; above 0 if the wallet receives it.
 
 
 @final
-class PerpPositionResponse(TypedDict):
+class PerpPositionResponsePosition(_PerpPositionResponsePosition, total=False):
+    leverage: str  # The position's value divided by the account's value, or by its smallest unit if that is 0 or less.
+    liquidationPrice: str  # The mark price at which it could be liquidated, other prices unchanged; "0" if there is none.
+
+
+@final
+class PerpPositionResponseUnavailable(TypedDict):
+    pair: str
+    reason: str
+
+
+class _PerpPositionResponse(TypedDict):
     position: PerpPositionResponsePosition
     blockNumber: float  # The block of the answer.
     network: str
     timestamp: float  # Milliseconds since the Unix epoch.
     latency: float  # Seconds from the request to the answer.
+
+
+@final
+class PerpPositionResponse(_PerpPositionResponse, total=False):
+    unavailable: list[PerpPositionResponseUnavailable]  # What is missing in this answer, and why. Absent: nothing is missing.
 
 
 @final
@@ -1746,7 +1772,7 @@ class PerpAMMMarginRequest(TypedDict):
 
 
 @final
-class PerpAMMMarginResponseMargin(TypedDict):
+class PerpAMMMarginResponseMargin(TypedDict, total=False):
     accountValue: str  # Collateral, profit and loss, and pending funding.
     freeCollateral: str  # Collateral available for a new position, by the rule of the exchange. Below 0 by what is missing, where an exchange itself may show 0.
     collateral: str  # What the wallet has in the exchange: deposits and realized profit, without unrealized profit and pending funding.
@@ -1757,12 +1783,22 @@ class PerpAMMMarginResponseMargin(TypedDict):
 
 
 @final
-class PerpAMMMarginResponse(TypedDict):
-    margin: PerpAMMMarginResponseMargin
+class PerpAMMMarginResponseUnavailable(TypedDict):
+    pair: str
+    reason: str
+
+
+class _PerpAMMMarginResponse(TypedDict):
+    margin: PerpAMMMarginResponseMargin  # A figure that needs a market which does not answer is absent.
     blockNumber: float  # The block of the answer.
     network: str
     timestamp: float  # Milliseconds since the Unix epoch.
     latency: float  # Seconds from the request to the answer.
+
+
+@final
+class PerpAMMMarginResponse(_PerpAMMMarginResponse, total=False):
+    unavailable: list[PerpAMMMarginResponseUnavailable]  # What is missing in this answer, and why. Absent: nothing is missing.
 
 
 @final
@@ -1774,7 +1810,7 @@ class PerpMarginRequest(TypedDict):
 
 
 @final
-class PerpMarginResponseMargin(TypedDict):
+class PerpMarginResponseMargin(TypedDict, total=False):
     accountValue: str  # Collateral, profit and loss, and pending funding.
     freeCollateral: str  # Collateral available for a new position, by the rule of the exchange. Below 0 by what is missing, where an exchange itself may show 0.
     collateral: str  # What the wallet has in the exchange: deposits and realized profit, without unrealized profit and pending funding.
@@ -1785,12 +1821,22 @@ class PerpMarginResponseMargin(TypedDict):
 
 
 @final
-class PerpMarginResponse(TypedDict):
-    margin: PerpMarginResponseMargin
+class PerpMarginResponseUnavailable(TypedDict):
+    pair: str
+    reason: str
+
+
+class _PerpMarginResponse(TypedDict):
+    margin: PerpMarginResponseMargin  # A figure that needs a market which does not answer is absent.
     blockNumber: float  # The block of the answer.
     network: str
     timestamp: float  # Milliseconds since the Unix epoch.
     latency: float  # Seconds from the request to the answer.
+
+
+@final
+class PerpMarginResponse(_PerpMarginResponse, total=False):
+    unavailable: list[PerpMarginResponseUnavailable]  # What is missing in this answer, and why. Absent: nothing is missing.
 
 
 @final
@@ -4444,17 +4490,20 @@ class PositionsDataPositions1(TypedDict):
     marginMode: Literal["cross", "isolated"]
 
 
-@final
-class PositionsDataPositions2(TypedDict):
+class _PositionsDataPositions2(TypedDict):
     positionAmt: str  # Size in base, without sign; "0" without a position.
     positionSide: Literal["LONG", "SHORT"]
     unrealizedProfit: str  # In quote, at the mark price; below 0 is a loss.
-    leverage: str  # The position's value divided by the account's value, or by its smallest unit if that is 0 or less.
     entryPrice: str  # Quote per one base.
     markPrice: str  # Quote per one base.
-    liquidationPrice: str  # The mark price at which it could be liquidated, other prices unchanged; "0" if there is none.
     tickerSymbol: str  # ETHUSD
     pendingFundingPayment: str  # In quote; above 0 if the wallet receives it.
+
+
+@final
+class PositionsDataPositions2(_PositionsDataPositions2, total=False):
+    leverage: str  # The position's value divided by the account's value, or by its smallest unit if that is 0 or less.
+    liquidationPrice: str  # The mark price at which it could be liquidated, other prices unchanged; "0" if there is none.
 
 
 @final
@@ -4568,7 +4617,7 @@ class PluginsDataPluginsHost(TypedDict):
 class _PluginsDataPlugins(TypedDict):
     name: str
     kind: Literal["chain"] | Literal["connector"] | Literal["unknown"]
-    version: str
+    version: str  # Its own word: in quotes where it is more than letters, digits and signs of versions.
     trading_type: list[str]
     available_networks: list[PluginsDataPluginsAvailable_networks]
     state: Literal["loaded"] | Literal["refused"] | Literal["pending"] | Literal["leaving"]  # pending: its process is started after the server is ready; then it is loaded or refused. leaving: it was removed, and its open transactions are followed to their end.
