@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { chargeTo, payerOf } from './fair-turns.ts'
+import { chargeAlike } from './fair-turns.ts'
 
 /**
  * Does work with a signal that aborts when the given one does, and when the time is over: then with a `TimeoutError`, as that of
@@ -62,7 +62,7 @@ export async function pause(milliseconds: number, signal?: AbortSignal, { ref = 
  */
 export function linkAbort(signal: AbortSignal, controller: AbortController): () => void {
   const abort = () => controller.abort(signal.reason)
-  chargeTo(controller.signal, payerOf(signal))
+  chargeAlike(controller.signal, signal)
   if (signal.aborted) abort()
   // One signal may end any number of operations.
   setMaxListeners(0, signal)

@@ -4,16 +4,17 @@ import { SluiceError } from './errors.ts'
 /** A client certificate, or what else causes work. Only its identity counts. */
 export type Payer = object
 
-/** Of a signal. One that is not here is the server's own: its work waits behind nobody. */
-const payers = new WeakMap<AbortSignal, Payer>()
-
-/** All that is done by this signal, and by those that are linked to it, is done for the payer. */
-export function chargeTo(signal: AbortSignal, payer: Payer | undefined): void {
-  if (payer) payers.set(signal, payer)
-}
+/** Of a signal: who it works for, and the turns of whose server. One that is not here is the server's own: its work waits behind nobody. */
+const charges = new WeakMap<AbortSignal, { readonly payer: Payer; readonly turns: FairTurns }>()
 
 /** Undefined for what nobody but the server itself asked for. */
-export const payerOf = (signal: AbortSignal): Payer | undefined => payers.get(signal)
+export const payerOf = (signal: AbortSignal): Payer | undefined => charges.get(signal)?.payer
+
+/** All that is done by this signal is done for whom it is done by the other one. */
+export function chargeAlike(signal: AbortSignal, other: AbortSignal): void {
+  const charge = charges.get(other)
+  if (charge) charges.set(signal, charge)
+}
 
 interface Waiting {
   begin(): void
@@ -142,61 +143,78 @@ export function shareOut<T extends object>(items: readonly T[], payerOfItem: (it
 /** Of the event loop: so long may a part of a long piece of work take before others have their turn. */
 const sliceMs = 1
 
-/** One line for each payer, of those who wait to go on with a long piece of work. The server's own is a payer like others. */
-const lines = new Map<Payer, (() => void)[]>()
+/** The turns that the long pieces of work of one server take on the event loop. */
+export interface FairTurns {
+  /** All that is done by this signal, and by those that are linked to it, is done for the payer. */
+  chargeTo(signal: AbortSignal, payer: Payer | undefined): void
+  /** Whether a long piece of work should let others have their turn. All that begin in one turn take no more of it together than one. */
+  isOver(): boolean
+  /** Settles when the payer's work may go on. Of one payer one piece at a time goes on, and payers take turns. */
+  next(payer: Payer | undefined): Promise<void>
+}
+
+/** What nobody pays for is a payer like others. */
 const ourselves: Payer = {}
-let isServing = false
-/** When the first long piece of work went on in this turn of the event loop. */
-let sliceFrom: number | undefined
 
-/** Whether a long piece of work should let others have their turn. All that begin in one turn take no more of it together than one. */
-export function isTurnOver(): boolean {
-  const now = performance.now()
-  if (sliceFrom === undefined) {
-    sliceFrom = now
-    setImmediate(() => (sliceFrom = undefined))
-  }
-  return now - sliceFrom >= sliceMs
-}
+export function createFairTurns(): FairTurns {
+  /** One line for each payer, of those who wait to go on with a long piece of work. */
+  const lines = new Map<Payer, (() => void)[]>()
+  let isServing = false
+  /** When the first long piece of work went on in this turn of the event loop. */
+  let sliceFrom: number | undefined
 
-/** One of those who wait goes on in each turn of the event loop, and payers take turns. So many long pieces hold others up as long as one. */
-function serveLines(): void {
-  const [entry] = lines
-  if (!entry) {
-    isServing = false
-    return
-  }
-  const [payer, line] = entry
-  lines.delete(payer)
-  const goOn = line.shift()
-  if (line.length > 0) lines.set(payer, line)
-  sliceFrom = undefined
-  goOn?.()
-  setImmediate(serveLines)
-}
-
-function turnOf(payer: Payer): Promise<void> {
-  return new Promise((resolve) => {
-    const line = lines.get(payer) ?? []
-    line.push(resolve)
-    lines.set(payer, line)
-    if (isServing) return
-    isServing = true
+  /** One of those who wait goes on in each turn of the event loop, and payers take turns. So many long pieces hold others up as long as one. */
+  function serveLines(): void {
+    const [entry] = lines
+    if (!entry) {
+      isServing = false
+      return
+    }
+    const [payer, line] = entry
+    lines.delete(payer)
+    const goOn = line.shift()
+    if (line.length > 0) lines.set(payer, line)
+    sliceFrom = undefined
+    goOn?.()
     setImmediate(serveLines)
-  })
+  }
+
+  const turns: FairTurns = {
+    chargeTo(signal, payer) {
+      if (payer) charges.set(signal, { payer, turns })
+    },
+    isOver() {
+      const now = performance.now()
+      if (sliceFrom === undefined) {
+        sliceFrom = now
+        setImmediate(() => (sliceFrom = undefined))
+      }
+      return now - sliceFrom >= sliceMs
+    },
+    next: (payer = ourselves) =>
+      new Promise((resolve) => {
+        const line = lines.get(payer) ?? []
+        line.push(resolve)
+        lines.set(payer, line)
+        if (isServing) return
+        isServing = true
+        setImmediate(serveLines)
+      }),
+  }
+  return turns
 }
-
-/** What a signal says of who the work is for; it is read only where somebody waits. */
-type Asked = { readonly signal?: AbortSignal | undefined }
-
-/** Settles when the work may go on. Of one payer one piece at a time goes on, and payers take turns. */
-export const nextTurn = ({ signal }: Asked): Promise<void> => turnOf((signal && payerOf(signal)) ?? ourselves)
 
 /** Calls it with each, one after the other, and lets others have their turn in between: a long list holds nobody up. */
-export async function inTurns<T>(items: Iterable<T>, each: (item: T) => void, asked: Asked = {}): Promise<void> {
-  isTurnOver()
+export async function inTurns<T>(
+  items: Iterable<T>,
+  each: (item: T) => void,
+  { signal }: { readonly signal?: AbortSignal | undefined } = {},
+): Promise<void> {
+  // What no request asks for takes turns with nobody, and holds nobody up.
+  const { payer, turns } = (signal && charges.get(signal)) ?? { payer: undefined, turns: createFairTurns() }
+  turns.isOver()
   for (const item of items) {
     each(item)
-    if (isTurnOver()) await nextTurn(asked)
+    if (turns.isOver()) await turns.next(payer)
   }
 }

@@ -30,6 +30,7 @@ import { blockProcessExit, handleUncaught, logWarnings } from './loader/uncaught
 import { startWatchdog } from './loader/watchdog.ts'
 import { lockOfStart, takeUpChanges, type PluginChanges } from './changed-plugins.ts'
 import { loadLater, requiredHere } from './late-plugins.ts'
+import { createFairTurns, type FairTurns } from './fair-turns.ts'
 import { command } from './layout.ts'
 import { createLog } from './log.ts'
 import { buildRegistry, failingParts, transactionTargets } from './registry.ts'
@@ -90,6 +91,7 @@ interface Cradle {
   handlers: Handlers
   log: Logger
   metrics: Metrics
+  turns: FairTurns
   store: Store
   journal: Journal
   leases: Leases
@@ -109,6 +111,7 @@ export async function startKernel(asRead: Settings, { print, devnet: running, sa
     handlers: asValue(handlers),
     log: asFunction(createLog).singleton(),
     metrics: asFunction(createMetrics).singleton(),
+    turns: asFunction(createFairTurns).singleton(),
   })
   const { log, metrics } = container.cradle
   for (const { closed, ...why } of settings.closed) log.error(why, `a right in conf is wrong: ${closed}`)
@@ -298,6 +301,7 @@ export async function startKernel(asRead: Settings, { print, devnet: running, sa
       quotes: liveState.quotes,
       walletChecks: liveState.walletChecks,
       approvedSpenders: createApprovedSpenders(),
+      turns: container.cradle.turns,
       following,
       transactions,
       archiver,

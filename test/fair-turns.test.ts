@@ -1,11 +1,12 @@
 import { expect } from 'chai'
 import { linkAbort, withDeadline } from '../core/async.ts'
-import { chargeTo, createFairSlots, inTurns, payerOf, shareOut, type Payer } from '../core/fair-turns.ts'
+import { createFairSlots, createFairTurns, inTurns, payerOf, shareOut, type Payer } from '../core/fair-turns.ts'
 import { SluiceError } from '../core/errors.ts'
 
+const turns = createFairTurns()
 const signalOf = (payer?: Payer): AbortSignal => {
   const { signal } = new AbortController()
-  chargeTo(signal, payer)
+  turns.chargeTo(signal, payer)
   return signal
 }
 
@@ -54,7 +55,7 @@ describe('places that several share', () => {
     expect(await Promise.all(failed)).to.deep.equal(['Error: no', 'Error: no'])
     for (const each of [1, 2]) void slots.run(signalOf(payer), work(`${each}`))
     const leaving = new AbortController()
-    chargeTo(leaving.signal, payer)
+    turns.chargeTo(leaving.signal, payer)
     const left = slots.run(leaving.signal, work('left')).catch(String)
     leaving.abort('gone')
     expect(await left).to.equal('gone')
@@ -118,5 +119,17 @@ describe('long lists of one caller', () => {
     const one = inTurns(items, busy, { signal: signalOf(modest) }).then(() => ended.push('modest'))
     await Promise.all([...many, one])
     expect(ended.indexOf('modest')).to.be.lessThan(10)
+  })
+
+  it('wait in lines of their own server: another one in the same process has its own', async () => {
+    const ended: string[] = []
+    const [payer, other] = [{}, createFairTurns()]
+    const here = [1, 2, 3].map(async (each) => {
+      await turns.next(payer)
+      ended.push(`here ${each}`)
+    })
+    const there = other.next(payer).then(() => ended.push('there'))
+    await Promise.all([...here, there])
+    expect(ended).to.deep.equal(['here 1', 'there', 'here 2', 'here 3'])
   })
 })

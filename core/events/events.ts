@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 import { eventsEndpoint, type EventsRequest, type EventTopic } from '../api/events.ts'
 import { pathsHider } from '../config/shown-paths.ts'
 import { SluiceError } from '../errors.ts'
-import { chargeTo, type Payer } from '../fair-turns.ts'
+import type { Payer } from '../fair-turns.ts'
 import { requirePermission, requireWallet, visibleWallets, type Caller, type Services } from '../handlers/context.ts'
 import { fieldsReader, readQuery } from '../handlers/read-fields.ts'
 import { showTransaction } from '../handlers/service.ts'
@@ -18,13 +18,13 @@ import { createTransactionChanges } from './transactions.ts'
 
 /** What follows each topic, for all streams together. */
 function createTopics({ services, log }: EventsParts): Record<LatestTopic, Topic> {
-  const { registry, books, quotes, settings } = services
+  const { registry, books, settings } = services
   const blocks = createBlockFeed(log)
   return {
     blocks: createBlockTopic(blocks, registry),
     orderBook: createBookTopic(registry, books),
     plugins: createPluginTopic(registry, pathsHider(settings)),
-    price: createPriceTopic(registry, quotes),
+    price: createPriceTopic(services),
     positions: createPositionTopic({ services, blocks, timeoutMs: settings.server.requestTimeoutSeconds * 1000, log }),
   }
 }
@@ -57,7 +57,7 @@ interface EventsParts {
 /** Answers GET /events. */
 export function createEvents(parts: EventsParts): Events {
   const {
-    services: { transactions, settings },
+    services: { transactions, settings, turns },
     metrics: { eventStreams },
     log,
   } = parts
@@ -96,7 +96,7 @@ export function createEvents(parts: EventsParts): Events {
         const { change, others } = parsePosition(request.lastEventId ?? '')
         const from = { change: await changes.startAfter(request.lastEventId === undefined ? undefined : change), others }
         const at = { signal: AbortSignal.any([signal, AbortSignal.timeout(settings.server.requestTimeoutSeconds * 1000)]) }
-        chargeTo(at.signal, ctx.state.client)
+        turns.chargeTo(at.signal, ctx.state.client)
         const latest = createLatestUpdates(notifier.notify)
         stream.onEnd(latest.end)
         const found = []

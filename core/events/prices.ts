@@ -5,6 +5,7 @@ import { fromRaw } from '../decimal.ts'
 import { badFields, SluiceError } from '../errors.ts'
 import { answerMs, askConnectors, refuseChoice, showCost, venuesOf, type Candidate } from '../handlers/amm/any.ts'
 import { readSwapRequest, requireVersion, swapPrice, toQuoteChoice, toQuoteVenue, toSwap, type SwapRequest } from '../handlers/amm/quote.ts'
+import type { Services } from '../handlers/context.ts'
 import { findNetworks, tradingOf, type NetworkEntry, type Registry, type VenueEntry } from '../handlers/registry.ts'
 import { updateOfFailure, type QuoteUpdate } from '../live-state/pair-quoter.ts'
 import type { Quotes } from '../live-state/quotes.ts'
@@ -37,7 +38,7 @@ type VenueName = Record<'chain' | 'network' | 'connector', string>
 type PriceInfo = Pick<PriceNews, 'asked' | 'chain' | 'network' | 'connector' | 'version' | 'base' | 'quote' | 'side' | 'amount'>
 
 /** The topic `price`: the prices that a request names, on each network that it allows. */
-export function createPriceTopic(registry: Registry, quotes: PriceQuotes): Topic {
+export function createPriceTopic(services: PriceServices): Topic {
   const feed = createSharedFeed<PriceRequest, PriceUpdate>({
     event: 'price',
     keyOf: ({ venue: { chain, network, connector }, connectors = [], version = '', asked }) =>
@@ -50,13 +51,14 @@ export function createPriceTopic(registry: Registry, quotes: PriceQuotes): Topic
     }),
   })
   return {
-    find: async (request, at) => (await findPrices(registry, quotes, request, at)).map(feed.subscriber),
+    find: async (request, at) => (await findPrices(services, request, at)).map(feed.subscriber),
   }
 }
 
-type PriceQuotes = Pick<Quotes, 'follow' | 'quote' | 'isCutOff'>
+type PriceServices = Pick<Services, 'registry' | 'turns'> & { readonly quotes: Pick<Quotes, 'follow' | 'quote' | 'isCutOff'> }
 
-async function findPrices(registry: Registry, quotes: PriceQuotes, request: EventsRequest, at: At): Promise<readonly PriceRequest[]> {
+async function findPrices(services: PriceServices, request: EventsRequest, at: At): Promise<readonly PriceRequest[]> {
+  const { registry, quotes } = services
   const { connector, connectors, version } = request
   if (connector === undefined) throw missingField('connector', 'the exchange of the prices of the topic price')
   refuseChoice({ connector, connectors })
@@ -75,7 +77,7 @@ async function findPrices(registry: Registry, quotes: PriceQuotes, request: Even
     return onNetworks(networksWithAny(registry, request), async ({ chain, network }) => {
       await registry.wake(chain, network)
       const entry = registry.network(chain, network)
-      return pricesOn(entry, bestFollower(entry, connectors, version, { registry, quotes }))
+      return pricesOn(entry, bestFollower(entry, connectors, version, services))
     })
   }
   const { name, trading_type } = registry.connector(connector)
@@ -110,7 +112,7 @@ function bestFollower(
   network: NetworkEntry,
   connectors: readonly string[] | undefined,
   version: string | undefined,
-  services: { readonly registry: Registry; readonly quotes: PriceQuotes },
+  services: PriceServices,
 ): (swap: SwapRequest) => PriceRequest['follow'] {
   const venues = venuesOf(connectors, { network, services }).filter(
     ({ impl }) => version === undefined || impl.AMM?.versions.includes(version),

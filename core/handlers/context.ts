@@ -2,6 +2,7 @@ import type { AnswerOf, EndpointName, EndpointNamed, RequestOf, Target, Permissi
 import type { Settings } from '../config/settings.ts'
 import type { At } from '../contracts/index.ts'
 import { SluiceError } from '../errors.ts'
+import type { FairTurns } from '../fair-turns.ts'
 import type { Books } from '../live-state/books.ts'
 import type { Quotes } from '../live-state/quotes.ts'
 import type { Following } from '../live-state/synchroniser.ts'
@@ -46,6 +47,8 @@ export interface Services {
   quotes: Quotes
   walletChecks: WalletChecks
   approvedSpenders: ApprovedSpenders
+  /** Of the event loop, among those who cause long pieces of work. */
+  turns: FairTurns
   following: Pick<Following, 'ageSeconds' | 'expectBlock'>
   /** Parts that keep the server from being ready. */
   failing(): Promise<readonly { part: string; reason: string; cure?: string }[]>

@@ -7,7 +7,7 @@ import { versionHeader } from '../api/version.ts'
 import type { Settings } from '../config/settings.ts'
 import { pathsHider } from '../config/shown-paths.ts'
 import { badFields, SluiceError } from '../errors.ts'
-import { chargeTo, type Payer } from '../fair-turns.ts'
+import type { FairTurns, Payer } from '../fair-turns.ts'
 import {
   requirePermission,
   requireWallet,
@@ -79,7 +79,7 @@ function createRoute(endpoint: AnyEndpoint, { services, handlers, idempotency, s
     if (wallet)
       for (const address of [request.address, request.wallet_address]) if (typeof address === 'string') requireWallet(caller, address)
     const key = acts ? readIdempotencyKey(req.headers['idempotency-key']) : undefined
-    const deadline = new Deadline(requestTimeoutSeconds, exchange.client)
+    const deadline = new Deadline(requestTimeoutSeconds, { payer: exchange.client, turns: services.turns })
     const context = new HandlerContext(services, caller, requestId, deadline)
     if (key === undefined) {
       const answered = deadline.bound(() => after(lookUp(request), (target) => handler(request, Object.assign(context, target))))
@@ -178,24 +178,29 @@ export const jsonHeaders = (requestId: string, body: string): OutgoingHttpHeader
 /** When the time is over the handler sees the signal too and knows better what happened: it gets so long to say so. */
 const graceMs = 100
 
+interface Charge {
+  readonly payer: Payer
+  readonly turns: FairTurns
+}
+
 /** The time limit of one request. Its timer starts when something is first waited for: what is answered at once needs none. */
 export class Deadline {
   readonly #seconds: number
-  readonly #payer: Payer | undefined
+  readonly #charge: Charge | undefined
   #controller: AbortController | undefined
   #timer: NodeJS.Timeout | undefined
 
-  /** @param payer who the request's work is done for */
-  constructor(seconds: number, payer?: Payer) {
+  /** @param charge who the request's work is done for */
+  constructor(seconds: number, charge?: Charge) {
     this.#seconds = seconds
-    this.#payer = payer
+    this.#charge = charge
   }
 
   /** Aborted when the time is over. */
   get signal(): AbortSignal {
     if (this.#controller) return this.#controller.signal
     const started = new AbortController()
-    chargeTo(started.signal, this.#payer)
+    this.#charge?.turns.chargeTo(started.signal, this.#charge.payer)
     this.#controller = started
     this.#timer = setTimeout(() => started.abort(), this.#seconds * 1000)
     return started.signal

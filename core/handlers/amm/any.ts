@@ -3,7 +3,7 @@ import { withTimeout } from '../../async.ts'
 import { anyConnector } from '../../api/endpoint.ts'
 import type { At, GasTerms, Quote, Token } from '../../contracts/index.ts'
 import { divideRaw, fromRaw } from '../../decimal.ts'
-import { isTurnOver, nextTurn, payerOf, type Payer } from '../../fair-turns.ts'
+import { payerOf, type Payer } from '../../fair-turns.ts'
 import { badFields, errorFields, SluiceError } from '../../errors.ts'
 import { after, type Services } from '../context.ts'
 import { quoteBy } from './approved.ts'
@@ -17,7 +17,7 @@ import { bestReference } from './reference.ts'
 
 interface Scope {
   readonly network: NetworkEntry
-  readonly services: Pick<Services, 'registry'> & QuoteScope['services']
+  readonly services: Pick<Services, 'registry' | 'turns'> & QuoteScope['services']
   readonly block?: QuoteScope['block']
 }
 
@@ -152,7 +152,7 @@ export interface Answer<T> {
  */
 export function askEach<T>(
   venues: readonly VenueEntry[],
-  { network: { chain, network }, services: { registry } }: Scope,
+  { network: { chain, network }, services: { registry, turns } }: Scope,
   what: string,
   ask: (venue: VenueEntry) => T | Promise<T>,
   at: At,
@@ -190,7 +190,7 @@ export function askEach<T>(
   const asked: (Answer<T> | LeftOut | Promise<Answer<T> | LeftOut>)[] = []
   function askFrom(first: number): void | Promise<void> {
     for (let index = first; index < venues.length; index += 1) {
-      if (isTurnOver() && index > first) return nextTurn(at).then(() => askFrom(index))
+      if (turns.isOver() && index > first) return turns.next(payerOf(at.signal)).then(() => askFrom(index))
       const venue = venues[index]
       if (venue) asked.push(askOne(venue))
     }
