@@ -12,7 +12,11 @@ export const errorTable = {
     http: 404,
     when: 'The token is unknown, or cannot be traded exactly because it charges a fee on transfer or rounds what it moves.',
   },
-  TRADE_FAILED: { code: 1007, http: 422, when: 'The exchange would refuse the trade; details.reason says why.' },
+  TRADE_FAILED: {
+    code: 1007,
+    http: 422,
+    when: 'The exchange would refuse the trade; details.reason says why. details.cause is slippage where the price has moved past the bound.',
+  },
   SWAP_PRICE_EXCEEDS_LIMIT_PRICE: { code: 1008, http: 422, when: 'A BUY now costs more than limitPrice.' },
   SWAP_PRICE_LOWER_THAN_LIMIT_PRICE: { code: 1009, http: 422, when: 'A SELL now brings less than limitPrice.' },
   SERVICE_UNINITIALIZED: { code: 1010, http: 503, when: 'The plugin is still starting.' },

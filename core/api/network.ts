@@ -123,6 +123,11 @@ export const NetworkPollResponse = enveloped({
     }),
   ),
   reason: Type.Optional(Type.String({ description: "Why it was dropped, why the chain reverted it, or a node's last objection." })),
+  cause: Type.Optional(
+    Type.Literal('slippage', {
+      description: 'The chain reverted it because the price had moved past its bound. Absent for any other reason.',
+    }),
+  ),
   fill: Type.Optional(
     Type.Union([
       Type.Object(

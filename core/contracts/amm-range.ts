@@ -1,3 +1,4 @@
+import type { SlippageReasons } from './amm.ts'
 import type { At, Head, Json, Token, Types } from './family.ts'
 import type { Plan } from './rail.ts'
 
@@ -109,7 +110,7 @@ export interface RangePositions {
   missing?: number
 }
 
-export interface AMMRange<F extends Types = Types> {
+export interface AMMRange<F extends Types = Types> extends SlippageReasons {
   /** Labels of the protocol versions that have positions. Requests without a version mean the first one. */
   readonly rangeVersions: readonly string[]
   /** The exchange's names of fee tiers, if any: `LOWEST` → 100. */

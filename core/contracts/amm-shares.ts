@@ -1,4 +1,5 @@
 import type { RangePrice } from './amm-range.ts'
+import type { SlippageReasons } from './amm.ts'
 import type { At, Head, Json, Token, Types } from './family.ts'
 import type { Plan } from './rail.ts'
 
@@ -68,7 +69,7 @@ export interface SharesFill {
 }
 
 /** Liquidity that is owned in shares of a pool, which are a token of the wallet. */
-export interface AMMShares<F extends Types = Types> {
+export interface AMMShares<F extends Types = Types> extends SlippageReasons {
   /** Labels of the protocol versions that have such pools. */
   readonly sharesVersions: readonly string[]
   /**

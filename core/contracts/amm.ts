@@ -162,6 +162,17 @@ export interface Fill {
 }
 
 /** What a pool did with a token that it was to lend and got back at once. */
+/** How the exchange's contracts say that the price has moved past the bound of a trade. */
+export interface SlippageReasons {
+  /**
+   * What a reason of the chain ends with, then: "Too little received", "custom error 0x39d35496". `details.cause` of the refusal, and `cause` of a
+   * transaction that reverted, are `slippage`. Since 1.1.
+   */
+  readonly slippageReasons?: readonly string[]
+  /** Those that mean it only where the native coin is paid: no token of the wallet moves then, so it is none that refuses. */
+  readonly coinSlippageReasons?: readonly string[]
+}
+
 export interface LoanTrial {
   readonly pool: string
   readonly version: string
@@ -170,7 +181,7 @@ export interface LoanTrial {
   readonly outcome: 'exact' | 'inexact' | 'failed'
 }
 
-export interface AMM<F extends Types = Types> {
+export interface AMM<F extends Types = Types> extends SlippageReasons {
   /** Labels of the exchange's protocol versions that routes may take; empty for an exchange with one. */
   readonly versions: readonly string[]
   /**

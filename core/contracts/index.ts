@@ -15,6 +15,7 @@ export type {
   Quote,
   QuoteChoice,
   QuotePart,
+  SlippageReasons,
   Swap,
   SwapTerms,
 } from './amm.ts'

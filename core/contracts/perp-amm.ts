@@ -1,3 +1,4 @@
+import type { SlippageReasons } from './amm.ts'
 import type { At, Head, Json, Token, Types } from './family.ts'
 import type { UnlistedMarket } from './order-books.ts'
 import type { Plan } from './rail.ts'
@@ -169,7 +170,7 @@ export interface PerpCollateral {
 }
 
 /** Every read asks in one round trip at one block, except `listed`, which is cached. */
-export interface PerpAMM<F extends Types = Types> {
+export interface PerpAMM<F extends Types = Types> extends SlippageReasons {
   /** The gas that opening a position usually uses. */
   readonly typicalGasUnits: bigint
   /** All markets, paused and closed ones too, and the token in which accounts are kept. From memory. */

@@ -7,7 +7,7 @@ import { mayUseWallet, type Handler, type NetworkContext } from './context.ts'
 import { journaledFill, readFill } from './fills.ts'
 import { liquidationsBefore } from './perp/fills.ts'
 import { notYet, type NetworkEntry, type Registry } from './registry.ts'
-import { refusalMeaning } from './wallets.ts'
+import { causeOf, refusalMeaning } from './refusals.ts'
 
 export const networkPoll: Handler<'NetworkPoll'> = async ({ txHash, connector }, context) => {
   const { network, services, caller, signal } = context
@@ -183,15 +183,19 @@ async function fillOf(
 }
 
 /** Why a transaction failed: the meaning of the exchange's code, and whether a liquidation came before it. */
-async function failureReason(entry: Entry, { network, services, signal }: NetworkContext): Promise<Pick<NetworkPollResponse, 'reason'>> {
+async function failureReason(
+  entry: Entry,
+  { network, services, signal }: NetworkContext,
+): Promise<Pick<NetworkPollResponse, 'reason' | 'cause'>> {
   const { reason } = entry
   if (reason === undefined) return {}
   const venue = services.registry.venueOf(entry, network)
   if (!venue) return { reason }
   const meaning = refusalMeaning(reason, venue)
   const explained = meaning === undefined ? reason : `${meaning} (${reason})`
-  if (entry.archived) return { reason: explained }
+  const cause = causeOf(reason, entry.signer === undefined ? entry.step : undefined, network, venue)
+  if (entry.archived) return { reason: explained, ...cause }
   // If the exchange cannot be asked for liquidations, the response goes without them.
   const hashes = await liquidationsBefore(entry, { network, venue, services, signal }).catch(() => [])
-  return { reason: hashes.length === 0 ? explained : `${explained}; the position was liquidated before, in ${hashes.join(', ')}` }
+  return { reason: hashes.length === 0 ? explained : `${explained}; the position was liquidated before, in ${hashes.join(', ')}`, ...cause }
 }

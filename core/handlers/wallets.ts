@@ -1,8 +1,7 @@
 // The wallet that a request names: its address, key, fees and nonce, and the plan that is submitted for it.
-import type { FeeWish, GasTerms, Token } from '../contracts/index.ts'
+import type { FeeWish, GasTerms } from '../contracts/index.ts'
 import { formatRaw, fromRaw, toRaw } from '../decimal.ts'
 import { badFields, SluiceError } from '../errors.ts'
-import { isObject } from '../json.ts'
 import { command } from '../layout.ts'
 import type { SubmitRequest, SubmitResult } from '../transactions/submit-request.ts'
 import type { ConnectorContext, Services } from './context.ts'
@@ -10,7 +9,8 @@ import { journaledPositions } from './amm/journaled-positions.ts'
 import { checkOutcome, type OutcomeBounds } from './outcome.ts'
 import { journaledBounds, refuseQuarantined } from './mined-bounds.ts'
 import { limitPlan, mostOf } from './plan-limits.ts'
-import type { NetworkEntry, VenueEntry } from './registry.ts'
+import { explainRefusal } from './refusals.ts'
+import type { NetworkEntry } from './registry.ts'
 import { refuseStandingRights } from './standing-rights.ts'
 
 interface FeeFields {
@@ -137,7 +137,7 @@ export async function submit(asked: SubmitRequest, context: ConnectorContext, bo
   try {
     return await services.transactions.submit({ ...request, ...conditions }, signal)
   } catch (error) {
-    throw error instanceof SluiceError ? explainRefusal(nameListedToken(error, network.tokens.listed), request, venue) : error
+    throw error instanceof SluiceError ? explainRefusal(error, request, context) : error
   }
 }
 
@@ -148,39 +148,3 @@ function limited(request: SubmitRequest, { network, venue }: ConnectorContext, b
   const kept = bounds && { bounds: journaledBounds(bounds) }
   return { ...request, plan: limitPlan(plan, network, venue), scope: { ...scope, most: mostOf(network) }, ...kept }
 }
-
-/** The meaning of an exchange's refusal code, as its connector declares it. */
-export function refusalMeaning(code: string, { impl: { refusals = {} } }: Pick<VenueEntry, 'impl'>): string | undefined {
-  return Object.hasOwn(refusals, code) ? refusals[code] : undefined
-}
-
-function explainRefusal(error: SluiceError, { plan, network }: SubmitRequest, venue: VenueEntry): SluiceError {
-  if (error.name !== 'TRADE_FAILED') return error
-  const { reason } = detailsOf(error)
-  const meaning = typeof reason === 'string' ? (refusalMeaning(reason, venue) ?? silenceMeaning(reason, plan, network, venue)) : undefined
-  if (meaning === undefined) return error
-  const message = `The transaction would fail, so it was not signed: ${meaning} (${String(reason)}).`
-  return new SluiceError('TRADE_FAILED', message, { details: error.details, cause: error })
-}
-
-/** What a revert without a reason usually is where the connector is not tried on every chain as those of the release are. */
-function silenceMeaning(reason: string, { steps }: SubmitRequest['plan'], { impl }: SubmitRequest['network'], venue: VenueEntry) {
-  if (reason !== revertedSilently || venue.builtIn) return undefined
-  const targets = [...new Set(steps.flatMap((step) => impl.rail.outline(step).contracts))].join(', ')
-  return `${targets} refused the call that ${venue.connector} made, and gave no reason. If it is so each time, the contract has no such function: compare the ABI of the plugin's \`swap\` (name and types, in their order) and its contractAddresses with the contract`
-}
-
-/** As the kits say it. */
-const revertedSilently = 'reverted without a reason'
-
-/** Where the chain knows no symbol of a token, the error has the address in its place: the network's list has the symbol. */
-function nameListedToken(error: SluiceError, listed: readonly Token[]): SluiceError {
-  if (error.name !== 'INSUFFICIENT_BALANCE') return error
-  const details = detailsOf(error)
-  const token = listed.find(({ address }) => address === details['token'])
-  if (!token) return error
-  const message = error.message.replaceAll(token.address, token.symbol)
-  return new SluiceError(error.name, message, { details: { ...details, token: token.symbol }, cause: error })
-}
-
-const detailsOf = ({ details }: SluiceError): Readonly<Record<string, unknown>> => (isObject(details) ? details : {})

@@ -95,6 +95,8 @@ export function poolAMM(
 
   return {
     versions,
+    slippageReasons: [...new Set(routers.flatMap((router) => router.slippageReasons ?? []))],
+    coinSlippageReasons: [...new Set(routers.flatMap((router) => router.coinSlippageReasons ?? []))],
     ...(permit2 !== undefined && {
       permit2: {
         address: permit2,

@@ -1,4 +1,4 @@
-import type { At, Head, Fill, Json, Plan, Quote, Swap, SwapTerms, TakesPermit } from '../../core/contracts/index.ts'
+import type { At, Head, Fill, Json, Plan, Quote, SlippageReasons, Swap, SwapTerms, TakesPermit } from '../../core/contracts/index.ts'
 import type { Call, CallResult, EvmIntent, EvmReader, FoundLog, Probe, Evm, EvmReceipt } from '../evm/types.ts'
 import { poolsUnread } from './deployment.ts'
 
@@ -151,7 +151,7 @@ export interface PoolProtocol<State = unknown> {
 }
 
 /** A contract that trades along routes. */
-export interface Router extends TakesPermit<EvmIntent> {
+export interface Router extends TakesPermit<EvmIntent>, SlippageReasons {
   readonly address: string
   /** Its label among the connector's spenders: "v3". */
   readonly name: string

@@ -15,6 +15,7 @@ export function joinedRanges(first: AMMRange<Evm>, ...others: readonly (AMMRange
   return {
     ...first,
     rangeVersions: [...byVersion.keys()],
+    slippageReasons: all.flatMap(({ slippageReasons = [] }) => slippageReasons),
     positionManagers: Object.fromEntries([...byVersion].map(([version, { positionManager }]) => [version, positionManager])),
     rangePools: (pair, choice, at) => of(choice.version).rangePools(pair, choice, at),
     rangeAround: (pool, lower, upper) => of(pool.version).rangeAround(pool, lower, upper),

@@ -1,5 +1,6 @@
 // How nodes say that a call failed by its contract, and why: as data, as text in place of data, or in the message.
 import { AbiCoder } from 'ethers/abi'
+import { id } from 'ethers/hash'
 import { isObject } from '../../core/json.ts'
 import type { NodeError } from '../nodes/dialect.ts'
 import { quoteNode } from '../nodes/faults.ts'
@@ -104,6 +105,9 @@ const panics: ReadonlyMap<bigint, string> = new Map([
 ])
 
 const noReason = 'reverted without a reason'
+
+/** As `revertReason` has an error of a contract. @param signature "TooLittle(uint256)" */
+export const customError = (signature: string): string => `custom error ${id(signature).slice(0, 10)}`
 
 /** The reason in a revert's data, as text. */
 export function revertReason(data: unknown): string {

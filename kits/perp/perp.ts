@@ -46,6 +46,7 @@ export function perp(venue: Venue<Evm>, options: PerpOptions): Perp {
   return {
     spender: deployment.vault,
     typicalGasUnits,
+    slippageReasons: ['CH_TLRS', 'CH_TMRL'],
     async start(signal) {
       found = await findCurie(venue, deployment, { signal })
     },

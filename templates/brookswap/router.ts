@@ -19,6 +19,8 @@ const priceSumsGas = 44_200n
 export const pairRouter = (address: string): Router => ({
   address,
   name: 'router',
+  // What it says when the price has moved past the bound.
+  slippageReasons: ['Router: INSUFFICIENT_OUTPUT_AMOUNT', 'Router: EXCESSIVE_INPUT_AMOUNT'],
   carries: (versions) => versions.every((version) => version === 'pair'),
 
   plan(quote, terms) {

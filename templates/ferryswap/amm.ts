@@ -28,6 +28,8 @@ export function routerAMM({ reader, tokens }: Venue<Evm>, address: string): AMM<
 
   return {
     versions: [],
+    // What the router says when the price has moved past the bound.
+    slippageReasons: ['Router: INSUFFICIENT_OUTPUT_AMOUNT', 'Router: EXCESSIVE_INPUT_AMOUNT'],
 
     async quote(swap, _choice, at) {
       const { tokenIn, tokenOut, amountRaw } = swap

@@ -40,13 +40,14 @@ describe('tokens that change between a quote and its trade', () => {
    * Refused before anything is signed. Or, where a trade like it was seen within the hour and is not simulated again, reverted for its gas
    * alone, or carried out within its bound.
    */
-  async function expectNothingLost(connector: string): Promise<void> {
+  async function expectNothingLost(connector: string, cause?: 'slippage'): Promise<void> {
     const own = await balance(traders)
     const before = await signed()
     const { status, body, text } = await trade({ connector })
     if (status !== 200) {
       expect(`${status} ${body.name}`, text).to.equal('422 TRADE_FAILED')
       expect(await signed()).to.equal(before)
+      expect(body.details.cause, text).to.equal(cause)
     } else {
       const { body: polled } = await mined(server.client, body.txHash)
       const { txReceipt, fill } = polled
@@ -120,7 +121,7 @@ describe('tokens that change between a quote and its trade', () => {
       await send('act', odd, abi.encodeFunctionData('approve', [router, MaxUint256]))
       const sale = abi.encodeFunctionData('swapExactTokensForTokens', [300n * ether, 0n, [odd, weth], odd, MaxUint256])
       await send('callBack', router, sale)
-      await expectNothingLost(connector)
+      await expectNothingLost(connector, 'slippage')
     })
   }
 

@@ -68,6 +68,8 @@ const historySchema = either(
 
 export const ammRangeContract: Contract<AMMRange> = {
   rangeVersions: property(list(text(), 100)),
+  slippageReasons: property(list(text(), 100)),
+  coinSlippageReasons: property(list(text(), 100)),
   feeTiers: property(record(integer(), 100)),
   positionManager: property(text()),
   positionManagers: property(record(text(), 100)),

@@ -25,6 +25,8 @@ const isOfEach = (values: readonly unknown[], { tokens }: { tokens: readonly unk
 
 export const ammSharesContract: Contract<AMMShares> = {
   sharesVersions: property(list(text(), 100)),
+  slippageReasons: property(list(text(), 100)),
+  coinSlippageReasons: property(list(text(), 100)),
   boundsShares: property(flag()),
   depositSpenders: property(record(text(), 100)),
   sharePositions: answers(

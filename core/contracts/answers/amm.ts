@@ -119,6 +119,8 @@ const loanTrialSchema = object<LoanTrial>({
 
 export const ammContract: Contract<AMM> = {
   versions: property(list(text(), 100)),
+  slippageReasons: property(list(text(), 100)),
+  coinSlippageReasons: property(list(text(), 100)),
   quote: answers(quoteSchema(headSchema), (quote, [swap]) => quoteMismatch(quote, swap)),
   followed: part(followedPricingContract),
   pools: { answer: poolsSchema, longList: { name: 'pools', most: maxStates } },

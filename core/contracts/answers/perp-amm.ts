@@ -149,6 +149,8 @@ function closingMismatch({ position, order }: PerpClosing): string | undefined {
 
 export const perpAMMContract: Contract<PerpAMM> = {
   typicalGasUnits: property(amount()),
+  slippageReasons: property(list(text(), 100)),
+  coinSlippageReasons: property(list(text(), 100)),
   listed: answers(
     object<Awaited<ReturnType<PerpAMM['listed']>>>({
       markets: eachOf(marketNameSchema, maxMarkets, { nameOf: ({ base, quote: in_ }) => `${base}${in_}`, sameName: 'in any letter case' }),

@@ -36,6 +36,7 @@ export function exchangeRouter({ version, address, pools, expected }: ExchangeRo
   return {
     address,
     name: 'exchange',
+    slippageReasons: ['Slippage'],
     carries: (versions, exact) => exact === 'in' && versions.length <= mostSteps && versions.every((each) => each === version),
     plan: (quote, terms) => planSale(quote, terms, pools),
     fill: readSale,

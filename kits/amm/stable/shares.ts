@@ -63,6 +63,7 @@ export function stableShares(version: string, pools: readonly StablePool[], venu
 
   return {
     sharesVersions: [version],
+    slippageReasons: ['Slippage screwed you', 'resulted in fewer coins than expected', 'Not enough coins removed'],
     boundsShares: true,
     depositSpenders: Object.fromEntries(shared.map(({ address, shares }) => [shares.label, address])),
 

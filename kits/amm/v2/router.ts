@@ -18,6 +18,9 @@ interface RouterOptions {
   readonly coin: string
 }
 
+/** UniswapV2Router02. Forks name their routers after themselves: "PancakeRouter: …". */
+const slippageReasons = ['Router: INSUFFICIENT_OUTPUT_AMOUNT', 'Router: EXCESSIVE_INPUT_AMOUNT']
+
 /** UniswapV2Router02 and its forks. */
 export function v2Router({ version, address, factory, wrapped, coin }: RouterOptions): Router {
   const abi = routerAbi(coin)
@@ -29,6 +32,7 @@ export function v2Router({ version, address, factory, wrapped, coin }: RouterOpt
   return {
     address,
     name: version,
+    slippageReasons,
     carries: (versions) => versions.every((each) => each === version),
     plan: (quote, terms) => planSwap(quote, terms, { abi, coin }),
     fill: readFill,

@@ -54,6 +54,7 @@ export function v2Shares(
   const contracts = { router: router.address, coin, wrapped: wrapped.address }
   return {
     sharesVersions: [version],
+    slippageReasons: ['Router: INSUFFICIENT_A_AMOUNT', 'Router: INSUFFICIENT_B_AMOUNT'],
     async sharePositions(asked, owner, at) {
       const [one, other, ...more] = asked.map((token) => poolToken(token, wrapped))
       const due = checks.due([router])

@@ -28,6 +28,7 @@ export function v3Range(exchange: RangeExchange, reader: EvmReader): AMMRange<Ev
   const { position, positionsOf } = positionReader(exchange, read)
   return {
     rangeVersions: [version],
+    slippageReasons: ['Price slippage check'],
     feeTiers,
     positionManager,
     rangePools([a, b], { fee }, at) {

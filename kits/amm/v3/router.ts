@@ -23,6 +23,11 @@ interface RouterOptions {
   readonly listed: ReadonlySet<string>
 }
 
+/** SwapRouter, SwapRouter02 and those of Algebra. */
+const slippageReasons = ['Too little received', 'Too much requested']
+/** `pay` of PeripheryPayments takes the wrapped coin of the wallet where a purchase costs more than the coin that came with the call. */
+const coinSlippageReasons = ['STF']
+
 /** Takes routes through pools of concentrated liquidity. With an exact input also mixed routes, and several of both kinds at once. */
 export function v3Router({ version, factory, router, routerKind, mixedWith, listed }: RouterOptions, wrapped: string): Router {
   const { functions, coin } = routerKinds[routerKind]
@@ -42,6 +47,8 @@ export function v3Router({ version, factory, router, routerKind, mixedWith, list
   return {
     address: router,
     name: version,
+    slippageReasons,
+    coinSlippageReasons,
     // Routes of constant-product pools alone are for their own router.
     carries: (versions, exact) => versions.includes(version) && passes(versions, exact),
     // Only of an exact input: of an output it has pairs give all that a whole unit of the input is worth, as `_swap` of its V2SwapRouter does.

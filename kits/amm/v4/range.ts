@@ -1,5 +1,6 @@
 import { SluiceError, type At, type AMMRange, type Head, type RangePool, type Token } from '../../../core/contracts/index.ts'
 import { nativeAddress } from '../../evm/encoding.ts'
+import { customError } from '../../evm/reverts.ts'
 import type { Call, Evm, EvmReader, Probe } from '../../evm/types.ts'
 import { completeReading } from '../protocol.ts'
 import { lensReading } from '../v3/lens.ts'
@@ -11,6 +12,8 @@ import { actOnLiquidity, checkedReader, type V4Positions } from './position-mana
 import { offerOf, planAdd, planRemove, rangeFill } from './range-plans.ts'
 import { positionReader } from './range-positions.ts'
 
+/** The library SlippageCheck of @uniswap/v4-periphery@1.0.3. */
+const slippageReasons = ['MaximumAmountExceeded(uint128,uint128)', 'MinimumAmountInsufficient(uint128,uint128)'].map(customError)
 const noSlippage = { numerator: 0n, denominator: 1n }
 
 /**
@@ -23,6 +26,7 @@ export function v4Range(exchange: V4Positions, feeTiers: Readonly<Record<string,
   const { position, positions } = positionReader(exchange, read, reader)
   return {
     rangeVersions: [version],
+    slippageReasons,
     feeTiers,
     positionManager,
     rangePools: (pair, { fee }, at) => readPools(exchange, { read, reader, fee }, pair, at),

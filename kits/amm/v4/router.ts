@@ -3,6 +3,7 @@ import { AbiCoder, Interface, concat, id, parseUnits, solidityPacked } from 'eth
 import type { Fill, Hop, Json, Permit, Plan, Quote, SwapTerms } from '../../../core/contracts/index.ts'
 import * as json from '../../../core/json.ts'
 import { isAddressTopic, isSameAddress, toInt256, wordAt, wordCount } from '../../evm/encoding.ts'
+import { customError } from '../../evm/reverts.ts'
 import type { CallResult, Evm, EvmIntent, EvmLog, EvmReceipt } from '../../evm/types.ts'
 import { requireAddresses } from '../deployment.ts'
 import type { Router } from '../protocol.ts'
@@ -26,6 +27,16 @@ interface UniversalRouterOptions {
 
 type Kind = 'constant-product' | 'range' | 'kept'
 
+/** IV4Router of @uniswap/v4-periphery@1.0.3, V2SwapRouter and V3SwapRouter of @uniswap/universal-router@2.1.0. */
+const slippageReasons = [
+  'V4TooLittleReceived(uint256,uint256)',
+  'V4TooMuchRequested(uint256,uint256)',
+  'V3TooLittleReceived()',
+  'V3TooMuchRequested()',
+  'V2TooLittleReceived()',
+  'V2TooMuchRequested()',
+].map(customError)
+
 /**
  * Takes routes through v4. With an exact input also those that pass v2 and v3; several routes at once may be of different versions. With an exact
  * output none passes v2: the router pays those pools a whole unit more than they need, and has them give all that this is worth, which is more
@@ -41,6 +52,7 @@ export function universalRouter(options: UniversalRouterOptions): Router {
   return {
     address: router,
     name: version,
+    slippageReasons,
     permit2,
     withPermit,
     // Routes without v4 are for their own routers.

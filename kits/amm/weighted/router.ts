@@ -55,6 +55,7 @@ export function vaultRouter(version: string, vault: string, ids: readonly string
   return {
     address: vault,
     name: 'vault',
+    slippageReasons: ['BAL#507'],
     carries: (versions) => versions.every((each) => each === version),
     plan: (quote, terms) => planSwap(quote, terms, idOf),
     fill: readFill,

@@ -49,6 +49,7 @@ export function weightedShares({ version, ids, router }: WeightedSharesOptions, 
 
   return {
     sharesVersions: [version],
+    slippageReasons: ['BAL#207', 'BAL#208', 'BAL#505', 'BAL#506'],
     boundsShares: true,
 
     async sharePositions(asked, owner, at) {

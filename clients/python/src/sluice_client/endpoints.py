@@ -496,6 +496,7 @@ class NetworkPollResponse(_NetworkPollResponse, total=False):
     archived: bool  # true: the transaction ended long ago and left the journal. There is a `fill` then only where it was journaled: the archive has what it was read from.
     replacedBy: str  # Hash of the transaction that replaces, or replaced, the requested one: the same at higher fees, or another.
     reason: str  # Why it was dropped, why the chain reverted it, or a node's last objection.
+    cause: Literal["slippage"]  # The chain reverted it because the price had moved past its bound. Absent for any other reason.
     fill: NetworkPollResponseFill1 | NetworkPollResponseFill2 | NetworkPollResponseFill3 | NetworkPollResponseFill4
     fillMissing: str  # Why there is no `fill` of a transaction that may have brought something: only its plugin can read that.
 

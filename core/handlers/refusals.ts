@@ -1,0 +1,71 @@
+// What it means that the chain or the exchange refuses a transaction.
+import type { Json, SlippageReasons, Token } from '../contracts/index.ts'
+import { SluiceError } from '../errors.ts'
+import { isObject } from '../json.ts'
+import type { SubmitRequest } from '../transactions/submit-request.ts'
+import type { ConnectorContext } from './context.ts'
+import type { NetworkEntry, VenueEntry } from './registry.ts'
+
+type Refused = Pick<VenueEntry, 'impl'>
+
+/** The meaning of an exchange's refusal code, as its connector declares it. */
+export function refusalMeaning(code: string, { impl: { refusals = {} } }: Refused): string | undefined {
+  return Object.hasOwn(refusals, code) ? refusals[code] : undefined
+}
+
+/**
+ * `slippage`: the price moved past the bound of the trade, so the same request with a new quote may succeed.
+ * @param reason the chain's words
+ * @param step of the family; absent for actions on the exchange's own rail
+ */
+export function causeOf(
+  reason: string,
+  step: Json | undefined,
+  { impl }: NetworkEntry,
+  { impl: connector }: VenueEntry,
+): { cause?: 'slippage' } {
+  const parts: readonly (SlippageReasons | undefined)[] = [connector.AMM, connector.AMM_RANGE, connector.AMM_SHARES, connector.PERP_AMM]
+  const ends = parts.flatMap((part) => part?.slippageReasons ?? [])
+  const coinEnds = parts.flatMap((part) => part?.coinSlippageReasons ?? [])
+  const saysSlippage = (list: readonly string[]) => list.some((end) => reason.endsWith(end))
+  if (saysSlippage(ends)) return { cause: 'slippage' }
+  return step !== undefined && saysSlippage(coinEnds) && impl.rail.outline(step).valueRaw > 0n ? { cause: 'slippage' } : {}
+}
+
+/** The error with what its reason means, whether it is slippage, and the listed symbols of tokens. */
+export function explainRefusal(
+  error: SluiceError,
+  { plan }: Pick<SubmitRequest, 'plan'>,
+  { network, venue }: ConnectorContext,
+): SluiceError {
+  const { name, message, cause } = error
+  if (name === 'INSUFFICIENT_BALANCE') return nameListedToken(error, network.tokens.listed)
+  const { reason, ...details } = detailsOf(error)
+  if (name !== 'TRADE_FAILED' || typeof reason !== 'string') return error
+  const why = causeOf(reason, 'via' in plan ? undefined : plan.steps.at(-1), network, venue)
+  const meaning = refusalMeaning(reason, venue) ?? silenceMeaning(reason, plan, network, venue)
+  if (meaning === undefined && why.cause === undefined) return error
+  const explained = meaning === undefined ? message : `The transaction would fail, so it was not signed: ${meaning} (${reason}).`
+  return new SluiceError(name, explained, { details: { reason, ...why, ...details }, cause: cause ?? error })
+}
+
+/** What a revert without a reason usually is where the connector is not tried on every chain as those of the release are. */
+function silenceMeaning(reason: string, { steps }: SubmitRequest['plan'], { impl }: NetworkEntry, venue: VenueEntry) {
+  if (reason !== revertedSilently || venue.builtIn) return undefined
+  const targets = [...new Set(steps.flatMap((step) => impl.rail.outline(step).contracts))].join(', ')
+  return `${targets} refused the call that ${venue.connector} made, and gave no reason. If it is so each time, the contract has no such function: compare the ABI of the plugin's \`swap\` (name and types, in their order) and its contractAddresses with the contract`
+}
+
+/** As the kits say it. */
+const revertedSilently = 'reverted without a reason'
+
+/** Where the chain knows no symbol of a token, the error has the address in its place: the network's list has the symbol. */
+function nameListedToken(error: SluiceError, listed: readonly Token[]): SluiceError {
+  const details = detailsOf(error)
+  const token = listed.find(({ address }) => address === details['token'])
+  if (!token) return error
+  const message = error.message.replaceAll(token.address, token.symbol)
+  return new SluiceError(error.name, message, { details: { ...details, token: token.symbol }, cause: error })
+}
+
+const detailsOf = ({ details }: SluiceError): Readonly<Record<string, unknown>> => (isObject(details) ? details : {})
