@@ -1,9 +1,20 @@
-import type { FollowedBooks, Venue, BookSide, Decimal, Book, LastTrades, Level, At, Log } from '../../core/contracts/index.ts'
+import {
+  SluiceError,
+  type FollowedBooks,
+  type Venue,
+  type BookSide,
+  type Decimal,
+  type Book,
+  type LastTrades,
+  type Level,
+  type At,
+  type Log,
+} from '../../core/contracts/index.ts'
 import type { Evm, FoundLog, EvmReader } from '../evm/types.ts'
 import type { Deployment, Pair } from './contract.ts'
 import { bookPriceOf, type Rounding, formatRaw } from '../../core/decimal.ts'
 import { bookTopics, pairsOfLog, eventOf, type OfferEvent, takesOf } from './events.ts'
-import { offerLens, readLens, type Offer, type PairOffers } from './lens.ts'
+import { readOffers, type Offer, type PairOffers } from './lens.ts'
 
 /** The exchange's books: read in one call, then updated by the market's events. */
 export function oasisBooks({ reader, log }: Venue<Evm>, deployment: Deployment): FollowedBooks<Evm, OasisState> {
@@ -13,11 +24,14 @@ export function oasisBooks({ reader, log }: Venue<Evm>, deployment: Deployment):
     keysOf: (change) => pairsOfLog(deployment, change).map(({ id }) => id),
     async load(keys, after, at) {
       const pairs = deployment.pairs.filter(({ id }) => keys.includes(id))
-      const [{ head, results }, prices] = await Promise.all([
-        reader.read([offerLens(deployment.market, pairs)], at, after),
+      const [{ head, offers: found }, prices] = await Promise.all([
+        readOffers(reader, deployment.market, pairs, undefined, at, after).catch((error: unknown) => {
+          // One pair takes nothing from the others: an error that is the connector's own makes them be loaded one by one.
+          if (pairs.length > 1 && error instanceof SluiceError && error.name === 'SERVICE_UNINITIALIZED') throw new Error(error.message)
+          throw error
+        }),
         lastPrices(reader, deployment, pairs, after.number, log, at),
       ])
-      const found = readLens(results[0] ?? { ok: false, data: '0x' }, pairs)
       const states = pairs.flatMap((pair, index) => {
         const offers = found[index]
         return offers ? [[pair.id, stateOf(pair, offers, prices.get(pair.id))] as const] : []

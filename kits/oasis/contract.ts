@@ -97,13 +97,20 @@ export const oasisAbi = new Interface([
 export const topicOf = (event: string): string => oasisAbi.getEvent(event)?.topicHash ?? ''
 
 /**
- * Decodes the result of a view function of the market.
+ * Decodes the result of a view function of the market, whose outputs are words. What has another length is nonsense, and so is a flag that is neither
+ * 0 nor 1.
  * @throws SluiceError SERVICE_UNINITIALIZED where there is no such contract
  */
 export function decodeView(market: string, method: string, result: CallResult | undefined): Result {
-  if (result?.ok && result.data !== '0x') return oasisAbi.decodeFunctionResult(method, result.data)
-  const cure = "Correct routerAddress in the connector's configuration of this network."
-  throw new SluiceError('SERVICE_UNINITIALIZED', `${market} is not a matching market: it did not answer ${method}(). ${cure}`)
+  const outputs = oasisAbi.getFunction(method)?.outputs ?? []
+  if (result?.ok && result.data.length === 2 + 64 * outputs.length && (outputs[0]?.type !== 'bool' || BigInt(result.data) < 2n))
+    try {
+      return oasisAbi.decodeFunctionResult(method, result.data)
+    } catch {
+      // A value beyond its type.
+    }
+  const remedy = "If it never does, correct routerAddress in the connector's configuration of this network."
+  throw new SluiceError('SERVICE_UNINITIALIZED', `${market} does not answer ${method}() as a matching market does. ${remedy}`)
 }
 
 /** In what one exchange of this kind differs from another. */

@@ -1,8 +1,8 @@
 import { AbiCoder } from 'ethers'
-import { SluiceError, type BookSide } from '../../core/contracts/index.ts'
-import type { CallResult, Probe } from '../evm/types.ts'
+import { SluiceError, type At, type BookSide, type Head } from '../../core/contracts/index.ts'
+import type { CallResult, EvmReader, Probe } from '../evm/types.ts'
 import artifact from './artifacts/OfferLens.json' with { type: 'json' }
-import { tokensOf, type Pair } from './contract.ts'
+import { decodeView, oasisAbi, tokensOf, type Pair } from './contract.ts'
 
 /** An offer as the market stores it: what is left of it. */
 export interface Offer {
@@ -31,6 +31,29 @@ export function offerLens(market: string, pairs: readonly Pair[], owner = nobody
   const sides = pairs.flatMap((pair) => [tokensOf(pair, 'sells'), tokensOf(pair, 'buys')].map((side) => side.map(({ address }) => address)))
   const types = ['address', 'address', 'uint256', 'address[2][]']
   return { code: artifact.bytecode, args: AbiCoder.defaultAbiCoder().encode(types, [market, owner, maxOffers, sides]) }
+}
+
+/**
+ * The offers of each pair, as `readLens`. The lens takes a market that does not answer for one without offers, so each side's best offer is asked for
+ * beside it.
+ * @throws SluiceError SERVICE_UNINITIALIZED where the market does not answer for a pair
+ */
+export async function readOffers(
+  reader: EvmReader,
+  market: string,
+  pairs: readonly Pair[],
+  owner: string | undefined,
+  at: At,
+  after?: Head,
+): Promise<{ head: Head; offers: readonly PairOffers[] }> {
+  const sides = pairs.flatMap((pair) => [tokensOf(pair, 'sells'), tokensOf(pair, 'buys')])
+  const best = sides.map(([pays, wants]) => ({
+    to: market,
+    data: oasisAbi.encodeFunctionData('getBestOffer', [pays.address, wants.address]),
+  }))
+  const { head, results } = await reader.read([offerLens(market, pairs, owner), ...best], at, after)
+  for (const index of best.keys()) decodeView(market, 'getBestOffer', results[index + 1])
+  return { head, offers: readLens(results[0] ?? { ok: false, data: '0x' }, pairs) }
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { CLOB, Venue, At, BookMarket, Log } from '../../core/contracts/index.ts'
+import { SluiceError, type CLOB, type Venue, type At, type BookMarket, type Log, type UnlistedMarket } from '../../core/contracts/index.ts'
 import type { Evm, CallResult, EvmReader } from '../evm/types.ts'
 import { oasisBooks } from './book.ts'
 import { type OasisOptions, pairOfMarket, deploymentOf, oasisAbi, type Pair, type Deployment, decodeView } from './contract.ts'
@@ -15,18 +15,25 @@ export type Oasis = CLOB<Evm> & { readonly spender: string }
 export function oasis(venue: Venue<Evm>, options: OasisOptions): Oasis {
   const { reader } = venue
   const deployment = deploymentOf(venue, options)
-  const markets = cacheMarkets((at) => readMarkets(reader, deployment, at), venue.log)
+  let unread: readonly UnlistedMarket[] = []
+  const markets = cacheMarkets(async (at) => {
+    const found = await readMarkets(reader, deployment, at)
+    unread = found.unread
+    return found.markets
+  }, venue.log)
 
   return {
     spender: deployment.market,
     typicalGasUnits,
     markets,
-    unlisted: async () => deployment.unlisted,
+    unlisted: async () => [...deployment.unlisted, ...unread],
     books: oasisBooks(venue, deployment),
     async orders(owner, { market, names }, at) {
       // The market gives orders their ids, and knows no others.
       const ids = names?.flatMap(({ orderId }) => (orderId !== undefined && isOfferId(orderId) ? [orderId] : []))
-      const reading = ids ? offersOfIds(reader, deployment, owner, ids, at) : ownOffers(reader, deployment, owner, at)
+      const reading = ids
+        ? offersOfIds(reader, deployment, owner, ids, at)
+        : ownOffers(reader, deployment, owner, at, market && [pairOfMarket(deployment, market)])
       const [known, offers] = await Promise.all([markets(), reading])
       return offers.flatMap((offer) => {
         const ofOffer = known.find(({ id }) => id === offer.pair.id)
@@ -50,8 +57,8 @@ export function oasis(venue: Venue<Evm>, options: OasisOptions): Oasis {
 
 const flags = ['isClosed', 'matchingEnabled', 'buyEnabled'] as const
 
-/** The markets by the contract's own flags and minimum amounts, in one round trip. */
-async function readMarkets(reader: EvmReader, { market, pairs }: Deployment, at: At): Promise<readonly BookMarket[]> {
+/** The markets by the contract's own flags and minimum amounts, in one round trip, and those whose amounts it does not tell. */
+async function readMarkets(reader: EvmReader, { market, pairs }: Deployment, at: At) {
   const tokens = [...new Set(pairs.flatMap(({ base, quote }) => [base.address, quote.address]))]
   const call = (method: string, ...args: readonly unknown[]) => ({ to: market, data: oasisAbi.encodeFunctionData(method, [...args]) })
   const { results } = await reader.read([...flags.map((flag) => call(flag)), ...tokens.map((token) => call('getMinSell', token))], at)
@@ -59,8 +66,25 @@ async function readMarkets(reader: EvmReader, { market, pairs }: Deployment, at:
   const [isClosed, isMatching, isBuyEnabled] = flags.map((flag, index) => value(flag, results[index]) === true)
   // Without matching, new offers are accepted but not matched. Without buying, no offer can be taken.
   const status = isClosed ? 'closed' : isMatching && isBuyEnabled ? 'open' : 'paused'
-  const minSell = new Map(tokens.map((token, index) => [token, BigInt(String(value('getMinSell', results[flags.length + index])))]))
-  return pairs.map((pair) => toMarket(pair, status, minSell))
+  const minSell = new Map<string, bigint>()
+  const reasons = new Map<string, SluiceError>()
+  for (const [index, token] of tokens.entries())
+    try {
+      minSell.set(token, BigInt(String(value('getMinSell', results[flags.length + index]))))
+    } catch (error) {
+      if (!(error instanceof SluiceError)) throw error
+      reasons.set(token, error)
+    }
+  const markets: BookMarket[] = []
+  const unread: UnlistedMarket[] = []
+  for (const pair of pairs) {
+    const failure = reasons.get(pair.base.address) ?? reasons.get(pair.quote.address)
+    if (failure) unread.push({ market: `${pair.base.symbol}-${pair.quote.symbol}`, reason: failure.message })
+    else markets.push(toMarket(pair, status, minSell))
+  }
+  const [first] = reasons.values()
+  if (first && markets.length === 0) throw first
+  return { markets, unread }
 }
 
 function toMarket({ id, base, quote }: Pair, status: BookMarket['status'], minSell: ReadonlyMap<string, bigint>): BookMarket {

@@ -13,7 +13,7 @@ import { priceOf, shownBy } from './book.ts'
 import { decodeView, isSameAddress, oasisAbi, type Pair, type Deployment, tokensOf } from './contract.ts'
 import { formatRaw } from '../../core/decimal.ts'
 import { ownLogs, type OfferLog } from './events.ts'
-import { offerLens, readLens, type ListedOffer } from './lens.ts'
+import { readOffers, type ListedOffer } from './lens.ts'
 
 /** An offer of a wallet, with everything that the chain says of it. */
 interface OwnOffer {
@@ -36,16 +36,24 @@ interface OwnOffer {
   readonly isLeft?: true
 }
 
-/** A wallet's offers, newest first: those in the logs, and older ones that are still in the part of the books that is read. */
-export async function ownOffers(reader: EvmReader, deployment: Deployment, owner: string, at: At): Promise<readonly OwnOffer[]> {
-  const [{ did, taken }, { results }] = await Promise.all([
+/**
+ * A wallet's offers, newest first: those in the logs, and older ones that are still in the part of the books that is read. A pair that does not answer
+ * refuses the whole list, since an order that is missing would be taken for one that is over.
+ */
+export async function ownOffers(
+  reader: EvmReader,
+  deployment: Deployment,
+  owner: string,
+  at: At,
+  pairs = deployment.pairs,
+): Promise<readonly OwnOffer[]> {
+  const [{ did, taken }, { offers: books }] = await Promise.all([
     ownLogs(reader, deployment, owner, at),
-    reader.read([offerLens(deployment.market, deployment.pairs, owner)], at),
+    readOffers(reader, deployment.market, pairs, owner, at),
   ])
   const logged = offersFromLogs(did, taken)
   const isKnown = new Set([...logged, ...did.filter(({ is }) => is === 'killed')].map(({ id }) => id))
-  const books = readLens(results[0] ?? { ok: false, data: '0x' }, deployment.pairs)
-  const older = deployment.pairs.flatMap((pair, index) =>
+  const older = pairs.flatMap((pair, index) =>
     (['sells', 'buys'] as const).flatMap((side) =>
       (books[index]?.[side].offers ?? []).flatMap((offer) => (isKnown.has(String(offer.id)) ? [] : [olderOffer(pair, side, offer, taken)])),
     ),

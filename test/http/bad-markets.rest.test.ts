@@ -118,4 +118,61 @@ describe('a broken market', () => {
       })
     })
   })
+
+  describe('of an order book', () => {
+    const oasis = { ...local, connector: 'oasis' }
+    const weth = { market: 'WETH-USDC' }
+    const get = (path: string, fields: object = {}): Promise<Answer> => client.get(`/clob/${path}`, { ...oasis, ...fields })
+    let contract: string
+    before(async () => {
+      const { body } = await client.get('/connector/config', { connector: 'oasis' })
+      contract = body.contractAddresses.local.routerAddress
+    })
+
+    // The first requests of all: nothing is known of the contract yet.
+    for (const [name, code] of Object.entries(brokenContracts))
+      it(`is refused with its address where the contract of all ${name}`, () =>
+        withContract(rpc, contract, code, async () => {
+          for (const [path, fields] of [
+            ['markets', {}],
+            ['ticker', {}],
+            ['orderBook', weth],
+            ['orders', { address: traders }],
+            ['balances', { address: traders }],
+          ] as const) {
+            const answer = await get(path, fields)
+            expect(outcome(answer), `${path}: ${answer.text}`).to.equal('503 SERVICE_UNINITIALIZED')
+            expect(answer.body.message).to.contain(contract)
+          }
+        }))
+
+    it('takes nothing from the others where the contract reverts for its tokens', async () => {
+      const { body: tokens } = await client.get('/network/tokens', { ...local, tokenSymbols: 'DAI' })
+      const copy = '0x00000000000000000000000000000000000c0de1'
+      await rpc('anvil_setCode', copy, await rpc('eth_getCode', contract, 'latest'))
+      await withContract(rpc, contract, revertsFor(tokens[0].address, copy), async () => {
+        const markets = await get('markets')
+        expect(outcome(markets), markets.text).to.equal('200')
+        expect(markets.body.markets).to.have.property('WETH-USDC')
+        expect(Object.keys(markets.body.markets).filter((each) => each.includes('DAI'))).to.deep.equal([])
+        expect(markets.body.unavailable.map(({ market }: { market: string }) => market)).to.include('WETH-DAI')
+        const ticker = await get('ticker')
+        expect(Object.keys(ticker.body.markets), ticker.text).to.include('WETH-USDC')
+        expect(outcome(await get('orderBook', weth))).to.equal('200')
+        expect(outcome(await get('orders', { ...weth, address: traders }))).to.equal('200')
+        // An order that is missing would be taken for one that is over.
+        for (const path of ['orders', 'balances']) {
+          const all = await get(path, { address: traders })
+          expect(outcome(all), all.text).to.equal('503 SERVICE_UNINITIALIZED')
+        }
+      })
+    })
+  })
 })
+
+/** A contract that reverts where its first or second argument is this address, and else does what the code at another one does. */
+function revertsFor(address: string, copy: string): string {
+  const isArgument = (offset: string) => `60${offset}3573${address.slice(2)}14606e57`
+  const delegate = `3660006000376000600036600073${copy.slice(2)}5af4`
+  return `0x${isArgument('04')}${isArgument('24')}${delegate}3d600060003e6069573d6000fd5b3d6000f35b60006000fd`
+}
