@@ -159,6 +159,19 @@ describe('a mined transaction of a plugin that is not built in', () => {
     expect(coinReadings).to.equal(1)
   })
 
+  it('is reported for what the receipt shows, also where no node tells of its coin', async () => {
+    const network = networkOf(undefined)
+    Object.assign(network.impl.evm ?? {}, { coinGain: () => Promise.reject(new Error('The node is over its limit.')) })
+    const landed = (receipt: object) => ({ landed: { id: '0x1', ok: true, blockNumber: 7, receipt }, bounds: { coin: '900', in: '-500' } })
+    expect(await compare(entryOf(landed({ in: '-501' })), { network })).to.deep.equal(['in'])
+    reported = []
+    await compare(entryOf(landed({ in: '-500' })), { network }).then(
+      () => expect.fail('It has to be tried again.'),
+      (error: Error) => expect(error.message).to.contain('over its limit'),
+    )
+    expect(reported).to.deep.equal([])
+  })
+
   it('is compared with the steps before it: what one takes, another may have given', async () => {
     const step = (index: number, receipt: object, more: object = {}) =>
       entryOf({ key: `k${index}`, part: { index, of: 2 }, landed: { id: `0x${index}`, ok: true, blockNumber: 7, receipt }, ...more })
