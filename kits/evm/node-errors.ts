@@ -248,9 +248,13 @@ export function callVerdict(error: NodeError): CallVerdict | undefined {
   return byCode === 'out-of-gas' || byCode === 'insufficient-funds' ? byCode : undefined
 }
 
+/** What providers say of an account there, too. */
+const alsoOfAccount: ReadonlySet<ErrorMeaning> = new Set(['insufficient-funds', 'out-of-gas', 'not-now', 'invalid'])
+
 /** Of an error to signed bytes. The code of a revert says nothing here: zkSync gives it for transactions that it has. */
 export function sendErrorMeaning({ code, message }: NodeError): ErrorMeaning | undefined {
-  return byMessage(message) ?? codes.get(code)
+  const meaning = byMessage(message) ?? codes.get(code)
+  return meaning !== undefined && alsoOfAccount.has(meaning) && ofAccount.test(message.toLowerCase()) ? undefined : meaning
 }
 
 /** JSON-RPC 2.0. */

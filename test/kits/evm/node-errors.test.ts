@@ -125,6 +125,8 @@ const said: readonly Said[] = [
   ['nethermind, of a wallet that sent something else', -32010, 'OwnNonceAlreadyUsed', undefined],
   ['zkSync, which may have it by now', 3, 'insertion of another transaction with the same nonce is in progress', undefined],
   ['proxyd', -32000, 'backend offline', undefined],
+  ['a provider, of an account there', -32000, 'insufficient funds: top up your credits', undefined],
+  ['a provider, of a plan', 429, 'account limit exceeded, upgrade your plan', undefined],
   ['a provider', -32000, 'request timed out', undefined],
   ['nobody', -32000, 'the moon is full', undefined],
 ]
