@@ -108,6 +108,11 @@ const maxRetryAfterSeconds = 3_600
 const wholeSeconds = (seconds: number | undefined): number | undefined =>
   seconds === undefined || !(seconds >= 0) ? undefined : Math.min(Math.max(1, Math.ceil(seconds)), maxRetryAfterSeconds)
 
+const troubles: ReadonlySet<ErrorName> = new Set(['NETWORK', 'RATE_LIMIT', 'TIMEOUT'])
+
+/** Whether a node or an exchange could not tell: it says nothing of what was asked. */
+export const isTrouble = (error: unknown): error is SluiceError => error instanceof SluiceError && troubles.has(error.name)
+
 /** An error as a part of an answer. */
 export const errorFields = ({ code, name, message, http, details }: SluiceError) => ({
   errorCode: code,

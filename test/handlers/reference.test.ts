@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { bestReference, isFarWorse, readReference, requireReference } from '../../core/handlers/amm/reference.ts'
+import { SluiceError } from '../../core/errors.ts'
 import type { Quote, Swap } from '../../core/contracts/index.ts'
 import type { NetworkContext } from '../../core/handlers/context.ts'
 import type { VenueEntry } from '../../core/handlers/registry.ts'
@@ -57,6 +58,7 @@ describe("a stranger's quote beside those of built-in connectors", () => {
     best: { builtIn: true, quote: async () => quoteOf('in', 1100n) as Quote },
     strange: { builtIn: false, quote: async () => quoteOf('in', 9000n) as Quote },
     failing: { builtIn: true, quote: () => Promise.reject(new Error('It has no such pair.')) },
+    limited: { builtIn: true, quote: () => Promise.reject(new SluiceError('RATE_LIMIT', 'Its node is over its limit.')) },
     away: { builtIn: true, isReady: false, quote: async () => quoteOf('in', 9000n) as Quote },
     silent: { builtIn: true, quote: () => new Promise(() => {}) },
   }
@@ -75,5 +77,12 @@ describe("a stranger's quote beside those of built-in connectors", () => {
     expect(await read('failing', 'near', 'strange', 'silent', 'best', 'away')).to.equal('best')
     expect(await read('near', 'silent')).to.equal('near')
     expect(await read('failing', 'strange', 'silent', 'away')).to.equal(undefined)
+  })
+  it('knows nothing while one has trouble: the best may be the one that cannot be asked', async () => {
+    for (const names of [['limited'], ['near', 'limited']])
+      await read(...names).then(
+        (found) => expect.fail(`It compares with ${found}.`),
+        (error: SluiceError) => expect(error).to.include({ name: 'RATE_LIMIT' }),
+      )
   })
 })

@@ -2,7 +2,7 @@
 // what it likes and brings a slippage of its own: so they bound a trade only where a quote of theirs is near, and otherwise the caller says the bound.
 import { abortable, withDeadline } from '../../async.ts'
 import type { At, Quote } from '../../contracts/index.ts'
-import { badFields, type SluiceError } from '../../errors.ts'
+import { badFields, isTrouble, type SluiceError } from '../../errors.ts'
 import type { NetworkContext } from '../context.ts'
 import type { VenueEntry } from '../registry.ts'
 
@@ -37,8 +37,8 @@ export function bestReference(quotes: readonly { connector: string; quote: Compa
 }
 
 /**
- * The best quote of the network's built-in connectors, from memory where they are followed. One that fails, or is not there in time, is left
- * out. Never rejects.
+ * The best quote of the network's built-in connectors, from memory where they are followed. One that has none, or is not there in time, is left out.
+ * @throws SluiceError where a node has trouble with one: that may be the best, and the others would let a trade be worse
  */
 export async function readReference(
   { network: { chain, network }, services: { registry }, signal }: NetworkContext,
@@ -50,8 +50,12 @@ export async function readReference(
     if (venue.notReady() !== undefined) await venue.wake()
     return venue.notReady() === undefined ? [{ connector: venue.connector, quote: await quoteOf(venue, at) }] : []
   }
+  const orNone = (error: unknown) => {
+    if (isTrouble(error)) throw error
+    return []
+  }
   const quotes = await Promise.all(
-    venues.map((venue) => withDeadline(signal, withinMs, (within) => abortable(ask(venue, { signal: within }), within)).catch(() => [])),
+    venues.map((venue) => withDeadline(signal, withinMs, (within) => abortable(ask(venue, { signal: within }), within)).catch(orNone)),
   )
   return bestReference(quotes.flat())
 }

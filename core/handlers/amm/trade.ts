@@ -2,7 +2,7 @@
 import type { AMMTradeRequest } from '../../api/index.ts'
 import type { At, Chain, Fill, Json, Plan, Quote } from '../../contracts/index.ts'
 import { fromRaw, priceOf, valueAt } from '../../decimal.ts'
-import { SluiceError, type FieldProblem } from '../../errors.ts'
+import { isTrouble, SluiceError, type FieldProblem } from '../../errors.ts'
 import { checkRelays, type SubmitRequest, type SubmitResult } from '../../transactions/submit-request.ts'
 import { maxPermitSeconds } from '../../wallet/policy.ts'
 import { isOfOne, type ConnectorContext, type ConnectorsContext, type Handler, type Handlers } from '../context.ts'
@@ -83,6 +83,8 @@ function tradesOn({ request, swapRequest, wallet }: Trade, context: ConnectorCon
           return (await quoteSwap(unrestricted, { network, venue: each, services }, within)).quote
         })
       : undefined
+  // The trade may fail before it is asked for.
+  reference?.catch(() => {})
 
   return async ({ quote: preferred, source }: SourcedQuote, given: Bound, { precondition, choice = {} }: TradeOptions = {}) => {
     const quote = services.approvedSpenders.quoteBy(preferred, { network, venue, wallet: wallet.address })
@@ -207,7 +209,10 @@ async function tradeOnOne(trade: Trade, context: ConnectorContext) {
   }
 }
 
-/** The best quote that these spenders carry out. Undefined where it is worse than the slippage of the best of all allows. */
+/**
+ * The best quote that these spenders carry out. Undefined where there is none, or where it is worse than the slippage of the best of all allows.
+ * @throws SluiceError NETWORK, RATE_LIMIT or TIMEOUT where nobody could tell
+ */
 async function quoteBySpenders(
   trade: Trade,
   context: ConnectorContext,
@@ -217,7 +222,11 @@ async function quoteBySpenders(
   const { swapRequest, at } = trade
   if (spenders.length === 0 || swapRequest.version !== undefined || swapRequest.pool !== undefined) return undefined
   const asked = Promise.resolve(tradingOf('AMM', context.venue).quote(toSwap(swapRequest), { spenders }, at))
-  const quote = await asked.catch(() => undefined)
+  const quote = await asked.catch((error: unknown) => {
+    // It may have one: the wallet need not approve anything then.
+    if (isTrouble(error)) throw error
+    return undefined
+  })
   if (!quote || !spenders.includes(quote.spender)) return undefined
   return isWithin(quote, boundOf(context, best, trade).slippageRaw) ? { quote, source: 'rpc' } : undefined
 }
@@ -234,6 +243,8 @@ async function tradeOnBest(trade: Trade, context: ConnectorsContext) {
   const asked = { swap: swapRequest, connectors: request.connectors, allowedSlippage: request.allowedSlippage, wallet: wallet.address }
   const passedOver: LeftOut[] = []
   let refusal: unknown
+  /** With finding out what approved contracts give. */
+  let trouble: unknown
   // What is in memory may lack a new block: where all were refused, the chain is asked.
   for (const fromChain of [false, true]) {
     const answers = await askConnectors({ ...asked, fromChain }, context, at)
@@ -241,7 +252,7 @@ async function tradeOnBest(trade: Trade, context: ConnectorsContext) {
     if (attempt !== undefined) return attempt
     if (!passedOver.some(({ error }) => isRefused(error)) || answers.candidates.every(({ sourced }) => sourced.source === 'rpc')) break
   }
-  throw refusal
+  throw isUnapproved(refusal) && trouble !== undefined ? trouble : refusal
 
   async function tradeOnFirst({ candidates, leftOut }: Candidates) {
     let bound: Bound | undefined
@@ -277,7 +288,13 @@ async function tradeOnBest(trade: Trade, context: ConnectorsContext) {
         const spenders = [...new Set(Object.values(venue.impl.spenders ?? {}))].filter((spender) => lacking(venue, spender) === 0)
         const same = sourced.quote.otherSpenders?.find((each) => spenders.includes(each))
         if (same !== undefined) return [{ ...candidate, sourced: { ...sourced, quote: quoteBy(sourced.quote, same) }, approved: true }]
-        const other = await quoteBySpenders(trade, { ...context, signal: context.signal, venue }, sourced.quote, spenders)
+        const other = await quoteBySpenders(trade, { ...context, signal: context.signal, venue }, sourced.quote, spenders).catch(
+          (error: unknown) => {
+            if (!isTrouble(error)) throw error
+            trouble ??= error
+            return undefined
+          },
+        )
         return other ? [candidate, { ...candidate, sourced: other, approved: true }] : [candidate]
       }),
     )
