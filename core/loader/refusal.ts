@@ -42,6 +42,8 @@ export const cures = {
   simplerSchema: 'Simplify the schema of its manifest: a pattern that backtracks, or parts that refer to each other, may take for ever.',
   wireOnly: 'Only wire parts together there, and do I/O in start().',
   throwInstead: 'Throw an error instead: a plugin must not end the process.',
+  useLess: 'Use less memory, fewer threads and fewer processes: a plugin computes, and its server does the rest.',
+  askLess: 'Write less to venue.log, ask for less at once, and leave JSON, Promise and the prototypes of all objects as they are.',
   background: 'Correct the plugin: handle the errors of its background work.',
   methods: 'Implement it as the types of sluice/plugin require; the TypeScript compiler shows what is missing.',
 } as const

@@ -28,6 +28,8 @@ export interface Fixture {
 export interface RefusedFixture extends Fixture {
   readonly step: 'consent' | 'import' | 'manifest' | 'configuration' | 'create'
   readonly reason: RegExp
+  /** Where it is not any sentence. */
+  readonly cure?: RegExp
   /** It is tried by itself, with a small budget of processor time. */
   readonly takesTime?: true
   /** The same by the clock. */
@@ -257,12 +259,14 @@ for (;;) all.push(Array(1e5).fill(all.length))`,
 for (;;) { all.push(Buffer.alloc(2 ** 25, 1)); await new Promise((resolve) => setTimeout(resolve, 100)) }`,
     step: 'import',
     reason: /Its process ended while it was loaded: it took more than 512 MB of memory/,
+    cure: /^Use less memory/,
   },
   'log-at-create': {
     what: 'floods the log while it is created',
     atCreate: `for (let i = 0; i < 200_000; i += 1) venue.log.warn({ i }, 'a line')`,
     step: 'create',
     reason: /Its process ended in create\(\): (more than \d+ (messages|bytes) within a second|a frame of \d+ bytes is over the bound)/,
+    cure: /^Write less to venue\.log/,
   },
   'loop-at-import': {
     what: 'never ends to be imported',
@@ -284,6 +288,72 @@ for (;;) { all.push(Buffer.alloc(2 ** 25, 1)); await new Promise((resolve) => se
     step: 'create',
     reason: /create\(\) was not done after \d+ s of processor time/,
     takesTime: true,
+  },
+  'manifest-loops': {
+    what: 'has a manifest that is never read to its end',
+    manifest: `toJSON() { for (;;); },`,
+    step: 'import',
+    reason: /Loading was not done after \d+ s of processor time/,
+    takesTime: true,
+  },
+  'module-waits': {
+    what: 'is a promise that never settles, as a module',
+    atImport: `export const then = () => {}`,
+    step: 'import',
+    reason: /Loading was not done after \d+ s: an await that never settles$/,
+    waits: true,
+  },
+  'threads-at-import': {
+    what: 'starts five hundred threads while it is imported',
+    atImport: `const { Worker } = await import('node:worker_threads')
+for (let i = 0; i < 500; i += 1) new Worker('setInterval(() => {}, 1_000)', { eval: true })
+await new Promise(() => {})`,
+    step: 'import',
+    reason: /Its process ended while it was loaded: it started more than \d+ threads/,
+    cure: /^Use less memory, fewer threads/,
+  },
+  'json-replaced': {
+    what: 'writes something else as JSON than what it is given',
+    atImport: `JSON.parse = () => ({})
+JSON.stringify = () => '{}'`,
+    step: 'import',
+    reason: /Its process ended while it was loaded: a frame that is no list of messages/,
+    cure: /leave JSON, Promise and the prototypes of all objects as they are/,
+  },
+  'arrays-replaced': {
+    what: 'changes what all arrays do',
+    atImport: `Array.prototype.map = () => []
+Array.prototype.push = () => 0
+Array.prototype.forEach = () => {}`,
+    step: 'import',
+    reason: /Its process ended while it was loaded: a frame/,
+    cure: /leave JSON, Promise and the prototypes of all objects as they are/,
+  },
+  'objects-extended': {
+    what: 'gives every object another property',
+    atImport: `Object.prototype.isAdmin = true`,
+    step: 'manifest',
+    reason: /'isAdmin' was added to Object\.prototype, which every object has since/,
+  },
+  'globals-gone': {
+    what: 'takes away what all code of its process needs',
+    atImport: `globalThis.structuredClone = () => { throw 1 }
+globalThis.Buffer = {}
+globalThis.process = null`,
+    step: 'import',
+    reason: /Its process ended while it was loaded: it ended with the status \d+(; The plugin globals-gone says: "(?!at ).+")?$/,
+  },
+  'terminal-at-import': {
+    what: 'throws words that move the cursor and turn the text around',
+    atImport: `throw new Error('\\u001b[2J\\u202Egnp.exe')`,
+    step: 'import',
+    reason: /^The plugin terminal-at-import says: "index\.ts:\d+: [^\p{Cc}\p{Cf}]+"$/u,
+  },
+  'throws-getter': {
+    what: 'throws what cannot be read',
+    atImport: `throw { get message() { throw 1 }, toString() { throw 2 } }`,
+    step: 'import',
+    reason: /threw an object that is not an Error/,
   },
   'file-of-another': {
     what: "imports the server's files by their paths",

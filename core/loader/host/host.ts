@@ -108,11 +108,13 @@ interface Running {
   /** Whether nothing can be asked any more. */
   isClosed(): boolean
   /** Ends it for this reason. */
-  kill(why: string): void
+  kill(why: string, cure?: string): void
   /** Whether what contained it ended. */
   isLost(): boolean
   /** What `ask` throws once it has ended. */
   readonly reason: () => string
+  /** What its author can do about that. */
+  readonly cure: () => string
   /** What it said of a loop; empty where it said nothing. To be asked once it has ended. */
   readonly loop: () => string
 }
@@ -233,7 +235,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
       if (isLoop) throw tooLong(`${budget.processorMs / 1000} s of processor time: ${started.loop() || 'an endless loop'}`, budgetCure)
       throw (
         (thrown instanceof PluginFault ? thrown : undefined) ??
-        new PluginFault(step, `Its process ended ${when}: ${started.reason()}`, cures.throwInstead)
+        new PluginFault(step, `Its process ended ${when}: ${started.reason()}`, started.cure())
       )
     } finally {
       clearInterval(look)
@@ -307,7 +309,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
       if (!now) return
       const use = now.use()
       const excess = excessOf(use, limits)
-      if (excess !== undefined) return now.kill(excess)
+      if (excess !== undefined) return now.kill(excess, cures.useLess)
       if (pinged?.by !== now) pinged = undefined
       if (!pinged) {
         const ping = { at: performance.now(), processorMs: use?.processorMs ?? 0, by: now }
@@ -400,11 +402,12 @@ function run(
   onChanged: (id: unknown) => void,
 ): Running {
   let why: string | undefined
+  let cure: string = cures.throwInstead
   let [isClosed, isLost] = [false, false]
   let said = ''
   let [notices, noticesSince] = [0, performance.now()]
-  const kill = (reason: string) => {
-    why ??= reason
+  const kill = (reason: string, remedy = cure) => {
+    if (why === undefined) [why, cure] = [reason, remedy]
     child.kill()
   }
   const channel = openChannel({
@@ -414,7 +417,7 @@ function run(
     onClosed: (error) => {
       isClosed = true
       // Its exit says more than the end of its socket.
-      if (error.message !== otherEndGone) kill(error.message)
+      if (error.message !== otherEndGone) kill(error.message, cures.askLess)
       else setTimeout(() => kill('it closed its socket'), 1_000).unref()
     },
     maxFrameBytes,
@@ -455,6 +458,7 @@ function run(
     isLost: () => isLost,
     kill,
     reason: () => [why ?? 'unknown', loopOf(said) || lastLineOf(name, said)].filter(Boolean).join('; '),
+    cure: () => cure,
     loop: () => loopOf(said),
   }
 }
@@ -464,11 +468,11 @@ const loopOf = (said: string): string => {
   return where === undefined ? '' : `an endless loop in ${named(where)}`
 }
 
-/** The last words of a process that failed are its error. */
+/** The last words of a process that failed are its error; lines of a stack are none. */
 function lastLineOf(plugin: string, text: string): string {
   const line = text
     .split('\n')
-    .findLast((each) => /Error|FATAL/.test(each))
+    .findLast((each) => /Error|FATAL/.test(each) && !/^ *at /.test(each))
     ?.trim()
   return line === undefined ? '' : saidBy(plugin, line.slice(0, 300))
 }
