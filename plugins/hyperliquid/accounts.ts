@@ -13,7 +13,22 @@ import {
 import type { QueryInfo } from './api.ts'
 import { compare, divide, subtract, normalize, add, sum, multiply } from 'sluice/decimal'
 import { named, perpMeta, type Listing } from './markets.ts'
-import { anything, decimal, is, union, array, nothing, object, tuple, shape, text, integer, type Infer } from './shape.ts'
+import {
+  anything,
+  decimal,
+  is,
+  union,
+  array,
+  nothing,
+  object,
+  tuple,
+  shape,
+  text,
+  integer,
+  unread,
+  withUnread,
+  type Infer,
+} from './shape.ts'
 
 const summary = object({ accountValue: decimal, totalNtlPos: decimal, totalMarginUsed: decimal })
 const position = object({
@@ -29,6 +44,11 @@ const position = object({
 })
 type WirePosition = Infer<typeof position>
 
+/** Each position is checked by itself. */
+const positionList = shape(object({ assetPositions: array(anything) }))
+const heldPosition = object({ position })
+const namedPosition = object({ position: object({ coin: text }) })
+
 const perpStateShape = object({
   marginSummary: summary,
   crossMaintenanceMarginUsed: decimal,
@@ -37,6 +57,11 @@ const perpStateShape = object({
 })
 type PerpState = Infer<typeof perpStateShape>
 export const perpState = shape(perpStateShape)
+
+/** Each balance is checked by itself. */
+const balanceList = shape(object({ balances: array(anything) }))
+const spotBalance = object({ coin: text, total: decimal, hold: decimal })
+const namedBalance = object({ coin: text })
 
 const spotStateShape = object(
   {
@@ -95,11 +120,20 @@ export const readPerpState = (queryInfo: QueryInfo, user: string, at: At): Promi
   queryInfo({ type: 'clearinghouseState', user }, perpState, at)
 
 export async function readPositions(queryInfo: QueryInfo, user: string, { byId }: Listing, at: At): Promise<readonly PerpBookPosition[]> {
-  const { assetPositions } = await readPerpState(queryInfo, user, at)
-  return assetPositions.flatMap(({ position }) => {
-    const entry = byId.get(position.coin)
+  const { assetPositions } = await queryInfo({ type: 'clearinghouseState', user }, positionList, at)
+  const missing: PerpBookPosition[] = []
+  const leaveOut = (coin: string, market: Pick<BookMarket, 'base' | 'quote'> = { base: coin, quote: 'USD' }) => {
+    missing.push(unread<PerpBookPosition>({ market: unread<BookMarket>(market) }))
+    return []
+  }
+  const read = assetPositions.flatMap((held, index): readonly PerpBookPosition[] => {
+    const coin = is(namedPosition, held) ? held.position.coin : `position ${index}`
+    const entry = byId.get(coin)
+    if (!is(heldPosition, held)) return leaveOut(coin, entry?.market)
+    const { position } = held
     const size = normalize(position.szi.replace('-', ''))
-    if (!entry || size === '0') return []
+    if (size === '0') return []
+    if (!entry) return leaveOut(coin)
     return [
       {
         market: entry.market,
@@ -117,6 +151,7 @@ export async function readPositions(queryInfo: QueryInfo, user: string, { byId }
       },
     ]
   })
+  return withUnread(read, missing, 'clearinghouseState')
 }
 
 export function perpAccountOf({ marginSummary, crossMaintenanceMarginUsed, withdrawable, assetPositions }: PerpState): PerpBookAccount {
@@ -146,10 +181,20 @@ export function perpBalancesOf({ marginSummary: { accountValue }, withdrawable }
 export const readSpotState = (queryInfo: QueryInfo, user: string, at: At): Promise<SpotState> =>
   queryInfo({ type: 'spotClearinghouseState', user }, spotState, at)
 
-export const spotBalancesOf = ({ balances }: SpotState): readonly BookBalance[] =>
-  balances
-    .filter(({ total, hold }) => compare(total, '0') !== 0 || compare(hold, '0') !== 0)
-    .map(({ coin, total, hold }) => ({ symbol: coin, total: normalize(total), available: subtract(total, hold), locked: normalize(hold) }))
+export async function readSpotBalances(queryInfo: QueryInfo, user: string, at: At): Promise<readonly BookBalance[]> {
+  const { balances } = await queryInfo({ type: 'spotClearinghouseState', user }, balanceList, at)
+  const missing: BookBalance[] = []
+  const read = balances.flatMap((balance, index): readonly BookBalance[] => {
+    if (!is(spotBalance, balance)) {
+      missing.push(unread<BookBalance>({ symbol: is(namedBalance, balance) ? balance.coin : `balance ${index}` }))
+      return []
+    }
+    const { coin, total, hold } = balance
+    if (compare(total, '0') === 0 && compare(hold, '0') === 0) return []
+    return [{ symbol: coin, total: normalize(total), available: subtract(total, hold), locked: normalize(hold) }]
+  })
+  return withUnread(read, missing, 'spotClearinghouseState')
+}
 
 const dollarDecimals = 6
 

@@ -18,8 +18,7 @@ import {
   readPerpState,
   readPositions,
   readPerpPrices,
-  readSpotState,
-  spotBalancesOf,
+  readSpotBalances,
 } from './accounts.ts'
 import { agentKind, userSignedDomain, userSignedKinds } from './actions.ts'
 import { schema, createExchange, type Exchange } from './exchange.ts'
@@ -81,9 +80,7 @@ function orderBook(
     trades: ({ owner, ...query }, at) => readTrades(queryInfo, { ...query, ...(owner !== undefined && { user: ownerOf(owner).user }) }, at),
     async balances(owner, at) {
       const { user } = ownerOf(owner)
-      return kind === 'perp'
-        ? perpBalancesOf(await readPerpState(queryInfo, user, at))
-        : spotBalancesOf(await readSpotState(queryInfo, user, at))
+      return kind === 'perp' ? perpBalancesOf(await readPerpState(queryInfo, user, at)) : readSpotBalances(queryInfo, user, at)
     },
     async act(owner, actions, at): Promise<readonly VenueActions[]> {
       const orderOwner = ownerOf(owner)

@@ -3,7 +3,22 @@ import type { At, BookMarket, BookOrder, BookTrade, OrderName, OrderState, Order
 import type { QueryInfo } from './api.ts'
 import { compare, divide, subtract, normalize, sum, multiply } from 'sluice/decimal'
 import type { Listing, MarketEntry } from './markets.ts'
-import { array, decimal, integer, literal, nothing, object, shape, text, union, type Infer } from './shape.ts'
+import {
+  anything,
+  array,
+  decimal,
+  integer,
+  is,
+  literal,
+  nothing,
+  object,
+  shape,
+  text,
+  union,
+  unread,
+  withUnread,
+  type Infer,
+} from './shape.ts'
 
 /** A is the seller, B the buyer. */
 const side = union(literal('A'), literal('B'))
@@ -36,7 +51,8 @@ const tradeFields = { coin: text, side, px: decimal, sz: decimal, time: integer,
 const trade = object(tradeFields)
 type WireTrade = Infer<typeof trade>
 export const trades = array(trade)
-const publicTrades = shape(trades)
+const tradeList = shape(array(anything))
+const namedTrade = object({ coin: text, tid: integer, time: integer })
 
 const fill = object({ ...tradeFields, oid: integer, fee: decimal, feeToken: text })
 export type WireFill = Infer<typeof fill>
@@ -209,17 +225,27 @@ export async function readTrades(
   { market, user, orderId, limit, before = Infinity }: TradesQuery,
   at: At,
 ): Promise<readonly BookTrade[]> {
-  const all: readonly (WireTrade | WireFill)[] =
+  const all =
     user === undefined
-      ? await queryInfo({ type: 'recentTrades', coin: market.id }, publicTrades, at)
-      : await queryInfo({ type: 'userFills', user }, fills, at)
-  return all
+      ? await queryInfo({ type: 'recentTrades', coin: market.id }, tradeList, at)
+      : await queryInfo({ type: 'userFills', user }, tradeList, at)
+  const isWhole = user === undefined ? trade : fill
+  const readable = all.filter((each): each is WireTrade | WireFill => is(isWhole, each))
+  // One of another market is not missing here. What says of none is told, too.
+  const others = all.flatMap((each, index) => {
+    if (is(isWhole, each)) return []
+    const known = is(namedTrade, each) ? each : undefined
+    const isElsewhere = known && (known.coin !== market.id || known.time >= before)
+    return isElsewhere || orderId !== undefined ? [] : [unread<BookTrade>({ tradeId: known ? String(known.tid) : `trade ${index}` })]
+  })
+  const found = readable
     .filter(
       (each) => each.coin === market.id && each.time < before && (orderId === undefined || ('oid' in each && String(each.oid) === orderId)),
     )
     .toSorted((a, b) => b.time - a.time || b.tid - a.tid)
     .slice(0, limit)
     .map((each) => toBookTrade(each, market))
+  return withUnread(found, others.slice(0, limit), user === undefined ? 'recentTrades' : 'userFills')
 }
 
 function toBookTrade(of: WireTrade | WireFill, market: BookMarket): BookTrade {

@@ -4,6 +4,7 @@ import { startServer, venuesReady, type TestServer } from '../../../testkit/serv
 import { follow, type Follower } from '../../events/client.ts'
 import { failsWith, losesAnswer, losesRequest } from '../../../tools/hyperliquid-simulator/exchange/serve/faults.ts'
 import { until } from '../../../tools/hyperliquid-simulator/until.ts'
+import { outcome } from '../../http/shared-server.ts'
 import { startSite, type Site } from './site.ts'
 
 describe('a server on Hyperliquid', function () {
@@ -50,6 +51,76 @@ describe('a server on Hyperliquid', function () {
     ])
     const config = await server.client.get('/network/chain_config', { chain: 'hyperliquid' })
     expect(config.body).to.have.nested.property('testnet.rpcUrls')
+  })
+
+  /** One entry more in the lists of an answer. */
+  // eslint-disable-next-line typescript/no-explicit-any -- the exchange's answers
+  const adds = (type: string, change: (answer: any) => void) =>
+    site.exchange.faults.add(
+      ({ run, send }) => {
+        const answer = run()
+        const body = structuredClone(answer.body)
+        change(body)
+        send({ ...answer, body })
+      },
+      (carried) => carried.endpoint === 'info' && carried.type === type,
+    )
+
+  it('shows the other balances, positions and trades where entries cannot be read, and says which are missing', async () => {
+    adds('spotClearinghouseState', ({ balances }) => balances.push({ coin: 'ODD', token: 9, total: 'much', hold: '0' }, null))
+    const spot = await server.client.get('/clob/balances', of)
+    expect(outcome(spot), spot.text).to.equal('200')
+    expect(spot.body.balances).to.have.property('USDC')
+    const missing = ({ body }: typeof spot, name: string) => body.unavailable.map((each: Record<string, string>) => each[name])
+    expect(missing(spot, 'token')[0]).to.equal('ODD')
+    expect(missing(spot, 'token')).to.have.length(2)
+
+    const held = (coin: string, more: object = {}) => ({
+      position: {
+        coin,
+        szi: '1',
+        leverage: { type: 'cross', value: 3 },
+        entryPx: '40',
+        positionValue: '40',
+        unrealizedPnl: '0',
+        liquidationPx: null,
+        maxLeverage: 10,
+        ...more,
+      },
+    })
+    const { address: _, ...venue } = of
+    const coin = Object.keys((await server.client.get('/clob/perp/markets', venue)).body.markets).map((name) => name.replace('-USD', ''))
+    const [good = '', odd = ''] = coin
+    adds('clearinghouseState', ({ assetPositions }) =>
+      assetPositions.push(held(good), held(odd, { szi: 'much' }), held('NOWHERE'), 'nothing'),
+    )
+    const positions = await server.client.get('/clob/perp/positions', of)
+    expect(outcome(positions), positions.text).to.equal('200')
+    expect(positions.body.positions.map(({ market }: { market: string }) => market)).to.deep.equal([`${good}-USD`])
+    expect(missing(positions, 'market').slice(0, 2)).to.deep.equal([`${odd}-USD`, 'NOWHERE-USD'])
+    expect(missing(positions, 'market')).to.have.length(3)
+    site.exchange.faults.clear()
+    adds('clearinghouseState', ({ assetPositions }) => assetPositions.push(held(odd, { szi: 'much' })))
+    const none = await server.client.get('/clob/perp/positions', of)
+    expect(outcome(none), none.text).to.equal('503 NETWORK')
+    // A sum without one of its parts would be wrong.
+    const account = await server.client.get('/clob/perp/account', of)
+    expect(outcome(account), account.text).to.equal('503 NETWORK')
+
+    adds('recentTrades', (trades) =>
+      trades.push(
+        { coin: '@107', side: 'A', px: '40', sz: '1', time: 2, hash: `0x${'1'.repeat(64)}`, tid: 76 },
+        { coin: '@107', tid: 77, time: 1, px: null },
+      ),
+    )
+    const trades = await server.client.get('/clob/trades', {
+      chain: of.chain,
+      network: of.network,
+      connector: of.connector,
+      market: 'HYPE-USDC',
+    })
+    expect(outcome(trades), trades.text).to.equal('200')
+    expect(missing(trades, 'tradeId')).to.deep.equal(['77'])
   })
 
   it('finds an order whose answer was lost, and does not send another', async () => {
