@@ -16,7 +16,7 @@ import type { Call, CallResult, Evm, EvmReader, Probe, FoundLog, LogFilter } fro
 /** The second try is at one block, if the node has it. */
 const maxTries = 3
 /** Before each further try at one block that the node answered for another one: while it takes up a new block, it answers for that one. */
-const pausesAtBlockMs = [0, 25, 100, 400]
+const pausesAtBlockMs = [0, 25, 100, 400, 1000]
 
 /** A tag, a number, or a hash: https://eips.ethereum.org/EIPS/eip-1898 */
 type BlockParameter = string | { readonly blockHash: string }
@@ -121,7 +121,8 @@ export function createReader(options: ReaderOptions, isolated?: { rpc: ReadRpc; 
       reading = await readAt(blockOf(after), calls, at)
     }
     if (isAsked(reading)) return { head: after, results: reading.results }
-    throw invalidAnswer(rpc, 'answered for another block than the one that it was asked for')
+    const shown = ({ number, timestamp }: Head) => `block ${number} of ${timestamp}`
+    throw invalidAnswer(rpc, `answered for ${shown(reading.head)} when it was asked for ${shown(after)}`)
   }
 
   async function readAt(block: BlockParameter, calls: readonly (Call | Probe)[], at: At): Promise<Reading> {

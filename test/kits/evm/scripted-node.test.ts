@@ -289,9 +289,13 @@ describe('an EVM chain with scripted nodes', () => {
         return json(response, asked.batched ? [answer] : answer)
       })
       const reading = await subject.reader.read([], at, after).catch((failure: unknown) => failure)
-      if (fails) expect(reading).to.have.property('name', 'NETWORK')
+      if (fails)
+        expect(reading)
+          .to.include({ name: 'NETWORK' })
+          .and.to.have.property('message')
+          .that.includes('answered for block 10 of 1694498816 when it was asked for block 9 of 1694498816')
       else expect(reading).to.deep.equal({ head: after, results: [] })
-      expect(asks).to.equal(fails ? 5 : 4)
+      expect(asks).to.equal(fails ? 6 : 4)
     }
   })
 
