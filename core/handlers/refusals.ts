@@ -38,7 +38,7 @@ export function explainRefusal(
   { plan }: Pick<SubmitRequest, 'plan'>,
   { network, venue }: ConnectorContext,
 ): SluiceError {
-  const { name, message, cause } = error
+  const { name, message } = error
   if (name === 'INSUFFICIENT_BALANCE') return nameListedToken(error, network.tokens.listed)
   const { reason, ...details } = detailsOf(error)
   if (name !== 'TRADE_FAILED' || typeof reason !== 'string') return error
@@ -46,7 +46,7 @@ export function explainRefusal(
   const meaning = refusalMeaning(reason, venue) ?? silenceMeaning(reason, plan, network, venue)
   if (meaning === undefined && why.cause === undefined) return error
   const explained = meaning === undefined ? message : `The transaction would fail, so it was not signed: ${meaning} (${reason}).`
-  return new SluiceError(name, explained, { details: { reason, ...why, ...details }, cause: cause ?? error })
+  return new SluiceError(name, explained, { details: { reason, ...why, ...details }, cause: error })
 }
 
 /** What a revert without a reason usually is where the connector is not tried on every chain as those of the release are. */

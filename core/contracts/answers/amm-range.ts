@@ -28,7 +28,7 @@ import {
   words,
   type Contract,
 } from './contract.ts'
-import { headSchema, planSchema, priceSchema } from './common.ts'
+import { headSchema, planSchema, priceSchema, slippageContract } from './common.ts'
 
 const maxPools = 1_000
 const maxPositions = 10_000
@@ -68,8 +68,7 @@ const historySchema = either(
 
 export const ammRangeContract: Contract<AMMRange> = {
   rangeVersions: property(list(text(), 100)),
-  slippageReasons: property(list(text(), 100)),
-  coinSlippageReasons: property(list(text(), 100)),
+  ...slippageContract,
   feeTiers: property(record(integer(), 100)),
   positionManager: property(text()),
   positionManagers: property(record(text(), 100)),

@@ -1,7 +1,7 @@
 import type { AMMShares, SharesDeposit, SharesFill, SharesPool, SharesPosition } from '../amm-shares.ts'
 import type { Head } from '../family.ts'
 import { amount, answers, flag, integer, list, object, orNothing, property, record, text, type Contract } from './contract.ts'
-import { headSchema, planSchema, priceSchema } from './common.ts'
+import { headSchema, planSchema, priceSchema, slippageContract } from './common.ts'
 
 const maxPools = 1_000
 const maxTokens = 32
@@ -25,8 +25,7 @@ const isOfEach = (values: readonly unknown[], { tokens }: { tokens: readonly unk
 
 export const ammSharesContract: Contract<AMMShares> = {
   sharesVersions: property(list(text(), 100)),
-  slippageReasons: property(list(text(), 100)),
-  coinSlippageReasons: property(list(text(), 100)),
+  ...slippageContract,
   boundsShares: property(flag()),
   depositSpenders: property(record(text(), 100)),
   sharePositions: answers(

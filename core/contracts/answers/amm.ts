@@ -21,7 +21,7 @@ import {
   type Contract,
   type Schema,
 } from './contract.ts'
-import { basisSchema, headSchema, planSchema, tokenSchema, wantingSchema } from './common.ts'
+import { basisSchema, headSchema, planSchema, slippageContract, tokenSchema, wantingSchema } from './common.ts'
 
 const maxHops = 100
 const maxStates = 10_000
@@ -119,8 +119,7 @@ const loanTrialSchema = object<LoanTrial>({
 
 export const ammContract: Contract<AMM> = {
   versions: property(list(text(), 100)),
-  slippageReasons: property(list(text(), 100)),
-  coinSlippageReasons: property(list(text(), 100)),
+  ...slippageContract,
   quote: answers(quoteSchema(headSchema), (quote, [swap]) => quoteMismatch(quote, swap)),
   followed: part(followedPricingContract),
   pools: { answer: poolsSchema, longList: { name: 'pools', most: maxStates } },

@@ -1,4 +1,5 @@
 // Schemas of what several contracts have: tokens, heads, plans, states that are followed.
+import type { SlippageReasons } from '../amm.ts'
 import type { Head, Token } from '../family.ts'
 import type { Basis, Wanting } from '../followed.ts'
 import type { Need, Plan } from '../rail.ts'
@@ -14,12 +15,14 @@ import {
   opaque,
   optional,
   positiveAmount,
+  property,
   signedAmount,
   someOf,
   text,
   time,
   word,
   words,
+  type Contract,
   type Schema,
 } from './contract.ts'
 
@@ -73,3 +76,9 @@ export const planSchema = object<Plan>({
 /** States and what is said of them are the plugin's own. */
 export const basisSchema = object<Basis>({ followed: opaque(), key: word(), about: optional(opaque()) })
 export const wantingSchema = object<Wanting>({ index: integer(0), more: opaque() })
+
+/** Of every trading type whose contracts enforce a bound. */
+export const slippageContract: Contract<SlippageReasons> = {
+  slippageReasons: property(list(text(), 100)),
+  coinSlippageReasons: property(list(text(), 100)),
+}

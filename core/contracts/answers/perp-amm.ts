@@ -36,7 +36,7 @@ import {
   words,
   type Contract,
 } from './contract.ts'
-import { collateralSchema, headSchema, planSchema, priceSchema, ratioSchema } from './common.ts'
+import { collateralSchema, headSchema, planSchema, priceSchema, ratioSchema, slippageContract } from './common.ts'
 
 const maxMarkets = 10_000
 
@@ -149,8 +149,7 @@ function closingMismatch({ position, order }: PerpClosing): string | undefined {
 
 export const perpAMMContract: Contract<PerpAMM> = {
   typicalGasUnits: property(amount()),
-  slippageReasons: property(list(text(), 100)),
-  coinSlippageReasons: property(list(text(), 100)),
+  ...slippageContract,
   listed: answers(
     object<Awaited<ReturnType<PerpAMM['listed']>>>({
       markets: eachOf(marketNameSchema, maxMarkets, { nameOf: ({ base, quote: in_ }) => `${base}${in_}`, sameName: 'in any letter case' }),
