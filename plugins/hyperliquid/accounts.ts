@@ -107,9 +107,12 @@ export const activeAsset = shape(
 const perpContexts = shape(tuple(perpMeta, array(anything)))
 const perpContext = shape(object({ markPx: decimal, oraclePx: decimal, funding: decimal }))
 
-const fundingShape = array(object({ time: integer, delta: object({ coin: text, usdc: decimal, fundingRate: decimal }) }))
-type WireFunding = Infer<typeof fundingShape>[number]
-const fundings = shape(fundingShape)
+const funding = object({ time: integer, delta: object({ coin: text, usdc: decimal, fundingRate: decimal }) })
+type WireFunding = Infer<typeof funding>
+/** Each payment is checked by itself. */
+const fundings = shape(array(anything))
+const timedFunding = object({ time: integer })
+const namedFunding = object({ delta: object({ coin: text }) })
 
 /** What perpetual positions are settled in, and what the exchange values accounts in. */
 const dollar = 'USDC'
@@ -297,7 +300,14 @@ export async function readPayments(
   at: At,
 ): Promise<readonly FundingPayment[]> {
   const found: WireFunding[] = []
-  const isRequested = ({ delta }: WireFunding) => (market === undefined ? byId.has(delta.coin) : delta.coin === market.id)
+  const missing: FundingPayment[] = []
+  const isRequested = (coin: string) => (market === undefined ? byId.has(coin) : coin === market.id)
+  const leaveOut = (payment: unknown) => {
+    const coin = is(namedFunding, payment) ? payment.delta.coin : undefined
+    if (coin !== undefined && !isRequested(coin)) return
+    const of = byId.get(coin ?? '')?.market ?? { base: coin ?? `payment ${missing.length}`, quote: 'USD' }
+    missing.push(unread<FundingPayment>({ market: unread<BookMarket>(of) }))
+  }
   let pages = 0
   let end = before - 1
   for (let spanMs = firstSpanMs; found.length < limit && end > before - longestMs; spanMs *= 4) {
@@ -306,8 +316,11 @@ export async function readPayments(
     for (;;) {
       pages += 1
       const page = await queryInfo({ type: 'userFunding', user, startTime: from, endTime: end }, fundings, at)
-      found.push(...page.filter((each) => each.time <= end && isRequested(each)))
-      const last = Math.max(...page.map(({ time }) => time))
+      for (const each of page) {
+        if (!is(funding, each)) leaveOut(each)
+        else if (each.time <= end && isRequested(each.delta.coin)) found.push(each)
+      }
+      const last = Math.max(...page.map((each) => (is(timedFunding, each) ? each.time : 0)))
       if (page.length < pageSize || last <= from || pages >= maxPages) break
       from = last
     }
@@ -316,13 +329,14 @@ export async function readPayments(
   }
   // Pages overlap by a moment.
   const unique = new Map(found.map((each) => [`${each.time}/${each.delta.coin}`, each])).values()
-  return [...unique]
+  const payments = [...unique]
     .toSorted((a, b) => b.time - a.time)
     .slice(0, limit)
     .flatMap(({ time, delta }) => {
       const of = byId.get(delta.coin)?.market
       return of ? [{ market: of, amount: normalize(delta.usdc), rate: normalize(delta.fundingRate), timestamp: time }] : []
     })
+  return withUnread(payments, missing.slice(0, limit), 'userFunding')
 }
 
 /** The exchange pays funding at every full hour, at the rate of that moment. */

@@ -1,5 +1,14 @@
 import { createHash } from 'node:crypto'
-import type { At, BookMarket, BookOrder, BookTrade, OrderName, OrderState, OrderType } from 'sluice/plugin'
+import {
+  type At,
+  type BookMarket,
+  type BookOrder,
+  type BookTrade,
+  type OrderName,
+  type OrderState,
+  type OrderType,
+  SluiceError,
+} from 'sluice/plugin'
 import type { QueryInfo } from './api.ts'
 import { compare, divide, subtract, normalize, sum, multiply } from 'sluice/decimal'
 import type { Listing, MarketEntry } from './markets.ts'
@@ -41,8 +50,11 @@ const wireOrderStatus = object({ order, status: text, statusTimestamp: integer }
 /** An order and its status. */
 export type WireOrderStatus = Infer<typeof wireOrderStatus>
 
-const openOrders = shape(array(order))
-const historicalOrders = shape(array(wireOrderStatus))
+/** Each is checked by itself. */
+const orderList = shape(array(anything))
+const orderInside = object({ order: anything })
+const orderOfMarket = object({ coin: text })
+const orderOfNumber = object({ oid: integer })
 export const orderStatus = shape(
   union(object({ status: literal('order'), order: wireOrderStatus }), object({ status: literal('unknownOid') })),
 )
@@ -81,11 +93,14 @@ export async function readOrders(
   const clientOrderIds = new Map(
     (names ?? []).flatMap(({ clientOrderId: id }) => (id === undefined ? [] : [[cloidOf(owner, id), id] as const])),
   )
-  const all = names ? await ordersByName(queryInfo, owner, names, at) : await listedOrders(queryInfo, owner.user, at)
+  const isAsked = (coin: string) => listing.byId.get(coin)?.kind === kind && (market === undefined || market.id === coin)
+  const all = names
+    ? await ordersByName(queryInfo, owner, names, at)
+    : requireRead(await listedOrders(queryInfo, owner.user, at), isAsked, owner.user)
   const found = all.flatMap((status) => {
     const { coin, origSz } = status.order
     const entry = listing.byId.get(coin)
-    const isInMarket = entry?.kind === kind && (market === undefined || market.id === coin)
+    const isInMarket = entry !== undefined && isAsked(coin)
     // An order that closes a whole position has no amount. A refused order is returned only to a caller that names it.
     const isShown = compare(origSz, '0') > 0 && (names !== undefined || progressOf(status).state !== 'REJECTED')
     return isInMarket && isShown ? [{ status, market: entry.market }] : []
@@ -100,19 +115,53 @@ export async function readOrders(
     .toSorted((a, b) => b.createdAt - a.createdAt || Number(b.orderId) - Number(a.orderId))
 }
 
-async function listedOrders(queryInfo: QueryInfo, user: string, at: At): Promise<readonly WireOrderStatus[]> {
+interface ListedOrders {
+  /** The last state of each. */
+  readonly known: readonly WireOrderStatus[]
+  /** Orders whose last state cannot be read. */
+  readonly unreadable: readonly unknown[]
+}
+
+async function listedOrders(queryInfo: QueryInfo, user: string, at: At): Promise<ListedOrders> {
   const [open, past] = await Promise.all([
-    queryInfo({ type: 'frontendOpenOrders', user }, openOrders, at),
-    queryInfo({ type: 'historicalOrders', user }, historicalOrders, at),
+    queryInfo({ type: 'frontendOpenOrders', user }, orderList, at),
+    queryInfo({ type: 'historicalOrders', user }, orderList, at),
   ])
   const latest = new Map<number, WireOrderStatus>()
+  const unreadable: unknown[] = []
   // The history has an entry for every state that an order was in. The last one counts.
   for (const each of past) {
+    if (!is(wireOrderStatus, each)) {
+      unreadable.push(is(orderInside, each) ? each.order : each)
+      continue
+    }
     const other = latest.get(each.order.oid)
     if (!other || isLater(each, other)) latest.set(each.order.oid, each)
   }
-  for (const each of open) latest.set(each.oid, { order: each, status: 'open', statusTimestamp: each.timestamp })
-  return [...latest.values()]
+  // What cannot be read may have been the last one.
+  for (const each of unreadable) for (const { order: known } of latest.values()) if (mayBe(each, known)) latest.delete(known.oid)
+  for (const each of open) {
+    if (is(order, each)) latest.set(each.oid, { order: each, status: 'open', statusTimestamp: each.timestamp })
+    else unreadable.push(each)
+  }
+  const isOpenNow = (each: unknown) => is(orderOfNumber, each) && latest.has(each.oid)
+  return { known: [...latest.values()], unreadable: unreadable.filter((each) => !isOpenNow(each)) }
+}
+
+/** Whether an entry that cannot be read may be one of this order. */
+function mayBe(unreadable: unknown, { oid, coin }: WireOrderStatus['order']): boolean {
+  if (is(orderOfNumber, unreadable)) return unreadable.oid === oid
+  return !is(orderOfMarket, unreadable) || unreadable.coin === coin
+}
+
+/** @throws SluiceError NETWORK where one that is asked for cannot be read: an order that is missing is taken for one that is over */
+function requireRead({ known, unreadable }: ListedOrders, isAsked: (coin: string) => boolean, user: string): readonly WireOrderStatus[] {
+  const missing = unreadable.find((each) => !is(orderOfMarket, each) || isAsked(each.coin))
+  if (missing === undefined) return known
+  const which = is(orderOfNumber, missing) ? `the order ${missing.oid}` : 'an order'
+  throw new SluiceError('NETWORK', `Hyperliquid's answer has ${which} of ${user} in an unknown format. Try again.`, {
+    retryAfterSeconds: 5,
+  })
 }
 
 const isLater = (each: WireOrderStatus, other: WireOrderStatus) =>
@@ -129,7 +178,7 @@ async function ordersByName(
     const oid = oidOf(orderId)
     return oid === undefined ? [] : [oid]
   })
-  const listed = oids.length > maxSingleQueries ? await listedOrders(queryInfo, owner.user, at) : []
+  const listed = oids.length > maxSingleQueries ? (await listedOrders(queryInfo, owner.user, at)).known : []
   const known = new Map<number | string, WireOrderStatus>()
   for (const each of listed) known.set(each.order.oid, each).set(each.order.cloid ?? '', each)
   const found = await Promise.all(oids.map(async (oid) => known.get(oid) ?? readOrderStatus(queryInfo, owner.user, oid, at)))

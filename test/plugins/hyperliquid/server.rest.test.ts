@@ -123,6 +123,63 @@ describe('a server on Hyperliquid', function () {
     expect(missing(trades, 'tradeId')).to.deep.equal(['77'])
   })
 
+  it('shows the other funding payments where some cannot be read, and says which are missing', async () => {
+    const { address: _, ...venue } = of
+    const [good = '', odd = ''] = Object.keys((await server.client.get('/clob/perp/markets', venue)).body.markets)
+    const paid = (market: string, more: object = {}) => ({
+      time: Date.now() - 60_000,
+      hash: `0x${'0'.repeat(64)}`,
+      delta: {
+        type: 'funding',
+        coin: market.replace('-USD', ''),
+        usdc: '-0.5',
+        szi: '1',
+        fundingRate: '0.0000125',
+        nSamples: null,
+        ...more,
+      },
+    })
+    adds('userFunding', (payments) => payments.push(paid(good), paid(odd, { usdc: 'much' }), null))
+    const all = await server.client.get('/clob/perp/funding/payments', of)
+    expect(outcome(all), all.text).to.equal('200')
+    expect(all.body.payments.map(({ market }: { market: string }) => market)).to.include(good)
+    expect(all.body.unavailable.map(({ market }: { market: string }) => market)).to.include(odd)
+    // What is of another market is not missing.
+    site.exchange.faults.clear()
+    adds('userFunding', (payments) => payments.push(paid(good), paid(odd, { usdc: 'much' })))
+    const one = await server.client.get('/clob/perp/funding/payments', { ...of, market: good })
+    expect(one.body).not.to.have.property('unavailable')
+    expect(one.body.payments[0]).to.include({ market: good, amount: '-0.5' })
+  })
+
+  it('shows the orders of a market where one of another kind cannot be read, and none where one of its own cannot', async () => {
+    const placed = await server.client.post('/clob/orders', order('beside-others'))
+    expect(placed.body.state, placed.text).to.equal('OPEN')
+    const { address: _, ...venue } = of
+    const [perp = ''] = Object.keys((await server.client.get('/clob/perp/markets', venue)).body.markets)
+    const odd = (coin: string) => ({ coin, side: 'A', limitPx: null, sz: '1', origSz: '1', oid: 999_999_999, timestamp: 1 })
+    adds('frontendOpenOrders', (orders) => orders.push(odd(perp.replace('-USD', ''))))
+    adds('historicalOrders', (orders) => orders.push({ order: odd(perp.replace('-USD', '')), status: 'open', statusTimestamp: 1 }))
+    const spot = await server.client.get('/clob/orders', of)
+    expect(outcome(spot), spot.text).to.equal('200')
+    expect(spot.body.orders.map(({ clientOrderId }: { clientOrderId: string }) => clientOrderId)).to.include('beside-others')
+    const refused = await server.client.get('/clob/perp/orders', of)
+    expect(outcome(refused), refused.text).to.equal('503 NETWORK')
+    expect(refused.body.message).to.contain('the order 999999999')
+    site.exchange.faults.clear()
+    // A state that cannot be read of an order that is open now.
+    const { orderId } = placed.body
+    adds('historicalOrders', (orders) => orders.push({ order: { oid: Number(orderId) }, status: 'odd' }))
+    expect(outcome(await server.client.get('/clob/orders', of))).to.equal('200')
+    // One that says of which it is by its market alone.
+    adds('historicalOrders', (orders) => orders.push({ order: { coin: '@107' }, status: 'odd' }))
+    expect(outcome(await server.client.get('/clob/orders', of))).to.equal('503 NETWORK')
+    expect(outcome(await server.client.get('/clob/orders', { ...of, clientOrderId: 'beside-others' }))).to.equal('200')
+    site.exchange.faults.clear()
+    const fields = new URLSearchParams({ ...of, market: 'HYPE-USDC', clientOrderId: 'beside-others' })
+    expect(outcome(await server.client.request('DELETE', `/clob/orders?${fields.toString()}`))).to.equal('200')
+  })
+
   it('finds an order whose answer was lost, and does not send another', async () => {
     loses(losesAnswer, 'order', 1)
     const { status, body, text } = await server.client.post('/clob/orders', order('lost-answer'))
