@@ -293,6 +293,8 @@ const noBackend = -32011
 
 /** EIP-1474's "limit exceeded" is given for too many logs, too. */
 const limitExceeded = -32005
+/** The public nodes of BSC answer each question for logs with it, and all other questions: bnb-chain/bsc issue 1215 */
+const refusesAllLogs = /^limit exceeded\.?$/
 
 /** How a call of the method can be made smaller. */
 const sizeKindOf = (method: string | undefined) => (method === undefined ? 'batch' : method === 'eth_getLogs' ? 'range' : 'text')
@@ -310,6 +312,7 @@ export function judge(error: NodeError, method: string | undefined): Fault {
   if (size) return size
   const text = said.toLowerCase()
   if (code === limitExceeded && method === 'eth_getLogs' && !speaksOfLimit(said)) return { is: 'too-large', of: 'call' }
+  if (method === 'eth_getLogs' && refusesAllLogs.test(text)) return { is: 'trouble', kind: 'rate-limited' }
   if ((unknownMethod.test(text) && !passing.test(text)) || (code === methodNotFound && !speaksOfLimit(said))) {
     if (method === undefined || !methodsOfEveryNode.has(method)) return { is: 'unsupported' }
     return { is: 'trouble', kind: 'unreachable' }

@@ -136,6 +136,24 @@ describe('while nodes refuse to return logs', function () {
     expect(text).to.match(/sluice_market_updates_total\{.*connector="uniswap"\} [1-9]/)
   })
 
+  it('a node that refuses every question for logs answers all others, and is not put aside', async () => {
+    await priceFrom('memory')
+    // As the public nodes of BSC: https://github.com/bnb-chain/bsc/issues/1215
+    await proxy.become(refusing(isLogs, { code: -32005, message: 'limit exceeded' }))
+    const first = await priceFrom('rpc')
+    for (let count = 0; count < 10; count += 1) {
+      await rpc('evm_mine')
+      const { blockNumber, source } = await price()
+      expect(source).to.equal('rpc')
+      expect(blockNumber).to.be.at.least(first.blockNumber)
+      const balances = await server.client.get('/network/balances', { ...local, address: admins, tokenSymbols: ['ETH'] })
+      expect(outcome(balances), balances.text).to.equal('200')
+    }
+    await traded()
+    await proxy.become(healthy)
+    await priceFrom('memory')
+  })
+
   it('the positions of v4 are those that this server made, and how many are missing where it does not know them yet', async () => {
     const wallet = { ...local, address: admins }
     async function made(path: string, fields: object): Promise<Answer['body']> {
