@@ -84,10 +84,13 @@ export function planOpen({ house }: Contracts, { order: { market, side, sizeRaw 
   }
 }
 
+/** A withdrawal settles each market in which the wallet has a position. A transaction before it may open one more, which takes so much. */
+const oneMoreMarketGas = '700000'
+
 /** Deposits to or withdraws from the wallet's own account. */
 export function planMove({ vault }: Contracts, { address }: Token, amountRaw: bigint, how: 'deposit' | 'withdraw'): Plan<Evm> {
   const step = { to: vault, data: curieAbi.encodeFunctionData(how, [address, amountRaw]), value: '0' }
-  if (how === 'withdraw') return { steps: [step], needs: [], memo: null }
+  if (how === 'withdraw') return { steps: [{ ...step, spareGas: oneMoreMarketGas }], needs: [], memo: null }
   return {
     steps: [step],
     needs: [

@@ -59,7 +59,7 @@ export function missingSums(figures: object, unread: readonly UnlistedMarket[] =
 const notKnown = (what: string, unread: readonly UnlistedMarket[] = []) =>
   new SluiceError(
     'PRICE_FAILED',
-    `The exchange cannot tell ${what} now: ${unread.map(({ market, reason }) => `${market}: ${reason}`).join(' ')} Nothing was sent.`,
+    `The exchange cannot tell ${what} now: ${unread.map(({ market, reason }) => `${market}: ${reason}`).join(' ') || 'a market did not answer a moment ago. Try again.'} Nothing was sent.`,
   )
 
 const perpFunding: PerpHandler<'Funding'> = async (request, { network, venue, signal }) => {

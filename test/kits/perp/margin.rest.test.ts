@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { MaxUint256, ZeroHash, type Wallet } from 'ethers'
-import { at } from '../amm/devnet-fixture.ts'
+import { at, tokens } from '../amm/devnet-fixture.ts'
 import { createPerpFixture, type PerpFixture } from './fixture.ts'
 import { refusalOf } from './refusal-of.ts'
 
@@ -65,5 +65,27 @@ describe('the free collateral that an order needs', () => {
     expect(Number(missingRaw)).to.be.above(0)
     const closing = await fixture.exchange.closing(trader.address, market, at())
     expect(closing?.missingRaw ?? 0n).to.equal(0n)
+  })
+})
+
+describe('a withdrawal', () => {
+  let fixture: PerpFixture
+  before(async () => {
+    fixture = await createPerpFixture()
+  })
+  after(() => fixture.end())
+
+  it('has gas for a market in which a transaction before it opens a position', async () => {
+    const trader = await fixture.newTrader()
+    await fixture.open(trader, { market: fixture.named('ETH'), side: 'LONG', sizeRaw: ether })
+    const [step] = fixture.exchange.move(tokens.USDC, 1_000_000n, 'withdraw', trader.address).steps
+    const { to, data } = step
+    const estimate = await fixture.provider.estimateGas({ from: trader.address, to, data })
+    const margin = (estimate * 5n) / 4n
+    await fixture.open(trader, { market: fixture.named('BTC'), side: 'LONG', sizeRaw: ether / 10n })
+    await fixture.wait(60)
+    const gasLimit = margin + BigInt(step.spareGas ?? '0')
+    const { status, gasUsed } = await fixture.mined((await trader.sendTransaction({ to, data, gasLimit })).hash)
+    expect([status, BigInt(gasUsed) > margin]).to.deep.equal([1, true])
   })
 })
