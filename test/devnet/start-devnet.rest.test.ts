@@ -7,7 +7,7 @@ import { gzipSync } from 'node:zlib'
 import { expect } from 'chai'
 import { DevnetError, rpcTo } from '../../core/devnet/anvil.ts'
 import { saveState } from '../../core/devnet/saved-state.ts'
-import { startDevnet, type Devnet } from '../../core/devnet/start-devnet.ts'
+import { chainFrom, startDevnet, type Devnet } from '../../core/devnet/start-devnet.ts'
 import { addresses } from './addresses.ts'
 import { devnetFiles, temporaryFolder } from './test-devnet.ts'
 import { freePort } from '../free-port.ts'
@@ -47,6 +47,28 @@ describe('startDevnet', () => {
     expect(second.built).to.equal(false)
     expect(await hasContracts(second)).to.equal(true)
     expect(await readdir(stateFolder)).to.have.length(1)
+  })
+
+  it('has one count of blocks, whenever one is mined while the state is loaded', async function () {
+    this.timeout(120_000)
+    await start()
+    const [kept = ''] = await readdir(stateFolder)
+    const state = await readFile(path.join(stateFolder, kept))
+    for (let count = 0; count < 8; count += 1) {
+      // A block each five milliseconds: many states are loaded while one is mined.
+      const anvil = await chainFrom(state, 0, ['--block-time', '0.005', '--mixed-mining', '--no-request-size-limit'])
+      if (!anvil) throw new Error('The state was refused.')
+      try {
+        for (let looks = 0; looks < 5; looks += 1) {
+          const before = Number(await anvil.rpc('eth_blockNumber'))
+          // NUMBER as contracts see it.
+          const seen = Number(await anvil.rpc('eth_call', { data: '0x4360005260206000f3' }, 'latest'))
+          expect(seen).to.be.within(before, Number(await anvil.rpc('eth_blockNumber')))
+        }
+      } finally {
+        await anvil.stop()
+      }
+    }
   })
 
   it('has the current time after loading, and a block per second without transactions', async () => {
