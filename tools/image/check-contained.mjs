@@ -136,7 +136,7 @@ export async function checkContained({ images: { devnet: image }, running, newFo
     await works(client, 'spy', server.container.output)
     const { body, text } = await inSpy(client, looksAround)
     expect(body.name, text).to.equal('PRICE_FAILED')
-    const { 'list the root folder': _, ...got } = JSON.parse(body.message)
+    const { 'list the root folder': _, ...got } = body.details
     expect(Object.keys(got)).to.have.length.above(8)
     for (const [what, outcome] of Object.entries(got)) expect(outcome, what).to.match(/^error: /)
   })
