@@ -1,5 +1,5 @@
 import type { At, Head, Json, Token, Types } from './family.ts'
-import type { Basis, Wanting } from './followed.ts'
+import type { Basis, MissingState } from './followed.ts'
 import type { Plan } from './rail.ts'
 
 /** Two tokens and the exact amount of one of them. Core has resolved symbols, side and slippage before. */
@@ -124,7 +124,7 @@ export interface FollowedPricing<F extends Types = Types> {
     states: readonly unknown[],
     head: Head,
     left: number,
-  ): Quote | { readonly wanting: readonly Wanting[] }
+  ): Quote | { readonly wanting: readonly MissingState[] }
   /**
    * What quotes depend on besides the states, such as the price of gas. Where it is equal at two blocks, equal states give equal quotes. Where
    * absent, each block may change quotes.

@@ -62,7 +62,7 @@ export interface Basis<F extends Types = Types> {
 }
 
 /** What must be known beyond a state, by its index in the basis: `load` gets it as `more`. */
-export interface Wanting {
+export interface MissingState {
   readonly index: number
   readonly more: unknown
 }

@@ -61,7 +61,7 @@ export type {
   Transaction,
 } from './chain.ts'
 export type { At, Family, Head, Json, Life, Log, IsolatedReading, RemoteReading, Token, Types } from './family.ts'
-export type { Basis, Followed, KnownOf, Wanting } from './followed.ts'
+export type { Basis, Followed, KnownOf, MissingState } from './followed.ts'
 export type { MarginAccount, MarginCLOB, MarginMove, MarginToken } from './order-books.ts'
 export { orderStates, orderTypes, timesInForce } from './order-books.ts'
 export type {
@@ -132,19 +132,19 @@ export type {
   Checked,
   FeeWish,
   GasTerms,
-  Look,
+  PollResult,
   OpenAttempt,
   Outline,
   Prepared,
   Rail,
-  Recall,
-  Reception,
+  CachedChecks,
+  BroadcastResult,
   RefusalMeaning,
   Sealed,
   Sent,
-  Sighting,
+  AttemptStatus,
   Signable,
-  Standing,
+  SequenceStatus,
   TakesPermit,
 } from './rail.ts'
 export { shownHost } from './chain.ts'

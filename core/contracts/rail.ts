@@ -1,6 +1,6 @@
 import type { SluiceError } from '../errors.ts'
 import type { At, Head, Json, Types } from './family.ts'
-import type { Basis, Wanting } from './followed.ts'
+import type { Basis, MissingState } from './followed.ts'
 import type { Permit } from './permit2.ts'
 
 /**
@@ -40,12 +40,12 @@ export type RefusalMeaning = 'slot-used' | 'slot-ahead' | 'underpriced' | 'outbi
  * The network's answer to signed bytes. `unclear`: it is unknown whether they were accepted. `landed`: the final result from an exchange that
  * executes at once; the bytes have no other effect, however often they are sent.
  */
-export type Reception =
+export type BroadcastResult =
   | { is: 'accepted'; landed?: { ok: boolean; receipt: Json; reason?: string } }
   | { is: 'refused' | 'unclear'; reason: string; meaning?: RefusalMeaning }
 
 /** An observation of an open attempt. Without blocks, `blockNumber` is -1, and `depth` is 1 once the result is final. */
-export type Sighting = { id: string } &
+export type AttemptStatus = { id: string } &
   /** `underpriced`: it pays too little for the next block, so nodes may refuse it. `next`: nothing before it is to be mined. */
   (
     | { is: 'unseen'; underpriced?: boolean; next?: boolean }
@@ -84,7 +84,7 @@ export interface Prepared<I extends Json = Json, Fees extends Json = Json> {
 }
 
 /** The status of a slot: the chain is past it, the node has a pending transaction on it, or it is free. */
-export type Standing = 'past' | 'taken' | 'free'
+export type SequenceStatus = 'past' | 'taken' | 'free'
 
 /** An attempt that is polled. */
 export interface OpenAttempt<A = string, Slot extends Json = Json, Fees extends Json = Json> {
@@ -104,8 +104,8 @@ export interface OpenAttempt<A = string, Slot extends Json = Json, Fees extends 
 }
 
 /** The result of one poll. An attempt that the node did not answer about has no observation. */
-export interface Look<A = string, Synced extends Json = Json> {
-  sightings: readonly Sighting[]
+export interface PollResult<A = string, Synced extends Json = Json> {
+  sightings: readonly AttemptStatus[]
   synced: ReadonlyMap<A, Synced>
 }
 
@@ -142,7 +142,7 @@ export interface TakesPermit<I extends Json = Json> {
 }
 
 /** Checks from memory, which the server updates with each block, for steps like those that were simulated before. Pure. */
-export interface Recall<I extends Json = Json, A = string, Synced extends Json = Json, Fees extends Json = Json> {
+export interface CachedChecks<I extends Json = Json, A = string, Synced extends Json = Json, Fees extends Json = Json> {
   /** The states that such a check depends on; undefined where only the network can check the steps. */
   basis(steps: readonly I[], needs: readonly Need<A>[], from: A): readonly Basis[] | undefined
   /**
@@ -156,7 +156,7 @@ export interface Recall<I extends Json = Json, A = string, Synced extends Json =
     wish: FeeWish,
     states: readonly unknown[],
     head: Head,
-  ): Checked<I, Synced, Fees> | { readonly wanting: readonly Wanting[] } | undefined
+  ): Checked<I, Synced, Fees> | { readonly wanting: readonly MissingState[] } | undefined
 }
 
 /**
@@ -184,7 +184,7 @@ export interface Rail<I extends Json = Json, A = string, Slot extends Json = Jso
     at: At,
   ): Promise<Checked<I, Synced, Fees>>
   /** Absent where every check must ask the network. */
-  readonly recall?: Recall<I, A, Synced, Fees>
+  readonly recall?: CachedChecks<I, A, Synced, Fees>
   /** The maximum that a step can take of the native coin, in smallest units: its value and its fees. */
   cost(step: I, fees: Fees): bigint
   sync(from: A, at: At): Promise<Synced>
@@ -201,7 +201,7 @@ export interface Rail<I extends Json = Json, A = string, Slot extends Json = Jso
   slotsFrom(synced: Synced, nonce: number, count: number): readonly Slot[]
   /** The number of a slot; unique among held slots. */
   nonceOf(slot: Slot): number
-  standing(synced: Synced, slot: Slot): Standing
+  standing(synced: Synced, slot: Slot): SequenceStatus
   /** Empty slots that block the `waiting` ones: not held by this server, and not used by the last observation. */
   gaps(known: Synced, news: Synced, held: readonly Slot[], waiting: readonly Slot[]): readonly Slot[]
   draft(what: Pick<Prepared<I, Fees>, 'step' | 'fees'>, slot: Slot): Signable
@@ -214,9 +214,9 @@ export interface Rail<I extends Json = Json, A = string, Slot extends Json = Jso
    */
   readonly transferGas?: bigint
   /** Sends the bytes; may be repeated. Never rejects: every answer of the network is a result. */
-  send(sealed: Sent, at: At): Promise<Reception>
+  send(sealed: Sent, at: At): Promise<BroadcastResult>
   /** Polls all open attempts in one batch. */
-  look(open: readonly OpenAttempt<A, Slot, Fees>[], head: Head, at: At): Promise<Look<A, Synced>>
+  look(open: readonly OpenAttempt<A, Slot, Fees>[], head: Head, at: At): Promise<PollResult<A, Synced>>
   /** Present where `check` knows `withPermit`. Since 1.1. */
   readonly permits?: {
     /** The signature as the contract takes it, in hexadecimal. @throws Error unless it is the owner's, of this permit */

@@ -1,6 +1,6 @@
 // Quotes of one request that are all of one block, however many blocks come while pools are read for them.
 import { abortable, pause } from '../async.ts'
-import type { At, Head, KnownOf, Wanting } from '../contracts/index.ts'
+import type { At, Head, KnownOf, MissingState } from '../contracts/index.ts'
 import { SluiceError } from '../errors.ts'
 import type { Bundle, BundlePart, StateSnapshot } from './tracked-states.ts'
 
@@ -9,7 +9,7 @@ export interface PinnedStates {
   /** Another object after each read. */
   readonly snapshot: StateSnapshot
   /** Reads what quotes found missing, after the same block: together for all that ask in one turn of the event loop. */
-  readMore(missing: readonly Wanting[], at: At): Promise<void>
+  readMore(missing: readonly MissingState[], at: At): Promise<void>
 }
 
 /** One request's view of the states in memory: the first quote of a pair decides after which block the others are computed. */
@@ -33,7 +33,7 @@ export class OneBlock {
 
 function pinnedStates(parts: readonly BundlePart[], first: StateSnapshot): PinnedStates {
   let snapshot = first
-  let wanted: Wanting[] = []
+  let wanted: MissingState[] = []
   /** Of all that ask in this turn. */
   let next: Promise<void> | undefined
   /** One after the other: each keeps what those before it read. */
@@ -67,7 +67,7 @@ const retryMs = 100
 async function loadMore(
   parts: readonly BundlePart[],
   { states, head }: StateSnapshot,
-  missing: readonly Wanting[],
+  missing: readonly MissingState[],
   at: At,
 ): Promise<StateSnapshot> {
   const read = [...states]

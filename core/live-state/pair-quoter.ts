@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isAbort } from '../async.ts'
-import type { At, FollowedPricing, Quote, QuoteChoice, Swap, Wanting } from '../contracts/index.ts'
+import type { At, FollowedPricing, Quote, QuoteChoice, Swap, MissingState } from '../contracts/index.ts'
 import { MissingReads, readsAfterFirst } from '../contracts/followed.ts'
 import { SluiceError, type ErrorName } from '../errors.ts'
 import type { OneBlock, PinnedStates } from './one-block.ts'
@@ -92,7 +92,7 @@ export function createPairQuoter(pricing: FollowedPricing, choice: QuoteChoice, 
   }
 
   async function load(swap: Swap, question: string, at: At): Promise<Quote> {
-    const missing = new MissingReads<Wanting>()
+    const missing = new MissingReads<MissingState>()
     for (;;) {
       const snapshot = bundle.peek() ?? (await bundle.read(at))
       use(snapshot)
@@ -113,7 +113,7 @@ export function createPairQuoter(pricing: FollowedPricing, choice: QuoteChoice, 
     swap: Swap,
     question: string,
     at: At,
-    missing = new MissingReads<Wanting>(),
+    missing = new MissingReads<MissingState>(),
   ): Quote | Promise<Quote> {
     const { snapshot } = pinned
     if (snapshot === bundle.peek()) {
@@ -134,7 +134,7 @@ export function createPairQuoter(pricing: FollowedPricing, choice: QuoteChoice, 
   function quoteOrRefuse(
     { states, head }: StateSnapshot,
     swap: Swap,
-    { left, known }: MissingReads<Wanting>,
+    { left, known }: MissingReads<MissingState>,
   ): ReturnType<FollowedPricing['quote']> {
     try {
       return pricing.quote(swap, choice, states, head, left)

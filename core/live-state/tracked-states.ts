@@ -1,7 +1,7 @@
 // The states of one network that are kept in memory: by exchange and key, with their last versions, and bundles that are read together.
 import { isDeepStrictEqual } from 'node:util'
 import { createBackoff, type Backoff, abortable } from '../async.ts'
-import type { Followed, Head, HeadChanges, Interest, At, Wanting } from '../contracts/index.ts'
+import type { Followed, Head, HeadChanges, Interest, At, MissingState } from '../contracts/index.ts'
 import { SluiceError } from '../errors.ts'
 import { payerOf, type Payer } from '../fair-turns.ts'
 import type { HistoryBlock } from './blocks.ts'
@@ -335,9 +335,9 @@ export interface Bundle {
   /** Keeps the states in memory until the returned function is called. @throws SluiceError OVERLOADED if there is no room */
   hold(): () => void
   /** Loads some states again, with what a reader found missing in them. */
-  loadMissing(missing: readonly Wanting[], at: At): Promise<void>
+  loadMissing(missing: readonly MissingState[], at: At): Promise<void>
   /** Later loads do not ask for it again. The states keep what they know. */
-  forgetMissing(missing: readonly Wanting[]): void
+  forgetMissing(missing: readonly MissingState[]): void
 }
 
 /** What a bundle uses of the synchroniser of its network. */

@@ -1,5 +1,5 @@
 import { pause, withDeadline } from '../async.ts'
-import type { Json, Log, Rail, Reception, Sent } from '../contracts/index.ts'
+import type { Json, Log, Rail, BroadcastResult, Sent } from '../contracts/index.ts'
 import { StoreUnavailable } from '../store/store.ts'
 import { isFinal, signerOf, txHashOf, type Attempt, type Entry } from './entry.ts'
 import type { AttemptTimes } from './lifecycle.ts'
@@ -172,12 +172,12 @@ export function createBroadcast({ target, recorder, onFinal, closing, log, times
 }
 
 /** The relays of a private one may have left the settings since it was signed: no node gets it then. */
-const sendOn = async (rail: Rail, sent: Sent, signal: AbortSignal): Promise<Reception> =>
+const sendOn = async (rail: Rail, sent: Sent, signal: AbortSignal): Promise<BroadcastResult> =>
   sent.privateOnly && !rail.sendsPrivately
     ? { is: 'unclear', reason: 'it goes to private relays only, and the network has none now: set privateUrls in conf/chains' }
     : rail.send(sent, { signal })
 
-function withBroadcastResult(entry: Entry, id: string, result: Reception, nowMs: number): Entry {
+function withBroadcastResult(entry: Entry, id: string, result: BroadcastResult, nowMs: number): Entry {
   const { reason, meaning: refused } = result.is === 'accepted' ? {} : result
   const attempts = entry.attempts.map((each) => (each.id === id ? { ...withSend(each, nowMs), refused } : each))
   if (result.is === 'accepted' && result.landed && !isFinal(entry)) return withImmediateResult({ ...entry, attempts }, id, result.landed)

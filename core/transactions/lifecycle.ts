@@ -1,10 +1,10 @@
-import type { Head, Json, Sighting } from '../contracts/index.ts'
+import type { Head, Json, AttemptStatus } from '../contracts/index.ts'
 import { isFinal, type Attempt, type Entry } from './entry.ts'
 
 /** What one poll observed of an entry. */
 export interface LifecycleInput {
   /** By attempt id. Attempts without an observation are missing. */
-  observations: ReadonlyMap<string, Sighting>
+  observations: ReadonlyMap<string, AttemptStatus>
   /** `gone`: the transaction that was to replace it is final, but did not replace it. */
   competing?: CompetingTransaction | 'gone'
   /** The block of the poll. */
@@ -130,7 +130,7 @@ const withoutReplacement = (entry: Entry): Entry => (entry.replacedBy === undefi
 const notDead = { deadLooks: 0, deadSince: undefined }
 
 /** @param confirmations that make it final; undefined if nothing does yet */
-function asLanded(entry: Entry, landed: Sighting & { is: 'landed' }, confirmations: number | undefined): Entry {
+function asLanded(entry: Entry, landed: AttemptStatus & { is: 'landed' }, confirmations: number | undefined): Entry {
   const { id, ok, blockNumber, blockHash, depth, receipt } = landed
   const isSameBlock = entry.landed?.id === id && entry.landed.blockHash === blockHash
   const mined: Entry = {
@@ -162,7 +162,7 @@ function asContested(entry: Entry): Entry {
   return { ...withoutBlock(entry), seen: 'lost' }
 }
 
-function asDead(entry: Entry, dead: readonly (Sighting & { is: 'dead' })[], { head, confirmations }: LifecycleInput): Entry {
+function asDead(entry: Entry, dead: readonly (AttemptStatus & { is: 'dead' })[], { head, confirmations }: LifecycleInput): Entry {
   const by = dead.find((each) => each.by !== undefined)?.by
   const deadLooks = entry.deadLooks + 1
   const deadSince = entry.deadSince ?? Number(head.number)
@@ -188,7 +188,7 @@ function asExpired(entry: Entry): Entry {
   }
 }
 
-function asPending(entry: Entry, observed: readonly Sighting[]): Entry {
+function asPending(entry: Entry, observed: readonly AttemptStatus[]): Entry {
   const isUnderpriced = observed.every((each) => each.is !== 'pending' || each.underpriced)
   return {
     ...withoutBlock(entry),

@@ -1,4 +1,4 @@
-import { SluiceError, type Json, type Rail, type Standing } from '../contracts/index.ts'
+import { SluiceError, type Json, type Rail, type SequenceStatus } from '../contracts/index.ts'
 import { txHashOf, type Kind } from './entry.ts'
 import type { Recorder } from './journal/journal.ts'
 import { orTimeout, timedOutBeforeSigning, type TransactionTarget } from './submit-request.ts'
@@ -27,7 +27,7 @@ export interface NonceQueue {
   /** Whether one of the pending transactions is private. */
   hasPrivate(): boolean
   /** What an attempt would meet: the chain is past it, another transaction is pending, or it is free. */
-  statusOf(of: { sequence: Json } | { nonce: number }): Standing
+  statusOf(of: { sequence: Json } | { nonce: number }): SequenceStatus
   /** The request that is signing with a nonce, or with the lowest one that any request is signing with. */
   signingOn(nonce?: number): { nonce: number; requestId: string } | undefined
   /**

@@ -9,7 +9,7 @@ import {
   type Permit,
   type Plan,
   type Prepared,
-  type Reception,
+  type BroadcastResult,
   type Signable,
   type TakesPermit,
   type VenuePlan,
@@ -128,7 +128,7 @@ export function gasOf(prepared: readonly Pick<Prepared, 'gas'>[]): GasTerms {
   return { gasPriceRaw: 0n, ...prepared[0]?.gas, gasLimit: sum('gasLimit'), gasCostRaw: sum('gasCostRaw') }
 }
 
-export type ImmediateResult = NonNullable<Extract<Reception, { is: 'accepted' }>['landed']>
+export type ImmediateResult = NonNullable<Extract<BroadcastResult, { is: 'accepted' }>['landed']>
 
 /** @returns the signature's bytes. A rejection means that no signature was made */
 export type Sign = (request: SignatureRequest) => Promise<Uint8Array>

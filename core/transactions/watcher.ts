@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { linkAbort, pause, withDeadline, withTimeout } from '../async.ts'
-import type { Head, Json, Log, Sighting } from '../contracts/index.ts'
+import type { Head, Json, Log, AttemptStatus } from '../contracts/index.ts'
 import { StoreUnavailable } from '../store/store.ts'
 import type { Broadcast } from './attempts.ts'
 import { isFinal, railOf, signerOf, type Entry } from './entry.ts'
@@ -56,7 +56,7 @@ export interface Watcher {
 /** What one poll observed of all open entries. */
 interface PollResult {
   head: Head
-  observations: ReadonlyMap<string, Sighting>
+  observations: ReadonlyMap<string, AttemptStatus>
   competingOf: CompetingOf
 }
 

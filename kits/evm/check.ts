@@ -7,7 +7,7 @@ import {
   type Token,
   type Head,
   type Permit,
-  type Recall,
+  type CachedChecks,
   type TakesPermit,
 } from '../../core/contracts/index.ts'
 import { type RpcAnswer } from '../nodes/dialect.ts'
@@ -303,7 +303,7 @@ export function createCacheCheck(
   options: EvmRailOptions,
   gasLimits: Pick<GasLimitCache, 'limitOf'>,
   reader: Pick<EvmReader, 'read' | 'wrapped'>,
-): Recall<EvmIntent, string, NonceCounts, EvmFees> {
+): CachedChecks<EvmIntent, string, NonceCounts, EvmFees> {
   const { rpc, coinToken, policy, feeCapRaw, knownTipRaw, nativeCurrency } = options
   const accounts = followedAccounts(rpc)
   const holdings = createHoldings(reader)

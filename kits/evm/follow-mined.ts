@@ -1,5 +1,5 @@
 // Follows open transactions by the blocks that are read anyway. A node is asked for a transaction only if its blocks do not tell.
-import type { At, Head, Look, OpenAttempt, Sighting } from '../../core/contracts/index.ts'
+import type { At, Head, PollResult, OpenAttempt, AttemptStatus } from '../../core/contracts/index.ts'
 import type { Rpc } from '../nodes/rpc.ts'
 import { isSameHex } from './encoding.ts'
 import type { EvmFees } from './fees.ts'
@@ -45,14 +45,14 @@ interface Mined {
 }
 
 /** Undefined if the transaction has to be asked for by itself; `later` if the node has no receipt of it yet. */
-type Observation = Sighting | 'later' | undefined
+type Observation = AttemptStatus | 'later' | undefined
 
 export interface MinedFollower {
   /** Call before the bytes are sent, and the returned function with whether a node has accepted them. */
   sending(id: string): (isAccepted: boolean) => void
   /** How many transactions of an account are in blocks, as a node said. */
   noteCount(from: string, latest: number): void
-  look(open: readonly Attempt[], head: Head, at: At): Promise<Look<string, NonceCounts>>
+  look(open: readonly Attempt[], head: Head, at: At): Promise<PollResult<string, NonceCounts>>
 }
 
 interface FollowerOptions {
@@ -148,7 +148,7 @@ export function createMinedFollower({ rpc, blocks, poll, blockMs }: FollowerOpti
     return observations
   }
 
-  async function ask(open: readonly Attempt[], head: Head, at: At): Promise<Look<string, NonceCounts>> {
+  async function ask(open: readonly Attempt[], head: Head, at: At): Promise<PollResult<string, NonceCounts>> {
     if (open.length === 0) return { sightings: [], synced: new Map() }
     const result = await poll(open, head, at)
     for (const [from, { latest }] of result.synced) nextNonces.set(from.toLowerCase(), latest)
@@ -206,7 +206,7 @@ const slotName = ({ from, slot }: Attempt) => `${from.toLowerCase()}/${slot}`
 const depthOf = ({ block }: Mined, head: RecentBlock) => Number(head.number - block.number) + 1
 
 /** The journal has the receipt. One that failed is asked for again until its reason is known. */
-function fromJournal(mined: Mined, head: RecentBlock): Sighting | undefined {
+function fromJournal(mined: Mined, head: RecentBlock): AttemptStatus | undefined {
   const { id, landed } = mined.attempt
   if (!landed || (!landed.ok && landed.reason === undefined)) return undefined
   const { ok, blockNumber, blockHash, receipt, reason } = landed
@@ -223,7 +223,7 @@ function fromJournal(mined: Mined, head: RecentBlock): Sighting | undefined {
 }
 
 /** Undefined if it failed, or if the receipt is of another transaction or of another block. */
-function fromReceipt(mined: Mined, head: RecentBlock, raw: unknown): Sighting | undefined {
+function fromReceipt(mined: Mined, head: RecentBlock, raw: unknown): AttemptStatus | undefined {
   const { attempt, block } = mined
   const receipt = readReceipt(raw)
   if (receipt?.status !== 1 || !isSameHex(receipt.transactionHash, attempt.id) || !isSameHex(receipt.blockHash, block.hash))

@@ -2,7 +2,7 @@ import { speaksOfLimit } from '../nodes/faults.ts'
 import { resultOf, type Rpc } from '../nodes/rpc.ts'
 import { verifyAuthorization } from 'ethers/hash'
 import { toQuantity } from 'ethers/utils'
-import type { Standing, At } from '../../core/contracts/index.ts'
+import type { SequenceStatus, At } from '../../core/contracts/index.ts'
 import { isSameHex, numberOf, quantityOf } from './encoding.ts'
 import { saysLostState } from './node-errors.ts'
 import { isObject } from '../../core/json.ts'
@@ -61,7 +61,7 @@ export function noncesFrom(first: number, count: number): readonly number[] {
   return Array.from({ length: count }, (_, index) => first + index)
 }
 
-export function nonceStatus({ latest, pending }: NonceCounts, nonce: number): Standing {
+export function nonceStatus({ latest, pending }: NonceCounts, nonce: number): SequenceStatus {
   if (nonce < latest) return 'past'
   return nonce < pending ? 'taken' : 'free'
 }

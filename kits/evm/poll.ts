@@ -1,5 +1,5 @@
 import { toQuantity } from 'ethers/utils'
-import { SluiceError, type At, type Head, type Look, type Sighting, type OpenAttempt } from '../../core/contracts/index.ts'
+import { SluiceError, type At, type Head, type PollResult, type AttemptStatus, type OpenAttempt } from '../../core/contracts/index.ts'
 import { type RpcAnswer } from '../nodes/dialect.ts'
 import { speaksOfLimit } from '../nodes/faults.ts'
 import { createBoundedCache } from '../nodes/rails.ts'
@@ -15,7 +15,7 @@ import { isObject } from '../../core/json.ts'
 
 type Attempt = Omit<OpenAttempt<string, number, EvmFees>, 'step'>
 
-type Landed = Sighting & { is: 'landed' }
+type Landed = AttemptStatus & { is: 'landed' }
 
 /**
  * The attempt is in no block and in no mempool, and the nonce count at the final block is beyond its nonce: something else seems to have
@@ -30,7 +30,7 @@ interface AttemptObservation {
   tx: unknown
   receipt: unknown
   /** Undefined where the answers say nothing. */
-  sighting: Sighting | NonceTaken | undefined
+  sighting: AttemptStatus | NonceTaken | undefined
 }
 
 /** Nodes and providers take up to a thousand calls in a batch (geth `--rpc.batch-request-limit`). An attempt takes two. */
@@ -49,8 +49,8 @@ export function createPoll(rpc: Rpc, confirmations: number) {
   const nonceUsers = createBoundedCache<NonceUser>()
   const isFinal = (sighting: AttemptObservation['sighting']) => sighting?.is === 'landed' && sighting.depth >= confirmations
 
-  return async function poll(open: readonly Attempt[], head: Head, at: At): Promise<Look<string, NonceCounts>> {
-    const sightings: Sighting[] = []
+  return async function poll(open: readonly Attempt[], head: Head, at: At): Promise<PollResult<string, NonceCounts>> {
+    const sightings: AttemptStatus[] = []
     const synced = new Map<string, NonceCounts>()
     for (let start = 0; start < open.length; start += attemptsPerBatch) {
       const part = await pollBatch(open.slice(start, start + attemptsPerBatch), head, at)
@@ -60,7 +60,7 @@ export function createPoll(rpc: Rpc, confirmations: number) {
     return { sightings, synced }
   }
 
-  async function pollBatch(open: readonly Attempt[], head: Head, at: At): Promise<Look<string, NonceCounts>> {
+  async function pollBatch(open: readonly Attempt[], head: Head, at: At): Promise<PollResult<string, NonceCounts>> {
     const owners = [...new Set(open.map(({ from }) => from))]
     const finalBlock = Math.max(0, Number(head.number) - (confirmations - 1))
     const [block, ...answers] = await rpc.batch(
@@ -124,7 +124,7 @@ export function createPoll(rpc: Rpc, confirmations: number) {
   }
 
   /** Adds the reasons of those that failed. */
-  async function withReasons(observed: readonly AttemptObservation[], at: At): Promise<readonly Sighting[]> {
+  async function withReasons(observed: readonly AttemptObservation[], at: At): Promise<readonly AttemptStatus[]> {
     const keyOf = ({ id, blockHash }: Landed) => `${id}/${blockHash}`
     const unexplained = observed
       .flatMap(({ tx, receipt, sighting }) =>
@@ -151,7 +151,7 @@ function unanswered(error: unknown): undefined {
   if (!(error instanceof SluiceError)) throw error
 }
 
-function sightingBy(user: NonceUser, { id }: Attempt): Sighting | undefined {
+function sightingBy(user: NonceUser, { id }: Attempt): AttemptStatus | undefined {
   if (user.is === 'contradiction') return { id, is: 'unseen', underpriced: false }
   if (user.is === 'unknown') return { id, is: 'dead' }
   // The attempt itself is in a block: the node gives its receipt at the next poll.
@@ -181,7 +181,7 @@ function observe(
   counts: OwnerCounts | undefined,
   receipt: RpcAnswer | undefined,
   tx: RpcAnswer | undefined,
-): Sighting | NonceTaken | undefined {
+): AttemptStatus | NonceTaken | undefined {
   if (!receipt || !tx || receipt.error || tx.error) return undefined
   if (receipt.result !== null) {
     const read = readReceipt(receipt.result)

@@ -1,7 +1,7 @@
 import { Signature } from 'ethers/crypto'
 import { Transaction } from 'ethers/transaction'
 import { getBytes, hexlify } from 'ethers/utils'
-import type { At, Head, Rail, Prepared, Sealed, Sent, Signable, Reception, RefusalMeaning } from '../../core/contracts/index.ts'
+import type { At, Head, Rail, Prepared, Sealed, Sent, Signable, BroadcastResult, RefusalMeaning } from '../../core/contracts/index.ts'
 import type { RpcAnswer } from '../nodes/dialect.ts'
 import { quoteNode } from '../nodes/faults.ts'
 import { invalidAnswer, resultOf, sendToAll, type Rpc } from '../nodes/rpc.ts'
@@ -138,7 +138,7 @@ function seal({ bytes }: Signable, signature: Uint8Array): Sealed {
 }
 
 /** Sends the same bytes to every node, or to every relay where they are to be private. It is enough that one of them has them. */
-export function send(rpc: Rpc, { id, raw, privateOnly }: Sent, at: At): Promise<Reception> {
+export function send(rpc: Rpc, { id, raw, privateOnly }: Sent, at: At): Promise<BroadcastResult> {
   const isAccepted = (result: unknown) => String(result).toLowerCase() === id.toLowerCase()
   return sendToAll(rpc, { id, raw: hexlify(raw), privateOnly }, { isAccepted, error: broadcastResultOf }, at)
 }
@@ -158,7 +158,7 @@ const broadcastResults: Readonly<Record<Exclude<ErrorMeaning, 'known'>, { is: 'r
   reverted: { is: 'unclear' },
 }
 
-function broadcastResultOf(error: NonNullable<RpcAnswer['error']>): Reception {
+function broadcastResultOf(error: NonNullable<RpcAnswer['error']>): BroadcastResult {
   const meaning = sendErrorMeaning(error)
   if (meaning === 'known') return { is: 'accepted' }
   const reason = quoteNode(error.message)

@@ -5,7 +5,7 @@ import {
   type Log,
   type NodeState,
   SluiceError,
-  type Reception,
+  type BroadcastResult,
   type RefusalMeaning,
   type Head,
 } from '../../core/contracts/index.ts'
@@ -376,11 +376,11 @@ function nodeRefused(rpc: ReadRpc, method: string, error: NonNullable<RpcAnswer[
 interface BroadcastAnswerReader {
   /** Whether the result says that the node has them. */
   isAccepted(result: unknown): boolean
-  error(error: NonNullable<RpcAnswer['error']>): Reception
+  error(error: NonNullable<RpcAnswer['error']>): BroadcastResult
 }
 
 /** Sends signed bytes to every node. One that accepts them is enough. Never rejects. */
-export async function sendToAll(rpc: Rpc, signed: SignedBytes, reader: BroadcastAnswerReader, at: At): Promise<Reception> {
+export async function sendToAll(rpc: Rpc, signed: SignedBytes, reader: BroadcastAnswerReader, at: At): Promise<BroadcastResult> {
   try {
     return combine((await rpc.broadcast(signed, at)).map((answer) => receptionOf(answer, reader)))
   } catch (error) {
@@ -388,7 +388,7 @@ export async function sendToAll(rpc: Rpc, signed: SignedBytes, reader: Broadcast
   }
 }
 
-function receptionOf(answer: BroadcastAnswer, reader: BroadcastAnswerReader): Reception {
+function receptionOf(answer: BroadcastAnswer, reader: BroadcastAnswerReader): BroadcastResult {
   if ('unreachable' in answer) return { is: 'unclear', reason: answer.unreachable }
   if (answer.error) return reader.error(answer.error)
   if (reader.isAccepted(answer.result)) return { is: 'accepted' }
@@ -399,7 +399,7 @@ function receptionOf(answer: BroadcastAnswer, reader: BroadcastAnswerReader): Re
 }
 
 /** A refusal counts only when every node refuses: a node that did not answer may have accepted the bytes. */
-function combine(receptions: readonly Reception[]): Reception {
+function combine(receptions: readonly BroadcastResult[]): BroadcastResult {
   const others = receptions.flatMap((each) => (each.is === 'accepted' ? [] : each))
   if (others.length < receptions.length) return { is: 'accepted' }
   const is = others.length > 0 && others.every((each) => each.is === 'refused') ? 'refused' : 'unclear'

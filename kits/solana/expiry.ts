@@ -1,4 +1,4 @@
-import { SluiceError, type At, type Json, type Log, type OpenAttempt, type Sighting } from '../../core/contracts/index.ts'
+import { SluiceError, type At, type Json, type Log, type OpenAttempt, type AttemptStatus } from '../../core/contracts/index.ts'
 import { type RpcAnswer, type RpcCall } from '../nodes/dialect.ts'
 import type { Ask, Rpc } from '../nodes/rpc.ts'
 import { accountsCalls, readAccount } from './accounts.ts'
@@ -45,7 +45,7 @@ export function createExpiryProofs({ rpc, log, network, minSlotMs }: ExpiryOptio
   let hasWarned = false
   let nextIndex = 0
 
-  return async function prove(suspects: readonly Attempt[], at: At): Promise<readonly Sighting[]> {
+  return async function prove(suspects: readonly Attempt[], at: At): Promise<readonly AttemptStatus[]> {
     const asked = nextSuspects(suspects)
     if (asked.length === 0) return []
     const byNode = await rpc.onEveryNode((ask) => judge(asked, ask), at).catch(noAnswers)
@@ -79,7 +79,7 @@ export function createExpiryProofs({ rpc, log, network, minSlotMs }: ExpiryOptio
     return [...suspects.slice(from), ...suspects.slice(0, from)].slice(0, maxProofs)
   }
 
-  function sightingOf({ id, slot }: Attempt, verdicts: readonly Verdict[]): Sighting {
+  function sightingOf({ id, slot }: Attempt, verdicts: readonly Verdict[]): AttemptStatus {
     if (verdicts.includes('over') && !verdicts.includes('alive')) return isDurableNonce(slot) ? { id, is: 'dead' } : { id, is: 'expired' }
     if (verdicts.length > 0 && verdicts.every((each) => each === 'unable') && !hasWarned) {
       hasWarned = true
@@ -225,7 +225,7 @@ export function createElapsed(
 }
 
 /** The observations that need nothing more. A landed attempt still needs its receipt, and an expired one its proof. */
-export function certainSighting(id: string, { is }: Observation): Sighting | undefined {
+export function certainSighting(id: string, { is }: Observation): AttemptStatus | undefined {
   if (is === 'near') return { id, is: 'pending', underpriced: false }
   return is === 'waits' ? { id, is: 'pending', underpriced: false, kept: false } : undefined
 }

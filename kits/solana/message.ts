@@ -16,7 +16,7 @@ import {
   setTransactionMessageFeePayer,
   setTransactionMessageLifetimeUsingBlockhash,
 } from '@solana/kit'
-import { type Prepared, type Sealed, type Signable, SluiceError, type Json, type At, type Reception } from '../../core/contracts/index.ts'
+import { type Prepared, type Sealed, type Signable, SluiceError, type Json, type At, type BroadcastResult } from '../../core/contracts/index.ts'
 import { type RpcAnswer, type RpcCall } from '../nodes/dialect.ts'
 import { quoteNode } from '../nodes/faults.ts'
 import { invalidAnswer, resultOf, sendToAll, type Rpc } from '../nodes/rpc.ts'
@@ -118,12 +118,12 @@ const invalid: ReadonlySet<number> = new Set([
 ])
 
 /** Sends the same bytes to every node. One that accepts them is enough. Nodes do not keep what no leader takes. */
-export function send(rpc: Rpc, { id, raw }: Sealed, at: At): Promise<Reception> {
+export function send(rpc: Rpc, { id, raw }: Sealed, at: At): Promise<BroadcastResult> {
   const signed = { id, raw: Buffer.from(raw).toString('base64') }
   return sendToAll(rpc, signed, { isAccepted: (result) => result === id, error: receptionOf }, at)
 }
 
-function receptionOf({ code, message }: NonNullable<RpcAnswer['error']>): Reception {
+function receptionOf({ code, message }: NonNullable<RpcAnswer['error']>): BroadcastResult {
   const reason = quoteNode(message)
   // With any other error, the node may have passed them on.
   return invalid.has(code) ? { is: 'refused', reason, meaning: 'invalid' } : { is: 'unclear', reason }

@@ -1,4 +1,4 @@
-import type { At, Head, Look, Sighting, Json } from '../../core/contracts/index.ts'
+import type { At, Head, PollResult, AttemptStatus, Json } from '../../core/contracts/index.ts'
 import type { RpcAnswer } from '../nodes/dialect.ts'
 import { createBoundedCache } from '../nodes/rails.ts'
 import { resultOf, type Rpc } from '../nodes/rpc.ts'
@@ -42,7 +42,7 @@ export function createPoll(options: PollOptions) {
   const elapsedMs = createElapsed()
   const proofs = createExpiryProofs(options, elapsedMs)
 
-  return async function poll(open: readonly Attempt[], _head: Head, at: At): Promise<Look<string, SolanaSyncState>> {
+  return async function poll(open: readonly Attempt[], _head: Head, at: At): Promise<PollResult<string, SolanaSyncState>> {
     const owners = [...new Set(open.map(({ from }) => from))]
     const ownNonces = owners.flatMap((owner) => durableNonces[owner] ?? [])
     const usedNonces = nonceAccountsOf(open)
@@ -106,7 +106,7 @@ export function createPoll(options: PollOptions) {
     )
   }
 
-  async function landed(observed: readonly ObservedAttempt[], at: At): Promise<readonly Sighting[]> {
+  async function landed(observed: readonly ObservedAttempt[], at: At): Promise<readonly AttemptStatus[]> {
     const found = observed.flatMap(({ attempt: { id }, observation }) => (observation.is === 'landed' ? { id, ...observation } : []))
     return receipts(found, at).catch(noAnswers)
   }
@@ -138,7 +138,7 @@ function createReceipts(rpc: Rpc) {
   const triesOf = (each: LandedAttempt) => failedTries.get(keyOf(each)) ?? 0
   const isUnknown = (each: LandedAttempt) => !known.get(keyOf(each))
 
-  return async function withReceipts(found: readonly LandedAttempt[], at: At): Promise<readonly Sighting[]> {
+  return async function withReceipts(found: readonly LandedAttempt[], at: At): Promise<readonly AttemptStatus[]> {
     const unknown = found
       .filter((each) => isUnknown(each) && triesOf(each) < maxTries)
       .toSorted((a, b) => triesOf(a) - triesOf(b))
@@ -169,7 +169,7 @@ function createReceipts(rpc: Rpc) {
 const callsFor = (found: readonly LandedAttempt[]) =>
   found.map(({ id }) => ({ method: 'getTransaction', params: [id, transactionOptions] }))
 
-function landedSighting({ id, slot, depth }: LandedAttempt, receipt: SolanaReceipt | undefined): Sighting {
+function landedSighting({ id, slot, depth }: LandedAttempt, receipt: SolanaReceipt | undefined): AttemptStatus {
   if (!receipt) return { id, is: 'pending', underpriced: false }
   const ok = receipt.status === 1
   return { id, is: 'landed', ok, blockNumber: slot, depth, receipt, ...(!ok && { reason: failureReason(receipt.err, receipt.logs) }) }

@@ -1,5 +1,5 @@
 import { NonceState, SYSTEM_PROGRAM_ADDRESS, getNonceDecoder, getNonceSize } from '@solana-program/system'
-import { badFields, SluiceError, type Standing, type At } from '../../core/contracts/index.ts'
+import { badFields, SluiceError, type SequenceStatus, type At } from '../../core/contracts/index.ts'
 import { type RpcAnswer, type RpcCall } from '../nodes/dialect.ts'
 import { invalidAnswer, resultOf, type Rpc } from '../nodes/rpc.ts'
 import { accountsCalls, readAccounts, tryDecode } from './accounts.ts'
@@ -78,7 +78,7 @@ export function durableNonceSequences({ durable }: SolanaSyncState, nonce: numbe
 }
 
 /** A transaction on a durable nonce is past once the nonce has another value. Others do not depend on each other. */
-export function sequenceStatus({ durable, landed = [] }: SolanaSyncState, slot: SolanaSequence): Standing {
+export function sequenceStatus({ durable, landed = [] }: SolanaSyncState, slot: SolanaSequence): SequenceStatus {
   if (!isDurableNonce(slot)) return landed.includes(slot.number) ? 'past' : 'free'
   const now = durable.find(({ account }) => account === slot.nonceAccount)
   return now === undefined || now.nonce === slot.nonce ? 'free' : 'past'

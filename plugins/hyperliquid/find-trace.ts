@@ -1,4 +1,4 @@
-import type { At, Look, OpenAttempt, Sighting } from 'sluice/plugin'
+import type { At, PollResult, OpenAttempt, AttemptStatus } from 'sluice/plugin'
 import { isTracedStep, type Trace, type TracedStep } from './actions.ts'
 import type { ExchangeClock, QueryInfo } from './api.ts'
 import { compare } from 'sluice/decimal'
@@ -26,7 +26,7 @@ export function createPoll({ queryInfo, clock, used, updates }: PollParts) {
   const findTrace = createTraceFinder({ queryInfo, clock, used })
   let from = 0
 
-  async function observe(id: string, step: TracedStep, { nonce }: Sequence, nowMs: Promise<number>, at: At): Promise<Sighting> {
+  async function observe(id: string, step: TracedStep, { nonce }: Sequence, nowMs: Promise<number>, at: At): Promise<AttemptStatus> {
     const endMs = step.expiresAfter ?? nonce + nonceLivesMs
     // While the known clock is behind, the search is not thorough. The next poll's is.
     const wasThorough = clock.nowMs() > endMs
@@ -36,7 +36,7 @@ export function createPoll({ queryInfo, clock, used, updates }: PollParts) {
     return { id, is: 'landed', ok: reason === undefined, blockNumber: -1, depth: 1, receipt, ...(reason !== undefined && { reason }) }
   }
 
-  return async (open: readonly OpenAttempt<string, Sequence>[], at: At): Promise<Look<string, ClockOffset>> => {
+  return async (open: readonly OpenAttempt<string, Sequence>[], at: At): Promise<PollResult<string, ClockOffset>> => {
     updates.watch(open.flatMap(({ step }) => (isTracedStep(step) ? [step] : [])))
     const start = open.length > maxAttempts ? from % open.length : 0
     from = start + maxAttempts

@@ -1,4 +1,4 @@
-import { orderStates, type At, type Reception, type Sealed } from 'sluice/plugin'
+import { orderStates, type At, type BroadcastResult, type Sealed } from 'sluice/plugin'
 import { errorTextOf, isOverLimit, meaningOf, quoted, saysFailure } from './answers.ts'
 import type { ExchangeClock, Post, PostResult, RateLimiter } from './api.ts'
 import type { NonceSet } from './nonces.ts'
@@ -40,13 +40,13 @@ const batchRequest = object({ action: object({}, { orders: array(anything), canc
 /** An action has a weight of one, plus one for each 40 orders: https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/rate-limits-and-user-limits */
 const ordersPerWeight = 40
 
-const overLimit = (said?: string): Reception => ({
+const overLimit = (said?: string): BroadcastResult => ({
   is: 'refused',
   reason: said ?? "Hyperliquid's rate limit for this IP address is used up.",
   meaning: 'not-now',
 })
 
-const tooLate: Reception = { is: 'refused', reason: 'The action has expired.', meaning: 'invalid' }
+const tooLate: BroadcastResult = { is: 'refused', reason: 'The action has expired.', meaning: 'invalid' }
 
 /**
  * Sends the bytes of an action. The exchange's answer is its outcome. An expired action is not sent, since the exchange counts it five times
@@ -65,7 +65,7 @@ export function createSend({
   used: NonceSet
   unsent: NonceSet
 }) {
-  return async ({ raw }: Sealed, { signal }: At): Promise<Reception> => {
+  return async ({ raw }: Sealed, { signal }: At): Promise<BroadcastResult> => {
     const request: unknown = JSON.parse(new TextDecoder().decode(raw))
     const { nonce = -1, expiresAfter = Infinity } = is(timedRequest, request) ? request : {}
     const parts = is(batchRequest, request) ? (request.action.orders ?? request.action.cancels)?.length : undefined
@@ -92,7 +92,7 @@ export function createSend({
  * @param isFirst whether the exchange cannot have received the bytes before
  * @param status of HTTP
  */
-export function resultOf(body: unknown, parts: number | undefined, isFirst: boolean, status = 200): Reception {
+export function resultOf(body: unknown, parts: number | undefined, isFirst: boolean, status = 200): BroadcastResult {
   if (isOverLimit({ status, body })) return overLimit(quoted(body))
   const said = errorTextOf(body)
   if (said !== undefined) return ofRefusal(said, isFirst, status)
@@ -116,7 +116,7 @@ function receiptOf(data: unknown, parts: number | undefined): Receipt | undefine
 }
 
 /** What is not known to be a refusal is trouble: the action may have been carried out, and the exchange is asked for its trace. */
-function ofRefusal(said: string, isFirst: boolean, status: number): Reception {
+function ofRefusal(said: string, isFirst: boolean, status: number): BroadcastResult {
   const reason = quoted(said) ?? `Hyperliquid answered with a page (HTTP ${status}).`
   const means = meaningOf(said)
   if (means === 'trouble') return { is: 'unclear', reason }

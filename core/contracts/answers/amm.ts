@@ -1,6 +1,6 @@
 import type { AMM, Fill, FollowedPricing, Hop, LoanTrial, PoolDepth, PoolView, Quote, QuotePart, Swap } from '../amm.ts'
 import type { Head } from '../family.ts'
-import type { Wanting } from '../followed.ts'
+import type { MissingState } from '../followed.ts'
 import {
   amount,
   answers,
@@ -95,7 +95,7 @@ const followedPricingContract: Contract<FollowedPricing> = {
   basis: answers(list(basisSchema, maxStates)),
   quote: answers(
     either(
-      object<{ readonly wanting: readonly Wanting[] }>({ wanting: list(wantingSchema, maxStates, 1) }),
+      object<{ readonly wanting: readonly MissingState[] }>({ wanting: list(wantingSchema, maxStates, 1) }),
       quoteSchema(given(3, headSchema)),
     ),
     (answer, [swap, , states]) => {

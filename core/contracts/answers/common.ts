@@ -1,7 +1,7 @@
 // Schemas of what several contracts have: tokens, heads, plans, states that are followed.
 import type { SlippageReasons } from '../amm.ts'
 import type { Head, Token } from '../family.ts'
-import type { Basis, Wanting } from '../followed.ts'
+import type { Basis, MissingState } from '../followed.ts'
 import type { Need, Plan } from '../rail.ts'
 import {
   amount,
@@ -75,7 +75,7 @@ export const planSchema = object<Plan>({
 
 /** States and what is said of them are the plugin's own. */
 export const basisSchema = object<Basis>({ followed: opaque(), key: word(), about: optional(opaque()) })
-export const wantingSchema = object<Wanting>({ index: integer(0), more: opaque() })
+export const wantingSchema = object<MissingState>({ index: integer(0), more: opaque() })
 
 /** Of every trading type whose contracts enforce a bound. */
 export const slippageContract: Contract<SlippageReasons> = {

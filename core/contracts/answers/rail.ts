@@ -1,7 +1,7 @@
-import type { Checked, GasTerms, Look, Outline, Prepared, Rail, Recall, Reception, Sealed, Sighting, Signable } from '../rail.ts'
+import type { Checked, GasTerms, PollResult, Outline, Prepared, Rail, CachedChecks, BroadcastResult, Sealed, AttemptStatus, Signable } from '../rail.ts'
 import type { Permit } from '../permit2.ts'
 import type { SignedActions } from '../plugin.ts'
-import type { Wanting } from '../followed.ts'
+import type { MissingState } from '../followed.ts'
 import {
   amount,
   answers,
@@ -41,23 +41,23 @@ const signableSchema = object<Signable>({
   body: optional(json(1_000_000)),
 })
 
-const landedSchema = object<NonNullable<Extract<Reception, { is: 'accepted' }>['landed']>>({
+const landedSchema = object<NonNullable<Extract<BroadcastResult, { is: 'accepted' }>['landed']>>({
   ok: flag(),
   receipt: receiptSchema,
   reason: optional(words()),
 })
 
-const receptionSchema: Schema<Reception> = either(
-  object<Extract<Reception, { is: 'accepted' }>>({ is: oneOf('accepted'), landed: optional(landedSchema) }),
-  object<Extract<Reception, { is: 'refused' | 'unclear' }>>({
+const receptionSchema: Schema<BroadcastResult> = either(
+  object<Extract<BroadcastResult, { is: 'accepted' }>>({ is: oneOf('accepted'), landed: optional(landedSchema) }),
+  object<Extract<BroadcastResult, { is: 'refused' | 'unclear' }>>({
     is: oneOf('refused', 'unclear'),
     reason: words(),
     meaning: optional(oneOf('slot-used', 'slot-ahead', 'underpriced', 'outbid', 'unfunded', 'not-now', 'invalid')),
   }),
 )
 
-type Seen<Is extends Sighting['is']> = Extract<Sighting, { is: Is }>
-const sightingSchema: Schema<Sighting> = either(
+type Seen<Is extends AttemptStatus['is']> = Extract<AttemptStatus, { is: Is }>
+const sightingSchema: Schema<AttemptStatus> = either(
   object<Seen<'unseen'>>({ id: text(), is: oneOf('unseen'), underpriced: optional(flag()), next: optional(flag()) }),
   object<Seen<'pending'>>({
     id: text(),
@@ -108,10 +108,10 @@ export const railContract: Contract<Rail> = {
   slots: property(oneOf('ordered', 'independent', 'increasing')),
   outline: answers(object<Outline>({ contracts: list(text(), 1_000), valueRaw: amount() })),
   check: answers(checkedSchema),
-  recall: part<Recall>({
+  recall: part<CachedChecks>({
     basis: answers(orNothing(list(basisSchema, maxBases))),
     check: answers(
-      orNothing(either(object<{ readonly wanting: readonly Wanting[] }>({ wanting: list(wantingSchema, maxBases) }), checkedSchema)),
+      orNothing(either(object<{ readonly wanting: readonly MissingState[] }>({ wanting: list(wantingSchema, maxBases) }), checkedSchema)),
     ),
   }),
   cost: answers(amount()),
@@ -128,7 +128,7 @@ export const railContract: Contract<Rail> = {
   sendsPrivately: property(flag()),
   transferGas: property(amount()),
   send: answers(receptionSchema),
-  look: answers(object<Look>({ sightings: list(sightingSchema, maxAttempts), synced: map(json(), maxAttempts) })),
+  look: answers(object<PollResult>({ sightings: list(sightingSchema, maxAttempts), synced: map(json(), maxAttempts) })),
   permits: part<NonNullable<Rail['permits']>>({ seal: answers(text()), nonces: answers(list(integer(0), maxAttempts)) }),
   replace: part<NonNullable<Rail['replace']>>({
     outbids: answers(flag()),

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { expect } from 'chai'
 import { keccak256, parseUnits, Wallet } from 'ethers'
-import type { Reception, Sealed } from '../../../core/contracts/index.ts'
+import type { BroadcastResult, Sealed } from '../../../core/contracts/index.ts'
 import { send } from '../../../kits/evm/rail.ts'
 import { evmRpc } from '../../../kits/evm/rpc.ts'
 import type { Rpc } from '../../../kits/nodes/rpc.ts'
@@ -20,7 +20,7 @@ const whenSending =
     (isSending(exchange.methods) ? fault : healthy)(exchange)
 
 /** Of each: what comes of the first sending through this line alone. */
-const lines: Readonly<Record<string, { fault: Fault; is: Reception['is'] }>> = {
+const lines: Readonly<Record<string, { fault: Fault; is: BroadcastResult['is'] }>> = {
   'cuts after the node has them': {
     is: 'unclear',
     fault: whenSending(async ({ answer, request }) => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { toQuantity } from 'ethers'
-import type { OpenAttempt, Sighting } from '../../../core/contracts/index.ts'
+import type { OpenAttempt, AttemptStatus } from '../../../core/contracts/index.ts'
 import { createChanges } from '../../../kits/evm/changes.ts'
 import { createMinedFollower, type MinedFollower } from '../../../kits/evm/follow-mined.ts'
 import type { EvmFees } from '../../../kits/evm/fees.ts'
@@ -77,7 +77,7 @@ describe('transactions followed by the blocks', () => {
     return block
   }
 
-  async function look(open: readonly Attempt[], at?: Block): Promise<readonly Sighting[]> {
+  async function look(open: readonly Attempt[], at?: Block): Promise<readonly AttemptStatus[]> {
     return (await follower.look(open, at ?? (await head()), { signal: soon() })).sightings
   }
 
@@ -93,7 +93,7 @@ describe('transactions followed by the blocks', () => {
   }
 
   /** As the watcher journals it. */
-  function journaled(attempt: Attempt, sighting: Sighting | undefined): Attempt {
+  function journaled(attempt: Attempt, sighting: AttemptStatus | undefined): Attempt {
     if (sighting?.is !== 'landed') throw new Error(`It has not landed: ${JSON.stringify(sighting)}`)
     return { ...attempt, landed: sighting }
   }

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { AbiCoder, toQuantity } from 'ethers'
-import { SluiceError, type Sighting } from '../../../core/contracts/index.ts'
+import { SluiceError, type AttemptStatus } from '../../../core/contracts/index.ts'
 import { createPoll } from '../../../kits/evm/poll.ts'
 import { evmRpc } from '../../../kits/evm/rpc.ts'
 import type { RpcAnswer } from '../../../kits/nodes/dialect.ts'
@@ -53,7 +53,7 @@ describe('a poll of open transactions', () => {
 
   const number = async () => BigInt(String(await site.rpc('eth_blockNumber')))
   const count = async () => quantity(await site.rpc('eth_getTransactionCount', from, 'latest'))
-  async function lookAt(id: string, slot: number, head?: bigint): Promise<Sighting | undefined> {
+  async function lookAt(id: string, slot: number, head?: bigint): Promise<AttemptStatus | undefined> {
     const { sightings } = await look([{ id, from, slot, fees }], { number: head ?? (await number()), timestamp: 0 }, { signal: soon() })
     return sightings[0]
   }

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { keccak256, parseUnits, Wallet } from 'ethers'
-import type { Reception } from '../../../core/contracts/index.ts'
+import type { BroadcastResult } from '../../../core/contracts/index.ts'
 import { send } from '../../../kits/evm/rail.ts'
 import { evmRpc } from '../../../kits/evm/rpc.ts'
 import type { Rpc } from '../../../kits/nodes/rpc.ts'
@@ -18,7 +18,7 @@ describe('the broadcast result of signed bytes', () => {
   let nodes: FakeNode[] = []
   let rpc: Rpc
 
-  async function sentTo(...behaviours: readonly Behaviour[]): Promise<Reception> {
+  async function sentTo(...behaviours: readonly Behaviour[]): Promise<BroadcastResult> {
     nodes = await Promise.all(behaviours.map((behaviour) => startFakeNode(checked(behaviour))))
     rpc = rpcOver(
       nodes.map(({ url }) => url),
@@ -124,7 +124,7 @@ describe('the answers of a real node to signed bytes', () => {
     await test.stop()
   })
 
-  async function sent(fields: { nonce: number; maxFee?: string; gasLimit?: number; chainId?: number }, wallet = rich): Promise<Reception> {
+  async function sent(fields: { nonce: number; maxFee?: string; gasLimit?: number; chainId?: number }, wallet = rich): Promise<BroadcastResult> {
     const raw = await wallet.signTransaction({
       type: 2,
       chainId: 31337,

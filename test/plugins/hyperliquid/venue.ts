@@ -1,7 +1,7 @@
 import { getBytes, Signature, Wallet } from 'ethers'
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
-import type { Json, Reception, Sealed, VenuePlan } from '../../../core/contracts/index.ts'
+import type { Json, BroadcastResult, Sealed, VenuePlan } from '../../../core/contracts/index.ts'
 import chain from '../../../plugins/hyperliquid-chain/index.ts'
 import hyperliquid from '../../../plugins/hyperliquid/index.ts'
 import type { HyperliquidConfig } from '../../../plugins/hyperliquid/exchange.ts'
@@ -15,7 +15,7 @@ export const usdc = { symbol: 'USDC', address: '0x2B3370eE501B4a559b57D449569354
 
 /** One step that was sent. */
 export interface CarriedOut {
-  reception: Reception
+  reception: BroadcastResult
   sealed: Sealed
   slot: Json
   step: Json
@@ -80,7 +80,7 @@ export async function startVenue(settings: Partial<HyperliquidConfig> = {}, rule
 export type TestVenue = Awaited<ReturnType<typeof startVenue>>
 
 /** The exchange's immediate answer. */
-export function landedOf(reception: Reception | undefined): { ok: boolean; receipt: Json; reason?: string } {
+export function landedOf(reception: BroadcastResult | undefined): { ok: boolean; receipt: Json; reason?: string } {
   if (reception?.is !== 'accepted' || !reception.landed) throw new Error(`not carried out: ${JSON.stringify(reception)}`)
   return reception.landed
 }

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { Sighting } from '../../../core/contracts/index.ts'
+import type { AttemptStatus } from '../../../core/contracts/index.ts'
 import type { Store } from '../../../core/store/store.ts'
 import { sqlJournal } from '../../../core/transactions/journal/sql-journal.ts'
 import type { Entry } from '../../../core/transactions/entry.ts'
@@ -27,7 +27,7 @@ describe('the competing transaction', () => {
     return written
   }
   const idOf = ({ attempts }: Entry) => attempts[0]?.id ?? ''
-  const deadBy = (entry: Entry, by: string) => new Map<string, Sighting>([[idOf(entry), { id: idOf(entry), is: 'dead', by }]])
+  const deadBy = (entry: Entry, by: string) => new Map<string, AttemptStatus>([[idOf(entry), { id: idOf(entry), is: 'dead', by }]])
   const final = (entry: Entry, ok = true) => {
     const landed = { id: idOf(entry), ok, blockNumber: 1, receipt: null }
     return recorder.write([{ before: entry, after: next(entry, { state: ok ? 'CONFIRMED' : 'REVERTED', landed }) }], lease)
@@ -52,7 +52,7 @@ describe('the competing transaction', () => {
   it('is found by its nonce where no node names what took the place', async () => {
     const first = await kept({})
     const cancel = await kept({ rank: 1, kind: 'cancel' })
-    const dead = new Map<string, Sighting>([[idOf(cancel), { id: idOf(cancel), is: 'dead' }]])
+    const dead = new Map<string, AttemptStatus>([[idOf(cancel), { id: idOf(cancel), is: 'dead' }]])
     const competing = async () => (await findCompeting([cancel], dead, { recorder, confirmations: 3 }))(cancel)
     expect(await competing()).to.equal(undefined)
     await final(first)
@@ -64,7 +64,7 @@ describe('the competing transaction', () => {
       const over = { sequence: signer ?? 9, ...(signer && { signer }) }
       const heir = await kept({ rank: 1, kind: 'cancel', ...over })
       const first = await kept(over, { replacedBy: idOf(heir) })
-      const refusal: Sighting = { id: idOf(heir), is: 'landed', ok: false, blockNumber: 1, depth: 3, receipt: null }
+      const refusal: AttemptStatus = { id: idOf(heir), is: 'landed', ok: false, blockNumber: 1, depth: 3, receipt: null }
       const among = await findCompeting([first, heir], new Map([[idOf(heir), refusal]]), { recorder, confirmations: 3 })
       const asRival = { txHash: idOf(heir), kind: 'cancel', rank: 1, final: true }
       if (signer) expect(among(first)).to.equal(undefined)

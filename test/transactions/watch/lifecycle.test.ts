@@ -1,17 +1,17 @@
 import { expect } from 'chai'
-import type { Sighting } from '../../../core/contracts/index.ts'
+import type { AttemptStatus } from '../../../core/contracts/index.ts'
 import { type Attempt, type Entry, type TransactionState, txStatus } from '../../../core/transactions/entry.ts'
 import { advance, type LifecycleInput, type CompetingTransaction } from '../../../core/transactions/lifecycle.ts'
 import { newEntry } from '../journal/entries.ts'
 
 const id = '0xaa'
 const receipt = { status: 1 }
-const landed = (depth: number, ok = true): Sighting => ({ id, is: 'landed', ok, blockNumber: 7, depth, receipt })
-const pending: Sighting = { id, is: 'pending', underpriced: false, next: true }
-const underpriced: Sighting = { id, is: 'pending', underpriced: true, next: true }
-const unseen: Sighting = { id, is: 'unseen', underpriced: false }
-const dead: Sighting = { id, is: 'dead', by: '0xff' }
-const expired: Sighting = { id, is: 'expired' }
+const landed = (depth: number, ok = true): AttemptStatus => ({ id, is: 'landed', ok, blockNumber: 7, depth, receipt })
+const pending: AttemptStatus = { id, is: 'pending', underpriced: false, next: true }
+const underpriced: AttemptStatus = { id, is: 'pending', underpriced: true, next: true }
+const unseen: AttemptStatus = { id, is: 'unseen', underpriced: false }
+const dead: AttemptStatus = { id, is: 'dead', by: '0xff' }
+const expired: AttemptStatus = { id, is: 'expired' }
 const heir = (final: boolean, kind: CompetingTransaction['kind'] = 'trade'): CompetingTransaction => ({
   txHash: '0xbb',
   kind,
@@ -30,7 +30,7 @@ const mined: Entry = { ...broadcast, state: 'MINED', landed: { id, ok: true, blo
 const replaced: Entry = { ...broadcast, replacedBy: '0xbb' }
 
 function observed(
-  sightings: readonly Sighting[],
+  sightings: readonly AttemptStatus[],
   { nowMs = 500, ...more }: Partial<LifecycleInput> & { nowMs?: number } = {},
 ): LifecycleInput {
   const head = { number: 100n, timestamp: 0 }

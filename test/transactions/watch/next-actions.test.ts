@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { array, assert, boolean, constant, integer, nat, oneof, option, property, record } from 'fast-check'
-import type { Sighting } from '../../../core/contracts/index.ts'
+import type { AttemptStatus } from '../../../core/contracts/index.ts'
 import { type Attempt, isFinal, type Entry, type TransactionState } from '../../../core/transactions/entry.ts'
 import { advance, createAttemptTimes, type Action, type LifecycleInput } from '../../../core/transactions/lifecycle.ts'
 import { newEntry } from '../journal/entries.ts'
@@ -29,20 +29,20 @@ const withDeadline: Entry = { ...open, deadline: 1_000 }
 /** At relays alone. */
 const hidden: Entry = { ...open, privateOnly: true }
 
-const unseen = (id: string, more: { underpriced?: boolean; next?: boolean } = {}): Sighting => ({
+const unseen = (id: string, more: { underpriced?: boolean; next?: boolean } = {}): AttemptStatus => ({
   id,
   is: 'unseen',
   underpriced: false,
   ...more,
 })
-const pending = (id: string, more: { underpriced?: boolean; next?: boolean; kept?: false } = {}): Sighting => ({
+const pending = (id: string, more: { underpriced?: boolean; next?: boolean; kept?: false } = {}): AttemptStatus => ({
   id,
   is: 'pending',
   underpriced: false,
   next: true,
   ...more,
 })
-const landed = (id: string, more: { depth?: number; ok?: boolean; blockHash?: string; reason?: string } = {}): Sighting => ({
+const landed = (id: string, more: { depth?: number; ok?: boolean; blockHash?: string; reason?: string } = {}): AttemptStatus => ({
   id,
   is: 'landed',
   ok: true,
@@ -65,7 +65,7 @@ interface Given {
 }
 
 function observed(
-  sightings: readonly Sighting[],
+  sightings: readonly AttemptStatus[],
   { afterSeconds = 0, chainTime = 0, block = 100, cheaper = true, replacing = true, missed = 9, withdrawal = false }: Given = {},
 ): LifecycleInput {
   return {
@@ -83,13 +83,13 @@ function observed(
 
 const said = (action: Action) =>
   action.do === 'send' ? `send ${action.attempt.id}` : action.do === 'bump' ? `bump ${action.over.id}` : 'cancel'
-const actionsOf = (entry: Entry, sightings: readonly Sighting[], given?: Given) =>
+const actionsOf = (entry: Entry, sightings: readonly AttemptStatus[], given?: Given) =>
   advance(entry, observed(sightings, given)).actions.map(said)
 
 interface Case {
   when: string
   entry?: Entry
-  seen: readonly Sighting[]
+  seen: readonly AttemptStatus[]
   given?: Given
   does: readonly string[]
 }
@@ -395,8 +395,8 @@ describe('the next action for an open transaction', () => {
 })
 
 describe('the final state of a transaction', () => {
-  const dead: Sighting = { id: '0xa', is: 'dead', by: '0xf' }
-  const counted: Sighting = { id: '0xa', is: 'dead' }
+  const dead: AttemptStatus = { id: '0xa', is: 'dead', by: '0xf' }
+  const counted: AttemptStatus = { id: '0xa', is: 'dead' }
   const through = (entry: Entry, polls: readonly LifecycleInput[]) => polls.reduce((current, poll) => advance(current, poll).entry, entry)
 
   it('names the transaction that took the nonce of a dead one', () => {
@@ -413,7 +413,7 @@ describe('the final state of a transaction', () => {
   })
 
   it('restarts the count whenever the transaction is seen alive', () => {
-    const at = (block: number, sighting: Sighting = counted) => observed([sighting], { block })
+    const at = (block: number, sighting: AttemptStatus = counted) => observed([sighting], { block })
     const doubted = [at(100), at(101), at(102), at(103), at(104, unseen('0xa')), at(105), at(106), at(107), at(108)]
     expect(through(open, doubted).state).to.equal('BROADCAST')
   })
@@ -508,7 +508,7 @@ describe('how long attempts wait', () => {
       const { clock, times } = server()
       const at = Date.now() + aheadMs
       const entry = { ...open, attempts: [attempt('0xa', { signedAt: at, sentAt: at })] }
-      const poll = (seen: Sighting) => {
+      const poll = (seen: AttemptStatus) => {
         const input = { ...observed([seen]), waited: (each: Attempt) => times.of(each) }
         return advance(entry, input).actions.map(said)
       }

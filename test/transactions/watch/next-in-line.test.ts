@@ -1,15 +1,15 @@
 import { expect } from 'chai'
-import type { Sighting } from '../../../core/contracts/index.ts'
+import type { AttemptStatus } from '../../../core/contracts/index.ts'
 import { updateNextInLine, missedBlocks, type NextInLine } from '../../../core/transactions/lifecycle.ts'
 import { attempt, newEntry } from '../journal/entries.ts'
 
 const once = newEntry({ attempts: [attempt('0xa')] })
 const twice = { ...once, attempts: [attempt('0xa'), attempt('0xb')] }
-const pending = (id: string, next = true): Sighting => ({ id, is: 'pending', underpriced: false, next })
-const unseen = (id: string): Sighting => ({ id, is: 'unseen', underpriced: false })
+const pending = (id: string, next = true): AttemptStatus => ({ id, is: 'pending', underpriced: false, next })
+const unseen = (id: string): AttemptStatus => ({ id, is: 'unseen', underpriced: false })
 
 /** How many blocks leave it out by looks at these heads. */
-function blocks(looks: readonly (readonly [number, readonly Sighting[]])[], entry = once): number {
+function blocks(looks: readonly (readonly [number, readonly AttemptStatus[]])[], entry = once): number {
   const head = BigInt(looks.at(-1)?.[0] ?? 0)
   const since = looks.reduce<NextInLine>(
     (before, [number, seen]) => updateNextInLine(before, [entry], new Map(seen.map((each) => [each.id, each])), BigInt(number)),
