@@ -124,7 +124,7 @@ export interface FollowedPricing<F extends Types = Types> {
     states: readonly unknown[],
     head: Head,
     left: number,
-  ): Quote | { readonly wanting: readonly MissingState[] }
+  ): Quote | { readonly missing: readonly MissingState[] }
   /**
    * What quotes depend on besides the states, such as the price of gas. Where it is equal at two blocks, equal states give equal quotes. Where
    * absent, each block may change quotes.

@@ -112,7 +112,7 @@ export type {
 } from './perp-amm.ts'
 export type { BridgePlan, Need, Plan, VenuePlan } from './rail.ts'
 export { canonicalPermit2, permitTypedData, type Permit } from './permit2.ts'
-export { apiVersion, approvableOf, defineChain, defineConnector, tradingVerbs } from './plugin.ts'
+export { apiVersion, approvableOf, defineChain, defineConnector, tradingMethods } from './plugin.ts'
 export type {
   Bridge,
   ChainPlugin,
@@ -130,7 +130,7 @@ export type {
 } from './plugin.ts'
 export type {
   Checked,
-  FeeWish,
+  FeeOverrides,
   GasTerms,
   PollResult,
   OpenAttempt,

@@ -244,7 +244,7 @@ export interface CLOB<F extends Types = Types> {
   /** The results of the actions that a plan covered, in their order. Needs only the memo, so that it works after a restart. */
   outcome(receipt: Json, memo: Json): readonly ActionOutcome[]
   /** Moves funds into the exchange, or back to the same wallet; absent where the exchange holds no funds. */
-  move?(token: Token, amountRaw: bigint, how: 'deposit' | 'withdraw', owner: F['address'], at: At): Promise<BookPlan<F>>
+  transferCollateral?(token: Token, amountRaw: bigint, how: 'deposit' | 'withdraw', owner: F['address'], at: At): Promise<BookPlan<F>>
   /**
    * Moves funds into the exchange from the requested chain: from the venue's own by a plan, from another over a bridge of its configuration
    * (`bridges`). The token is that chain's. Refuses what the exchange would not credit. Absent where only `move` deposits.
@@ -292,9 +292,9 @@ export interface MarginAccount {
 
 export type MarginMove = 'deposit' | 'withdraw' | 'borrow' | 'repay'
 
-export interface MarginCLOB<F extends Types = Types> extends Omit<CLOB<F>, 'move'> {
+export interface MarginCLOB<F extends Types = Types> extends Omit<CLOB<F>, 'transferCollateral'> {
   account(owner: F['address'], at: At): Promise<MarginAccount>
-  move(token: Token, amountRaw: bigint, how: MarginMove, owner: F['address'], at: At): Promise<BookPlan<F>>
+  transferCollateral(token: Token, amountRaw: bigint, how: MarginMove, owner: F['address'], at: At): Promise<BookPlan<F>>
 }
 
 export interface PerpMarketPrices {

@@ -174,7 +174,7 @@ export interface PerpAMM<F extends Types = Types> extends SlippageReasons {
   /** The gas that opening a position usually uses. */
   readonly typicalGasUnits: bigint
   /** All markets, paused and closed ones too, and the token in which accounts are kept. From memory. */
-  listed(at: At): Promise<{
+  listMarkets(at: At): Promise<{
     markets: readonly PerpMarketName[]
     settlement: Token
     /** Markets that are not among them, with the reason. */
@@ -197,14 +197,14 @@ export interface PerpAMM<F extends Types = Types> extends SlippageReasons {
   /** @throws SluiceError PRICE_FAILED where the market cannot take it */
   quote(order: PerpOrder, owner: F['address'] | undefined, at: At): Promise<PerpQuote>
   /** Undefined where the wallet has no position there. */
-  closing(owner: F['address'], market: PerpMarketName, at: At): Promise<PerpClosing | undefined>
+  quoteClose(owner: F['address'], market: PerpMarketName, at: At): Promise<PerpClosing | undefined>
   /** Buys or sells as quoted; reduces a position on the other side. */
   open(quote: PerpQuote, terms: PerpTerms<F['address']>): Plan<F>
   close(closing: PerpClosing, terms: PerpTerms<F['address']>): Plan<F>
   /** @throws SluiceError TOKEN_NOT_SUPPORTED where the exchange does not take the token */
   collateral(owner: F['address'], token: Token, at: At): Promise<PerpCollateral>
   /** Moves collateral into the exchange, or back to the same wallet. */
-  move(token: Token, amountRaw: bigint, how: 'deposit' | 'withdraw', owner: F['address']): Plan<F>
+  transferCollateral(token: Token, amountRaw: bigint, how: 'deposit' | 'withdraw', owner: F['address']): Plan<F>
   /** Needs only the memo, so that it works after a restart. Undefined where the receipt shows no such change. */
   perpFill(receipt: F['receipt'], memo: Json): PerpFill | undefined
   /** Liquidations of the wallet's position in a market after a block, oldest first. */

@@ -39,27 +39,27 @@ export interface SignedKind {
 }
 
 /** Checked when a plugin is loaded: a missing method refuses the plugin rather than a request. */
-export const tradingVerbs = {
+export const tradingMethods = {
   AMM: ['quote', 'swap', 'fill'],
   AMM_RANGE: ['rangePools', 'rangeAround', 'deposit', 'add', 'position', 'positions', 'remove', 'collect', 'history', 'rangeFill'],
   AMM_SHARES: ['sharePositions', 'depositFor', 'returnFor', 'addShares', 'removeShares', 'sharesFill'],
   PERP_AMM: [
-    'listed',
+    'listMarkets',
     'prices',
     'position',
     'account',
     'funding',
     'quote',
-    'closing',
+    'quoteClose',
     'open',
     'close',
     'collateral',
-    'move',
+    'transferCollateral',
     'perpFill',
     'liquidations',
   ],
   CLOB: ['markets', 'orders', 'trades', 'balances', 'act', 'outcome'],
-  MARGIN_CLOB: ['markets', 'orders', 'trades', 'balances', 'act', 'outcome', 'account', 'move'],
+  MARGIN_CLOB: ['markets', 'orders', 'trades', 'balances', 'act', 'outcome', 'account', 'transferCollateral'],
   PERP_CLOB: ['markets', 'orders', 'trades', 'balances', 'act', 'outcome', 'positions', 'account', 'leverage', 'prices', 'fundingPayments'],
 } as const satisfies { [K in TradingType]: readonly (keyof Trading[K])[] }
 

@@ -31,7 +31,7 @@ export interface Sent extends Sealed {
 
 /**
  * Why nodes refused signed bytes, where their message is known. `slot-used`: perhaps by these bytes. `slot-ahead`: too far ahead.
- * `underpriced`; `outbid`: not enough more than the transaction that the node has on the slot. `unfunded`: the wallet cannot pay the maximum
+ * `underpriced`; `outbid`: not enough more than the transaction that the node has in its place. `unfunded`: the wallet cannot pay the maximum
  * cost. `not-now`: the node takes none at the moment. `invalid`: it will never be taken.
  */
 export type RefusalMeaning = 'slot-used' | 'slot-ahead' | 'underpriced' | 'outbid' | 'unfunded' | 'not-now' | 'invalid'
@@ -53,14 +53,14 @@ export type AttemptStatus = { id: string } &
     | { is: 'pending'; underpriced: boolean; next?: boolean; kept?: false }
     /** `blockHash` distinguishes blocks of the same number; `reason`: why it failed, in the chain's words, where known. */
     | { is: 'landed'; ok: boolean; blockNumber: number; blockHash?: string; depth: number; receipt: Json; reason?: string }
-    /** Another transaction on its slot is final: it will never be mined. `by`: the other's id, where known. */
+    /** Another transaction with its sequence is final: it will never be mined. `by`: the other's id, where known. */
     | { is: 'dead'; by?: string }
     /** It has expired by the final state and was not mined: it will never be mined. */
     | { is: 'expired' }
   )
 
 /** Fees that a caller requested, in the smallest unit of the native coin per gas. */
-export interface FeeWish {
+export interface FeeOverrides {
   maxFeePerGasRaw?: bigint
   maxPriorityFeePerGasRaw?: bigint
 }
@@ -76,22 +76,22 @@ export interface GasTerms {
   gasCostRaw: bigint
 }
 
-/** A checked and priced step: everything that a draft needs but the slot. */
+/** A checked and priced step: everything that a draft needs but its sequence. */
 export interface Prepared<I extends Json = Json, Fees extends Json = Json> {
   step: I
   fees: Fees
   gas: GasTerms
 }
 
-/** The status of a slot: the chain is past it, the node has a pending transaction on it, or it is free. */
+/** The status of a sequence: the chain is past it, the node has a pending transaction with it, or it is free. */
 export type SequenceStatus = 'past' | 'taken' | 'free'
 
 /** An attempt that is polled. */
-export interface OpenAttempt<A = string, Slot extends Json = Json, Fees extends Json = Json> {
+export interface OpenAttempt<A = string, Sequence extends Json = Json, Fees extends Json = Json> {
   id: string
   from: A
   step: Json
-  slot: Slot
+  sequence: Sequence
   fees: Fees
   /** Its block by the polls before, with the receipt, and why it failed if that is known. */
   landed?: {
@@ -105,7 +105,7 @@ export interface OpenAttempt<A = string, Slot extends Json = Json, Fees extends 
 
 /** The result of one poll. An attempt that the node did not answer about has no observation. */
 export interface PollResult<A = string, Synced extends Json = Json> {
-  sightings: readonly AttemptStatus[]
+  statuses: readonly AttemptStatus[]
   synced: ReadonlyMap<A, Synced>
 }
 
@@ -121,10 +121,10 @@ export interface Checked<I extends Json = Json, Synced extends Json = Json, Fees
   prepared: readonly Prepared<I, Fees>[]
   synced: Synced
   /**
-   * The caller's error where the wallet cannot pay for the steps beside `committedRaw`: what its transactions that were pending at the check
+   * The caller's error where the wallet cannot pay for the steps on top of `committedRaw`: what its transactions that were pending at the check
    * may still take of the native coin, in smallest units.
    */
-  beside(committedRaw: bigint): SluiceError | undefined
+  checkFunds(committedRaw: bigint): SluiceError | undefined
   /**
    * What the wallet lacks and has to give by a signature: the steps are checked with it. Only where the check was told how steps take it.
    * Since 1.1.
@@ -153,23 +153,29 @@ export interface CachedChecks<I extends Json = Json, A = string, Synced extends 
     steps: readonly I[],
     needs: readonly Need<A>[],
     from: A,
-    wish: FeeWish,
+    feeOverrides: FeeOverrides,
     states: readonly unknown[],
     head: Head,
-  ): Checked<I, Synced, Fees> | { readonly wanting: readonly MissingState[] } | undefined
+  ): Checked<I, Synced, Fees> | { readonly missing: readonly MissingState[] } | undefined
 }
 
 /**
- * What differs between chain families in the life of a transaction. Core passes `Slot`, `Synced` and `Fees` on and journals them without
- * reading them. `check`, `sync`, `send` and `look` ask the network, in one round trip where possible; all other methods are pure.
+ * What differs between chain families in the life of a transaction. Core passes `Sequence`, `Synced` and `Fees` on and journals them without
+ * reading them. `check`, `sync`, `send` and `poll` ask the network, in one round trip where possible; all other methods are pure.
  */
-export interface Rail<I extends Json = Json, A = string, Slot extends Json = Json, Synced extends Json = Json, Fees extends Json = Json> {
+export interface Rail<
+  I extends Json = Json,
+  A = string,
+  Sequence extends Json = Json,
+  Synced extends Json = Json,
+  Fees extends Json = Json,
+> {
   /**
-   * `ordered`: slots follow one another: a final transaction on one ends all before it, and an empty one blocks those after it.
-   * `independent`: slots do not affect one another. `increasing`: likewise, but no slot is used twice: for `claim`, the highest slot that was
-   * ever signed counts as held.
+   * What orders or excludes transactions: a nonce, or a blockhash. `ordered`: a final transaction ends all with lower sequences, and one that is
+   * not used blocks those above it. `independent`: they do not affect one another. `increasing`: likewise, but none is used twice: for `claim`, the
+   * highest that was ever signed counts as held.
    */
-  slots: 'ordered' | 'independent' | 'increasing'
+  sequences: 'ordered' | 'independent' | 'increasing'
   outline(step: I): Outline<A>
   /**
    * Checks needs, simulates and prices the steps in one batch. Throws the caller's error. With `over`, fees that the caller did not set are at
@@ -180,11 +186,11 @@ export interface Rail<I extends Json = Json, A = string, Slot extends Json = Jso
     steps: readonly I[],
     needs: readonly Need<A>[],
     from: A,
-    price: { wish: FeeWish; over?: Fees } & TakesPermit<I>,
+    price: { feeOverrides: FeeOverrides; over?: Fees } & TakesPermit<I>,
     at: At,
   ): Promise<Checked<I, Synced, Fees>>
   /** Absent where every check must ask the network. */
-  readonly recall?: CachedChecks<I, A, Synced, Fees>
+  readonly cachedChecks?: CachedChecks<I, A, Synced, Fees>
   /** The maximum that a step can take of the native coin, in smallest units: its value and its fees. */
   cost(step: I, fees: Fees): bigint
   sync(from: A, at: At): Promise<Synced>
@@ -192,19 +198,19 @@ export interface Rail<I extends Json = Json, A = string, Slot extends Json = Jso
    * Merges an update into what is known. A value that goes back, or beyond what `held` explains, counts after two observations: nodes lag
    * and err.
    */
-  merge(known: Synced, news: Synced, held?: readonly Slot[]): Synced
-  /** Whether the network must be asked again before slots are claimed, because its last answer is not confirmed yet. */
-  doubtful(synced: Synced, held: readonly Slot[]): boolean
-  /** The next free consecutive slots, given the chain's state and the slots of open attempts. */
-  claim(synced: Synced, held: readonly Slot[], count: number): readonly Slot[]
-  /** `count` consecutive slots from a caller's nonce. Throws the caller's error where the nonce is not usable. */
-  slotsFrom(synced: Synced, nonce: number, count: number): readonly Slot[]
-  /** The number of a slot; unique among held slots. */
-  nonceOf(slot: Slot): number
-  standing(synced: Synced, slot: Slot): SequenceStatus
-  /** Empty slots that block the `waiting` ones: not held by this server, and not used by the last observation. */
-  gaps(known: Synced, news: Synced, held: readonly Slot[], waiting: readonly Slot[]): readonly Slot[]
-  draft(what: Pick<Prepared<I, Fees>, 'step' | 'fees'>, slot: Slot): Signable
+  merge(known: Synced, update: Synced, held?: readonly Sequence[]): Synced
+  /** Whether the network must be asked again before sequences are claimed, because its last answer is not confirmed yet. */
+  needsSync(synced: Synced, held: readonly Sequence[]): boolean
+  /** The next free consecutive sequences, given the chain's state and those of open attempts. */
+  claim(synced: Synced, held: readonly Sequence[], count: number): readonly Sequence[]
+  /** `count` consecutive sequences from a caller's nonce. Throws the caller's error where the nonce is not usable. */
+  sequencesFrom(synced: Synced, nonce: number, count: number): readonly Sequence[]
+  /** The number of a sequence; unique among those that are held. */
+  nonceOf(sequence: Sequence): number
+  sequenceStatus(synced: Synced, sequence: Sequence): SequenceStatus
+  /** Unused sequences that block the `waiting` ones: not held by this server, and not used by the last observation. */
+  gaps(known: Synced, update: Synced, held: readonly Sequence[], waiting: readonly Sequence[]): readonly Sequence[]
+  draft(what: Pick<Prepared<I, Fees>, 'step' | 'fees'>, sequence: Sequence): Signable
   seal(draft: Signable, signature: Uint8Array): Sealed
   /** Whether `send` heeds `privateOnly`, and has relays to send to. Since 1.1. */
   readonly sendsPrivately?: boolean
@@ -216,7 +222,7 @@ export interface Rail<I extends Json = Json, A = string, Slot extends Json = Jso
   /** Sends the bytes; may be repeated. Never rejects: every answer of the network is a result. */
   send(sealed: Sent, at: At): Promise<BroadcastResult>
   /** Polls all open attempts in one batch. */
-  look(open: readonly OpenAttempt<A, Slot, Fees>[], head: Head, at: At): Promise<PollResult<A, Synced>>
+  poll(open: readonly OpenAttempt<A, Sequence, Fees>[], head: Head, at: At): Promise<PollResult<A, Synced>>
   /** Present where `check` knows `withPermit`. Since 1.1. */
   readonly permits?: {
     /** The signature as the contract takes it, in hexadecimal. @throws Error unless it is the owner's, of this permit */
@@ -224,25 +230,25 @@ export interface Rail<I extends Json = Json, A = string, Slot extends Json = Jso
     /** The nonces that the contract has now, one for each permit: one that is above the permit's says that it can no longer be used. */
     nonces(owner: A, permits: readonly Pick<Permit, 'permit2' | 'token' | 'spender'>[], at: At): Promise<readonly number[]>
   }
-  /** Present where attempts on one slot exclude each other. Equal slots are equal as JSON. */
+  /** Present where attempts with one sequence exclude each other. Equal sequences are equal as JSON. */
   replace?: {
     /** Whether the network accepts a replacement with these fees for a transaction with those. */
     outbids(fees: Fees, over: Fees): boolean
     /** The minimum fees of a replacement, as words for an error: "maxFeePerGas 2.2 and …". */
-    least(over: Fees): string
+    minimumReplacement(over: Fees): string
     /** The cheapest step without effect. */
     cancel(from: A): I
     /**
-     * Likewise without effect, for what relays left out: some take the form of `cancel` for the wish to withdraw what they have on the slot, and
+     * Likewise without effect, for what relays left out: some take the form of `cancel` for the request to withdraw what they have in its place, and
      * have neither mined. Absent where none does. Since 1.1.
      */
     cancelAgain?(from: A): I
     /**
-     * Fees for another attempt on the same slot: enough to replace these, and at least what the network asks now. Undefined where the network's
-     * fee cap does not allow it. With `wish`: the requested fees, and the others as above; throws the caller's error where they are not
+     * Fees for another attempt with the same sequence: enough to replace these, and at least what the network asks now. Undefined where the network's
+     * fee cap does not allow it. With `overrides`: the requested fees, and the others as above; throws the caller's error where they are not
      * payable, and does not check whether they outbid.
      */
-    bump(fees: Fees, head: Head, wish?: FeeWish): Fees | undefined
+    bump(fees: Fees, head: Head, overrides?: FeeOverrides): Fees | undefined
     /** Whether a step without effect costs less than mining this step, which the chain will revert. */
     cancelIsCheaper(step: I, fees: Fees, head: Head): boolean
   }
@@ -258,7 +264,7 @@ export type Need<A = string> =
 
 /** What every acting method returns: steps to be done, never a transaction. Everything but the needs is journaled. */
 export interface Plan<F extends Types = Types> {
-  /** Several steps take consecutive slots, claimed at once. */
+  /** Several steps take consecutive sequences, claimed at once. */
   steps: readonly [F['intent'], ...F['intent'][]]
   needs: readonly Need<F['address']>[]
   /** Seconds since the Unix epoch, after which the chain refuses the steps; absent where they do not expire. */

@@ -211,7 +211,7 @@ const kinds: Readonly<Record<string, PositionKind>> = {
           const all = market ? undefined : await perp.funding(owner, now)
           if (all?.unread) {
             // What the connector does not list was never told.
-            const listed = new Set((await perp.listed(now)).markets.map(tickerOf))
+            const listed = new Set((await perp.listMarkets(now)).markets.map(tickerOf))
             const failed = all.unread.filter((each) => listed.has(each.market))
             requireAll(
               venue,

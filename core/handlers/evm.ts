@@ -61,7 +61,7 @@ const evmApprove: Handler<'EVMApprove'> = async (request, context) => {
     }
   }
   if (request.dryRun) {
-    const { prepared } = await network.impl.rail.check(plan.steps, plan.needs, address, { wish: feeOverrides }, at)
+    const { prepared } = await network.impl.rail.check(plan.steps, plan.needs, address, { feeOverrides: feeOverrides }, at)
     const nonce = request.nonce ?? (await services.transactions.nextNonce({ network, address }, signal))
     const transactions = steps.map((_, index) => ({ nonce: nonce + index, txHash: '' }))
     return answer({ transactions, nonce: nonce + steps.length - 1, txHash: '', gas: gasOf(prepared) })

@@ -1,5 +1,5 @@
 // The wallet that a request names: its address, key, fees and nonce, and the plan that is submitted for it.
-import type { FeeWish, GasTerms } from '../contracts/index.ts'
+import type { FeeOverrides, GasTerms } from '../contracts/index.ts'
 import { formatRaw, fromRaw, toRaw } from '../decimal.ts'
 import { badFields, SluiceError } from '../errors.ts'
 import { command } from '../layout.ts'
@@ -26,7 +26,7 @@ interface WalletFields extends FeeFields {
 /** The wallet that signs for a request, with the fees and nonce that the caller sets. */
 export interface SigningWallet {
   address: string
-  feeOverrides: FeeWish
+  feeOverrides: FeeOverrides
   nonce: number | undefined
 }
 
@@ -66,7 +66,7 @@ export function requireKey(wallets: Services['wallets'], { chain, network, impl 
 const gweiDecimals = 9
 
 /** The fees that a request sets, in wei. @throws SluiceError INCOMPLETE_PARAMS, also above the network's fee cap */
-export function readFees(fields: FeeFields, { impl, chain }: NetworkEntry): FeeWish {
+export function readFees(fields: FeeFields, { impl, chain }: NetworkEntry): FeeOverrides {
   const read = (field: keyof FeeFields): bigint | undefined => {
     const text = fields[field]
     if (text === undefined) return undefined

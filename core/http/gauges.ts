@@ -169,7 +169,7 @@ export function measureQuotes({ registry }: Target, { networks, venuesOn }: Pick
 interface MeasuredTransactions {
   journal: Pick<Journal, 'openQueues' | 'unfinished'>
   /** Loaded networks, and the rails of exchanges on them; the list may grow. They are shown with 0 even if nothing is open. */
-  networks: readonly { chain: string; network: string; connector?: string; impl: { rail: Pick<Rail, 'slots'> } }[]
+  networks: readonly { chain: string; network: string; connector?: string; impl: { rail: Pick<Rail, 'sequences'> } }[]
   log: Pick<Logger, 'warn'>
   nowMs?: () => number
 }
@@ -245,7 +245,7 @@ export function measureTransactions(target: Target, { journal, networks, log, no
     },
   )
   // On other rails a missing nonce is no gap.
-  const withoutOrder = () => new Set(networks.filter(({ impl }) => impl.rail.slots !== 'ordered').map(railName))
+  const withoutOrder = () => new Set(networks.filter(({ impl }) => impl.rail.sequences !== 'ordered').map(railName))
   gauge(target, 'sluice_nonce_gap_wallets', 'Wallets with a nonce gap below pending transactions.', ['chain', 'network'], async () => {
     const entries = await readOpen()
     if (!entries) return []

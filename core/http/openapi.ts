@@ -10,7 +10,7 @@ import Router from '@koa/router'
 import type Koa from 'koa'
 import { errorsOf, type Endpoint, type FieldRule } from '../api/endpoint.ts'
 import { endpoints, eventsEndpoint, interfaceVersion } from '../api/index.ts'
-import { tradingVerbs } from '../contracts/index.ts'
+import { tradingMethods } from '../contracts/index.ts'
 import { errorTable } from '../errors.ts'
 import { isObject } from '../json.ts'
 import type { Registry } from '../handlers/registry.ts'
@@ -66,7 +66,7 @@ export function openapi(registry: Registry): object {
 function isServed({ set }: Endpoint, { plugins, networks }: Registry): boolean {
   if (set === 'EVM') return networks.some(({ impl }) => impl.evm !== undefined)
   if (set === 'altchain') return networks.some(({ impl }) => impl.altchain !== undefined)
-  if (Object.hasOwn(tradingVerbs, set)) return plugins.some(({ state, trading_type }) => state === 'loaded' && trading_type.includes(set))
+  if (Object.hasOwn(tradingMethods, set)) return plugins.some(({ state, trading_type }) => state === 'loaded' && trading_type.includes(set))
   return true
 }
 

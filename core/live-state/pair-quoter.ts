@@ -97,9 +97,9 @@ export function createPairQuoter(pricing: FollowedPricing, choice: QuoteChoice, 
       const snapshot = bundle.peek() ?? (await bundle.read(at))
       use(snapshot)
       const quote = quoteOrRefuse(snapshot, swap, missing)
-      if ('wanting' in quote) {
-        missing.add(quote.wanting)
-        await bundle.loadMissing(quote.wanting, at)
+      if ('missing' in quote) {
+        missing.add(quote.missing)
+        await bundle.loadMissing(quote.missing, at)
         continue
       }
       await pricing.vet(quote, snapshot.states, at)
@@ -122,9 +122,9 @@ export function createPairQuoter(pricing: FollowedPricing, choice: QuoteChoice, 
       if (known) return known
     }
     const quote = pricing.quote(swap, choice, snapshot.states, snapshot.head, missing.left)
-    if ('wanting' in quote) {
-      missing.add(quote.wanting)
-      return pinned.readMore(quote.wanting, at).then(() => computePinned(pinned, swap, question, at, missing))
+    if ('missing' in quote) {
+      missing.add(quote.missing)
+      return pinned.readMore(quote.missing, at).then(() => computePinned(pinned, swap, question, at, missing))
     }
     const vetting = pricing.vet(quote, snapshot.states, at)
     return vetting ? vetting.then(() => keep(snapshot, question, quote)) : keep(snapshot, question, quote)
@@ -147,7 +147,7 @@ export function createPairQuoter(pricing: FollowedPricing, choice: QuoteChoice, 
   /** Computes the quote without waiting, unless something is missing in the states. */
   function compute(snapshot: StateSnapshot, swap: Swap, question: string, at: At): Quote | Promise<Quote> {
     const quote = pricing.quote(swap, choice, snapshot.states, snapshot.head, readsAfterFirst)
-    if ('wanting' in quote) return load(swap, question, at)
+    if ('missing' in quote) return load(swap, question, at)
     const vetting = pricing.vet(quote, snapshot.states, at)
     return vetting ? vetting.then(() => keep(snapshot, question, quote)) : keep(snapshot, question, quote)
   }

@@ -1,4 +1,4 @@
-import type { Chain, Checked, FeeWish, Plan } from '../contracts/index.ts'
+import type { Chain, Checked, FeeOverrides, Plan } from '../contracts/index.ts'
 import { SluiceError } from '../errors.ts'
 import type { FollowedNetwork, Following } from './synchroniser.ts'
 import { createStateSource } from './tracked-states.ts'
@@ -13,7 +13,7 @@ export interface WalletChecks {
     network: FollowedNetwork & { readonly chainImpl: Pick<Chain, 'rail'> },
     plan: Pick<Plan, 'steps' | 'needs'>,
     from: string,
-    fees: FeeWish,
+    fees: FeeOverrides,
   ): Checked | undefined
 }
 
@@ -40,19 +40,19 @@ export function createWalletChecks(following: Pick<Following, 'of'>, idleSeconds
   return {
     checkFromCache(on, { steps, needs }, from, fees) {
       const { chain, network, chainImpl } = on
-      const { recall } = chainImpl.rail
+      const { cachedChecks } = chainImpl.rail
       const synchroniser = following.of(on)
-      const basis = synchroniser.tip && recall?.basis(steps, needs, from)
-      if (!recall || !basis || !use(on, from)) return undefined
+      const basis = synchroniser.tip && cachedChecks?.basis(steps, needs, from)
+      if (!cachedChecks || !basis || !use(on, from)) return undefined
       const parts = basis.map(({ followed, ...part }) => ({ ...part, source: createStateSource({ chain, network }, followed) }))
       const bundle = synchroniser.bundle(parts)
       try {
         // States that are not in memory are loaded with the next block.
         const snapshot = bundle.peek()
-        const checked = snapshot && recall.check(steps, needs, from, fees, snapshot.states, snapshot.head)
-        if (!checked || !('wanting' in checked)) return checked
+        const checked = snapshot && cachedChecks.check(steps, needs, from, fees, snapshot.states, snapshot.head)
+        if (!checked || !('missing' in checked)) return checked
         // If it fails, the next check asks the network too.
-        bundle.loadMissing(checked.wanting, { signal: AbortSignal.timeout(loadTimeoutMs) }).catch(() => {})
+        bundle.loadMissing(checked.missing, { signal: AbortSignal.timeout(loadTimeoutMs) }).catch(() => {})
       } catch (error) {
         // There is no room for more states.
         if (!(error instanceof SluiceError)) throw error

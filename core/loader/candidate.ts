@@ -2,7 +2,7 @@ import { withTimeout } from '../async.ts'
 import { Ajv, type ErrorObject } from 'ajv'
 import type { PluginConfig } from '../config/plugin-config.ts'
 import { judgeBySchema } from '../config/plugin-schema.ts'
-import { type Manifest, type Plugin, apiVersion as ours, tradingVerbs } from '../contracts/index.ts'
+import { type Manifest, type Plugin, apiVersion as ours, tradingMethods } from '../contracts/index.ts'
 import { syntaxFault } from './compile.ts'
 import { networkKeysOf, readingConfiguration } from './configuration.ts'
 import { type FoundPlugin, isDeclared, namePattern } from './find.ts'
@@ -118,7 +118,7 @@ export async function importCandidate({ found, description }: Candidate, { clock
   return plugin
 }
 
-const tradingTypes = Object.keys(tradingVerbs)
+const tradingTypes = Object.keys(tradingMethods)
 
 const manifestSchema = {
   type: 'object',

@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import {
-  tradingVerbs,
+  tradingMethods,
   type Chain,
   type ChainPlugin,
   type ChainVenue,
@@ -51,14 +51,14 @@ export function instantiateChain(plugin: ChainPlugin, name: string, venue: Chain
 export function instantiateConnector(
   plugin: ConnectorPlugin,
   name: string,
-  tradingTypes: readonly (keyof typeof tradingVerbs)[],
+  tradingTypes: readonly (keyof typeof tradingMethods)[],
   venue: Venue,
 ): Partial<Connector> {
   const connector = created<Partial<Connector>>(plugin, () => plugin.create(frozen(venue)), venue)
   for (const type of tradingTypes) {
     const implementation: unknown = connector[type]
     if (!isObject(implementation)) throw missing(`trading type ${type} is declared but not implemented`)
-    requireMethods(implementation, type, tradingVerbs[type])
+    requireMethods(implementation, type, tradingMethods[type])
     if (type.endsWith('CLOB')) requireBooks(Reflect.get(implementation, 'books'), type)
   }
   return bounded(() => connectorBoundary(connector, { plugin: name, log: venue.log, ...folderOf(plugin) }))

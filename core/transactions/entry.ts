@@ -76,7 +76,7 @@ export interface Entry {
   /** Seconds since the Unix epoch. */
   readonly deadline?: number
 
-  /** What orders or excludes attempts: a nonce, or a blockhash. Only the rail reads it; its interface calls it a slot. */
+  /** What orders or excludes attempts: a nonce, or a blockhash. Only the rail reads it. */
   readonly sequence: Json
   readonly nonce: number
   /** The caller chose the nonce: gaps below it are the caller's to fill. */

@@ -376,13 +376,13 @@ async function rebuildQueue(
   }
   if (impl.rail.permits) for (const entry of await recorder.outstanding({ chain, network, address: queue.address })) permits.set(entry)
   // Where nonces are consecutive, everything below a used one is used. Where they only increase, none is used again.
-  const { slots } = impl.rail
-  if (slots === 'independent') return
+  const { sequences } = impl.rail
+  if (sequences === 'independent') return
   const {
     entries: [newest],
   } = await recorder.list({ chain, network, on, limit: 1 })
   if (newest) keysFollow(newest.key)
-  const last = await highestUsed(recorder, { chain, network, on }, slots === 'increasing')
+  const last = await highestUsed(recorder, { chain, network, on }, sequences === 'increasing')
   if (last) queue.markFinal(last.sequence)
 }
 

@@ -5,7 +5,7 @@ import { orTimeout, timedOutBeforeSigning, type TransactionTarget } from './subm
 
 /**
  * The nonces of one wallet on one rail, on the server that owns them. Assigns them in memory: without asking the chain and without waiting.
- * A nonce's place on the rail is its *sequence*, which only the rail reads (the rail's interface calls it a slot).
+ * A nonce's place on the rail is its *sequence*, which only the rail reads.
  */
 export interface NonceQueue {
   readonly address: string
@@ -111,8 +111,8 @@ interface NonceQueueParts {
 }
 
 export function createNonceQueue({ rail, address, limit, name }: NonceQueueParts): NonceQueue {
-  const isOrdered = rail.slots === 'ordered'
-  const isIncreasing = rail.slots === 'increasing'
+  const isOrdered = rail.sequences === 'ordered'
+  const isIncreasing = rail.sequences === 'increasing'
   const nonceOf = (sequence: Json) => rail.nonceOf(sequence)
   const items = new Map<number, QueueItem>()
   /** Nonces that we released. They are gaps unless another request claims them. */
@@ -138,11 +138,11 @@ export function createNonceQueue({ rail, address, limit, name }: NonceQueueParts
   const waiting = () =>
     [...items.values()].filter(({ chosenByCaller, pending }) => !chosenByCaller && pending).map(({ sequence }) => sequence)
   const nextNonce = () => nonceOf(free(1)[0] ?? 0)
-  const statusAt = (sequence: Json, update: Json) => (nonceOf(sequence) < floor ? 'past' : rail.standing(update, sequence))
+  const statusAt = (sequence: Json, update: Json) => (nonceOf(sequence) < floor ? 'past' : rail.sequenceStatus(update, sequence))
 
   function finalBeyond(update: Json): readonly Json[] {
     const first = firstFree(update)
-    return first < floor ? rail.slotsFrom(update, first, floor - first) : []
+    return first < floor ? rail.sequencesFrom(update, first, floor - first) : []
   }
 
   /** The lowest nonce that is free by an answer of the chain. */
@@ -182,21 +182,21 @@ export function createNonceQueue({ rail, address, limit, name }: NonceQueueParts
         newestSync = order
       }
     },
-    needsResync: () => rail.doubtful(synced(), ours(synced())),
+    needsResync: () => rail.needsSync(synced(), ours(synced())),
     agreesWith(cached) {
-      if (known === undefined || rail.doubtful(known, ours(known))) return false
+      if (known === undefined || rail.needsSync(known, ours(known))) return false
       // Merged into a copy: a cached answer must not count twice.
       const merged = rail.merge(known, cached, ours(known))
-      if (rail.doubtful(merged, ours(merged))) return false
-      const [last] = floor > 0 ? rail.slotsFrom(cached, floor - 1, 1) : []
-      if (last !== undefined && rail.standing(cached, last) !== 'past') return false
+      if (rail.needsSync(merged, ours(merged))) return false
+      const [last] = floor > 0 ? rail.sequencesFrom(cached, floor - 1, 1) : []
+      if (last !== undefined && rail.sequenceStatus(cached, last) !== 'past') return false
       // It only confirms our own transactions: blocks show what became of them, so the chain is seldom asked.
       if (firstFree(merged) > firstFree(known)) known = merged
       return true
     },
     claim(claim) {
       const { nonce, count, fees, costsRaw, requestId } = claim
-      const wanted = nonce === undefined ? free(count) : rail.slotsFrom(synced(), nonce, count)
+      const wanted = nonce === undefined ? free(count) : rail.sequencesFrom(synced(), nonce, count)
       if (nonce !== undefined) {
         const conflict = wanted.map((sequence, index) => conflictOn(sequence, fees[index], claim)).find((each) => each !== undefined)
         if (conflict) return { conflict }
@@ -253,7 +253,7 @@ export function createNonceQueue({ rail, address, limit, name }: NonceQueueParts
     pendingOn: (nonce) => items.get(nonce)?.pending,
     hasPrivate: () => [...items.values()].some(({ pending }) => pending?.privateOnly === true),
     statusOf(of) {
-      const sequence = 'sequence' in of ? of.sequence : rail.slotsFrom(synced(), of.nonce, 1)[0]
+      const sequence = 'sequence' in of ? of.sequence : rail.sequencesFrom(synced(), of.nonce, 1)[0]
       return sequence === undefined ? 'free' : statusAt(sequence, synced())
     },
     signingOn(nonce) {
@@ -300,9 +300,9 @@ export async function nonceConflictError(
 ): Promise<SluiceError> {
   const { rail } = target.impl
   const txHash = pending?.txHash ?? (is === 'past' ? await minedOn(nonce) : undefined)
-  const minFees = pending && rail.replace ? rail.replace.least(pending.fees) : undefined
+  const minFees = pending && rail.replace ? rail.replace.minimumReplacement(pending.fees) : undefined
   const replace = minFees === undefined ? '' : ` To replace it offer at least ${minFees}.`
-  const isOrdered = rail.slots === 'ordered'
+  const isOrdered = rail.sequences === 'ordered'
   const free = isOrdered ? ` The next free one is ${next}.` : ' Leave nonce out unless it has to be this one.'
   const held = txHash === undefined ? 'a transaction that is not in the journal' : txHash
   const messages: Record<NonceConflict['is'], string> = {

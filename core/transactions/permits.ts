@@ -29,7 +29,11 @@ export interface OutstandingPermits {
   /** Of their entries. */
   keys(): readonly string[]
   /** Why a transaction that needs these rights is not signed now. */
-  conflict(needs: readonly Need[], checked: Pick<Checked, 'permits' | 'synced'>, rail: Pick<Rail, 'standing'>): SluiceError | undefined
+  conflict(
+    needs: readonly Need[],
+    checked: Pick<Checked, 'permits' | 'synced'>,
+    rail: Pick<Rail, 'sequenceStatus'>,
+  ): SluiceError | undefined
 }
 
 interface Giver {
@@ -60,7 +64,7 @@ export function createOutstandingPermits(): OutstandingPermits {
             // what may never be mined.
             if (own && permit.nonce >= own.nonce) return inTheWay(permit, txHash)
             // It takes the place of the allowance that is there now.
-            if (!own && isOpen && rail.standing(synced, sequence) !== 'past') return inTheWay(permit, txHash)
+            if (!own && isOpen && rail.sequenceStatus(synced, sequence) !== 'past') return inTheWay(permit, txHash)
           }
       }
       return undefined

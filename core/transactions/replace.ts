@@ -114,7 +114,7 @@ export function createSpeedUp({ target, recorder, raise }: Pick<ReplaceParts, 't
       if (fees) return fees
       throw new SluiceError(
         'TRANSACTION_GAS_PRICE_TOO_LOW',
-        `A replacement has to offer ${replace.least(over)}, which is above the network's feeCap: wait, or raise feeCap in its settings.`,
+        `A replacement has to offer ${replace.minimumReplacement(over)}, which is above the network's feeCap: wait, or raise feeCap in its settings.`,
       )
     }
     return raise({ address, requestId, keyed, feesGiven, pick: (leased) => pick(nonce, leased, signal), feesOver }, signal)

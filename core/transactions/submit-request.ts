@@ -3,7 +3,7 @@ import {
   SluiceError,
   type Chain,
   type Checked,
-  type FeeWish,
+  type FeeOverrides,
   type GasTerms,
   type Json,
   type Permit,
@@ -34,7 +34,7 @@ export interface Origin {
   requestId: string
   /** The request came with an Idempotency-Key. */
   keyed?: IdempotencyContext
-  feeOverrides: FeeWish
+  feeOverrides: FeeOverrides
   /** The fees count as set by the caller, so the server does not raise them. Absent: they do if `feeOverrides` sets any. */
   feesGiven?: boolean
   /** Absent: the server assigns it. */
@@ -55,7 +55,7 @@ export interface IdempotencyContext {
 }
 
 /** Whether the caller set the fees. */
-export const setsFees = ({ maxFeePerGasRaw, maxPriorityFeePerGasRaw }: FeeWish): boolean =>
+export const setsFees = ({ maxFeePerGasRaw, maxPriorityFeePerGasRaw }: FeeOverrides): boolean =>
   maxFeePerGasRaw !== undefined || maxPriorityFeePerGasRaw !== undefined
 
 /** What a request lets its plan do. */

@@ -145,7 +145,7 @@ export function createSubmit(parts: SubmitParts): Submit {
     const update = queue.startSync()
     const { permit } = request
     const withPermit = permit && rail.permits && { withPermit: permit.withPermit }
-    const checking = rail.check(plan.steps, plan.needs, signer, { wish: feeOverrides, over, ...withPermit }, { signal })
+    const checking = rail.check(plan.steps, plan.needs, signer, { feeOverrides: feeOverrides, over, ...withPermit }, { signal })
     const holding = precondition?.(checking)
     // Of two errors the check's says more.
     holding?.catch(() => {})
@@ -227,7 +227,7 @@ export function createSubmit(parts: SubmitParts): Submit {
 
   async function claim(request: RoutedRequest, { replaces = false, only }: ReplaceOptions, queue: NonceQueue, checked: Checked) {
     const { requestId, nonce, kind, feeOverrides } = request
-    const { prepared, synced, beside } = checked
+    const { prepared, synced, checkFunds } = checked
     const claimed = queue.claim({
       requestId,
       nonce,
@@ -241,7 +241,7 @@ export function createSubmit(parts: SubmitParts): Submit {
     if ('conflict' in claimed) throw await nonceConflictError(claimed.conflict, { recorder, target, address: queue.address })
     // Checked in the same turn of the event loop as the claim: if the funds cover each of two requests but not both, one is refused. A
     // cancel or fill is never refused for lack of funds, because it lets other transactions be mined.
-    const shortage = kind === 'cancel' || kind === 'fill' ? undefined : beside(queue.committedRaw(synced, claimed.sequences))
+    const shortage = kind === 'cancel' || kind === 'fill' ? undefined : checkFunds(queue.committedRaw(synced, claimed.sequences))
     if (!shortage) return claimed
     releaseAndFill(queue, claimed.sequences)
     throw shortage
@@ -372,7 +372,8 @@ export function createSubmit(parts: SubmitParts): Submit {
 const withoutPermits = ({ permits: _permits, ...entry }: Entry): Entry => entry
 
 /** Whether a cached check agrees with the queue. If the native coin seems not to suffice, the chain must be asked. */
-const agrees = ({ synced, beside }: Checked, queue: NonceQueue) => queue.agreesWith(synced) && !beside(queue.committedRaw(synced, []))
+const agrees = ({ synced, checkFunds }: Checked, queue: NonceQueue) =>
+  queue.agreesWith(synced) && !checkFunds(queue.committedRaw(synced, []))
 
 /** The answer to record. It is made before anything is stored, so that an error in making it means that nothing was sent. */
 function answerTo({ answer, keyed }: RoutedRequest, result: SubmitResult): RecordedAnswer | undefined {

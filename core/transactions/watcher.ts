@@ -163,7 +163,7 @@ export function createWatcher({
           id,
           from: signerOf(entry),
           step: entry.step,
-          slot: entry.sequence,
+          sequence: entry.sequence,
           fees,
           ...(entry.landed?.id === id && { landed: { ...entry.landed, ...(entry.reason !== undefined && { reason: entry.reason }) } }),
         })),
@@ -171,10 +171,10 @@ export function createWatcher({
       .filter(({ id }) => !unsent.has(id))
     const watched = [...new Set(open.map(signerOf))].flatMap((address) => ours.get(address) ?? [])
     const updates = new Map(watched.map(({ queue }) => [queue.address, queue.startSync()]))
-    const { sightings, synced } = await withDeadline(closing, pollTimeoutMs, (signal) => rail.look(attempts, head, { signal }))
+    const { statuses, synced } = await withDeadline(closing, pollTimeoutMs, (signal) => rail.poll(attempts, head, { signal }))
     for (const [address, update] of synced) updates.get(address)?.(update)
 
-    const observations = new Map(sightings.map((each) => [each.id, each]))
+    const observations = new Map(statuses.map((each) => [each.id, each]))
     nextInLine = updateNextInLine(nextInLine, open, observations, head.number)
     let isAnyOpen = false
     let failure: unknown

@@ -404,11 +404,11 @@ export function followedPricing(options: QuoterOptions): FollowedPricing<Evm> | 
       const snapshot = { head, graph, options: routeOptionsFor(swap.exact, version), version, wrapped, intermediates, gasPriceRaw }
       const priced = priceSwap(snapshot, swap, left)
       if ('missing' in priced) {
-        const wanting = priced.missing.map(({ protocol, pool, missing }) => ({
+        const missing = priced.missing.map(({ protocol, pool, missing }) => ({
           index: states.findIndex((state) => isCachedPool(state) && state.protocol === protocol && state.pool?.address === pool),
           more: missing,
         }))
-        return { wanting }
+        return { missing }
       }
       return priced
     },

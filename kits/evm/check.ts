@@ -2,7 +2,7 @@ import {
   SluiceError,
   type At,
   type Checked,
-  type FeeWish,
+  type FeeOverrides,
   type Need,
   type Token,
   type Head,
@@ -84,7 +84,7 @@ export interface EvmRailOptions {
 
 /** `withPermit` is there where the wallet may sign a permit. */
 interface CheckedPrice extends TakesPermit<EvmIntent> {
-  readonly wish: FeeWish
+  readonly feeOverrides: FeeOverrides
   readonly over?: EvmFees
 }
 
@@ -105,7 +105,7 @@ export async function check(
   permit?: Permit,
 ): Promise<Checked<EvmIntent, NonceCounts, EvmFees>> {
   const { rpc, feeCapRaw, policy, chainId, multicall, nativeCurrency } = options
-  const { wish: overrides, over } = price
+  const { feeOverrides: overrides, over } = price
   checkFeeOverrides(overrides, feeCapRaw)
   const valueRaw = sum(steps.map(({ value }) => BigInt(value)))
   const allNeeds: readonly CheckedNeed[] = [...needs.flatMap(needsOf), { is: 'balance', token: nativeAddress, amountRaw: valueRaw }]
@@ -154,8 +154,8 @@ export async function check(
   const neededRaw = tradedRaw + sum(prepared.map(({ step, fees }) => costOf(step, fees)))
   if (nativeRaw < neededRaw) throw insufficientGasFunds(nativeCurrency, nativeRaw, neededRaw)
 
-  const beside = commitmentCheck(nativeCurrency, nativeRaw, neededRaw)
-  return { prepared, synced: nonceCountsOf(rpc, latest, pending), beside, ...(permit && { permits: [permit] }) }
+  const checkFunds = commitmentCheck(nativeCurrency, nativeRaw, neededRaw)
+  return { prepared, synced: nonceCountsOf(rpc, latest, pending), checkFunds, ...(permit && { permits: [permit] }) }
 }
 
 /** The step as it is simulated. What its permit uses when it counts comes on top of the estimate. */
@@ -189,7 +189,7 @@ function requirePermits(
 
 /** Whether so much of the native coin covers what is needed and what the wallet's other transactions may take. */
 const commitmentCheck =
-  (nativeCurrency: Token, nativeRaw: bigint, neededRaw: bigint): Checked['beside'] =>
+  (nativeCurrency: Token, nativeRaw: bigint, neededRaw: bigint): Checked['checkFunds'] =>
   (committedRaw) =>
     nativeRaw < committedRaw + neededRaw ? fundsInPendingTransactions(nativeCurrency, nativeRaw, committedRaw, neededRaw) : undefined
 
@@ -309,7 +309,7 @@ export function createCacheCheck(
   const holdings = createHoldings(reader)
 
   /** The price that a check would find now. Undefined if it would refuse: then the network's check says why. */
-  function priceAt({ baseFeeRaw }: Head, overrides: FeeWish): FeePerGas | undefined {
+  function priceAt({ baseFeeRaw }: Head, overrides: FeeOverrides): FeePerGas | undefined {
     const tipRaw = knownTipRaw?.()
     if (tipRaw === undefined || (baseFeeRaw === undefined && !policy.legacy)) return undefined
     try {
@@ -348,17 +348,17 @@ export function createCacheCheck(
       if (!step || limit === undefined || !price || !isAccount(account) || account.number !== head.number) return undefined
       const { nativeRaw, latest, pending } = account
       const tokens = tokensOf(needs)
-      const wanting = needs.flatMap((need) => {
+      const missing = needs.flatMap((need) => {
         if (need.token === nativeAddress) return []
         const index = tokens.indexOf(need.token)
         return covers(held[index], need) ? [] : [{ index: index + 1, more: need.is === 'balance' ? null : need.spender }]
       })
-      if (wanting.length > 0) return { wanting }
+      if (missing.length > 0) return { missing }
       const prepared = { step, ...feesOf(limit, price, policy) }
       const neededRaw = costOf(step, prepared.fees)
       const coinsRaw = needs.flatMap((need) => (need.token === nativeAddress ? need.amountRaw : []))
       if ([neededRaw, ...coinsRaw].some((raw) => nativeRaw < raw)) return undefined
-      return { prepared: [prepared], synced: { latest, pending }, beside: commitmentCheck(nativeCurrency, nativeRaw, neededRaw) }
+      return { prepared: [prepared], synced: { latest, pending }, checkFunds: commitmentCheck(nativeCurrency, nativeRaw, neededRaw) }
     },
   }
 }

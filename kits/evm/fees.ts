@@ -1,6 +1,6 @@
 // What EVM transactions pay: fees by the policy and the caller, replacements that nodes take, and the base fee and tip that they follow from.
 import { abortable } from '../../core/async.ts'
-import { badFields, SluiceError, type FeeWish, type GasTerms, type At, type Head, type Log } from '../../core/contracts/index.ts'
+import { badFields, SluiceError, type FeeOverrides, type GasTerms, type At, type Head, type Log } from '../../core/contracts/index.ts'
 import { formatRaw } from '../../core/decimal.ts'
 import { isObject } from '../../core/json.ts'
 import type { RpcAnswer } from '../nodes/dialect.ts'
@@ -65,7 +65,7 @@ export interface FeePerGas {
 }
 
 /** Refuses fees that are wrong in any state of the network, without asking it. Many clients send wei instead of gwei. */
-export function checkFeeOverrides({ maxFeePerGasRaw: maxFee, maxPriorityFeePerGasRaw: tip }: FeeWish, feeCapRaw: bigint): void {
+export function checkFeeOverrides({ maxFeePerGasRaw: maxFee, maxPriorityFeePerGasRaw: tip }: FeeOverrides, feeCapRaw: bigint): void {
   const above = (raw: bigint) =>
     `is ${gwei(raw)} gwei per gas, above the network's feeCap of ${gwei(feeCapRaw)} gwei; the unit is gwei, not wei`
   if (maxFee !== undefined && maxFee > feeCapRaw) throw badFields([{ field: 'maxFeePerGas', problem: above(maxFee) }])
@@ -83,7 +83,7 @@ export function checkFeeOverrides({ maxFeePerGasRaw: maxFee, maxPriorityFeePerGa
  * @throws SluiceError TRANSACTION_GAS_PRICE_TOO_LOW
  */
 export function computeFeePerGas(
-  overrides: FeeWish,
+  overrides: FeeOverrides,
   over: EvmFees | undefined,
   { baseFeeRaw, tipRaw, policy, feeCapRaw }: FeeConditions,
 ): FeePerGas {
@@ -120,7 +120,7 @@ export const policyMaxFee = (baseFeeRaw: bigint, tipRaw: bigint, { baseFeeMultip
   (baseFeeRaw * BigInt(Math.round(baseFeeMultiplier * 1000))) / 1000n + tipRaw
 
 /** A transaction of type 0 has one price, which corresponds to the maxFee of type 2. */
-function asGasPrice({ maxFeePerGasRaw, maxPriorityFeePerGasRaw }: FeeWish): FeeWish {
+function asGasPrice({ maxFeePerGasRaw, maxPriorityFeePerGasRaw }: FeeOverrides): FeeOverrides {
   const priceRaw = maxFeePerGasRaw ?? maxPriorityFeePerGasRaw
   return priceRaw === undefined ? {} : { maxFeePerGasRaw: priceRaw, maxPriorityFeePerGasRaw: priceRaw }
 }
@@ -210,7 +210,7 @@ export function bumpFees(over: EvmFees, conditions: FeeConditions): EvmFees | un
 }
 
 /** Fees of an attempt that replaces `over`, with the caller's overrides. @throws SluiceError if these are not possible */
-export function overrideFees(over: EvmFees, overrides: FeeWish, conditions: FeeConditions): EvmFees {
+export function overrideFees(over: EvmFees, overrides: FeeOverrides, conditions: FeeConditions): EvmFees {
   checkFeeOverrides(overrides, conditions.feeCapRaw)
   const { maxFeeRaw, tipRaw } = computeFeePerGas(overrides, over, conditions)
   return { ...over, maxFeePerGas: String(maxFeeRaw), maxPriorityFeePerGas: String(tipRaw) }

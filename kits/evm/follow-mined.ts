@@ -111,13 +111,13 @@ export function createMinedFollower({ rpc, blocks, poll, blockMs }: FollowerOpti
   function inLine(open: readonly Attempt[]): ReadonlySet<Attempt> {
     const found = new Set<Attempt>()
     const next = new Map(nextNonces)
-    for (const attempt of open.toSorted((a, b) => a.slot - b.slot)) {
+    for (const attempt of open.toSorted((a, b) => a.sequence - b.sequence)) {
       const account = attempt.from.toLowerCase()
       const first = nextNonces.get(account)
       const expected = next.get(account)
-      if (first === undefined || expected === undefined || attempt.slot < first || attempt.slot > expected) continue
+      if (first === undefined || expected === undefined || attempt.sequence < first || attempt.sequence > expected) continue
       found.add(attempt)
-      next.set(account, attempt.slot + 1)
+      next.set(account, attempt.sequence + 1)
     }
     return found
   }
@@ -149,10 +149,10 @@ export function createMinedFollower({ rpc, blocks, poll, blockMs }: FollowerOpti
   }
 
   async function ask(open: readonly Attempt[], head: Head, at: At): Promise<PollResult<string, NonceCounts>> {
-    if (open.length === 0) return { sightings: [], synced: new Map() }
+    if (open.length === 0) return { statuses: [], synced: new Map() }
     const result = await poll(open, head, at)
     for (const [from, { latest }] of result.synced) nextNonces.set(from.toLowerCase(), latest)
-    const isPending = new Set(result.sightings.flatMap(({ id, is }) => (is === 'pending' ? [id] : [])))
+    const isPending = new Set(result.statuses.flatMap(({ id, is }) => (is === 'pending' ? [id] : [])))
     const pending = { since: head.number, acceptedAt: head.number, missedSince: head.number, atMs: performance.now() }
     for (const { id } of open) watch(id, { pending: isPending.has(id) ? { ...pending } : undefined })
     return result
@@ -179,7 +179,7 @@ export function createMinedFollower({ rpc, blocks, poll, blockMs }: FollowerOpti
           (attempt.landed?.blockHash === undefined ? undefined : branch.withHash(attempt.landed.blockHash)) ?? branch.containing(attempt.id)
         return block ? [{ attempt, block }] : []
       })
-      for (const { attempt } of mined) noteCount(attempt.from, attempt.slot + 1)
+      for (const { attempt } of mined) noteCount(attempt.from, attempt.sequence + 1)
       const unread = mined.filter(({ attempt, block }) => !isSameHex(attempt.landed?.blockHash, block.hash))
       const read = await readReceipts(unread, branch.head, at)
       const observed = new Map<Attempt, Observation>(mined.map((each) => [each.attempt, fromJournal(each, branch.head)]))
@@ -194,14 +194,14 @@ export function createMinedFollower({ rpc, blocks, poll, blockMs }: FollowerOpti
         // A reorganisation removed the block of one that had landed, or the block is older than what is known.
         return attempt.landed !== undefined || !next.has(attempt) || isDue(attempt, branch)
       })
-      const { sightings, synced } = await ask(asked, head, at)
+      const { statuses, synced } = await ask(asked, head, at)
       const followed = [...observed.values()].flatMap((each) => (each === undefined || each === 'later' ? [] : each))
-      return { sightings: [...followed, ...sightings], synced }
+      return { statuses: [...followed, ...statuses], synced }
     },
   }
 }
 
-const slotName = ({ from, slot }: Attempt) => `${from.toLowerCase()}/${slot}`
+const slotName = ({ from, sequence }: Attempt) => `${from.toLowerCase()}/${sequence}`
 
 const depthOf = ({ block }: Mined, head: RecentBlock) => Number(head.number - block.number) + 1
 

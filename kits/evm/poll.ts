@@ -30,7 +30,7 @@ interface AttemptObservation {
   tx: unknown
   receipt: unknown
   /** Undefined where the answers say nothing. */
-  sighting: AttemptStatus | NonceTaken | undefined
+  status: AttemptStatus | NonceTaken | undefined
 }
 
 /** Nodes and providers take up to a thousand calls in a batch (geth `--rpc.batch-request-limit`). An attempt takes two. */
@@ -47,17 +47,17 @@ export function createPoll(rpc: Rpc, confirmations: number) {
   /** Reasons of reverts, by transaction and block. */
   const reasons = createBoundedCache<string>()
   const nonceUsers = createBoundedCache<NonceUser>()
-  const isFinal = (sighting: AttemptObservation['sighting']) => sighting?.is === 'landed' && sighting.depth >= confirmations
+  const isFinal = (status: AttemptObservation['status']) => status?.is === 'landed' && status.depth >= confirmations
 
   return async function poll(open: readonly Attempt[], head: Head, at: At): Promise<PollResult<string, NonceCounts>> {
-    const sightings: AttemptStatus[] = []
+    const statuses: AttemptStatus[] = []
     const synced = new Map<string, NonceCounts>()
     for (let start = 0; start < open.length; start += attemptsPerBatch) {
       const part = await pollBatch(open.slice(start, start + attemptsPerBatch), head, at)
-      sightings.push(...part.sightings)
+      statuses.push(...part.statuses)
       for (const [address, counts] of part.synced) synced.set(address, counts)
     }
-    return { sightings, synced }
+    return { statuses, synced }
   }
 
   async function pollBatch(open: readonly Attempt[], head: Head, at: At): Promise<PollResult<string, NonceCounts>> {
@@ -91,9 +91,9 @@ export function createPoll(rpc: Rpc, confirmations: number) {
     const found = answers.slice(owners.length * 3)
     const observed = open.map((attempt, index): AttemptObservation => {
       const [receipt, tx] = found.slice(index * 2, index * 2 + 2)
-      return { attempt, tx: tx?.result, receipt: receipt?.result, sighting: observe(attempt, view, counts.get(attempt.from), receipt, tx) }
+      return { attempt, tx: tx?.result, receipt: receipt?.result, status: observe(attempt, view, counts.get(attempt.from), receipt, tx) }
     })
-    return { sightings: await withReasons(await withNonceUsers(observed, finalBlock, at), at), synced }
+    return { statuses: await withReasons(await withNonceUsers(observed, finalBlock, at), at), synced }
   }
 
   /** Finds what used the nonce of each attempt that lost it. Says nothing about those that could not be asked about this time. */
@@ -105,20 +105,21 @@ export function createPoll(rpc: Rpc, confirmations: number) {
     let questions = 0
     const result: AttemptObservation[] = []
     for (const each of observed) {
-      const { attempt, sighting } = each
-      if (sighting?.is !== 'nonce-taken') {
+      const { attempt, status } = each
+      if (status?.is !== 'nonce-taken') {
         result.push(each)
         continue
       }
-      const { from, slot } = attempt
-      const name = `${from}/${slot}`
-      const ours = observed.find((other) => other.attempt.from === from && other.attempt.slot === slot && isFinal(other.sighting))
+      const { from, sequence } = attempt
+      const name = `${from}/${sequence}`
+      const ours = observed.find((other) => other.attempt.from === from && other.attempt.sequence === sequence && isFinal(other.status))
       let user: NonceUser | undefined = ours ? { is: 'transaction', id: ours.attempt.id } : nonceUsers.get(name)
-      if (!user && (questions += 1) <= maxFurtherQuestions) user = await findNonceUser(rpc, from, slot, finalBlock, at).catch(unanswered)
+      if (!user && (questions += 1) <= maxFurtherQuestions)
+        user = await findNonceUser(rpc, from, sequence, finalBlock, at).catch(unanswered)
       if (user?.is === 'contradiction')
-        rpc.markUnhealthy(`says that nonce ${slot} of ${from} is used, and has no block in which that happened`)
+        rpc.markUnhealthy(`says that nonce ${sequence} of ${from} is used, and has no block in which that happened`)
       if (user?.is === 'transaction' && user.id !== attempt.id) nonceUsers.set(name, user)
-      result.push({ ...each, sighting: user && sightingBy(user, attempt) })
+      result.push({ ...each, status: user && statusBy(user, attempt) })
     }
     return result
   }
@@ -127,8 +128,8 @@ export function createPoll(rpc: Rpc, confirmations: number) {
   async function withReasons(observed: readonly AttemptObservation[], at: At): Promise<readonly AttemptStatus[]> {
     const keyOf = ({ id, blockHash }: Landed) => `${id}/${blockHash}`
     const unexplained = observed
-      .flatMap(({ tx, receipt, sighting }) =>
-        isObject(tx) && sighting?.is === 'landed' && !sighting.ok ? [{ tx, receipt, landed: sighting }] : [],
+      .flatMap(({ tx, receipt, status }) =>
+        isObject(tx) && status?.is === 'landed' && !status.ok ? [{ tx, receipt, landed: status }] : [],
       )
       .filter(({ landed }) => reasons.get(keyOf(landed)) === undefined)
       .slice(0, maxFurtherQuestions)
@@ -138,10 +139,10 @@ export function createPoll(rpc: Rpc, confirmations: number) {
       const reason = found[index]
       if (reason !== undefined) reasons.set(keyOf(landed), reason)
     }
-    return observed.flatMap(({ sighting }) => {
-      if (!sighting || sighting.is === 'nonce-taken') return []
-      const reason = sighting.is === 'landed' && !sighting.ok ? reasons.get(keyOf(sighting)) : undefined
-      return reason === undefined ? [sighting] : [{ ...sighting, reason }]
+    return observed.flatMap(({ status }) => {
+      if (!status || status.is === 'nonce-taken') return []
+      const reason = status.is === 'landed' && !status.ok ? reasons.get(keyOf(status)) : undefined
+      return reason === undefined ? [status] : [{ ...status, reason }]
     })
   }
 }
@@ -151,7 +152,7 @@ function unanswered(error: unknown): undefined {
   if (!(error instanceof SluiceError)) throw error
 }
 
-function sightingBy(user: NonceUser, { id }: Attempt): AttemptStatus | undefined {
+function statusBy(user: NonceUser, { id }: Attempt): AttemptStatus | undefined {
   if (user.is === 'contradiction') return { id, is: 'unseen', underpriced: false }
   if (user.is === 'unknown') return { id, is: 'dead' }
   // The attempt itself is in a block: the node gives its receipt at the next poll.
@@ -176,7 +177,7 @@ interface OwnerCounts {
 }
 
 function observe(
-  { id, slot, fees }: Attempt,
+  { id, sequence, fees }: Attempt,
   { latest, lags, newest, finalBlock }: PollView,
   counts: OwnerCounts | undefined,
   receipt: RpcAnswer | undefined,
@@ -188,7 +189,7 @@ function observe(
     if (!read || !isSameHex(read.transactionHash, id)) return undefined
     const { status, blockNumber, blockHash } = read
     // The receipt is of a block that a reorganisation undid. Caches and backends keep such receipts.
-    if (blockNumber <= finalBlock && typeof counts?.final === 'number' && counts.final <= slot) return undefined
+    if (blockNumber <= finalBlock && typeof counts?.final === 'number' && counts.final <= sequence) return undefined
     return { id, is: 'landed', ok: status === 1, blockNumber, blockHash, depth: Math.max(1, newest - blockNumber + 1), receipt: read }
   }
   if (lags) return undefined
@@ -196,15 +197,15 @@ function observe(
   if (tx.result !== null) {
     // Another transaction's answer, or one in a block whose receipts the node does not have yet: the next poll tells.
     if (!isObject(tx.result) || !isSameHex(tx.result['hash'], id) || typeof tx.result['blockNumber'] === 'string') return undefined
-    return { id, is: 'pending', underpriced, next: counts?.latest === slot }
+    return { id, is: 'pending', underpriced, next: counts?.latest === sequence }
   }
   // If the node has lost the state of the final block, the latest count stands in for it. It has to hold until it would be final.
-  if (counts?.final === 'lost' && counts.latest !== undefined && counts.latest > slot) return { id, is: 'dead' }
+  if (counts?.final === 'lost' && counts.latest !== undefined && counts.latest > sequence) return { id, is: 'dead' }
   // Of a nonce that may be used nothing is known until its count is.
-  if (counts?.final === undefined && counts?.latest !== undefined && counts.latest > slot) return undefined
-  return typeof counts?.final === 'number' && counts.final > slot
+  if (counts?.final === undefined && counts?.latest !== undefined && counts.latest > sequence) return undefined
+  return typeof counts?.final === 'number' && counts.final > sequence
     ? { is: 'nonce-taken' }
-    : { id, is: 'unseen', underpriced, next: counts?.latest === slot }
+    : { id, is: 'unseen', underpriced, next: counts?.latest === sequence }
 }
 
 interface FailedTransaction {

@@ -53,7 +53,7 @@ export function evmRail(options: Omit<EvmRailOptions, 'policy'> & { policy?: Par
   // Elsewhere a cached limit, which is larger than needed, would cost something or be out of date.
   const isGasCacheable = complete.rollup === undefined && !complete.gasPaysLayer1 && !complete.gasLimitIsPaid
   return {
-    slots: 'ordered',
+    sequences: 'ordered',
     outline: ({ to, value }) => ({ contracts: [to], valueRaw: BigInt(value) }),
     async check(steps, needs, from, price, at) {
       const checked = await check(complete, gasLimits, steps, needs, from, price, at)
@@ -62,7 +62,7 @@ export function evmRail(options: Omit<EvmRailOptions, 'policy'> & { policy?: Par
     },
     ...(fromCache &&
       isGasCacheable && {
-        recall: {
+        cachedChecks: {
           ...fromCache,
           check(steps, needs, from, ...rest) {
             const checked = fromCache.check(steps, needs, from, ...rest)
@@ -74,11 +74,11 @@ export function evmRail(options: Omit<EvmRailOptions, 'policy'> & { policy?: Par
     cost: costOf,
     sync: (from, at) => readNonceCounts(rpc, from, at),
     merge: mergeCounts,
-    doubtful: isDoubtful,
+    needsSync: isDoubtful,
     claim: claimNonces,
-    slotsFrom: (_counts, nonce, count) => noncesFrom(nonce, count),
+    sequencesFrom: (_counts, nonce, count) => noncesFrom(nonce, count),
     nonceOf: (nonce) => nonce,
-    standing: nonceStatus,
+    sequenceStatus: nonceStatus,
     gaps: nonceGaps,
     draft: (prepared, nonce) => draft(prepared, nonce, chainId),
     seal,
@@ -91,9 +91,9 @@ export function evmRail(options: Omit<EvmRailOptions, 'policy'> & { policy?: Par
       sent?.(result.is === 'accepted')
       return result
     },
-    async look(open, head, at) {
+    async poll(open, head, at) {
       const result = await (mined ? mined.look(open, head, at) : poll(open, head, at))
-      const failed = new Set(result.sightings.flatMap((each) => (each.is === 'landed' && !each.ok ? [each.id] : [])))
+      const failed = new Set(result.statuses.flatMap((each) => (each.is === 'landed' && !each.ok ? [each.id] : [])))
       for (const { id, step, from } of open) if (failed.has(id)) gasLimits.forget(step, from)
       return result
     },
@@ -111,7 +111,7 @@ export function evmRail(options: Omit<EvmRailOptions, 'policy'> & { policy?: Par
     },
     replace: {
       outbids: (fees, over) => outbids(fees, over, policy.minBumpPercent),
-      least: (over) => describeMinReplacement(over, policy.minBumpPercent),
+      minimumReplacement: (over) => describeMinReplacement(over, policy.minBumpPercent),
       cancel: (from) => ({ to: from, data: '0x', value: '0' }),
       cancelAgain: (from) => ({ to: from, data: noWithdrawal, value: '0' }),
       bump: (fees, head, overrides) => (overrides ? overrideFees(fees, overrides, conditionsAt(head)) : bumpFees(fees, conditionsAt(head))),

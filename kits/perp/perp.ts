@@ -50,7 +50,7 @@ export function perp(venue: Venue<Evm>, options: PerpOptions): Perp {
     async start(signal) {
       found = await findCurie(venue, deployment, { signal })
     },
-    async listed() {
+    async listMarkets() {
       const { markets, settlement, unlisted } = curie()
       return { markets, settlement, ...(unlisted.length > 0 && { unlisted }) }
     },
@@ -119,11 +119,11 @@ export function perp(venue: Venue<Evm>, options: PerpOptions): Perp {
       return { head, funding, ...(unread.length > 0 && { unread }) }
     },
     quote: (order, owner, at) => quoteOrder(curie(), marketOf(order.market), order, owner, at),
-    closing: (owner, name, at) => quoteClose(curie(), marketOf(name), owner, at),
+    quoteClose: (owner, name, at) => quoteClose(curie(), marketOf(name), owner, at),
     open: (quote, terms) => planOpen(curie().contracts, quote, terms),
     close: (closing, terms) => planClose(curie().contracts, closing, terms),
     collateral: (owner, token, at) => collateralOf(curie(), owner, token, at),
-    move: (token, amountRaw, how) => planMove(curie().contracts, token, amountRaw, how),
+    transferCollateral: (token, amountRaw, how) => planMove(curie().contracts, token, amountRaw, how),
     perpFill: readPerpFill,
     liquidations: (owner, name, sinceBlock, at) => liquidationsOf(curie(), marketOf(name), owner, sinceBlock, at),
   }

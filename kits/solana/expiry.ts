@@ -50,7 +50,7 @@ export function createExpiryProofs({ rpc, log, network, minSlotMs }: ExpiryOptio
     if (asked.length === 0) return []
     const byNode = await rpc.onEveryNode((ask) => judge(asked, ask), at).catch(noAnswers)
     return asked.map((attempt, index) =>
-      sightingOf(
+      statusOf(
         attempt,
         byNode.flatMap((of) => of[index] ?? []),
       ),
@@ -63,7 +63,7 @@ export function createExpiryProofs({ rpc, log, network, minSlotMs }: ExpiryOptio
     if (open.length === 0) return verdicts
     const complete = await hasEveryBlock(
       ask,
-      open.map(({ slot }) => slot),
+      open.map(({ sequence }) => sequence),
     )
     return asked.map((attempt, index) => {
       const place = open.indexOf(attempt)
@@ -79,8 +79,9 @@ export function createExpiryProofs({ rpc, log, network, minSlotMs }: ExpiryOptio
     return [...suspects.slice(from), ...suspects.slice(0, from)].slice(0, maxProofs)
   }
 
-  function sightingOf({ id, slot }: Attempt, verdicts: readonly Verdict[]): AttemptStatus {
-    if (verdicts.includes('over') && !verdicts.includes('alive')) return isDurableNonce(slot) ? { id, is: 'dead' } : { id, is: 'expired' }
+  function statusOf({ id, sequence }: Attempt, verdicts: readonly Verdict[]): AttemptStatus {
+    if (verdicts.includes('over') && !verdicts.includes('alive'))
+      return isDurableNonce(sequence) ? { id, is: 'dead' } : { id, is: 'expired' }
     if (verdicts.length > 0 && verdicts.every((each) => each === 'unable') && !hasWarned) {
       hasWarned = true
       log.warn(
@@ -93,7 +94,7 @@ export function createExpiryProofs({ rpc, log, network, minSlotMs }: ExpiryOptio
 }
 
 const blockhashesOf = (asked: readonly Attempt[]): readonly string[] => [
-  ...new Set(asked.flatMap(({ slot }) => (isDurableNonce(slot) ? [] : slot.blockhash))),
+  ...new Set(asked.flatMap(({ sequence }) => (isDurableNonce(sequence) ? [] : sequence.blockhash))),
 ]
 
 /** Asks for the finalized state before the search, so that a search which is not older has seen all of it. */
@@ -129,15 +130,15 @@ function judgeAnswers(
   const nonces = new Map(accounts.map((account, index) => [account, nonceIn(read[index] ?? undefined)]))
   const view = { final, searched, nonces, noncesAt: nonceSlot ?? 0, ...clock }
   return asked.map((attempt, index) => {
-    const { slot } = attempt
+    const { sequence } = attempt
     const status = readSignatureStatus(statuses[index])
     // An unreadable status does not prove absence.
     if (!status && statuses[index] !== null) return 'unable'
     if (observe(attempt, status, view).is !== 'over') return 'alive'
-    if (oldest > slot.since) return 'unable'
-    const valid = isDurableNonce(slot) ? false : validities.get(slot.blockhash)
+    if (oldest > sequence.since) return 'unable'
+    const valid = isDurableNonce(sequence) ? false : validities.get(sequence.blockhash)
     if (valid !== false) return valid === true ? 'alive' : 'unable'
-    return isInSnapshot(slot, final) ? 'over' : 'over unless blocks are missing'
+    return isInSnapshot(sequence, final) ? 'over' : 'over unless blocks are missing'
   })
 }
 
@@ -167,8 +168,8 @@ export interface NodeView {
 /** The state of an attempt as one node sees it. `over` is only a suspicion. */
 export type Observation = { is: 'landed'; slot: number; depth: number; err: Json } | { is: 'near' } | { is: 'waits' } | { is: 'over' }
 
-export function observe({ slot }: Pick<Attempt, 'slot'>, status: SignatureStatus | undefined, view: NodeView): Observation {
-  if (!status) return isExpired(slot, view) ? { is: 'over' } : { is: 'waits' }
+export function observe({ sequence }: Pick<Attempt, 'sequence'>, status: SignatureStatus | undefined, view: NodeView): Observation {
+  if (!status) return isExpired(sequence, view) ? { is: 'over' } : { is: 'waits' }
   // In a block that may still be skipped. No node has its receipt yet.
   if (status.is === 'processed') return { is: 'near' }
   const isFinal = status.is === 'finalized' && status.slot <= view.final.slot
@@ -181,12 +182,12 @@ export function observe({ slot }: Pick<Attempt, 'slot'>, status: SignatureStatus
  * block's parent, so the last block that accepts it is one above `lastValidBlockHeight` (agave `runtime/src/bank/check_transactions.rs`).
  * When any height above that is finalized, that block is finalized too.
  */
-export function isExpired(slot: SolanaSequence, view: NodeView): boolean {
+export function isExpired(sequence: SolanaSequence, view: NodeView): boolean {
   const { final, searched, nonces, noncesAt } = view
   if (searched < final.slot || searched < noncesAt) return false
-  if (!isDurableNonce(slot)) return final.height > slot.lastValidBlockHeight && isPlausible(slot, view)
+  if (!isDurableNonce(sequence)) return final.height > sequence.lastValidBlockHeight && isPlausible(sequence, view)
   // At first the finalized state is older than the nonce that was signed, and still has the value before it.
-  return noncesAt >= slot.since && nonces.has(slot.nonceAccount) && nonces.get(slot.nonceAccount) !== slot.nonce
+  return noncesAt >= sequence.since && nonces.has(sequence.nonceAccount) && nonces.get(sequence.nonceAccount) !== sequence.nonce
 }
 
 /** After this time a blockhash is expired, however slots pass. */
@@ -196,11 +197,11 @@ const surelyOverMs = 600_000
  * Whether so many slots and blocks can have passed since the blockhash was read: a slot has at most one block. This refuses a node that
  * claims to be ahead of all others.
  */
-function isPlausible(slot: BlockhashSequence, { final, elapsedMs, minSlotMs }: NodeView): boolean {
-  const { since, lastValidBlockHeight } = slot
+function isPlausible(sequence: BlockhashSequence, { final, elapsedMs, minSlotMs }: NodeView): boolean {
+  const { since, lastValidBlockHeight } = sequence
   const slots = final.slot - since
   const blocks = final.height - (lastValidBlockHeight - blockhashBlocks)
-  const agoMs = elapsedMs(slot)
+  const agoMs = elapsedMs(sequence)
   return blocks <= slots && (slots * minSlotMs <= agoMs || agoMs > surelyOverMs)
 }
 
@@ -225,7 +226,7 @@ export function createElapsed(
 }
 
 /** The observations that need nothing more. A landed attempt still needs its receipt, and an expired one its proof. */
-export function certainSighting(id: string, { is }: Observation): AttemptStatus | undefined {
+export function certainStatus(id: string, { is }: Observation): AttemptStatus | undefined {
   if (is === 'near') return { id, is: 'pending', underpriced: false }
   return is === 'waits' ? { id, is: 'pending', underpriced: false, kept: false } : undefined
 }
@@ -278,7 +279,7 @@ const maxSignatures = 256
 
 /** The durable nonce accounts that open attempts use. */
 export const nonceAccountsOf = (open: readonly Attempt[]): readonly string[] => [
-  ...new Set(open.flatMap(({ slot }) => (isDurableNonce(slot) ? slot.nonceAccount : []))),
+  ...new Set(open.flatMap(({ sequence }) => (isDurableNonce(sequence) ? sequence.nonceAccount : []))),
 ]
 
 /** As few calls as all signatures need. */

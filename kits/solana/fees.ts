@@ -1,4 +1,4 @@
-import { badFields, type FeeWish, type GasTerms } from '../../core/contracts/index.ts'
+import { badFields, type FeeOverrides, type GasTerms } from '../../core/contracts/index.ts'
 import { MAX_COMPUTE_UNIT_LIMIT } from '@solana-program/compute-budget'
 import type { SolanaFeePolicy } from './network.ts'
 import { integerOf } from './rpc.ts'
@@ -83,7 +83,7 @@ export function gasOf(fees: SolanaFees): GasTerms {
 }
 
 /** Refuses fees per gas, which only EVM chains have. @throws SluiceError INCOMPLETE_PARAMS */
-export function refuseFeeOverrides(overrides: FeeWish): void {
+export function refuseFeeOverrides(overrides: FeeOverrides): void {
   if (overrides.maxFeePerGasRaw === undefined && overrides.maxPriorityFeePerGasRaw === undefined) return
   const field = overrides.maxFeePerGasRaw === undefined ? 'maxPriorityFeePerGas' : 'maxFeePerGas'
   throw badFields([{ field, problem: 'is for EVM chains: leave it out, the priority fee follows feePolicy in conf/chains' }])

@@ -16,7 +16,15 @@ import {
   setTransactionMessageFeePayer,
   setTransactionMessageLifetimeUsingBlockhash,
 } from '@solana/kit'
-import { type Prepared, type Sealed, type Signable, SluiceError, type Json, type At, type BroadcastResult } from '../../core/contracts/index.ts'
+import {
+  type Prepared,
+  type Sealed,
+  type Signable,
+  SluiceError,
+  type Json,
+  type At,
+  type BroadcastResult,
+} from '../../core/contracts/index.ts'
 import { type RpcAnswer, type RpcCall } from '../nodes/dialect.ts'
 import { quoteNode } from '../nodes/faults.ts'
 import { invalidAnswer, resultOf, sendToAll, type Rpc } from '../nodes/rpc.ts'

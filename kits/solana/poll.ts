@@ -11,7 +11,7 @@ import {
   nonceAccountsOf,
   statusCalls,
   observe,
-  certainSighting,
+  certainStatus,
   type Attempt,
   type Observation,
   type NodeView,
@@ -69,14 +69,14 @@ export function createPoll(options: PollOptions) {
       elapsedMs,
       minSlotMs,
     }
-    const statuses = found.flatMap((result) => valueOf(result))
+    const answered = found.flatMap((result) => valueOf(result))
     const observed = open.map((attempt, index): ObservedAttempt => ({
       attempt,
-      observation: observe(attempt, readSignatureStatus(statuses[index]), view),
+      observation: observe(attempt, readSignatureStatus(answered[index]), view),
     }))
 
-    const sightings = [
-      ...observed.flatMap(({ attempt, observation }) => certainSighting(attempt.id, observation) ?? []),
+    const statuses = [
+      ...observed.flatMap(({ attempt, observation }) => certainStatus(attempt.id, observation) ?? []),
       ...(await landed(observed, at)),
       ...(await proofs(
         observed.flatMap(({ attempt, observation }) => (observation.is === 'over' ? attempt : [])),
@@ -91,7 +91,7 @@ export function createPoll(options: PollOptions) {
         return [owner, { ...syncStateOf(lifetime, durable), landed: landedOf(owner, observed) }]
       }),
     )
-    return { sightings, synced }
+    return { statuses, synced }
   }
 
   /** A node without history still knows the statuses of the last few minutes. */
@@ -113,7 +113,7 @@ export function createPoll(options: PollOptions) {
 }
 
 const landedOf = (owner: string, observed: readonly ObservedAttempt[]): readonly number[] =>
-  observed.flatMap(({ attempt: { from, slot }, observation }) => (from === owner && observation.is === 'landed' ? slot.number : []))
+  observed.flatMap(({ attempt: { from, sequence }, observation }) => (from === owner && observation.is === 'landed' ? sequence.number : []))
 
 interface LandedAttempt {
   id: string
@@ -150,10 +150,7 @@ function createReceipts(rpc: Rpc) {
     for (const answers of answered) remember(late, answers)
     if (answered.length > 0) for (const each of late) failedTries.set(keyOf(each), triesOf(each) + 1)
     return found.map((each) =>
-      landedSighting(
-        each,
-        known.get(keyOf(each)) ?? (triesOf(each) < maxTries ? undefined : receiptOfStatus(each.id, each.slot, each.err)),
-      ),
+      landedStatus(each, known.get(keyOf(each)) ?? (triesOf(each) < maxTries ? undefined : receiptOfStatus(each.id, each.slot, each.err))),
     )
   }
 
@@ -169,7 +166,7 @@ function createReceipts(rpc: Rpc) {
 const callsFor = (found: readonly LandedAttempt[]) =>
   found.map(({ id }) => ({ method: 'getTransaction', params: [id, transactionOptions] }))
 
-function landedSighting({ id, slot, depth }: LandedAttempt, receipt: SolanaReceipt | undefined): AttemptStatus {
+function landedStatus({ id, slot, depth }: LandedAttempt, receipt: SolanaReceipt | undefined): AttemptStatus {
   if (!receipt) return { id, is: 'pending', underpriced: false }
   const ok = receipt.status === 1
   return { id, is: 'landed', ok, blockNumber: slot, depth, receipt, ...(!ok && { reason: failureReason(receipt.err, receipt.logs) }) }

@@ -1,4 +1,4 @@
-import { type At, type Rail, type Token, SluiceError, type Checked, type FeeWish, type Need } from '../../core/contracts/index.ts'
+import { type At, type Rail, type Token, SluiceError, type Checked, type FeeOverrides, type Need } from '../../core/contracts/index.ts'
 import { insufficientBalance, fundsInPendingTransactions, insufficientGasFunds } from '../nodes/rails.ts'
 import { invalidAnswer, resultOf } from '../nodes/rpc.ts'
 import { accountsCalls, readAccounts } from './accounts.ts'
@@ -45,22 +45,22 @@ type SolanaRail = Rail<SolanaIntent, string, SolanaSequence, SolanaSyncState, So
 export function solanaRail(options: SolanaRailOptions): SolanaRail {
   const { rpc, durableNonces } = options
   return {
-    slots: 'independent',
+    sequences: 'independent',
     outline: ({ instructions, value }) => ({ contracts: instructions.map(({ program }) => program), valueRaw: BigInt(value) }),
     check: (steps, needs, from, price, at) => check(options, steps, needs, from, price, at),
     cost: costOf,
     sync: (from, at) => sync(rpc, from, durableNonces[from] ?? [], at),
     merge: mergeSyncState,
-    doubtful: () => false,
+    needsSync: () => false,
     claim: claimSequences,
-    slotsFrom: durableNonceSequences,
+    sequencesFrom: durableNonceSequences,
     nonceOf: ({ number }) => number,
-    standing: sequenceStatus,
+    sequenceStatus: sequenceStatus,
     gaps: () => [],
     draft,
     seal,
     send: (sealed, at) => send(rpc, sealed, at),
-    look: createPoll(options),
+    poll: createPoll(options),
   }
 }
 
@@ -75,7 +75,7 @@ async function check(
   steps: readonly SolanaIntent[],
   needs: readonly Need[],
   from: string,
-  { wish: feeOverrides }: { wish: FeeWish },
+  { feeOverrides }: { feeOverrides: FeeOverrides },
   at: At,
 ): Promise<Checked<SolanaIntent, SolanaSyncState, SolanaFees>> {
   const { rpc, nativeCurrency, associated } = options
@@ -120,12 +120,12 @@ async function check(
   const neededRaw = costOf(step, fees) + spareRaw
   if (nativeRaw < neededRaw) throw insufficientGasFunds(nativeCurrency, nativeRaw, neededRaw)
 
-  const beside = (committedRaw: bigint) =>
+  const checkFunds = (committedRaw: bigint) =>
     nativeRaw < committedRaw + neededRaw ? fundsInPendingTransactions(nativeCurrency, nativeRaw, committedRaw, neededRaw) : undefined
   return {
     prepared: [{ step, fees, gas: gasOf(fees) }],
     synced: syncStateOf(lifetime, readDurable(from, durable, others, newestSlot)),
-    beside,
+    checkFunds,
   }
 }
 

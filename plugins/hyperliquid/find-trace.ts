@@ -42,9 +42,11 @@ export function createPoll({ queryInfo, clock, used, updates }: PollParts) {
     from = start + maxAttempts
     const some = [...open.slice(start), ...open.slice(0, start)].slice(0, maxAttempts)
     const nowMs = clock.sync(at)
-    const observations = some.map(async ({ id, step, slot }) => (isTracedStep(step) ? [await observe(id, step, slot, nowMs, at)] : []))
-    const [sightings] = await Promise.all([Promise.all(observations), nowMs])
-    return { sightings: sightings.flat(), synced: new Map() }
+    const observations = some.map(async ({ id, step, sequence }) =>
+      isTracedStep(step) ? [await observe(id, step, sequence, nowMs, at)] : [],
+    )
+    const [statuses] = await Promise.all([Promise.all(observations), nowMs])
+    return { statuses: statuses.flat(), synced: new Map() }
   }
 }
 

@@ -60,7 +60,7 @@ export default defineConnector({
   },
 })
 
-type OrderBook = Omit<CLOB<Evm>, 'move'> & Required<Pick<CLOB<Evm>, 'depositFrom'>>
+type OrderBook = Omit<CLOB<Evm>, 'transferCollateral'> & Required<Pick<CLOB<Evm>, 'depositFrom'>>
 
 /** What the exchange's three trading types have in common. `check` refuses orders that the account cannot pay for. */
 function orderBook(
@@ -108,7 +108,7 @@ function requireDeposits({ network }: Exchange): void {
 }
 
 /** Deposits by a transaction of the chain, withdraws by a signed action. */
-function movesOf(exchange: Exchange, kind: MarketEntry['kind']): CLOB<Evm>['move'] {
+function movesOf(exchange: Exchange, kind: MarketEntry['kind']): CLOB<Evm>['transferCollateral'] {
   const { queryInfo, ownerOf, clock, ttlMs, tokens } = exchange
   return async (token, amountRaw, how, owner, at) => {
     const { user } = ownerOf(owner)
@@ -123,7 +123,7 @@ function movesOf(exchange: Exchange, kind: MarketEntry['kind']): CLOB<Evm>['move
 function spot(exchange: Exchange): CLOB<Evm> {
   return {
     ...orderBook(exchange, 'spot', (user, actions, at) => requireSpotFunds(exchange.queryInfo, user, actions, at)),
-    move: movesOf(exchange, 'spot'),
+    transferCollateral: movesOf(exchange, 'spot'),
   }
 }
 
@@ -133,7 +133,7 @@ function perpetual(exchange: Exchange): PerpCLOB<Evm> {
     ...orderBook(exchange, 'perp', (user, actions, at) =>
       Promise.all([requireLeverage(queryInfo, user, actions, at), requireMargin(queryInfo, user, actions, at)]),
     ),
-    move: movesOf(exchange, 'perp'),
+    transferCollateral: movesOf(exchange, 'perp'),
     positions: async (owner, at) => readPositions(queryInfo, ownerOf(owner).user, await listing(at), at),
     account: async (owner, at) => perpAccountOf(await readPerpState(queryInfo, ownerOf(owner).user, at)),
     async leverage(market, leverage, marginMode, owner, at) {
@@ -160,7 +160,7 @@ function margin(exchange: Exchange): MarginCLOB<Evm> {
       return book.depositFrom(chain, token, amountRaw, owner, at)
     },
     account: async (owner, at) => readMarginAccount(queryInfo, ownerOf(owner).user, await listing(at), at),
-    async move(token, amountRaw, how, owner, at) {
+    async transferCollateral(token, amountRaw, how, owner, at) {
       const { user } = ownerOf(owner)
       const [markets] = await Promise.all([listing(at), requireMode(queryInfo, user, at)])
       return actionPlan(exchange, owner, await loan(queryInfo, user, amountAt(token, amountRaw, markets, tokens), how, at), at)

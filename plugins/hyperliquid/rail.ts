@@ -39,34 +39,34 @@ export function hyperliquidRail(parts: RailParts): HyperliquidRail {
   const poll = createPoll({ ...parts, used })
   const sync: HyperliquidRail['sync'] = async (_, at) => ({ aheadMs: await clock.aheadMs(at) })
   return {
-    slots: 'increasing',
+    sequences: 'increasing',
     outline: () => ({ contracts: [], valueRaw: 0n }),
     check: async (steps, _, from, __, at) => ({
       prepared: steps.map((step) => ({ step, fees: step.action.type === 'noop' ? 'noop' : null, gas: noGas })),
       synced: await sync(from, at),
-      beside: () => undefined,
+      checkFunds: () => undefined,
     }),
     cost: () => 0n,
     sync,
     merge: (_, newer) => newer,
-    doubtful: () => false,
+    needsSync: () => false,
     claim(synced, held, count) {
       const claimed = claim(synced, held, count)
       for (const { nonce } of claimed) unsent.add(nonce)
       return claimed
     },
-    slotsFrom: noncesFrom,
+    sequencesFrom: noncesFrom,
     nonceOf: ({ nonce }) => nonce,
-    standing: () => 'free',
+    sequenceStatus: () => 'free',
     gaps: () => [],
     draft: ({ step }, sequence) => draft(step, sequence, network, library()),
     seal,
     send: createSend({ ...parts, used, unsent }),
-    look: (open, _, at) => poll(open, at),
+    poll: (open, _, at) => poll(open, at),
     // Two actions with one nonce exclude each other. Most expire by themselves. One that does not is replaced by an action without effect.
     replace: {
       outbids: (fees) => fees === 'noop',
-      least: () => 'a nonce of its own',
+      minimumReplacement: () => 'a nonce of its own',
       cancel: (from) => ({
         user: from.toLowerCase(),
         action: { type: 'noop' },

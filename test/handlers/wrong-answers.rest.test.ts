@@ -51,16 +51,16 @@ describe('a connector with invalid responses', () => {
       [`${name}-in-memory`, remembered(quote)],
     ]),
   )
-  const wanting = {
-    'wanting-nothing': remembered('({ wanting: [] })'),
-    'wanting-elsewhere': remembered('({ wanting: [{ index: 10_000 }] })'),
+  const missing = {
+    'missing-nothing': remembered('({ missing: [] })'),
+    'missing-elsewhere': remembered('({ missing: [{ index: 10_000 }] })'),
   }
   const plans = { planless: 'swap: () => undefined', stepless: 'swap: () => ({ needs: [], memo: null })' }
   const fills = { mute: "fill: () => { throw new Error('no fill today') }", garbled: 'fill: () => ({ amountInRaw: 1 })' }
 
   before(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'sluice-mistaken-'))
-    for (const [name, verbs] of Object.entries({ ...quotes, ...wanting, ...plans, ...fills })) {
+    for (const [name, verbs] of Object.entries({ ...quotes, ...missing, ...plans, ...fills })) {
       await mkdir(path.join(folder, name))
       await writeFile(path.join(folder, name, 'index.ts'), mistaken(name, verbs))
       await writeFile(path.join(folder, name, 'defaults.yml'), defaults)
@@ -76,7 +76,7 @@ describe('a connector with invalid responses', () => {
   const trade = (connector: string) => server.client.post('/amm/trade', { ...order(connector), address: wallet })
   const nonce = async (): Promise<number> => (await server.client.get('/evm/nonce', { ...venue, address: wallet })).body.nonce
 
-  for (const name of Object.keys({ ...quotes, ...wanting })) {
+  for (const name of Object.keys({ ...quotes, ...missing })) {
     it(`is named in the error of an invalid quote, and nothing is traded on it: ${name}`, async () => {
       const before = await nonce()
       for (const { status, body } of [await server.client.get('/amm/price', order(name)), await trade(name)]) {

@@ -13,7 +13,7 @@ import { newEntry } from '../transactions/journal/entries.ts'
 
 const log = { info: () => {}, warn: () => {} }
 const site = { chain: 'ethereum', network: 'local' }
-const ordered = { rail: { slots: 'ordered' as const } }
+const ordered = { rail: { sequences: 'ordered' as const } }
 const attempt = { id: '0xaa', raw: new Uint8Array(), fees: null, signedAt: 0, sends: 1 }
 const landed = { id: '0xaa', ok: true, blockNumber: 7, receipt: null }
 
@@ -146,7 +146,7 @@ describe('the metrics of the journal', () => {
   })
 
   it('show no nonce gap on rails without an order of nonces', async () => {
-    const networks = [{ ...site, impl: { rail: { slots: 'independent' as const } } }]
+    const networks = [{ ...site, impl: { rail: { sequences: 'independent' as const } } }]
     measureTransactions(metrics, { journal, networks, log, nowMs: () => 1_000_000 })
     await openAt(5, 900_000)
     await openAt(8, 900_000)

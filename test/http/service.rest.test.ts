@@ -2,7 +2,7 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv } from 'ajv'
 import { expect } from 'chai'
 import { endpoints, errorsOf, errorTable, eventsEndpoint, interfaceVersion, type Endpoint } from '../../core/api/index.ts'
-import { tradingVerbs } from '../../core/contracts/index.ts'
+import { tradingMethods } from '../../core/contracts/index.ts'
 import { alsoPosts } from '../../core/http/routes.ts'
 import { openapi } from '../../core/http/openapi.ts'
 import type { Client } from '../../testkit/client.ts'
@@ -272,7 +272,7 @@ describe('/openapi.json', function () {
 
   it('has an example of each query, body and answer, which its schema takes', async () => {
     const { registry: directory } = (await sharedServer()).kernel.services
-    const every = Object.keys(tradingVerbs) as (keyof typeof tradingVerbs)[]
+    const every = Object.keys(tradingMethods) as (keyof typeof tradingMethods)[]
     const plugins = directory.plugins.map((each) => ({ ...each, trading_type: every }))
     const whole: object = JSON.parse(JSON.stringify(openapi({ ...directory, plugins })))
     const ajv = new Ajv({ strict: false })
@@ -339,7 +339,7 @@ describe('/openapi.json', function () {
     const { plugins } = (await sharedServer()).kernel.services.registry
     const loaded = plugins.flatMap(({ state, trading_type }) => (state === 'loaded' ? trading_type : []))
     // No chain of another family is, and of the kinds of exchanges those that plugins are of.
-    const isServed = ({ set }: Endpoint) => set !== 'altchain' && (!Object.hasOwn(tradingVerbs, set) || loaded.includes(set))
+    const isServed = ({ set }: Endpoint) => set !== 'altchain' && (!Object.hasOwn(tradingMethods, set) || loaded.includes(set))
     const all = ([...endpoints, eventsEndpoint] as readonly Endpoint[]).filter(isServed)
     const expected = all.flatMap((each) => (alsoPosts(each) ? [`GET ${each.path}`, `POST ${each.path}`] : [`${each.method} ${each.path}`]))
     expect(operationsOf(document.paths)).to.have.members(expected)

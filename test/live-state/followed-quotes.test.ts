@@ -310,7 +310,7 @@ describe('prices of several amounts', () => {
       quote(swap, _choice, [state], head, left) {
         if (!isAsked(state)) throw new Error('no state')
         const isKnown = state.block === head.hash && state.tried.includes(swap.amountRaw)
-        if (!isKnown && left > 0) return { wanting: [{ index: 0, more: String(swap.amountRaw) }] }
+        if (!isKnown && left > 0) return { missing: [{ index: 0, more: String(swap.amountRaw) }] }
         if (!isKnown) throw new SluiceError('PRICE_FAILED', 'The pool counts as one that refuses.')
         const amountRaw = swap.amountRaw * BigInt(state.price)
         return { swap, amountRaw, spotAmountRaw: amountRaw, gasUnits: 1n, route: [], head, spender: '0x5' }

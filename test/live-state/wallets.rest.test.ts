@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { AbiCoder, concat, Interface, keccak256, MaxUint256, toBeHex } from 'ethers'
-import type { Basis, FeeWish, Need } from '../../core/contracts/index.ts'
+import type { Basis, FeeOverrides, Need } from '../../core/contracts/index.ts'
 import testToken from '../../plugins/ethereum/artifacts/TestToken.json' with { type: 'json' }
 import type { GasProfile, EvmIntent } from '../../kits/evm/types.ts'
 import type { EvmFees } from '../../kits/evm/fees.ts'
@@ -79,7 +79,7 @@ describe('balances and allowances of wallets, kept in memory by the logs of a re
     { is: 'allowance', token: sold, spender, amountRaw: 1n },
   ]
   const basisOf = (sold: string, owner: string): readonly Basis[] =>
-    test.chain.rail.recall?.basis([step], needsOf(sold), owner) ?? expect.fail('An EVM chain has a recall.')
+    test.chain.rail.cachedChecks?.basis([step], needsOf(sold), owner) ?? expect.fail('An EVM chain has a recall.')
   function viewOf(sold: string, owner: string): Promise<StateSnapshot> {
     const subject = { chain: 'ethereum', network: 'local' }
     const parts = basisOf(sold, owner).map(({ followed, ...part }) => ({ ...part, source: createStateSource(subject, followed) }))
@@ -185,25 +185,25 @@ describe('balances and allowances of wallets, kept in memory by the logs of a re
 
   describe('replace the simulation of a call', () => {
     const sold = { to: token, data: erc20.encodeFunctionData('transfer', [other, 1n]), value: '0', alike: step.alike }
-    const recalled = async (call: EvmIntent = sold, needs = needsOf(token), wish: FeeWish = {}) => {
+    const recalled = async (call: EvmIntent = sold, needs = needsOf(token), wish: FeeOverrides = {}) => {
       const { states, head } = await viewOf(token, wallet)
-      return test.chain.rail.recall?.check([call], needs, wallet, wish, states, head)
+      return test.chain.rail.cachedChecks?.check([call], needs, wallet, wish, states, head)
     }
     const isUnknown = async (...what: Parameters<typeof recalled>) => expect(await recalled(...what)).to.equal(undefined)
     const alike = (change: Partial<GasProfile>) => ({ ...sold, alike: { ...sold.alike, ...change } })
-    const check = () => test.chain.rail.check([sold], needsOf(token), wallet, { wish: {} }, at)
+    const check = () => test.chain.rail.check([sold], needsOf(token), wallet, { feeOverrides: {} }, at)
 
     it('computes the same fees and nonces as a simulation, and a sufficient gas limit', async () => {
       await isUnknown()
       const asked = await check()
       const found = await recalled()
-      if (!found || 'wanting' in found) expect.fail('It is known.')
+      if (!found || 'missing' in found) expect.fail('It is known.')
       expect(found.synced).to.deep.equal(asked.synced)
       const [one, other] = [asked.prepared[0]?.fees, found.prepared[0]?.fees] as EvmFees[]
       expect({ ...other, gasLimit: '' }).to.deep.equal({ ...one, gasLimit: '' })
       expect(Number(other?.gasLimit) - Number(one?.gasLimit)).to.equal(20_000)
-      expect(found.beside(0n)).to.equal(undefined)
-      expect(found.beside(10n ** 30n)).to.include({ name: 'INSUFFICIENT_BALANCE' })
+      expect(found.checkFunds(0n)).to.equal(undefined)
+      expect(found.checkFunds(10n ** 30n)).to.include({ name: 'INSUFFICIENT_BALANCE' })
     })
 
     it('adds the gas that the quote asks for', async () => {
@@ -221,22 +221,22 @@ describe('balances and allowances of wallets, kept in memory by the logs of a re
       await isUnknown(sold, needsOf(token), { maxFeePerGasRaw: 1n })
       await isUnknown(sold, needsOf(token), { maxFeePerGasRaw: 10n ** 30n })
       await isUnknown({ ...sold, value: String(10n ** 30n) })
-      expect(await recalled(sold, [{ is: 'balance', token, amountRaw: 10n ** 30n }])).to.deep.equal({ wanting: [{ index: 1, more: null }] })
-      const { recall } = test.chain.rail
+      expect(await recalled(sold, [{ is: 'balance', token, amountRaw: 10n ** 30n }])).to.deep.equal({ missing: [{ index: 1, more: null }] })
+      const { cachedChecks } = test.chain.rail
       const atMost: Need = { is: 'allowance-at-most', token, spender, amountRaw: 0n }
-      expect(recall?.basis([sold], [atMost], wallet)).to.equal(undefined)
-      expect(recall?.basis([sold, sold], needsOf(token), wallet)).to.equal(undefined)
+      expect(cachedChecks?.basis([sold], [atMost], wallet)).to.equal(undefined)
+      expect(cachedChecks?.basis([sold, sold], needsOf(token), wallet)).to.equal(undefined)
       const { states, head } = await viewOf(token, wallet)
-      expect(recall?.check([sold], needsOf(token), wallet, {}, states, { ...head, number: head.number + 1n })).to.equal(undefined)
-      expect(recall?.check([sold], needsOf(token), other, {}, states, head)).to.equal(undefined)
+      expect(cachedChecks?.check([sold], needsOf(token), wallet, {}, states, { ...head, number: head.number + 1n })).to.equal(undefined)
+      expect(cachedChecks?.check([sold], needsOf(token), other, {}, states, head)).to.equal(undefined)
     })
 
     it('stops after one of them fails on the chain', async () => {
       expect(await recalled()).to.be.an('object')
       const id = String(await send(wallet, token, 'transferFrom', [other, spender, 1n]))
       await mine()
-      const open = { id, from: wallet, step: sold, slot: 0, fees: { gasLimit: '1', maxFeePerGas: '1', maxPriorityFeePerGas: '1' } }
-      await test.chain.rail.look([open], await test.chain.head(at), at)
+      const open = { id, from: wallet, step: sold, sequence: 0, fees: { gasLimit: '1', maxFeePerGas: '1', maxPriorityFeePerGas: '1' } }
+      await test.chain.rail.poll([open], await test.chain.head(at), at)
       await isUnknown()
       await check()
       expect(await recalled()).to.be.an('object')
@@ -248,12 +248,12 @@ describe('balances and allowances of wallets, kept in memory by the logs of a re
     await mine()
     await isExact(silent)
     // Its mapping of balances is the fourth of its variables.
-    const slot = keccak256(AbiCoder.defaultAbiCoder().encode(['address', 'uint256'], [wallet, 3n]))
+    const storageSlot = keccak256(AbiCoder.defaultAbiCoder().encode(['address', 'uint256'], [wallet, 3n]))
     expect(told.filter((each) => each.startsWith('different'))).to.deep.equal([])
-    await test.rpc('anvil_setStorageAt', silent, slot, toBeHex(999n, 32))
+    await test.rpc('anvil_setStorageAt', silent, storageSlot, toBeHex(999n, 32))
     await mine()
     await until(() => told.some((each) => each.startsWith('different')), told.join())
-    expect(test.chain.rail.recall?.basis([step], needsOf(silent), wallet)).to.equal(undefined)
-    expect(test.chain.rail.recall?.basis([step], needsOf(token), wallet)).to.have.length(2)
+    expect(test.chain.rail.cachedChecks?.basis([step], needsOf(silent), wallet)).to.equal(undefined)
+    expect(test.chain.rail.cachedChecks?.basis([step], needsOf(token), wallet)).to.have.length(2)
   })
 })

@@ -29,7 +29,7 @@ describe("an exchange's own rail", () => {
     const impl = siteOf({ ...own, rail })?.impl
     if (!impl) throw new Error('It has one.')
     const at = { signal: new AbortController().signal }
-    expect((await rejection(impl.rail.check([null], [], '', { wish: {} }, at))).name).to.equal('UNKNOWN_ERROR')
+    expect((await rejection(impl.rail.check([null], [], '', { feeOverrides: {} }, at))).name).to.equal('UNKNOWN_ERROR')
     expect(() => impl.rail.draft({ step: null, fees: null }, null))
       .to.throw('book')
       .with.property('name', 'UNKNOWN_ERROR')

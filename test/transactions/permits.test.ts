@@ -51,8 +51,8 @@ describe('an outstanding permit', () => {
 })
 
 describe('the permits of a wallet', () => {
-  const past = { standing: () => 'past' as const }
-  const free = { standing: () => 'free' as const }
+  const past = { sequenceStatus: () => 'past' as const }
+  const free = { sequenceStatus: () => 'free' as const }
   const wanting = (nonce: number) => ({ permits: [{ ...permit, nonce }], synced: null })
 
   it('stand in the way of one with their nonce, and not of the next one', () => {

@@ -21,7 +21,7 @@ import {
   type Contract,
   type Schema,
 } from './contract.ts'
-import { basisSchema, headSchema, planSchema, slippageContract, tokenSchema, wantingSchema } from './common.ts'
+import { basisSchema, headSchema, planSchema, slippageContract, tokenSchema, missingStateSchema } from './common.ts'
 
 const maxHops = 100
 const maxStates = 10_000
@@ -95,14 +95,14 @@ const followedPricingContract: Contract<FollowedPricing> = {
   basis: answers(list(basisSchema, maxStates)),
   quote: answers(
     either(
-      object<{ readonly wanting: readonly MissingState[] }>({ wanting: list(wantingSchema, maxStates, 1) }),
+      object<{ readonly missing: readonly MissingState[] }>({ missing: list(missingStateSchema, maxStates, 1) }),
       quoteSchema(given(3, headSchema)),
     ),
     (answer, [swap, , states]) => {
-      if (!('wanting' in answer)) return quoteMismatch(answer, swap)
-      return answer.wanting.every(({ index }) => index < states.length)
+      if (!('missing' in answer)) return quoteMismatch(answer, swap)
+      return answer.missing.every(({ index }) => index < states.length)
         ? undefined
-        : 'wanting must have indexes of the states that were given'
+        : 'missing must have indexes of the states that were given'
     },
   ),
   conditions: answers(text(1_000)),

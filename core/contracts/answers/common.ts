@@ -75,7 +75,7 @@ export const planSchema = object<Plan>({
 
 /** States and what is said of them are the plugin's own. */
 export const basisSchema = object<Basis>({ followed: opaque(), key: word(), about: optional(opaque()) })
-export const wantingSchema = object<MissingState>({ index: integer(0), more: opaque() })
+export const missingStateSchema = object<MissingState>({ index: integer(0), more: opaque() })
 
 /** Of every trading type whose contracts enforce a bound. */
 export const slippageContract: Contract<SlippageReasons> = {

@@ -197,7 +197,7 @@ function actMismatch(plans: readonly ActionPlan[], { length }: readonly unknown[
 }
 
 /** What every order book has. */
-const bookContract: Omit<Contract<CLOB>, 'move'> = {
+const bookContract: Omit<Contract<CLOB>, 'transferCollateral'> = {
   typicalGasUnits: property(amount()),
   // A list is long, and a connector returns the same one again and again.
   markets: {
@@ -223,7 +223,7 @@ const bookContract: Omit<Contract<CLOB>, 'move'> = {
   depositFrom: answers(depositPlanSchema),
 }
 
-export const clobContract: Contract<CLOB> = { ...bookContract, move: answers(bookPlanSchema) }
+export const clobContract: Contract<CLOB> = { ...bookContract, transferCollateral: answers(bookPlanSchema) }
 
 const marginTokenSchema = object<MarginToken>({
   symbol: word(),
@@ -250,7 +250,7 @@ const marginAccountSchema = object<MarginAccount>({
 export const marginCLOBContract: Contract<MarginCLOB> = {
   ...bookContract,
   account: answers(marginAccountSchema),
-  move: answers(bookPlanSchema),
+  transferCollateral: answers(bookPlanSchema),
 }
 
 const positionSchema = object<PerpBookPosition>({

@@ -150,8 +150,8 @@ function closingMismatch({ position, order }: PerpClosing): string | undefined {
 export const perpAMMContract: Contract<PerpAMM> = {
   typicalGasUnits: property(amount()),
   ...slippageContract,
-  listed: answers(
-    object<Awaited<ReturnType<PerpAMM['listed']>>>({
+  listMarkets: answers(
+    object<Awaited<ReturnType<PerpAMM['listMarkets']>>>({
       markets: eachOf(marketNameSchema, maxMarkets, { nameOf: ({ base, quote: in_ }) => `${base}${in_}`, sameName: 'in any letter case' }),
       settlement: collateralSchema,
       unlisted: optional(unlistedSchema),
@@ -180,7 +180,7 @@ export const perpAMMContract: Contract<PerpAMM> = {
     if (owner !== undefined && (!answer.position || !answer.account)) return 'position and account must be those of the wallet'
     return orderMismatch(answer, requested.market)
   }),
-  closing: answers(orNothing(closingSchema), (answer, [, requested]) =>
+  quoteClose: answers(orNothing(closingSchema), (answer, [, requested]) =>
     answer ? (orderMismatch(answer, requested) ?? closingMismatch(answer)) : undefined,
   ),
   open: answers(planSchema),
@@ -189,7 +189,7 @@ export const perpAMMContract: Contract<PerpAMM> = {
     object<PerpCollateral>({ token: collateralSchema, depositedRaw: amount(), withdrawableRaw: optional(amount()), head: headSchema }),
     ({ token }, [, requested]) => (token.address === requested.address ? undefined : 'token must be the requested one'),
   ),
-  move: answers(planSchema),
+  transferCollateral: answers(planSchema),
   perpFill: answers(orNothing(fillSchema), (fill) => {
     const ratio = fill?.closedRatio
     return ratio && ratio.numerator > ratio.denominator ? 'closedRatio must be at most 1' : undefined

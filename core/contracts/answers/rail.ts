@@ -1,4 +1,16 @@
-import type { Checked, GasTerms, PollResult, Outline, Prepared, Rail, CachedChecks, BroadcastResult, Sealed, AttemptStatus, Signable } from '../rail.ts'
+import type {
+  Checked,
+  GasTerms,
+  PollResult,
+  Outline,
+  Prepared,
+  Rail,
+  CachedChecks,
+  BroadcastResult,
+  Sealed,
+  AttemptStatus,
+  Signable,
+} from '../rail.ts'
 import type { Permit } from '../permit2.ts'
 import type { SignedActions } from '../plugin.ts'
 import type { MissingState } from '../followed.ts'
@@ -25,7 +37,7 @@ import {
   type Contract,
   type Schema,
 } from './contract.ts'
-import { basisSchema, headSchema, wantingSchema } from './common.ts'
+import { basisSchema, headSchema, missingStateSchema } from './common.ts'
 
 const maxSteps = 1_000
 const maxAttempts = 100_000
@@ -57,7 +69,7 @@ const receptionSchema: Schema<BroadcastResult> = either(
 )
 
 type Seen<Is extends AttemptStatus['is']> = Extract<AttemptStatus, { is: Is }>
-const sightingSchema: Schema<AttemptStatus> = either(
+const attemptStatusSchema: Schema<AttemptStatus> = either(
   object<Seen<'unseen'>>({ id: text(), is: oneOf('unseen'), underpriced: optional(flag()), next: optional(flag()) }),
   object<Seen<'pending'>>({
     id: text(),
@@ -99,40 +111,42 @@ const permitSchema = object<Permit>({
 const checkedSchema = object<Checked>({
   prepared: list(preparedSchema, maxSteps),
   synced: json(),
-  beside: callback(),
+  checkFunds: callback(),
   permits: optional(list(permitSchema, maxSteps)),
 })
-const slotsSchema = list(json(), maxAttempts)
+const sequencesSchema = list(json(), maxAttempts)
 
 export const railContract: Contract<Rail> = {
-  slots: property(oneOf('ordered', 'independent', 'increasing')),
+  sequences: property(oneOf('ordered', 'independent', 'increasing')),
   outline: answers(object<Outline>({ contracts: list(text(), 1_000), valueRaw: amount() })),
   check: answers(checkedSchema),
-  recall: part<CachedChecks>({
+  cachedChecks: part<CachedChecks>({
     basis: answers(orNothing(list(basisSchema, maxBases))),
     check: answers(
-      orNothing(either(object<{ readonly wanting: readonly MissingState[] }>({ wanting: list(wantingSchema, maxBases) }), checkedSchema)),
+      orNothing(
+        either(object<{ readonly missing: readonly MissingState[] }>({ missing: list(missingStateSchema, maxBases) }), checkedSchema),
+      ),
     ),
   }),
   cost: answers(amount()),
   sync: answers(json()),
   merge: answers(json()),
-  doubtful: answers(flag()),
-  claim: answers(slotsSchema),
-  slotsFrom: answers(slotsSchema),
+  needsSync: answers(flag()),
+  claim: answers(sequencesSchema),
+  sequencesFrom: answers(sequencesSchema),
   nonceOf: answers(integer()),
-  standing: answers(oneOf('past', 'taken', 'free')),
-  gaps: answers(slotsSchema),
+  sequenceStatus: answers(oneOf('past', 'taken', 'free')),
+  gaps: answers(sequencesSchema),
   draft: answers(signableSchema),
   seal: answers(sealedSchema),
   sendsPrivately: property(flag()),
   transferGas: property(amount()),
   send: answers(receptionSchema),
-  look: answers(object<PollResult>({ sightings: list(sightingSchema, maxAttempts), synced: map(json(), maxAttempts) })),
+  poll: answers(object<PollResult>({ statuses: list(attemptStatusSchema, maxAttempts), synced: map(json(), maxAttempts) })),
   permits: part<NonNullable<Rail['permits']>>({ seal: answers(text()), nonces: answers(list(integer(0), maxAttempts)) }),
   replace: part<NonNullable<Rail['replace']>>({
     outbids: answers(flag()),
-    least: answers(words()),
+    minimumReplacement: answers(words()),
     cancel: answers(json()),
     cancelAgain: answers(json()),
     bump: answers(orNothing(json())),

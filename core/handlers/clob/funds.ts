@@ -116,12 +116,12 @@ type Planner = (token: Token, amountRaw: bigint, owner: string, at: At) => Promi
 function plannerOf(type: BookSet, how: MarginMove, venue: VenueEntry): Planner {
   if (type === 'MARGIN_CLOB') {
     const book = tradingOf(type, venue)
-    return (token, amountRaw, owner, at) => book.move(token, amountRaw, how, owner, at)
+    return (token, amountRaw, owner, at) => book.transferCollateral(token, amountRaw, how, owner, at)
   }
   const book = tradingOf(type, venue)
-  const { move } = book
-  if (move && (how === 'deposit' || how === 'withdraw'))
-    return (token, amountRaw, owner, at) => move.call(book, token, amountRaw, how, owner, at)
+  const { transferCollateral } = book
+  if (transferCollateral && (how === 'deposit' || how === 'withdraw'))
+    return (token, amountRaw, owner, at) => transferCollateral.call(book, token, amountRaw, how, owner, at)
   throw new SluiceError('UNSUPPORTED', `${venue.connector} holds no funds except those locked by orders: there is nothing to ${how}.`)
 }
 

@@ -12,7 +12,7 @@ const perpBalance: PerpHandler<'Balance'> = async (request, { network, venue, si
   const at = { signal }
   const perp = tradingOf('PERP_AMM', venue)
   const owner = readAddress(network, request.address)
-  const [{ settlement }, { account, head, unread }] = await Promise.all([perp.listed(at), perp.account(owner, at)])
+  const [{ settlement }, { account, head, unread }] = await Promise.all([perp.listMarkets(at), perp.account(owner, at)])
   if (account.collateralRaw === undefined) throw notKnown('balance', unread)
   return {
     balance: fromRaw(account.collateralRaw, account.decimals),
@@ -143,7 +143,7 @@ const perpMove =
       if (withdrawableRaw === undefined) throw notKnown('what can be withdrawn', (await perp.account(wallet.address, at)).unread)
       if (amountRaw > withdrawableRaw) throw insufficientCollateral(withdrawableRaw, amountRaw, token)
     }
-    const plan = await perp.move(token, amountRaw, how, wallet.address)
+    const plan = await perp.transferCollateral(token, amountRaw, how, wallet.address)
     const scope = { contracts: venue.contracts, valueRaw: how === 'deposit' && token.native ? amountRaw : 0n }
     const shown = { token: token.address, amount: fromRaw(amountRaw, token.decimals) }
     const bounds = how === 'deposit' ? atMostLeaves([{ token: token.address, amountRaw }]) : nothingLeaves

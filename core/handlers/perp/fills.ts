@@ -51,7 +51,7 @@ export async function liquidationsBefore({ kind, address, about, landed }: Entry
   const { impl } = context.venue
   if (kind !== 'position' || landed?.ok !== false || !impl.PERP_AMM) return []
   const { ticker } = readAboutPosition(about)
-  const { markets } = await impl.PERP_AMM.listed({ signal: context.signal })
+  const { markets } = await impl.PERP_AMM.listMarkets({ signal: context.signal })
   const market = markets.find((each) => tickerOf(each) === ticker)
   const liquidations = market ? await liquidationsSince(address, market, context) : []
   return liquidations.filter(({ blockNumber }) => blockNumber <= landed.blockNumber).map(({ txHash }) => txHash)

@@ -13,7 +13,7 @@ export const tickerOf = ({ base, quote }: Pick<PerpMarketName, 'base' | 'quote'>
 
 /** A market by base and quote, in any letter case. @throws SluiceError PAIR_NOT_FOUND */
 export async function findMarket({ base, quote }: { base: string; quote: string }, venue: VenueEntry, at: At): Promise<PerpMarketName> {
-  const { markets } = await tradingOf('PERP_AMM', venue).listed(at)
+  const { markets } = await tradingOf('PERP_AMM', venue).listMarkets(at)
   const ticker = tickerOf({ base, quote }).toUpperCase()
   const market = markets.find((each) => isSame(each.base, base) && isSame(each.quote, quote))
   if (market) return market
@@ -58,7 +58,7 @@ const perpMarketStatus: PerpHandler<'MarketStatus'> = async (request, { venue, s
 }
 
 const perpPairs: PerpHandler<'Pairs'> = async (_request, { venue, signal }) => {
-  const { markets, unlisted = [] } = await tradingOf('PERP_AMM', venue).listed({ signal })
+  const { markets, unlisted = [] } = await tradingOf('PERP_AMM', venue).listMarkets({ signal })
   const others = unlisted.map(({ market, reason }) => ({ name: market, reason }))
   return { pairs: markets.map(tickerOf), ...missingIn(markets, (pair) => ({ pair }), others) }
 }

@@ -39,7 +39,7 @@ const perpOpen: PerpHandler<'Open'> = async (request, context) => {
   const at = { signal }
   const perp = tradingOf('PERP_AMM', venue)
   const wallet = readWallet(request, context)
-  const [order, { settlement }] = await Promise.all([readPerpOrder(request, venue, at), perp.listed(at)])
+  const [order, { settlement }] = await Promise.all([readPerpOrder(request, venue, at), perp.listMarkets(at)])
   const marginRequest = readMarginRequest(request, settlement)
   const quote = await perp.quote(order, wallet.address, at)
   const { account, position } = quote
@@ -59,11 +59,11 @@ const perpClose: PerpHandler<'Close'> = async (request, context) => {
   const perp = tradingOf('PERP_AMM', venue)
   const wallet = readWallet(request, context)
   const market = await findMarket(request, venue, at)
-  const closing = await perp.closing(wallet.address, market, at)
+  const closing = await perp.quoteClose(wallet.address, market, at)
   if (!closing) throw await noPositionError(wallet.address, market, context)
   // A market that is closed for good pays positions out.
   if (closing.market.status === 'paused') requireOpen(closing.market, 'TRADE_FAILED')
-  const { settlement } = await perp.listed(at)
+  const { settlement } = await perp.listMarkets(at)
   requireFreeCollateral(closing, closing.account, settlement)
   const shown = { amount: showSize(closing.order) }
   return submitTrade(closing, (terms) => perp.close(closing, terms), shown, wallet, request, context)

@@ -1,7 +1,7 @@
 // The server's side of a connector in a host: each member that its contract declares asks the host, and what comes back is parsed as any plugin's.
 import { pause } from '../../async.ts'
 import { integer, list, object, optional, positiveDecimal, signedDecimal, time } from '../../contracts/answers/contract.ts'
-import { tradingVerbs } from '../../contracts/plugin.ts'
+import { tradingMethods } from '../../contracts/plugin.ts'
 import type { At, BookMarket, Connector, Level, Log, QuoteChoice, Swap, TradingType } from '../../contracts/index.ts'
 import { isObject } from '../../json.ts'
 import { noBook, type BookType, type BookView, type RemoteBooks } from '../../live-state/book-feed.ts'
@@ -62,7 +62,7 @@ export function remoteConnector(options: RemoteOptions): HostedConnector {
     ...(stops === true && { stop: async () => void (await host.ask('stop', [index])) }),
     ...Object.fromEntries(tradingTypes.map((type) => [type, remoteType(type, isObject(types) ? types[type] : undefined, options)])),
   }
-  for (const type of tradingTypes) requireMethods(Object(Reflect.get(members, type)), type, tradingVerbs[type])
+  for (const type of tradingTypes) requireMethods(Object(Reflect.get(members, type)), type, tradingMethods[type])
   try {
     // Each member is checked by its contract; all of them answer later, which `isRemote` says.
     const implementation = connectorBoundary(members as unknown as Partial<Connector>, { ...callee, isRemote: true })

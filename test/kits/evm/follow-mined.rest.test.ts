@@ -78,24 +78,24 @@ describe('transactions followed by the blocks', () => {
   }
 
   async function look(open: readonly Attempt[], at?: Block): Promise<readonly AttemptStatus[]> {
-    return (await follower.look(open, at ?? (await head()), { signal: soon() })).sightings
+    return (await follower.look(open, at ?? (await head()), { signal: soon() })).statuses
   }
 
   /** Sends it as a server does, with the next nonce of a wallet whose nonces were just checked. */
   async function send(): Promise<Attempt> {
-    const slot = Number(await site.rpc('eth_getTransactionCount', from, 'pending'))
+    const sequence = Number(await site.rpc('eth_getTransactionCount', from, 'pending'))
     follower.noteCount(from, Number(await site.rpc('eth_getTransactionCount', from, 'latest')))
-    const tx = { from, to: nowhere, value: '0x1', nonce: toQuantity(slot), gas: '0x186a0', maxFeePerGas: toQuantity(50n * gwei) }
+    const tx = { from, to: nowhere, value: '0x1', nonce: toQuantity(sequence), gas: '0x186a0', maxFeePerGas: toQuantity(50n * gwei) }
     const id = String(await site.rpc('eth_sendTransaction', { ...tx, maxPriorityFeePerGas: toQuantity(gwei) }))
     await until('the node has it', async () => (await site.rpc('eth_getTransactionByHash', id)) !== null)
     follower.sending(id)(true)
-    return { id, from, step: null, slot, fees }
+    return { id, from, step: null, sequence, fees }
   }
 
   /** As the watcher journals it. */
-  function journaled(attempt: Attempt, sighting: AttemptStatus | undefined): Attempt {
-    if (sighting?.is !== 'landed') throw new Error(`It has not landed: ${JSON.stringify(sighting)}`)
-    return { ...attempt, landed: sighting }
+  function journaled(attempt: Attempt, status: AttemptStatus | undefined): Attempt {
+    if (status?.is !== 'landed') throw new Error(`It has not landed: ${JSON.stringify(status)}`)
+    return { ...attempt, landed: status }
   }
 
   it('asks for a receipt once, and for nothing else until it is final', async () => {
@@ -284,7 +284,7 @@ describe('transactions followed by the blocks', () => {
     const theirs = await send()
     const ours = await send()
     start()
-    follower.noteCount(from, theirs.slot)
+    follower.noteCount(from, theirs.sequence)
     await head()
     follower.sending(ours.id)(true)
     asked = []
@@ -316,12 +316,12 @@ describe('transactions followed by the blocks', () => {
   it('asks why one failed until it knows', async () => {
     const contract = '0x00000000000000000000000000000000000000c9'
     await site.rpc('anvil_setCode', contract, '0x5f5ffd')
-    const slot = Number(await site.rpc('eth_getTransactionCount', from, 'latest'))
-    follower.noteCount(from, slot)
+    const sequence = Number(await site.rpc('eth_getTransactionCount', from, 'latest'))
+    follower.noteCount(from, sequence)
     const id = String(await site.rpc('eth_sendTransaction', { from, to: contract, gas: '0x186a0' }))
     follower.sending(id)(true)
     await site.mine()
-    const attempt = { id, from, step: null, slot, fees }
+    const attempt = { id, from, step: null, sequence, fees }
     const failed = { is: 'landed', ok: false, reason: 'reverted without a reason' }
     const [found] = await look([attempt])
     expect(found).to.include(failed)

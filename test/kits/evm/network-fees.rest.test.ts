@@ -16,8 +16,8 @@ async function start(definition: Partial<EvmNetwork>, flags: readonly string[] =
   return site
 }
 
-async function prepare(wish = {}, over?: EvmFees, step = transfer) {
-  const price = over ? { wish, over } : { wish }
+async function prepare(feeOverrides = {}, over?: EvmFees, step = transfer) {
+  const price = over ? { feeOverrides, over } : { feeOverrides }
   const { prepared } = await site.chain.rail.check([step], [], wallet, price, at)
   const [first] = prepared
   if (!first) throw new Error('Nothing was prepared.')
@@ -75,8 +75,8 @@ describe('a network without base fees', () => {
   })
 
   it('offers what the caller gives in either field, and never more than the maximum', async () => {
-    const priceOf = async (wish: object) => {
-      const { fees, gas } = await prepare(wish)
+    const priceOf = async (feeOverrides: object) => {
+      const { fees, gas } = await prepare(feeOverrides)
       expect(fees.maxFeePerGas).to.equal(fees.maxPriorityFeePerGas)
       expect(fees.maxFeePerGas).to.equal(String(gas.gasPriceRaw))
       return gas.gasPriceRaw
@@ -97,9 +97,9 @@ describe('a network without base fees', () => {
     const sealed = await seal(await prepare())
     await site.chain.rail.send(sealed, at)
     expect(await site.chain.find(sealed.id, at)).to.include({ pays: true })
-    const open = [{ id: sealed.id, from: wallet, step: transfer, slot: 0, fees: (await prepare()).fees }]
-    const { sightings } = await site.chain.rail.look(open, await site.chain.head(at), at)
-    expect(sightings[0]).to.include({ is: 'pending', underpriced: false })
+    const open = [{ id: sealed.id, from: wallet, step: transfer, sequence: 0, fees: (await prepare()).fees }]
+    const { statuses } = await site.chain.rail.poll(open, await site.chain.head(at), at)
+    expect(statuses[0]).to.include({ is: 'pending', underpriced: false })
   })
 })
 
@@ -144,8 +144,8 @@ describe('the fee per gas of a network', () => {
 
   it('refuses an offer below the minimum before anything is signed', async () => {
     await start({ minTipGwei: 30 })
-    for (const wish of [{ maxPriorityFeePerGasRaw: 29n * gwei }, { maxFeePerGasRaw: 20n * gwei }]) {
-      const error = await rejection(prepare(wish))
+    for (const feeOverrides of [{ maxPriorityFeePerGasRaw: 29n * gwei }, { maxFeePerGasRaw: 20n * gwei }]) {
+      const error = await rejection(prepare(feeOverrides))
       expect(error).to.include({ name: 'TRANSACTION_GAS_PRICE_TOO_LOW' }).and.to.have.property('message').that.contains('30 gwei')
     }
     expect((await prepare({ maxPriorityFeePerGasRaw: 30n * gwei })).fees).to.include({ maxPriorityFeePerGas: String(30n * gwei) })
@@ -199,7 +199,8 @@ describe('a network whose coin is itself a token', () => {
     await site.rpc('anvil_setCode', token, '0x600435315f5260205ff3')
     const [heldRaw = 0n] = await site.chain.balances(wallet, [site.chain.nativeCurrency], at)
     expect(heldRaw).to.equal(BigInt(String(await site.rpc('eth_getBalance', wallet, 'latest'))))
-    const trade = (amountRaw: bigint) => site.chain.rail.check([transfer], [{ is: 'balance', token, amountRaw }], wallet, { wish: {} }, at)
+    const trade = (amountRaw: bigint) =>
+      site.chain.rail.check([transfer], [{ is: 'balance', token, amountRaw }], wallet, { feeOverrides: {} }, at)
     expect(await rejection(trade(heldRaw))).to.include({ name: 'OUT_OF_GAS' })
     expect((await trade(heldRaw - gwei * gwei)).prepared).to.have.length(1)
   })
@@ -260,7 +261,7 @@ describe('a network where gas pays for layer 1, as on Arbitrum', () => {
     )
     const { chain } = chainOver({ rpcUrls: [node.url] })
     try {
-      const { prepared } = await chain.rail.check([transfer, transfer], [], wallet, { wish: {} }, at)
+      const { prepared } = await chain.rail.check([transfer, transfer], [], wallet, { feeOverrides: {} }, at)
       const beyond = 40_000_000n - 45_000n
       expect(prepared.map(({ gas }) => gas.gasLimit)).to.deep.equal([50_000_000n, 75_000n + beyond])
     } finally {

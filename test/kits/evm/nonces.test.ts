@@ -117,13 +117,13 @@ function startWorld() {
   }
   function sign(claimed: ReturnType<typeof lane.claim>): void {
     if ('conflict' in claimed) return
-    for (const slot of claimed.sequences) {
-      const nonce = Number(slot)
+    for (const sequence of claimed.sequences) {
+      const nonce = Number(sequence)
       expect(ever.has(nonce), `nonce ${nonce} was given twice`).to.equal(false)
       expect(nonce >= final || minedBy.get(nonce) === 'theirs', `nonce ${nonce} is final`).to.equal(true)
       ever.add(nonce)
       signed.add(nonce)
-      lane.setPending(slot, { key: `k${nonce}`, txHash: `0x${nonce}`, kind: 'trade', rank: 0, fees, costRaw: 1n })
+      lane.setPending(sequence, { key: `k${nonce}`, txHash: `0x${nonce}`, kind: 'trade', rank: 0, fees, costRaw: 1n })
       if (nonce >= mined && !pool.has(nonce)) pool.set(nonce, 'ours')
     }
   }
@@ -146,7 +146,7 @@ function startWorld() {
     look(lie?: Lie) {
       // What no node has is sent again.
       for (const nonce of signed) if (nonce >= mined && !pool.has(nonce)) pool.set(nonce, 'ours')
-      for (const slot of lane.gaps(ask(lie))) sign(lane.claim(claimOf(1, Number(slot))))
+      for (const sequence of lane.gaps(ask(lie))) sign(lane.claim(claimOf(1, Number(sequence))))
     },
     theirs() {
       pool.set(pending(), 'theirs')

@@ -77,7 +77,7 @@ describe("an operator's fee", () => {
 describe('a rollup of the OP stack', () => {
   let site: TestChain
   const swap = { to: '0x000000000000000000000000000000000000dEaD', data: incompressible, value: '1' }
-  const check = (steps: readonly EvmIntent[] = [swap]) => site.chain.rail.check(steps, [], wallet, { wish: {} }, at)
+  const check = (steps: readonly EvmIntent[] = [swap]) => site.chain.rail.check(steps, [], wallet, { feeOverrides: {} }, at)
   const balance = async () => BigInt(String(await site.rpc('eth_getBalance', wallet, 'latest')))
   const chargeOf = ({ gas }: Prepared) => gas.gasCostRaw - gas.gasLimit * gas.gasPriceRaw
   const feesOf = (prepared: Prepared | undefined): EvmFees => JSON.parse(JSON.stringify(prepared?.fees))
@@ -159,8 +159,8 @@ describe('a rollup of the OP stack', () => {
     const needed = 1n + gasRaw + BigInt(fees.rollupFee ?? 0)
     expect(site.chain.rail.cost(swap, fees)).to.equal(needed)
     const has = await balance()
-    expect(checked.beside(has - needed)).to.equal(undefined)
-    expect(checked.beside(has - needed + 1n)).to.have.property('name', 'INSUFFICIENT_BALANCE')
+    expect(checked.checkFunds(has - needed)).to.equal(undefined)
+    expect(checked.checkFunds(has - needed + 1n)).to.have.property('name', 'INSUFFICIENT_BALANCE')
     await site.rpc('anvil_setBalance', wallet, toQuantity(needed - 1n))
     expect(await check().catch((error: unknown) => error)).to.have.property('name', 'OUT_OF_GAS')
     await site.rpc('anvil_setBalance', wallet, toQuantity(needed))

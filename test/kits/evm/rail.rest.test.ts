@@ -20,7 +20,8 @@ function reverting(data: string): string {
 describe('the rail of EVM chains', () => {
   let site: TestSite
   let token: string
-  const check = (steps = [transfer], needs: readonly Need[] = [], wish = {}) => site.chain.rail.check(steps, needs, owner, { wish }, at())
+  const check = (steps = [transfer], needs: readonly Need[] = [], feeOverrides = {}) =>
+    site.chain.rail.check(steps, needs, owner, { feeOverrides }, at())
 
   before(async () => {
     site = await startSite()
@@ -140,13 +141,13 @@ describe('the rail of EVM chains', () => {
   it("drafts a transaction of type 2, whose hash is the node's after sealing", async () => {
     const { rail } = site.chain
     const { prepared, synced } = await check()
-    const [slot = null] = rail.claim(synced, [], 1)
+    const [sequence = null] = rail.claim(synced, [], 1)
     const [step] = prepared
     if (!step) throw new Error('Nothing was prepared.')
-    const draft = rail.draft(step, slot)
+    const draft = rail.draft(step, sequence)
     const sealed = rail.seal(draft, await sign({ chain: 'ethereum', network: 'local', address: owner, signable: draft }))
     const tx = Transaction.from(hexlify(sealed.raw))
-    expect(tx).to.include({ type: 2, chainId: 31337n, from: owner, to: nowhere, value: 1n, nonce: rail.nonceOf(slot), hash: sealed.id })
+    expect(tx).to.include({ type: 2, chainId: 31337n, from: owner, to: nowhere, value: 1n, nonce: rail.nonceOf(sequence), hash: sealed.id })
     expect(await rail.send(sealed, at())).to.deep.equal({ is: 'accepted' })
     expect(await site.rpc('eth_getTransactionByHash', sealed.id)).to.include({ hash: sealed.id })
     await until('it is mined', async () => (await site.rpc('eth_getTransactionReceipt', sealed.id)) !== null)
@@ -161,9 +162,9 @@ describe('the rail of EVM chains', () => {
     await site.rpc('evm_setAutomine', false)
     const { prepared, synced } = await check([transfer], [], { maxFeePerGasRaw: 50n * gwei, maxPriorityFeePerGasRaw: gwei })
     const [step] = prepared
-    const [slot = null] = rail.claim(synced, [], 1)
+    const [sequence = null] = rail.claim(synced, [], 1)
     if (!step) throw new Error('Nothing was prepared.')
-    const draft = rail.draft(step, slot)
+    const draft = rail.draft(step, sequence)
     const sealed = rail.seal(draft, await sign({ chain: 'ethereum', network: 'local', address: owner, signable: draft }))
     site.relay.meddle = () => 'cut-after'
     expect((await rail.send(sealed, at())).is).to.equal('unclear')
@@ -182,22 +183,22 @@ describe('the rail of EVM chains', () => {
     // It may have come in that block or in one of its own.
     const number = await site.rpc('eth_blockNumber')
     const pending = String(await site.rpc('eth_sendTransaction', { from: owner, to: nowhere, value: '0x2' }))
-    const slot = Number(nonce)
+    const sequence = Number(nonce)
     const fees = { gasLimit: '21000', maxFeePerGas: String(50n * gwei), maxPriorityFeePerGas: '0' }
     const nobody = `0x${'ab'.repeat(32)}`
     const open = [
-      { id: landed, from: owner, step: null, slot, fees },
-      { id: pending, from: owner, step: null, slot: slot + 1, fees: { ...fees, maxFeePerGas: '1' } },
-      { id: nobody, from: owner, step: null, slot: slot + 2, fees },
-      { id: toQuantity(1).padEnd(66, '0'), from: owner, step: null, slot, fees },
+      { id: landed, from: owner, step: null, sequence, fees },
+      { id: pending, from: owner, step: null, sequence: sequence + 1, fees: { ...fees, maxFeePerGas: '1' } },
+      { id: nobody, from: owner, step: null, sequence: sequence + 2, fees },
+      { id: toQuantity(1).padEnd(66, '0'), from: owner, step: null, sequence, fees },
     ]
     const head = { number: BigInt(String(number)), timestamp: 0 }
-    const { sightings, synced } = await rail.look(open, head, at())
-    expect(sightings.map(({ is }) => is)).to.deep.equal(['landed', 'pending', 'unseen', 'dead'])
-    expect(sightings[0]).to.include({ ok: true })
-    expect(sightings[1]).to.include({ underpriced: true })
-    expect(sightings[3]).to.include({ by: landed })
-    expect(synced.get(owner)).to.deep.equal({ latest: slot + 1, pending: slot + 2 })
+    const { statuses, synced } = await rail.poll(open, head, at())
+    expect(statuses.map(({ is }) => is)).to.deep.equal(['landed', 'pending', 'unseen', 'dead'])
+    expect(statuses[0]).to.include({ ok: true })
+    expect(statuses[1]).to.include({ underpriced: true })
+    expect(statuses[3]).to.include({ by: landed })
+    expect(synced.get(owner)).to.deep.equal({ latest: sequence + 1, pending: sequence + 2 })
     await site.rpc('evm_setAutomine', true)
     await site.mine()
   })

@@ -113,7 +113,7 @@ describe('an EVM chain with scripted nodes', () => {
   ]) {
     it(`signs with a tip of ${title}, also when nothing was known before`, async () => {
       const subject = await chain({ ...transferable, ...results }, { feePolicy })
-      const { prepared } = await subject.rail.check([{ to: wallet, data: '0x', value: '0' }], [], wallet, { wish: {} }, at)
+      const { prepared } = await subject.rail.check([{ to: wallet, data: '0x', value: '0' }], [], wallet, { feeOverrides: {} }, at)
       expect(prepared[0]?.fees).to.include({ maxPriorityFeePerGas: '3000000000', maxFeePerGas: '63000000000' })
     })
   }

@@ -124,7 +124,10 @@ describe('the answers of a real node to signed bytes', () => {
     await test.stop()
   })
 
-  async function sent(fields: { nonce: number; maxFee?: string; gasLimit?: number; chainId?: number }, wallet = rich): Promise<BroadcastResult> {
+  async function sent(
+    fields: { nonce: number; maxFee?: string; gasLimit?: number; chainId?: number },
+    wallet = rich,
+  ): Promise<BroadcastResult> {
     const raw = await wallet.signTransaction({
       type: 2,
       chainId: 31337,

@@ -288,7 +288,7 @@ describe('orders in a matching market', function () {
     const action = { do: 'create', market: await fixture.named(name), order: fixture.limit('BUY', '3000', '1') } as const
     const [planned] = await fixture.exchange.act(taker.address, [action], at())
     if (!planned || 'via' in planned.plan) throw new Error('An order is a transaction.')
-    const { prepared } = await fixture.chain.rail.check(planned.plan.steps, planned.plan.needs, taker.address, { wish: {} }, at())
+    const { prepared } = await fixture.chain.rail.check(planned.plan.steps, planned.plan.needs, taker.address, { feeOverrides: {} }, at())
     const gasLimit = prepared[0]?.gas.gasLimit ?? 0n
     await fixture.cancel(maker, name, resting.outcome.orderId ?? '')
     const receipt = await fixture.execute(planned.plan, taker, gasLimit)

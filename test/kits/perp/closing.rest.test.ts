@@ -38,7 +38,7 @@ describe('a planned close', () => {
         closedRatio: { numerator: 1n, denominator: 1n },
       })
       const { account } = await fixture.exchange.account(trader.address, at())
-      expect(await fixture.exchange.closing(trader.address, market, at())).to.equal(undefined)
+      expect(await fixture.exchange.quoteClose(trader.address, market, at())).to.equal(undefined)
       expect(account.notionalRaw).to.equal(0n)
       // The collateral grew by the realized profit. The rest is funding of these seconds.
       const funding = account.collateralRaw - before.collateralRaw - (fill?.realizedProfitRaw ?? 0n)
@@ -54,7 +54,7 @@ describe('a planned close', () => {
       const trader = await opened(side, 2n * ether, 'BTC')
       await limit(30)
       fixture.counted.rpc = 0
-      const asked = await fixture.exchange.closing(trader.address, market, at())
+      const asked = await fixture.exchange.quoteClose(trader.address, market, at())
       // The exchange simulated the close, since no view returns it.
       expect(fixture.counted.rpc).to.equal(2)
       expect(Number(asked?.order.sizeRaw)).to.be.below(2e18).and.above(1e17)
@@ -66,7 +66,7 @@ describe('a planned close', () => {
       expect(fill?.quoteRaw).to.equal(quoteRaw)
       expect(Number(fill?.feeRaw)).to.be.closeTo(Number(closing.feeRaw), 100)
       // No more can be closed in the same moment.
-      expect(await rejection(fixture.exchange.closing(trader.address, market, at()))).to.deep.include({
+      expect(await rejection(fixture.exchange.quoteClose(trader.address, market, at()))).to.deep.include({
         name: 'TRADE_FAILED',
         details: { reason: 'SPL' },
       })
@@ -108,7 +108,7 @@ describe('a planned close', () => {
   it('reverts on chain one unit past its bound', async () => {
     const market = fixture.named('ETH')
     const trader = await opened('LONG', ether)
-    const closing = await fixture.exchange.closing(trader.address, market, at())
+    const closing = await fixture.exchange.quoteClose(trader.address, market, at())
     if (!closing) throw new Error('There is nothing to close.')
     const terms = { owner: trader.address, boundRaw: closing.quoteRaw + 1n, deadline: await fixture.deadline() }
     const { steps } = fixture.exchange.close(closing, terms)
@@ -130,7 +130,7 @@ describe('a planned close', () => {
         await fixture.open(trader, { market, side: 'LONG', sizeRaw: ether })
       },
     })
-    const closing = await exchange.closing(trader.address, market, at())
+    const closing = await exchange.quoteClose(trader.address, market, at())
     expect([isFirst, closing?.position.sizeRaw, closing?.order.sizeRaw]).to.deep.equal([false, 3n * ether, 3n * ether])
     await fixture.close(trader, market)
     await fixture.wait(20)
@@ -145,7 +145,7 @@ describe('a planned close', () => {
       ['LONG', 'LONG', 'SHORT'],
     ] as const) {
       const trader = await opened(side, 6n * ether)
-      const closing = await fixture.exchange.closing(trader.address, market, at())
+      const closing = await fixture.exchange.quoteClose(trader.address, market, at())
       if (!closing) throw new Error('There is nothing to close.')
       const boundRaw = (closing.quoteRaw * (side === 'SHORT' ? 101n : 99n)) / 100n
       const plan = fixture.exchange.close(closing, { owner: trader.address, boundRaw, deadline: await fixture.deadline() })
@@ -171,7 +171,7 @@ describe('a planned close', () => {
       expect(shown.status).to.equal('paused')
       const { indexPrice: _, ...views } = await fixture.operator.views(trader.address, 'ETHUSD', Number(paused.head.number))
       expect(formatUnits(paused.account.valueRaw, 18)).to.equal(views.accountValue)
-      expect((await fixture.exchange.closing(trader.address, market, at()))?.market.status).to.equal('paused')
+      expect((await fixture.exchange.quoteClose(trader.address, market, at()))?.market.status).to.equal('paused')
     }
     const order = { market, side: 'LONG', sizeRaw: ether } as const
     expect((await fixture.exchange.quote(order, undefined, at())).market.status).to.equal('paused')

@@ -103,7 +103,7 @@ describe("a wallet's figures", () => {
     const weth = { to: tokens.WETH.address, value: two.toString(), data: '0xd0e30db0' }
     await fixture.executeBy(trader, { steps: [weth], needs: [], memo: null })
     await fixture.approveBy(trader, tokens.WETH.address)
-    const plan = fixture.exchange.move(tokens.WETH, two, 'deposit', trader.address)
+    const plan = fixture.exchange.transferCollateral(tokens.WETH, two, 'deposit', trader.address)
     expect(plan.needs.map(({ is }) => is)).to.deep.equal(['balance', 'allowance'])
     expect((await fixture.executeBy(trader, plan)).status).to.equal(1)
 
@@ -114,7 +114,7 @@ describe("a wallet's figures", () => {
     const held = await fixture.exchange.collateral(trader.address, tokens.WETH, at())
     expect(held).to.deep.include({ depositedRaw: two, withdrawableRaw: two })
     const dollars = await fixture.exchange.collateral(trader.address, tokens.USDC, at())
-    const [out] = fixture.exchange.move(tokens.USDC, dollars.withdrawableRaw, 'withdraw', trader.address).steps
+    const [out] = fixture.exchange.transferCollateral(tokens.USDC, dollars.withdrawableRaw, 'withdraw', trader.address).steps
     // At exactly that block, since funding accrues every second.
     const asked = { from: trader.address, to: out.to, data: out.data, blockTag: Number(dollars.head.number) }
     expect(await fixture.provider.call(asked)).to.equal('0x')
@@ -127,7 +127,7 @@ describe("a wallet's figures", () => {
       () => fixture.exchange.account(trader.address, at()),
       () => fixture.exchange.funding(trader.address, at()),
       () => fixture.exchange.prices(market, at()),
-      () => fixture.exchange.closing(trader.address, market, at()),
+      () => fixture.exchange.quoteClose(trader.address, market, at()),
       () => fixture.exchange.collateral(trader.address, tokens.USDC, at()),
     ]) {
       fixture.counted.rpc = 0
@@ -135,7 +135,7 @@ describe("a wallet's figures", () => {
       expect(fixture.counted.rpc).to.equal(1)
     }
     fixture.counted.rpc = 0
-    await fixture.exchange.listed(at())
+    await fixture.exchange.listMarkets(at())
     expect(fixture.counted.rpc).to.equal(0)
   })
 

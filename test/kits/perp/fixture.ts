@@ -71,7 +71,7 @@ export async function createPerpFixture() {
     return whole(found)
   }
   const exchange = await exchangeWith({ beforeCall: async () => {} })
-  const { markets: listed } = await exchange.listed(at())
+  const { markets: listed } = await exchange.listMarkets(at())
   const operator = await devnetPerpOperator(devnetFile, provider)
   if (!operator) throw new Error('The devnet names no operator of the exchange.')
 
@@ -92,7 +92,7 @@ export async function createPerpFixture() {
     const usdc = new Contract(tokens.USDC.address, ['function mint(address, uint256)'], trader)
     await (await usdc.getFunction('mint').send(trader.address, depositRaw * 2n)).wait()
     await approveBy(trader, tokens.USDC.address)
-    if (depositRaw > 0n) await executeBy(trader, exchange.move(tokens.USDC, depositRaw, 'deposit', trader.address))
+    if (depositRaw > 0n) await executeBy(trader, exchange.transferCollateral(tokens.USDC, depositRaw, 'deposit', trader.address))
     return trader
   }
 
@@ -110,7 +110,7 @@ export async function createPerpFixture() {
     return { quote, plan, receipt, fill: exchange.perpFill(receipt, JSON.parse(JSON.stringify(plan.memo))) }
   }
   const close = async (trader: Wallet, market: PerpMarketName, { slackMillionths = 0n } = {}) => {
-    const closing = await exchange.closing(trader.address, market, at())
+    const closing = await exchange.quoteClose(trader.address, market, at())
     if (!closing) throw new Error('There is nothing to close.')
     const slackRaw = (closing.quoteRaw * slackMillionths) / 1_000_000n
     const boundRaw = closing.quoteRaw + (closing.order.side === 'LONG' ? slackRaw : -slackRaw)

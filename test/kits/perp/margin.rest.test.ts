@@ -63,7 +63,7 @@ describe('the free collateral that an order needs', () => {
     const { missingRaw, answer } = await tries(trader, 'SHORT', ether)
     expect(answer).to.equal('CH_NEFCM')
     expect(Number(missingRaw)).to.be.above(0)
-    const closing = await fixture.exchange.closing(trader.address, market, at())
+    const closing = await fixture.exchange.quoteClose(trader.address, market, at())
     expect(closing?.missingRaw ?? 0n).to.equal(0n)
   })
 })
@@ -78,7 +78,7 @@ describe('a withdrawal', () => {
   it('has gas for a market in which a transaction before it opens a position', async () => {
     const trader = await fixture.newTrader()
     await fixture.open(trader, { market: fixture.named('ETH'), side: 'LONG', sizeRaw: ether })
-    const [step] = fixture.exchange.move(tokens.USDC, 1_000_000n, 'withdraw', trader.address).steps
+    const [step] = fixture.exchange.transferCollateral(tokens.USDC, 1_000_000n, 'withdraw', trader.address).steps
     const { to, data } = step
     const estimate = await fixture.provider.estimateGas({ from: trader.address, to, data })
     const margin = (estimate * 5n) / 4n

@@ -52,7 +52,7 @@ describe('markets of a plugin that are not as it says', () => {
     const contracts = { routerAddress: house, vaultAddress: vault }
     const exchange = perp(venueOf({ contracts }), { markets: { 'ethereum/mainnet': [eth, dead, foreign, btc].map(String) } })
     await exchange.start(at.signal)
-    const { markets, unlisted } = await exchange.listed(at)
+    const { markets, unlisted } = await exchange.listMarkets(at)
     expect(markets.map(({ base, quote: in_ }) => `${base}${in_}`)).to.deep.equal(['ETHUSD', 'BTCUSD'])
     expect(unlisted?.map(({ market }) => market)).to.deep.equal([dead, 'OTHERUSD'])
     expect(own.lines.map(({ level, fields }) => `${level} ${Object(fields).baseToken}`)).to.deep.equal([`warn ${dead}`, `warn ${foreign}`])

@@ -73,7 +73,7 @@ describe('creating token accounts on Solana', () => {
     const poor = await generateKeyPairSigner()
     const made = await create(cluster.mints.USDC, poor.address)
     if ('exists' in made) throw new Error('It is there already.')
-    const tried = () => rejection(chain.rail.check(made.plan.steps, [], poor.address, { wish: {} }, at()))
+    const tried = () => rejection(chain.rail.check(made.plan.steps, [], poor.address, { feeOverrides: {} }, at()))
     expect((await tried()).name).to.equal('INSUFFICIENT_BALANCE')
     await cluster.fund(poor.address, 2_039_280n)
     cluster.blocks(1)
@@ -83,7 +83,7 @@ describe('creating token accounts on Solana', () => {
     expect(error.details).to.include({ token: 'SOL', current: '0.002039280', needed: '0.002935160' })
     await cluster.fund(poor.address, 2_000_000n)
     cluster.blocks(1)
-    const { prepared } = await chain.rail.check(made.plan.steps, [], poor.address, { wish: {} }, at())
+    const { prepared } = await chain.rail.check(made.plan.steps, [], poor.address, { feeOverrides: {} }, at())
     expect(prepared).to.have.length(1)
     expect(cluster.sent.some(({ bytes }) => Buffer.from(bytes).includes(poor.address))).to.equal(false)
   })
@@ -102,7 +102,7 @@ describe('creating token accounts on Solana', () => {
       ...instruction,
       accounts: instruction.accounts.map((each, index) => (index === 1 ? { ...each, address: other.address } : each)),
     }
-    const error = await rejection(chain.rail.check([{ ...step, instructions: [wrong] }], [], wallet.address, { wish: {} }, at()))
+    const error = await rejection(chain.rail.check([{ ...step, instructions: [wrong] }], [], wallet.address, { feeOverrides: {} }, at()))
     expect(error.name).to.equal('TRADE_FAILED')
     expect(error.message).to.contain('Associated Token Account')
   })

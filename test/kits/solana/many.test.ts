@@ -26,7 +26,7 @@ describe('large batches on Solana', () => {
     id: randomText(64),
     from: site.wallet.address,
     step: null,
-    slot: { number: 1, blockhash: randomText(32), ...slot },
+    sequence: { number: 1, blockhash: randomText(32), ...slot },
     fees: { computeUnits: 1_000, price: '1' },
   })
   const feeOf = async (transactions: Transactions, txHash: string) =>
@@ -61,8 +61,8 @@ describe('large batches on Solana', () => {
   it('poll more open transactions than one request holds', async () => {
     const { chain } = site
     const open = Array.from({ length: 700 }, () => attempt({ since: 1, lastValidBlockHeight: 1e9 }))
-    const { sightings } = await chain.rail.look(open, await chain.head(at()), at())
-    expect(sightings.map(({ id }) => id)).to.have.members(open.map(({ id }) => id))
+    const { statuses } = await chain.rail.poll(open, await chain.head(at()), at())
+    expect(statuses.map(({ id }) => id)).to.have.members(open.map(({ id }) => id))
   })
 
   it('read the receipts of many final transactions after a restart, none of them empty', async () => {
@@ -90,7 +90,7 @@ describe('large batches on Solana', () => {
     const told = Array.from({ length: 6 }, () => over(recent))
     const seen = []
     for (let times = 0; times < 2; times += 1)
-      seen.push(...(await chain.rail.look([...untold, ...told], await chain.head(at()), at())).sightings)
+      seen.push(...(await chain.rail.poll([...untold, ...told], await chain.head(at()), at())).statuses)
     expect(seen.filter(({ is }) => is === 'expired').map(({ id }) => id)).to.include.members(told.map(({ id }) => id))
     expect(seen.filter(({ id }) => untold.some((each) => each.id === id)).map(({ is }) => is)).to.not.include('expired')
     await chain.stop?.()

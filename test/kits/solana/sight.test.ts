@@ -3,7 +3,7 @@ import { createElapsed, isExpired, observe, type NodeView } from '../../../kits/
 import type { BlockhashSequence, DurableNonceSequence } from '../../../kits/solana/sequence.ts'
 
 /** Signed at slot 1000, height 900. */
-const slot: BlockhashSequence = { number: 0, blockhash: 'b', lastValidBlockHeight: 1050, since: 1000 }
+const sequence: BlockhashSequence = { number: 0, blockhash: 'b', lastValidBlockHeight: 1050, since: 1000 }
 const durable: DurableNonceSequence = { number: 0, nonceAccount: 'a', nonce: 'v', since: 1000 }
 const view = (over: Partial<NodeView> = {}): NodeView => ({
   final: { slot: 1200, height: 1051 },
@@ -17,29 +17,29 @@ const view = (over: Partial<NodeView> = {}): NodeView => ({
 
 describe('observing whether a transaction on Solana is expired', () => {
   it('reports expiry only past the last valid height', () => {
-    expect(isExpired(slot, view())).to.equal(true)
-    expect(isExpired(slot, view({ final: { slot: 1200, height: 1050 } }))).to.equal(false)
+    expect(isExpired(sequence, view())).to.equal(true)
+    expect(isExpired(sequence, view({ final: { slot: 1200, height: 1050 } }))).to.equal(false)
   })
 
   it('does not count skipped slots', () => {
-    expect(isExpired(slot, view({ final: { slot: 1400, height: 1049 }, searched: 1432, elapsedMs: () => 200_000 }))).to.equal(false)
+    expect(isExpired(sequence, view({ final: { slot: 1400, height: 1049 }, searched: 1432, elapsedMs: () => 200_000 }))).to.equal(false)
   })
 
   it('needs a search that is not older than the finalized state', () => {
-    expect(isExpired(slot, view({ searched: 1199 }))).to.equal(false)
-    expect(isExpired(slot, view({ searched: 1200 }))).to.equal(true)
+    expect(isExpired(sequence, view({ searched: 1199 }))).to.equal(false)
+    expect(isExpired(sequence, view({ searched: 1200 }))).to.equal(true)
   })
 
   it('rejects more blocks than slots', () => {
-    expect(isExpired(slot, view({ final: { slot: 1150, height: 1051 }, searched: 1182 }))).to.equal(false)
+    expect(isExpired(sequence, view({ final: { slot: 1150, height: 1051 }, searched: 1182 }))).to.equal(false)
   })
 
   it('rejects more slots than the elapsed time allows, up to ten minutes', () => {
-    expect(isExpired(slot, view({ elapsedMs: () => 59_000 }))).to.equal(false)
-    expect(isExpired(slot, view({ elapsedMs: () => 60_000 }))).to.equal(true)
+    expect(isExpired(sequence, view({ elapsedMs: () => 59_000 }))).to.equal(false)
+    expect(isExpired(sequence, view({ elapsedMs: () => 60_000 }))).to.equal(true)
     const far = { final: { slot: 9_000, height: 8_000 }, searched: 9_032 }
-    expect(isExpired(slot, view({ ...far, elapsedMs: () => 590_000 }))).to.equal(false)
-    expect(isExpired(slot, view({ ...far, elapsedMs: () => 601_000 }))).to.equal(true)
+    expect(isExpired(sequence, view({ ...far, elapsedMs: () => 590_000 }))).to.equal(false)
+    expect(isExpired(sequence, view({ ...far, elapsedMs: () => 601_000 }))).to.equal(true)
   })
 
   it('counts the time since it was signed, or for which it was seen where the clock it was signed by is ahead of ours', () => {
@@ -49,8 +49,8 @@ describe('observing whether a transaction on Solana is expired', () => {
       () => clock.nowMs,
     )
     const [fresh, ofAhead] = [
-      { ...slot, number: 990_000 },
-      { ...slot, number: 1_000_000 + 26 * 3_600_000 },
+      { ...sequence, number: 990_000 },
+      { ...sequence, number: 1_000_000 + 26 * 3_600_000 },
     ]
     expect([elapsedMs(fresh), elapsedMs(ofAhead)]).to.deep.equal([10_000, 0])
     clock.steadyMs += 70_000
@@ -70,9 +70,9 @@ describe('observing whether a transaction on Solana is expired', () => {
 
   it('reports a transaction in a block as landed, and final only with the finalized slot of the same answer', () => {
     const in1100 = { slot: 1100, err: null }
-    expect(observe({ slot }, { is: 'finalized', ...in1100 }, view())).to.include({ is: 'landed', depth: 32 })
-    expect(observe({ slot }, { is: 'finalized', ...in1100 }, view({ final: { slot: 1099, height: 990 } }))).to.include({ depth: 1 })
-    expect(observe({ slot }, { is: 'confirmed', confirmations: 40, ...in1100 }, view())).to.include({ depth: 31 })
-    expect(observe({ slot }, { is: 'processed', ...in1100 }, view())).to.deep.equal({ is: 'near' })
+    expect(observe({ sequence }, { is: 'finalized', ...in1100 }, view())).to.include({ is: 'landed', depth: 32 })
+    expect(observe({ sequence }, { is: 'finalized', ...in1100 }, view({ final: { slot: 1099, height: 990 } }))).to.include({ depth: 1 })
+    expect(observe({ sequence }, { is: 'confirmed', confirmations: 40, ...in1100 }, view())).to.include({ depth: 31 })
+    expect(observe({ sequence }, { is: 'processed', ...in1100 }, view())).to.deep.equal({ is: 'near' })
   })
 })

@@ -76,7 +76,7 @@ describe('what Hyperliquid answers in place of a result', function () {
       for (const row of answerRows.filter(({ to, is }) => to !== 'info' && !(carriedOut && (is === 'refused' || is === 'mistake')))) {
         const { wallet, plan } = await newOrder()
         answers(row, 'exchange', carriedOut)
-        const { reception, sealed, slot, step } = only(await venue.carryOut(plan, wallet))
+        const { reception, sealed, sequence, step } = only(await venue.carryOut(plan, wallet))
         const isFinal = reception.is === 'accepted' && reception.landed?.ok === false
         expect(isFinal, `${said(row)} ${JSON.stringify(reception)}`).to.equal(row.is === 'refused' || row.is === 'mistake')
         if (row.is === 'trouble') expect(reception, said(row)).to.include({ is: 'unclear' })
@@ -90,8 +90,8 @@ describe('what Hyperliquid answers in place of a result', function () {
           continue
         }
         const { rail } = venue.actions
-        const open = [{ id: sealed.id, from: wallet.address, slot, step, fees: null }]
-        const seen = only((await rail.look(open, { number: 0n, timestamp: 0 }, at)).sightings)
+        const open = [{ id: sealed.id, from: wallet.address, sequence, step, fees: null }]
+        const seen = only((await rail.poll(open, { number: 0n, timestamp: 0 }, at)).statuses)
         expect(seen.is, said(row)).to.equal(carriedOut ? 'landed' : 'unseen')
         // The same bytes: the exchange takes their nonce once.
         const again = await rail.send(sealed, at)

@@ -135,9 +135,11 @@ describe("Hyperliquid's accounts", () => {
     venue.exchange.credit(owner.toLowerCase(), 'USDC', '1000')
     venue.exchange.setMode(owner.toLowerCase(), 'portfolioMargin')
     const strange = { ...usdc, address: '0x00000000000000000000000000000000000000A1' }
-    expect(await nameOf(venue.MARGIN_CLOB.move(strange, 1_000_000n, 'deposit', owner, at))).to.equal('TOKEN_NOT_SUPPORTED')
-    expect(await nameOf(venue.CLOB.move?.(strange, 1_000_000n, 'withdraw', owner, at) ?? Promise.resolve())).to.equal('UNSUPPORTED')
-    expect(await nameOf(venue.MARGIN_CLOB.move(usdc, 1_000_000n, 'deposit', owner, at))).to.equal('answered')
+    expect(await nameOf(venue.MARGIN_CLOB.transferCollateral(strange, 1_000_000n, 'deposit', owner, at))).to.equal('TOKEN_NOT_SUPPORTED')
+    expect(await nameOf(venue.CLOB.transferCollateral?.(strange, 1_000_000n, 'withdraw', owner, at) ?? Promise.resolve())).to.equal(
+      'UNSUPPORTED',
+    )
+    expect(await nameOf(venue.MARGIN_CLOB.transferCollateral(usdc, 1_000_000n, 'deposit', owner, at))).to.equal('answered')
     await venue.stop()
   })
 })

@@ -62,9 +62,9 @@ describe('orders at Hyperliquid whose answers were lost', function () {
 
   async function look(...lost: readonly Lost[]): Promise<readonly string[]> {
     const head = { number: 0n, timestamp: 0 }
-    const open = lost.map(({ sealed: { id }, slot, step, from }) => ({ id, from, slot, step, fees: null }))
-    const { sightings } = await exchange.actions.rail.look(open, head, at)
-    return sightings.map((each) => each.is)
+    const open = lost.map(({ sealed: { id }, sequence, step, from }) => ({ id, from, sequence, step, fees: null }))
+    const { statuses } = await exchange.actions.rail.poll(open, head, at)
+    return statuses.map((each) => each.is)
   }
 
   /** Polls at once, and again when the subscription begins. */

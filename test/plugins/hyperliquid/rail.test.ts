@@ -44,8 +44,8 @@ describe("Hyperliquid's actions whose answers are lost", () => {
     return { do: 'create', market, order }
   }
 
-  const look = async ({ sealed: { id }, slot, step }: CarriedOut, from: string) =>
-    only((await venue.actions.rail.look([{ id, from, slot, step, fees: null }], head, at)).sightings)
+  const look = async ({ sealed: { id }, sequence, step }: CarriedOut, from: string) =>
+    only((await venue.actions.rail.poll([{ id, from, sequence, step, fees: null }], head, at)).statuses)
   const again = ({ sealed }: CarriedOut) => venue.actions.rail.send(sealed, at)
 
   async function sendAmid(fault: Fault, plan: VenuePlan, wallet: ReturnType<typeof newWallet>): Promise<CarriedOut> {
@@ -217,7 +217,7 @@ describe("Hyperliquid's actions whose answers are lost", () => {
 
   it('finds a withdrawal by its nonce, and replaces one that never arrived by an action without effect', async () => {
     const wallet = newWallet()
-    const plan = await venue.PERP_CLOB.move?.(usdc, 100_000_000n, 'withdraw', wallet.address, at)
+    const plan = await venue.PERP_CLOB.transferCollateral?.(usdc, 100_000_000n, 'withdraw', wallet.address, at)
     if (!plan || !('via' in plan)) throw new Error('no plan')
     const sent = await sendAmid(losesAnswer, plan, wallet)
     expect((await look(sent, wallet.address)).is).to.equal('landed')
@@ -228,7 +228,7 @@ describe("Hyperliquid's actions whose answers are lost", () => {
     const { rail } = venue.actions
     expect(rail.replace?.cancelIsCheaper(other.step, null, head)).to.equal(true)
     const noop = rail.replace?.cancel(wallet.address)
-    const stopped = await venue.carryOut({ via: 'venue', steps: [noop ?? null], memo: null }, wallet, [other.slot])
+    const stopped = await venue.carryOut({ via: 'venue', steps: [noop ?? null], memo: null }, wallet, [other.sequence])
     expect(landedOf(only(stopped).reception).ok).to.equal(true)
     expect(await again(other)).to.include({ is: 'refused', meaning: 'slot-used' })
     expect((await look(other, wallet.address)).is).to.equal('unseen')
@@ -237,7 +237,7 @@ describe("Hyperliquid's actions whose answers are lost", () => {
 
   it('does not take a transfer of the same amount for one that never arrived', async () => {
     const wallet = newWallet()
-    const both = await venue.CLOB.move?.(usdc, 10_000_000n, 'withdraw', wallet.address, at)
+    const both = await venue.CLOB.transferCollateral?.(usdc, 10_000_000n, 'withdraw', wallet.address, at)
     if (!both || !('via' in both)) throw new Error('no plan')
     const plan: VenuePlan = { ...both, steps: [both.steps[0]] }
     expect(landedOf(only(await venue.carryOut(plan, wallet)).reception).ok).to.equal(true)
@@ -264,7 +264,7 @@ describe("Hyperliquid's actions whose answers are lost", () => {
     expect(landedOf(only(await venue.carryOut(plan, agent)).reception).ok).to.equal(true)
     expect(await venue.CLOB.orders(wallet.address, {}, at)).to.have.length(1)
     // Only the wallet itself can sign what takes money out.
-    const out = await venue.CLOB.move?.(usdc, 2_000_000n, 'withdraw', wallet.address, at)
+    const out = await venue.CLOB.transferCollateral?.(usdc, 2_000_000n, 'withdraw', wallet.address, at)
     expect(out).to.not.have.property('signer')
   })
 })

@@ -17,7 +17,7 @@ export const usdc = { symbol: 'USDC', address: '0x2B3370eE501B4a559b57D449569354
 export interface CarriedOut {
   reception: BroadcastResult
   sealed: Sealed
-  slot: Json
+  sequence: Json
   step: Json
 }
 
@@ -48,15 +48,15 @@ export async function startVenue(settings: Partial<HyperliquidConfig> = {}, rule
     given?: readonly Json[],
   ): Promise<readonly CarriedOut[]> {
     const { rail } = actions!
-    const { prepared, synced } = await rail.check(plan.steps, [], wallet.address, { wish: {} }, at)
-    const slots = given ?? rail.claim(synced, [], prepared.length)
+    const { prepared, synced } = await rail.check(plan.steps, [], wallet.address, { feeOverrides: {} }, at)
+    const sequences = given ?? rail.claim(synced, [], prepared.length)
     const receptions: CarriedOut[] = []
     for (const [index, { step, fees }] of prepared.entries()) {
-      const signable = rail.draft({ step, fees }, slots[index] ?? null)
+      const signable = rail.draft({ step, fees }, sequences[index] ?? null)
       const { domain, types, message } = JSON.parse(new TextDecoder().decode(signable.bytes))
       const signature = Signature.from(await wallet.signTypedData(domain, types, message))
       const sealed = rail.seal(signable, getBytes(signature.serialized))
-      receptions.push({ reception: await rail.send(sealed, at), sealed, slot: slots[index] ?? null, step })
+      receptions.push({ reception: await rail.send(sealed, at), sealed, sequence: sequences[index] ?? null, step })
     }
     return receptions
   }

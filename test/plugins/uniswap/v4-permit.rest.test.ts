@@ -15,7 +15,7 @@ const permit2Abi = [
   'function permit(address owner, ((address token, uint160 amount, uint48 expiration, uint48 nonce) details, address spender, uint256 sigDeadline) permitSingle, bytes signature)',
   'function DOMAIN_SEPARATOR() view returns (bytes32)',
 ]
-const gas = { wish: {} }
+const gas = { feeOverrides: {} }
 
 /** A wallet whose token Permit2 may move, and whose router has no allowance. */
 describe('A swap of Uniswap v4 with a signed permit', () => {

@@ -49,8 +49,8 @@ const taken = (queue: NonceQueue, nonce?: number): SolanaSequence => {
   if ('conflict' in claimed) throw new Error(claimed.conflict.is)
   return claimed.sequences[0] as SolanaSequence
 }
-const occupy = (queue: NonceQueue, slot: SolanaSequence) =>
-  queue.setPending(slot, { key: String(slot.number), txHash: `tx ${slot.number}`, kind: 'trade', rank: 0, fees, costRaw: 5n })
+const occupy = (queue: NonceQueue, sequence: SolanaSequence) =>
+  queue.setPending(sequence, { key: String(sequence.number), txHash: `tx ${sequence.number}`, kind: 'trade', rank: 0, fees, costRaw: 5n })
 const refused = (queue: NonceQueue, nonce: number) => {
   const claimed = claim(queue, nonce)
   return 'conflict' in claimed ? claimed.conflict.is : undefined
@@ -61,7 +61,7 @@ describe('a nonce queue with independent nonces', () => {
     const queue = laneAt(at(100))
     const first = [taken(queue), taken(queue), taken(queue)]
     expect(first.map(({ number }) => number)).to.deep.equal([100, 101, 102])
-    for (const slot of first) occupy(queue, slot)
+    for (const sequence of first) occupy(queue, sequence)
     // The last is final before the others: nothing follows from it for them.
     queue.markFinal(first[2] ?? 0)
     expect(queue.statusOf({ sequence: first[0] ?? 0 })).to.equal('free')
@@ -81,21 +81,21 @@ describe('a nonce queue with independent nonces', () => {
 
   it('assigns a durable nonce to one transaction at a time, and its next value once that is final', () => {
     const queue = laneAt(at(100))
-    const slot = taken(queue, 0)
-    expect(slot).to.include({ number: 0, nonceAccount: 'a', nonce: 'v' })
+    const sequence = taken(queue, 0)
+    expect(sequence).to.include({ number: 0, nonceAccount: 'a', nonce: 'v' })
     expect(refused(queue, 0)).to.equal('claimed')
-    occupy(queue, slot)
+    occupy(queue, sequence)
     expect(refused(queue, 0)).to.equal('not-replaceable')
     queue.startSync()(at(200, { durable: [{ account: 'a', nonce: 'w', slot: 200 }] }))
     expect(refused(queue, 0)).to.equal('not-replaceable')
-    queue.markFinal(slot)
+    queue.markFinal(sequence)
     expect(taken(queue, 0)).to.include({ nonce: 'w' })
   })
 
   it('counts what pending transactions may cost, without those in a block', () => {
     const queue = laneAt(at(100))
-    const slots = [taken(queue), taken(queue)]
-    for (const slot of slots) occupy(queue, slot)
+    const sequences = [taken(queue), taken(queue)]
+    for (const sequence of sequences) occupy(queue, sequence)
     expect(queue.committedRaw(at(100), [])).to.equal(10n)
     queue.startSync()(at(101, { landed: [100] }))
     // A check that did not look at blocks does not know it, and the queue does.

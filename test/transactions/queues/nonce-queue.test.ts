@@ -45,10 +45,10 @@ describe('a nonce queue', () => {
         let latest = 0
         for (const each of steps) {
           if (each.do === 'claim') {
-            const slots = take(queue, { count: each.count })
-            if (typeof slots === 'string') throw new Error(slots)
-            for (const slot of slots) {
-              const nonce = Number(slot)
+            const sequences = take(queue, { count: each.count })
+            if (typeof sequences === 'string') throw new Error(sequences)
+            for (const sequence of sequences) {
+              const nonce = Number(sequence)
               expect(claimed.has(nonce) || signed.has(nonce) || nonce < latest, `nonce ${nonce} given twice`).to.equal(false)
               claimed.add(nonce)
             }

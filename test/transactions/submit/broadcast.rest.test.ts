@@ -61,9 +61,9 @@ describe('broadcasting signed bytes', function () {
           await held.pass
           return rail.send(...args)
         },
-        async look(attempts, ...rest) {
+        async poll(attempts, ...rest) {
           asked.push(attempts.map(({ id }) => id))
-          return rail.look(attempts, ...rest)
+          return rail.poll(attempts, ...rest)
         },
       },
     }

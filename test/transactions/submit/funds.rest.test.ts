@@ -41,7 +41,7 @@ describe("a wallet's balance while its transactions are pending", function () {
     const { steps } = sending('6').plan
     await submit('0.001')
     await site.mine(1)
-    const checked = await site.chain.rail.check(steps, [], addressOf(0), { wish: {} }, { signal: soon() })
+    const checked = await site.chain.rail.check(steps, [], addressOf(0), { feeOverrides: {} }, { signal: soon() })
     site.relay.requests.length = 0
     const outcomes = await Promise.allSettled([1, 2, 3].map(() => submit('6', { checkFromCache: () => checked })))
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).to.have.length(1)

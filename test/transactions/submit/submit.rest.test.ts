@@ -177,7 +177,7 @@ describe('submitting transactions', () => {
     const one = order(site, { address })
     const sent = await transactions.submit(one, soon())
     await reaches(transactions, sent.txHash, 'CONFIRMED')
-    const recalled = await site.chain.rail.check(one.plan.steps, [], address, { wish: {} }, { signal: soon() })
+    const recalled = await site.chain.rail.check(one.plan.steps, [], address, { feeOverrides: {} }, { signal: soon() })
     const checks = async (checked: Checked) => {
       site.relay.requests.length = 0
       const { txHash } = await transactions.submit(order(site, { address, checkFromCache: () => checked }), soon())
@@ -188,7 +188,7 @@ describe('submitting transactions', () => {
     expect(await checks(recalled)).to.equal(0)
     expect(await checks(recalled), 'from before what is final').to.equal(1)
     await mined(site, await site.rpc('eth_sendTransaction', { from: address, to: nowhere, value: '0x1' }))
-    const newer = await site.chain.rail.check(one.plan.steps, [], address, { wish: {} }, { signal: soon() })
+    const newer = await site.chain.rail.check(one.plan.steps, [], address, { feeOverrides: {} }, { signal: soon() })
     expect(await checks(newer)).to.equal(1)
   })
 

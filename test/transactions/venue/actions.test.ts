@@ -217,7 +217,7 @@ describe('signed actions of an exchange', () => {
 
   it('must be actions, not transactions of the chain', async () => {
     const { rail } = venue.site.impl
-    const draft: typeof rail.draft = (what, slot) => ({ ...rail.draft(what, slot), scheme: 'evm-transaction' })
+    const draft: typeof rail.draft = (what, sequence) => ({ ...rail.draft(what, sequence), scheme: 'evm-transaction' })
     const posing = { ...venue.site, impl: { ...venue.site.impl, rail: { ...rail, draft } } }
     await transactions.stop(100)
     transactions = await start({ sites: [posing] })

@@ -28,9 +28,9 @@ export async function startVenue(options: Partial<RailOptions> = {}): Promise<Ve
   let held: readonly number[] = []
   const rail: typeof own = {
     ...own,
-    claim(synced, slots, count) {
-      held = slots.map((slot) => own.nonceOf(slot))
-      return own.claim(synced, slots, count)
+    claim(synced, sequences, count) {
+      held = sequences.map((sequence) => own.nonceOf(sequence))
+      return own.claim(synced, sequences, count)
     },
   }
   const chain = { nativeCurrency: native, bumpAfterSeconds: 3, confirmations: 1, address: canonicalAddress, balances: nobody, head: nobody }

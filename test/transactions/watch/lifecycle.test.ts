@@ -30,13 +30,13 @@ const mined: Entry = { ...broadcast, state: 'MINED', landed: { id, ok: true, blo
 const replaced: Entry = { ...broadcast, replacedBy: '0xbb' }
 
 function observed(
-  sightings: readonly AttemptStatus[],
+  statuses: readonly AttemptStatus[],
   { nowMs = 500, ...more }: Partial<LifecycleInput> & { nowMs?: number } = {},
 ): LifecycleInput {
   const head = { number: 100n, timestamp: 0 }
   const replacing = { bumpAfterSeconds: 100, cancelIsCheaper: () => true }
   return {
-    observations: new Map(sightings.map((each) => [each.id, each])),
+    observations: new Map(statuses.map((each) => [each.id, each])),
     head,
     confirmations: 3,
     missedBlocks: 9,

@@ -65,11 +65,11 @@ interface Given {
 }
 
 function observed(
-  sightings: readonly AttemptStatus[],
+  statuses: readonly AttemptStatus[],
   { afterSeconds = 0, chainTime = 0, block = 100, cheaper = true, replacing = true, missed = 9, withdrawal = false }: Given = {},
 ): LifecycleInput {
   return {
-    observations: new Map(sightings.map((each) => [each.id, each])),
+    observations: new Map(statuses.map((each) => [each.id, each])),
     head: { number: BigInt(block), timestamp: chainTime },
     confirmations: 3,
     missedBlocks: missed,
@@ -83,8 +83,8 @@ function observed(
 
 const said = (action: Action) =>
   action.do === 'send' ? `send ${action.attempt.id}` : action.do === 'bump' ? `bump ${action.over.id}` : 'cancel'
-const actionsOf = (entry: Entry, sightings: readonly AttemptStatus[], given?: Given) =>
-  advance(entry, observed(sightings, given)).actions.map(said)
+const actionsOf = (entry: Entry, statuses: readonly AttemptStatus[], given?: Given) =>
+  advance(entry, observed(statuses, given)).actions.map(said)
 
 interface Case {
   when: string
@@ -413,7 +413,7 @@ describe('the final state of a transaction', () => {
   })
 
   it('restarts the count whenever the transaction is seen alive', () => {
-    const at = (block: number, sighting: AttemptStatus = counted) => observed([sighting], { block })
+    const at = (block: number, status: AttemptStatus = counted) => observed([status], { block })
     const doubted = [at(100), at(101), at(102), at(103), at(104, unseen('0xa')), at(105), at(106), at(107), at(108)]
     expect(through(open, doubted).state).to.equal('BROADCAST')
   })
@@ -531,7 +531,7 @@ describe('how long attempts wait', () => {
 
 describe('any sequence of observations', () => {
   const ids = ['0xa', '0xb']
-  const sighting = (id: string) =>
+  const status = (id: string) =>
     option(
       oneof(
         record({ id: constant(id), is: constant('unseen' as const), underpriced: boolean() }),
@@ -549,7 +549,7 @@ describe('any sequence of observations', () => {
       { nil: undefined },
     )
   const poll = record({
-    seen: record({ a: sighting('0xa'), b: sighting('0xb') }),
+    seen: record({ a: status('0xa'), b: status('0xb') }),
     afterSeconds: nat(200),
     chainTime: nat(2_000),
     block: nat(50),
@@ -571,24 +571,24 @@ describe('any sequence of observations', () => {
       property(given, array(poll, { maxLength: 12 }), (more, polls) => {
         let entry: Entry = { ...bumped, ...more }
         for (const { seen, competing, ...rest } of polls) {
-          const sightings = [seen.a, seen.b].flatMap((each) => each ?? [])
+          const statuses = [seen.a, seen.b].flatMap((each) => each ?? [])
           const before = entry
-          const step = advance(entry, { ...observed(sightings, rest), ...(competing && { competing }) })
+          const step = advance(entry, { ...observed(statuses, rest), ...(competing && { competing }) })
           entry = step.entry
           if (isFinal(before)) expect(entry).to.equal(before)
           if (isFinal(entry)) expect(step.actions).to.deep.equal([])
           const ended = isFinal(entry) && !isFinal(before)
           const allowed: Partial<Record<TransactionState, boolean>> = {
-            CONFIRMED: sightings.some((each) => each.is === 'landed' && each.ok && each.depth >= 3),
-            REVERTED: sightings.some((each) => each.is === 'landed' && !each.ok && each.depth >= 3),
+            CONFIRMED: statuses.some((each) => each.is === 'landed' && each.ok && each.depth >= 3),
+            REVERTED: statuses.some((each) => each.is === 'landed' && !each.ok && each.depth >= 3),
             CANCELLED: competing?.final === true && competing.rank >= 0,
             OVERTAKEN: competing?.final === true && competing.rank < 0,
-            DROPPED: before.deadLooks > 0 && sightings.every(({ is }) => is === 'dead') && sightings.length === ids.length,
+            DROPPED: before.deadLooks > 0 && statuses.every(({ is }) => is === 'dead') && statuses.length === ids.length,
           }
           if (ended) expect(allowed[entry.state], entry.state).to.equal(true)
           if (entry.replacedBy !== undefined || entry.landed) expect(step.actions).to.deep.equal([])
           if (more.feesGiven) expect(step.actions.some((action) => action.do === 'bump')).to.equal(false)
-          if (sightings.some(({ is }) => is === 'landed')) expect(isFinal(before) || entry.landed !== undefined).to.equal(true)
+          if (statuses.some(({ is }) => is === 'landed')) expect(isFinal(before) || entry.landed !== undefined).to.equal(true)
         }
       }),
       { numRuns: 2_000 },

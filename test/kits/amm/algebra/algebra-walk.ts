@@ -126,11 +126,11 @@ export function algebraWalk({ name, kind, plugin: connector, asked: askedPair, c
           const loaded = await followed?.load([...known.keys()], head, at(), known)
           const states = basis.map(({ key }) => loaded?.states.get(key))
           const quote = pricing.quote(swap, {}, states, head, 5)
-          if (!('wanting' in quote)) {
+          if (!('missing' in quote)) {
             const later = { ...head, number: head.number + 1n, hash: `0x${'ab'.repeat(32)}` }
-            return 'wanting' in pricing.quote(swap, {}, states, later, 5)
+            return 'missing' in pricing.quote(swap, {}, states, later, 5)
           }
-          for (const { index, more: missing } of quote.wanting) {
+          for (const { index, more: missing } of quote.missing) {
             const key = basis[index]?.key ?? ''
             more.set(key, [...(more.get(key) ?? []), missing])
           }

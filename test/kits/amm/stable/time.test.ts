@@ -62,7 +62,7 @@ function pricingOf(ramp: Ramp) {
     quote(timestamp: number): { amountRaw: bigint; passes: number } {
       counted.passes = 0
       const quote = pricing.quote(swap, {}, states, headAt(timestamp), 0)
-      if ('wanting' in quote) throw new Error('Nothing is wanting.')
+      if ('missing' in quote) throw new Error('Nothing is missing.')
       return { amountRaw: quote.amountRaw, passes: counted.passes }
     },
   }
