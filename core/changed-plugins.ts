@@ -11,9 +11,9 @@ import { readYaml } from './config/yaml.ts'
 import { createFormerVersions } from './former-versions.ts'
 import type { Devnet } from './devnet/start-devnet.ts'
 import type { GrowingRegistry } from './handlers/registry.ts'
-import { allowedNow, onlyTries } from './loader/consent.ts'
+import { allowedNow, isSandbox } from './loader/consent.ts'
 import { findPlugins, findRefusal, isDeclared, pluginNames, type FoundPlugin, type Tier } from './loader/find.ts'
-import { whyNotContained } from './loader/host/way.ts'
+import { whyNotContained } from './loader/host/backend.ts'
 import type { LoadResult } from './loader/load.ts'
 import type { LoadedConnector, LoadedPlugin } from './loader/loaded-plugin.ts'
 import { faultOf, PluginFault, type Refusal } from './loader/refusal.ts'
@@ -79,7 +79,7 @@ export interface PluginChanges {
   stop(): void
 }
 
-export function takeUpChanges({
+export function createReconciler({
   settings,
   lock,
   plugins,
@@ -250,7 +250,7 @@ export function takeUpChanges({
       plugins.dropRefused(name)
     }
     const appeared = pluginNames(folders()).filter((name) => !builtInNames.has(name) && !seen(name))
-    if (appeared.length === 0 || !onlyTries(settings)) return
+    if (appeared.length === 0 || !isSandbox(settings)) return
     for (const name of appeared) waiting.set(name, { is: 'dropped in', stamp: '', againAt: 0 })
   }
   const builtInNames = new Set(plugins.loaded.flatMap(({ builtIn, origin }) => (builtIn ? [path.basename(origin)] : [])))

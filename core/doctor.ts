@@ -10,7 +10,7 @@ import { tradingWallets } from './devnet/anvil.ts'
 import { simulated } from './devnet/local-sites.ts'
 import { isObject } from './json.ts'
 import { command } from './layout.ts'
-import { acceptsNone, findWay, weaklyContained, type ContainmentSettings } from './loader/host/way.ts'
+import { acceptsNone, findBackend, weaklyContained, type ContainmentSettings } from './loader/host/backend.ts'
 import { faultOf } from './loader/refusal.ts'
 import { pluginWarnings, tryPlugins, type LoadResult } from './loader/load.ts'
 import type { LoadedChain, LoadedPlugin } from './loader/loaded-plugin.ts'
@@ -24,7 +24,7 @@ import { CertificateError, certificateFiles } from './tls/certificate-files.ts'
 import { listClients } from './tls/certificates.ts'
 import { readServerCertificates } from './tls/server-certificates.ts'
 import { keystoreHasKeys, listWallets } from './wallet/keystore.ts'
-import { unheldRecords } from './wallet/own-policy.ts'
+import { invalidRecords } from './wallet/own-policy.ts'
 import { nodesCure } from './registry.ts'
 import { passphraseFromFile } from './wallet/prompt.ts'
 
@@ -99,7 +99,7 @@ function consentFinding(name: string, { tier, allowedBy, sha256 = '' }: Pick<Loa
 async function examineSeals({ confDir, data, wallet }: Settings): Promise<Finding[]> {
   try {
     const passphrase = passphraseFromFile({ SLUICE_WALLET_PASSPHRASE_FILE: wallet.passphraseFile })
-    const unheld = await unheldRecords(confDir, data.dir, passphrase)
+    const unheld = await invalidRecords(confDir, data.dir, passphrase)
     return unheld.map(({ name, problem, cure }): Finding => ({
       part: 'plugins',
       state: 'bad',
@@ -120,7 +120,7 @@ export async function examineContainment(
   const contained = loaded.filter(({ tier }) => tier === 'contained').map(({ name }) => name)
   if (contained.length === 0) return []
   try {
-    const { what } = await findWay(settings)
+    const { what } = await findBackend(settings)
     return [{ part: 'plugins', state: 'good', what: `Contained by ${what}: ${contained.join(', ')}.` }]
   } catch (thrown) {
     const { message, cure } = faultOf(thrown, 'find', 'See the reason.')

@@ -28,7 +28,7 @@ import type { Refusal } from './loader/refusal.ts'
 import { startVenues } from './loader/start-venue.ts'
 import { blockProcessExit, handleUncaught, logWarnings } from './loader/uncaught.ts'
 import { startWatchdog } from './loader/watchdog.ts'
-import { lockOfStart, takeUpChanges, type PluginChanges } from './changed-plugins.ts'
+import { lockOfStart, createReconciler, type PluginChanges } from './changed-plugins.ts'
 import { loadLater, requiredHere } from './late-plugins.ts'
 import { createFairTurns, type FairTurns } from './fair-turns.ts'
 import { command } from './layout.ts'
@@ -350,7 +350,7 @@ export async function startKernel(asRead: Settings, { print, devnet: running, sa
         }
       },
     })
-    const changes = takeUpChanges({
+    const changes = createReconciler({
       settings,
       lock,
       plugins: current,

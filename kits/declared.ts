@@ -201,7 +201,7 @@ const weightedFork = {
 }
 
 interface EvmDeclared extends Declared {
-  readonly networks: Readonly<Record<string, Omit<EvmNetworkTable, 'mostGas'> & { readonly mostGas?: number }>>
+  readonly networks: Readonly<Record<string, Omit<EvmNetworkTable, 'maxGas'> & { readonly maxGas?: number }>>
 }
 
 const symbol = text('^\\S{1,32}$', "a token's symbol")
@@ -220,7 +220,7 @@ const evmNetwork = objectOf(
     feeCapGwei: gwei,
     legacyFees: yes,
     leastBumpPercent: whole(1, 900),
-    mostGas: whole(21_000, 1_000_000_000),
+    maxGas: whole(21_000, 1_000_000_000),
     rollup: { const: 'op-stack' },
     gasPaysLayer1: yes,
     gasLimitIsPaid: yes,
@@ -234,9 +234,9 @@ const evmChainKit = {
   schema: fileOf('chain', byName(networkName, evmNetwork)),
   plugin(data: EvmDeclared, list: EvmChainTables['list']): unknown {
     const networks = Object.fromEntries(
-      Object.entries(data.networks).map(([network, { mostGas, ...table }]) => [
+      Object.entries(data.networks).map(([network, { maxGas, ...table }]) => [
         network,
-        { ...table, ...(mostGas !== undefined && { mostGas: BigInt(mostGas) }) },
+        { ...table, ...(maxGas !== undefined && { maxGas: BigInt(maxGas) }) },
       ]),
     )
     return evmChainPlugin({ ...manifestOf(data), list, networks })

@@ -8,7 +8,7 @@ import { loadSettings, type Settings, devnetNetwork } from '../core/config/setti
 import { bringUpDevnet } from '../core/devnet/start-devnet.ts'
 import { startKernel, type Kernel } from '../core/kernel.ts'
 import { builtInPlugins } from '../core/layout.ts'
-import { allowedPlugins, onlyTries } from '../core/loader/consent.ts'
+import { allowedPlugins, isSandbox } from '../core/loader/consent.ts'
 import { findPlugins, isDeclared } from '../core/loader/find.ts'
 import { tryPlugins } from '../core/loader/load.ts'
 import { outlineOf } from '../core/loader/outline.ts'
@@ -67,7 +67,7 @@ export async function startServer(
       ...flags,
     },
   })
-  if (trusted || !onlyTries(settings)) await trustDeclared(settings, trusted)
+  if (trusted || !isSandbox(settings)) await trustDeclared(settings, trusted)
   const devnet = between && (await bringUpDevnet(settings, () => {}))
   const proxied = devnet && { ...devnet, rpcUrl: await between(devnet.rpcUrl) }
   const kernel = await startKernel(settings, { print: () => {}, sayLoops, ...(proxied && { devnet: proxied }) })

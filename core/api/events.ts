@@ -52,7 +52,7 @@ const EventError = (description: string) =>
   Type.Object({ errorCode: Type.Number(), name: Type.String(), message: Type.String() }, { description })
 
 /** `data` of an event of the topic `price`. */
-export const PriceNews = response({
+export const PriceEvent = response({
   asked: Type.String({ description: 'The price as it was requested: BASE:QUOTE:SIDE:AMOUNT.' }),
   chain: Type.String(),
   network: Type.String(),
@@ -103,7 +103,7 @@ export const PluginsNews = response({
 
 export type Block = Static<typeof Block>
 export type OrderBookNews = Static<typeof OrderBookNews>
-export type PriceNews = Static<typeof PriceNews>
+export type PriceEvent = Static<typeof PriceEvent>
 export type PositionsNews = Static<typeof PositionsNews>
 export type PluginsNews = Static<typeof PluginsNews>
 
@@ -112,7 +112,7 @@ export const eventData = {
   transactions: JournaledTransaction,
   blocks: Block,
   orderBook: OrderBookNews,
-  price: PriceNews,
+  price: PriceEvent,
   positions: PositionsNews,
   plugins: PluginsNews,
 }

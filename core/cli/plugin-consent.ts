@@ -7,14 +7,14 @@ import type { Settings } from '../config/settings.ts'
 import { devnetFileOf } from '../devnet/outside.ts'
 import { builtInPlugins, command, version } from '../layout.ts'
 import { changedFiles, examine, forget, isConfNewer, pluginOnDisk, record, verify, type PluginOnDisk } from '../loader/allow.ts'
-import { whyNotContained } from '../loader/host/way.ts'
+import { whyNotContained } from '../loader/host/backend.ts'
 import { findPlugins, isDeclared, pluginNames } from '../loader/find.ts'
 import { PluginFault } from '../loader/refusal.ts'
 import { dotNameIn } from '../loader/stage.ts'
 import { named, oneLine, quoted } from '../printable.ts'
 import { keystoreHasKeys } from '../wallet/keystore.ts'
 import { canChange } from '../wallet/changeable.ts'
-import { unheldRecords } from '../wallet/own-policy.ts'
+import { invalidRecords } from '../wallet/own-policy.ts'
 import { releasedOwners, releasedScope, type ReleasedScope } from '../wallet/policy-files.ts'
 import { ask, hasTerminal, passphraseForNewKey, passphraseFromFile } from '../wallet/prompt.ts'
 import { complain, isYes, printError, printResult } from './output.ts'
@@ -123,7 +123,7 @@ async function consent(name: string, asking: Tier, { yes, url }: RevokeOptions, 
   const confIsNewer = hasSameFiles && isConfNewer(onDisk, before, settings)
   if (hasSameFiles && before.tier === tier && !confIsNewer) {
     passphrase = await passphraseOf(settings)
-    const unheld = (await unheldRecords(settings.confDir, settings.data.dir, passphrase)).find((each) => each.name === name)
+    const unheld = (await invalidRecords(settings.confDir, settings.data.dir, passphrase)).find((each) => each.name === name)
     if (!unheld) return `${name} is ${tier === 'trusted' ? 'trusted' : 'allowed'} already, with these files.`
     complain(`The signer does not sign for ${name}: ${unheld.problem}.`)
   }
@@ -223,7 +223,7 @@ async function verified(name: string | undefined, settings: Settings): Promise<s
   const { confDir, data, wallet } = settings
   const sealsCount = keystoreHasKeys(data.dir) && canChange(lockFile(confDir))
   const passphrase = sealsCount ? (givenPassphrase(wallet) ?? (hasTerminal() ? await passphraseOf(settings) : undefined)) : undefined
-  const unheld = (await unheldRecords(confDir, data.dir, passphrase)).filter((each) => Object.hasOwn(only, each.name))
+  const unheld = (await invalidRecords(confDir, data.dir, passphrase)).filter((each) => Object.hasOwn(only, each.name))
   for (const { name: each, problem, cure } of unheld) printError(`${each}: the signer does not sign for it: ${problem}. ${cure}`)
   return [
     ...checked.flatMap(({ name: each, problem }) => (problem === undefined ? [`${each} has the files that were allowed.`] : [])),

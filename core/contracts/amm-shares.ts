@@ -40,16 +40,16 @@ export interface SharesDeposit {
 export interface SharesAddition extends SharesDeposit {
   pool: SharesPool
   /** The least that the pool must take of each token. It bounds the price. With `boundsShares`: the amounts themselves. */
-  leastRaw: readonly bigint[]
+  minRaw: readonly bigint[]
   /** The least that the wallet must get. With `boundsShares` it bounds the price. */
-  leastSharesRaw: bigint
+  minSharesRaw: bigint
 }
 
 export interface SharesRemoval {
   pool: SharesPool
   sharesRaw: bigint
   /** The least that the wallet must get of each token. */
-  leastRaw: readonly bigint[]
+  minRaw: readonly bigint[]
 }
 
 export interface SharesTerms<A = string> {
@@ -73,8 +73,8 @@ export interface AMMShares<F extends Types = Types> extends SlippageReasons {
   /** Labels of the protocol versions that have such pools. */
   readonly sharesVersions: readonly string[]
   /**
-   * Pools take exactly the amounts that they are offered, in any ratio, and the chain enforces `leastSharesRaw`. Otherwise they take amounts in
-   * their ratio, and it enforces `leastRaw`. Since 1.1.
+   * Pools take exactly the amounts that they are offered, in any ratio, and the chain enforces `minSharesRaw`. Otherwise they take amounts in
+   * their ratio, and it enforces `minRaw`. Since 1.1.
    */
   readonly boundsShares?: boolean
   /**
@@ -90,17 +90,17 @@ export interface AMMShares<F extends Types = Types> extends SlippageReasons {
    * @throws SluiceError for a token or an amount that the pool cannot take
    */
   depositFor(
-    offer: { pool: SharesPool; tokens: readonly Token[]; mostRaw: readonly (bigint | undefined)[] },
+    offer: { pool: SharesPool; tokens: readonly Token[]; maxRaw: readonly (bigint | undefined)[] },
     at: At,
   ): SharesDeposit | Promise<SharesDeposit>
   /** What removing these shares returns, rounded down. Pure. */
   returnFor(pool: SharesPool, sharesRaw: bigint): readonly bigint[]
   /**
-   * Adds these amounts. The chain has to enforce `leastRaw` or, where its contracts cannot, `leastSharesRaw`; and the deadline where they
+   * Adds these amounts. The chain has to enforce `minRaw` or, where its contracts cannot, `minSharesRaw`; and the deadline where they
    * take one: the plan says it then.
    */
   addShares(addition: SharesAddition, terms: SharesTerms<F['address']>): Plan<F>
-  /** Removes these shares in the pool's ratio. The chain has to enforce `leastRaw`. */
+  /** Removes these shares in the pool's ratio. The chain has to enforce `minRaw`. */
   removeShares(removal: SharesRemoval, terms: SharesTerms<F['address']>): Plan<F>
   /** Needs only the memo, so that it works after a restart. Undefined where the receipt shows no such change. */
   sharesFill(receipt: F['receipt'], memo: Json): SharesFill | undefined

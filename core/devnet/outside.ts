@@ -15,7 +15,7 @@ import type { HookUpdate } from '../loader/hook.ts'
 import type { Bounds } from '../loader/host/frames.ts'
 import { openChannel, otherEndGone } from '../loader/host/channel.ts'
 import type { ContainedProcess } from '../loader/host/containment.ts'
-import { findAcceptedWay, findWay, insideUpdate, uncontained, type ContainmentSettings } from '../loader/host/way.ts'
+import { findAcceptedBackend, findBackend, insideUpdate, uncontained, type ContainmentSettings } from '../loader/host/backend.ts'
 import { excessOf } from '../loader/host/process-tree.ts'
 import { messageOf } from '../loader/thrown.ts'
 import { askNode, type Anvil } from './anvil.ts'
@@ -26,8 +26,8 @@ import { askNode, type Anvil } from './anvil.ts'
  */
 export async function startOutside(plugin: FoundPlugin, settings: ContainmentSettings): ReturnType<StartOutside> {
   const way = await (plugin.tier === 'trusted' || plugin.tier === 'data'
-    ? findWay(settings).catch(() => uncontained)
-    : findAcceptedWay(settings))
+    ? findBackend(settings).catch(() => uncontained)
+    : findAcceptedBackend(settings))
   const prepared = await way.prepare('devnet', [plugin])
   return { process: await prepared.start(), inside: prepared.inside, inform: (news) => insideUpdate(news, prepared) }
 }

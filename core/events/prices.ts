@@ -1,5 +1,5 @@
 import { anyConnector } from '../api/endpoint.ts'
-import type { EventsRequest, PriceNews } from '../api/events.ts'
+import type { EventsRequest, PriceEvent } from '../api/events.ts'
 import type { At } from '../contracts/index.ts'
 import { fromRaw } from '../decimal.ts'
 import { badFields, SluiceError } from '../errors.ts'
@@ -35,7 +35,7 @@ interface PriceRequest {
 
 type VenueName = Record<'chain' | 'network' | 'connector', string>
 
-type PriceInfo = Pick<PriceNews, 'asked' | 'chain' | 'network' | 'connector' | 'version' | 'base' | 'quote' | 'side' | 'amount'>
+type PriceInfo = Pick<PriceEvent, 'asked' | 'chain' | 'network' | 'connector' | 'version' | 'base' | 'quote' | 'side' | 'amount'>
 
 /** The topic `price`: the prices that a request names, on each network that it allows. */
 export function createPriceTopic(services: PriceServices): Topic {
@@ -251,7 +251,7 @@ const infoOf = (
   amount: fromRaw(amountRaw, base.decimals),
 })
 
-function showPrice(swap: SwapRequest, update: QuoteUpdate): Omit<PriceNews, keyof PriceInfo> {
+function showPrice(swap: SwapRequest, update: QuoteUpdate): Omit<PriceEvent, keyof PriceInfo> {
   if (update === undefined) return { stale: true, timestamp: Date.now() }
   if (update instanceof SluiceError) {
     const { code: errorCode, name, message } = update

@@ -9,7 +9,7 @@ import type { NetworkEntry, Registry } from './registry.ts'
 
 /** As the journal keeps them. */
 export const journaledBounds = (bounds: OutcomeBounds): NonNullable<Entry['bounds']> =>
-  Object.fromEntries([...bounds].map(([token, { leastRaw }]) => [token, leastRaw.toString()]))
+  Object.fromEntries([...bounds].map(([token, { minRaw }]) => [token, minRaw.toString()]))
 
 /** By token: what is worse for the wallet than the bounds. Of a token without a bound nothing may be lost. Pure. */
 export function lossesOf(bounds: NonNullable<Entry['bounds']>, gains: ReadonlyMap<string, bigint>): Loss[] {

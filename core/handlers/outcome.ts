@@ -11,9 +11,9 @@ import type { Slippage } from './slippage.ts'
 
 /** What the wallet may gain of a token, smallest units; negative: what it may lose. Of the native coin without gas. */
 interface Range {
-  readonly leastRaw: bigint
+  readonly minRaw: bigint
   /** Absent: any amount. */
-  readonly mostRaw?: bigint
+  readonly maxRaw?: bigint
   /** The most follows the quote: more of it is no harm to the wallet. */
   readonly isQuoted?: true
   /** What the caller accepts to pay at most, where that is more than what the plan may take: approvals are made by it before the price is known. */
@@ -29,8 +29,8 @@ export const nothingLeaves: OutcomeBounds = new Map()
 export function atMostLeaves(amounts: readonly { token: string; amountRaw: bigint; acceptedRaw?: bigint | undefined }[]): OutcomeBounds {
   const bounds = new Map<string, Range>()
   for (const { token, amountRaw, acceptedRaw } of amounts) {
-    const leastRaw = (bounds.get(token)?.leastRaw ?? 0n) - amountRaw
-    bounds.set(token, { leastRaw, ...(acceptedRaw !== undefined && { acceptedRaw }) })
+    const minRaw = (bounds.get(token)?.minRaw ?? 0n) - amountRaw
+    bounds.set(token, { minRaw, ...(acceptedRaw !== undefined && { acceptedRaw }) })
   }
   return bounds
 }
@@ -58,15 +58,15 @@ export function swapBounds(
   const toleranceRaw = (quotedRaw * numerator) / denominator
   return exact === 'in'
     ? new Map([
-        [tokenIn.address, { leastRaw: -amountRaw, mostRaw: 0n }],
-        [tokenOut.address, { leastRaw: boundRaw, mostRaw: quotedRaw + toleranceRaw, isQuoted: true }],
+        [tokenIn.address, { minRaw: -amountRaw, maxRaw: 0n }],
+        [tokenOut.address, { minRaw: boundRaw, maxRaw: quotedRaw + toleranceRaw, isQuoted: true }],
       ])
     : new Map([
         [
           tokenIn.address,
-          { leastRaw: -boundRaw, mostRaw: toleranceRaw - quotedRaw, isQuoted: true, ...(acceptedRaw !== undefined && { acceptedRaw }) },
+          { minRaw: -boundRaw, maxRaw: toleranceRaw - quotedRaw, isQuoted: true, ...(acceptedRaw !== undefined && { acceptedRaw }) },
         ],
-        [tokenOut.address, { leastRaw: amountRaw, mostRaw: amountRaw + (amountRaw * numerator) / denominator }],
+        [tokenOut.address, { minRaw: amountRaw, maxRaw: amountRaw + (amountRaw * numerator) / denominator }],
       ])
 }
 
@@ -151,19 +151,19 @@ function refuseTokenCalls(steps: Plan['steps'], connector: string, bridges: read
 const farOff = 2n
 
 /** What its author may have got wrong in a swap, and where that is. */
-function causeOf(gainRaw: bigint, { leastRaw, mostRaw }: Range): string | undefined {
-  if (mostRaw === undefined) return undefined
-  if (leastRaw > 0n && gainRaw <= 0n)
+function causeOf(gainRaw: bigint, { minRaw, maxRaw }: Range): string | undefined {
+  if (maxRaw === undefined) return undefined
+  if (minRaw > 0n && gainRaw <= 0n)
     return '. What is bought goes to somebody else: the recipient in the call of `swap` has to be terms.recipient'
-  if (isFarOff(gainRaw, { leastRaw, mostRaw }))
+  if (isFarOff(gainRaw, { minRaw, maxRaw }))
     return '. The amountRaw of its quote is far from that: look at the order and types of the fields in the ABI that `quote` decodes, and at the decimals'
-  if (leastRaw > 0n && gainRaw < leastRaw)
+  if (minRaw > 0n && gainRaw < minRaw)
     return '. If transfers of this token take a fee, `quote` has to refuse it: see `loan` of the protocol of pools'
   return undefined
 }
 
-function isFarOff(gainRaw: bigint, { leastRaw, mostRaw = leastRaw }: Range): boolean {
-  const [statedRaw, isRaw] = leastRaw > 0n ? [mostRaw, gainRaw] : [-leastRaw, -gainRaw]
+function isFarOff(gainRaw: bigint, { minRaw, maxRaw = minRaw }: Range): boolean {
+  const [statedRaw, isRaw] = minRaw > 0n ? [maxRaw, gainRaw] : [-minRaw, -gainRaw]
   return isRaw > farOff * statedRaw || statedRaw > farOff * isRaw
 }
 
@@ -176,13 +176,13 @@ function outsideBounds(
   const outside: ReturnType<typeof outsideBounds> = []
   for (const token of new Set([...gains.keys(), ...bounds.keys()])) {
     const gainRaw = gains.get(token) ?? 0n
-    const range: Range = bounds.get(token) ?? { leastRaw: 0n }
-    const { leastRaw, mostRaw, isQuoted } = range
-    if (gainRaw >= leastRaw && (mostRaw === undefined || gainRaw <= mostRaw)) continue
+    const range: Range = bounds.get(token) ?? { minRaw: 0n }
+    const { minRaw, maxRaw, isQuoted } = range
+    if (gainRaw >= minRaw && (maxRaw === undefined || gainRaw <= maxRaw)) continue
     const change = gainRaw < 0n ? `takes ${-gainRaw} of ${token} from the wallet` : `gives the wallet ${gainRaw} of ${token}`
     outside.push({
       what: `${change}, where the request allows ${inWords(range)} (smallest units)`,
-      isBetter: isQuoted === true && gainRaw > leastRaw && !isFarOff(gainRaw, range),
+      isBetter: isQuoted === true && gainRaw > minRaw && !isFarOff(gainRaw, range),
       cause: causeOf(gainRaw, range),
     })
   }
@@ -193,17 +193,16 @@ function outsideBounds(
 function tooMuchSent({ sent }: SimulatedOutcome & { is: 'done' }, bounds: OutcomeBounds | undefined): ReturnType<typeof outsideBounds> {
   if (!bounds || !sent) return []
   return [...sent].flatMap(([token, sentRaw]) => {
-    const { leastRaw } = bounds.get(token) ?? { leastRaw: 0n }
-    const mostRaw = leastRaw < 0n ? -leastRaw : 0n
-    if (sentRaw <= mostRaw) return []
-    const what = `moves ${sentRaw} of ${token} out of the wallet, where the request allows ${mostRaw} at most (smallest units), whatever comes back`
+    const { minRaw } = bounds.get(token) ?? { minRaw: 0n }
+    const maxRaw = minRaw < 0n ? -minRaw : 0n
+    if (sentRaw <= maxRaw) return []
+    const what = `moves ${sentRaw} of ${token} out of the wallet, where the request allows ${maxRaw} at most (smallest units), whatever comes back`
     return [{ what, isBetter: false, cause: undefined }]
   })
 }
 
-function inWords({ leastRaw, mostRaw }: Range): string {
-  if (mostRaw === undefined)
-    return leastRaw > 0n ? `giving ${leastRaw} at least` : leastRaw < 0n ? `taking ${-leastRaw} at most` : 'taking none'
-  if (leastRaw >= 0n) return `giving ${leastRaw} to ${mostRaw}`
-  return mostRaw <= 0n ? `taking ${-mostRaw} to ${-leastRaw}` : `taking ${-leastRaw} at most and giving ${mostRaw} at most`
+function inWords({ minRaw, maxRaw }: Range): string {
+  if (maxRaw === undefined) return minRaw > 0n ? `giving ${minRaw} at least` : minRaw < 0n ? `taking ${-minRaw} at most` : 'taking none'
+  if (minRaw >= 0n) return `giving ${minRaw} to ${maxRaw}`
+  return maxRaw <= 0n ? `taking ${-maxRaw} to ${-minRaw}` : `taking ${-minRaw} at most and giving ${maxRaw} at most`
 }

@@ -12,13 +12,13 @@ const mostSteps = 4
  * Gas limits of all steps together. Swaps and orders use some hundred thousand. It includes what pays for layer 1 where the gas limit does, as
  * on Arbitrum.
  */
-const mostGas = 5_000_000n
+const maxGas = 5_000_000n
 
 /** Gas that a step may ask for beyond its estimate. */
 const mostSpareGas = 500_000n
 
 /** @returns what is limited, for the scope of its request */
-export const mostOf = ({ impl }: NetworkEntry): NonNullable<Scope['most']> => ({ steps: mostSteps, ...(impl.evm && { gas: mostGas }) })
+export const mostOf = ({ impl }: NetworkEntry): NonNullable<Scope['most']> => ({ steps: mostSteps, ...(impl.evm && { gas: maxGas }) })
 
 /**
  * The plan without what would tell the gas of other plans: how its steps compare with others (`alike`) is a plugin's word, and limits that are

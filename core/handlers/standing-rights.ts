@@ -159,7 +159,7 @@ function mayLeave(token: string, needs: Plan['needs'], bounds: OutcomeBounds | u
   if (!bounds) return needs.reduce((sum, need) => (need.is === 'allowance' && isSame(need.token, token) ? sum + need.amountRaw : sum), 0n)
   const [, range] = [...bounds].find(([address]) => isSame(address, token)) ?? []
   if (!range) return 0n
-  const leavesRaw = range.leastRaw < 0n ? -range.leastRaw : 0n
+  const leavesRaw = range.minRaw < 0n ? -range.minRaw : 0n
   const { acceptedRaw = 0n } = range
   return acceptedRaw > leavesRaw ? acceptedRaw : leavesRaw
 }

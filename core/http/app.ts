@@ -19,7 +19,7 @@ import { endWith } from './ending.ts'
 import { createFairQueue } from './fair-queue.ts'
 import type { Metrics } from './metrics.ts'
 import { documents } from './openapi.ts'
-import { announcesBody, bodyReader, Exchange } from './request.ts'
+import { announcesBody, bodyReader, RequestState } from './request.ts'
 import { alsoPosts, createRoutes, jsonHeaders, responseHeaders, type RouteParts } from './routes.ts'
 
 interface AppParts extends RouteParts {
@@ -52,30 +52,30 @@ export function createApp(parts: AppParts): App {
   let stoppedAt = Infinity
 
   /** @param work answers the request, or throws why it is refused */
-  function handle(exchange: Exchange, work: () => void | Promise<void>): void | Promise<void> {
+  function handle(state: RequestState, work: () => void | Promise<void>): void | Promise<void> {
     try {
-      limitRate(exchange.caller)
+      limitRate(state.caller)
       const working = work()
       if (working)
         return working.then(
-          () => end(exchange),
-          (error: unknown) => fail(exchange, error),
+          () => end(state),
+          (error: unknown) => fail(state, error),
         )
     } catch (error) {
-      return fail(exchange, error)
+      return fail(state, error)
     }
-    end(exchange)
+    end(state)
   }
 
   /** In flight, or waiting for it, only once it has arrived: a slow sender takes no place. */
-  function answer(exchange: Exchange, work: () => void | Promise<void>): void | Promise<void> {
+  function answer(state: RequestState, work: () => void | Promise<void>): void | Promise<void> {
     // After the body has been read: the connection is closed after this answer, and unread data would be answered by a reset.
-    if (exchange.startedAt >= stoppedAt) throw stopping
-    return queue.run(exchange, work)
+    if (state.startedAt >= stoppedAt) throw stopping
+    return queue.run(state, work)
   }
 
-  function fail(exchange: Exchange, error: unknown): void {
-    const { requestId, path, res } = exchange
+  function fail(state: RequestState, error: unknown): void {
+    const { requestId, path, res } = state
     const { http, code, name, body, retryAfterSeconds } = errorBody(error, requestId)
     metrics.errors.inc({ code, name })
     if (error instanceof SluiceError && error.bound) metrics.requestsRefused.inc({ bound: error.bound })
@@ -84,11 +84,11 @@ export function createApp(parts: AppParts): App {
     const json = hidePaths(JSON.stringify(body))
     const retryAfter = retryAfterSeconds === undefined ? {} : { 'Retry-After': String(retryAfterSeconds) }
     if (!res.headersSent) res.writeHead(http, { ...jsonHeaders(requestId, json), ...retryAfter }).end(json)
-    end(exchange)
+    end(state)
   }
 
   /** Every request is measured and logged. */
-  function end({ startedAt, requestId, caller, connection, path, connector, route, req: { method = '' }, res }: Exchange): void {
+  function end({ startedAt, requestId, caller, connection, path, connector, route, req: { method = '' }, res }: RequestState): void {
     const { statusCode } = res
     watchUnsent(connection, res)
     const seconds = (performance.now() - startedAt) / 1000
@@ -108,10 +108,10 @@ export function createApp(parts: AppParts): App {
     const path = mark < 0 ? url : url.slice(0, mark)
     const route = routeOf(method, path)
     if (!route) return false
-    const exchange = new Exchange(connection, req, res)
-    exchange.path = path
-    exchange.query = mark < 0 ? '' : url.slice(mark + 1)
-    const handling = handle(exchange, () => answer(exchange, () => route(exchange)))
+    const state = new RequestState(connection, req, res)
+    state.path = path
+    state.query = mark < 0 ? '' : url.slice(mark + 1)
+    const handling = handle(state, () => answer(state, () => route(state)))
     handling?.catch((error: unknown) => log.error({ err: error }, 'request failed by a defect'))
     return true
   }
@@ -129,7 +129,7 @@ export function createApp(parts: AppParts): App {
       } catch (error) {
         // Answers to all that is behind it would pile up, at no cost to the client.
         if (connection.isAnswering) endWith(res)
-        fail(new Exchange(connection, req, res), error)
+        fail(new RequestState(connection, req, res), error)
       }
     },
     connected: (socket) => void connectionOf(socket),
@@ -151,8 +151,8 @@ const stopping = new SluiceError(
 )
 
 interface RequestSteps {
-  handle(exchange: Exchange, work: () => void | Promise<void>): void | Promise<void>
-  answer(exchange: Exchange, work: () => void | Promise<void>): void | Promise<void>
+  handle(state: RequestState, work: () => void | Promise<void>): void | Promise<void>
+  answer(state: RequestState, work: () => void | Promise<void>): void | Promise<void>
   routeOf: ReturnType<typeof createRoutes>
   connectionOf: ReturnType<typeof identify>
 }
@@ -160,32 +160,32 @@ interface RequestSteps {
 /** Requests with a body, and those to documents and streams. */
 function createKoa(parts: AppParts, { handle, answer, routeOf, connectionOf }: RequestSteps): RequestListener {
   const { settings, log } = parts
-  const app = new Koa<Exchange>()
+  const app = new Koa<RequestState>()
   app.silent = true
   const budget = createBodyBudget(settings.limits)
   const readBody = bodyReader(settings.limits.bodyBytes, undefined, budget.hold)
 
   app.use((ctx, next) => {
-    const exchange = new Exchange(connectionOf(ctx.req.socket as TLSSocket), ctx.req, ctx.res)
-    ctx.state = exchange
-    return handle(exchange, async () => {
+    const state = new RequestState(connectionOf(ctx.req.socket as TLSSocket), ctx.req, ctx.res)
+    ctx.state = state
+    return handle(state, async () => {
       try {
-        exchange.path = readPath(ctx)
-        exchange.query = ctx.querystring
-        exchange.body = (await readBody(ctx)) ?? exchange.body
-        const route = routeOf(ctx.method, exchange.path)
+        state.path = readPath(ctx)
+        state.query = ctx.querystring
+        state.body = (await readBody(ctx)) ?? state.body
+        const route = routeOf(ctx.method, state.path)
         if (route) {
           ctx.respond = false
-          return await answer(exchange, () => route(exchange))
+          return await answer(state, () => route(state))
         }
-        ctx.set({ ...responseHeaders(exchange.requestId), ...pageHeaders })
+        ctx.set({ ...responseHeaders(state.requestId), ...pageHeaders })
         try {
-          await answer(exchange, next)
+          await answer(state, next)
         } finally {
-          exchange.route = String(ctx._matchedRoute ?? '')
+          state.route = String(ctx._matchedRoute ?? '')
         }
       } finally {
-        budget.release(exchange)
+        budget.release(state)
       }
     })
   })
@@ -239,8 +239,8 @@ const pageHeaders = { 'X-Content-Type-Options': 'nosniff', 'Cross-Origin-Resourc
 const scrapeMs = 1_000
 
 /** What no handler answers: events, documents and metrics. */
-function pages({ services, metrics, events }: AppParts): Router<Exchange> {
-  const router = documents<Exchange>(services.registry)
+function pages({ services, metrics, events }: AppParts): Router<RequestState> {
+  const router = documents<RequestState>(services.registry)
   router.get(eventsEndpoint.path, events.answer)
   let scrape: { readonly at: number; readonly text: Promise<Buffer> } | undefined
   router.get('/metrics', async (ctx) => {

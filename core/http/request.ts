@@ -10,7 +10,7 @@ import type { Connection } from './connections.ts'
 import type { ClientLoad } from './fair-queue.ts'
 
 /** One request, and what is known of it while it is answered. */
-export class Exchange {
+export class RequestState {
   readonly req: IncomingMessage
   readonly res: ServerResponse
   /** By `performance.now`. */
@@ -96,7 +96,7 @@ export function bodyReader(
   maxBytes: number,
   load = async () => import('koa-bodyparser'),
   hold: BodyBudget['hold'] = () => {},
-): (ctx: Koa.ParameterizedContext<Exchange>) => Promise<Exchange['body'] | undefined> | undefined {
+): (ctx: Koa.ParameterizedContext<RequestState>) => Promise<RequestState['body'] | undefined> | undefined {
   let parser: Promise<Koa.Middleware> | undefined
 
   /** It comes with tables of all character sets, and bots that only read send no body. */
@@ -116,7 +116,7 @@ export function bodyReader(
     })
   }
 
-  async function read(ctx: Koa.ParameterizedContext<Exchange>): Promise<Exchange['body'] | undefined> {
+  async function read(ctx: Koa.ParameterizedContext<RequestState>): Promise<RequestState['body'] | undefined> {
     // The parser would decompress in a stream whose errors, and whose end when the caller is gone, go unnoticed.
     if (!/^(identity)?$/i.test(ctx.get('content-encoding')))
       throw new SluiceError('INCOMPLETE_PARAMS', 'The body is compressed; send plain JSON without Content-Encoding.', { http: 415 })

@@ -23,7 +23,7 @@ import { isObject } from '../json.ts'
 import { readIdempotencyKey, type Answer, type Idempotency } from '../transactions/idempotency.ts'
 import type { KeyClaim } from '../transactions/journal/journal.ts'
 import type { IdempotencyContext } from '../transactions/submit-request.ts'
-import { cachedQueryReader, type Exchange, type Question } from './request.ts'
+import { cachedQueryReader, type RequestState, type Question } from './request.ts'
 
 export interface RouteParts {
   services: Services
@@ -38,7 +38,7 @@ export const alsoPosts = ({ method, set, path }: Endpoint) =>
 
 type Fields = Record<string, unknown>
 
-type Route = (exchange: Exchange) => void | Promise<void>
+type Route = (state: RequestState) => void | Promise<void>
 
 /** Makes a route of every endpoint, with its validator and serializer. Returns the route of a method and path. */
 export function createRoutes(parts: RouteParts): (method: string, path: string) => Route | undefined {
@@ -68,22 +68,22 @@ function createRoute(endpoint: AnyEndpoint, { services, handlers, idempotency, s
   const isEnveloped = 'properties' in response && isObject(response.properties) && 'latency' in response.properties
   const { requestTimeoutSeconds } = settings.server
 
-  return (exchange) => {
-    const { caller, requestId, startedAt, req } = exchange
-    exchange.route = path
+  return (state) => {
+    const { caller, requestId, startedAt, req } = state
+    state.route = path
     if (permission) requirePermission(caller, permission)
-    const question = readRequest(exchange)
+    const question = readRequest(state)
     const { request } = question
     // Only registered names become a label of metrics.
-    if (typeof request.connector === 'string' && services.registry.hasConnector(request.connector)) exchange.connector = request.connector
+    if (typeof request.connector === 'string' && services.registry.hasConnector(request.connector)) state.connector = request.connector
     if (wallet)
       for (const address of [request.address, request.wallet_address]) if (typeof address === 'string') requireWallet(caller, address)
     const key = acts ? readIdempotencyKey(req.headers['idempotency-key']) : undefined
-    const deadline = new Deadline(requestTimeoutSeconds, { payer: exchange.client, turns: services.turns })
+    const deadline = new Deadline(requestTimeoutSeconds, { payer: state.client, turns: services.turns })
     const context = new HandlerContext(services, caller, requestId, deadline)
     if (key === undefined) {
       const answered = deadline.bound(() => after(lookUp(request), (target) => handler(request, Object.assign(context, target))))
-      return after<object, void>(answered, (answer) => reply(exchange, send, render(answer, question, startedAt)))
+      return after<object, void>(answered, (answer) => reply(state, send, render(answer, question, startedAt)))
     }
 
     /** The caller gets exactly the bytes that are journaled with the signed transaction. */
@@ -101,11 +101,11 @@ function createRoute(endpoint: AnyEndpoint, { services, handlers, idempotency, s
     }
     const client = caller.commonName || caller.fingerprint
     const acted = deadline.bound(() => idempotency.once({ key: { client, path, key }, request, requestId, act }))
-    return after<Answer, void>(acted, (answer) => reply(exchange, send, answer))
+    return after<Answer, void>(acted, (answer) => reply(state, send, answer))
   }
 
   /** The fields of a POST are in its body; those of GET and DELETE in the query, or else in a body. */
-  function readRequest({ req: { method }, query, body }: Exchange): Question<Fields> {
+  function readRequest({ req: { method }, query, body }: RequestState): Question<Fields> {
     if (method === 'POST' && query !== '')
       throw badFields([
         { field: 'query', problem: 'is not read by a POST: write the fields into the JSON body, and nothing after a question mark' },
@@ -162,7 +162,7 @@ function lookupOf(on: Endpoint['on'], { registry }: Services) {
 /** Rounded to microseconds: further digits are noise of the clock. */
 const secondsSince = (startedAtMs: number) => Math.round((performance.now() - startedAtMs) * 1000) / 1e6
 
-function reply({ requestId, res }: Exchange, send: ResponseBatcher, { status, body }: Answer): void {
+function reply({ requestId, res }: RequestState, send: ResponseBatcher, { status, body }: Answer): void {
   send(res, status, jsonHeaders(requestId, body), body)
 }
 

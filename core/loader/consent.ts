@@ -27,7 +27,7 @@ export async function allowedPlugins(settings: Settings, folders: readonly strin
   const { found, refused: notFound, disabled } = findPlugins(folders, settings.plugins.disabled)
   if (found.every(({ builtIn }) => builtIn)) return { found, refused: notFound, disabled, tried: [] }
   const lock = lockOf(settings)
-  const isTrial = onlyTries(settings)
+  const isTrial = isSandbox(settings)
   const allowed: FoundPlugin[] = []
   const refused: Refusal[] = []
   const tried: string[] = []
@@ -126,7 +126,7 @@ export function copyOf(
  * Whether all networks that this server trades on are local: the devnet is on, there is no key but those that everybody knows, and conf/chains
  * sets up no other network. Then a plugin that is dropped in runs at once.
  */
-export function onlyTries({ devnet, wallet, data, confDir }: Settings): boolean {
+export function isSandbox({ devnet, wallet, data, confDir }: Settings): boolean {
   if (!devnet.enabled || wallet.keySources.some((source) => source !== 'keystore') || keystoreHasKeys(data.dir)) return false
   const folder = path.join(confDir, 'chains')
   if (!existsSync(folder)) return true

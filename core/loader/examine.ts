@@ -8,7 +8,7 @@ import { withTimeout } from '../async.ts'
 import { isObject } from '../json.ts'
 import { hookUpdate } from './compile.ts'
 import { examineHere, needsNoCode, type Examined, type ExamineRequest } from './examine-here.ts'
-import { findWay, insideUpdate, uncontained, type ContainmentSettings, type Prepared, type Way } from './host/way.ts'
+import { findBackend, insideUpdate, uncontained, type ContainmentSettings, type Prepared, type IsolationBackend } from './host/backend.ts'
 import type { FoundPlugin } from './find.ts'
 import { cures, PluginFault, steps, toldFault, trustCure } from './refusal.ts'
 import { messageOf } from './thrown.ts'
@@ -78,9 +78,9 @@ async function examineApart(request: Omit<ExamineRequest, 'compiled'>, containme
 }
 
 /** Where nothing contains it, who types the command was told so. @throws PluginFault where a service was asked for that is away */
-async function wayToRead(containment: ContainmentSettings): Promise<Way> {
+async function wayToRead(containment: ContainmentSettings): Promise<IsolationBackend> {
   try {
-    return await findWay(containment)
+    return await findBackend(containment)
   } catch (thrown) {
     if (containment.plugins.hostSocket === undefined) return uncontained
     throw thrown

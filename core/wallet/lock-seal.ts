@@ -142,7 +142,7 @@ interface HeldOptions {
 }
 
 /** The records that may be gone by, why the others may not, and what was seen by now. */
-export async function heldRecords({ plugins, sealing }: LockContent, { dataDir, key, seen = {}, notes }: HeldOptions) {
+export async function validRecords({ plugins, sealing }: LockContent, { dataDir, key, seen = {}, notes }: HeldOptions) {
   const noted = readSeen(dataDir)
   const before = joinSeen(seen, noted)
   const held: Record<string, LockedPlugin> = {}

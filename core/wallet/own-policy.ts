@@ -16,7 +16,7 @@ import {
 import { command } from '../layout.ts'
 import { keystoreHasKeys } from './keystore.ts'
 import { canChange, readWithOrigin } from './changeable.ts'
-import { createSealKeys, hasSeal, heldRecords, noSeal, seenRecords, type SealKeys, type SeenRecords } from './lock-seal.ts'
+import { createSealKeys, hasSeal, validRecords, noSeal, seenRecords, type SealKeys, type SeenRecords } from './lock-seal.ts'
 import { policyFromFiles, readSources, signingSources, type SignerFiles } from './policy-files.ts'
 import type { SignerPolicy } from './policy.ts'
 
@@ -202,20 +202,20 @@ async function recordsThatHold(
   const opensKeys = sealKeys !== undefined || keySources.some((each) => !['keystore', 'devnet'].includes(each.split(':')[0] ?? ''))
   // Keys that everybody has sign for what is there: there are no others, or they stay locked.
   if (!opensKeys || isOfOthers) return { held: content.plugins, problems: [], seen }
-  return heldRecords(content, { dataDir, key: await sealKeys?.(content.sealing), seen, notes: true })
+  return validRecords(content, { dataDir, key: await sealKeys?.(content.sealing), seen, notes: true })
 }
 
 /**
  * The records of sluice.lock that the signer would not go by. Without the passphrase only those are known that have no seal.
  * @throws ConfigError where the lock cannot be read
  */
-export async function unheldRecords(confDir: string, dataDir: string, passphrase: string | undefined): Promise<UnheldRecord[]> {
+export async function invalidRecords(confDir: string, dataDir: string, passphrase: string | undefined): Promise<UnheldRecord[]> {
   const content = readLockContent(confDir)
   const { plugins } = content
   if (!keystoreHasKeys(dataDir) || !canChange(lockFile(confDir))) return []
   const found =
     passphrase === undefined
       ? Object.entries(plugins).flatMap(([name, record]) => (hasSeal(record) ? [] : [{ name, problem: noSeal }]))
-      : (await heldRecords(content, { dataDir, key: await createSealKeys(passphrase)(content.sealing), notes: false })).problems
+      : (await validRecords(content, { dataDir, key: await createSealKeys(passphrase)(content.sealing), notes: false })).problems
   return found.map(({ name, problem }) => ({ name, problem, cure: cureOf(name, plugins, confDir) }))
 }

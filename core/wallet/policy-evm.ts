@@ -210,7 +210,7 @@ function checkExact({ call, data, isApprove, name }: { call: string; data: strin
  * it, so nothing is lost; only a network that is known and not local is refused, because what is sent to these addresses there is taken.
  * @returns the digest @throws Refusal
  */
-export function digestOnTrial(draft: SignRequest['draft'], publicChainIds: ReadonlySet<bigint>): Uint8Array {
+export function sandboxDigest(draft: SignRequest['draft'], publicChainIds: ReadonlySet<bigint>): Uint8Array {
   const refuse = (chainId: bigint) => {
     if (chainId === 0n || publicChainIds.has(chainId))
       throw new Refusal(`a key that everybody has signs on a devnet only, not for chain id ${chainId}`)

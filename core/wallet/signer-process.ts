@@ -6,7 +6,7 @@ import { followFile, watchFile } from '../whole-file.ts'
 import { devnetKeys, type KeySource, type LockedWallet, type SigningWallet } from './key-source.ts'
 import { keystore } from './keystore.ts'
 import { isWellKnown } from './keys.ts'
-import { checkEvmRequest, digestOnTrial } from './policy-evm.ts'
+import { checkEvmRequest, sandboxDigest } from './policy-evm.ts'
 import { networkKey, Refusal, rulesOfPolicy, type SignerRules } from './policy.ts'
 import { createSealKeys } from './lock-seal.ts'
 import { takeSecret, type Passphrase } from './passphrase.ts'
@@ -199,7 +199,7 @@ async function checkRequest(request: SignRequest, { curve, address }: SigningWal
   const isLocal = network === undefined || (network.keys === 'secp256k1' && network.local)
   const isTried = tries && isLocal && curve === 'secp256k1' && isWellKnown(address)
   // No plugin drafts a permit: it is signed by what is said of built-in ones.
-  if (isTried && request.draft.scheme !== 'permit2') return digestOnTrial(request.draft, publicChainIds)
+  if (isTried && request.draft.scheme !== 'permit2') return sandboxDigest(request.draft, publicChainIds)
   if (!network) throw new Refusal(`nothing is signed for ${name}: no plugin serves it`)
   if (curve === 'secp256k1' && network.keys === 'secp256k1') return checkEvmRequest(request, network)
   if (curve === 'ed25519' && network.keys === 'ed25519') {

@@ -7,7 +7,7 @@ const maxRounds = 100
 /** Where an exchange refuses all of the first round: so many rounds try powers of 16, up to the largest amount that there is. */
 const sizeRounds = 4
 /** No chain has more. */
-const mostRaw = 2n ** 256n - 1n
+const highestRaw = 2n ** 256n - 1n
 
 export interface SmallestInput {
   /** What is to come out, in smallest units. */
@@ -68,7 +68,7 @@ interface Bracket {
 function* searchSteps({
   wantedRaw,
   guessRaw = 1n,
-  maxRaw = mostRaw,
+  maxRaw = highestRaw,
 }: SmallestInput): Generator<readonly bigint[], bigint | undefined, readonly Output[]> {
   if (wantedRaw <= 0n) return 0n
   const bracket: Bracket = { low: 0n, lowOut: 0n, high: maxRaw + 1n, highOut: undefined, isHighEnough: false, taken: undefined }

@@ -39,10 +39,10 @@ export function requireWorth(address: string, { sharesRaw }: Pick<SharesDeposit,
 }
 
 /** What a caller offers of each token; an amount that is absent follows from one that is there, in the ratio of what the pool holds. */
-export function completeOffer(mostRaw: readonly (bigint | undefined)[], reservesRaw: readonly bigint[]): readonly bigint[] {
-  const given = mostRaw.findIndex((each, index) => each !== undefined && (reservesRaw[index] ?? 0n) > 0n)
-  const [givenRaw = 0n, heldRaw = 1n] = [mostRaw[given], reservesRaw[given]]
-  return mostRaw.map((each, index) => each ?? (givenRaw * (reservesRaw[index] ?? 0n)) / heldRaw)
+export function completeOffer(maxRaw: readonly (bigint | undefined)[], reservesRaw: readonly bigint[]): readonly bigint[] {
+  const given = maxRaw.findIndex((each, index) => each !== undefined && (reservesRaw[index] ?? 0n) > 0n)
+  const [givenRaw = 0n, heldRaw = 1n] = [maxRaw[given], reservesRaw[given]]
+  return maxRaw.map((each, index) => each ?? (givenRaw * (reservesRaw[index] ?? 0n)) / heldRaw)
 }
 
 /** By the last transfer of a token between two addresses. */

@@ -28,7 +28,7 @@ export interface EvmNetwork {
   /** Blocks have no base fee, and transactions are of type 0. */
   legacyFees?: boolean
   /** The maximum gas of one transaction (EIP-7825). Absent: the block's gas limit. */
-  mostGas?: bigint
+  maxGas?: bigint
   /** What is charged on top of gas. `op-stack`: the data fee of layer 1 and the operator fee, which its GasPriceOracle tells. */
   rollup?: 'op-stack'
   /** Gas includes the cost of layer 1, so the same call uses more of it at another time (Arbitrum). */

@@ -7,7 +7,7 @@ const shared = {
   confirmations: 240,
   feeCapGwei: 100,
   // The rationale of EIP-8123 names Arbitrum's.
-  mostGas: 32_000_000n,
+  maxGas: 32_000_000n,
   // https://docs.arbitrum.io/how-arbitrum-works/gas-fees
   gasPaysLayer1: true,
   // NUMBER is layer 1's block there. ArbSys.arbBlockNumber(): npm @arbitrum/nitro-contracts, src/precompiles/ArbSys.sol.

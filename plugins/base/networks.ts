@@ -4,7 +4,7 @@ import type { EvmNetworkTable } from 'sluice/evm'
 const shared = {
   ...opStackRollup(2),
   // EIP-7825, since Azul: https://docs.base.org/upgrades/azul/exec-engine
-  mostGas: 16_777_216n,
+  maxGas: 16_777_216n,
 }
 
 export const networks = {

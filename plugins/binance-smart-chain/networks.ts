@@ -8,7 +8,7 @@ const shared = {
   minTipGwei: 0.05,
   feeCapGwei: 100,
   // BEP-652, which is EIP-7825.
-  mostGas: 16_777_216n,
+  maxGas: 16_777_216n,
 }
 
 export const networks = {

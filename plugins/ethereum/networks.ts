@@ -4,10 +4,10 @@ import type { EvmNetworkTable } from 'sluice/evm'
 const majors = ['WETH', 'USDC', 'USDT', 'DAI', 'WBTC'] as const
 const shared = { nativeCurrency: 'ETH', blockSeconds: 12 }
 /** EIP-7825, since Fusaka. */
-const mostGas = 16_777_216n
+const maxGas = 16_777_216n
 
 export const networks = {
-  mainnet: { ...shared, chainId: 1, tokens: majors, confirmations: 12, mostGas },
-  sepolia: { ...shared, chainId: 11155111, tokens: ['WETH', 'USDC'], confirmations: 3, mostGas },
+  mainnet: { ...shared, chainId: 1, tokens: majors, confirmations: 12, maxGas },
+  sepolia: { ...shared, chainId: 11155111, tokens: ['WETH', 'USDC'], confirmations: 3, maxGas },
   local: { ...shared, chainId: 31337, tokens: majors, blockSeconds: 1, confirmations: 2, local: true },
 } satisfies Record<string, EvmNetworkTable>

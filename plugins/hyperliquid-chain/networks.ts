@@ -9,7 +9,7 @@ const shared = {
   confirmations: 5,
   feeCapGwei: 500,
   // A small block's.
-  mostGas: 3_000_000n,
+  maxGas: 3_000_000n,
 }
 
 export const networks = {

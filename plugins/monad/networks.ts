@@ -8,7 +8,7 @@ const shared = {
   // The base fee is 100 gwei at least.
   feeCapGwei: 2000,
   // https://docs.monad.xyz/developer-essentials/gas-pricing
-  mostGas: 30_000_000n,
+  maxGas: 30_000_000n,
   gasLimitIsPaid: true,
 }
 

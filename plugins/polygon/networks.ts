@@ -12,7 +12,7 @@ const shared = {
   // The base fee has been over 1,000 gwei; a swap at this price costs a few POL.
   feeCapGwei: 5000,
   // The rationale of EIP-8123 names Polygon's.
-  mostGas: 32_000_000n,
+  maxGas: 32_000_000n,
 }
 
 export const networks = {

@@ -15,21 +15,21 @@ const boundsOf = (exact: 'in' | 'out', slippage = { numerator: 1n, denominator: 
 describe('what a swap may do to the wallet', () => {
   it('takes the exact amount at most, and gives from its bound to 1 % above its quote', () => {
     expect(boundsOf('in')).to.deep.equal([
-      { leastRaw: -500n, mostRaw: 0n },
-      { leastRaw: 1000n, mostRaw: 1020n, isQuoted: true },
+      { minRaw: -500n, maxRaw: 0n },
+      { minRaw: 1000n, maxRaw: 1020n, isQuoted: true },
     ])
   })
 
   it('gives the exact amount, and takes from 1 % below its quote to its bound', () => {
     expect(boundsOf('out')).to.deep.equal([
-      { leastRaw: -1020n, mostRaw: -1000n, isQuoted: true },
-      { leastRaw: 500n, mostRaw: 505n },
+      { minRaw: -1020n, maxRaw: -1000n, isQuoted: true },
+      { minRaw: 500n, maxRaw: 505n },
     ])
   })
 
   it('may be better than its quote by the slippage where that is more', () => {
-    expect(boundsOf('in', { numerator: 1n, denominator: 10n })[1]).to.deep.equal({ leastRaw: 1000n, mostRaw: 1111n, isQuoted: true })
-    expect(boundsOf('out', { numerator: 1n, denominator: 10n })[0]).to.deep.equal({ leastRaw: -1020n, mostRaw: -909n, isQuoted: true })
+    expect(boundsOf('in', { numerator: 1n, denominator: 10n })[1]).to.deep.equal({ minRaw: 1000n, maxRaw: 1111n, isQuoted: true })
+    expect(boundsOf('out', { numerator: 1n, denominator: 10n })[0]).to.deep.equal({ minRaw: -1020n, maxRaw: -909n, isQuoted: true })
   })
 })
 

@@ -128,7 +128,7 @@ describe('a plan of a plugin that is not built in, by what the wallet has allowe
 
   it('may need what the request lets leave, whatever it says itself', async () => {
     const leaves = (amountRaw: bigint, acceptedRaw?: bigint) => ({
-      bounds: new Map([[weth, { leastRaw: -amountRaw, ...(acceptedRaw !== undefined && { acceptedRaw }) }]]),
+      bounds: new Map([[weth, { minRaw: -amountRaw, ...(acceptedRaw !== undefined && { acceptedRaw }) }]]),
     })
     expect(await judged(step(own), need(own, 10n * ether), [allows(own)], leaves(ether))).to.match(/^TRADE_FAILED .* needs 1 of it at most/)
     expect(await judged(step(own), need(own, 9n * ether), [allows(own)], leaves(10n * ether))).to.equal('signed')
@@ -136,12 +136,12 @@ describe('a plan of a plugin that is not built in, by what the wallet has allowe
     expect(await judged(step(own), need(own, 9n * ether), [allows(own)], leaves(9n * ether, 10n * ether))).to.equal('signed')
     expect(await judged(step(own), need(own, 9n * ether), [allows(own)], leaves(9n * ether, 10n * ether - 1n))).to.match(/^TRADE_FAILED/)
     // What comes in is not needed.
-    const gains = { bounds: new Map([[weth, { leastRaw: ether }]]) }
+    const gains = { bounds: new Map([[weth, { minRaw: ether }]]) }
     expect(await judged(step(own), [], [allows(own)], gains)).to.match(/^TRADE_FAILED .* needs none of it/)
   })
 
   it('may need it of one spender, and not of each', async () => {
-    const bounds = new Map([[weth, { leastRaw: -10n * ether }]])
+    const bounds = new Map([[weth, { minRaw: -10n * ether }]])
     const both = [...step(own), ...step(router)] as unknown as Plan['steps']
     const said = await judged(both, need(own, 10n * ether), [allows(own), allows(router)], { bounds })
     expect(said).to.match(new RegExp(`^TRADE_FAILED ${router} may take 10 of WETH .* needs none of it`))

@@ -23,7 +23,7 @@ const abi = new Interface([
 ])
 const ether = 10n ** 18n
 const plentyWei = 2n ** 100n
-const mostGas = { deployment: 2_000_000, pair: 4_000_000, call: 300_000, block: 2 ** 31 }
+const maxGas = { deployment: 2_000_000, pair: 4_000_000, call: 300_000, block: 2 ** 31 }
 const inABlock = 250
 
 /**
@@ -33,7 +33,7 @@ const inABlock = 250
 export async function openManyPairs(rpc: Rpc, count: number) {
   await rpc('evm_setIntervalMining', 0)
   await rpc('evm_setAutomine', false)
-  await rpc('evm_setBlockGasLimit', toQuantity(mostGas.block))
+  await rpc('evm_setBlockGasLimit', toQuantity(maxGas.block))
   await rpc('anvil_impersonateAccount', maker)
   await rpc('anvil_setBalance', maker, toQuantity(plentyWei))
   let nonce = Number(await rpc('eth_getTransactionCount', maker, 'latest'))
@@ -62,7 +62,7 @@ export async function openManyPairs(rpc: Rpc, count: number) {
   async function blocks(calls: readonly NodeCall[]): Promise<void> {
     for (let at = 0; at < calls.length; at += inABlock) await block(calls.slice(at, at + inABlock))
   }
-  const call = (to: string, name: string, args: readonly unknown[], gas = mostGas.call): NodeCall => ({
+  const call = (to: string, name: string, args: readonly unknown[], gas = maxGas.call): NodeCall => ({
     to,
     data: abi.encodeFunctionData(name, args),
     gas,
@@ -75,7 +75,7 @@ export async function openManyPairs(rpc: Rpc, count: number) {
   await blocks(
     tokens.map((_, index) => {
       const args = AbiCoder.defaultAbiCoder().encode(['string', 'string', 'uint8'], [`Own ${index}`, `OWN${index}`, 18])
-      return { data: bytecode + args.slice(2), gas: mostGas.deployment }
+      return { data: bytecode + args.slice(2), gas: maxGas.deployment }
     }),
   )
   await blocks(tokens.flatMap((token) => [call(token, 'mint', [maker, 2n ** 128n]), call(token, 'approve', [router, MaxUint256])]))
@@ -83,7 +83,7 @@ export async function openManyPairs(rpc: Rpc, count: number) {
   await blocks(
     pairs.map(([a, b], index) => {
       const [rawA, rawB] = [1_000n * ether, BigInt(1_000 + index) * ether]
-      return call(router, 'addLiquidity', [a, b, rawA, rawB, 0n, 0n, maker, MaxUint256], mostGas.pair)
+      return call(router, 'addLiquidity', [a, b, rawA, rawB, 0n, 0n, maker, MaxUint256], maxGas.pair)
     }),
   )
 

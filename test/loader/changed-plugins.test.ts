@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:f
 import path from 'node:path'
 import { createContainer } from 'awilix'
 import { expect } from 'chai'
-import { takeUpChanges, lockOfStart } from '../../core/changed-plugins.ts'
+import { createReconciler, lockOfStart } from '../../core/changed-plugins.ts'
 import { readLock, writeLock, type LockedPlugin } from '../../core/config/lock.ts'
 import { loadSettings, type Settings } from '../../core/config/settings.ts'
 import { createRegistry, pluginVersionOf, type GrowingRegistry } from '../../core/handlers/registry.ts'
@@ -77,7 +77,7 @@ describe('the loop that loads plugins while the server runs', () => {
   const none = async () => ({ loaded: [], refused: [] })
   function begin(
     again: (refused: readonly Refusal[]) => ReturnType<typeof more> = none,
-    onDevnet: Partial<Parameters<typeof takeUpChanges>[0]> = {},
+    onDevnet: Partial<Parameters<typeof createReconciler>[0]> = {},
   ): void {
     const log = {
       ...silent,
@@ -86,7 +86,7 @@ describe('the loop that loads plugins while the server runs', () => {
     }
     const journal = { openQueues: async () => [{ ...on, address: '0x' }], unfinished: async () => open }
     const options = { settings, plugins, loader: { more, again }, registry, journal, after: Promise.resolve(), log, ...onDevnet }
-    ;({ stop } = takeUpChanges({ ...options, lock: lockOfStart(settings), pauses: { lookMs: 5, firstAgainMs: 1 } }))
+    ;({ stop } = createReconciler({ ...options, lock: lockOfStart(settings), pauses: { lookMs: 5, firstAgainMs: 1 } }))
   }
   const entry = (name: string) => registry.plugins.find((each) => each.name === name)
   const isLoaded = (name: string, sha256?: string) => entry(name)?.state === 'loaded' && (!sha256 || entry(name)?.sha256 === sha256)
@@ -318,7 +318,7 @@ describe('the loop that loads plugins while the server runs', () => {
       await allow({ riverswap: second })
       const journal = { openQueues: async () => [], unfinished: async () => [] }
       const options = { settings, plugins, loader: { more, again }, registry, journal, after: Promise.resolve(), log: silent }
-      ;({ stop } = takeUpChanges({ ...options, lock, pauses: { lookMs: 5, firstAgainMs: 0 } }))
+      ;({ stop } = createReconciler({ ...options, lock, pauses: { lookMs: 5, firstAgainMs: 0 } }))
       lock.file.forget()
       await until('the new one is loaded', () => isLoaded('riverswap', second.sha256))
       await rounds(3)
@@ -331,7 +331,7 @@ describe('the loop that loads plugins while the server runs', () => {
       lock.file.forget()
       const journal = { openQueues: async () => [], unfinished: async () => [] }
       const options = { settings, plugins, loader: { more, again }, registry, journal, after: Promise.resolve(), log: silent }
-      ;({ stop } = takeUpChanges({ ...options, lock, pauses: { lookMs: 5, firstAgainMs: 0 } }))
+      ;({ stop } = createReconciler({ ...options, lock, pauses: { lookMs: 5, firstAgainMs: 0 } }))
       await rounds(4)
       expect([tried, plugins.loaded, plugins.refused, registry.plugins]).to.deep.equal([[], [], [], []])
     })

@@ -43,8 +43,8 @@ const call = '[amountRaw, boundRaw, path, recipient, deadline]'
 const gas = 'const gasUnits = 60_000n'
 const outOf = 'if (amountRaw >= outRaw) return undefined'
 const spot = 'return { numerator: outRaw, denominator: inRaw }'
-const balance = "{ is: 'balance', token: tokenIn.address, amountRaw: mostRaw },"
-const allowance = "{ is: 'allowance', token: tokenIn.address, spender: address, amountRaw: mostRaw },"
+const balance = "{ is: 'balance', token: tokenIn.address, amountRaw: maxRaw },"
+const allowance = "{ is: 'allowance', token: tokenIn.address, spender: address, amountRaw: maxRaw },"
 const poolsOfAMM = 'const AMM = poolAMM(venue, { protocols: [protocol], routers: [routerOf(routerAddress)] })'
 const borrow = "const borrow = lender({ lends: 'swap(uint256 amount0Out, uint256 amount1Out, address to, bytes data)', recipient: 2 })"
 const reserves = 'state: [reserve0, reserve1] } : null'

@@ -128,9 +128,9 @@ export const wrappedPlugins: Readonly<Record<string, WrappedPlugin>> = {
   'shares-without-bound': {
     kind: 'shares',
     what: 'shares without least amounts',
-    wrap: `addShares: (addition, terms) => good.addShares({ ...addition, leastRaw: [1n, 1n] }, terms)`,
+    wrap: `addShares: (addition, terms) => good.addShares({ ...addition, minRaw: [1n, 1n] }, terms)`,
     card: 'SHARES-05',
-    says: /the call has to have leastRaw/,
+    says: /the call has to have minRaw/,
   },
   'shares-without-deadline': {
     kind: 'shares',

@@ -6,7 +6,7 @@ import { forget } from '../../core/loader/allow.ts'
 import { loadSettings } from '../../core/config/settings.ts'
 import { saveKey } from '../../core/wallet/keystore.ts'
 import { createSealKeys, newSealing, seal, sealKey, sinceOf, timeOfRecord } from '../../core/wallet/lock-seal.ts'
-import { earlierMs, keptOwnPolicy, readOwnPolicy, takeUpLock, unheldRecords, type OwnPolicy } from '../../core/wallet/own-policy.ts'
+import { earlierMs, keptOwnPolicy, readOwnPolicy, takeUpLock, invalidRecords, type OwnPolicy } from '../../core/wallet/own-policy.ts'
 import { eachWithHome } from '../config/home.ts'
 import { book } from './example-files.ts'
 import { router, stranger, wrapper } from './example-policy.ts'
@@ -48,7 +48,7 @@ describe('the seals of sluice.lock', () => {
     expect(problems).to.have.length(1)
     expect(problems[0]?.problem).to.match(why)
     expect(problems[0]?.cure).to.match(/plugin trust book/)
-    expect(await unheldRecords(home.confDir, dataDir(), passphrase)).to.deep.equal(problems)
+    expect(await invalidRecords(home.confDir, dataDir(), passphrase)).to.deep.equal(problems)
   }
 
   it('let the signer sign for what the operator allowed', async () => {
@@ -56,7 +56,7 @@ describe('the seals of sluice.lock', () => {
     const { contracts, problems } = await start()
     expect(problems).to.deep.equal([])
     expect(contracts).to.include(router)
-    expect(await unheldRecords(home.confDir, dataDir(), undefined)).to.deep.equal([])
+    expect(await invalidRecords(home.confDir, dataDir(), undefined)).to.deep.equal([])
   })
 
   it('are broken by a change of an address, of the hash and of the time', async () => {
@@ -90,7 +90,7 @@ describe('the seals of sluice.lock', () => {
   it('are not those of another plugin, of another passphrase or of another lock', async () => {
     const text = await allow(book)
     await writeFile(lockFile(), text.replace('  book:', '  other:'))
-    expect((await unheldRecords(home.confDir, dataDir(), passphrase)).map(({ name }) => name)).to.deep.equal(['other'])
+    expect((await invalidRecords(home.confDir, dataDir(), passphrase)).map(({ name }) => name)).to.deep.equal(['other'])
     await allow(book, 'another passphrase')
     await expectRefused(/another passphrase/)
     await writeFile(lockFile(), (await allow(book)).replace(/salt: \w+/, `salt: ${'ab'.repeat(32)}`))

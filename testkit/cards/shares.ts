@@ -230,7 +230,7 @@ const refusalCards: readonly Card<SharesFixture>[] = [
 ]
 
 const boundMissing =
-  'The price moved past what the request allows, and the change was carried out: the call has to have leastRaw, or leastSharesRaw, where the contract enforces it.'
+  'The price moved past what the request allows, and the change was carried out: the call has to have minRaw, or minSharesRaw, where the contract enforces it.'
 const deadlineMissing =
   'The change was mined after its deadline, and carried out: the call has to have terms.deadline, in seconds, where the contract enforces it.'
 

@@ -39,10 +39,10 @@ export const ammSharesContract: Contract<AMMShares> = {
         : 'prices must be one for each token, or none'
     },
   ),
-  depositFor: answers(object<SharesDeposit>({ amountsRaw: amounts, sharesRaw: amount() }), ({ amountsRaw }, [{ pool, mostRaw }]) => {
+  depositFor: answers(object<SharesDeposit>({ amountsRaw: amounts, sharesRaw: amount() }), ({ amountsRaw }, [{ pool, maxRaw }]) => {
     if (!isOfEach(amountsRaw, pool)) return 'amountsRaw must be one for each token of the pool'
-    const isMore = amountsRaw.some((each, index) => each > (mostRaw[index] ?? each))
-    return isMore ? 'amountsRaw must not be more than mostRaw' : undefined
+    const isMore = amountsRaw.some((each, index) => each > (maxRaw[index] ?? each))
+    return isMore ? 'amountsRaw must not be more than maxRaw' : undefined
   }),
   returnFor: answers(amounts, (returned, [pool]) => (isOfEach(returned, pool) ? undefined : 'there must be an amount for each token')),
   addShares: answers(planSchema),

@@ -34,13 +34,13 @@ const ammSharesAdd: Handler<'AMMSharesAdd'> = async (request, context) => {
   const trading = tradingOf('AMM_SHARES', venue)
   const wallet = readWallet(request, context)
   const { head, pool, ordered } = await findPosition(request, wallet.address, context)
-  const mostRaw = readMost(request, ordered.tokens)
-  if (pool.prices.length === 0 && mostRaw.includes(undefined))
+  const maxRaw = readMost(request, ordered.tokens)
+  if (pool.prices.length === 0 && maxRaw.includes(undefined))
     throw badFields([
       { field: 'amounts', problem: 'must have one for each token here: the pool is empty, and what is added sets its price' },
     ])
 
-  const offer = { pool, tokens: ordered.inPool(ordered.tokens), mostRaw: ordered.inPool(mostRaw) }
+  const offer = { pool, tokens: ordered.inPool(ordered.tokens), maxRaw: ordered.inPool(maxRaw) }
   const { amountsRaw, sharesRaw } = await trading.depositFor(offer, { signal })
   if (sharesRaw === 0n || amountsRaw.every((each) => each === 0n))
     throw badFields([{ field: 'amounts', problem: 'are too small for a share of this pool' }])
@@ -49,22 +49,22 @@ const ammSharesAdd: Handler<'AMMSharesAdd'> = async (request, context) => {
   const { slippage, ...terms } = termsOf(request, { head, pool, ordered }, wallet, context)
   const leastWanted = leastOf(amountsRaw, slippage, request, ordered)
   // All of the amounts are taken.
-  const leastRaw = boundsShares ? amountsRaw : leastWanted
-  const leastSharesRaw = leastSharesOf(sharesRaw, slippage, request, { pool, boundsShares })
-  const plan = await trading.addShares({ pool, amountsRaw, sharesRaw, leastRaw, leastSharesRaw }, terms)
+  const minRaw = boundsShares ? amountsRaw : leastWanted
+  const minSharesRaw = leastSharesOf(sharesRaw, slippage, request, { pool, boundsShares })
+  const plan = await trading.addShares({ pool, amountsRaw, sharesRaw, minRaw, minSharesRaw }, terms)
 
   const paidRaw = ordered.inRequest(amountsRaw)
   const shown = {
     ...showPool(pool, ordered),
     amounts: showAmounts(ordered, amountsRaw),
-    minAmounts: showAmounts(ordered, leastRaw),
+    minAmounts: showAmounts(ordered, minRaw),
     shares: fromRaw(sharesRaw, pool.shareDecimals),
-    ...(boundsShares && { minShares: fromRaw(leastSharesRaw, pool.shareDecimals) }),
+    ...(boundsShares && { minShares: fromRaw(minSharesRaw, pool.shareDecimals) }),
     poolShare: showPart(sharesRaw, pool.totalSharesRaw + sharesRaw),
     ...(plan.deadline !== undefined && { deadline: plan.deadline }),
   }
   const bounds = atMostLeaves(
-    ordered.tokens.map(({ address }, index) => ({ token: address, amountRaw: paidRaw[index] ?? 0n, acceptedRaw: mostRaw[index] })),
+    ordered.tokens.map(({ address }, index) => ({ token: address, amountRaw: paidRaw[index] ?? 0n, acceptedRaw: maxRaw[index] })),
   )
   const ofCoin = ordered.tokens.findIndex(({ native }) => native)
   const scope = { contracts: venue.contracts, valueRaw: paidRaw[ofCoin] ?? 0n, deadline: terms.deadline }
@@ -89,20 +89,20 @@ const ammSharesRemove: Handler<'AMMSharesRemove'> = async (request, context) => 
     throw badFields([{ field, problem: 'is so little that the pool returns nothing of a token for it, and pools refuse that' }])
   }
   const { slippage, ...terms } = termsOf(request, { head, pool, ordered }, wallet, context)
-  const leastRaw = leastOf(returnedRaw, slippage, request, ordered)
-  const plan = await trading.removeShares({ pool, sharesRaw, leastRaw }, terms)
+  const minRaw = leastOf(returnedRaw, slippage, request, ordered)
+  const plan = await trading.removeShares({ pool, sharesRaw, minRaw }, terms)
 
   const shown = {
     ...showPool(pool, ordered),
     shares: fromRaw(sharesRaw, pool.shareDecimals),
     amounts: showAmounts(ordered, returnedRaw),
-    minAmounts: showAmounts(ordered, leastRaw),
+    minAmounts: showAmounts(ordered, minRaw),
     ...(plan.deadline !== undefined && { deadline: plan.deadline }),
   }
-  const least = ordered.inRequest(leastRaw)
+  const least = ordered.inRequest(minRaw)
   const bounds: OutcomeBounds = new Map([
     ...atMostLeaves([{ token: pool.shareToken, amountRaw: sharesRaw }]),
-    ...ordered.tokens.map(({ address }, index) => [address, { leastRaw: least[index] ?? 0n }] as const),
+    ...ordered.tokens.map(({ address }, index) => [address, { minRaw: least[index] ?? 0n }] as const),
   ])
   const scope = { contracts: venue.contracts, valueRaw: 0n, deadline: terms.deadline }
   return submitAndShow({ plan, scope, bounds, kind: 'liquidity', about: aboutShares(pool, ordered) }, shown, wallet, context)

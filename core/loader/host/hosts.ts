@@ -12,7 +12,7 @@ import { createWeb, type AllowedHosts } from './web.ts'
 import { startHost, type CreatedVenue, type Host } from './host.ts'
 import type { HostVenue } from './messages.ts'
 import { remoteConnector, type HostedConnector } from './remote-connector.ts'
-import { acceptsNone, findAcceptedWay, insideUpdate, weaklyContained, whyNotContained, type ContainmentSettings } from './way.ts'
+import { acceptsNone, findAcceptedBackend, insideUpdate, weaklyContained, whyNotContained, type ContainmentSettings } from './backend.ts'
 
 export interface Hosts {
   /** Why plugins cannot be contained here, and may not run otherwise; undefined where they can be or may. */
@@ -102,10 +102,11 @@ export function createHosts(options: HostsOptions): Hosts {
       const found = await triedCopy(given, options.containment.data.dir)
       const { name, folder, entry } = found
       const { budget, stallSeconds } = options
-      const way = await findAcceptedWay(options.containment)
-      const prepared = await way.prepare('host', [found])
+      const backend = await findAcceptedBackend(options.containment)
+      const prepared = await backend.prepare('host', [found])
       const log = options.logOf(name)
-      if (way.kind !== 'none') log.info({ plugin: name, containedBy: way.what }, 'plugin is started, contained in a process of its own')
+      if (backend.kind !== 'none')
+        log.info({ plugin: name, containedBy: backend.what }, 'plugin is started, contained in a process of its own')
       else log.warn({ plugin: name }, `host of a plugin is not contained (plugins.weakContainment): ${weaklyContained}`)
       const begun = startHost({
         name,

@@ -88,7 +88,7 @@ export function stableShares(version: string, pools: readonly StablePool[], venu
       return { head, positions }
     },
 
-    async depositFor({ pool: { address }, tokens, mostRaw }, at) {
+    async depositFor({ pool: { address }, tokens, maxRaw }, at) {
       withoutNative(tokens)
       const pool = shared.find((each) => each.address === address)
       if (!pool) throw new Error(`The plugin lists no pool ${address} with shares.`)
@@ -96,7 +96,7 @@ export function stableShares(version: string, pools: readonly StablePool[], venu
       const read = readPool(pool, results)
       if (!read) throw silent(pool)
       const { parameters, supplyRaw } = read
-      const amountsRaw = completeOffer(mostRaw, parameters.balances)
+      const amountsRaw = completeOffer(maxRaw, parameters.balances)
       if (amountsRaw.every((each) => each === 0n)) return { amountsRaw, sharesRaw: 0n }
       const sharesRaw = sharesMinted(parameters, head.timestamp, amountsRaw, supplyRaw)
       if (sharesRaw === undefined)
@@ -179,7 +179,7 @@ const poolAbi = (coins: number) =>
   ])
 
 /** One call to the pool, which takes all of the amounts and enforces the least shares. The plan names no deadline. */
-function planAdd({ pool, amountsRaw, leastSharesRaw }: SharesAddition, { owner }: SharesTerms): Plan<Evm> {
+function planAdd({ pool, amountsRaw, minSharesRaw }: SharesAddition, { owner }: SharesTerms): Plan<Evm> {
   const { address, tokens, shareToken } = pool
   const needs = tokens.flatMap((token, index): Need[] => {
     const amountRaw = amountsRaw[index] ?? 0n
@@ -189,15 +189,15 @@ function planAdd({ pool, amountsRaw, leastSharesRaw }: SharesAddition, { owner }
       { is: 'allowance', token, amountRaw, spender: address },
     ]
   })
-  const data = poolAbi(tokens.length).encodeFunctionData('add_liquidity', [amountsRaw, leastSharesRaw])
+  const data = poolAbi(tokens.length).encodeFunctionData('add_liquidity', [amountsRaw, minSharesRaw])
   const memo: SharesMemo = { is: 'add', stable: address, shareToken, owner, coins: tokens.length }
   return { steps: [{ to: address, data, value: '0' }], needs, memo }
 }
 
 /** One call to the pool, which burns the shares without an allowance and enforces the least amounts. The plan names no deadline. */
-function planRemove({ pool, sharesRaw, leastRaw }: SharesRemoval, { owner }: SharesTerms): Plan<Evm> {
+function planRemove({ pool, sharesRaw, minRaw }: SharesRemoval, { owner }: SharesTerms): Plan<Evm> {
   const { address, tokens, shareToken } = pool
-  const data = poolAbi(tokens.length).encodeFunctionData('remove_liquidity', [sharesRaw, leastRaw])
+  const data = poolAbi(tokens.length).encodeFunctionData('remove_liquidity', [sharesRaw, minRaw])
   const memo: SharesMemo = { is: 'remove', stable: address, shareToken, owner, coins: tokens.length }
   return { steps: [{ to: address, data, value: '0' }], needs: [{ is: 'balance', token: shareToken, amountRaw: sharesRaw }], memo }
 }

@@ -43,19 +43,19 @@ const coinIndex = (tokens: readonly string[], wrapped: string, native: boolean):
 /** One call to the router. It offers exactly the expected amounts, so that the least amounts bound the price to both sides. */
 export function planAdd(
   { router, coin, wrapped }: SharesContracts,
-  { pool: { address: pool, tokens }, amountsRaw, leastRaw }: SharesAddition,
+  { pool: { address: pool, tokens }, amountsRaw, minRaw }: SharesAddition,
   { owner, deadline, native }: SharesTerms,
 ): Plan<Evm> {
   const ofCoin = coinIndex(tokens, wrapped, native)
   const other = 1 - ofCoin
   const data =
     ofCoin < 0
-      ? sharesAbi(coin).encodeFunctionData('addLiquidity', [...tokens, ...amountsRaw, ...leastRaw, owner, deadline])
+      ? sharesAbi(coin).encodeFunctionData('addLiquidity', [...tokens, ...amountsRaw, ...minRaw, owner, deadline])
       : sharesAbi(coin).encodeFunctionData(`addLiquidity${coin}`, [
           tokens[other],
           amountsRaw[other],
-          leastRaw[other],
-          leastRaw[ofCoin],
+          minRaw[other],
+          minRaw[ofCoin],
           owner,
           deadline,
         ])
@@ -74,19 +74,19 @@ export function planAdd(
 /** One call to the router, which takes the shares. */
 export function planRemove(
   { router, coin, wrapped }: SharesContracts,
-  { pool: { address: pool, tokens }, sharesRaw, leastRaw }: SharesRemoval,
+  { pool: { address: pool, tokens }, sharesRaw, minRaw }: SharesRemoval,
   { owner, deadline, native }: SharesTerms,
 ): Plan<Evm> {
   const ofCoin = coinIndex(tokens, wrapped, native)
   const other = 1 - ofCoin
   const data =
     ofCoin < 0
-      ? sharesAbi(coin).encodeFunctionData('removeLiquidity', [...tokens, sharesRaw, ...leastRaw, owner, deadline])
+      ? sharesAbi(coin).encodeFunctionData('removeLiquidity', [...tokens, sharesRaw, ...minRaw, owner, deadline])
       : sharesAbi(coin).encodeFunctionData(`removeLiquidity${coin}`, [
           tokens[other],
           sharesRaw,
-          leastRaw[other],
-          leastRaw[ofCoin],
+          minRaw[other],
+          minRaw[ofCoin],
           owner,
           deadline,
         ])

@@ -67,14 +67,14 @@ export function v2Shares(
       const position = pair && positionIn({ ...pair, version, protocolShare }, results)
       return { head, positions: position ? [position] : [] }
     },
-    async depositFor({ pool, tokens, mostRaw }, at) {
+    async depositFor({ pool, tokens, maxRaw }, at) {
       const lent = { address: pool.address, tokens: pool.tokens, state: reservesOf(pool) }
       const untrusted = tokens.flatMap((token): { token: Token; loan(): ReturnType<typeof loanOf> }[] =>
         token.native || trusted.has(token.address) ? [] : [{ token, loan: () => loanOf(lent, token.address) }],
       )
       await requireExactTransfers(untrusted, at)
       const ofCoin = tokens.findIndex(({ native }) => native)
-      const found = deposit(pool, mostRaw, ofCoin)
+      const found = deposit(pool, maxRaw, ofCoin)
       // In a pool of few shares: the rounding, or what the first deposit leaves to nobody.
       requireWorth(pool.address, found, pool.totalSharesRaw === 0n ? minimumSharesRaw : 1n)
       return found

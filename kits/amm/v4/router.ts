@@ -127,7 +127,7 @@ const command = (name: keyof typeof commands, types: readonly string[], values: 
 // Since version 2.1.1 these end with a list of lowest prices for each hop, where none is wanted; 2.1.0 does not read it.
 const swapTypes = (path: string) => ['address', 'uint256', 'uint256', path, 'bool', 'uint256[]']
 const wrap = (recipient: string, amountRaw: bigint) => command('wrap', ['address', 'uint256'], [recipient, amountRaw])
-const unwrap = (recipient: string, leastRaw: bigint) => command('unwrap', ['address', 'uint256'], [recipient, leastRaw])
+const unwrap = (recipient: string, minRaw: bigint) => command('unwrap', ['address', 'uint256'], [recipient, minRaw])
 
 function planSwap(quote: Quote, terms: SwapTerms, options: UniversalRouterOptions): Plan<Evm> {
   const { tokenIn } = quote.swap

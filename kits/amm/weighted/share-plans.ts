@@ -23,8 +23,8 @@ const coder = AbiCoder.defaultAbiCoder()
 const [exactTokensInForShares, exactSharesIn] = [1n, 1n]
 
 /** What tells a pool that these amounts are added for at least so many shares. */
-export const exactTokensIn = (amountsRaw: readonly bigint[], leastSharesRaw: bigint): string =>
-  coder.encode(['uint256', 'uint256[]', 'uint256'], [exactTokensInForShares, amountsRaw, leastSharesRaw])
+export const exactTokensIn = (amountsRaw: readonly bigint[], minSharesRaw: bigint): string =>
+  coder.encode(['uint256', 'uint256[]', 'uint256'], [exactTokensInForShares, amountsRaw, minSharesRaw])
 
 /**
  * Beyond an estimate: after a swap that comes in between, the change pays the protocol its part of the fees, or creates shares for it, and a pool
@@ -47,11 +47,11 @@ const assetsOf = (tokens: readonly string[], wrapped: string, native: boolean): 
 /** One call to the Vault, which takes all of the amounts; the pool enforces the least shares. The plan names no deadline. */
 export function planJoin(
   { vault, id, wrapped }: VaultContracts,
-  { pool: { tokens }, amountsRaw, leastSharesRaw }: SharesAddition,
+  { pool: { tokens }, amountsRaw, minSharesRaw }: SharesAddition,
   { owner, native }: SharesTerms,
 ): Plan<Evm> {
   const assets = assetsOf(tokens, wrapped, native)
-  const userData = exactTokensIn(amountsRaw, leastSharesRaw)
+  const userData = exactTokensIn(amountsRaw, minSharesRaw)
   const data = vaultAbi.encodeFunctionData('joinPool', [id, owner, owner, [assets, amountsRaw, userData, false]])
   const needs = assets.flatMap((token, index): Need[] => {
     const amountRaw = amountsRaw[index] ?? 0n
@@ -70,11 +70,11 @@ export function planJoin(
 /** One call to the Vault, which enforces the least amounts; the pool burns the shares without an allowance. The plan names no deadline. */
 export function planExit(
   { vault, id, wrapped }: VaultContracts,
-  { pool: { tokens, shareToken }, sharesRaw, leastRaw }: SharesRemoval,
+  { pool: { tokens, shareToken }, sharesRaw, minRaw }: SharesRemoval,
   { owner, native }: SharesTerms,
 ): Plan<Evm> {
   const userData = coder.encode(['uint256', 'uint256'], [exactSharesIn, sharesRaw])
-  const request = [assetsOf(tokens, wrapped, native), leastRaw, userData, false]
+  const request = [assetsOf(tokens, wrapped, native), minRaw, userData, false]
   const data = vaultAbi.encodeFunctionData('exitPool', [id, owner, owner, request])
   const memo: SharesMemo = { is: 'exit', vault, id, owner }
   return {

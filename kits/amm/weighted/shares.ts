@@ -77,7 +77,7 @@ export function weightedShares({ version, ids, router }: WeightedSharesOptions, 
       return { head, positions }
     },
 
-    async depositFor({ pool: { address, reservesRaw }, mostRaw }, at) {
+    async depositFor({ pool: { address, reservesRaw }, maxRaw }, at) {
       const id = poolById.get(address)
       if (id === undefined) throw new Error(`The plugin lists no pool ${address}.`)
       let seen: JoinState = { balances: reservesRaw, feePercentage: lastFee }
@@ -88,7 +88,7 @@ export function weightedShares({ version, ids, router }: WeightedSharesOptions, 
             'PRICE_FAILED',
             `The pool ${address} is empty, and what fills it first is another kind of deposit. Choose another pool.`,
           )
-        const amountsRaw = completeOffer(mostRaw, seen.balances)
+        const amountsRaw = completeOffer(maxRaw, seen.balances)
         if (amountsRaw.every((each) => each === 0n)) return { amountsRaw, sharesRaw: 0n }
         if (amountsRaw.some((each) => each > maxBalanceRaw))
           throw new SluiceError(

@@ -4,8 +4,8 @@ import type { ReadRpc } from '../../../kits/nodes/rpc.ts'
 
 const rpc: ReadRpc = { request: async () => null, batch: async () => [], url: () => 'http://node', markUnhealthy() {} }
 const step = { to: '0x0000000000000000000000000000000000000001', data: '0x', value: '0' }
-const limits = (spareGas: string | undefined, mostGas: bigint) =>
-  gasLimitsOf(rpc, [{ ...step, ...(spareGas !== undefined && { spareGas }) }], [{ result: '0x15f90' }], mostGas)
+const limits = (spareGas: string | undefined, maxGas: bigint) =>
+  gasLimitsOf(rpc, [{ ...step, ...(spareGas !== undefined && { spareGas }) }], [{ result: '0x15f90' }], maxGas)
 
 describe('the gas limit of a step', () => {
   it("is the estimate plus a quarter, plus the step's spare gas", () => {

@@ -219,7 +219,7 @@ describe('the gas of one transaction', () => {
   })
 
   it("never exceeds the network's maximum, and a step that needs more is refused", async () => {
-    await start({ mostGas: 200_000n })
+    await start({ maxGas: 200_000n })
     // PUSH0 CALLDATALOAD; JUMPDEST PUSH1 1 SWAP1 SUB DUP1 PUSH1 2 JUMPI
     await site.rpc('anvil_setCode', burner, '0x5f355b600190038060025700')
     const { gasLimit } = (await prepare({}, undefined, burn(100_000))).gas

@@ -48,17 +48,16 @@ describe('shares of weighted pools', function () {
       () => false,
     )
   /** The pool must give these shares for the deposit, and not a unit more. @returns them; undefined where it is refused */
-  async function expectExactDeposit(index: number, mostRaw: readonly (bigint | undefined)[]): Promise<bigint | undefined> {
+  async function expectExactDeposit(index: number, maxRaw: readonly (bigint | undefined)[]): Promise<bigint | undefined> {
     const { AMM_SHARES: shares } = balancer
     const { pool } = await position(pools[index] ?? [])
-    const found = await Promise.resolve(shares.depositFor({ pool, tokens: pools[index] ?? [], mostRaw }, at())).catch((error: unknown) => {
+    const found = await Promise.resolve(shares.depositFor({ pool, tokens: pools[index] ?? [], maxRaw }, at())).catch((error: unknown) => {
       if (error instanceof SluiceError && error.name === 'PRICE_FAILED') return undefined
       throw error
     })
     if (!found) return undefined
-    const takes = (leastSharesRaw: bigint) =>
-      isTaken(shares.addShares({ pool, ...found, leastRaw: found.amountsRaw, leastSharesRaw }, terms()))
-    const said = `pool ${index}: ${mostRaw.join(' ')} → ${found.amountsRaw.join(' ')} for ${found.sharesRaw}`
+    const takes = (minSharesRaw: bigint) => isTaken(shares.addShares({ pool, ...found, minRaw: found.amountsRaw, minSharesRaw }, terms()))
+    const said = `pool ${index}: ${maxRaw.join(' ')} → ${found.amountsRaw.join(' ')} for ${found.sharesRaw}`
     if (found.sharesRaw > 0n) expect(await takes(found.sharesRaw), said).to.equal(true)
     expect(await takes(found.sharesRaw + 1n), said).to.equal(false)
     return found.sharesRaw
@@ -71,7 +70,7 @@ describe('shares of weighted pools', function () {
     amountsRaw: readonly bigint[],
     slackRaw = 0n,
   ) {
-    const takes = (leastRaw: readonly bigint[]) => isTaken(balancer.AMM_SHARES.removeShares({ pool, sharesRaw, leastRaw }, terms()))
+    const takes = (minRaw: readonly bigint[]) => isTaken(balancer.AMM_SHARES.removeShares({ pool, sharesRaw, minRaw }, terms()))
     const said = `pool ${index}: ${sharesRaw} shares → ${amountsRaw.join(' ')}`
     expect(await takes(amountsRaw), said).to.equal(true)
     for (const place of amountsRaw.keys())
@@ -141,10 +140,10 @@ describe('shares of weighted pools', function () {
     const { AMM_SHARES: shares } = balancer
     const { pool } = await position([ETH, USDT])
     const found = await shares.depositFor(
-      { pool, tokens: pool.tokens.map((each) => (each === WETH.address ? ETH : USDT)), mostRaw: [10n ** 9n, 10n ** 9n] },
+      { pool, tokens: pool.tokens.map((each) => (each === WETH.address ? ETH : USDT)), maxRaw: [10n ** 9n, 10n ** 9n] },
       at(),
     )
-    const plan = shares.addShares({ pool, ...found, leastRaw: found.amountsRaw, leastSharesRaw: found.sharesRaw }, terms(true))
+    const plan = shares.addShares({ pool, ...found, minRaw: found.amountsRaw, minSharesRaw: found.sharesRaw }, terms(true))
     expect(plan.steps[0]?.value).to.equal(String(found.amountsRaw[pool.tokens.indexOf(WETH.address)]))
     expect(plan.deadline).to.equal(undefined)
     expect(await isTaken(plan)).to.equal(true)
@@ -169,7 +168,7 @@ describe('shares of weighted pools', function () {
       await acts.block([acts.swap(index, 50n)])
       await acts.block([acts.pause(index, true)])
       const now = await position(pools[index] ?? [])
-      const offer = { pool: now.pool, tokens: pools[index] ?? [], mostRaw: now.pool.reservesRaw.map((each) => each / 100n) }
+      const offer = { pool: now.pool, tokens: pools[index] ?? [], maxRaw: now.pool.reservesRaw.map((each) => each / 100n) }
       const refusal = await Promise.resolve(balancer.AMM_SHARES.depositFor(offer, at())).then(
         () => undefined,
         (error: unknown) => error,

@@ -28,7 +28,7 @@ const rules = { allowedSlippage: '0/1', ttl: 600 }
 const [uniswapFile = ''] = devnetFiles
 const permit2 = defaults.contractAddresses.local.permit2Address
 const [plenty, never] = [2n ** 160n - 1n, 2n ** 48n - 1n]
-const mostGas = 30_000_000n
+const maxGas = 30_000_000n
 const keyTuple = '(address currency0, address currency1, uint24 fee, int24 tickSpacing, address hooks)'
 const abi = new Interface([
   'function approve(address spender, uint256 value)',
@@ -92,7 +92,7 @@ describe(`${quotes} quotes of Uniswap v4 from memory (SLUICE_WALK_QUOTES) on a r
     await rpc('anvil_impersonateAccount', deployer)
     for (const rich of [trader.address, giver]) await rpc('anvil_setBalance', rich, toQuantity(2n ** 100n))
     const send = async (to: string, data: string, { from = trader.address, value = 0n } = {}): Promise<boolean> => {
-      const hash = await rpc('eth_sendTransaction', { from, to, data, value: toQuantity(value), gas: toQuantity(mostGas) })
+      const hash = await rpc('eth_sendTransaction', { from, to, data, value: toQuantity(value), gas: toQuantity(maxGas) })
       await rpc('evm_mine')
       return (await chain.find(String(hash), at()))?.receipt?.status === 1
     }

@@ -52,12 +52,12 @@ function ask({ splits, exact, ether, quotes }: RouteAsking) {
   const pricing = splits ? several : single
   const [tokenIn, tokenOut] = exact === 'in' ? [WETH, USDC] : [USDC, WETH]
   const { states, head } = exact === 'in' ? pricing.out : pricing.in
-  const leastRaw = BigInt(ether) * 10n ** 18n
+  const minRaw = BigInt(ether) * 10n ** 18n
   let split = 0
   const startedAt = process.cpuUsage()
   for (let index = 0; index < quotes; index += 1) {
     // No two the same.
-    const swap: Swap = { tokenIn, tokenOut, exact, amountRaw: leastRaw + (leastRaw * BigInt(index)) / BigInt(quotes) }
+    const swap: Swap = { tokenIn, tokenOut, exact, amountRaw: minRaw + (minRaw * BigInt(index)) / BigInt(quotes) }
     const quote = pricing.followed.quote(swap, {}, states, head, 0)
     if ('parts' in quote) split += 1
   }

@@ -27,7 +27,7 @@ import { rpcTo } from '../../evm/test-chain.ts'
 const quotesEach = 15
 const { WETH, USDC, DAI, WBTC, USDT } = tokens
 const rules = { allowedSlippage: '0/1', ttl: 600 }
-const mostGas = 30_000_000n
+const maxGas = 30_000_000n
 // The pools of Integral have a deployer of their own, or the zero address.
 const positionTuple = (deployer: string) =>
   `(address token0, address token1, ${deployer}int24 tickLower, int24 tickUpper, uint256 amount0Desired, uint256 amount1Desired, uint256 amount0Min, uint256 amount1Min, address recipient, uint256 deadline)`
@@ -220,7 +220,7 @@ export function algebraWalk({ name, kind, plugin: connector, asked: askedPair, c
       await rpc('anvil_setBalance', trader.address, toQuantity(2n ** 100n))
       await rpc('anvil_setBalance', owner, toQuantity(2n ** 100n))
       const send = async (to: string, data: string, { from = trader.address, value = 0n } = {}): Promise<boolean> => {
-        const hash = await rpc('eth_sendTransaction', { from, to, data, value: toQuantity(value), gas: toQuantity(mostGas) })
+        const hash = await rpc('eth_sendTransaction', { from, to, data, value: toQuantity(value), gas: toQuantity(maxGas) })
         await rpc('evm_mine')
         return (await chain.find(String(hash), at()))?.receipt?.status === 1
       }

@@ -79,10 +79,10 @@ export async function contractPool() {
         await callAll(cases.map((each) => inState(each, functions.encodeFunctionData('get_dy', [each.from, each.to, each.amountRaw])))),
       ),
     /** Whether `exchange` gives at least this much. */
-    gives: async (cases: readonly (Case & { readonly leastRaw: bigint })[]) =>
+    gives: async (cases: readonly (Case & { readonly minRaw: bigint })[]) =>
       (
         await callAll(
-          cases.map((each) => inState(each, functions.encodeFunctionData('exchange', [each.from, each.to, each.amountRaw, each.leastRaw]))),
+          cases.map((each) => inState(each, functions.encodeFunctionData('exchange', [each.from, each.to, each.amountRaw, each.minRaw]))),
         )
       ).map((answer) => answer !== undefined),
     /** Calls a pure function of the library. */

@@ -74,7 +74,7 @@ describe('the mathematics of stable pools', function () {
   it("equals Curve's contract to the unit, for 10,000 random pools and amounts and all edges", async () => {
     const asked = [...cases(10_000, 1), ...edges]
     const expected = asked.map(ours)
-    const at = (surplus: bigint) => contract.gives(asked.map((each, index) => ({ ...each, leastRaw: (expected[index] ?? 0n) + surplus })))
+    const at = (surplus: bigint) => contract.gives(asked.map((each, index) => ({ ...each, minRaw: (expected[index] ?? 0n) + surplus })))
     const [asMuch, more] = [await at(0n), await at(1n)]
     for (const [index, each] of asked.entries()) {
       const said = `${JSON.stringify(each, (_, value) => (typeof value === 'bigint' ? String(value) : value))}: ${expected[index]}`
@@ -102,9 +102,9 @@ describe('the mathematics of stable pools', function () {
   it('finds the least input for which the contract gives the output', async () => {
     const asked = cases(5000, 3).flatMap((each) => {
       const state = stateOf(each)
-      const leastRaw = each.amountRaw
-      const amountRaw = state && amountIn(state, each.from, each.to, leastRaw)
-      return amountRaw === undefined ? [] : [{ ...each, amountRaw, leastRaw }]
+      const minRaw = each.amountRaw
+      const amountRaw = state && amountIn(state, each.from, each.to, minRaw)
+      return amountRaw === undefined ? [] : [{ ...each, amountRaw, minRaw }]
     })
     expect(asked).to.have.length.above(1500)
     expect((await contract.gives(asked)).every((enough) => enough)).to.equal(true)

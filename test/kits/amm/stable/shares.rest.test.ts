@@ -46,23 +46,22 @@ describe('shares of stable pools', function () {
       () => false,
     )
   /** The pool must give these shares for the deposit, and not a unit more. @returns whether it takes it */
-  async function expectExactDeposit(index: number, mostRaw: readonly (bigint | undefined)[]): Promise<boolean> {
+  async function expectExactDeposit(index: number, maxRaw: readonly (bigint | undefined)[]): Promise<boolean> {
     const { pool } = await position(index)
-    const found = await Promise.resolve(shares.depositFor({ pool, tokens: coinsOf(index), mostRaw }, at())).catch((error: unknown) => {
+    const found = await Promise.resolve(shares.depositFor({ pool, tokens: coinsOf(index), maxRaw }, at())).catch((error: unknown) => {
       if (error instanceof SluiceError && error.name === 'PRICE_FAILED') return undefined
       throw error
     })
     if (!found) return false
-    const takes = (leastSharesRaw: bigint) =>
-      isTaken(shares.addShares({ pool, ...found, leastRaw: found.amountsRaw, leastSharesRaw }, terms()))
-    const said = `pool ${index}: ${mostRaw.join(' ')} → ${found.amountsRaw.join(' ')} for ${found.sharesRaw}`
+    const takes = (minSharesRaw: bigint) => isTaken(shares.addShares({ pool, ...found, minRaw: found.amountsRaw, minSharesRaw }, terms()))
+    const said = `pool ${index}: ${maxRaw.join(' ')} → ${found.amountsRaw.join(' ')} for ${found.sharesRaw}`
     if (found.sharesRaw > 0n) expect(await takes(found.sharesRaw), said).to.equal(true)
     expect(await takes(found.sharesRaw + 1n), said).to.equal(false)
     return found.sharesRaw > 0n
   }
   async function expectExactReturn(index: number, { pool }: SharesPosition, sharesRaw: bigint): Promise<void> {
     const amountsRaw = shares.returnFor(pool, sharesRaw)
-    const takes = (leastRaw: readonly bigint[]) => isTaken(shares.removeShares({ pool, sharesRaw, leastRaw }, terms()))
+    const takes = (minRaw: readonly bigint[]) => isTaken(shares.removeShares({ pool, sharesRaw, minRaw }, terms()))
     const said = `pool ${index}: ${sharesRaw} shares → ${amountsRaw.join(' ')}`
     expect(await takes(amountsRaw), said).to.equal(true)
     for (const place of amountsRaw.keys())

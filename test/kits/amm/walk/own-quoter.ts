@@ -2,7 +2,7 @@ import { Interface, solidityPacked, toQuantity } from 'ethers'
 import { maxSqrtRatioX96, minSqrtRatioX96 } from '../../../../kits/amm/v3/math.ts'
 import { maxReserveRaw } from '../../../../kits/amm/v2/pools.ts'
 import type { TestChain } from '../../evm/test-chain.ts'
-import { mostGas } from './walk-fixture.ts'
+import { maxGas } from './walk-fixture.ts'
 import type { WalkRoute } from './walk-pools.ts'
 
 const abi = new Interface([
@@ -28,7 +28,7 @@ export type OwnQuoter = (route: WalkRoute, exact: 'in' | 'out', amountRaw: bigin
 /** Router02 for pairs, QuoterV2 for pools of concentrated liquidity, MixedRouteQuoterV1 for routes through both. */
 export function ownQuoter({ quoter, mixedQuoter, v2Router }: QuoterContracts, rpc: TestChain['rpc']): OwnQuoter {
   const call = async (to: string, name: string, args: readonly unknown[], block: bigint) => {
-    const asked = { to, data: abi.encodeFunctionData(name, args), gas: toQuantity(mostGas) }
+    const asked = { to, data: abi.encodeFunctionData(name, args), gas: toQuantity(maxGas) }
     try {
       return abi.decodeFunctionResult(name, String(await rpc('eth_call', asked, toQuantity(block))))
     } catch (error) {

@@ -3,7 +3,7 @@ import borrower from '../../../fixtures/uniswap-v3/FlashBorrower.json' with { ty
 import type { Random } from './any-swap.ts'
 import { makePool } from './new-pools.ts'
 import type { Minted } from './range-manager.ts'
-import { mostGas, type WalkFixture } from './walk-fixture.ts'
+import { maxGas, type WalkFixture } from './walk-fixture.ts'
 import { spacings, type WalkPool } from './walk-pools.ts'
 
 const mostMinted = 30
@@ -22,7 +22,7 @@ export async function poolLife(fixture: WalkFixture, { below, bits }: Random) {
   const ranged = (from: readonly WalkPool[]) => from.filter(({ version }) => version === 'v3')
   const oneOf = <T>(from: readonly T[]): T | undefined => from[below(from.length)]
 
-  const hash = await rpc('eth_sendTransaction', { from: trader, data: borrower.bytecode, gas: toQuantity(mostGas) })
+  const hash = await rpc('eth_sendTransaction', { from: trader, data: borrower.bytecode, gas: toQuantity(maxGas) })
   await rpc('evm_mine')
   const purse = String(Reflect.get(Object(await rpc('eth_getTransactionReceipt', hash)), 'contractAddress'))
   for (const { native, address } of tokens) {

@@ -29,15 +29,15 @@ export function rangeManager(address: string, owner: string, send: (to: string, 
       if ((await send(address, data)).status !== 1) throw new Error(`No pool of ${fee} was made.`)
     },
     /** With one position over all prices, at most this much of both tokens; in one block, so that no read sees a half of it. */
-    async openWhole(a: string, b: string, fee: number, tick: number, end: number, mostRaw: bigint): Promise<void> {
+    async openWhole(a: string, b: string, fee: number, tick: number, end: number, maxRaw: bigint): Promise<void> {
       const create = abi.encodeFunctionData('createAndInitializePoolIfNecessary', [...sorted(a, b), fee, getSqrtRatioAtTick(tick)])
-      const mint = abi.encodeFunctionData('mint', [[...sorted(a, b), fee, -end, end, mostRaw, mostRaw, 0n, 0n, owner, MaxUint256]])
+      const mint = abi.encodeFunctionData('mint', [[...sorted(a, b), fee, -end, end, maxRaw, maxRaw, 0n, 0n, owner, MaxUint256]])
       const { status } = await send(address, abi.encodeFunctionData('multicall', [[create, mint]]))
       if (status !== 1) throw new Error(`No pool of ${fee} was made.`)
     },
     /** At most this much of both tokens; undefined where it reverted, as where that is worth less than one unit of liquidity. */
-    async mint(a: string, b: string, fee: number, tickLower: number, tickUpper: number, mostRaw: bigint): Promise<Minted | undefined> {
-      const mint = [...sorted(a, b), fee, tickLower, tickUpper, mostRaw, mostRaw, 0n, 0n, owner, MaxUint256]
+    async mint(a: string, b: string, fee: number, tickLower: number, tickUpper: number, maxRaw: bigint): Promise<Minted | undefined> {
+      const mint = [...sorted(a, b), fee, tickLower, tickUpper, maxRaw, maxRaw, 0n, 0n, owner, MaxUint256]
       const { logs } = await send(address, abi.encodeFunctionData('mint', [mint]))
       for (const { address: from, topics, data } of logs) {
         const parsed = from.toLowerCase() === address.toLowerCase() ? abi.parseLog({ topics: [...topics], data }) : null

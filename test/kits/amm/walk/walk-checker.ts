@@ -49,12 +49,12 @@ export function walkChecker(fixture: WalkFixture, pick: <T>(from: readonly T[]) 
     for (let hops = 1; hops < pools.length; hops += 1) {
       const ways = routesBetween(fixture.pools, tokenIn, tokens[hops] ?? '', fixture.between, versionsAllowed(exact, choice))
       const short = ways.filter((way) => way.pools.length <= 3 - (pools.length - hops))
-      let mostRaw = 0n
+      let maxRaw = 0n
       for (const way of short) {
         const raw = (await ask(way, exact, amountRaw, block)) ?? 0n
-        if (raw > mostRaw) mostRaw = raw
+        if (raw > maxRaw) maxRaw = raw
       }
-      if ((await ask({ tokens: tokens.slice(hops), pools: pools.slice(hops) }, exact, mostRaw, block)) === undefined) return true
+      if ((await ask({ tokens: tokens.slice(hops), pools: pools.slice(hops) }, exact, maxRaw, block)) === undefined) return true
     }
     return false
   }

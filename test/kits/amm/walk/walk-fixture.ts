@@ -17,7 +17,7 @@ const plenty = 2n ** 160n
 // Nodes compute the cost of a transaction with 128 bits.
 const plentyWei = 2n ** 127n
 // Enough to cross several pools from end to end.
-export const mostGas = 500_000_000n
+export const maxGas = 500_000_000n
 const { WETH, USDC, DAI } = tokens
 const tokenAbi = new Interface(['function mint(address, uint256)', 'function approve(address, uint256)', 'function deposit() payable'])
 
@@ -41,11 +41,11 @@ export async function openWalkFixture() {
   const gappy = await own('GAP', 18)
   await rpc('evm_setIntervalMining', 0)
   await rpc('evm_setAutomine', false)
-  await rpc('evm_setBlockGasLimit', toQuantity(mostGas))
+  await rpc('evm_setBlockGasLimit', toQuantity(maxGas))
   await rpc('anvil_setBalance', trader, toQuantity(plentyWei))
 
   const send = async (to: string, data: string, value = 0n): Promise<EvmReceipt> => {
-    const call = { from: trader, to, data, value: toQuantity(value), gas: toQuantity(mostGas) }
+    const call = { from: trader, to, data, value: toQuantity(value), gas: toQuantity(maxGas) }
     const hash = String(await rpc('eth_sendTransaction', call))
     await rpc('evm_mine')
     const receipt = (await fixture.chain.find(hash, at()))?.receipt

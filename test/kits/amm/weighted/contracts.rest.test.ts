@@ -71,8 +71,8 @@ function swaps(tokens: number, seed: number): readonly Asked[] {
     const exact = count % 2 === 0 ? 'in' : 'out'
     const limited = exact === 'in' ? balanceInRaw : balanceOutRaw
     // Most of them below the limit of 30 %, of all magnitudes; some near it.
-    const mostRaw = (limited * mostRatio[0]) / mostRatio[1]
-    const amountRaw = below(8) === 0 ? mostRaw - 2n + BigInt(below(5)) : 1n + (mostRaw * bits(64)) / 2n ** 64n
+    const maxRaw = (limited * mostRatio[0]) / mostRatio[1]
+    const amountRaw = below(8) === 0 ? maxRaw - 2n + BigInt(below(5)) : 1n + (maxRaw * bits(64)) / 2n ** 64n
     return {
       exact,
       amountRaw: amountRaw > 0n ? amountRaw : 1n,
@@ -94,8 +94,8 @@ function edges(tokens: number): readonly Asked[] {
       balances.flatMap((balanceOutRaw) =>
         (['in', 'out'] as const).flatMap((exact) => {
           const limited = exact === 'in' ? balanceInRaw : balanceOutRaw
-          const mostRaw = (limited * 3n) / 10n
-          const amounts = [1n, 2n, limited / 1_000_000n, limited / 11n, limited / 9n, limited / 5n, mostRaw, mostRaw + 1n, limited]
+          const maxRaw = (limited * 3n) / 10n
+          const amounts = [1n, 2n, limited / 1_000_000n, limited / 11n, limited / 9n, limited / 5n, maxRaw, maxRaw + 1n, limited]
           return [...new Set(amounts)]
             .filter((amountRaw) => amountRaw > 0n)
             .map((amountRaw) => ({ exact, amountRaw, into, outOf, balanceInRaw, balanceOutRaw }))

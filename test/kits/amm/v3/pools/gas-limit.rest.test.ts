@@ -11,7 +11,7 @@ const routerAbi = new Interface([
   'function exactInputSingle((address tokenIn, address tokenOut, uint24 fee, address recipient, uint256 amountIn, uint256 amountOutMinimum, uint160 sqrtPriceLimitX96)) payable returns (uint256)',
   'function exactOutputSingle((address tokenIn, address tokenOut, uint24 fee, address recipient, uint256 amountOut, uint256 amountInMaximum, uint160 sqrtPriceLimitX96)) payable returns (uint256)',
 ])
-const [e18, fee, mostGas] = [10n ** 18n, 3000, 200_000_000n]
+const [e18, fee, maxGas] = [10n ** 18n, 3000, 200_000_000n]
 
 describe('a gas limit from the table, for ticks that were never crossed', function () {
   this.timeout(120_000)
@@ -47,7 +47,7 @@ describe('a gas limit from the table, for ticks that were never crossed', functi
     const table = createGasLimitCache()
     const small = await stepOf(e18 / 1000n, exact)
     const estimate = BigInt(String(await exchange.rpc('eth_estimateGas', { from: wallet, to: small.to, data: small.data })))
-    table.learn(small, wallet, (estimate * 5n) / 4n, mostGas)
+    table.learn(small, wallet, (estimate * 5n) / 4n, maxGas)
     const snapshot = await exchange.rpc('evm_snapshot')
     const gas = toQuantity(table.limitOf(step, wallet) ?? 0n)
     const hash = await exchange.rpc('eth_sendTransaction', { from: wallet, to: step.to, data: step.data, gas })

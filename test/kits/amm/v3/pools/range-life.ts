@@ -22,7 +22,7 @@ const poolAbi = new Interface(v3Events)
 const tokenAbi = new Interface(['function mint(address to, uint256 amount)'])
 const increased = abi.getEvent('IncreaseLiquidity')?.topicHash ?? ''
 const plenty = 2n ** 200n
-const mostGas = 20_000_000
+const maxGas = 20_000_000
 
 /** A pool of the exchange, by its fee. */
 export interface LivelyPool {
@@ -42,7 +42,7 @@ export async function rangeLife(
   const happened: Record<string, number> = {}
 
   const send = async (to: string | undefined, data: string): Promise<string> =>
-    String(await rpc('eth_sendTransaction', { from: wallet, to, data, gas: toQuantity(mostGas) }))
+    String(await rpc('eth_sendTransaction', { from: wallet, to, data, gas: toQuantity(maxGas) }))
   const deployed = await send(undefined, borrower.bytecode)
   for (const token of tokens) await send(token, tokenAbi.encodeFunctionData('mint', [wallet, plenty]))
   await rpc('evm_mine')

@@ -24,7 +24,7 @@ const factoryAbi = new Interface([
 const tokenAbi = new Interface(['function mint(address, uint256)', 'function approve(address, uint256)'])
 const enough = 2n ** 200n
 // Enough to cross any pool from end to end.
-const mostGas = 200_000_000n
+const maxGas = 200_000_000n
 
 export interface Asked {
   readonly zeroForOne: boolean
@@ -45,7 +45,7 @@ export type V3Exchange = Awaited<ReturnType<typeof openV3Exchange>>
  * Uniswap v3 itself with two tokens, on a chain that mines one block for each transaction and no other.
  * @param gasLimit of a block, and of a call that says none
  */
-export async function openV3Exchange({ gasLimit = mostGas } = {}) {
+export async function openV3Exchange({ gasLimit = maxGas } = {}) {
   const { chain, rpc, stop, asked } = await startStillChain({ flags: ['--gas-limit', String(gasLimit)] })
   await chain.start?.(new AbortController().signal)
   let nonce = 0
@@ -85,7 +85,7 @@ export async function openV3Exchange({ gasLimit = mostGas } = {}) {
   }
 
   const call = async (to: string, abi: Interface, name: string, args: readonly unknown[]) => {
-    const answer = await rpc('eth_call', { from: wallet, to, data: abi.encodeFunctionData(name, args), gas: toQuantity(mostGas) }, 'latest')
+    const answer = await rpc('eth_call', { from: wallet, to, data: abi.encodeFunctionData(name, args), gas: toQuantity(maxGas) }, 'latest')
     return abi.decodeFunctionResult(name, String(answer))
   }
   const direction = (zeroForOne: boolean) => (zeroForOne ? [token0, token1] : [token1, token0])
@@ -105,8 +105,8 @@ export async function openV3Exchange({ gasLimit = mostGas } = {}) {
     open: (fee: number, tick: number) =>
       send(manager, managerAbi.encodeFunctionData('createAndInitializePoolIfNecessary', [token0, token1, fee, getSqrtRatioAtTick(tick)])),
     /** At most this much of both tokens. */
-    async provide(fee: number, tickLower: number, tickUpper: number, mostRaw: bigint): Promise<{ tokenId: bigint; liquidity: bigint }> {
-      const mint = [[token0, token1, fee, tickLower, tickUpper, mostRaw, mostRaw, 0n, 0n, wallet, MaxUint256]]
+    async provide(fee: number, tickLower: number, tickUpper: number, maxRaw: bigint): Promise<{ tokenId: bigint; liquidity: bigint }> {
+      const mint = [[token0, token1, fee, tickLower, tickUpper, maxRaw, maxRaw, 0n, 0n, wallet, MaxUint256]]
       const [tokenId, liquidity] = await call(manager, managerAbi, 'mint', mint)
       await send(manager, managerAbi.encodeFunctionData('mint', mint))
       return { tokenId, liquidity }

@@ -20,7 +20,7 @@ export type ContainmentSettings = {
   readonly data: Settings['data']
 }
 
-export interface Way {
+export interface IsolationBackend {
   readonly kind: 'namespaces' | 'plugin-host service' | 'none'
   /** For people: what contains plugins. */
   readonly what: string
@@ -36,10 +36,10 @@ export interface Prepared {
 }
 
 /** What contains plugins here. @throws PluginFault with what the operator can do */
-export async function findWay({ plugins: { hostSocket }, data }: ContainmentSettings): Promise<Way> {
-  if (hostSocket !== undefined) return serviceWay(hostSocket, await reached(hostSocket, () => askService(hostSocket)), data.dir)
+export async function findBackend({ plugins: { hostSocket }, data }: ContainmentSettings): Promise<IsolationBackend> {
+  if (hostSocket !== undefined) return serviceBackend(hostSocket, await reached(hostSocket, () => askService(hostSocket)), data.dir)
   try {
-    return namespacesWay(await findContainment(), data.dir)
+    return namespaceBackend(await findContainment(), data.dir)
   } catch (thrown) {
     throw new PluginFault(
       'find',
@@ -58,9 +58,9 @@ export const weaklyContained =
   'it gets no environment variable and ends alone, but can do what this user can: read the keystore and other files, change them, and reach the network'
 
 /** The same, or no containment where the operator accepts that. @throws PluginFault */
-export async function findAcceptedWay(settings: ContainmentSettings): Promise<Way> {
+export async function findAcceptedBackend(settings: ContainmentSettings): Promise<IsolationBackend> {
   try {
-    return await findWay(settings)
+    return await findBackend(settings)
   } catch (thrown) {
     if (acceptsNone(settings)) return uncontained
     throw thrown
@@ -70,7 +70,7 @@ export async function findAcceptedWay(settings: ContainmentSettings): Promise<Wa
 /** Undefined where plugins are contained here. */
 export async function whyNotContained(settings: ContainmentSettings): Promise<PluginFault | undefined> {
   try {
-    await findWay(settings)
+    await findBackend(settings)
     return undefined
   } catch (thrown) {
     if (thrown instanceof PluginFault) return thrown
@@ -83,7 +83,7 @@ const devnetPackages = ['sluice-devnet', 'ethers']
 const [codeInside, pluginsInside] = ['/sluice/dist', '/plugins']
 const argsOf = (script: Script, code: string) => [...scripts[script].flags, path.join(code, scripts[script].file)]
 
-function namespacesWay(containment: Containment, dataDir: string): Way {
+function namespaceBackend(containment: Containment, dataDir: string): IsolationBackend {
   return {
     kind: 'namespaces',
     what: 'namespaces of this system',
@@ -106,13 +106,13 @@ function namespacesWay(containment: Containment, dataDir: string): Way {
   }
 }
 
-export const uncontained: Way = {
+export const uncontained: IsolationBackend = {
   kind: 'none',
   what: 'nothing (plugins.weakContainment)',
   prepare: async (script) => ({ inside: (file) => file, start: async () => startUncontained({ args: argsOf(script, bundledCode) }) }),
 }
 
-function serviceWay(address: string, { folder, code }: ServiceFolders, dataDir: string): Way {
+function serviceBackend(address: string, { folder, code }: ServiceFolders, dataDir: string): IsolationBackend {
   return {
     kind: 'plugin-host service',
     what: `the plugin-host service at ${address}`,
