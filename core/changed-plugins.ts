@@ -189,15 +189,15 @@ export function createReconciler({
     // What may come by itself: files that are still being put there, or time. Who drops folders in corrects them there.
     const mayCome = refusal.temporary === true || refusal.step === 'find' || refusal.step === 'consent' || state.is === 'dropped in'
     if (!mayCome) waiting.delete(name)
-    if (running) notInForce(name, `${refusal.step}: ${refusal.reason}. ${refusal.cure}${howLong(running, record)}`)
+    if (running) notInForce(name, `${refusal.step}: ${refusal.reason}. ${refusal.remedy}${howLong(running, record)}`)
     else refuse(refusal)
   }
 
   function refuse(refusal: Refusal): void {
-    const { name, folder, step, reason, cure } = refusal
+    const { name, folder, step, reason, remedy } = refusal
     const before = plugins.refused.find((each) => each.folder === folder)
     if (before?.reason === reason) return
-    log.error({ plugin: name, folder, step, cure }, `plugin refused: ${reason}`)
+    log.error({ plugin: name, folder, step, remedy }, `plugin refused: ${reason}`)
     plugins.add({ loaded: [], refused: [refusal] })
   }
 
@@ -375,7 +375,7 @@ async function droppedIn(name: string, settings: Settings): Promise<FoundPlugin>
   const { found, refused } = findPlugins(settings.plugins.folders, settings.plugins.disabled)
   const plugin = found.find((each) => each.name === name)
   const refusal = refused.find((each) => each.name === name)
-  if (!plugin) throw new PluginFault('find', refusal?.reason ?? 'Its folder is gone', refusal?.cure ?? 'Put it there again.')
+  if (!plugin) throw new PluginFault('find', refusal?.reason ?? 'Its folder is gone', refusal?.remedy ?? 'Put it there again.')
   const copy = await triedCopy(plugin, settings.data.dir)
   if (isDeclared(copy) && readYaml(copy.entry, name, [])?.value['kind'] === 'chain')
     throw new PluginFault('consent', whyRestart({ kind: 'chain' }), restart)

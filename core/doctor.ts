@@ -25,7 +25,7 @@ import { listClients } from './tls/certificates.ts'
 import { readServerCertificates } from './tls/server-certificates.ts'
 import { keystoreHasKeys, listWallets } from './wallet/keystore.ts'
 import { invalidRecords } from './wallet/own-policy.ts'
-import { nodesCure } from './registry.ts'
+import { nodesRemedy } from './registry.ts'
 import { passphraseFromFile } from './wallet/prompt.ts'
 
 /**
@@ -58,18 +58,18 @@ export async function examine(settings: Settings, { all = false }: { all?: boole
       consentFinding(name, plugin),
       ...unserved
         .filter(({ chain, network }) => !isLeftOut(chain, network))
-        .map(({ chain, network, reason, cure }): Finding => ({
+        .map(({ chain, network, reason, remedy }): Finding => ({
           part: 'plugins',
           state: isRequired(chain, network) ? 'bad' : 'warn',
           what: `${name} does not serve ${chain}/${network}: ${reason}.`,
-          cure,
+          remedy,
         })),
     ]),
-    ...refused.map(({ name, step, reason, cure }): Finding => ({
+    ...refused.map(({ name, step, reason, remedy }): Finding => ({
       part: 'plugins',
       state: 'bad',
       what: `${name} is refused (${step}): ${reason}`,
-      cure,
+      remedy,
     })),
     ...(await examineSeals(settings)),
     ...(await examineContainment(loaded, settings)),
@@ -89,7 +89,7 @@ function consentFinding(name: string, { tier, allowedBy, sha256 = '' }: Pick<Loa
       part: 'plugins',
       state: 'warn',
       what: `${name} loads. Nobody has allowed it: this server only tries.`,
-      cure: `With a key or a real network it is refused until you say \`${command} plugin allow ${name}\`.`,
+      remedy: `With a key or a real network it is refused until you say \`${command} plugin allow ${name}\`.`,
     }
   const how = allowedBy === 'release' ? '' : ` It is ${tier === 'trusted' ? 'trusted' : 'allowed'} with SHA-256 ${sha256}.`
   return { part: 'plugins', state: 'good', what: `${name} loads.${how}` }
@@ -100,11 +100,11 @@ async function examineSeals({ confDir, data, wallet }: Settings): Promise<Findin
   try {
     const passphrase = passphraseFromFile({ SLUICE_WALLET_PASSPHRASE_FILE: wallet.passphraseFile })
     const unheld = await invalidRecords(confDir, data.dir, passphrase)
-    return unheld.map(({ name, problem, cure }): Finding => ({
+    return unheld.map(({ name, problem, remedy }): Finding => ({
       part: 'plugins',
       state: 'bad',
       what: `The signer does not sign for ${name}: ${problem}.`,
-      cure,
+      remedy,
     }))
   } catch {
     // Of a lock that cannot be read the plugins' refusals tell; of the passphrase's file, the keystore.
@@ -123,8 +123,8 @@ export async function examineContainment(
     const { what } = await findBackend(settings)
     return [{ part: 'plugins', state: 'good', what: `Contained by ${what}: ${contained.join(', ')}.` }]
   } catch (thrown) {
-    const { message, cure } = faultOf(thrown, 'find', 'See the reason.')
-    if (!acceptsNone(settings)) return [{ part: 'plugins', state: 'bad', what: `${contained.join(', ')}: ${message}.`, cure }]
+    const { message, remedy } = faultOf(thrown, 'find', 'See the reason.')
+    if (!acceptsNone(settings)) return [{ part: 'plugins', state: 'bad', what: `${contained.join(', ')}: ${message}.`, remedy }]
     return [
       {
         part: 'plugins',
@@ -141,8 +141,8 @@ function configuration(settings: Settings, plugins: LoadResult): Finding[] {
   return all.map((what) => ({ part: 'configuration', state: 'warn', what }))
 }
 
-/** The result of one check. A `warn` can wait, a `bad` cannot; `cure` is absent where `what` says what to do. */
-export type Finding = { part: string; state: 'good'; what: string } | { part: string; state: 'warn' | 'bad'; what: string; cure?: string }
+/** The result of one check. A `warn` can wait, a `bad` cannot; `remedy` is absent where `what` says what to do. */
+export type Finding = { part: string; state: 'good'; what: string } | { part: string; state: 'warn' | 'bad'; what: string; remedy?: string }
 
 const dayMs = 86_400_000
 const soonDays = 30
@@ -155,7 +155,7 @@ export async function examineCertificates({ ssl: { certsDir } }: Settings): Prom
         part: 'certificates',
         state: 'warn',
         what: `There are none in ${certsDir} yet.`,
-        cure: `The first start makes them; \`${command} certs init\` does so now.`,
+        remedy: `The first start makes them; \`${command} certs init\` does so now.`,
       },
     ]
   }
@@ -178,17 +178,17 @@ export async function examineCertificates({ ssl: { certsDir } }: Settings): Prom
       ),
     ]
   } catch (error) {
-    // Its message has the cure.
+    // Its message has the remedy.
     if (error instanceof CertificateError) return [{ part: 'certificates', state: 'bad', what: error.message }]
     throw error
   }
 }
 
-function expiry(what: string, validTo: Date, cure: string): Finding {
+function expiry(what: string, validTo: Date, remedy: string): Finding {
   const days = Math.floor((validTo.getTime() - Date.now()) / dayMs)
   const date = validTo.toISOString().slice(0, 10)
-  if (days < 0) return { part: 'certificates', state: 'bad', what: `${what} expired on ${date}.`, cure }
-  if (days < soonDays) return { part: 'certificates', state: 'warn', what: `${what} expires in ${days} days, on ${date}.`, cure }
+  if (days < 0) return { part: 'certificates', state: 'bad', what: `${what} expired on ${date}.`, remedy }
+  if (days < soonDays) return { part: 'certificates', state: 'warn', what: `${what} expires in ${days} days, on ${date}.`, remedy }
   return { part: 'certificates', state: 'good', what: `${what} is valid until ${date}.` }
 }
 
@@ -210,7 +210,7 @@ export async function examineDisk({ data: { dir } }: Settings): Promise<Finding[
           part: 'disk',
           state: 'warn',
           what: `Only ${shown}.`,
-          cure: 'Make room, or move data.dir (conf/server.yml) to a larger disk.',
+          remedy: 'Make room, or move data.dir (conf/server.yml) to a larger disk.',
         },
       ]
     return [{ part: 'disk', state: 'good', what: `${shown}.` }]
@@ -220,7 +220,7 @@ export async function examineDisk({ data: { dir } }: Settings): Promise<Finding[
         part: 'disk',
         state: 'bad',
         what: `${dir} cannot be written: ${error instanceof Error ? error.message : String(error)}.`,
-        cure: 'Make it belong to the user that Sluice runs as, or correct data.dir in conf/server.yml.',
+        remedy: 'Make it belong to the user that Sluice runs as, or correct data.dir in conf/server.yml.',
       },
     ]
   }
@@ -250,7 +250,7 @@ function examineEmbedded(dataDir: string): Finding {
       part: 'store',
       state: 'bad',
       what: `${file} cannot be used: ${reason}.`,
-      cure: 'docs/failures.md says what to do without it.',
+      remedy: 'docs/failures.md says what to do without it.',
     }
   }
 }
@@ -264,7 +264,7 @@ function examineFile(file: string): Finding {
         part: 'store',
         state: 'bad',
         what: `${file} is damaged: ${JSON.stringify(result)}.`,
-        cure: 'docs/failures.md says what to do without it.',
+        remedy: 'docs/failures.md says what to do without it.',
       }
     connection.prepare('begin immediate').run([])
     connection.prepare('rollback').run([])
@@ -306,7 +306,7 @@ export async function examinePostgres(url: string): Promise<Finding[]> {
     const reason = postgresFaults.of(error)?.reason
     // The driver's message may hold parts of the URL.
     const what = `PostgreSQL cannot be used: ${reason ?? 'store.url is not understood'}.`
-    return [{ part: 'store', state: 'bad', what, cure: 'Start the database, or correct store.url; see docs/operations.md.' }]
+    return [{ part: 'store', state: 'bad', what, remedy: 'Start the database, or correct store.url; see docs/operations.md.' }]
   } finally {
     await db.destroy()
   }
@@ -315,7 +315,7 @@ export async function examinePostgres(url: string): Promise<Finding[]> {
 function findingsOf({ version, isStandby, mayCreate, fsync, fullPageWrites, synchronousCommit, skewSeconds }: Facts): Finding[] {
   const major = Math.floor(version / 10_000)
   const findings: Finding[] = []
-  const found = (state: 'warn' | 'bad', what: string, cure: string) => void findings.push({ part: 'store', state, what, cure })
+  const found = (state: 'warn' | 'bad', what: string, remedy: string) => void findings.push({ part: 'store', state, what, remedy })
   if (major < oldestMajor) found('bad', `PostgreSQL ${major} is too old.`, `Use ${oldestMajor} or newer.`)
   if (isStandby) found('bad', 'It is a standby, which is read-only.', 'Name the primary in store.url.')
   else if (!mayCreate)
@@ -352,7 +352,7 @@ export function examineKeystore({ data, wallet }: Settings): Finding[] {
       part: 'keystore',
       state: 'warn',
       what: 'The passphrase is asked for at each start: no file holds it.',
-      cure: 'For unattended starts write it into a file (mode 600) and name that in SLUICE_WALLET_PASSPHRASE_FILE.',
+      remedy: 'For unattended starts write it into a file (mode 600) and name that in SLUICE_WALLET_PASSPHRASE_FILE.',
     })
   }
   return findings
@@ -366,7 +366,7 @@ export function examineClients(settings: Settings): Finding[] {
   const { clients, closed, data, devnet } = closeWrongAddresses(settings)
   const held = [...listWallets(data.dir).map(({ address }) => address), ...(devnet.enabled ? tradingWallets : [])]
   const known = new Set(held.map((address) => address.toLowerCase()))
-  const wrong = closed.map((each): Finding => ({ part: 'rights', state: 'bad', what: describeClosed(each), cure: each.cure }))
+  const wrong = closed.map((each): Finding => ({ part: 'rights', state: 'bad', what: describeClosed(each), remedy: each.remedy }))
   const unheld = clients.flatMap(({ name, wallets }) =>
     (wallets === 'all' ? [] : wallets)
       .filter((address) => !known.has(address.toLowerCase()))
@@ -374,7 +374,7 @@ export function examineClients(settings: Settings): Finding[] {
         part: 'clients',
         state: 'warn',
         what: `${name} may use ${address}, but the server holds no such wallet.`,
-        cure: `Correct it in conf/clients.yml, or add the wallet with \`${command} wallet add\`.`,
+        remedy: `Correct it in conf/clients.yml, or add the wallet with \`${command} wallet add\`.`,
       })),
   )
   return [...wrong, ...unheld]
@@ -415,7 +415,7 @@ export async function examineNetworks(
               part: 'nodes',
               state: required(chain, network) ? 'bad' : 'warn',
               what: `${name}: ${reason}`,
-              cure: nodesCure({ chain, network, url: implementation.rpcUrl() }),
+              remedy: nodesRemedy({ chain, network, url: implementation.rpcUrl() }),
             },
           ]
         }
@@ -448,7 +448,7 @@ async function limitsOf(
     )
     if (told.length === 0) return []
     const what = `${name}: ${url} takes ${told.join(' and ')} at most. Sluice asks in such parts, which takes longer.`
-    return [{ part: 'nodes', state: 'warn', what, cure: 'Use a larger plan of its provider, or another node, where that is too slow.' }]
+    return [{ part: 'nodes', state: 'warn', what, remedy: 'Use a larger plan of its provider, or another node, where that is too slow.' }]
   })
 }
 
@@ -467,9 +467,9 @@ const isEvmReader = (reader: unknown): reader is LogReader =>
 function clock(name: string, skew: number): Finding[] {
   if (skew > mostSkewSecondsOfNetworks) {
     const what = `This machine's clock is ${Math.round(skew)} s behind ${name}.`
-    return [{ part: 'clock', state: 'bad', what, cure: 'Set the clock: turn on time synchronisation (NTP).' }]
+    return [{ part: 'clock', state: 'bad', what, remedy: 'Set the clock: turn on time synchronisation (NTP).' }]
   }
   if (skew > -maxAgeSeconds) return []
   const what = `The newest block of ${name} is ${Math.round(-skew)} s old: the node is behind, or this machine's clock is ahead.`
-  return [{ part: 'clock', state: 'warn', what, cure: 'Turn on time synchronisation (NTP); where the clock is right, ask another node.' }]
+  return [{ part: 'clock', state: 'warn', what, remedy: 'Turn on time synchronisation (NTP); where the clock is right, ask another node.' }]
 }

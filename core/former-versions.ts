@@ -104,13 +104,13 @@ export function createFormerVersions({ settings, plugins, more, journal, allowed
     const missing = [...open.values()].filter((each) => !isHere(each))
     if (settings.store.url !== undefined && missing.length > 0)
       log.warn(
-        { versions: missing, cure: 'Where no server has them, restore data/plugins of the one that had.' },
+        { versions: missing, remedy: 'Where no server has them, restore data/plugins of the one that had.' },
         'versions of plugins that planned open transactions are not on this server: a server of the same store that has them reads what these bring',
       )
     else
       for (const { connector, plugin } of missing)
         log.error(
-          { plugin: connector, version: plugin, cure: 'Restore data/plugins from a copy.' },
+          { plugin: connector, version: plugin, remedy: 'Restore data/plugins from a copy.' },
           'earlier version of a plugin is not there for its open transactions: there is no copy of its files',
         )
     for (const copy of copies) {
@@ -133,8 +133,8 @@ export function createFormerVersions({ settings, plugins, more, journal, allowed
 
   /** For requests it is not there: it reads what its transactions bring, in a host and without the web, whatever it was allowed before. */
   async function start({ name, sha256, folder }: KeptCopy): Promise<void> {
-    const failed = (reason: string, cure: string) =>
-      log.error({ plugin: name, sha256, cure }, `earlier version of a plugin is not there for its open transactions: ${reason}`)
+    const failed = (reason: string, remedy: string) =>
+      log.error({ plugin: name, sha256, remedy }, `earlier version of a plugin is not there for its open transactions: ${reason}`)
     try {
       if (!isKept(folder, sha256)) return failed('the kept copy of its files was changed', 'Restore it from a copy.')
       const found: FoundPlugin = { ...inspectPlugin(folder), sha256, allowedBy: 'operator', hosts: [] }
@@ -146,7 +146,7 @@ export function createFormerVersions({ settings, plugins, more, journal, allowed
         )
       const { loaded, refused } = await more([found])
       const [now] = loaded
-      if (now?.kind !== 'connector') return failed(refused[0]?.reason ?? 'it is no connector', refused[0]?.cure ?? '')
+      if (now?.kind !== 'connector') return failed(refused[0]?.reason ?? 'it is no connector', refused[0]?.remedy ?? '')
       signal.throwIfAborted()
       plugins.addFormer(now)
       former.push({ plugin: now, since: performance.now() })

@@ -66,12 +66,12 @@ function refuseHeld(dataDir: string, url: string | undefined): void {
 async function refuseReadOnly(folder: string): Promise<void> {
   let there = folder
   while (!existsSync(there)) there = path.dirname(there)
-  const cure = 'Start in a folder of your own, or name one with --home <folder> (environment: SLUICE_HOME).'
-  if (!(await stat(there)).isDirectory()) throw new StartError(`${there} is not a folder, and ${folder} belongs there. ${cure}`)
+  const remedy = 'Start in a folder of your own, or name one with --home <folder> (environment: SLUICE_HOME).'
+  if (!(await stat(there)).isDirectory()) throw new StartError(`${there} is not a folder, and ${folder} belongs there. ${remedy}`)
   try {
     await access(there, constants.W_OK | constants.X_OK)
   } catch {
-    throw new StartError(`This user may not write to ${there}${there === folder ? '' : `, where ${folder} is to be made`}. ${cure}`)
+    throw new StartError(`This user may not write to ${there}${there === folder ? '' : `, where ${folder} is to be made`}. ${remedy}`)
   }
 }
 

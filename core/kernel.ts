@@ -148,7 +148,8 @@ export async function startKernel(asRead: Settings, { print, devnet: running, sa
     /** Until they run: for what goes wrong while they are loaded. */
     let pluginsNow: Pick<RunningPlugins, 'loaded' | 'refused'> = { loaded: [], refused: [] }
     const logRefused = (some: readonly Refusal[]) => {
-      for (const { name, step, reason, cure, folder } of some) log.error({ plugin: name, folder, step, cure }, `plugin refused: ${reason}`)
+      for (const { name, step, reason, remedy, folder } of some)
+        log.error({ plugin: name, folder, step, remedy }, `plugin refused: ${reason}`)
     }
     const parts = { log, plugins: () => pluginsNow.loaded }
     const allowExit = blockProcessExit(parts.plugins)
@@ -202,7 +203,7 @@ export async function startKernel(asRead: Settings, { print, devnet: running, sa
     logRefused(plugins.refused)
     const required = requiredHere(settings, allowed.found, devnet !== undefined)
     const warnings = [
-      ...settings.closed.map((each) => `${describeClosed(each)} ${each.cure}`),
+      ...settings.closed.map((each) => `${describeClosed(each)} ${each.remedy}`),
       ...settings.warnings,
       ...pluginWarnings(settings, plugins),
       ...notAllowed,

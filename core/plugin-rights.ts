@@ -68,7 +68,7 @@ async function rightsOf(
         part: 'plugins',
         state: 'warn',
         what: `${right.spender}${of} may take ${amountOf(right, tokens)} from ${address} on ${chain}/${network}. A contract that ${names} calls could use that.`,
-        cure: `Where the wallet does not need it, take it back: ${revoking(right, { chain, network, address, venues })}`,
+        remedy: `Where the wallet does not need it, take it back: ${revoking(right, { chain, network, address, venues })}`,
       }
     })
   } catch {
@@ -77,7 +77,7 @@ async function rightsOf(
         part: 'plugins',
         state: 'warn',
         what: `What ${address} has approved on ${chain}/${network} could not be read. A contract that ${names} calls could use that.`,
-        cure: 'Look again when the nodes of the network answer.',
+        remedy: 'Look again when the nodes of the network answer.',
       },
     ]
   }

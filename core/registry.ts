@@ -155,7 +155,7 @@ function loadedEntry(
   }
 }
 
-function refusedEntry({ name, kind, folder, version, trading_type, available_networks, step, reason, cure }: Refusal): PluginEntry {
+function refusedEntry({ name, kind, folder, version, trading_type, available_networks, step, reason, remedy }: Refusal): PluginEntry {
   return {
     name,
     folder,
@@ -164,7 +164,7 @@ function refusedEntry({ name, kind, folder, version, trading_type, available_net
     trading_type: trading_type ?? [],
     available_networks: available_networks ?? [],
     state: 'refused',
-    reason: maskUrls(`${step}: ${reason}${/[.!?]$/.test(reason) ? '' : '.'} ${cure}`),
+    reason: maskUrls(`${step}: ${reason}${/[.!?]$/.test(reason) ? '' : '.'} ${remedy}`),
   }
 }
 
@@ -218,7 +218,7 @@ export interface FailingPart {
   part: string
   reason: string
   /** For the operator; absent where the reason has it. */
-  cure?: string
+  remedy?: string
 }
 
 interface ReadinessParts {
@@ -237,14 +237,14 @@ export async function failingParts({ signer, store, registry, required }: Readin
     ...registry.networks.map(async ({ required: isRequired, chain, network, impl, notReady }) => {
       if (!isRequired) return undefined
       const part = `${chain}/${network}`
-      const cure = nodesCure({ chain, network, url: impl.rpcUrl() })
+      const remedy = nodesRemedy({ chain, network, url: impl.rpcUrl() })
       const starting = notReady()
-      if (starting !== undefined) return { part, reason: starting, cure }
+      if (starting !== undefined) return { part, reason: starting, remedy }
       try {
         await impl.head({ signal: AbortSignal.timeout(deadlineMs) })
         return undefined
       } catch (error) {
-        return { part, reason: error instanceof SluiceError ? error.message : 'its nodes do not answer', cure }
+        return { part, reason: error instanceof SluiceError ? error.message : 'its nodes do not answer', remedy }
       }
     }),
   ])
@@ -262,18 +262,18 @@ const isSame = (one: { chain: string; network: string }, other: { chain: string;
 
 function whyMissing(chain: string, network: string, { plugins }: Pick<Registry, 'plugins'>): Omit<FailingPart, 'part'> {
   const plugin = plugins.find(({ name, kind }) => [chain, `${chain}-chain`].includes(name) && kind !== 'connector')
-  const cure = `Correct or remove what conf/chains/${chain}.yml says of it.`
-  if (plugin === undefined) return { reason: `there is no plugin for ${chain}`, cure: `Add the plugin. ${cure}` }
+  const remedy = `Correct or remove what conf/chains/${chain}.yml says of it.`
+  if (plugin === undefined) return { reason: `there is no plugin for ${chain}`, remedy: `Add the plugin. ${remedy}` }
   if (plugin.state === 'pending') return { reason: 'its plugin is being started' }
   const wrong = plugin.unserved?.find((each) => each.chain === chain && each.network === network && each.isWrong)
-  if (wrong) return { reason: maskUrls(`its settings are wrong: ${wrong.reason}`), cure: wrong.cure }
-  if (plugin.state === 'loaded') return { reason: `the plugin ${chain} does not serve it`, cure }
-  // It has its cure.
+  if (wrong) return { reason: maskUrls(`its settings are wrong: ${wrong.reason}`), remedy: wrong.remedy }
+  if (plugin.state === 'loaded') return { reason: `the plugin ${chain} does not serve it`, remedy }
+  // It has its remedy.
   return { reason: `its plugin was refused: ${plugin.reason ?? 'the log has the reason'}` }
 }
 
 /** What to do about a network whose nodes do not answer. */
-export function nodesCure({ chain, network, url }: { chain: string; network: string; url: string }): string {
+export function nodesRemedy({ chain, network, url }: { chain: string; network: string; url: string }): string {
   if (chain === devnetNetwork.chain && network === devnetNetwork.network)
     return 'The devnet runs on this machine: wait where the machine is busy. Where its node has ended, the log says so: restart the server.'
   const file = `conf/chains/${chain}.yml`

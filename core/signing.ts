@@ -23,7 +23,7 @@ export function closeWrongAddresses(settings: Settings): Settings {
       file: path.join(path.basename(settings.confDir), file),
       path: where,
       problem: 'is not an address of an EVM chain that may be used',
-      cure: 'Copy it again, complete and with the right checksum, or write it in lower case.',
+      remedy: 'Copy it again, complete and with the right checksum, or write it in lower case.',
       closed: what,
     })
   const allowedSpenders = settings.wallet.allowedSpenders.filter((text, index) => {

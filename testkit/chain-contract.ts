@@ -52,7 +52,7 @@ export function chainCards({ folder, network, conf, owner = tradingWallets[0] }:
       if (plugin?.kind !== 'chain')
         throw new Error(
           refusal
-            ? `${name} was refused (${refusal.step}): ${refusal.reason}. ${refusal.cure}`
+            ? `${name} was refused (${refusal.step}): ${refusal.reason}. ${refusal.remedy}`
             : `${name} was not found, or is not a chain`,
         )
       venues = plugin.venues

@@ -194,7 +194,7 @@ export function loadedPlugin({ kernel }: TestServer, name: string): LoadedPlugin
   const loaded = kernel.plugins.loaded.find((each) => each.kind === 'connector' && each.name === name)
   if (loaded) return loaded
   const refusal = kernel.plugins.refused.find((each) => each.name === name)
-  throw new Error(refusal ? `${name} was refused (${refusal.step}): ${refusal.reason}. ${refusal.cure}` : `${name} was not found`)
+  throw new Error(refusal ? `${name} was refused (${refusal.step}): ${refusal.reason}. ${refusal.remedy}` : `${name} was not found`)
 }
 
 type Section = Record<string, unknown>

@@ -6,7 +6,7 @@ import type { DevNews, DevRequest } from '../core/cli/plugin-dev.ts'
 import { withTimeout } from '../core/async.ts'
 import { devnetTokenSymbols } from '../core/contracts/devnet.ts'
 import { command } from '../core/layout.ts'
-import { whyNotContained } from '../core/loader/host/way.ts'
+import { whyNotContained } from '../core/loader/host/backend.ts'
 import { authorsStack, placeInStack } from '../core/loader/source-places.ts'
 import type { LoadedPlugin } from '../core/loader/loaded-plugin.ts'
 import type { Refusal } from '../core/loader/refusal.ts'
@@ -74,8 +74,8 @@ async function work(server: TestServer, { reload }: { reload: boolean }): Promis
   const devnetRefusal = server.kernel.devnet?.refused.find(({ file }) => path.basename(path.dirname(file)) === name)
   let isUsedUp = false
   if (refusal) tell({ is: 'refused', ...shown(refusal) })
-  else if (devnetRefusal) tell({ is: 'refused', step: 'devnet', reason: devnetRefusal.reason, cure: 'Correct its devnet.' })
-  else if (!plugin) tell({ is: 'refused', step: 'find', reason: 'It was not found', cure: 'See the lines above.' })
+  else if (devnetRefusal) tell({ is: 'refused', step: 'devnet', reason: devnetRefusal.reason, remedy: 'Correct its devnet.' })
+  else if (!plugin) tell({ is: 'refused', step: 'find', reason: 'It was not found', remedy: 'See the lines above.' })
   else isUsedUp = await runCards(server, plugin)
   const { user, system } = process.cpuUsage(before)
   const example = plugin && (await withTimeout(exampleFor(server, plugin), exampleMs, () => undefined))
@@ -87,7 +87,7 @@ async function work(server: TestServer, { reload }: { reload: boolean }): Promis
   })
 }
 
-const shown = ({ step, reason, cure }: Refusal) => ({ step, reason, cure })
+const shown = ({ step, reason, remedy }: Refusal) => ({ step, reason, remedy })
 
 /** Whether the cards left the devnet such that they cannot run on it again. */
 async function runCards(server: TestServer, { kind }: LoadedPlugin): Promise<boolean> {

@@ -4,7 +4,7 @@ import { lockFile, readLock } from '../config/lock.ts'
 import { didYouMean } from '../config/problems.ts'
 import { command } from '../layout.ts'
 import { pluginOnDisk, record } from '../loader/allow.ts'
-import { PluginFault, trustCure } from '../loader/refusal.ts'
+import { PluginFault, trustRemedy } from '../loader/refusal.ts'
 import { putBackLeftovers, sourceOf, stagePlugin, type StagedPlugin } from '../loader/stage.ts'
 import type { Settings } from '../config/settings.ts'
 import { droppedSpenders, hasSpenders, revokeAll, type RevokeOptions } from './plugin-allowances.ts'
@@ -51,8 +51,8 @@ async function added(source: string, { yes, trusted, name, url }: AddOptions, se
   } catch (thrown) {
     if (!(thrown instanceof PluginFault)) throw thrown
     // It is not there, and so cannot be trusted by its name.
-    const cure = thrown.cure.replace(trustCure(staged.name), `If you trust it: ${command} plugin add ${source} --trusted`)
-    throw new PluginFault(thrown.step, thrown.message, cure)
+    const remedy = thrown.remedy.replace(trustRemedy(staged.name), `If you trust it: ${command} plugin add ${source} --trusted`)
+    throw new PluginFault(thrown.step, thrown.message, remedy)
   }
 }
 

@@ -78,7 +78,7 @@ const about: Readonly<Record<Tier, string>> = {
 export const run = (command: () => Promise<string>): Promise<void> =>
   printResult(() =>
     command().catch((thrown: unknown) => {
-      if (thrown instanceof PluginFault) throw new Error(`${thrown.message}.\n${thrown.cure}`)
+      if (thrown instanceof PluginFault) throw new Error(`${thrown.message}.\n${thrown.remedy}`)
       if (thrown instanceof ConfigError) throw new Error(thrown.message)
       throw thrown
     }),
@@ -95,7 +95,7 @@ async function shown(name: string, settings: Settings): Promise<string> {
   if (locked === undefined)
     return [...lines, `It was not allowed: it does not run. To see what it asks for: ${command} plugin allow ${name}`].join('\n')
   if (locked.sha256 === onDisk.files.sha256) {
-    const ofConf = isConfNewer(onDisk, locked, settings) ? ['', `${confChanged} ${confCure(name, locked)}`] : []
+    const ofConf = isConfNewer(onDisk, locked, settings) ? ['', `${confChanged} ${confRemedy(name, locked)}`] : []
     return [...lines, '', ...words(name, locked), ...ofConf].join('\n')
   }
   return [
@@ -111,7 +111,7 @@ async function shown(name: string, settings: Settings): Promise<string> {
 const confChanged = 'Your conf has other contracts than were allowed.'
 
 /** What the signer does until then. */
-const confCure = (name: string, { tier }: LockedPlugin): string =>
+const confRemedy = (name: string, { tier }: LockedPlugin): string =>
   `On the networks above the signer goes by those in conf from the next start on; for others it signs nothing before you type ${command} plugin ${tier === 'trusted' ? 'trust' : 'allow'} ${name} again.`
 
 async function consent(name: string, asking: Tier, { yes, url }: RevokeOptions, settings: Settings): Promise<string> {
@@ -224,7 +224,7 @@ async function verified(name: string | undefined, settings: Settings): Promise<s
   const sealsCount = keystoreHasKeys(data.dir) && canChange(lockFile(confDir))
   const passphrase = sealsCount ? (givenPassphrase(wallet) ?? (hasTerminal() ? await passphraseOf(settings) : undefined)) : undefined
   const unheld = (await invalidRecords(confDir, data.dir, passphrase)).filter((each) => Object.hasOwn(only, each.name))
-  for (const { name: each, problem, cure } of unheld) printError(`${each}: the signer does not sign for it: ${problem}. ${cure}`)
+  for (const { name: each, problem, remedy } of unheld) printError(`${each}: the signer does not sign for it: ${problem}. ${remedy}`)
   return [
     ...checked.flatMap(({ name: each, problem }) => (problem === undefined ? [`${each} has the files that were allowed.`] : [])),
     ...(!sealsCount || unheld.length > 0

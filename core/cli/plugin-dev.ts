@@ -30,7 +30,7 @@ export type DevNews =
       readonly notContained?: string
     }
   /** The plugin was not loaded; the version before goes on where there was one. */
-  | { readonly is: 'refused'; readonly step: string; readonly reason: string; readonly cure: string }
+  | { readonly is: 'refused'; readonly step: string; readonly reason: string; readonly remedy: string }
   /** It is neither blocked nor gone. */
   | { readonly is: 'alive' }
   /** A quick one sends no transaction. */
@@ -110,7 +110,7 @@ export function problemWith(folder: string): string | undefined {
     return undefined
   } catch (error) {
     if (!(error instanceof Error)) throw error
-    return `${folder}: ${error.message}. ${'cure' in error ? String(error.cure) : ''}`.trim()
+    return `${folder}: ${error.message}. ${'remedy' in error ? String(error.remedy) : ''}`.trim()
   }
 }
 
@@ -230,7 +230,7 @@ function createSession(folder: string, home: string, options: DevOptions): Sessi
         return run(isStale)
       case 'refused':
         counts.failed += 1
-        return say(`  ${bad('✗')} ${name} is refused (${news.step}): ${printable(news.reason)}\n    ${printable(news.cure)}`)
+        return say(`  ${bad('✗')} ${name} is refused (${news.step}): ${printable(news.reason)}\n    ${printable(news.remedy)}`)
       case 'begins':
         saidCard = news.title
         if (!news.isQuick && !isQuickSaid) sayQuick()

@@ -51,7 +51,7 @@ async function knownQuarantines(settings: Settings): Promise<Quarantines> {
 /** Fits a terminal. */
 const width = 80
 
-/** A line for each plugin. Below a refused plugin, or an unserved network, the reason and the cure. */
+/** A line for each plugin. Below a refused plugin, or an unserved network, the reason and the remedy. */
 export function pluginTable(
   { loaded, refused }: Pick<LoadResult, 'loaded' | 'refused'>,
   disabled: readonly string[],
@@ -67,13 +67,13 @@ export function pluginTable(
       cells: [name, kind, tier, versionIn(manifest.version), manifest.trading_type.join(',') || '-', networksIn(available_networks)],
       below: [
         ...quarantined(name),
-        ...unserved.map(({ chain, network, reason, cure }) => `does not serve ${chain}/${network}: ${reason}. ${cure}`),
+        ...unserved.map(({ chain, network, reason, remedy }) => `does not serve ${chain}/${network}: ${reason}. ${remedy}`),
         ...deprecated,
       ],
     })),
-    ...refused.map(({ name, kind, version, trading_type, available_networks, step, reason, cure, folder }) => ({
+    ...refused.map(({ name, kind, version, trading_type, available_networks, step, reason, remedy, folder }) => ({
       cells: [name, kind ?? '-', 'refused', versionIn(version), trading_type?.join(',') || '-', networksIn(available_networks ?? [])],
-      below: [`${step}: ${reason}`, `→ ${cure}`, folder],
+      below: [`${step}: ${reason}`, `→ ${remedy}`, folder],
     })),
     ...disabled.map((name) => ({ cells: [name, '-', 'disabled', '-', '-', '-'] })),
   ]

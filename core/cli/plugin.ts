@@ -85,7 +85,7 @@ async function kindOf(folder: string, settings: Settings, trusted: boolean): Pro
   try {
     const { loaded, refused } = await tryPlugins(own, { ...others, found: tried })
     const refusal = refused.find((each) => each.folder === folder)
-    if (refusal) complain(`${refusal.name} is refused (${refusal.step}): ${refusal.reason}\n${refusal.cure}`)
+    if (refusal) complain(`${refusal.name} is refused (${refusal.step}): ${refusal.reason}\n${refusal.remedy}`)
     if (refusal?.step === 'consent') complain(`To test it all the same: ${command} plugin test --trusted ${folder}`)
     return loaded.find((each) => each.origin === folder)?.kind
   } finally {

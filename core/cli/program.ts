@@ -128,7 +128,7 @@ function doctorCommand(settingsOf: () => Settings): Command {
 
 function show(finding: Finding): string {
   const line = `${signs[finding.state]} ${finding.part.padEnd(13)} ${finding.what}`
-  return finding.state === 'good' || finding.cure === undefined ? line : `${line}\n  ${' '.repeat(13)} → ${finding.cure}`
+  return finding.state === 'good' || finding.remedy === undefined ? line : `${line}\n  ${' '.repeat(13)} → ${finding.remedy}`
 }
 
 /** `sluice devnet`: runs the local chain without a server until it is stopped. */

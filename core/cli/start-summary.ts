@@ -57,7 +57,10 @@ const secondsSince = (startedAt: number): string => ((performance.now() - starte
 function notReadyLines({ url, startedAt }: Kernel, failing: readonly FailingPart[]): string[] {
   return [
     `${bold('Sluice')} is up at ${bold(url)} ${dim(`(${secondsSince(startedAt)} s)`)}, ${bad('but not ready')}: what it needs is missing`,
-    ...failing.flatMap(({ part, reason, cure }) => [`  ${bad('✗')} ${part}: ${reason}`, ...(cure === undefined ? [] : [`    → ${cure}`])]),
+    ...failing.flatMap(({ part, reason, remedy }) => [
+      `  ${bad('✗')} ${part}: ${reason}`,
+      ...(remedy === undefined ? [] : [`    → ${remedy}`]),
+    ]),
     dim(`  It says here when it is ready; \`${command} health --ready\` asks it.`),
   ]
 }

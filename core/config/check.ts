@@ -198,10 +198,10 @@ export function checkFile<T>(
 ): CheckResult<T> | undefined {
   const overrideAt = (pointer: string) => overrides.find((one) => ancestors(pointer).includes(one.pointer))
   const entryAt = (pointer: string) => (overrideAt(pointer) ? undefined : entries?.at(pointer))
-  const placed = ({ pointer, problem, cure }: TreeProblem): ConfigProblem => {
+  const placed = ({ pointer, problem, remedy }: TreeProblem): ConfigProblem => {
     const override = overrideAt(pointer)
     const where = override ? { file: override.file, path: override.path } : locate(pointer, yaml ? [yaml] : [], file)
-    return { ...where, problem, cure }
+    return { ...where, problem, remedy }
   }
   const check = (tree: Section) => checkTree(tree, { validate, env, overrides })
 

@@ -78,7 +78,7 @@ export interface ClosedRight extends ConfigProblem {
   readonly closed: string
 }
 
-/** For people: what is wrong and what that closes. The cure is apart. */
+/** For people: what is wrong and what that closes. The remedy is apart. */
 export const describeClosed = ({ file, line, path, problem, closed }: ClosedRight): string =>
   `${line === undefined ? file : `${file}:${line}`} ${path} ${problem}, so ${closed}.`
 
@@ -104,9 +104,9 @@ export function readClients(yaml: YamlFile | undefined, file: string, env: Envir
     const recipients = sendTo && new Map(Object.entries(sendTo))
     return { ...named(name), ...rest, wallets, ...(recipients && { sendTo: recipients }) }
   })
-  const close = (name: string, problem: string, cure: string) => {
+  const close = (name: string, problem: string, remedy: string) => {
     const entry = pointerOf(['clients', name])
-    wrong.set(entry, [...(wrong.get(entry) ?? []), { ...locate(entry, yaml ? [yaml] : [], file), problem, cure }])
+    wrong.set(entry, [...(wrong.get(entry) ?? []), { ...locate(entry, yaml ? [yaml] : [], file), problem, remedy }])
   }
   for (const name of emptyIn(yaml)) close(name, 'is empty', 'Write its permissions, or remove it.')
   const names = [...listed.map(({ name }) => name), ...closedNames(wrong)]

@@ -37,8 +37,8 @@ export async function fetchTokenList(
   problems: ConfigProblem[],
 ): Promise<string | undefined> {
   const cached = join(options.dataDir, 'token-lists', `${sha256}.json`)
-  const report = (problem: string, cure: string, temporary?: true) =>
-    void problems.push({ file: maskUrl(url), path: '', problem, cure, ...(temporary ? { temporary } : {}) })
+  const report = (problem: string, remedy: string, temporary?: true) =>
+    void problems.push({ file: maskUrl(url), path: '', problem, remedy, ...(temporary ? { temporary } : {}) })
 
   const saved = await readFile(cached).catch(() => undefined)
   if (saved && sha256Of(saved) === sha256) return saved.toString('utf8')
@@ -58,7 +58,7 @@ export async function fetchTokenList(
     return undefined
   }
   if ('problem' in bytes) {
-    report(bytes.problem, bytes.cure)
+    report(bytes.problem, bytes.remedy)
     return undefined
   }
   if (sha256Of(bytes.body) !== sha256) {
@@ -72,7 +72,7 @@ export async function fetchTokenList(
   return bytes.body.toString('utf8')
 }
 
-type Download = { body: Buffer } | { problem: string; cure: string }
+type Download = { body: Buffer } | { problem: string; remedy: string }
 
 async function download(url: string, dispatcher: Dispatcher | undefined, signal: AbortSignal): Promise<Download> {
   const { request } = await import('undici')
@@ -82,7 +82,10 @@ async function download(url: string, dispatcher: Dispatcher | undefined, signal:
     response.body.on('error', () => {}).destroy()
     const redirect = response.statusCode >= 300 && response.statusCode < 400
     if (!redirect) throw new Error(`the host answers ${response.statusCode}`)
-    return { problem: `answers with a redirect (${response.statusCode}), which is not followed`, cure: 'Give the URL of the list itself.' }
+    return {
+      problem: `answers with a redirect (${response.statusCode}), which is not followed`,
+      remedy: 'Give the URL of the list itself.',
+    }
   }
   const chunks: Buffer[] = []
   let size = 0
@@ -90,7 +93,7 @@ async function download(url: string, dispatcher: Dispatcher | undefined, signal:
     const bytes = Buffer.from(chunk)
     size += bytes.length
     // Leaving the loop closes the connection.
-    if (size > maxTokenListBytes) return { problem: `is larger than ${maxTokenListBytes} bytes`, cure: 'Give the URL of a token list.' }
+    if (size > maxTokenListBytes) return { problem: `is larger than ${maxTokenListBytes} bytes`, remedy: 'Give the URL of a token list.' }
     chunks.push(bytes)
   }
   return { body: Buffer.concat(chunks) }

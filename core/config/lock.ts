@@ -111,9 +111,9 @@ export const readLock = (confDir: string): PluginLock => readLockContent(confDir
 /** The same with how it is sealed. @param from its descriptor, where it is open @throws ConfigError */
 export function readLockContent(confDir: string, from: string | number = lockFile(confDir)): LockContent {
   const problems: ConfigProblem[] = []
-  const cure = `Restore it, or move it away and allow the plugins again: ${command} plugin allow <name>.`
+  const remedy = `Restore it, or move it away and allow the plugins again: ${command} plugin allow <name>.`
   const read = readYaml(from, 'sluice.lock', problems)
-  if (problems.length > 0) throw new ConfigError(problems.map((problem) => ({ ...problem, cure })))
+  if (problems.length > 0) throw new ConfigError(problems.map((problem) => ({ ...problem, remedy })))
   if (read === undefined) return { plugins: {} }
   if (Value.Check(lockSchema, read.value)) return read.value
   const [first] = Value.Errors(lockSchema, read.value)
@@ -122,7 +122,7 @@ export function readLockContent(confDir: string, from: string | number = lockFil
       file: 'sluice.lock',
       path: dottedPath(first?.instancePath ?? ''),
       problem: first?.message ?? 'is not what this version writes',
-      cure,
+      remedy,
     },
   ])
 }

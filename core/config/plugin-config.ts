@@ -97,7 +97,7 @@ function preparePluginConfig({
 }: PluginConfigSources): PreparedConfig {
   if (!/^\w[\w-]*$/.test(name))
     throw new ConfigError([
-      { file: pluginFolder, path: 'manifest.name', problem: 'is not a valid name of a file', cure: 'Use letters, digits, - and _.' },
+      { file: pluginFolder, path: 'manifest.name', problem: 'is not a valid name of a file', remedy: 'Use letters, digits, - and _.' },
     ])
   const file = join(`${kind}s`, `${name}.yml`)
   const shownFile = join(basename(confDir), file)
@@ -129,13 +129,13 @@ function preparePluginConfig({
             file: `plugin ${name}`,
             path: 'manifest.schema',
             problem: answer.invalid,
-            cure: 'This is a defect of the plugin: tell its author, or disable it in plugins.disabled.',
+            remedy: 'This is a defect of the plugin: tell its author, or disable it in plugins.disabled.',
           },
         ])
       const { leftOut, ...checked } = prepared.finish(answer.judged)
       // What is in no file belongs into the author's, unless the operator has one.
       const otherwise = own ? shownFile : shownDefaults
-      const placed = ({ pointer, problem, cure }: TreeProblem) => ({ ...locate(pointer, layers, otherwise), problem, cure })
+      const placed = ({ pointer, problem, remedy }: TreeProblem) => ({ ...locate(pointer, layers, otherwise), problem, remedy })
       if ('config' in checked) {
         const without = leftOut?.map(({ network, ...trouble }) => ({ ...placed(trouble), ...(network !== undefined && { network }) }))
         const result = { ...checked, ...(without && { leftOut: without }) }
@@ -187,7 +187,7 @@ const noDefaults = (file: string): ConfigProblem => ({
   file,
   path: '',
   problem: 'does not exist',
-  cure: "Add it beside the plugin's index, with a value for each required key: a plugin's defaults are complete.",
+  remedy: "Add it beside the plugin's index, with a value for each required key: a plugin's defaults are complete.",
 })
 
 /** The topmost file's, where several have the key. */
@@ -243,7 +243,7 @@ function prepareChain(tree: Section, { env, mayName, isHidden, networks, home }:
     troubles.push({
       pointer: pointerOf([network]),
       problem: `is not a network of this chain${meant === undefined ? '' : `, and may be meant for ${meant}`}`,
-      cure: suggestion(network, networks),
+      remedy: suggestion(network, networks),
       ...(meant !== undefined && { network: meant }),
     })
   }
@@ -255,7 +255,7 @@ function prepareChain(tree: Section, { env, mayName, isHidden, networks, home }:
       troubles.push({
         pointer: at,
         problem: 'is of the wrong type',
-        cure: "Write the network's settings as a mapping (`key: value` lines).",
+        remedy: "Write the network's settings as a mapping (`key: value` lines).",
         network,
       })
       continue
@@ -317,7 +317,7 @@ function withoutWrongUrls(entry: Section, { env, mayName, isHidden }: Checking) 
       const pointer = pointerOf([key, index])
       const trouble = isHidden(pointer) ? undefined : urlTrouble(url, env, () => mayName(pointer))
       const isRepeated = trouble === undefined && urls.indexOf(url) < index
-      return { url, pointer, trouble: isRepeated ? { problem: 'repeats an entry above', cure: 'Keep one of them.' } : trouble }
+      return { url, pointer, trouble: isRepeated ? { problem: 'repeats an entry above', remedy: 'Keep one of them.' } : trouble }
     })
     const right = judged.filter(({ trouble }) => trouble === undefined)
     if (right.length === 0) continue
@@ -331,9 +331,9 @@ function withoutWrongUrls(entry: Section, { env, mayName, isHidden }: Checking) 
 function urlTrouble(url: unknown, env: Environment, mayName: () => boolean): Omit<TreeProblem, 'pointer'> | undefined {
   const { value, troubles } = substitute(url, env, mayName)
   const [first] = troubles
-  if (first) return { problem: first.problem, cure: first.cure }
+  if (first) return { problem: first.problem, remedy: first.remedy }
   if (typeof value === 'string' && /^https?:\/\/[^\s/]+/.test(value) && URL.canParse(value)) return undefined
-  return { problem: 'is not a URL', cure: 'Write it like https://host/path, in quotes.' }
+  return { problem: 'is not a URL', remedy: 'Write it like https://host/path, in quotes.' }
 }
 
 function within(at: string, troubles: readonly TreeProblem[]): TreeProblem[] {

@@ -123,7 +123,7 @@ function parseTrouble(trouble: unknown) {
     const found = isObject(trouble) ? trouble[key] : undefined
     return typeof found === 'string' ? found.slice(0, maxText) : ''
   }
-  return { pointer: text('pointer'), problem: text('problem') || 'is wrong', cure: text('cure') || 'Correct it.' }
+  return { pointer: text('pointer'), problem: text('problem') || 'is wrong', remedy: text('remedy') || 'Correct it.' }
 }
 
 function plainCopy(value: unknown, count: { entries: number }, depth = 0): unknown {

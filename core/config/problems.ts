@@ -3,7 +3,7 @@ import { distance } from 'fastest-levenshtein'
 import { pointerOf, type TreeProblem } from './tree.ts'
 import { isObject } from '../json.ts'
 
-/** A mistake in the configuration, and its cure. Never holds a value, which could be a secret. */
+/** A mistake in the configuration, and its remedy. Never holds a value, which could be a secret. */
 export interface ConfigProblem {
   /** A file (relative to the home folder where it lies inside), `environment` or `command line`. */
   file: string
@@ -12,7 +12,7 @@ export interface ConfigProblem {
   /** The key, e.g. `server.port`; the variable's name for the environment; empty for the whole file. */
   path: string
   problem: string
-  cure: string
+  remedy: string
   /** The configuration is right, and a later attempt may succeed. */
   temporary?: true
 }
@@ -31,10 +31,10 @@ export class ConfigError extends Error {
   }
 }
 
-/** Two lines: place and problem, then the cure. */
-export function describeProblem({ file, line, path, problem, cure }: ConfigProblem): string {
+/** Two lines: place and problem, then the remedy. */
+export function describeProblem({ file, line, path, problem, remedy }: ConfigProblem): string {
   const place = line === undefined ? file : `${file}:${line}`
-  return `${[place, path].filter(Boolean).join('  ')}: ${problem}\n→ ${cure}`
+  return `${[place, path].filter(Boolean).join('  ')}: ${problem}\n→ ${remedy}`
 }
 
 /** Why the server cannot start. The message tells the operator what is wrong and what to do. */
@@ -81,26 +81,26 @@ function trouble({ keyword, instancePath, params, parentSchema, data, message }:
       const key = name(keyword === 'additionalProperties' ? 'additionalProperty' : 'unevaluatedProperty')
       const patterns = isObject(schema) && isObject(schema['patternProperties']) ? Object.keys(schema['patternProperties']) : []
       const known = [...Object.keys(properties), ...alsoKnown]
-      const cure = known.length === 0 && patterns.length > 0 ? `Use a key that matches ${patterns.join(' or ')}.` : suggestion(key, known)
-      return { pointer: instancePath + pointerOf([key]), problem: 'is not a known key', cure }
+      const remedy = known.length === 0 && patterns.length > 0 ? `Use a key that matches ${patterns.join(' or ')}.` : suggestion(key, known)
+      return { pointer: instancePath + pointerOf([key]), problem: 'is not a known key', remedy }
     }
     case 'required': {
       const key = name('missingProperty')
-      return { pointer: instancePath + pointerOf([key]), problem: 'is missing', cure: `Add it: ${expected(properties[key])}.` }
+      return { pointer: instancePath + pointerOf([key]), problem: 'is missing', remedy: `Add it: ${expected(properties[key])}.` }
     }
     case 'propertyNames':
       return {
         pointer: instancePath + pointerOf([name('propertyName')]),
         problem: 'is not a valid key here',
-        cure: `Use ${isObject(schema) ? expected(schema['propertyNames']) : 'another key'}.`,
+        remedy: `Use ${isObject(schema) ? expected(schema['propertyNames']) : 'another key'}.`,
       }
     case 'uniqueItems':
-      return { pointer: instancePath, problem: 'lists the same entry twice', cure: 'Keep one of them.' }
+      return { pointer: instancePath, problem: 'lists the same entry twice', remedy: 'Keep one of them.' }
     default:
       return {
         pointer: instancePath,
         problem: problemOf(keyword, message),
-        cure: `Write ${expected(schema)}.${typeHint(keyword, data, params['type'])}`,
+        remedy: `Write ${expected(schema)}.${typeHint(keyword, data, params['type'])}`,
       }
   }
 }

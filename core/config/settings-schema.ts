@@ -207,19 +207,19 @@ function defaultsOf(schema: unknown): Section {
 /** The only source of the passphrase besides a terminal: a file can be protected, while variables and settings are copied around. */
 export const passphraseVariable = 'SLUICE_WALLET_PASSPHRASE_FILE'
 
-const cure = `Write it into a file that only the user of Sluice can read, and name that file in ${passphraseVariable}.`
+const remedy = `Write it into a file that only the user of Sluice can read, and name that file in ${passphraseVariable}.`
 
 /** Reports a passphrase in a file of settings or in a variable, and removes it from what was read. */
 export function refusePassphrase(yaml: YamlFile | undefined, env: Environment, problems: ConfigProblem[]): void {
   const wallet = yaml?.value['wallet']
   if (yaml && isObject(wallet) && wallet['passphrase'] !== undefined) {
     const pointer = '/wallet/passphrase'
-    problems.push({ ...locate(pointer, [yaml], yaml.file), problem: 'may not stand in a file of settings', cure })
+    problems.push({ ...locate(pointer, [yaml], yaml.file), problem: 'may not stand in a file of settings', remedy })
     delete wallet['passphrase']
   }
   const name = passphraseVariable.replace(/_FILE$/, '')
   if (variable(env, name) !== undefined)
-    problems.push({ file: 'environment', path: name, problem: 'may not hold the passphrase itself', cure })
+    problems.push({ file: 'environment', path: name, problem: 'may not hold the passphrase itself', remedy })
 }
 
 interface SettingRow {

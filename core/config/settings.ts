@@ -123,7 +123,7 @@ function wrongFolder(folder: string, name: 'home' | 'conf', isFlag: boolean): Co
       file: isFlag ? 'command line' : 'environment',
       path: isFlag ? `--${name}` : `SLUICE_${name.toUpperCase()}`,
       problem: `names ${folder}, which ${existsSync(folder) ? 'is not a folder' : 'does not exist'}`,
-      cure: `Name the folder that holds ${name === 'home' ? 'conf, certs and data' : 'server.yml, ssl.yml and clients.yml'}.`,
+      remedy: `Name the folder that holds ${name === 'home' ? 'conf, certs and data' : 'server.yml, ssl.yml and clients.yml'}.`,
     },
   ])
 }
@@ -162,7 +162,7 @@ function fromEnvironment(
   const fileName = `${name}_FILE`
   if (variable(env, fileName) === undefined) return text === undefined ? undefined : { name, text }
   if (text !== undefined) {
-    problems.push({ file: 'environment', path: name, problem: `is set together with ${fileName}`, cure: 'Set only one of the two.' })
+    problems.push({ file: 'environment', path: name, problem: `is set together with ${fileName}`, remedy: 'Set only one of the two.' })
     return undefined
   }
   const secret = readSecretFile(fileName, env, home, problems)
@@ -173,10 +173,10 @@ function fromEnvironment(
 function readSecretFile(name: string, env: Environment, home: string, problems: ConfigProblem[]): string | undefined {
   const path = variable(env, name)
   if (path === undefined) return undefined
-  const problem = (what: string, cure: string) => void problems.push({ file: 'environment', path: name, problem: what, cure })
+  const problem = (what: string, remedy: string) => void problems.push({ file: 'environment', path: name, problem: what, remedy })
   const read = readTextFile(resolve(home, path))
   if (read.is === 'absent') problem(`names ${path}, which does not exist`, 'Create that file, or correct its name.')
-  else if (read.is === 'bad') problem(`names ${path}, which ${read.problem}`, read.cure)
+  else if (read.is === 'bad') problem(`names ${path}, which ${read.problem}`, read.remedy)
   else {
     const text = read.text.replace(/\r?\n$/, '')
     if (text !== '') return text
@@ -206,7 +206,7 @@ function unknownFlags(flags: Flags): ConfigProblem[] {
   const known = settingKeys.map(({ name }) => name)
   return Object.keys(flags)
     .filter((name) => !known.includes(name))
-    .map((name) => ({ file: 'command line', path: name, problem: 'is not a known setting', cure: suggestion(name, known) }))
+    .map((name) => ({ file: 'command line', path: name, problem: 'is not a known setting', remedy: suggestion(name, known) }))
 }
 
 const files = ['server.yml', 'ssl.yml', 'clients.yml']

@@ -37,7 +37,7 @@ export function shownConf(path: string, file: string, kind: 'chain' | 'connector
   const { value: resolved, shown, troubles } = substitute(kind === 'chain' ? withoutOff(yaml.value) : yaml.value, environment)
   const wrong = troubles.filter(({ pointer }) => isExact(pointer))
   if (wrong.length > 0)
-    throw new ConfigError(wrong.map(({ pointer, problem, cure }) => ({ ...locate(pointer, [yaml], file), problem, cure })))
+    throw new ConfigError(wrong.map(({ pointer, problem, remedy }) => ({ ...locate(pointer, [yaml], file), problem, remedy })))
   const masked = maskedCopy(isObject(resolved) ? resolved : {}, new Map())
   const unset = new Set(troubles.map(({ pointer }) => pointer))
   const hidden: string[] = []

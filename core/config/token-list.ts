@@ -63,13 +63,13 @@ export async function loadTokens({
   const fromFile = (path: string, file: string, { own = false, optional = false }) => {
     const read = readTextFile(path, maxTokenListBytes)
     if (read.is === 'text') return parse(read.text, file, own)
-    if (read.is === 'bad') problems.push({ file, path: '', problem: read.problem, cure: read.cure })
+    if (read.is === 'bad') problems.push({ file, path: '', problem: read.problem, remedy: read.remedy })
     else if (!optional)
       problems.push({
         file,
         path: '',
         problem: 'does not exist, but tokenLists names it',
-        cure: `Put the list there, or take it out of tokenLists in ${basename(confDir)}/chains/${chain}.yml.`,
+        remedy: `Put the list there, or take it out of tokenLists in ${basename(confDir)}/chains/${chain}.yml.`,
       })
     return []
   }
@@ -105,7 +105,7 @@ export async function addToken(
   const file = addedTokensFile(dataDir, chain, network)
   const problems: ConfigProblem[] = []
   const read = readTextFile(file, maxTokenListBytes)
-  if (read.is === 'bad') throw new ConfigError([{ file, path: '', problem: read.problem, cure: read.cure }])
+  if (read.is === 'bad') throw new ConfigError([{ file, path: '', problem: read.problem, remedy: read.remedy }])
   const known = read.is === 'text' ? entriesOf(read.text, file, problems) : []
   if (problems.length > 0) throw new ConfigError(problems)
   const isOther = (entry: unknown) => !isObject(entry) || tokenKey(String(entry['address'])) !== tokenKey(address)
@@ -141,15 +141,15 @@ export const isSymbol = (text: string): boolean => symbolPattern.test(text)
 
 /** The entries of a file in the Uniswap Token Lists format, whatever they are. A file that is none is a problem. */
 function entriesOf(text: string, file: string, problems: ConfigProblem[]): readonly unknown[] {
-  const cure = 'Correct the file: it has the Uniswap Token Lists format.'
+  const remedy = 'Correct the file: it has the Uniswap Token Lists format.'
   const list = fromJson(text)
   if (list instanceof Error) {
-    problems.push({ file, path: '', problem: `is not JSON: ${list.message}`, cure })
+    problems.push({ file, path: '', problem: `is not JSON: ${list.message}`, remedy })
     return []
   }
   if (isList(list)) return list.tokens
-  for (const { pointer, problem, cure: how } of schemaProblems(isList.errors ?? []))
-    problems.push({ file, path: dottedPath(pointer), problem, cure: how })
+  for (const { pointer, problem, remedy: how } of schemaProblems(isList.errors ?? []))
+    problems.push({ file, path: dottedPath(pointer), problem, remedy: how })
   return []
 }
 
@@ -171,7 +171,7 @@ function parseTokenList(text: string, file: string, scope: ParsedScope, problems
   const leaveOut = (
     entry: unknown,
     index: number,
-    { path = '', problem, cure }: Pick<ConfigProblem, 'problem' | 'cure'> & { path?: string },
+    { path = '', problem, remedy }: Pick<ConfigProblem, 'problem' | 'remedy'> & { path?: string },
   ) => {
     told += 1
     if (told > maxToldEntries) return void (untold += 1)
@@ -181,7 +181,7 @@ function parseTokenList(text: string, file: string, scope: ParsedScope, problems
       file,
       path: [`tokens[${index}]`, path].filter(Boolean).join('.'),
       problem,
-      cure,
+      remedy,
       ...word('symbol'),
       ...word('address'),
     })
@@ -202,10 +202,10 @@ function parseTokenList(text: string, file: string, scope: ParsedScope, problems
       leaveOut(entry, index, {
         path: 'address',
         problem: 'is also that of another entry, with other decimals: both are left out',
-        cure: 'Keep the right one.',
+        remedy: 'Keep the right one.',
       })
     } else if (before && before.symbol !== read.symbol)
-      leaveOut(entry, index, { path: 'address', problem: `is also that of an entry above, ${before.symbol}`, cure: 'Keep one of them.' })
+      leaveOut(entry, index, { path: 'address', problem: `is also that of an entry above, ${before.symbol}`, remedy: 'Keep one of them.' })
     else tokens.set(key, read)
   }
   if (untold > 0)
@@ -213,12 +213,12 @@ function parseTokenList(text: string, file: string, scope: ParsedScope, problems
       file,
       path: '',
       problem: `has ${untold} more such entries`,
-      cure: 'Correct the file: it has the Uniswap Token Lists format.',
+      remedy: 'Correct the file: it has the Uniswap Token Lists format.',
     })
   return [...tokens.values()]
 }
 
-type EntryProblem = Pick<ConfigProblem, 'problem' | 'cure'> & { path: string }
+type EntryProblem = Pick<ConfigProblem, 'problem' | 'remedy'> & { path: string }
 
 function readEntry(entry: unknown, { chainId, own, chainImpl }: ParsedScope): Token | EntryProblem | 'of another chain' | 'the coin' {
   // Whatever else is wrong with it, it is nothing of ours.
@@ -229,21 +229,21 @@ function readEntry(entry: unknown, { chainId, own, chainImpl }: ParsedScope): To
     const [first] = found
     const path = first === undefined ? '' : dottedPath(first.pointer)
     const others = found.slice(1).map(({ pointer, problem }) => `; ${dottedPath(pointer)} ${problem}`)
-    return { path, problem: `${first?.problem ?? 'is wrong'}${others.join('')}`, cure: first?.cure ?? 'Correct the entry.' }
+    return { path, problem: `${first?.problem ?? 'is wrong'}${others.join('')}`, remedy: first?.remedy ?? 'Correct the entry.' }
   }
   const { symbol, address, decimals } = entry
   if (entry.chainId !== chainId)
     return {
       path: 'chainId',
       problem: `is ${entry.chainId}, and this network's is ${chainId}`,
-      cure: `Write ${chainId}, or move the entry to its own network's file.`,
+      remedy: `Write ${chainId}, or move the entry to its own network's file.`,
     }
   const spelt = chainImpl ? chainImpl.address(address) : address
   if (spelt === undefined)
     return {
       path: 'address',
       problem: 'is no address of this chain',
-      cure: 'Copy it again: complete, and with the right checksum where its letters have one.',
+      remedy: 'Copy it again: complete, and with the right checksum where its letters have one.',
     }
   if (chainImpl?.coinAddresses?.includes(spelt)) {
     const { nativeCurrency: coin } = chainImpl
@@ -251,7 +251,7 @@ function readEntry(entry: unknown, { chainId, own, chainImpl }: ParsedScope): To
     return {
       path: 'address',
       problem: `stands for the native coin, which is ${coin.symbol} with ${coin.decimals} decimals here`,
-      cure: `Take the entry out, and write ${coin.symbol} in requests.`,
+      remedy: `Take the entry out, and write ${coin.symbol} in requests.`,
     }
   }
   return { symbol, address, decimals }

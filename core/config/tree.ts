@@ -87,7 +87,7 @@ export function ancestors(pointer: string): string[] {
 export interface TreeProblem {
   pointer: string
   problem: string
-  cure: string
+  remedy: string
 }
 
 interface SubstitutionResult {
@@ -126,23 +126,24 @@ export function substitute(tree: unknown, env: Environment, mayName: (pointer: s
 }
 
 /** A plugin that named a variable would be told a secret of the server. */
-const notTheirs = (name: string): { problem: string; cure: string } => ({
+const notTheirs = (name: string): { problem: string; remedy: string } => ({
   problem: `names the environment variable ${name}, and a plugin's own defaults may name none`,
-  cure: "Write this value in the plugin's file under conf/, if the plugin is to know that variable. Write $${ for the characters ${ themselves.",
+  remedy:
+    "Write this value in the plugin's file under conf/, if the plugin is to know that variable. Write $${ for the characters ${ themselves.",
 })
 
-function wrong(name: string, closed: boolean, env: Environment): { problem: string; cure: string } | undefined {
-  if (!closed) return { problem: 'has ${ without a closing }', cure: 'Close it, or write $${ for the characters themselves.' }
+function wrong(name: string, closed: boolean, env: Environment): { problem: string; remedy: string } | undefined {
+  if (!closed) return { problem: 'has ${ without a closing }', remedy: 'Close it, or write $${ for the characters themselves.' }
   if (!variableName.test(name)) {
     return {
       problem: `has \${${name}}, which does not name a variable`,
-      cure: 'Write ${NAME} with letters, digits and _, or $${ for the characters themselves.',
+      remedy: 'Write ${NAME} with letters, digits and _, or $${ for the characters themselves.',
     }
   }
   if (variable(env, name) !== undefined) return undefined
   return {
     problem: `needs the environment variable ${name}, which is not set`,
-    cure: `Set ${name} before the start, or remove this value.`,
+    remedy: `Set ${name} before the start, or remove this value.`,
   }
 }
 

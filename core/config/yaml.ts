@@ -24,11 +24,11 @@ export interface YamlFile {
  * @param withTraps gives values that are probably mistakes with the file: one of them refuses its own entry only
  */
 export function readYaml(path: string | number, file: string, problems: ConfigProblem[], withTraps = false): YamlFile | undefined {
-  const report = (problem: string, cure: string, pointer = '', line?: number) =>
-    void problems.push({ file, ...(line === undefined ? {} : { line }), path: dottedPath(pointer), problem, cure })
+  const report = (problem: string, remedy: string, pointer = '', line?: number) =>
+    void problems.push({ file, ...(line === undefined ? {} : { line }), path: dottedPath(pointer), problem, remedy })
 
   const read = readTextFile(path)
-  if (read.is === 'bad') report(read.problem, read.cure)
+  if (read.is === 'bad') report(read.problem, read.remedy)
   if (read.is !== 'text') return undefined
   // The parser would overflow its stack. V8 ends the process then, and throws nothing, if it just compiles a regular expression.
   if (openBrackets(read.text) > maxDepth || isNestedDeep(read.text)) {
@@ -38,8 +38,8 @@ export function readYaml(path: string | number, file: string, problems: ConfigPr
   const { faults, value, lines, traps } = parsed(read.text)
   // One fault can cause any number of others.
   for (const { message, code, line } of faults.slice(0, 5))
-    report(`is not valid YAML: ${withoutText(message)}`, cures[code] ?? 'Correct that line, or put quotes around the value.', '', line)
-  if (!withTraps) for (const { pointer, line, problem, cure } of traps) report(problem, cure, pointer, line)
+    report(`is not valid YAML: ${withoutText(message)}`, remedies[code] ?? 'Correct that line, or put quotes around the value.', '', line)
+  if (!withTraps) for (const { pointer, line, problem, remedy } of traps) report(problem, remedy, pointer, line)
   if (faults.length > 0 || (traps.length > 0 && !withTraps)) return undefined
   if (value === null) return { file, value: {}, lines }
   if (isObject(value)) return { file, value, lines, ...(withTraps && { traps }) }
@@ -86,7 +86,7 @@ function parse(text: string): ParsedYaml {
   return { faults, ...(faults.length > 0 ? { value: null, lines: new Map(), traps: [] } : plainYaml(document, lineAt)) }
 }
 
-const cures: Readonly<Partial<Record<string, string>>> = {
+const remedies: Readonly<Partial<Record<string, string>>> = {
   DUPLICATE_KEY: 'Keep one of the two keys.',
   TAB_AS_INDENT: 'Indent with spaces.',
   BAD_ALIAS: 'Put quotes around a value that begins with `*`.',
@@ -150,8 +150,8 @@ function plainYaml(document: Document, lineAt: (offset: number) => number): Plai
   let gaveUp = false
 
   const lineOf = (node: unknown) => (isNode(node) && node.range ? lineAt(node.range[0]) : undefined)
-  const trap = (pointer: string, node: unknown, problem: string, cure: string) =>
-    void traps.push({ pointer, line: lineOf(node), problem, cure })
+  const trap = (pointer: string, node: unknown, problem: string, remedy: string) =>
+    void traps.push({ pointer, line: lineOf(node), problem, remedy })
 
   function plain(node: unknown, pointer: string, depth: number): unknown {
     if (gaveUp) return null
@@ -195,7 +195,7 @@ function plainYaml(document: Document, lineAt: (offset: number) => number): Plai
   return { value: plain(document.contents, '', 0), lines, traps }
 }
 
-function numberTrap(value: unknown, source: string): [problem: string, cure: string] | undefined {
+function numberTrap(value: unknown, source: string): [problem: string, remedy: string] | undefined {
   if (typeof value !== 'number') return undefined
   if (/^[-+]?0\d/.test(source))
     return ['is a number with leading zeros, which may be read as octal', 'Write it without leading zeros, or put quotes around it.']
@@ -222,12 +222,12 @@ export function locate(pointer: string, layers: readonly YamlFile[], otherwise: 
 /** More than any configuration needs; token lists have their own limit. */
 const maxBytes = 1_000_000
 
-type TextFile = { is: 'text'; text: string } | { is: 'absent' } | { is: 'bad'; problem: string; cure: string }
+type TextFile = { is: 'text'; text: string } | { is: 'absent' } | { is: 'bad'; problem: string; remedy: string }
 
 /** Opens a file to read it; a FIFO is opened at once, too. @throws the error of the file system */
 export const openToRead = (file: string): number => openSync(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
 
-/** Reads a regular UTF-8 file. Failures are returned as a problem with its cure, never thrown. @param file or its open descriptor, which stays open */
+/** Reads a regular UTF-8 file. Failures are returned as a problem with its remedy, never thrown. @param file or its open descriptor, which stays open */
 export function readTextFile(file: string | number, limitBytes = maxBytes): TextFile {
   let opened: number | undefined
   try {
@@ -265,6 +265,6 @@ function failure(error: unknown): TextFile {
   }
 }
 
-function bad(problem: string, cure: string): TextFile {
-  return { is: 'bad', problem, cure }
+function bad(problem: string, remedy: string): TextFile {
+  return { is: 'bad', problem, remedy }
 }

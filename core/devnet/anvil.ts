@@ -56,9 +56,9 @@ export async function startAnvil(port: number, flags: readonly string[] = []): P
 /** Refuses a port that another program has: that program is never stopped. */
 export async function refuseTakenPort(port: number): Promise<void> {
   if (port === 0 || (await isPortFree(host, port))) return
-  const cure =
+  const remedy =
     'Stop that program, or set devnet.port in conf/server.yml (environment: SLUICE_DEVNET_PORT) to another port; 0 takes any free one.'
-  throw new DevnetError(`The devnet cannot start: another program listens on port ${port} of ${host}. ${cure}`)
+  throw new DevnetError(`The devnet cannot start: another program listens on port ${port} of ${host}. ${remedy}`)
 }
 
 /** Anvil prints its port once it listens. Polling the port could reach another program. */
@@ -131,18 +131,18 @@ export function anvilBinary(): AnvilBinary {
 /** The folder of the devnet's package. @throws DevnetError where it is missing, or of another version, whose parts need not fit */
 export function installedDevnet(): URL {
   const folder = devnetRoot()
-  const cure = `run \`npm install ./sluice-devnet-${version}.tgz\`, or start with --no-devnet.`
-  if (folder === undefined) throw new DevnetError(`The devnet is a package of its own, which is not installed: ${cure}`)
+  const remedy = `run \`npm install ./sluice-devnet-${version}.tgz\`, or start with --no-devnet.`
+  if (folder === undefined) throw new DevnetError(`The devnet is a package of its own, which is not installed: ${remedy}`)
   const manifest: unknown = createRequire(folder)('./package.json')
   const found = versionOf(manifest)
   if (found === version) return folder
-  throw new DevnetError(`The devnet's package is version ${found} and Sluice is ${version}, which do not go together: ${cure}`)
+  throw new DevnetError(`The devnet's package is version ${found} and Sluice is ${version}, which do not go together: ${remedy}`)
 }
 
 function missing(what: string, cause?: unknown): DevnetError {
   const system = `${process.platform}-${process.arch}`
-  const cure = 'run `npm install --include=dev --include=optional`, or do without the devnet: devnet.enabled: false in conf/server.yml'
-  return new DevnetError(`${what} (${system}): ${cure} (environment: SLUICE_DEVNET_ENABLED=false).`, { cause })
+  const remedy = 'run `npm install --include=dev --include=optional`, or do without the devnet: devnet.enabled: false in conf/server.yml'
+  return new DevnetError(`${what} (${system}): ${remedy} (environment: SLUICE_DEVNET_ENABLED=false).`, { cause })
 }
 
 function versionOf(manifest: unknown): string {

@@ -51,7 +51,7 @@ export interface Services {
   turns: FairTurns
   following: Pick<Following, 'ageSeconds' | 'expectBlock'>
   /** Parts that keep the server from being ready. */
-  failing(): Promise<readonly { part: string; reason: string; cure?: string }[]>
+  failing(): Promise<readonly { part: string; reason: string; remedy?: string }[]>
 }
 
 interface WalletEntry {

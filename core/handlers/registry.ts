@@ -91,7 +91,7 @@ export interface PluginEntry {
   /** The effective configuration with secrets masked. */
   maskedConfig?: Readonly<Record<string, unknown>>
   /** Networks of its manifest that it does not serve here. */
-  unserved?: readonly { chain: string; network: string; reason: string; cure: string; isWrong?: true }[]
+  unserved?: readonly { chain: string; network: string; reason: string; remedy: string; isWrong?: true }[]
   /** What it still has of an earlier interface, and what to use. */
   deprecated?: readonly string[]
   /** Nothing is signed for it, because one of its transactions did more to a wallet than it was allowed. */

@@ -181,14 +181,14 @@ async function refusal({ grant, neededRaw, isNeeded }: Excess, { wallet, on, ven
   const needed = isNeeded ? formatRaw(neededRaw, decimals) : '0'
   const of = { chain, network, address: wallet, venues }
   const take = `take the right back: ${revoking(grant, of)}`
-  const cure =
+  const remedy =
     amountRaw !== undefined && neededRaw > 0n && isNeeded && counted
       ? `approve exactly what is needed: ${approving(grant, { ...of, amount: needed })}. Or ${take}`
       : take
   const needs = neededRaw > 0n && isNeeded ? `needs ${needed} of it at most` : 'needs none of it'
   return new SluiceError(
     'TRADE_FAILED',
-    `${spender} may take ${current} of ${symbol} from the wallet, and the plan of ${venue.connector}, which is not built in, names that contract and ${needs}: nothing was signed, because the plan could use that right when it is mined. Trade with a wallet of its own, or ${cure}.`,
+    `${spender} may take ${current} of ${symbol} from the wallet, and the plan of ${venue.connector}, which is not built in, names that contract and ${needs}: nothing was signed, because the plan could use that right when it is mined. Trade with a wallet of its own, or ${remedy}.`,
     { details: { reason: 'a standing right', spender, token, current, needed } },
   )
 }

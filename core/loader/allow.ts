@@ -29,7 +29,7 @@ export function pluginOnDisk(name: string, { plugins }: Settings): PluginOnDisk 
   const { found, refused } = findPlugins(plugins.folders, plugins.disabled)
   const plugin = found.find((each) => each.name === name)
   const refusal = refused.find((each) => each.name === name)
-  if (plugin === undefined && refusal) throw new PluginFault('find', refusal.reason, refusal.cure)
+  if (plugin === undefined && refusal) throw new PluginFault('find', refusal.reason, refusal.remedy)
   if (plugin === undefined) {
     const others = found.flatMap((each) => (each.builtIn ? [] : [each.name]))
     throw new PluginFault(

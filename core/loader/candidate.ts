@@ -209,11 +209,11 @@ function checkApiVersion(manifest: unknown): void {
     )
   }
   if (major !== ourMajor || minor > ourMinor) {
-    const cure =
+    const remedy =
       major > ourMajor || (major === ourMajor && minor > ourMinor)
         ? 'Use a newer server, or a version of the plugin that was made for this one.'
         : 'Use a version of the plugin that was made for this server.'
-    throw new PluginFault('manifest', `The plugin is written for plugin interface ${major}.${minor}, this server has ${ours}`, cure)
+    throw new PluginFault('manifest', `The plugin is written for plugin interface ${major}.${minor}, this server has ${ours}`, remedy)
   }
 }
 

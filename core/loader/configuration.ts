@@ -79,7 +79,7 @@ function entryOf<T>(
   return all.get(longKey(chain, network)) ?? bare
 }
 
-/** `<file>:<line>` of a value, and the file to name in a cure: the operator's where the value is in none. */
+/** `<file>:<line>` of a value, and the file to name in a remedy: the operator's where the value is in none. */
 export function placeOf(name: string, { places = {} }: Pick<PluginConfig, 'places'>, path: readonly string[]) {
   const place = places[pointerOf(path)]
   return { place, file: place?.replace(/:\d+$/, '') ?? `conf/connectors/${name}.yml` }
@@ -116,7 +116,7 @@ export function checkNetworkKeys(
       throw new PluginFault(
         'networks',
         `${meant.at === undefined ? '' : `${meant.at}: `}available_networks has '${meant.network}', which is not a network of ${meant.chain}, while ${of} has ${first}`,
-        networkCure(meant),
+        networkRemedy(meant),
       )
     }
     const { place, file } = placeOf(name, configuration, [of, first])
@@ -128,7 +128,7 @@ export function checkNetworkKeys(
   }
 }
 
-export function networkCure({ chain, network, at, known }: MisspeltNetwork): string {
+export function networkRemedy({ chain, network, at, known }: MisspeltNetwork): string {
   const near = nearest(network, known)
   const where = `in available_networks of the manifest${at === undefined ? '' : ` (${at})`}`
   return near === undefined ? `Correct it ${where}: ${chain} has ${known.join(', ')}.` : `Write '${near}' instead of '${network}' ${where}.`
@@ -259,30 +259,30 @@ function checkSlippage(name: string, key: string, slippage: string): void {
 }
 
 /** Runs a function that reads configuration, and throws its errors as faults of the configuration. */
-export async function readingConfiguration<T>(read: () => Promise<T>, cure: string): Promise<T> {
+export async function readingConfiguration<T>(read: () => Promise<T>, remedy: string): Promise<T> {
   try {
     return await read()
   } catch (thrown) {
-    throw configurationFault(thrown, cure)
+    throw configurationFault(thrown, remedy)
   }
 }
 
 /** A refusal from the problems of a plugin's configuration. */
-function configurationFault(thrown: unknown, cure: string): PluginFault {
-  if (!(thrown instanceof ConfigError)) return faultOf(thrown, 'configuration', cure)
+function configurationFault(thrown: unknown, remedy: string): PluginFault {
+  if (!(thrown instanceof ConfigError)) return faultOf(thrown, 'configuration', remedy)
   const { problems } = thrown
-  const { reason, cure: each } = explainProblems(problems)
+  const { reason, remedy: each } = explainProblems(problems)
   const step = problems.some(({ path }) => path === 'manifest.schema') ? 'manifest' : 'configuration'
   return new PluginFault(step, reason, each)
 }
 
-/** Each with its place, and each cure once. */
-export function explainProblems(problems: readonly ConfigProblem[]): { reason: string; cure: string } {
-  const cureOf = ({ path, cure: one }: ConfigProblem) => (one.startsWith('Add it: ') ? one.replace('it', path) : one)
+/** Each with its place, and each remedy once. */
+export function explainProblems(problems: readonly ConfigProblem[]): { reason: string; remedy: string } {
+  const remedyOf = ({ path, remedy: one }: ConfigProblem) => (one.startsWith('Add it: ') ? one.replace('it', path) : one)
   const reason = problems
     .map(
       ({ file, line, path, problem }) => `${[line === undefined ? file : `${file}:${line}`, path].filter(Boolean).join(' ')}: ${problem}`,
     )
     .join('; ')
-  return { reason, cure: [...new Set(problems.map(cureOf))].join(' ') }
+  return { reason, remedy: [...new Set(problems.map(remedyOf))].join(' ') }
 }

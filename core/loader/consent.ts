@@ -57,7 +57,7 @@ export async function allowedNow(name: string, lock: PluginLock, settings: Setti
   const plugin = found.find((each) => each.name === name)
   if (plugin) return allowedCopy(plugin, lock, settings)
   const refusal = refused.find((each) => each.name === name)
-  if (refusal) throw new PluginFault('find', refusal.reason, refusal.cure)
+  if (refusal) throw new PluginFault('find', refusal.reason, refusal.remedy)
   throw new PluginFault('find', `Its folder is not there yet, in ${settings.plugins.folders.join(', ')}`, 'Put it there.')
 }
 
@@ -69,10 +69,11 @@ function lockOf({ confDir }: Settings): LockOrFault {
     return readLock(confDir)
   } catch (thrown) {
     if (!(thrown instanceof ConfigError)) throw thrown
-    const [{ file, path: at, line, problem, cure } = { file: 'sluice.lock', path: '', line: undefined, problem: 'is wrong', cure: '' }] =
-      thrown.problems
+    const [
+      { file, path: at, line, problem, remedy } = { file: 'sluice.lock', path: '', line: undefined, problem: 'is wrong', remedy: '' },
+    ] = thrown.problems
     const place = `${file}${line === undefined ? '' : `:${line}`}${at === '' ? '' : ` ${at}`}`
-    return new PluginFault('consent', `${place}: ${problem}`, cure)
+    return new PluginFault('consent', `${place}: ${problem}`, remedy)
   }
 }
 

@@ -50,16 +50,16 @@ async function readDeclared(entry: string): Promise<DeclaredData> {
   const file = shownName(entry)
   const problems: ConfigProblem[] = []
   const read = readYaml(entry, file, problems)
-  if (!read) throw faultWith(problems.length > 0 ? problems : [{ file, path: '', problem: 'is not there', cure: 'Put it there.' }])
+  if (!read) throw faultWith(problems.length > 0 ? problems : [{ file, path: '', problem: 'is not there', remedy: 'Put it there.' }])
   const at = ({ pointer, ...each }: TreeProblem): ConfigProblem => ({ ...locate(pointer, [read], file), ...each })
   const { declaredKits, isMistypedAddress } = await loadKits()
   const { kit: name } = read.value
   const kit = typeof name === 'string' && Object.hasOwn(declaredKits, name) ? declaredKits[name] : undefined
   if (!kit) {
     const known = Object.keys(declaredKits)
-    const cure = typeof name === 'string' ? suggestion(name, known, 'Use one of') : `Use one of: ${known.join(', ')}.`
+    const remedy = typeof name === 'string' ? suggestion(name, known, 'Use one of') : `Use one of: ${known.join(', ')}.`
     throw faultWith([
-      at({ pointer: '/kit', problem: name === undefined ? 'is missing' : 'is no kit for plugins that are data alone', cure }),
+      at({ pointer: '/kit', problem: name === undefined ? 'is missing' : 'is no kit for plugins that are data alone', remedy }),
     ])
   }
   // The schema is Sluice's own. Variables of the environment are the operator's.
@@ -68,7 +68,7 @@ async function readDeclared(entry: string): Promise<DeclaredData> {
   const mistyped: TreeProblem[] = []
   mapTexts(checked.value, (text, pointer) => {
     if (isMistypedAddress(text))
-      mistyped.push({ pointer, problem: 'is an address with a wrong checksum', cure: 'Copy it again, letter by letter.' })
+      mistyped.push({ pointer, problem: 'is an address with a wrong checksum', remedy: 'Copy it again, letter by letter.' })
     return text
   })
   if (mistyped.length > 0) throw faultWith(mistyped.map(at))
@@ -83,7 +83,7 @@ function faultWith(problems: readonly ConfigProblem[]): PluginFault {
   return new PluginFault(
     'manifest',
     text.join('; '),
-    first && problems.length === 1 ? first.cure : problems.map((each) => each.cure).join(' '),
+    first && problems.length === 1 ? first.remedy : problems.map((each) => each.remedy).join(' '),
   )
 }
 

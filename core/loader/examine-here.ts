@@ -22,7 +22,7 @@ export interface ExamineRequest {
 
 export type Examined =
   | { readonly is: 'examined'; readonly what: Declared }
-  | { readonly is: 'refused'; readonly step: Step; readonly reason: string; readonly cure: string }
+  | { readonly is: 'refused'; readonly step: Step; readonly reason: string; readonly remedy: string }
 
 const silent: Log = { info: () => {}, warn: () => {} }
 /** There are no files of the operator here: what is in force of them comes with the question. */
@@ -55,6 +55,6 @@ export async function examineHere({ plugin, chains, budget, conf }: Omit<Examine
   const found = loaded.find(({ folder }) => folder === plugin.folder)
   if (found) return { is: 'examined', what: outlineOf(found) }
   const refusal = refused.find(({ folder }) => folder === plugin.origin)
-  const { step, reason, cure } = refusal ?? { step: 'create', reason: 'It was not loaded', cure: 'Correct the plugin.' }
-  return { is: 'refused', step, reason, cure }
+  const { step, reason, remedy } = refusal ?? { step: 'create', reason: 'It was not loaded', remedy: 'Correct the plugin.' }
+  return { is: 'refused', step, reason, remedy }
 }

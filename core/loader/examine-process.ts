@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline'
 import { knowCompiled } from './compile.ts'
 import { examineHere, type Examined, type ExamineRequest } from './examine-here.ts'
 import { channelDescriptor } from './host/containment.ts'
-import { cures } from './refusal.ts'
+import { remedies } from './refusal.ts'
 import { messageOf } from './thrown.ts'
 
 const channel = new Socket({ fd: channelDescriptor, readable: true, writable: true })
@@ -19,7 +19,7 @@ async function answer(): Promise<void> {
     is: 'refused',
     step: 'import',
     reason: messageOf(thrown),
-    cure: cures.correct,
+    remedy: remedies.correct,
   }))
   channel.end(JSON.stringify(examined), () => process.exit(0))
 }

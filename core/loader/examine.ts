@@ -10,7 +10,7 @@ import { hookUpdate } from './compile.ts'
 import { examineHere, needsNoCode, type Examined, type ExamineRequest } from './examine-here.ts'
 import { findBackend, insideUpdate, uncontained, type ContainmentSettings, type Prepared, type IsolationBackend } from './host/backend.ts'
 import type { FoundPlugin } from './find.ts'
-import { cures, PluginFault, steps, toldFault, trustCure } from './refusal.ts'
+import { remedies, PluginFault, steps, toldFault, trustRemedy } from './refusal.ts'
 import { messageOf } from './thrown.ts'
 
 /** What the process may take beside the plugin's own budget. */
@@ -42,21 +42,21 @@ export async function examinePlugin(
   throw toldFault(request.plugin.name, {
     step: 'manifest',
     reason: `${first?.instancePath ?? ''} ${first?.message ?? 'is wrong'}`,
-    cure: cures.correct,
+    remedy: remedies.correct,
   })
 }
 
 /** Nothing of what a process with the code of a third party says is believed. */
 function refusalOf(
-  { step: at, reason, cure }: Extract<Examined, { is: 'refused' }>,
+  { step: at, reason, remedy }: Extract<Examined, { is: 'refused' }>,
   request: Omit<ExamineRequest, 'compiled'>,
 ): PluginFault {
   const { name } = request.plugin
-  if (needsNoCode(request)) return new PluginFault(at, reason, cure)
+  if (needsNoCode(request)) return new PluginFault(at, reason, remedy)
   const step = steps.find((each) => each === at) ?? 'import'
-  const fault = toldFault(name, { step, reason, cure })
+  const fault = toldFault(name, { step, reason, remedy })
   // The process does not know how this command was called.
-  return step === 'consent' ? new PluginFault(step, fault.message, trustCure(name)) : fault
+  return step === 'consent' ? new PluginFault(step, fault.message, trustRemedy(name)) : fault
 }
 
 /** In a process of its own. */
@@ -101,7 +101,7 @@ async function ask(prepared: Prepared, request: ExamineRequest): Promise<Examine
     if (isObject(answer) && (answer['is'] === 'refused' || (answer['is'] === 'examined' && isObject(answer['what']))))
       return answer as Examined
   } catch (thrown) {
-    throw new PluginFault('import', `It could not be read: ${messageOf(thrown)}`, cures.correct)
+    throw new PluginFault('import', `It could not be read: ${messageOf(thrown)}`, remedies.correct)
   } finally {
     child.kill()
   }

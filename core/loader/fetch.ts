@@ -98,14 +98,14 @@ export async function cloneRepository({ url, at }: { url: string; at: string | u
   await git('-C', into, 'checkout', '--quiet', 'FETCH_HEAD')
 }
 
-const cures = {
+const remedies = {
   npm: 'See that the package, its version and the registry are right (npm view <package>), and try again.',
   git: 'See that the URL, the tag and your access are right (git ls-remote <url>), and try again.',
   tar: 'Pack it with npm pack, or download it again.',
 }
 
 /** @returns what it says on its standard output @throws PluginFault with what it says of its failure */
-function run(program: keyof typeof cures, args: readonly string[], cwd: string): Promise<string> {
+function run(program: keyof typeof remedies, args: readonly string[], cwd: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('SLUICE_')))
     const child = spawn(program, args, {
@@ -134,7 +134,7 @@ function run(program: keyof typeof cures, args: readonly string[], cwd: string):
       if (code === 0) return resolve(said)
       const ended = said.length > maxOutput ? 'it has too many files' : `it took more than ${maxMs / 60_000} minutes`
       const why = signal ? ended : firstWords(complained)
-      reject(new PluginFault('find', `${program} could not ${program === 'tar' ? 'unpack' : 'fetch'} it: ${why}`, cures[program]))
+      reject(new PluginFault('find', `${program} could not ${program === 'tar' ? 'unpack' : 'fetch'} it: ${why}`, remedies[program]))
     })
   })
 }

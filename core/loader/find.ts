@@ -95,8 +95,8 @@ function pluginFolders(given: string, refused: Refusal[]): string[] {
       .map((name) => path.join(folder, name))
   } catch (thrown) {
     const reason = existsSync(folder) ? `The folder cannot be read: ${faultOf(thrown, 'find', '').message}` : `There is no folder ${folder}`
-    const cure = 'Make the folder, or correct plugins.folders in conf/server.yml (relative paths start at the folder that holds conf).'
-    refused.push(findRefusal(path.basename(folder), folder, new PluginFault('find', reason, cure)))
+    const remedy = 'Make the folder, or correct plugins.folders in conf/server.yml (relative paths start at the folder that holds conf).'
+    refused.push(findRefusal(path.basename(folder), folder, new PluginFault('find', reason, remedy)))
     return []
   }
 }
@@ -168,6 +168,6 @@ function isPlugin(folder: string): boolean {
 }
 
 export function findRefusal(name: string, folder: string, thrown: unknown): Refusal {
-  const { step, message, cure } = faultOf(thrown, 'find', 'See the reason.')
-  return { name, folder, step, reason: message, cure }
+  const { step, message, remedy } = faultOf(thrown, 'find', 'See the reason.')
+  return { name, folder, step, reason: message, remedy }
 }

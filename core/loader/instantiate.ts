@@ -16,7 +16,7 @@ import { chainBoundary, connectorBoundary } from './boundary.ts'
 import { declaredPlugin } from './declared.ts'
 import { isDeclared } from './find.ts'
 import { deepFreeze } from './parser.ts'
-import { createCure, cures, faultOf, PluginFault } from './refusal.ts'
+import { createRemedy, remedies, faultOf, PluginFault } from './refusal.ts'
 import { messageOf, messageWithPlace } from './thrown.ts'
 import { isObject } from '../json.ts'
 
@@ -86,10 +86,10 @@ function created<T>(plugin: Plugin, create: () => T, { chain, network }: { chain
     implementation = create()
   } catch (thrown) {
     if (thrown instanceof PluginFault) throw thrown
-    throw new PluginFault('create', messageWithPlace(thrown, folderOf(plugin).folder), createCure(chain, network))
+    throw new PluginFault('create', messageWithPlace(thrown, folderOf(plugin).folder), createRemedy(chain, network))
   }
   if (!isObject(implementation)) throw missing('create() did not return an object')
-  if ('then' in implementation) throw new PluginFault('create', 'create() returned a promise', cures.noPromise)
+  if ('then' in implementation) throw new PluginFault('create', 'create() returned a promise', remedies.noPromise)
   for (const life of ['start', 'stop']) {
     const step: unknown = Reflect.get(implementation, life)
     if (step !== undefined && typeof step !== 'function') throw missing(`${life} is not a function`)
@@ -104,7 +104,7 @@ export function requireMethods(implementation: object, of: string, verbs: readon
 }
 
 function missing(reason: string): PluginFault {
-  return new PluginFault('create', reason, cures.methods)
+  return new PluginFault('create', reason, remedies.methods)
 }
 
 /** Plugins share these values, so they are frozen; the reader and the log are live objects and are not. */
@@ -151,7 +151,7 @@ export async function importPlugin(entry: string): Promise<ImportedPlugin> {
   } catch (thrown) {
     const isMissing = thrown instanceof Error && 'code' in thrown && thrown.code === 'ERR_MODULE_NOT_FOUND'
     if (thrown instanceof PluginFault) throw thrown
-    throw new PluginFault('import', messageWithPlace(thrown, path.dirname(entry)), isMissing ? cures.install : cures.correctOrRemove)
+    throw new PluginFault('import', messageWithPlace(thrown, path.dirname(entry)), isMissing ? remedies.install : remedies.correctOrRemove)
   }
   const plugin = assertPlugin(exported, entry)
   folders.set(plugin, path.dirname(entry))
@@ -168,7 +168,7 @@ function describe(plugin: Plugin): Description {
       throw new PluginFault(
         'manifest',
         `Its manifest has ${text.length} characters as JSON: at most ${maxManifestLength} are read`,
-        cures.short,
+        remedies.short,
       )
     const manifest: Json = JSON.parse(text)
     const { name: family, keys, remote } = plugin.family
@@ -176,21 +176,21 @@ function describe(plugin: Plugin): Description {
       ? { kind: 'chain', family, keys: curveOf(family, keys), manifest }
       : { kind: 'connector', family, manifest, isRemote: remote !== undefined }
   } catch (thrown) {
-    if (thrown instanceof RangeError) throw new PluginFault('manifest', 'Its manifest is nested too deep to be read', cures.short)
-    throw faultOf(thrown, 'manifest', cures.plainManifest)
+    if (thrown instanceof RangeError) throw new PluginFault('manifest', 'Its manifest is nested too deep to be read', remedies.short)
+    throw faultOf(thrown, 'manifest', remedies.plainManifest)
   }
 }
 
 /** A kit may be written in plain JavaScript, so its value is checked. */
 function curveOf(family: string, keys: unknown): Family['keys'] {
   if (keys === 'secp256k1' || keys === 'ed25519') return keys
-  throw new PluginFault('manifest', `Its family '${family}' does not say which curve its wallets' keys are on`, cures.keys)
+  throw new PluginFault('manifest', `Its family '${family}' does not say which curve its wallets' keys are on`, remedies.keys)
 }
 
 function assertPlugin(exported: unknown, entry: string): Plugin {
   if (isPlugin(exported)) return exported
   const what = exported === undefined ? 'has no default export' : 'has a default export that is not a plugin'
-  throw new PluginFault('import', `${path.basename(entry)} ${what}`, cures.export)
+  throw new PluginFault('import', `${path.basename(entry)} ${what}`, remedies.export)
 }
 
 /** Checks the outline only: checkManifest checks the manifest, and instantiateChain and instantiateConnector what `create` returns. */

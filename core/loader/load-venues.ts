@@ -7,7 +7,7 @@ import {
   contractsKey,
   contractsOf,
   explainProblems,
-  networkCure,
+  networkRemedy,
   placeOf,
   readingConfiguration,
   type MisspeltNetwork,
@@ -32,7 +32,7 @@ import {
   type ChainNetwork,
 } from './loaded-plugin.ts'
 import { releasedHolders } from '../wallet/policy-files.ts'
-import { cures, faultOf, notRemote, PluginFault, signedActions, trustedOnly, trustCure } from './refusal.ts'
+import { remedies, faultOf, notRemote, PluginFault, signedActions, trustedOnly, trustRemedy } from './refusal.ts'
 import { messageOf } from './thrown.ts'
 import type { TrialVenue } from './trials.ts'
 
@@ -51,7 +51,7 @@ interface ConnectorVenues {
 /** Why something is not there, and what to do about it. */
 export interface Away {
   readonly reason: string
-  readonly cure: string
+  readonly remedy: string
 }
 
 /**
@@ -87,7 +87,7 @@ export function connectorVenues(
       if (chain === undefined)
         unserved.push({
           ...here,
-          ...(whyAway(name) ?? { reason: `There is no chain '${name}'`, cure: chainCure(found, name, chains) }),
+          ...(whyAway(name) ?? { reason: `There is no chain '${name}'`, remedy: chainRemedy(found, name, chains) }),
         })
       else if (on === undefined) unserved.push({ ...here, ...whyNotOn(chain, network, misspelt) })
       else if (contracts === undefined)
@@ -95,7 +95,7 @@ export function connectorVenues(
           chain: name,
           network,
           reason: `contractAddresses has no entry for ${name} ${network}`,
-          cure: `Add it to conf/connectors/${found.name}.yml, or as its author to defaults.yml.`,
+          remedy: `Add it to conf/connectors/${found.name}.yml, or as its author to defaults.yml.`,
         })
       else {
         let inForce: Readonly<Record<string, string>>
@@ -105,9 +105,9 @@ export function connectorVenues(
           bridges = bridgesOf(found.name, config, here, manifest, chains)
         } catch (thrown) {
           // The entry of another network is another one.
-          const { message: reason, cure } = faultOf(thrown, 'configuration', `See conf/connectors/${found.name}.yml.`)
+          const { message: reason, remedy } = faultOf(thrown, 'configuration', `See conf/connectors/${found.name}.yml.`)
           firstFault ??= thrown
-          unserved.push({ chain: name, network, reason, cure, isWrong: true })
+          unserved.push({ chain: name, network, reason, remedy, isWrong: true })
           continue
         }
         if (found.tier === 'contained' && found.allowedBy === 'operator' && on.implementation.local !== true)
@@ -122,7 +122,7 @@ export function connectorVenues(
     throw new PluginFault(
       'networks',
       `None of its networks can be served: ${reasons}`,
-      [...new Set(unserved.map(({ cure }) => cure))].join(' '),
+      [...new Set(unserved.map(({ remedy }) => remedy))].join(' '),
     )
   }
   return { venues, unserved }
@@ -146,7 +146,7 @@ function refuseHolders(
       throw new PluginFault(
         'networks',
         `Its ${JSON.stringify(label)} on ${chain}/${network} is ${address}, in which wallets have what they hold by the built-in connector '${connector}'. A plugin that is not trusted may not have wallets call it`,
-        `Trade there by '${connector}'. ${trustCure(name)}`,
+        `Trade there by '${connector}'. ${trustRemedy(name)}`,
       )
   }
 }
@@ -163,13 +163,13 @@ function misspeltNetworks({ folder }: FoundPlugin, manifest: Manifest, chains: r
 /** Why a chain that is loaded does not serve a network: in the chain's own words. */
 function whyNotOn({ name, unserved }: LoadedChain, network: string, misspelt: readonly MisspeltNetwork[]): Away {
   const wrong = misspelt.find((each) => each.chain === name && each.network === network)
-  if (wrong) return { reason: `The chain '${name}' does not serve the network '${network}'`, cure: networkCure(wrong) }
+  if (wrong) return { reason: `The chain '${name}' does not serve the network '${network}'`, remedy: networkRemedy(wrong) }
   const own = unserved.find((each) => each.network === network)
-  if (own) return { reason: `The chain '${name}' does not serve '${network}'. ${own.reason}`, cure: own.cure }
-  return { reason: `The chain '${name}' does not serve the network '${network}'`, cure: `See conf/chains/${name}.yml.` }
+  if (own) return { reason: `The chain '${name}' does not serve '${network}'. ${own.reason}`, remedy: own.remedy }
+  return { reason: `The chain '${name}' does not serve the network '${network}'`, remedy: `See conf/chains/${name}.yml.` }
 }
 
-function chainCure({ folder }: FoundPlugin, name: string, chains: readonly LoadedChain[]): string {
+function chainRemedy({ folder }: FoundPlugin, name: string, chains: readonly LoadedChain[]): string {
   const near = nearest(
     name,
     chains.map((each) => each.name),
@@ -335,7 +335,7 @@ function checkEvents({ events = [] }: Partial<Connector>, { implementation: { de
   if (fails([]) !== undefined) return
   for (const event of events) {
     const reason = fails([event])
-    if (reason !== undefined) throw new PluginFault('create', `events: ${reason}`, cures.events)
+    if (reason !== undefined) throw new PluginFault('create', `events: ${reason}`, remedies.events)
   }
 }
 
@@ -377,11 +377,11 @@ export function chainVenues({ found, manifest, configuration }: Candidate): {
       return { chain, network, ...whyLeftOut(found, network, configuration) }
     })
   if (venues.length === 0) {
-    const cures = [...new Set(unserved.map(({ cure }) => cure))]
+    const remedies = [...new Set(unserved.map(({ remedy }) => remedy))]
     throw new PluginFault(
       'networks',
       `None of its networks (${networks.join(', ')}) has settings, or all are switched off`,
-      cures.join(' '),
+      remedies.join(' '),
     )
   }
   return { venues, unserved }
@@ -390,14 +390,14 @@ export function chainVenues({ found, manifest, configuration }: Candidate): {
 function whyLeftOut({ name, builtIn }: FoundPlugin, network: string, { networks }: PluginConfig): Away {
   const file = `conf/chains/${name}.yml`
   if (networks[network]?.enabled === false)
-    return { reason: 'It is switched off', cure: `Take \`enabled: false\` of ${network} out of ${file}, if it is to be served.` }
+    return { reason: 'It is switched off', remedy: `Take \`enabled: false\` of ${network} out of ${file}, if it is to be served.` }
   // A network of the release that has settings was taken out where nothing runs that it is.
   if (builtIn && network === devnetNetwork.network && networks[network])
     return {
       reason: 'It comes with the devnet, and that is off here',
-      cure: `See devnet.enabled and devnet.only in conf/server.yml; \`${command} start --devnet\` switches it on for once.`,
+      remedy: `See devnet.enabled and devnet.only in conf/server.yml; \`${command} start --devnet\` switches it on for once.`,
     }
-  return { reason: 'It has no settings', cure: `Add the network to ${file}.` }
+  return { reason: 'It has no settings', remedy: `Add the network to ${file}.` }
 }
 
 /** The second half of loading a chain, after its trial: imports and creates it in the server. @throws PluginFault */
@@ -422,10 +422,10 @@ export async function loadChain(candidate: Candidate, options: LoadOptions): Pro
       tokens = await tokensOf(of, options)
     } catch (thrown) {
       // Another network of the chain has its own settings and lists.
-      const { message: reason, cure } = faultOf(thrown, 'create', `See conf/chains/${chain}.yml.`)
+      const { message: reason, remedy } = faultOf(thrown, 'create', `See conf/chains/${chain}.yml.`)
       firstFault ??= thrown
-      wrong.push({ chain, network, reason, cure, isWrong: true })
-      options.log.warn({ chain, network, reason, cure }, 'network left out: its settings or token lists are wrong')
+      wrong.push({ chain, network, reason, remedy, isWrong: true })
+      options.log.warn({ chain, network, reason, remedy }, 'network left out: its settings or token lists are wrong')
       continue
     }
     venues.push(

@@ -42,7 +42,7 @@ export interface LoadResult extends Loaded {
 
 /**
  * Tries, checks and creates the plugins that may run, and starts none of them (`startVenues` does). A plugin that fails is
- * refused with the step, the reason and a cure; it never makes this function throw.
+ * refused with the step, the reason and a remedy; it never makes this function throw.
  */
 export async function loadPlugins(options: LoadOptions): Promise<LoadResult> {
   const { found, refused: notFound, disabled = [] } = options.plugins
@@ -87,9 +87,9 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadResult> {
     const names = [`${chain}-chain`, chain]
     const off = names.find((name) => disabled.includes(name))
     if (off !== undefined)
-      return { reason: `The chain '${chain}' is switched off`, cure: `Take ${off} out of plugins.disabled in conf/server.yml.` }
+      return { reason: `The chain '${chain}' is switched off`, remedy: `Take ${off} out of plugins.disabled in conf/server.yml.` }
     const refusal = names.map((name) => chainsAway.get(name)).find((each) => each !== undefined)
-    return refusal && { reason: `The chain '${chain}' was refused (${refusal.step}): ${refusal.reason}`, cure: refusal.cure }
+    return refusal && { reason: `The chain '${chain}' was refused (${refusal.step}): ${refusal.reason}`, remedy: refusal.remedy }
   }
 
   /** Several loads may be under way. */
@@ -231,13 +231,13 @@ const rivalFault = ({ found: { name, folder } }: Candidate, rival: Pick<FoundPlu
   )
 
 function refusalOf({ name, origin: folder }: FoundPlugin, { kind, manifest }: PluginOutline, thrown: unknown): Refusal {
-  const { step, message: reason, cure, isTemporary } = faultOf(thrown, 'create', 'Correct the plugin.')
+  const { step, message: reason, remedy, isTemporary } = faultOf(thrown, 'create', 'Correct the plugin.')
   return {
     name,
     folder,
     step,
     reason,
-    cure,
+    remedy,
     ...(isTemporary && { temporary: true }),
     ...(kind && { kind }),
     ...(manifest && { trading_type: manifest.trading_type, available_networks: manifest.available_networks }),
@@ -286,8 +286,8 @@ export function pluginOptions({ settings, plugins, log, devnetUrl, localHosts, m
         ...(networkKeys && { networkKeys }),
         ...(site !== undefined && { site: { network: devnetNetwork.network, url: `http://${site}` } }),
       })
-      for (const { file, line, path: entry, network, problem: reason, cure } of configuration.leftOut ?? [])
-        log.warn({ plugin: name, file, line, entry, network, reason, cure }, 'entry of the configuration left out')
+      for (const { file, line, path: entry, network, problem: reason, remedy } of configuration.leftOut ?? [])
+        log.warn({ plugin: name, file, line, entry, network, reason, remedy }, 'entry of the configuration left out')
       if (!builtIn) return configuration
       const local = <C extends Record<string, unknown>>(config: C): C => {
         if (kind === 'chain' && name === devnetNetwork.chain) return withDevnet(config, devnetUrl)
@@ -303,8 +303,8 @@ export function pluginOptions({ settings, plugins, log, devnetUrl, localHosts, m
         const onLeftOut = (entry: LeftOutToken) => void leftOut.push(entry)
         const sources = { pluginFolder: folder, confDir, chain, network, chainId, home, tokenLists, dataDir: data.dir }
         const tokens = await loadTokens({ ...sources, chainImpl, onLeftOut })
-        for (const { file: list, path: entry, symbol, address, problem: reason, cure } of leftOut)
-          log.warn({ chain, network, list, entry, symbol, address, reason, cure }, 'token list entry left out')
+        for (const { file: list, path: entry, symbol, address, problem: reason, remedy } of leftOut)
+          log.warn({ chain, network, list, entry, symbol, address, reason, remedy }, 'token list entry left out')
         return tokens
       }
       const tokenLists = own?.tokenLists ?? []
@@ -389,8 +389,8 @@ export function pluginWarnings({ confDir, plugins }: Settings, { loaded, refused
   const ofEitherKind = [...[...refused, ...pending].map(({ name }) => name), ...plugins.disabled]
   const leftOut = loaded.flatMap(({ configuration }) =>
     (configuration.leftOut ?? []).map(({ network, ...each }) => {
-      const { reason, cure } = explainProblems([each])
-      return `${reason}. It is left out${network === undefined ? '' : `, and so is the network ${network}`}. ${cure}`
+      const { reason, remedy } = explainProblems([each])
+      return `${reason}. It is left out${network === undefined ? '' : `, and so is the network ${network}`}. ${remedy}`
     }),
   )
   return [

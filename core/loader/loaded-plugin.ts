@@ -36,7 +36,7 @@ export interface UnservedNetwork {
   readonly chain: string
   readonly network: string
   readonly reason: string
-  readonly cure: string
+  readonly remedy: string
   /** What its settings say is wrong: it would be served otherwise. */
   readonly isWrong?: true
 }

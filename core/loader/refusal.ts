@@ -22,13 +22,13 @@ export interface Refusal {
   readonly available_networks?: readonly NetworkNames[]
   readonly step: Step
   readonly reason: string
-  readonly cure: string
+  readonly remedy: string
   /** For lack of time: it is tried again. */
   readonly temporary?: true
 }
 
 /** What helps against faults that may be found in a process of the plugin, too. */
-export const cures = {
+export const remedies = {
   correct: 'Correct the plugin.',
   correctOrRemove: 'Correct the plugin, or take its folder away.',
   install: "Install the package with npm in the plugin's folder.",
@@ -48,36 +48,37 @@ export const cures = {
   methods: 'Implement it as the types of sluice/plugin require; the TypeScript compiler shows what is missing.',
 } as const
 
-export const createCure = (chain: string, network: string): string =>
+export const createRemedy = (chain: string, network: string): string =>
   `Correct what create() does for ${chain} ${network}, or its configuration.`
 
-export const budgetCure = ' The budget is limits.pluginLoadSeconds in conf/server.yml.'
+export const budgetRemedy = ' The budget is limits.pluginLoadSeconds in conf/server.yml.'
 
-const knownCures: ReadonlySet<string> = new Set(Object.values(cures).flatMap((each) => [each, each + budgetCure]))
-const isKnownCure = (text: string): boolean =>
-  knownCures.has(text) || text === createCure(...((/ does for ([\w-]+) ([\w-]+),/.exec(text)?.slice(1) ?? ['', '']) as [string, string]))
+const knownRemedies: ReadonlySet<string> = new Set(Object.values(remedies).flatMap((each) => [each, each + budgetRemedy]))
+const isKnownRemedy = (text: string): boolean =>
+  knownRemedies.has(text) ||
+  text === createRemedy(...((/ does for ([\w-]+) ([\w-]+),/.exec(text)?.slice(1) ?? ['', '']) as [string, string]))
 
 /**
  * Why a process that holds a plugin refused it. The plugin may have written that itself: it is shown as its word, and so is what helps, unless
  * this release says the same.
  */
-export function toldFault(plugin: string, told: { readonly step: Step; readonly reason: unknown; readonly cure: unknown }): PluginFault {
-  const { step, reason, cure } = told
+export function toldFault(plugin: string, told: { readonly step: Step; readonly reason: unknown; readonly remedy: unknown }): PluginFault {
+  const { step, reason, remedy } = told
   const text = (value: unknown, otherwise: string) => (typeof value === 'string' && value.trim() !== '' ? value : otherwise)
-  const what = text(cure, cures.correct)
-  return new PluginFault(step, saidBy(plugin, text(reason, 'It was refused')), isKnownCure(what) ? what : saidBy(plugin, what))
+  const what = text(remedy, remedies.correct)
+  return new PluginFault(step, saidBy(plugin, text(reason, 'It was refused')), isKnownRemedy(what) ? what : saidBy(plugin, what))
 }
 
 /** How a step with a budget is called when that is over, or when the step ends badly. */
-export function wordsOf(step: Step): { readonly what: string; readonly when: string; readonly cure: string } {
+export function wordsOf(step: Step): { readonly what: string; readonly when: string; readonly remedy: string } {
   if (step === 'manifest')
     return {
       what: 'Checking its configuration by its schema',
       when: 'while its schema was used',
-      cure: cures.simplerSchema,
+      remedy: remedies.simplerSchema,
     }
-  const cure = cures.wireOnly
-  return step === 'create' ? { what: 'create()', when: 'in create()', cure } : { what: 'Loading', when: 'while it was loaded', cure }
+  const remedy = remedies.wireOnly
+  return step === 'create' ? { what: 'create()', when: 'in create()', remedy } : { what: 'Loading', when: 'while it was loaded', remedy }
 }
 
 /** What is wrong may be long lists of a plugin's own. */
@@ -88,22 +89,22 @@ const shortened = (text: string): string => (text.length > maxFaultText ? `${tex
 export class PluginFault extends Error {
   override readonly name = 'PluginFault'
   readonly step: Step
-  readonly cure: string
+  readonly remedy: string
   readonly isTemporary: boolean
 
   /** @param isTemporary for lack of time, which a busy machine causes too */
-  constructor(step: Step, reason: string, cure: string, isTemporary = false) {
+  constructor(step: Step, reason: string, remedy: string, isTemporary = false) {
     super(shortened(printable(reason)))
     this.step = step
-    this.cure = shortened(printable(cure))
+    this.remedy = shortened(printable(remedy))
     this.isTemporary = isTemporary
   }
 }
 
 /** Returns a PluginFault as it is, and anything else that was thrown as a fault of this step. */
-export function faultOf(thrown: unknown, step: Step, cure: string): PluginFault {
+export function faultOf(thrown: unknown, step: Step, remedy: string): PluginFault {
   if (thrown instanceof PluginFault) return thrown
-  return new PluginFault(step, messageOf(thrown), cure)
+  return new PluginFault(step, messageOf(thrown), remedy)
 }
 
 // Why a plugin can run in the server only.
@@ -116,9 +117,9 @@ export const notRemote = (family: string): string =>
 
 /** A plugin that can run in the server only, for which allowing it is not enough. */
 export const trustedOnly = (name: string, why: string): PluginFault =>
-  new PluginFault('consent', `It cannot be contained, so it has to be trusted: ${why}`, trustCure(name))
+  new PluginFault('consent', `It cannot be contained, so it has to be trusted: ${why}`, trustRemedy(name))
 
-export const trustCure = (name: string): string => `If you trust it: ${command} plugin trust ${name}`
+export const trustRemedy = (name: string): string => `If you trust it: ${command} plugin trust ${name}`
 
 /** In words where a disk is full or closed, in the place of the error of the system. */
 export function diskFault(thrown: unknown, home: string): unknown {

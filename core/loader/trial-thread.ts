@@ -47,8 +47,8 @@ async function answer(request: TrialRequest): Promise<void> {
     await setImmediate()
     reply({ is: 'passed', description })
   } catch (thrown) {
-    const { step, message, cure } = faultOf(thrown, 'import', 'Correct the plugin.')
-    reply({ is: 'refused', step, reason: message, cure })
+    const { step, message, remedy } = faultOf(thrown, 'import', 'Correct the plugin.')
+    reply({ is: 'refused', step, reason: message, remedy })
   }
 }
 

@@ -8,7 +8,7 @@ import { hookUpdate } from './compile.ts'
 import type { FoundPlugin } from './find.ts'
 import type { HookUpdate } from './hook.ts'
 import type { Description } from './instantiate.ts'
-import { budgetCure, cures, faultOf, pendingAwait, PluginFault, stoodStill, type Step, wordsOf } from './refusal.ts'
+import { budgetRemedy, remedies, faultOf, pendingAwait, PluginFault, stoodStill, type Step, wordsOf } from './refusal.ts'
 import { messageOf } from './thrown.ts'
 
 /** Tries plugins in threads of their own. A failed trial throws a PluginFault. */
@@ -108,7 +108,7 @@ export function startTrials(budget: LoadBudget): Trials {
       if (reply?.is === 'passed' || reply?.is === 'judged' || (reply !== undefined && isNew)) idle.push(thread)
       else await thread.end()
     }
-    if (reply.is === 'refused') throw new PluginFault(reply.step, reply.reason, reply.cure)
+    if (reply.is === 'refused') throw new PluginFault(reply.step, reply.reason, reply.remedy)
     if (reply.is === 'ready') throw noResult(step)
     return reply
   }
@@ -130,7 +130,7 @@ export function startTrials(budget: LoadBudget): Trials {
       try {
         if (reply.is === 'judged') return parseSchemaAnswer(question, reply.answer)
       } catch (thrown) {
-        throw faultOf(thrown, 'manifest', cures.schema)
+        throw faultOf(thrown, 'manifest', remedies.schema)
       }
       throw noResult('manifest')
     },
@@ -197,13 +197,13 @@ function processorClock(worker: Worker, taskId: string | undefined): () => numbe
 const lookMs = 100
 
 function nextReply(worker: Worker, budget: LoadBudget, processorMs: () => number, step: Step): Promise<TrialReply> {
-  const { what, when, cure } = wordsOf(step)
+  const { what, when, remedy } = wordsOf(step)
   return new Promise((resolve, reject) => {
     const usedBefore = processorMs()
-    const refuse = (reason: string, howToAllow = '') => settle(() => reject(new PluginFault(step, reason, cure + howToAllow, true)))
+    const refuse = (reason: string, howToAllow = '') => settle(() => reject(new PluginFault(step, reason, remedy + howToAllow, true)))
     const look = setInterval(() => {
       if (processorMs() - usedBefore < budget.processorMs) return
-      refuse(`${what} was not done after ${budget.processorMs / 1000} s of processor time: an endless loop`, budgetCure)
+      refuse(`${what} was not done after ${budget.processorMs / 1000} s of processor time: an endless loop`, budgetRemedy)
     }, lookMs)
     const eventLoopBefore = worker.performance.eventLoopUtilization()
     const cap = setTimeout(() => {
@@ -211,9 +211,9 @@ function nextReply(worker: Worker, budget: LoadBudget, processorMs: () => number
       refuse(`${what} was not done after ${budget.clockMs / 1000} s: ${idle > active ? pendingAwait : stoodStill}`)
     }, budget.clockMs)
     const onMessage = (reply: TrialReply) => settle(() => resolve(reply))
-    const onError = (error: unknown) => settle(() => reject(new PluginFault(step, reasonOf(error, when), cures.background)))
+    const onError = (error: unknown) => settle(() => reject(new PluginFault(step, reasonOf(error, when), remedies.background)))
     const onExit = (code: number) =>
-      settle(() => reject(new PluginFault(step, `It ended the process ${when}: process.exit(${code})`, cures.throwInstead)))
+      settle(() => reject(new PluginFault(step, `It ended the process ${when}: process.exit(${code})`, remedies.throwInstead)))
     worker.on('message', onMessage).on('error', onError).on('exit', onExit)
 
     function settle(done: () => void): void {
@@ -260,4 +260,4 @@ export type TrialReply =
   | { readonly is: 'ready'; /** What Linux calls the thread. */ readonly taskId: string | undefined }
   | { readonly is: 'passed'; readonly description: Description }
   | { readonly is: 'judged'; /** Not checked yet. */ readonly answer: unknown }
-  | { readonly is: 'refused'; readonly step: Step; readonly reason: string; readonly cure: string }
+  | { readonly is: 'refused'; readonly step: Step; readonly reason: string; readonly remedy: string }

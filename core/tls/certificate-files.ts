@@ -53,10 +53,10 @@ export async function readCertificateFile(file: string): Promise<string> {
     if (!hasErrorCode(cause, 'ENOENT')) throw new CertificateError(`${file} cannot be read: run this as the user who owns it.`, { cause })
     // Where the CA's certificate is, its key may be kept elsewhere. Where neither is, nothing was made yet.
     const isElsewhere = file.endsWith('ca_key.pem') && existsSync(certificateFiles(path.dirname(file)).caCert)
-    const cure = isElsewhere
+    const remedy = isElsewhere
       ? "it signs certificates and the list of revoked ones: run this where the CA's key is kept, or put it back"
       : `make the certificates with "${command} certs init" or "${command} start", or correct certsDir in conf/ssl.yml`
-    throw new CertificateError(`${file} is not there: ${cure}.`, { cause })
+    throw new CertificateError(`${file} is not there: ${remedy}.`, { cause })
   }
 }
 

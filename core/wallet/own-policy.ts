@@ -32,7 +32,7 @@ export interface OwnPolicyOptions {
 export interface UnheldRecord {
   readonly name: string
   readonly problem: string
-  readonly cure: string
+  readonly remedy: string
 }
 
 /** What the signer goes by, as it was read. Plain JSON: the keeper keeps it for a signer that is started again. */
@@ -86,7 +86,7 @@ export async function readOwnPolicy({ files, ...options }: OwnPolicyOptions): Pr
   return policyOf(
     files,
     state,
-    withCures(problems, plugins, confDir).filter(({ name }) => isNamed(name)),
+    withRemedies(problems, plugins, confDir).filter(({ name }) => isNamed(name)),
   )
 }
 
@@ -124,7 +124,7 @@ export async function takeUpLock({ files, ...options }: OwnPolicyOptions, state:
   const next = { ...stay, ...fresh }
   const earlier = earlierRecords(state, next, nowMs)
   const news = problems.filter(({ name }) => !isDeepStrictEqual(plugins[name], left[name]))
-  return policyOf(files, { sources, records: next, left, seen, earlier }, withCures(news, plugins, confDir))
+  return policyOf(files, { sources, records: next, left, seen, earlier }, withRemedies(news, plugins, confDir))
 }
 
 /** Enough for the server to start the new version, and for the operator to mend one that does not load. */
@@ -164,17 +164,17 @@ function policyOf(files: SignerFiles, state: OwnState, problems: readonly Unheld
 const pick = (all: PluginLock, is: (name: string, record: LockedPlugin) => boolean): Record<string, LockedPlugin> =>
   Object.fromEntries(Object.entries(all).filter(([name, record]) => is(name, record)))
 
-const withCures = (problems: readonly { name: string; problem: string }[], plugins: PluginLock, confDir: string): UnheldRecord[] =>
-  problems.map(({ name, problem }) => ({ name, problem, cure: cureOf(name, plugins, confDir) }))
+const withRemedies = (problems: readonly { name: string; problem: string }[], plugins: PluginLock, confDir: string): UnheldRecord[] =>
+  problems.map(({ name, problem }) => ({ name, problem, remedy: remedyOf(name, plugins, confDir) }))
 
 const unreadable = (confDir: string): UnheldRecord => ({
   name: 'sluice.lock',
   problem: 'the file cannot be read, and what was in force before stays so',
-  cure: `Correct ${lockFile(confDir)}: ${command} plugin verify`,
+  remedy: `Correct ${lockFile(confDir)}: ${command} plugin verify`,
 })
 
 /** What to type, so that the signer signs for a plugin. */
-function cureOf(name: string, plugins: PluginLock, confDir: string): string {
+function remedyOf(name: string, plugins: PluginLock, confDir: string): string {
   const verb = plugins[name]?.tier === 'trusted' ? 'trust' : 'allow'
   return `See what it may do, and seal it: ${command} plugin ${verb} ${name}. Or put ${lockFile(confDir)} where the server's user cannot write.`
 }
@@ -217,5 +217,5 @@ export async function invalidRecords(confDir: string, dataDir: string, passphras
     passphrase === undefined
       ? Object.entries(plugins).flatMap(([name, record]) => (hasSeal(record) ? [] : [{ name, problem: noSeal }]))
       : (await validRecords(content, { dataDir, key: await createSealKeys(passphrase)(content.sealing), notes: false })).problems
-  return found.map(({ name, problem }) => ({ name, problem, cure: cureOf(name, plugins, confDir) }))
+  return found.map(({ name, problem }) => ({ name, problem, remedy: remedyOf(name, plugins, confDir) }))
 }

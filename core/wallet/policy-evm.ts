@@ -192,10 +192,10 @@ function checkTokenRights(
   if (holder === undefined) throw new Refusal(`${call} is malformed: argument ${holderArgument + 1} is not an address`)
   if (rules.exactSpenders.has(holder)) return checkExact({ call, data, isApprove, name: rules.name })
   if (rules.spenders.has(holder)) return
-  const cure = isApprove
+  const remedy = isApprove
     ? `an operator adds "${holder}" to the list allowedSpenders below wallet: in conf/server.yml${isApproveOfZero(data) ? ', or the token to conf/tokens: of tokens listed there every allowance may be taken to 0,' : ''} and restarts the server`
     : 'it is not signed for anybody else'
-  throw new Refusal(`${call} goes to ${holder}, which is not a spender of a registered connector on ${rules.name}; ${cure}`)
+  throw new Refusal(`${call} goes to ${holder}, which is not a spender of a registered connector on ${rules.name}; ${remedy}`)
 }
 
 /** A spender of a contained plugin gets the allowance that a trade needs, and nothing that lasts. */

@@ -93,11 +93,11 @@ let lastTold = ''
 /** What is wrong is said once, however often it is read again. */
 function tellProblems(problems: OwnPolicy['problems']): void {
   const told = problems.map(({ name, problem }) => `${name}: ${problem}`).join('\n')
-  for (const { name, problem, cure } of told === lastTold ? [] : problems)
+  for (const { name, problem, remedy } of told === lastTold ? [] : problems)
     tell({
       type: 'log',
       level: 'error',
-      fields: { plugin: name, problem, cure },
+      fields: { plugin: name, problem, remedy },
       message:
         name === 'sluice.lock'
           ? `The signer does not take up sluice.lock: ${problem}`

@@ -41,7 +41,7 @@ interface ExpectedAddress {
   readonly view: string
   readonly address: string
   /** What to do where it differs; correct `contractAddresses` unless given. */
-  readonly cure?: string
+  readonly remedy?: string
 }
 
 /**
@@ -52,13 +52,13 @@ interface ExpectedAddress {
 export function requireAddresses(expected: readonly ExpectedAddress[], answers: readonly (CallResult | undefined)[]): void {
   for (const [
     index,
-    { contract, view, address, cure = "Correct contractAddresses in the connector's configuration" },
+    { contract, view, address, remedy = "Correct contractAddresses in the connector's configuration" },
   ] of expected.entries()) {
     const found = addressIn(answers[index])
     if (found?.toLowerCase() === address.toLowerCase()) continue
     throw new SluiceError(
       'SERVICE_UNINITIALIZED',
-      `${contract} is not this exchange's on this network: its ${view} is ${found ?? 'nothing'}, not ${address}. ${cure}.`,
+      `${contract} is not this exchange's on this network: its ${view} is ${found ?? 'nothing'}, not ${address}. ${remedy}.`,
     )
   }
 }

@@ -125,10 +125,10 @@ function noPriceError(
       )
     }
     const through = intermediates.map(({ symbol }) => symbol).join(', ')
-    const [kind, cure] = version === undefined ? ['', 'Try'] : [` of version ${version}`, 'Leave version out, or try']
+    const [kind, remedy] = version === undefined ? ['', 'Try'] : [` of version ${version}`, 'Leave version out, or try']
     return new SluiceError(
       'PRICE_FAILED',
-      `The exchange has no pool${kind} from ${tokenIn.symbol} to ${tokenOut.symbol}, neither a direct one nor one through ${through || 'other tokens'}. ${cure} another connector.`,
+      `The exchange has no pool${kind} from ${tokenIn.symbol} to ${tokenOut.symbol}, neither a direct one nor one through ${through || 'other tokens'}. ${remedy} another connector.`,
     )
   }
   const exactToken = exact === 'in' ? tokenIn : tokenOut

@@ -46,7 +46,7 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
   const { chainId, multicall, blockSeconds, wrapped, coinIsToken = false } = definition
   const name = `${chain}/${network}`
   const confirmations = config.confirmations ?? definition.confirmations
-  const { legacyFees: legacy = false, maxGas: maxGas, rollup } = definition
+  const { legacyFees: legacy = false, maxGas, rollup } = definition
   const feeCapRaw = gweiRaw(config.feeCap ?? definition.feeCapGwei ?? defaultFeeCapGwei)
   const { tipPercentile, minTip, ...settings } = config.feePolicy ?? {}
   const networkMinTipRaw = gweiRaw(definition.minTipGwei ?? 0)

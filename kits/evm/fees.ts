@@ -105,10 +105,12 @@ export function computeFeePerGas(
   const tip = givenTipRaw ?? min(suggested, givenMaxRaw ?? feeCapRaw)
   if (tip < policy.networkMinTipRaw) {
     const isGiven = givenMaxRaw !== undefined || givenTipRaw !== undefined
-    const cure = isGiven ? 'offer more, or leave the fees to the server' : `raise feeCap in its settings, which is ${gwei(feeCapRaw)} gwei`
+    const remedy = isGiven
+      ? 'offer more, or leave the fees to the server'
+      : `raise feeCap in its settings, which is ${gwei(feeCapRaw)} gwei`
     throw new SluiceError(
       'TRANSACTION_GAS_PRICE_TOO_LOW',
-      `The tip would be ${gwei(tip)} gwei per gas and the network takes none below ${gwei(policy.networkMinTipRaw)} gwei: ${cure}.`,
+      `The tip would be ${gwei(tip)} gwei per gas and the network takes none below ${gwei(policy.networkMinTipRaw)} gwei: ${remedy}.`,
     )
   }
   const byPolicy = max(policyMaxFee(baseFeeRaw, tip, policy), replacement?.maxFeeRaw ?? 0n)

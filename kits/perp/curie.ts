@@ -172,8 +172,8 @@ export async function findCurie(
 /** Symbols of the exchange's virtual tokens begin with a v: vETH, vUSD. */
 const withoutV = (symbol: string) => symbol.replace(/^v/, '')
 
-const notAsConfigured = (what: string, cure: string) =>
-  new SluiceError('SERVICE_UNINITIALIZED', `Perpetual Protocol v2 is not as configured on this network: ${what}. ${cure}`)
+const notAsConfigured = (what: string, remedy: string) =>
+  new SluiceError('SERVICE_UNINITIALIZED', `Perpetual Protocol v2 is not as configured on this network: ${what}. ${remedy}`)
 
 /** In what one exchange of this kind differs from another. */
 export interface PerpOptions {

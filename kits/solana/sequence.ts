@@ -86,8 +86,8 @@ export function sequenceStatus({ durable, landed = [] }: SolanaSyncState, slot: 
 
 function noSuchIndex(index: number, count: number): SluiceError {
   const have = count === 0 ? 'the wallet has none' : `the wallet has ${count}, from 0`
-  const cure = 'leave nonce out to use a recent blockhash, or add the account to durableNonces in conf/chains'
-  return badFields([{ field: 'nonce', problem: `is the index of one of the wallet's durable nonce accounts, and ${have}: ${cure}` }])
+  const remedy = 'leave nonce out to use a recent blockhash, or add the account to durableNonces in conf/chains'
+  return badFields([{ field: 'nonce', problem: `is the index of one of the wallet's durable nonce accounts, and ${have}: ${remedy}` }])
 }
 
 function unusable(index: number, account: string): SluiceError {

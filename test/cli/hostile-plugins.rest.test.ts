@@ -48,8 +48,8 @@ describe('with hostile plugins in the folder', function () {
   /** What `plugin list` says of each: state and step, or the state alone. */
   async function list(variables: Readonly<Record<string, string>>): Promise<{ code: number | null; states: ReadonlyMap<string, string> }> {
     const { code, said } = await say(variables, 'plugin', 'list', '--json')
-    const { plugins }: { plugins: { name: string; state: string; step?: string; reason?: string; cure?: string }[] } = JSON.parse(said)
-    for (const { state, reason, cure } of plugins) if (state === 'refused') expect([reason, cure]).to.not.include(undefined)
+    const { plugins }: { plugins: { name: string; state: string; step?: string; reason?: string; remedy?: string }[] } = JSON.parse(said)
+    for (const { state, reason, remedy } of plugins) if (state === 'refused') expect([reason, remedy]).to.not.include(undefined)
     return { code, states: new Map(plugins.map(({ name, state, step }) => [name, step === undefined ? state : `${state}: ${step}`])) }
   }
   /** Where a server only tries, and so runs what nobody has allowed. */
@@ -58,7 +58,7 @@ describe('with hostile plugins in the folder', function () {
     SLUICE_PLUGINS_FOLDERS: [...twoPlugins, path.join(home, 'chosen')].join(),
   })
 
-  it('`plugin list` names each with step, reason and cure, and runs none that was not allowed', async () => {
+  it('`plugin list` names each with step, reason and remedy, and runs none that was not allowed', async () => {
     const { code, states } = await list({})
     expect(code).to.equal(1)
     for (const name of [...Object.keys(all), 'plain-swap']) expect(states.get(name), name).to.equal('refused: consent')
@@ -74,7 +74,7 @@ describe('with hostile plugins in the folder', function () {
   })
 
   for (const [name, reason] of Object.entries(deadly))
-    it(`\`plugin show\` reads and \`plugin allow\` refuses ${name}, with a cure, and records nothing`, async () => {
+    it(`\`plugin show\` reads and \`plugin allow\` refuses ${name}, with a remedy, and records nothing`, async () => {
       expect(await say({}, 'plugin', 'show', name)).to.deep.include({ code: 0 })
       const { code, said } = await say({}, 'plugin', 'allow', name, '--yes')
       expect(code, said).to.equal(1)

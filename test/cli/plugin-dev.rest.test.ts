@@ -86,7 +86,7 @@ describe('sluice plugin dev', function () {
     }
   }
 
-  it('names the cure where the folder is no plugin', () => {
+  it('names the remedy where the folder is no plugin', () => {
     const refused = (place: string) => {
       try {
         execFileSync(process.execPath, ['bin/launch.mjs', 'plugin', 'dev', place], { cwd: root, encoding: 'utf8', stdio: 'pipe' })

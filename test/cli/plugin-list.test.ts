@@ -11,7 +11,7 @@ const plugin = (name: string, trading_type: readonly string[], chains: readonly 
     available_networks: chains.map((chain) => ({ chain, networks: ['mainnet', 'testnet'] })),
     deprecated: [],
     unserved: [
-      { chain: 'solana', network: 'local', reason: 'It has no settings, or its settings disable it', cure: 'Add the network to conf.' },
+      { chain: 'solana', network: 'local', reason: 'It has no settings, or its settings disable it', remedy: 'Add the network to conf.' },
     ],
   }) as unknown as LoadedPlugin
 
@@ -30,7 +30,7 @@ describe('the table of sluice plugin list', () => {
       available_networks: [{ chain: 'ethereum', networks: ['local'] }],
       step: 'networks' as const,
       reason: "index.ts:19: available_networks has 'locla', which is not a network of ethereum, while contractAddresses has local",
-      cure: "Write 'local' instead of 'locla' in available_networks of the manifest (index.ts:19).",
+      remedy: "Write 'local' instead of 'locla' in available_networks of the manifest (index.ts:19).",
       folder: `/srv/${'plugins/'.repeat(12)}mis-net`,
     }
 
@@ -43,7 +43,7 @@ describe('the table of sluice plugin list', () => {
       .to.contain('MARGIN_CLOB')
       .and.contain('40 networks')
       .and.contain(refused.reason)
-      .and.contain(`→ ${refused.cure}`)
+      .and.contain(`→ ${refused.remedy}`)
     expect(lines).to.satisfy((all: readonly string[]) =>
       all.some((line) => /^mis-net +connector +refused +- +AMM +ethereum\/local$/.test(line)),
     )

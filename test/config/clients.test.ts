@@ -60,7 +60,7 @@ describe('clients.yml', () => {
     })
     expect(clientOf(clients, { commonName: 'watcher', fingerprint256: '00' })?.permissions).to.deep.equal(['read'])
     expect(shown.clients).to.have.all.keys('bot', 'watcher')
-    const text = closed.map((each) => `${describeClosed(each)}\n→ ${each.cure}`).join('\n')
+    const text = closed.map((each) => `${describeClosed(each)}\n→ ${each.remedy}`).join('\n')
     expect(text).to.contain('conf/clients.yml:2 clients.a.permissions is missing, so the client "a" has no permission.')
     expect(text).to.contain('clients.a.permission is not a known key, so the client "a" has no permission.\n→ Did you mean "permissions"?')
     expect(text).to.contain('clients.b.permissions[1] is not one of the possible values')

@@ -55,7 +55,7 @@ describe("a connector's configuration", () => {
     await home.write('conf/connectors/dex.yml', 'v4Pools: { ethereum_mainnet: [] }\n')
     const [problem] = await problemsOf(() => load({ schema }))
     expect(problem).to.deep.include({ path: 'v4Pools.ethereum_mainnet', problem: 'is not a valid key here' })
-    expect(problem?.cure).to.contain('<chain>/<network>, such as ethereum/mainnet')
+    expect(problem?.remedy).to.contain('<chain>/<network>, such as ethereum/mainnet')
   })
 
   it("is the operator's file laid over the plugin's defaults", async () => {
@@ -83,7 +83,7 @@ describe("a connector's configuration", () => {
       'conf/connectors/dex.yml:4 contractAddresses.mainnet.routerAdress',
       'conf/connectors/dex.yml:5 contractAddresses.base.routerAddress',
     ])
-    expect(problems.find(({ line }) => line === 4)?.cure).to.equal('Did you mean "routerAddress"?')
+    expect(problems.find(({ line }) => line === 4)?.remedy).to.equal('Did you mean "routerAddress"?')
   })
 
   it('is refused without a required key', async () => {
@@ -157,7 +157,7 @@ describe("a connector's configuration", () => {
         line: 1,
         path: 'of',
         problem: 'has none of the possible forms',
-        cure: 'Write text, or a mapping (`key: value` lines).',
+        remedy: 'Write text, or a mapping (`key: value` lines).',
       },
     ])
   })
@@ -171,7 +171,7 @@ describe("a connector's configuration", () => {
     it(`refuses the plugin whose schema ${what}`, async () => {
       const [problem] = await problemsOf(() => load({ schema }))
       expect(problem).to.include({ file: 'plugin dex', path: 'manifest.schema' })
-      expect(problem?.cure).to.contain('defect of the plugin')
+      expect(problem?.remedy).to.contain('defect of the plugin')
     })
   }
 
@@ -263,8 +263,8 @@ describe("a chain's configuration", () => {
       '7 local.confirmation',
       '8 local.confirmations',
     ])
-    expect(problems.find(({ path }) => path === 'mainnet.requird')?.cure).to.equal('Did you mean "required"?')
-    expect(problems.find(({ path }) => path === 'mainet')?.cure).to.equal('Did you mean "mainnet"?')
+    expect(problems.find(({ path }) => path === 'mainnet.requird')?.remedy).to.equal('Did you mean "required"?')
+    expect(problems.find(({ path }) => path === 'mainet')?.remedy).to.equal('Did you mean "mainnet"?')
   })
 
   it('leaves out a disabled network, whose variables may be unset', async () => {
@@ -289,7 +289,7 @@ describe("a chain's configuration", () => {
         expect(config).to.deep.equal({ local: { confirmations: 3 } })
         expect(shown).to.have.all.keys('local')
         expect(leftOut[0]).to.deep.include({ file: 'conf/chains/ethereum.yml', line: 1, path: field, network: 'mainnet' })
-        expect(leftOut[0]?.cure).to.be.a('string').and.not.to.equal('')
+        expect(leftOut[0]?.remedy).to.be.a('string').and.not.to.equal('')
       })
 
     it('leaves out the network that a misspelt name may be meant for: its limits would not hold', async () => {

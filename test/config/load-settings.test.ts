@@ -119,7 +119,7 @@ describe('the settings', () => {
     expect(JSON.stringify(settings.shown)).not.to.contain('hunter2')
   })
 
-  it('report a variable that is not set with file, line, path and cure', async () => {
+  it('report a variable that is not set with file, line, path and remedy', async () => {
     await home.write('conf/server.yml', '# one\nserver:\n  host: ${HOST}\n  port: ${}\n')
     expect(await problemsOf(load)).to.deep.equal([
       {
@@ -127,14 +127,14 @@ describe('the settings', () => {
         line: 3,
         path: 'server.host',
         problem: 'needs the environment variable HOST, which is not set',
-        cure: 'Set HOST before the start, or remove this value.',
+        remedy: 'Set HOST before the start, or remove this value.',
       },
       {
         file: 'conf/server.yml',
         line: 4,
         path: 'server.port',
         problem: 'has ${}, which does not name a variable',
-        cure: 'Write ${NAME} with letters, digits and _, or $${ for the characters themselves.',
+        remedy: 'Write ${NAME} with letters, digits and _, or $${ for the characters themselves.',
       },
     ])
   })
@@ -160,9 +160,9 @@ describe('the settings', () => {
       'conf/ssl.yml:1 certsdir',
       'conf/clients.yml:1 clients.a.permissions[0]',
     ])
-    expect(problems.every(({ cure }) => cure.length > 5)).to.equal(true)
-    expect(problems.find(({ path }) => path === 'server.prot')?.cure).to.equal('Did you mean "port"?')
-    expect(problems.find(({ path }) => path === 'server.hots')?.cure).to.equal('Did you mean "server.host"?')
+    expect(problems.every(({ remedy }) => remedy.length > 5)).to.equal(true)
+    expect(problems.find(({ path }) => path === 'server.prot')?.remedy).to.equal('Did you mean "port"?')
+    expect(problems.find(({ path }) => path === 'server.hots')?.remedy).to.equal('Did you mean "server.host"?')
   })
 
   it('never show a value of the environment, in problems or otherwise', async () => {

@@ -91,7 +91,7 @@ describe('the tokens of a network', () => {
         'conf/tokens/ethereum/mainnet.json tokens[0].chainId D 0xd1',
         'data/tokens/ethereum/mainnet.json tokens[1].chainId F',
       ])
-      for (const { problem, cure } of leftOut) expect([problem, cure]).to.not.include('')
+      for (const { problem, remedy } of leftOut) expect([problem, remedy]).to.not.include('')
     })
 
     it('are skipped without a word where they are of another chain, whatever is wrong with them', async () => {

@@ -10,7 +10,7 @@ describe('a YAML file of the configuration', () => {
     const yaml = readYaml(await home.write('x.yml', text), 'x.yml', problems)
     return {
       value: yaml?.value,
-      problems: problems.map(({ line, path, problem, cure }) => `${line ?? ''} ${path}: ${problem} → ${cure}`).join('\n'),
+      problems: problems.map(({ line, path, problem, remedy }) => `${line ?? ''} ${path}: ${problem} → ${remedy}`).join('\n'),
     }
   }
 
@@ -58,7 +58,7 @@ describe('a YAML file of the configuration', () => {
     ['nested by lines', Array.from({ length: 900 }, (_, n) => `${' '.repeat(n)}a:\n`).join(''), 'is nested more than'],
     ['larger than any configuration', `# ${'x'.repeat(1_000_001)}\n`, 'is larger than'],
   ] as const) {
-    it(`${what} is refused with its place and cure`, async () => {
+    it(`${what} is refused with its place and remedy`, async () => {
       const { value, problems } = await read(text)
       expect(value).to.equal(undefined)
       expect(problems).to.contain(problem)

@@ -23,14 +23,14 @@ function expectRows(rows: readonly Row[], wanted: readonly Row[]): void {
 }
 
 describe('the pages that list what the code has', () => {
-  it('errors.md has every error with its code, its status, its cause and a cure', async () => {
+  it('errors.md has every error with its code, its status, its cause and a remedy', async () => {
     const rows = tableOf(await readPage('docs/errors.md'), 'code')
     const wanted = Object.entries(errorTable).map(([name, { code, http, when }]) => [String(code), name, String(http), when])
     expectRows(
       rows.map((row) => row.slice(0, 4)),
       wanted,
     )
-    for (const [, name, , , cure = ''] of rows) expect(cure, name).to.match(/\S.*\.$/)
+    for (const [, name, , , remedy = ''] of rows) expect(remedy, name).to.match(/\S.*\.$/)
   })
 
   it('errors.md quotes reasons of refused handshakes as the log has them', async () => {

@@ -65,7 +65,7 @@ describe('sluice doctor', () => {
       expect(said).to.match(line)
   })
 
-  it('reports each problem with its cure, and exits with 1', async () => {
+  it('reports each problem with its remedy, and exits with 1', async () => {
     const home = await newHome(
       {
         ...devnetOnly,

@@ -39,11 +39,11 @@ describe('what wallets have approved, as doctor says it', () => {
       `warn ${own} may take everything of ${manager} from ${wallet} on ethereum/mainnet. A contract that rogue calls could use that.`,
       `warn ${own} may take number 7 of ${manager} from ${wallet} on ethereum/mainnet. A contract that rogue calls could use that.`,
     ])
-    const cures = findings.map((each) => ('cure' in each ? each.cure : ''))
-    expect(cures[0]).to.include(`POST /evm/approve {"chain":"ethereum","network":"mainnet","address":"${wallet}","spender":"${router}"`)
-    expect(cures[0]).to.include('"amount":"0"}')
-    expect(cures[1]).to.include(`setApprovalForAll(${own}, false) of ${manager}`)
-    expect(cures[2]).to.include(`approve(0x${'0'.repeat(40)}, 7) of ${manager}`)
+    const remedies = findings.map((each) => ('remedy' in each ? each.remedy : ''))
+    expect(remedies[0]).to.include(`POST /evm/approve {"chain":"ethereum","network":"mainnet","address":"${wallet}","spender":"${router}"`)
+    expect(remedies[0]).to.include('"amount":"0"}')
+    expect(remedies[1]).to.include(`setApprovalForAll(${own}, false) of ${manager}`)
+    expect(remedies[2]).to.include(`approve(0x${'0'.repeat(40)}, 7) of ${manager}`)
   })
 
   it('says any amount where there is no limit', async () => {

@@ -203,7 +203,7 @@ describe('trades of a plugin that the operator has allowed', function () {
     expect(body.fill).to.include({ amountIn: honest, amountOut: answer.body.expectedAmount })
   })
 
-  /** Of what a spender may take, nothing is signed; `cure` is what the answer says to do. */
+  /** Of what a spender may take, nothing is signed; `remedy` is what the answer says to do. */
   async function expectRefusedByRight(trading: Record<string, string>, says: RegExp): Promise<void> {
     const before = await nonce()
     const sale = { ...local, connector: 'rogue', address: admins, base: 'WETH', quote: 'USDC', side: 'SELL', amount: honest }

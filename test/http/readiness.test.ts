@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { failingParts, nodesCure } from '../../core/registry.ts'
+import { failingParts, nodesRemedy } from '../../core/registry.ts'
 
 const signer = { failing: () => undefined }
 const registry = { networks: [], plugins: [] }
@@ -37,22 +37,22 @@ describe('readiness', () => {
       {
         part: 'gone/mainnet',
         reason: 'there is no plugin for gone',
-        cure: 'Add the plugin. Correct or remove what conf/chains/gone.yml says of it.',
+        remedy: 'Add the plugin. Correct or remove what conf/chains/gone.yml says of it.',
       },
     ])
   })
 
   it('says what to do about nodes that do not answer, by where they are', () => {
-    const cure = (chain: string, network: string, url: string) => nodesCure({ chain, network, url })
-    expect(cure('ethereum', 'local', 'http://127.0.0.1:8545'))
+    const remedy = (chain: string, network: string, url: string) => nodesRemedy({ chain, network, url })
+    expect(remedy('ethereum', 'local', 'http://127.0.0.1:8545'))
       .to.match(/^The devnet runs on this machine/)
       .and.not.include('conf/')
-    expect(cure('solana', 'local', 'http://127.0.0.1:8899'))
+    expect(remedy('solana', 'local', 'http://127.0.0.1:8899'))
       .to.match(/at http:\/\/127\.0\.0\.1:8899: start that/)
       .and.include('conf/chains/solana.yml')
     for (const url of ['http://localhost:9650/ext', 'http://[::1]:9650'])
-      expect(cure('avalanche', 'fuji', url)).to.include(`Its node is on this machine, at ${url}: start that, or correct rpcUrls`)
-    expect(cure('base', 'mainnet', 'https://mainnet.base.org')).to.match(
+      expect(remedy('avalanche', 'fuji', url)).to.include(`Its node is on this machine, at ${url}: start that, or correct rpcUrls`)
+    expect(remedy('base', 'mainnet', 'https://mainnet.base.org')).to.match(
       /^Check the network connection and rpcUrls in conf\/chains\/base\.yml/,
     )
   })

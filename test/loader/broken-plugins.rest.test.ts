@@ -88,11 +88,11 @@ describe('a broken plugin', function () {
     })
 
     for (const [name, [step, reason]] of Object.entries(expected)) {
-      it(`is refused with step, reason and cure: ${name}`, () => {
+      it(`is refused with step, reason and remedy: ${name}`, () => {
         const refusal = result.refused.find((one) => one.name === name)
         expect(refusal?.step).to.equal(step)
         expect(refusal?.reason).to.match(reason)
-        expect(refusal?.cure).to.match(/^[A-Z].+\.$/s)
+        expect(refusal?.remedy).to.match(/^[A-Z].+\.$/s)
       })
     }
   })

@@ -149,7 +149,7 @@ describe('the loop that loads plugins while the server runs', () => {
     const first = plant('riverswap', '1')
     await allow({ riverswap: first })
     await until('it is loaded', () => isLoaded('riverswap'))
-    onLoad['riverswap'] = () => ({ step: 'import', reason: 'it throws', cure: 'Correct it.' })
+    onLoad['riverswap'] = () => ({ step: 'import', reason: 'it throws', remedy: 'Correct it.' })
     await allow({ riverswap: plant('riverswap', '2', { since: first.allowedAt }) })
     await until('it says so', () => entry('riverswap')?.notTakenUp !== undefined)
     const why =
@@ -245,7 +245,7 @@ describe('the loop that loads plugins while the server runs', () => {
     settings = { ...settings, devnet: { ...settings.devnet, enabled: true } }
     begin()
     plant('riverswap', '1')
-    onLoad['lakeswap'] = () => ({ step: 'create', reason: 'it throws', cure: 'Correct it.' })
+    onLoad['lakeswap'] = () => ({ step: 'create', reason: 'it throws', remedy: 'Correct it.' })
     plant('lakeswap', '1')
     await until('it is loaded', () => isLoaded('riverswap') && entry('lakeswap')?.state === 'refused')
     expect(entry('riverswap')).to.include({ allowedBy: 'nobody', tier: 'contained' })
@@ -255,7 +255,7 @@ describe('the loop that loads plugins while the server runs', () => {
     rmSync(folderOf('riverswap'), { recursive: true })
     await until('it is gone', () => entry('riverswap') === undefined)
     plant('badswap', '1')
-    onLoad['badswap'] = () => ({ step: 'create', reason: 'it throws', cure: 'Correct it.' })
+    onLoad['badswap'] = () => ({ step: 'create', reason: 'it throws', remedy: 'Correct it.' })
     await until('it is refused', () => entry('badswap')?.state === 'refused')
     rmSync(folderOf('badswap'), { recursive: true })
     await until('nobody says so any more', () => entry('badswap') === undefined)
@@ -279,7 +279,7 @@ describe('the loop that loads plugins while the server runs', () => {
       folder: folderOf(name),
       step: 'import',
       reason: 'no time',
-      cure: '',
+      remedy: '',
       temporary: true,
     })
     const late: FoundPlugin[] = []
@@ -305,7 +305,7 @@ describe('the loop that loads plugins while the server runs', () => {
 
     it('tries it again until it is loaded, and shows it once', async () => {
       let times = 0
-      onLoad['riverswap'] = () => ((times += 1) < 3 ? { step: 'import', reason: 'no time', cure: '', temporary: true } : undefined)
+      onLoad['riverswap'] = () => ((times += 1) < 3 ? { step: 'import', reason: 'no time', remedy: '', temporary: true } : undefined)
       begin(again)
       await until('it is loaded', () => isLoaded('riverswap'))
       await rounds(3)
@@ -343,7 +343,7 @@ describe('the loop that loads plugins while the server runs', () => {
     stop = () => {}
     plugins.add({ loaded: [connector(found)], refused: [] })
     plugins.add({ loaded: [connector({ ...found, sha256: 'b2'.repeat(32) })], refused: [] })
-    plugins.add({ loaded: [], refused: [{ ...place, step: 'import', reason: 'no time', cure: '' }] })
+    plugins.add({ loaded: [], refused: [{ ...place, step: 'import', reason: 'no time', remedy: '' }] })
     expect([plugins.loaded.map(({ sha256 }) => sha256), plugins.refused]).to.deep.equal([[found.sha256], []])
     expect(registry.plugins.map(({ state, sha256 }) => [state, sha256])).to.deep.equal([['loaded', found.sha256]])
   })

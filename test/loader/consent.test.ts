@@ -23,7 +23,7 @@ describe('who may run', () => {
   const trust = () => trustPlugins(settingsOf())
   const reasons = async (settings = settingsOf()) => {
     const { found, refused } = await allowedPlugins(settings)
-    return { found: found.map(({ name }) => name), refused: refused.map(({ step, reason, cure }) => `${step}: ${reason} → ${cure}`) }
+    return { found: found.map(({ name }) => name), refused: refused.map(({ step, reason, remedy }) => `${step}: ${reason} → ${remedy}`) }
   }
 
   it('is nobody of a third party who is not in sluice.lock: refused with the command that allows it', async () => {
@@ -113,7 +113,7 @@ describe('who may run', () => {
       .and.not.include('fixture-swap')
     expect(refused.map(({ step, reason }) => `${step}: ${reason}`)).to.have.length(1)
     expect(refused[0]?.reason).to.match(/^sluice\.lock plugins\.fixture-swap/)
-    expect(refused[0]?.cure).to.match(/^Restore it/)
+    expect(refused[0]?.remedy).to.match(/^Restore it/)
   })
 
   const oddities: readonly [string, (folder: string) => void, RegExp][] = [
@@ -130,7 +130,7 @@ describe('who may run', () => {
     ],
   ]
   for (const [what, add, reason] of oddities)
-    it(`is no plugin with ${what}: refused with the file and a cure`, async () => {
+    it(`is no plugin with ${what}: refused with the file and a remedy`, async () => {
       plant('fixture-swap')
       await trust()
       add(inHome('plugins', 'fixture-swap'))

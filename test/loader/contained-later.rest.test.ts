@@ -143,7 +143,7 @@ describe('plugins in hosts, at a start', function () {
     expect((await client.get('/amm/price', { ...swap, connector: 'no-swap' })).body).to.include({ name: 'UNKNOWN_CONNECTOR' })
   })
 
-  it('wait for no other one: one that is refused is shown so at once, with step, reason and cure', async () => {
+  it('wait for no other one: one that is refused is shown so at once, with step, reason and remedy', async () => {
     await eventually(async () => (await entryOf('broken-swap')).state === 'refused', 'the broken one is refused')
     expect((await entryOf('broken-swap')).reason).to.match(/^import: The plugin broken-swap says: \Windex\.ts:1: broken on purpose\W+\w/)
     expect(await entryOf('held-swap')).to.include({ state: 'pending' })

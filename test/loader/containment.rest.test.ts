@@ -45,7 +45,7 @@ interface Refused {
   readonly name: string
   readonly step: string
   readonly reason: string
-  readonly cure: string
+  readonly remedy: string
 }
 
 describe('where a plugin of a third party runs', function () {
@@ -70,12 +70,12 @@ describe('where a plugin of a third party runs', function () {
   after(() => rm(folder, { recursive: true, force: true }))
 
   /** Every plugin of the table, for this reason, and none of them has run. */
-  function expectAllRefused(refused: readonly Refused[], reason: RegExp, cure: string): void {
+  function expectAllRefused(refused: readonly Refused[], reason: RegExp, remedy: string): void {
     expect(refused.map(({ name }) => name).toSorted()).to.deep.equal(names)
     for (const each of refused) {
       expect(each).to.include({ step: 'find' })
       expect(each.reason, each.name).to.match(reason)
-      expect(each.cure, each.name).to.include(cure)
+      expect(each.remedy, each.name).to.include(remedy)
     }
   }
 

@@ -55,7 +55,12 @@ describe('a plugin that is data alone', function () {
     const settings = settingsOf()
     const allowed = await allowedPlugins(settings)
     const { loaded, refused } = await tryPlugins(settings, allowed)
-    return { loaded, reasons: refused.map(({ name, step, reason, cure }) => `${name}: ${step}: ${reason} → ${cure}`), allowed, settings }
+    return {
+      loaded,
+      reasons: refused.map(({ name, step, reason, remedy }) => `${name}: ${step}: ${reason} → ${remedy}`),
+      allowed,
+      settings,
+    }
   }
 
   it('is refused until it is allowed; then it loads without a host, in a tier of its own, and its kit makes it', async () => {
@@ -259,7 +264,7 @@ describe('a plugin that is data alone', function () {
         const [name = ''] = readdirSync(inHome('own'))
         const failure = await allow(name).then(
           () => '',
-          (error: Error & { step: string; cure: string }) => `${error.step}: ${error.message} → ${error.cure}`,
+          (error: Error & { step: string; remedy: string }) => `${error.step}: ${error.message} → ${error.remedy}`,
         )
         expect(failure).to.match(message)
       })

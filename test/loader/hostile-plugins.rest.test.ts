@@ -63,12 +63,12 @@ describe('a hostile plugin', function () {
         expect(result.loaded.map(({ name }) => name)).to.deep.equal(['ethereum', 'solana', 'plain-swap', ...Object.keys(harmlessFixtures)])
       })
 
-      for (const [name, { what, step, reason, cure = /^[A-Z].+\.$/s }] of Object.entries(all))
-        it(`is refused with step, reason and cure where it ${what}`, () => {
+      for (const [name, { what, step, reason, remedy = /^[A-Z].+\.$/s }] of Object.entries(all))
+        it(`is refused with step, reason and remedy where it ${what}`, () => {
           const refusal = result.refused.find((each) => each.name === name)
           expect(refusal?.reason).to.match(reason)
           expect(refusal?.step).to.equal(step)
-          expect(refusal?.cure).to.match(step === 'consent' ? new RegExp(`^If you trust it: .+ plugin trust ${name}$`) : cure)
+          expect(refusal?.remedy).to.match(step === 'consent' ? new RegExp(`^If you trust it: .+ plugin trust ${name}$`) : remedy)
         })
     })
 })

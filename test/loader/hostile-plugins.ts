@@ -29,7 +29,7 @@ export interface RefusedFixture extends Fixture {
   readonly step: 'consent' | 'import' | 'manifest' | 'configuration' | 'create'
   readonly reason: RegExp
   /** Where it is not any sentence. */
-  readonly cure?: RegExp
+  readonly remedy?: RegExp
   /** It is tried by itself, with a small budget of processor time. */
   readonly takesTime?: true
   /** The same by the clock. */
@@ -259,14 +259,14 @@ for (;;) all.push(Array(1e5).fill(all.length))`,
 for (;;) { all.push(Buffer.alloc(2 ** 25, 1)); await new Promise((resolve) => setTimeout(resolve, 100)) }`,
     step: 'import',
     reason: /Its process ended while it was loaded: it took more than 512 MB of memory/,
-    cure: /^Use less memory/,
+    remedy: /^Use less memory/,
   },
   'log-at-create': {
     what: 'floods the log while it is created',
     atCreate: `for (let i = 0; i < 200_000; i += 1) venue.log.warn({ i }, 'a line')`,
     step: 'create',
     reason: /Its process ended in create\(\): (more than \d+ (messages|bytes) within a second|a frame of \d+ bytes is over the bound)/,
-    cure: /^Write less to venue\.log/,
+    remedy: /^Write less to venue\.log/,
   },
   'loop-at-import': {
     what: 'never ends to be imported',
@@ -310,7 +310,7 @@ for (let i = 0; i < 500; i += 1) new Worker('setInterval(() => {}, 1_000)', { ev
 await new Promise(() => {})`,
     step: 'import',
     reason: /Its process ended while it was loaded: it started more than \d+ threads/,
-    cure: /^Use less memory, fewer threads/,
+    remedy: /^Use less memory, fewer threads/,
   },
   'json-replaced': {
     what: 'writes something else as JSON than what it is given',
@@ -318,7 +318,7 @@ await new Promise(() => {})`,
 JSON.stringify = () => '{}'`,
     step: 'import',
     reason: /Its process ended while it was loaded: a frame that is no list of messages/,
-    cure: /leave JSON, Promise and the prototypes of all objects as they are/,
+    remedy: /leave JSON, Promise and the prototypes of all objects as they are/,
   },
   'arrays-replaced': {
     what: 'changes what all arrays do',
@@ -327,7 +327,7 @@ Array.prototype.push = () => 0
 Array.prototype.forEach = () => {}`,
     step: 'import',
     reason: /Its process ended while it was loaded: a frame/,
-    cure: /leave JSON, Promise and the prototypes of all objects as they are/,
+    remedy: /leave JSON, Promise and the prototypes of all objects as they are/,
   },
   'objects-extended': {
     what: 'gives every object another property',

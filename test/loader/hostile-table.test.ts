@@ -64,7 +64,7 @@ const triedBy: Readonly<Record<string, readonly (string | readonly [file: string
   ],
   'links, native addons and scripts of an installation': [
     'native addon',
-    ['loader/consent', 'is no plugin with ${what}: refused with the file and a cure'],
+    ['loader/consent', 'is no plugin with ${what}: refused with the file and a remedy'],
     ['loader/load-plugins', 'refuses links to other folders and files'],
     ['cli/hostile-plugins.rest', 'none of whose scripts for its installation is run'],
   ],

@@ -46,7 +46,7 @@ process.stdout.write(
   JSON.stringify({
     examined: examined && Object.keys(examined.networks),
     loaded: connector && { name: connector.name, inHost: connector.host !== undefined },
-    refused: refused.map(({ name, step, reason, cure }) => ({ name, step, reason, cure })),
+    refused: refused.map(({ name, step, reason, remedy }) => ({ name, step, reason, remedy })),
     doctor: doctor.map(({ state, what }) => ({ state, what })),
     warnings: lines.filter(({ level }) => level === 'warn').map(({ message }) => message),
     containedBy: lines.flatMap(({ fields }) => ('containedBy' in fields ? [fields.containedBy] : [])),

@@ -73,7 +73,7 @@ describe('loading plugins', function () {
       name: 'boreal',
       step: 'create',
       reason: 'networks.mainnet.chainId is 1, which is that of the chain alpine',
-      cure: 'Use alpine, or correct the chain id of boreal.',
+      remedy: 'Use alpine, or correct the chain id of boreal.',
     })
   })
 
@@ -109,7 +109,7 @@ describe('loading plugins', function () {
     }
 
     const broken = await inConf('mainnet: {\n')
-    expect(broken.refusal).to.include({ step: 'networks', cure: 'Correct that line, or put quotes around the value.' })
+    expect(broken.refusal).to.include({ step: 'networks', remedy: 'Correct that line, or put quotes around the value.' })
     expect(broken.refusal?.reason).to.match(
       /^None of its networks can be served: The chain 'fixture-chain' was refused \(configuration\): conf\/chains\/fixture-chain\.yml:2: is not valid YAML/,
     )
@@ -120,7 +120,7 @@ describe('loading plugins', function () {
         chain: 'fixture-chain',
         network: 'mainnet',
         reason: "The chain 'fixture-chain' does not serve 'mainnet'. conf/chains/fixture-chain.yml:1 mainnet.greetign: is not a known key",
-        cure: 'Did you mean "greeting"?',
+        remedy: 'Did you mean "greeting"?',
       },
     ])
 
@@ -130,15 +130,15 @@ describe('loading plugins', function () {
         chain: 'fixture-chain',
         network: 'testnet',
         reason: "The chain 'fixture-chain' does not serve 'testnet'. It is switched off",
-        cure: 'Take `enabled: false` of testnet out of conf/chains/fixture-chain.yml, if it is to be served.',
+        remedy: 'Take `enabled: false` of testnet out of conf/chains/fixture-chain.yml, if it is to be served.',
       },
     ])
 
     const { refused } = await load([goodPlugins], { disabled: ['fixture-chain'] })
-    expect(refused.map(({ name, reason, cure }) => ({ name, reason, cure }))).to.deep.include({
+    expect(refused.map(({ name, reason, remedy }) => ({ name, reason, remedy }))).to.deep.include({
       name: 'fixture-swap',
       reason: "None of its networks can be served: The chain 'fixture-chain' is switched off",
-      cure: 'Take fixture-chain out of plugins.disabled in conf/server.yml.',
+      remedy: 'Take fixture-chain out of plugins.disabled in conf/server.yml.',
     })
   })
 
@@ -287,7 +287,7 @@ describe('loading plugins', function () {
 
     expect(refused).to.have.length(1)
     expect(refused[0]).to.include({ step: 'find', reason: `There is no folder ${path.join(folder, 'typo')}` })
-    expect(refused[0]?.cure).to.contain('plugins.folders')
+    expect(refused[0]?.remedy).to.contain('plugins.folders')
   })
 
   it('serves the networks that are loaded, and says why it does not serve the others', async () => {
@@ -309,7 +309,7 @@ describe('loading plugins', function () {
     const confDir = path.join(folder, 'conf')
     mkdirSync(path.join(confDir, 'chains'), { recursive: true })
     writeFileSync(path.join(confDir, 'chains', 'fixture-chain.yml'), 'mainnet: { rpcUrls: 7, unknown: 1 }\n')
-    const unread = new ConfigError([{ file: 'conf/tokens/x.json', path: '', problem: 'is not JSON', cure: 'Correct the file.' }])
+    const unread = new ConfigError([{ file: 'conf/tokens/x.json', path: '', problem: 'is not JSON', remedy: 'Correct the file.' }])
 
     const wrongSettings = await load([chain], { confDir })
     const wrongList = await load([chain], {

@@ -16,7 +16,7 @@ interface Mistake {
   readonly change?: readonly [from: string, to: string]
   readonly step: string
   readonly reason: RegExp
-  readonly cure: RegExp
+  readonly remedy: RegExp
 }
 
 const mistakes: Record<string, Mistake> = {
@@ -25,20 +25,20 @@ const mistakes: Record<string, Mistake> = {
     change: ['AMM => ({', "AMM => {\n  if (spender) throw new Error('no factory is known')\n  return {"],
     step: 'create',
     reason: /^amm\.ts:5: no factory is known$/,
-    cure: /^Correct what create\(\) does for fixture-chain mainnet/,
+    remedy: /^Correct what create\(\) does for fixture-chain mainnet/,
   },
   'throws-at-import': {
     file: 'index.ts',
     change: ['export default', 'const fee: number = facts.fees.low\nexport default'],
     step: 'import',
     reason: /^index\.ts:5: TypeError: .*low/,
-    cure: /^Correct the plugin/,
+    remedy: /^Correct the plugin/,
   },
   'no-defaults': {
     file: 'defaults.yml',
     step: 'configuration',
     reason: /^no-defaults\/defaults\.yml: does not exist; no-defaults\/defaults\.yml allowedSlippage: is missing/,
-    cure: /^Add it beside the plugin's index, .* Add allowedSlippage: /,
+    remedy: /^Add it beside the plugin's index, .* Add allowedSlippage: /,
   },
   'bad-address': {
     file: 'defaults.yml',
@@ -46,28 +46,28 @@ const mistakes: Record<string, Mistake> = {
     change: ["mainnet: { routerAddress: '0xAA01' }\n  testnet: { routerAddress: '0xAA02' }", "testnet: { routerAddress: '0xAA0g' }"],
     step: 'configuration',
     reason: /^bad-address\/defaults\.yml:4 contractAddresses\.testnet\.routerAddress '0xAA0g' is not an address on fixture-chain testnet$/,
-    cure: /^Correct it in bad-address\/defaults\.yml: /,
+    remedy: /^Correct it in bad-address\/defaults\.yml: /,
   },
   'misspelt-network': {
     file: 'index.ts',
     change: ["'mainnet', 'testnet'", "'mainet', 'testnet'"],
     step: 'networks',
     reason: /^index\.ts:12: available_networks has 'mainet', which is not a network of fixture-chain, while contractAddresses has mainnet$/,
-    cure: /^Write 'mainnet' instead of 'mainet' in available_networks of the manifest \(index\.ts:12\)\.$/,
+    remedy: /^Write 'mainnet' instead of 'mainet' in available_networks of the manifest \(index\.ts:12\)\.$/,
   },
   'misspelt-chain': {
     file: 'index.ts',
     change: ["chain: 'fixture-chain'", "chain: 'fixture-chian'"],
     step: 'networks',
     reason: /There is no chain 'fixture-chian'/,
-    cure: /^Did you mean 'fixture-chain'\? Correct available_networks of the manifest \(index\.ts:12\)/,
+    remedy: /^Did you mean 'fixture-chain'\? Correct available_networks of the manifest \(index\.ts:12\)/,
   },
   'unknown-address-key': {
     file: 'defaults.yml',
     change: ['testnet:', 'tesnet:'],
     step: 'configuration',
     reason: /^unknown-address-key\/defaults\.yml:5 contractAddresses has tesnet, which the connector does not serve$/,
-    cure: /^In unknown-address-key\/defaults\.yml, use mainnet, /,
+    remedy: /^In unknown-address-key\/defaults\.yml, use mainnet, /,
   },
 }
 
@@ -118,12 +118,12 @@ describe('what an author is told', function () {
   })
   after(() => rmSync(folder, { recursive: true, force: true }))
 
-  for (const [name, { step, reason, cure }] of Object.entries(mistakes))
-    it(`names the plugin, the place and the cure: ${name}`, () => {
+  for (const [name, { step, reason, remedy }] of Object.entries(mistakes))
+    it(`names the plugin, the place and the remedy: ${name}`, () => {
       const refusal = result.refused.find((each) => each.name === name)
       expect(refusal?.step).to.equal(step)
       expect(refusal?.reason).to.match(reason)
-      expect(refusal?.cure).to.match(cure)
+      expect(refusal?.remedy).to.match(remedy)
     })
 
   for (const [name, { at, message }] of Object.entries(answers))

@@ -38,7 +38,7 @@ describe('sluice plugin list', function () {
     expect(status).to.equal(0)
   })
 
-  it('shows what is refused with reason and cure, and fails', async () => {
+  it('shows what is refused with reason and remedy, and fails', async () => {
     const { status, stdout } = await list([goodPlugins, path.join(brokenPlugins, 'verb-missing')])
 
     expect(stdout).to.match(

@@ -108,8 +108,8 @@ describe('a plugin that is fetched', function () {
     const thrown = await stagePlugin(given, { settings: settingsOf() }).catch((error: unknown) => error)
     expect(thrown).to.be.an('error')
     expect(readdirSync(inHome('plugins'))).to.deep.equal([])
-    const { message, cure } = faultOf(thrown, 'create', 'none')
-    return `${message} → ${cure}`
+    const { message, remedy } = faultOf(thrown, 'create', 'none')
+    return `${message} → ${remedy}`
   }
   const staged = async (given: string) => {
     const plugin = await stagePlugin(given, { settings: settingsOf() })
@@ -380,8 +380,8 @@ describe('a plugin that is fetched', function () {
       stagePlugin(newer, { settings: settingsOf(), replaces: { name: 'river', folder, ...last } }).then(
         (plugin) => plugin.discard(),
         (error: unknown) => {
-          const { message, cure } = faultOf(error, 'create', 'none')
-          return `${message} → ${cure}`
+          const { message, remedy } = faultOf(error, 'create', 'none')
+          return `${message} → ${remedy}`
         },
       )
     const made = { sha256: allowed, source: 'folder:river' }

@@ -74,7 +74,7 @@ describe('the copy from which a plugin runs that nobody has allowed', () => {
     },
     'a pipe': () => execFileSync('mkfifo', [plugin('pipe')]),
   }))
-    it(`is not made of ${what}: refused with its name and a cure`, async () => {
+    it(`is not made of ${what}: refused with its name and a remedy`, async () => {
       plant()
       const fault = await copied().then(
         (files) => expect.fail(Object.keys(files).join()),

@@ -64,7 +64,7 @@ describe('versions of the plugin interface', function () {
     const { loaded, refused } = await load([ethereum, of10], { plugins: { found, refused: none } })
 
     expect(loaded.map(({ name }) => name)).to.have.members(['ethereum', 'riverswap'])
-    expect(refused.map(({ name, step, cure }) => `${name} ${step} ${/plugin trust/.test(cure)}`)).to.have.members([
+    expect(refused.map(({ name, step, remedy }) => `${name} ${step} ${/plugin trust/.test(remedy)}`)).to.have.members([
       'sonic consent true',
       'fixture-exchange consent true',
     ])
@@ -87,7 +87,7 @@ describe('versions of the plugin interface', function () {
 
     const { refused } = await load([path.join(goodPlugins, 'fixture-chain'), folder])
 
-    const told = Object.fromEntries(refused.map(({ name, step, reason, cure }) => [name, `${step}: ${reason}. ${cure}`]))
+    const told = Object.fromEntries(refused.map(({ name, step, reason, remedy }) => [name, `${step}: ${reason}. ${remedy}`]))
     expect(told['without-version']).to.equal(
       "manifest: It has no version, which plugin interface 1.1 requires. Add the plugin's own version: version: '0.1.0'.",
     )
@@ -121,7 +121,7 @@ describe('versions of the plugin interface', function () {
       const updated = loaded.find(({ name }) => name === 'updated')
       return {
         reason: refused[0]?.reason,
-        cure: refused[0]?.cure,
+        remedy: refused[0]?.remedy,
         deprecated: updated?.deprecated,
         routers: updated?.venues.map(({ chain, network, contracts }) => `${chain}/${network} ${contracts['routerAddress']}`),
       }
@@ -143,7 +143,7 @@ describe('versions of the plugin interface', function () {
       expect(told.reason).to.equal(
         'conf/connectors/updated.yml:2 contractAddresses.mainnet is ambiguous, it may be any of fixture_chain_mainnet, newer_chain_mainnet',
       )
-      expect(told.cure).to.equal(
+      expect(told.remedy).to.equal(
         'Write one of these instead of mainnet in conf/connectors/updated.yml; its author may say which of them it is: shortNames in the manifest.',
       )
     })

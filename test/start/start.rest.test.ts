@@ -94,7 +94,7 @@ describe('sluice start', () => {
     expect(holder.listening).to.equal(true)
   })
 
-  it('does not start on a wrong setting, and says file, path and cure', async () => {
+  it('does not start on a wrong setting, and says file, path and remedy', async () => {
     const server = run(await home({ server: { prot: 1 } }), 'start')
     expect((await server.ended).code).to.equal(1)
     expect(server.printed())

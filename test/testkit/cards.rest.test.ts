@@ -382,7 +382,7 @@ describe('the cards of connectors', function () {
     expect(red(wrong).join()).to.match(/^AMM-07,The price does not move here, .* nothing refused it: `swap` has to put terms\.boundRaw/)
   })
 
-  it('say what the answer of a live server says of wrong addresses: the plugin, the fields and the cure', async () => {
+  it('say what the answer of a live server says of wrong addresses: the plugin, the fields and the remedy', async () => {
     const request = { ...devnetNetwork, connector: 'wrong-hash', base: 'WETH', quote: 'USDC', amount: '1', side: 'SELL' }
     const { body } = await server.client.get('/amm/price', request)
     expect(body.name).to.equal('PAIR_NOT_FOUND')

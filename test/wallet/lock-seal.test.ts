@@ -47,7 +47,7 @@ describe('the seals of sluice.lock', () => {
     expect(contracts).to.deep.equal([])
     expect(problems).to.have.length(1)
     expect(problems[0]?.problem).to.match(why)
-    expect(problems[0]?.cure).to.match(/plugin trust book/)
+    expect(problems[0]?.remedy).to.match(/plugin trust book/)
     expect(await invalidRecords(home.confDir, dataDir(), passphrase)).to.deep.equal(problems)
   }
 

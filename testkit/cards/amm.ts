@@ -371,14 +371,14 @@ async function expectPools({ client, ...venue }: TestVenue, [base, quote]: reado
 
 /** By each pool, whether or not it has a token whose transfers have to be tried. */
 async function expectLoans({ tryLoans }: TestVenue): Promise<void> {
-  const cure =
+  const remedy =
     'By it the kit tries the transfers of unlisted tokens. It makes what `lender` makes of the function by which pools of this kind lend, or gives undefined where the pool lends none.'
-  const trials = await tryLoans?.().catch((error: Error) => expect.fail(`\`loan\` of a pool throws (${error.message}). ${cure}`))
+  const trials = await tryLoans?.().catch((error: Error) => expect.fail(`\`loan\` of a pool throws (${error.message}). ${remedy}`))
   const wrong = trials?.find(({ outcome }) => outcome !== 'exact')
   if (!wrong) return
   const { pool, version, token, outcome } = wrong
   expect.fail(
-    `\`loan\` of ${version}: the pool ${pool} was to lend ${token}, whose transfers are exact, and ${outcome === 'failed' ? 'the loan failed' : 'not all of it arrived'}. ${cure}`,
+    `\`loan\` of ${version}: the pool ${pool} was to lend ${token}, whose transfers are exact, and ${outcome === 'failed' ? 'the loan failed' : 'not all of it arrived'}. ${remedy}`,
   )
 }
 
@@ -400,10 +400,10 @@ const deadlineMissing =
   "The plan has no deadline. Put terms.deadline into the call and into the plan's `deadline`. Where the exchange's contracts take none, say `noDeadline: true` in devnet.ts: then this card tries what is promised instead."
 
 function nothingQuoted({ unquoted }: TestVenue): string {
-  const cure = unquoted.every((line) => line.includes(': PAIR_NOT_FOUND: '))
+  const remedy = unquoted.every((line) => line.includes(': PAIR_NOT_FOUND: '))
     ? "\nNo pool was found. Compare the addresses that it computes with the chain: the factory, the init-code hash (keccak256 of the creation code of this network's pools), and the ABI of the views that it decodes. A call to an address without a contract succeeds and returns nothing."
     : ''
-  return `It quotes no pair of the devnet's tokens:\n${unquoted.join('\n')}${cure}`
+  return `It quotes no pair of the devnet's tokens:\n${unquoted.join('\n')}${remedy}`
 }
 
 function oneSided(pair: string, refused: { BUY: string; SELL: string }): string {

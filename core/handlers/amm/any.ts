@@ -372,8 +372,8 @@ function noPrice(leftOut: readonly LeftOut[], pool: string | undefined, { chain,
   if (first === undefined || first.error.name === 'PAIR_NOT_FOUND') {
     const names = leftOut.map(({ connector }) => connector).join(', ')
     const what = pool === undefined ? 'a pool of these tokens' : `the pool ${pool} of these tokens`
-    const cure = pool === undefined ? '' : ` GET /amm/pools?connector=${anyConnector} lists the pools.`
-    return new SluiceError('PAIR_NOT_FOUND', `No connector on ${chain}/${network} has ${what} (asked: ${names}).${cure}`, { details })
+    const remedy = pool === undefined ? '' : ` GET /amm/pools?connector=${anyConnector} lists the pools.`
+    return new SluiceError('PAIR_NOT_FOUND', `No connector on ${chain}/${network} has ${what} (asked: ${names}).${remedy}`, { details })
   }
   const { connector, error } = first
   const message = error.message.startsWith(`${connector}: `) ? error.message : `${connector}: ${error.message}`

@@ -23,7 +23,7 @@ import { createFollowing } from '../../live-state/synchroniser.ts'
 import { createTelemetry } from '../../live-state/telemetry.ts'
 import { importPlugin, instantiateConnector } from '../instantiate.ts'
 import { updateHook } from '../module-hook.ts'
-import { cures, faultOf } from '../refusal.ts'
+import { remedies, faultOf } from '../refusal.ts'
 import { messageOf } from '../thrown.ts'
 import { openChannel } from './channel.ts'
 import { channelDescriptor } from './containment.ts'
@@ -168,8 +168,8 @@ async function create(wanted: readonly HostVenue[], settings: HostSettings) {
 }
 
 function refusalOf(thrown: unknown, at: 'import' | 'create') {
-  const { step, message, cure } = faultOf(thrown, at, cures.correct)
-  return { step, reason: message, cure }
+  const { step, message, remedy } = faultOf(thrown, at, remedies.correct)
+  return { step, reason: message, remedy }
 }
 
 /** Rejections in the background are told before the answer. */

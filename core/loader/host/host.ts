@@ -7,7 +7,7 @@ import { parseSchemaAnswer, type SchemaAnswer, type SchemaQuestion } from '../..
 import { SluiceError } from '../../errors.ts'
 import { isObject } from '../../json.ts'
 import type { Description } from '../instantiate.ts'
-import { budgetCure, cures, faultOf, pendingAwait, PluginFault, stoodStill, type Step, toldFault, wordsOf } from '../refusal.ts'
+import { budgetRemedy, remedies, faultOf, pendingAwait, PluginFault, stoodStill, type Step, toldFault, wordsOf } from '../refusal.ts'
 import { named, printable, saidBy } from '../../printable.ts'
 import { messageOf } from '../thrown.ts'
 import { loopIn } from '../watchdog.ts'
@@ -97,7 +97,7 @@ const awayPauseMs = 500
 const maxErrorText = 2_000
 
 /** A restart calls `start()` again, and little else. */
-const startWords = { what: 'start()', when: 'in start()', cure: 'Let it end, or throw where it cannot.' }
+const startWords = { what: 'start()', when: 'in start()', remedy: 'Let it end, or throw where it cannot.' }
 
 /** A process while it runs. */
 interface Running {
@@ -108,13 +108,13 @@ interface Running {
   /** Whether nothing can be asked any more. */
   isClosed(): boolean
   /** Ends it for this reason. */
-  kill(why: string, cure?: string): void
+  kill(why: string, remedy?: string): void
   /** Whether what contained it ended. */
   isLost(): boolean
   /** What `ask` throws once it has ended. */
   readonly reason: () => string
   /** What its author can do about that. */
-  readonly cure: () => string
+  readonly remedy: () => string
   /** What it said of a loop; empty where it said nothing. To be asked once it has ended. */
   readonly loop: () => string
 }
@@ -198,7 +198,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
   async function load(started: Running): Promise<Description> {
     const reply = await within(started, 'import', () => started.channel.ask('load', [request]))
     const { description } = accepted(reply, 'import', name)
-    if (!isDescription(description)) throw new PluginFault('import', 'The host did not describe the plugin', cures.correct)
+    if (!isDescription(description)) throw new PluginFault('import', 'The host did not describe the plugin', remedies.correct)
     return description
   }
 
@@ -206,14 +206,14 @@ export async function startHost(options: HostOptions): Promise<Host> {
     const reply = await within(started, 'create', () => started.channel.ask('create', [venues.map((each) => each.venue()), settings]))
     const { venues: properties } = accepted(reply, 'create', name)
     if (Array.isArray(properties) && properties.length === venues.length) return properties
-    throw new PluginFault('create', 'The host did not create its venues', cures.correct)
+    throw new PluginFault('create', 'The host did not create its venues', remedies.correct)
   }
 
   /** A step with the plugin's budget. @throws PluginFault */
   async function within(started: Running, step: Step, work: () => Promise<unknown>, words = wordsOf(step)): Promise<unknown> {
-    const { what, when, cure } = words
+    const { what, when, remedy } = words
     const usedBefore = started.use()?.processorMs ?? 0
-    const tooLong = (reason: string, more = '') => new PluginFault(step, `${what} was not done after ${reason}`, cure + more, true)
+    const tooLong = (reason: string, more = '') => new PluginFault(step, `${what} was not done after ${reason}`, remedy + more, true)
     let isLoop = false
     const look = setInterval(() => {
       if ((started.use()?.processorMs ?? 0) - usedBefore < budget.processorMs) return
@@ -232,10 +232,10 @@ export async function startHost(options: HostOptions): Promise<Host> {
       // Where it ends by itself, how it ended says more than that it is gone.
       if (messageOf(thrown) !== otherEndGone) started.kill(messageOf(thrown))
       await started.ended
-      if (isLoop) throw tooLong(`${budget.processorMs / 1000} s of processor time: ${started.loop() || 'an endless loop'}`, budgetCure)
+      if (isLoop) throw tooLong(`${budget.processorMs / 1000} s of processor time: ${started.loop() || 'an endless loop'}`, budgetRemedy)
       throw (
         (thrown instanceof PluginFault ? thrown : undefined) ??
-        new PluginFault(step, `Its process ended ${when}: ${started.reason()}`, started.cure())
+        new PluginFault(step, `Its process ended ${when}: ${started.reason()}`, started.remedy())
       )
     } finally {
       clearInterval(look)
@@ -309,7 +309,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
       if (!now) return
       const use = now.use()
       const excess = excessOf(use, limits)
-      if (excess !== undefined) return now.kill(excess, cures.useLess)
+      if (excess !== undefined) return now.kill(excess, remedies.useLess)
       if (pinged?.by !== now) pinged = undefined
       if (!pinged) {
         const ping = { at: performance.now(), processorMs: use?.processorMs ?? 0, by: now }
@@ -343,16 +343,16 @@ export async function startHost(options: HostOptions): Promise<Host> {
     notReady: () => down,
     async judge(question) {
       const now = running
-      if (!now) throw new PluginFault('manifest', 'Its process has ended', cures.correct)
+      if (!now) throw new PluginFault('manifest', 'Its process has ended', remedies.correct)
       const { answer } = accepted(await within(now, 'manifest', () => now.channel.ask('judge', [question])), 'manifest', name)
       try {
         return parseSchemaAnswer(question, answer)
       } catch (thrown) {
-        throw faultOf(thrown, 'manifest', cures.schema)
+        throw faultOf(thrown, 'manifest', remedies.schema)
       }
     },
     async create(venues, settings) {
-      if (!running) throw new PluginFault('create', 'Its process has ended', cures.correct)
+      if (!running) throw new PluginFault('create', 'Its process has ended', remedies.correct)
       // Its questions are answered from now on.
       created = { venues, settings, properties: [] }
       try {
@@ -402,12 +402,12 @@ function run(
   onChanged: (id: unknown) => void,
 ): Running {
   let why: string | undefined
-  let cure: string = cures.throwInstead
+  let remedy: string = remedies.throwInstead
   let [isClosed, isLost] = [false, false]
   let said = ''
   let [notices, noticesSince] = [0, performance.now()]
-  const kill = (reason: string, remedy = cure) => {
-    if (why === undefined) [why, cure] = [reason, remedy]
+  const kill = (reason: string, otherRemedy = remedy) => {
+    if (why === undefined) [why, remedy] = [reason, otherRemedy]
     child.kill()
   }
   const channel = openChannel({
@@ -417,7 +417,7 @@ function run(
     onClosed: (error) => {
       isClosed = true
       // Its exit says more than the end of its socket.
-      if (error.message !== otherEndGone) kill(error.message, cures.askLess)
+      if (error.message !== otherEndGone) kill(error.message, remedies.askLess)
       else setTimeout(() => kill('it closed its socket'), 1_000).unref()
     },
     maxFrameBytes,
@@ -458,7 +458,7 @@ function run(
     isLost: () => isLost,
     kill,
     reason: () => [why ?? 'unknown', loopOf(said) || lastLineOf(name, said)].filter(Boolean).join('; '),
-    cure: () => cure,
+    remedy: () => remedy,
     loop: () => loopOf(said),
   }
 }
@@ -480,10 +480,10 @@ const shown = (value: unknown): string => (typeof value === 'string' ? printable
 
 /** @throws PluginFault where the host refused */
 function accepted(reply: unknown, step: Step, plugin: string): Record<string, unknown> {
-  if (!isObject(reply)) throw new PluginFault(step, 'The host gave no answer', cures.correct)
+  if (!isObject(reply)) throw new PluginFault(step, 'The host gave no answer', remedies.correct)
   if (reply['refused'] === undefined) return reply
-  const { step: at, reason, cure } = isObject(reply['refused']) ? reply['refused'] : {}
-  throw toldFault(plugin, { step: toldSteps.find((each) => each === at) ?? step, reason, cure })
+  const { step: at, reason, remedy } = isObject(reply['refused']) ? reply['refused'] : {}
+  throw toldFault(plugin, { step: toldSteps.find((each) => each === at) ?? step, reason, remedy })
 }
 
 const toldSteps: readonly Step[] = ['import', 'manifest', 'create']

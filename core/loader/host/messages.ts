@@ -17,7 +17,7 @@ export interface LoadRequest {
 }
 
 interface Refused {
-  readonly refused: { readonly step: Step; readonly reason: string; readonly cure: string }
+  readonly refused: { readonly step: Step; readonly reason: string; readonly remedy: string }
 }
 
 export type LoadReply = Refused | { readonly description: Description }

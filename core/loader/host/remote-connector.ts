@@ -10,7 +10,7 @@ import { updateOfFailure, type QuoteListener, type QuoteUpdate } from '../../liv
 import { callPlugin, connectorBoundary } from '../boundary.ts'
 import { requireMethods } from '../instantiate.ts'
 import { parserOf } from '../parser.ts'
-import { cures, PluginFault } from '../refusal.ts'
+import { remedies, PluginFault } from '../refusal.ts'
 import { messageOf } from '../thrown.ts'
 import type { Broker } from './broker.ts'
 import type { Host } from './host.ts'
@@ -74,7 +74,7 @@ export function remoteConnector(options: RemoteOptions): HostedConnector {
       books: Object.fromEntries(bookTypes.map((type) => [type, remoteBooks(type, options, follow)])),
     }
   } catch (thrown) {
-    throw new PluginFault('create', messageOf(thrown), cures.methods)
+    throw new PluginFault('create', messageOf(thrown), remedies.methods)
   }
 }
 

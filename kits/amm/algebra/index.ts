@@ -62,8 +62,8 @@ function checkOf(
       const [ofRouter, ofFactory, hash] = answers.slice(calls.length)
       const view = 'poolDeployer()'
       requireAddresses([{ contract: `The configured router ${address}`, view, address: poolDeployer }], [ofRouter])
-      const cure = 'Correct the deployments of the plugin'
-      requireAddresses([{ contract: `The factory ${factory}`, view, address: poolDeployer, cure }], [ofFactory])
+      const remedy = 'Correct the deployments of the plugin'
+      requireAddresses([{ contract: `The factory ${factory}`, view, address: poolDeployer, remedy }], [ofFactory])
       if (kind !== 'integral') return
       const found = hash?.ok && hash.data.length === 66 ? hash.data.toLowerCase() : 'nothing'
       if (found === initCodeHash.toLowerCase()) return

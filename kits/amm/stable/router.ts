@@ -37,7 +37,7 @@ export const expectedCoins = (pools: readonly StablePool[]) =>
       contract: `The pool ${pool.address}`,
       view: `coin ${index}`,
       address: coin.address,
-      cure: "Correct the plugin's pools",
+      remedy: "Correct the plugin's pools",
     })),
   )
 

@@ -49,7 +49,7 @@ export function vaultRouter(version: string, vault: string, ids: readonly string
       contract,
       view: `getPool(${id})`,
       address: poolAddress(id),
-      cure: "Correct contractAddresses in the connector's configuration, or the list of pools in the plugin",
+      remedy: "Correct contractAddresses in the connector's configuration, or the list of pools in the plugin",
     })),
   ]
   return {
