@@ -24,7 +24,9 @@ export type TradingType = keyof Trading
 
 /** The same interface, where an implementation may answer later: it is in another process. */
 export type Served<T> = {
-  readonly [K in keyof T]: T[K] extends (...args: infer Args) => infer Answer ? (...args: Args) => Answer | Promise<Awaited<Answer>> : T[K]
+  readonly [K in keyof T]: NonNullable<T[K]> extends (...args: infer Args) => infer Answer
+    ? ((...args: Args) => Answer | Promise<Awaited<Answer>>) | Extract<T[K], undefined>
+    : T[K]
 }
 
 /** A kind of typed data. Permits and authorized transfers of token contracts are never signed, however they are declared. */

@@ -66,6 +66,16 @@ describe('connectors of third parties that make plans of EVM transactions', func
     }
   })
 
+  it('show the pools that they find, and those of their configuration that they do not', async () => {
+    const pair = { base: 'WETH', quote: 'USDC' }
+    const poolsOf = async (connector: string) =>
+      (await read('/amm/pools', { ...pair, connector })).pools.map(({ pool }: { pool: string }) => pool)
+    expect(await poolsOf('pool-copy')).to.deep.equal(await poolsOf('uniswap'))
+    const { pools, leftOut } = await read('/amm/pools', { ...pair, connector: 'any', connectors: 'pool-copy,uniswap' })
+    expect(leftOut).to.equal(undefined)
+    expect(new Set(pools.map(({ connector }: { connector: string }) => connector))).to.deep.equal(new Set(['pool-copy', 'uniswap']))
+  })
+
   it('add, show, collect from and remove liquidity, beside swaps of the same exchange', async () => {
     const [on, ours] = [{ connector: 'pool-copy' }, { connector: 'uniswap' }]
     for (const [token, amount] of [

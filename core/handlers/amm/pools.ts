@@ -8,7 +8,7 @@ import { badFields, SluiceError } from '../../errors.ts'
 import { isOfOne, type ConnectorContext, type ConnectorsContext, type Handler, type Handlers } from '../context.ts'
 import { badCursor, readLimit } from '../pages.ts'
 import { tradingOf, type NetworkEntry, type VenueEntry } from '../registry.ts'
-import { askEach, isLeftOut, type Answer, refuseChoice, showLeftOut, venuesOf, withVersion } from './any.ts'
+import { askEach, isLeftOut, refuseChoice, showLeftOut, venuesOf, withVersion } from './any.ts'
 import { requireVersion, toQuoteVenue } from './quote.ts'
 
 type TokenPair = Pick<Swap, 'tokenIn' | 'tokenOut'>
@@ -34,7 +34,11 @@ const ammPools: Handler<'AMMPools'> = async (request, context) => {
   // One more than are shown tells whether there is a next page.
   const most = start + limit + 1
   const choice = { depths, most, ...(version !== undefined && { version }) }
-  const answers = await askEach(venues, context, 'pools', (venue) => findPools(pairs, choice, venue, context, at), at)
+  const findIn = async (venue: VenueEntry) => {
+    const found = await findPools(pairs, choice, venue, context, at)
+    return { ...found, missing: await missingPools(found, pairs, choice, venue) }
+  }
+  const answers = await askEach(venues, context, 'pools', findIn, at)
   const leftOut = answers.filter(isLeftOut)
   const [failed] = leftOut
   if (failed && leftOut.length === answers.length) throw failed.error
@@ -55,7 +59,7 @@ const ammPools: Handler<'AMMPools'> = async (request, context) => {
   const shown: ShownPool[] = []
   await inTurns(deepest.kept.slice(start, start + limit), (each) => shown.push(showPool(each)), at)
   const left = showLeftOut(leftOut, true)
-  const unavailable = answers.flatMap((each) => (isLeftOut(each) ? [] : missingPools(each, pairs, choice)))
+  const unavailable = answers.flatMap((each) => (isLeftOut(each) ? [] : each.answer.missing))
   return {
     pools: shown,
     ...(unavailable.length > 0 && { unavailable }),
@@ -65,10 +69,10 @@ const ammPools: Handler<'AMMPools'> = async (request, context) => {
 }
 
 /** Pools of a connector's configuration that it did not find. Of more than are kept nobody knows which were left. */
-function missingPools({ venue, answer: { pools } }: Answer<FoundPools>, pairs: readonly TokenPair[], choice: PoolsChoice) {
+async function missingPools({ pools }: FoundPools, pairs: readonly TokenPair[], choice: PoolsChoice, venue: VenueEntry) {
   if (pools.length >= choice.most) return []
   const found = new Set(pools.map(({ pool }) => pool.toLowerCase()))
-  const listed = tradingOf('AMM', venue).listedPools?.(pairs, choice) ?? []
+  const listed = (await tradingOf('AMM', venue).listedPools?.(pairs, choice)) ?? []
   return listed
     .filter(({ pool }) => !found.has(pool.toLowerCase()))
     .map(({ pool, version }) => ({
