@@ -21,10 +21,12 @@ export function table(given: readonly Row[], maxWidth = Infinity): string {
   const widths = rows[0]?.cells.map((_, column) => Math.max(...rows.map(({ cells }) => cells[column]?.length ?? 0))) ?? []
   const longest = (parts: (cell: string) => string[]) =>
     widths.map((_, column) => Math.max(...rows.flatMap(({ cells }) => parts(cells[column] ?? '').map(({ length }) => length))))
-  // Where no name is of an unusual length, none is cut: that of a network goes into a second line before.
-  const partsOf = Math.max(...longest(afterCommas)) <= usualWidth ? afterSlashes : afterCommas
-  const unbroken = longest(partsOf)
-  fit(widths, unbroken, maxWidth - gap.length * (widths.length - 1))
+  const room = maxWidth - gap.length * (widths.length - 1)
+  const whole = longest(afterCommas)
+  // Where the names do not fit, and none is of an unusual length, none is cut: that of a network goes into a second line before.
+  const fits = whole.reduce((sum, each) => sum + each, 0) <= room
+  const partsOf = !fits && Math.max(...whole) <= usualWidth ? afterSlashes : afterCommas
+  fit(widths, longest(partsOf), room)
   return rows
     .flatMap(({ cells, below }) => {
       const columns = cells.map((cell, column) => broken(partsOf(cell), widths[column] ?? 0))

@@ -61,4 +61,29 @@ describe('the table of sluice plugin list', () => {
       .to.match(/^binance-smart-chain /m)
       .and.match(/^pangolin .* avalanche\/(mainnet)?$/m)
   })
+
+  it('keeps the name of a network in one line where all names fit', () => {
+    const riverswap = {
+      ...plugin('riverswap', ['AMM'], []),
+      tier: 'contained',
+      manifest: { name: 'riverswap', trading_type: ['AMM'], version: '0.1.0' },
+      available_networks: [{ chain: 'ethereum', networks: ['local'] }],
+    } as unknown as LoadedPlugin
+    const loaded = [
+      {
+        ...plugin('binance-smart-chain', [], ['binance-smart-chain']),
+        manifest: { name: 'binance-smart-chain', trading_type: [] },
+      } as unknown as LoadedPlugin,
+      {
+        ...plugin('hyperliquid', ['CLOB', 'MARGIN_CLOB', 'PERP_CLOB'], ['hyperliquid']),
+        manifest: { name: 'hyperliquid', trading_type: ['CLOB', 'MARGIN_CLOB', 'PERP_CLOB'] },
+      } as unknown as LoadedPlugin,
+      riverswap,
+    ]
+    const lines = pluginTable({ loaded, refused: [] }, []).split('\n')
+    expect(lines.filter((line) => line.length > 80)).to.deep.equal([])
+    expect(lines).to.satisfy((all: readonly string[]) =>
+      all.some((line) => /^riverswap +connector +contained +0\.1\.0 +AMM +ethereum\/local$/.test(line)),
+    )
+  })
 })
