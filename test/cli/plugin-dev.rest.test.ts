@@ -27,10 +27,14 @@ describe('sluice plugin dev', function () {
     cpSync(path.join(root, 'templates', 'ferryswap'), folder, { recursive: true })
     good = readFileSync(source, 'utf8')
   })
-  after(() => {
-    child?.kill('SIGKILL')
-    rmSync(base, { recursive: true, force: true })
+  /** Also of a test that failed: what it started would answer for the next one. */
+  afterEach(async () => {
+    if (!child || child.exitCode !== null || child.signalCode !== null) return
+    const ended = once(child, 'exit')
+    child.kill('SIGINT')
+    await ended
   })
+  after(() => rmSync(base, { recursive: true, force: true }))
 
   /** What is printed until a run is over, from the last time on. */
   async function runOver(): Promise<string> {
@@ -102,6 +106,8 @@ describe('sluice plugin dev', function () {
   it('goes on through mistakes, endless loops and the end of the devnet, and leaves nothing behind', async () => {
     const quote = 'async quote(swap, _choice, at) {'
     expect(good).to.include(quote)
+    /** Of what is written into it. */
+    const line = good.slice(0, good.indexOf(quote)).split('\n').length + 1
     child = develop()
     const first = await runOver()
     expect(first).to.match(/quick cards, which send no transaction: 11 passed, 0 failed/)
@@ -114,21 +120,21 @@ describe('sluice plugin dev', function () {
     const red = await save(good.replace(quote, `${quote}\n      throw new Error('my own mistake')`))
     expect(red).to.include('✗ AMM-01')
     // The log comes by another way than the cards.
-    while (!(red + printed).includes('amm.ts:28: my own mistake') && child.exitCode === null)
-      await new Promise((resolve) => setTimeout(resolve, 50))
+    while (!(red + printed).includes('my own mistake') && child.exitCode === null) await new Promise((resolve) => setTimeout(resolve, 50))
+    expect(red + printed).to.include(`amm.ts:${line}: my own mistake`)
     // The server that stays up runs the new version.
     expect((await client.get(target)).status).to.equal(500)
     expect(await save(good)).to.match(allPassed)
     expect((await client.get(target)).body.price).to.be.a('string')
 
     expect(await save(good.replace('export', 'export export'))).to.match(
-      /✗ ferryswap is refused \(import\): .*amm\.ts:\d+:\d+: Unexpected "export"/,
+      /✗ ferryswap is refused \(import\): .*amm\.ts:\d+:\d+: Unexpected 'export'"/,
     )
     // The version before goes on.
     expect((await client.get(target)).status).to.equal(200)
-    expect(await save(`${good}\nfor (;;) {}\n`)).to.match(/an endless loop in an anonymous function \(amm\.ts:\d+\)/)
+    expect(await save(`${good}\nfor (;;) {}\n`)).to.match(/an endless loop in "an anonymous function \(amm\.ts:\d+\)"/)
     const looping = await save(good.replace(quote, `${quote}\n      for (;;);`))
-    expect(looping + printed).to.match(/it did not answer for \d+ s; an endless loop in quote \(amm\.ts:28\)/)
+    expect(looping + printed).to.match(new RegExp(`it did not answer for \\d+ s; an endless loop in "quote \\(amm\\.ts:${line}\\)"`))
 
     const top = child.pid ?? expect.fail()
     const anvil = below(top).find(({ command }) => /^\S*anvil /.test(command))
