@@ -13,7 +13,8 @@ if (existsSync(path.join(root, 'package-lock.json'))) installWhenStale()
 
 const [, , command = 'help', ...args] = process.argv
 if (command === 'test' && args.length === 0) process.exit(node('tools/test.mjs', ['quick']))
-else if (command === 'test:rest' && args.every((arg) => arg === '--all')) process.exit(node('tools/test.mjs', ['rest', ...args]))
+else if (command === 'test:rest' && args.every((arg) => /^(--all|--keep|--part|\d+\/\d+)$/.test(arg)))
+  process.exit(node('tools/test.mjs', ['rest', ...args]))
 else if (command === 'test:package') process.exit(node('tools/package/run.mjs', args))
 else if (command === 'test' || command === 'test:rest') process.exit(node('node_modules/mocha/bin/mocha.js', testsIn(args)))
 else if (command === 'bench') await built().then(() => process.exit(node('tools/bench/run.ts', args, ['--import', 'tsx'])))

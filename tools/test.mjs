@@ -1,18 +1,18 @@
 // `npm test` and `npm run test:rest`: the two tiers of tests, by the names of their files.
 //
 //   *.test.ts        quick: needs no process of its own, and one real devnet and server (test/one-trade.test.ts). One mocha, files in parallel.
-//   *.rest.test.ts   everything else: a mocha for each folder, the packages and the image beside them, then what tries the machine
-//                   itself (cluster, chaos), a mocha for each file.
-//                   `npm run test:rest -- --all` leaves nothing out: what takes long and is played in turn, the whole table of the image, all
-//                   cards and compilers of the packages.
+//   *.rest.test.ts   everything else: a mocha for about a minute of files, the packages and the image beside them, then what tries the machine
+//                   itself (cluster, chaos), a mocha for each file. The longest begin first, by the table in tools/test-seconds.json.
+//                   `npm run test:rest -- --all` has more: the whole table of the image, all cards and compilers of the packages.
+//                   `-- --part 2/4` plays a quarter, for machines side by side. `-- --keep` writes what each file took into the table.
 //
-// The output of each mocha is printed when it ends; at the end the sum of all, with every failure.
+// The output of each mocha is printed when it ends; at the end the seconds of the longest files, and the sum of all, with every failure.
 import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { stripVTControlCharacters } from 'node:util'
+import { parseArgs, stripVTControlCharacters } from 'node:util'
 import { buildWhenStale } from './build.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -20,177 +20,72 @@ const mocha = path.join(root, 'node_modules/mocha/bin/mocha.js')
 /** Tests, servers and nodes wait more than they work: more run at once than there are cores. */
 const cores = Math.min(3, availableParallelism())
 
-/** These folders hold a folder of tests for each plugin, kit or tool. */
-const nested = ['test/kits', 'test/plugins', 'tools']
 /** What they test takes a whole machine, and has time limits: they come last. */
-const demanding = ['test/cluster', 'tools/chaos']
-/** So many small folders are one job. */
-const atOnce = 5
-/** The folders that take longest begin first, so that none is left over at the end. */
-const slowest = [
-  'test/http',
-  'test/contracts',
-  'test/loader',
-  'test/cli',
-  'test/docs',
-  'test/start',
-  'test/transactions',
-  'test/plugins/solana',
-  'test/plugins/hyperliquid',
-  'test/build',
-  'test/wallet',
-  'test/kits/amm',
-  'test/devnet',
-  'test/events',
-]
+const demanding = ['test/cluster/', 'tools/chaos/']
 
-const isAll = process.argv.includes('--all')
-if (isAll) process.env.PACKAGE_TEST_ALL = 'yes'
+const { values: options, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    all: { type: 'boolean', default: false },
+    keep: { type: 'boolean', default: false },
+    part: { type: 'string', default: '1/1' },
+  },
+})
+if (options.all) process.env.PACKAGE_TEST_ALL = 'yes'
+const [, part, parts] = (/^([1-9]\d?)\/([1-9]\d?)$/.exec(options.part) ?? []).map(Number)
+if (part === undefined || parts === undefined || part > parts) throw new Error('--part takes which part of how many, such as 2/4.')
 
-/**
- * What takes long, in parts that take about as long as each other: each commit plays one of them, so that eight commits play all. All at
- * once: npm run test:rest -- --all.
- * `packages`: which of the tests in tools/package, besides those that every commit plays; `guide`: the one that is followed there.
- * `image`: whether the image is built and run.
- */
-const inTurn = [
-  {
-    files: [
-      'test/loader/nodes.rest.test.ts',
-      'test/plugins/camelot-v4/memory.rest.test.ts',
-      'test/transactions/journal/list-entries.rest.test.ts',
-      'test/wallet/wallet-command.rest.test.ts',
-    ],
-    packages: [],
-    image: true,
-  },
-  {
-    files: [
-      ...['bursts', 'solana'].map(chaos),
-      'test/cli/plugin-dev.rest.test.ts',
-      'test/contracts/books.rest.test.ts',
-      'test/http/fairness.rest.test.ts',
-      'test/plugins/quickswap-v4/memory.rest.test.ts',
-      'test/store/kill.rest.test.ts',
-    ],
-    packages: ['guides'],
-    guide: 'your-first-plugin',
-  },
-  {
-    files: [
-      ...['full-disk', 'stopped-signer'].map(chaos),
-      'test/cli/hostile-plugins.rest.test.ts',
-      'test/cli/plugin-add.rest.test.ts',
-      'test/cli/plugin-full-disk.rest.test.ts',
-      'test/loader/late-plugins.rest.test.ts',
-      'test/transactions/archive/killed.rest.test.ts',
-    ],
-    packages: ['guides'],
-    guide: 'writing-a-connector',
-  },
-  {
-    files: [
-      ...['hyperliquid', 'node-faults'].map(chaos),
-      'test/docs/market-makers.rest.test.ts',
-      'test/http/node-bill.rest.test.ts',
-      'test/http/trade-from-memory.rest.test.ts',
-      'test/plugins/solana/fuzz.rest.test.ts',
-      'test/start/local-sites.rest.test.ts',
-      'test/store/migrations.rest.test.ts',
-    ],
-    packages: [],
-  },
-  {
-    files: [
-      chaos('long-journal'),
-      'test/contracts/forks.rest.test.ts',
-      'test/http/client-python.rest.test.ts',
-      'test/loader/service.rest.test.ts',
-      'test/plugins/quickswap-v3/memory.rest.test.ts',
-    ],
-    packages: ['author'],
-  },
-  {
-    files: [
-      ...['chain-trouble', 'clocks'].map(chaos),
-      'test/http/fuzz.rest.test.ts',
-      'test/loader/broken-plugins.rest.test.ts',
-      'test/loader/hostile-hosts.rest.test.ts',
-      'test/loader/hostile-plugins.rest.test.ts',
-      'test/plugins/hyperliquid/contract.rest.test.ts',
-      'test/transactions/journal/postgres-size.rest.test.ts',
-      'test/wallet/ed25519/wallet-command.rest.test.ts',
-    ],
-    packages: [],
-  },
-  {
-    files: [
-      chaos('cluster'),
-      'test/build/build.rest.test.ts',
-      'test/build/release.rest.test.ts',
-      'test/cluster/cluster.rest.test.ts',
-      'test/kits/amm/weighted/contracts.rest.test.ts',
-      'test/plugins/uniswap/v4-memory.rest.test.ts',
-      'test/start/signals.rest.test.ts',
-      'test/store/postgres-faults.rest.test.ts',
-      'test/testkit/cards.rest.test.ts',
-    ],
-    packages: [],
-  },
-  {
-    files: [
-      chaos('orders'),
-      'test/cli/plugin-consent.rest.test.ts',
-      'test/devnet/processes.rest.test.ts',
-      'test/devnet/start-devnet.rest.test.ts',
-      'test/events/cluster.rest.test.ts',
-      'test/http/node-trouble.rest.test.ts',
-      'test/kits/amm/walk/memory-walk.rest.test.ts',
-      'test/loader/busy-machine.rest.test.ts',
-      'test/loader/stage.rest.test.ts',
-      'test/transactions/leases/leases.rest.test.ts',
-    ],
-    packages: ['guides'],
-    guide: 'writing-a-chain',
-  },
-]
-function chaos(scenario) {
-  return `tools/chaos/${scenario}.rest.test.ts`
-}
-
-/** The part of this commit. */
-const turn = isAll ? undefined : inTurn[commits() % inTurn.length]
-function commits() {
-  const { stdout } = spawnSync('git', ['rev-list', '--count', 'HEAD'], { cwd: root, encoding: 'utf8' })
-  return Number.parseInt(stdout, 10) || 0
-}
-if (turn?.guide) process.env.PACKAGE_TEST_GUIDES = turn.guide
-const otherTurns = new Set(turn ? inTurn.flatMap(({ files }) => (files === turn.files ? [] : files)) : [])
-
-const isRest = (file) => file.endsWith('.rest.test.ts') && !otherTurns.has(file)
 const testsIn = (folder) =>
   readdirSync(path.join(root, folder), { recursive: true })
     .filter((file) => file.endsWith('.test.ts'))
     .map((file) => path.posix.join(folder, file))
     .toSorted()
-const foldersIn = (folder) =>
-  readdirSync(path.join(root, folder), { withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
-    .map((entry) => path.posix.join(folder, entry.name))
+const allTests = [...testsIn('test'), ...testsIn('tools')]
+const isRest = (file) => file.endsWith('.rest.test.ts')
 
-/** The files of the tests that are not quick, by folder. Those of small folders are one job for several: to load everything takes each job seconds. */
-function restGroups() {
-  const folders = [...foldersIn('test'), 'tools']
-    .flatMap((folder) => (nested.includes(folder) ? foldersIn(folder) : [folder]))
-    .filter((folder) => !demanding.includes(folder))
-    .map((name) => ({ name, files: testsIn(name).filter(isRest) }))
-    .filter(({ files }) => files.length > 0)
-  const small = folders.filter(({ name }) => !slowest.includes(name))
-  const together = Array.from({ length: Math.ceil(small.length / atOnce) }, (_, index) => small.slice(index * atOnce, (index + 1) * atOnce))
-  return [
-    ...slowest.flatMap((name) => folders.find((each) => each.name === name) ?? []),
-    ...together.map((each) => ({ name: each.map(({ name }) => name).join(', '), files: each.flatMap(({ files }) => files) })),
-  ]
+/** Processor seconds of each file of the second tier, of the packages and of the image, as the last run that kept them measured them. */
+const tableFile = path.join(root, 'tools/test-seconds.json')
+const table = existsSync(tableFile) ? JSON.parse(readFileSync(tableFile, 'utf8')) : {}
+/** Of a file that is in no table yet. */
+const usualSeconds = 5
+const secondsOf = (name) => table[name] ?? usualSeconds
+/** Files that take less are one mocha together: to load everything takes each mocha seconds. */
+const secondsOfOneJob = 60
+
+/** A job: its files, in the order of the folders, and how long it takes. */
+const jobOf = (files) => ({
+  name: files.length === 1 ? files[0] : `${files[0]} to ${files.at(-1)} (${files.length} files)`,
+  seconds: files.reduce((sum, file) => sum + secondsOf(file), 0),
+  run: mochaOf(files),
+})
+
+/** Files beside each other, up to a minute of them. */
+function restJobs(files) {
+  const jobs = []
+  let together = []
+  const close = () => {
+    if (together.length > 0) jobs.push(jobOf(together))
+    together = []
+  }
+  for (const file of files) {
+    const seconds = [...together, file].reduce((sum, each) => sum + secondsOf(each), 0)
+    if (seconds > secondsOfOneJob) close()
+    together.push(file)
+  }
+  close()
+  return jobs
+}
+
+const longestFirst = (jobs) => jobs.toSorted((a, b) => b.seconds - a.seconds)
+
+/** The jobs of this part: each goes to the part that has least so far. */
+function ofThisPart(jobs) {
+  const sums = Array.from({ length: parts }, () => 0)
+  return longestFirst(jobs).filter(({ seconds }) => {
+    const least = sums.indexOf(Math.min(...sums))
+    sums[least] += seconds
+    return least === part - 1
+  })
 }
 
 /** What Node, V8, libuv and native packages print when they end a process. mocha only says that a worker is gone. */
@@ -218,28 +113,35 @@ function processorSeconds() {
 function run(args, env = built) {
   const began = performance.now()
   const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } })
-  const parts = []
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => parts.push(part))
+  const said = []
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => said.push(chunk))
   let processor = 0
   child.on('exit', () => {
     const all = processorSeconds()
-    processor = Math.round(all - counted)
+    processor = all - counted
     counted = all
   })
-  return new Promise((done) =>
-    child.on('close', (code) => {
-      const time = `${Math.round((performance.now() - began) / 1000)} s, ${processor} of a processor`
-      done({ output: Buffer.concat(parts).toString(), code, time })
-    }),
-  )
+  return new Promise((done) => {
+    const end = (code) => {
+      for (const stream of [child.stdout, child.stderr]) stream.destroy()
+      const time = `${Math.round((performance.now() - began) / 1000)} s, ${Math.round(processor)} of a processor`
+      done({ output: Buffer.concat(said).toString(), code, time, processor })
+    }
+    child.on('close', end)
+    // A process that a failed test left behind has its output: nobody waits for that one.
+    child.on('exit', (code) => setTimeout(() => end(code), 5_000))
+  })
 }
 /** Of the jobs that have ended. */
 let counted = 0
 
-const mochaOf =
-  (name, files, flags = []) =>
-  async () =>
-    report(name, await run([mocha, ...flags, ...files]))
+const measured = path.join(mkdtempSync(path.join(tmpdir(), 'sluice-tests-')), 'seconds')
+process.on('exit', () => rmSync(path.dirname(measured), { recursive: true, force: true }))
+
+function mochaOf(files) {
+  const flags = ['--reporter', path.join(root, 'tools/test-seconds.mjs'), '--reporter-option', `file=${measured}`]
+  return async (name) => report(name, await run([mocha, ...flags, ...files]))
+}
 
 /** What tests start as processes runs dist/ where that is up to date. */
 const built = {}
@@ -297,62 +199,98 @@ function report(name, { output, code, time }) {
 }
 
 async function runAll(jobs, most) {
-  const queue = [...jobs]
+  const queue = longestFirst(jobs)
   const work = async () => {
-    for (let job = queue.shift(); job !== undefined; job = queue.shift()) await job()
+    for (let job = queue.shift(); job !== undefined; job = queue.shift()) await job.run(job.name)
   }
   await Promise.all(Array.from({ length: most }, work))
 }
 
+/** What is not of one file is measured here. */
+const timed = {}
+
 /** The packages are installed and used with one processor most of the time: this goes beside other tests. */
-const runPackages = async () =>
-  report(
-    'tools/package',
-    await run(['tools/package/run.mjs', '--packed', ...(turn ? ['package', 'managers', 'trouble', ...turn.packages] : [])], {}),
-  )
+async function runPackages(name) {
+  const ran = await run(['tools/package/run.mjs', '--packed'], {})
+  timed[name] = ran.processor
+  report(name, ran)
+}
 
 /** The image is built and run with tools of Debian's; elsewhere this says what is missing. */
-async function runImage() {
+async function runImage(name) {
   const missing = ['buildah', 'mmdebstrap'].filter((program) => spawnSync('which', [program]).status !== 0)
   if (process.getuid?.() !== 0 || (missing.length > 0 && !process.env.CI)) {
     console.log('\n=== tools/image was left out: it needs root, and buildah and mmdebstrap of Debian. `npm run test:image` runs it alone.')
     return
   }
-  const { output, code, time } = await run(['--import', 'tsx', 'tools/image/test-image.mjs', ...(isAll ? [] : ['--short'])])
-  process.stdout.write(`\n=== tools/image (${time})\n${output}`)
+  const { output, code, time, processor } = await run([
+    '--import',
+    'tsx',
+    'tools/image/test-image.mjs',
+    ...(options.all ? [] : ['--short']),
+  ])
+  timed[name] = processor
+  process.stdout.write(`\n=== ${name} (${time})\n${output}`)
   const count = (word) => Number(new RegExp(`(\\d+) ${word}`).exec(output)?.[1] ?? 0)
   sum.passing += count('passed')
   sum.failing += Math.max(count('failed'), code === 0 ? 0 : 1)
-  if (code !== 0) failures.push(`  tools/image ended with ${code}:\n${output.trimEnd().split('\n').slice(-20).join('\n')}`)
+  if (code !== 0) failures.push(`  ${name} ended with ${code}:\n${output.trimEnd().split('\n').slice(-20).join('\n')}`)
+}
+
+/** Seconds of each file that was played. */
+function secondsPlayed() {
+  const lines = existsSync(measured) ? readFileSync(measured, 'utf8').trimEnd().split('\n') : []
+  const played = { ...timed }
+  for (const { file, seconds } of lines.map((line) => JSON.parse(line))) {
+    const name = path.relative(root, file)
+    played[name] = (played[name] ?? 0) + seconds
+  }
+  return Object.entries(played).map(([name, seconds]) => [name, Math.round(seconds)])
+}
+
+function tellSeconds() {
+  const played = secondsPlayed().toSorted(([, a], [, b]) => b - a)
+  const all = played.reduce((sum, [, seconds]) => sum + seconds, 0)
+  console.log(`\n=== seconds of a processor: ${all}, in ${played.length} files; the longest:`)
+  for (const [name, seconds] of played.slice(0, 40)) console.log(`${String(seconds).padStart(6)}  ${name}`)
+  if (!options.keep) return
+  const known = new Set([...allTests.filter(isRest), ...Object.keys(timed)])
+  const next = Object.entries({ ...table, ...Object.fromEntries(played) }).filter(([name]) => known.has(name))
+  writeFileSync(tableFile, `${JSON.stringify(Object.fromEntries(next.toSorted(([a], [b]) => (a < b ? -1 : 1))), undefined, 2)}\n`)
 }
 
 const startedAt = performance.now()
 Object.assign(built, await fewModules())
-if (process.argv[2] === 'rest') {
-  const missing = inTurn.flatMap(({ files }) => files).filter((file) => !existsSync(path.join(root, file)))
-  if (missing.length > 0) throw new Error(`tools/test.mjs names files that do not exist: ${missing.join(', ')}`)
-  if (turn)
-    console.log(
-      `Left to the next commits, or to npm run test:rest -- --all: ${[...(turn.image ? [] : ['tools/image']), ...otherTurns].join(', ')}`,
-    )
+if (positionals[0] === 'rest') {
   // Servers that tests start as processes run dist/, which nothing may write to from here on: packing builds it whole.
   const packed = await run(['tools/pack.mjs'], { SLUICE_CONFIRMED_NAMES: '' })
   if (packed.code !== 0) report('pack', packed)
   await buildWhenStale()
   built.BUILT_SLUICE = 'dist'
-  const folders = restGroups().map(({ name, files }) => mochaOf(name, files))
+  const isDemanding = (file) => demanding.some((folder) => file.startsWith(folder))
+  const files = allTests.filter(isRest)
+  const beside = [
+    ...restJobs(files.filter((file) => !isDemanding(file))),
+    ...(packed.code === 0 ? ['tools/image', 'tools/package'] : []).map((name) => ({
+      name,
+      seconds: secondsOf(name),
+      run: name === 'tools/image' ? runImage : runPackages,
+    })),
+  ]
+  const alone = files.filter(isDemanding).map((file) => jobOf([file]))
+  const jobs = ofThisPart([...beside, ...alone])
   await runAll(
-    [...folders.slice(0, 2), ...(packed.code === 0 ? [...(turn && !turn.image ? [] : [runImage]), runPackages] : []), ...folders.slice(2)],
+    jobs.filter((job) => !alone.includes(job)),
     cores + 2,
   )
-  const alone = demanding.flatMap(testsIn).filter(isRest)
   await runAll(
-    alone.map((file) => mochaOf(file, [file])),
+    jobs.filter((job) => alone.includes(job)),
     cores,
   )
+  tellSeconds()
 } else {
-  const files = [...testsIn('test'), ...testsIn('tools')].filter((file) => !file.endsWith('.rest.test.ts'))
-  await mochaOf('quick tests', files, ['--parallel', '--jobs', String(cores + 1)])()
+  const files = allTests.filter((file) => !isRest(file))
+  report('quick tests', await run([mocha, '--parallel', '--jobs', String(cores + 1), ...files]))
 }
 
 const seconds = Math.round((performance.now() - startedAt) / 1000)

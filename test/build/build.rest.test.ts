@@ -21,7 +21,9 @@ describe('the bundled server', () => {
   const servers: { child: ChildProcess; ended: Promise<unknown> }[] = []
   let checkout: Checkout
 
-  before(() => {
+  before(function () {
+    // It builds and packs the whole of it.
+    this.timeout(300_000)
     checkout = new Checkout(path.join(folder, 'checkout'))
     checkout.build()
     checkout.install(installed)
