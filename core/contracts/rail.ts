@@ -30,11 +30,11 @@ export interface Sent extends Sealed {
 }
 
 /**
- * Why nodes refused signed bytes, where their message is known. `slot-used`: perhaps by these bytes. `slot-ahead`: too far ahead.
+ * Why nodes refused signed bytes, where their message is known. `sequence-used`: perhaps by these bytes. `sequence-ahead`: too far ahead.
  * `underpriced`; `outbid`: not enough more than the transaction that the node has in its place. `unfunded`: the wallet cannot pay the maximum
  * cost. `not-now`: the node takes none at the moment. `invalid`: it will never be taken.
  */
-export type RefusalMeaning = 'slot-used' | 'slot-ahead' | 'underpriced' | 'outbid' | 'unfunded' | 'not-now' | 'invalid'
+export type RefusalMeaning = 'sequence-used' | 'sequence-ahead' | 'underpriced' | 'outbid' | 'unfunded' | 'not-now' | 'invalid'
 
 /**
  * The network's answer to signed bytes. `unclear`: it is unknown whether they were accepted. `landed`: the final result from an exchange that

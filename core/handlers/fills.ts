@@ -27,7 +27,7 @@ export async function readFill(entry: Entry, receipt: Json, network: NetworkEntr
   if (receipt === null || connector === undefined || !hasFill(kind)) return none
   const venue = registry.plannedBy(entry, network)
   const pending = venue ? undefined : registry.pending(connector)
-  // What a contained plugin says of a trade is not taken. Whether it was contained stands in the journal, except in that of earlier versions.
+  // What a contained plugin says of a trade is not taken. Whether it was contained when it planned stands in the journal.
   const isContained = isReadByCore(entry) || (venue?.contained ?? (pending?.tier === 'contained' && pending.allowedBy === 'operator'))
   if (kind === 'trade' && isContained && network.impl.evm?.moved)
     return attempt(() => {

@@ -118,8 +118,8 @@ function readPosition(after: string): EndedPosition {
   return { endedAt: Number(endedAt), key }
 }
 
-/** The key of a journal entry, which is what a cursor is. Earlier versions made those with hyphens. */
-const cursorPattern = /^(?:[0-9a-z]{17}|[0-9a-z]+(?:-[0-9a-z]+){1,2})$/
+/** The key of a journal entry, which is what a cursor is. */
+const cursorPattern = /^[0-9a-z]{17}$/
 
 /** A journaled transaction as callers see it. */
 export function showTransaction(entry: Entry, status: Transactions['status']): JournaledTransaction {

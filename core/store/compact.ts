@@ -18,8 +18,7 @@ export function pack(json: string): Buffer {
  * @throws Error if they are not what `pack` makes
  */
 export function unpack(bytes: Uint8Array | ArrayBuffer): string {
-  const options = { finishFlush: constants.Z_FINISH, maxOutputLength: maxTextBytes, chunkSize }
-  const text = inflateSync(bytes, { ...options, dictionary: dictionaries.get(dictionaryId(bytes)) })
+  const text = inflateSync(bytes, { finishFlush: constants.Z_FINISH, maxOutputLength: maxTextBytes, chunkSize, dictionary })
   return text.toString('utf8', unfoldAddresses(text))
 }
 
@@ -141,9 +140,6 @@ const maxWalletNumbers = 10_000
 export const digest = (text: string): string => createHash('sha256').update(text).digest('base64').slice(0, 12)
 
 const zeros = '0'.repeat(192)
-/** A `Swap` of concentrated liquidity: two amounts, one of them below zero, price, liquidity, tick. */
-const swapV3 = `{"address":"0x","topics":["0xc42079f94a6350d7e6235f29174924f928cc2ac818eb64fed8004e115fbcca67","0x000000000000000000000000","0x000000000000000000000000"],"data":"0xffffffffffffffffffffffffffffffffffffffffffffffff0000000000000000000000000000000000000000000000000000000000000000000000000000000000000000ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff0","logIndex":`
-const transfer = `{"address":"0x","topics":["0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef","0x000000000000000000000000","0x000000000000000000000000"],"data":"0x0000000000000000000000000000000000000000000000000000000000","logIndex":`
 
 /** Texts as answers and entries have them, those that are found most often last. */
 const texts = [
@@ -153,24 +149,14 @@ const texts = [
   '{"base":"0x","quote":"0x","price":"0.000000000000000000","gasPrice":1.000000,"gasPriceToken":"ETH","gasLimit":,"gasCost":"0.000","nonce":,"txHash":"0x","amount":"0.000000000000000000","rawAmount":"000000000000000000","expectedAmount":"0.00","limitPrice":"0.000000000000000000","network":"mainnet","timestamp":179,"latency":0.0,"deadline":179}',
   `02f90000000000843b9aca00000080b9010438ed17395ae401dcac9650d8${zeros}c001a0c080a0`,
   '"step":{"to":"0x","data":"0x5ae401dc","value":"0","gasLimit":"alike":{"kind":"in token token v2 v3 2 out native","units":"160000","firstWriteUnits":"140000","through":["0x","0x"]}},',
-  '"seen":"underpriced"lost"replacedBy":"0x"reason":"refused":"slot-used"slot-ahead"outbid"unfunded"not-now"invalid"sendsSinceLost":"deadSince":"admin":true,"signer":"0x',
+  '"seen":"underpriced"lost"replacedBy":"0x"reason":"refused":"sequence-used"sequence-ahead"outbid"unfunded"not-now"invalid"sendsSinceLost":"deadSince":"admin":true,"signer":"0x',
   '"state":"QUEUED"SIGNED"BROADCAST"MINED"REVERTED"REPLACED"CANCELLED"DROPPED"OVERTAKEN"EXPIRED"',
   '"kind":"approve"cancel"fill"liquidity"position"collateral"order"order-cancel"funds"token-account"',
   '"network":"local"',
-  '{"key":"0m","version":5,"chain":"","network":"mainnet","address":"0x","kind":"trade","connector":"","client":"bot","requestId":"-","idempotencyKey":"-","createdAt":179,"updatedAt":179,"part":{"index":0,"of":1},',
   '"step":null,"memo":{"router":"0x","exact":"out","amountRaw":"000000000000000000","hops":[{"kind":"pair"range","pool":"0x","tokenIn":"0x","tokenOut":"0x","to":"0x"},{"kind":"range","pool":"0x","tokenIn":"0x","tokenOut":"0x","to":"0x"}]},',
   '"about":{"side":"BUY"SELL","base":{"symbol":"WETH","decimals":18},"quote":{"symbol":"USDC","decimals":6}},"deadline":179,"nonce":0,"feesGiven":false,"rank":0,"state":"CONFIRMED","deadLooks":0,"seen":"pays",',
   `"landed":{"id":"0x","ok":true,"blockNumber":2,"blockHash":"0x","receipt":{"type":2,"status":1,"cumulativeGasUsed":"1","logs":[{"address":"0x","topics":["0x1c411e9a96e071241c2f21f7726b17ae89e3cab4c78be50e062b03a9fffbbad1"],"data":"0x${zeros}","logIndex":1},{"address":"0x","topics":["0xd78ad95fa46c994b6551d0da85fc275fe613ce37657fb8d5e3d130840159d822","0x000000000000000000000000","0x000000000000000000000000"],"data":"0x${zeros}","logIndex":2}],`,
 ]
-
-/** Of what was written first. It stays as long as there are stores. */
-const firstDictionary = dictionaryOf([
-  ...texts,
-  '"landed":{"id":"0x","ok":true,"blockNumber":2,"blockHash":"0x","receipt":{"type":2,"status":1,"cumulativeGasUsed":"1","logs":[',
-  `${transfer}0},${transfer}1},${swapV3}2},${transfer}3},${transfer}4},${swapV3}5}],`,
-  '"transactionHash":"0x","transactionIndex":0,"blockHash":"0x","blockNumber":,"gasUsed":"1","effectiveGasPrice":"1000000","blobGasPrice":"1","from":"0x","to":"0x","contractAddress":null,"blockTimestamp":179}},',
-  '"slot":0,"slotGiven":false,"attempts":[{"id":"0x","raw":"02f9","fees":{"gasLimit":"000","maxFeePerGas":"1000000","maxPriorityFeePerGas":"1000000000"},"signedAt":179,"sends":1,"sentAt":179}]}',
-])
 
 const logOf = (topic: string, data: string, index: number): string =>
   `{"address":"0x","topics":["0x${topic}","0x${zeros.slice(0, 24)}","0x${zeros.slice(0, 24)}"],"data":"0x${data}","logIndex":${index}}`
@@ -185,27 +171,18 @@ const swapOf = (first: string, second: string, index: number): string =>
 const hop = '{"kind":"range","pool":"0x","tokenIn":"0x","tokenOut":"0x","to":"0x"}'
 
 /**
- * Ends with a whole trade of two hops, with gaps where trades differ. Packed bytes name the checksum of their dictionary, so a change of this
- * text is another dictionary, beside this one.
+ * Ends with a whole trade of two hops, with gaps where trades differ. Packed bytes have the checksum of their dictionary: a change of this text
+ * would be another dictionary, beside this one.
  */
-const dictionary = dictionaryOf([
-  ...texts,
-  '{"version":5,"chain":"","network":"mainnet","address":"0x","kind":"trade","connector":"","client":"bot","createdAt":179,"updatedAt":179,"part":{"index":0,"of":1},"step":null,',
-  `"memo":{"router":"0x","exact":"in","amountRaw":"","hops":[${hop},${hop}]},`,
-  '"about":{"side":"BUY","base":{"symbol":"WETH","decimals":18},"quote":{"symbol":"USDC","decimals":6}},"deadline":179,"nonce":1,"feesGiven":false,"rank":0,"state":"CONFIRMED","deadLooks":0,"seen":"pays",',
-  '"landed":{"id":"0x","ok":true,"blockNumber":2,"blockHash":"0x","receipt":{"type":2,"status":1,"cumulativeGasUsed":"","logs":[',
-  [transferOf(0), transferOf(1), swapOf('f', '0', 2), transferOf(3), transferOf(4), swapOf('0', 'f', 5)].join(','),
-  '],"transactionHash":"0x","transactionIndex":0,"blockHash":"0x","blockNumber":2,"gasUsed":"1","effectiveGasPrice":"1","blobGasPrice":"1","from":"0x","to":"0x","contractAddress":null,"blockTimestamp":179}},',
-  '"slot":1,"slotGiven":false,"attempts":[{"id":"0x","fees":{"gasLimit":"","maxFeePerGas":"1","maxPriorityFeePerGas":"1"},"signedAt":179,"sends":1,"sentAt":179}]}',
-])
-
-function dictionaryOf(parts: readonly string[]): Buffer {
-  return Buffer.from(parts.join(''))
-}
-
-/** The checksum in packed bytes after their first two: DICTID in https://www.rfc-editor.org/rfc/rfc1950#section-2.2. */
-function dictionaryId(bytes: Uint8Array | ArrayBuffer): number {
-  const { buffer, byteOffset, byteLength } = bytes instanceof ArrayBuffer ? new Uint8Array(bytes) : bytes
-  return new DataView(buffer, byteOffset, byteLength).getUint32(2)
-}
-const dictionaries = new Map([firstDictionary, dictionary].map((each) => [dictionaryId(deflateSync('', { dictionary: each })), each]))
+const dictionary = Buffer.from(
+  [
+    ...texts,
+    '{"version":5,"chain":"","network":"mainnet","address":"0x","kind":"trade","connector":"","client":"bot","createdAt":179,"updatedAt":179,"part":{"index":0,"of":1},"step":null,',
+    `"memo":{"router":"0x","exact":"in","amountRaw":"","hops":[${hop},${hop}]},`,
+    '"about":{"side":"BUY","base":{"symbol":"WETH","decimals":18},"quote":{"symbol":"USDC","decimals":6}},"deadline":179,"sequence":1,"nonce":1,"sequenceGiven":false,"feesGiven":false,"rank":0,"state":"CONFIRMED","deadLooks":0,"seen":"pays",',
+    '"landed":{"id":"0x","ok":true,"blockNumber":2,"blockHash":"0x","receipt":{"type":2,"status":1,"cumulativeGasUsed":"","logs":[',
+    [transferOf(0), transferOf(1), swapOf('f', '0', 2), transferOf(3), transferOf(4), swapOf('0', 'f', 5)].join(','),
+    '],"transactionHash":"0x","transactionIndex":0,"blockHash":"0x","blockNumber":2,"gasUsed":"1","effectiveGasPrice":"1","blobGasPrice":"1","from":"0x","to":"0x","contractAddress":null,"blockTimestamp":179}},',
+    '"attempts":[{"id":"0x","fees":{"gasLimit":"","maxFeePerGas":"1","maxPriorityFeePerGas":"1"},"signedAt":179,"sends":1,"sentAt":179}]}',
+  ].join(''),
+)

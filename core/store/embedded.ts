@@ -17,12 +17,6 @@ const columnTypes: ColumnTypes = {
   serialKey: sql`integer primary key autoincrement`,
   bytes: sql`blob`,
   clustered: sql`without rowid`,
-  async replaceSerial(db, table, by) {
-    await sql`delete from sqlite_sequence where name = ${by}`.execute(db)
-    await sql`insert into sqlite_sequence (name, seq) select ${by}, seq from sqlite_sequence where name = ${table}`.execute(db)
-    await db.schema.dropTable(table).execute()
-    await db.schema.alterTable(by).renameTo(table).execute()
-  },
 }
 
 /** Opens the SQLite database in a folder, for this process alone. @throws StoreError */

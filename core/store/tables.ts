@@ -102,7 +102,6 @@ export interface OrderRow {
  */
 interface RequestRow {
   client: string
-  /** Empty: an earlier version deleted the key's row, and only its transactions were left. */
   path: string
   key: string
   /** Hash of the request's fields. */
@@ -119,7 +118,7 @@ interface RequestRow {
    * made under it, or may have been.
    */
   ages_from: Generated<number | null>
-  /** Name of the request, while it has no answer; empty in rows from before names existed. */
+  /** Name of the request, while it has no answer. */
   tag: string
   /** The first answer, packed; null until signed bytes are journaled. The journal's entries do not have it. */
   status: number | null
@@ -133,7 +132,7 @@ interface ServerRow {
   name: string
   /** By the database's own clock. */
   alive_until: Milliseconds
-  /** The newest migration that it knows. Servers that have no such column cannot register: they are older than this one. */
+  /** The newest migration that it knows. */
   migration: string
 }
 

@@ -69,8 +69,8 @@ export interface Entry {
   readonly about: Json
   /**
    * What the whole plan may do to the wallet, by token address: it gains so much at least, smallest units; below 0 it loses so much at most. It loses
-   * nothing of other tokens. Absent where nobody has to hold it against the receipt: of built-in connectors, of core's own steps, in entries of
-   * earlier versions, and once it is final.
+   * nothing of other tokens. Absent where nobody has to hold it against the receipt: of built-in connectors, of core's own steps, and once
+   * it is final.
    */
   readonly bounds?: Readonly<Record<string, string>>
   /** Seconds since the Unix epoch. */
@@ -285,7 +285,7 @@ const AnyJson = Type.Any()
 const State = Type.Union(transactionStates.map((each) => Type.Literal(each)))
 const Seen = Type.Union((['pays', 'underpriced', 'lost'] as const).map((each) => Type.Literal(each)))
 
-/** An entry as it is stored. Its keys never change, so some differ from the names in `Entry`. */
+/** An entry as it is stored. Its keys never change. */
 const Body = Compile(
   Type.Object({
     version: Type.Integer(),
@@ -305,9 +305,9 @@ const Body = Compile(
     about: AnyJson,
     bounds: Type.Optional(Type.Record(Type.String(), Type.String({ pattern: '^-?[0-9]+$' }))),
     deadline: Type.Optional(Type.Number()),
-    slot: AnyJson,
+    sequence: AnyJson,
     nonce: Type.Number(),
-    slotGiven: Type.Boolean(),
+    sequenceGiven: Type.Boolean(),
     feesGiven: Type.Boolean(),
     privateOnly: Type.Optional(Type.Literal(true)),
     permits: Type.Optional(
@@ -338,7 +338,7 @@ const Body = Compile(
         sendsSinceLost: Type.Optional(Type.Number()),
         refused: Type.Optional(
           Type.Union(
-            (['slot-used', 'slot-ahead', 'underpriced', 'outbid', 'unfunded', 'not-now', 'invalid'] as const).map((each) =>
+            (['sequence-used', 'sequence-ahead', 'underpriced', 'outbid', 'unfunded', 'not-now', 'invalid'] as const).map((each) =>
               Type.Literal(each),
             ),
           ),
@@ -359,15 +359,13 @@ const Body = Compile(
  * them; an exchange's own rail has no chain to ask.
  */
 function writeBody({ key: _key, requestId: _requestId, idempotencyKey: _idempotencyKey, ...whole }: Entry): StoredBytes {
-  const { sequence, sequenceGiven, attempts, ...entry } = whole
+  const { attempts, ...entry } = whole
   const final = isFinal(whole)
   return pack(
     JSON.stringify({
       ...entry,
       step: final && entry.signer === undefined ? null : entry.step,
       bounds: final ? undefined : entry.bounds,
-      slot: sequence,
-      slotGiven: sequenceGiven,
       attempts: attempts.map(({ raw, ...each }) => (final ? each : { ...each, raw: Buffer.from(raw).toString('hex') })),
     }),
   )
@@ -385,14 +383,12 @@ export function readBody({ key, request_id: requestId, idempotency_key: idempote
     const where = stored === undefined ? 'its bytes are damaged' : `${first?.instancePath || 'it'} ${first?.message ?? 'is not an entry'}`
     throw new Error(`The journal's entry ${key} cannot be read: ${where}. Restore the store from a copy, or remove that row.`)
   }
-  const { slot: sequence, slotGiven: sequenceGiven, attempts, ...entry } = stored
+  const { attempts, ...entry } = stored
   // Into the copy that is there: another one of an object with so many keys takes longer than its check.
   return Object.assign(entry, {
     key,
     requestId,
     ...(idempotencyKey !== null && { idempotencyKey }),
-    sequence,
-    sequenceGiven,
     attempts: attempts.map(({ raw, ...each }) =>
       Object.assign(each, { raw: raw === undefined ? new Uint8Array() : new Uint8Array(Buffer.from(raw, 'hex')) }),
     ),
@@ -425,7 +421,7 @@ const ChangeSchema = Type.Tuple([
 const Change = Compile(ChangeSchema)
 const changeLength = 8
 
-/** States as events have them. These numbers are in the store for years: a new state has a new one. Earlier versions wrote the names. */
+/** States as events have them. These numbers are in the store for years: a new state has a new one. */
 const stateNumbers: Readonly<Record<TransactionState, number>> = {
   QUEUED: 0,
   SIGNED: 1,

@@ -146,7 +146,6 @@ export function createIdempotency({
   }
 
   function replay(request: object, stored: RequestRecord | undefined): Answer {
-    if (stored?.isLost) throw lostAnswer()
     if (stored && stored.fingerprint !== fingerprintOf(request)) {
       throw new SluiceError('IDEMPOTENCY_CONFLICT', 'This Idempotency-Key was used with another request; use a new key for a new request.')
     }
@@ -185,12 +184,6 @@ export function createIdempotency({
   }
 }
 
-const lostAnswer = () =>
-  new SluiceError(
-    'IDEMPOTENCY_CONFLICT',
-    'A transaction was made under this Idempotency-Key, and an earlier version of the server has deleted the answer: GET /transactions with this idempotencyKey shows the transaction. Nothing was done now; use a new key for a new request.',
-  )
-
 const inFlight = () =>
   new SluiceError('IN_FLIGHT', 'The first request with this Idempotency-Key is still under way.', { retryAfterSeconds: 1 })
 
@@ -224,8 +217,6 @@ interface RequestRecord {
   fingerprint: string
   /** Absent while its call is under way. */
   answer?: Answer
-  /** Fingerprint and answer were deleted by an earlier version. What was made under the key is in the journal. */
-  isLost?: true
 }
 
 /**
@@ -238,8 +229,6 @@ interface RequestClaim {
 
 /** The `server` of a key whose call ended without an answer. */
 const noServer = ''
-/** The `path` of keys whose rows earlier versions deleted. No endpoint has it. */
-const lostPath = ''
 /** Rows that one statement deletes: an embedded database does nothing else while it runs. */
 const maxDeleted = 500
 
@@ -247,17 +236,10 @@ const maxDeleted = 500
 function requestTable(store: Store, serverId: string, nowMs: () => number) {
   async function find(key: RequestKey): Promise<RequestRecord | undefined> {
     const row = await store.read((db) =>
-      db
-        .selectFrom('requests')
-        .select(['path', 'fingerprint', 'server', 'status', 'body'])
-        .where((where) => where.and({ client: key.client, key: key.key }))
-        .where('path', 'in', [key.path, lostPath])
-        .orderBy('path', 'desc')
-        .executeTakeFirst(),
+      db.selectFrom('requests').select(['fingerprint', 'server', 'status', 'body']).where(hasKey(key)).executeTakeFirst(),
     )
     if (!row) return undefined
-    const { path, fingerprint, server, status, body } = row
-    if (path === lostPath) return { fingerprint, isLost: true }
+    const { fingerprint, server, status, body } = row
     if (status !== null && body !== null) return { fingerprint, answer: { status, body: unpack(body) } }
     return server === noServer ? undefined : { fingerprint }
   }
@@ -277,8 +259,7 @@ function requestTable(store: Store, serverId: string, nowMs: () => number) {
       const { rows } = await store.writeOnce((db) =>
         sql<{ claim: number; tag: string }>`
           insert into requests (client, path, key, fingerprint, claim, server, request_id, created_at, tag)
-          select ${client}, ${path}, ${name}, ${fingerprint}, 1, ${serverId}, ${requestId}, ${nowMs()}, ${tag}
-          where not exists (select 1 from requests where client = ${client} and path = ${lostPath} and key = ${name})
+          values (${client}, ${path}, ${name}, ${fingerprint}, 1, ${serverId}, ${requestId}, ${nowMs()}, ${tag})
           on conflict (client, path, key) do update set
             fingerprint = excluded.fingerprint,
             -- Rises even if the key was released: an earlier claim must never match again.
@@ -286,7 +267,7 @@ function requestTable(store: Store, serverId: string, nowMs: () => number) {
             server = excluded.server,
             request_id = excluded.request_id,
             created_at = excluded.created_at,
-            tag = case when requests.fingerprint = excluded.fingerprint and requests.tag <> '' then requests.tag else excluded.tag end,
+            tag = case when requests.fingerprint = excluded.fingerprint then requests.tag else excluded.tag end,
             -- Of a call that died nobody knows what it has made.
             ages_from = case when requests.server = ${noServer} then requests.ages_from else null end
           where requests.status is null and (requests.server = ${noServer} or (requests.fingerprint = excluded.fingerprint

@@ -293,7 +293,7 @@ export function keysFollow(key: string): void {
 
 /**
  * Sorts by time, then by order within this process, also when the clock is set back. Differs between processes. It stands in eight indexes
- * and in each event, so it is short. Earlier versions made longer ones, which begin with the same time.
+ * and in each event, so it is short.
  */
 function nextKey(nowMs: number): string {
   if (nowMs > newestMs || count === maxCount) {

@@ -146,8 +146,8 @@ export function send(rpc: Rpc, { id, raw, privateOnly }: Sent, at: At): Promise<
 /** What an error means for the life of the transaction. `unclear`: nodes say the same of bytes that are in a mempool or a block. */
 const broadcastResults: Readonly<Record<Exclude<ErrorMeaning, 'known'>, { is: 'refused' | 'unclear'; meaning?: RefusalMeaning }>> = {
   // Perhaps this very transaction used the nonce.
-  'nonce-too-low': { is: 'unclear', meaning: 'slot-used' },
-  'nonce-too-high': { is: 'refused', meaning: 'slot-ahead' },
+  'nonce-too-low': { is: 'unclear', meaning: 'sequence-used' },
+  'nonce-too-high': { is: 'refused', meaning: 'sequence-ahead' },
   'replacement-underpriced': { is: 'refused', meaning: 'outbid' },
   'fee-too-low': { is: 'refused', meaning: 'underpriced' },
   'insufficient-funds': { is: 'refused', meaning: 'unfunded' },

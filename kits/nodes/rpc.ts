@@ -409,7 +409,15 @@ function combine(receptions: readonly BroadcastResult[]): BroadcastResult {
 }
 
 /** Where nodes differ, the first of these counts. */
-const meaningsByWeight: readonly RefusalMeaning[] = ['slot-used', 'unfunded', 'underpriced', 'outbid', 'invalid', 'slot-ahead', 'not-now']
+const meaningsByWeight: readonly RefusalMeaning[] = [
+  'sequence-used',
+  'unfunded',
+  'underpriced',
+  'outbid',
+  'invalid',
+  'sequence-ahead',
+  'not-now',
+]
 
 /** Short: nodes that are put aside are not asked in any case. */
 const maxBackoffMs = 1_000

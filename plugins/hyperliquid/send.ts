@@ -120,7 +120,7 @@ function ofRefusal(said: string, isFirst: boolean, status: number): BroadcastRes
   const reason = quoted(said) ?? `Hyperliquid answered with a page (HTTP ${status}).`
   const means = meaningOf(said)
   if (means === 'trouble') return { is: 'unclear', reason }
-  if (means === 'nonce-used' || means === 'nonce-outside') return { is: 'refused', reason, meaning: 'slot-used' }
+  if (means === 'nonce-used' || means === 'nonce-outside') return { is: 'refused', reason, meaning: 'sequence-used' }
   // The refusal says nothing of an earlier broadcast whose answer was lost and which may have been carried out. Its trace does.
   if (means === 'expired' || !isFirst) return { is: 'refused', reason, meaning: 'invalid' }
   return { is: 'accepted', landed: { ok: false, receipt: { statuses: [{ error: reason }] }, reason } }

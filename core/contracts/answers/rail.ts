@@ -64,7 +64,7 @@ const receptionSchema: Schema<BroadcastResult> = either(
   object<Extract<BroadcastResult, { is: 'refused' | 'unclear' }>>({
     is: oneOf('refused', 'unclear'),
     reason: words(),
-    meaning: optional(oneOf('slot-used', 'slot-ahead', 'underpriced', 'outbid', 'unfunded', 'not-now', 'invalid')),
+    meaning: optional(oneOf('sequence-used', 'sequence-ahead', 'underpriced', 'outbid', 'unfunded', 'not-now', 'invalid')),
   }),
 )
 

@@ -346,7 +346,7 @@ interface AboutTrade {
   side: 'BUY' | 'SELL'
   base: { symbol: string; decimals: number }
   quote: { symbol: string; decimals: number }
-  /** Where the fill is read from events. Absent in entries of earlier versions. */
+  /** Of contained plugins: where the fill is read from events. */
   moves?: {
     /** Addresses. */
     in: string

@@ -121,7 +121,7 @@ describe('signed bytes over a faulty connection to a real node', () => {
       expect(await send(rpc, sealed, at)).to.deep.equal({ is: 'accepted' })
       await test.rpc('evm_mine')
       expect(await used()).to.equal(before + 1)
-      expect(await send(rpc, sealed, at)).to.include({ is: 'unclear', meaning: 'slot-used' })
+      expect(await send(rpc, sealed, at)).to.include({ is: 'unclear', meaning: 'sequence-used' })
     })
 
     it(`that ${what} are accepted when another connection works`, async () => {

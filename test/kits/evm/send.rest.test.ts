@@ -67,7 +67,7 @@ describe('the broadcast result of signed bytes', () => {
   })
 
   it('is "unclear" if their nonce is used, because they may have used it', async () => {
-    expect(await sentTo(says('nonce too low'))).to.deep.equal({ is: 'unclear', reason: 'nonce too low', meaning: 'slot-used' })
+    expect(await sentTo(says('nonce too low'))).to.deep.equal({ is: 'unclear', reason: 'nonce too low', meaning: 'sequence-used' })
   })
 
   it('is "unclear" for an unknown message', async () => {
@@ -162,6 +162,6 @@ describe('the answers of a real node to signed bytes', () => {
       meaning: 'unfunded',
     })
     await test.rpc('evm_mine')
-    expect(await sent({ nonce: next }), 'mined already').to.include({ is: 'unclear', meaning: 'slot-used' })
+    expect(await sent({ nonce: next }), 'mined already').to.include({ is: 'unclear', meaning: 'sequence-used' })
   })
 })

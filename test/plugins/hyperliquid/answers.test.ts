@@ -95,7 +95,7 @@ describe('what Hyperliquid answers in place of a result', function () {
         expect(seen.is, said(row)).to.equal(carriedOut ? 'landed' : 'unseen')
         // The same bytes: the exchange takes their nonce once.
         const again = await rail.send(sealed, at)
-        if (carriedOut) expect(again, said(row)).to.include({ is: 'refused', meaning: 'slot-used' })
+        if (carriedOut) expect(again, said(row)).to.include({ is: 'refused', meaning: 'sequence-used' })
         else expect(again, said(row)).to.have.nested.property('landed.ok', true)
         expect(await venue.CLOB.orders(wallet.address, {}, at), said(row)).to.have.length(1)
       }

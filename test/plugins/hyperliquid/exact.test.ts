@@ -84,7 +84,7 @@ describe("Hyperliquid's statuses", () => {
 
   it('either end an action or say that it may still be carried out', () => {
     const err = (response: string) => resultOf({ status: 'err', response }, undefined, true)
-    expect(err('Invalid nonce: duplicate nonce 1741107452532')).to.include({ is: 'refused', meaning: 'slot-used' })
+    expect(err('Invalid nonce: duplicate nonce 1741107452532')).to.include({ is: 'refused', meaning: 'sequence-used' })
     expect(err('Action already expired')).to.include({ is: 'refused', meaning: 'invalid' })
     expect(err('Too many cumulative requests sent (10000 > 9999)')).to.include({ is: 'refused', meaning: 'not-now' })
     for (const trouble of ['Internal error', 'The request timed out', 'Request timeout, try again'])

@@ -70,7 +70,7 @@ describe("Hyperliquid's actions whose answers are lost", () => {
       if (seen.is !== 'landed') throw new Error(`it is ${seen.is}`)
       expect(seen).to.include({ ok: true, depth: 1, blockNumber: -1 })
       expect(only(venue.CLOB.outcome(seen.receipt, plan.memo))).to.include({ state: 'OPEN', filledAmount: '0' })
-      expect(await again(sent)).to.include({ is: 'refused', meaning: 'slot-used' })
+      expect(await again(sent)).to.include({ is: 'refused', meaning: 'sequence-used' })
       expect(await venue.CLOB.orders(wallet.address, {}, at)).to.have.length(1)
     })
   }
@@ -230,7 +230,7 @@ describe("Hyperliquid's actions whose answers are lost", () => {
     const noop = rail.replace?.cancel(wallet.address)
     const stopped = await venue.carryOut({ via: 'venue', steps: [noop ?? null], memo: null }, wallet, [other.sequence])
     expect(landedOf(only(stopped).reception).ok).to.equal(true)
-    expect(await again(other)).to.include({ is: 'refused', meaning: 'slot-used' })
+    expect(await again(other)).to.include({ is: 'refused', meaning: 'sequence-used' })
     expect((await look(other, wallet.address)).is).to.equal('unseen')
     expect(venue.exchange.withdrawals()).to.have.length(1)
   })
@@ -248,7 +248,7 @@ describe("Hyperliquid's actions whose answers are lost", () => {
 
     const unheard = await sendAmid(losesAnswer, plan, wallet)
     expect((await look(unheard, wallet.address)).is).to.equal('unseen')
-    expect(await again(unheard)).to.include({ is: 'refused', meaning: 'slot-used' })
+    expect(await again(unheard)).to.include({ is: 'refused', meaning: 'sequence-used' })
     expect(await look(unheard, wallet.address)).to.include({ is: 'landed', ok: true })
   })
 

@@ -52,7 +52,7 @@ export function grownTrade(index: number, wallets = 100): GrownTrade {
   const { entry, answer } = JSON.parse(text)
   const createdAt = createdAtOf(index)
   const shift = createdAt - sample.entry.createdAt
-  const { attempts, seen: _seen, landed, slot: _slot, slotGiven, ...rest } = entry
+  const { attempts, seen: _seen, landed, ...rest } = entry
   const nonce = Math.floor(index / wallets)
   const queued: Entry = {
     ...rest,
@@ -66,7 +66,6 @@ export function grownTrade(index: number, wallets = 100): GrownTrade {
     deadline: sample.entry.deadline + Math.floor(shift / 1000),
     nonce,
     sequence: nonce,
-    sequenceGiven: slotGiven,
     state: 'QUEUED',
     attempts: [],
   }

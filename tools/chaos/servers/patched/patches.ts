@@ -98,8 +98,8 @@ export const patches: Readonly<Record<string, readonly Patch[]>> = {
   'nonce outside the queue': [
     {
       file: 'core/transactions/nonce-queue.ts',
-      find: 'const wanted = nonce === undefined ? free(count) : rail.slotsFrom(synced(), nonce, count)',
-      put: 'const wanted = nonce === undefined ? rail.claim(synced(), [], count) : rail.slotsFrom(synced(), nonce, count)',
+      find: 'const wanted = nonce === undefined ? free(count) : rail.sequencesFrom(synced(), nonce, count)',
+      put: 'const wanted = nonce === undefined ? rail.claim(synced(), [], count) : rail.sequencesFrom(synced(), nonce, count)',
     },
   ],
 }
