@@ -117,9 +117,9 @@ export interface AMMRange<F extends Types = Types> extends SlippageReasons {
   readonly feeTiers: Readonly<Record<string, number>>
   /** The contract that takes the tokens of a deposit: the spender of allowances. */
   readonly positionManager: F['address']
-  /** The same by version, where versions have contracts of their own. Since 1.1. */
+  /** The same by version, where versions have contracts of their own. */
   readonly positionManagers?: Readonly<Record<string, F['address']>>
-  /** The pools of two tokens, deepest first, of one fee where it is given; initialised ones only. All at one block. `version` since 1.1. */
+  /** The pools of two tokens, deepest first, of one fee where it is given; initialised ones only. All at one block. */
   rangePools(
     pair: readonly [Token, Token],
     choice: { fee?: number; version?: string },
@@ -127,18 +127,18 @@ export interface AMMRange<F extends Types = Types> extends SlippageReasons {
   ): Promise<{ head: Head; pools: readonly RangePool[] }>
   /** The narrowest range around two prices, lower below upper; undefined where the pool can have none. Pure. */
   rangeAround(pool: RangePool, lower: RangePrice, upper: RangePrice): TickRange | undefined
-  /** The largest deposit of at most these amounts, which `add` makes with this slippage (since 1.1). Pure. */
+  /** The largest deposit of at most these amounts, which `add` makes with this slippage. Pure. */
   deposit(pool: RangePool, range: TickRange, most: RangeAmounts, slippage?: SlippageFraction): Deposit
-  /** Adds to the given position, or creates a new one. `position` is that of `tokenId` (since 1.1). */
+  /** Adds to the given position, or creates a new one. `position` is that of `tokenId`. */
   add(
     what: { pool: RangePool; range: TickRange; most: RangeAmounts; tokenId?: bigint; position?: RangePosition },
     terms: RangeTerms<F['address']>,
   ): Plan<F>
   /** Undefined where the position does not exist, or no longer exists. */
   position(tokenId: bigint, at: At): Promise<{ head: Head; position: RangePosition } | undefined>
-  /** In the place of `position` where there are several versions, whose ids overlap. Since 1.1. */
+  /** In the place of `position` where there are several versions, whose ids overlap. */
   positionOf?(of: { tokenId: bigint; version?: string }, at: At): Promise<{ head: Head; position: RangePosition } | undefined>
-  /** In the place of `positions`, likewise, or where a protocol has no list of them. Since 1.1. */
+  /** In the place of `positions`, likewise, or where a protocol has no list of them. */
   positionsOf?(query: PositionsQuery<F['address']>, at: At): Promise<RangePositions>
   /** All of a wallet's. */
   positions(owner: F['address'], at: At): Promise<{ head: Head; positions: readonly RangePosition[] }>

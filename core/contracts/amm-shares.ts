@@ -74,12 +74,12 @@ export interface AMMShares<F extends Types = Types> extends SlippageReasons {
   readonly sharesVersions: readonly string[]
   /**
    * Pools take exactly the amounts that they are offered, in any ratio, and the chain enforces `minSharesRaw`. Otherwise they take amounts in
-   * their ratio, and it enforces `minRaw`. Since 1.1.
+   * their ratio, and it enforces `minRaw`.
    */
   readonly boundsShares?: boolean
   /**
    * Label → a contract that takes tokens of deposits and does not trade, such as a pool itself. `/evm/approve` approves it as
-   * `<connector>/<label>` or by its address, and not by the connector's name alone. One of the venue's contracts. Since 1.1.
+   * `<connector>/<label>` or by its address, and not by the connector's name alone. One of the venue's contracts.
    */
   readonly depositSpenders?: Readonly<Record<string, F['address']>>
   /** The existing pools of exactly these tokens, empty ones too, and what a wallet has of each. All at one block, in one round trip. */

@@ -50,7 +50,7 @@ export interface Quote {
   head: Head
   /** The contract that moves the tokens. */
   spender: string
-  /** Others of the connector's spenders that carry out the very same route: a wallet may have approved one of them instead. Since 1.1. */
+  /** Others of the connector's spenders that carry out the very same route: a wallet may have approved one of them instead. */
   otherSpenders?: readonly string[]
 }
 
@@ -72,7 +72,7 @@ export interface PoolView {
   readonly reserveOutRaw?: bigint
   /** In the range of the price, where liquidity is not counted in tokens. */
   readonly liquidityRaw?: bigint
-  /** Where nothing can be sold to the pool, or bought from it, whatever the price: of tokenIn. `spot` then says where the pool stands. Since 1.1. */
+  /** Where nothing can be sold to the pool, or bought from it, whatever the price: of tokenIn. `spot` then says where the pool stands. */
   readonly noLiquidityFor?: readonly ('BUY' | 'SELL')[]
   readonly depth: readonly PoolDepth[]
 }
@@ -103,9 +103,9 @@ export interface PoolDepth {
 export interface QuoteChoice {
   /** Only through pools of this version. */
   version?: string
-  /** Only routes that these of the connector's spenders carry out. The server does not take a quote of another. Since 1.1. */
+  /** Only routes that these of the connector's spenders carry out. The server does not take a quote of another. */
   spenders?: readonly string[]
-  /** Through this pool alone. The server does not take a quote through another. Since 1.1. */
+  /** Through this pool alone. The server does not take a quote through another. */
   pool?: string
 }
 
@@ -130,7 +130,7 @@ export interface FollowedPricing<F extends Types = Types> {
    * absent, each block may change quotes.
    */
   conditions?(head: Head): string
-  /** The chosen pools among the states that have both tokens. Since 1.1. */
+  /** The chosen pools among the states that have both tokens. */
   pools?(
     tokens: Pick<Swap, 'tokenIn' | 'tokenOut'>,
     choice: PoolsChoice,
@@ -166,7 +166,7 @@ export interface Fill {
 export interface SlippageReasons {
   /**
    * What a reason of the chain ends with, then: "Too little received", "custom error 0x39d35496". `details.cause` of the refusal, and `cause` of a
-   * transaction that reverted, are `slippage`. Since 1.1.
+   * transaction that reverted, are `slippage`.
    */
   readonly slippageReasons?: readonly string[]
   /** Those that mean it only where the native coin is paid: no token of the wallet moves then, so it is none that refuses. */
@@ -191,7 +191,7 @@ export interface AMM<F extends Types = Types> extends SlippageReasons {
   quote(swap: Swap, choice: QuoteChoice, at: At): Promise<Quote>
   /** The same from memory, where the exchange can be followed. It is used instead of `quote` where the chain can be followed too. */
   readonly followed?: FollowedPricing<F>
-  /** The chosen pools between these tokens, read from the chain in one round trip. Since 1.1. */
+  /** The chosen pools between these tokens, read from the chain in one round trip. */
   pools?(
     pairs: readonly Pick<Swap, 'tokenIn' | 'tokenOut'>[],
     choice: PoolsChoice,
@@ -199,23 +199,23 @@ export interface AMM<F extends Types = Types> extends SlippageReasons {
   ): Promise<{ readonly head: Head; readonly pools: readonly PoolView[] }>
   /**
    * The pools between these tokens that a configuration lists. One that `pools` does not show is told as missing: it is gone, empty or paused, or does
-   * not answer as a pool. Pure. Since 1.1.
+   * not answer as a pool. Pure.
    */
   listedPools?(
     pairs: readonly Pick<Swap, 'tokenIn' | 'tokenOut'>[],
     choice: Pick<PoolsChoice, 'version'>,
   ): readonly { readonly pool: string; readonly version: string }[]
-  /** The addresses of the tokens of a contract that may be a pool; undefined where it does not say. Since 1.1. */
+  /** The addresses of the tokens of a contract that may be a pool; undefined where it does not say. */
   poolTokens?(pool: string, at: At): Promise<readonly string[] | undefined>
   /**
    * Tries how pools between these tokens lend, by which transfers of unlisted tokens are tried. For the contract tests: quotes of listed tokens need it
-   * never. Since 1.1.
+   * never.
    */
   tryLoans?(pairs: readonly Pick<Swap, 'tokenIn' | 'tokenOut'>[], at: At): Promise<readonly LoanTrial[]>
   swap(quote: Quote, terms: SwapTerms<F['address']>): Plan<F>
   /**
    * Those of the connector's spenders that a wallet approves to swap by every version, in as few transactions as possible: the connector's name alone
-   * stands for them. Where absent, it stands for all of its spenders. Since 1.1.
+   * stands for them. Where absent, it stands for all of its spenders.
    */
   swapSpenders?(at: At): Promise<readonly string[]>
   /**

@@ -88,7 +88,7 @@ export interface Chain<F extends Types = Types> extends Life {
   balances(owner: F['address'], tokens: readonly Token[], at: At): Promise<readonly (bigint | undefined)[]>
   /** A token that is on no list, read from the chain; undefined where the address is not a token. */
   token(address: F['address'], at: At): Promise<Token | undefined>
-  /** The same for several, in one round trip. Absent: they are asked for one after the other. Since 1.1. */
+  /** The same for several, in one round trip. Absent: they are asked for one after the other. */
   tokens?(addresses: readonly F['address'][], at: At): Promise<readonly (Token | undefined)[]>
   /**
    * The gas terms of a step that uses about this much gas, at the price of the given block. Returns at once where nothing has to be asked.
@@ -152,21 +152,21 @@ export interface EvmVerbs<F extends Types = Types> {
       at: At,
     ): Promise<{ plan: Plan<F>; amountRaw: bigint; expires: number }>
   }
-  /** The token that wraps the native coin, one for one. Absent: the coin is a token itself, or nothing wraps it. Since 1.1. */
+  /** The token that wraps the native coin, one for one. Absent: the coin is a token itself, or nothing wraps it. */
   wrapped?: {
     readonly token: Token
     /** Turns the native coin of the wallet that carries out the plan into the token. */
     wrap(amountRaw: bigint): Plan<F>
     unwrap(amountRaw: bigint): Plan<F>
   }
-  /** What the transactions of the last blocks paid, in one round trip. Absent: not known. Since 1.1. */
+  /** What the transactions of the last blocks paid, in one round trip. Absent: not known. */
   gasPrices?(at: At): Promise<GasPrices>
   /** Transfers a token, or the native coin, of the wallet that carries out the plan. */
   transfer(token: Token, recipient: F['address'], amountRaw: bigint): Plan<F>
   /**
    * What steps would do to a wallet, one after the other, as the next block would run them. Absent, or `unavailable`, where no node can tell.
    * @param allowances those whose change is compared with what they were; a change of any other counts as a grant
-   * @param fees of the steps, as the rail's check priced them; absent: usual ones. Since 1.1
+   * @param fees of the steps, as the rail's check priced them; absent: usual ones
    */
   simulate?(
     steps: readonly F['intent'][],
@@ -176,7 +176,7 @@ export interface EvmVerbs<F extends Types = Types> {
   ): Promise<SimulatedOutcome<F['address']> | 'unavailable'>
   /**
    * The rights that spenders have over tokens of a wallet now, but for those of 0. One round trip, and two more where the wallet has tokens of
-   * these collections. Absent: not known. Since 1.1.
+   * these collections. Absent: not known.
    * @param collections contracts whose tokens are not counted in units (EIP-721)
    * @param positions tokens of theirs that the wallet may have, beside those that a contract lists
    */
@@ -200,12 +200,12 @@ export interface EvmVerbs<F extends Types = Types> {
   moved?(receipt: F['receipt'], sentRaw: bigint, wallet: F['address']): ReadonlyMap<string, bigint> | undefined
   /**
    * What a mined transaction moved into (above 0) and out of a wallet by the events of tokens, in the form of `simulate`: it is held against what the
-   * transaction was to do. Not the native coin. Events that cannot be read are passed over. Absent: nothing is compared. Since 1.1.
+   * transaction was to do. Not the native coin. Events that cannot be read are passed over. Absent: nothing is compared.
    */
   gains?(receipt: F['receipt'], wallet: F['address']): ReadonlyMap<string, bigint>
   /**
    * The native coin that a mined transaction brought its sender, without gas. Undefined where it cannot be told apart from what else the block did
-   * to the wallet. Since 1.1.
+   * to the wallet.
    */
   coinGain?(receipt: F['receipt'], wallet: F['address'], at: At): Promise<bigint | undefined>
 }

@@ -24,7 +24,7 @@ export interface Followed<F extends Types = Types, S = unknown> {
   emitters?(keys: readonly string[]): readonly string[]
   /**
    * Further names of a state that only the state tells, such as the address of a pool that a factory made: `keysOf` may give one in place of the key, and
-   * `emitters` gets them beside the keys. Since 1.1.
+   * `emitters` gets them beside the keys.
    */
   aliases?(state: S): readonly string[]
   /** The keys that a change may concern: several where it names none; none where it is not an event of this exchange. */

@@ -1,6 +1,6 @@
 // "sluice/plugin": everything that a plugin implements or calls.
 export { badFields, SluiceError } from '../errors.ts'
-// Whose request a signal is of, so that what all share is shared fairly. Since 1.1.
+// Whose request a signal is of, so that what all share is shared fairly.
 export { payerOf } from '../fair-turns.ts'
 export type { ErrorName } from '../errors.ts'
 export type {

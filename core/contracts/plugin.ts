@@ -8,7 +8,7 @@ import type { PerpAMM } from './perp-amm.ts'
 import type { Rail, TakesPermit } from './rail.ts'
 
 /** Version of these contracts, `major.minor`. A plugin's major must be the same and its minor not above. */
-export const apiVersion = '1.1'
+export const apiVersion = '1.0'
 
 /** The interface of each trading type. */
 export interface Trading<F extends Types = Types> {
@@ -78,11 +78,11 @@ export interface Manifest<K extends readonly TradingType[] = readonly TradingTyp
   readonly available_networks: readonly NetworkNames[]
   /** JSON Schema of the configuration; a chain's describes one network's settings. */
   readonly schema: object
-  /** The plugin's own version, shown in `/plugins`. Required since 1.1. */
+  /** The plugin's own version, shown in `/plugins`. Required, but of built-in plugins. */
   readonly version?: string
   /**
    * Network → the chain that this name alone means in an operator's file, where several chains have a network of that name: the one that was there
-   * before the others. Since 1.1.
+   * before the others.
    */
   readonly shortNames?: Readonly<Record<string, string>>
   /** Typed data (EIP-712) that the connector may ask to have signed. */
@@ -108,7 +108,7 @@ export type Connector<F extends Types = Types, K extends TradingType = TradingTy
   Life & {
     /** Version label → the contract that moves tokens, which `/evm/approve` approves for the connector's name. */
     readonly spenders?: Readonly<Record<string, F['address']>>
-    /** The Permit2 contract, and those of the spenders that take tokens by it. Built-in and trusted plugins only. Since 1.1. */
+    /** The Permit2 contract, and those of the spenders that take tokens by it. Built-in and trusted plugins only. */
     readonly permit2?: Permit2Spenders<F>
     /** Signatures of the events that the exchange's contracts emit, as the family writes them: `/network/poll` decodes logs by them. */
     readonly events?: readonly string[]

@@ -127,7 +127,6 @@ export interface Checked<I extends Json = Json, Synced extends Json = Json, Fees
   checkFunds(committedRaw: bigint): SluiceError | undefined
   /**
    * What the wallet lacks and has to give by a signature: the steps are checked with it. Only where the check was told how steps take it.
-   * Since 1.1.
    */
   permits?: readonly Permit[]
 }
@@ -212,18 +211,18 @@ export interface Rail<
   gaps(known: Synced, update: Synced, held: readonly Sequence[], waiting: readonly Sequence[]): readonly Sequence[]
   draft(what: Pick<Prepared<I, Fees>, 'step' | 'fees'>, sequence: Sequence): Signable
   seal(draft: Signable, signature: Uint8Array): Sealed
-  /** Whether `send` heeds `privateOnly`, and has relays to send to. Since 1.1. */
+  /** Whether `send` heeds `privateOnly`, and has relays to send to. */
   readonly sendsPrivately?: boolean
   /**
    * The maximum gas of a transaction that moves or approves one token, wraps the coin or moves nothing: what such a contract may burn. Absent: no
-   * limit of its own. Since 1.1.
+   * limit of its own.
    */
   readonly transferGas?: bigint
   /** Sends the bytes; may be repeated. Never rejects: every answer of the network is a result. */
   send(sealed: Sent, at: At): Promise<BroadcastResult>
   /** Polls all open attempts in one batch. */
   poll(open: readonly OpenAttempt<A, Sequence, Fees>[], head: Head, at: At): Promise<PollResult<A, Synced>>
-  /** Present where `check` knows `withPermit`. Since 1.1. */
+  /** Present where `check` knows `withPermit`. */
   readonly permits?: {
     /** The signature as the contract takes it, in hexadecimal. @throws Error unless it is the owner's, of this permit */
     seal(permit: Permit, signature: Uint8Array, owner: A): string
@@ -240,7 +239,7 @@ export interface Rail<
     cancel(from: A): I
     /**
      * Likewise without effect, for what relays left out: some take the form of `cancel` for the request to withdraw what they have in its place, and
-     * have neither mined. Absent where none does. Since 1.1.
+     * have neither mined. Absent where none does.
      */
     cancelAgain?(from: A): I
     /**

@@ -48,7 +48,7 @@ export const addressesSchema = <const Keys extends readonly string[]>(...keys: K
     additionalProperties: false,
   }) as const
 
-/** The same with further addresses that a network may have. Since 1.1. */
+/** The same with further addresses that a network may have. */
 export const withOptionalAddresses = (required: readonly string[], optional: readonly string[]) => ({
   ...addressesSchema(...required),
   properties: { allowedSlippage: slippage, ttl, contractAddresses: addresses(required, optional) },
@@ -61,8 +61,8 @@ export const singleRouterSchema = addressesSchema('routerAddress')
  * Configuration of an exchange with several protocol versions: `versions` has slippage and ttl of each version, and each network has the
  * addresses of the listed versions.
  * @param byVersion version label → the address keys that it requires, e.g. `{ v2: ['v2RouterAddress'] }`
- * @param further optional settings beside these: their schemas by name. Since 1.1.
- * @param optional keys of addresses that a network may have. Since 1.1.
+ * @param further optional settings beside these: their schemas by name.
+ * @param optional keys of addresses that a network may have.
  */
 export function versionedSchema(
   byVersion: Readonly<Record<string, readonly string[]>>,

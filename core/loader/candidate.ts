@@ -22,7 +22,7 @@ export interface Candidate {
   readonly description: Description
   readonly manifest: Manifest
   readonly configuration: PluginConfig
-  /** What it still has of an earlier interface, as words for people. */
+  /** What it, or the operator's file for it, still has that is deprecated, as words for people. */
   readonly deprecated: readonly string[]
   /** Where it runs, unless in the server. */
   readonly host?: Host
@@ -52,7 +52,7 @@ export async function makeCandidate(found: FoundPlugin, known: PluginOutline, tr
     description,
     manifest,
     configuration: deepFreeze(configuration),
-    deprecated: [...deprecatedIn(found, manifest), ...(configuration.deprecated ?? [])],
+    deprecated: configuration.deprecated ?? [],
     ...(host && { host }),
   }
 }
@@ -184,7 +184,9 @@ function checkManifest(found: FoundPlugin, { kind, manifest }: Description): Man
     )
   }
   checkNetworks(kind, manifest)
-  if (!found.builtIn) checkOfVersion(manifest)
+  if (!found.builtIn && manifest.version === undefined)
+    throw new PluginFault('manifest', 'It has no version', "Add the plugin's own version: version: '0.1.0'.")
+  checkShortNames(manifest)
   return deepFreeze(manifest)
 }
 
@@ -217,19 +219,8 @@ function checkApiVersion(manifest: unknown): void {
   }
 }
 
-const minorOf = (version: string): number => Number(version.split('.')[1])
-
-/** What a version requires, and what it does not have yet. */
-function checkOfVersion({ apiVersion, version, shortNames = {}, available_networks }: Manifest): void {
-  if (minorOf(apiVersion) >= 1 && version === undefined)
-    throw new PluginFault(
-      'manifest',
-      `It has no version, which plugin interface ${apiVersion} requires`,
-      "Add the plugin's own version: version: '0.1.0'.",
-    )
+function checkShortNames({ shortNames = {}, available_networks }: Manifest): void {
   for (const [network, chain] of Object.entries(shortNames)) {
-    if (minorOf(apiVersion) < 1)
-      throw new PluginFault('manifest', `shortNames is not in plugin interface ${apiVersion}`, "Write apiVersion: '1.1'.")
     if (!available_networks.some((each) => each.chain === chain && each.networks.includes(network)))
       throw new PluginFault(
         'manifest',
@@ -237,12 +228,6 @@ function checkOfVersion({ apiVersion, version, shortNames = {}, available_networ
         'Name a network of available_networks, and its chain.',
       )
   }
-}
-
-/** What a plugin still has of an earlier version of the interface, and what to use instead. It goes on working. */
-function deprecatedIn({ builtIn }: FoundPlugin, { apiVersion, version }: Manifest): readonly string[] {
-  if (builtIn || version !== undefined) return []
-  return [`a manifest without version (plugin interface ${apiVersion}) is deprecated: write version: '0.1.0' and apiVersion: '${ours}'`]
 }
 
 function checkNetworks(kind: 'chain' | 'connector', { name, trading_type, available_networks }: Manifest): void {

@@ -8,7 +8,7 @@ export default defineConnector({
   family: solana,
   manifest: {
     name: 'poolswap',
-    apiVersion: '1.1',
+    apiVersion: '1.0',
     version: '0.1.0',
     trading_type: ['AMM'],
     available_networks: [{ chain: 'solana', networks: ['local'] }],

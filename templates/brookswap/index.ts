@@ -9,7 +9,7 @@ export default defineConnector({
   family: evm,
   manifest: {
     name: 'brookswap',
-    apiVersion: '1.1',
+    apiVersion: '1.0',
     version: '0.1.0',
     trading_type: ['AMM'],
     available_networks: networksIn(deployments),

@@ -6,7 +6,7 @@ export default defineConnector({
   family: evm,
   manifest: {
     name: 'ferryswap',
-    apiVersion: '1.1',
+    apiVersion: '1.0',
     version: '0.1.0',
     trading_type: ['AMM'],
     available_networks: [{ chain: 'ethereum', networks: ['local'] }],

@@ -8,7 +8,7 @@ export default defineConnector({
   family: evm,
   manifest: {
     name: 'reefperp',
-    apiVersion: '1.1',
+    apiVersion: '1.0',
     version: '0.1.0',
     trading_type: ['PERP_AMM'],
     available_networks: networksIn(markets),

@@ -3,7 +3,7 @@ import list from './tokens.json' with { type: 'json' }
 
 export default evmChainPlugin({
   name: 'sonic',
-  apiVersion: '1.1',
+  apiVersion: '1.0',
   version: '0.1.0',
   list,
   networks: {

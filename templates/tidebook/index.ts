@@ -11,7 +11,7 @@ export default defineConnector({
   family: evm,
   manifest: {
     name: 'tidebook',
-    apiVersion: '1.1',
+    apiVersion: '1.0',
     version: '0.1.0',
     trading_type: ['CLOB'],
     available_networks: [{ chain: 'ethereum', networks: ['local'] }],

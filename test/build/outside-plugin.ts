@@ -15,7 +15,7 @@ export function writeOutsidePlugin(parent: string, name: string, { quote }: { qu
   cpSync(model, folder, { recursive: true })
   rmSync(path.join(folder, 'devnet.ts'))
   const index = path.join(folder, 'index.ts')
-  replaceIn(index, "name: 'sushiswap'", `name: '${name}'`)
+  replaceIn(index, "name: 'sushiswap'", `name: '${name}', version: '0.1.0'`)
   if (quote !== undefined) {
     replaceIn(index, 'import { defineConnector,', 'import { SluiceError, defineConnector,')
     replaceIn(index, 'return { AMM,', `return { AMM: { ...AMM, followed: undefined, quote: ${quote} },`)
@@ -46,7 +46,7 @@ if (process.env['LOADS']) appendFileSync(process.env['LOADS'], '${name} in ' + (
 
 export default defineConnector({
   family: evm,
-  manifest: { name: '${name}', apiVersion: '1.0', trading_type: ['AMM'], available_networks: [{ chain: 'ethereum', networks: ['mainnet'] }], schema: {} },
+  manifest: { name: '${name}', apiVersion: '1.0', version: '0.1.0', trading_type: ['AMM'], available_networks: [{ chain: 'ethereum', networks: ['mainnet'] }], schema: {} },
   create: () => ({ AMM: { quote() {}, swap() {}, fill() {} } }),
 })
 `,

@@ -63,7 +63,7 @@ describe('a plugin that is added, updated and removed while the server runs', fu
     const at = path.join(folder, number, 'plain-swap')
     await cp(path.join(fixtures, 'contained', 'plain-swap'), at, { recursive: true })
     const code = await readFile(path.join(at, 'index.ts'), 'utf8')
-    await writeFile(path.join(at, 'index.ts'), change(code.replace("apiVersion: '1.0',", `apiVersion: '1.0', version: '${number}',`)))
+    await writeFile(path.join(at, 'index.ts'), change(code.replace("version: '0.1.0'", `version: '${number}'`)))
     return at
   }
 
@@ -73,7 +73,8 @@ describe('a plugin that is added, updated and removed while the server runs', fu
     await cp(path.join(fixtures, 'contained', 'plain-swap'), at, { recursive: true })
     const edit = async (file: string, from: string, to: string) =>
       writeFile(path.join(at, file), (await readFile(path.join(at, file), 'utf8')).replace(from, to))
-    await edit('index.ts', "name: 'plain-swap',", `name: '${name}', version: '${number}',`)
+    await edit('index.ts', "name: 'plain-swap',", `name: '${name}',`)
+    await edit('index.ts', "version: '0.1.0'", `version: '${number}'`)
     await edit('defaults.yml', uniswapRouter, router)
     return at
   }

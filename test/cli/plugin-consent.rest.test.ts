@@ -360,7 +360,7 @@ describe("the operator's word on a plugin", function () {
     const factory = `factory: '${positions}', initCodeHash: '0x${'ab'.repeat(32)}'`
     await writeFile(
       path.join(folder, 'plugin.yml'),
-      `kind: fork\nkit: uniswap-v2\nname: rill\napiVersion: '1.0'\nfee: 3/1000\nnetworks:\n  ethereum/mainnet: { ${factory} }\n`,
+      `kind: fork\nkit: uniswap-v2\nname: rill\napiVersion: '1.0'\nversion: 0.1.0\nfee: 3/1000\nnetworks:\n  ethereum/mainnet: { ${factory} }\n`,
     )
     expect((await say('plugin', 'trust', 'rill', '--yes')).said).to.match(
       /rill is data alone: there is no code to trust.+plugin allow rill/,

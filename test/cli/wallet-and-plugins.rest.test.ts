@@ -18,7 +18,7 @@ appendFileSync(new URL('./loaded-in', import.meta.url), 'somewhere')
 
 export default defineConnector({
   family: evm,
-  manifest: { name: 'curious', apiVersion: '1.0', trading_type: ['AMM'], available_networks: [{ chain: 'ethereum', networks: ['mainnet'] }], schema: {} },
+  manifest: { name: 'curious', apiVersion: '1.0', version: '0.1.0', trading_type: ['AMM'], available_networks: [{ chain: 'ethereum', networks: ['mainnet'] }], schema: {} },
   create: () => ({ AMM: { quote() {}, swap() {}, fill() {} } }),
 })
 `
@@ -28,7 +28,7 @@ const elsewhere = `import { defineChain } from 'sluice/plugin'
 
 export default defineChain({
   family: { name: 'elsewhere', keys: 'ed25519' },
-  manifest: { name: 'elsewhere', apiVersion: '1.0', trading_type: [], available_networks: [{ chain: 'elsewhere', networks: ['mainnet'] }], schema: {} },
+  manifest: { name: 'elsewhere', apiVersion: '1.0', version: '0.1.0', trading_type: [], available_networks: [{ chain: 'elsewhere', networks: ['mainnet'] }], schema: {} },
   create: () => { throw new Error('nobody asked for it') },
 })
 `

@@ -34,7 +34,7 @@ const book = (type) => ({
 export default defineConnector({
   family: evm,
   manifest: {
-    name: 'told-books', apiVersion: '1.0', trading_type: ['CLOB', 'PERP_CLOB'],
+    name: 'told-books', apiVersion: '1.0', version: '0.1.0', trading_type: ['CLOB', 'PERP_CLOB'],
     available_networks: [{ chain: 'ethereum', networks: ['local'] }], schema: singleRouterSchema,
   },
   create: () => ({ CLOB: book('CLOB'), PERP_CLOB: book('PERP_CLOB') }),

@@ -19,7 +19,7 @@ import { uniswapV2 } from 'sluice/uniswap-v2'
 
 export default defineConnector({
   family: evm,
-  manifest: { name: '${name}', apiVersion: '1.0', trading_type: ['AMM'], available_networks: [{ chain: 'ethereum', networks: ['local'] }], schema: singleRouterSchema },
+  manifest: { name: '${name}', apiVersion: '1.0', version: '0.1.0', trading_type: ['AMM'], available_networks: [{ chain: 'ethereum', networks: ['local'] }], schema: singleRouterSchema },
   create(venue) {
     const amm = poolAMM(venue, uniswapV2(venue, { fee: [3n, 1000n], deployments: ${JSON.stringify(v2Deployments)} }))
     return { AMM: { ...amm, swap(quote, terms) {

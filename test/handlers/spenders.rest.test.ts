@@ -19,7 +19,7 @@ import { uniswapV2 } from 'sluice/uniswap-v2'
 
 export default defineConnector({
   family: evm,
-  manifest: { name: 'sleeper', apiVersion: '1.0', trading_type: ['AMM'], available_networks: [{ chain: 'ethereum', networks: ['sepolia'] }], schema: singleRouterSchema },
+  manifest: { name: 'sleeper', apiVersion: '1.0', version: '0.1.0', trading_type: ['AMM'], available_networks: [{ chain: 'ethereum', networks: ['sepolia'] }], schema: singleRouterSchema },
   create(venue) {
     const AMM = poolAMM(venue, uniswapV2(venue, { fee: [3n, 1000n], deployments: ${JSON.stringify(v2Deployments)} }))
     return { AMM, spenders: { router: '${router}' }, start: async () => {} }

@@ -56,7 +56,15 @@ const ofData = ['plain-data', 'greedy-data', 'loose-data'].map((name) => {
     name === 'loose-data' ? defaults.replace(/^allowedSlippage: .*/m, 'allowedSlippage: 1/20') : defaults,
   )
   const networks = { 'ethereum/local': v2Deployments['ethereum/local'] }
-  const data = { kind: 'fork', kit: 'uniswap-v2', name, apiVersion: '1.0', fee: name === 'greedy-data' ? '900/1000' : '3/1000', networks }
+  const data = {
+    kind: 'fork',
+    kit: 'uniswap-v2',
+    name,
+    apiVersion: '1.0',
+    version: '0.1.0',
+    fee: name === 'greedy-data' ? '900/1000' : '3/1000',
+    networks,
+  }
   writeFileSync(path.join(folder, 'plugin.yml'), stringify(data))
   return folder
 })

@@ -238,7 +238,7 @@ import { defineConnector, versionedSchema } from 'sluice/plugin'
 import { poolAMM } from 'sluice/pools'
 import { uniswapV2 } from 'sluice/uniswap-v2'
 export default defineConnector({ family: evm, manifest: {
-  name: '${name}', apiVersion: '1.0', trading_type: ['AMM'], available_networks: [{ chain: 'ethereum', networks: ['local'] }],
+  name: '${name}', apiVersion: '1.0', version: '0.1.0', trading_type: ['AMM'], available_networks: [{ chain: 'ethereum', networks: ['local'] }],
   schema: versionedSchema({ v2: ['v2RouterAddress'] }),
 }, create(venue) {
   const v2 = uniswapV2(venue, { version: 'v2', fee: [3n, 1000n], deployments: { 'ethereum/local': ${JSON.stringify(v2Deployments['ethereum/local'])} } })

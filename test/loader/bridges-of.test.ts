@@ -6,6 +6,7 @@ import { goodPlugins, load } from './fixtures.ts'
 const manifest: Manifest = {
   name: 'book',
   apiVersion: '1.0',
+  version: '0.1.0',
   trading_type: ['CLOB'],
   available_networks: [
     { chain: 'ethereum', networks: ['mainnet', 'sepolia'] },

@@ -5,6 +5,7 @@ import { checkNetworkKeys, contractsOf } from '../../core/loader/configuration.t
 const manifest: Manifest = {
   name: 'swap',
   apiVersion: '1.0',
+  version: '0.1.0',
   trading_type: ['AMM'],
   available_networks: [
     { chain: 'ethereum', networks: ['mainnet', 'sepolia'] },

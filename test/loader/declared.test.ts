@@ -22,7 +22,14 @@ const tokens = {
   ],
 }
 const network = { chainId: 146, nativeCurrency: 'S', tokens: ['wS'], blockSeconds: 0.6, confirmations: 3 }
-const chainOf = (mainnet: object = network) => ({ kind: 'chain', kit: 'evm', name: 'tonic', apiVersion: '1.0', networks: { mainnet } })
+const chainOf = (mainnet: object = network) => ({
+  kind: 'chain',
+  kit: 'evm',
+  name: 'tonic',
+  apiVersion: '1.0',
+  version: '0.1.0',
+  networks: { mainnet },
+})
 const nodes = 'mainnet: { rpcUrls: ["https://rpc.tonic.example"] }\n'
 
 describe('a plugin that is data alone', function () {
@@ -232,7 +239,7 @@ describe('a plugin that is data alone', function () {
         fork('name: rillswap', 'name: brook'),
         /The manifest's name 'brook' is not the folder's, 'rillswap'/,
       ],
-      ['for a newer interface', fork("'1.1'", "'9.0'"), /manifest: .*interface 9\.0/],
+      ['for a newer interface', fork("'1.0'", "'9.0'"), /manifest: .*interface 9\.0/],
       ['that is no YAML', fork('kind: fork', 'kind: [fork'), /plugin\.yml:\d+ is not valid YAML/],
       [
         'of a chain that brings nodes',

@@ -28,7 +28,7 @@ describe('connectors of third parties that make plans of EVM transactions', func
         filter: (file) => path.basename(file) !== 'devnet.ts',
       })
       const entry = path.join(to, 'index.ts')
-      await writeFile(entry, (await readFile(entry, 'utf8')).replace(`name: '${name}'`, `name: '${copy}'`))
+      await writeFile(entry, (await readFile(entry, 'utf8')).replace(`name: '${name}'`, `name: '${copy}', version: '0.1.0'`))
     }
     server = await startServer({ plugins: [folder], settings: oneChain.settings })
   })

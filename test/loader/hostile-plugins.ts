@@ -397,6 +397,7 @@ export default defineConnector({
   manifest: {
     name: '${name}',
     apiVersion: '1.0',
+    version: '0.1.0',
     trading_type: ['AMM'],
     available_networks: [{ chain: '${chain}', networks: ['${network}'] }],
     ${manifest}

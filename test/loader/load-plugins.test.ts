@@ -14,7 +14,7 @@ const broken = (name: string) => path.join(brokenPlugins, name)
 const changing = (change: string) => `import { defineConnector, singleRouterSchema } from 'sluice/plugin'
 export default defineConnector({
   family: { name: 'fixture' },
-  manifest: { name: '${change}', apiVersion: '1.0', trading_type: ['AMM'], available_networks: [{ chain: 'fixture-chain', networks: ['mainnet'] }], schema: singleRouterSchema },
+  manifest: { name: '${change}', apiVersion: '1.0', version: '0.1.0', trading_type: ['AMM'], available_networks: [{ chain: 'fixture-chain', networks: ['mainnet'] }], schema: singleRouterSchema },
   create: (venue) => {
     const { config, contracts, tokens, nativeCurrency } = venue
     Object.assign({ venue, config, contracts, tokens, currency: nativeCurrency, networks: config.contractAddresses }.${change}, { ttl: 1 })

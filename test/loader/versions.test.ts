@@ -2,14 +2,12 @@ import { expect } from 'chai'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { showPlugin } from '../../core/handlers/service.ts'
 import { builtInPlugins } from '../../core/layout.ts'
 import { findPlugins } from '../../core/loader/find.ts'
-import { registryEntries } from '../../core/registry.ts'
-import { fixtures, goodPlugins, keptLog, load } from './fixtures.ts'
+import { fixtures, goodPlugins, load } from './fixtures.ts'
 
-const of10 = path.join(fixtures, 'of-1.0')
 const ethereum = path.join(builtInPlugins, 'ethereum')
+const templates = path.join(builtInPlugins, '..', 'templates')
 
 describe('versions of the plugin interface', function () {
   this.timeout(120_000)
@@ -36,69 +34,33 @@ describe('versions of the plugin interface', function () {
     return planted
   }
 
-  it('loads plugins of 1.0 as they were written, and says what is deprecated and what to use', async () => {
-    const own = keptLog()
-
-    const { loaded, refused } = await load([ethereum, of10], { log: own.log })
-
-    expect(refused).to.deep.equal([])
-    expect(loaded.map(({ name, manifest }) => `${name} ${manifest.apiVersion}`)).to.include.members([
-      'sonic 1.0',
-      'fixture-exchange 1.0',
-      'riverswap 1.0',
-    ])
-    expect(own.lines.map(({ message }) => message)).to.include(
-      "plugin sonic: a manifest without version (plugin interface 1.0) is deprecated: write version: '0.1.0' and apiVersion: '1.1'",
-    )
-    expect(loaded.find(({ name }) => name === 'riverswap')?.deprecated).to.deep.equal([])
-    const shown = registryEntries({ loaded, refused, running: new Map() }).plugins.map((each) => showPlugin(each))
-    expect(Object.fromEntries(shown.flatMap(({ name, deprecated }) => (deprecated ? [[name, deprecated]] : [])))).to.deep.equal(
-      Object.fromEntries(loaded.flatMap(({ name, deprecated }) => (deprecated.length > 0 ? [[name, deprecated]] : []))),
-    )
-    expect(shown.find(({ name }) => name === 'sonic')?.deprecated?.[0]).to.contain('write version:')
-  })
-
   it('loads a chain, and an exchange with a rail of its own, as trusted ones only', async () => {
-    const { found, refused: none } = findPlugins([ethereum, of10], [])
+    const folders = [ethereum, path.join(templates, 'sonic'), path.join(fixtures, '..', 'signed-actions')]
+    const { found, refused: none } = findPlugins(folders, [])
 
-    const { loaded, refused } = await load([ethereum, of10], { plugins: { found, refused: none } })
+    const { loaded, refused } = await load(folders, { plugins: { found, refused: none } })
 
-    expect(loaded.map(({ name }) => name)).to.have.members(['ethereum', 'riverswap'])
+    expect(loaded.map(({ name }) => name)).to.deep.equal(['ethereum'])
     expect(refused.map(({ name, step, remedy }) => `${name} ${step} ${/plugin trust/.test(remedy)}`)).to.have.members([
       'sonic consent true',
       'fixture-exchange consent true',
     ])
   })
 
-  it('refuses what a version requires or does not have, with what to write', async () => {
-    plant('without-version', {
-      'index.ts': [
-        ["'1.0'", "'1.1'"],
-        ['    version: facts.version,\n', ''],
-      ],
-    })
-    plant('too-early', { 'index.ts': [['schema:', "shortNames: { mainnet: 'fixture-chain' },\n    schema:"]] })
-    plant('of-no-network', {
-      'index.ts': [
-        ["'1.0'", "'1.1'"],
-        ['schema:', "shortNames: { mainnet: 'fixture-chian' },\n    schema:"],
-      ],
-    })
+  it('refuses a manifest without version, and a short name of no network, with what to write', async () => {
+    plant('without-version', { 'index.ts': [['    version: facts.version,\n', '']] })
+    plant('of-no-network', { 'index.ts': [['schema:', "shortNames: { mainnet: 'fixture-chian' },\n    schema:"]] })
 
     const { refused } = await load([path.join(goodPlugins, 'fixture-chain'), folder])
 
     const told = Object.fromEntries(refused.map(({ name, step, reason, remedy }) => [name, `${step}: ${reason}. ${remedy}`]))
-    expect(told['without-version']).to.equal(
-      "manifest: It has no version, which plugin interface 1.1 requires. Add the plugin's own version: version: '0.1.0'.",
-    )
-    expect(told['too-early']).to.equal("manifest: shortNames is not in plugin interface 1.0. Write apiVersion: '1.1'.")
+    expect(told['without-version']).to.equal("manifest: It has no version. Add the plugin's own version: version: '0.1.0'.")
     expect(told['of-no-network']).to.match(/^manifest: shortNames\.mainnet: available_networks has no mainnet of fixture-chian\./)
   })
 
   describe('an update that brings a second network of one name', () => {
     const second = [
       ["networks: ['mainnet', 'testnet'] }]", "networks: ['mainnet', 'testnet'] }, { chain: 'newer-chain', networks: ['mainnet'] }]"],
-      ["'1.0'", "'1.1'"],
     ] as const
     const defaults = [
       ['  mainnet:', '  fixture_chain_mainnet:'],

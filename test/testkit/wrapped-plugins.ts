@@ -142,7 +142,7 @@ export const wrappedPlugins: Readonly<Record<string, WrappedPlugin>> = {
 }
 
 const manifest = (name: string, types: string, schema: string) => `manifest: {
-  name: '${name}', apiVersion: '1.0', trading_type: [${types}],
+  name: '${name}', apiVersion: '1.0', version: '0.1.0', trading_type: [${types}],
   available_networks: [{ chain: 'ethereum', networks: ['local'] }], schema: ${schema},
 }`
 /** A market for each: the cards leave none of the devnet's offers. */

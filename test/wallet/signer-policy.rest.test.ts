@@ -18,7 +18,7 @@ const amm = { quote: async () => { throw new Error('not here') }, swap: () => ({
 
 export default defineConnector({
   family: evm,
-  manifest: { name: 'careless', apiVersion: '1.0', trading_type: ['AMM'], available_networks: [{ chain: 'ethereum', networks: ['local'] }], schema: {} },
+  manifest: { name: 'careless', apiVersion: '1.0', version: '0.1.0', trading_type: ['AMM'], available_networks: [{ chain: 'ethereum', networks: ['local'] }], schema: {} },
   create: () => ({ AMM: amm, spenders: { good: '${router}', short: '0x12', number: 7, get thrown() { return {} } } }),
 })
 `

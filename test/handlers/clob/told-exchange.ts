@@ -85,7 +85,7 @@ function exchange(call, kind) {
 export default defineConnector({
   family: evm,
   manifest: {
-    name: 'told-exchange', apiVersion: '1.0', trading_type: ['CLOB', 'MARGIN_CLOB', 'PERP_CLOB'],
+    name: 'told-exchange', apiVersion: '1.0', version: '0.1.0', trading_type: ['CLOB', 'MARGIN_CLOB', 'PERP_CLOB'],
     available_networks: [{ chain: 'ethereum', networks: ['local'] }], schema: singleRouterSchema,
   },
   create(venue) {

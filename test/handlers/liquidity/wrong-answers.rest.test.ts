@@ -20,7 +20,7 @@ import { uniswapV3 } from 'sluice/uniswap-v3'
 export default defineConnector({
   family: evm,
   manifest: {
-    name: '${name}', apiVersion: '1.0', trading_type: ['AMM_RANGE'], available_networks: [{ chain: 'ethereum', networks: ['local'] }],
+    name: '${name}', apiVersion: '1.0', version: '0.1.0', trading_type: ['AMM_RANGE'], available_networks: [{ chain: 'ethereum', networks: ['local'] }],
     schema: versionedSchema({ v3: ['v3RouterAddress', 'positionManagerAddress'] }),
   },
   create(venue) {

@@ -28,7 +28,7 @@ const position = { market, sizeRaw: 10_000n, openNotionalRaw: -2_901_000_000n, u
 export default defineConnector({
   family: evm,
   manifest: {
-    name: '${name}', apiVersion: '1.0', trading_type: ['PERP_AMM'], available_networks: [{ chain: 'ethereum', networks: ['local'] }],
+    name: '${name}', apiVersion: '1.0', version: '0.1.0', trading_type: ['PERP_AMM'], available_networks: [{ chain: 'ethereum', networks: ['local'] }],
     schema: singleRouterSchema,
   },
   create(venue) {

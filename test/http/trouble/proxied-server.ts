@@ -19,11 +19,11 @@ const otherNetworks = /^ +'?(?:mainnet|sepolia|[\w-]+\/(?:mainnet|sepolia))'?: .
 const isNoDevnet = (file: string) => !path.basename(file).startsWith('devnet')
 
 await cp(builtIn('ethereum'), chain, { recursive: true, filter: isNoDevnet })
-await change(path.join(chain, 'index.ts'), /'ethereum'/, "'proxied'")
+await change(path.join(chain, 'index.ts'), /'ethereum',/, "'proxied', version: '0.1.0',")
 await change(path.join(chain, 'networks.ts'), otherNetworks, '')
 await writeFile(path.join(chain, 'defaults.yml'), `local: { rpcUrls: ['${rpcUrl}'], requestTimeoutSeconds: 6 }\n`)
 await cp(builtIn('uniswap'), connector, { recursive: true, filter: isNoDevnet })
-await change(path.join(connector, 'index.ts'), /'uniswap'/, "'proxyswap'")
+await change(path.join(connector, 'index.ts'), /'uniswap',/, "'proxyswap', version: '0.1.0',")
 await change(path.join(connector, 'deployments.ts'), otherNetworks, '')
 await change(path.join(connector, 'deployments.ts'), /'ethereum\/local'/g, "'proxied/local'")
 await change(path.join(connector, 'defaults.yml'), /^ {2}\w*(?:mainnet|sepolia):\n(?: {4}.*\n)+/gm, '')
@@ -34,7 +34,7 @@ for (const [name, as] of [
 ] as const) {
   const folderOf = path.join(plugins, as)
   await cp(builtIn(name), folderOf, { recursive: true, filter: isNoDevnet })
-  await change(path.join(folderOf, 'index.ts'), new RegExp(`name: '${name}'`), `name: '${as}'`)
+  await change(path.join(folderOf, 'index.ts'), new RegExp(`name: '${name}'`), `name: '${as}', version: '0.1.0'`)
   await change(path.join(folderOf, 'index.ts'), new RegExp(`spenders: \\{ ${name}: `), `spenders: { ${as}: `)
   await change(path.join(folderOf, 'markets.ts'), /^ {2}'\w+\/mainnet': \[\n(?: {4}.*\n)+ {2}\],\n/gm, '')
   await change(path.join(folderOf, 'markets.ts'), /'ethereum\/local'/g, "'proxied/local'")

@@ -22,7 +22,7 @@ const step = { to: '${bridge.token}', data: '0xa9059cbb${'0'.repeat(24)}${strang
 
 export default defineConnector({
   family: evm,
-  manifest: { name: 'greedy', apiVersion: '1.0', trading_type: ['CLOB'], available_networks: [{ chain: 'hyperliquid', networks: ['testnet'] }], schema: {} },
+  manifest: { name: 'greedy', apiVersion: '1.0', version: '0.1.0', trading_type: ['CLOB'], available_networks: [{ chain: 'hyperliquid', networks: ['testnet'] }], schema: {} },
   create: () => ({ CLOB: { ...book, depositFrom: async chain => (chain === 'arbitrum' ? { steps: [step], needs: [], memo: null } : { via: 'bridge' }) } }),
 })
 `

@@ -54,7 +54,7 @@ async function copyPlugin(parent: string, name: string): Promise<void> {
   const folder = path.join(parent, name)
   await cp(path.join(plugins, model), folder, { recursive: true })
   const entry = path.join(folder, 'index.ts')
-  await writeFile(entry, (await readFile(entry, 'utf8')).replace(`name: '${model}'`, `name: '${name}'`))
+  await writeFile(entry, (await readFile(entry, 'utf8')).replace(`name: '${model}'`, `name: '${name}', version: '0.1.0'`))
 }
 
 /** Milliseconds that a thread takes that does nothing: what trials cannot go below when each has its own. */
