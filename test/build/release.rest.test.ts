@@ -38,6 +38,8 @@ describe('npm run release', function () {
     checkout = new Checkout(path.join(folder, 'checkout'))
     for (const name of ['docs', 'examples', 'README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', '.gitignore', '.npmrc'])
       cpSync(path.join(root, name), file(name), { recursive: true })
+    // After a version there is nothing new yet.
+    writeFileSync(file('CHANGELOG.md'), text('CHANGELOG.md').replace('## [Unreleased]\n', '## [Unreleased]\n\n- New.\n'))
     // .gitignore has the folder, and here it is a link.
     appendFileSync(file('.git/info/exclude'), 'node_modules\n')
     mkdirSync(file('dist/packages'), { recursive: true })
