@@ -55,7 +55,7 @@ function copyOf(model: Entry, index: number, count: number): Entry {
   const hashOf = (id: string) => `0x${unique}${id.slice(14)}`
   return {
     ...model,
-    key: `${createdAt.toString(36).padStart(9, '0')}-${index.toString(36).padStart(8, '0')}-00000000`,
+    key: `${createdAt.toString(36).padStart(9, '0')}${index.toString(36).padStart(8, '0')}`,
     address: walletOfLongAgo(index),
     client: longAgo,
     requestId: `long-ago-${index}`,
