@@ -1,4 +1,5 @@
 import { Migrator, sql, type ColumnDefinitionBuilder, type Kysely, type Migration, type RawBuilder } from 'kysely'
+import { command } from '../layout.ts'
 import { StoreError, type StoreLog } from './store.ts'
 import type { Tables } from './tables.ts'
 
@@ -53,7 +54,7 @@ export async function migrate(
   const executed = await executedMigrations(db)
   if (executed.some((name) => migrationsBefore.includes(name)))
     throw new StoreError(
-      'The store was made by a version of Sluice before 0.2.0, which this version does not read. Nothing was changed. To finish its open transactions, start version 0.1.0 on it until `sluice tx list --open` lists none; the files of its archive stay readable. Then move the store away (sluice.db in data.dir), or name another store.url, and start this version.',
+      `The store was made by a version of Sluice before 0.2.0, which this version does not read. Nothing was changed. To finish its open transactions, start version 0.1.0 on it until \`${command} tx list --open\` lists none; the files of its archive stay readable. Then move the store away (sluice.db in data.dir), or name another store.url, and start this version.`,
     )
   const unknown = executed.filter((name) => !(name in migrations))
   if (unknown.length > 0)
