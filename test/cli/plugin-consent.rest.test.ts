@@ -369,7 +369,7 @@ describe("the operator's word on a plugin", function () {
     expect(code, said).to.equal(0)
     expect(said).to.not.include('Its code is run once now')
     for (const line of [
-      /^rill, a connector, allowed: it is data alone, without code$/m,
+      /^rill 0\.1\.0, a connector, allowed: it is data alone, without code$/m,
       /^On ethereum\/mainnet, where wallets may be made to call\n {2}0x24ae\w+ {2}routerAddress, and approve tokens to it$/m,
       /^It has no typed data signed\.$/m,
       /^It reaches no host on the web, and learns no orders\.$/m,
