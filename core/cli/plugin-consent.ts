@@ -288,7 +288,12 @@ function words(name: string, { version, kind, tier, networks, signs, hosts }: Lo
         `  ${named(address)}  ${named(label)}${spenders.includes(address) ? ', and approve tokens to it' : ''}${sharedWords(ownersOf(network, address))}`,
     ),
   ])
-  const lines = [`${name}${versionWords(version)}, a ${kind}, ${tierWords[tier]}`, ...venues, ...signWords(signs), ...webWords(tier, hosts)]
+  const lines = [
+    `${name}${versionWords(version)}, a ${kind}, ${tierWords[tier]}`.trimStart(),
+    ...venues,
+    ...signWords(signs),
+    ...webWords(tier, hosts),
+  ]
   return lines.map(oneLine)
 }
 

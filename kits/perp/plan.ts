@@ -85,7 +85,7 @@ export function planOpen({ house }: Contracts, { order: { market, side, sizeRaw 
 }
 
 /** A withdrawal settles each market in which the wallet has a position. A transaction before it may open one more, which takes so much. */
-const oneMoreMarketGas = '700000'
+const oneMoreMarketGas = '500000'
 
 /** Deposits to or withdraws from the wallet's own account. */
 export function planMove({ vault }: Contracts, { address }: Token, amountRaw: bigint, how: 'deposit' | 'withdraw'): Plan<Evm> {

@@ -272,7 +272,7 @@ describe('the rest of what crosses', () => {
 
   it('has fields that may be left out, also where there may be no answer at all', async () => {
     const found: unknown[] = [token, { ...token, native: true }, undefined]
-    const rail = { slots: 'ordered' }
+    const rail = { sequences: 'ordered' }
     const chain = { rail, token: async () => found.shift() } as unknown as Chain
     const callee = { plugin: 'one', log: keptLog().log }
     const { token: read } = chainBoundary(chain, callee)
@@ -282,7 +282,7 @@ describe('the rest of what crosses', () => {
 
   it('has words of nodes that are cut, and no reason to lose track of a transaction', async () => {
     const reason = `${'x'.repeat(9_999)}\u{1f600}${'x'.repeat(million)}`
-    const chain = { rail: { slots: 'ordered', send: async () => ({ is: 'refused', reason }) } } as unknown as Chain
+    const chain = { rail: { sequences: 'ordered', send: async () => ({ is: 'refused', reason }) } } as unknown as Chain
     const { rail } = chainBoundary(chain, { plugin: 'one', log: keptLog().log })
     const reception = await rail.send({ id: '', raw: new Uint8Array() }, at)
     expect(reception).to.deep.equal({ is: 'refused', reason: `${'x'.repeat(9_999)}\u{fffd}` })
@@ -295,7 +295,7 @@ describe('the rest of what crosses', () => {
       }
     }
     const bytes = Bytes.from([1, 2, 3])
-    const chain = { rail: { slots: 'ordered', draft: () => ({ scheme: 'evm-transaction', bytes }) } } as unknown as Chain
+    const chain = { rail: { sequences: 'ordered', draft: () => ({ scheme: 'evm-transaction', bytes }) } } as unknown as Chain
     const signable = chainBoundary(chain, { plugin: 'hostile', log: keptLog().log }).rail.draft({ step: null, fees: null }, null)
     bytes.fill(9)
     expect([...signable.bytes]).to.deep.equal([1, 2, 3])

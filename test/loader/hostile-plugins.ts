@@ -169,7 +169,7 @@ export const refusedInHosts: Readonly<Record<string, RefusedFixture>> = {
   },
   'actions-undeclared': {
     what: 'has a rail of its own, which its manifest does not say',
-    connector: `{ actions: { rail: { check: refuse, draft: refuse, send: refuse, look: refuse }, heads: () => () => {} }, AMM: { versions: [], quote: refuse, swap: refuse, fill: refuse } }`,
+    connector: `{ actions: { rail: { check: refuse, draft: refuse, send: refuse, poll: refuse }, heads: () => () => {} }, AMM: { versions: [], quote: refuse, swap: refuse, fill: refuse } }`,
     step: 'consent',
     reason: /has to be trusted: an exchange of signed actions decides/,
   },

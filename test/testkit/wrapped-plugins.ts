@@ -21,7 +21,8 @@ export interface WrappedPlugin {
 const withoutNeed = (need: string) => `needs: plan.needs.filter(({ is }) => is !== '${need}')`
 const actWithout = (need: string) =>
   `act: async (...all) => (await good.act(...all)).map(({ plan, ...each }) => ({ ...each, plan: { ...plan, ${withoutNeed(need)} } }))`
-const moveWithout = (need: string) => `move(...all) { const plan = good.move(...all); return { ...plan, ${withoutNeed(need)} } }`
+const moveWithout = (need: string) =>
+  `transferCollateral(...all) { const plan = good.transferCollateral(...all); return { ...plan, ${withoutNeed(need)} } }`
 const addWithout = (need: string) => `add(...all) { const plan = good.add(...all); return { ...plan, ${withoutNeed(need)} } }`
 const thief = '0x00000000000000000000000000000000000000A7'
 

@@ -51,7 +51,7 @@ function exchange(call, kind) {
       return plans
     },
     outcome: (receipt, memo) => memo.map((id) => ({ state: id === 'cancel' ? 'CANCELED' : 'OPEN', orderId: 'on-exchange-' + id, filledAmount: '0' })),
-    move: async () => plan('move'),
+    transferCollateral: async () => plan('move'),
     account: async () => kind === 'MARGIN_CLOB'
       ? {
         mode: 'portfolio', sharedWith: ['perpetuals'], equity: '100', collateral: '120', borrowed: '20', freeCollateral: '80', initialMargin: '20',

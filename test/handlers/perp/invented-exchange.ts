@@ -39,7 +39,7 @@ export default defineConnector({
     const plan = { steps: [{ ...call, value: '0' }], needs: [], memo: null }
     const perp = {
       typicalGasUnits: 400_000n,
-      listed: async () => ({ markets: [market, other], settlement }),
+      listMarkets: async () => ({ markets: [market, other], settlement }),
       prices: async (market_, at) => ({ head: await head(at), market, prices }),
       position: async (owner, market_, at) => ({ head: await head(at), position, account }),
       account: async (owner, at) => ({ head: await head(at), account }),
@@ -48,11 +48,11 @@ export default defineConnector({
         funding: [{ market, rate: { numerator: -1n, denominator: 8n }, periodSeconds: 28_800, index: prices.index, mark, pendingRaw: -1n, nextAt: 2_000_000_000 }],
       }),
       quote: async (order, owner, at) => ({ ...quoted, order, head: await head(at) }),
-      closing: async (owner, market_, at) => ({ ...quoted, order: { market, side: 'SHORT', sizeRaw: 10_000n }, head: await head(at) }),
+      quoteClose: async (owner, market_, at) => ({ ...quoted, order: { market, side: 'SHORT', sizeRaw: 10_000n }, head: await head(at) }),
       open: (quote, { deadline }) => ({ ...plan, deadline }),
       close: (closing, { deadline }) => ({ ...plan, deadline }),
       collateral: async (owner, token, at) => ({ token, depositedRaw: 900_000_000n, withdrawableRaw: 500_000_000n, head: await head(at) }),
-      move: () => plan,
+      transferCollateral: () => plan,
       perpFill: () => ({ market, sizeRaw: 10_000n, quoteRaw: 3_003_000_000n, feeRaw: 3_000_000n, realizedProfitRaw: -2_000_000n, closedRatio: { numerator: 1n, denominator: 2n } }),
       liquidations: async () => [],
     }

@@ -27,10 +27,10 @@ const lies = {
     'prices-boundless': lying('prices', 'market: { ...market, maxLeverage: undefined }'),
   },
   pairs: {
-    'listed-nothing': 'listed: async () => undefined',
-    'listed-nameless': lying('listed', "markets: [{ ...market, base: '' }]"),
-    'listed-fractional': lying('listed', 'markets: [{ ...market, baseDecimals: 1.5 }]'),
-    'listed-unsettled': lying('listed', 'settlement: undefined'),
+    'listed-nothing': 'listMarkets: async () => undefined',
+    'listed-nameless': lying('listMarkets', "markets: [{ ...market, base: '' }]"),
+    'listed-fractional': lying('listMarkets', 'markets: [{ ...market, baseDecimals: 1.5 }]'),
+    'listed-unsettled': lying('listMarkets', 'settlement: undefined'),
   },
   position: {
     'position-of-another': lying('position', 'position: { ...position, market: other }'),
@@ -66,18 +66,18 @@ const lies = {
     'open-greedy': planned('open', "value: '1'"),
   },
   close: {
-    'closing-nothing-much': 'closing: async () => ({})',
-    'closing-more': lying('closing', "order: { market, side: 'SHORT', sizeRaw: 10_001n }"),
-    'closing-adds': lying('closing', "order: { market, side: 'LONG', sizeRaw: 10_000n }"),
-    'closing-another': lying('closing', 'position: { ...position, market: other }'),
+    'closing-nothing-much': 'quoteClose: async () => ({})',
+    'closing-more': lying('quoteClose', "order: { market, side: 'SHORT', sizeRaw: 10_001n }"),
+    'closing-adds': lying('quoteClose', "order: { market, side: 'LONG', sizeRaw: 10_000n }"),
+    'closing-another': lying('quoteClose', 'position: { ...position, market: other }'),
     'close-greedy': planned('close', "value: '1'"),
   },
   withdraw: {
     'collateral-nothing': 'collateral: async () => undefined',
     'collateral-of-another': lying('collateral', "token: { ...args[1], address: '0x009829c5C756656bbD423fF6b5F8D61B722ce18E' }"),
     'collateral-endless': lying('collateral', 'withdrawableRaw: Infinity'),
-    'move-elsewhere': planned('move', `to: '${sushiswapRouter}'`),
-    'move-greedy': planned('move', "value: '1'"),
+    'move-elsewhere': planned('transferCollateral', `to: '${sushiswapRouter}'`),
+    'move-greedy': planned('transferCollateral', "value: '1'"),
   },
 } as const
 const fills = {
