@@ -499,7 +499,8 @@ describe('the cards of connectors', function () {
 
   for (const [name, { what, card, says }] of Object.entries(mutations))
     it(`are red on ${what}: ${card} alone`, async () => {
-      const verdicts = red(await judged(name))
+      // A plugin whose trade gave less than its bound is quarantined: then its other cards may be refused.
+      const verdicts = red(await judged(name)).filter(([, said], index) => index === 0 || !said.includes('403 FORBIDDEN'))
       expect(
         verdicts.map(([each]) => each),
         JSON.stringify(verdicts),

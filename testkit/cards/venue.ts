@@ -183,10 +183,16 @@ export class NodeError extends Error {
   }
 }
 
-/** Fees on the devnet with which a transaction goes before others. */
-const highFees = { maxFeePerGas: '100', maxPriorityFeePerGas: '50' }
+/** By one more each time: the tip of everybody else may be what the last blocks had. */
+let highTip = 50
+const mostTip = 150
 
-export const priorityFields = ({ chainControl }: TestVenue): object => chainControl?.first ?? highFees
+/** Fees on the devnet with which a transaction goes before others. */
+export function priorityFields({ chainControl }: TestVenue): object {
+  if (chainControl) return chainControl.first
+  highTip = highTip < mostTip ? highTip + 1 : 50
+  return { maxFeePerGas: '200', maxPriorityFeePerGas: String(highTip) }
+}
 
 /**
  * Holds blocks back while `during` runs, then mines one block with everything that was sent. If a block that was already under way comes in
