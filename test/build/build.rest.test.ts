@@ -177,7 +177,8 @@ describe('the bundled server', () => {
     }
     for (const connector of outside) {
       const { body } = await client.get('/amm/price', { ...pair, amount: '0.000000000000000007', connector })
-      expect(body, connector).to.include({ name: 'PRICE_FAILED', message: 'This is what the plugin says.' })
+      const message = `The plugin ${connector} says: "This is what the plugin says."`
+      expect(body, connector).to.include({ name: 'PRICE_FAILED', message })
     }
     const { chain, network } = pair
     const perpetual = await client.get('/perp/price', {

@@ -42,7 +42,7 @@ describe('sluice plugin list', function () {
     const { status, stdout } = await list([goodPlugins, path.join(brokenPlugins, 'verb-missing')])
 
     expect(stdout).to.match(
-      /^verb-missing +connector +refused +- +AMM +fixture-chain\/mainnet\n {2}create: AMM has no fill\n {2}→ .+\n( {4}.+\n)* {2}\/.+verb-missing$/m,
+      /^verb-missing +connector +refused +0\.1\.0 +AMM +fixture-chain\/mainnet\n {2}create: AMM has no fill\n {2}→ .+\n( {4}.+\n)* {2}\/.+verb-missing$/m,
     )
     expect(status).to.equal(1)
   })

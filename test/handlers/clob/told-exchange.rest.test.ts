@@ -108,9 +108,9 @@ const lies: Readonly<Record<string, readonly (readonly [verb: string, lie: Lie])
     ],
   ],
   'POST /clob/withdraw': [
-    ['move', () => undefined],
-    ['move', planned({ to: sushiswapRouter })],
-    ['move', planned({ value: '1' })],
+    ['transferCollateral', () => undefined],
+    ['transferCollateral', planned({ to: sushiswapRouter })],
+    ['transferCollateral', planned({ value: '1' })],
   ],
   'GET /clob/margin/account': [
     ['account', changed({ mode: '' })],
