@@ -128,22 +128,18 @@ async function listedOrders(queryInfo: QueryInfo, user: string, at: At): Promise
     queryInfo({ type: 'historicalOrders', user }, orderList, at),
   ])
   const latest = new Map<number, WireOrderStatus>()
-  const unreadable: unknown[] = []
   // The history has an entry for every state that an order was in. The last one counts.
-  for (const each of past) {
-    if (!is(wireOrderStatus, each)) {
-      unreadable.push(is(orderInside, each) ? each.order : each)
-      continue
-    }
+  for (const each of past.filter((status) => is(wireOrderStatus, status))) {
     const other = latest.get(each.order.oid)
     if (!other || isLater(each, other)) latest.set(each.order.oid, each)
   }
+  const unreadable: readonly unknown[] = [
+    ...past.filter((each) => !is(wireOrderStatus, each)).map((each) => (is(orderInside, each) ? each.order : each)),
+    ...open.filter((each) => !is(order, each)),
+  ]
   // What cannot be read may have been the last one.
   for (const each of unreadable) for (const { order: known } of latest.values()) if (mayBe(each, known)) latest.delete(known.oid)
-  for (const each of open) {
-    if (is(order, each)) latest.set(each.oid, { order: each, status: 'open', statusTimestamp: each.timestamp })
-    else unreadable.push(each)
-  }
+  for (const each of open) if (is(order, each)) latest.set(each.oid, { order: each, status: 'open', statusTimestamp: each.timestamp })
   const isOpenNow = (each: unknown) => is(orderOfNumber, each) && latest.has(each.oid)
   return { known: [...latest.values()], unreadable: unreadable.filter((each) => !isOpenNow(each)) }
 }
