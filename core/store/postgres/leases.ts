@@ -93,12 +93,12 @@ export function postgresLeases({ store, url, serverId, serverName, log }: LeaseP
     // If the session expired in between, by our clock or the database's, its leases may have had other owners.
     if (renewed.length === 0 || !localExpiry.isAlive()) term += 1
     if (renewed.length === 0) {
+      // By the database's clock it has ended: nothing may be taken before the next one has begun.
+      localExpiry.end()
       extend = localExpiry.start()
       const begun = await connection.query(beginSql, [serverId, sessionMs, serverName, newestMigration])
-      if (begun.length === 0) {
-        localExpiry.end()
+      if (begun.length === 0)
         throw new StoreUnavailable('a newer version of Sluice has changed its tables: stop this server, and start that version')
-      }
       await connection.query(deleteDeadSql, [deadServerMs])
     }
     if (closing.signal.aborted) return
