@@ -14,7 +14,8 @@ import {
   nodeCall,
   NodeError,
   price,
-  priorityFields,
+  highPriorityFields,
+  lowPriorityFields,
   toRaw,
   venueFields,
   waitForMined,
@@ -177,7 +178,7 @@ export function ammCards(venue: TestVenue, it: AddCard): void {
     const { txReceipt, fill } = await minedInOneBlock(venue, async () => {
       before = await balancesOf(venue, victim, [base, quote])
       limit = await price(venue, { base, quote, amount: '0.1', side: 'SELL' })
-      const terms = { address: victim, base, quote, amount: '0.1', side: 'SELL', limitPrice: limit.price }
+      const terms = { address: victim, base, quote, amount: '0.1', side: 'SELL', limitPrice: limit.price, ...lowPriorityFields(venue) }
       const { txHash } = expectOk(await sendTrade(venue, terms))
       await sellBefore(venue, mover, base, quote)
       return (hash = txHash)
@@ -205,7 +206,7 @@ export function ammCards(venue: TestVenue, it: AddCard): void {
         before = await balancesOf(venue, address, [base, quote])
         const request = { base, quote, amount: '0.1', side: 'SELL' } as const
         const { slippagePrice } = await price(venue, request)
-        const trade = await signedTrade(venue, { address, ...request, limitPrice: slippagePrice }, 'SELL 0.1')
+        const trade = await signedTrade(venue, { address, ...request, limitPrice: slippagePrice, ...lowPriorityFields(venue) }, 'SELL 0.1')
         if (trade.deadline !== undefined)
           expect.fail('devnet.ts says noDeadline, and the plan has a deadline: leave one of the two out, by what the contracts take.')
         promised = trade.limitPrice
@@ -529,7 +530,7 @@ async function expectFollowed(venue: TestVenue, request: PriceRequest, block: nu
 async function sellBefore(venue: TestVenue, address: string, base: string, quote: string): Promise<void> {
   const request = { base, quote, amount: '1', side: 'SELL' } as const
   const { slippagePrice: limitPrice } = await price(venue, request)
-  expectOk(await sendTrade(venue, { address, ...request, limitPrice, ...priorityFields(venue) }))
+  expectOk(await sendTrade(venue, { address, ...request, limitPrice, ...highPriorityFields(venue) }))
 }
 
 function expectShortage({ status, body, text }: Answer, name: string, token: string, side: string): void {

@@ -1,7 +1,17 @@
 import { expect } from 'chai'
 import { expectOk } from './expect.ts'
 import { createLpFixture, inOrderOf, isClose, rawLike, raws, type LpFixture, type MinedChange } from './lp-fixture.ts'
-import { addCards, advanceTime, mineAfterDeadline, minedInOneBlock, priorityFields, toRaw, venueFields, withoutAllowance } from './venue.ts'
+import {
+  addCards,
+  advanceTime,
+  highPriorityFields,
+  lowPriorityFields,
+  mineAfterDeadline,
+  minedInOneBlock,
+  toRaw,
+  venueFields,
+  withoutAllowance,
+} from './venue.ts'
 import type { AddCard, Card, TestVenue } from './venue.ts'
 
 /**
@@ -343,7 +353,7 @@ const onChainCards: readonly Card<LpFixture>[] = [
     'LP-16 a price that moved further than allowed reverts on chain and costs only gas',
     async ({ venue, around, add, send, sell, balances, position, owner, pool: { token0, token1 } }) => {
       const { tokenId } = (await add(await around(0.9, 1.1))).fill
-      const strict = { allowedSlippage: '0/1' }
+      const strict = { allowedSlippage: '0/1', ...lowPriorityFields(venue) }
       for (const [endpoint, fields] of [
         ['add', { ...(await around(0.99, 1.01)), ...strict }],
         ['remove', { address: owner, tokenId, ...strict }],
@@ -352,7 +362,7 @@ const onChainCards: readonly Card<LpFixture>[] = [
         const { txReceipt, fill } = await minedInOneBlock(venue, async () => {
           before = await balances([token0, token1])
           const { txHash } = expectOk(await send(endpoint, fields))
-          expectOk(await sell('1', { ...priorityFields(venue) }))
+          expectOk(await sell('1', { ...highPriorityFields(venue) }))
           return txHash
         })
         expect([endpoint, txReceipt.status, fill], boundMissing).to.deep.equal([endpoint, 0, undefined])

@@ -2,7 +2,17 @@ import { expect } from 'chai'
 import { roundTripsTo } from '../round-trips.ts'
 import { expectClose, expectOk, expectSame, waitFor } from './expect.ts'
 import { tickerOf, type Market, type PerpFixture } from './perp-fixture.ts'
-import { advanceTime, inOneBlock, mineAfterDeadline, minedInOneBlock, nodeCall, pollOf, priorityFields, waitForPoll } from './venue.ts'
+import {
+  advanceTime,
+  highPriorityFields,
+  lowPriorityFields,
+  inOneBlock,
+  mineAfterDeadline,
+  minedInOneBlock,
+  nodeCall,
+  pollOf,
+  waitForPoll,
+} from './venue.ts'
 import type { Card } from './venue.ts'
 
 export const figureCards: readonly Card<PerpFixture>[] = [
@@ -152,13 +162,13 @@ export const onChainCards: readonly Card<PerpFixture>[] = [
       for (const [side, back] of sides) {
         await clear()
         await open(await order(side, 10_000))
-        const strict = { allowedSlippage: '0/1' }
+        const strict = { allowedSlippage: '0/1', ...lowPriorityFields(venue) }
         for (const [endpoint, fields, moving] of [
           ['open', { ...(await order(side, 10_000)), ...strict }, side],
           ['close', { ...market, address: owner, ...strict }, back],
         ] as const) {
           const { positionAmt } = await position()
-          const first = await order(moving, 20_000, { address: other, ...priorityFields(venue) })
+          const first = await order(moving, 20_000, { address: other, ...highPriorityFields(venue) })
           const { txReceipt, fill } = await minedInOneBlock(venue, async () => {
             const { txHash } = expectOk(await send(endpoint, fields))
             expectOk(await send('open', first))

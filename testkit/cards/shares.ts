@@ -12,7 +12,8 @@ import {
   mineAfterDeadline,
   minedInOneBlock,
   nodeCall,
-  priorityFields,
+  highPriorityFields,
+  lowPriorityFields,
   toRaw,
   venueFields,
   waitForMined,
@@ -243,8 +244,8 @@ const onChainCards: readonly Card<SharesFixture>[] = [
         let before: unknown
         const { txReceipt, fill } = await minedInOneBlock(venue, async () => {
           before = await balances(tokens)
-          const { txHash } = expectOk(await send(endpoint, { allowedSlippage: '0/1' }))
-          expectOk(await movePrice({ ...priorityFields(venue) }))
+          const { txHash } = expectOk(await send(endpoint, { allowedSlippage: '0/1', ...lowPriorityFields(venue) }))
+          expectOk(await movePrice({ ...highPriorityFields(venue) }))
           return txHash
         })
         expect([endpoint, txReceipt.status, fill], boundMissing).to.deep.equal([endpoint, 0, undefined])

@@ -183,16 +183,15 @@ export class NodeError extends Error {
   }
 }
 
-/** By one more each time: the tip of everybody else may be what the last blocks had. */
-let highTip = 50
-const mostTip = 150
+/** Fees on the devnet with which a transaction goes before those with `lowPriorityFields`: anvil orders by the highest fee that each would pay. */
+export const highPriorityFields = ({ chainControl }: TestVenue): object =>
+  chainControl ? chainControl.first : { maxFeePerGas: '200', maxPriorityFeePerGas: '50' }
 
-/** Fees on the devnet with which a transaction goes before others. */
-export function priorityFields({ chainControl }: TestVenue): object {
-  if (chainControl) return chainControl.first
-  highTip = highTip < mostTip ? highTip + 1 : 50
-  return { maxFeePerGas: '200', maxPriorityFeePerGas: String(highTip) }
-}
+/** Of who goes last in a block. With the fees that the server takes by itself it may pay more than who goes first: they follow the last blocks. */
+export const lowPriorityFields = ({ chainControl }: TestVenue): object =>
+  chainControl ? {} : { maxFeePerGas: '50', maxPriorityFeePerGas: '1' }
+
+const unknownTransaction = `0x${'0'.repeat(64)}`
 
 /**
  * Holds blocks back while `during` runs, then mines one block with everything that was sent. If a block that was already under way comes in
@@ -203,6 +202,8 @@ export async function inOneBlock(venue: TestVenue, during: () => Promise<void>, 
   await nodeCall(venue, 'evm_setAutomine', false)
   await nodeCall(venue, 'evm_setIntervalMining', 0)
   try {
+    // Prices that are asked after a poll are of its block or newer.
+    await pollOf(venue, unknownTransaction)
     const before = await nodeCall(venue, 'eth_blockNumber')
     await during()
     const wasHeld = (await nodeCall(venue, 'eth_blockNumber')) === before
