@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { lstat, readdir } from 'node:fs/promises'
 import path from 'node:path'
 import type { Logger } from 'pino'
-import { abortable, createBackoff, pause } from './async.ts'
+import { abortable, createBackoff, pause } from './base/async.ts'
 import { lockFile, readLockAgain, type LockedPlugin, type PluginLock } from './config/lock.ts'
 import { pluginHome, type Settings } from './config/settings.ts'
 import { readYaml } from './config/yaml.ts'
@@ -20,7 +20,7 @@ import { faultOf, PluginFault, type Refusal } from './loader/refusal.ts'
 import { triedCopy } from './loader/tried-copy.ts'
 import type { RunningPlugins } from './running-plugins.ts'
 import type { Journal } from './transactions/journal/journal.ts'
-import { watchFile, type WatchedFile } from './whole-file.ts'
+import { watchFile, type WatchedFile } from './base/whole-file.ts'
 
 /** What the start read of sluice.lock, and the file from then on. */
 export interface LockOfStart {

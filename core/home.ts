@@ -5,7 +5,7 @@ import { StartError } from './config/problems.ts'
 import type { Settings } from './config/settings.ts'
 import { refuseWithoutDevnet } from './devnet/start-devnet.ts'
 import { refuseUnusablePort } from './http/server.ts'
-import { defaultConf } from './layout.ts'
+import { defaultConf } from './base/layout.ts'
 import { refuseHeldStore } from './store/open-store.ts'
 import { StoreError } from './store/store.ts'
 

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { abortable, pause } from './async.ts'
+import { abortable, pause } from './base/async.ts'
 import { requiredNetworks } from './config/plugin-config.ts'
 import { devnetNetwork, type Settings } from './config/settings.ts'
 import type { FoundPlugin } from './loader/find.ts'

@@ -2,7 +2,7 @@ import inspector from 'node:inspector'
 import { complain } from './cli/output.ts'
 import { program } from './cli/program.ts'
 import { ConfigError } from './config/problems.ts'
-import { refuseCoreFiles } from './core-files.ts'
+import { refuseCoreFiles } from './base/core-files.ts'
 
 // Each command may have a key or a passphrase in its memory, for a moment at least.
 refuseCoreFiles()

@@ -1,7 +1,7 @@
 // What wallets have approved that contracts of plugins could use: a contract may call a spender by itself, which no check of a plan sees.
 import { devnetNetwork, type Settings } from './config/settings.ts'
 import type { Grant } from './contracts/index.ts'
-import { formatRaw } from './decimal.ts'
+import { formatRaw } from './base/decimal.ts'
 import type { Finding } from './doctor.ts'
 import { knownOf, revoking, spendersOf, type Taking } from './handlers/standing-rights.ts'
 import type { LoadedChain, LoadedConnector, LoadedPlugin } from './loader/loaded-plugin.ts'

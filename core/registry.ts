@@ -1,4 +1,4 @@
-import { withTimeout } from './async.ts'
+import { withTimeout } from './base/async.ts'
 import { SluiceError } from './api/index.ts'
 import { maskUrls } from './config/mask.ts'
 import { devnetNetwork } from './config/settings.ts'
@@ -15,7 +15,7 @@ import {
   createTokenBook,
   pluginVersionOf,
 } from './handlers/registry.ts'
-import { version } from './layout.ts'
+import { version } from './base/layout.ts'
 import type { FoundPlugin } from './loader/find.ts'
 import type { LoadResult } from './loader/load.ts'
 import type { LoadedPlugin, LoadedVenue } from './loader/loaded-plugin.ts'

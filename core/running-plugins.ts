@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { abortable, withTimeout } from './async.ts'
+import { abortable, withTimeout } from './base/async.ts'
 import type { EarlierVersion, GrowingRegistry } from './handlers/registry.ts'
 import type { Hosts } from './loader/host/hosts.ts'
 import type { LoadedConnector, LoadedPlugin } from './loader/loaded-plugin.ts'

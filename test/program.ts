@@ -2,7 +2,7 @@ import { mkdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { build, type Plugin } from 'esbuild'
-import { writeWholeFile } from '../core/whole-file.ts'
+import { writeWholeFile } from '../core/base/whole-file.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 /** In dist/, so that the core in them finds what belongs to it there; the name begins with a dot because it is not shipped. */

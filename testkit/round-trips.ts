@@ -1,5 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { isObject } from '../core/json.ts'
+import { isObject } from '../core/base/json.ts'
 
 /** One HTTP request to a node. */
 export interface RoundTrip {

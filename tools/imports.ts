@@ -10,11 +10,8 @@ export const root: string = fileURLToPath(new URL('..', import.meta.url))
  * not import each other, but for those of `together`.
  */
 const levels: readonly (readonly string[])[] = [
-  ['core/printable.ts'],
-  ['core/errors.ts', 'core/decimal.ts', 'core/json.ts', 'core/deepest-pools.ts', 'core/whole-file.ts', 'core/core-files.ts'],
-  ['core/fair-turns.ts'],
-  ['core/async.ts'],
-  ['core/api', 'core/contracts', 'core/layout.ts'],
+  ['core/base'],
+  ['core/api', 'core/contracts'],
   ['core/config'],
   ['core/tls', 'core/wallet', 'core/store', 'core/live-state'],
   ['core/transactions', 'core/loader'],
@@ -33,7 +30,6 @@ const levels: readonly (readonly string[])[] = [
     'core/devnet',
     'core/doctor.ts',
     'core/plugin-rights.ts',
-    'core/log.ts',
   ],
   ['core/cli', 'core/main.ts'],
 ]

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { endpoints, type Endpoint, type EndpointName } from '../core/api/index.ts'
 import { rpcTo } from '../core/devnet/anvil.ts'
 import captured from '../core/http/openapi-examples.json' with { type: 'json' }
-import { isObject } from '../core/json.ts'
+import { isObject } from '../core/base/json.ts'
 import { startServer } from '../testkit/server.ts'
 
 const file = fileURLToPath(new URL('../core/http/openapi-examples.json', import.meta.url))

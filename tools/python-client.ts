@@ -4,7 +4,7 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { endpoints, interfaceVersion } from '../core/api/index.ts'
 import { eventData, EventsRequest } from '../core/api/events.ts'
-import { isObject } from '../core/json.ts'
+import { isObject } from '../core/base/json.ts'
 
 export const pythonTypes = fileURLToPath(new URL('../clients/python/src/sluice_client/endpoints.py', import.meta.url))
 

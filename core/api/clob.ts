@@ -1,7 +1,7 @@
 // What all order books have. A market is named BASE-QUOTE.
 import * as Type from 'typebox'
 import type { Static, TProperties, TObject } from 'typebox'
-import type { ErrorName } from '../errors.ts'
+import type { ErrorName } from '../base/errors.ts'
 import {
   connectorFields,
   Decimal,

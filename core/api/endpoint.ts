@@ -1,6 +1,6 @@
 import * as Type from 'typebox'
 import type { Static, TObject, TProperties, TSchema } from 'typebox'
-import type { ErrorName } from '../errors.ts'
+import type { ErrorName } from '../base/errors.ts'
 
 /** What a client certificate can be allowed, in `conf/clients.yml`. None includes another. */
 export const permissions = ['read', 'trade', 'send', 'admin'] as const

@@ -30,7 +30,7 @@ export type AnyEndpoint = (typeof endpoints)[number]
 export type EndpointName = AnyEndpoint['name']
 export type EndpointNamed<N extends EndpointName> = Extract<AnyEndpoint, { name: N }>
 
-export * from '../errors.ts'
+export * from '../base/errors.ts'
 export * from './altchain.ts'
 export * from './amm.ts'
 export {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { Command } from 'commander'
-import { command } from '../layout.ts'
+import { command } from '../base/layout.ts'
 import { caKeyIsEncrypted } from '../tls/authority.ts'
 import { CertificateError, certificateFiles } from '../tls/certificate-files.ts'
 import { ensureCertificates } from '../tls/ensure-certificates.ts'

@@ -1,5 +1,5 @@
-import { command } from '../layout.ts'
-import { forTerminal, oneLine, printable } from '../printable.ts'
+import { command } from '../base/layout.ts'
+import { forTerminal, oneLine, printable } from '../base/printable.ts'
 
 /** A row of a table, and lines below it. */
 interface Row {

@@ -2,7 +2,7 @@
 import { Command } from 'commander'
 import { lockFile, readLock } from '../config/lock.ts'
 import { didYouMean } from '../config/problems.ts'
-import { command } from '../layout.ts'
+import { command } from '../base/layout.ts'
 import { pluginOnDisk, record } from '../loader/allow.ts'
 import { PluginFault, trustRemedy } from '../loader/refusal.ts'
 import { putBackLeftovers, sourceOf, stagePlugin, type StagedPlugin } from '../loader/stage.ts'

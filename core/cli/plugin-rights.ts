@@ -1,10 +1,10 @@
 // What the consent says of what wallets have approved already: contracts that a plugin has wallets call could use it.
-import { pause } from '../async.ts'
+import { pause } from '../base/async.ts'
 import { readLock, type LockedPlugin } from '../config/lock.ts'
 import type { Settings } from '../config/settings.ts'
-import { command } from '../layout.ts'
+import { command } from '../base/layout.ts'
 import { findPlugins } from '../loader/find.ts'
-import { named } from '../printable.ts'
+import { named } from '../base/printable.ts'
 import { keystoreHasKeys } from '../wallet/keystore.ts'
 import { releasedScope } from '../wallet/policy-files.ts'
 import { revocationOf, standingAllowances, walletsOf, type Allowance, type Approvable } from './plugin-allowances.ts'

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import https from 'node:https'
 import path from 'node:path'
-import { pause } from '../async.ts'
+import { pause } from '../base/async.ts'
 import * as Type from 'typebox'
 import type { Static, TSchema } from 'typebox'
 import * as Value from 'typebox/value'
@@ -254,4 +254,4 @@ function parse(text: string): unknown {
     return undefined
   }
 }
-import { command } from '../layout.ts'
+import { command } from '../base/layout.ts'

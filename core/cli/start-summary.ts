@@ -5,7 +5,7 @@ import type { Settings } from '../config/settings.ts'
 import type { TradingType } from '../contracts/index.ts'
 import { networkStatuses } from '../handlers/network.ts'
 import type { Kernel } from '../kernel.ts'
-import { command } from '../layout.ts'
+import { command } from '../base/layout.ts'
 
 /** A network that does not answer in this time is shown as down. */
 const deadlineMs = 1_500

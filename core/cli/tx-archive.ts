@@ -1,4 +1,4 @@
-import { plainJson } from '../printable.ts'
+import { plainJson } from '../base/printable.ts'
 import { once } from 'node:events'
 import { open, rename, rm } from 'node:fs/promises'
 import { Readable } from 'node:stream'

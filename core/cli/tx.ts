@@ -2,10 +2,10 @@ import { Command } from 'commander'
 import { closest } from 'fastest-levenshtein'
 import type { JournaledTransaction } from '../api/service.ts'
 import type { Settings } from '../config/settings.ts'
-import { command } from '../layout.ts'
+import { command } from '../base/layout.ts'
 import type { TransactionState } from '../transactions/entry.ts'
 import { ask, hasTerminal } from '../wallet/prompt.ts'
-import { plainJson } from '../printable.ts'
+import { plainJson } from '../base/printable.ts'
 import { complain, examples, isYes, printNotice, printResult, table } from './output.ts'
 import {
   countOf,

@@ -15,7 +15,7 @@ import {
   withoutEntries,
 } from './tree.ts'
 import { locate, type YamlFile } from './yaml.ts'
-import { isObject } from '../json.ts'
+import { isObject } from '../base/json.ts'
 
 /** A value that replaces that of the file. */
 export interface Override {

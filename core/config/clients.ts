@@ -4,7 +4,7 @@ import type { ConfigProblem } from './problems.ts'
 import { checkFile, compile } from './check.ts'
 import { pointerOf, segmentsOf, type Environment, type Section } from './tree.ts'
 import { locate, type YamlFile } from './yaml.ts'
-import { isObject } from '../json.ts'
+import { isObject } from '../base/json.ts'
 
 const bounds = {
   requestsPerSecond: Type.Optional(Type.Number({ exclusiveMinimum: 0, description: 'Its own rate limit' })),

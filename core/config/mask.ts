@@ -1,6 +1,6 @@
 import { shownHost } from '../contracts/index.ts'
 import { mapTexts, setAt, type Section } from './tree.ts'
-import { isObject } from '../json.ts'
+import { isObject } from '../base/json.ts'
 
 /** Keys whose text is always a secret. */
 const secretName =

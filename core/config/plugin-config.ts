@@ -9,7 +9,7 @@ import { ConfigError, type ConfigProblem, nearest, suggestion } from './problems
 import { type Environment, getAt, type TreeProblem, mergeOver, type Section, pointerOf, substitute } from './tree.ts'
 import type { ShownConf } from './shown-conf.ts'
 import { locate, mergedFiles, readYaml, type YamlFile } from './yaml.ts'
-import { isObject } from '../json.ts'
+import { isObject } from '../base/json.ts'
 
 export interface PluginConfigSources {
   kind: 'chain' | 'connector'

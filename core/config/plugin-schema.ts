@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { Ajv, type ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { isObject } from '../json.ts'
+import { isObject } from '../base/json.ts'
 import { fromText, judgePart, type JudgedPart, type SchemaPart } from './check.ts'
 import { pointerOf, type Section } from './tree.ts'
 

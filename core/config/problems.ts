@@ -1,7 +1,7 @@
 import type { ErrorObject } from 'ajv'
 import { distance } from 'fastest-levenshtein'
 import { pointerOf, type TreeProblem } from './tree.ts'
-import { isObject } from '../json.ts'
+import { isObject } from '../base/json.ts'
 
 /** A mistake in the configuration, and its remedy. Never holds a value, which could be a secret. */
 export interface ConfigProblem {

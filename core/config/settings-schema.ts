@@ -3,7 +3,7 @@ import type { Static, TSchema } from 'typebox'
 import { type ConfigProblem, expected } from './problems.ts'
 import { type Section, variable, type Environment } from './tree.ts'
 import { locate, type YamlFile } from './yaml.ts'
-import { isObject } from '../json.ts'
+import { isObject } from '../base/json.ts'
 
 const closed = <P extends Record<string, TSchema>>(properties: P) => Type.Object(properties, { additionalProperties: false })
 const seconds = (value: number, description: string) => Type.Number({ exclusiveMinimum: 0, maximum: 3600, default: value, description })

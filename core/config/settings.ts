@@ -1,6 +1,6 @@
 import { existsSync, statSync, readdirSync, type Dirent } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import { builtInPlugins } from '../layout.ts'
+import { builtInPlugins } from '../base/layout.ts'
 import { checkFile, compile, type Override, type SeparateEntries } from './check.ts'
 import { readClients, type Client, type ClosedRight, type Unlisted } from './clients.ts'
 import { ConfigError, type ConfigProblem, nearest, suggestion } from './problems.ts'

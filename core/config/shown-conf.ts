@@ -1,7 +1,7 @@
 // What a plugin that is only being examined learns of the operator's files: what the server shows of them, so no secret.
 import { getAt, mapTexts, substitute, type Environment, type Section } from './tree.ts'
 import { maskedCopy } from './mask.ts'
-import { isObject } from '../json.ts'
+import { isObject } from '../base/json.ts'
 import { ConfigError, type ConfigProblem } from './problems.ts'
 import { locate, readYaml } from './yaml.ts'
 

@@ -3,7 +3,7 @@ import { homedir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Settings } from './settings.ts'
-import { codeRoot } from '../layout.ts'
+import { codeRoot } from '../base/layout.ts'
 
 type Folders = Pick<Settings, 'home' | 'confDir' | 'data'> & {
   ssl: Pick<Settings['ssl'], 'certsDir'>

@@ -1,4 +1,4 @@
-import { isObject } from '../json.ts'
+import { isObject } from '../base/json.ts'
 
 /** A mapping of a configuration file. */
 export interface Section {

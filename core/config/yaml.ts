@@ -3,7 +3,7 @@ import { CST, LineCounter, Parser, parseDocument, isAlias, isMap, isScalar, isSe
 import { readPlainYaml } from './plain-yaml.ts'
 import type { ConfigProblem } from './problems.ts'
 import { dottedPath, mergeOver, type Section, pointerOf, type TreeProblem, ancestors } from './tree.ts'
-import { isObject } from '../json.ts'
+import { isObject } from '../base/json.ts'
 
 /** A configuration file: its mapping, and the line of each key. */
 export interface YamlFile {

@@ -1,8 +1,8 @@
 // "sluice/plugin": everything that a plugin implements or calls.
-export { badFields, SluiceError } from '../errors.ts'
+export { badFields, SluiceError } from '../base/errors.ts'
 // Whose request a signal is of, so that what all share is shared fairly.
-export { payerOf } from '../fair-turns.ts'
-export type { ErrorName } from '../errors.ts'
+export { payerOf } from '../base/fair-turns.ts'
+export type { ErrorName } from '../base/errors.ts'
 export type {
   AMM,
   Fill,

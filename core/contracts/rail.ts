@@ -1,4 +1,4 @@
-import type { SluiceError } from '../errors.ts'
+import type { SluiceError } from '../base/errors.ts'
 import type { At, Head, Json, Types } from './family.ts'
 import type { Basis, MissingState } from './followed.ts'
 import type { Permit } from './permit2.ts'

@@ -6,8 +6,8 @@ import { createServer } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
 import { json } from 'node:stream/consumers'
 import { StartError } from '../config/problems.ts'
-import { isObject } from '../json.ts'
-import { devnetRoot, version } from '../layout.ts'
+import { isObject } from '../base/json.ts'
+import { devnetRoot, version } from '../base/layout.ts'
 
 export const host = '127.0.0.1'
 export const chainId = 31337

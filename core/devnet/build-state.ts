@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { pathToFileURL, fileURLToPath } from 'node:url'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import { pause, withTimeout } from '../async.ts'
+import { pause, withTimeout } from '../base/async.ts'
 import {
   JsonRpcProvider,
   isHexString,
@@ -32,7 +32,7 @@ import { isDeclared } from '../loader/find.ts'
 import { messageOf } from '../loader/thrown.ts'
 import { DevnetError, chainId, startAnvil, toHex, tradingWallets, type Anvil } from './anvil.ts'
 import { deployOutside, readAccounts, type DeployStep, type OutsideBudget, type OutsidePlugin, type StartOutside } from './outside.ts'
-import { isObject } from '../json.ts'
+import { isObject } from '../base/json.ts'
 
 const pluginTimeoutMs = 60_000
 

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { mkdir, readFile, readdir, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { codeRoot, devnetRoot } from '../layout.ts'
-import { writeWholeFile } from '../whole-file.ts'
+import { codeRoot, devnetRoot } from '../base/layout.ts'
+import { writeWholeFile } from '../base/whole-file.ts'
 import { anvilBinary } from './anvil.ts'
 
 /** Left by a server that was killed while it wrote; a newer file may still be written by another server. */

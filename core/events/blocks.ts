@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import type { Block } from '../api/events.ts'
-import { pause } from '../async.ts'
+import { pause } from '../base/async.ts'
 import type { Head } from '../contracts/index.ts'
 import { findNetworks, type NetworkEntry, type Registry } from '../handlers/registry.ts'
 import { createSharedFeed, type SharedFeed, type Topic } from './topic.ts'

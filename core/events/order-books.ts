@@ -1,7 +1,7 @@
 import type { BookSet } from '../api/endpoint.ts'
 import type { EventsRequest, OrderBookNews } from '../api/events.ts'
 import type { At, BookMarket } from '../contracts/index.ts'
-import { SluiceError } from '../errors.ts'
+import { SluiceError } from '../base/errors.ts'
 import { bookVenueOf, marketName, marketsOf } from '../handlers/clob/markets.ts'
 import type { Registry, VenueEntry } from '../handlers/registry.ts'
 import type { BookVenue, LatestBook } from '../live-state/book-feed.ts'

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { createNotifier, pause } from '../async.ts'
-import { badFields } from '../errors.ts'
+import { createNotifier, pause } from '../base/async.ts'
+import { badFields } from '../base/errors.ts'
 import type { JournalEvent } from '../transactions/journal/journal.ts'
 import type { TransactionEvents } from '../transactions/transactions.ts'
 

@@ -1,5 +1,5 @@
 import type { AltchainVerbs } from '../contracts/index.ts'
-import { badFields, SluiceError } from '../errors.ts'
+import { badFields, SluiceError } from '../base/errors.ts'
 import type { SubmitResult } from '../transactions/submit-request.ts'
 import type { Handler } from './context.ts'
 import type { NetworkEntry } from './registry.ts'

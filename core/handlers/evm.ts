@@ -1,6 +1,6 @@
 import { type At, type EvmVerbs, type Permit2Allowance, type Plan, type Token } from '../contracts/index.ts'
-import { fromRaw } from '../decimal.ts'
-import { badFields, SluiceError } from '../errors.ts'
+import { fromRaw } from '../base/decimal.ts'
+import { badFields, SluiceError } from '../base/errors.ts'
 import { gasOf, type SubmitResult } from '../transactions/submit-request.ts'
 import type { Handler, Handlers, Services } from './context.ts'
 import { readRaw } from './read-fields.ts'

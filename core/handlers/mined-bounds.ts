@@ -1,7 +1,7 @@
 // What a plan of a plugin that is not built in did to the wallet once it was mined, held against what it was allowed: the same bounds that its
 // simulation was held against. A contract may act otherwise than it was simulated.
 import type { Json } from '../contracts/index.ts'
-import { formatRaw } from '../decimal.ts'
+import { formatRaw } from '../base/decimal.ts'
 import type { Entry } from '../transactions/entry.ts'
 import { quarantinedError, type Breach, type Loss, type Quarantine } from '../transactions/quarantine.ts'
 import type { OutcomeBounds } from './outcome.ts'

@@ -2,8 +2,8 @@
 // right: so the plans of plugins that are not built in are simulated before they are signed. This is evidence and no proof, because a contract
 // may do something else when it is mined.
 import type { Allowance, At, Bridge, Checked, Plan, SimulatedOutcome, Swap } from '../contracts/index.ts'
-import { SluiceError } from '../errors.ts'
-import { isObject } from '../json.ts'
+import { SluiceError } from '../base/errors.ts'
+import { isObject } from '../base/json.ts'
 import { pluginDefect } from '../transactions/submit-request.ts'
 import { callsIn, isDeclaredDeposit, tokenRights } from '../wallet/token-rights.ts'
 import type { NetworkEntry, VenueEntry } from './registry.ts'

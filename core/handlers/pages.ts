@@ -1,6 +1,6 @@
 import type { Settings } from '../config/settings.ts'
 import { leftOutOf, type LeftOut } from '../contracts/answers/contract.ts'
-import { badFields } from '../errors.ts'
+import { badFields } from '../base/errors.ts'
 
 const defaultLimit = 100
 

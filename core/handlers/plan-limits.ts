@@ -1,7 +1,7 @@
 // What gas the plans of plugins that are not built in may use. A simulation bounds what a plan takes from the wallet, and gas is what it leaves
 // out: the wallet pays for it whatever the plan does.
 import type { Json, Plan } from '../contracts/index.ts'
-import { isObject } from '../json.ts'
+import { isObject } from '../base/json.ts'
 import { pluginDefect, type Scope } from '../transactions/submit-request.ts'
 import type { NetworkEntry, VenueEntry } from './registry.ts'
 

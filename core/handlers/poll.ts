@@ -1,6 +1,6 @@
 import type { NetworkPollResponse } from '../api/index.ts'
 import type { At, Chain, Json, Transaction } from '../contracts/index.ts'
-import { badFields, SluiceError } from '../errors.ts'
+import { badFields, SluiceError } from '../base/errors.ts'
 import { canonicalHash, isFinal, type Entry } from '../transactions/entry.ts'
 import type { Transactions } from '../transactions/transactions.ts'
 import { mayUseWallet, type Handler, type NetworkContext } from './context.ts'

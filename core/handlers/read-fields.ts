@@ -4,8 +4,8 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import type { Static, TObject } from 'typebox'
 import { didYouMean } from '../config/problems.ts'
 import type { Token } from '../contracts/index.ts'
-import { maxRaw, toRaw } from '../decimal.ts'
-import { badFields, type FieldProblem } from '../errors.ts'
+import { maxRaw, toRaw } from '../base/decimal.ts'
+import { badFields, type FieldProblem } from '../base/errors.ts'
 
 type Fields = Record<string, unknown>
 

@@ -1,7 +1,7 @@
 // What it means that the chain or the exchange refuses a transaction.
 import type { Json, SlippageReasons, Token } from '../contracts/index.ts'
-import { SluiceError } from '../errors.ts'
-import { isObject } from '../json.ts'
+import { SluiceError } from '../base/errors.ts'
+import { isObject } from '../base/json.ts'
 import type { SubmitRequest } from '../transactions/submit-request.ts'
 import type { ConnectorContext } from './context.ts'
 import type { NetworkEntry, VenueEntry } from './registry.ts'

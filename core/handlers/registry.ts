@@ -1,10 +1,10 @@
 // What a request names: networks, connectors and tokens, by the registry of what was loaded.
-import { withTimeout } from '../async.ts'
+import { withTimeout } from '../base/async.ts'
 import { maskUrls } from '../config/mask.ts'
 import { didYouMean } from '../config/problems.ts'
 import type { At, Bridge, Chain, Connector, ConnectorConfig, NetworkNames, Quote, Token, Trading, TradingType } from '../contracts/index.ts'
 import type { Served } from '../contracts/plugin.ts'
-import { badFields, SluiceError } from '../errors.ts'
+import { badFields, SluiceError } from '../base/errors.ts'
 import type { FollowPrice, HostedBooks } from '../loader/host/remote-connector.ts'
 import type { TransactionTarget } from '../transactions/submit-request.ts'
 import { isPlain } from './looks.ts'

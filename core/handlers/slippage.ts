@@ -1,7 +1,7 @@
 // The terms that a trade in pools or of PERP_AMM is bounded by: slippage, limit price, deadline. Orders have theirs in clob/read-order.ts.
 import type { ConnectorConfig, Head } from '../contracts/index.ts'
-import { divideRaw } from '../decimal.ts'
-import { badFields, SluiceError } from '../errors.ts'
+import { divideRaw } from '../base/decimal.ts'
+import { badFields, SluiceError } from '../base/errors.ts'
 
 export interface Slippage {
   numerator: bigint

@@ -1,7 +1,7 @@
 // Who a request to approve names: connectors' contracts or an address, whether they may be approved, and on which terms.
 import { didYouMean } from '../config/problems.ts'
 import { approvableOf, type At } from '../contracts/index.ts'
-import { badFields, SluiceError } from '../errors.ts'
+import { badFields, SluiceError } from '../base/errors.ts'
 import type { Quarantine } from '../transactions/quarantine.ts'
 import { isUnlimited } from '../wallet/policy.ts'
 import { readMoment } from './read-fields.ts'

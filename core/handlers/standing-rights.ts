@@ -1,9 +1,9 @@
 // What a wallet has allowed to spenders that the plan of a contained plugin names. A simulation is no proof, so this is what bounds a plan that acts
 // otherwise when it is mined: it reaches no right that is larger than what the plan needs.
 import { approvableOf, canonicalPermit2, type At, type Grant, type Plan } from '../contracts/index.ts'
-import { formatRaw } from '../decimal.ts'
-import { SluiceError } from '../errors.ts'
-import { isObject } from '../json.ts'
+import { formatRaw } from '../base/decimal.ts'
+import { SluiceError } from '../base/errors.ts'
+import { isObject } from '../base/json.ts'
 import { orUndefined } from './context.ts'
 import type { OutcomeBounds } from './outcome.ts'
 import type { NetworkEntry, Registry, VenueEntry } from './registry.ts'

@@ -2,7 +2,7 @@
 import { addToken, isSymbol } from '../config/token-list.ts'
 import { ConfigError } from '../config/problems.ts'
 import type { At, Token } from '../contracts/index.ts'
-import { badFields, SluiceError } from '../errors.ts'
+import { badFields, SluiceError } from '../base/errors.ts'
 import type { Handler, Handlers } from './context.ts'
 import { isPlain, originalOf } from './looks.ts'
 import type { FoundTokens, NetworkEntry } from './registry.ts'

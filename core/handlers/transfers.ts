@@ -1,7 +1,7 @@
 // What a wallet does with its own coin and tokens: it wraps and unwraps the coin, and sends to addresses that the operator lists.
 import type { At, Plan, Token } from '../contracts/index.ts'
-import { fromRaw } from '../decimal.ts'
-import { badFields, SluiceError } from '../errors.ts'
+import { fromRaw } from '../base/decimal.ts'
+import { badFields, SluiceError } from '../base/errors.ts'
 import type { Kind } from '../transactions/entry.ts'
 import type { SubmitRequest, SubmitResult } from '../transactions/submit-request.ts'
 import type { Caller, Handler, Handlers, NetworkContext } from './context.ts'

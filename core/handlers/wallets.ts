@@ -1,8 +1,8 @@
 // The wallet that a request names: its address, key, fees and nonce, and the plan that is submitted for it.
 import type { FeeOverrides, GasTerms } from '../contracts/index.ts'
-import { formatRaw, fromRaw, toRaw } from '../decimal.ts'
-import { badFields, SluiceError } from '../errors.ts'
-import { command } from '../layout.ts'
+import { formatRaw, fromRaw, toRaw } from '../base/decimal.ts'
+import { badFields, SluiceError } from '../base/errors.ts'
+import { command } from '../base/layout.ts'
 import type { SubmitRequest, SubmitResult } from '../transactions/submit-request.ts'
 import type { ConnectorContext, Services } from './context.ts'
 import { journaledPositions } from './amm/journaled-positions.ts'

@@ -1,4 +1,4 @@
-import { SluiceError } from '../errors.ts'
+import { SluiceError } from '../base/errors.ts'
 import type { ClientLoad } from './fair-queue.ts'
 
 /** What a piece of a body costs besides its bytes. Bodies may come byte by byte. */

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { isObject } from '../json.ts'
+import { isObject } from '../base/json.ts'
 
 // Connections that end after an answer. What their clients have sent behind it is carried out by nobody.
 

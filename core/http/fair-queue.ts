@@ -1,4 +1,4 @@
-import { SluiceError } from '../errors.ts'
+import { SluiceError } from '../base/errors.ts'
 
 /** Processor time that requests of one certificate get as they arrive, in one turn of the event loop. What comes after them waits. */
 const burstMs = 1

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import { Counter, Gauge, type Registry as MetricsRegistry } from 'prom-client'
-import { withTimeout } from '../async.ts'
+import { withTimeout } from '../base/async.ts'
 import type { Rail } from '../contracts/index.ts'
 import type { NetworkEntry, Registry } from '../handlers/registry.ts'
 import type { LiveState } from '../live-state/live-state.ts'

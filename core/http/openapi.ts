@@ -11,10 +11,10 @@ import type Koa from 'koa'
 import { errorsOf, type Endpoint, type FieldRule } from '../api/endpoint.ts'
 import { endpoints, eventsEndpoint, interfaceVersion } from '../api/index.ts'
 import { tradingMethods } from '../contracts/index.ts'
-import { errorTable } from '../errors.ts'
-import { isObject } from '../json.ts'
+import { errorTable } from '../base/errors.ts'
+import { isObject } from '../base/json.ts'
 import type { Registry } from '../handlers/registry.ts'
-import { codeRoot, inSource } from '../layout.ts'
+import { codeRoot, inSource } from '../base/layout.ts'
 import captured from './openapi-examples.json' with { type: 'json' }
 import { alsoPosts } from './routes.ts'
 

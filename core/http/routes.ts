@@ -1,13 +1,13 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import fastJsonStringify from 'fast-json-stringify'
-import { isAbort } from '../async.ts'
+import { isAbort } from '../base/async.ts'
 import { anyConnector, type Endpoint } from '../api/endpoint.ts'
 import { endpoints, interfaceVersion, type AnyEndpoint } from '../api/index.ts'
 import { versionHeader } from '../api/version.ts'
 import type { Settings } from '../config/settings.ts'
 import { pathsHider } from '../config/shown-paths.ts'
-import { badFields, SluiceError } from '../errors.ts'
-import type { FairTurns, Payer } from '../fair-turns.ts'
+import { badFields, SluiceError } from '../base/errors.ts'
+import type { FairTurns, Payer } from '../base/fair-turns.ts'
 import {
   requirePermission,
   requireWallet,
@@ -19,7 +19,7 @@ import {
   type Services,
 } from '../handlers/context.ts'
 import { fieldsReader } from '../handlers/read-fields.ts'
-import { isObject } from '../json.ts'
+import { isObject } from '../base/json.ts'
 import { readIdempotencyKey, type Answer, type Idempotency } from '../transactions/idempotency.ts'
 import type { KeyClaim } from '../transactions/journal/journal.ts'
 import type { IdempotencyContext } from '../transactions/submit-request.ts'

@@ -1,6 +1,6 @@
-import { abortable, createBackoff, createCondition, pause, withDeadline } from '../async.ts'
+import { abortable, createBackoff, createCondition, pause, withDeadline } from '../base/async.ts'
 import type { At, Chain, Head, HeadChanges, Interest } from '../contracts/index.ts'
-import { SluiceError } from '../errors.ts'
+import { SluiceError } from '../base/errors.ts'
 import type { ChainClock } from './chain-clock.ts'
 import type { StateSubject, Telemetry } from './telemetry.ts'
 

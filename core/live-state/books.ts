@@ -1,5 +1,5 @@
 import type { At, BookMarket, FollowedBooks } from '../contracts/index.ts'
-import { SluiceError } from '../errors.ts'
+import { SluiceError } from '../base/errors.ts'
 import { createRemoteFeed, type BookFeed, type BookListener, type BookVenue, type BookView } from './book-feed.ts'
 import { createBookSource, createChainFeed, type BookSource } from './chain-feed.ts'
 import { createStreamFeed } from './stream-feed.ts'

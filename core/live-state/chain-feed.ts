@@ -1,5 +1,5 @@
 import type { Book, BookMarket, FollowedBooks, LastTrades } from '../contracts/index.ts'
-import { SluiceError } from '../errors.ts'
+import { SluiceError } from '../base/errors.ts'
 import { bookName, createBookListeners, type BookFeed, type BookVenue, type BookView, type LatestBook } from './book-feed.ts'
 import { createPriceLevels, crossedBy } from './price-levels.ts'
 import { readLastTrades } from './stream-book.ts'

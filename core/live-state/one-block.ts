@@ -1,7 +1,7 @@
 // Quotes of one request that are all of one block, however many blocks come while pools are read for them.
-import { abortable, pause } from '../async.ts'
+import { abortable, pause } from '../base/async.ts'
 import type { At, Head, KnownOf, MissingState } from '../contracts/index.ts'
-import { SluiceError } from '../errors.ts'
+import { SluiceError } from '../base/errors.ts'
 import type { Bundle, BundlePart, StateSnapshot } from './tracked-states.ts'
 
 /** The states that a pair's quotes depend on, after one block, and what was read further of them for the quotes of one request. */

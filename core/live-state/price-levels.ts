@@ -1,6 +1,6 @@
 import type { BookSide, Level } from '../contracts/index.ts'
-import { canonicalDecimal, compareCanonical } from '../decimal.ts'
-import { isObject } from '../json.ts'
+import { canonicalDecimal, compareCanonical } from '../base/decimal.ts'
+import { isObject } from '../base/json.ts'
 
 /** One side of a book, sorted best first. */
 export interface PriceLevels {

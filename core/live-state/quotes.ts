@@ -4,7 +4,7 @@ import * as Type from 'typebox'
 import type { Static } from 'typebox'
 import * as Value from 'typebox/value'
 import type { At, Followed, FollowedPricing, Head, Log, PoolsChoice, PoolView, Quote, QuoteChoice, Swap } from '../contracts/index.ts'
-import { writeWholeFile } from '../whole-file.ts'
+import { writeWholeFile } from '../base/whole-file.ts'
 import {
   createPairQuoter,
   createQuoteMemory,

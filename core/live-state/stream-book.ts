@@ -1,5 +1,5 @@
 import type { Book, BookUpdate, LastTrades } from '../contracts/index.ts'
-import { canonicalDecimal } from '../decimal.ts'
+import { canonicalDecimal } from '../base/decimal.ts'
 import { createPriceLevels, crossedBy } from './price-levels.ts'
 import type { CheckOutcome } from './telemetry.ts'
 

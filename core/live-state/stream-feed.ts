@@ -1,6 +1,6 @@
-import { abortable, createBackoff, createCondition, isAbort, pause, withDeadline } from '../async.ts'
+import { abortable, createBackoff, createCondition, isAbort, pause, withDeadline } from '../base/async.ts'
 import type { BookMarket, BookStream, BookUpdate } from '../contracts/index.ts'
-import { SluiceError } from '../errors.ts'
+import { SluiceError } from '../base/errors.ts'
 import { bookName, createBookListeners, noBook, type BookFeed, type BookVenue, type BookView, type LatestBook } from './book-feed.ts'
 import { createStreamBook, createStreamCheck, type BookStatus, type StreamCheck } from './stream-book.ts'
 import type { StateSubject, Telemetry } from './telemetry.ts'

@@ -1,7 +1,7 @@
-import { abortable } from '../async.ts'
+import { abortable } from '../base/async.ts'
 import type { At, Chain, Head } from '../contracts/index.ts'
-import type { SluiceError } from '../errors.ts'
-import { payerOf } from '../fair-turns.ts'
+import type { SluiceError } from '../base/errors.ts'
+import { payerOf } from '../base/fair-turns.ts'
 import { createChainClock, type ChainClock } from './chain-clock.ts'
 import { createBlockHistory, createFreshness, createHeadFollower, type BlockPath } from './blocks.ts'
 import {

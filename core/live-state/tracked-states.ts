@@ -1,9 +1,9 @@
 // The states of one network that are kept in memory: by exchange and key, with their last versions, and bundles that are read together.
 import { isDeepStrictEqual } from 'node:util'
-import { createBackoff, type Backoff, abortable } from '../async.ts'
+import { createBackoff, type Backoff, abortable } from '../base/async.ts'
 import type { Followed, Head, HeadChanges, Interest, At, MissingState } from '../contracts/index.ts'
-import { SluiceError } from '../errors.ts'
-import { payerOf, type Payer } from '../fair-turns.ts'
+import { SluiceError } from '../base/errors.ts'
+import { payerOf, type Payer } from '../base/fair-turns.ts'
 import type { HistoryBlock } from './blocks.ts'
 import type { StateSubject, Telemetry } from './telemetry.ts'
 

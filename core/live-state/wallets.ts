@@ -1,5 +1,5 @@
 import type { Chain, Checked, FeeOverrides, Plan } from '../contracts/index.ts'
-import { SluiceError } from '../errors.ts'
+import { SluiceError } from '../base/errors.ts'
 import type { FollowedNetwork, Following } from './synchroniser.ts'
 import { createStateSource } from './tracked-states.ts'
 

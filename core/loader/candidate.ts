@@ -1,4 +1,4 @@
-import { withTimeout } from '../async.ts'
+import { withTimeout } from '../base/async.ts'
 import { Ajv, type ErrorObject } from 'ajv'
 import type { PluginConfig } from '../config/plugin-config.ts'
 import { judgeBySchema } from '../config/plugin-schema.ts'
@@ -12,8 +12,8 @@ import { deepFreeze } from './parser.ts'
 import type { JudgeConfig, LoadOptions } from './loaded-plugin.ts'
 import { chainDecides, notRemote, PluginFault, signedActions, trustedOnly } from './refusal.ts'
 import type { LoadBudget, Trials } from './trials.ts'
-import { isObject } from '../json.ts'
-import { quoted } from '../printable.ts'
+import { isObject } from '../base/json.ts'
+import { quoted } from '../base/printable.ts'
 
 /** A plugin with a valid manifest and configuration, whose code the server has not imported yet. */
 export interface Candidate {

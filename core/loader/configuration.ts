@@ -6,7 +6,7 @@ import { type Manifest, type Bridge, type ConnectorConfig, bridgesSchema } from 
 import type { FoundPlugin } from './find.ts'
 import type { LoadedChain } from './loaded-plugin.ts'
 import { PluginFault, faultOf } from './refusal.ts'
-import { isObject } from '../json.ts'
+import { isObject } from '../base/json.ts'
 
 interface NetworkName {
   readonly chain: string

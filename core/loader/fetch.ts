@@ -2,9 +2,9 @@
 import { spawn } from 'node:child_process'
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { isObject } from '../json.ts'
+import { isObject } from '../base/json.ts'
 import { PluginFault } from './refusal.ts'
-import { oneLine } from '../printable.ts'
+import { oneLine } from '../base/printable.ts'
 
 const npmFlags = [
   '--ignore-scripts',

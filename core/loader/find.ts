@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { builtInPlugins, codeRoot, inSource } from '../layout.ts'
+import { builtInPlugins, codeRoot, inSource } from '../base/layout.ts'
 import { PluginFault, faultOf, type Refusal } from './refusal.ts'
 
 /** Where a plugin runs: in the server, kept away from it, or nowhere, because it is data. */

@@ -18,7 +18,7 @@ import { isDeclared } from './find.ts'
 import { deepFreeze } from './parser.ts'
 import { createRemedy, remedies, faultOf, PluginFault } from './refusal.ts'
 import { messageOf, messageWithPlace } from './thrown.ts'
-import { isObject } from '../json.ts'
+import { isObject } from '../base/json.ts'
 
 /**
  * Calls `create` of a chain for one network and checks the result, on trial and in the server alike.

@@ -13,7 +13,7 @@ import {
   type MisspeltNetwork,
 } from './configuration.ts'
 import { nearest } from '../config/problems.ts'
-import { command } from '../layout.ts'
+import { command } from '../base/layout.ts'
 import { devnetNetwork } from '../config/settings.ts'
 import type { PluginConfig } from '../config/plugin-config.ts'
 import { placeOfText } from './source-places.ts'

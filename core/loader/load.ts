@@ -19,7 +19,7 @@ import { chainVenues, connectorVenues, loadChain, loadConnector, trialVenues, ty
 import type { LoadedChain, LoadedConnector, LoadedPlugin, LoadOptions } from './loaded-plugin.ts'
 import { faultOf, PluginFault, type Refusal } from './refusal.ts'
 import { maxLoadMs, startTrials, type Trials } from './trials.ts'
-import { isObject } from '../json.ts'
+import { isObject } from '../base/json.ts'
 
 interface Loaded {
   /** Chains first, then connectors; by name. */

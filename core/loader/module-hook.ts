@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { register } from 'node:module'
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
-import { codeRoot, entryPoints, moduleUrl } from '../layout.ts'
+import { codeRoot, entryPoints, moduleUrl } from '../base/layout.ts'
 import type { HookData, HookUpdate } from './hook.ts'
 import { knowSources } from './source-places.ts'
 

@@ -3,7 +3,7 @@
 import { types } from 'node:util'
 import type { TSchema } from 'typebox'
 import { noteLeftOut, type eachOf, type LeftOut, type Schema } from '../contracts/answers/contract.ts'
-import { isObject } from '../json.ts'
+import { isObject } from '../base/json.ts'
 import { messageOf } from './thrown.ts'
 
 /** @param args of the call whose answer it is @throws Mismatch */

@@ -1,6 +1,6 @@
 import type { NetworkNames } from '../contracts/index.ts'
-import { command } from '../layout.ts'
-import { printable, saidBy } from '../printable.ts'
+import { command } from '../base/layout.ts'
+import { printable, saidBy } from '../base/printable.ts'
 import { messageOf } from './thrown.ts'
 
 export const steps = ['find', 'consent', 'import', 'manifest', 'configuration', 'networks', 'create'] as const

@@ -1,5 +1,5 @@
 import { asFunction, type AwilixContainer } from 'awilix/browser'
-import { abortable, isAbort, pause, withDeadline, withTimeout } from '../async.ts'
+import { abortable, isAbort, pause, withDeadline, withTimeout } from '../base/async.ts'
 import { SluiceError, type Life, type Log } from '../contracts/index.ts'
 import type { LoadedPlugin, LoadedVenue } from './loaded-plugin.ts'
 import { messageOf } from './thrown.ts'

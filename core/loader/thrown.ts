@@ -1,7 +1,7 @@
 // What plugins throw, as text within bounds: values of any type and size, whose getters and traps may throw in turn.
 import { types } from 'node:util'
-import { errorTable } from '../errors.ts'
-import { printable } from '../printable.ts'
+import { errorTable } from '../base/errors.ts'
+import { printable } from '../base/printable.ts'
 import { authorsStack, placeInStack } from './source-places.ts'
 
 const maxReason = 600

@@ -8,7 +8,7 @@ import type { Chain, ChainVenue, Log } from '../contracts/index.ts'
 import type { FoundPlugin } from './find.ts'
 import { importPlugin, instantiateChain, instantiateConnector } from './instantiate.ts'
 import { PluginFault, faultOf } from './refusal.ts'
-import { builtInPlugins, inSource } from '../layout.ts'
+import { builtInPlugins, inSource } from '../base/layout.ts'
 import { updateHook } from './module-hook.ts'
 import type { TrialReply, TrialRequest, TrialVenue } from './trials.ts'
 

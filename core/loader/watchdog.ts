@@ -1,6 +1,6 @@
 import inspector from 'node:inspector'
 import { Worker } from 'node:worker_threads'
-import { threadUrl } from '../layout.ts'
+import { threadUrl } from '../base/layout.ts'
 import type { PluginFolder } from './uncaught.ts'
 
 export interface WatchdogData {

@@ -1,5 +1,5 @@
 import { Migrator, sql, type ColumnDefinitionBuilder, type Kysely, type Migration, type RawBuilder } from 'kysely'
-import { command } from '../layout.ts'
+import { command } from '../base/layout.ts'
 import { StoreError, type StoreLog } from './store.ts'
 import type { Tables } from './tables.ts'
 

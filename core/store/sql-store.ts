@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sql, type ControlledTransaction, type Kysely } from 'kysely'
-import { pause } from '../async.ts'
+import { pause } from '../base/async.ts'
 import { StoreUnavailable, type Faults, type LeaseEvents, type ServerIdentity, type ServerLeases, type Store } from './store.ts'
 import type { Tables } from './tables.ts'
 

@@ -1,5 +1,5 @@
 import type { Kysely, RawBuilder, Transaction } from 'kysely'
-import { SluiceError } from '../errors.ts'
+import { SluiceError } from '../base/errors.ts'
 import type { Tables } from './tables.ts'
 
 /** The one place where the server keeps what must survive it: an embedded database or PostgreSQL, with the same tables. */

@@ -5,7 +5,7 @@ import 'reflect-metadata'
 import { createPrivateKey, createPublicKey, KeyObject, webcrypto, X509Certificate, randomBytes } from 'node:crypto'
 import { isIP } from 'node:net'
 import * as x509 from '@peculiar/x509'
-import { command } from '../layout.ts'
+import { command } from '../base/layout.ts'
 import { CertificateError, certificateFiles, readCertificateFile } from './certificate-files.ts'
 
 x509.cryptoProvider.set(webcrypto)

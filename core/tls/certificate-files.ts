@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { open, readFile, mkdir, readdir, rename, rm, rmdir, writeFile, stat } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import path from 'node:path'
-import { pause } from '../async.ts'
+import { pause } from '../base/async.ts'
 
 /** A problem with the certificates that the operator can solve. The message says how. */
 export class CertificateError extends Error {
@@ -199,4 +199,4 @@ async function removeAbandoned(lock: string): Promise<void> {
 export function hasErrorCode(error: unknown, code: string): boolean {
   return error instanceof Error && 'code' in error && error.code === code
 }
-import { command } from '../layout.ts'
+import { command } from '../base/layout.ts'

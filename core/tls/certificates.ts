@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { command } from '../layout.ts'
+import { command } from '../base/layout.ts'
 import { openAuthority, type Authority, issueCertificate, type CertificatePair, makeRevocationList } from './authority.ts'
 import {
   CertificateError,

@@ -2,7 +2,7 @@ import { chmod, mkdir } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { hostname } from 'node:os'
 import path from 'node:path'
-import { command } from '../layout.ts'
+import { command } from '../base/layout.ts'
 import {
   CertificateError,
   certificateFiles,

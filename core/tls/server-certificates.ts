@@ -1,6 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { watch } from 'node:fs'
-import { command } from '../layout.ts'
+import { command } from '../base/layout.ts'
 import { readRevocationList, type Revocations } from './revocation-list.ts'
 import { CertificateError, certificateFiles, readCertificateFile } from './certificate-files.ts'
 

@@ -2,7 +2,7 @@ import { open, mkdir, type FileHandle } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import { flushFolder } from '../whole-file.ts'
+import { flushFolder } from '../base/whole-file.ts'
 import { txHashOf, type Entry } from './entry.ts'
 
 const compress = promisify(gzip)

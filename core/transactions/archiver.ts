@@ -1,4 +1,4 @@
-import { pause } from '../async.ts'
+import { pause } from '../base/async.ts'
 import { SluiceError, type Log } from '../contracts/index.ts'
 import type { ArchiveFiles } from './archive-files.ts'
 import { queueName, railOf, signerOf, type Entry } from './entry.ts'

@@ -1,4 +1,4 @@
-import { pause, withDeadline } from '../async.ts'
+import { pause, withDeadline } from '../base/async.ts'
 import type { Json, Log, Rail, BroadcastResult, Sent } from '../contracts/index.ts'
 import { StoreUnavailable } from '../store/store.ts'
 import { isFinal, signerOf, txHashOf, type Attempt, type Entry } from './entry.ts'

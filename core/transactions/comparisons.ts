@@ -1,6 +1,6 @@
 // Mined transactions of plugins that are not built in, held against what their plans were allowed to do: at first sight, and certainly before they
 // are final, so that a restart in between loses nothing. What is compared is the chain's receipt; the plugin is not asked.
-import { withTimeout } from '../async.ts'
+import { withTimeout } from '../base/async.ts'
 import type { Log } from '../contracts/index.ts'
 import { heldAsMined, landedId, txHashOf, type Entry } from './entry.ts'
 

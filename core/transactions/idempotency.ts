@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { sql, type ExpressionBuilder } from 'kysely'
 import { badFields, SluiceError } from '../api/index.ts'
-import { pause } from '../async.ts'
+import { pause } from '../base/async.ts'
 import type { Log } from '../contracts/index.ts'
 import { pack, unpack } from '../store/compact.ts'
 import { countEveryMs, createStoreTime, storeTime } from '../store/store-time.ts'

@@ -1,5 +1,5 @@
 // Who owns a queue of nonces: the leases of this server, and the queues that it rebuilt from the journal under them.
-import { abortable, pause, withTimeout } from '../async.ts'
+import { abortable, pause, withTimeout } from '../base/async.ts'
 import { type Log, SluiceError, type Rail } from '../contracts/index.ts'
 import type { OwnedLease, ServerLeases, Store } from '../store/store.ts'
 import { isFinal, queueName, railName, type Entry } from './entry.ts'

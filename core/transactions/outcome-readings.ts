@@ -1,6 +1,6 @@
 // What transactions brought, where only the plugin that planned them can tell and may be gone later: it is read once they are about to be final,
 // and journaled with that. A reading never delays another wallet's transactions for more than a moment, nor its own for ever.
-import { withTimeout } from '../async.ts'
+import { withTimeout } from '../base/async.ts'
 import type { Json, Log } from '../contracts/index.ts'
 import { heldAsMined, landedId, txHashOf, type Entry } from './entry.ts'
 

@@ -3,8 +3,8 @@
 import * as Type from 'typebox'
 import type { Static } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { SluiceError } from '../errors.ts'
-import { command } from '../layout.ts'
+import { SluiceError } from '../base/errors.ts'
+import { command } from '../base/layout.ts'
 import type { BreachRow } from '../store/tables.ts'
 import type { Store, StoreLog } from '../store/store.ts'
 

@@ -1,4 +1,4 @@
-import { pause, withTimeout } from '../async.ts'
+import { pause, withTimeout } from '../base/async.ts'
 import { SluiceError, type Log, type Transaction } from '../contracts/index.ts'
 import { createBroadcast, createSignAttempt, type Broadcast } from './attempts.ts'
 import type { ClientOrders } from './book-orders.ts'

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { withDeadline } from '../async.ts'
+import { withDeadline } from '../base/async.ts'
 import { SluiceError, type Head, type Json, type Log } from '../contracts/index.ts'
 import { signerOf, type Entry } from './entry.ts'
 import { isPrivateEmpty, replaceOf, submitEmpty, type Raise, type ReplaceParts } from './replace.ts'

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { linkAbort, pause, withDeadline, withTimeout } from '../async.ts'
+import { linkAbort, pause, withDeadline, withTimeout } from '../base/async.ts'
 import type { Head, Json, Log, AttemptStatus } from '../contracts/index.ts'
 import { StoreUnavailable } from '../store/store.ts'
 import type { Broadcast } from './attempts.ts'

@@ -7,8 +7,8 @@ import { isDeepStrictEqual, promisify } from 'node:util'
 import * as Type from 'typebox'
 import type { Static } from 'typebox'
 import type { LockContent, LockedPlugin, Sealing } from '../config/lock.ts'
-import { isObject } from '../json.ts'
-import { writeWholeFile } from '../whole-file.ts'
+import { isObject } from '../base/json.ts'
+import { writeWholeFile } from '../base/whole-file.ts'
 import { passphraseBytes, type Passphrase } from './passphrase.ts'
 
 const derive = promisify<Uint8Array, Uint8Array, number, { N: number; r: number; p: number; maxmem: number }, Buffer>(scrypt)

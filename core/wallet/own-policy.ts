@@ -13,7 +13,7 @@ import {
   type LockedPlugin,
   type PluginLock,
 } from '../config/lock.ts'
-import { command } from '../layout.ts'
+import { command } from '../base/layout.ts'
 import { keystoreHasKeys } from './keystore.ts'
 import { canChange, readWithOrigin } from './changeable.ts'
 import { createSealKeys, hasSeal, validRecords, noSeal, seenRecords, type SealKeys, type SeenRecords } from './lock-seal.ts'

@@ -3,7 +3,7 @@ import { getAddress } from 'ethers/address'
 import * as Type from 'typebox'
 import type { Static } from 'typebox'
 import * as Value from 'typebox/value'
-import type { ErrorName } from '../errors.ts'
+import type { ErrorName } from '../base/errors.ts'
 
 /** Why the signer does not sign: a sentence for the caller and the log, without any secret, and its name in the table of errors. */
 export class Refusal extends Error {

@@ -2,7 +2,7 @@
 import * as Type from 'typebox'
 import type { Static, TSchema } from 'typebox'
 import * as Value from 'typebox/value'
-import { errorTable, type ErrorName } from '../errors.ts'
+import { errorTable, type ErrorName } from '../base/errors.ts'
 import { signerFiles } from './policy-files.ts'
 
 const id = Type.Integer()

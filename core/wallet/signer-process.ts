@@ -1,8 +1,8 @@
 // The signer's process: the only one that opens keys and signs. It loads no plugin and talks to its parent only.
 import { isDeepStrictEqual } from 'node:util'
 import { lockFile } from '../config/lock.ts'
-import { command } from '../layout.ts'
-import { followFile, watchFile } from '../whole-file.ts'
+import { command } from '../base/layout.ts'
+import { followFile, watchFile } from '../base/whole-file.ts'
 import { devnetKeys, type KeySource, type LockedWallet, type SigningWallet } from './key-source.ts'
 import { keystore } from './keystore.ts'
 import { isWellKnown } from './keys.ts'

@@ -1,4 +1,4 @@
-import { SluiceError } from '../errors.ts'
+import { SluiceError } from '../base/errors.ts'
 import type { SignerFiles } from './policy-files.ts'
 import { readFromSigner, type FromSigner, type SignRequest, type ToSigner, type Wallet } from './signer-messages.ts'
 import { passphraseBytes, type Passphrase } from './passphrase.ts'

@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import inspector from 'node:inspector'
 import { fileURLToPath } from 'node:url'
-import { refuseCoreFiles, withoutCoreFiles } from '../core-files.ts'
-import { programUrl } from '../layout.ts'
+import { refuseCoreFiles, withoutCoreFiles } from '../base/core-files.ts'
+import { programUrl } from '../base/layout.ts'
 import { giveSecret } from './passphrase.ts'
 
 const firstBackoffMs = 100

@@ -1,7 +1,7 @@
 // What an exchange has on one network: the plugin's constants, the configured addresses, and whether both belong together.
 import { AbiCoder, dataLength } from 'ethers'
 import { SluiceError, type NetworkNames, type Venue } from '../../core/contracts/index.ts'
-import { isObject } from '../../core/json.ts'
+import { isObject } from '../../core/base/json.ts'
 import type { CallResult, Evm } from '../evm/types.ts'
 
 /**

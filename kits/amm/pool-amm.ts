@@ -19,7 +19,7 @@ import {
 } from '../../core/contracts/index.ts'
 import { MissingReads } from '../../core/contracts/followed.ts'
 import { getAddress, isAddress } from 'ethers'
-import { isObject } from '../../core/json.ts'
+import { isObject } from '../../core/base/json.ts'
 import type { Evm, EvmIntent, EvmReader, CallResult, Call } from '../evm/types.ts'
 import { listedVersions } from './deployment.ts'
 import { feeOnTransferCheck, tryLoans, untrustedTokens } from './fee-on-transfer.ts'

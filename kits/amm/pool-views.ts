@@ -1,8 +1,8 @@
 // Pools as people look at them: price, fee, what they hold, and how much can be traded before the price is worse by so much.
 import type { At, PoolDepth, PoolsChoice, PoolView } from '../../core/contracts/index.ts'
-import { parseDecimal, rescale } from '../../core/decimal.ts'
-import { DeepestPools } from '../../core/deepest-pools.ts'
-import { inTurns } from '../../core/fair-turns.ts'
+import { parseDecimal, rescale } from '../../core/base/decimal.ts'
+import { DeepestPools } from '../../core/base/deepest-pools.ts'
+import { inTurns } from '../../core/base/fair-turns.ts'
 import type { Passage, Pool, PoolProtocol } from './protocol.ts'
 
 interface KnownPool {

@@ -1,7 +1,7 @@
 // Swaps that are tried on the chain: what a pool gives whose hooks or plugin act in swaps is known to nobody else.
 import { AbiCoder, dataLength, hexlify, randomBytes } from 'ethers'
 import type { Head } from '../../core/contracts/index.ts'
-import { isObject } from '../../core/json.ts'
+import { isObject } from '../../core/base/json.ts'
 import { toInt256, wordAt } from '../evm/encoding.ts'
 import type { CallResult, Probe } from '../evm/types.ts'
 import { poolsUnread } from './deployment.ts'

@@ -8,7 +8,7 @@ import {
   type Head,
   type Token,
 } from '../../core/contracts/index.ts'
-import { abortable } from '../../core/async.ts'
+import { abortable } from '../../core/base/async.ts'
 import { createHeadFeed, ask, type ReadRpc } from '../nodes/rpc.ts'
 import { defaultPollingSeconds, defaultRequestTimeoutSeconds, refuseBadUrls } from '../nodes/settings.ts'
 import { createChanges } from './changes.ts'

@@ -7,7 +7,7 @@ import { accountCalls, accountChange, accountsOf, parseInterest, logFilters } fr
 import { readBlock } from './rpc.ts'
 import type { RecentBlocks } from './recent-blocks.ts'
 import { parseLog } from './receipts.ts'
-import { isObject } from '../../core/json.ts'
+import { isObject } from '../../core/base/json.ts'
 
 /** For how long contracts are named, after nodes refused a filter without addresses. Other nodes may answer then. */
 const namedMs = 60_000

@@ -44,7 +44,7 @@ import { blockCall } from './rpc.ts'
 import { allowanceCall, balanceOfCall, uintOf } from './tokens.ts'
 import type { EvmIntent, Call, CallResult, EvmReader } from './types.ts'
 import { followedAccounts, isAccount, createHoldings, isHolding } from './wallets.ts'
-import { isObject } from '../../core/json.ts'
+import { isObject } from '../../core/base/json.ts'
 
 /** What the rail of one network goes by. */
 export interface EvmRailOptions {

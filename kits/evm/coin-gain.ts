@@ -1,7 +1,7 @@
 // What a mined transaction brought its sender of the native coin, which moves without events: by the balances after its block and the one before.
 import { toQuantity } from 'ethers/utils'
 import type { At } from '../../core/contracts/index.ts'
-import { isObject } from '../../core/json.ts'
+import { isObject } from '../../core/base/json.ts'
 import { invalidAnswer, resultOf, type Rpc } from '../nodes/rpc.ts'
 import { numberOf, quantityOf } from './encoding.ts'
 import type { EvmReceipt } from './types.ts'

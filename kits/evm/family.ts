@@ -8,7 +8,7 @@ import {
   type RemoteReading,
   type Token,
 } from '../../core/contracts/index.ts'
-import { isObject } from '../../core/json.ts'
+import { isObject } from '../../core/base/json.ts'
 import type { Call, CallResult, Evm, EvmReader, FoundLog, LogFilter, Probe } from './types.ts'
 
 /** What a reader knows without asking the network. */

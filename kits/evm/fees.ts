@@ -1,8 +1,8 @@
 // What EVM transactions pay: fees by the policy and the caller, replacements that nodes take, and the base fee and tip that they follow from.
-import { abortable } from '../../core/async.ts'
+import { abortable } from '../../core/base/async.ts'
 import { badFields, SluiceError, type FeeOverrides, type GasTerms, type At, type Head, type Log } from '../../core/contracts/index.ts'
-import { formatRaw } from '../../core/decimal.ts'
-import { isObject } from '../../core/json.ts'
+import { formatRaw } from '../../core/base/decimal.ts'
+import { isObject } from '../../core/base/json.ts'
 import type { RpcAnswer } from '../nodes/dialect.ts'
 import { type Rpc, invalidAnswer, isUnsupported, resultOf } from '../nodes/rpc.ts'
 import { isBytes, quantityOf } from './encoding.ts'

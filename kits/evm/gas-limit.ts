@@ -8,7 +8,7 @@ import { min } from './fees.ts'
 import { callVerdict } from './node-errors.ts'
 import { revertData, revertReason } from './reverts.ts'
 import type { EvmIntent, GasProfile } from './types.ts'
-import { isObject } from '../../core/json.ts'
+import { isObject } from '../../core/base/json.ts'
 
 /** A plain transfer to an account without code costs exactly this (yellow paper, G_transaction): no margin is needed. */
 const transferGas = 21_000n

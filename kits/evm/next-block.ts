@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { toQuantity } from 'ethers/utils'
 import type { At, Json } from '../../core/contracts/index.ts'
-import { isObject } from '../../core/json.ts'
+import { isObject } from '../../core/base/json.ts'
 import { invalidAnswer, resultOf, type Rpc } from '../nodes/rpc.ts'
 import { canonicalAddress, nativeAddress, quantityOf } from './encoding.ts'
 import { min, policyMaxFee, type FeePolicy } from './fees.ts'

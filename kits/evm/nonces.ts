@@ -5,7 +5,7 @@ import { toQuantity } from 'ethers/utils'
 import type { SequenceStatus, At } from '../../core/contracts/index.ts'
 import { isSameHex, numberOf, quantityOf } from './encoding.ts'
 import { saysLostState } from './node-errors.ts'
-import { isObject } from '../../core/json.ts'
+import { isObject } from '../../core/base/json.ts'
 
 /** An account's next nonce: by its transactions in blocks, and with those in the mempool. */
 type Counts = { readonly latest: number; readonly pending: number }

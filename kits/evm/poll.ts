@@ -11,7 +11,7 @@ import { revertData, revertReason } from './reverts.ts'
 import { type NonceCounts, findNonceUser, type NonceUser } from './nonces.ts'
 import { readReceipt } from './receipts.ts'
 import { blockCall, readBlock, type Block } from './rpc.ts'
-import { isObject } from '../../core/json.ts'
+import { isObject } from '../../core/base/json.ts'
 
 type Attempt = Omit<OpenAttempt<string, number, EvmFees>, 'step'>
 

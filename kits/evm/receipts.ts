@@ -4,7 +4,7 @@ import { invalidAnswer, resultOf, type Rpc } from '../nodes/rpc.ts'
 import { isBytes, numberOf, quantityOf } from './encoding.ts'
 import { blockCall, readBlock } from './rpc.ts'
 import type { EvmLog, EvmReceipt, Evm, FoundLog } from './types.ts'
-import { isObject } from '../../core/json.ts'
+import { isObject } from '../../core/base/json.ts'
 
 /** Reads the result of `eth_getTransactionReceipt`. Undefined if it is not a receipt. */
 export function readReceipt(raw: unknown): EvmReceipt | undefined {

@@ -1,8 +1,8 @@
 // The newest blocks that nodes gave for whatever reason, linked by their hashes, and which of our transactions are in them.
 import { toQuantity } from 'ethers/utils'
-import { abortable } from '../../core/async.ts'
+import { abortable } from '../../core/base/async.ts'
 import type { At, Head } from '../../core/contracts/index.ts'
-import { isObject } from '../../core/json.ts'
+import { isObject } from '../../core/base/json.ts'
 import type { RpcAnswer } from '../nodes/dialect.ts'
 import type { ReadRpc } from '../nodes/rpc.ts'
 import { blockCall, readBlock, type Block } from './rpc.ts'

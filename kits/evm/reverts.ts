@@ -1,7 +1,7 @@
 // How nodes say that a call failed by its contract, and why: as data, as text in place of data, or in the message.
 import { AbiCoder } from 'ethers/abi'
 import { id } from 'ethers/hash'
-import { isObject } from '../../core/json.ts'
+import { isObject } from '../../core/base/json.ts'
 import type { NodeError } from '../nodes/dialect.ts'
 import { quoteNode } from '../nodes/faults.ts'
 import { isBytes } from './encoding.ts'

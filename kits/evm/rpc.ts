@@ -3,7 +3,7 @@ import { type Dialect, type RpcAnswer, type RpcCall, type ReportedHead } from '.
 import { createRpc, type RpcOptions, invalidAnswer, type ReadRpc, type Rpc } from '../nodes/rpc.ts'
 import { isBytes, numberOf, quantityOf } from './encoding.ts'
 import { judge } from './node-errors.ts'
-import { isObject } from '../../core/json.ts'
+import { isObject } from '../../core/base/json.ts'
 
 /** The nodes of one EVM network. */
 export function evmRpc({ chainId, ...options }: Omit<RpcOptions, 'dialect'> & { chainId: number }): Rpc {

@@ -5,7 +5,7 @@ import { invalidAnswer, type Rpc } from '../nodes/rpc.ts'
 import { addressInTopic, addressWord, nativeAddress, quantityOf, transferTopic, word, wordAt, wordCount } from './encoding.ts'
 import { allowanceCall, balanceOfCall, uintOf } from './tokens.ts'
 import type { Evm, FoundLog, EvmReader } from './types.ts'
-import { isObject } from '../../core/json.ts'
+import { isObject } from '../../core/base/json.ts'
 
 /** A wallet's native coin and nonce counts, as read at a block. */
 export interface Account {

@@ -1,5 +1,5 @@
 // Reads what a node answers: the answer to each call of an HTTP response, and what an answer says of the node itself.
-import { isObject } from '../../core/json.ts'
+import { isObject } from '../../core/base/json.ts'
 import { type Dialect, type Fault, type NodeError, NodeFailure, type RpcAnswer } from './dialect.ts'
 import { inBrackets, refusalOf, troubleOf } from './faults.ts'
 import { garbage, type HttpResponse } from './http.ts'

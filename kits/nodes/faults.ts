@@ -1,6 +1,6 @@
 // What providers of any chain say in place of an answer: that they are asked too much, or for too much at once. What is the word of a chain is known
 // to its family only, which asks here about the rest.
-import { isObject } from '../../core/json.ts'
+import { isObject } from '../../core/base/json.ts'
 import type { Fault, NodeError } from './dialect.ts'
 
 /**

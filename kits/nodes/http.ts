@@ -5,7 +5,7 @@
 import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, inflate } from 'node:zlib'
 import type { Pool } from 'undici'
-import { linkAbort } from '../../core/async.ts'
+import { linkAbort } from '../../core/base/async.ts'
 import { NodeFailure } from './dialect.ts'
 import { credentialsOf } from './url-secrets.ts'
 

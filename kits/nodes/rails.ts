@@ -1,5 +1,5 @@
 // What the rails of all chain families share: the errors of a wallet that has too little, and a cache.
-import { fromRaw } from '../../core/decimal.ts'
+import { fromRaw } from '../../core/base/decimal.ts'
 import { SluiceError, type Token } from '../../core/contracts/index.ts'
 
 export function insufficientBalance(token: Token, currentRaw: bigint, neededRaw: bigint): SluiceError {

@@ -1,5 +1,5 @@
-import { abortable, linkAbort, pause } from '../../core/async.ts'
-import { createFairSlots } from '../../core/fair-turns.ts'
+import { abortable, linkAbort, pause } from '../../core/base/async.ts'
+import { createFairSlots } from '../../core/base/fair-turns.ts'
 import {
   type At,
   type Log,

@@ -1,6 +1,6 @@
 // What of a node's URL may be a key: it stands in no log, error or answer.
 import { shownHost } from '../../core/contracts/index.ts'
-import { isObject } from '../../core/json.ts'
+import { isObject } from '../../core/base/json.ts'
 import type { RpcAnswer } from './dialect.ts'
 
 /** Path segments that are plain words at providers of any chain. Anything else may be a key. */

@@ -12,7 +12,7 @@ import {
 } from '../../core/contracts/index.ts'
 import type { Evm, FoundLog, EvmReader } from '../evm/types.ts'
 import type { Deployment, Pair } from './contract.ts'
-import { bookPriceOf, type Rounding, formatRaw } from '../../core/decimal.ts'
+import { bookPriceOf, type Rounding, formatRaw } from '../../core/base/decimal.ts'
 import { bookTopics, pairsOfLog, eventOf, type OfferEvent, takesOf } from './events.ts'
 import { readOffers, type Offer, type PairOffers } from './lens.ts'
 

@@ -1,4 +1,4 @@
-import { pause } from '../../core/async.ts'
+import { pause } from '../../core/base/async.ts'
 import {
   Contract,
   getCreateAddress,
@@ -21,7 +21,7 @@ import {
   type BookOperator,
   type ExchangeOrder,
 } from '../../core/contracts/devnet.ts'
-import { bookPriceOf, formatRaw } from '../../core/decimal.ts'
+import { bookPriceOf, formatRaw } from '../../core/base/decimal.ts'
 
 export interface OasisDevnetOptions {
   readonly name: string

@@ -2,7 +2,7 @@ import { SluiceError, type CLOB, type Venue, type At, type BookMarket, type Log,
 import type { Evm, CallResult, EvmReader } from '../evm/types.ts'
 import { oasisBooks } from './book.ts'
 import { type OasisOptions, pairOfMarket, deploymentOf, oasisAbi, type Pair, type Deployment, decodeView } from './contract.ts'
-import { formatRaw } from '../../core/decimal.ts'
+import { formatRaw } from '../../core/base/decimal.ts'
 import { ownLogs, takesOf } from './events.ts'
 import { outcome } from './outcome.ts'
 import { lockedBalances, offersOfIds, orderOf, ownOffers, tradesOf, tradesOfTakers } from './own-orders.ts'

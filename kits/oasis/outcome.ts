@@ -1,8 +1,8 @@
 import type { LogDescription } from 'ethers'
 import type { ActionOutcome, Json, OrderState } from '../../core/contracts/index.ts'
-import * as json from '../../core/json.ts'
+import * as json from '../../core/base/json.ts'
 import { oasisAbi, isSameAddress, topicOf } from './contract.ts'
-import { bookPriceOf, formatRaw } from '../../core/decimal.ts'
+import { bookPriceOf, formatRaw } from '../../core/base/decimal.ts'
 
 /** The outcome of an order or a cancel, from the market's events in its transaction. @throws where memo or receipt are not of an order */
 export function outcome(receipt: Json, memo: Json): readonly ActionOutcome[] {

@@ -11,7 +11,7 @@ import {
 import type { Call, EvmReader } from '../evm/types.ts'
 import { priceOf, shownBy } from './book.ts'
 import { decodeView, isSameAddress, oasisAbi, type Pair, type Deployment, tokensOf } from './contract.ts'
-import { formatRaw } from '../../core/decimal.ts'
+import { formatRaw } from '../../core/base/decimal.ts'
 import { ownLogs, type OfferLog } from './events.ts'
 import { readOffers, type ListedOffer } from './lens.ts'
 

@@ -9,7 +9,7 @@ import {
 } from '../../core/contracts/index.ts'
 import type { CallResult, Evm, EvmReader } from '../evm/types.ts'
 import { pairOfMarket, type Pair, type Deployment, decodeView, oasisAbi } from './contract.ts'
-import { divideRaw, formatRaw, toFraction, toRaw } from '../../core/decimal.ts'
+import { divideRaw, formatRaw, toFraction, toRaw } from '../../core/base/decimal.ts'
 import { offerLens, readLens, type PairOffers, type Offer } from './lens.ts'
 import { writeCreate, writeCancel } from './outcome.ts'
 import { offerCall, offersOfIds } from './own-orders.ts'

@@ -1,5 +1,5 @@
 import type { Json, PerpFill, Ratio, PerpMarketName } from '../../core/contracts/index.ts'
-import * as json from '../../core/json.ts'
+import * as json from '../../core/base/json.ts'
 import type { EvmLog, EvmReceipt } from '../evm/types.ts'
 import { curieAbi } from './abi.ts'
 

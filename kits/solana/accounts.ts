@@ -3,7 +3,7 @@ import { type RpcAnswer, type RpcCall } from '../nodes/dialect.ts'
 import { invalidAnswer, resultOf, ask, type Rpc } from '../nodes/rpc.ts'
 import { contextSlotOf, integerOf, newestSlotOf, valueOf, confirmed } from './rpc.ts'
 import type { SolanaAccount, SolanaReader } from './types.ts'
-import { isObject } from '../../core/json.ts'
+import { isObject } from '../../core/base/json.ts'
 
 /** https://solana.com/docs/rpc/http/getmultipleaccounts: "up to a maximum of 100". */
 const maxPerCall = 100

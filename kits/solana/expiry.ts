@@ -7,7 +7,7 @@ import { finalDepth } from './network.ts'
 import { finalized, contextSlotOf, numberOf, valueOf } from './rpc.ts'
 import { isDurableNonce, nonceIn, readFinal, type BlockhashSequence, type SolanaSequence, blockhashBlocks } from './sequence.ts'
 import { readSignatureStatus, type SignatureStatus } from './transactions.ts'
-import { isObject } from '../../core/json.ts'
+import { isObject } from '../../core/base/json.ts'
 
 /** What a poll and a proof of expiry need. */
 export interface ExpiryOptions {

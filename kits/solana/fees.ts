@@ -3,7 +3,7 @@ import { MAX_COMPUTE_UNIT_LIMIT } from '@solana-program/compute-budget'
 import type { SolanaFeePolicy } from './network.ts'
 import { integerOf } from './rpc.ts'
 import type { SolanaIntent } from './types.ts'
-import { isObject } from '../../core/json.ts'
+import { isObject } from '../../core/base/json.ts'
 
 /** The compute units of a transaction and their price in micro-lamports, a decimal string. */
 export type SolanaFees = { readonly computeUnits: number; readonly price: string }

@@ -33,7 +33,7 @@ import { confirmed, jsonOfNode, numberOf, valueOf } from './rpc.ts'
 import { isDurableNonce, type SolanaSequence } from './sequence.ts'
 import { isUnfunded, failureReason } from './transactions.ts'
 import { toKit, type SolanaIntent, nativeAddress } from './types.ts'
-import { isObject } from '../../core/json.ts'
+import { isObject } from '../../core/base/json.ts'
 
 const signatureLength = 64
 

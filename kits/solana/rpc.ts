@@ -3,7 +3,7 @@ import type { Dialect, Fault, NodeError, ReportedHead, RpcAnswer, RpcCall, Split
 import { sizeFaultOf, speaksOfLimit, troubleOf } from '../nodes/faults.ts'
 import { slotSeconds } from './network.ts'
 import { canonicalAddress, isTransactionSignature } from './types.ts'
-import { isObject } from '../../core/json.ts'
+import { isObject } from '../../core/base/json.ts'
 
 // Codes of agave `rpc-client-api/src/custom_error.rs`; https://solana.com/docs/rpc has the methods.
 

@@ -5,7 +5,7 @@ import { invalidAnswer, resultOf, type Rpc } from '../nodes/rpc.ts'
 import { accountsCalls, readAccounts, tryDecode } from './accounts.ts'
 import { confirmed, finalized, contextSlotOf, numberOf, valueOf } from './rpc.ts'
 import type { SolanaAccount } from './types.ts'
-import { isObject } from '../../core/json.ts'
+import { isObject } from '../../core/base/json.ts'
 
 /** For one transaction, until a block height. */
 export type BlockhashSequence = {

@@ -15,7 +15,7 @@ import { invalidAnswer, resultOf, type Rpc } from '../nodes/rpc.ts'
 import { noHistory, unknownVersion, valueOf, integerOf, jsonOfNode, numberOf } from './rpc.ts'
 import { token2022Program, tokenProgram } from './tokens.ts'
 import type { Solana, SolanaReceipt } from './types.ts'
-import { isObject } from '../../core/json.ts'
+import { isObject } from '../../core/base/json.ts'
 
 /** Finds a transaction with its receipt, in one round trip. It is pending while its block has few votes. */
 export async function findTransaction(rpc: Rpc, signature: string, at: At): Promise<Transaction<Solana> | undefined> {

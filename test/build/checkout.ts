@@ -60,7 +60,7 @@ export class Checkout {
 
   /** A change that reaches every chunk, since all of them need this file. */
   changeSources(): void {
-    appendFileSync(path.join(this.folder, 'core/errors.ts'), `Reflect.set(globalThis, 'changedAt', ${performance.now()})\n`)
+    appendFileSync(path.join(this.folder, 'core/base/errors.ts'), `Reflect.set(globalThis, 'changedAt', ${performance.now()})\n`)
   }
 
   /** The chunks that the latest build made. */

@@ -131,7 +131,7 @@ describe('npm run release', function () {
   })
 
   it('leaves the checkout as it was where a step fails, and says which', () => {
-    writeFileSync(file('core/errors.ts'), 'export const = 1\n')
+    writeFileSync(file('core/base/errors.ts'), 'export const = 1\n')
     commit()
     asItWas = everything()
     expect(refused('minor')).to.match(/core\/errors\.ts:1[^]*The step "build and pack" failed \(1\): see above\./)

@@ -6,7 +6,7 @@ import { lockFile, writeLock, type PluginLock } from '../../core/config/lock.ts'
 import { readPlainYaml } from '../../core/config/plain-yaml.ts'
 import type { ConfigProblem } from '../../core/config/problems.ts'
 import { readYaml } from '../../core/config/yaml.ts'
-import { builtInPlugins } from '../../core/layout.ts'
+import { builtInPlugins } from '../../core/base/layout.ts'
 import { book } from '../wallet/example-files.ts'
 import { eachWithHome } from './home.ts'
 

@@ -1,7 +1,7 @@
 import { homedir } from 'node:os'
 import { expect } from 'chai'
 import { pathsHider } from '../../core/config/shown-paths.ts'
-import { codeRoot } from '../../core/layout.ts'
+import { codeRoot } from '../../core/base/layout.ts'
 
 describe('texts that callers are shown', () => {
   const hide = pathsHider({

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { bestReference, isFarWorse, readReference, requireReference } from '../../core/handlers/amm/reference.ts'
-import { SluiceError } from '../../core/errors.ts'
+import { SluiceError } from '../../core/base/errors.ts'
 import type { Quote, Swap } from '../../core/contracts/index.ts'
 import type { NetworkContext } from '../../core/handlers/context.ts'
 import type { VenueEntry } from '../../core/handlers/registry.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { Chain, Token } from '../../core/contracts/index.ts'
-import { SluiceError } from '../../core/errors.ts'
+import { SluiceError } from '../../core/base/errors.ts'
 import { evmHandlers } from '../../core/handlers/evm.ts'
 import { networkHandlers } from '../../core/handlers/network.ts'
 import { createTokenBook } from '../../core/handlers/registry.ts'

@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import { expect } from 'chai'
 import Koa from 'koa'
-import { SluiceError } from '../../core/errors.ts'
+import { SluiceError } from '../../core/base/errors.ts'
 import { bodyReader } from '../../core/http/request.ts'
 
 describe('the reader of bodies', () => {

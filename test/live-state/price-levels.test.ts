@@ -1,4 +1,4 @@
-import { canonicalDecimal, compareCanonical } from '../../core/decimal.ts'
+import { canonicalDecimal, compareCanonical } from '../../core/base/decimal.ts'
 import { expect } from 'chai'
 import * as fc from 'fast-check'
 import { createPriceLevels } from '../../core/live-state/price-levels.ts'

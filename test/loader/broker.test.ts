@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { Head, RemoteReading } from '../../core/contracts/index.ts'
-import { SluiceError } from '../../core/errors.ts'
+import { SluiceError } from '../../core/base/errors.ts'
 import { createBroker } from '../../core/loader/host/broker.ts'
 import { keptLog } from './fixtures.ts'
 

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import { expect } from 'chai'
-import { SluiceError } from '../../core/errors.ts'
+import { SluiceError } from '../../core/base/errors.ts'
 import { openChannel, type Channel } from '../../core/loader/host/channel.ts'
 import type { Bounds } from '../../core/loader/host/frames.ts'
 

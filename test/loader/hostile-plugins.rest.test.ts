@@ -7,7 +7,7 @@ import { findPlugins, type FoundPlugin, type Tier } from '../../core/loader/find
 import { createHosts } from '../../core/loader/host/hosts.ts'
 import type { LoadResult } from '../../core/loader/load.ts'
 import type { LoadBudget } from '../../core/loader/trials.ts'
-import { builtInPlugins } from '../../core/layout.ts'
+import { builtInPlugins } from '../../core/base/layout.ts'
 import { fixtures, keptLog, load } from './fixtures.ts'
 import { harmlessFixtures, plantFixture, refusedFixtures, refusedInHosts, type Fixture, type RefusedFixture } from './hostile-plugins.ts'
 

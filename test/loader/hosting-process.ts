@@ -6,7 +6,7 @@ import { examineContainment } from '../../core/doctor.ts'
 import { examinePlugin } from '../../core/loader/examine.ts'
 import { findPlugins } from '../../core/loader/find.ts'
 import { createHosts } from '../../core/loader/host/hosts.ts'
-import { builtInPlugins } from '../../core/layout.ts'
+import { builtInPlugins } from '../../core/base/layout.ts'
 import { fixtures, keptLog, load } from './fixtures.ts'
 
 const [accept, hostSocket = '', givenDataDir = '', ...others] = process.argv.slice(2)

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { builtInPlugins } from '../../core/layout.ts'
+import { builtInPlugins } from '../../core/base/layout.ts'
 import { findPlugins } from '../../core/loader/find.ts'
 import { fixtures, goodPlugins, load } from './fixtures.ts'
 

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { createHosts } from '../../core/loader/host/hosts.ts'
 import type { AllowedHosts } from '../../core/loader/host/web.ts'
-import { builtInPlugins } from '../../core/layout.ts'
+import { builtInPlugins } from '../../core/base/layout.ts'
 import { keptLog, load } from './fixtures.ts'
 
 const [folder = '', allowed = ''] = process.argv.slice(2)

@@ -1,5 +1,5 @@
 // A process that logs as it is told, for tests that read, or do not read, what it writes.
-import { createLog } from '../../core/log.ts'
+import { createLog } from '../../core/config/log.ts'
 
 const log = createLog({ settings: { log: { level: 'info' } } })
 const key = '0123456789abcdef0123456789abcdef'

@@ -5,7 +5,7 @@ import { openQuotedPairs } from '../../core/live-state/quotes.ts'
 import { saveState } from '../../core/devnet/saved-state.ts'
 import { newClient, listClients, revoke } from '../../core/tls/certificates.ts'
 import { ensureCertificates } from '../../core/tls/ensure-certificates.ts'
-import { writeWholeFile } from '../../core/whole-file.ts'
+import { writeWholeFile } from '../../core/base/whole-file.ts'
 import { saveKey } from '../../core/wallet/keystore.ts'
 import { createSmallDisk, NoSmallDisk, type SmallDisk } from '../../tools/chaos/servers/small-disk.ts'
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { hexlify, recoverAddress, Signature, Wallet } from 'ethers'
-import { SluiceError } from '../../core/errors.ts'
+import { SluiceError } from '../../core/base/errors.ts'
 import { saveKey } from '../../core/wallet/keystore.ts'
 import { startSigner, type Signer } from '../../core/wallet/signer.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import type { AMMPriceResponse } from '../../core/api/index.ts'
 import { devnetNetwork } from '../../core/config/settings.ts'
 import { devnetTokenSymbols } from '../../core/contracts/devnet.ts'
-import { fromRaw } from '../../core/decimal.ts'
+import { fromRaw } from '../../core/base/decimal.ts'
 import type { Answer } from '../client.ts'
 import { expectOk, expectRefusal, waitFor } from './expect.ts'
 import {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { compare } from '../../core/decimal.ts'
+import { compare } from '../../core/base/decimal.ts'
 import type { Answer } from '../client.ts'
 
 /** The body of an answer that must be a success. */

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { AMMSharesAddResponse, AMMSharesPositionResponse, AMMSharesRemoveResponse } from '../../core/api/index.ts'
 import { devnetTokenSymbols } from '../../core/contracts/devnet.ts'
-import { fromRaw } from '../../core/decimal.ts'
+import { fromRaw } from '../../core/base/decimal.ts'
 import type { Answer } from '../client.ts'
 import { expectOk } from './expect.ts'
 import {

@@ -4,8 +4,8 @@ import { id, zeroPadValue } from 'ethers'
 import { nativeAddress } from '../../kits/evm/encoding.ts'
 import { movementsByEvents } from '../../kits/evm/movements.ts'
 import { permit2Grants } from '../../kits/evm/simulate.ts'
-import { compare, fromRaw } from '../../core/decimal.ts'
-import { isObject } from '../../core/json.ts'
+import { compare, fromRaw } from '../../core/base/decimal.ts'
+import { isObject } from '../../core/base/json.ts'
 import { nodeCall, NodeError, type TestVenue } from './venue.ts'
 
 export interface WalletChanges {

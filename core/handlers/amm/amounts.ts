@@ -1,7 +1,7 @@
 // Several amounts in one request for a price: a series of depth.
 import type { AMMPriceRequest, AMMPriceResponse } from '../../api/index.ts'
 import { OneBlock } from '../../live-state/one-block.ts'
-import { badFields, errorFields, SluiceError, type FieldProblem } from '../../errors.ts'
+import { badFields, errorFields, SluiceError, type FieldProblem } from '../../base/errors.ts'
 
 export type WithAmount = AMMPriceRequest & { amount: string }
 export const hasAmount = (request: AMMPriceRequest): request is WithAmount => request.amount !== undefined

@@ -1,5 +1,5 @@
 // The ids of positions that this server's own transactions made: for exchanges that do not list a wallet's positions.
-import * as json from '../../json.ts'
+import * as json from '../../base/json.ts'
 import { orUndefined, type Services, type TargetContext } from '../context.ts'
 import type { NetworkEntry, VenueEntry } from '../registry.ts'
 

@@ -1,8 +1,8 @@
 // A swap that a request asks for, and its quote by one connector: from memory, or asked of the chain.
 import type { AMMPriceRequest, AMMTradeRequest } from '../../api/index.ts'
 import type { AMM, At, EvmVerbs, Need, Quote, QuoteChoice, Swap, Token } from '../../contracts/index.ts'
-import { fromRaw, priceOf } from '../../decimal.ts'
-import { badFields, SluiceError } from '../../errors.ts'
+import { fromRaw, priceOf } from '../../base/decimal.ts'
+import { badFields, SluiceError } from '../../base/errors.ts'
 import type { OneBlock } from '../../live-state/one-block.ts'
 import type { QuoteVenue } from '../../live-state/quotes.ts'
 import type { ConnectorContext, Services } from '../context.ts'

@@ -16,8 +16,8 @@ import type {
   TickRange,
 } from '../../contracts/index.ts'
 import type { Served } from '../../contracts/plugin.ts'
-import { fromRaw, toFraction, type Fraction } from '../../decimal.ts'
-import { badFields, SluiceError, type FieldProblem } from '../../errors.ts'
+import { fromRaw, toFraction, type Fraction } from '../../base/decimal.ts'
+import { badFields, SluiceError, type FieldProblem } from '../../base/errors.ts'
 import type { ConnectorContext, Handler, Handlers } from '../context.ts'
 import { tradingOf, type VenueEntry } from '../registry.ts'
 import { deadlineAfter, effectiveSlippage, tradeRules } from '../slippage.ts'

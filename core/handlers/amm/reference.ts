@@ -1,8 +1,8 @@
 // What the built-in connectors say that a swap is worth. The bound of a trade follows its quote and the slippage, and a stranger's plugin may quote
 // what it likes and brings a slippage of its own: so they bound a trade only where a quote of theirs is near, and otherwise the caller says the bound.
-import { abortable, withDeadline } from '../../async.ts'
+import { abortable, withDeadline } from '../../base/async.ts'
 import type { At, Quote } from '../../contracts/index.ts'
-import { badFields, isTrouble, type SluiceError } from '../../errors.ts'
+import { badFields, isTrouble, type SluiceError } from '../../base/errors.ts'
 import type { NetworkContext } from '../context.ts'
 import type { VenueEntry } from '../registry.ts'
 

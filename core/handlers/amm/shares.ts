@@ -2,8 +2,8 @@
 // that of the pool.
 import type { AMMSharesAddRequest, AMMSharesRemoveRequest } from '../../api/index.ts'
 import type { At, Head, Json, SharesFill, SharesPool, SharesPosition, SharesTerms, Token } from '../../contracts/index.ts'
-import { divideRaw, formatRatio, fromRaw, toFraction, toRaw } from '../../decimal.ts'
-import { badFields, SluiceError } from '../../errors.ts'
+import { divideRaw, formatRatio, fromRaw, toFraction, toRaw } from '../../base/decimal.ts'
+import { badFields, SluiceError } from '../../base/errors.ts'
 import { pluginDefect } from '../../transactions/submit-request.ts'
 import type { ConnectorContext, Handler, Handlers } from '../context.ts'
 import { atMostLeaves, type OutcomeBounds } from '../outcome.ts'

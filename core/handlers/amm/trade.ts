@@ -1,8 +1,8 @@
 // The trade of a swap, by one connector or by the best of a network, and its fill.
 import type { AMMTradeRequest } from '../../api/index.ts'
 import type { At, Chain, Fill, Json, Plan, Quote } from '../../contracts/index.ts'
-import { fromRaw, priceOf, valueAt } from '../../decimal.ts'
-import { isTrouble, SluiceError, type FieldProblem } from '../../errors.ts'
+import { fromRaw, priceOf, valueAt } from '../../base/decimal.ts'
+import { isTrouble, SluiceError, type FieldProblem } from '../../base/errors.ts'
 import { checkRelays, type SubmitRequest, type SubmitResult } from '../../transactions/submit-request.ts'
 import { maxPermitSeconds } from '../../wallet/policy.ts'
 import { isOfOne, type ConnectorContext, type ConnectorsContext, type Handler, type Handlers } from '../context.ts'

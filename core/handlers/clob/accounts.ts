@@ -1,6 +1,6 @@
 import type { BookSet } from '../../api/index.ts'
 import type { MarginToken, PerpBookPosition } from '../../contracts/index.ts'
-import { normalize, toCommonScale } from '../../decimal.ts'
+import { normalize, toCommonScale } from '../../base/decimal.ts'
 import type { Handler } from '../context.ts'
 import { cutTimedPage, missingIn, queryLimit, readTimedPage } from '../pages.ts'
 import { showLeverage, showMarginRatio } from '../perp/figures.ts'

@@ -1,6 +1,6 @@
 import { CLOBBatchOrdersRequest, CLOBMarginBatchOrdersRequest, CLOBPerpBatchOrdersRequest, type BookSet } from '../../api/index.ts'
 import type { BookAction, BookOrder, OrderName } from '../../contracts/index.ts'
-import { badFields, errorFields, SluiceError, type ErrorName } from '../../errors.ts'
+import { badFields, errorFields, SluiceError, type ErrorName } from '../../base/errors.ts'
 import type { ConnectorContext } from '../context.ts'
 import { fieldsReader } from '../read-fields.ts'
 import { readWallet, type SigningWallet } from '../wallets.ts'

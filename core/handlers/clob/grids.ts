@@ -13,7 +13,7 @@ import {
   type DecimalParts,
   type Fraction,
   type Rounding,
-} from '../../decimal.ts'
+} from '../../base/decimal.ts'
 
 /** The distance between prices of the grid around a price above 0; undefined if the grid has every price. */
 function stepAt(price: Fraction, grid: PriceGrid): DecimalParts | undefined {

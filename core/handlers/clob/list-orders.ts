@@ -1,5 +1,5 @@
 import type { BookMarket, BookOrder } from '../../contracts/index.ts'
-import { normalize } from '../../decimal.ts'
+import { normalize } from '../../base/decimal.ts'
 import type { JournaledOrder } from '../../transactions/book-orders.ts'
 import { canonicalHash, isFinal } from '../../transactions/entry.ts'
 import { badCursor, readLimit } from '../pages.ts'

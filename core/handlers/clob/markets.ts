@@ -1,7 +1,7 @@
 import type { AnswerOf, BookSet, EndpointName, EndpointNamed, RequestOf } from '../../api/index.ts'
 import { didYouMean } from '../../config/problems.ts'
 import type { At, BookMarket } from '../../contracts/index.ts'
-import { SluiceError } from '../../errors.ts'
+import { SluiceError } from '../../base/errors.ts'
 import type { BookVenue, BookView } from '../../live-state/book-feed.ts'
 import type { ConnectorContext } from '../context.ts'
 import { tradingOf, type NetworkEntry, type VenueEntry } from '../registry.ts'

@@ -9,7 +9,7 @@ import type {
   OrderType,
   TimeInForce,
 } from '../../contracts/index.ts'
-import { compare, max, normalize, subtract } from '../../decimal.ts'
+import { compare, max, normalize, subtract } from '../../base/decimal.ts'
 import type { JournaledOrder } from '../../transactions/book-orders.ts'
 import { isFinal, txHashOf, type Entry } from '../../transactions/entry.ts'
 import { marketName } from './markets.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { BookSet } from '../../api/index.ts'
-import { SluiceError } from '../../errors.ts'
+import { SluiceError } from '../../base/errors.ts'
 import { isFinal } from '../../transactions/entry.ts'
 import type { ConnectorContext, RequestContext } from '../context.ts'
 import { readWallet, type SigningWallet } from '../wallets.ts'

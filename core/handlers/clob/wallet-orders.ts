@@ -1,6 +1,6 @@
 import type { BookSet } from '../../api/index.ts'
 import type { ActionOutcome, BookMarket, BookOrder, OrderName } from '../../contracts/index.ts'
-import { badFields, SluiceError } from '../../errors.ts'
+import { badFields, SluiceError } from '../../base/errors.ts'
 import type { JournaledOrder, OrderFilter } from '../../transactions/book-orders.ts'
 import { isFinal, type Entry, type TransactionState } from '../../transactions/entry.ts'
 import type { ConnectorContext } from '../context.ts'

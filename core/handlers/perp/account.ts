@@ -1,6 +1,6 @@
 import type { KnownPerpAccount, PerpPosition, Token, UnlistedMarket } from '../../contracts/index.ts'
-import { abs, formatFraction, fromRaw, rescale } from '../../decimal.ts'
-import { SluiceError } from '../../errors.ts'
+import { abs, formatFraction, fromRaw, rescale } from '../../base/decimal.ts'
+import { SluiceError } from '../../base/errors.ts'
 import { atMostLeaves, nothingLeaves } from '../outcome.ts'
 import { tradingOf } from '../registry.ts'
 import { submitAndShow, readAddress, readWallet } from '../wallets.ts'

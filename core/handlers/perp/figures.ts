@@ -1,5 +1,5 @@
 import type { PerpAccount, PerpMarketName, PerpPosition, Ratio } from '../../contracts/index.ts'
-import { abs, formatFraction } from '../../decimal.ts'
+import { abs, formatFraction } from '../../base/decimal.ts'
 
 /**
  * The notional of positions divided by their account's value, rounded up; "0" without positions. An account with no value, or a negative

@@ -1,6 +1,6 @@
 import type { Json, PerpFill, PerpLiquidation, PerpMarketName, PerpOrder } from '../../contracts/index.ts'
-import { formatFraction, fromRaw } from '../../decimal.ts'
-import { SluiceError } from '../../errors.ts'
+import { formatFraction, fromRaw } from '../../base/decimal.ts'
+import { SluiceError } from '../../base/errors.ts'
 import type { Entry } from '../../transactions/entry.ts'
 import type { ConnectorContext } from '../context.ts'
 import { tradingOf } from '../registry.ts'

@@ -1,6 +1,6 @@
 import type { PerpAccount, PerpPosition, PerpQuote, Ratio, Token } from '../../contracts/index.ts'
-import { abs, divideRaw, formatFraction, fromRaw, rescale, toFraction } from '../../decimal.ts'
-import { badFields, SluiceError } from '../../errors.ts'
+import { abs, divideRaw, formatFraction, fromRaw, rescale, toFraction } from '../../base/decimal.ts'
+import { badFields, SluiceError } from '../../base/errors.ts'
 import { readPositiveRaw } from '../read-fields.ts'
 import { notionalAt, type AccountMargin } from './figures.ts'
 import { tickerOf } from './markets.ts'

@@ -1,6 +1,6 @@
 import type { PerpAMMPriceRequest } from '../../api/index.ts'
 import type { At, PerpClosing, PerpOrder, PerpQuote, PerpTerms, Plan } from '../../contracts/index.ts'
-import { formatFraction, fromRaw, valueAt } from '../../decimal.ts'
+import { formatFraction, fromRaw, valueAt } from '../../base/decimal.ts'
 import type { ConnectorContext } from '../context.ts'
 import { nothingLeaves } from '../outcome.ts'
 import { tradingOf, type VenueEntry } from '../registry.ts'

@@ -1,10 +1,10 @@
 // What a host may ask of the chain that its connector is on: heads, events of blocks, and what the family's reader reads. Nothing else leads out.
-import { pause } from '../../async.ts'
+import { pause } from '../../base/async.ts'
 import { list, text } from '../../contracts/answers/contract.ts'
 import { headSchema } from '../../contracts/answers/common.ts'
 import type { Chain, Head, Log, RemoteReading } from '../../contracts/index.ts'
-import { SluiceError } from '../../errors.ts'
-import { isObject } from '../../json.ts'
+import { SluiceError } from '../../base/errors.ts'
+import { isObject } from '../../base/json.ts'
 import { parserOf } from '../parser.ts'
 import { messageOf } from '../thrown.ts'
 

@@ -1,10 +1,10 @@
 // How the server and a host talk over their socket pair: frames of JSON, each a list of messages, with its length in front.
 import { setMaxListeners } from 'node:events'
 import type { Duplex } from 'node:stream'
-import { isAbortName } from '../../async.ts'
-import { errorTable, SluiceError, type ErrorName } from '../../errors.ts'
-import { isObject } from '../../json.ts'
-import { saidBy } from '../../printable.ts'
+import { isAbortName } from '../../base/async.ts'
+import { errorTable, SluiceError, type ErrorName } from '../../base/errors.ts'
+import { isObject } from '../../base/json.ts'
+import { saidBy } from '../../base/printable.ts'
 import { readableError } from '../thrown.ts'
 import { createFrames, createMeter, lengthBytes, type Bounds } from './frames.ts'
 

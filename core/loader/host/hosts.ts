@@ -1,7 +1,7 @@
 // The hosts of a server: who may start when, what each sees, and the connectors that the server has of them.
 import { setMaxListeners } from 'node:events'
 import type { Chain, Log, RemoteReading } from '../../contracts/index.ts'
-import { isObject } from '../../json.ts'
+import { isObject } from '../../base/json.ts'
 import { hookUpdate } from '../compile.ts'
 import type { FoundPlugin } from '../find.ts'
 import { signedActions, trustedOnly, type PluginFault } from '../refusal.ts'

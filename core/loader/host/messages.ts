@@ -2,7 +2,7 @@
 import { connectorContract } from '../../contracts/answers/connector.ts'
 import type { Contract } from '../../contracts/answers/contract.ts'
 import type { Token, TradingType } from '../../contracts/index.ts'
-import { isObject } from '../../json.ts'
+import { isObject } from '../../base/json.ts'
 import { maxKey } from '../parser.ts'
 import type { HookUpdate } from '../hook.ts'
 import type { Description } from '../instantiate.ts'

@@ -1,9 +1,9 @@
 // The server's side of a connector in a host: each member that its contract declares asks the host, and what comes back is parsed as any plugin's.
-import { pause } from '../../async.ts'
+import { pause } from '../../base/async.ts'
 import { integer, list, object, optional, positiveDecimal, signedDecimal, time } from '../../contracts/answers/contract.ts'
 import { tradingMethods } from '../../contracts/plugin.ts'
 import type { At, BookMarket, Connector, Level, Log, QuoteChoice, Swap, TradingType } from '../../contracts/index.ts'
-import { isObject } from '../../json.ts'
+import { isObject } from '../../base/json.ts'
 import { noBook, type BookType, type BookView, type RemoteBooks } from '../../live-state/book-feed.ts'
 import { readBook } from '../../live-state/chain-feed.ts'
 import { updateOfFailure, type QuoteListener, type QuoteUpdate } from '../../live-state/pair-quoter.ts'

@@ -1,7 +1,7 @@
 // The server's side of the plugin-host service, of which nothing is believed.
 import { connect, type Socket } from 'node:net'
-import { withTimeout } from '../../async.ts'
-import { version } from '../../layout.ts'
+import { withTimeout } from '../../base/async.ts'
+import { version } from '../../base/layout.ts'
 import type { ContainedProcess, ProcessEnd } from './containment.ts'
 import type { ProcessUse } from './process-tree.ts'
 import {

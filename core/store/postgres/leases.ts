@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import { Client } from 'pg'
-import { pause, withTimeout } from '../../async.ts'
+import { pause, withTimeout } from '../../base/async.ts'
 import { newestMigration } from '../migrations.ts'
 import { takeLease } from '../sql-store.ts'
 import { StoreUnavailable, type LeaseEvents, type ServerIdentity, type ServerLeases, type Store } from '../store.ts'

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { Kysely, PostgresDialect, sql, type Migration } from 'kysely'
-import { pause } from '../../async.ts'
+import { pause } from '../../base/async.ts'
 import { migrate, type ColumnTypes } from '../migrations.ts'
 import { createSqlStore } from '../sql-store.ts'
 import { StoreError, type Store, type StoreLog } from '../store.ts'

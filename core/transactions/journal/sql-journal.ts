@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sql, type ExpressionBuilder } from 'kysely'
 import type { Log } from '../../contracts/index.ts'
-import { SluiceError } from '../../errors.ts'
+import { SluiceError } from '../../base/errors.ts'
 import { walletNumber } from '../../store/compact.ts'
 import type { Store } from '../../store/store.ts'
 import type { Tables } from '../../store/tables.ts'

@@ -1,4 +1,4 @@
-import { parseDecimal, rescale } from '../../../core/decimal.ts'
+import { parseDecimal, rescale } from '../../../core/base/decimal.ts'
 import {
   takesRoute,
   type Missing,

@@ -2,7 +2,7 @@
 // (lib/constants/abis/router.json); what stands in `_swap_params` is what that client sends (lib/route-graph.worker.js).
 import { Interface } from 'ethers'
 import { SluiceError, type Fill, type Hop, type Json, type Plan, type Quote, type SwapTerms } from '../../../core/contracts/index.ts'
-import * as json from '../../../core/json.ts'
+import * as json from '../../../core/base/json.ts'
 import { isSameAddress, nativeAddress, wordAt, wordCount } from '../../evm/encoding.ts'
 import type { Evm, EvmReceipt } from '../../evm/types.ts'
 import { requireAddresses } from '../deployment.ts'

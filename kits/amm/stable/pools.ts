@@ -1,6 +1,6 @@
 import { Interface, id } from 'ethers'
 import type { Head } from '../../../core/contracts/index.ts'
-import { formatFraction } from '../../../core/decimal.ts'
+import { formatFraction } from '../../../core/base/decimal.ts'
 import { toInt256, wordAt, wordCount } from '../../evm/encoding.ts'
 import type { Call, CallResult, EvmLog } from '../../evm/types.ts'
 import { readBy, type Passage, type Pool, type PoolMemory, type PoolProtocol } from '../protocol.ts'

@@ -1,6 +1,6 @@
 import { Interface, ZeroHash, concat, getCreate2Address, keccak256 } from 'ethers'
 import { SluiceError, type Fill, type Hop, type Json, type Plan, type Quote, type SwapTerms } from '../../../core/contracts/index.ts'
-import * as json from '../../../core/json.ts'
+import * as json from '../../../core/base/json.ts'
 import { isSameAddress, wordAt, wordCount } from '../../evm/encoding.ts'
 import type { Evm, EvmReceipt } from '../../evm/types.ts'
 import { requireAddresses } from '../deployment.ts'

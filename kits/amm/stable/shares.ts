@@ -17,7 +17,7 @@ import {
   type Token,
   type Venue,
 } from '../../../core/contracts/index.ts'
-import * as json from '../../../core/json.ts'
+import * as json from '../../../core/base/json.ts'
 import { isAddressTopic, isSameAddress, nativeAddress, wordAt, wordCount } from '../../evm/encoding.ts'
 import type { Call, CallResult, Evm, EvmReceipt } from '../../evm/types.ts'
 import { configuredAddress, requireAddresses } from '../deployment.ts'

@@ -1,7 +1,7 @@
 // Constant-product pools. Their arithmetic is UniswapV2Library of @uniswap/v2-periphery@1.1.0-beta.0, equal to it to the unit. The fee is a
 // parameter, because forks differ in it.
 import { getCreate2Address, id, solidityPackedKeccak256 } from 'ethers'
-import { formatRaw } from '../../../core/decimal.ts'
+import { formatRaw } from '../../../core/base/decimal.ts'
 import { wordAt, wordCount } from '../../evm/encoding.ts'
 import type { CallResult } from '../../evm/types.ts'
 import { cacheByPair } from '../deployment.ts'

@@ -1,6 +1,6 @@
 import { Interface, id } from 'ethers'
 import type { Fill, Json, Plan, Quote, SwapTerms } from '../../../core/contracts/index.ts'
-import * as json from '../../../core/json.ts'
+import * as json from '../../../core/base/json.ts'
 import { isAddressTopic, isSameAddress, isTransfer, wordAt, wordCount } from '../../evm/encoding.ts'
 import type { Evm, EvmLog, EvmReceipt } from '../../evm/types.ts'
 import { requireAddresses } from '../deployment.ts'

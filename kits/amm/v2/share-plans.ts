@@ -1,6 +1,6 @@
 import { Interface, id } from 'ethers'
 import type { Json, Need, Plan, SharesAddition, SharesFill, SharesRemoval, SharesTerms } from '../../../core/contracts/index.ts'
-import * as json from '../../../core/json.ts'
+import * as json from '../../../core/base/json.ts'
 import { isAddressTopic, isSameAddress, nativeAddress, wordAt, wordCount } from '../../evm/encoding.ts'
 import type { Evm, EvmLog, EvmReceipt } from '../../evm/types.ts'
 import { transferredRaw } from '../shares.ts'

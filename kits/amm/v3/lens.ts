@@ -1,4 +1,4 @@
-import { isObject } from '../../../core/json.ts'
+import { isObject } from '../../../core/base/json.ts'
 import type { CallResult, Probe } from '../../evm/types.ts'
 import { poolsUnread } from '../deployment.ts'
 import type { PoolReading } from '../protocol.ts'

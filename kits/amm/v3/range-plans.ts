@@ -10,7 +10,7 @@ import type {
   RangeTerms,
   TickRange,
 } from '../../../core/contracts/index.ts'
-import * as json from '../../../core/json.ts'
+import * as json from '../../../core/base/json.ts'
 import { isSameAddress, nativeAddress, transferTopic, wordsIn } from '../../evm/encoding.ts'
 import type { Evm, EvmIntent, EvmLog, EvmReceipt } from '../../evm/types.ts'
 import { managerAbi, type RangeExchange } from './position-manager.ts'

@@ -1,7 +1,7 @@
 // Swaps by the routers of exchanges with pools of concentrated liquidity: the call that is planned, and what its receipt shows of it.
 import { Interface, concat, parseUnits, solidityPacked, id } from 'ethers'
 import type { Hop, Need, Plan, Quote, SwapTerms, Fill, Json } from '../../../core/contracts/index.ts'
-import * as json from '../../../core/json.ts'
+import * as json from '../../../core/base/json.ts'
 import { isSameAddress, isAddressTopic, toInt256, wordAt, wordCount } from '../../evm/encoding.ts'
 import type { CallResult, Evm, EvmLog, EvmReceipt } from '../../evm/types.ts'
 import { addressIn, requireAddresses } from '../deployment.ts'

@@ -1,7 +1,7 @@
 // Further pools of Uniswap v4, by keys that the operator configures: other fees and tick spacings, hooks, fees that change.
 import { getAddress } from 'ethers'
 import type { Venue } from '../../../core/contracts/index.ts'
-import { isObject } from '../../../core/json.ts'
+import { isObject } from '../../../core/base/json.ts'
 import type { Evm } from '../../evm/types.ts'
 import type { PoolKey } from './pools.ts'
 

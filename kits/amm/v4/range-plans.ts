@@ -13,7 +13,7 @@ import type {
   SlippageFraction,
   TickRange,
 } from '../../../core/contracts/index.ts'
-import * as json from '../../../core/json.ts'
+import * as json from '../../../core/base/json.ts'
 import { isAddressTopic, isSameAddress, isTransfer, nativeAddress, toInt256, wordAt, wordCount } from '../../evm/encoding.ts'
 import type { Evm, EvmLog, EvmReceipt } from '../../evm/types.ts'
 import { getLiquidityForAmount0, getLiquidityForAmount1, maxTick, minTick } from '../v3/math.ts'

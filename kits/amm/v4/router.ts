@@ -1,7 +1,7 @@
 // Swaps by Uniswap's Universal Router: routes through pools of v2, v3 and v4 in one call, what it sends, and what its receipt shows.
 import { AbiCoder, Interface, concat, id, parseUnits, solidityPacked } from 'ethers'
 import type { Fill, Hop, Json, Permit, Plan, Quote, SwapTerms } from '../../../core/contracts/index.ts'
-import * as json from '../../../core/json.ts'
+import * as json from '../../../core/base/json.ts'
 import { isAddressTopic, isSameAddress, toInt256, wordAt, wordCount } from '../../evm/encoding.ts'
 import { customError } from '../../evm/reverts.ts'
 import type { CallResult, Evm, EvmIntent, EvmLog, EvmReceipt } from '../../evm/types.ts'

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { AbiCoder, dataSlice, getAddress, id } from 'ethers'
-import { formatRaw } from '../../../core/decimal.ts'
+import { formatRaw } from '../../../core/base/decimal.ts'
 import { addressInTopic, addressOf, listAt, toInt256, wordAt } from '../../evm/encoding.ts'
 import type { CallResult, EvmLog, Probe } from '../../evm/types.ts'
 import { readBy, type Pair, type Passage, type Place, type Pool, type PoolMemory, type PoolProtocol } from '../protocol.ts'

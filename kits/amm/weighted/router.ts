@@ -1,6 +1,6 @@
 import { Interface } from 'ethers'
 import type { Fill, Json, Plan, Quote, SwapTerms, Token } from '../../../core/contracts/index.ts'
-import * as json from '../../../core/json.ts'
+import * as json from '../../../core/base/json.ts'
 import { isSameAddress, nativeAddress } from '../../evm/encoding.ts'
 import type { Evm, EvmLog, EvmReceipt } from '../../evm/types.ts'
 import { requireAddresses } from '../deployment.ts'

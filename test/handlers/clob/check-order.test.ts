@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import * as fc from 'fast-check'
 import { SluiceError } from '../../../core/api/index.ts'
 import type { BookMarket } from '../../../core/contracts/index.ts'
-import { compare } from '../../../core/decimal.ts'
+import { compare } from '../../../core/base/decimal.ts'
 import { isOnGrid } from '../../../core/handlers/clob/grids.ts'
 import {
   checkOrder,

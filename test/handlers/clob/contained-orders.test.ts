@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { BookMarket } from '../../../core/contracts/index.ts'
-import { SluiceError } from '../../../core/errors.ts'
+import { SluiceError } from '../../../core/base/errors.ts'
 import type { ConnectorContext } from '../../../core/handlers/context.ts'
 import { readOrder, type OrderFields } from '../../../core/handlers/clob/read-order.ts'
 import { submitActions } from '../../../core/handlers/clob/submit-actions.ts'

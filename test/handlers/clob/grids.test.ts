@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import * as fc from 'fast-check'
 import type { PriceGrid } from '../../../core/contracts/index.ts'
-import { parseDecimal, compare, toFraction, magnitude, normalize, formatDecimal, multiply } from '../../../core/decimal.ts'
+import { parseDecimal, compare, toFraction, magnitude, normalize, formatDecimal, multiply } from '../../../core/base/decimal.ts'
 import { isInLots, minAmount, nearestAmounts, isOnGrid, nearestPrices, roundPrice } from '../../../core/handlers/clob/grids.ts'
 
 /** A number above 0, of up to twelve digits before and after the point. */

@@ -1,4 +1,4 @@
-import { abs, rescale } from '../../../core/decimal.ts'
+import { abs, rescale } from '../../../core/base/decimal.ts'
 import { expect } from 'chai'
 import * as fc from 'fast-check'
 import { notionalAt } from '../../../core/handlers/perp/figures.ts'

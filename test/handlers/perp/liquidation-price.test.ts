@@ -1,4 +1,4 @@
-import { abs } from '../../../core/decimal.ts'
+import { abs } from '../../../core/base/decimal.ts'
 import { expect } from 'chai'
 import * as fc from 'fast-check'
 import { liquidationPrice } from '../../../core/handlers/perp/figures.ts'

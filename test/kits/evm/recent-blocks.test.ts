@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { createRecentBlocks } from '../../../kits/evm/recent-blocks.ts'
 import type { ReadRpc } from '../../../kits/nodes/rpc.ts'
-import { abortable } from '../../../core/async.ts'
+import { abortable } from '../../../core/base/async.ts'
 
 /** Nodes that answer when the test says so, and stop when their caller does. */
 function slowNodes() {

@@ -12,7 +12,7 @@ import type {
   TickRange,
   Token,
 } from '../../../core/contracts/index.ts'
-import { SluiceError } from '../../../core/errors.ts'
+import { SluiceError } from '../../../core/base/errors.ts'
 import type { Evm, EvmReceipt } from '../../../kits/evm/index.ts'
 import { rangeOf } from '../../../kits/amm/v3/range-prices.ts'
 import uniswap from '../../../plugins/uniswap/index.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { SluiceError } from '../../../core/errors.ts'
+import { SluiceError } from '../../../core/base/errors.ts'
 import type { Store } from '../../../core/store/store.ts'
 import { txHashOf } from '../../../core/transactions/entry.ts'
 import type { Journal } from '../../../core/transactions/journal/journal.ts'

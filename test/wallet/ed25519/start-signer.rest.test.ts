@@ -10,7 +10,7 @@ import {
 } from '@solana/kit'
 import { findAssociatedTokenPda, getCreateAssociatedTokenIdempotentInstruction } from '@solana-program/token'
 import { expect } from 'chai'
-import { SluiceError } from '../../../core/errors.ts'
+import { SluiceError } from '../../../core/base/errors.ts'
 import { saveKey } from '../../../core/wallet/keystore.ts'
 import { decodeMessage, priorityFeeOf } from '../../../core/wallet/policy-solana.ts'
 import { startSigner, type Signer } from '../../../core/wallet/signer.ts'

@@ -1,4 +1,4 @@
-import { formatRaw, parseDecimal, rescale } from '../../../core/decimal.ts'
+import { formatRaw, parseDecimal, rescale } from '../../../core/base/decimal.ts'
 
 /** A market of `/clob/markets`. */
 export interface Market {

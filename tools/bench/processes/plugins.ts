@@ -7,7 +7,7 @@ import { Worker } from 'node:worker_threads'
 import { findPlugins } from '../../../core/loader/find.ts'
 import { pluginOptions, loadPlugins } from '../../../core/loader/load.ts'
 import { loadSettings } from '../../../core/config/settings.ts'
-import { createLog } from '../../../core/log.ts'
+import { createLog } from '../../../core/config/log.ts'
 import { serve } from '../child.ts'
 import { makeHome } from '../home.ts'
 

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
-import { SluiceError } from '../core/errors.ts'
-import { errorBody } from '../core/http/app.ts'
-import { forTerminal, named, oneLine, plainJson, printable, quoted } from '../core/printable.ts'
-import { filesIn } from '../tools/imports.ts'
+import { SluiceError } from '../../core/base/errors.ts'
+import { errorBody } from '../../core/http/app.ts'
+import { forTerminal, named, oneLine, plainJson, printable, quoted } from '../../core/base/printable.ts'
+import { filesIn } from '../../tools/imports.ts'
 
 const outlaws: Readonly<Record<string, string>> = {
   escape: '\u001b[2J',

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import * as fc from 'fast-check'
-import * as json from '../core/json.ts'
+import * as json from '../../core/base/json.ts'
 
 const memo = json.object(
   { router: json.string, exact: json.literal('in', 'out'), hops: json.array(json.object({ amountRaw: json.digits })) },

@@ -21,7 +21,7 @@ import {
   toFraction,
   toRaw,
   valueAt,
-} from '../core/decimal.ts'
+} from '../../core/base/decimal.ts'
 
 const { assert, bigInt, integer, property } = fc
 const decimals = integer({ min: 0, max: 24 })

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect } from 'chai'
-import { followFile, watchFile, writeWholeFile } from '../core/whole-file.ts'
+import { followFile, watchFile, writeWholeFile } from '../../core/base/whole-file.ts'
 
 describe('a file that is looked at from time to time', () => {
   let folder: string

@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events'
 import { expect } from 'chai'
-import { abortable, createNotifier, pause, withDeadline, withTimeout } from '../core/async.ts'
+import { abortable, createNotifier, pause, withDeadline, withTimeout } from '../../core/base/async.ts'
 
 const untilAborted = (signal: AbortSignal) =>
   new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }))

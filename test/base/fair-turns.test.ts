@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { linkAbort, withDeadline } from '../core/async.ts'
-import { createFairSlots, createFairTurns, inTurns, payerOf, shareOut, type Payer } from '../core/fair-turns.ts'
-import { SluiceError } from '../core/errors.ts'
+import { linkAbort, withDeadline } from '../../core/base/async.ts'
+import { createFairSlots, createFairTurns, inTurns, payerOf, shareOut, type Payer } from '../../core/base/fair-turns.ts'
+import { SluiceError } from '../../core/base/errors.ts'
 
 const turns = createFairTurns()
 const signalOf = (payer?: Payer): AbortSignal => {

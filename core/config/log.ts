@@ -1,8 +1,8 @@
 import { write, writeSync } from 'node:fs'
 import pino, { type Logger } from 'pino'
-import { maskUrls } from './config/mask.ts'
-import { type Settings } from './config/settings.ts'
-import { plainJson } from './printable.ts'
+import { maskUrls } from './mask.ts'
+import { type Settings } from './settings.ts'
+import { plainJson } from '../base/printable.ts'
 
 /** The buffer for a reader that has stopped reading. When it is full, later lines are lost. */
 const maxBufferedBytes = 4 * 1024 * 1024
