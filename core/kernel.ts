@@ -3,6 +3,7 @@ import { hostname } from 'node:os'
 import path from 'node:path'
 import { asFunction, asValue, createContainer, InjectionMode } from 'awilix/browser'
 import type { Logger } from 'pino'
+import { failingParts } from './handlers/readiness.ts'
 import { withTimeout } from './base/async.ts'
 import { describeClosed } from './config/clients.ts'
 import { StartError } from './config/problems.ts'
@@ -21,21 +22,34 @@ import { measureLiveState, measureNodes, measurePlugins, measureQuotes, measureS
 import { countChanges, createMetrics, liveStateCounters, observeJournal, type Metrics } from './http/metrics.ts'
 import { listen } from './http/server.ts'
 import { createLiveState } from './live-state/live-state.ts'
-import { allowedPlugins } from './loader/consent.ts'
-import { createHosts } from './loader/host/hosts.ts'
-import { hostOptions, loadPlugins, pluginOptions, pluginWarnings, type LoadResult } from './loader/load.ts'
-import type { Refusal } from './loader/refusal.ts'
-import { startVenues } from './loader/start-venue.ts'
-import { blockProcessExit, handleUncaught, logWarnings } from './loader/uncaught.ts'
-import { startWatchdog } from './loader/watchdog.ts'
-import { lockOfStart, createReconciler, type PluginChanges } from './changed-plugins.ts'
-import { loadLater, requiredHere } from './late-plugins.ts'
+import {
+  allowedPlugins,
+  blockProcessExit,
+  buildRegistry,
+  createHosts,
+  createReconciler,
+  createRunningPlugins,
+  handleUncaught,
+  hostOptions,
+  loadLater,
+  loadPlugins,
+  lockOfStart,
+  logWarnings,
+  pluginOptions,
+  pluginWarnings,
+  requiredHere,
+  startVenues,
+  startWatchdog,
+  transactionTargets,
+  type LoadResult,
+  type PluginChanges,
+  type Refusal,
+  type RunningPlugins,
+} from './plugins/index.ts'
 import { createFairTurns, type FairTurns } from './base/fair-turns.ts'
 import { command } from './base/layout.ts'
 import { createLog } from './config/log.ts'
-import { buildRegistry, failingParts, transactionTargets } from './registry.ts'
-import { createRunningPlugins, type RunningPlugins } from './running-plugins.ts'
-import { askPassphrase, closeWrongAddresses, draftOf, openSigner, permitDraft, signerFiles } from './signing.ts'
+import { askPassphrase, closeWrongAddresses, draftOf, openSigner, permitDraft, signerFiles } from './wallet/signing.ts'
 import { openStore } from './store/open-store.ts'
 import { StoreError, type Store } from './store/store.ts'
 import { ensureCertificates } from './tls/ensure-certificates.ts'

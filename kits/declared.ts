@@ -1,5 +1,5 @@
 // What a plugin that is data alone may be: its `plugin.yml` names one of these kits, and the kit makes the plugin of the data. The loader reads and
-// checks the file first (core/loader/declared.ts).
+// checks the file first (core/plugins/discover/declared.ts).
 import type { DeclaredKit } from '../core/contracts/declared.ts'
 import type { DevnetTokenSymbol } from '../core/contracts/devnet.ts'
 import { defineConnector, singleRouterSchema, versionedSchema } from '../core/contracts/index.ts'

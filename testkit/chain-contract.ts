@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { expect } from 'chai'
 import { tradingWallets } from '../core/devnet/anvil.ts'
-import type { LoadedVenue } from '../core/loader/loaded-plugin.ts'
+import type { LoadedVenue } from '../core/plugins/index.ts'
 import type { Chain } from '../core/contracts/index.ts'
 import { startServer, type TestServer } from './server.ts'
 

@@ -2,7 +2,7 @@ import path from 'node:path'
 import { parseUnits, type JsonRpcProvider } from 'ethers'
 import type { DevnetShares, Quoter, QuoterHop, PerpOperator, BookOperators } from '../core/contracts/devnet.ts'
 import { deployerAddress, loadDevnetPlugin, devnetSite } from '../core/devnet/build-state.ts'
-import { registerHook } from '../core/loader/compile.ts'
+import { registerHook } from '../core/plugins/index.ts'
 import type { TestServer } from './server.ts'
 
 /** Extends an exchange's quoter to split swaps: each route is quoted for its share of the amount, rounded down, and the last for the rest. */

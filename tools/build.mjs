@@ -22,11 +22,11 @@ const sources = ['core', 'kits', 'client', 'testkit', 'plugins', 'templates', 't
 const started = [
   'core/main.ts',
   'core/devnet/outside-process.ts',
-  'core/loader/examine-process.ts',
-  'core/loader/hook.ts',
-  'core/loader/trial-thread.ts',
-  'core/loader/host/host-process.ts',
-  'core/loader/watchdog-thread.ts',
+  'core/plugins/consent/examine-process.ts',
+  'core/plugins/code/hook.ts',
+  'core/plugins/code/trial-thread.ts',
+  'core/plugins/isolate/host-process.ts',
+  'core/plugins/code/watchdog-thread.ts',
   'kits/declared.ts',
   'testkit/contract-spec.ts',
   'testkit/dev-process.ts',
@@ -171,7 +171,7 @@ async function build({ whole }) {
     minifyWhitespace: true,
     minifySyntax: true,
     lineLimit: 160,
-    plugins: [fewMediaTypes, namesOfUndici, ...(whole ? [packagesWithoutMap] : [])],
+    plugins: [fewMediaTypes, namesOfUndici, doors, ...(whole ? [packagesWithoutMap] : [])],
     ...(whole && { sourcemap: 'linked', sourcesContent: false }),
   }
   const split = { ...options, outdir: dist, splitting: true, external, banner }
@@ -272,6 +272,17 @@ function kitsBeside(paths) {
       }))
     },
   }
+}
+
+/** Whoever imports a part of a room by its door loads that part alone. */
+const doors = {
+  name: 'doors',
+  setup({ onResolve }) {
+    onResolve({ filter: /\/index\.ts$/ }, ({ path: file, resolveDir }) => {
+      const resolved = path.resolve(resolveDir, file)
+      return resolved === path.join(root, 'core/plugins/index.ts') ? { path: resolved, sideEffects: false } : undefined
+    })
+  },
 }
 
 /** Koa brings four copies of the register of all media types, 200 kB each. Those that the server reads or writes are enough. */

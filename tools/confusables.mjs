@@ -1,4 +1,4 @@
-// Makes core/handlers/confusables.json of Unicode's list: node tools/confusables.mjs <confusables.txt>
+// Makes core/live-state/confusables.json of Unicode's list: node tools/confusables.mjs <confusables.txt>
 // https://www.unicode.org/Public/security/latest/confusables.txt, UTS #39. Characters that NFKC changes are left out: symbols are brought into
 // that form first.
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -26,4 +26,4 @@ const about = {
   license: 'Unicode-3.0, https://www.unicode.org/license.txt',
   copyright: /^# (©.*)$/m.exec(text)?.[1],
 }
-writeFileSync(new URL('../core/handlers/confusables.json', import.meta.url), `${JSON.stringify({ ...about, looks }, null, 1)}\n`)
+writeFileSync(new URL('../core/live-state/confusables.json', import.meta.url), `${JSON.stringify({ ...about, looks }, null, 1)}\n`)

@@ -7,34 +7,29 @@ export const root: string = fileURLToPath(new URL('..', import.meta.url))
 
 /**
  * The rooms of the server, from the lowest level to the highest. A room imports its own files and rooms of lower levels. Rooms of one level do
- * not import each other, but for those of `together`.
+ * not import each other.
  */
 const levels: readonly (readonly string[])[] = [
   ['core/base'],
   ['core/api', 'core/contracts'],
   ['core/config'],
   ['core/tls', 'core/wallet', 'core/store', 'core/live-state'],
-  ['core/transactions', 'core/loader'],
+  ['core/transactions'],
+  ['core/plugins'],
   ['core/handlers'],
   ['core/events'],
   ['core/http'],
-  [
-    'core/kernel.ts',
-    'core/registry.ts',
-    'core/late-plugins.ts',
-    'core/running-plugins.ts',
-    'core/former-versions.ts',
-    'core/changed-plugins.ts',
-    'core/signing.ts',
-    'core/home.ts',
-    'core/devnet',
-    'core/doctor.ts',
-    'core/plugin-rights.ts',
-  ],
-  ['core/cli', 'core/main.ts'],
+  ['core/devnet'],
+  ['core/kernel.ts'],
+  ['core/cli'],
+  ['core/main.ts'],
 ]
-/** What starts and stops everything: the parts of it know each other. */
-const together = [levels.at(-2), levels.at(-1)]
+
+/** Rooms that others import by these files alone. */
+const doors: Readonly<Record<string, readonly string[]>> = {
+  // The plugin-host service is a program of its own, and loads nothing else of the room.
+  'core/plugins': ['core/plugins/index.ts', 'core/plugins/isolate/service.ts'],
+}
 
 /** Every TypeScript file below the folder, by its path from the root. */
 export function filesIn(folder: string, from: string = root): string[] {
@@ -83,8 +78,16 @@ export function mayImport(from: string, to: string): boolean {
       return true
   }
   if (levelOf(from) < 0 || levelOf(to) < 0) return false
-  if (levelOf(from) === levelOf(to)) return together.some((level) => level?.includes(from))
   return levelOf(to) < levelOf(from)
+}
+
+/** `file → imported file` for every import of a room of core by another file than its doors. */
+export function importsPastDoors(files: readonly string[], from: string = root): string[] {
+  return files.flatMap((file) =>
+    importsOf(file, from)
+      .filter((target) => roomOf(target) !== roomOf(file) && doors[roomOf(target)]?.includes(target) === false)
+      .map((target) => `${file} → ${target}`),
+  )
 }
 
 /** `file → imported file` for every import that runs upward. */

@@ -1,7 +1,7 @@
 // `npm run test:nodes`: runs what contains plugins, and what they may do wrong, in the other versions of Node that Sluice supports.
 //
 //   npm run test:nodes                                 all of it, in Node 22 and 24
-//   npm run test:nodes -- test/loader/hosts.rest.test.ts   these files alone
+//   npm run test:nodes -- test/core-plugins/hosts.rest.test.ts   these files alone
 //   SLUICE_NODES=24 npm run test:nodes                 in Node 24 alone
 //
 // The versions come from npm, as packages that hold a binary and no install script.
@@ -15,7 +15,7 @@ import { buildWhenStale } from './build.mjs'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const versions = (process.env.SLUICE_NODES ?? '22,24').split(',')
 const all = ['containment', 'hosts', 'service', 'harms', 'broken-plugins', 'hostile-plugins', 'hostile-hosts'].map(
-  (name) => `test/loader/${name}.rest.test.ts`,
+  (name) => `test/core-plugins/${name}.rest.test.ts`,
 )
 
 const files = process.argv.length > 2 ? process.argv.slice(2) : all

@@ -30,7 +30,7 @@ export const defaultConf = fileURLToPath(new URL('conf', codeRoot))
 export const command = typedCommand()
 
 function typedCommand(): string {
-  if (inSource || existsSync(new URL('../../bin/launch.mjs', codeRoot))) return 'bin/sluice'
+  if (inSource || existsSync(new URL('../bin/launch.mjs', codeRoot))) return 'bin/sluice'
   // Yarn without node_modules: npx does not look where it puts commands.
   if ('pnp' in process.versions) return 'yarn sluice'
   return codeRoot.pathname.includes('/node_modules/') ? 'npx --no-install sluice' : 'sluice'
@@ -44,7 +44,7 @@ function findCodeRoot(): URL {
   throw new Error(`No core/main${extension} near ${import.meta.url}: the installation is incomplete, install it again.`)
 }
 
-/** The URL of a module of the code root, e.g. `core/loader/hook`: hooks, threads and processes are started by URL. */
+/** The URL of a module of the code root, e.g. `core/plugins/code/hook`: hooks, threads and processes are started by URL. */
 export function moduleUrl(name: string): URL {
   return new URL(`${name}${extension}`, codeRoot)
 }
@@ -79,7 +79,7 @@ export const { devDependencies: developmentVersions } = packageJson
 
 /** package.json lies in the code root, or above it where that is dist/. */
 function readPackageJson(): PackageJson {
-  for (const file of [new URL('package.json', codeRoot), new URL('../../package.json', codeRoot)]) {
+  for (const file of [new URL('package.json', codeRoot), new URL('../package.json', codeRoot)]) {
     if (!existsSync(file)) continue
     const { name, version, exports, devDependencies }: Partial<Record<string, unknown>> = JSON.parse(readFileSync(file, 'utf8'))
     if (typeof name === 'string' && typeof version === 'string' && isObject(exports))

@@ -3,9 +3,16 @@ import { Command } from 'commander'
 import { lockFile, readLock } from '../config/lock.ts'
 import { didYouMean } from '../config/problems.ts'
 import { command } from '../base/layout.ts'
-import { pluginOnDisk, record } from '../loader/allow.ts'
-import { PluginFault, trustRemedy } from '../loader/refusal.ts'
-import { putBackLeftovers, sourceOf, stagePlugin, type StagedPlugin } from '../loader/stage.ts'
+import {
+  PluginFault,
+  pluginOnDisk,
+  putBackLeftovers,
+  record,
+  sourceOf,
+  stagePlugin,
+  trustRemedy,
+  type StagedPlugin,
+} from '../plugins/index.ts'
 import type { Settings } from '../config/settings.ts'
 import { droppedSpenders, hasSpenders, revokeAll, type RevokeOptions } from './plugin-allowances.ts'
 import { consentTo, passphraseOf, run, whenInForce, type SettingsOf, type Tier, tierOf, versionWords } from './plugin-consent.ts'

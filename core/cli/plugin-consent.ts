@@ -6,11 +6,22 @@ import { ConfigError, didYouMean } from '../config/problems.ts'
 import type { Settings } from '../config/settings.ts'
 import { devnetFileOf } from '../devnet/outside.ts'
 import { builtInPlugins, command, version } from '../base/layout.ts'
-import { changedFiles, examine, forget, isConfNewer, pluginOnDisk, record, verify, type PluginOnDisk } from '../loader/allow.ts'
-import { whyNotContained } from '../loader/host/backend.ts'
-import { findPlugins, isDeclared, pluginNames } from '../loader/find.ts'
-import { PluginFault } from '../loader/refusal.ts'
-import { dotNameIn } from '../loader/stage.ts'
+import {
+  PluginFault,
+  changedFiles,
+  dotNameIn,
+  examine,
+  findPlugins,
+  forget,
+  isConfNewer,
+  isDeclared,
+  pluginNames,
+  pluginOnDisk,
+  record,
+  verify,
+  whyNotContained,
+  type PluginOnDisk,
+} from '../plugins/index.ts'
 import { named, oneLine, quoted } from '../base/printable.ts'
 import { keystoreHasKeys } from '../wallet/keystore.ts'
 import { canChange } from '../wallet/changeable.ts'

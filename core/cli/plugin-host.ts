@@ -18,7 +18,7 @@ docker-compose.yml. It never sees the configuration, keys or other data.`,
     .action(async (options: { socket?: string; copies?: string }) => {
       const socket = options.socket ?? settingsOf().plugins.hostSocket
       if (socket === undefined) return printError('Name the socket: --socket <file>, or plugins.hostSocket.')
-      const { startPluginHost } = await import('../loader/host/service.ts')
+      const { startPluginHost } = await import('../plugins/isolate/service.ts')
       try {
         const service = await startPluginHost({
           socket: path.resolve(socket),

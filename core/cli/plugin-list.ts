@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import type { Settings } from '../config/settings.ts'
-import type { LoadResult } from '../loader/load.ts'
+import type { LoadResult } from '../plugins/index.ts'
 import { named, plainJson } from '../base/printable.ts'
 import { command } from '../base/layout.ts'
 import { quarantinesOn, quarantineWords } from './plugin-lift.ts'
@@ -27,9 +27,8 @@ export function listCommand(settingsOf: () => Settings): Command {
 
 /** As a start with these settings would load them, with the networks that it starts beside the devnet. */
 async function wouldLoad(settings: Settings): Promise<LoadResult> {
-  const [{ tryPlugins }, { allowedPlugins }, { expectedAddresses }] = await Promise.all([
-    import('../loader/load.ts'),
-    import('../loader/consent.ts'),
+  const [{ allowedPlugins, tryPlugins }, { expectedAddresses }] = await Promise.all([
+    import('../plugins/index.ts'),
     import('../devnet/local-sites.ts'),
   ])
   const allowed = await allowedPlugins(settings)

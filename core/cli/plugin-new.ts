@@ -12,7 +12,7 @@ import { chainId } from '../devnet/anvil.ts'
 import { deployerAddress } from '../devnet/build-state.ts'
 import { isObject } from '../base/json.ts'
 import { builtInPlugins, bundledCode, codeRoot, command, developmentVersions, devnetRoot, entryPoints, version } from '../base/layout.ts'
-import { findPlugins, namePattern } from '../loader/find.ts'
+import { findPlugins, namePattern } from '../plugins/index.ts'
 import { printResult } from './output.ts'
 
 interface Template {

@@ -77,7 +77,7 @@ function pluginTestCommand(settingsOf: () => Settings): Command {
 
 /** Loads the plugin beside Sluice's own, and prints why it is refused. */
 async function kindOf(folder: string, settings: Settings, trusted: boolean): Promise<'chain' | 'connector' | undefined> {
-  const [{ tryPlugins }, { findPlugins }] = await Promise.all([import('../loader/load.ts'), import('../loader/find.ts')])
+  const { findPlugins, tryPlugins } = await import('../plugins/index.ts')
   const { found, ...others } = findPlugins([builtInPlugins, folder], settings.plugins.disabled)
   const tried = trusted ? found.map((each) => (each.origin === folder ? { ...each, tier: 'trusted' as const } : each)) : found
   const copies = await mkdtemp(path.join(tmpdir(), 'sluice-test-'))

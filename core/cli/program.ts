@@ -2,7 +2,7 @@ import { styleText } from 'node:util'
 import { Command } from 'commander'
 import { StartError } from '../config/problems.ts'
 import { loadSettings, type Settings, type Flags } from '../config/settings.ts'
-import type { Finding } from '../doctor.ts'
+import type { Finding } from './doctor.ts'
 import { command, version } from '../base/layout.ts'
 import { containsKey } from '../wallet/keys.ts'
 import { complain, say } from './output.ts'
@@ -117,7 +117,7 @@ function doctorCommand(settingsOf: () => Settings): Command {
     .option('--all', 'ask the nodes of every network, also of those that conf/chains does not name')
     .action(async ({ all = false }: { all?: boolean }) => {
       const settings = settingsOf()
-      const { examine } = await import('../doctor.ts')
+      const { examine } = await import('./doctor.ts')
       const findings = await examine(settings, { all })
       say(findings.map(show).join('\n'))
       const bad = findings.filter(({ state }) => state === 'bad').length

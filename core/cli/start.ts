@@ -52,10 +52,7 @@ async function start(readSettings: () => Settings): Promise<void> {
   goOnUnheard()
   limitCompilers()
   // Loaded here, so that other commands do not load a server.
-  const [{ startKernel }, { closeToOthers, makeConf, refuseBeforeStart }] = await Promise.all([
-    import('../kernel.ts'),
-    import('../home.ts'),
-  ])
+  const [{ startKernel }, { closeToOthers, makeConf, refuseBeforeStart }] = await Promise.all([import('../kernel.ts'), import('./home.ts')])
   try {
     const stopping = new AbortController()
     const duringStart = endOnSignal()

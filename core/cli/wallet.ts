@@ -148,9 +148,8 @@ async function remove(given: string, { chain, yes }: { chain?: string; yes?: tru
  * others are says sluice.lock, because this process handles keys next and must not run code of third parties.
  */
 export async function chainNames({ plugins, limits, confDir }: Settings): Promise<ReadonlyMap<string, CurveName>> {
-  const [{ findPlugins }, { maxLoadMs, startTrials }, { readLock }] = await Promise.all([
-    import('../loader/find.ts'),
-    import('../loader/trials.ts'),
+  const [{ findPlugins, maxLoadMs, startTrials }, { readLock }] = await Promise.all([
+    import('../plugins/index.ts'),
     import('../config/lock.ts'),
   ])
   const { found } = findPlugins(plugins.folders, plugins.disabled)

@@ -27,9 +27,7 @@ import type {
   MintableToken,
   Artifact,
 } from '../contracts/devnet.ts'
-import { declaredDevnet } from '../loader/declared.ts'
-import { isDeclared } from '../loader/find.ts'
-import { messageOf } from '../loader/thrown.ts'
+import { declaredDevnet, isDeclared, messageOf } from '../plugins/index.ts'
 import { DevnetError, chainId, startAnvil, toHex, tradingWallets, type Anvil } from './anvil.ts'
 import { deployOutside, readAccounts, type DeployStep, type OutsideBudget, type OutsidePlugin, type StartOutside } from './outside.ts'
 import { isObject } from '../base/json.ts'

@@ -7,7 +7,7 @@ import { StartError } from '../config/problems.ts'
 import { devnetNetwork, type Settings } from '../config/settings.ts'
 import { isObject } from '../base/json.ts'
 import { builtDevnetRoot } from '../base/layout.ts'
-import { messageOf } from '../loader/thrown.ts'
+import { messageOf } from '../plugins/index.ts'
 import { devnetAddresses } from '../wallet/key-source.ts'
 import { endWatched, host, rpcTo, spawnWatched, startAnvil, type WatchedProcess } from './anvil.ts'
 

@@ -9,15 +9,23 @@ import { withTimeout } from '../base/async.ts'
 import { mergedFiles } from '../config/yaml.ts'
 import type { DevnetSite, DevnetTokens, DevnetTokenSymbol } from '../contracts/devnet.ts'
 import { isObject } from '../base/json.ts'
-import { hookUpdate } from '../loader/compile.ts'
-import { declaredFile, type FoundPlugin } from '../loader/find.ts'
-import type { HookUpdate } from '../loader/hook.ts'
-import type { Bounds } from '../loader/host/frames.ts'
-import { openChannel, otherEndGone } from '../loader/host/channel.ts'
-import type { ContainedProcess } from '../loader/host/containment.ts'
-import { findAcceptedBackend, findBackend, insideUpdate, uncontained, type ContainmentSettings } from '../loader/host/backend.ts'
-import { excessOf } from '../loader/host/process-tree.ts'
-import { messageOf } from '../loader/thrown.ts'
+import {
+  declaredFile,
+  excessOf,
+  findAcceptedBackend,
+  findBackend,
+  hookUpdate,
+  insideUpdate,
+  messageOf,
+  openChannel,
+  otherEndGone,
+  uncontained,
+  type Bounds,
+  type ContainedProcess,
+  type ContainmentSettings,
+  type FoundPlugin,
+  type HookUpdate,
+} from '../plugins/index.ts'
 import { askNode, type Anvil } from './anvil.ts'
 
 /**

@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import type { Block } from '../api/events.ts'
 import { pause } from '../base/async.ts'
 import type { Head } from '../contracts/index.ts'
-import { findNetworks, type NetworkEntry, type Registry } from '../handlers/registry.ts'
+import { findNetworks, type NetworkEntry, type Registry } from '../plugins/index.ts'
 import { createSharedFeed, type SharedFeed, type Topic } from './topic.ts'
 
 /** The topic `blocks`: the newest block of each network that a request allows. */

@@ -1,6 +1,6 @@
 import type { PluginsNews } from '../api/events.ts'
 import type { ShownPlugin } from '../api/index.ts'
-import type { PluginEntry, Registry } from '../handlers/registry.ts'
+import type { PluginEntry, Registry } from '../plugins/index.ts'
 import { showPlugin } from '../handlers/service.ts'
 import { createSharedFeed, type Topic } from './topic.ts'
 

@@ -6,10 +6,9 @@ import { badFields, SluiceError } from '../base/errors.ts'
 import { answerMs, askConnectors, refuseChoice, showCost, venuesOf, type Candidate } from '../handlers/amm/any.ts'
 import { readSwapRequest, requireVersion, swapPrice, toQuoteChoice, toQuoteVenue, toSwap, type SwapRequest } from '../handlers/amm/quote.ts'
 import type { Services } from '../handlers/context.ts'
-import { findNetworks, tradingOf, type NetworkEntry, type Registry, type VenueEntry } from '../handlers/registry.ts'
+import { findNetworks, tradingOf, type FollowPrice, type NetworkEntry, type Registry, type VenueEntry } from '../plugins/index.ts'
 import { updateOfFailure, type QuoteUpdate } from '../live-state/pair-quoter.ts'
 import type { Quotes } from '../live-state/quotes.ts'
-import type { FollowPrice } from '../loader/host/remote-connector.ts'
 import { createSharedFeed, missingField, onEachNetwork, onNetworks, type Topic } from './topic.ts'
 
 /** What is told of a price. */

@@ -1,7 +1,7 @@
 import type { EventsRequest } from '../api/events.ts'
 import type { At } from '../contracts/index.ts'
 import { badFields, SluiceError } from '../base/errors.ts'
-import { findNetworks, type NetworkEntry, type Registry, type VenueEntry } from '../handlers/registry.ts'
+import { findNetworks, type NetworkEntry, type Registry, type VenueEntry } from '../plugins/index.ts'
 
 /** A topic of /events that tells the latest of each thing: who was away misses nothing that still counts. */
 export interface Topic {

@@ -2,7 +2,7 @@ import type { AltchainVerbs } from '../contracts/index.ts'
 import { badFields, SluiceError } from '../base/errors.ts'
 import type { SubmitResult } from '../transactions/submit-request.ts'
 import type { Handler } from './context.ts'
-import type { NetworkEntry } from './registry.ts'
+import type { NetworkEntry } from '../plugins/index.ts'
 import { readAddress, requireKey } from './wallets.ts'
 
 /** Creates the wallet's account for a token if there is none. */

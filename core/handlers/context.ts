@@ -12,7 +12,7 @@ import type { IdempotencyContext } from '../transactions/submit-request.ts'
 import type { Quarantine } from '../transactions/quarantine.ts'
 import type { Transactions } from '../transactions/transactions.ts'
 import type { ApprovedSpenders } from './amm/approved.ts'
-import type { NetworkEntry, Registry, VenueEntry } from './registry.ts'
+import type { NetworkEntry, Registry, VenueEntry } from '../plugins/index.ts'
 
 /** The function behind an endpoint. The envelope of the response is added around it. */
 export type Handler<N extends EndpointName> = (

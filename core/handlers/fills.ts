@@ -8,7 +8,7 @@ import { showLiquidityFill } from './amm/range-changes.ts'
 import { isAboutShares, showSharesFill } from './amm/shares.ts'
 import { orUndefined } from './context.ts'
 import { showPositionFill } from './perp/fills.ts'
-import type { NetworkEntry, Registry, VenueEntry } from './registry.ts'
+import type { NetworkEntry, Registry, VenueEntry } from '../plugins/index.ts'
 
 type Fill = NonNullable<NetworkPollResponse['fill']>
 

@@ -5,7 +5,7 @@ import { formatRaw } from '../base/decimal.ts'
 import type { Entry } from '../transactions/entry.ts'
 import { quarantinedError, type Breach, type Loss, type Quarantine } from '../transactions/quarantine.ts'
 import type { OutcomeBounds } from './outcome.ts'
-import type { NetworkEntry, Registry } from './registry.ts'
+import type { NetworkEntry, Registry, ShownLoss, ShownQuarantine } from '../plugins/index.ts'
 
 /** As the journal keeps them. */
 export const journaledBounds = (bounds: OutcomeBounds): NonNullable<Entry['bounds']> =>
@@ -81,29 +81,6 @@ function sumOf(all: readonly ReadonlyMap<string, bigint>[]): ReadonlyMap<string,
   const sum = new Map<string, bigint>()
   for (const gains of all) for (const [token, raw] of gains) sum.set(token, (sum.get(token) ?? 0n) + raw)
   return sum
-}
-
-/** A plugin for which nothing is signed, as `/plugins` shows it. */
-export interface ShownQuarantine {
-  /** Milliseconds since the Unix epoch. */
-  readonly since: number
-  readonly chain: string
-  readonly network: string
-  readonly lost: readonly ShownLoss[]
-  /** Transactions that did more than they were allowed, since the operator last lifted it. The others are about the first of them. */
-  readonly breaches: number
-  /** Of the first. Only for who may use the wallet. */
-  readonly txHash: string
-  readonly address: string
-}
-
-export interface ShownLoss {
-  /** Its address. */
-  readonly token: string
-  readonly symbol?: string
-  /** What the wallet lost beyond what the plan was allowed, or did not get of what it had to bring. In smallest units where nobody knows the decimals. */
-  readonly amount: string
-  readonly how: 'taken' | 'not brought'
 }
 
 /** By the name of the plugin. @param inForce oldest first */

@@ -6,7 +6,7 @@ import { SluiceError } from '../base/errors.ts'
 import { isObject } from '../base/json.ts'
 import { pluginDefect } from '../transactions/submit-request.ts'
 import { callsIn, isDeclaredDeposit, tokenRights } from '../wallet/token-rights.ts'
-import type { NetworkEntry, VenueEntry } from './registry.ts'
+import type { NetworkEntry, VenueEntry } from '../plugins/index.ts'
 import type { Slippage } from './slippage.ts'
 
 /** What the wallet may gain of a token, smallest units; negative: what it may lose. Of the native coin without gas. */

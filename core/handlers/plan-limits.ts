@@ -3,7 +3,7 @@
 import type { Json, Plan } from '../contracts/index.ts'
 import { isObject } from '../base/json.ts'
 import { pluginDefect, type Scope } from '../transactions/submit-request.ts'
-import type { NetworkEntry, VenueEntry } from './registry.ts'
+import type { NetworkEntry, VenueEntry } from '../plugins/index.ts'
 
 /** The plans of this release have one. */
 const mostSteps = 4

@@ -6,7 +6,7 @@ import type { Transactions } from '../transactions/transactions.ts'
 import { mayUseWallet, type Handler, type NetworkContext } from './context.ts'
 import { journaledFill, readFill } from './fills.ts'
 import { liquidationsBefore } from './perp/fills.ts'
-import { notYet, type NetworkEntry, type Registry } from './registry.ts'
+import { notYet, type NetworkEntry, type Registry } from '../plugins/index.ts'
 import { causeOf, refusalMeaning } from './refusals.ts'
 
 export const networkPoll: Handler<'NetworkPoll'> = async ({ txHash, connector }, context) => {

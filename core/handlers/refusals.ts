@@ -4,7 +4,7 @@ import { SluiceError } from '../base/errors.ts'
 import { isObject } from '../base/json.ts'
 import type { SubmitRequest } from '../transactions/submit-request.ts'
 import type { ConnectorContext } from './context.ts'
-import type { NetworkEntry, VenueEntry } from './registry.ts'
+import type { NetworkEntry, VenueEntry } from '../plugins/index.ts'
 
 type Refused = Pick<VenueEntry, 'impl'>
 

@@ -1,3 +1,4 @@
+import type { PluginEntry, ShownQuarantine } from '../plugins/index.ts'
 import type { JournaledTransaction, ShownPlugin } from '../api/index.ts'
 import { didYouMean } from '../config/problems.ts'
 import type { NetworkNames } from '../contracts/index.ts'
@@ -9,9 +10,8 @@ import { isFinal, txHashOf, type Entry, type JournaledPermit } from '../transact
 import type { EndedPosition } from '../transactions/journal/journal.ts'
 import type { Transactions } from '../transactions/transactions.ts'
 import { mayUseWallet, visibleWallets, type Handlers } from './context.ts'
-import { shownLosses, type ShownQuarantine } from './mined-bounds.ts'
+import { shownLosses } from './mined-bounds.ts'
 import { badCursor, readLimit } from './pages.ts'
-import type { PluginEntry } from './registry.ts'
 
 export const serviceHandlers = {
   Status: async () => ({ status: 'ok' }),

@@ -5,7 +5,7 @@ import { badFields, SluiceError } from '../base/errors.ts'
 import type { Quarantine } from '../transactions/quarantine.ts'
 import { isUnlimited } from '../wallet/policy.ts'
 import { readMoment } from './read-fields.ts'
-import { notYet, type NetworkEntry, type Registry } from './registry.ts'
+import { notYet, type NetworkEntry, type Registry } from '../plugins/index.ts'
 
 export interface Spenders {
   addresses: readonly string[]

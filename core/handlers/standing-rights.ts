@@ -6,7 +6,7 @@ import { SluiceError } from '../base/errors.ts'
 import { isObject } from '../base/json.ts'
 import { orUndefined } from './context.ts'
 import type { OutcomeBounds } from './outcome.ts'
-import type { NetworkEntry, Registry, VenueEntry } from './registry.ts'
+import type { NetworkEntry, Registry, VenueEntry } from '../plugins/index.ts'
 
 interface Planned {
   readonly plan: Pick<Plan, 'steps' | 'needs'>

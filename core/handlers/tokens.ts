@@ -1,11 +1,12 @@
 // A token by its address: what the chain says of it, what is odd about it, and the list that it can be added to while the server runs.
+import type { FoundTokens } from '../live-state/token-book.ts'
 import { addToken, isSymbol } from '../config/token-list.ts'
 import { ConfigError } from '../config/problems.ts'
 import type { At, Token } from '../contracts/index.ts'
 import { badFields, SluiceError } from '../base/errors.ts'
 import type { Handler, Handlers } from './context.ts'
-import { isPlain, originalOf } from './looks.ts'
-import type { FoundTokens, NetworkEntry } from './registry.ts'
+import { isPlain, originalOf } from '../live-state/looks.ts'
+import type { NetworkEntry } from '../plugins/index.ts'
 import { readAddress } from './wallets.ts'
 
 const networkToken: Handler<'NetworkToken'> = async (request, { network, signal }) => {

@@ -7,7 +7,7 @@ import type { SubmitRequest, SubmitResult } from '../transactions/submit-request
 import type { Caller, Handler, Handlers, NetworkContext } from './context.ts'
 import { evmOf } from './evm.ts'
 import { readPositiveRaw } from './read-fields.ts'
-import type { NetworkEntry } from './registry.ts'
+import type { NetworkEntry } from '../plugins/index.ts'
 import { readAddress, readWallet, showGas } from './wallets.ts'
 
 type TransferRequest = Parameters<Handler<'EVMWrap'>>[0]

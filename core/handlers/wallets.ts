@@ -10,7 +10,7 @@ import { checkOutcome, type OutcomeBounds } from './outcome.ts'
 import { journaledBounds, refuseQuarantined } from './mined-bounds.ts'
 import { limitPlan, mostOf } from './plan-limits.ts'
 import { explainRefusal } from './refusals.ts'
-import type { NetworkEntry } from './registry.ts'
+import type { NetworkEntry } from '../plugins/index.ts'
 import { refuseStandingRights } from './standing-rights.ts'
 
 interface FeeFields {

@@ -13,7 +13,7 @@ import { endpoints, eventsEndpoint, interfaceVersion } from '../api/index.ts'
 import { tradingMethods } from '../contracts/index.ts'
 import { errorTable } from '../base/errors.ts'
 import { isObject } from '../base/json.ts'
-import type { Registry } from '../handlers/registry.ts'
+import type { Registry } from '../plugins/index.ts'
 import { codeRoot, inSource } from '../base/layout.ts'
 import captured from './openapi-examples.json' with { type: 'json' }
 import { alsoPosts } from './routes.ts'

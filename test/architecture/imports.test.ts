@@ -1,13 +1,17 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect } from 'chai'
-import { circularImports, filesIn, root, specifiersOf, upwardImports } from '../../tools/imports.ts'
+import { circularImports, filesIn, importsPastDoors, root, specifiersOf, upwardImports } from '../../tools/imports.ts'
 
 const sources = ['core', 'kits', 'client', 'testkit', 'plugins'].flatMap((folder) => filesIn(folder))
 
 describe('the directions of imports', () => {
   it('run downward only, between the rooms that tools/imports.ts lists', () => {
     expect(upwardImports(sources)).to.deep.equal([])
+  })
+
+  it('of a room with a door go through it', () => {
+    expect(importsPastDoors(sources)).to.deep.equal([])
   })
 
   it('make at most five circles, types counted', () => {

@@ -2,8 +2,8 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect } from 'chai'
-import { fixtures } from '../loader/fixtures.ts'
-import { harmlessFixtures, plantFixture, refusedFixtures, refusedInHosts } from '../loader/hostile-plugins.ts'
+import { fixtures } from '../core-plugins/fixtures.ts'
+import { harmlessFixtures, plantFixture, refusedFixtures, refusedInHosts } from '../core-plugins/hostile-plugins.ts'
 import { makeHome, sluiceWith, twoPlugins } from '../start/command.ts'
 
 const all = { ...refusedFixtures, ...refusedInHosts, ...harmlessFixtures }

@@ -8,11 +8,11 @@ import { rpcTo } from '../../core/devnet/anvil.ts'
 import { deployerAddress } from '../../core/devnet/build-state.ts'
 import { startKernel, type Kernel } from '../../core/kernel.ts'
 import { createClient, type Client } from '../../testkit/client.ts'
-import { whyNotContained } from '../../core/loader/host/backend.ts'
+import { whyNotContained } from '../../core/plugins/isolate/backend.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
 import { follow, type Follower } from '../events/client.ts'
 import { local, mined, oneChain, traders } from '../http/shared-server.ts'
-import { fixtures } from '../loader/fixtures.ts'
+import { fixtures } from '../core-plugins/fixtures.ts'
 import { eventually, sluice, sluiceWith } from '../start/command.ts'
 
 const templates = fileURLToPath(new URL('../../templates', import.meta.url))

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { pluginTable } from '../../core/cli/plugin-list.ts'
-import type { LoadedPlugin } from '../../core/loader/loaded-plugin.ts'
+import type { LoadedPlugin } from '../../core/plugins/loaded-plugin.ts'
 
 const plugin = (name: string, trading_type: readonly string[], chains: readonly string[]) =>
   ({

@@ -8,7 +8,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 /** Where what is written is no command to type, or is read where another one is: the reason stands beside it. */
 const plain = [
   'core/config/lock.ts: # Written by \\`sluice plugin allow|trust|remove\\`. A plugin that is not here, or has other bytes, is not run.',
-  "core/doctor.ts: const lock = lockStore(dataDir, 'sluice doctor')",
+  "core/cli/doctor.ts: const lock = lockStore(dataDir, 'sluice doctor')",
   'core/devnet/build-state.ts: return id(`sluice devnet: ${pluginName}`)',
   "kits/oasis/devnet.ts: const trader = new Wallet(hashOf('sluice devnet: another trader')).address",
 ]

@@ -5,7 +5,7 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { writeLock } from '../../core/config/lock.ts'
-import { readPluginFiles } from '../../core/loader/plugin-files.ts'
+import { readPluginFiles } from '../../core/plugins/discover/plugin-files.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 

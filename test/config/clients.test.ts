@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { clientOf, describeClosed } from '../../core/config/clients.ts'
 import { loadSettings } from '../../core/config/settings.ts'
-import { closeWrongAddresses, signerFiles } from '../../core/signing.ts'
+import { closeWrongAddresses, signerFiles } from '../../core/wallet/signing.ts'
 import { described, eachWithHome } from './home.ts'
 
 const hex = 'ab'.repeat(32)

@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { Wallet } from 'ethers'
 import type { DevnetSite } from '../../core/contracts/devnet.ts'
 import { deployOutside } from '../../core/devnet/outside.ts'
-import type { ProcessEnd } from '../../core/loader/host/containment.ts'
+import type { ProcessEnd } from '../../core/plugins/isolate/containment.ts'
 
 describe('the process of a devnet.ts', () => {
   it('is ended where it asks nothing of the chain, long before its time is over, and leaves the chain as it was', async () => {

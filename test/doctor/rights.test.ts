@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Grant } from '../../core/contracts/index.ts'
-import type { LoadedPlugin } from '../../core/loader/loaded-plugin.ts'
-import { examineRights } from '../../core/plugin-rights.ts'
+import type { LoadedPlugin } from '../../core/plugins/loaded-plugin.ts'
+import { examineRights } from '../../core/cli/standing-rights.ts'
 
 const address = (digit: string) => `0x${digit.repeat(40)}`
 const [wallet, weth, router, manager, own] = [address('1'), address('2'), address('a'), address('b'), address('c')]

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { outcomeToJournal, readFill } from '../../core/handlers/fills.ts'
-import { createRegistry, pluginVersionOf, type NetworkEntry, type RegistryEntries } from '../../core/handlers/registry.ts'
+import { createRegistry, pluginVersionOf, type NetworkEntry, type RegistryEntries } from '../../core/plugins/registry.ts'
 import type { Entry } from '../../core/transactions/entry.ts'
 
 const [first, second] = ['a1', 'b2'].map((byte) => byte.repeat(32)) as [string, string]

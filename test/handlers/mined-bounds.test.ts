@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { compareMined, journaledBounds, lossesOf, shownQuarantines } from '../../core/handlers/mined-bounds.ts'
 import { atMostLeaves, swapBounds } from '../../core/handlers/outcome.ts'
-import type { NetworkEntry } from '../../core/handlers/registry.ts'
+import type { NetworkEntry } from '../../core/plugins/registry.ts'
 import type { Entry } from '../../core/transactions/entry.ts'
 import type { Breach } from '../../core/transactions/quarantine.ts'
 

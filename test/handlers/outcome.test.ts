@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { id } from 'ethers'
 import type { Chain, Grant, Plan, SimulatedOutcome } from '../../core/contracts/index.ts'
 import { atMostLeaves, checkOutcome, nothingLeaves, swapBounds, type OutcomeBounds } from '../../core/handlers/outcome.ts'
-import type { NetworkEntry, VenueEntry } from '../../core/handlers/registry.ts'
+import type { NetworkEntry, VenueEntry } from '../../core/plugins/registry.ts'
 import { tokenRights } from '../../core/wallet/token-rights.ts'
 
 const token = (address: string) => ({ symbol: address, address, decimals: 0 })

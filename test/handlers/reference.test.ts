@@ -3,7 +3,7 @@ import { bestReference, isFarWorse, readReference, requireReference } from '../.
 import { SluiceError } from '../../core/base/errors.ts'
 import type { Quote, Swap } from '../../core/contracts/index.ts'
 import type { NetworkContext } from '../../core/handlers/context.ts'
-import type { VenueEntry } from '../../core/handlers/registry.ts'
+import type { VenueEntry } from '../../core/plugins/registry.ts'
 
 const token = { symbol: 'T', address: '0x1', decimals: 0 }
 const quoteOf = (exact: Swap['exact'], amountRaw: bigint, spotAmountRaw = amountRaw) => ({

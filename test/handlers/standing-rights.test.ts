@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { Chain, Grant, Plan } from '../../core/contracts/index.ts'
-import type { NetworkEntry, Registry, VenueEntry } from '../../core/handlers/registry.ts'
+import type { NetworkEntry, Registry, VenueEntry } from '../../core/plugins/registry.ts'
 import type { OutcomeBounds } from '../../core/handlers/outcome.ts'
 import { refuseStandingRights } from '../../core/handlers/standing-rights.ts'
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { createRegistry, pluginVersionOf, type PluginEntry, type RegistryEntries } from '../../core/handlers/registry.ts'
+import { createRegistry, pluginVersionOf, type PluginEntry, type RegistryEntries } from '../../core/plugins/registry.ts'
 
 const [first, second] = ['a1', 'b2'].map((byte) => byte.repeat(32)) as [string, string]
 const on = { chain: 'ethereum', network: 'local' }

@@ -8,7 +8,7 @@ import { expect } from 'chai'
 import Koa from 'koa'
 import { endpoints } from '../../core/api/index.ts'
 import { documents } from '../../core/http/openapi.ts'
-import { createRegistry, type GrowingRegistry, type PluginEntry } from '../../core/handlers/registry.ts'
+import { createRegistry, type GrowingRegistry, type PluginEntry } from '../../core/plugins/registry.ts'
 
 const refused: PluginEntry = {
   name: 'late-exchange',

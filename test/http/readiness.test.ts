@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { failingParts, nodesRemedy } from '../../core/registry.ts'
+import { failingParts, nodesRemedy } from '../../core/handlers/readiness.ts'
 
 const signer = { failing: () => undefined }
 const registry = { networks: [], plugins: [] }

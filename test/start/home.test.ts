@@ -4,7 +4,7 @@ import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { loadSettings } from '../../core/config/settings.ts'
-import { closeToOthers, makeConf, refuseBeforeStart } from '../../core/home.ts'
+import { closeToOthers, makeConf, refuseBeforeStart } from '../../core/cli/home.ts'
 import { lockStore } from '../../core/store/embedded.ts'
 
 describe('a home', () => {

@@ -6,7 +6,7 @@ import { constants } from 'node:os'
 import path from 'node:path'
 import { expect } from 'chai'
 import { signerOf } from '../wallet/processes.ts'
-import { fixtures } from '../loader/fixtures.ts'
+import { fixtures } from '../core-plugins/fixtures.ts'
 import { eventually, keepDevnet, makeHome, root, twoPlugins } from './command.ts'
 
 const ready = /Sluice is ready at/

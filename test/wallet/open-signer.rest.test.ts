@@ -4,7 +4,7 @@ import path from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { expect } from 'chai'
 import pino from 'pino'
-import { askPassphrase, openSigner, signerFiles } from '../../core/signing.ts'
+import { askPassphrase, openSigner, signerFiles } from '../../core/wallet/signing.ts'
 import { loadSettings } from '../../core/config/settings.ts'
 
 describe('opening the keystore beside the rest of the start', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { draftOf } from '../../core/signing.ts'
+import { draftOf } from '../../core/wallet/signing.ts'
 
 const typedData = {
   domain: { name: 'Book', chainId: 31337 },

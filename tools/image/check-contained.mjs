@@ -5,9 +5,9 @@ import { expect } from 'chai'
 import { parse } from 'yaml'
 import { check, eventually } from './checks.mjs'
 import { runCommand, startPluginHost, startServer } from './server.mjs'
-import { harmed, harmsOf, plantHarms } from '../../test/loader/harmed-hosts.ts'
-import { hangingLater, hangingStarts } from '../../test/loader/host-harms.ts'
-import { harmlessFixtures, plantFixture, refusedFixtures, refusedInHosts } from '../../test/loader/hostile-plugins.ts'
+import { harmed, harmsOf, plantHarms } from '../../test/core-plugins/harmed-hosts.ts'
+import { hangingLater, hangingStarts } from '../../test/core-plugins/host-harms.ts'
+import { harmlessFixtures, plantFixture, refusedFixtures, refusedInHosts } from '../../test/core-plugins/hostile-plugins.ts'
 
 const fixtures = fileURLToPath(new URL('../../test/fixtures/plugins/contained/', import.meta.url))
 const root = fileURLToPath(new URL('../../', import.meta.url))
@@ -192,7 +192,7 @@ export async function checkContained({ images: { devnet: image }, running, newFo
   })
 }
 
-/** The table of hostile plugins, all in one folder beside one server: test/loader has it for namespaces. */
+/** The table of hostile plugins, all in one folder beside one server: test/core-plugins has it for namespaces. */
 async function checkHostile({ start, plugins, image }) {
   console.log('\nHostile plugins in the service')
   const refused = { ...refusedFixtures, ...refusedInHosts }

@@ -1,7 +1,7 @@
 // `npm run test:image`: builds the image without a Docker engine and runs it, as process 1 of its own process table, as
 // its user, with the root read-only and no privileges. Needs root and Debian's buildah and mmdebstrap, which it installs.
 // `--short`, as all tests together run it: takes the packages that are in dist/packages, and leaves out the image for another processor and the
-// table of hostile plugins, which test/loader tries in namespaces.
+// table of hostile plugins, which test/core-plugins tries in namespaces.
 // Shared with this machine, unlike under an engine: the network and the host name. No memory limit, no seccomp filter.
 import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,6 +1,6 @@
 // Which of an exchange's contracts trades for a wallet: several carry out the same route, and a wallet need approve one of them only.
 import type { Quote } from '../../contracts/index.ts'
-import type { NetworkEntry, VenueEntry } from '../registry.ts'
+import type { NetworkEntry, VenueEntry } from '../../plugins/index.ts'
 
 const maxRemembered = 10_000
 

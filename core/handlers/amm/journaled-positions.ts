@@ -1,7 +1,7 @@
 // The ids of positions that this server's own transactions made: for exchanges that do not list a wallet's positions.
 import * as json from '../../base/json.ts'
 import { orUndefined, type Services, type TargetContext } from '../context.ts'
-import type { NetworkEntry, VenueEntry } from '../registry.ts'
+import type { NetworkEntry, VenueEntry } from '../../plugins/index.ts'
 
 /** Of a wallet, the newest entries of the journal that are read. */
 const maxEntries = 5_000

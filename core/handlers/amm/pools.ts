@@ -7,7 +7,7 @@ import { DeepestPools } from '../../base/deepest-pools.ts'
 import { badFields, SluiceError } from '../../base/errors.ts'
 import { isOfOne, type ConnectorContext, type ConnectorsContext, type Handler, type Handlers } from '../context.ts'
 import { badCursor, readLimit } from '../pages.ts'
-import { tradingOf, type NetworkEntry, type VenueEntry } from '../registry.ts'
+import { tradingOf, type NetworkEntry, type VenueEntry } from '../../plugins/index.ts'
 import { askEach, isLeftOut, refuseChoice, showLeftOut, venuesOf, withVersion } from './any.ts'
 import { requireVersion, toQuoteVenue } from './quote.ts'
 

@@ -7,7 +7,7 @@ import type { OneBlock } from '../../live-state/one-block.ts'
 import type { QuoteVenue } from '../../live-state/quotes.ts'
 import type { ConnectorContext, Services } from '../context.ts'
 import { readPositiveRaw } from '../read-fields.ts'
-import { tradingOf, type NetworkEntry, type VenueEntry } from '../registry.ts'
+import { tradingOf, type NetworkEntry, type VenueEntry } from '../../plugins/index.ts'
 
 /** A swap that a caller asks for: BUY or SELL of an exact amount of base. */
 export interface SwapRequest {

@@ -3,7 +3,7 @@ import type { AMMRange, At, Head, RangeAmounts, RangePool, RangePrice, Token } f
 import { formatRatio, toFraction, type Rounding } from '../../base/decimal.ts'
 import { badFields, SluiceError } from '../../base/errors.ts'
 import type { Handler } from '../context.ts'
-import { tradingOf, type NetworkEntry, type VenueEntry } from '../registry.ts'
+import { tradingOf, type NetworkEntry, type VenueEntry } from '../../plugins/index.ts'
 import { readAddress } from '../wallets.ts'
 
 export const ammLiquidityPrice: Handler<'AMMLiquidityPrice'> = async (request, { network, venue, services, signal }) => {

@@ -4,7 +4,7 @@ import { abortable, withDeadline } from '../../base/async.ts'
 import type { At, Quote } from '../../contracts/index.ts'
 import { badFields, isTrouble, type SluiceError } from '../../base/errors.ts'
 import type { NetworkContext } from '../context.ts'
-import type { VenueEntry } from '../registry.ts'
+import type { VenueEntry } from '../../plugins/index.ts'
 
 /** How much worse than the reference the bound of a trade may be; and than the pools' own price the reference, which else is that of pools too small for it. */
 const toleratedPercent = 5n

@@ -8,7 +8,7 @@ import { pluginDefect } from '../../transactions/submit-request.ts'
 import type { ConnectorContext, Handler, Handlers } from '../context.ts'
 import { atMostLeaves, type OutcomeBounds } from '../outcome.ts'
 import { readRaw } from '../read-fields.ts'
-import { tradingOf } from '../registry.ts'
+import { tradingOf } from '../../plugins/index.ts'
 import { deadlineAfter, effectiveSlippage, slippageBound, tradeRules, type Slippage } from '../slippage.ts'
 import { readAddress, readWallet, submitAndShow, type SigningWallet } from '../wallets.ts'
 

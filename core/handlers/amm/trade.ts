@@ -7,7 +7,7 @@ import { checkRelays, type SubmitRequest, type SubmitResult } from '../../transa
 import { maxPermitSeconds } from '../../wallet/policy.ts'
 import { isOfOne, type ConnectorContext, type ConnectorsContext, type Handler, type Handlers } from '../context.ts'
 import { swapBounds } from '../outcome.ts'
-import { tradingOf, type NetworkEntry } from '../registry.ts'
+import { tradingOf, type NetworkEntry } from '../../plugins/index.ts'
 import { readAllowances } from '../evm.ts'
 import { permit2On } from '../spenders.ts'
 import { deadlineAfter, effectiveSlippage, slippageBound, tighterBound, tradeRules, type Slippage } from '../slippage.ts'

@@ -5,7 +5,7 @@ import type { Handler } from '../context.ts'
 import { cutTimedPage, missingIn, queryLimit, readTimedPage } from '../pages.ts'
 import { showLeverage, showMarginRatio } from '../perp/figures.ts'
 import { tickerOf } from '../perp/markets.ts'
-import { tradingOf } from '../registry.ts'
+import { tradingOf } from '../../plugins/index.ts'
 import { readAddress } from '../wallets.ts'
 import { marketName, marketsOf, type BookHandler, type BookHandlerFor } from './markets.ts'
 

@@ -4,7 +4,7 @@ import { normalize } from '../../base/decimal.ts'
 import { SluiceError } from '../../base/errors.ts'
 import type { ConnectorContext } from '../context.ts'
 import { cutTimedPage, missingIn, queryLimit, readTimedPage } from '../pages.ts'
-import { tradingOf } from '../registry.ts'
+import { tradingOf } from '../../plugins/index.ts'
 import { readAddress, showGas } from '../wallets.ts'
 import { marketName, marketsOf, readBook, type BookHandler, type BookHandlerFor } from './markets.ts'
 

@@ -4,7 +4,7 @@ import type { At, BookMarket } from '../../contracts/index.ts'
 import { SluiceError } from '../../base/errors.ts'
 import type { BookVenue, BookView } from '../../live-state/book-feed.ts'
 import type { ConnectorContext } from '../context.ts'
-import { tradingOf, type NetworkEntry, type VenueEntry } from '../registry.ts'
+import { tradingOf, type NetworkEntry, type VenueEntry } from '../../plugins/index.ts'
 
 type Name = EndpointName extends infer N ? (N extends `CLOBPerp${infer V}` ? V : never) : never
 type Of<V extends Name> = EndpointNamed<`CLOBPerp${V}`>

@@ -5,7 +5,7 @@ import type { JournaledOrder, OrderFilter } from '../../transactions/book-orders
 import { isFinal, type Entry, type TransactionState } from '../../transactions/entry.ts'
 import type { ConnectorContext } from '../context.ts'
 import { readActionOutcomes } from '../fills.ts'
-import { tradingOf } from '../registry.ts'
+import { tradingOf } from '../../plugins/index.ts'
 import { basePaths, marketName } from './markets.ts'
 import { hasEnded, readAboutCancels, showForeign, showJournaled, type ShownOrder } from './order-state.ts'
 

@@ -2,7 +2,7 @@ import type { KnownPerpAccount, PerpPosition, Token, UnlistedMarket } from '../.
 import { abs, formatFraction, fromRaw, rescale } from '../../base/decimal.ts'
 import { SluiceError } from '../../base/errors.ts'
 import { atMostLeaves, nothingLeaves } from '../outcome.ts'
-import { tradingOf } from '../registry.ts'
+import { tradingOf } from '../../plugins/index.ts'
 import { submitAndShow, readAddress, readWallet } from '../wallets.ts'
 import { readPositiveRaw } from '../read-fields.ts'
 import { liquidationPrice, notionalAt, pricePerBase, showLeverage, showMarginRatio, type AccountMargin } from './figures.ts'

@@ -3,7 +3,7 @@ import { formatFraction, fromRaw } from '../../base/decimal.ts'
 import { SluiceError } from '../../base/errors.ts'
 import type { Entry } from '../../transactions/entry.ts'
 import type { ConnectorContext } from '../context.ts'
-import { tradingOf } from '../registry.ts'
+import { tradingOf } from '../../plugins/index.ts'
 import { pricePerBase } from './figures.ts'
 import { tickerOf } from './markets.ts'
 

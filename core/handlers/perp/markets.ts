@@ -5,7 +5,7 @@ import { formatFraction } from '../../base/decimal.ts'
 import { SluiceError } from '../../base/errors.ts'
 import type { Handler } from '../context.ts'
 import { missingIn } from '../pages.ts'
-import { tradingOf, type VenueEntry } from '../registry.ts'
+import { tradingOf, type VenueEntry } from '../../plugins/index.ts'
 import { showGas } from '../wallets.ts'
 
 /** ETHUSD */

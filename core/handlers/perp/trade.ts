@@ -3,7 +3,7 @@ import type { At, PerpClosing, PerpOrder, PerpQuote, PerpTerms, Plan } from '../
 import { formatFraction, fromRaw, valueAt } from '../../base/decimal.ts'
 import type { ConnectorContext } from '../context.ts'
 import { nothingLeaves } from '../outcome.ts'
-import { tradingOf, type VenueEntry } from '../registry.ts'
+import { tradingOf, type VenueEntry } from '../../plugins/index.ts'
 import { deadlineAfter, effectiveSlippage, slippageBound, tighterBound } from '../slippage.ts'
 import { submitAndShow, readWallet, showGas, type SigningWallet } from '../wallets.ts'
 import { readPositiveRaw } from '../read-fields.ts'

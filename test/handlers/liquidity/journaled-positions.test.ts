@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { journaledIds } from '../../../core/handlers/amm/journaled-positions.ts'
-import type { NetworkEntry, VenueEntry } from '../../../core/handlers/registry.ts'
+import type { NetworkEntry, VenueEntry } from '../../../core/plugins/registry.ts'
 import type { Entry } from '../../../core/transactions/entry.ts'
 import type { EntryFilter } from '../../../core/transactions/journal/journal.ts'
 

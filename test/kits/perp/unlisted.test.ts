@@ -5,7 +5,7 @@ import type { Evm } from '../../../kits/evm/types.ts'
 import { curieAbi } from '../../../kits/perp/abi.ts'
 import { deploymentOf as oasisDeployment } from '../../../kits/oasis/contract.ts'
 import { perp } from '../../../kits/perp/perp.ts'
-import { keptLog } from '../../loader/fixtures.ts'
+import { keptLog } from '../../core-plugins/fixtures.ts'
 
 const at = { signal: new AbortController().signal }
 const addressOf = (number: number) => getAddress(`0x${number.toString(16).padStart(40, '0')}`)

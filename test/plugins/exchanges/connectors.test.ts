@@ -13,7 +13,7 @@ import { poolAddress as algebraPoolAddress } from '../../../kits/amm/algebra/poo
 import { v3DevnetAddresses as rangeContractsOf } from '../../../kits/amm/v3/devnet.ts'
 import { v4DevnetAddresses as keptContractsOf } from '../../../kits/amm/v4/devnet.ts'
 import { routerKinds } from '../../../kits/amm/v3/router.ts'
-import { contractsOf } from '../../../core/loader/configuration.ts'
+import { contractsOf } from '../../../core/plugins/configuration.ts'
 import ethereum from '../../../plugins/ethereum/index.ts'
 import { deployments as quickswapV4 } from '../../../plugins/quickswap-v4/deployments.ts'
 import { feeTiers } from '../../../plugins/pancakeswap/deployments.ts'

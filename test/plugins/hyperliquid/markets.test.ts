@@ -1,10 +1,10 @@
 import { expect } from 'chai'
 import type { Connector } from '../../../core/contracts/index.ts'
 import { marketDataHandlers } from '../../../core/handlers/clob/market-data.ts'
-import { connectorBoundary } from '../../../core/loader/boundary.ts'
+import { connectorBoundary } from '../../../core/plugins/code/boundary.ts'
 import { createMarkets } from '../../../plugins/hyperliquid/markets.ts'
 import type { QueryInfo } from '../../../plugins/hyperliquid/api.ts'
-import { keptLog } from '../../loader/fixtures.ts'
+import { keptLog } from '../../core-plugins/fixtures.ts'
 
 const at = { signal: new AbortController().signal }
 const perp = (name: unknown, szDecimals: unknown = 2) => ({ name, szDecimals, maxLeverage: 10 })

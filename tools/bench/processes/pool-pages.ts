@@ -2,7 +2,7 @@
 import { ammContract } from '../../../core/contracts/answers/amm.ts'
 import type { PoolsChoice, Swap } from '../../../core/contracts/index.ts'
 import { poolHandlers } from '../../../core/handlers/amm/pools.ts'
-import { boundary } from '../../../core/loader/boundary.ts'
+import { boundary } from '../../../core/plugins/code/boundary.ts'
 import type { Passage, Pool, PoolProtocol } from '../../../kits/amm/index.ts'
 import { viewPools } from '../../../kits/amm/pool-views.ts'
 import { v2Protocol } from '../../../kits/amm/v2/pools.ts'

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { ZeroAddress } from 'ethers'
 import { configuredKeys } from '../../../../kits/amm/v4/keys.ts'
-import { keptLog } from '../../../loader/fixtures.ts'
+import { keptLog } from '../../../core-plugins/fixtures.ts'
 
 const [currency0, currency1] = ['0x2260FAC5E5542a773Aa44fBCfeDf7C193bc2C599', '0xdAC17F958D2ee523a2206206994597C13D831ec7']
 const odd = { currency0, currency1, fee: 777, tickSpacing: 13 }

@@ -1,0 +1,151 @@
+// Watches the main thread from a thread of its own. See watchdog.ts.
+import { readFileSync, writeSync } from 'node:fs'
+import inspector from 'node:inspector'
+import { hostname } from 'node:os'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parentPort, workerData } from 'node:worker_threads'
+import { plainJson } from '../../base/printable.ts'
+import { authorsLine } from './source-places.ts'
+import { folderUrl, pluginOfStack, type PluginFolder } from './uncaught.ts'
+import { loopWords, type WatchdogData } from './watchdog.ts'
+
+interface Frame {
+  functionName: string
+  url: string
+  line: number
+  column: number
+  /** A source map in the script itself has the lines that its author wrote: plugins are compiled so. */
+  map: string | undefined
+}
+
+/** How long it may take to find the function that is running. */
+const inquiryMs = 5_000
+
+const { shared, beatMs, beatsPerStall, stallSeconds, saysOnly }: WatchdogData = workerData
+let plugins: readonly PluginFolder[] = []
+parentPort?.on('message', (more: readonly PluginFolder[]) => {
+  plugins = more
+})
+
+/** What the system gives of the main thread: on a processor, and waiting for one. */
+interface Schedule {
+  at: number
+  ranMs: number
+  waitedMs: number
+}
+
+const stallMs = beatMs * beatsPerStall
+let last = -1
+let blockedMs = 0
+let schedule = scheduleOfMainThread()
+const watch = setInterval(() => {
+  const now = Atomics.load(shared, 0)
+  const beingDebugged = Atomics.load(shared, 1) === 1
+  const [before, after] = [schedule, scheduleOfMainThread()]
+  schedule = after
+  blockedMs = now === last && !beingDebugged ? Math.max(0, blockedMs + blockedSince(before, after)) : 0
+  last = now
+  if (blockedMs < stallMs) return
+  // The system tells of a wait when it is over.
+  const isWaiting = before && after && before.ranMs === after.ranMs && isRunnable()
+  if (isWaiting) return
+  clearInterval(watch)
+  findRunningFunction()
+}, beatMs)
+
+/** What the main thread waited for a processor is not counted: on a machine that is too busy it gets its turn late, and nothing blocks it. */
+function blockedSince(before: Schedule | undefined, after: Schedule | undefined): number {
+  if (!before || !after) return beatMs
+  const passedMs = after.at - before.at
+  // A missed beat rather than the time where the machine slept, or the process was stopped: this thread stood still as well.
+  return (passedMs > stallMs / 2 ? beatMs : passedMs) - (after.waitedMs - before.waitedMs)
+}
+
+/** Linux has it, in nanoseconds. https://docs.kernel.org/scheduler/sched-stats.html, /proc/<pid>/schedstat */
+function scheduleOfMainThread(): Schedule | undefined {
+  try {
+    const [ranNs = 0, waitedNs = 0] = readFileSync('/proc/self/schedstat', 'latin1').split(' ').map(Number)
+    return ranNs > 0 ? { at: performance.now(), ranMs: ranNs / 1e6, waitedMs: waitedNs / 1e6 } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Whether the main thread runs or waits for a processor: the state after its name. https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html */
+function isRunnable(): boolean {
+  try {
+    return readFileSync('/proc/self/stat', 'latin1').includes(') R ')
+  } catch {
+    return false
+  }
+}
+
+/** Pauses the main thread by the debugger's protocol and reads its call frames. The thread stays paused where the process ends. */
+function findRunningFunction(): void {
+  const scripts = new Map<string, { readonly url: string; readonly sourceMapURL?: string | undefined }>()
+  if (!saysOnly) setTimeout(() => end([]), inquiryMs)
+  try {
+    const session = new inspector.Session()
+    session.connectToMainThread()
+    session.on('Debugger.scriptParsed', ({ params }) => scripts.set(params.scriptId, params))
+    session.on('Debugger.paused', ({ params }) => {
+      const frames = params.callFrames.map(({ functionName, location, url }) => ({
+        functionName,
+        url: scripts.get(location.scriptId)?.url ?? url,
+        line: location.lineNumber + 1,
+        column: location.columnNumber ?? 0,
+        map: scripts.get(location.scriptId)?.sourceMapURL,
+      }))
+      if (!saysOnly) return end(frames)
+      say(frames)
+      session.post('Debugger.resume')
+      session.disconnect()
+    })
+    session.post('Debugger.enable')
+    session.post('Debugger.pause')
+  } catch {
+    if (!saysOnly) end([])
+  }
+}
+
+/** Of a plugin: in its folder, with the line of the source. */
+function placeOf({ url, line, column, map }: Frame): string {
+  const folder = plugins.find((each) => url.startsWith(folderUrl(each.folder)))?.folder
+  if (folder === undefined) return `${url}:${line}`
+  return `${path.relative(folder, fileURLToPath(url))}:${(map !== undefined && authorsLine(map, line, column)) || line}`
+}
+
+interface Running {
+  readonly plugin: string | undefined
+  readonly where: string | undefined
+}
+
+function runningIn(frames: readonly Frame[]): Running {
+  const guilty = frames.find(({ url }) => pluginOfStack(url, plugins) !== undefined)
+  const top = guilty ?? frames.find(({ url }) => url.startsWith('file:')) ?? frames[0]
+  const plugin = guilty && pluginOfStack(guilty.url, plugins)
+  return { plugin, where: top && `${top.functionName || 'an anonymous function'} (${placeOf(top)})` }
+}
+
+/** In the words that `loopIn` reads. */
+function say(frames: readonly Frame[]): void {
+  const { where } = runningIn(frames)
+  if (where !== undefined) writeSync(2, `${loopWords}${where}\n`)
+}
+
+function end(frames: readonly Frame[]): void {
+  const { plugin, where } = runningIn(frames)
+  const who = plugin === undefined ? 'no plugin was running' : `the plugin '${plugin}' was running`
+  const msg = `event loop blocked for ${stallSeconds} s: ${who}${where === undefined ? '' : `, in ${where}`}. The process ends; its supervisor starts it again.`
+  // Synchronous and without the logger, whose thread is paused.
+  try {
+    writeSync(
+      2,
+      `${plainJson(JSON.stringify({ level: 60, time: Date.now(), pid: process.pid, hostname: hostname(), plugin, function: where, msg }))}\n`,
+    )
+  } finally {
+    // Also where nobody reads the log and the pipe is full.
+    process.kill(process.pid, 'SIGKILL')
+  }
+}

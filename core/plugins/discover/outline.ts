@@ -1,0 +1,45 @@
+import { approvableOf } from '../../contracts/index.ts'
+import type { LockedPlugin } from '../../config/lock.ts'
+import type { LoadedPlugin } from '../loaded-plugin.ts'
+
+/** What a loaded plugin declares: what sluice.lock records of those of third parties, and `signing.json` of the release's. */
+export type Declared = Omit<LockedPlugin, 'sha256' | 'tier' | 'hosts' | 'allowedAt' | 'since' | 'source' | 'seal'>
+
+export function outlineOf(plugin: LoadedPlugin): Declared {
+  const { manifest, kind } = plugin
+  return {
+    ...(manifest.version !== undefined && { version: manifest.version }),
+    kind,
+    ...(plugin.kind === 'chain' && { keys: plugin.keys }),
+    networks: networksOf(plugin),
+    signs: (manifest.signs ?? []).map(({ own, ...each }) => ({ ...each, ...(own && { own: [...own] }) })),
+    ...(plugin.kind === 'connector' && {
+      deposits: plugin.venues.flatMap(({ bridges }) => Object.entries(bridges).map(([chain, bridge]) => ({ chain, ...bridge }))),
+    }),
+  }
+}
+
+function networksOf(plugin: LoadedPlugin): Declared['networks'] {
+  const networks: Declared['networks'] = {}
+  if (plugin.kind === 'chain')
+    for (const { chain, network, implementation } of plugin.venues) {
+      const { chainId, feeCapRaw, local } = implementation
+      networks[`${chain}/${network}`] = {
+        contracts: {},
+        spenders: [],
+        chainId,
+        feeCapRaw: feeCapRaw.toString(),
+        ...(local === true && { local }),
+      }
+    }
+  else
+    for (const { chain, network, contracts, implementation } of plugin.venues)
+      networks[`${chain}/${network}`] = {
+        contracts: { ...contracts },
+        // A token is approved to Permit2, and by it to the spender.
+        spenders: [
+          ...new Set([...Object.values(approvableOf(implementation)), ...(implementation.permit2 ? [implementation.permit2.address] : [])]),
+        ],
+      }
+  return networks
+}

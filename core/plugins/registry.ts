@@ -1,0 +1,484 @@
+// What a request names: networks and connectors, by the registry of what was loaded.
+import { withTimeout } from '../base/async.ts'
+import { maskUrls } from '../config/mask.ts'
+import { didYouMean } from '../config/problems.ts'
+import type { Bridge, Chain, Connector, ConnectorConfig, NetworkNames, Trading, TradingType } from '../contracts/index.ts'
+import type { Served } from '../contracts/plugin.ts'
+import { SluiceError } from '../base/errors.ts'
+import type { FollowPrice, HostedBooks } from './isolate/remote-connector.ts'
+import type { TransactionTarget } from '../transactions/submit-request.ts'
+import type { RecentQuotes } from '../live-state/recent-quotes.ts'
+import type { TokenBook } from '../live-state/token-book.ts'
+
+/** A network of a chain that this server serves. */
+export interface NetworkEntry {
+  chain: string
+  network: string
+  impl: Chain
+  tokens: TokenBook
+  required: boolean
+  /** Why nobody answers there, where the server itself runs it. */
+  whyAway?(): string | undefined
+  /** Undefined if ready, else the reason. Starts nothing. */
+  notReady(): string | undefined
+  /** Where it is not ready because its nodes cannot be used: the error for callers. */
+  trouble(): 'NETWORK' | 'RATE_LIMIT' | undefined
+  /** Starts a network that starts on demand. Settles after the attempt; never rejects. */
+  wake(): Promise<void>
+}
+
+/** Trading types may be in another process. */
+type ServedTrading = { readonly [T in TradingType]: Served<Trading[T]> }
+type ServedConnector = Partial<Omit<Connector, TradingType> & ServedTrading>
+
+/** A connector on one network. */
+export interface VenueEntry {
+  connector: string
+  /** Of this release. The plans of others are simulated before they are signed. */
+  builtIn: boolean
+  /**
+   * Allowed, but neither of this release nor trusted: its quotes alone bound no trade, and its word on a fill is not taken. Absent for one that
+   * was not allowed and runs because this server only tries.
+   */
+  contained?: true
+  /** Its code runs in the server, because the operator trusts it. */
+  trusted?: true
+  /** Nobody has allowed it: it runs because this server only tries. */
+  tried?: true
+  /** Which version of its plugin it is of, where the operator allowed it: the beginning of its hash. */
+  plugin?: string
+  impl: ServedConnector
+  /** It runs in a process of its own. */
+  hosted?: { readonly followPrice?: FollowPrice; readonly books?: HostedBooks }
+  config: ConnectorConfig
+  /** The exchange's own rail, if it takes signed actions itself: it carries out plans that are `via` the venue. */
+  actions?: TransactionTarget
+  /** The addresses that its plans may call on this network. */
+  contracts: readonly string[]
+  /** Bridges for deposits from other chains, by chain. */
+  bridges: Readonly<Record<string, Bridge>>
+  recentQuotes: RecentQuotes
+  notReady(): string | undefined
+  trouble(): 'NETWORK' | 'RATE_LIMIT' | undefined
+  wake(): Promise<void>
+}
+
+export interface PluginEntry {
+  name: string
+  kind: 'chain' | 'connector' | 'unknown'
+  version: string
+  trading_type: readonly string[]
+  available_networks: readonly NetworkNames[]
+  /**
+   * `pending`: its process has not been started yet, so that nobody knows whether it can be loaded. `leaving`: it was removed while the server
+   * runs, and reads what its open transactions bring until they are final.
+   */
+  state: 'loaded' | 'refused' | 'pending' | 'leaving'
+  /** Of a loaded one: where it runs, who allowed that, and the hash that was allowed. */
+  tier?: 'built in' | 'trusted' | 'contained' | 'data'
+  allowedBy?: 'release' | 'operator' | 'nobody'
+  sha256?: string
+  /** Its networks that are not ready yet, as `chain/network`. */
+  starting?(): string[]
+  folder: string
+  /** How often the process that it runs in has ended; absent where it runs in the server. */
+  deaths?(): number
+  reason?: string
+  /** Why a change of it in sluice.lock is not in force, and what to do about it. */
+  notTakenUp?: string
+  /** Versions of it that were replaced, and read what their open transactions bring until they are final. */
+  earlier?: readonly EarlierVersion[]
+  /** The effective configuration with secrets masked. */
+  maskedConfig?: Readonly<Record<string, unknown>>
+  /** Networks of its manifest that it does not serve here. */
+  unserved?: readonly { chain: string; network: string; reason: string; remedy: string; isWrong?: true }[]
+  /** What it still has of an earlier interface, and what to use. */
+  deprecated?: readonly string[]
+  /** Nothing is signed for it, because one of its transactions did more to a wallet than it was allowed. */
+  quarantine?: ShownQuarantine
+}
+
+/** A plugin for which nothing is signed, as `/plugins` shows it. */
+export interface ShownQuarantine {
+  /** Milliseconds since the Unix epoch. */
+  readonly since: number
+  readonly chain: string
+  readonly network: string
+  readonly lost: readonly ShownLoss[]
+  /** Transactions that did more than they were allowed, since the operator last lifted it. The others are about the first of them. */
+  readonly breaches: number
+  /** Of the first. Only for who may use the wallet. */
+  readonly txHash: string
+  readonly address: string
+}
+
+export interface ShownLoss {
+  /** Its address. */
+  readonly token: string
+  readonly symbol?: string
+  /** What the wallet lost beyond what the plan was allowed, or did not get of what it had to bring. In smallest units where nobody knows the decimals. */
+  readonly amount: string
+  readonly how: 'taken' | 'not brought'
+}
+
+export interface EarlierVersion {
+  version: string
+  sha256?: string
+}
+
+/** A connector's implementation of a trading type. @throws SluiceError UNSUPPORTED */
+export function tradingOf<T extends TradingType>(type: T, { impl, connector }: Pick<VenueEntry, 'impl' | 'connector'>): ServedTrading[T] {
+  const trading: Partial<ServedTrading> = impl
+  const implementation = trading[type]
+  if (implementation) return implementation
+  throw new SluiceError('UNSUPPORTED', `The connector ${connector} has no trading type ${type}; GET /plugins shows what it has.`)
+}
+
+/** The plugins that are loaded and the networks and connectors that run. */
+export interface Registry {
+  readonly plugins: readonly PluginEntry[]
+  readonly networks: readonly NetworkEntry[]
+  /**
+   * Starts a network, and a connector on it, if they start on demand, and waits for up to three seconds. Undefined if both are ready.
+   * Ignores unknown names.
+   */
+  wake(chain: string, network: string, connector?: string): Promise<void> | undefined
+  /** @throws SluiceError UNKNOWN_CHAIN_ERROR, SERVICE_UNINITIALIZED, NETWORK or RATE_LIMIT */
+  network(chain: string, network: string): NetworkEntry
+  /**
+   * The network for requests to a connector there. Where the exchange takes signed actions itself it need not be ready: they go by no node of the
+   * chain. @throws SluiceError as `network`
+   */
+  networkOf(venue: VenueEntry, chain: string, network: string): NetworkEntry
+  /** @throws SluiceError UNKNOWN_CONNECTOR, UNKNOWN_CHAIN_ERROR, SERVICE_UNINITIALIZED, NETWORK or RATE_LIMIT */
+  venue(connector: string, chain: string, network: string): VenueEntry
+  venuesOn(chain: string, network: string): readonly VenueEntry[]
+  /** Those that are loaded. */
+  readonly connectors: readonly PluginEntry[]
+  /** @throws SluiceError UNKNOWN_CONNECTOR, or SERVICE_UNINITIALIZED while it is pending */
+  connector(name: string): PluginEntry
+  hasConnector(name: string): boolean
+  /** The plugin of this name that is being started. */
+  pending(name: string): PluginEntry | undefined
+  /** The connector that planned a transaction, in the version that planned it, which alone reads its memo; undefined where that does not run. */
+  plannedBy(of: { connector?: string; plugin?: string }, on: { chain: string; network: string }): VenueEntry | undefined
+  /** The same, or else the version that runs now. */
+  venueOf(of: { connector?: string; plugin?: string }, on: { chain: string; network: string }): VenueEntry | undefined
+  /** Why nothing is signed for a connector: as this server last read it from the store. */
+  quarantined(connector: string): ShownQuarantine | undefined
+  /** Whether a version of it runs that was removed. */
+  isLeaving(connector: string): boolean
+  /** Calls back after each change of `plugins`, until the returned function is called. */
+  onChange(listener: () => void): () => void
+}
+
+/** What stands in the journal for the version of a plugin: as much of its hash as tells versions of one plugin apart. */
+export const pluginVersionOf = (sha256: string): string => sha256.slice(0, 16)
+
+/** What is loaded, or was refused. */
+export interface RegistryEntries {
+  plugins: readonly PluginEntry[]
+  networks: readonly NetworkEntry[]
+  venues: readonly (VenueEntry & { chain: string; network: string })[]
+}
+
+/** A registry to which plugins are added that could not be loaded at first. Its lists grow in place: many hold on to them. */
+export interface GrowingRegistry extends Registry {
+  /** Puts plugins in place of what was known of their folders. */
+  add(entries: RegistryEntries): void
+  /**
+   * Takes a connector's venues out, and puts these entries in their place at once; none where it was removed. `venueOf` still finds what was
+   * there. @returns the version that was there, for `forget`
+   */
+  replace(connector: string, entries?: RegistryEntries): EarlierVersion | undefined
+  /** Adds a version that was replaced or removed before the server started. @returns it, for `forget` */
+  addEarlier(connector: string, entries: RegistryEntries): EarlierVersion
+  /** Forgets a version that was replaced or removed. Two of the same bytes are two. */
+  forget(earlier: EarlierVersion): void
+  /** Takes plugins out that were refused. */
+  dropRefused(folders: readonly string[]): void
+  /** Says which connectors are quarantined: all of them, by name. */
+  setQuarantined(all: ReadonlyMap<string, ShownQuarantine>): void
+  /** Says why a change of a plugin is not in force; nothing where it is. @returns whether that is new */
+  note(plugin: string, notTakenUp: string | undefined): boolean
+}
+
+export function createRegistry(first: RegistryEntries): GrowingRegistry {
+  const plugins: PluginEntry[] = []
+  const networks: NetworkEntry[] = []
+  const venues: RegistryEntries['venues'][number][] = []
+  const connectors: PluginEntry[] = []
+  /** Replaced or removed, and still asked about what they planned. Oldest first. */
+  const earlier: { readonly connector: string; readonly shown: EarlierVersion; readonly venues: RegistryEntries['venues'] }[] = []
+  /** Of each connector on each network, through all its versions: counters never fall. */
+  const quoteCounts = new Map<string, RecentQuotes['counts']>()
+  const listeners = new Set<() => void>()
+  let quarantines: ReadonlyMap<string, ShownQuarantine> = new Map()
+  let networkAt = table(networks)
+  let venueAt = new Map<string, ReturnType<typeof table<RegistryEntries['venues'][number]>>>()
+  let chains: readonly string[] = []
+  let connectorNames: readonly string[] = []
+
+  function add(more: RegistryEntries): void {
+    for (const entry of more.plugins) {
+      if (entry.state === 'loaded')
+        removeFrom(plugins, ({ name, kind, state }) => state === 'leaving' && isSamePlugin(entry, { name, kind }))
+      const known = plugins.findIndex(({ folder }) => folder === entry.folder)
+      plugins.splice(known < 0 ? plugins.length : known, known < 0 ? 0 : 1, entry)
+    }
+    networks.push(...more.networks)
+    for (const venue of more.venues) venues.push(countingOn(venue))
+    for (const entry of plugins) if (entry.kind === 'connector' || entry.state === 'refused') showEarlier(entry)
+    showQuarantined()
+    connectors.splice(0, Infinity, ...plugins.filter(({ kind, state }) => kind === 'connector' && state === 'loaded'))
+    networkAt = table(networks)
+    const venueNames = new Set(venues.map(({ connector }) => connector))
+    venueAt = new Map([...venueNames].map((name) => [name, table(venues.filter(({ connector }) => connector === name))]))
+    chains = [...new Set(networks.map(({ chain }) => chain))]
+    connectorNames = connectors.map(({ name }) => name)
+    for (const listener of listeners) listener()
+  }
+  add(first)
+
+  function countingOn(venue: RegistryEntries['venues'][number]): RegistryEntries['venues'][number] {
+    const key = `${venue.connector} ${venue.chain}/${venue.network}`
+    const counts = quoteCounts.get(key) ?? venue.recentQuotes.counts
+    quoteCounts.set(key, counts)
+    venue.recentQuotes.counts = counts
+    return venue
+  }
+
+  function showEarlier(entry: PluginEntry): void {
+    const versions = earlier.filter(({ connector }) => connector === entry.name).map(({ shown }) => shown)
+    // A plugin that is leaving is one of these versions itself.
+    if (versions.length > 0 && entry.state !== 'leaving') entry.earlier = versions
+    else delete entry.earlier
+  }
+
+  function showQuarantined(): void {
+    for (const entry of plugins) {
+      const quarantine = entry.kind === 'chain' ? undefined : quarantines.get(entry.name)
+      if (quarantine) entry.quarantine = quarantine
+      else delete entry.quarantine
+    }
+  }
+
+  function replace(connector: string, { plugins: given, ...entries }: RegistryEntries = nothing): EarlierVersion | undefined {
+    const old = plugins.find(({ name, kind, state }) => kind === 'connector' && name === connector && state === 'loaded')
+    const out = removeFrom(venues, (each) => each.connector === connector)
+    const shown = old && versionOf(old)
+    if (shown) earlier.push({ connector, shown, venues: out })
+    const [entry, ...others] = given
+    const now = entry ?? (old && { ...old, state: 'leaving' as const })
+    if (old && now) plugins.splice(plugins.indexOf(old), 1, now)
+    add({ ...entries, plugins: old && entry ? others : given })
+    return shown
+  }
+
+  function addEarlier(connector: string, { plugins: [entry], venues: own }: RegistryEntries): EarlierVersion {
+    const shown: EarlierVersion = entry ? versionOf(entry) : { version: '' }
+    earlier.push({ connector, shown, venues: own })
+    if (entry && !plugins.some(({ name, kind }) => kind !== 'chain' && name === connector)) plugins.push({ ...entry, state: 'leaving' })
+    add(nothing)
+    return shown
+  }
+
+  function forget(gone: EarlierVersion): void {
+    removeFrom(earlier, ({ shown }) => shown === gone)
+    removeFrom(plugins, ({ name, state }) => state === 'leaving' && !isLeaving(name))
+    add(nothing)
+  }
+
+  /** The one that runs now, then the others, newest first. */
+  function versionsOf({ connector }: { connector?: string }, { chain, network }: { chain: string; network: string }): VenueEntry[] {
+    const now = connector === undefined ? undefined : venueAt.get(connector)?.(chain, network)
+    const before = earlier
+      .flatMap((each) => each.venues)
+      .filter((each) => each.connector === connector && each.chain === chain && each.network === network)
+    return [...(now ? [now] : []), ...before.toReversed()]
+  }
+
+  const isLeaving = (name: string): boolean => earlier.some(({ connector }) => connector === name)
+
+  const findPending = (name: string): PluginEntry | undefined => plugins.find((each) => each.state === 'pending' && each.name === name)
+
+  const findNetwork = (chain: string, network: string): NetworkEntry => {
+    const entry = networkAt(chain, network)
+    if (entry) return entry
+    const pending = chains.includes(chain) ? undefined : (findPending(chain) ?? findPending(`${chain}-chain`))
+    if (pending) throw notYet(pending.name)
+    if (!chains.includes(chain)) throw unknownError('chain', chain, chains)
+    refuseWrong(plugins, chain, network)
+    throw unknownError(
+      `network of ${chain}`,
+      network,
+      networks.filter((each) => each.chain === chain).map((each) => each.network),
+    )
+  }
+
+  const findConnector = (name: string): PluginEntry => {
+    const entry = connectors.find((each) => each.name === name)
+    if (entry) return entry
+    if (findPending(name)) throw notYet(name)
+    throw new SluiceError(
+      'UNKNOWN_CONNECTOR',
+      `There is no connector "${name}"${didYouMean(name, connectorNames)}; GET /connectors lists them.`,
+    )
+  }
+
+  return {
+    plugins,
+    networks,
+    connectors,
+    add,
+    replace,
+    addEarlier,
+    forget,
+    dropRefused(folders) {
+      removeFrom(plugins, ({ folder, state }) => state === 'refused' && folders.includes(folder))
+      add(nothing)
+    },
+    quarantined: (connector) => quarantines.get(connector),
+    setQuarantined(all) {
+      quarantines = all
+      showQuarantined()
+      for (const listener of listeners) listener()
+    },
+    note(plugin, notTakenUp) {
+      const entry = plugins.find(({ name }) => name === plugin)
+      if (!entry || entry.notTakenUp === notTakenUp) return false
+      if (notTakenUp === undefined) delete entry.notTakenUp
+      else entry.notTakenUp = notTakenUp
+      for (const listener of listeners) listener()
+      return true
+    },
+    // The journal of older servers, and that of plugins that nobody allowed, says no version.
+    plannedBy: (of, on) => (of.plugin === undefined ? versionsOf(of, on)[0] : versionsOf(of, on).find((each) => each.plugin === of.plugin)),
+    venueOf(of, on) {
+      const versions = versionsOf(of, on)
+      return versions.find((each) => each.plugin === of.plugin) ?? versions[0]
+    },
+    isLeaving,
+    onChange(listener) {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
+    connector: findConnector,
+    hasConnector: (name) => connectorNames.includes(name),
+    pending: findPending,
+    venuesOn: (chain, network) => venues.filter((each) => each.chain === chain && each.network === network),
+    wake(chain, network, connector) {
+      const venue = connector === undefined ? undefined : venueAt.get(connector)?.(chain, network)
+      const on = networkAt(chain, network)
+      // Nobody waits for nodes that their exchange does not need; what goes by the chain looks again.
+      const isAside = venue?.actions !== undefined
+      if (isAside && on?.notReady() !== undefined) void on.wake()
+      const named = [isAside ? undefined : on, venue]
+      const notReady = named.flatMap((entry) => (entry && entry.notReady() !== undefined ? [entry] : []))
+      return notReady.length === 0 ? undefined : wakeAll(notReady)
+    },
+    network: (chain, network) => requireReady(findNetwork(chain, network), () => `The network ${chain}/${network}`),
+    networkOf({ actions }, chain, network) {
+      const entry = findNetwork(chain, network)
+      // Of a network that the server itself runs, the exchange is away with it.
+      return actions && entry.whyAway?.() === undefined ? entry : requireReady(entry, () => `The network ${chain}/${network}`)
+    },
+    venue(connector, chain, network) {
+      const entry = venueAt.get(connector)?.(chain, network)
+      if (entry) return requireReady(entry, () => `The connector ${connector} on ${chain}/${network}`)
+      findConnector(connector)
+      findNetwork(chain, network)
+      throw new SluiceError(
+        'UNKNOWN_CHAIN_ERROR',
+        `The connector ${connector} does not serve ${chain}/${network}; GET /connectors lists what it serves.`,
+      )
+    },
+  }
+}
+
+const isSamePlugin = (one: Pick<PluginEntry, 'name' | 'kind'>, other: Pick<PluginEntry, 'name' | 'kind'>): boolean =>
+  one.name === other.name && one.kind === other.kind
+
+const versionOf = ({ version, sha256 }: PluginEntry): EarlierVersion => ({ version, ...(sha256 !== undefined && { sha256 }) })
+
+const nothing: RegistryEntries = { plugins: [], networks: [], venues: [] }
+
+/** @returns what was taken out */
+function removeFrom<T>(list: T[], isOut: (each: T) => boolean): T[] {
+  const out = list.filter(isOut)
+  list.splice(0, Infinity, ...list.filter((each) => !isOut(each)))
+  return out
+}
+
+/** A lookup by chain and network that builds no text: every request looks up several. */
+function table<T extends { chain: string; network: string }>(entries: readonly T[]) {
+  const byChain = new Map<string, Map<string, T>>()
+  for (const entry of entries) {
+    const byNetwork = byChain.get(entry.chain) ?? new Map<string, T>()
+    byChain.set(entry.chain, byNetwork.set(entry.network, entry))
+  }
+  return (chain: string, network: string): T | undefined => byChain.get(chain)?.get(network)
+}
+
+/** A network or connector that needs longer for its first start is reported as still starting. */
+const firstStartMs = 3_000
+
+async function wakeAll(entries: readonly Pick<NetworkEntry, 'wake'>[]): Promise<void> {
+  await withTimeout(Promise.all(entries.map((entry) => entry.wake())), firstStartMs, () => {})
+}
+
+/** For what needs a plugin that is pending. */
+export const notYet = (plugin: string, what = 'It can be used in a moment'): SluiceError =>
+  new SluiceError('SERVICE_UNINITIALIZED', `The plugin ${plugin} is being started. ${what}; GET /plugins shows its state.`, {
+    retryAfterSeconds: 2,
+  })
+
+/** Callers are not shown where the files of an operator lie. */
+const withoutFolders = (text: string): string => text.replaceAll(/(?<=^|\s)\/[^\s:]*\//g, '')
+
+const leftOutError = ({ chain, network, reason }: { chain: string; network: string; reason: string }) =>
+  new SluiceError(
+    'UNKNOWN_CHAIN_ERROR',
+    `The network ${chain}/${network} is not served, because its settings are wrong: ${maskUrls(withoutFolders(reason))}. An operator corrects them and restarts the server.`,
+  )
+
+/** @throws SluiceError UNKNOWN_CHAIN_ERROR where the network is left out because its settings are wrong */
+function refuseWrong(plugins: readonly PluginEntry[], chain: string, network: string): void {
+  const wrong = plugins
+    .flatMap(({ kind, unserved = [] }) => (kind === 'chain' ? unserved : []))
+    .find((each) => each.isWrong && each.chain === chain && each.network === network)
+  if (wrong) throw leftOutError(wrong)
+}
+
+const unknownError = (what: string, name: string, known: readonly string[]) =>
+  new SluiceError(
+    'UNKNOWN_CHAIN_ERROR',
+    `There is no ${what} called "${name}"${didYouMean(name, known)}; known: ${known.join(', ') || 'none'}.`,
+  )
+
+function requireReady<T extends Pick<NetworkEntry, 'notReady' | 'trouble'>>(entry: T, what: () => string): T {
+  const reason = entry.notReady()
+  if (reason === undefined) return entry
+  const trouble = entry.trouble()
+  const message =
+    trouble === undefined ? 'is still starting; try again shortly' : 'cannot be used now, and is tried again with each request'
+  throw new SluiceError(trouble ?? 'SERVICE_UNINITIALIZED', `${what()} ${message}. The reason is: ${reason}`, { retryAfterSeconds: 2 })
+}
+
+/** The networks of a chain, or with a name, or all. @throws SluiceError UNKNOWN_CHAIN_ERROR if there is none */
+export function findNetworks(
+  { networks, plugins }: Pick<Registry, 'networks' | 'plugins'>,
+  { chain, network }: { chain?: string; network?: string },
+): readonly NetworkEntry[] {
+  const found = networks.filter((each) => (chain ?? each.chain) === each.chain && (network ?? each.network) === each.network)
+  if (found.length > 0 || (chain === undefined && network === undefined)) return found
+  if (chain !== undefined && network !== undefined) refuseWrong(plugins, chain, network)
+  const names = networks.map((each) =>
+    chain === undefined ? each.network : network === undefined ? each.chain : `${each.chain}/${each.network}`,
+  )
+  const name = [chain, network].filter((each) => each !== undefined).join('/')
+  throw new SluiceError(
+    'UNKNOWN_CHAIN_ERROR',
+    `There is no network "${name}"${didYouMean(name, names)}; known: ${[...new Set(names)].join(', ')}.`,
+  )
+}
