@@ -8,7 +8,7 @@ interface AnswerOfError {
   readonly requestId: string | undefined
 }
 
-/** The server's answer to a request that it refused: nothing is under way. docs/errors.md lists names and codes. */
+/** The server's answer to a request that it refused: nothing is under way. docs/bots/errors.md lists names and codes. */
 export class RefusedError extends Error {
   /** Of the server's table, e.g. `INSUFFICIENT_BALANCE`. Servers that are newer than this client may have more. */
   override readonly name: string

@@ -1,4 +1,4 @@
-// `npm run pack`: builds dist/ whole and packs both packages, sluice and sluice-devnet, into dist/packages/ (docs/releasing.md).
+// `npm run pack`: builds dist/ whole and packs both packages, sluice and sluice-devnet, into dist/packages/ (docs/design/releasing.md).
 //
 // Packed packages are private, which every registry refuses, until a maintainer has confirmed on the registry whose the names are and says
 // so: SLUICE_CONFIRMED_NAMES=sluice,sluice-devnet npm run pack. `--packed` takes the packages that are there. `--refuse-publishing` is what
@@ -16,7 +16,7 @@ const confirmed = (process.env.SLUICE_CONFIRMED_NAMES ?? '').split(',').map((nam
 
 if (process.argv.includes('--refuse-publishing')) {
   console.error(
-    `Nothing was published: the checkout never is, and packages only when a maintainer has confirmed their names on the registry (${names.join(', ')}). See docs/releasing.md.`,
+    `Nothing was published: the checkout never is, and packages only when a maintainer has confirmed their names on the registry (${names.join(', ')}). See docs/design/releasing.md.`,
   )
   process.exit(1)
 }
@@ -28,7 +28,7 @@ if (!process.argv.includes('--packed')) {
   for (const folder of [root, path.join(root, 'dist', 'sluice-devnet')]) pack(folder, packages)
 }
 if (names.every((name) => confirmed.includes(name))) for (const file of readdirSync(packages)) makePublic(path.join(packages, file))
-else console.log(`The packages are private: SLUICE_CONFIRMED_NAMES does not name ${names.join(' and ')} (docs/releasing.md).`)
+else console.log(`The packages are private: SLUICE_CONFIRMED_NAMES does not name ${names.join(' and ')} (docs/design/releasing.md).`)
 
 for (const file of readdirSync(packages)) {
   console.log(`dist/packages/${file}  ${(statSync(path.join(packages, file)).size / 1e6).toFixed(2)} MB`)

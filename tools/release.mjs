@@ -1,4 +1,4 @@
-// `npm run release -- <version|patch|minor|major> [--dry-run]`: makes a version (docs/releasing.md). It commits and publishes nothing, and says how to.
+// `npm run release -- <version|patch|minor|major> [--dry-run]`: makes a version (docs/design/releasing.md). It commits and publishes nothing, and says how to.
 //
 // All is done in a clone of the commit, with the packages of the lockfile. So a package has nothing that git does not know, and no path of this
 // checkout; who makes it again gets the same files. And the checkout changes only when every step was right.
@@ -167,7 +167,7 @@ Next:
   git tag -a v${version} -m 'Sluice ${version}'
 ${
   isPrivate
-    ? `The packages are private, which every registry refuses. Once a maintainer has confirmed both names on it (docs/releasing.md), undo this and make it again:
+    ? `The packages are private, which every registry refuses. Once a maintainer has confirmed both names on it (docs/design/releasing.md), undo this and make it again:
   SLUICE_CONFIRMED_NAMES=sluice,sluice-devnet npm run release -- ${version}`
     : `  git push --follow-tags\n${publish}`
 }

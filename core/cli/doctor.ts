@@ -258,7 +258,7 @@ function examineEmbedded(dataDir: string): Finding {
       part: 'store',
       state: 'bad',
       what: `${file} cannot be used: ${reason}.`,
-      remedy: 'docs/failures.md says what to do without it.',
+      remedy: 'docs/operators/failures.md says what to do without it.',
     }
   }
 }
@@ -272,7 +272,7 @@ function examineFile(file: string): Finding {
         part: 'store',
         state: 'bad',
         what: `${file} is damaged: ${JSON.stringify(result)}.`,
-        remedy: 'docs/failures.md says what to do without it.',
+        remedy: 'docs/operators/failures.md says what to do without it.',
       }
     connection.prepare('begin immediate').run([])
     connection.prepare('rollback').run([])
@@ -314,7 +314,7 @@ export async function examinePostgres(url: string): Promise<Finding[]> {
     const reason = postgresFaults.of(error)?.reason
     // The driver's message may hold parts of the URL.
     const what = `PostgreSQL cannot be used: ${reason ?? 'store.url is not understood'}.`
-    return [{ part: 'store', state: 'bad', what, remedy: 'Start the database, or correct store.url; see docs/operations.md.' }]
+    return [{ part: 'store', state: 'bad', what, remedy: 'Start the database, or correct store.url; see docs/operators/operations.md.' }]
   } finally {
     await db.destroy()
   }

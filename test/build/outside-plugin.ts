@@ -23,7 +23,7 @@ export function writeOutsidePlugin(parent: string, name: string, { quote }: { qu
   return folder
 }
 
-/** Makes JavaScript of it, as docs/writing-a-connector.md says. */
+/** Makes JavaScript of it, as docs/authors/writing-a-connector.md says. */
 export async function compilePlugin(folder: string): Promise<void> {
   const entry = path.join(folder, 'index.ts')
   await build({ entryPoints: [entry], outdir: folder, bundle: true, packages: 'external', tsconfigRaw: {}, format: 'esm' })

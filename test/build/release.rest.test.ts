@@ -179,7 +179,7 @@ describe('npm run release', function () {
     expect([lock.version, lock.packages[''].version, lock.packages[''].peerDependencies['sluice-devnet']]).to.deep.equal(
       Array.from({ length: 3 }, () => version),
     )
-    expect(text('docs/your-first-plugin.md')).to.include(`./sluice-${version}.tgz ./sluice-devnet-${version}.tgz`)
+    expect(text('docs/authors/your-first-plugin.md')).to.include(`./sluice-${version}.tgz ./sluice-devnet-${version}.tgz`)
     expect(text('CHANGELOG.md')).to.equal(news.replace('## [Unreleased]\n', `## [Unreleased]\n\n## [${version}] - ${today()}\n`))
     // Their versions are their own.
     expect(['core/api/version.ts', 'templates/ferryswap/index.ts', 'core/contracts/index.ts'].map(text)).to.deep.equal(interfaces)

@@ -72,7 +72,11 @@ describe('sluice plugin new', () => {
   })
 
   it('writes what the guides show, word by word', async () => {
-    const pages = ['docs/writing-a-connector.md', 'docs/writing-a-chain.md', 'docs/writing-an-order-book-connector.md']
+    const pages = [
+      'docs/authors/writing-a-connector.md',
+      'docs/authors/writing-a-chain.md',
+      'docs/authors/writing-an-order-book-connector.md',
+    ]
     const shown = (await Promise.all(pages.map(readPage))).flatMap(fencesOf)
     const compared: string[] = []
     for (const name of Object.values(kinds)) {

@@ -44,7 +44,7 @@ describe('the cluster of docker-compose.yml', () => {
   })
 
   it('reads its store from the file that operations.md has made, for its owner alone', async () => {
-    const block = fencesOf(await readPage('docs/operations.md')).find(({ text }) => text.includes('> store_url'))?.text ?? ''
+    const block = fencesOf(await readPage('docs/operators/operations.md')).find(({ text }) => text.includes('> store_url'))?.text ?? ''
     const made = block.slice(0, block.indexOf('sudo'))
     expect(made).to.include('umask 077')
     await run('sh', ['-euc', made], { cwd: home })

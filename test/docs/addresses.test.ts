@@ -8,7 +8,7 @@ describe('the addresses on pages', () => {
   it('have the right checksum, so that none is mistyped', async () => {
     const pages = [
       'README.md',
-      ...(await readdir(path.join(root, 'docs'))).filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`),
+      ...(await readdir(path.join(root, 'docs'), { recursive: true })).filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`),
     ]
     const addresses = (await Promise.all(pages.map(readPage))).flatMap((text) => text.match(/\b0x[0-9a-fA-F]{40}\b/g) ?? [])
     expect(addresses).to.not.have.length(0)

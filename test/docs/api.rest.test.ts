@@ -19,7 +19,7 @@ describe('the page of the interface', () => {
   const madeUnder = async (idempotencyKey: string) => (await server.client.get('/transactions', { idempotencyKey })).body.transactions
 
   before(async () => {
-    fences = fencesOf(await readPage('docs/api.md'))
+    fences = fencesOf(await readPage('docs/bots/api.md'))
     server = await readyServer()
     await symlink(path.join(root, 'examples'), path.join(server.settings.home, 'examples'))
   })
@@ -65,7 +65,7 @@ describe('the page of the interface', () => {
       token: 'USDC',
     })
     await mined(server.client, approval.txHash)
-    const asked = JSON.parse(/`(\{ "token0".*\})`/.exec(await readPage('docs/api.md'))?.[1] ?? '')
+    const asked = JSON.parse(/`(\{ "token0".*\})`/.exec(await readPage('docs/bots/api.md'))?.[1] ?? '')
 
     const { body: added } = await ask('add', { ...asked, address })
     expect(unlike(shown('add'), added)).to.equal(undefined)
@@ -81,7 +81,7 @@ describe('the page of the interface', () => {
   it('shows the life of shares of a pool as it is', async () => {
     const shown = (name: string) => JSON.parse(fences.find(({ file }) => file === name)?.text ?? '')
     const address = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
-    const asked = JSON.parse(/`(\{ "tokens".*\})`/.exec(await readPage('docs/api.md'))?.[1] ?? '')
+    const asked = JSON.parse(/`(\{ "tokens".*\})`/.exec(await readPage('docs/bots/api.md'))?.[1] ?? '')
     const pool = { chain: 'ethereum', network: 'local', connector: 'uniswap', address, tokens: asked.tokens }
     const approve = async (token: string) => {
       const { body } = await server.client.post('/evm/approve', {
@@ -107,7 +107,7 @@ describe('the page of the interface', () => {
 
   it('shows the life of a perpetual position as it is', async () => {
     const shown = (name: string) => JSON.parse(fences.find(({ file }) => file === name)?.text ?? '')
-    const asked: string[] = [...(await readPage('docs/api.md')).matchAll(/`(\{ "base": "ETH".*\})`/g)].map(([, text = '']) => text)
+    const asked: string[] = [...(await readPage('docs/bots/api.md')).matchAll(/`(\{ "base": "ETH".*\})`/g)].map(([, text = '']) => text)
     const network = { chain: 'ethereum', network: 'local' }
     const address = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC'
     const act = async (path: string, fields: object) => {
@@ -135,7 +135,7 @@ describe('the page of the interface', () => {
     const network = { chain: 'ethereum', network: 'local' }
     const oasis = { ...network, connector: 'oasis' }
     const [address, other] = ['0x70997970C51812dc3A010C7d01b50e0d17dc79C8', '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC']
-    const [placing = ''] = [...(await readPage('docs/api.md')).matchAll(/`(\{ "market".*"BUY".*\})`/g)].map(([, text = '']) => text)
+    const [placing = ''] = [...(await readPage('docs/bots/api.md')).matchAll(/`(\{ "market".*"BUY".*\})`/g)].map(([, text = '']) => text)
     const noted = async (txHash: string) => {
       for (let tries = 0; tries < 400; tries++) {
         const { txState } = (await server.client.get('/network/poll', { ...network, txHash })).body

@@ -4,7 +4,7 @@ import { startSolana, type Solana } from '../../tools/solana-node/start-solana.t
 import { unlike } from './like.ts'
 import { fencesOf, readPage } from './page.ts'
 
-describe('docs/chains.md', () => {
+describe('docs/bots/chains.md', () => {
   let cluster: Solana
   let home: Home
   let server: RealServer
@@ -22,7 +22,7 @@ describe('docs/chains.md', () => {
   })
 
   it('shows a run on Solana as it is', async () => {
-    const fences = fencesOf(await readPage('docs/chains.md'))
+    const fences = fencesOf(await readPage('docs/bots/chains.md'))
     const shown = (name: string) => JSON.parse(fences.find(({ language, file }) => language === 'json' && file === name)?.text ?? '')
     const network = { chain: 'solana', network: 'local' }
     const { address } = home.wallet

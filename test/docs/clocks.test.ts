@@ -8,7 +8,7 @@ const timeOfDay = /\bDate\.now\b|new Date\(\)|\bDate\.parse\b|\bperformance\.tim
 
 describe('the use of clocks on pages', () => {
   it('failures.md has every file that reads the time of day, with what for, and no other', async () => {
-    const [, section = ''] = (await readPage('docs/failures.md')).split('Every place in the sources that reads the time of day')
+    const [, section = ''] = (await readPage('docs/operators/failures.md')).split('Every place in the sources that reads the time of day')
     const shown = [...section.matchAll(/`((?:core|kits|plugins)\/[^`]+\.ts)`/g)].map(([, file]) => file)
     expect(shown).to.have.members((await Promise.all(['core', 'kits', 'plugins'].map(readersIn))).flat())
   })

@@ -16,7 +16,7 @@ describe('the page about failures', () => {
   let rows: readonly Row[]
   let files: ReadonlySet<string>
   before(async () => {
-    rows = rowsOf(await readPage('docs/failures.md'))
+    rows = rowsOf(await readPage('docs/operators/failures.md'))
     files = new Set((await Promise.all(['test', 'tools/chaos'].map(testsIn))).flat())
   })
 

@@ -8,9 +8,9 @@ import { toBeHex, zeroPadValue } from 'ethers'
 import type { PoolProtocol } from '../../kits/amm/index.ts'
 import { fencesOf, filesOf, readPage, root, tableOf } from './page.ts'
 
-const connectors = 'docs/writing-a-connector.md'
-const books = 'docs/writing-an-order-book-connector.md'
-const chains = 'docs/writing-a-chain.md'
+const connectors = 'docs/authors/writing-a-connector.md'
+const books = 'docs/authors/writing-an-order-book-connector.md'
+const chains = 'docs/authors/writing-a-chain.md'
 
 describe('the guides for authors of plugins', () => {
   for (const [page, file, most] of [

@@ -5,7 +5,7 @@ import { fencesOf, readPage, root } from './page.ts'
 
 describe('the layouts on pages', () => {
   it('architecture.md has every file and folder of core, and no other', async () => {
-    const layout = await layoutOf('docs/architecture.md')
+    const layout = await layoutOf('docs/design/architecture.md')
     const shown = [...layout.matchAll(/^ {2}([\w.-]+)\/? /gm)].map(([, name]) => name)
     expect(shown).to.have.members(await readdir(path.join(root, 'core')))
   })

@@ -8,7 +8,7 @@ import { fencesOf, readPage, type Fence } from './page.ts'
 import { readyServer } from './ready-server.ts'
 import { shellOf, type Typed } from './shell.ts'
 
-const page = 'docs/order-books.md'
+const page = 'docs/bots/order-books.md'
 const atAnExchange = '## An exchange that takes signed actions'
 
 describe(page, function () {

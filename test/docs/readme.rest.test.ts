@@ -16,7 +16,9 @@ describe('the README, the tour and the page of clients', () => {
   let fences: readonly Fence[]
 
   before(async () => {
-    const pages = await Promise.all(['README.md', 'docs/tour.md', 'docs/going-to-mainnet.md', 'docs/clients.md'].map(readPage))
+    const pages = await Promise.all(
+      ['README.md', 'docs/bots/tour.md', 'docs/operators/going-to-mainnet.md', 'docs/bots/clients.md'].map(readPage),
+    )
     fences = pages.flatMap(fencesOf)
     server = await readyServer()
     home = server.settings.home
@@ -83,8 +85,8 @@ describe('the README, the tour and the page of clients', () => {
     expect(Buffer.byteLength(await readPage('README.md'))).to.be.below(9_000)
   })
 
-  it('has beside it docs/errors.md, which shows an error as it is', async () => {
-    const [shown] = fencesOf(await readPage('docs/errors.md'))
+  it('has beside it docs/bots/errors.md, which shows an error as it is', async () => {
+    const [shown] = fencesOf(await readPage('docs/bots/errors.md'))
     const { body } = await server.client.post('/amm/trade', {
       chain: 'ethereum',
       network: 'local',

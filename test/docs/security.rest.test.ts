@@ -7,7 +7,7 @@ import { listClients } from '../../core/tls/certificates.ts'
 import { fencesOf, readPage, root } from './page.ts'
 import { run } from './run.ts'
 
-describe('docs/security.md', () => {
+describe('docs/operators/security.md', () => {
   let folder: string
   before(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'sluice-security-'))
@@ -16,7 +16,7 @@ describe('docs/security.md', () => {
   after(() => rm(folder, { recursive: true }))
 
   it('has commands for certificates that work as typed', async () => {
-    const commands = fencesOf(await readPage('docs/security.md'))
+    const commands = fencesOf(await readPage('docs/operators/security.md'))
       .filter(({ language }) => language === 'sh')
       .map(({ text }) => text)
     expect(commands).to.have.length(1)

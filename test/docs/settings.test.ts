@@ -13,8 +13,8 @@ const plugins = [ethereum, quickswap, uniswap]
 const env = { INFURA_KEY: 'key' }
 
 for (const [page, shown] of [
-  ['docs/going-to-mainnet.md', ['chains/ethereum.yml', 'clients.yml']],
-  ['docs/configuration.md', ['clients.yml', 'chains/ethereum.yml', 'connectors/quickswap.yml', 'connectors/uniswap.yml']],
+  ['docs/operators/going-to-mainnet.md', ['chains/ethereum.yml', 'clients.yml']],
+  ['docs/operators/configuration.md', ['clients.yml', 'chains/ethereum.yml', 'connectors/quickswap.yml', 'connectors/uniswap.yml']],
 ] as const) {
   describe(`the settings that ${page} shows`, () => {
     let folder: string

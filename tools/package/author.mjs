@@ -20,7 +20,7 @@ describe('the author of a plugin', () => {
   const names = [...Object.values(kinds), ...(process.env.PACKAGE_TEST_ALL ? ['riverswap'] : [])]
   const contracts = new Map()
   function startContracts() {
-    // The test of docs/testing-a-plugin.md besides.
+    // The test of docs/authors/testing-a-plugin.md besides.
     const files = [...names.map((each) => `${each}/contract.test.ts`), 'ferryswap/own.test.ts']
     // Of the long decks of perpetuals and order books their first cards: all of them take minutes.
     const some = process.env.PACKAGE_TEST_ALL ? [] : ['--grep', '^(?!.* (BOOK|PERP)-[1-9]\\d )']

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { printed as withoutFigures, unlike } from '../../test/docs/like.ts'
 import { fencesOf } from '../../test/docs/page.ts'
 import { typeCommands } from '../../test/docs/typed.ts'
-import { authorsFolder, bot, environment, folder, guide, removePlace, run, start } from './outside.mjs'
+import { authorsFolder, bot, environment, folder, guide, page, removePlace, run, start } from './outside.mjs'
 
 after(removePlace)
 
@@ -18,8 +18,8 @@ const wallet = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 const shape = (text) => withoutFigures(text.replaceAll(/ \(\d+(?:ms|s|m)\)|^\{"level".*\n/gm, '').replaceAll(/\b[0-9a-f]{64}\b/g, '0x'))
 
 /** Types the commands of a page, writes its files, and gives what was printed with what the page shows. */
-async function follow(page, first, compare) {
-  const fences = fencesOf(page)
+async function follow(shownPage, first, compare) {
+  const fences = fencesOf(shownPage)
   const setUp = fences.findIndex(({ text }) => text.startsWith('npx')) // authorsFolder() has typed what is before
   let [cwd, functions, server] = [first, '', undefined]
   const type = (text) => {
@@ -75,7 +75,7 @@ describe('the guides for authors, with the packages', () => {
   // They take minutes: the tests of all packages may follow one of them.
   const followed = process.env.PACKAGE_TEST_GUIDES?.split(',') ?? ['writing-a-connector', 'writing-a-chain', 'your-first-plugin']
   for (const name of followed.filter((each) => each !== 'your-first-plugin')) {
-    it(`docs/${name}.md shows commands that print what is shown`, () => {
+    it(`docs/authors/${name}.md shows commands that print what is shown`, () => {
       const fences = fencesOf(guide(name))
       for (const [index, { language, text, line }] of fences.entries()) {
         if (language !== 'sh') continue
@@ -91,7 +91,7 @@ describe('the guides for authors, with the packages', () => {
   }
 
   if (followed.includes('your-first-plugin')) {
-    it('docs/your-first-plugin.md works as it is typed', async function () {
+    it('docs/authors/your-first-plugin.md works as it is typed', async function () {
       this.timeout(600_000)
       // The home of the other guides' server.
       rmSync(path.join(cwd, 'server'), { recursive: true, force: true })
@@ -132,8 +132,8 @@ describe('the guides for authors, with the packages', () => {
       )
     }
 
-    it('docs/tour.md has commands that work as typed and answer as shown', async () => {
-      await typeCommands(fencesOf(guide('tour')), {
+    it('docs/bots/tour.md has commands that work as typed and answer as shown', async () => {
+      await typeCommands(fencesOf(page('bots/tour')), {
         url: server.url,
         type: (script) => {
           const { code, printed } = run('sh', ['-euc', script], { cwd: home })

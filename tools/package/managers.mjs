@@ -49,7 +49,7 @@ describe('on Windows, the command', () => {
   }
 })
 
-// Yarn asks the registry for anvil of every platform, and a registry may not have them all: docs/operations.md says what to do then.
+// Yarn asks the registry for anvil of every platform, and a registry may not have them all: docs/operators/operations.md says what to do then.
 const anvil = JSON.parse(readFileSync(path.join(root, 'node_modules', '@foundry-rs', 'anvil', 'package.json'), 'utf8'))
 const own = `@foundry-rs/anvil-${process.platform}-${process.arch.replace('x64', 'amd64')}`
 const others = Object.keys(anvil.optionalDependencies).filter((name) => name !== own)

@@ -189,7 +189,8 @@ export function newPlugin(cwd, name, kind, options) {
 
 /** The pages that show whole plugins. */
 export const guides = ['writing-a-connector', 'writing-an-order-book-connector', 'writing-a-chain', 'testing-a-plugin']
-export const guide = (name) => readFileSync(path.join(root, 'docs', `${name}.md`), 'utf8')
+export const page = (name) => readFileSync(path.join(root, 'docs', `${name}.md`), 'utf8')
+export const guide = (name) => page(`authors/${name}`)
 
 let author
 /** The folder of an author, made once for all tests: both packages, beside them a new plugin of each kind, and what the guides show. */

@@ -57,7 +57,7 @@ export function stableRouter(version: string, address: string, pools: readonly S
         if (!routerVersion?.ok || wordCount(routerVersion.data) !== 1 || wordAt(routerVersion.data, 0) !== 1n) {
           throw new SluiceError(
             'SERVICE_UNINITIALIZED',
-            `There is no StableRouter at ${address} on this network. Deploy it, which anybody may (docs/connectors.md says how), or correct routerAddress in the connector's configuration.`,
+            `There is no StableRouter at ${address} on this network. Deploy it, which anybody may (docs/bots/connectors.md says how), or correct routerAddress in the connector's configuration.`,
           )
         }
         requireAddresses(expected, coins)

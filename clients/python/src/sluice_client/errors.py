@@ -30,7 +30,7 @@ class SluiceError(Exception):
 
 
 class RefusedError(SluiceError):
-    """The server's answer to a request that it refused: nothing is under way. docs/errors.md lists names and codes."""
+    """The server's answer to a request that it refused: nothing is under way. docs/bots/errors.md lists names and codes."""
 
 
 class NoAnswerError(SluiceError):
