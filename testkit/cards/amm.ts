@@ -180,7 +180,7 @@ export function ammCards(venue: TestVenue, it: AddCard): void {
       limit = await price(venue, { base, quote, amount: '0.1', side: 'SELL' })
       const terms = { address: victim, base, quote, amount: '0.1', side: 'SELL', limitPrice: limit.price, ...lowPriorityFields(venue) }
       const { txHash } = expectOk(await sendTrade(venue, terms))
-      await sellBefore(venue, mover, base, quote)
+      await sellBefore(venue, mover, base, quote, limit)
       return (hash = txHash)
     })
     if (txReceipt.status === 1 && isDevnet && (await isUnmoved(venue, limit, txReceipt.blockNumber)))
@@ -205,12 +205,16 @@ export function ammCards(venue: TestVenue, it: AddCard): void {
       const { txReceipt } = await minedInOneBlock(venue, async () => {
         before = await balancesOf(venue, address, [base, quote])
         const request = { base, quote, amount: '0.1', side: 'SELL' } as const
-        const { slippagePrice } = await price(venue, request)
-        const trade = await signedTrade(venue, { address, ...request, limitPrice: slippagePrice, ...lowPriorityFields(venue) }, 'SELL 0.1')
+        const quoted = await price(venue, request)
+        const trade = await signedTrade(
+          venue,
+          { address, ...request, limitPrice: quoted.slippagePrice, ...lowPriorityFields(venue) },
+          'SELL 0.1',
+        )
         if (trade.deadline !== undefined)
           expect.fail('devnet.ts says noDeadline, and the plan has a deadline: leave one of the two out, by what the contracts take.')
         promised = trade.limitPrice
-        await sellBefore(venue, mover, base, quote)
+        await sellBefore(venue, mover, base, quote, quoted)
         await nodeCall(venue, 'evm_increaseTime', lateSeconds)
         return (hash = trade.txHash)
       })
@@ -526,11 +530,19 @@ async function expectFollowed(venue: TestVenue, request: PriceRequest, block: nu
   )
 }
 
-/** Goes before a trade in the same block, and moves the price. The wallet has approved the exchange. */
-async function sellBefore(venue: TestVenue, address: string, base: string, quote: string): Promise<void> {
-  const request = { base, quote, amount: '1', side: 'SELL' } as const
-  const { slippagePrice: limitPrice } = await price(venue, request)
-  expectOk(await sendTrade(venue, { address, ...request, limitPrice, ...highPriorityFields(venue) }))
+/**
+ * Goes before a trade in the same block, and moves the price of a pool that it goes through. The wallet has approved the exchange.
+ * @param then the quote of that trade: what is sold of its own amount takes its own route, where more may have a better one
+ */
+async function sellBefore(venue: TestVenue, address: string, base: string, quote: string, then: AMMPriceResponse): Promise<void> {
+  const used = new Set(then.route.map(({ pool }) => pool))
+  for (const amount of ['1', then.amount]) {
+    const request = { base, quote, amount, side: 'SELL' } as const
+    const { slippagePrice: limitPrice, route } = await price(venue, request)
+    if (amount === '1' && !route.some(({ pool }) => used.has(pool))) continue
+    expectOk(await sendTrade(venue, { address, ...request, limitPrice, ...highPriorityFields(venue) }))
+    return
+  }
 }
 
 function expectShortage({ status, body, text }: Answer, name: string, token: string, side: string): void {
