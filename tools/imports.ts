@@ -20,6 +20,7 @@ const levels: readonly (readonly string[])[] = [
   ['core/events'],
   ['core/http'],
   ['core/devnet'],
+  ['core/parts'],
   ['core/kernel.ts'],
   ['core/cli'],
   ['core/main.ts'],

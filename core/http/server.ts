@@ -8,7 +8,7 @@ import type { App } from './app.ts'
 import { createDraining } from './draining.ts'
 import { maxHeaderBytes, refuseMalformed } from './malformed.ts'
 
-interface Listener {
+export interface Listener {
   url: string
   /** Accepts no new connection and begins no new request, lets requests in flight end within the time, then closes what is left. */
   stop(withinMs: number): Promise<void>

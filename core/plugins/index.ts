@@ -27,19 +27,20 @@ export {
 export { openChannel, otherEndGone } from './isolate/channel.ts'
 export { channelDescriptor, type ContainedProcess } from './isolate/containment.ts'
 export type { Bounds } from './isolate/frames.ts'
-export { createHosts } from './isolate/hosts.ts'
+export { createHosts, type Hosts } from './isolate/hosts.ts'
 export { excessOf } from './isolate/process-tree.ts'
 export type { FollowPrice } from './isolate/remote-connector.ts'
-export { loadLater, requiredHere } from './late.ts'
+export { loadLater, requiredHere, type LateLoading } from './late.ts'
 export { hostOptions, loadPlugins, pluginOptions, pluginWarnings, tryPlugins, type LoadResult } from './load.ts'
 export type { LoadedChain, LoadedConnector, LoadedPlugin, LoadedVenue } from './loaded-plugin.ts'
-export { createReconciler, lockOfStart, type PluginChanges } from './reconcile.ts'
+export { createReconciler, lockOfStart, type LockOfStart, type PluginChanges } from './reconcile.ts'
 export { PluginFault, faultOf, trustRemedy, type Refusal } from './refusal.ts'
 export { buildRegistry, transactionTargets } from './registry-entries.ts'
 export {
   findNetworks,
   notYet,
   tradingOf,
+  type GrowingRegistry,
   type NetworkEntry,
   type PluginEntry,
   type Registry,
@@ -48,4 +49,4 @@ export {
   type VenueEntry,
 } from './registry.ts'
 export { createRunningPlugins, type RunningPlugins } from './running.ts'
-export { startVenues } from './start-venue.ts'
+export { startVenues, type Venues } from './start-venue.ts'

@@ -28,15 +28,17 @@ interface LateOptions {
   onResult(result: LateResult): Promise<void>
 }
 
+export interface LateLoading {
+  /** Settles when none is pending any more, or the server stops. Never rejects. */
+  readonly done: Promise<void>
+  stop(): void
+}
+
 /**
  * Loads those that run in hosts, once the server is ready: each by itself, so that none waits for another one. What comes after that is taken up
  * by `reconcile.ts`.
- * @returns `done` settles when none is pending any more, or the server stops
  */
-export function loadLater({ plugins: { refused, pending, more, again }, after, log, deploy, onResult }: LateOptions): {
-  done: Promise<void>
-  stop(): void
-} {
+export function loadLater({ plugins: { refused, pending, more, again }, after, log, deploy, onResult }: LateOptions): LateLoading {
   const stopping = new AbortController()
   let telling: Promise<void> = Promise.resolve()
 

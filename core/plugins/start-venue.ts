@@ -1,4 +1,3 @@
-import { asFunction, type AwilixContainer } from 'awilix/browser'
 import { abortable, isAbort, pause, withDeadline, withTimeout } from '../base/async.ts'
 import { SluiceError, type Life, type Log } from '../contracts/index.ts'
 import type { LoadedPlugin, LoadedVenue } from './loaded-plugin.ts'
@@ -26,7 +25,7 @@ export interface Venues {
   /** Grows with `add`. */
   readonly running: ReadonlyMap<LoadedVenue<object>, RunningVenue>
   /**
-   * Starts the venues of these plugins, each in a container scope of its own, without waiting for them: a dead node does not delay the server.
+   * Starts the venues of these plugins, without waiting for them: a dead node does not delay the server.
    * A venue on a network that is not `required` starts when it is first asked for.
    */
   add(loaded: readonly LoadedPlugin[]): void
@@ -35,40 +34,26 @@ export interface Venues {
   stop(): Promise<unknown>
 }
 
-export function startVenues<C extends object>(container: AwilixContainer<C>, first: readonly LoadedPlugin[]): Venues {
+export function startVenues(first: readonly LoadedPlugin[]): Venues {
   const required = new Set<string>()
   const running = new Map<LoadedVenue<object>, RunningVenue>()
-  const scopes = new Map<LoadedVenue<object>, { dispose(): Promise<void> }>()
 
   function add(loaded: readonly LoadedPlugin[]): void {
     for (const { kind, name, configuration } of loaded)
       for (const [network, settings] of kind === 'chain' ? Object.entries(configuration.networks) : [])
         if (settings.required) required.add(`${name}/${network}`)
     const venues: LoadedVenue<Life>[] = loaded.flatMap((plugin) => [...plugin.venues])
-    for (const venue of venues) {
-      const scope = container.createScope<{ running: RunningVenue }>()
-      const start = () => startVenue(venue, { onDemand: !required.has(`${venue.chain}/${venue.network}`) })
-      scope.register({
-        running: asFunction(start)
-          .scoped()
-          .disposer((each) => each.stop()),
-      })
-      running.set(venue, scope.cradle.running)
-      scopes.set(venue, scope)
-    }
+    for (const venue of venues) running.set(venue, startVenue(venue, { onDemand: !required.has(`${venue.chain}/${venue.network}`) }))
   }
   add(first)
   return {
     running,
     add,
     async remove({ venues }) {
-      await Promise.all(venues.map(async (venue) => scopes.get(venue)?.dispose()))
-      for (const venue of venues) {
-        scopes.delete(venue)
-        running.delete(venue)
-      }
+      await Promise.all(venues.map(async (venue) => running.get(venue)?.stop()))
+      for (const venue of venues) running.delete(venue)
     },
-    stop: () => Promise.all([...scopes.values()].map((scope) => scope.dispose())),
+    stop: () => Promise.all([...running.values()].map((each) => each.stop())),
   }
 }
 

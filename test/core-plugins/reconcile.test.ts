@@ -1,6 +1,5 @@
 import { existsSync, mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { createContainer } from 'awilix'
 import { expect } from 'chai'
 import { createReconciler, lockOfStart } from '../../core/plugins/reconcile.ts'
 import { readLock, writeLock, type LockedPlugin } from '../../core/config/lock.ts'
@@ -111,7 +110,7 @@ describe('the loop that loads plugins while the server runs', () => {
     const read = loadSettings({ confDir: home.confDir, env: {}, flags })
     settings = { ...read, server: { ...read.server, requestTimeoutSeconds: -1 } }
     registry = createRegistry({ plugins: [], networks: [], venues: [] })
-    venues = startVenues(createContainer(), [])
+    venues = startVenues([])
     const known = createRunningPlugins({
       loaded: [],
       refused: [],

@@ -1,0 +1,52 @@
+// What callers reach: the services behind the endpoints, and the listener.
+import { withTimeout } from '../base/async.ts'
+import { createApprovedSpenders } from '../handlers/amm/approved.ts'
+import type { Services } from '../handlers/context.ts'
+import { failingParts } from '../handlers/readiness.ts'
+import { createApp } from '../http/app.ts'
+import { measureLiveState, measureNodes, measurePlugins, measureQuotes, measureStore, measureTransactions } from '../http/gauges.ts'
+import { listen, type Listener } from '../http/server.ts'
+import { requiredHere } from '../plugins/index.ts'
+import type { ServerParts } from './server-parts.ts'
+
+/** After the time for requests under way: for the answers to those that are aborted. */
+const lastAnswersMs = 500
+
+export function openGauges({ metrics, store, registry, liveState, journal, targets, log }: ServerParts): void {
+  measureStore(metrics, store)
+  measurePlugins(metrics, registry)
+  measureNodes(metrics, registry)
+  measureLiveState(metrics, liveState)
+  measureQuotes(metrics, registry)
+  measureTransactions(metrics, { journal, networks: targets, log })
+}
+
+export function openServices(parts: ServerParts): Services {
+  const { registry, settings, liveState, turns, following, transactions, archiver, quarantine, signer, store, allowed, devnet } = parts
+  const required = requiredHere(settings, allowed.found, devnet !== undefined)
+  return {
+    registry,
+    settings,
+    books: liveState.books,
+    quotes: liveState.quotes,
+    walletChecks: liveState.walletChecks,
+    approvedSpenders: createApprovedSpenders(),
+    turns,
+    following,
+    transactions,
+    archiver,
+    quarantine,
+    wallets: { all: signer.wallets },
+    failing: () => failingParts({ signer, store, registry, required }),
+  }
+}
+
+export const openListener = (parts: ServerParts): Promise<Listener> => listen(createApp(parts), parts.settings, parts.log)
+
+/** Requests under way may end, within the time that they have. */
+export async function closeListener(listener: Listener, { drain, transactions }: ServerParts): Promise<void> {
+  const closed = listener.stop(drain.remainingMs() + lastAnswersMs)
+  await withTimeout(closed, drain.remainingMs(), () => {})
+  // Requests that still run are aborted now. Their callers are told the state of their transactions.
+  await Promise.all([closed, transactions.stop(0)])
+}

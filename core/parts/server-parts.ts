@@ -1,0 +1,101 @@
+import type { Logger } from 'pino'
+import type { FairTurns } from '../base/fair-turns.ts'
+import type { Settings } from '../config/settings.ts'
+import type { LocalSites } from '../devnet/local-sites.ts'
+import type { Devnet } from '../devnet/start-devnet.ts'
+import type { Events } from '../events/events.ts'
+import type { Handlers, Services } from '../handlers/context.ts'
+import type { Listener } from '../http/server.ts'
+import type { Metrics } from '../http/metrics.ts'
+import type { LiveState } from '../live-state/live-state.ts'
+import type {
+  AllowedPlugins,
+  GrowingRegistry,
+  Hosts,
+  LateLoading,
+  LoadResult,
+  LockOfStart,
+  PluginChanges,
+  RunningPlugins,
+  Venues,
+} from '../plugins/index.ts'
+import type { ServerIdentity, Store } from '../store/store.ts'
+import type { Archiver } from '../transactions/archiver.ts'
+import type { Idempotency } from '../transactions/idempotency.ts'
+import type { Journal } from '../transactions/journal/journal.ts'
+import type { Leases } from '../transactions/leases.ts'
+import type { Quarantine } from '../transactions/quarantine.ts'
+import type { TransactionTarget } from '../transactions/submit-request.ts'
+import type { Transactions } from '../transactions/transactions.ts'
+import type { Signer } from '../wallet/signer.ts'
+
+export interface StartOptions {
+  /** Shows a line about the progress to the operator. */
+  print(line: string): void
+  /** A devnet that runs already and outlives the server. */
+  devnet?: Devnet
+  /** For the author of plugins: their hosts say which function loops. */
+  sayLoops?: boolean
+}
+
+/** What the container has, by name: each part gets those before it. The order is that of `kernel.ts`. */
+export interface ServerParts {
+  settings: Settings
+  options: StartOptions
+  handlers: Handlers
+  log: Logger
+  metrics: Metrics
+  turns: FairTurns
+  drain: Drain
+  certificates: void
+  identity: Pick<ServerIdentity, 'serverId' | 'serverName'>
+  store: Store
+  journal: Journal
+  leases: Leases
+  idempotency: Idempotency
+  pluginsNow: PluginsNow
+  guards: { stop(): void }
+  lock: LockOfStart
+  allowed: AllowedPlugins
+  unlocking: Unlocking
+  devnet: Devnet | undefined
+  sites: LocalSites | undefined
+  watchdog: { stop(): unknown }
+  hosts: Hosts
+  plugins: LoadResult
+  signer: Signer
+  venues: Venues
+  registry: GrowingRegistry
+  liveState: LiveState
+  following: Services['following']
+  quarantine: Quarantine
+  targets: TransactionTarget[]
+  transactions: Transactions
+  archiver: Archiver
+  gauges: void
+  recovery: void
+  services: Services
+  events: Events
+  listener: Listener
+  running: RunningPlugins
+  late: LateLoading
+  changes: PluginChanges
+}
+
+/** The time that requests under way have once a stop has begun. */
+export interface Drain {
+  /** What is left of `server.drainSeconds`. The first call begins it. */
+  remainingMs(): number
+}
+
+/** The plugins as they are known while they are loaded, and from then on: for what goes wrong in them. */
+export interface PluginsNow {
+  known: Pick<RunningPlugins, 'loaded' | 'refused'>
+}
+
+/** The signer while it unlocks its keys: that takes as long as scrypt does, and goes on beside the devnet and the plugins. */
+export interface Unlocking {
+  readonly signer: Promise<Signer>
+  /** Simulated exchanges beside a devnet of the server's own: its wallets sign there. */
+  readonly siteNames: readonly string[]
+}

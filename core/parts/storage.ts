@@ -1,0 +1,49 @@
+// Certificates, the store and what is kept in it.
+import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
+import { StartError } from '../config/problems.ts'
+import { observeJournal } from '../http/metrics.ts'
+import { openStore } from '../store/open-store.ts'
+import { StoreError, type Store } from '../store/store.ts'
+import { ensureCertificates } from '../tls/ensure-certificates.ts'
+import { createIdempotency, type Idempotency } from '../transactions/idempotency.ts'
+import type { Journal } from '../transactions/journal/journal.ts'
+import { sqlJournal } from '../transactions/journal/sql-journal.ts'
+import { sqlLeases, type Leases } from '../transactions/leases.ts'
+import type { Drain, ServerParts } from './server-parts.ts'
+
+export function createDrain({ settings }: ServerParts): Drain {
+  let endsAt: number | undefined
+  return {
+    remainingMs() {
+      endsAt ??= performance.now() + settings.server.drainSeconds * 1000
+      return Math.max(0, endsAt - performance.now())
+    },
+  }
+}
+
+export async function makeCertificates({ settings: { ssl }, options }: ServerParts): Promise<void> {
+  const { made } = await ensureCertificates({ certsDir: ssl.certsDir })
+  if (made) options.print(`Made certificates in ${ssl.certsDir}.`)
+}
+
+/** Unique to this process: a predecessor that died has another id, so its claims are recognised as dead. */
+export const newIdentity = (): ServerParts['identity'] => ({ serverId: randomUUID(), serverName: `${hostname()}, process ${process.pid}` })
+
+/** @throws StartError where another server holds the store, or a newer version wrote it */
+export async function openServerStore({ settings: { data, store }, identity, log }: ServerParts): Promise<Store> {
+  try {
+    return await openStore({ dataDir: data.dir, url: store.url, serverName: identity.serverName, log })
+  } catch (error) {
+    if (error instanceof StoreError) throw new StartError(error.message)
+    throw error
+  }
+}
+
+export const openJournal = ({ store, log, metrics }: ServerParts): Journal => observeJournal(sqlJournal(store, log), metrics)
+
+export const openLeases = ({ store, identity, log, metrics }: ServerParts): Leases =>
+  sqlLeases({ store, ...identity, log, onChange: (change) => metrics.queueChanges.inc({ change }) })
+
+export const openIdempotency = ({ store, identity: { serverId }, log, metrics }: ServerParts): Idempotency =>
+  createIdempotency({ store, serverId, log, onReplay: () => metrics.replays.inc() })

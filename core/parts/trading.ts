@@ -1,0 +1,126 @@
+// Keys, the devnet, live state, and the life of transactions.
+import path from 'node:path'
+import { command } from '../base/layout.ts'
+import { openLocalSites, wantedSites, type LocalSites } from '../devnet/local-sites.ts'
+import { bringUpDevnet, forgetDevnet, type Devnet } from '../devnet/start-devnet.ts'
+import { outcomeToJournal } from '../handlers/fills.ts'
+import { compareMined, shownLosses, shownQuarantines } from '../handlers/mined-bounds.ts'
+import { countChanges, liveStateCounters } from '../http/metrics.ts'
+import { createLiveState, type LiveState } from '../live-state/live-state.ts'
+import { transactionTargets } from '../plugins/index.ts'
+import { createArchiveFiles } from '../transactions/archive-files.ts'
+import { createArchiver, type Archiver } from '../transactions/archiver.ts'
+import { createQuarantine, type Quarantine } from '../transactions/quarantine.ts'
+import type { TransactionTarget } from '../transactions/submit-request.ts'
+import { createTransactions, type Transactions } from '../transactions/transactions.ts'
+import { askPassphrase, draftOf, openSigner, permitDraft, signerFiles } from '../wallet/signing.ts'
+import type { ServerParts, Unlocking } from './server-parts.ts'
+
+/** The passphrase is asked for before code of plugins runs. */
+export async function beginUnlocking({ settings, options: { devnet }, log, allowed }: ServerParts): Promise<Unlocking> {
+  const siteNames = devnet === undefined && settings.devnet.enabled ? wantedSites(settings, allowed.found) : []
+  const files = signerFiles(settings, allowed)
+  return {
+    siteNames,
+    signer: openSigner({ settings, log, passphrase: await askPassphrase(settings), files, devnetChains: siteNames }),
+  }
+}
+
+export async function openDevnet({
+  settings,
+  options: { print, devnet: running },
+  allowed,
+  store,
+  unlocking,
+}: ServerParts): Promise<Devnet | undefined> {
+  if (running || !settings.devnet.enabled) return running
+  const devnet = await bringUpDevnet(settings, print, { allowed, hostsLater: true })
+  await forgetDevnet(store)
+  for (const name of unlocking.siteNames) await forgetDevnet(store, name)
+  return devnet
+}
+
+export const openSites = async ({ devnet, unlocking: { siteNames }, log }: ServerParts): Promise<LocalSites | undefined> =>
+  devnet && openLocalSites(siteNames, devnet.rpcUrl, log)
+
+export const openLiveState = ({ settings: { market, data }, log, metrics }: ServerParts): LiveState =>
+  createLiveState(market, data.dir, log, liveStateCounters(metrics))
+
+/** Blocks that somebody knows of are those that prices are expected to be of. */
+export const followBlocks = ({ liveState: { following }, hosts }: ServerParts): ServerParts['following'] => ({
+  ageSeconds: following.ageSeconds,
+  expectBlock(network, number) {
+    following.expectBlock(network, number)
+    hosts.expectBlock(network, number)
+  },
+})
+
+export async function openQuarantine({ store, log, metrics, registry }: ServerParts): Promise<Quarantine> {
+  const quarantine = createQuarantine({
+    store,
+    log,
+    onBreach(breach) {
+      metrics.breaches.inc({ plugin: breach.plugin })
+      const { plugin, version, chain, network, address, txHash } = breach
+      const lost = shownLosses(breach, registry.networks)
+      const words = lost.map(({ symbol, token, amount, how }) => `${amount} ${symbol ?? `of ${token}`} ${how}`).join(', ')
+      log.error(
+        { plugin, version, chain, network, address, txHash, lost },
+        `plugin quarantined: ${txHash} did more to the wallet than its plan was allowed (${words}); nothing is signed for ${plugin} until you have looked at it and type: ${command} plugin lift ${plugin}`,
+      )
+    },
+    onChange: (inForce) => registry.setQuarantined(shownQuarantines(inForce, registry.networks)),
+  })
+  try {
+    await quarantine.refresh()
+  } catch (error) {
+    quarantine.stop()
+    throw error
+  }
+  return quarantine
+}
+
+export const listTargets = ({ registry }: ServerParts): TransactionTarget[] => [...transactionTargets(registry)]
+
+export function openTransactions(parts: ServerParts): Transactions {
+  const { journal, leases, targets, signer, registry, log, quarantine, settings, metrics, following } = parts
+  const count = countChanges(metrics)
+  return createTransactions({
+    journal,
+    leases,
+    targets,
+    sign: ({ signable, replaces, ...request }) => signer.sign({ ...request, draft: draftOf(signable, replaces) }),
+    signPermit({ permit, ...request }) {
+      const { chainId } = registry.network(request.chain, request.network).impl
+      return signer.sign({ ...request, draft: permitDraft(permit, chainId) })
+    },
+    log,
+    readOutcome: (entry) => outcomeToJournal(entry, registry),
+    compareMined: (entry) =>
+      compareMined(entry, {
+        registry,
+        quarantine,
+        entriesOf: async (of) => (await journal.list({ ...of, limit: 100 })).entries,
+        timeoutMs: settings.server.requestTimeoutSeconds * 1000,
+      }),
+    mayRaise: async ({ connector }) => (connector === undefined ? undefined : quarantine.refuse(connector)),
+    isLoading: () => registry.plugins.some(({ state }) => state === 'pending'),
+    walletQueue: settings.limits.walletQueue,
+    onChange(entry, before) {
+      count(entry, before)
+      if (entry.landed && entry.signer === undefined) following.expectBlock(entry, BigInt(entry.landed.blockNumber))
+    },
+  })
+}
+
+export const openArchiver = ({ settings: { data, store }, journal, leases, log, metrics }: ServerParts): Archiver =>
+  createArchiver({
+    journal,
+    leases,
+    files: createArchiveFiles(path.join(data.dir, 'archive')),
+    // A database keeps everything unless it is told otherwise: the archive is on this server's disk, which may not outlive the server.
+    keepDays: store.keepDays ?? (store.url === undefined ? 90 : undefined),
+    log,
+    onArchived: (count) => metrics.archived.inc(count),
+    onFailing: (isFailing) => metrics.archiveFailing.set(Number(isFailing)),
+  })
