@@ -6,6 +6,15 @@ import type { ErrorName } from '../base/errors.ts'
 export const permissions = ['read', 'trade', 'send', 'admin'] as const
 export type Permission = (typeof permissions)[number]
 
+/** What each allows, for the documentation. */
+export const permissionUses: Readonly<Record<Permission, string>> = {
+  read: 'Every endpoint that only reads.',
+  trade:
+    "Every endpoint that makes a transaction, with the certificate's wallets, but for those of `send`. It can lose all that these wallets hold.",
+  send: "Sending the native coin and listed tokens of the certificate's wallets, to the addresses that `sendTo` lists for this certificate and that wallet.",
+  admin: 'Moving old transactions to the archive, adding tokens to the list of a network, and lifting the quarantine of a plugin.',
+}
+
 /** What the server looks up before it calls the handler. `connectors`: one, or the network alone where the request names all of them, by `any`. */
 export type Target = 'service' | 'chain' | 'connector' | 'connectors'
 

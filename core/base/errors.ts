@@ -1,57 +1,193 @@
 import { printable, printableTexts } from './printable.ts'
 
-/** The table of all errors. `when` is shown in the documentation. Codes and HTTP statuses are part of the interface. */
+/** The table of all errors. `when` and `remedy`, in Markdown, are shown in the documentation. Codes and HTTP statuses are part of the interface. */
 export const errorTable = {
-  NETWORK: { code: 1001, http: 503, when: 'The RPC nodes of the chain cannot be reached.' },
-  RATE_LIMIT: { code: 1002, http: 429, when: 'The caller, or every RPC node, is over its limit.' },
-  OUT_OF_GAS: { code: 1003, http: 422, when: 'The wallet cannot pay for the gas, or the gas estimate failed for lack of gas.' },
-  TRANSACTION_GAS_PRICE_TOO_LOW: { code: 1004, http: 422, when: 'The fees of the request are below what the network accepts.' },
-  LOAD_WALLET: { code: 1005, http: 404, when: 'The server holds no key for the address on that chain.' },
+  NETWORK: {
+    code: 1001,
+    http: 503,
+    when: 'The RPC nodes of the chain cannot be reached.',
+    remedy:
+      'Wait for `Retry-After` and try again. If the error stays: `/network/status` shows which network it is, and `bin/sluice doctor` the cause. Correct `rpcUrls` in `conf/chains/<chain>.yml`, or add a second node.',
+  },
+  RATE_LIMIT: {
+    code: 1002,
+    http: 429,
+    when: 'The caller, or every RPC node, is over its limit.',
+    remedy:
+      'Wait for `Retry-After`. The message says whose limit it is: raise `requestsPerSecond` in `conf/clients.yml`, send fewer requests at once (`limits.clientInFlight`, `limits.clientBodyBytes`), read the answers (`limits.clientUnsentBytes`), use fewer connections (`limits.clientConnections`), or use another node or a larger plan of its provider.',
+  },
+  OUT_OF_GAS: {
+    code: 1003,
+    http: 422,
+    when: 'The wallet cannot pay for the gas, or the gas estimate failed for lack of gas.',
+    remedy: 'Fund the wallet with the native coin, or trade less. The balance must cover the value and the maximum cost of the gas.',
+  },
+  TRANSACTION_GAS_PRICE_TOO_LOW: {
+    code: 1004,
+    http: 422,
+    when: 'The fees of the request are below what the network accepts.',
+    remedy:
+      'Leave `maxFeePerGas` and `maxPriorityFeePerGas` to the server, or offer at least what the message says. If the message names `feeCap`: wait, or raise that setting.',
+  },
+  LOAD_WALLET: {
+    code: 1005,
+    http: 404,
+    when: 'The server holds no key for the address on that chain.',
+    remedy:
+      '`GET /wallet` lists the addresses. Add the key with `bin/sluice wallet add` and restart. Devnet wallets sign on the devnet only.',
+  },
   TOKEN_NOT_SUPPORTED: {
     code: 1006,
     http: 404,
     when: 'The token is unknown, or cannot be traded exactly because it charges a fee on transfer or rounds what it moves.',
+    remedy:
+      'Use a symbol of `GET /network/tokens`, or the address. For a symbol of your own add a list in `conf/tokens/`. A token with a fee on transfer cannot be traded, nor one that rounds by a unit, such as stETH: its wrapped form can.',
   },
   TRADE_FAILED: {
     code: 1007,
     http: 422,
     when: 'The exchange would refuse the trade; details.reason says why. details.cause is slippage where the price has moved past the bound.',
+    remedy:
+      'Nothing was sent. Read `details.reason`: it is the text of the exchange or the token. With `details.cause` `slippage` send the request again, for a new quote. Without it the state may have changed: ask for a new quote first.',
   },
-  SWAP_PRICE_EXCEEDS_LIMIT_PRICE: { code: 1008, http: 422, when: 'A BUY now costs more than limitPrice.' },
-  SWAP_PRICE_LOWER_THAN_LIMIT_PRICE: { code: 1009, http: 422, when: 'A SELL now brings less than limitPrice.' },
-  SERVICE_UNINITIALIZED: { code: 1010, http: 503, when: 'The plugin is still starting.' },
-  UNKNOWN_CHAIN_ERROR: { code: 1011, http: 404, when: 'The chain or network is unknown, or the connector does not serve it.' },
-  INVALID_NONCE: { code: 1012, http: 409, when: "The nonce is used, or not the caller's to replace." },
+  SWAP_PRICE_EXCEEDS_LIMIT_PRICE: {
+    code: 1008,
+    http: 422,
+    when: 'A BUY now costs more than limitPrice.',
+    remedy: 'Nothing was sent. Raise `limitPrice`, or wait.',
+  },
+  SWAP_PRICE_LOWER_THAN_LIMIT_PRICE: {
+    code: 1009,
+    http: 422,
+    when: 'A SELL now brings less than limitPrice.',
+    remedy: 'Nothing was sent. Lower `limitPrice`, or wait.',
+  },
+  SERVICE_UNINITIALIZED: {
+    code: 1010,
+    http: 503,
+    when: 'The plugin is still starting.',
+    remedy: 'Wait for `Retry-After` and try again: a request starts the network that it names. The message says what the start waits for.',
+  },
+  UNKNOWN_CHAIN_ERROR: {
+    code: 1011,
+    http: 404,
+    when: 'The chain or network is unknown, or the connector does not serve it.',
+    remedy:
+      'The message names the nearest known name and lists the others; `GET /connectors` shows what each connector serves. `local` exists only with the devnet.',
+  },
+  INVALID_NONCE: {
+    code: 1012,
+    http: 409,
+    when: "The nonce is used, or not the caller's to replace.",
+    remedy:
+      'Leave `nonce` out to have one assigned. To replace the transaction that has the nonce, offer at least the fees that the message names. `details` has `nonce`, `next` and the `txHash` of that transaction.',
+  },
   PRICE_FAILED: {
     code: 1013,
     http: 422,
     when: 'No pool or route has a price (or enough liquidity), or an oracle does not reach so far back.',
+    remedy:
+      'Ask for a smaller amount (`details.most`, if present, is the maximum), for a larger amount if it is worth less than the smallest unit, for a period of at most `details.holdsSeconds`, or try another connector.',
   },
-  INCOMPLETE_PARAMS: { code: 1014, http: 400, when: 'A field is missing, unknown or malformed; details lists each.' },
-  UNKNOWN_CONNECTOR: { code: 1015, http: 404, when: 'There is no such connector.' },
-  UNSUPPORTED: { code: 1016, http: 501, when: 'The connector does not have that trading type or endpoint.' },
-  INSUFFICIENT_ALLOWANCE: { code: 1017, http: 422, when: 'The spender may not move that much; details: spender, token, current, needed.' },
-  INSUFFICIENT_BALANCE: { code: 1018, http: 422, when: 'The wallet does not hold that much; details: token, current, needed.' },
-  INSUFFICIENT_MARGIN: { code: 1019, http: 422, when: 'The free collateral is too small; details: free, needed.' },
-  UNKNOWN_TRANSACTION: { code: 1020, http: 404, when: 'There is no such transaction in the journal.' },
+  INCOMPLETE_PARAMS: {
+    code: 1014,
+    http: 400,
+    when: 'A field is missing, unknown or malformed; details lists each.',
+    remedy:
+      'Correct the fields in `details`: each is `{ field, problem }`. Other mistakes have their own status: 404 unknown path, 405 wrong method (see `Allow`), 413 body too large, 415 not `application/json`, 431 URL and headers over 64 kB together (send long lists by POST).',
+  },
+  UNKNOWN_CONNECTOR: {
+    code: 1015,
+    http: 404,
+    when: 'There is no such connector.',
+    remedy: '`GET /connectors` lists them. If a connector is missing, `GET /plugins` says why it was refused.',
+  },
+  UNSUPPORTED: {
+    code: 1016,
+    http: 501,
+    when: 'The connector does not have that trading type or endpoint.',
+    remedy: 'Use a connector that has it: `GET /plugins` lists the trading types.',
+  },
+  INSUFFICIENT_ALLOWANCE: {
+    code: 1017,
+    http: 422,
+    when: 'The spender may not move that much; details: spender, token, current, needed.',
+    remedy: 'Approve with `/evm/approve`: `details.spender`, `details.token`, `details.needed`.',
+  },
+  INSUFFICIENT_BALANCE: {
+    code: 1018,
+    http: 422,
+    when: 'The wallet does not hold that much; details: token, current, needed.',
+    remedy: 'Fund the wallet, or trade less. `details` has `current` and `needed`.',
+  },
+  INSUFFICIENT_MARGIN: {
+    code: 1019,
+    http: 422,
+    when: 'The free collateral is too small; details: free, needed.',
+    remedy: 'Deposit collateral, or open a smaller position.',
+  },
+  UNKNOWN_TRANSACTION: {
+    code: 1020,
+    http: 404,
+    when: 'There is no such transaction in the journal.',
+    remedy:
+      "Check `txHash`, `nonce`, `chain` and `network`; `GET /transactions` lists the wallet's. Only a pending transaction can be cancelled or sped up.",
+  },
   FORBIDDEN: {
     code: 1021,
     http: 403,
     when: 'The client certificate may not do this, or not with this wallet, or the plugin is quarantined.',
+    remedy:
+      'An operator gives the permission or the wallet to the certificate in `conf/clients.yml`. A spender that belongs to no connector needs an entry in `wallet.allowedSpenders`. With `details.reason` `quarantined` the plugin did more to a wallet than it was allowed: an operator looks at it, and lifts it by `bin/sluice plugin lift`.',
   },
-  IDEMPOTENCY_CONFLICT: { code: 1022, http: 422, when: 'The idempotency key was used with another request.' },
-  UNKNOWN_ORDER: { code: 1023, http: 404, when: 'There is no such order or market.' },
-  UNKNOWN_POSITION: { code: 1024, http: 404, when: 'There is no such position.' },
-  PAIR_NOT_FOUND: { code: 1025, http: 404, when: 'The exchange has no such pair or market.' },
-  TIMEOUT: { code: 1026, http: 504, when: "No answer within the server's time limit; /transactions shows what happened to a transaction." },
+  IDEMPOTENCY_CONFLICT: {
+    code: 1022,
+    http: 422,
+    when: 'The idempotency key was used with another request.',
+    remedy: 'Use a new key for a new request. Repeat a request with exactly the same fields.',
+  },
+  UNKNOWN_ORDER: { code: 1023, http: 404, when: 'There is no such order or market.', remedy: "Check the market and the order's id." },
+  UNKNOWN_POSITION: {
+    code: 1024,
+    http: 404,
+    when: 'There is no such position.',
+    remedy: "Check the id and the wallet: `details.owner`, if present, is the position's owner.",
+  },
+  PAIR_NOT_FOUND: {
+    code: 1025,
+    http: 404,
+    when: 'The exchange has no such pair or market.',
+    remedy: 'Check the pair, use a fee tier that has a pool (`details.fees`), or try another connector.',
+  },
+  TIMEOUT: {
+    code: 1026,
+    http: 504,
+    when: "No answer within the server's time limit; /transactions shows what happened to a transaction.",
+    remedy:
+      'For a request that only reads: try again. For any other: send the same request with the same `Idempotency-Key`, or look at `GET /transactions?requestId=…` with the `requestId` of this answer. Do not send a new request before you know the outcome of the first one.',
+  },
   OVERLOADED: {
     code: 1027,
     http: 503,
     when: 'The server is overloaded or stopping, or its store or its signer cannot be used: nothing was done.',
+    remedy:
+      'Wait for `Retry-After` and try again. The message has the cause. Load: send fewer requests at once; the limits are `limits.inFlight`, `limits.allBodyBytes` and `limits.walletQueue`, and for `/events` the number of streams. Store: an operator has to repair its disk or database; the server then continues by itself. Signer: it is being started again, within seconds.',
   },
-  IN_FLIGHT: { code: 1028, http: 409, when: 'The first request with this idempotency key is still in progress.' },
-  UNKNOWN_ERROR: { code: 1099, http: 500, when: 'A defect in the server or a plugin; logged with its requestId.' },
-} as const satisfies Record<string, { code: number; http: number; when: string }>
+  IN_FLIGHT: {
+    code: 1028,
+    http: 409,
+    when: 'The first request with this idempotency key is still in progress.',
+    remedy:
+      'Wait for `Retry-After` and repeat the same request with the same key: it returns the answer when there is one. If the server that processed it died, the next repeat takes the request over.',
+  },
+  UNKNOWN_ERROR: {
+    code: 1099,
+    http: 500,
+    when: 'A defect in the server or a plugin; logged with its requestId.',
+    remedy:
+      "It is a bug: find the `requestId` in the server's log and report what the log says. If the request makes a transaction, look at the wallet's transactions before you repeat it.",
+  },
+} as const satisfies Record<string, { code: number; http: number; when: string; remedy: string }>
 
 export type ErrorName = keyof typeof errorTable
 

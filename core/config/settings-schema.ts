@@ -252,24 +252,8 @@ export function describeSettings(): SettingRow[] {
   return rows.toSpliced(after, 0, passphrase)
 }
 
-/** The same as a table in Markdown. */
-export function settingsTable(): string {
-  const rows = describeSettings().map(
-    (row) => `| \`${row.name}\` | ${code(row.default)} | \`${row.environmentName}\` | ${cell(row.description)} |`,
-  )
-  return ['| setting | default | environment | value |', '|---|---|---|---|', ...rows].join('\n')
-}
-
 function defaultOf({ schema }: SettingKey): string {
   const value = schema['default']
   if (Array.isArray(value)) return `[${value.join(', ')}]`
   return typeof value === 'string' ? value : JSON.stringify(value ?? '').replace(/^""$/, '')
-}
-
-function cell(text: string): string {
-  return text.replaceAll('|', '\\|')
-}
-
-function code(text: string): string {
-  return text === '' ? '' : `\`${text}\``
 }

@@ -45,18 +45,23 @@ export function measurePlugins(target: Target, { plugins }: Pick<Registry, 'plug
   gauge(
     target,
     'sluice_plugin_quarantined',
-    '1 for each plugin for which nothing is signed, because a mined transaction of it did more to a wallet than its plan was allowed; 0 for other third parties.',
+    '1 for each plugin for which nothing is signed, because a mined transaction of it did more to a wallet than its plan was allowed; 0 for other third parties. All servers of a store show it within seconds.',
     ['plugin'],
     () =>
       plugins
         .filter(({ tier, quarantine }) => quarantine !== undefined || (tier !== undefined && tier !== 'built in'))
         .map(({ name, quarantine }) => [{ plugin: name }, Number(quarantine !== undefined)]),
   )
-  gauge(target, 'sluice_plugin_state', '1 for the state that each plugin is in.', ['plugin', 'kind', 'state'], () =>
-    plugins.map(({ name, kind, state, starting }) => {
-      const shown = state === 'loaded' && starting && starting().length > 0 ? 'starting' : state
-      return [{ plugin: name, kind, state: shown }, 1]
-    }),
+  gauge(
+    target,
+    'sluice_plugin_state',
+    '1 for the state that each plugin is in: loaded, starting, refused, pending (its host is started after the server is ready) or leaving (it was removed, and has open transactions).',
+    ['plugin', 'kind', 'state'],
+    () =>
+      plugins.map(({ name, kind, state, starting }) => {
+        const shown = state === 'loaded' && starting && starting().length > 0 ? 'starting' : state
+        return [{ plugin: name, kind, state: shown }, 1]
+      }),
   )
 }
 
@@ -106,7 +111,7 @@ export function measureNodes(target: Target, { networks }: Pick<Registry, 'netwo
   gauge(
     target,
     'sluice_node_limit',
-    'What a node was found to take at most: calls of a batch, and by method blocks of logs or characters of calldata. Tried upward after an hour.',
+    'What a node was found to take at most: calls of a batch (batch), blocks of eth_getLogs, characters of the calldata of eth_call. Tried upward after an hour, or after a second where the node took as much within the last hour.',
     [...labelNames, 'of'],
     () => nodes().flatMap(({ node, labels }) => Object.entries(node.limits ?? {}).map(([of, max]): Sample => [{ ...labels, of }, max])),
   )
@@ -132,8 +137,14 @@ export function measureLiveState(target: Target, { books, quotes, following }: M
       }),
     )
   gauge(target, 'sluice_market_books', 'Order books kept in memory.', [], () => [[{}, books.size]])
-  gauge(target, 'sluice_market_quotes', 'Quotes kept in memory.', [], () => [[{}, quotes.size]])
-  networkGauge('sluice_market_followed', 'States of a chain kept in memory.', ({ size }) => size)
+  gauge(
+    target,
+    'sluice_market_quotes',
+    'Quotes kept in memory because they were asked for twice in a block, of all pairs: at most market.cachedQuotes.',
+    [],
+    () => [[{}, quotes.size]],
+  )
+  networkGauge('sluice_market_followed', 'States of a chain that are kept in memory.', ({ size }) => size)
   networkGauge('sluice_market_block', 'The newest block that the states in memory include.', ({ tip }) => tip && Number(tip.number))
   networkGauge(
     'sluice_market_block_age_seconds',
@@ -208,7 +219,7 @@ export function measureTransactions(target: Target, { journal, networks, log, no
   gauge(
     target,
     'sluice_transactions_open',
-    'Transactions that are not final, by state and by time since the request.',
+    'Transactions that are not final, in the whole journal, by state and by time since the request.',
     ['chain', 'network', 'state', 'age'],
     async () =>
       ((await readOpen()) ?? []).map(({ chain, network, state, createdAt }) => {

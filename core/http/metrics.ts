@@ -39,7 +39,7 @@ export function createMetrics() {
     }),
     hostDeaths: new Counter({
       name: 'sluice_plugin_host_deaths_total',
-      help: 'Ends of processes that hold a plugin of a third party; each was started again, or is quarantined.',
+      help: 'Ends of processes that hold a plugin of a third party: the plugin harmed its own process. Each was started again, or stays down after five ends within ten minutes.',
       labelNames: ['plugin'],
       registers,
     }),
@@ -62,7 +62,7 @@ export function createMetrics() {
     }),
     requestsRefused: new Counter({
       name: 'sluice_requests_refused_total',
-      help: 'Requests refused because others were in progress or too many came, by the bound that they were over: a setting under limits or of a client.',
+      help: 'Requests refused because others were in progress or too many came, by the bound that they were over: a setting under limits or of a client, or requestTimeoutSeconds for those that waited so long.',
       labelNames: ['bound'],
       registers,
     }),
@@ -70,7 +70,7 @@ export function createMetrics() {
 
     outcomes: new Counter({
       name: 'sluice_transaction_outcomes_total',
-      help: 'Transactions that became final on this server, by their final state.',
+      help: 'Transactions that became final on this server, by their final state. DROPPED is the doing of other software, OVERTAKEN a cancel or replacement that came too late.',
       labelNames: [...onNetwork, 'kind', 'state'],
       registers,
     }),
@@ -108,7 +108,7 @@ export function createMetrics() {
     }),
     journalFailures: new Counter({
       name: 'sluice_journal_failures_total',
-      help: 'Failed writes to the journal: the store failed (unavailable), its answer was lost (uncertain), or another server owns the nonce queue now (superseded).',
+      help: 'Failed writes to the journal: the store failed (unavailable), its answer was lost (uncertain), another server owns the nonce queue now (superseded), or there is a defect (defect).',
       labelNames: ['operation', 'reason'],
       registers,
     }),
@@ -143,7 +143,7 @@ export function createMetrics() {
     }),
     marketChecks: new Counter({
       name: 'sluice_market_checks_total',
-      help: 'Samples of states in memory that were compared with the chain or the exchange. A different one is a defect.',
+      help: 'Samples of states in memory that were compared with the chain or the exchange: equal, unclear or different. A different one is a defect.',
       labelNames: [...onConnector, 'outcome'],
       registers,
     }),

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { chmod, mkdir, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { describeSettings, settingsTable } from '../../core/config/settings-schema.ts'
+import { describeSettings } from '../../core/config/settings-schema.ts'
 import { loadSettings } from '../../core/config/settings.ts'
 import { described, eachWithHome, problemsOf } from './home.ts'
 
@@ -80,7 +80,13 @@ describe('the settings', () => {
       const before = JSON.stringify(load())
       expect(JSON.stringify(load({ [environmentName]: values[name] ?? '77' })), environmentName).not.to.equal(before)
     }
-    expect(settingsTable()).to.contain('| `ssl.certsDir` | `certs` | `SLUICE_SSL_CERTS_DIR` |')
+    expect(describeSettings()).to.deep.include({
+      name: 'ssl.certsDir',
+      file: 'conf/ssl.yml',
+      default: 'certs',
+      environmentName: 'SLUICE_SSL_CERTS_DIR',
+      description: 'text (Folder of the certificates and keys)',
+    })
   })
 
   it('treat an empty variable as not set', () => {

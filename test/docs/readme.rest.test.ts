@@ -3,7 +3,6 @@ import { readFile, symlink } from 'node:fs/promises'
 import path from 'node:path'
 import type { TestServer } from '../../testkit/server.ts'
 import { printed, unlike } from './like.ts'
-import { withSupported } from '../../tools/supported.ts'
 import { packageJson } from './package-json.ts'
 import { fencesOf, readPage, root, type Fence } from './page.ts'
 import { readyServer } from './ready-server.ts'
@@ -74,11 +73,6 @@ describe('the README, the tour and the page of clients', () => {
       .map(({ text }) => text.trim().split(' ')[1] ?? '')
     expect(commands).to.deep.equal(['start', 'test'])
     expect(scripts).to.include.keys(commands)
-  })
-
-  it('lists the exchanges and chains that the plugins declare, as npm run supported writes them', async () => {
-    const page = await readPage('README.md')
-    expect(page).to.equal(await withSupported(page))
   })
 
   it('has fewer than 9,000 bytes', async () => {

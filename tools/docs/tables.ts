@@ -1,0 +1,56 @@
+import { endpoints, errorTable, permissions, permissionUses } from '../../core/api/index.ts'
+import { describeSettings } from '../../core/config/settings-schema.ts'
+import { shownMetrics } from './metrics.ts'
+import { supportedTable } from './supported.ts'
+
+/**
+ * What pages have between `<!-- generated: <name> -->` and `<!-- end -->`, by that name; from what the code declares.
+ * Words after the name narrow it: `endpoints AMM` has those of one set.
+ */
+export const tables: Readonly<Record<string, (words: readonly string[]) => string | Promise<string>>> = {
+  errors: () =>
+    table(
+      ['code', 'name', 'HTTP', 'when', 'what to do'],
+      Object.entries(errorTable).map(([name, { code, http, when, remedy }]) => [String(code), quoted(name), String(http), when, remedy]),
+    ),
+  permissions: () =>
+    table(
+      ['permission', 'what it allows', 'endpoints'],
+      permissions.map((each) => [quoted(each), permissionUses[each], pathsOf(each)]),
+    ),
+  endpoints: (sets) =>
+    table(
+      ['method', 'path', 'permission', 'what'],
+      endpoints
+        .filter(({ set }) => sets.includes(set))
+        .map((each) => [each.method, quoted(each.path), permissionOf(each) ?? '', each.summary]),
+    ),
+  settings: () =>
+    table(
+      ['setting', 'default', 'environment', 'value'],
+      describeSettings().map((row) => [quoted(row.name), quoted(row.default), quoted(row.environmentName), row.description]),
+    ),
+  metrics: () =>
+    table(
+      ['metric', 'labels', 'what it says'],
+      shownMetrics().map(({ name, labels, help }) => [quoted(name), labels.join(', '), help]),
+    ),
+  supported: () => supportedTable(),
+}
+
+// A union of literal types has the key only where it is set.
+const permissionOf = (each: (typeof endpoints)[number]) => ('permission' in each ? each.permission : undefined)
+
+const mostNamed = 5
+
+function pathsOf(permission: string): string {
+  const paths = endpoints.filter((each) => permissionOf(each) === permission).map((each) => quoted(each.path))
+  return paths.length > mostNamed ? `${paths.length}, as the tables of endpoints say` : paths.join(', ')
+}
+
+const quoted = (text: string) => (text === '' ? '' : `\`${text}\``)
+
+function table(columns: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+  return [line(columns), `|${'---|'.repeat(columns.length)}`, ...rows.map(line)].join('\n')
+}
