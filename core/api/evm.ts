@@ -23,7 +23,7 @@ const Spender = Type.String({
     "A registered connector's name, `name/label`, or an address. The name stands for what an AMM's swaps need, in as few transactions as possible: one router " +
     'where one takes the routes of all versions. What takes liquidity has a label, such as `<name>/positions`. Of other connectors the name stands for ' +
     'the contracts that take tokens on this network: the market of an order book, and where funds are deposited first the contract that takes deposits, ' +
-    'which need not be the one that opens positions. docs/bots/api.md has it for each connector.',
+    'which need not be the one that opens positions. docs/bots/transactions.md has it for each connector.',
 })
 
 export const EVMAllowancesRequest = request({ ...chainFields, address: WalletAddress, spender: Spender, tokenSymbols: TokenSymbols })

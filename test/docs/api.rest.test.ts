@@ -10,16 +10,19 @@ import { readyServer } from './ready-server.ts'
 import { run } from './run.ts'
 
 const example = 'examples/once.mjs'
+const pages = ['transactions', 'liquidity', 'perpetuals', 'order-books'].map((name) => `docs/bots/${name}.md`)
 
-describe('the page of the interface', () => {
+describe('the pages of the interface', () => {
   let server: TestServer
+  let text: string
   let fences: readonly Fence[]
   const environment = () => ({ HOME: server.settings.home, SLUICE_URL: server.kernel.url })
   const trade = (name: string) => run('node', [example, name], { cwd: server.settings.home, env: environment() })
   const madeUnder = async (idempotencyKey: string) => (await server.client.get('/transactions', { idempotencyKey })).body.transactions
 
   before(async () => {
-    fences = fencesOf(await readPage('docs/bots/api.md'))
+    text = (await Promise.all(pages.map(readPage))).join('\n')
+    fences = fencesOf(text)
     server = await readyServer()
     await symlink(path.join(root, 'examples'), path.join(server.settings.home, 'examples'))
   })
@@ -65,7 +68,7 @@ describe('the page of the interface', () => {
       token: 'USDC',
     })
     await mined(server.client, approval.txHash)
-    const asked = JSON.parse(/`(\{ "token0".*\})`/.exec(await readPage('docs/bots/api.md'))?.[1] ?? '')
+    const asked = JSON.parse(/`(\{ "token0".*\})`/.exec(text)?.[1] ?? '')
 
     const { body: added } = await ask('add', { ...asked, address })
     expect(unlike(shown('add'), added)).to.equal(undefined)
@@ -81,7 +84,7 @@ describe('the page of the interface', () => {
   it('shows the life of shares of a pool as it is', async () => {
     const shown = (name: string) => JSON.parse(fences.find(({ file }) => file === name)?.text ?? '')
     const address = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
-    const asked = JSON.parse(/`(\{ "tokens".*\})`/.exec(await readPage('docs/bots/api.md'))?.[1] ?? '')
+    const asked = JSON.parse(/`(\{ "tokens".*\})`/.exec(text)?.[1] ?? '')
     const pool = { chain: 'ethereum', network: 'local', connector: 'uniswap', address, tokens: asked.tokens }
     const approve = async (token: string) => {
       const { body } = await server.client.post('/evm/approve', {
@@ -107,12 +110,12 @@ describe('the page of the interface', () => {
 
   it('shows the life of a perpetual position as it is', async () => {
     const shown = (name: string) => JSON.parse(fences.find(({ file }) => file === name)?.text ?? '')
-    const asked: string[] = [...(await readPage('docs/bots/api.md')).matchAll(/`(\{ "base": "ETH".*\})`/g)].map(([, text = '']) => text)
+    const asked: string[] = [...text.matchAll(/`(\{ "base": "ETH".*\})`/g)].map(([, text = '']) => text)
     const network = { chain: 'ethereum', network: 'local' }
     const address = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC'
     const act = async (path: string, fields: object) => {
-      const { body, status, text } = await server.client.post(path, { ...network, connector: 'perp', address, ...fields })
-      expect(status, text).to.equal(200)
+      const { body, status, text: answer } = await server.client.post(path, { ...network, connector: 'perp', address, ...fields })
+      expect(status, answer).to.equal(200)
       return { answer: body, fill: (await mined(server.client, body.txHash)).body.fill }
     }
     const read = async (verb: string, fields: object) =>
@@ -120,7 +123,7 @@ describe('the page of the interface', () => {
     await act('/evm/approve', { connector: undefined, spender: 'perp', token: 'USDC' })
     await act('/perpAMM/deposit', { token: 'USDC', amount: '1000' })
 
-    const [priced, opened] = asked.map((text) => JSON.parse(text))
+    const [priced, opened] = asked.map((each) => JSON.parse(each))
     expect(unlike(shown('perp-price'), await read('price', priced))).to.equal(undefined)
     expect(unlike(shown('perp-open'), (await act('/perpAMM/open', opened)).answer)).to.equal(undefined)
     const { base, quote } = opened
@@ -135,7 +138,7 @@ describe('the page of the interface', () => {
     const network = { chain: 'ethereum', network: 'local' }
     const oasis = { ...network, connector: 'oasis' }
     const [address, other] = ['0x70997970C51812dc3A010C7d01b50e0d17dc79C8', '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC']
-    const [placing = ''] = [...(await readPage('docs/bots/api.md')).matchAll(/`(\{ "market".*"BUY".*\})`/g)].map(([, text = '']) => text)
+    const [placing = ''] = [...text.matchAll(/`(\{ "market".*"BUY".*\})`/g)].map(([, text = '']) => text)
     const noted = async (txHash: string) => {
       for (let tries = 0; tries < 400; tries++) {
         const { txState } = (await server.client.get('/network/poll', { ...network, txHash })).body
@@ -145,8 +148,8 @@ describe('the page of the interface', () => {
       throw new Error(`${txHash} was not noted.`)
     }
     const post = async (path: string, fields: object) => {
-      const { body, status, text } = await server.client.post(path, { ...oasis, ...fields })
-      expect(status, text).to.equal(200)
+      const { body, status, text: answer } = await server.client.post(path, { ...oasis, ...fields })
+      expect(status, answer).to.equal(200)
       return body
     }
     for (const [wallet, token] of [

@@ -8,10 +8,7 @@ import { fencesOf, readPage, type Fence } from './page.ts'
 import { readyServer } from './ready-server.ts'
 import { shellOf, type Typed } from './shell.ts'
 
-const page = 'docs/bots/order-books.md'
-const atAnExchange = '## An exchange that takes signed actions'
-
-describe(page, function () {
+describe('the runs in order books', function () {
   this.timeout(120_000)
   const stops: (() => Promise<void>)[] = []
   afterEach(async () => {
@@ -21,8 +18,7 @@ describe(page, function () {
   it('shows a run on a chain as it is', async () => {
     const server = await readyServer()
     stops.push(server.stop)
-    const { onChain } = await runs()
-    await follow(onChain, server)
+    await follow(await fencesIn('order-books-on-chain'), server)
   })
 
   it('shows a run at an exchange that takes signed actions as it is', async () => {
@@ -31,17 +27,11 @@ describe(page, function () {
     const server = await startServer(playground.server)
     stops.push(server.stop)
     await venuesReady(server.kernel, playground)
-    const { signed } = await runs()
-    await follow(signed, server, playground)
+    await follow(await fencesIn('order-books-hyperliquid'), server, playground)
   })
 })
 
-async function runs(): Promise<Record<'onChain' | 'signed', readonly Fence[]>> {
-  const markdown = await readPage(page)
-  const begins = markdown.split('\n').indexOf(atAnExchange)
-  const fences = fencesOf(markdown)
-  return { onChain: fences.filter(({ line }) => line <= begins), signed: fences.filter(({ line }) => line > begins) }
-}
+const fencesIn = async (name: string) => fencesOf(await readPage(`docs/bots/${name}.md`))
 
 /** Types the commands of a page one after another, and compares what each prints with what the page shows below it. */
 async function follow(fences: readonly Fence[], server: TestServer, playground?: Pick<Playground, 'passHour'>): Promise<void> {

@@ -506,7 +506,7 @@ class EVMAllowancesRequest(TypedDict):
     chain: str  # Name of a chain.
     network: str  # One of the chain's networks.
     address: str  # Address of a wallet whose key the server has.
-    spender: str  # A registered connector's name, `name/label`, or an address. The name stands for what an AMM's swaps need, in as few transactions as possible: one router where one takes the routes of all versions. What takes liquidity has a label, such as `<name>/positions`. Of other connectors the name stands for the contracts that take tokens on this network: the market of an order book, and where funds are deposited first the contract that takes deposits, which need not be the one that opens positions. docs/bots/api.md has it for each connector.
+    spender: str  # A registered connector's name, `name/label`, or an address. The name stands for what an AMM's swaps need, in as few transactions as possible: one router where one takes the routes of all versions. What takes liquidity has a label, such as `<name>/positions`. Of other connectors the name stands for the contracts that take tokens on this network: the market of an order book, and where funds are deposited first the contract that takes deposits, which need not be the one that opens positions. docs/bots/transactions.md has it for each connector.
     tokenSymbols: list[str]  # Symbols or addresses.
 
 
@@ -607,7 +607,7 @@ class _EVMApproveRequest(TypedDict):
     chain: str  # Name of a chain.
     network: str  # One of the chain's networks.
     address: str  # Address of a wallet whose key the server has.
-    spender: str  # A registered connector's name, `name/label`, or an address. The name stands for what an AMM's swaps need, in as few transactions as possible: one router where one takes the routes of all versions. What takes liquidity has a label, such as `<name>/positions`. Of other connectors the name stands for the contracts that take tokens on this network: the market of an order book, and where funds are deposited first the contract that takes deposits, which need not be the one that opens positions. docs/bots/api.md has it for each connector.
+    spender: str  # A registered connector's name, `name/label`, or an address. The name stands for what an AMM's swaps need, in as few transactions as possible: one router where one takes the routes of all versions. What takes liquidity has a label, such as `<name>/positions`. Of other connectors the name stands for the contracts that take tokens on this network: the market of an order book, and where funds are deposited first the contract that takes deposits, which need not be the one that opens positions. docs/bots/transactions.md has it for each connector.
     token: str  # A symbol of the network's token list, or the address of a token.
 
 
