@@ -4,7 +4,7 @@ import type { Store } from '../../../core/store/store.ts'
 import { sqlJournal } from '../../../core/transactions/journal/sql-journal.ts'
 import type { Entry } from '../../../core/transactions/entry.ts'
 import { type Lease, createRecorder, type Recorder } from '../../../core/transactions/journal/journal.ts'
-import { findCompeting } from '../../../core/transactions/watcher.ts'
+import { findCompeting } from '../../../core/transactions/competing.ts'
 import { giveLease, newEntry, next, signed } from '../journal/entries.ts'
 import { freshStore } from '../site.ts'
 

@@ -1,0 +1,122 @@
+// Moves entries on by what a poll saw of them.
+import { isDeepStrictEqual } from 'node:util'
+import type { Head, Json } from '../contracts/index.ts'
+import type { Observations, CompetingOf } from './competing.ts'
+import { isFinal, signerOf, type Entry } from './entry.ts'
+import { restoreSigned, type LeasedQueue } from './leases.ts'
+import { advance, missedBlocks, type Action, type NextInLine, type Step } from './lifecycle.ts'
+import type { WatcherParts } from './watcher.ts'
+
+/** Writes of a whole queue at once, before each entry is written alone. */
+const maxBatches = 3
+
+/** What one poll observed of all open entries. */
+export interface PollResult {
+  readonly head: Head
+  readonly observations: Observations
+  readonly competingOf: CompetingOf
+  /** Since which block attempts are next in line. */
+  readonly nextInLine: NextInLine
+}
+
+type MoverParts = Pick<WatcherParts, 'target' | 'recorder' | 'broadcast' | 'upkeep' | 'outcomes' | 'comparisons' | 'times'>
+
+export interface EntryMover {
+  /** Begins to read what has to be known of entries before they are final. Those of all wallets at once: each call may wait a moment. */
+  prepare(entries: readonly Entry[], result: PollResult): Promise<void>
+  /** One write for all changes of a queue, whose outcomes are being read already. Returns whether any of its entries is still open. */
+  moveAll(open: readonly Entry[], leased: LeasedQueue, result: PollResult): Promise<boolean>
+}
+
+export function createEntryMover({ target: { impl }, recorder, broadcast, upkeep, outcomes, comparisons, times }: MoverParts): EntryMover {
+  const { rail, confirmations, bumpAfterSeconds } = impl
+
+  async function moveAll(open: readonly Entry[], leased: LeasedQueue, result: PollResult): Promise<boolean> {
+    let entries = open
+    for (let tries = 0; tries < maxBatches; tries += 1) {
+      const observed = entries.map((before) => ({ before, step: observedStep(before, result) }))
+      if (tries > 0) await read(observed.map(({ step }) => step.entry))
+      const steps = observed.map(({ before, step }) => ({ before, ...settled(before, step) }))
+      const changes = steps.flatMap(({ before, entry }) => (entry === before ? [] : [{ before, after: entry }]))
+      const written = changes.length === 0 ? [] : await recorder.write(changes, leased.lease)
+      if (written) {
+        const stored = new Map(written.map((entry) => [entry.key, entry]))
+        return steps.map(({ entry, actions }) => act(stored.get(entry.key) ?? entry, actions, leased, result.head)).includes(true)
+      }
+      // A broadcast or a replacement changed an entry in the meantime.
+      const current = await Promise.all(entries.map(({ key }) => recorder.read(key)))
+      entries = current.flatMap((entry) => entry ?? [])
+    }
+    let isAnyOpen = false
+    for (const before of entries) if (await moveOne(before, leased, result)) isAnyOpen = true
+    return isAnyOpen
+  }
+
+  async function moveOne(before: Entry, leased: LeasedQueue, result: PollResult): Promise<boolean> {
+    let actions: readonly Action[] = []
+    await read([observedStep(before, result).entry])
+    const entry = await recorder.amend(
+      before,
+      (current) => {
+        const step = settled(current, observedStep(current, result))
+        actions = step.actions
+        return step.entry
+      },
+      leased.lease,
+    )
+    return act(entry, actions, leased, result.head)
+  }
+
+  /** What is to be known before they are final. */
+  async function read(entries: readonly Entry[]): Promise<void> {
+    await Promise.all([outcomes.begin(entries), comparisons.begin(entries)])
+  }
+
+  /** An entry that is about to be final waits until it is compared with its plan, and its outcome is read. */
+  function settled(before: Entry, step: Step): Step {
+    const entry = outcomes.settle(before, comparisons.settle(before, step.entry))
+    return entry === step.entry ? step : { entry, actions: [] }
+  }
+
+  function observedStep(entry: Entry, { head, observations, competingOf, nextInLine }: PollResult): Step {
+    const { replace } = rail
+    const replacing = replace && {
+      bumpAfterSeconds,
+      mayBeWithdrawal: replace.cancelAgain !== undefined && isDeepStrictEqual(entry.step, replace.cancel(signerOf(entry))),
+      cancelIsCheaper: (fees: Json) => replace.cancelIsCheaper(entry.step, fees, head),
+    }
+    return advance(entry, {
+      observations,
+      competing: competingOf(entry),
+      head,
+      confirmations,
+      missedBlocks: missedBlocks(entry, nextInLine, head.number),
+      ...(replacing && { replacing }),
+      waited: (attempt) => times.of(attempt),
+    })
+  }
+
+  /** Returns whether the entry is still open. */
+  function act(entry: Entry, actions: readonly Action[], { queue, lease, permits }: LeasedQueue, head: Head): boolean {
+    if (isFinal(entry)) {
+      permits.set(entry)
+      queue.markFinal(entry.sequence)
+      upkeep.forget(entry)
+      times.forget(entry.attempts)
+      return false
+    }
+    // Its replacement ended without replacing it, and has left the queue.
+    if (entry.signer !== undefined && !queue.pendingOn(entry.nonce)) restoreSigned(entry, queue, rail)
+    for (const action of actions) {
+      if (action.do === 'send') void broadcast(entry, action.attempt, lease)
+      else if (action.do === 'bump') upkeep.bump(entry, action.over.id, head)
+      else upkeep.cancel(entry, action.reason)
+    }
+    return true
+  }
+
+  return {
+    prepare: (entries, result) => read(entries.map((entry) => observedStep(entry, result).entry)),
+    moveAll,
+  }
+}
