@@ -255,7 +255,7 @@ export function createQuoteSubscriptions(synchroniser: Pick<Synchroniser, 'onCha
   const pairs = new Map<PairQuoter, FollowedPair>()
   let stop: (() => void) | undefined
   let count = 0
-  let deadline: At & { since: number } = { signal: AbortSignal.abort(), since: -Infinity }
+  const { compute, publish, sharedDeadline } = createQuestionQuoter()
   let isSweeping = false
   let hasChanged = false
 
@@ -325,39 +325,6 @@ export function createQuoteSubscriptions(synchroniser: Pick<Synchroniser, 'onCha
     pair.isLoading = false
   }
 
-  async function compute(quoter: PairQuoter, question: Question): Promise<void> {
-    question.isOutdated = question.isComputing
-    if (question.isComputing) return
-    question.isComputing = true
-    do {
-      question.isOutdated = false
-      let update: QuoteUpdate
-      try {
-        update = await quoter.quote(question.swap, sharedDeadline())
-      } catch (error) {
-        update = updateOfFailure(error)
-      }
-      publish(question, update)
-    } while (question.isOutdated)
-    question.isComputing = false
-  }
-
-  /** One timer for all questions within a short time. */
-  function sharedDeadline(): At {
-    const now = performance.now()
-    if (now - deadline.since > intervalMs) {
-      deadline = { signal: AbortSignal.timeout(answerWithinMs), since: now }
-      setMaxListeners(0, deadline.signal)
-    }
-    return deadline
-  }
-
-  function publish(question: Question, update: QuoteUpdate): void {
-    if (question.update !== 'none yet' && isSameUpdate(question.update, update)) return
-    question.update = update
-    for (const listener of question.listeners) listener(update)
-  }
-
   /** Questions without a quote are tried again even if no block comes. */
   function retryOpen(): void {
     for (const { quoter, questions } of pairs.values()) if (!quoter.peek() || [...questions.values()].some(isOpen)) return scheduleSweep()
@@ -402,6 +369,46 @@ export function createQuoteSubscriptions(synchroniser: Pick<Synchroniser, 'onCha
       }
     },
   }
+}
+
+/** Quotes what is followed, and tells its listeners what differs. */
+function createQuestionQuoter() {
+  let deadline: At & { since: number } = { signal: AbortSignal.abort(), since: -Infinity }
+
+  async function compute(quoter: PairQuoter, question: Question): Promise<void> {
+    question.isOutdated = question.isComputing
+    if (question.isComputing) return
+    question.isComputing = true
+    do {
+      question.isOutdated = false
+      let update: QuoteUpdate
+      try {
+        update = await quoter.quote(question.swap, sharedDeadline())
+      } catch (error) {
+        update = updateOfFailure(error)
+      }
+      publish(question, update)
+    } while (question.isOutdated)
+    question.isComputing = false
+  }
+
+  /** One timer for all questions within a short time. */
+  function sharedDeadline(): At {
+    const now = performance.now()
+    if (now - deadline.since > intervalMs) {
+      deadline = { signal: AbortSignal.timeout(answerWithinMs), since: now }
+      setMaxListeners(0, deadline.signal)
+    }
+    return deadline
+  }
+
+  function publish(question: Question, update: QuoteUpdate): void {
+    if (question.update !== 'none yet' && isSameUpdate(question.update, update)) return
+    question.update = update
+    for (const listener of question.listeners) listener(update)
+  }
+
+  return { compute, publish, sharedDeadline }
 }
 
 const isOpen = ({ update }: Question): boolean => update === 'none yet' || update === undefined

@@ -179,52 +179,6 @@ export function createRpc({ rpcUrls, sendUrls = [], privateUrls = [], network = 
     return behind === 0 ? answers : answers.map((answer) => ({ ...answer, behind }))
   }
 
-  const readBy = (send: typeof exchange): Pick<Rpc, 'request' | 'batch'> => ({
-    async request(method, params, at) {
-      const [answer] = await send([{ method, params }], false, at)
-      if (answer?.error) throw new RpcError(answer.error)
-      return answer?.result
-    },
-    batch: (calls, at) => (calls.length === 0 ? Promise.resolve([]) : send(calls, true, at)),
-  })
-
-  function isolated(take: (calls: number) => void): IsolatedRpc {
-    const ways = new Map(readers.map((node) => [node, node.isolated()]))
-    async function send(calls: readonly RpcCall[], batched: boolean, at: At): Promise<readonly RpcAnswer[]> {
-      at.signal.throwIfAborted()
-      ranking.compare()
-      // Whether nodes can be used is found out by the server's own question.
-      const checks = readers.filter((node) => node.due()).map((node) => node.check().catch(() => {}))
-      if (ranking.ready().length === 0) await abortable(Promise.all(checks), at.signal)
-      const failures: NodeFailure[] = []
-      const troubled = createTroubled(calls)
-      for (const node of ranking.ready().slice(0, maxIsolatedTries)) {
-        take(calls.length)
-        try {
-          const answers = (await ways.get(node)?.post(calls, batched, at)) ?? []
-          if (troubled.add(node, answers)) continue
-          const { blocks } = ranking.heads.isLagging(node) ? ranking.heads.lag(node) : { blocks: 0 }
-          return blocks === 0 ? answers : answers.map((answer) => ({ ...answer, behind: blocks }))
-        } catch (error) {
-          if (!(error instanceof NodeFailure)) throw error
-          failures.push(error)
-        }
-      }
-      const part = troubled.part()
-      if (part) return part
-      failures.push(...troubled.failures)
-      throw noNodeLeft(network, failures.length > 0 ? failures : readers.flatMap((node) => node.failure() ?? []), 1)
-    }
-    return {
-      ...readBy(send),
-      url,
-      markUnhealthy: () => {},
-      async close() {
-        await Promise.all([...ways.values()].map((way) => way.close()))
-      },
-    }
-  }
-
   const url = () => (ranking.ready()[0] ?? readers[0])?.label ?? maskUrl(rpcUrls[0] ?? '')
 
   return {
@@ -249,10 +203,68 @@ export function createRpc({ rpcUrls, sendUrls = [], privateUrls = [], network = 
       const [inUse, other] = ranking.ready()
       if (other) inUse?.markUnhealthy(what)
     },
-    isolated,
+    isolated: (take) => isolatedRpc({ readers, ranking, network, url, take }),
     nodes: () => nodeStates(ranking, [...nodes.values()], readers),
     async stop() {
       await Promise.all([...nodes.values()].map((node) => node.close()))
+    },
+  }
+}
+
+/** Sends calls to one node after the other until one answers. */
+type Exchange = (calls: readonly RpcCall[], batched: boolean, at: At) => Promise<readonly RpcAnswer[]>
+
+const readBy = (send: Exchange): Pick<Rpc, 'request' | 'batch'> => ({
+  async request(method, params, at) {
+    const [answer] = await send([{ method, params }], false, at)
+    if (answer?.error) throw new RpcError(answer.error)
+    return answer?.result
+  },
+  batch: (calls, at) => (calls.length === 0 ? Promise.resolve([]) : send(calls, true, at)),
+})
+
+interface IsolatedParts {
+  readonly readers: readonly RpcNode[]
+  readonly ranking: ReturnType<typeof createNodeRanking>
+  readonly network: string
+  readonly url: () => string
+  readonly take: (calls: number) => void
+}
+
+/** Reads by connections of its own. What fails there is kept with no node. */
+function isolatedRpc({ readers, ranking, network, url, take }: IsolatedParts): IsolatedRpc {
+  const ways = new Map(readers.map((node) => [node, node.isolated()]))
+  async function send(calls: readonly RpcCall[], batched: boolean, at: At): Promise<readonly RpcAnswer[]> {
+    at.signal.throwIfAborted()
+    ranking.compare()
+    // Whether nodes can be used is found out by the server's own question.
+    const checks = readers.filter((node) => node.due()).map((node) => node.check().catch(() => {}))
+    if (ranking.ready().length === 0) await abortable(Promise.all(checks), at.signal)
+    const failures: NodeFailure[] = []
+    const troubled = createTroubled(calls)
+    for (const node of ranking.ready().slice(0, maxIsolatedTries)) {
+      take(calls.length)
+      try {
+        const answers = (await ways.get(node)?.post(calls, batched, at)) ?? []
+        if (troubled.add(node, answers)) continue
+        const { blocks } = ranking.heads.isLagging(node) ? ranking.heads.lag(node) : { blocks: 0 }
+        return blocks === 0 ? answers : answers.map((answer) => ({ ...answer, behind: blocks }))
+      } catch (error) {
+        if (!(error instanceof NodeFailure)) throw error
+        failures.push(error)
+      }
+    }
+    const part = troubled.part()
+    if (part) return part
+    failures.push(...troubled.failures)
+    throw noNodeLeft(network, failures.length > 0 ? failures : readers.flatMap((node) => node.failure() ?? []), 1)
+  }
+  return {
+    ...readBy(send),
+    url,
+    markUnhealthy: () => {},
+    async close() {
+      await Promise.all([...ways.values()].map((way) => way.close()))
     },
   }
 }
