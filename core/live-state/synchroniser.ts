@@ -119,10 +119,6 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
   let version = 0
   let run: AbortController | undefined
   let checkAt = 0
-  /** Whether states are fresh enough to be shown to listeners. */
-  let isShown = true
-  const changeListeners = new Set<() => void>()
-
   const states = createTrackedStates(name, maxKeys, () => (version += 1))
   const history = createBlockHistory()
   const follower = createHeadFollower({ chain, subject, telemetry, history, clock, interest: () => interestIn(states.groups()), advance })
@@ -134,13 +130,15 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
     staleBlockSeconds: chain.local ? undefined : staleBlockSeconds,
     clock,
   })
+  const parts = { name, subject, telemetry, states, history }
+  const told = createStateTeller({ ...parts, freshness })
   const load = createStateLoader({
     history,
     telemetry,
     running: () => run?.signal,
     onLoad() {
       version += 1
-      if (run) notify()
+      if (run) told.notify()
     },
   })
 
@@ -148,58 +146,12 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
 
   function advance(to: Head, path: BlockPath | undefined, asked: ReadonlySet<string>): void {
     version += 1
-    if (path) moveAlong(path, asked)
-    else restart(to)
-    notify()
+    if (path) moveAlong(path, asked, parts)
+    else restart(to, parts)
+    told.notify()
     // A network that delivers a block may deliver states again. What a connector cannot read is not tried with every block.
     for (const each of states.all())
       if (each.history.newest() === undefined && (each.error === undefined || isNetworkFailure(each.error))) void load(each)
-  }
-
-  function moveAlong({ back, blocks }: BlockPath, asked: ReadonlySet<string>): void {
-    if (history.tip?.hash !== back.hash) {
-      telemetry.trouble(subject, 'reorganisation', `${name} replaced the blocks after ${back.number}`)
-      history.rollBack(back.hash)
-      for (const each of states.all()) each.history.rollBack(back.number)
-    }
-    for (const each of blocks) {
-      const block = { ...each, asked }
-      history.push(block)
-      for (const group of states.groups()) {
-        // States that were loaded after the block was asked for may have missed something.
-        for (const uncovered of uncoveredBy(block, group, group.states.values())) uncovered.history.clear()
-        applyBlock(group, block, telemetry)
-      }
-    }
-  }
-
-  function restart(head: Head): void {
-    if (history.tip)
-      telemetry.trouble(subject, 'reload', `too many blocks of ${name} were missed before ${head.number}; all states are loaded again`)
-    history.restart(head)
-    for (const each of states.all()) each.history.clear()
-  }
-
-  // What listeners are told.
-
-  function notify(): void {
-    for (const listener of changeListeners) listener()
-    const { tip } = history
-    for (const each of states.all()) {
-      if (each.listeners.size === 0) continue
-      const state = isShown ? each.history.newest() : undefined
-      if (state === each.lastTold || (state === undefined && isShown && each.error === undefined)) continue
-      each.lastTold = state
-      for (const listener of each.listeners) listener(state === undefined || !tip ? undefined : { state, head: tip })
-    }
-  }
-
-  /** Hides states that became too old, and shows them again. */
-  function showOrHide(): void {
-    if (isShown === freshness.isFresh()) return
-    isShown = !isShown
-    if (!isShown) telemetry.trouble(subject, 'lost', `what is known of ${name} is too old to be shown: ${freshness.reason}`)
-    notify()
   }
 
   // Time.
@@ -223,12 +175,12 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
       else if (each.history.newest() === undefined && !each.loading && each.listeners.size > 0 && each.retry.due()) void load(each)
     }
     if (states.size === 0) return end()
-    if (freshness.isFresh()) showOrHide()
+    if (freshness.isFresh()) told.showOrHide()
     else
       void follower
         .confirm()
         .catch(() => {})
-        .finally(showOrHide)
+        .finally(told.showOrHide)
     if (now < checkAt) return
     checkAt = now + checkSeconds * 1000
     const options = { everySeconds: checkSeconds, withinSeconds: compareWithinSeconds, discard: reload }
@@ -244,7 +196,7 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
   function end(): void {
     run?.abort()
     run = undefined
-    isShown = true
+    told.reset()
     history.restart(undefined)
   }
 
@@ -270,28 +222,18 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
     watch(source, key, listener) {
       start()
       const tracked = states.of(source, key)
-      const state = tracked.history.newest()
-      if (state !== undefined && history.tip && isShown) {
-        tracked.lastTold = state
-        listener({ state, head: history.tip })
-      } else if (!isShown || tracked.lastTold === undefined) listener(undefined)
-      tracked.listeners.add(listener)
-      if (state === undefined)
+      const isLoaded = tracked.history.newest() !== undefined
+      const stop = told.add(tracked, listener)
+      if (!isLoaded)
         void (history.tip ? Promise.resolve() : follower.confirm())
           .then(() => load(tracked))
           .catch((error: unknown) => {
             tracked.error ??= error
-            notify()
+            told.notify()
           })
-      return () => {
-        tracked.listeners.delete(listener)
-        tracked.usedAt = performance.now()
-      }
+      return stop
     },
-    onChange(listener) {
-      changeListeners.add(listener)
-      return () => void changeListeners.delete(listener)
-    },
+    onChange: told.onChange,
     bundle: (parts) =>
       createBundle(parts, {
         get version() {
@@ -326,6 +268,98 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
     stop() {
       for (const each of states.all()) states.drop(each)
       end()
+    },
+  }
+}
+
+interface StateParts {
+  readonly name: string
+  readonly subject: StateSubject
+  readonly telemetry: Telemetry
+  readonly states: ReturnType<typeof createTrackedStates>
+  readonly history: ReturnType<typeof createBlockHistory>
+}
+
+/** Moves all states along a path of blocks. @param asked what their changes were asked for */
+function moveAlong(
+  { back, blocks }: BlockPath,
+  asked: ReadonlySet<string>,
+  { name, subject, telemetry, states, history }: StateParts,
+): void {
+  if (history.tip?.hash !== back.hash) {
+    telemetry.trouble(subject, 'reorganisation', `${name} replaced the blocks after ${back.number}`)
+    history.rollBack(back.hash)
+    for (const each of states.all()) each.history.rollBack(back.number)
+  }
+  for (const each of blocks) {
+    const block = { ...each, asked }
+    history.push(block)
+    for (const group of states.groups()) {
+      // States that were loaded after the block was asked for may have missed something.
+      for (const uncovered of uncoveredBy(block, group, group.states.values())) uncovered.history.clear()
+      applyBlock(group, block, telemetry)
+    }
+  }
+}
+
+/** Forgets all states: they are loaded again. */
+function restart(head: Head, { name, subject, telemetry, states, history }: StateParts): void {
+  if (history.tip)
+    telemetry.trouble(subject, 'reload', `too many blocks of ${name} were missed before ${head.number}; all states are loaded again`)
+  history.restart(head)
+  for (const each of states.all()) each.history.clear()
+}
+
+interface TellerParts extends StateParts {
+  readonly freshness: ReturnType<typeof createFreshness>
+}
+
+/** Tells listeners of new states, and of those that are too old to be shown. */
+function createStateTeller({ name, subject, telemetry, states, history, freshness }: TellerParts) {
+  const changeListeners = new Set<() => void>()
+  /** Whether states are fresh enough to be shown to listeners. */
+  let isShown = true
+
+  function notify(): void {
+    for (const listener of changeListeners) listener()
+    const { tip } = history
+    for (const each of states.all()) {
+      if (each.listeners.size === 0) continue
+      const state = isShown ? each.history.newest() : undefined
+      if (state === each.lastTold || (state === undefined && isShown && each.error === undefined)) continue
+      each.lastTold = state
+      for (const listener of each.listeners) listener(state === undefined || !tip ? undefined : { state, head: tip })
+    }
+  }
+
+  return {
+    notify,
+    /** Hides states that became too old, and shows them again. */
+    showOrHide(): void {
+      if (isShown === freshness.isFresh()) return
+      isShown = !isShown
+      if (!isShown) telemetry.trouble(subject, 'lost', `what is known of ${name} is too old to be shown: ${freshness.reason}`)
+      notify()
+    },
+    /** Tells the listener of the state as it is, and of each one after it. */
+    add(tracked: TrackedState, listener: StateListener): () => void {
+      const state = tracked.history.newest()
+      if (state !== undefined && history.tip && isShown) {
+        tracked.lastTold = state
+        listener({ state, head: history.tip })
+      } else if (!isShown || tracked.lastTold === undefined) listener(undefined)
+      tracked.listeners.add(listener)
+      return () => {
+        tracked.listeners.delete(listener)
+        tracked.usedAt = performance.now()
+      }
+    },
+    onChange(listener: () => void): () => void {
+      changeListeners.add(listener)
+      return () => void changeListeners.delete(listener)
+    },
+    reset(): void {
+      isShown = true
     },
   }
 }
