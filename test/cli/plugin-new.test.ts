@@ -72,11 +72,8 @@ describe('sluice plugin new', () => {
   })
 
   it('writes what the guides show, word by word', async () => {
-    const pages = [
-      'docs/authors/writing-a-connector.md',
-      'docs/authors/writing-a-chain.md',
-      'docs/authors/writing-an-order-book-connector.md',
-    ]
+    const guides = ['connector', 'liquidity-connector', 'chain'].map((name) => `writing-a-${name}`)
+    const pages = [...guides, 'writing-an-exchange', 'writing-an-order-book-connector'].map((name) => `docs/authors/${name}.md`)
     const shown = (await Promise.all(pages.map(readPage))).flatMap(fencesOf)
     const compared: string[] = []
     for (const name of Object.values(kinds)) {

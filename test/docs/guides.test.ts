@@ -9,14 +9,16 @@ import type { PoolProtocol } from '../../kits/amm/index.ts'
 import { fencesOf, filesOf, readPage, root, tableOf } from './page.ts'
 
 const connectors = 'docs/authors/writing-a-connector.md'
+const liquidity = 'docs/authors/writing-a-liquidity-connector.md'
+const pools = 'docs/authors/writing-a-pool-protocol.md'
 const books = 'docs/authors/writing-an-order-book-connector.md'
 const chains = 'docs/authors/writing-a-chain.md'
 
 describe('the guides for authors of plugins', () => {
   for (const [page, file, most] of [
     [connectors, 'riverswap/index.ts', 30],
-    [connectors, 'lakeswap/index.ts', 30],
-    [connectors, 'marshswap/index.ts', 25],
+    [liquidity, 'lakeswap/index.ts', 30],
+    [liquidity, 'marshswap/index.ts', 25],
     [books, 'tidebook/index.ts', 30],
     [chains, 'sonic/index.ts', 15],
   ] as const) {
@@ -82,7 +84,7 @@ const level = {
 
 /** As it stands there, with the entry points and packages that a server would give it. */
 async function levelProtocol(): Promise<(listed: readonly (typeof level)[]) => PoolProtocol<ReadonlyMap<string, bigint>>> {
-  const shown = filesOf(await readPage(connectors)).get('pools/level-protocol.ts') ?? ''
+  const shown = filesOf(await readPage(pools)).get('pools/level-protocol.ts') ?? ''
   const urlOf = (file: string) => pathToFileURL(path.join(root, file)).href
   const folder = await mkdtemp(path.join(tmpdir(), 'sluice-page-'))
   try {

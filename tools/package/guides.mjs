@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { printed as withoutFigures, unlike } from '../../test/docs/like.ts'
 import { fencesOf } from '../../test/docs/page.ts'
 import { typeCommands } from '../../test/docs/typed.ts'
-import { authorsFolder, bot, environment, folder, guide, page, removePlace, run, start } from './outside.mjs'
+import { authorsFolder, bot, environment, folder, guide, guides, page, removePlace, run, start } from './outside.mjs'
 
 after(removePlace)
 
@@ -73,7 +73,10 @@ describe('the guides for authors, with the packages', () => {
   })
 
   // They take minutes: the tests of all packages may follow one of them.
-  const followed = process.env.PACKAGE_TEST_GUIDES?.split(',') ?? ['writing-a-connector', 'writing-a-chain', 'your-first-plugin']
+  const followed = process.env.PACKAGE_TEST_GUIDES?.split(',') ?? [
+    ...guides.filter((name) => name.startsWith('writing-')),
+    'your-first-plugin',
+  ]
   for (const name of followed.filter((each) => each !== 'your-first-plugin')) {
     it(`docs/authors/${name}.md shows commands that print what is shown`, () => {
       const fences = fencesOf(guide(name))
@@ -91,11 +94,11 @@ describe('the guides for authors, with the packages', () => {
   }
 
   if (followed.includes('your-first-plugin')) {
-    it('docs/authors/your-first-plugin.md works as it is typed', async function () {
+    it('docs/authors/your-first-plugin.md and updating-a-plugin.md work as they are typed', async function () {
       this.timeout(600_000)
       // The home of the other guides' server.
       rmSync(path.join(cwd, 'server'), { recursive: true, force: true })
-      await follow(guide('your-first-plugin'), cwd, (output, { line, language, text }) => {
+      await follow(`${guide('your-first-plugin')}\n${guide('updating-a-plugin')}`, cwd, (output, { line, language, text }) => {
         const printed = output.replaceAll(cwd, '/home/you/plugins')
         if (language === 'json') expect(unlike(JSON.parse(text), JSON.parse(printed)), `line ${line}: ${printed}`).to.equal(undefined)
         else expect(shape(printed), `line ${line}: ${printed}`).to.equal(shape(text))

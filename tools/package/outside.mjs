@@ -188,7 +188,15 @@ export function newPlugin(cwd, name, kind, options) {
 }
 
 /** The pages that show whole plugins. */
-export const guides = ['writing-a-connector', 'writing-an-order-book-connector', 'writing-a-chain', 'testing-a-plugin']
+export const guides = [
+  'writing-a-connector',
+  'writing-a-liquidity-connector',
+  'writing-a-pool-protocol',
+  'writing-an-exchange',
+  'writing-an-order-book-connector',
+  'writing-a-chain',
+  'testing-a-plugin',
+]
 export const page = (name) => readFileSync(path.join(root, 'docs', `${name}.md`), 'utf8')
 export const guide = (name) => page(`authors/${name}`)
 
