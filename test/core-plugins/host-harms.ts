@@ -17,7 +17,7 @@ export interface Harm {
   readonly at?: 'swap' | 'fill'
   /** It is begun before all others: it only waits. */
   readonly isLong?: true
-  /** What is else by design in the plugin-host service of the image; docs/operators/security.md says why. */
+  /** What is else by design in the plugin-host service of the image; docs/operators/security-plugins.md says why. */
   readonly inService?: Pick<Harm, 'answer' | 'ends'>
 }
 
