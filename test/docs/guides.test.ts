@@ -1,6 +1,6 @@
 // What the guides for authors of plugins say. tools/package/guides.mjs follows them, with the packages.
 import { expect } from 'chai'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -55,6 +55,23 @@ describe('the guides for authors of plugins', () => {
     expect(memory.apply(read(5n, 6n), log(7n), head)).to.deep.equal(read(5n, 7n))
     expect(memory.apply(read(0n, 6n), log(0n), head)).to.equal(null)
     expect(memory.apply(read(0n, 0n), log(7n), head)).to.equal('reload')
+  })
+
+  it('name methods that the interface has', async () => {
+    const folder = path.join(root, 'core/contracts')
+    const sources = (
+      await Promise.all(
+        (await readdir(folder)).filter((name) => name.endsWith('.ts')).map((name) => readFile(path.join(folder, name), 'utf8')),
+      )
+    ).join()
+    const guides = (await readdir(path.join(root, 'docs/authors'))).map((name) => `docs/authors/${name}`)
+    const text = (await Promise.all(guides.map(readPage))).join('\n')
+    const tables = [...text.matchAll(/^\| method \| gets .*\n((?:\|.*\n)+)/gm)].map(([, rows = '']) => rows)
+    const named = tables
+      .flatMap((rows) => [...rows.matchAll(/^\| (`.+?`) \|/gm)])
+      .flatMap(([, methods = '']) => methods.match(/\w+/g) ?? [])
+    expect(named).to.include('transferCollateral')
+    expect(named.filter((name) => !new RegExp(`\\b${name}\\??[(:<]`).test(sources))).to.deep.equal([])
   })
 
   it('name every card of order books', async () => {
