@@ -247,7 +247,7 @@ export interface CLOB<F extends Types = Types> {
   transferCollateral?(token: Token, amountRaw: bigint, how: 'deposit' | 'withdraw', owner: F['address'], at: At): Promise<BookPlan<F>>
   /**
    * Moves funds into the exchange from the requested chain: from the venue's own by a plan, from another over a bridge of its configuration
-   * (`bridges`). The token is that chain's. Refuses what the exchange would not credit. Absent where only `move` deposits.
+   * (`bridges`). The token is that chain's. Refuses what the exchange would not credit. Absent where only `transferCollateral` deposits.
    */
   depositFrom?(chain: string, token: Token, amountRaw: bigint, owner: F['address'], at: At): Promise<Plan<F> | BridgePlan>
 }
