@@ -169,7 +169,7 @@ export interface PerpCollateral {
   head: Head
 }
 
-/** Every read asks in one round trip at one block, except `listed`, which is cached. */
+/** Every read asks in one round trip at one block, except `listMarkets`, which is cached. */
 export interface PerpAMM<F extends Types = Types> extends SlippageReasons {
   /** The gas that opening a position usually uses. */
   readonly typicalGasUnits: bigint
