@@ -16,11 +16,12 @@ import {
 
 const TokenId = Type.String({
   minLength: 1,
-  maxLength: 78,
-  pattern: '^\\d+$',
+  maxLength: 128,
+  pattern: '^[A-Za-z0-9][A-Za-z0-9_:-]*$',
   acceptsNumber: true,
-  expects: "a position's id, a whole number",
-  description: 'Id of a position.',
+  expects: 'a position\'s id, such as "42"',
+  description:
+    'Id of a position, as answers spell it: the number of a token, or the address of an account. A whole number is accepted, too.',
 })
 
 const Fee = Type.String({

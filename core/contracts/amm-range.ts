@@ -46,7 +46,11 @@ export interface Deposit extends RangeAmounts {
 
 /** A position at one block. */
 export interface RangePosition extends TickRange {
-  tokenId: bigint
+  /**
+   * As the exchange spells it, always the same way: the number of a token (EIP-721) in decimal digits, or an address where each position has an
+   * account of its own.
+   */
+  tokenId: string
   owner: string
   pool: RangePool
   liquidity: bigint
@@ -76,7 +80,7 @@ export interface RangeTerms<A = string> {
 
 /** The actual effect of a transaction on a position, in the pool's order of tokens. */
 export interface RangeFill extends RangeAmounts {
-  tokenId: bigint
+  tokenId: string
   /** Added or removed; 0 where fees were collected only. */
   liquidity: bigint
 }
@@ -94,14 +98,14 @@ export interface PositionsQuery<A = string> {
   /** Of this version; absent: of all. */
   version?: string
   /** Ids that may be the wallet's, by the journal of this server: a protocol may have no list of them. */
-  known?: readonly bigint[]
+  known?: readonly string[]
 }
 
 export interface RangePositions {
   head: Head
   positions: readonly RangePosition[]
   /** Positions that cannot be read as such: `reason` continues "it is not shown: ". Without `tokenId`: all of that version. */
-  unread?: readonly { tokenId?: bigint; version: string; reason: string }[]
+  unread?: readonly { tokenId?: string; version: string; reason: string }[]
   /** Where a protocol has no list of a wallet's positions: the first block that was searched for them. */
   searchedFromBlock?: number
   /** Why nothing could be searched, in the words of an error. */
@@ -131,13 +135,13 @@ export interface AMMRange<F extends Types = Types> extends SlippageReasons {
   deposit(pool: RangePool, range: TickRange, most: RangeAmounts, slippage?: SlippageFraction): Deposit
   /** Adds to the given position, or creates a new one. `position` is that of `tokenId`. */
   add(
-    what: { pool: RangePool; range: TickRange; most: RangeAmounts; tokenId?: bigint; position?: RangePosition },
+    what: { pool: RangePool; range: TickRange; most: RangeAmounts; tokenId?: string; position?: RangePosition },
     terms: RangeTerms<F['address']>,
   ): Plan<F>
-  /** Undefined where the position does not exist, or no longer exists. */
-  position(tokenId: bigint, at: At): Promise<{ head: Head; position: RangePosition } | undefined>
+  /** Undefined where the position does not exist, or no longer exists. `tokenId` may be any text: one that is no id of the exchange is no position. */
+  position(tokenId: string, at: At): Promise<{ head: Head; position: RangePosition } | undefined>
   /** In the place of `position` where there are several versions, whose ids overlap. */
-  positionOf?(of: { tokenId: bigint; version?: string }, at: At): Promise<{ head: Head; position: RangePosition } | undefined>
+  positionOf?(of: { tokenId: string; version?: string }, at: At): Promise<{ head: Head; position: RangePosition } | undefined>
   /** In the place of `positions`, likewise, or where a protocol has no list of them. */
   positionsOf?(query: PositionsQuery<F['address']>, at: At): Promise<RangePositions>
   /** All of a wallet's. */

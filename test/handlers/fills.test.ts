@@ -18,7 +18,7 @@ describe('what a transaction brought', () => {
     const version = sha256 && pluginVersionOf(sha256)
     const rangeFill = async () => {
       asked.push(version)
-      return { tokenId: 1n, liquidity: 2n, amount0Raw: 3n, amount1Raw: 4n }
+      return { tokenId: '1', liquidity: 2n, amount0Raw: 3n, amount1Raw: 4n }
     }
     const plugin = { name: 'riverswap', kind: 'connector', folder: '/plugins/riverswap', version: '1', ...(sha256 && { sha256 }) } as const
     const venue = {

@@ -149,8 +149,10 @@ describe('/amm/liquidity', () => {
   it('accepts a fee by name in any letter case or by number, and a position by number or text', async () => {
     for (const fee of ['MEDIUM', 'medium', '3000', 3000]) expect((await ask('price', { ...pair, fee })).body.fee).to.equal(3000)
     for (const tokenId of [1, '1', '0001']) expect((await ask('position', { tokenId })).body.tokenId).to.equal('1')
-    for (const tokenId of [1.5, '-1', '0x1', true, '1'.repeat(79)])
+    for (const tokenId of [1.5, '-1', '', 'a b', true, '1'.repeat(129)])
       expect(outcome(await ask('position', { tokenId }))).to.equal('400 INCOMPLETE_PARAMS')
+    for (const tokenId of ['0x1', '1'.repeat(79), '9Vfc4JkXhYp8NmRtQwS2aB'])
+      expect(outcome(await ask('position', { tokenId }))).to.equal('404 UNKNOWN_POSITION')
     for (const fee of ['0.3%', -1, 0.3, [], '12345678']) {
       const answer = await ask('price', { ...pair, fee })
       expect([outcome(answer), answer.body.details[0].field]).to.deep.equal(['400 INCOMPLETE_PARAMS', 'fee'])

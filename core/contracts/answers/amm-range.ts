@@ -25,6 +25,7 @@ import {
   property,
   record,
   text,
+  word,
   words,
   type Contract,
 } from './contract.ts'
@@ -32,6 +33,7 @@ import { headSchema, planSchema, priceSchema, slippageContract } from './common.
 
 const maxPools = 1_000
 const maxPositions = 10_000
+const positionId = word(128)
 
 const poolSchema = object<RangePool>({
   address: text(),
@@ -52,7 +54,7 @@ const amountsSchema = object<RangeAmounts>(amounts)
 
 const positionSchema = object<RangePosition>({
   ...range,
-  tokenId: amount(),
+  tokenId: positionId,
   owner: text(),
   pool: poolSchema,
   liquidity: amount(),
@@ -87,11 +89,11 @@ export const ammRangeContract: Contract<AMMRange> = {
   positionsOf: answers(
     object<RangePositions>({
       head: headSchema,
-      positions: eachOf(positionSchema, maxPositions, { nameOf: ({ tokenId }) => String(tokenId) }),
+      positions: eachOf(positionSchema, maxPositions, { nameOf: ({ tokenId }) => tokenId }),
       unread: optional(
         list(
-          object<{ tokenId?: bigint; version: string; reason: string }>({
-            tokenId: optional(amount()),
+          object<{ tokenId?: string; version: string; reason: string }>({
+            tokenId: optional(positionId),
             version: text(),
             reason: words(),
           }),
@@ -106,7 +108,7 @@ export const ammRangeContract: Contract<AMMRange> = {
   positions: answers(
     object<{ head: Head; positions: readonly RangePosition[] }>({
       head: headSchema,
-      positions: eachOf(positionSchema, maxPositions, { nameOf: ({ tokenId }) => String(tokenId) }),
+      positions: eachOf(positionSchema, maxPositions, { nameOf: ({ tokenId }) => tokenId }),
     }),
   ),
   remove: answers(planSchema),
@@ -116,5 +118,5 @@ export const ammRangeContract: Contract<AMMRange> = {
       ? 'prices must be one for each span between two given times'
       : undefined,
   ),
-  rangeFill: answers(orNothing(object<RangeFill>({ ...amounts, tokenId: amount(), liquidity: amount() }))),
+  rangeFill: answers(orNothing(object<RangeFill>({ ...amounts, tokenId: positionId, liquidity: amount() }))),
 }

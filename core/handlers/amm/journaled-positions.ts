@@ -11,7 +11,7 @@ const cachedMs = 5_000
 const maxCached = 1_000
 
 interface CachedIds {
-  readonly ids: readonly bigint[]
+  readonly ids: readonly string[]
   /** The journal's newest event before they were read. */
   readonly lastEvent: number
   readonly expires: number
@@ -24,7 +24,7 @@ export async function journaledIds(
   owner: string,
   { network: { chain, network }, venue }: TargetContext<'connector'>,
   { transactions }: Pick<Services, 'transactions'>,
-): Promise<readonly bigint[]> {
+): Promise<readonly string[]> {
   const ofVenue = cache.get(venue) ?? new Map<string, CachedIds>()
   cache.set(venue, ofVenue)
   const cached = ofVenue.get(owner)
@@ -32,7 +32,7 @@ export async function journaledIds(
   const lastEvent = await transactions.events.lastId()
   if (cached?.lastEvent === lastEvent) return cached.ids
 
-  const ids = new Set<bigint>()
+  const ids = new Set<string>()
   let cursor: string | undefined
   for (let read = 0; read < maxEntries; read += pageEntries) {
     const page = await transactions.list({ chain, network, address: owner, limit: pageEntries, ...(cursor !== undefined && { cursor }) })
@@ -61,14 +61,14 @@ export async function journaledPositions(
     venues.map(async (venue) => {
       const ids = await journaledIds(owner, { network, venue }, { transactions })
       const collections = Object.values(venue.impl.AMM_RANGE?.positionManagers ?? {})
-      return collections.flatMap((collection) => ids.map((tokenId) => ({ collection, tokenId })))
+      const numbers = ids.filter((id) => /^\d+$/.test(id)).map(BigInt)
+      return collections.flatMap((collection) => numbers.map((tokenId) => ({ collection, tokenId })))
     }),
   )
   return all.flat()
 }
 
-function idIn(fill: unknown): bigint | undefined {
+function idIn(fill: unknown): string | undefined {
   const tokenId = json.isObject(fill) ? fill['tokenId'] : undefined
-  if (typeof tokenId === 'bigint') return tokenId
-  return typeof tokenId === 'string' && /^\d{1,78}$/.test(tokenId) ? BigInt(tokenId) : undefined
+  return typeof tokenId === 'string' ? tokenId : undefined
 }

@@ -67,7 +67,7 @@ const ammLiquidityAdd: Handler<'AMMLiquidityAdd'> = async (request, context) => 
     amount0: fromRaw(expected.amount0Raw, token0.decimals),
     amount1: fromRaw(expected.amount1Raw, token1.decimals),
     liquidity: deposit.liquidity.toString(),
-    ...(tokenId !== undefined && { tokenId: tokenId.toString() }),
+    ...(tokenId !== undefined && { tokenId }),
     deadline: terms.deadline,
   }
   const most = atMostLeaves([
@@ -92,7 +92,7 @@ const ammLiquidityRemove: Handler<'AMMLiquidityRemove'> = async (request, contex
   const plan = await range.remove(position, { liquidity, burn }, terms)
 
   const ordered = await orderOf(position, network, at)
-  const shown = { tokenId: position.tokenId.toString(), liquidity: liquidity.toString(), deadline: terms.deadline }
+  const shown = { tokenId: position.tokenId, liquidity: liquidity.toString(), deadline: terms.deadline }
   const bounds = burn
     ? atMostLeaves([{ token: `${managerOfBurnt(range, position.pool.version, context)}/${position.tokenId}`, amountRaw: 1n }])
     : nothingLeaves
@@ -138,7 +138,7 @@ const ammLiquidityCollectFees: Handler<'AMMLiquidityCollectFees'> = async (reque
   const ordered = await orderOf(position, network, at)
   const [token0, token1] = ordered.pair
   const shown = {
-    tokenId: tokenId.toString(),
+    tokenId,
     unclaimedToken0: fromRaw(unclaimed.amount0Raw, token0.decimals),
     unclaimedToken1: fromRaw(unclaimed.amount1Raw, token1.decimals),
   }
@@ -381,7 +381,7 @@ export function showLiquidityFill(fill: RangeFill, about: Json) {
   const { reversed, decimals } = about as unknown as AboutLiquidity
   const { amount0Raw, amount1Raw } = reorder({ reversed }, fill)
   return {
-    tokenId: fill.tokenId.toString(),
+    tokenId: fill.tokenId,
     liquidity: fill.liquidity.toString(),
     amount0: fromRaw(amount0Raw, decimals[0]),
     amount1: fromRaw(amount1Raw, decimals[1]),

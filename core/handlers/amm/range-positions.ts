@@ -35,10 +35,7 @@ export async function rangePositions(
     const token = [pool.token0, pool.token1].find((address) => !tokens.has(address))
     return token === undefined ? [] : [{ tokenId, version: pool.version, reason: `${token} does not say its symbol and decimals.` }]
   })
-  const unavailable = [
-    ...[...unknown, ...unread].map(({ tokenId, ...each }) => ({ ...(tokenId !== undefined && { tokenId: tokenId.toString() }), ...each })),
-    ...leftOutOf(positions).map(({ name, reason }) => ({ tokenId: name, reason })),
-  ]
+  const unavailable = [...unknown, ...unread, ...leftOutOf(positions).map(({ name, reason }) => ({ tokenId: name, reason }))]
   const shown = positions.flatMap((position) => {
     const [token0, token1] = [tokens.get(position.pool.token0), tokens.get(position.pool.token1)]
     return token0 && token1 ? [showPosition(position, { pair: [token0, token1], reversed: false })] : []
@@ -90,17 +87,17 @@ interface PositionAtBlock {
   position: RangePosition
 }
 
-/** Ids are words of 256 bits. */
-const endOfIds = 2n ** 256n
+/** A number is an id without zeros in front. In base58 there is no 0 at all. */
+const readTokenId = (text: string): string => (/^\d+$/.test(text) ? BigInt(text).toString() : text)
 
 /** @throws SluiceError UNKNOWN_POSITION */
 async function findPosition(request: { tokenId: string; version?: string }, venue: VenueEntry, at: At): Promise<PositionAtBlock> {
   const range = tradingOf('AMM_RANGE', venue)
   const version = readVersion(request.version, venue)
-  const tokenId = BigInt(request.tokenId)
-  const read = () =>
-    range.positionOf ? range.positionOf({ tokenId, ...(version !== undefined && { version }) }, at) : range.position(tokenId, at)
-  const found = tokenId < endOfIds ? await read() : undefined
+  const tokenId = readTokenId(request.tokenId)
+  const found = await (range.positionOf
+    ? range.positionOf({ tokenId, ...(version !== undefined && { version }) }, at)
+    : range.position(tokenId, at))
   if (found) return found
   // Ids of each version are its own.
   const [of, each] = version === undefined ? ['', ''] : [` of ${version}`, ', with their version, which such a request has to name']
@@ -137,7 +134,7 @@ function showPosition(position: RangePosition, ordered: OrderedPair) {
   const { pool, amounts, unclaimed } = position
   const [token0, token1] = ordered.pair
   return {
-    tokenId: position.tokenId.toString(),
+    tokenId: position.tokenId,
     version: pool.version,
     token0: token0.address,
     token1: token1.address,

@@ -114,6 +114,12 @@ export async function readAtOnce(read: Read, calls: readonly Call[], at: At): Pr
   throw new SluiceError('NETWORK', 'Blocks came too fast to read everything at one of them: ask again.')
 }
 
+/** The token of a position's id; undefined where the text is none. */
+export function tokenOf(positionId: string): bigint | undefined {
+  const token = /^\d{1,78}$/.test(positionId) ? BigInt(positionId) : undefined
+  return token !== undefined && token < 2n ** 256n ? token : undefined
+}
+
 /** What is asked about a position: all of it where its key is cached, otherwise its key. */
 interface PositionQuery<K> {
   readonly tokenId: bigint

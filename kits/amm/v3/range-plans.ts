@@ -21,7 +21,7 @@ interface Addition {
   readonly pool: RangePool
   readonly range: TickRange
   readonly most: RangeAmounts
-  readonly tokenId?: bigint
+  readonly tokenId?: string
 }
 
 /** Opens a position, or adds to one. The native coin goes with the call, and the same call returns what is not used of it. */
@@ -65,7 +65,7 @@ export function planAdd(
     steps: [managerStep(positionManager, asCoin ? [call, managerAbi.encodeFunctionData('refundETH')] : [call], asCoin?.amountRaw)],
     needs: [...needs, ...ofCoin],
     deadline,
-    memo: tokenId === undefined ? { is: 'mint', tokenId: null, ...memo } : { is: 'increase', tokenId: tokenId.toString(), ...memo },
+    memo: tokenId === undefined ? { is: 'mint', tokenId: null, ...memo } : { is: 'increase', tokenId, ...memo },
   }
 }
 
@@ -95,7 +95,7 @@ export function planRemove(
     ...(removes ? { deadline } : {}),
     memo: {
       is: removes ? 'decrease' : 'collect',
-      tokenId: tokenId.toString(),
+      tokenId,
       positionManager,
       pool: pool.address,
       owner,
@@ -116,7 +116,7 @@ interface PayoutTerms {
 const managerItself = '0x0000000000000000000000000000000000000000'
 
 /** Pays the owner. With the coin, the manager receives both tokens first, unwraps the one and passes the other on. */
-function payout(tokenId: bigint, { token0, token1 }: RangePool, { min, owner, wrapped }: PayoutTerms): readonly [string, ...string[]] {
+function payout(tokenId: string, { token0, token1 }: RangePool, { min, owner, wrapped }: PayoutTerms): readonly [string, ...string[]] {
   if (wrapped === undefined || (token0 !== wrapped && token1 !== wrapped)) return [collectCall(tokenId, owner)]
   const isCoinFirst = token0 === wrapped
   const [coinRaw, otherRaw] = isCoinFirst ? [min.amount0Raw, min.amount1Raw] : [min.amount1Raw, min.amount0Raw]
@@ -130,7 +130,7 @@ function payout(tokenId: bigint, { token0, token1 }: RangePool, { min, owner, wr
 const maxUint128 = 2n ** 128n - 1n
 
 /** Collects everything that is owed to the position. */
-function collectCall(tokenId: bigint, recipient: string): string {
+function collectCall(tokenId: string, recipient: string): string {
   return managerAbi.encodeFunctionData('collect', [{ tokenId, recipient, amount0Max: maxUint128, amount1Max: maxUint128 }])
 }
 
@@ -174,7 +174,7 @@ function readAddition(logs: readonly EvmLog[], { positionManager }: RangeMemo, t
   const log = logs.findLast((each) => isOfPosition(each, positionManager, increaseTopic, tokenId))
   const [liquidity, amount0Raw, amount1Raw] = wordsOfLog(log)
   if (tokenId === undefined || liquidity === undefined || amount0Raw === undefined || amount1Raw === undefined) return undefined
-  return { tokenId, liquidity, amount0Raw, amount1Raw }
+  return { tokenId: tokenId.toString(), liquidity, amount0Raw, amount1Raw }
 }
 
 /** The manager mints a new position to its owner. */
@@ -208,7 +208,7 @@ function readRemoval(logs: readonly EvmLog[], memo: RangeMemo, tokenId: bigint):
   const [liquidity] =
     memo.is === 'decrease' ? wordsOfLog(logs.findLast((log) => isOfPosition(log, positionManager, decreaseTopic, tokenId))) : [0n]
   if (liquidity === undefined || amount0Raw === undefined || amount1Raw === undefined) return undefined
-  return { tokenId, liquidity, amount0Raw, amount1Raw }
+  return { tokenId: tokenId.toString(), liquidity, amount0Raw, amount1Raw }
 }
 
 function isOfPosition({ address, topics }: EvmLog, positionManager: string, topic: string, tokenId: bigint | undefined): boolean {

@@ -12,7 +12,16 @@ import { toInt256 } from '../../evm/encoding.ts'
 import type { Call, CallResult } from '../../evm/types.ts'
 import { maxTick, minTick } from './math.ts'
 import { poolAddress } from './pools.ts'
-import { managerAbi, poolAbi, readPositions, wordsOf, type PositionAnswer, type RangeExchange, type Read } from './position-manager.ts'
+import {
+  managerAbi,
+  poolAbi,
+  readPositions,
+  tokenOf,
+  wordsOf,
+  type PositionAnswer,
+  type RangeExchange,
+  type Read,
+} from './position-manager.ts'
 import { amountsAt, boundsOf, lesser } from './range-amounts.ts'
 import { priceOf, rangeOf } from './range-prices.ts'
 import { isPlausible } from './swap.ts'
@@ -55,7 +64,9 @@ export function positionReader(exchange: RangeExchange, read: Read) {
   }
 
   return {
-    async position(tokenId: bigint, at: At): Promise<{ head: Head; position: RangePosition } | undefined> {
+    async position(id: string, at: At): Promise<{ head: Head; position: RangePosition } | undefined> {
+      const tokenId = tokenOf(id)
+      if (tokenId === undefined) return undefined
       for (let round = 0; round < maxRounds; round += 1) {
         const { head, answers } = await readAll([], [tokenId], at)
         const found = readOne(tokenId, answers.get(tokenId))
@@ -79,7 +90,15 @@ export function positionReader(exchange: RangeExchange, read: Read) {
             head,
             positions: found.flatMap(({ one }) => one?.position ?? []),
             unread: found.flatMap(({ tokenId, one }) =>
-              one?.position ? [] : [{ tokenId, version: exchange.version, reason: one?.unread ?? unreadReason(exchange.positionManager) }],
+              one?.position
+                ? []
+                : [
+                    {
+                      tokenId: tokenId.toString(),
+                      version: exchange.version,
+                      reason: one?.unread ?? unreadReason(exchange.positionManager),
+                    },
+                  ],
             ),
           }
         count = Math.max(listed.count, 1)
@@ -211,7 +230,7 @@ function readPosition(
   const { liquidity } = account
   return {
     ...rangeOf(tickLower, tickUpper),
-    tokenId,
+    tokenId: tokenId.toString(),
     owner: addressOf(owner),
     pool,
     liquidity,

@@ -178,12 +178,12 @@ type RangeMemo = json.Infer<typeof rangeMemo>
 
 function memoOf(
   { positionManager, poolManager, wrapped }: V4Positions,
-  change: { kind: RangeMemo['keptRange']; tokenId: bigint | undefined; pool: RangePool; owner: string; valueRaw: bigint },
+  change: { kind: RangeMemo['keptRange']; tokenId: string | undefined; pool: RangePool; owner: string; valueRaw: bigint },
 ): Json {
   const { kind, tokenId, pool, owner, valueRaw } = change
   return {
     keptRange: kind,
-    tokenId: tokenId?.toString() ?? null,
+    tokenId: tokenId ?? null,
     positionManager,
     poolManager,
     wrapped,
@@ -208,13 +208,14 @@ export function rangeFill({ status, logs }: EvmReceipt, memo: Json): RangeFill |
   if (tokenId === undefined) return undefined
   const at = logs.findLastIndex((log) => isChangeOf(log, tokenId, memo))
   // An empty position that is burnt moves nothing.
-  if (at === -1) return isBurnt(logs, tokenId, memo) ? { tokenId, liquidity: 0n, amount0Raw: 0n, amount1Raw: 0n } : undefined
+  if (at === -1)
+    return isBurnt(logs, tokenId, memo) ? { tokenId: tokenId.toString(), liquidity: 0n, amount0Raw: 0n, amount1Raw: 0n } : undefined
   const delta = toInt256(wordAt(logs[at]?.data ?? '', 2))
   const isAddition = memo.keptRange === 'mint' || memo.keptRange === 'increase'
   if (isAddition !== delta > 0n) return undefined
   const after = logs.slice(at + 1)
   const [amount0Raw, amount1Raw] = [memo.currency0, memo.currency1].map((currency) => movedOf(currency, after, isAddition, memo))
-  return { tokenId, liquidity: delta < 0n ? -delta : delta, amount0Raw: amount0Raw ?? 0n, amount1Raw: amount1Raw ?? 0n }
+  return { tokenId: tokenId.toString(), liquidity: delta < 0n ? -delta : delta, amount0Raw: amount0Raw ?? 0n, amount1Raw: amount1Raw ?? 0n }
 }
 
 /** The manager mints a new position to its owner. */

@@ -3,7 +3,7 @@ import { getAddress, toBeHex, zeroPadValue } from 'ethers'
 import { SluiceError, type At, type Head, type RangePosition, type RangePositions } from '../../../core/contracts/index.ts'
 import { toInt256, transferTopic } from '../../evm/encoding.ts'
 import type { Call, CallResult, EvmReader } from '../../evm/types.ts'
-import { readPositions, wordsOf, type PositionAnswer, type Read } from '../v3/position-manager.ts'
+import { readPositions, tokenOf, wordsOf, type PositionAnswer, type Read } from '../v3/position-manager.ts'
 import { amountsAt, boundsOf } from '../v3/range-amounts.ts'
 import { countIn, feeGrowthInside, feesOwed, unreadPosition, unreadReason } from '../v3/range-positions.ts'
 import { priceOf, rangeOf } from '../v3/range-prices.ts'
@@ -104,7 +104,9 @@ export function positionReader(exchange: V4Positions, read: Read, reader: Pick<E
   }
 
   return {
-    async position(tokenId: bigint, at: At): Promise<{ head: Head; position: RangePosition } | undefined> {
+    async position(id: string, at: At): Promise<{ head: Head; position: RangePosition } | undefined> {
+      const tokenId = tokenOf(id)
+      if (tokenId === undefined) return undefined
       for (let round = 0; round < maxRounds; round += 1) {
         const { head, answers } = await readAll([], [tokenId], at)
         const found = readOne(tokenId, answers.get(tokenId))
@@ -116,13 +118,13 @@ export function positionReader(exchange: V4Positions, read: Read, reader: Pick<E
       throw changedTooFast()
     },
 
-    async positions(owner: string, known: readonly bigint[], at: At): Promise<RangePositions> {
+    async positions(owner: string, known: readonly string[], at: At): Promise<RangePositions> {
       const search = searchOf(owner)
       const balanceOf = { to: exchange.positionManager, data: managerAbi.encodeFunctionData('balanceOf', [owner]) }
       let isSearched = false
       let notSearched: string | undefined
       for (let round = 0; round < maxRounds; round += 1) {
-        const ids = [...new Set([...search.ids, ...known])]
+        const ids = [...new Set([...search.ids, ...known.flatMap((id) => tokenOf(id) ?? [])])]
         const { head, results, answers } = await readAll([balanceOf], ids, at)
         const count = countIn(exchange.positionManager, results[0])
         if (count > maxPositions) throw tooMany(owner, count)
@@ -139,7 +141,9 @@ export function positionReader(exchange: V4Positions, read: Read, reader: Pick<E
           head,
           positions: own.flatMap(({ found }) => found?.position ?? []).toSorted(byId),
           unread: own.flatMap(({ tokenId, found }) =>
-            found?.key && !found.position ? [{ tokenId, version: exchange.version, reason: reasonOf(exchange, found.key.pool) }] : [],
+            found?.key && !found.position
+              ? [{ tokenId: tokenId.toString(), version: exchange.version, reason: reasonOf(exchange, found.key.pool) }]
+              : [],
           ),
           ...(search.from !== undefined && { searchedFromBlock: search.from }),
           ...(notSearched !== undefined && { notSearched }),
@@ -151,7 +155,7 @@ export function positionReader(exchange: V4Positions, read: Read, reader: Pick<E
   }
 }
 
-const byId = (a: RangePosition, b: RangePosition): number => (a.tokenId < b.tokenId ? -1 : 1)
+const byId = (a: RangePosition, b: RangePosition): number => (BigInt(a.tokenId) < BigInt(b.tokenId) ? -1 : 1)
 
 /** Nodes may refuse `eth_getLogs`: then what is known is shown. */
 async function failureOf(search: () => Promise<void>, at: At): Promise<string | undefined> {
@@ -214,7 +218,7 @@ function positionOf(
     feeGrowthInside({ globalX128: global[index], outsideLowerX128: outsideLower[index], outsideUpperX128: outsideUpper[index] }, tick, key)
   return {
     ...rangeOf(tickLower, tickUpper),
-    tokenId,
+    tokenId: tokenId.toString(),
     owner,
     pool: {
       address: id,

@@ -10,7 +10,7 @@ const price = { numerator: 1n, denominator: 1n }
 const pool = { address: own, token0: own, token1: own, fee: 500, tickSpacing: 10, sqrtPriceX96: 1n, tick: 0, liquidity: 1n, price }
 const amounts = { amount0Raw: 0n, amount1Raw: 0n }
 const range = { tickLower: 0, tickUpper: 10, lowerPrice: price, upperPrice: price }
-const position = { ...range, tokenId: 7n, owner: wallet, pool, liquidity: 0n, inRange: true, amounts, unclaimed: amounts }
+const position = { ...range, tokenId: '7', owner: wallet, pool, liquidity: 0n, inRange: true, amounts, unclaimed: amounts }
 
 describe('burning a position by the plugin of a stranger', () => {
   /**

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { journaledIds } from '../../../core/handlers/amm/journaled-positions.ts'
+import { journaledIds, journaledPositions } from '../../../core/handlers/amm/journaled-positions.ts'
 import type { NetworkEntry, VenueEntry } from '../../../core/plugins/registry.ts'
 import type { Entry } from '../../../core/transactions/entry.ts'
 import type { EntryFilter } from '../../../core/transactions/journal/journal.ts'
@@ -10,7 +10,7 @@ const entry = (fields: object) => ({ kind: 'liquidity', connector: 'lake', memo:
 const venueOf = () =>
   ({
     connector: 'lake',
-    impl: { AMM_RANGE: { rangeFill: ({ tokenId }: { tokenId: string }) => ({ tokenId: BigInt(tokenId) }) } },
+    impl: { AMM_RANGE: { rangeFill: ({ tokenId }: { tokenId: string }) => ({ tokenId }) } },
   }) as unknown as VenueEntry
 const network = { chain: 'ethereum', network: 'local' } as NetworkEntry
 
@@ -35,21 +35,32 @@ describe('positions that the journal knows', () => {
         entry({ connector: 'other', landed: { ...landed, receipt: { tokenId: '2' } } }),
         entry({ landed: { ...landed, ok: false, receipt: { tokenId: '3' } } }),
         entry({ landed: undefined }),
-        entry({ outcome: { tokenId: '9', liquidity: '1' } }),
-        entry({ landed: { ...landed, receipt: { tokenId: 'none' } } }),
+        entry({ outcome: { tokenId: '9Vfc4Jk', liquidity: '1' } }),
+        entry({ landed: { ...landed, receipt: {} } }),
         entry({}),
       ],
     ])
-    expect(await read()).to.deep.equal([7n, 9n])
+    expect(await read()).to.deep.equal(['7', '9Vfc4Jk'])
     expect(asked.map(({ address, cursor }) => [address, cursor])).to.deep.equal([
       ['0xOwner', undefined],
       ['0xOwner', '1'],
     ])
   })
 
+  it('with the contracts that list them are those that are tokens: an id that is no number is none', async () => {
+    const venue = venueOf()
+    Object.assign(venue.impl.AMM_RANGE ?? {}, { positionsOf: () => {}, positionManagers: { v4: '0xManager' } })
+    const entries = [entry({}), entry({ outcome: { tokenId: '9Vfc4Jk' } })]
+    const services = {
+      registry: { venuesOn: () => [venue] },
+      transactions: { list: async () => ({ entries }), events: { lastId: async () => 1 } },
+    }
+    expect(await journaledPositions('0xOwner', network, services as never)).to.deep.equal([{ collection: '0xManager', tokenId: 7n }])
+  })
+
   it('are read again only after a while and where something was written, and of no more than the newest 5,000 entries', async () => {
     const { read, asked, write } = idsOf(Array.from({ length: 40 }, () => [entry({})]))
-    for (let times = 0; times < 3; times += 1) expect(await read()).to.deep.equal([7n])
+    for (let times = 0; times < 3; times += 1) expect(await read()).to.deep.equal(['7'])
     expect(asked).to.have.length(10)
     write()
     await read()

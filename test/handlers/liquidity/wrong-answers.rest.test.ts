@@ -61,7 +61,7 @@ const adding = {
   greedy: "add: (...args) => changed(range.add(...args), { value: '1' })",
 }
 const seeing = {
-  other: positionWith('tokenId: 7n'),
+  other: positionWith("tokenId: '7'"),
   ownerless: positionWith('owner: undefined'),
   owing: positionWith('unclaimed: { amount0Raw: -1n, amount1Raw: 0n }'),
 }

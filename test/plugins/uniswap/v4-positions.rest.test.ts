@@ -109,7 +109,7 @@ describe('positions of Uniswap v4', () => {
     const fill = range.rangeFill(receipt, plan.memo) ?? expect.fail('the receipt shows no addition')
     return { expected, fill, moved, plan }
   }
-  const held = async (tokenId: bigint): Promise<RangePosition> => {
+  const held = async (tokenId: string): Promise<RangePosition> => {
     const found = await range.positionOf?.({ tokenId, version: 'v4' }, at())
     return found?.position ?? expect.fail(`there is no position ${tokenId}`)
   }
@@ -236,7 +236,7 @@ describe('positions of Uniswap v4', () => {
     expect(moved).to.deep.equal([-(fill?.amount0Raw ?? 0n), -(fill?.amount1Raw ?? 0n)])
     expect((fill?.amount0Raw ?? 0n) <= offered.amount0Raw && (fill?.amount1Raw ?? 0n) <= offered.amount1Raw).to.equal(true)
 
-    const position = await held(fill?.tokenId ?? 0n)
+    const position = await held(fill?.tokenId ?? '')
     const remove = range.remove(position, { liquidity: position.liquidity, burn: false }, terms(exactly))
     await sell(USDC, ETH, 1_000_000_000n, pool.address)
     expect((await carryOut(remove, pool)).receipt.status).to.equal(0)
@@ -293,7 +293,7 @@ describe('positions of Uniswap v4', () => {
     const made = []
     for (const _ of [1, 2])
       made.push((await add(pool, about(pool, -3, 3), { amount0Raw: parseEther('10'), amount1Raw: parseEther('10') })).fill.tokenId)
-    const [kept = 0n, sent = 0n] = made
+    const [kept = '', sent = ''] = made
     const send = (from: Wallet | typeof other, to: string) =>
       new Contract(manager, managerAbi, from).getFunction('transferFrom')(from.address, to, sent, { gasLimit: 300_000n })
     expect((await listOf(owner)).ids).to.include.members([kept, sent])
@@ -322,7 +322,7 @@ describe('positions of Uniswap v4', () => {
     const count = found?.missing ?? 0
     expect(count).to.be.above(0)
     // Of somebody else, of nobody, and its own.
-    const known = await blind?.positionsOf?.({ owner, known: [1n, 10n ** 30n, fill.tokenId] }, at())
+    const known = await blind?.positionsOf?.({ owner, known: ['1', String(10n ** 30n), fill.tokenId] }, at())
     expect(known?.positions.map(({ tokenId }) => tokenId)).to.deep.equal([fill.tokenId])
     expect(known?.missing ?? 0).to.equal(count - 1)
   })

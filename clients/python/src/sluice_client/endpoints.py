@@ -1284,7 +1284,7 @@ class _AMMLiquidityRemoveRequest(TypedDict):
     network: str  # One of the chain's networks.
     connector: str  # Name of a registered connector.
     address: str  # Address of a wallet whose key the server has.
-    tokenId: Amount  # Id of a position.
+    tokenId: Amount  # Id of a position, as answers spell it: the number of a token, or the address of an account. A whole number is accepted, too.
 
 
 @final
@@ -1320,7 +1320,7 @@ class _AMMLiquidityCollectFeesRequest(TypedDict):
     network: str  # One of the chain's networks.
     connector: str  # Name of a registered connector.
     address: str  # Address of a wallet whose key the server has.
-    tokenId: Amount  # Id of a position.
+    tokenId: Amount  # Id of a position, as answers spell it: the number of a token, or the address of an account. A whole number is accepted, too.
 
 
 @final
@@ -1393,7 +1393,7 @@ class _AMMLiquidityPositionRequest(TypedDict):
     chain: str  # Name of a chain.
     network: str  # One of the chain's networks.
     connector: str  # Name of a registered connector.
-    tokenId: Amount  # Id of a position.
+    tokenId: Amount  # Id of a position, as answers spell it: the number of a token, or the address of an account. A whole number is accepted, too.
 
 
 @final

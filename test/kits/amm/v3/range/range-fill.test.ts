@@ -53,7 +53,7 @@ describe('the fill of a position', () => {
       give(owner, stranger, 9n),
       increase(6n, [99n, 99n, 99n], stranger),
     ]
-    expect(rangeFill(receipt(logs), mint)).to.deep.equal({ tokenId: 6n, liquidity: 10n, amount0Raw: 11n, amount1Raw: 12n })
+    expect(rangeFill(receipt(logs), mint)).to.deep.equal({ tokenId: '6', liquidity: 10n, amount0Raw: 11n, amount1Raw: 12n })
   })
 
   it('is what the pool paid for that range, not what the manager asked for', () => {
@@ -68,8 +68,8 @@ describe('the fill of a position', () => {
       collect(7n, [9n, 9n]),
       pay([3n, 3n]),
     ]
-    expect(rangeFill(receipt(logs), of('decrease'))).to.deep.equal({ tokenId: 7n, liquidity: 50n, amount0Raw: 8n, amount1Raw: 9n })
-    expect(rangeFill(receipt(logs), of('collect'))).to.deep.equal({ tokenId: 7n, liquidity: 0n, amount0Raw: 8n, amount1Raw: 9n })
+    expect(rangeFill(receipt(logs), of('decrease'))).to.deep.equal({ tokenId: '7', liquidity: 50n, amount0Raw: 8n, amount1Raw: 9n })
+    expect(rangeFill(receipt(logs), of('collect'))).to.deep.equal({ tokenId: '7', liquidity: 0n, amount0Raw: 8n, amount1Raw: 9n })
   })
 
   it('is undefined where the receipt shows no such action', () => {

@@ -72,21 +72,21 @@ export async function openRangeFixture() {
     return receipt
   }
 
-  const minted = async (of: RangePool, between: TickRange, most: RangeAmounts, changed: Partial<RangeTerms> = {}): Promise<bigint> => {
+  const minted = async (of: RangePool, between: TickRange, most: RangeAmounts, changed: Partial<RangeTerms> = {}): Promise<string> => {
     const plan = range.add({ pool: of, range: between, most }, terms(changed))
     const fill = range.rangeFill(await succeed(plan), plan.memo)
     if (!fill) throw new Error('No fill of a mint.')
     return fill.tokenId
   }
 
-  const position = async (tokenId: bigint): Promise<RangePosition> => {
+  const position = async (tokenId: string): Promise<RangePosition> => {
     const read = await range.position(tokenId, at())
     if (!read) throw new Error(`No position ${tokenId}.`)
     return read.position
   }
 
   /** What the manager itself would pay for a collection now. */
-  const collectable = async (tokenId: bigint, of = owner): Promise<RangeAmounts> => {
+  const collectable = async (tokenId: string, of = owner): Promise<RangeAmounts> => {
     const manager = new Contract(positionManager, managerAbi, fixture.provider)
     const params = { tokenId, recipient: of, amount0Max: most128, amount1Max: most128 }
     const [amount0Raw, amount1Raw] = await manager.getFunction('collect').staticCall(params, { from: of })

@@ -100,7 +100,7 @@ describe('pools that can have positions', () => {
       const range = v3Range({ ...fixture.exchange, positionManager }, fixture.chain.reader)
       for (const asked of [
         () => range.rangePools([WETH, USDC], {}, at()),
-        () => range.position(1n, at()),
+        () => range.position('1', at()),
         () => range.positions(fixture.owner, at()),
       ]) {
         const error = await rejection(asked())
@@ -108,6 +108,6 @@ describe('pools that can have positions', () => {
       }
     }
     const elsewhere = v3Range({ ...fixture.exchange, factory: WETH.address }, fixture.chain.reader)
-    expect(await rejection(elsewhere.position(1n, at()))).to.include({ name: 'SERVICE_UNINITIALIZED' })
+    expect(await rejection(elsewhere.position('1', at()))).to.include({ name: 'SERVICE_UNINITIALIZED' })
   })
 })

@@ -31,7 +31,7 @@ describe('unclaimed fees', () => {
       [-8, -3],
       [-60, 60],
     ]
-    const owners = new Map<bigint, string>()
+    const owners = new Map<string, string>()
     const mint = async () => {
       pool = await fixture.pool(WETH, DAI, 3000)
       // Odd amounts and several positions in one range: the pool rounds for all of them together.
@@ -60,7 +60,7 @@ describe('unclaimed fees', () => {
     }
     expect(seen > 0n).to.equal(true)
 
-    async function touch(tokenId: bigint): Promise<void> {
+    async function touch(tokenId: string): Promise<void> {
       const position = await fixture.position(tokenId)
       const most: RangeAmounts = { amount0Raw: 10n ** 17n, amount1Raw: 10n ** 20n }
       const plan =
@@ -85,7 +85,7 @@ describe('unclaimed fees', () => {
     for (let round = 0; round < 12; round += 1) {
       await fixture.swap(...down(pool), 3000, 10n ** 18n)
       await fixture.swap(...up(pool), 3000, 10n ** 18n)
-      const second = await fixture.position(ids[1] ?? 0n)
+      const second = await fixture.position(ids[1] ?? '')
       const plan = fixture.range.add({ pool: second.pool, range: second, most, tokenId: second.tokenId }, fixture.terms())
       await fixture.succeed(plan)
     }
