@@ -144,8 +144,8 @@ export const AMMLiquidityPriceResponse = enveloped({
     description: "Geometric mean of the price over each interval, oldest first, from the pool's own oracle.",
   }),
   pool: Type.String(),
-  tick: Type.Number({ description: "The pool's own, in its order of tokens." }),
-  sqrtPriceX96: Type.String({ description: "The pool's own, in its order of tokens." }),
+  tick: Type.Optional(Type.Number({ description: "The pool's own, in its order of tokens. Absent where it has no ticks." })),
+  sqrtPriceX96: Type.Optional(Type.String({ description: "The pool's own, in its order of tokens. Absent where its price is none." })),
   liquidity: Type.String({ description: 'In range at this price, an integer.' }),
   blockNumber: Type.Number(),
 })

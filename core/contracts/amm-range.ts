@@ -18,18 +18,21 @@ export interface RangePool {
   token1: string
   /** Hundredths of a basis point of the input: 3000 is 0.3 %. */
   fee: number
-  tickSpacing: number
-  sqrtPriceX96: bigint
-  tick: number
+  /** Where bounds of ranges are ticks. */
+  tickSpacing?: number
+  tick?: number
+  /** Where the exchange has its price as one. `price` says the same. */
+  sqrtPriceX96?: bigint
   /** In range at this price. */
   liquidity: bigint
   price: RangePrice
 }
 
-/** Valid bounds of a pool: multiples of its tick spacing, lower below upper. */
-export interface TickRange {
-  tickLower: number
-  tickUpper: number
+/** Bounds that a position in a pool may have, lower below upper. */
+export interface PriceRange {
+  /** Where bounds of ranges are ticks: multiples of the pool's tick spacing. */
+  tickLower?: number
+  tickUpper?: number
   lowerPrice: RangePrice
   upperPrice: RangePrice
 }
@@ -45,7 +48,7 @@ export interface Deposit extends RangeAmounts {
 }
 
 /** A position at one block. */
-export interface RangePosition extends TickRange {
+export interface RangePosition extends PriceRange {
   /**
    * As the exchange spells it, always the same way: the number of a token (EIP-721) in decimal digits, or an address where each position has an
    * account of its own.
@@ -130,12 +133,12 @@ export interface AMMRange<F extends Types = Types> extends SlippageReasons {
     at: At,
   ): Promise<{ head: Head; pools: readonly RangePool[] }>
   /** The narrowest range around two prices, lower below upper; undefined where the pool can have none. Pure. */
-  rangeAround(pool: RangePool, lower: RangePrice, upper: RangePrice): TickRange | undefined
+  rangeAround(pool: RangePool, lower: RangePrice, upper: RangePrice): PriceRange | undefined
   /** The largest deposit of at most these amounts, which `add` makes with this slippage. Pure. */
-  deposit(pool: RangePool, range: TickRange, most: RangeAmounts, slippage?: SlippageFraction): Deposit
+  deposit(pool: RangePool, range: PriceRange, most: RangeAmounts, slippage?: SlippageFraction): Deposit
   /** Adds to the given position, or creates a new one. `position` is that of `tokenId`. */
   add(
-    what: { pool: RangePool; range: TickRange; most: RangeAmounts; tokenId?: string; position?: RangePosition },
+    what: { pool: RangePool; range: PriceRange; most: RangeAmounts; tokenId?: string; position?: RangePosition },
     terms: RangeTerms<F['address']>,
   ): Plan<F>
   /** Undefined where the position does not exist, or no longer exists. `tokenId` may be any text: one that is no id of the exchange is no position. */

@@ -25,6 +25,7 @@ export type {
   PositionsQuery,
   RangeAmounts,
   RangeFill,
+  PriceRange,
   RangeHistory,
   RangePool,
   RangePosition,
@@ -32,7 +33,6 @@ export type {
   RangePrice,
   RangeTerms,
   SlippageFraction,
-  TickRange,
 } from './amm-range.ts'
 export type {
   AMMShares,

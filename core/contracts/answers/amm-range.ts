@@ -1,13 +1,13 @@
 import type {
   AMMRange,
   Deposit,
+  PriceRange,
   RangeAmounts,
   RangeFill,
   RangeHistory,
   RangePool,
   RangePosition,
   RangePositions,
-  TickRange,
 } from '../amm-range.ts'
 import type { Head } from '../family.ts'
 import {
@@ -41,14 +41,14 @@ const poolSchema = object<RangePool>({
   token0: text(),
   token1: text(),
   fee: integer(),
-  tickSpacing: integer(),
-  sqrtPriceX96: amount(),
-  tick: integer(),
+  tickSpacing: optional(integer()),
+  tick: optional(integer()),
+  sqrtPriceX96: optional(amount()),
   liquidity: amount(),
   price: priceSchema,
 })
 
-const range = { tickLower: integer(), tickUpper: integer(), lowerPrice: priceSchema, upperPrice: priceSchema }
+const range = { tickLower: optional(integer()), tickUpper: optional(integer()), lowerPrice: priceSchema, upperPrice: priceSchema }
 const amounts = { amount0Raw: amount(), amount1Raw: amount() }
 const amountsSchema = object<RangeAmounts>(amounts)
 
@@ -75,7 +75,7 @@ export const ammRangeContract: Contract<AMMRange> = {
   positionManager: property(text()),
   positionManagers: property(record(text(), 100)),
   rangePools: answers(object<{ head: Head; pools: readonly RangePool[] }>({ head: headSchema, pools: list(poolSchema, maxPools) })),
-  rangeAround: answers(orNothing(object<TickRange>(range))),
+  rangeAround: answers(orNothing(object<PriceRange>(range))),
   deposit: answers(object<Deposit>({ ...amounts, liquidity: amount() })),
   add: answers(planSchema),
   position: answers(

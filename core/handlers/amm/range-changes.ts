@@ -6,6 +6,7 @@ import type {
   Head,
   Json,
   Plan,
+  PriceRange,
   RangeAmounts,
   RangeFill,
   RangePool,
@@ -13,7 +14,6 @@ import type {
   RangePrice,
   RangeTerms,
   SlippageFraction,
-  TickRange,
 } from '../../contracts/index.ts'
 import type { Served } from '../../contracts/plugin.ts'
 import { fromRaw, toFraction, type Fraction } from '../../base/decimal.ts'
@@ -186,7 +186,7 @@ const submitChange = <S extends object>(
 interface AddTarget {
   head: Head
   pool: RangePool
-  ticks: TickRange
+  ticks: PriceRange
   ordered: OrderedPair
   /** The existing one. */
   position: RangePosition | undefined
@@ -305,7 +305,7 @@ async function rangeIn(
   { lowerPrice, upperPrice }: Bounds,
   ordered: OrderedPair,
   range: Served<AMMRange>,
-): Promise<TickRange> {
+): Promise<PriceRange> {
   const [lower, upper] = [toPoolPrice(lowerPrice, ordered), toPoolPrice(upperPrice, ordered)]
   const found = await (ordered.reversed ? range.rangeAround(pool, upper, lower) : range.rangeAround(pool, lower, upper))
   if (found) return found
@@ -325,12 +325,14 @@ async function isBeyond(price: RangePrice, pool: RangePool, range: Served<AMMRan
 }
 
 /** @throws SluiceError INCOMPLETE_PARAMS if the bounds given for an existing position are not its own */
-function requireSameRange(given: TickRange, own: TickRange, ordered: OrderedPair): void {
-  if (given.tickLower === own.tickLower && given.tickUpper === own.tickUpper) return
+function requireSameRange(given: PriceRange, own: PriceRange, ordered: OrderedPair): void {
+  if (isSamePrice(given.lowerPrice, own.lowerPrice) && isSamePrice(given.upperPrice, own.upperPrice)) return
   const { lowerPrice, upperPrice } = showBounds(own, ordered)
   const problem = `the position's range is ${lowerPrice} to ${upperPrice}: leave both bounds out, or create a new position`
   throw badFields([{ field: 'lowerPrice', problem }])
 }
+
+const isSamePrice = (one: RangePrice, other: RangePrice) => one.numerator * other.denominator === other.numerator * one.denominator
 
 /** @throws SluiceError INCOMPLETE_PARAMS unless it is more than 0 and at most 100, and 100 with `burn` */
 function readPercent({ decreasePercent = '100', burn }: AMMLiquidityRemoveRequest): Fraction {

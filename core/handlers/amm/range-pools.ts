@@ -34,8 +34,8 @@ export const ammLiquidityPrice: Handler<'AMMLiquidityPrice'> = async (request, {
     price,
     prices: history?.prices.map((each) => showPrice(each, ordered, 'down')) ?? [],
     pool: pool.address,
-    tick: pool.tick,
-    sqrtPriceX96: pool.sqrtPriceX96.toString(),
+    ...(pool.tick !== undefined && { tick: pool.tick }),
+    ...(pool.sqrtPriceX96 !== undefined && { sqrtPriceX96: pool.sqrtPriceX96.toString() }),
     liquidity: pool.liquidity.toString(),
     blockNumber: Number(head.number),
   }

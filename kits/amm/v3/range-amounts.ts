@@ -1,4 +1,5 @@
-import type { Deposit, RangeAmounts, RangePool, RangePosition, SlippageFraction, TickRange } from '../../../core/contracts/index.ts'
+import type { Deposit, RangeAmounts, SlippageFraction } from '../../../core/contracts/index.ts'
+import type { TickPool, TickPosition, TickRange } from './range-prices.ts'
 import { divRoundingUp, getAmountsForLiquidity, getLiquidityForAmounts, getSqrtRatioAtTick, maxTick, minTick, Q96 } from './math.ts'
 import { spanAround, type PriceSpan } from './range-prices.ts'
 
@@ -23,7 +24,7 @@ export function amountsAt(sqrtPriceX96: bigint, { lower, upper }: Bounds, liquid
  * it takes rounded up, which are never above the given ones.
  */
 export function deposit(
-  { tickSpacing, ...pool }: Pick<RangePool, 'tickSpacing' | 'sqrtPriceX96'>,
+  { tickSpacing, ...pool }: Pick<TickPool, 'tickSpacing' | 'sqrtPriceX96'>,
   range: TickRange,
   max: RangeAmounts,
   sqrtPriceX96 = pool.sqrtPriceX96,
@@ -57,7 +58,7 @@ interface Offer {
  * either end of the span in which the price may be. A fraction of the present amounts would not bound the price, because in a narrow range
  * amounts change much faster than the price. A range that lies within the span has no minimum amounts: all its prices are within the slippage.
  */
-export function offerOf(pool: RangePool, range: TickRange, max: RangeAmounts, slippage: SlippageFraction): Offer {
+export function offerOf(pool: TickPool, range: TickRange, max: RangeAmounts, slippage: SlippageFraction): Offer {
   const bounds = boundsOf(range)
   const span = spanAround(pool.sqrtPriceX96, slippage)
   const { liquidity } = deposit(pool, range, max)
@@ -101,7 +102,7 @@ const within = (root: bigint, { lower, upper }: Bounds): bigint => (root < lower
 const atLeastZero = (value: bigint): bigint => (value < 0n ? 0n : value)
 
 /** What liquidity gives at the ends of the span in which the price may be: of each token the lesser amount. */
-export function minRemoved(position: RangePosition, liquidity: bigint, slippage: SlippageFraction): RangeAmounts {
+export function minRemoved(position: TickPosition, liquidity: bigint, slippage: SlippageFraction): RangeAmounts {
   const bounds = boundsOf(position)
   const { low, high } = spanAround(position.pool.sqrtPriceX96, slippage)
   return {

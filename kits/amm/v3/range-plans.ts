@@ -1,15 +1,6 @@
 import { id } from 'ethers'
-import type {
-  Json,
-  Need,
-  Plan,
-  RangeAmounts,
-  RangeFill,
-  RangePool,
-  RangePosition,
-  RangeTerms,
-  TickRange,
-} from '../../../core/contracts/index.ts'
+import type { Json, Need, Plan, RangeAmounts, RangeFill, RangeTerms } from '../../../core/contracts/index.ts'
+import type { TickPool, TickPosition, TickRange } from './range-prices.ts'
 import * as json from '../../../core/base/json.ts'
 import { isSameAddress, nativeAddress, transferTopic, wordsIn } from '../../evm/encoding.ts'
 import type { Evm, EvmIntent, EvmLog, EvmReceipt } from '../../evm/types.ts'
@@ -17,8 +8,8 @@ import { managerAbi, type RangeExchange } from './position-manager.ts'
 import { minRemoved, offerOf } from './range-amounts.ts'
 import { needsAgainstDoublePayment } from './router.ts'
 
-interface Addition {
-  readonly pool: RangePool
+export interface Addition {
+  readonly pool: TickPool
   readonly range: TickRange
   readonly most: RangeAmounts
   readonly tokenId?: string
@@ -77,7 +68,7 @@ export function planAdd(
 export function planRemove(
   { positionManager }: RangeExchange,
   wrapped: string,
-  position: RangePosition,
+  position: TickPosition,
   { liquidity, burn }: { liquidity: bigint; burn: boolean },
   { owner, slippage, deadline, native }: RangeTerms,
 ): Plan<Evm> {
@@ -116,7 +107,7 @@ interface PayoutTerms {
 const managerItself = '0x0000000000000000000000000000000000000000'
 
 /** Pays the owner. With the coin, the manager receives both tokens first, unwraps the one and passes the other on. */
-function payout(tokenId: string, { token0, token1 }: RangePool, { min, owner, wrapped }: PayoutTerms): readonly [string, ...string[]] {
+function payout(tokenId: string, { token0, token1 }: TickPool, { min, owner, wrapped }: PayoutTerms): readonly [string, ...string[]] {
   if (wrapped === undefined || (token0 !== wrapped && token1 !== wrapped)) return [collectCall(tokenId, owner)]
   const isCoinFirst = token0 === wrapped
   const [coinRaw, otherRaw] = isCoinFirst ? [min.amount0Raw, min.amount1Raw] : [min.amount1Raw, min.amount0Raw]

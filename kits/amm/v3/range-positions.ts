@@ -1,13 +1,6 @@
 import { getAddress, solidityPackedKeccak256, toBeHex } from 'ethers'
-import {
-  SluiceError,
-  type At,
-  type Head,
-  type RangeAmounts,
-  type RangePool,
-  type RangePosition,
-  type RangePositions,
-} from '../../../core/contracts/index.ts'
+import { SluiceError, type At, type Head, type RangeAmounts, type RangePositions } from '../../../core/contracts/index.ts'
+import type { TickPool, TickPosition } from './range-prices.ts'
 import { toInt256 } from '../../evm/encoding.ts'
 import type { Call, CallResult } from '../../evm/types.ts'
 import { maxTick, minTick } from './math.ts'
@@ -64,7 +57,7 @@ export function positionReader(exchange: RangeExchange, read: Read) {
   }
 
   return {
-    async position(id: string, at: At): Promise<{ head: Head; position: RangePosition } | undefined> {
+    async position(id: string, at: At): Promise<{ head: Head; position: TickPosition } | undefined> {
       const tokenId = tokenOf(id)
       if (tokenId === undefined) return undefined
       for (let round = 0; round < maxRounds; round += 1) {
@@ -111,7 +104,7 @@ export function positionReader(exchange: RangeExchange, read: Read) {
 
 /** `unread`: why nobody can say what it is worth. */
 interface OnePosition {
-  readonly position?: RangePosition
+  readonly position?: TickPosition
   readonly unread?: string
 }
 
@@ -214,7 +207,7 @@ function readPosition(
   tokenId: bigint,
   { key, account }: ManagerPosition,
   state: readonly CallResult[],
-): RangePosition | undefined {
+): TickPosition | undefined {
   const { pool: address, token0, token1, fee, tickLower, tickUpper } = key
   const pool = readPool({ address, version: exchange.version, token0, token1, fee }, state)
   const [ownerOf, growth0, growth1, ticksLower, ticksUpper, positions] = state.slice(poolViews.length)
@@ -245,9 +238,9 @@ function readPosition(
  * Forks return further values behind these.
  */
 export function readPool(
-  key: Pick<RangePool, 'address' | 'token0' | 'token1' | 'fee' | 'version'>,
+  key: Pick<TickPool, 'address' | 'token0' | 'token1' | 'fee' | 'version'>,
   [slot0, liquidity, ofTicks]: readonly CallResult[],
-): RangePool | undefined {
+): TickPool | undefined {
   const [sqrtPriceX96, tick] = wordsOf(slot0, 2) ?? []
   const [inRange] = wordsOf(liquidity, 1) ?? []
   const [spacing] = wordsOf(ofTicks, 1) ?? []

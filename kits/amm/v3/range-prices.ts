@@ -1,5 +1,11 @@
-import type { RangePool, RangePrice, SlippageFraction, TickRange } from '../../../core/contracts/index.ts'
+import type { PriceRange, RangePool, RangePosition, RangePrice, SlippageFraction } from '../../../core/contracts/index.ts'
 import { divRoundingUp, getSqrtRatioAtTick, getTickAtSqrtRatio, maxSqrtRatioX96, maxTick, minSqrtRatioX96, minTick, Q192 } from './math.ts'
+
+/** A pool whose price is one of ticks. */
+export type TickPool = RangePool & { tickSpacing: number; tick: number; sqrtPriceX96: bigint }
+/** Bounds that are ticks. */
+export type TickRange = PriceRange & { tickLower: number; tickUpper: number }
+export type TickPosition = RangePosition & TickRange & { pool: TickPool }
 
 /** A pool keeps the square root of its price, times 2^96. */
 export function priceOf(sqrtPriceX96: bigint): RangePrice {
@@ -33,7 +39,7 @@ export function spanAround(sqrtPriceX96: bigint, { numerator, denominator }: Sli
  * The narrowest range of usable ticks that holds both prices. A price between two ticks is rounded outward; the price of a tick stays.
  * Undefined outside of all ticks.
  */
-export function rangeAround({ tickSpacing }: Pick<RangePool, 'tickSpacing'>, lower: RangePrice, upper: RangePrice): TickRange | undefined {
+export function rangeAround({ tickSpacing }: Pick<TickPool, 'tickSpacing'>, lower: RangePrice, upper: RangePrice): TickRange | undefined {
   const [below, above] = [tickAtOrBelow(lower), tickAtOrAbove(upper)]
   if (below === undefined || above === undefined) return undefined
   const tickLower = below - overUsable(below, tickSpacing)

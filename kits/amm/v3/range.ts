@@ -1,12 +1,4 @@
-import {
-  SluiceError,
-  type AMMRange,
-  type At,
-  type Head,
-  type RangeHistory,
-  type RangePool,
-  type RangePrice,
-} from '../../../core/contracts/index.ts'
+import { SluiceError, type AMMRange, type At, type Head, type RangeHistory, type RangePrice } from '../../../core/contracts/index.ts'
 import { toInt256 } from '../../evm/encoding.ts'
 import type { Call, CallResult, Evm, EvmReader, Probe } from '../../evm/types.ts'
 import { sortTokens } from '../deployment.ts'
@@ -15,9 +7,9 @@ import { lensProbe, readLens, type TickWindow } from './lens.ts'
 import { poolAddress } from './pools.ts'
 import { checkedReader, poolAbi, wordsOf, type RangeExchange, type Read } from './position-manager.ts'
 import { deposit, lesser } from './range-amounts.ts'
-import { planAdd, planRemove, rangeFill } from './range-plans.ts'
+import { planAdd, planRemove, rangeFill, type Addition } from './range-plans.ts'
 import { positionReader } from './range-positions.ts'
-import { priceAtTick, priceOf, rangeAround, spanAround } from './range-prices.ts'
+import { priceAtTick, priceOf, rangeAround, spanAround, type TickPool, type TickPosition, type TickRange } from './range-prices.ts'
 import { availableOut, type V3PoolState } from './swap.ts'
 
 /** Positions in an exchange's pools, through its position manager: a NonfungiblePositionManager. */
@@ -26,6 +18,7 @@ export function v3Range(exchange: RangeExchange, reader: EvmReader): AMMRange<Ev
   const { wrapped } = reader
   const read = checkedReader(exchange, reader)
   const { position, positionsOf } = positionReader(exchange, read)
+  // The pools, ranges and positions of requests are those that it gave itself.
   return {
     rangeVersions: [version],
     slippageReasons: ['Price slippage check'],
@@ -35,16 +28,16 @@ export function v3Range(exchange: RangeExchange, reader: EvmReader): AMMRange<Ev
       const tokens = sortTokens(poolToken(a, wrapped), poolToken(b, wrapped))
       return readPools(read, exchange, tokens, fee === undefined ? fees : [fee].filter(isFee), at)
     },
-    rangeAround,
-    deposit: (pool, range, max) => deposit(pool, range, max),
-    add: (addition, terms) => planAdd(exchange, wrapped.address, addition, terms),
+    rangeAround: (pool: TickPool, lower, upper) => rangeAround(pool, lower, upper),
+    deposit: (pool: TickPool, range: TickRange, max) => deposit(pool, range, max),
+    add: (addition: Addition, terms) => planAdd(exchange, wrapped.address, addition, terms),
     position,
     positions: (owner, at) => positionsOf({ owner }, at),
     positionOf: ({ tokenId }, at) => position(tokenId, at),
     positionsOf,
-    remove: (position, removal, terms) => planRemove(exchange, wrapped.address, position, removal, terms),
-    collect: (position, terms) => planRemove(exchange, wrapped.address, position, { liquidity: 0n, burn: false }, terms),
-    history: (pool, secondsAgo, at) => readHistory(read, pool, secondsAgo, at),
+    remove: (position: TickPosition, removal, terms) => planRemove(exchange, wrapped.address, position, removal, terms),
+    collect: (position: TickPosition, terms) => planRemove(exchange, wrapped.address, position, { liquidity: 0n, burn: false }, terms),
+    history: (pool: TickPool, secondsAgo, at) => readHistory(read, pool, secondsAgo, at),
     rangeFill,
   }
 }
@@ -59,7 +52,7 @@ async function readPools(
   tokens: readonly [token0: string, token1: string],
   fees: readonly number[],
   at: At,
-): Promise<{ head: Head; pools: readonly RangePool[] }> {
+): Promise<{ head: Head; pools: readonly TickPool[] }> {
   const [token0, token1] = tokens
   const keys = fees.map((fee) => ({ address: poolAddress(exchange, tokens, fee), version: exchange.version, token0, token1, fee }))
   const queries = keys.map(({ address }) => ({ pool: address, below: percentWindow, above: percentWindow }))
@@ -74,8 +67,8 @@ async function readPools(
 
 /** Pools with the state that a window of `percentWindow` shows, those with the most depth first; of equal ones the cheaper first. */
 export function deepestFirst(
-  found: readonly { readonly key: Pick<RangePool, 'address' | 'version' | 'token0' | 'token1' | 'fee'>; readonly state: V3PoolState }[],
-): readonly RangePool[] {
+  found: readonly { readonly key: Pick<TickPool, 'address' | 'version' | 'token0' | 'token1' | 'fee'>; readonly state: V3PoolState }[],
+): readonly TickPool[] {
   const pools = found.map(({ key, state }) => {
     const { sqrtPriceX96, tick, tickSpacing, liquidity } = state
     return { pool: { ...key, tickSpacing, sqrtPriceX96, tick, liquidity, price: priceOf(sqrtPriceX96) }, depthRaw: depthOf(state) }
@@ -109,7 +102,7 @@ const maxRounds = 4
  * does: the newest observation's index says where the oldest one is.
  * @throws SluiceError PRICE_FAILED where the pool does not answer
  */
-async function readHistory(read: Read, { address }: RangePool, secondsAgo: readonly number[], at: At): Promise<RangeHistory> {
+async function readHistory(read: Read, { address }: TickPool, secondsAgo: readonly number[], at: At): Promise<RangeHistory> {
   const times = secondsAgo.map((seconds) => Math.min(seconds, maxSeconds))
   const isWithinUint32 = secondsAgo.every((seconds) => seconds <= maxSeconds)
   const observe: Call = { to: address, data: poolAbi.encodeFunctionData('observe', [times]) }

@@ -1,18 +1,7 @@
 // Changes of positions of Uniswap v4: what is sent, and what the receipt shows.
 import { id } from 'ethers'
-import type {
-  Deposit,
-  Json,
-  Need,
-  Plan,
-  RangeAmounts,
-  RangeFill,
-  RangePool,
-  RangePosition,
-  RangeTerms,
-  SlippageFraction,
-  TickRange,
-} from '../../../core/contracts/index.ts'
+import type { Deposit, Json, Need, Plan, RangeAmounts, RangeFill, RangeTerms, SlippageFraction } from '../../../core/contracts/index.ts'
+import type { TickPool, TickPosition, TickRange } from '../v3/range-prices.ts'
 import * as json from '../../../core/base/json.ts'
 import { isAddressTopic, isSameAddress, isTransfer, nativeAddress, toInt256, wordAt, wordCount } from '../../evm/encoding.ts'
 import type { Evm, EvmLog, EvmReceipt } from '../../evm/types.ts'
@@ -36,7 +25,7 @@ const maxAmountRaw = 2n ** 127n - 1n
  * was offered. A token that is not needed at the present price does not limit it.
  */
 export function offerOf(
-  { sqrtPriceX96, tickSpacing }: Pick<RangePool, 'sqrtPriceX96' | 'tickSpacing'>,
+  { sqrtPriceX96, tickSpacing }: Pick<TickPool, 'sqrtPriceX96' | 'tickSpacing'>,
   range: TickRange,
   offered: RangeAmounts,
   slippage: SlippageFraction,
@@ -67,14 +56,14 @@ function maxLiquidityPerTick(tickSpacing: number): bigint {
   return (2n ** 128n - 1n) / BigInt(ticks)
 }
 
-interface Addition {
+export interface Addition {
   /** Of the pool. */
   readonly key: PoolKey
-  readonly pool: RangePool
+  readonly pool: TickPool
   readonly range: TickRange
   readonly most: RangeAmounts
   /** The one that it adds to. */
-  readonly position?: Pick<RangePosition, 'tokenId' | 'liquidity'>
+  readonly position?: Pick<TickPosition, 'tokenId' | 'liquidity'>
 }
 
 /**
@@ -132,7 +121,7 @@ const coinToOwner = (owner: string): readonly Action[] => [
 /** Removes liquidity, if any, with all fees, and burns the position where asked: then all that it has at that block is removed. */
 export function planRemove(
   exchange: V4Positions,
-  position: RangePosition,
+  position: TickPosition,
   { liquidity, burn }: { liquidity: bigint; burn: boolean },
   { owner, slippage, deadline, native }: RangeTerms,
 ): Plan<Evm> {
@@ -178,7 +167,7 @@ type RangeMemo = json.Infer<typeof rangeMemo>
 
 function memoOf(
   { positionManager, poolManager, wrapped }: V4Positions,
-  change: { kind: RangeMemo['keptRange']; tokenId: string | undefined; pool: RangePool; owner: string; valueRaw: bigint },
+  change: { kind: RangeMemo['keptRange']; tokenId: string | undefined; pool: TickPool; owner: string; valueRaw: bigint },
 ): Json {
   const { kind, tokenId, pool, owner, valueRaw } = change
   return {

@@ -1,6 +1,7 @@
 // Positions of Uniswap v4. The manager does not list those of a wallet: its transfers to the wallet are searched, and what the server remembers.
 import { getAddress, toBeHex, zeroPadValue } from 'ethers'
-import { SluiceError, type At, type Head, type RangePosition, type RangePositions } from '../../../core/contracts/index.ts'
+import { SluiceError, type At, type Head, type RangePositions } from '../../../core/contracts/index.ts'
+import type { TickPosition } from '../v3/range-prices.ts'
 import { toInt256, transferTopic } from '../../evm/encoding.ts'
 import type { Call, CallResult, EvmReader } from '../../evm/types.ts'
 import { readPositions, tokenOf, wordsOf, type PositionAnswer, type Read } from '../v3/position-manager.ts'
@@ -104,7 +105,7 @@ export function positionReader(exchange: V4Positions, read: Read, reader: Pick<E
   }
 
   return {
-    async position(id: string, at: At): Promise<{ head: Head; position: RangePosition } | undefined> {
+    async position(id: string, at: At): Promise<{ head: Head; position: TickPosition } | undefined> {
       const tokenId = tokenOf(id)
       if (tokenId === undefined) return undefined
       for (let round = 0; round < maxRounds; round += 1) {
@@ -155,7 +156,7 @@ export function positionReader(exchange: V4Positions, read: Read, reader: Pick<E
   }
 }
 
-const byId = (a: RangePosition, b: RangePosition): number => (BigInt(a.tokenId) < BigInt(b.tokenId) ? -1 : 1)
+const byId = (a: TickPosition, b: TickPosition): number => (BigInt(a.tokenId) < BigInt(b.tokenId) ? -1 : 1)
 
 /** Nodes may refuse `eth_getLogs`: then what is known is shown. */
 async function failureOf(search: () => Promise<void>, at: At): Promise<string | undefined> {
@@ -172,7 +173,7 @@ async function failureOf(search: () => Promise<void>, at: At): Promise<string | 
 interface OnePosition {
   readonly owner?: string
   readonly key?: PositionKey
-  readonly position?: RangePosition
+  readonly position?: TickPosition
 }
 
 function tooMany(owner: string, count: number): SluiceError {
@@ -209,7 +210,7 @@ function positionOf(
   tokenId: bigint,
   { owner, key }: { readonly owner: string; readonly key: PositionKey },
   results: readonly CallResult[],
-): RangePosition | undefined {
+): TickPosition | undefined {
   const { id, pool, tickLower, tickUpper } = key
   const state = readState(results)
   if (!state || !isPlausible({ ...state, tickSpacing: pool.tickSpacing, liquidity: state.poolLiquidity })) return undefined

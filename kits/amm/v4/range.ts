@@ -1,4 +1,4 @@
-import { SluiceError, type At, type AMMRange, type Head, type RangePool, type Token } from '../../../core/contracts/index.ts'
+import { SluiceError, type At, type AMMRange, type Head, type Token } from '../../../core/contracts/index.ts'
 import { nativeAddress } from '../../evm/encoding.ts'
 import { customError } from '../../evm/reverts.ts'
 import type { Call, Evm, EvmReader, Probe } from '../../evm/types.ts'
@@ -6,10 +6,10 @@ import { completeReading } from '../protocol.ts'
 import { lensReading } from '../v3/lens.ts'
 import type { Read } from '../v3/position-manager.ts'
 import { deepestFirst, percentWindow } from '../v3/range.ts'
-import { rangeAround } from '../v3/range-prices.ts'
+import { rangeAround, type TickPool, type TickPosition, type TickRange } from '../v3/range-prices.ts'
 import type { PoolKey, PoolLocation } from './pools.ts'
 import { actOnLiquidity, checkedReader, type V4Positions } from './position-manager.ts'
-import { offerOf, planAdd, planRemove, rangeFill } from './range-plans.ts'
+import { offerOf, planAdd, planRemove, rangeFill, type Addition } from './range-plans.ts'
 import { positionReader } from './range-positions.ts'
 
 /** The library SlippageCheck of @uniswap/v4-periphery@1.0.3. */
@@ -24,18 +24,19 @@ export function v4Range(exchange: V4Positions, feeTiers: Readonly<Record<string,
   const { version, positionManager } = exchange
   const read = checkedReader(exchange, reader)
   const { position, positions } = positionReader(exchange, read, reader)
+  // The pools, ranges and positions of requests are those that it gave itself.
   return {
     rangeVersions: [version],
     slippageReasons,
     feeTiers,
     positionManager,
     rangePools: (pair, { fee }, at) => readPools(exchange, { read, reader, fee }, pair, at),
-    rangeAround,
-    deposit(pool, range, most, slippage = noSlippage) {
+    rangeAround: (pool: TickPool, lower, upper) => rangeAround(pool, lower, upper),
+    deposit(pool: TickPool, range: TickRange, most, slippage = noSlippage) {
       const { liquidity, amount0Raw, amount1Raw } = offerOf(pool, range, most, slippage)
       return { liquidity, amount0Raw, amount1Raw }
     },
-    add({ pool, range, most, tokenId, position: held }, terms) {
+    add({ pool, range, most, tokenId, position: held }: AdditionTo, terms) {
       const added = held ?? (tokenId === undefined ? undefined : { tokenId, liquidity: 0n })
       return planAdd(
         exchange,
@@ -47,8 +48,8 @@ export function v4Range(exchange: V4Positions, feeTiers: Readonly<Record<string,
     positions: async (owner, at) => positions(owner, [], at),
     positionOf: ({ tokenId }, at) => position(tokenId, at),
     positionsOf: ({ owner, known = [] }, at) => positions(owner, known, at),
-    remove: (held, removal, terms) => planRemove(exchange, held, removal, terms),
-    collect: (held, terms) => planRemove(exchange, held, { liquidity: 0n, burn: false }, terms),
+    remove: (held: TickPosition, removal, terms) => planRemove(exchange, held, removal, terms),
+    collect: (held: TickPosition, terms) => planRemove(exchange, held, { liquidity: 0n, burn: false }, terms),
     async history({ address }) {
       throw new SluiceError(
         'PRICE_FAILED',
@@ -58,6 +59,12 @@ export function v4Range(exchange: V4Positions, feeTiers: Readonly<Record<string,
     },
     rangeFill,
   }
+}
+
+/** What is added, to the position where there is one. */
+interface AdditionTo extends Pick<Addition, 'pool' | 'range' | 'most'> {
+  tokenId?: string
+  position?: TickPosition
 }
 
 /** The currency by which pools know a token. */
@@ -78,7 +85,7 @@ async function readPools(
   { read, reader, fee }: { read: Read<Call | Probe>; reader: EvmReader; fee: number | undefined },
   pair: readonly [Token, Token],
   at: At,
-): Promise<{ head: Head; pools: readonly RangePool[] }> {
+): Promise<{ head: Head; pools: readonly TickPool[] }> {
   const locations = locationsOf(exchange, pair).filter(({ key }) => fee === undefined || key.fee === fee)
   const usable = locations.filter(({ key }) => !actOnLiquidity(key))
   const reading = lensReading(
@@ -108,7 +115,7 @@ async function readPools(
 /** A new position is made by the pool's key; an existing one knows its own. */
 function keyOf(
   { poolsBetween, wrapped }: V4Positions,
-  { address, token0, token1, fee, tickSpacing }: RangePool,
+  { address, token0, token1, fee, tickSpacing }: TickPool,
   isExisting: boolean,
 ): PoolKey {
   const tokenOf = (currency: string) => (currency === nativeAddress ? wrapped : currency)

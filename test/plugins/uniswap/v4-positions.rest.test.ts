@@ -2,16 +2,8 @@ import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { Contract, Wallet, ZeroAddress, parseEther } from 'ethers'
 import { parse } from 'yaml'
-import type {
-  Connector,
-  Plan,
-  RangeAmounts,
-  RangePool,
-  RangePosition,
-  RangeTerms,
-  TickRange,
-  Token,
-} from '../../../core/contracts/index.ts'
+import type { Connector, Plan, RangeAmounts, RangeTerms, Token } from '../../../core/contracts/index.ts'
+import type { TickPool, TickPosition, TickRange } from '../../../kits/amm/v3/range-prices.ts'
 import { SluiceError } from '../../../core/base/errors.ts'
 import type { Evm, EvmReceipt } from '../../../kits/evm/index.ts'
 import { rangeOf } from '../../../kits/amm/v3/range-prices.ts'
@@ -72,12 +64,12 @@ describe('positions of Uniswap v4', () => {
     ...changed,
   })
   const exactly = { slippage: { numerator: 0n, denominator: 1n } }
-  const poolOf = async (a: Token, b: Token, fee: number): Promise<RangePool> => {
+  const poolOf = async (a: Token, b: Token, fee: number): Promise<TickPool> => {
     const { pools } = await range.rangePools([a, b], { fee, version: 'v4' }, at())
-    return pools[0] ?? expect.fail(`there is no pool of ${a.symbol} and ${b.symbol} at ${fee}`)
+    return (pools[0] as TickPool | undefined) ?? expect.fail(`there is no pool of ${a.symbol} and ${b.symbol} at ${fee}`)
   }
   /** Bounds so many tick spacings from the price. */
-  const about = ({ tick, tickSpacing }: RangePool, below: number, above: number): TickRange => {
+  const about = ({ tick, tickSpacing }: TickPool, below: number, above: number): TickRange => {
     const nearest = Math.floor(tick / tickSpacing)
     return rangeOf((nearest + below) * tickSpacing, (nearest + above) * tickSpacing)
   }
@@ -85,7 +77,7 @@ describe('positions of Uniswap v4', () => {
     [ETH, WETH, USDC, DAI, WBTC].find((token) => token.address === address) ?? expect.fail(address)
 
   /** Carries a plan out. What the wallet got of both tokens, by its balances and without gas; below 0: paid. */
-  async function carryOut(plan: Plan<Evm>, { token0, token1 }: RangePool): Promise<{ receipt: EvmReceipt; moved: readonly bigint[] }> {
+  async function carryOut(plan: Plan<Evm>, { token0, token1 }: TickPool): Promise<{ receipt: EvmReceipt; moved: readonly bigint[] }> {
     const ends = [tokenAt(token0), tokenAt(token1)]
     const before = await Promise.all(ends.map((token) => fixture.balance(token)))
     const receipt = await fixture.execute(plan)
@@ -93,13 +85,7 @@ describe('positions of Uniswap v4', () => {
     const after = await Promise.all(ends.map((token) => fixture.balance(token)))
     return { receipt, moved: ends.map(({ native }, i) => (after[i] ?? 0n) - (before[i] ?? 0n) + (native ? gasRaw : 0n)) }
   }
-  async function add(
-    pool: RangePool,
-    ticks: TickRange,
-    offered: RangeAmounts,
-    changed: Partial<RangeTerms> = {},
-    position?: RangePosition,
-  ) {
+  async function add(pool: TickPool, ticks: TickRange, offered: RangeAmounts, changed: Partial<RangeTerms> = {}, position?: TickPosition) {
     const { slippage } = terms(changed)
     const expected = range.deposit(pool, ticks, offered, slippage)
     const more = position && { position, tokenId: position.tokenId }
@@ -109,9 +95,9 @@ describe('positions of Uniswap v4', () => {
     const fill = range.rangeFill(receipt, plan.memo) ?? expect.fail('the receipt shows no addition')
     return { expected, fill, moved, plan }
   }
-  const held = async (tokenId: string): Promise<RangePosition> => {
+  const held = async (tokenId: string): Promise<TickPosition> => {
     const found = await range.positionOf?.({ tokenId, version: 'v4' }, at())
-    return found?.position ?? expect.fail(`there is no position ${tokenId}`)
+    return (found?.position as TickPosition | undefined) ?? expect.fail(`there is no position ${tokenId}`)
   }
   /** Sells through this pool alone. */
   async function sell(tokenIn: Token, tokenOut: Token, amountRaw: bigint, pool: string) {

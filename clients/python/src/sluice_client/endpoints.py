@@ -1374,8 +1374,6 @@ class _AMMLiquidityPriceResponse(TypedDict):
     price: str  # Token1 per token0 at this block.
     prices: list[str]  # Geometric mean of the price over each interval, oldest first, from the pool's own oracle.
     pool: str
-    tick: float  # The pool's own, in its order of tokens.
-    sqrtPriceX96: str  # The pool's own, in its order of tokens.
     liquidity: str  # In range at this price, an integer.
     blockNumber: float
     network: str
@@ -1387,6 +1385,8 @@ class _AMMLiquidityPriceResponse(TypedDict):
 class AMMLiquidityPriceResponse(_AMMLiquidityPriceResponse, total=False):
     period: float
     interval: float
+    tick: float  # The pool's own, in its order of tokens. Absent where it has no ticks.
+    sqrtPriceX96: str  # The pool's own, in its order of tokens. Absent where its price is none.
 
 
 class _AMMLiquidityPositionRequest(TypedDict):

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { Contract } from 'ethers'
-import type { RangePool } from '../../../../../core/contracts/index.ts'
+import type { TickPool } from '../../../../../kits/amm/v3/range-prices.ts'
 import { priceAtTick } from '../../../../../kits/amm/v3/range-prices.ts'
 import { at, tokens } from '../../devnet-fixture.ts'
 import { openRangeFixture, type RangeFixture } from './range-fixture.ts'
@@ -13,9 +13,9 @@ const abi = [
 
 describe('past prices of a pool', () => {
   let fixture: RangeFixture
-  let pool: RangePool
+  let pool: TickPool
   /** Its ticks are below 0. */
-  let negative: RangePool
+  let negative: TickPool
 
   before(async function () {
     // The devnet is built first.
@@ -93,7 +93,7 @@ describe('past prices of a pool', () => {
   })
 
   /** With the chain's time of the trade. */
-  async function newPool(): Promise<{ small: RangePool; madeAt: number }> {
+  async function newPool(): Promise<{ small: TickPool; madeAt: number }> {
     const manager = new Contract(
       fixture.range.positionManager,
       ['function createAndInitializePoolIfNecessary(address,address,uint24,uint160) payable'],

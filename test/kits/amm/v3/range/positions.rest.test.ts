@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { Contract, Wallet } from 'ethers'
-import type { AMMRange, RangeAmounts, RangeFill, RangePool, Token } from '../../../../../core/contracts/index.ts'
+import type { AMMRange, RangeAmounts, RangeFill, Token } from '../../../../../core/contracts/index.ts'
+import type { TickPool } from '../../../../../kits/amm/v3/range-prices.ts'
 import type { Evm } from '../../../../../kits/evm/index.ts'
 import { v3Range } from '../../../../../kits/amm/v3/range.ts'
 import { spanAround } from '../../../../../kits/amm/v3/range-prices.ts'
@@ -14,7 +15,7 @@ const plenty: RangeAmounts = { amount0Raw: 10n ** 30n, amount1Raw: 10n ** 30n }
 
 describe('positions in a range', () => {
   let fixture: RangeFixture
-  let pool: RangePool
+  let pool: TickPool
   let eth: Token
 
   before(async function () {

@@ -1,14 +1,6 @@
 import { Contract, type Wallet } from 'ethers'
-import type {
-  AMMRange,
-  Plan,
-  RangeAmounts,
-  RangePool,
-  RangePosition,
-  RangeTerms,
-  TickRange,
-  Token,
-} from '../../../../../core/contracts/index.ts'
+import type { AMMRange, Plan, RangeAmounts, RangeTerms, Token } from '../../../../../core/contracts/index.ts'
+import type { TickPool, TickPosition, TickRange } from '../../../../../kits/amm/v3/range-prices.ts'
 import type { Evm, EvmReceipt } from '../../../../../kits/evm/index.ts'
 import { v3Range } from '../../../../../kits/amm/v3/range.ts'
 import { rangeOf } from '../../../../../kits/amm/v3/range-prices.ts'
@@ -54,14 +46,14 @@ export async function openRangeFixture() {
     ...changed,
   })
 
-  const pool = async (a: Token, b: Token, fee: number): Promise<RangePool> => {
+  const pool = async (a: Token, b: Token, fee: number): Promise<TickPool> => {
     const { pools } = await range.rangePools([a, b], { fee }, at())
     if (!pools[0]) throw new Error(`No pool of ${a.symbol} and ${b.symbol} at ${fee}.`)
-    return pools[0]
+    return pools[0] as TickPool
   }
 
   /** A range whose bounds are this many tick spacings from the price. */
-  const about = ({ tick, tickSpacing }: RangePool, below: number, above: number): TickRange => {
+  const about = ({ tick, tickSpacing }: TickPool, below: number, above: number): TickRange => {
     const nearest = Math.floor(tick / tickSpacing)
     return rangeOf((nearest + below) * tickSpacing, (nearest + above) * tickSpacing)
   }
@@ -72,17 +64,17 @@ export async function openRangeFixture() {
     return receipt
   }
 
-  const minted = async (of: RangePool, between: TickRange, most: RangeAmounts, changed: Partial<RangeTerms> = {}): Promise<string> => {
+  const minted = async (of: TickPool, between: TickRange, most: RangeAmounts, changed: Partial<RangeTerms> = {}): Promise<string> => {
     const plan = range.add({ pool: of, range: between, most }, terms(changed))
     const fill = range.rangeFill(await succeed(plan), plan.memo)
     if (!fill) throw new Error('No fill of a mint.')
     return fill.tokenId
   }
 
-  const position = async (tokenId: string): Promise<RangePosition> => {
+  const position = async (tokenId: string): Promise<TickPosition> => {
     const read = await range.position(tokenId, at())
     if (!read) throw new Error(`No position ${tokenId}.`)
-    return read.position
+    return read.position as TickPosition
   }
 
   /** What the manager itself would pay for a collection now. */
@@ -112,7 +104,7 @@ export async function openRangeFixture() {
   }
 
   /** Swaps until the pool has this price. */
-  const moveTo = async ({ token0, token1, fee }: RangePool, sqrtPriceX96: bigint): Promise<void> => {
+  const moveTo = async ({ token0, token1, fee }: TickPool, sqrtPriceX96: bigint): Promise<void> => {
     const ends = [token0, token1].map((address) => Object.values(tokens).find((token) => token.address === address))
     const [first, second] = ends
     if (!first || !second) throw new Error('A pool of other tokens.')

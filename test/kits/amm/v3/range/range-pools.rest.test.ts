@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { AbiCoder, Contract } from 'ethers'
 import { v3Range } from '../../../../../kits/amm/v3/range.ts'
+import type { TickPool } from '../../../../../kits/amm/v3/range-prices.ts'
 import { readPool } from '../../../../../kits/amm/v3/range-positions.ts'
 import { rejection } from '../../v2/rejection.ts'
 import { at, tokens } from '../../devnet-fixture.ts'
@@ -40,7 +41,7 @@ describe('pools that can have positions', () => {
       const [slot0, ...said] = await Promise.all(
         ['slot0', 'token0', 'token1', 'fee', 'tickSpacing', 'liquidity'].map((view) => contract.getFunction(view).staticCall()),
       )
-      const { sqrtPriceX96, tick, token0, token1, fee, tickSpacing, liquidity } = pool
+      const { sqrtPriceX96, tick, token0, token1, fee, tickSpacing, liquidity } = pool as TickPool
       expect([sqrtPriceX96, tick]).to.deep.equal([slot0[0], Number(slot0[1])])
       expect([token0, token1, BigInt(fee), BigInt(tickSpacing), liquidity]).to.deep.equal(said)
       expect(pool.price).to.deep.equal({ numerator: sqrtPriceX96 ** 2n, denominator: 2n ** 192n })
@@ -67,7 +68,7 @@ describe('pools that can have positions', () => {
     const abi = ['function createAndInitializePoolIfNecessary(address, address, uint24, uint160) payable returns (address)']
     const manager = new Contract(fixture.exchange.positionManager, abi, fixture.trader)
     // A fifth pool away from the price of the others.
-    const { token0, token1, sqrtPriceX96 } = genuine
+    const { token0, token1, sqrtPriceX96 } = genuine as TickPool
     const sent = await manager.getFunction('createAndInitializePoolIfNecessary')(token0, token1, 100, (sqrtPriceX96 * 9n) / 10n)
     await fixture.mined(sent.hash)
     const thin = await fixture.pool(WETH, USDC, 100)

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { Contract } from 'ethers'
-import type { RangeAmounts, RangePool } from '../../../../../core/contracts/index.ts'
+import type { RangeAmounts } from '../../../../../core/contracts/index.ts'
+import type { TickPool } from '../../../../../kits/amm/v3/range-prices.ts'
 import { at, tokens } from '../../devnet-fixture.ts'
 import { openRangeFixture, type RangeFixture } from './range-fixture.ts'
 
@@ -106,7 +107,7 @@ describe('unclaimed fees', () => {
     expect((await fixture.range.positions(fixture.owner, at())).positions.some(({ tokenId }) => ids.includes(tokenId))).to.equal(false)
   }).timeout(120_000)
 
-  async function takeProtocolFee({ address }: RangePool): Promise<void> {
+  async function takeProtocolFee({ address }: TickPool): Promise<void> {
     const factory = new Contract(fixture.exchange.factory, ['function owner() view returns (address)'], fixture.provider)
     const owner = String(await factory.getFunction('owner').staticCall())
     await fixture.provider.send('anvil_impersonateAccount', [owner])
@@ -116,8 +117,8 @@ describe('unclaimed fees', () => {
     await fixture.mined((await set.getFunction('setFeeProtocol')(4, 7)).hash)
   }
 
-  const down = (pool: RangePool) => (pool.token0 === WETH.address ? ([WETH, DAI] as const) : ([DAI, WETH] as const))
-  const up = (pool: RangePool) => (pool.token0 === WETH.address ? ([DAI, WETH] as const) : ([WETH, DAI] as const))
+  const down = (pool: TickPool) => (pool.token0 === WETH.address ? ([WETH, DAI] as const) : ([DAI, WETH] as const))
+  const up = (pool: TickPool) => (pool.token0 === WETH.address ? ([DAI, WETH] as const) : ([WETH, DAI] as const))
 })
 
 /** The amounts in the manager's log of a collection, both tokens together. */
