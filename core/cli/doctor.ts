@@ -35,6 +35,7 @@ import { readServerCertificates } from '../tls/server-certificates.ts'
 import { keystoreHasKeys, listWallets } from '../wallet/keystore.ts'
 import { invalidRecords } from '../wallet/own-policy.ts'
 import { passphraseFromFile } from '../wallet/prompt.ts'
+import { addressKey } from '../base/addresses.ts'
 
 /**
  * Checks everything that a start needs, without starting anything.
@@ -373,11 +374,11 @@ export function examineKeystore({ data, wallet }: Settings): Finding[] {
 export function examineClients(settings: Settings): Finding[] {
   const { clients, closed, data, devnet } = closeWrongAddresses(settings)
   const held = [...listWallets(data.dir).map(({ address }) => address), ...(devnet.enabled ? tradingWallets : [])]
-  const known = new Set(held.map((address) => address.toLowerCase()))
+  const known = new Set(held.map((address) => addressKey(address)))
   const wrong = closed.map((each): Finding => ({ part: 'rights', state: 'bad', what: describeClosed(each), remedy: each.remedy }))
   const unheld = clients.flatMap(({ name, wallets }) =>
     (wallets === 'all' ? [] : wallets)
-      .filter((address) => !known.has(address.toLowerCase()))
+      .filter((address) => !known.has(addressKey(address)))
       .map((address): Finding => ({
         part: 'clients',
         state: 'warn',

@@ -13,6 +13,7 @@ import { ask, hasTerminal } from '../wallet/prompt.ts'
 import { named } from '../base/printable.ts'
 import { complain, isYes } from './output.ts'
 import { serverClient, type ServerClient } from './server-client.ts'
+import { addressKey } from '../base/addresses.ts'
 
 /** A spender that a wallet may have approved. */
 export interface Approvable {
@@ -48,7 +49,7 @@ export const approvableOf = ({ networks }: LockedPlugin, wallets: readonly Walle
   Object.entries(networks).flatMap(([on, { spenders }]) => {
     const [chain = '', network = ''] = on.split('/')
     const evm = spenders.filter((each) => each.startsWith('0x'))
-    const distinct = [...new Map(wallets.map((each) => [`${each.chain} ${each.address.toLowerCase()}`, each])).values()]
+    const distinct = [...new Map(wallets.map((each) => [`${each.chain} ${addressKey(each.address)}`, each])).values()]
     return distinct.flatMap(({ chain: own, address }) =>
       own === chain && address.startsWith('0x') ? evm.map((spender) => ({ chain, network, address, spender })) : [],
     )
@@ -59,8 +60,8 @@ export const droppedSpenders = (before: LockedPlugin, next: Pick<LockedPlugin, '
   ...before,
   networks: Object.fromEntries(
     Object.entries(before.networks).map(([on, network]) => {
-      const kept = new Set(next.networks[on]?.spenders.map((each) => each.toLowerCase()))
-      return [on, { ...network, spenders: network.spenders.filter((each) => !kept.has(each.toLowerCase())) }]
+      const kept = new Set(next.networks[on]?.spenders.map(addressKey))
+      return [on, { ...network, spenders: network.spenders.filter((each) => !kept.has(addressKey(each))) }]
     }),
   ),
 })
@@ -269,7 +270,7 @@ function ownSpenders(name: string, record: LockedPlugin, { confDir, plugins }: S
   const ownersOf = spenderOwners({ ...files, environment: namedVariables(confDir, process.env) }, others)
   const shared: string[] = []
   const isOwn = (on: string, spender: string): boolean => {
-    const owners = ownersOf(on, spender.toLowerCase())
+    const owners = ownersOf(on, spender)
     if (owners.length > 0) shared.push(`What ${spender} may take on ${on} stays: it is a spender of ${owners.join(', ')} too.`)
     return owners.length === 0
   }
@@ -332,7 +333,7 @@ async function finish({ name, client, all, sent, sha256, mayRevoke }: Finishing)
 }
 
 const keyOf = ({ chain, network, address, spender, token }: Allowance): string =>
-  [chain, network, address, spender, token].join(' ').toLowerCase()
+  [chain, network, ...[address, spender, token].map(addressKey)].join(' ')
 
 async function waitFor(client: ServerClient, sent: readonly Sent[]): Promise<readonly Sent[]> {
   if (sent.length === 0) return []

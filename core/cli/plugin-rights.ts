@@ -9,6 +9,7 @@ import { keystoreHasKeys } from '../wallet/keystore.ts'
 import { releasedScope } from '../wallet/policy-files.ts'
 import { revocationOf, standingAllowances, walletsOf, type Allowance, type Approvable } from './plugin-allowances.ts'
 import { serverClient } from './server-client.ts'
+import { addressKey } from '../base/addresses.ts'
 
 const timeoutMs = 10_000
 /** In all. */
@@ -50,7 +51,7 @@ export async function rightsWords({ networks }: Pick<LockedPlugin, 'networks'>, 
 }
 
 const keyOf = ({ chain, network, spender }: Pick<Approvable, 'chain' | 'network' | 'spender'>): string =>
-  `${chain}/${network} ${spender.toLowerCase()}`
+  `${chain}/${network} ${addressKey(spender)}`
 
 /** Longer ones are without a limit in effect. */
 const maxDigits = 30
@@ -60,7 +61,7 @@ const amountOf = ({ amount }: Allowance): string => (amount.replace(/\..*/, '').
 function ownersOf(on: readonly string[], { confDir, plugins, wallet }: Settings): ReadonlyMap<string, readonly string[]> {
   const owners = new Map<string, string[]>()
   const add = (network: string, spender: string, owner?: string): void => {
-    const key = `${network} ${spender.toLowerCase()}`
+    const key = `${network} ${addressKey(spender)}`
     if (spender.startsWith('0x')) owners.set(key, [...new Set([...(owners.get(key) ?? []), ...(owner === undefined ? [] : [owner])])])
   }
   for (const { name, builtIn } of findPlugins(plugins.folders, plugins.disabled).found) {

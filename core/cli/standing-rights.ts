@@ -6,6 +6,7 @@ import type { Finding } from './doctor.ts'
 import { knownOf, revoking, spendersOf, type Taking } from '../handlers/standing-rights.ts'
 import type { LoadedChain, LoadedConnector, LoadedPlugin } from '../plugins/index.ts'
 import { isUnlimited } from '../wallet/policy.ts'
+import { isSameAddress } from '../base/addresses.ts'
 
 const deadlineMs = 10_000
 
@@ -62,7 +63,7 @@ async function rightsOf(
   try {
     const rights = await standing(address, spenders, asked, { signal: AbortSignal.timeout(deadlineMs) })
     return rights.map((right): Finding => {
-      const owners = venues.filter(({ impl }) => spendersOf(impl).some((each) => each.toLowerCase() === right.spender.toLowerCase()))
+      const owners = venues.filter(({ impl }) => spendersOf(impl).some((each) => isSameAddress(each, right.spender)))
       const of = owners.length === 0 ? '' : ` (${[...new Set(owners.map(({ name }) => name))].join(', ')})`
       return {
         part: 'plugins',
@@ -84,7 +85,7 @@ async function rightsOf(
 }
 
 function amountOf({ token, amountRaw, tokenId }: Grant, tokens: ChainVenue['tokens']): string {
-  const known = tokens.find(({ address }) => address.toLowerCase() === token.toLowerCase())
+  const known = tokens.find(({ address }) => isSameAddress(address, token))
   if (tokenId !== undefined) return `number ${tokenId} of ${token}`
   if (amountRaw === undefined) return `everything of ${token}`
   return `${isUnlimited(amountRaw) ? 'any amount' : formatRaw(amountRaw, known?.decimals ?? 0)} of ${known?.symbol ?? token}`

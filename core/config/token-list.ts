@@ -12,6 +12,7 @@ import type { TokenListSource } from './plugin-config.ts'
 import { ConfigError, type ConfigProblem, schemaProblems } from './problems.ts'
 import { dottedPath } from './tree.ts'
 import { readTextFile } from './yaml.ts'
+import { addressKey } from '../base/addresses.ts'
 
 /** What a list is read for. */
 interface TokenListScope {
@@ -87,7 +88,7 @@ export async function loadTokens({
     fromFile(join(confDir, own), join(basename(confDir), own), { own: true, optional: true }),
   ]
   if (problems.length > 0) throw new ConfigError(problems)
-  return [...new Map(lists.flat().map((token) => [tokenKey(token.address), token])).values()]
+  return [...new Map(lists.flat().map((token) => [addressKey(token.address), token])).values()]
 }
 
 const addedTokensFile = (dataDir: string, chain: string, network: string): string => join(dataDir, 'tokens', chain, `${network}.json`)
@@ -108,7 +109,7 @@ export async function addToken(
   if (read.is === 'bad') throw new ConfigError([{ file, path: '', problem: read.problem, remedy: read.remedy }])
   const known = read.is === 'text' ? entriesOf(read.text, file, problems) : []
   if (problems.length > 0) throw new ConfigError(problems)
-  const isOther = (entry: unknown) => !isObject(entry) || tokenKey(String(entry['address'])) !== tokenKey(address)
+  const isOther = (entry: unknown) => !isObject(entry) || addressKey(String(entry['address'])) !== addressKey(address)
   const tokens = [...known.filter(isOther), { chainId, symbol, address, decimals, name: symbol }]
   await mkdir(dirname(file), { recursive: true, mode: 0o700 })
   await writeWholeFile(file, `${JSON.stringify({ name: `Tokens added on ${chain}/${network}`, tokens }, null, 2)}\n`)
@@ -193,7 +194,7 @@ function parseTokenList(text: string, file: string, scope: ParsedScope, problems
       leaveOut(entry, index, read)
       continue
     }
-    const key = tokenKey(read.address)
+    const key = addressKey(read.address)
     const before = tokens.get(key)
     if (contradicted.has(key) || (before && before.decimals !== read.decimals)) {
       // An amount by the wrong one would be wrong by powers of ten.
@@ -255,11 +256,6 @@ function readEntry(entry: unknown, { chainId, own, chainImpl }: ParsedScope): To
     }
   }
   return { symbol, address, decimals }
-}
-
-/** Equal for two spellings of one address. The case of hexadecimal digits is only a checksum; in other alphabets it matters. */
-function tokenKey(address: string): string {
-  return /^0x[0-9a-f]+$/i.test(address) ? address.toLowerCase() : address
 }
 
 function fromJson(text: string): unknown {

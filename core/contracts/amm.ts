@@ -85,7 +85,7 @@ export interface PoolsChoice {
   readonly most: number
   /** Only pools of this version. */
   readonly version?: string
-  /** Only this one: its address, or what identifies it, in upper or lower case. */
+  /** Only this one: its address, or what identifies it. Hexadecimal digits may be in upper or lower case. */
   readonly pool?: string
 }
 

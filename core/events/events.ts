@@ -15,6 +15,7 @@ import { createPriceTopic } from './prices.ts'
 import { createStreams, eventStream, frame, parsePosition } from './stream.ts'
 import { createLatestUpdates, type Topic } from './topic.ts'
 import { createTransactionChanges } from './transactions.ts'
+import { addressKey } from '../base/addresses.ts'
 
 /** What follows each topic, for all streams together. */
 function createTopics({ services, log }: EventsParts): Record<LatestTopic, Topic> {
@@ -107,7 +108,7 @@ export function createEvents(parts: EventsParts): Events {
         ctx.respond = false
         ctx.status = 200
         ctx.set(headers)
-        const addresses = address === undefined ? visibleWallets(caller) : new Set([address.toLowerCase()])
+        const addresses = address === undefined ? visibleWallets(caller) : new Set([addressKey(address)])
         const text = eventStream({
           from,
           about: { topics },

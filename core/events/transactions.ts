@@ -4,12 +4,13 @@ import { createNotifier, pause } from '../base/async.ts'
 import { badFields } from '../base/errors.ts'
 import type { JournalEvent } from '../transactions/journal/journal.ts'
 import type { TransactionEvents } from '../transactions/transactions.ts'
+import { addressKey } from '../base/addresses.ts'
 
 /** The changes that a stream is for. */
 export interface TransactionFilter {
   chain?: string
   network?: string
-  /** In lower case; undefined: all. */
+  /** By `addressKey`; undefined: all. */
   addresses?: ReadonlySet<string>
 }
 
@@ -153,4 +154,4 @@ export function createTransactionChanges(
 }
 
 const passes = ({ chain, network, address }: TransactionChange, filter: TransactionFilter): boolean =>
-  (filter.chain ?? chain) === chain && (filter.network ?? network) === network && (filter.addresses?.has(address.toLowerCase()) ?? true)
+  (filter.chain ?? chain) === chain && (filter.network ?? network) === network && (filter.addresses?.has(addressKey(address)) ?? true)

@@ -13,6 +13,7 @@ import type { Quarantine } from '../transactions/quarantine.ts'
 import type { Transactions } from '../transactions/transactions.ts'
 import type { ApprovedSpenders } from './amm/approved.ts'
 import type { NetworkEntry, Registry, VenueEntry } from '../plugins/index.ts'
+import { addressKey } from '../base/addresses.ts'
 
 /** The function behind an endpoint. The envelope of the response is added around it. */
 export type Handler<N extends EndpointName> = (
@@ -111,9 +112,9 @@ export interface Caller {
   /** SHA-256 of the certificate. */
   fingerprint: string
   permissions: ReadonlySet<Permission>
-  /** Addresses in lower case. */
+  /** Addresses, by `addressKey`. */
   wallets: 'all' | ReadonlySet<string>
-  /** By a wallet in lower case, the addresses that this caller may have it send to; absent: to none. */
+  /** By a wallet, by `addressKey`, the addresses that this caller may have it send to; absent: to none. */
   sendTo?: ReadonlyMap<string, readonly string[]>
   /** What is wrong with its entry in `conf/clients.yml`: then it has no permission. */
   closed?: string
@@ -125,9 +126,9 @@ export interface Caller {
 
 const hasPermission = (caller: Caller, permission: Permission) => caller.permissions.has(permission)
 
-export const mayUseWallet = ({ wallets }: Caller, address: string) => wallets === 'all' || wallets.has(address.toLowerCase())
+export const mayUseWallet = ({ wallets }: Caller, address: string) => wallets === 'all' || wallets.has(addressKey(address))
 
-/** The wallets, in lower case, that a list for the caller is limited to; undefined: all. */
+/** The wallets, by `addressKey`, that a list for the caller is limited to; undefined: all. */
 export const visibleWallets = ({ wallets }: Caller): ReadonlySet<string> | undefined => (wallets === 'all' ? undefined : wallets)
 
 /** @throws SluiceError FORBIDDEN */

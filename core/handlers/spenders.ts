@@ -6,6 +6,7 @@ import type { Quarantine } from '../transactions/quarantine.ts'
 import { isUnlimited } from '../wallet/policy.ts'
 import { readMoment } from './read-fields.ts'
 import { notYet, type NetworkEntry, type Registry } from '../plugins/index.ts'
+import { isSameAddress } from '../base/addresses.ts'
 
 export interface Spenders {
   addresses: readonly string[]
@@ -75,7 +76,7 @@ export function requireMayApprove(
   { settings, registry }: SpenderServices,
 ): void {
   const allowed = settings.wallet.allowedSpenders
-  if (registered || on.impl.local || addresses.every((each) => allowed.some((one) => one.toLowerCase() === each.toLowerCase()))) return
+  if (registered || on.impl.local || addresses.every((each) => allowed.some((one) => isSameAddress(one, each)))) return
   const pending = registry.plugins.find(({ state }) => state === 'pending')
   const line = `[${[...allowed, ...addresses].map((each) => `"${each}"`).join(', ')}]`
   if (pending) throw notYet(pending.name, `Whether it declares the spender ${addresses.join(', ')} is known in a moment`)
@@ -129,7 +130,7 @@ export function requireExact(
     const own = venues.filter(({ impl }) => Object.values(approvableOf(impl)).includes(spender))
     return own.length > 0 && own.every(({ contained }) => contained === true)
   }
-  const isListed = (spender: string) => settings.wallet.allowedSpenders.some((each) => each.toLowerCase() === spender.toLowerCase())
+  const isListed = (spender: string) => settings.wallet.allowedSpenders.some((each) => isSameAddress(each, spender))
   const contained = addresses.find((each) => isContained(each) && !isListed(each))
   if (contained === undefined) return
   throw badFields([

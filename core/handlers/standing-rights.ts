@@ -7,6 +7,7 @@ import { isObject } from '../base/json.ts'
 import { orUndefined } from './context.ts'
 import type { OutcomeBounds } from './outcome.ts'
 import type { NetworkEntry, Registry, VenueEntry } from '../plugins/index.ts'
+import { addressKey, isSameAddress } from '../base/addresses.ts'
 
 interface Planned {
   readonly plan: Pick<Plan, 'steps' | 'needs'>
@@ -32,7 +33,7 @@ interface Known {
   readonly collections: readonly string[]
 }
 
-const distinct = (all: readonly string[]): string[] => [...new Map(all.map((each) => [each.toLowerCase(), each])).values()]
+const distinct = (all: readonly string[]): string[] => [...new Map(all.map((each) => [addressKey(each), each])).values()]
 
 export const spendersOf = (impl: Taking['impl']): readonly string[] => [
   ...Object.values(approvableOf(impl)),
@@ -55,7 +56,7 @@ export function knownOf(venues: readonly Taking[], allowedSpenders: readonly str
   // Wallets may have used it elsewhere.
   const permit2s = named.length > 0 ? named : [canonicalPermit2]
   // By the contract itself nobody takes anything: what counts are its spenders.
-  const isPermit2 = (address: string) => permit2s.some((each) => each.toLowerCase() === address.toLowerCase())
+  const isPermit2 = (address: string) => permit2s.some((each) => isSameAddress(each, address))
   return {
     spenders: distinct([...venues.flatMap(({ impl }) => spendersOf(impl)), ...allowedSpenders]).filter((each) => !isPermit2(each)),
     permit2s,
@@ -94,7 +95,7 @@ export async function refuseStandingRights(
   const venues = registry.venuesOn(chain, network)
   const { spenders, permit2s, collections } = knownOf(venues, allowedSpenders)
   const named = distinct([...targetsOf(plan.steps, impl), ...spendersNamed(plan.steps, spenders)]).filter(
-    (each) => !isApprovedFor(venue, each, { venues, allowedSpenders }) && !permit2s.some((permit2) => isSame(permit2, each)),
+    (each) => !isApprovedFor(venue, each, { venues, allowedSpenders }) && !permit2s.some((permit2) => isSameAddress(permit2, each)),
   )
   if (named.length === 0) return
   const needed = plan.needs.flatMap((need) => (need.is === 'allowance' ? [need] : []))
@@ -106,15 +107,13 @@ export async function refuseStandingRights(
   if (excess) throw await refusal(excess, { wallet, on, venue, venues }, at)
 }
 
-const isSame = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase()
-
 /** A spender that was approved for this plugin knowingly: for code that runs in the server, or where the server only tries, and nobody else has it. */
 function isApprovedFor(venue: VenueEntry, spender: string, { venues, allowedSpenders }: Others): boolean {
-  const has = ({ impl }: VenueEntry) => spendersOf(impl).some((each) => isSame(each, spender))
+  const has = ({ impl }: VenueEntry) => spendersOf(impl).some((each) => isSameAddress(each, spender))
   if (!has(venue)) return false
   if (venue.trusted === true) return true
   const isShared = venues.some((each) => each.connector !== venue.connector && has(each))
-  return venue.tried === true && !isShared && !allowedSpenders.some((each) => isSame(each, spender))
+  return venue.tried === true && !isShared && !allowedSpenders.some((each) => isSameAddress(each, spender))
 }
 
 interface Others {
@@ -141,9 +140,9 @@ function excessOf(rights: readonly Grant[], needs: Plan['needs'], bounds: Outcom
   const uncounted = rights.find(({ amountRaw }) => amountRaw === undefined)
   if (uncounted) return { grant: uncounted, neededRaw: 0n, isNeeded: false }
   const isNeeded = ({ token, spender }: Grant) =>
-    needs.some((need) => need.is === 'allowance' && isSame(need.token, token) && isSame(need.spender, spender))
+    needs.some((need) => need.is === 'allowance' && isSameAddress(need.token, token) && isSameAddress(need.spender, spender))
   for (const { token } of rights) {
-    const ofToken = rights.filter((each) => isSame(each.token, token))
+    const ofToken = rights.filter((each) => isSameAddress(each.token, token))
     const currentRaw = ofToken.reduce((sum, { amountRaw = 0n }) => sum + amountRaw, 0n)
     const neededRaw = mayLeave(token, needs, bounds)
     if (currentRaw <= neededRaw) continue
@@ -156,8 +155,9 @@ function excessOf(rights: readonly Grant[], needs: Plan['needs'], bounds: Outcom
 
 /** The most that the request lets leave of a token: the plugin's word on what its plan needs is not asked where the request is known. */
 function mayLeave(token: string, needs: Plan['needs'], bounds: OutcomeBounds | undefined): bigint {
-  if (!bounds) return needs.reduce((sum, need) => (need.is === 'allowance' && isSame(need.token, token) ? sum + need.amountRaw : sum), 0n)
-  const [, range] = [...bounds].find(([address]) => isSame(address, token)) ?? []
+  if (!bounds)
+    return needs.reduce((sum, need) => (need.is === 'allowance' && isSameAddress(need.token, token) ? sum + need.amountRaw : sum), 0n)
+  const [, range] = [...bounds].find(([address]) => isSameAddress(address, token)) ?? []
   if (!range) return 0n
   const leavesRaw = range.minRaw < 0n ? -range.minRaw : 0n
   const { acceptedRaw = 0n } = range
@@ -203,7 +203,7 @@ interface Approving {
 
 /** The request that sets such a right. One by Permit2 of a spender that no connector has ends with the token's allowance for Permit2. */
 function approving({ token, spender, byPermit2 }: Grant, { venues, amount, ...wallet }: Approving & { readonly amount: string }): string {
-  const isKnown = venues.some(({ impl }) => impl.permit2?.spenders.some((each) => isSame(each, spender)) === true)
+  const isKnown = venues.some(({ impl }) => impl.permit2?.spenders.some((each) => isSameAddress(each, spender)) === true)
   const fields = { ...wallet, spender: byPermit2 === undefined || isKnown ? spender : byPermit2, token, amount }
   return `POST /evm/approve ${JSON.stringify(fields)}`
 }

@@ -9,6 +9,7 @@ import { evmOf } from './evm.ts'
 import { readPositiveRaw } from './read-fields.ts'
 import type { NetworkEntry } from '../plugins/index.ts'
 import { readAddress, readWallet, showGas } from './wallets.ts'
+import { addressKey, isSameAddress } from '../base/addresses.ts'
 
 type TransferRequest = Parameters<Handler<'EVMWrap'>>[0]
 
@@ -73,7 +74,7 @@ const evmSend: Handler<'EVMSend'> = async (request, context) => {
 
 /** @throws SluiceError FORBIDDEN */
 function requireRecipient({ sendTo, commonName }: Caller, wallet: string, to: string): void {
-  if (sendTo?.get(wallet.toLowerCase())?.some((each) => each.toLowerCase() === to.toLowerCase())) return
+  if (sendTo?.get(addressKey(wallet))?.some((each) => isSameAddress(each, to))) return
   throw new SluiceError(
     'FORBIDDEN',
     `The client certificate "${commonName}" may not send from ${wallet} to ${to}; an operator lists the address in sendTo of conf/clients.yml and restarts the server.`,

@@ -12,6 +12,7 @@ import { limitPlan, mostOf } from './plan-limits.ts'
 import { explainRefusal } from './refusals.ts'
 import type { NetworkEntry } from '../plugins/index.ts'
 import { refuseStandingRights } from './standing-rights.ts'
+import { isSameAddress } from '../base/addresses.ts'
 
 interface FeeFields {
   maxFeePerGas?: string
@@ -51,8 +52,7 @@ export function readAddress({ impl, chain }: NetworkEntry, text: string, field =
 
 /** @throws SluiceError LOAD_WALLET unless the server can sign for the address on that network */
 export function requireKey(wallets: Services['wallets'], { chain, network, impl }: NetworkEntry, address: string): void {
-  // Addresses that differ in case only are equal where the chain has one spelling for both.
-  const isSame = (other: string) => other.toLowerCase() === address.toLowerCase() && impl.address(other) === impl.address(address)
+  const isSame = (other: string) => isSameAddress(other, address) && impl.address(other) === impl.address(address)
   const wallet = wallets.all().find((each) => each.chain === chain && isSame(each.address))
   if (!wallet)
     throw new SluiceError(

@@ -7,6 +7,7 @@ import { SluiceError } from '../base/errors.ts'
 import type { Caller } from '../handlers/context.ts'
 import { peerIdentity } from '../tls/tls-server.ts'
 import { ClientLoad, tooManyWaiting } from './fair-queue.ts'
+import { addressKey } from '../base/addresses.ts'
 
 // Who is at the other end of a connection, and what it may have there at once.
 
@@ -156,9 +157,8 @@ function callerOf(socket: TLSSocket, clients: readonly Client[], unlisted: Unlis
     commonName: certificate.commonName,
     fingerprint: certificate.fingerprint256,
     permissions: closed !== undefined ? none : client ? new Set(client.permissions) : readOnly,
-    wallets:
-      client === undefined ? noWallets : client.wallets === 'all' ? 'all' : new Set(client.wallets.map((each) => each.toLowerCase())),
-    ...(client?.sendTo && { sendTo: new Map([...client.sendTo].map(([wallet, all]) => [wallet.toLowerCase(), all])) }),
+    wallets: client === undefined ? noWallets : client.wallets === 'all' ? 'all' : new Set(client.wallets.map(addressKey)),
+    ...(client?.sendTo && { sendTo: new Map([...client.sendTo].map(([wallet, all]) => [addressKey(wallet), all])) }),
     ...(closed !== undefined && { closed }),
     requestsPerSecond: bounds.requestsPerSecond,
     streams: bounds.streams,

@@ -7,6 +7,7 @@ import type { LiveState } from '../live-state/live-state.ts'
 import type { Store } from '../store/store.ts'
 import { railName, railOf, signerOf, type Entry } from '../transactions/entry.ts'
 import type { Journal } from '../transactions/journal/journal.ts'
+import { addressKey } from '../base/addresses.ts'
 
 // Metrics that are read when Prometheus asks. Those that are counted where something happens stand in metrics.ts.
 
@@ -282,7 +283,7 @@ function walletsWithGap(open: readonly Entry[]): { chain: string; network: strin
     const { chain, network, nonce, state } = entry
     // Below a mined nonce there is no gap: whatever used the lower ones is mined too.
     if (state === 'MINED') continue
-    const key = `${railName(railOf(entry))}/${signerOf(entry).toLowerCase()}`
+    const key = `${railName(railOf(entry))}/${addressKey(signerOf(entry))}`
     const wallet = wallets.get(key) ?? { chain, network, nonces: new Set() }
     wallets.set(key, wallet)
     wallet.nonces.add(nonce)

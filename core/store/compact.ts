@@ -120,7 +120,7 @@ export function hashBytes(hash: string): Buffer {
 
 /**
  * Stands for a wallet in indexes. Two wallets may have the same number, so who looks for one compares its address too.
- * @param address in lower case
+ * @param address by `addressKey`
  * @param on for its number on one network alone
  * @returns a signed number of 32 bits
  */

@@ -15,13 +15,13 @@ export interface EntryRow {
   lane: string
   chain: string
   network: string
-  /** In lower case, for queries. */
+  /** By `addressKey`, for queries. */
   address: string
   /** `walletNumber` of the address on the network, in indexes: an address is long. */
   wallet: number
   /** The connector whose own rail it is on; null: the chain's rail. */
   via: string | null
-  /** Whose key signs there, in lower case; null on the chain's rail. */
+  /** Whose key signs there, by `addressKey`; null on the chain's rail. */
   signer: string | null
   state: string
   /** 0 or 1. */
@@ -48,7 +48,7 @@ export interface ArchivedRow {
   key: string
   chain: string
   network: string
-  /** In lower case. */
+  /** By `addressKey`. */
   address: string
   request_id: string
   idempotency_key: string | null
@@ -76,7 +76,7 @@ export interface OrderRow {
   chain: string
   network: string
   connector: string
-  /** The owner's address in lower case. */
+  /** The owner's address, by `addressKey`. */
   wallet: string
   client_order_id: string
   /** Sorts by age. */

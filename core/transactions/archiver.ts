@@ -4,6 +4,7 @@ import type { ArchiveFiles } from './archive-files.ts'
 import { queueName, railOf, signerOf, type Entry } from './entry.ts'
 import type { EndedEntry, EndedPosition, EntryPlace, Journal } from './journal/journal.ts'
 import { highestUsed, type Leases } from './leases.ts'
+import { addressKey } from '../base/addresses.ts'
 
 export const dayMs = 86_400_000
 /** No call, however slow, still works on what ended so long ago. */
@@ -190,7 +191,7 @@ export function createArchiver({
   }
 }
 
-const placeName = ({ signer, nonce, ...rail }: EntryPlace) => `${nonce} ${queueName(rail, signer.toLowerCase())}`
+const placeName = ({ signer, nonce, ...rail }: EntryPlace) => `${nonce} ${queueName(rail, addressKey(signer))}`
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : 'unknown')
 

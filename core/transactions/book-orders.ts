@@ -4,6 +4,7 @@ import { orderStates, SluiceError, type ActionOutcome, type Json, type OrderStat
 import type { Store } from '../store/store.ts'
 import type { OrderRow, StoredBytes } from '../store/tables.ts'
 import { isFinal, type Entry, readArchivedBody, readBody } from './entry.ts'
+import { addressKey } from '../base/addresses.ts'
 
 /**
  * An order in a book, under its client order id. It is journaled in the same write as the entry of its plan's last step. A wallet uses an
@@ -173,7 +174,7 @@ const venueColumns = ({ chain, network, connector, address }: OrderVenue) => ({
   chain,
   network,
   connector,
-  wallet: address.toLowerCase(),
+  wallet: addressKey(address),
 })
 
 /** The rows of a plan's orders. They belong to its last step. @throws Error if the entry has no connector: a defect of the handler */

@@ -6,6 +6,7 @@ import { transactionStates } from '../api/service.ts'
 import type { Json, RefusalMeaning, Transaction } from '../contracts/index.ts'
 import { digest, hashBytes, pack, unpack, walletNumber } from '../store/compact.ts'
 import type { ArchivedRow, EntryRow, EventRow, HashRow, StoredBytes } from '../store/tables.ts'
+import { addressKey } from '../base/addresses.ts'
 
 /**
  * QUEUED → SIGNED → BROADCAST → MINED → CONFIRMED, or one of the other final states. A reorganisation moves MINED back to BROADCAST; a final
@@ -227,7 +228,7 @@ export function txStatus({ state, landed, replacedBy, seen }: Entry, found?: Pic
 /** @param queue `Lease.queue` */
 export function entryRow(entry: Entry, queue: string): EntryRow {
   const { key, version, chain, network, connector, signer, state, nonce, requestId, idempotencyKey } = entry
-  const address = entry.address.toLowerCase()
+  const address = addressKey(entry.address)
   return {
     key,
     version,
@@ -238,7 +239,7 @@ export function entryRow(entry: Entry, queue: string): EntryRow {
     address,
     wallet: walletNumber(address, entry),
     via: signer === undefined ? null : (connector ?? null),
-    signer: signer === undefined ? null : signer.toLowerCase(),
+    signer: signer === undefined ? null : addressKey(signer),
     state,
     final: isFinal(entry) ? 1 : 0,
     nonce,
@@ -270,7 +271,7 @@ export function archivedRow(entry: Entry): ArchivedRow {
     key,
     chain,
     network,
-    address: address.toLowerCase(),
+    address: addressKey(address),
     request_id: requestId,
     idempotency_key: idempotencyKey ?? null,
     body: writeBody(outcome),
@@ -443,7 +444,7 @@ export function eventRow(entry: Entry): Pick<EventRow, 'entry_key' | 'wallet'> &
   const block = landed ? [index === -1 ? landed.id : index, landed.ok ? 1 : 0, landed.blockNumber] : null
   const change = [version, updatedAt - createdAt, stateNumbers[state], attempts.map(({ sends }) => sends), seen, block, replacedBy, reason]
   while (change.at(-1) === null) change.pop()
-  return { entry_key: key, wallet: walletNumber(entry.address.toLowerCase()), change: JSON.stringify(change) }
+  return { entry_key: key, wallet: walletNumber(addressKey(entry.address)), change: JSON.stringify(change) }
 }
 
 /**

@@ -24,6 +24,7 @@ import {
   type SubmitResult,
   type TransactionTarget,
 } from './submit-request.ts'
+import { addressKey } from '../base/addresses.ts'
 
 export type Submit = (request: RoutedRequest, options: ReplaceOptions, signal: AbortSignal) => Promise<SubmitResult>
 
@@ -411,7 +412,7 @@ export function createReserveOrderIds(recorder: Recorder, expireLeftovers: () =>
     if (!venue || clientOrders.length === 0) return () => {}
     const { connector } = venue
     const ids = clientOrders.map(({ clientOrderId }) => clientOrderId)
-    const names = ids.map((id) => JSON.stringify([connector, address.toLowerCase(), id]))
+    const names = ids.map((id) => JSON.stringify([connector, addressKey(address), id]))
     const duplicate = names.findIndex((name) => reserved.has(name))
     if (duplicate >= 0) throw new OrderIdUsed(ids[duplicate] ?? '')
     for (const name of names) reserved.add(name)

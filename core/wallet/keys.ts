@@ -4,6 +4,7 @@ import { SigningKey } from 'ethers/crypto'
 import { computeAddress } from 'ethers/transaction'
 import { decodeBase58 as decodeNumber, encodeBase58, getBytes, hexlify, toBeArray } from 'ethers/utils'
 import type { Family } from '../contracts/index.ts'
+import { addressKey } from '../base/addresses.ts'
 
 export { encodeBase58 }
 
@@ -236,10 +237,10 @@ export const wellKnownBase58: readonly string[] = [
   '7nS2avGC5L6JfyoTgys1zWmZcr3X2MmcWUXvuR3Y3Gjm',
 ]
 
-const known = new Set([...wellKnownAddresses.map((address) => address.toLowerCase()), ...wellKnownBase58])
+const known = new Set([...wellKnownAddresses.map(addressKey), ...wellKnownBase58])
 
 /** Whether everybody has the key of this address. The letter case of base58 counts. */
-export const isWellKnown = (address: string): boolean => known.has(address.startsWith('0x') ? address.toLowerCase() : address)
+export const isWellKnown = (address: string): boolean => known.has(addressKey(address))
 
 /** @throws Error when the key of the address is public */
 export function refuseWellKnown(address: string): void {

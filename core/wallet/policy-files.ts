@@ -15,6 +15,7 @@ import { isObject } from '../base/json.ts'
 import { builtInPlugins, codeRoot } from '../base/layout.ts'
 import { curves, type CurveName } from './keys.ts'
 import type { NetworkPolicy, SignerPolicy, TypedDataRules } from './policy.ts'
+import { addressKey } from '../base/addresses.ts'
 
 /** What the server says once, before code of plugins runs. */
 export const signerFiles = Type.Object({
@@ -276,7 +277,7 @@ export const releasedHolders = (): OwnersOf => ownersBy((name, { holds }) => hol
 
 function ownersBy(counts: (contract: string, connector: Released['connectors'][string]) => boolean): OwnersOf {
   const owners = new Map<string, string[]>()
-  const keyOf = (on: string, address: string) => `${on} ${address.toLowerCase()}`
+  const keyOf = (on: string, address: string) => `${on} ${addressKey(address)}`
   for (const [name, connector] of Object.entries(readReleased().connectors)) {
     const defaults = mergedFiles([path.join(builtInPlugins, name, 'defaults.yml')])
     for (const [on, contracts] of entriesOf(defaults, 'contractAddresses', connector.networks)) {
@@ -288,7 +289,7 @@ function ownersBy(counts: (contract: string, connector: Released['connectors'][s
   return (on, address) => owners.get(keyOf(on, address)) ?? []
 }
 
-/** Which connectors of these files and records may have a spender (in lower case) approved on a network (`chain/network`). Runs no code of a plugin. */
+/** Which connectors of these files and records may have a spender approved on a network (`chain/network`). Runs no code of a plugin. */
 export function spenderOwners(files: SignerFiles, lock: PluginLock): (on: string, spender: string) => readonly string[] {
   const sources = readSources(files)
   const isChain = (name: string) => Object.hasOwn(sources.released.chains, name) || ownOf(lock, name)?.kind === 'chain'
@@ -298,11 +299,11 @@ export function spenderOwners(files: SignerFiles, lock: PluginLock): (on: string
     const { networks } = policyFromFiles({ ...files, plugins: [...chains, name] }, lock, sources)
     for (const each of networks)
       for (const spender of each.keys === 'secp256k1' ? each.spenders : []) {
-        const key = `${each.chain}/${each.network} ${spender.toLowerCase()}`
+        const key = `${each.chain}/${each.network} ${addressKey(spender)}`
         owners.set(key, [...(owners.get(key) ?? []), name])
       }
   }
-  return (on, spender) => owners.get(`${on} ${spender}`) ?? []
+  return (on, spender) => owners.get(`${on} ${addressKey(spender)}`) ?? []
 }
 
 /** What a plugin of the release may touch, of its defaults and conf: runs none of its code. @throws Error where the installation is broken */
@@ -487,10 +488,10 @@ export function isOutdated({ kind, networks, deposits }: LockedPlugin, { default
   return isOther || (deposits !== undefined && textOf(bridges) !== textOf(before))
 }
 
-/** The letter case of an EVM address says nothing. */
+/** Spellings of one address are the same. */
 const asText = (values: readonly string[] | Section): string =>
   (Array.isArray(values) ? values : Object.entries(values).map((each) => each.join(' ')))
-    .map((each: string) => each.toLowerCase())
+    .map((each: string) => each.split(' ').map(addressKey).join(' '))
     .toSorted()
     .join()
 

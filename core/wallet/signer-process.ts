@@ -13,6 +13,7 @@ import { takeSecret, type Passphrase } from './passphrase.ts'
 import { keptOwnPolicy, readOwnPolicy, steadyMs, takeUpLock, type OwnPolicy, type OwnPolicyOptions } from './own-policy.ts'
 import { isSignRequest, readToSigner, type FromSigner, type OpenMessage, type SignRequest, type ToSigner } from './signer-messages.ts'
 import { serveParent, tellParent } from './supervisor.ts'
+import { addressKey } from '../base/addresses.ts'
 
 /** Every source of signatures, by its name in the setting `wallet.keySources`. */
 const keySources: Readonly<Record<string, KeySource>> = {
@@ -151,7 +152,7 @@ const describeWallet = ({ chain, address, label, devnet }: SigningWallet) => ({
   ...(devnet ? { devnet } : {}),
 })
 
-const walletKey = ({ chain, address }: { chain: string; address: string }): string => `${chain}/${address.toLowerCase()}`
+const walletKey = ({ chain, address }: { chain: string; address: string }): string => `${chain}/${addressKey(address)}`
 
 /** @returns the signature, in the form of its curve. @throws Refusal */
 async function sign(request: unknown): Promise<Uint8Array> {

@@ -49,6 +49,7 @@ import {
 } from './routing/graph.ts'
 import { viewPools } from './pool-views.ts'
 import { partsOf } from './swap-plan.ts'
+import { addressKey, isSameAddress } from '../../core/base/addresses.ts'
 
 /**
  * The trading type AMM of an exchange made of pools, of one kind or of several. `spenders` are its routers, by name; `permit2` is the contract by
@@ -223,8 +224,7 @@ function quoter({ exchange, reader, checks, requireExactTransfers, trusted }: Qu
     const missing = new MissingReads(missingBefore.get(tokenIn, tokenOut), (each) => each.missing)
     for (;;) {
       const { head, graph: all } = await loadPools(reader, checks, options, pairs, missing.known, at)
-      const graph =
-        only === undefined ? all : poolGraphOf(all.pools.filter(({ pool }) => pool.address.toLowerCase() === only.toLowerCase()))
+      const graph = only === undefined ? all : poolGraphOf(all.pools.filter(({ pool }) => isSameAddress(pool.address, only)))
       if (only !== undefined && graph.isEmpty) throw noSuchPool(only)
       const snapshot = { head, graph, options, version, wrapped, intermediates, gasPriceRaw: reader.gasPriceRaw(head) }
       const priced = priceSwap(snapshot, swap, missing.left)
@@ -453,7 +453,7 @@ const isCachedPool = (state: unknown): state is CachedPool => isObject(state) &&
 
 const isPlace = (about: unknown): about is Place => isObject(about) && 'address' in about
 
-const poolKey = ({ address }: Place): string => address.toLowerCase()
+const poolKey = ({ address }: Place): string => addressKey(address)
 
 /** How the pools of one protocol are followed. */
 export function followedPools(protocol: PoolProtocol, memory: PoolMemory, reader: Pick<EvmReader, 'read'>): Followed<Evm, CachedPool> {

@@ -4,6 +4,7 @@ import { parseDecimal, rescale } from '../../core/base/decimal.ts'
 import { DeepestPools } from '../../core/base/deepest-pools.ts'
 import { inTurns } from '../../core/base/fair-turns.ts'
 import type { Passage, Pool, PoolProtocol } from './protocol.ts'
+import { isSameAddress } from '../../core/base/addresses.ts'
 
 interface KnownPool {
   readonly protocol: PoolProtocol
@@ -19,7 +20,6 @@ export async function viewPools(
 ): Promise<readonly PoolView[]> {
   // Of many pools few are shown. To keep all views would fill the memory, which the collector then copies.
   const deepest = new DeepestPools<PoolView>(most, (view) => view)
-  const chosen = pool?.toLowerCase()
   const byTokenIn = new Map<string, Passage[]>()
   for (const passage of passages) byTokenIn.set(passage.tokenIn, [...(byTokenIn.get(passage.tokenIn) ?? []), passage])
   await inTurns(
@@ -27,7 +27,7 @@ export async function viewPools(
     (known) => {
       const { tokens, address } = known.pool
       if (version !== undefined && known.protocol.version !== version) return
-      if (chosen !== undefined && address.toLowerCase() !== chosen) return
+      if (pool !== undefined && !isSameAddress(address, pool)) return
       for (const token of tokens)
         for (const passage of byTokenIn.get(token) ?? []) {
           const view = tokens.includes(passage.tokenOut) ? viewPool(known, passage, depths) : undefined

@@ -139,6 +139,11 @@ describe('what the signer reads of files', function () {
     expect(isOutdated(record, { defaults, conf: { bridges } })).to.equal(true)
     const deposits = [{ chain: 'other', network: 'main', token: own.toLowerCase(), recipient: own }]
     expect(isOutdated({ ...record, deposits }, { defaults, conf: { bridges } })).to.equal(false)
+    // Letters of base58 are another address in another case.
+    const program = 'KbP52UpUBVxDWUam3g5h5uUtKxQyNvyGtV894iyazGe'
+    const ofSolana = { ...record, networks: { 'solana/mainnet': { contracts: { program }, spenders: [] } } }
+    const named = (text: string) => ({ defaults: { contractAddresses: { mainnet: { program: text } } }, conf: {} })
+    expect([program, program.toLowerCase()].map((each) => isOutdated(ofSolana, named(each)))).to.deep.equal([false, true])
     const chain = { ...record, kind: 'chain' as const }
     expect(isOutdated(chain, { defaults: {}, conf: { mainnet: { feeCap: 1 }, test: { enabled: false } } })).to.equal(false)
     expect(isOutdated(chain, { defaults: {}, conf: { test: {} } })).to.equal(true)

@@ -23,6 +23,7 @@ import {
 import { expectOnly, readWalletChanges, type WalletChanges } from './wallet-changes.ts'
 import type { AmmCard } from './amm.ts'
 import { expectOwnQuoter, quoteOrNothing, times, whereQuotesAre } from './amm-quotes.ts'
+import { addressKey } from '../../core/base/addresses.ts'
 
 export const tradeCards: readonly AmmCard[] = [
   [
@@ -260,12 +261,12 @@ interface TradedAmounts {
 /** The wallet must have paid and got what the trade's answer states, and nothing else. */
 function expectTradedOnly(changes: WalletChanges, { trade, side, paid, got, what }: TradedAmounts): void {
   const [tokenIn, tokenOut] = side === 'BUY' ? [trade.quote, trade.base] : [trade.base, trade.quote]
-  const gained = changes.gains.get(tokenOut.toLowerCase()) ?? 0n
+  const gained = changes.gains.get(addressKey(tokenOut)) ?? 0n
   if (gained <= 0n)
     expect.fail(
       `${what}: what was bought did not come to the wallet: it has ${gained} more of ${tokenOut}. The recipient in the call has to be terms.recipient. ${whereSwapsAre}`,
     )
-  const [paidRaw, gotRaw] = [-(changes.gains.get(tokenIn.toLowerCase()) ?? 0n), gained]
+  const [paidRaw, gotRaw] = [-(changes.gains.get(addressKey(tokenIn)) ?? 0n), gained]
   const other = side === 'BUY' ? [toRaw(paid), paidRaw] : [toRaw(got), gotRaw]
   if (times(other[0] ?? 0n, other[1] ?? 0n) !== '')
     expect.fail(`${what}: the quote says ${other[0]} and the trade gave ${other[1]} (smallest units). ${whereQuotesAre}`)

@@ -23,6 +23,7 @@ import {
   type TestVenue,
 } from './venue.ts'
 import { addressesOf, expectNothingElseLeft, readWalletChanges } from './wallet-changes.ts'
+import { addressKey } from '../../core/base/addresses.ts'
 
 /** What every exchange of the trading type AMM_SHARES must do. */
 export function sharesCards(venue: TestVenue, add: AddCard): void {
@@ -86,7 +87,7 @@ async function createFixture(venue: TestVenue): Promise<SharesFixture> {
     const changes = await readWalletChanges(venue, owner, answer.txHash)
     const paid = endpoint === 'add' ? await addressesOf(venue, (fields['tokens'] as string[] | undefined) ?? tokens) : [shareToken]
     expectNothingElseLeft(changes, paid, what)
-    const gainRaw = changes.gains.get(shareToken.toLowerCase()) ?? 0n
+    const gainRaw = changes.gains.get(addressKey(shareToken)) ?? 0n
     const filledRaw = (endpoint === 'add' ? 1n : -1n) * toRaw(fill?.shares ?? '0')
     if (fill === undefined || gainRaw !== filledRaw)
       expect.fail(

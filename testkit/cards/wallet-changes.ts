@@ -7,12 +7,13 @@ import { permit2Grants } from '../../kits/evm/simulate.ts'
 import { compare, fromRaw } from '../../core/base/decimal.ts'
 import { isObject } from '../../core/base/json.ts'
 import { nodeCall, NodeError, type TestVenue } from './venue.ts'
+import { addressKey } from '../../core/base/addresses.ts'
 
 export interface WalletChanges {
   readonly status: number
   readonly block: number
   readonly gasUsed: bigint
-  /** By address in lower case, or `address/id` for a token of which there is one: what the wallet has more than before; negative: less. */
+  /** By address (`addressKey`), or `address/id` for a token of which there is one: what the wallet has more than before; negative: less. */
   readonly gains: ReadonlyMap<string, bigint>
   /** The same of the native coin, without what the transaction's gas cost. */
   readonly nativeRaw: bigint
@@ -118,7 +119,7 @@ async function grantsIn(
  */
 export function expectOnly(changes: WalletChanges, stated: Readonly<Record<string, bigint>>, what: string, where: string): void {
   const { gains, nativeRaw, grants } = changes
-  const expected = new Map(Object.entries(stated).map(([token, raw]) => [token.toLowerCase(), raw]))
+  const expected = new Map(Object.entries(stated).map(([token, raw]) => [addressKey(token), raw]))
   for (const token of new Set([...expected.keys(), ...gains.keys()])) {
     const [gainRaw, statedRaw] = [gains.get(token) ?? 0n, expected.get(token) ?? 0n]
     if (gainRaw !== statedRaw) expect.fail(`${what} ${moved(gainRaw)} of ${token}, and states ${statedRaw} (smallest units). ${where}`)
@@ -129,7 +130,7 @@ export function expectOnly(changes: WalletChanges, stated: Readonly<Record<strin
 
 /** Nothing may have left the wallet but these tokens, and nobody may have got a right. What came is what the cards compare. */
 export function expectNothingElseLeft({ gains, nativeRaw, grants }: WalletChanges, tokens: readonly string[], what: string): void {
-  const allowed = tokens.map((token) => token.toLowerCase())
+  const allowed = tokens.map(addressKey)
   const where = 'Look at the steps of the plan: its targets, the amounts in the calls, and `value`.'
   for (const [token, raw] of gains)
     if (raw < 0n && !allowed.includes(token))
@@ -156,7 +157,7 @@ export async function expectPaidOnly(
   const [token] = paid ? body : []
   expectNothingElseLeft(changes, token ? [token.address] : [], what)
   if (!paid || !token) return
-  const leftRaw = -(changes.gains.get(token.address.toLowerCase()) ?? 0n)
+  const leftRaw = -(changes.gains.get(addressKey(token.address)) ?? 0n)
   if (leftRaw > 0n && compare(fromRaw(leftRaw, token.decimals), paid.most) > 0)
     expect.fail(
       `${what} took ${fromRaw(leftRaw, token.decimals)} ${paid.symbol} from the wallet, and the order is for ${paid.most} at most. Look at the amounts in the plan's calls.`,

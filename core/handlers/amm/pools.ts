@@ -10,6 +10,7 @@ import { badCursor, readLimit } from '../pages.ts'
 import { tradingOf, type NetworkEntry, type VenueEntry } from '../../plugins/index.ts'
 import { askEach, isLeftOut, refuseChoice, showLeftOut, venuesOf, withVersion } from './any.ts'
 import { requireVersion, toQuoteVenue } from './quote.ts'
+import { addressKey, isSameAddress } from '../../base/addresses.ts'
 
 type TokenPair = Pick<Swap, 'tokenIn' | 'tokenOut'>
 type ShownPool = Omit<AMMPoolResponse, 'network' | 'timestamp' | 'latency'>
@@ -71,10 +72,10 @@ const ammPools: Handler<'AMMPools'> = async (request, context) => {
 /** Pools of a connector's configuration that it did not find. Of more than are kept nobody knows which were left. */
 async function missingPools({ pools }: FoundPools, pairs: readonly TokenPair[], choice: PoolsChoice, venue: VenueEntry) {
   if (pools.length >= choice.most) return []
-  const found = new Set(pools.map(({ pool }) => pool.toLowerCase()))
+  const found = new Set(pools.map(({ pool }) => addressKey(pool)))
   const listed = (await tradingOf('AMM', venue).listedPools?.(pairs, choice)) ?? []
   return listed
-    .filter(({ pool }) => !found.has(pool.toLowerCase()))
+    .filter(({ pool }) => !found.has(addressKey(pool)))
     .map(({ pool, version }) => ({
       connector: venue.connector,
       pool,
@@ -106,9 +107,7 @@ const ammPool: Handler<'AMMPool'> = async (request, context) => {
   const choice = { depths: readDepths(request.percents), most: 1, pool: request.pool }
   const found = await findPools([pair], choice, venue, context, at)
   const pairOf = pairsByTokens([pair], network)
-  const view = found.pools.find(
-    (each) => each.pool.toLowerCase() === request.pool.toLowerCase() && pairOf(each) && each.spot.denominator !== 0n,
-  )
+  const view = found.pools.find((each) => isSameAddress(each.pool, request.pool) && pairOf(each) && each.spot.denominator !== 0n)
   if (view) return showPool({ view, pair, found, venue })
   throw new SluiceError(
     'PAIR_NOT_FOUND',

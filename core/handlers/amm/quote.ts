@@ -8,6 +8,7 @@ import type { QuoteVenue } from '../../live-state/quotes.ts'
 import type { ConnectorContext, Services } from '../context.ts'
 import { readPositiveRaw } from '../read-fields.ts'
 import { tradingOf, type NetworkEntry, type VenueEntry } from '../../plugins/index.ts'
+import { isSameAddress } from '../../base/addresses.ts'
 
 /** A swap that a caller asks for: BUY or SELL of an exact amount of base. */
 export interface SwapRequest {
@@ -121,7 +122,7 @@ async function quoteAndRemember(swapRequest: SwapRequest, venue: VenueEntry, at:
 export async function quoteFromChain(swapRequest: SwapRequest, venue: VenueEntry, at: At): Promise<SourcedQuote> {
   const { version, pool } = swapRequest
   const quote = await tradingOf('AMM', venue).quote(toSwap(swapRequest), toQuoteChoice(version, pool), at)
-  if (pool !== undefined && !quote.route.every((hop) => hop.pool.toLowerCase() === pool.toLowerCase()))
+  if (pool !== undefined && !quote.route.every((hop) => isSameAddress(hop.pool, pool)))
     throw new SluiceError('UNSUPPORTED', `${venue.connector} cannot quote by one pool alone: leave pool out.`)
   const source = venue.hosted && quote.head.hash !== undefined ? 'memory' : 'rpc'
   venue.recentQuotes.counts[source] += 1

@@ -7,6 +7,7 @@ import type { Store } from '../../store/store.ts'
 import type { ArchivedRow, Tables } from '../../store/tables.ts'
 import { archivedRow, bodyColumns, type BodyRow, canonicalHash, readArchivedBody, type Entry } from '../entry.ts'
 import type { EndedEntry, EndedPosition, EntryFilter, EntryPlace } from './journal.ts'
+import { addressKey } from '../../base/addresses.ts'
 
 /** Final entries without outstanding permits, oldest end first, which ended at least so long ago by the store's time. */
 export async function selectEnded(
@@ -132,7 +133,7 @@ function isOf(row: Pick<ArchivedRow, 'chain' | 'network' | 'address'>, { chain, 
   return (
     (chain === undefined || row.chain === chain) &&
     (network === undefined || row.network === network) &&
-    (address === undefined || row.address === address.toLowerCase()) &&
+    (address === undefined || row.address === addressKey(address)) &&
     (addresses?.has(row.address) ?? true)
   )
 }

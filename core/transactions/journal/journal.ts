@@ -25,7 +25,7 @@ export interface Journal {
   /** The queues that have unfinished entries, or such final ones. */
   openQueues(): Promise<readonly (RailId & { address: string })[]>
   list(filter: EntryFilter): Promise<EntryPage>
-  /** Changes after an event, oldest first, at most `limit`. `addresses` are in lower case. */
+  /** Changes after an event, oldest first, at most `limit`. `addresses` are by `addressKey`. */
   eventsAfter(
     id: number,
     of: { addresses?: ReadonlySet<string>; chain?: string; network?: string; limit: number },
@@ -64,7 +64,7 @@ export interface EndedPosition {
 
 /** A nonce of a wallet, or of who signs on an exchange's own rail. */
 export interface EntryPlace extends RailId {
-  /** In lower case. */
+  /** By `addressKey`. */
   readonly signer: string
   readonly nonce: number
 }
@@ -107,7 +107,7 @@ export interface EntryFilter {
   chain?: string
   network?: string
   address?: string
-  /** Only entries of these addresses, in lower case: those that the caller may see. */
+  /** Only entries of these addresses, by `addressKey`: those that the caller may see. */
   addresses?: ReadonlySet<string>
   state?: TransactionState
   txHash?: string

@@ -7,6 +7,7 @@ import type { EntryRow, Tables } from '../../store/tables.ts'
 import { bodyColumns, canonicalHash, type BodyRow } from '../entry.ts'
 import { transactionStates } from '../../api/service.ts'
 import type { EntryFilter } from './journal.ts'
+import { addressKey } from '../../base/addresses.ts'
 
 /** What the filters are about. The body is read only of rows that are shown. */
 const columns = ['key', 'chain', 'network', 'address', 'state', 'via', 'signer', 'nonce', 'request_id', 'idempotency_key'] as const
@@ -115,12 +116,14 @@ const pagesOf =
 const newest = <R>(query: Query<R>, before: string | undefined, count: number): Query<R> =>
   (before === undefined ? query : query.where('key', '<', before)).orderBy('key', 'desc').limit(count)
 
+const keyOf = (address: string | undefined) => (address === undefined ? undefined : addressKey(address))
+
 /** The one condition that leaves few rows, which has an index of its own. The database would have to guess which of several it is. */
 function byColumn({ idempotencyKey, requestId, nonce, on }: EntryFilter): ((query: Query<Row>) => Query<Row>) | undefined {
   if (idempotencyKey !== undefined) return (query) => query.where('idempotency_key', '=', idempotencyKey)
   if (requestId !== undefined) return (query) => query.where('request_id', '=', requestId)
   if (nonce !== undefined) return (query) => query.where('nonce', '=', nonce)
-  const signer = on?.connector === undefined ? undefined : on.address?.toLowerCase()
+  const signer = on?.connector === undefined ? undefined : keyOf(on.address)
   return signer === undefined ? undefined : (query) => query.where('signer', '=', signer)
 }
 
@@ -129,7 +132,7 @@ function matches(row: Row, { chain, network, address, addresses, state, idempote
   return (
     isSame(chain, row.chain) &&
     isSame(network, row.network) &&
-    isSame(address?.toLowerCase(), row.address) &&
+    isSame(keyOf(address), row.address) &&
     (addresses?.has(row.address) ?? true) &&
     isSame(state, row.state) &&
     isSame<string | null>(idempotencyKey, row.idempotency_key) &&
@@ -141,13 +144,13 @@ function matches(row: Row, { chain, network, address, addresses, state, idempote
 
 function isRowOnRail({ via, address, signer }: Row, { connector, address: wanted }: NonNullable<EntryFilter['on']>): boolean {
   if (via !== (connector ?? null)) return false
-  return wanted === undefined || (connector === undefined ? address : signer) === wanted.toLowerCase()
+  return wanted === undefined || (connector === undefined ? address : signer) === addressKey(wanted)
 }
 
 /** Every network, wallet and state that may have entries that match; undefined if all entries do. */
 async function groupsOf(store: Store, filter: EntryFilter): Promise<readonly Group[] | undefined> {
   const { chain, network, address, addresses, state, on } = filter
-  const wallet = address?.toLowerCase() ?? (on?.connector === undefined ? on?.address?.toLowerCase() : undefined)
+  const wallet = keyOf(address ?? (on?.connector === undefined ? on?.address : undefined))
   if (chain === undefined && network === undefined && wallet === undefined && !addresses && state === undefined) return undefined
   const isKnown = chain !== undefined && network !== undefined
   const networks = isKnown ? [{ chain, network }] : (await networksIn(store)).filter((each) => isOf(each, filter))

@@ -12,6 +12,7 @@ import { embeddedWriter } from './embedded.ts'
 import type { EntryFilter, EntryPage, Journal, JournalEvent, JournalWriter, OnRail } from './journal.ts'
 import { listEntries } from './list-entries.ts'
 import { postgresWriter } from './postgres.ts'
+import { addressKey } from '../../base/addresses.ts'
 
 const defaultLimit = 100
 const maxLimit = 500
@@ -250,7 +251,7 @@ function selectEvents(store: Store, { addresses }: EventFilter, { after, upTo, l
 }
 
 const isAbout = ({ chain, network, address }: Entry, filter: EventFilter): boolean =>
-  (filter.chain ?? chain) === chain && (filter.network ?? network) === network && (filter.addresses?.has(address.toLowerCase()) ?? true)
+  (filter.chain ?? chain) === chain && (filter.network ?? network) === network && (filter.addresses?.has(addressKey(address)) ?? true)
 
 /** SQL, not as a parameter: only so does a database use the index of these entries alone. */
 const isOpen = sql<boolean>`final = 0`
@@ -260,6 +261,6 @@ const isOutstanding = sql<boolean>`final = 1 and lane <> ''`
 function isOnRail({ connector, address }: OnRail) {
   return (eb: ExpressionBuilder<Tables, 'entries'>) =>
     connector === undefined
-      ? eb.and([eb('via', 'is', null), ...(address === undefined ? [] : [eb('address', '=', address.toLowerCase())])])
-      : eb.and([eb('via', '=', connector), ...(address === undefined ? [] : [eb('signer', '=', address.toLowerCase())])])
+      ? eb.and([eb('via', 'is', null), ...(address === undefined ? [] : [eb('address', '=', addressKey(address))])])
+      : eb.and([eb('via', '=', connector), ...(address === undefined ? [] : [eb('signer', '=', addressKey(address))])])
 }
