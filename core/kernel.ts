@@ -6,6 +6,7 @@ import type { Settings } from './config/settings.ts'
 import type { Devnet } from './devnet/start-devnet.ts'
 import { createEvents } from './events/events.ts'
 import type { Services } from './handlers/context.ts'
+import { createDispatch, type Dispatch } from './handlers/dispatch.ts'
 import { handlers } from './handlers/handlers.ts'
 import { createMetrics } from './http/metrics.ts'
 import { openParts, type PartsOf } from './parts/container.ts'
@@ -24,6 +25,8 @@ export interface Kernel {
   startedAt: number
   log: Logger
   services: Services
+  /** Calls endpoints without HTTP. */
+  dispatch: Dispatch
   devnet: Devnet | undefined
   /** Simulated exchanges beside the devnet. */
   sites: readonly string[]
@@ -80,6 +83,7 @@ const serverParts = (settings: Settings, options: StartOptions): PartsOf<ServerP
   recovery: { open: ({ transactions }) => transactions.recovered },
 
   services: { open: openServices },
+  dispatch: { open: createDispatch },
   events: { open: createEvents },
   listener: { open: openListener, stop: closeListener },
   running: { open: plugin.runPlugins },
@@ -98,12 +102,13 @@ export async function startKernel(asRead: Settings, options: StartOptions, inste
   const startedAt = performance.now()
   const settings = closeWrongAddresses(asRead)
   const container = await openParts({ ...serverParts(settings, options), ...instead })
-  const { listener, log, services, devnet, sites, running, late, changes, plugins, allowed, signer } = container.cradle
+  const { listener, log, services, dispatch, devnet, sites, running, late, changes, plugins, allowed, signer } = container.cradle
   return {
     url: listener.url,
     startedAt,
     log,
     services,
+    dispatch,
     devnet,
     sites: sites?.names ?? [],
     plugins: running,

@@ -11,7 +11,7 @@ import { pathsHider } from '../config/shown-paths.ts'
 import { SluiceError } from '../base/errors.ts'
 import { printableTexts } from '../base/printable.ts'
 import type { Events } from '../events/events.ts'
-import type { Caller } from '../handlers/context.ts'
+import type { Caller, Services } from '../handlers/context.ts'
 import type { RefusedConnection } from '../tls/tls-server.ts'
 import { createBodyBudget } from './body-budget.ts'
 import { identify, unsentWatch, type Connection } from './connections.ts'
@@ -23,6 +23,7 @@ import { announcesBody, bodyReader, RequestState } from './request.ts'
 import { alsoPosts, createRoutes, jsonHeaders, responseHeaders, type RouteParts } from './routes.ts'
 
 interface AppParts extends RouteParts {
+  services: Services
   settings: Settings
   metrics: Metrics
   events: Events

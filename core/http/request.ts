@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type Koa from 'koa'
 import { badFields, SluiceError } from '../base/errors.ts'
 import type { Caller } from '../handlers/context.ts'
+import type { Question } from '../handlers/dispatch.ts'
 import { readQuery, type FieldsReader } from '../handlers/read-fields.ts'
 import { isObject } from '../base/json.ts'
 import type { BodyBudget } from './body-budget.ts'
@@ -41,6 +42,11 @@ export class RequestState {
     this.requestId = readRequestId(req.headers['x-request-id'])
   }
 
+  /** The Idempotency-Key, as it was sent. */
+  get key(): unknown {
+    return this.req.headers['idempotency-key']
+  }
+
   /** What only reads needs no answer once its caller is gone. What acts is finished all the same. */
   get isAbandoned(): boolean {
     return this.req.socket.destroyed && (this.req.method === 'GET' || this.req.method === 'HEAD')
@@ -55,17 +61,6 @@ const readRequestId = (header: string | string[] | undefined) =>
 
 const maxCachedQueries = 500
 const maxCachedLength = 500
-
-/** A request that may come again. Where its answer is the same object again, only the time and latency of the response differ. */
-export interface Question<T extends object> {
-  /** Frozen. */
-  readonly request: Readonly<T>
-  /** The last answer, if it cannot change. */
-  answer?: object | undefined
-  /** The response with that answer, before and after what differs each time. */
-  start?: string
-  end?: string
-}
 
 /** Reads queries through a cache: bots ask the same question again and again. It holds what was asked for twice. */
 export function cachedQueryReader<T extends object>(read: FieldsReader<T>): (query: string) => Question<T> {

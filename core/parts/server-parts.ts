@@ -5,6 +5,7 @@ import type { LocalSites } from '../devnet/local-sites.ts'
 import type { Devnet } from '../devnet/start-devnet.ts'
 import type { Events } from '../events/events.ts'
 import type { Handlers, Services } from '../handlers/context.ts'
+import type { Dispatch } from '../handlers/dispatch.ts'
 import type { Listener } from '../http/server.ts'
 import type { Metrics } from '../http/metrics.ts'
 import type { LiveState } from '../live-state/live-state.ts'
@@ -75,6 +76,7 @@ export interface ServerParts {
   gauges: void
   recovery: void
   services: Services
+  dispatch: Dispatch
   events: Events
   listener: Listener
   running: RunningPlugins

@@ -206,9 +206,9 @@ function fingerprintOf(request: object): string {
 }
 
 /** @throws SluiceError INCOMPLETE_PARAMS unless it is 1 to 255 visible characters: an empty key would protect nothing */
-export function readIdempotencyKey(header: string | string[] | undefined): string | undefined {
-  if (header === undefined) return undefined
-  if (typeof header === 'string' && /^[\x21-\x7e]{1,255}$/.test(header)) return header
+export function readIdempotencyKey(key: unknown): string | undefined {
+  if (key === undefined) return undefined
+  if (typeof key === 'string' && /^[\x21-\x7e]{1,255}$/.test(key)) return key
   throw badFields([{ field: 'Idempotency-Key', problem: 'must be 1 to 255 visible ASCII characters, or left out' }])
 }
 

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import Type from 'typebox'
@@ -6,7 +7,7 @@ import { opaque } from '../../core/contracts/answers/contract.ts'
 import { SluiceError } from '../../core/base/errors.ts'
 import { errorBody } from '../../core/http/app.ts'
 import { boundary } from '../../core/plugins/code/boundary.ts'
-import { Deadline } from '../../core/http/routes.ts'
+import { Deadline } from '../../core/handlers/deadline.ts'
 import { cachedQueryReader } from '../../core/http/request.ts'
 import { fieldsReader } from '../../core/handlers/read-fields.ts'
 
@@ -36,6 +37,21 @@ describe('the deadline of a request', () => {
     const late = await Promise.resolve(deadline.bound(() => sleep(60_000, 'late', { ref: false }))).catch((error: unknown) => error)
     expect(late).to.have.property('name', 'TIMEOUT')
     expect(deadline.signal.aborted).to.equal(true)
+  })
+
+  it('ends early where its caller ends it, before the work or while it lasts, and leaves no listener', async () => {
+    for (const isBefore of [true, false]) {
+      const caller = new AbortController()
+      if (isBefore) caller.abort()
+      const deadline = new Deadline(30, undefined, caller.signal)
+      const ending = Promise.resolve(deadline.bound(() => abortable(never(), deadline.signal))).catch((error: unknown) => error)
+      if (!isBefore) caller.abort()
+      expect(await ending)
+        .to.include({ name: 'TIMEOUT' })
+        .and.have.property('message')
+        .that.contains('The caller ended the request')
+      expect(getEventListeners(caller.signal, 'abort')).to.deep.equal([])
+    }
   })
 
   const never = () => new Promise<never>(() => {})

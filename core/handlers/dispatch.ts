@@ -1,0 +1,216 @@
+// An endpoint is called here, whichever interface the call comes by: over HTTP it is a request, for others a function.
+import fastJsonStringify from 'fast-json-stringify'
+import { anyConnector, type Endpoint } from '../api/endpoint.ts'
+import { endpoints, type AnyEndpoint, type EndpointName, type EndpointNamed, type RequestOf, type ResponseOf } from '../api/index.ts'
+import { badFields } from '../base/errors.ts'
+import type { Payer } from '../base/fair-turns.ts'
+import { isObject } from '../base/json.ts'
+import type { Settings } from '../config/settings.ts'
+import { pathsHider } from '../config/shown-paths.ts'
+import { readIdempotencyKey, type Answer, type Idempotency } from '../transactions/idempotency.ts'
+import type { KeyClaim } from '../transactions/journal/journal.ts'
+import type { IdempotencyContext } from '../transactions/submit-request.ts'
+import {
+  after,
+  requirePermission,
+  requireWallet,
+  type Caller,
+  type Handler,
+  type Handlers,
+  type RequestContext,
+  type Services,
+} from './context.ts'
+import { Deadline, ended } from './deadline.ts'
+import { fieldsReader, type FieldsReader } from './read-fields.ts'
+
+export interface Dispatch {
+  /**
+   * Calls an endpoint for a caller, with all that a request over HTTP goes through behind its limits. The answer is what HTTP would give as JSON.
+   * @throws SluiceError what HTTP would answer with
+   */
+  call<N extends EndpointName>(name: N, fields: RequestOf<EndpointNamed<N>>, options: CallOptions): Promise<ResponseOf<EndpointNamed<N>>>
+  /** The same for those who send the text of the answer on. */
+  endpoint(name: EndpointName): EndpointCalls
+}
+
+/** Who calls, and for how long. The state of a request of HTTP is one. */
+export interface CallOptions {
+  readonly caller: Caller
+  /** Shared by all calls of one certificate: its work takes turns with that of others. */
+  readonly client: Payer
+  readonly requestId: string
+  /** The Idempotency-Key, for endpoints that make a transaction. It is the same key as in a request over HTTP. */
+  readonly key?: string
+  /** Ends the call before its deadline. A transaction that was signed is sent all the same. */
+  readonly signal?: AbortSignal
+}
+
+/** Calls of one endpoint. */
+export interface EndpointCalls {
+  /** By its schema. @throws SluiceError INCOMPLETE_PARAMS with all problems */
+  readonly readFields: FieldsReader<Fields>
+  /**
+   * The answer, at once if it can.
+   * @param read gives the fields as `readFields` returned them, once the permission is known
+   */
+  answer<C extends Call>(call: C, read: (call: C) => Question): Answer | Promise<Answer>
+}
+
+/** A call that is to be answered with text. */
+export interface Call extends Omit<CallOptions, 'key'> {
+  /** By `performance.now`. */
+  readonly startedAt: number
+  /** The Idempotency-Key as it was sent. */
+  readonly key?: unknown
+}
+
+export type Fields = Record<string, unknown>
+
+/** A request that may come again. Where its answer is the same object again, only the time and latency of the response differ. */
+export interface Question<T extends object = Fields> {
+  /** Frozen where it is kept. */
+  readonly request: Readonly<T>
+  /** The last answer, if it cannot change. */
+  answer?: object | undefined
+  /** The response with that answer, before and after what differs each time. */
+  start?: string
+  end?: string
+}
+
+export interface DispatchParts {
+  services: Services
+  handlers: Handlers
+  idempotency: Idempotency
+  settings: Settings
+}
+
+export function createDispatch(parts: DispatchParts): Dispatch {
+  const calls = new Map(endpoints.map((each) => [each.name, endpointCalls(each, parts)]))
+  const of = (name: EndpointName): EndpointCalls => {
+    const found = calls.get(name)
+    if (!found) throw new Error(`there is no endpoint ${name}`)
+    return found
+  }
+  return {
+    endpoint: of,
+    async call(name, fields, options) {
+      if (options.signal?.aborted) throw ended
+      const { readFields, answer } = of(name)
+      const { body } = await answer({ ...options, startedAt: performance.now() }, () => ({ request: readFields(fields, 'body') }))
+      return JSON.parse(body)
+    },
+  }
+}
+
+function endpointCalls(endpoint: AnyEndpoint, { services, handlers, idempotency, settings }: DispatchParts): EndpointCalls {
+  const { permission, wallet, acts, on, path, request: schema, response } = endpoint as Endpoint
+  // What is said of the server itself may name its files.
+  const hidePaths = on === 'service' ? pathsHider(settings) : undefined
+  let serialize: ((answer: object) => string) | undefined
+  // The handler of this very endpoint: its request is what the reader has checked, its context what the lookup returns.
+  const handler = handlers[endpoint.name] as unknown as (request: Fields, context: object) => ReturnType<Handler<'Status'>>
+  const lookUp = lookupOf(on, services)
+  const isEnveloped = 'properties' in response && isObject(response.properties) && 'latency' in response.properties
+  const { requestTimeoutSeconds } = settings.server
+
+  function answer<C extends Call>(call: C, read: (call: C) => Question): Answer | Promise<Answer> {
+    const { caller, requestId, startedAt } = call
+    if (permission) requirePermission(caller, permission)
+    const question = read(call)
+    const { request } = question
+    if (wallet)
+      for (const address of [request.address, request.wallet_address]) if (typeof address === 'string') requireWallet(caller, address)
+    const key = acts ? readIdempotencyKey(call.key) : undefined
+    const deadline = new Deadline(requestTimeoutSeconds, { payer: call.client, turns: services.turns }, call.signal)
+    const context = new HandlerContext(services, caller, requestId, deadline)
+    if (key === undefined) {
+      const answered = deadline.bound(() => after(lookUp(request), (target) => handler(request, Object.assign(context, target))))
+      return after<object, Answer>(answered, (given) => render(given, question, startedAt))
+    }
+
+    /** The caller gets exactly the bytes that are journaled with the signed transaction. */
+    const act = async (claim: KeyClaim, tag: string) => {
+      const signed: { answer?: Answer; isRecorded: boolean } = { isRecorded: false }
+      const keyed: IdempotencyContext = {
+        claim,
+        tag,
+        answerOf: (given) => (signed.answer = render(given, question, startedAt)),
+        onRecorded: () => void (signed.isRecorded = true),
+      }
+      const given: object = await handler(request, Object.assign(context, { keyed }, await lookUp(request)))
+      const { isRecorded } = signed
+      return { answer: (isRecorded && signed.answer) || render(given, question, startedAt), isRecorded }
+    }
+    const client = caller.commonName || caller.fingerprint
+    return deadline.bound(() => idempotency.once({ key: { client, path, key }, request, requestId, act }))
+  }
+
+  function render(answer: object, question: Question, startedAt: number): Answer {
+    // Health endpoints answer 503 and name the failing part.
+    const status = 'status' in answer && answer.status === 'failing' ? 503 : 200
+    if (!isEnveloped) return { status, body: serialized(answer) }
+    const [timestamp, latency] = [Date.now(), secondsSince(startedAt)]
+    const moment = `"timestamp":${timestamp},"latency":${latency}`
+    if (question.answer === answer) return { status, body: `${question.start}${moment}${question.end}` }
+    const body = serialized({ timestamp, ...answer, network: question.request.network, latency })
+    // What is not frozen may have changed when it comes again.
+    const momentAt = Object.isFrozen(answer) ? body.lastIndexOf(moment) : -1
+    question.answer = momentAt < 0 ? undefined : answer
+    if (momentAt >= 0) Object.assign(question, { start: body.slice(0, momentAt), end: body.slice(momentAt + moment.length) })
+    return { status, body }
+  }
+
+  function serialized(shown: object): string {
+    // Compiled with the first answer, as the validator is with the first request.
+    serialize ??= fastJsonStringify(JSON.parse(JSON.stringify(response)))
+    const json = serialize(shown)
+    return hidePaths ? hidePaths(json) : json
+  }
+
+  return { readFields: fieldsReader(schema), answer }
+}
+
+/** Finds the network and the connector that a request names. */
+function lookupOf(on: Endpoint['on'], { registry }: Services) {
+  const find = (chain: string, network: string, connector: string): object => {
+    if (on === 'chain') return { network: registry.network(chain, network) }
+    // The connector first: if both are unknown, its name is the more helpful error.
+    const venue = registry.venue(connector, chain, network)
+    return { venue, network: registry.networkOf(venue, chain, network) }
+  }
+  const ofAll = (chain: string, network: string) => ({ network: registry.network(chain, network), venue: undefined })
+  return (request: Fields): object | Promise<object> => {
+    if (on === 'service') return {}
+    const [chain, network, connector] = [String(request.chain), String(request.network), String(request.connector)]
+    if (on === 'connector' && connector === anyConnector)
+      throw badFields([{ field: 'connector', problem: 'has to name one connector: this endpoint does not compare all of them' }])
+    if (on === 'connectors' && connector === anyConnector) return after(registry.wake(chain, network), () => ofAll(chain, network))
+    const waking = registry.wake(chain, network, on === 'chain' ? undefined : connector)
+    return waking ? waking.then(() => find(chain, network, connector)) : find(chain, network, connector)
+  }
+}
+
+/** Rounded to microseconds: further digits are noise of the clock. */
+const secondsSince = (startedAtMs: number) => Math.round((performance.now() - startedAtMs) * 1000) / 1e6
+
+/**
+ * What a handler gets. A class, as V8 makes a hidden class for each object literal with a getter: it would stay until the next collection of old
+ * objects, and hold its request until then.
+ */
+class HandlerContext implements RequestContext {
+  readonly services: Services
+  readonly caller: Caller
+  readonly requestId: string
+  readonly #deadline: Deadline
+
+  constructor(services: Services, caller: Caller, requestId: string, deadline: Deadline) {
+    this.services = services
+    this.caller = caller
+    this.requestId = requestId
+    this.#deadline = deadline
+  }
+
+  get signal(): AbortSignal {
+    return this.#deadline.signal
+  }
+}
