@@ -238,7 +238,7 @@ async function build({ whole }) {
   if (whole) {
     add('sluice-devnet/THIRD-PARTY-LICENSES.md', licensesOf(bundledFolders(simulator.metafile)))
     for (const [name, text] of licenseTexts(root, artifacts)) add(`sluice-devnet/LICENSES/${name}`, text)
-    for (const [file, contents] of types(entryPoints)) add(file, contents)
+    for (const [file, contents] of declarations(entryPoints)) add(file, contents)
     for (const file of filesIn('conf')) add(file, path.basename(file) === 'server.yml' ? withoutDevnet(read(file)) : read(file))
     files.set(path.join(root, 'THIRD-PARTY-LICENSES.md'), Buffer.from(licensesOf(bundled)))
   }
@@ -366,9 +366,9 @@ function devnetManifest({ version, preferUnplugged, engines, devDependencies, de
   }
 }
 
-/** The declarations that the public entry points lead to. */
-function types(entryPoints) {
-  const out = path.join(dist, '.types')
+/** The declarations that the public entry points lead to, by their files. */
+export function declarations(entryPoints) {
+  const out = path.join(dist, `.types-${process.pid}`)
   rmSync(out, { recursive: true, force: true })
   const compiler = path.join(root, 'node_modules', 'typescript', 'bin', 'tsc')
   const done = spawnSync(process.execPath, [compiler, '-p', path.join(root, 'tools', 'build.tsconfig.json'), '--outDir', out], {
