@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import path from 'node:path'
+import { eventTopics } from '../../core/api/index.ts'
 import { networkKeys } from '../../core/config/plugin-config.ts'
 import { evmChainSchema } from '../../kits/evm/index.ts'
 import { solanaChainSchema } from '../../kits/solana/index.ts'
@@ -13,6 +14,11 @@ describe('the pages that list by hand what the code has', () => {
     const reasons = tableOf(await readPage('docs/bots/errors.md'), 'the log says').map(([reason = '']) => reason)
     const code = await readPage('core/tls/tls-server.ts')
     expect(reasons.filter((reason) => !code.includes(reason))).to.deep.equal([])
+  })
+
+  it('events.md has every topic', async () => {
+    const topics = tableOf(await readPage('docs/bots/events.md'), 'topic').map(([topic = '']) => /\w+/.exec(topic)?.[0])
+    expect(topics).to.deep.equal(eventTopics)
   })
 
   it('configuration.md has every key of a network of an EVM chain', async () => {
