@@ -45,7 +45,7 @@ const mostNamed = 5
 
 function pathsOf(permission: string): string {
   const paths = endpoints.filter((each) => permissionOf(each) === permission).map((each) => quoted(each.path))
-  return paths.length > mostNamed ? `${paths.length}, as the tables of endpoints say` : paths.join(', ')
+  return paths.length > mostNamed ? `${paths.length} endpoints` : paths.join(', ')
 }
 
 const quoted = (text: string) => (text === '' ? '' : `\`${text}\``)
