@@ -35,6 +35,8 @@ const started = [
 const startedApart = ['core/wallet/signer-keeper.ts', 'core/wallet/signer-process.ts']
 /** Not bundled: what brings a binary, and what only authors of plugins have. */
 const external = ['libsql', 'pg-native', 'esbuild', 'mocha', 'tsx']
+/** The packages that are installed beside the published one: binaries, and what its declarations name. All else is in its bundle. */
+export const installedBeside = ['esbuild', 'libsql', 'typebox']
 const assets = ['swagger-ui.css', 'swagger-ui-bundle.js']
 // Packages that are CommonJS call `require` for what Node has.
 const banner = { js: `import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);` }

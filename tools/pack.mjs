@@ -8,12 +8,17 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, 
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { installedBeside } from './build.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const packages = path.join(root, 'dist', 'packages')
 const names = ['sluice', 'sluice-devnet']
 const confirmed = (process.env.SLUICE_CONFIRMED_NAMES ?? '').split(',').map((name) => name.trim())
 
+if (process.argv.includes('--refuse-packing')) {
+  console.error('Nothing was packed: `npm run pack` builds both packages, and writes the manifest of the one that is published.')
+  process.exit(1)
+}
 if (process.argv.includes('--refuse-publishing')) {
   console.error(
     `Nothing was published: the checkout never is, and packages only when a maintainer has confirmed their names on the registry (${names.join(', ')}). See docs/design/releasing.md.`,
@@ -26,8 +31,11 @@ if (!process.argv.includes('--packed')) {
   rmSync(packages, { recursive: true, force: true })
   mkdirSync(packages, { recursive: true })
   for (const folder of [root, path.join(root, 'dist', 'sluice-devnet')]) pack(folder, packages)
+  // The checkout says what the server is made of; the published package has most of that in its bundle.
+  for (const file of readdirSync(packages)) packAgain(path.join(packages, file), publishedManifest)
 }
-if (names.every((name) => confirmed.includes(name))) for (const file of readdirSync(packages)) makePublic(path.join(packages, file))
+if (names.every((name) => confirmed.includes(name)))
+  for (const file of readdirSync(packages)) packAgain(path.join(packages, file), ({ private: _, ...manifest }) => manifest)
 else console.log(`The packages are private: SLUICE_CONFIRMED_NAMES does not name ${names.join(' and ')} (docs/design/releasing.md).`)
 
 for (const file of readdirSync(packages)) {
@@ -39,13 +47,17 @@ function pack(folder, into) {
   run('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', into], folder)
 }
 
-/** Packs it again without `private`. */
-function makePublic(tarball) {
+function publishedManifest({ dependencies, ...manifest }) {
+  if (manifest.name !== 'sluice') return { dependencies, ...manifest }
+  return { ...manifest, dependencies: Object.fromEntries(installedBeside.map((name) => [name, dependencies[name]])) }
+}
+
+/** With another manifest. */
+function packAgain(tarball, change) {
   const folder = mkdtempSync(path.join(tmpdir(), 'sluice-pack-'))
   run('tar', ['-xzf', tarball, '-C', folder])
   const file = path.join(folder, 'package', 'package.json')
-  const { private: _, ...manifest } = JSON.parse(readFileSync(file, 'utf8'))
-  writeFileSync(file, `${JSON.stringify(manifest, null, 2)}\n`)
+  writeFileSync(file, `${JSON.stringify(change(JSON.parse(readFileSync(file, 'utf8'))), null, 2)}\n`)
   rmSync(tarball)
   pack(path.join(folder, 'package'), packages)
   rmSync(folder, { recursive: true })

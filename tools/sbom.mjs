@@ -1,9 +1,9 @@
 // `npm run --silent sbom > sluice.cdx.json`: what the package is made of, in CycloneDX's JSON. `npm sbom` knows what is installed only: it
-// has neither the packages whose code is bundled, which count as those of development, nor other platforms' binaries.
+// does not know which packages' code is bundled, nor other platforms' binaries.
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
-import { bundledPackages } from './build.mjs'
+import { bundledPackages, installedBeside } from './build.mjs'
 
 const root = new URL('..', import.meta.url)
 
@@ -15,7 +15,8 @@ const root = new URL('..', import.meta.url)
  */
 export function sbom(lock, bundled) {
   const { '': self, ...packages } = lock.packages
-  const installed = dependenciesOf(packages, '', self)
+  const beside = Object.fromEntries(Object.entries(self.dependencies ?? {}).filter(([name]) => installedBeside.includes(name)))
+  const installed = dependenciesOf(packages, '', { dependencies: beside })
   const folders = [...new Set([...bundled, ...reachable(packages, installed)])].toSorted(byText)
   // The same version may lie in several folders.
   const components = new Map(folders.map((folder) => [purlOf(packages, folder), componentOf(packages, folder, bundled.includes(folder))]))

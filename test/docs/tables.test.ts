@@ -46,15 +46,19 @@ describe('the pages that list by hand what the code has', () => {
   it('dependencies.md has each package with why it is here and what would replace it: installed, bundled, for development', async () => {
     const page = await readPage('docs/design/dependencies.md')
     const { dependencies, devDependencies } = await packageJson()
-    const { bundledPackages }: { bundledPackages(): Promise<string[]> } = await import(path.join(root, 'tools/build.mjs'))
+    const { bundledPackages, installedBeside }: { bundledPackages(): Promise<string[]>; installedBeside: string[] } = await import(
+      path.join(root, 'tools/build.mjs')
+    )
     const inBundle = (await bundledPackages()).map((folder) => folder.replace(/^node_modules\//, ''))
     // All that `@solana/kit` has is in packages of that scope.
     const isBundled = (name: string) => inBundle.includes(name) || (name === '@solana/kit' && inBundle.includes('@solana/addresses'))
-    const bundled = Object.keys(devDependencies).filter(isBundled)
+    expect(Object.keys(devDependencies).filter(isBundled)).to.deep.equal([])
+    const bundled = Object.keys(dependencies).filter((name) => !installedBeside.includes(name))
+    expect(bundled.filter((name) => !isBundled(name))).to.deep.equal([])
     for (const [heading, wanted] of [
-      ['package', Object.keys(dependencies)],
+      ['package', installedBeside],
       ['bundled package', bundled],
-      ['package for development', Object.keys(devDependencies).filter((name) => !bundled.includes(name))],
+      ['package for development', Object.keys(devDependencies)],
     ] as const) {
       const rows = tableOf(page, heading)
       expect(
