@@ -12,7 +12,7 @@ export interface Transaction<F extends Types = Types> {
 
 /** The events that are read of blocks. */
 export interface Interest {
-  /** As `Followed.follow` has it. */
+  /** As `Followed.follow` and `followOf` have it. */
   readonly follow: readonly string[]
   /**
    * All contracts that can emit events about what is followed, for nodes that return events of named contracts only; undefined where
@@ -82,8 +82,16 @@ export interface Chain<F extends Types = Types> extends Life {
   /**
    * Every block after one up to another, oldest first, with its events that are followed; `forked` where the first is not an ancestor of the
    * last. One round trip for a block that follows the one before. Absent where the family does not have this.
+   *
+   * With `images`: one head, of the second block or a newer one, with the images of the followed accounts that may have changed since the first;
+   * `forked` where they can only be told by loading all states again.
    */
   changes?(after: Head, to: Head, interest: Interest, at: At): Promise<readonly HeadChanges<F>[] | 'forked'>
+  /**
+   * Nodes answer by the newest block that they have, and by no other: changes are images of accounts (`AccountImage`), and a state in memory may
+   * be newer than the head that it is shown with, never older.
+   */
+  readonly images?: boolean
   /** One round trip for any number of tokens, all at one block. Undefined for one whose contract does not answer as a token. */
   balances(owner: F['address'], tokens: readonly Token[], at: At): Promise<readonly (bigint | undefined)[]>
   /** A token that is on no list, read from the chain; undefined where the address is not a token. */

@@ -7,7 +7,7 @@ export interface Types {
   /** One transaction to be made, before fees and nonce. */
   intent: Json
   receipt: Json
-  /** One event in a block: for EVM a log. */
+  /** One event in a block, for EVM a log; or `AccountImage`, where states are those of accounts. */
   change: Json
   /** The family's client for reading the chain. */
   reader: object
@@ -53,6 +53,18 @@ export interface IsolatedReading<R extends object> {
   ): Promise<readonly { readonly head: Head; readonly changes: readonly Json[]; readonly from?: readonly string[] }[] | 'forked'>
   /** Nobody asks it any more: its connections are closed. */
   close?(): Promise<void>
+}
+
+/**
+ * What an account holds: a change of a family whose states are accounts, and not the events of blocks. It replaces what was known of the account. A
+ * state is never changed by an image of it that is older than another one that it includes.
+ */
+export type AccountImage<D extends Json = Json> = {
+  readonly address: string
+  /** After which the account holds this. */
+  readonly slot: number
+  /** Null where there is no such account. */
+  readonly data: D | null
 }
 
 export interface Token {

@@ -14,12 +14,19 @@ export interface KnownOf {
 /**
  * States of an exchange that are kept in memory and updated by events on the chain, by key: a pool, a market. States are immutable, so that a
  * reorganisation returns to an older one. All methods but `load` are pure.
+ *
+ * On a chain of accounts (`Chain.images`) a state is made of some accounts, which `followOf` names; those that only the state tells are its
+ * `aliases`, too, unless `keysOf` knows the key by the account's address.
  */
 export interface Followed<F extends Types = Types, S = unknown> {
   /** What is read of every block: for EVM the first topics of events, whichever contract emits them. */
   readonly follow: readonly string[]
-  /** What is also read of every block, as long as a key is followed. */
-  followOf?(key: string): readonly string[]
+  /**
+   * What is also read of every block, as long as a key is followed: on a chain of accounts their addresses. A state whose accounts were not all
+   * read is loaded again.
+   * @param state in memory, where there is one
+   */
+  followOf?(key: string, state?: S): readonly string[]
   /** All contracts that can emit events about these keys, in lower case. Some nodes return events of named contracts only. */
   emitters?(keys: readonly string[]): readonly string[]
   /**
@@ -30,8 +37,9 @@ export interface Followed<F extends Types = Types, S = unknown> {
   /** The keys that a change may concern: several where it names none; none where it is not an event of this exchange. */
   keysOf(change: F['change']): readonly string[]
   /**
-   * The states of several keys after exactly this block, in one round trip where possible. Returns the head that was read. A key without a
-   * state is not on the chain. `known`: what readers said about some of the keys.
+   * The states of several keys after exactly this block, in one round trip where possible; on a chain of accounts after this one or a newer one,
+   * and never an older one. Returns the head that was read. A key without a state is not on the chain. `known`: what readers said about some of
+   * the keys.
    */
   load(
     keys: readonly string[],
@@ -41,7 +49,7 @@ export interface Followed<F extends Types = Types, S = unknown> {
   ): Promise<{ head: Head; states: ReadonlyMap<string, S> }>
   /**
    * The state after a change in the block of this head; the same state where the change concerns another key. `reload` where the change does
-   * not contain the whole new state.
+   * not contain the whole new state. On a chain of accounts: the state with this account as it is now.
    */
   apply(state: S, change: F['change'], head: Head): S | 'reload'
   /**

@@ -60,7 +60,7 @@ export type {
   SimulatedOutcome,
   Transaction,
 } from './chain.ts'
-export type { At, Family, Head, Json, Life, Log, IsolatedReading, RemoteReading, Token, Types } from './family.ts'
+export type { AccountImage, At, Family, Head, Json, Life, Log, IsolatedReading, RemoteReading, Token, Types } from './family.ts'
 export type { Basis, Followed, KnownOf, MissingState } from './followed.ts'
 export type { MarginAccount, MarginCLOB, MarginMove, MarginToken } from './order-books.ts'
 export { orderStates, orderTypes, timesInForce } from './order-books.ts'

@@ -1,6 +1,7 @@
 import { abortable, createBackoff, createCondition, pause, withDeadline } from '../base/async.ts'
-import type { At, Chain, Head, HeadChanges, Interest } from '../contracts/index.ts'
+import type { AccountImage, At, Chain, Head, HeadChanges, Interest } from '../contracts/index.ts'
 import { SluiceError } from '../base/errors.ts'
+import { isObject } from '../base/json.ts'
 import type { ChainClock } from './chain-clock.ts'
 import type { StateSubject, Telemetry } from './telemetry.ts'
 
@@ -13,15 +14,17 @@ export interface HistoryBlock extends HeadChanges {
 
 /** The newest blocks, each the parent of the next. */
 export interface BlockHistory {
+  /** `Chain.images`: blocks are those at which accounts were read, and a state may be of a newer one. */
+  readonly images: boolean
   readonly tip: Head | undefined
   readonly oldest: Head | undefined
   /** Newest first. */
   heads(): readonly Head[]
-  /** The blocks after the one with this hash; undefined if that one is not in the history. */
-  after(hash: string | undefined): readonly HistoryBlock[] | undefined
+  /** The blocks after this one; undefined if that one is not in the history. */
+  after(head: Head): readonly HistoryBlock[] | undefined
   push(block: HistoryBlock): void
-  /** Drops the blocks after the one with this hash. */
-  rollBack(hash: string | undefined): void
+  /** Drops the blocks after this one. */
+  rollBack(head: Head): void
   /** Drops everything. `head` is then the only known block. */
   restart(head: Head | undefined): void
 }
@@ -33,10 +36,15 @@ const maxWithChanges = 8
 
 const withoutChanges = (head: Head): HistoryBlock => ({ head, changes: [], asked: new Set() })
 
-export function createBlockHistory(): BlockHistory {
+/** By their hashes, where the family has them. */
+export const isSameHead = (one: Head, other: Head | undefined): boolean =>
+  other !== undefined && one.number === other.number && one.hash === other.hash
+
+export function createBlockHistory(images = false): BlockHistory {
   let blocks: HistoryBlock[] = []
-  const indexOf = (hash: string | undefined) => (hash === undefined ? -1 : blocks.findLastIndex(({ head }) => head.hash === hash))
+  const indexOf = (wanted: Head) => blocks.findLastIndex(({ head }) => isSameHead(head, wanted))
   return {
+    images,
     get tip() {
       return blocks.at(-1)?.head
     },
@@ -44,8 +52,8 @@ export function createBlockHistory(): BlockHistory {
       return blocks[0]?.head
     },
     heads: () => blocks.map(({ head }) => head).toReversed(),
-    after(hash) {
-      const index = indexOf(hash)
+    after(head) {
+      const index = indexOf(head)
       return index < 0 ? undefined : blocks.slice(index + 1)
     },
     push(block) {
@@ -55,8 +63,8 @@ export function createBlockHistory(): BlockHistory {
       if (old) blocks[index] = withoutChanges(old.head)
       if (blocks.length > maxBlocks) blocks.shift()
     },
-    rollBack(hash) {
-      blocks.length = indexOf(hash) + 1
+    rollBack(head) {
+      blocks.length = indexOf(head) + 1
     },
     restart(head) {
       blocks = head ? [withoutChanges(head)] : []
@@ -90,17 +98,37 @@ async function findBlockPath(
 ): Promise<BlockPath | undefined> {
   const { tip } = history
   if (!tip || to.number - tip.number > BigInt(maxBlocks)) return undefined
+  if (history.images) return findImages(tip, to, changesBetween)
   const below = history.heads().filter(({ number }) => number < to.number)
   const candidates = new Set(forkDepths.map((depth) => below[Math.min(depth, below.length - 1)]))
   for (const back of candidates) {
     if (!back) continue
     const blocks = await changesBetween(back, to)
     if (blocks === 'forked') continue
-    if (blocks.at(-1)?.head.hash !== to.hash) throw new Error('the chain returned other blocks than requested')
+    if (!isSameHead(to, blocks.at(-1)?.head)) throw new Error('the chain returned other blocks than requested')
     return { back, blocks }
   }
   return undefined
 }
+
+/** Undefined if images cannot lead there, as after a fork: then all states are read again. */
+async function findImages(
+  tip: Head,
+  to: Head,
+  changesBetween: (after: Head, to: Head) => Promise<readonly HeadChanges[] | 'forked'>,
+): Promise<BlockPath | undefined> {
+  // A chain that began anew.
+  if (to.number <= tip.number) return undefined
+  const blocks = await changesBetween(tip, to)
+  if (blocks === 'forked') return undefined
+  const head = blocks.at(-1)?.head
+  if (!head || head.number < to.number) throw new Error('the chain read accounts before the requested slot')
+  if (!blocks.every(({ changes }) => changes.every(isAccountImage))) throw new Error('the chain has changes that are no images of accounts')
+  return { back: tip, blocks }
+}
+
+export const isAccountImage = (change: unknown): change is AccountImage =>
+  isObject(change) && typeof change['address'] === 'string' && Number.isSafeInteger(change['slot']) && 'data' in change
 
 interface HeadFollowerOptions {
   chain: Pick<Chain, 'head' | 'heads' | 'changes'>
@@ -176,12 +204,19 @@ export function createHeadFollower({ chain, subject, telemetry, history, clock, 
     void advanceToNewest(running)
   }
 
+  /** Accounts may have been read at a newer block than any that was announced. */
+  function isReached(head: Head): boolean {
+    const { tip } = history
+    if (!history.images || !tip || head.number > tip.number) return isSameHead(head, tip)
+    return tip.number - head.number <= BigInt(maxBlocks)
+  }
+
   async function advanceToNewest(signal: AbortSignal): Promise<void> {
     const backoff = createBackoff(200, 5_000)
     failures = 0
     for (;;) {
       const to = newest
-      if (!to || to.hash === history.tip?.hash || signal.aborted) break
+      if (!to || isReached(to) || signal.aborted) break
       try {
         await advanceTo(to, signal)
         backoff.reset()
@@ -220,7 +255,7 @@ export function createHeadFollower({ chain, subject, telemetry, history, clock, 
       if (error instanceof SluiceError) throw error
       throw new SluiceError('NETWORK', `${name} did not answer in time. Try again.`, { retryAfterSeconds: 1, cause: error })
     })
-    if (head.hash === history.tip?.hash) freshAt = performance.now()
+    if (isReached(head)) freshAt = performance.now()
     else if (!history.tip || head.number > history.tip.number) {
       if (!newest || head.number > newest.number) announce(head)
       if (running && advancing === running) await progress.wait(timeoutMs, signal)

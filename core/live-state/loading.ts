@@ -100,22 +100,31 @@ async function loadGroup(
   const after = history.tip
   if (!after) return
   try {
-    const inMemory = new Map(states.map((each) => [each.key, each.history.at(after.number)]))
-    const loaded = await loadStates(group, states, after, signal, inMemory)
+    const inMemory = new Map(states.map((each) => [each.key, history.images ? each.history.newest() : each.history.at(after.number)]))
+    const { head: read, states: loaded } = await loadStates(group, states, after, { history, signal }, inMemory)
     // After a reorganisation, or if a block since then was not asked about these states, they are loaded again.
-    const since = history.after(after.hash)
-    if (!since?.every((block) => uncoveredBy(block, group, states).length === 0)) {
+    const since = history.after(after)
+    if (!since || (!history.images && since.some((block) => uncoveredBy(block, group, states).length > 0))) {
       for (const each of states) group.wanted.add(each)
       return
     }
     for (const each of states) {
       const state = loaded.get(each.key)
       each.history.clear()
-      if (state !== undefined) each.history.put(after.number, state)
+      each.images?.restart(read.number)
+      if (state !== undefined) each.history.put(read.number, state)
       else fail(each, new SluiceError('PAIR_NOT_FOUND', `${connector} has no ${each.key} on ${chain}/${network}.`))
     }
     const only = new Set(states)
-    for (const block of since) for (const lost of applyBlock(group, block, telemetry, only)) group.wanted.add(lost)
+    for (const block of since) {
+      // Which accounts a state is made of, the state may tell only now.
+      if (history.images)
+        for (const uncovered of uncoveredBy(block, group, states.filter(isInMemory))) {
+          uncovered.history.clear()
+          group.wanted.add(uncovered)
+        }
+      for (const lost of applyBlock(group, block, telemetry, only)) group.wanted.add(lost)
+    }
     for (const each of states) {
       if (each.history.newest() === undefined) continue
       each.retry.reset()
@@ -142,9 +151,9 @@ async function loadStates(
   { source: { followed } }: Pick<StateGroup, 'source'>,
   states: readonly TrackedState[],
   after: Head,
-  runSignal: AbortSignal,
+  { history, signal: runSignal }: { history: BlockHistory; signal: AbortSignal },
   inMemory?: ReadonlyMap<string, unknown>,
-): Promise<ReadonlyMap<string, unknown>> {
+): Promise<{ head: Head; states: ReadonlyMap<string, unknown> }> {
   const keys = states.map(({ key }) => key)
   const known = new Map<string, KnownOf>()
   for (const { key, about, more } of states) {
@@ -155,10 +164,16 @@ async function loadStates(
   const { head, states: loaded } = await withDeadline(runSignal, loadTimeoutMs, (signal) =>
     abortable(Promise.resolve(followed.load(keys, after, { signal }, known)), signal),
   )
-  if (head.number !== after.number || (head.hash !== undefined && head.hash !== after.hash))
-    throw new Error(`it read block ${head.number} instead of ${after.number}`)
+  requireRead(head, after, history)
   if (!(loaded instanceof Map)) throw new Error('it returned no states')
-  return loaded
+  return { head, states: loaded }
+}
+
+/** @throws Error unless it was read after this block; with images, after this one or a newer one */
+export function requireRead(read: Head, wanted: Head, { images }: Pick<BlockHistory, 'images'>): void {
+  if (images ? read.number >= wanted.number : read.number === wanted.number && (read.hash === undefined || read.hash === wanted.hash))
+    return
+  throw new Error(`it read block ${read.number} instead of ${wanted.number}`)
 }
 
 function fail(state: TrackedState, error: unknown): void {
@@ -211,6 +226,8 @@ export async function compareStates(
   signal: AbortSignal,
   { everySeconds, withinSeconds, discard }: ComparisonOptions,
 ): Promise<void> {
+  // Each image is a reading of the chain, and nobody could read it again at the same slot.
+  if (history.images) return
   const { states } = group
   const count = Math.max(minSample, Math.ceil((states.size * everySeconds) / withinSeconds))
   const after = history.tip
@@ -239,7 +256,7 @@ async function compareSample(
   const inMemory = new Map(compared.map((each) => [each, each.history.newest()]))
   const differing = async (among: readonly TrackedState[]): Promise<readonly TrackedState[]> => {
     if (among.length === 0) return among
-    const loaded = await loadStates({ source }, among, after, signal)
+    const { states: loaded } = await loadStates({ source }, among, after, { history, signal })
     return among.filter((each) => !source.same(each.key, inMemory.get(each), loaded.get(each.key), after))
   }
   try {

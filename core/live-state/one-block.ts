@@ -1,7 +1,8 @@
 // Quotes of one request that are all of one block, however many blocks come while pools are read for them.
 import { abortable, pause } from '../base/async.ts'
-import type { At, Head, KnownOf, MissingState } from '../contracts/index.ts'
+import type { At, KnownOf, MissingState } from '../contracts/index.ts'
 import { SluiceError } from '../base/errors.ts'
+import { requireRead } from './loading.ts'
 import type { Bundle, BundlePart, StateSnapshot } from './tracked-states.ts'
 
 /** The states that a pair's quotes depend on, after one block, and what was read further of them for the quotes of one request. */
@@ -25,13 +26,13 @@ export class OneBlock {
   }
 
   #pin(bundle: Bundle, snapshot: StateSnapshot): PinnedStates {
-    const pinned = pinnedStates(bundle.parts, snapshot)
+    const pinned = pinnedStates(bundle, snapshot)
     this.#states.set(bundle, pinned)
     return pinned
   }
 }
 
-function pinnedStates(parts: readonly BundlePart[], first: StateSnapshot): PinnedStates {
+function pinnedStates(bundle: Pick<Bundle, 'parts' | 'images'>, first: StateSnapshot): PinnedStates {
   let snapshot = first
   let wanted: MissingState[] = []
   /** Of all that ask in this turn. */
@@ -44,7 +45,7 @@ function pinnedStates(parts: readonly BundlePart[], first: StateSnapshot): Pinne
     wanted = []
     next = undefined
     await before.catch(() => {})
-    snapshot = await loadMore(parts, snapshot, missing, at)
+    snapshot = await loadMore(bundle, snapshot, missing, at)
   }
 
   return {
@@ -65,7 +66,7 @@ const retryMs = 100
 
 /** The snapshot with what was missing in it, read after the same block. @throws SluiceError NETWORK where the nodes do not have that block any more */
 async function loadMore(
-  parts: readonly BundlePart[],
+  { parts, images }: Pick<Bundle, 'parts' | 'images'>,
   { states, head }: StateSnapshot,
   missing: readonly MissingState[],
   at: At,
@@ -97,12 +98,7 @@ async function loadMore(
       await pause(retryMs, at.signal)
       return load()
     })
-    requireSame(loaded.head, head)
+    requireRead(loaded.head, head, { images })
     for (const index of byIndex.keys()) read[index] = loaded.states.get(parts[index]?.key ?? '') ?? read[index]
   }
-}
-
-function requireSame(read: Head, wanted: Head): void {
-  if (read.number !== wanted.number || (read.hash !== undefined && read.hash !== wanted.hash))
-    throw new Error(`it read block ${read.number} instead of ${wanted.number}`)
 }

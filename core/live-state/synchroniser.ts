@@ -3,7 +3,7 @@ import type { At, Chain, Head } from '../contracts/index.ts'
 import type { SluiceError } from '../base/errors.ts'
 import { payerOf } from '../base/fair-turns.ts'
 import { createChainClock, type ChainClock } from './chain-clock.ts'
-import { createBlockHistory, createFreshness, createHeadFollower, type BlockPath } from './blocks.ts'
+import { createBlockHistory, createFreshness, createHeadFollower, isSameHead, type BlockPath } from './blocks.ts'
 import {
   createBundle,
   type Bundle,
@@ -25,7 +25,7 @@ import type { StateSubject, Telemetry } from './telemetry.ts'
 export interface FollowedNetwork {
   readonly chain: string
   readonly network: string
-  readonly chainImpl: Pick<Chain, 'head' | 'heads' | 'changes' | 'local'>
+  readonly chainImpl: Pick<Chain, 'head' | 'heads' | 'changes' | 'images' | 'local'>
 }
 
 /** The synchronisers of all networks. */
@@ -92,7 +92,7 @@ export interface Synchroniser {
 }
 
 export interface SynchroniserOptions {
-  chain: Pick<Chain, 'head' | 'heads' | 'changes' | 'local'>
+  chain: Pick<Chain, 'head' | 'heads' | 'changes' | 'images' | 'local'>
   subject: StateSubject
   telemetry: Telemetry
   /** States further behind the network than this many blocks are not shown. */
@@ -119,8 +119,8 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
   let version = 0
   let run: AbortController | undefined
   let checkAt = 0
-  const states = createTrackedStates(name, maxKeys, () => (version += 1))
-  const history = createBlockHistory()
+  const states = createTrackedStates(name, maxKeys, () => (version += 1), chain.images)
+  const history = createBlockHistory(chain.images)
   const follower = createHeadFollower({ chain, subject, telemetry, history, clock, interest: () => interestIn(states.groups()), advance })
   const freshness = createFreshness({
     network: name,
@@ -242,6 +242,7 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
         get tip() {
           return history.tip
         },
+        images: history.images,
         isCurrent: freshness.isCurrent,
         requireCurrent,
         stateOf: ({ source, key, about }) => states.of(source, key, about),
@@ -286,9 +287,9 @@ function moveAlong(
   asked: ReadonlySet<string>,
   { name, subject, telemetry, states, history }: StateParts,
 ): void {
-  if (history.tip?.hash !== back.hash) {
+  if (!isSameHead(back, history.tip)) {
     telemetry.trouble(subject, 'reorganisation', `${name} replaced the blocks after ${back.number}`)
-    history.rollBack(back.hash)
+    history.rollBack(back)
     for (const each of states.all()) each.history.rollBack(back.number)
   }
   for (const each of blocks) {

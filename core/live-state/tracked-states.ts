@@ -1,10 +1,10 @@
 // The states of one network that are kept in memory: by exchange and key, with their last versions, and bundles that are read together.
 import { isDeepStrictEqual } from 'node:util'
 import { createBackoff, type Backoff, abortable } from '../base/async.ts'
-import type { Followed, Head, HeadChanges, Interest, At, MissingState } from '../contracts/index.ts'
+import type { AccountImage, Followed, Head, HeadChanges, Interest, At, MissingState } from '../contracts/index.ts'
 import { SluiceError } from '../base/errors.ts'
 import { payerOf, type Payer } from '../base/fair-turns.ts'
-import type { HistoryBlock } from './blocks.ts'
+import { isAccountImage, type HistoryBlock } from './blocks.ts'
 import type { StateSubject, Telemetry } from './telemetry.ts'
 
 /** What an exchange has on its network to be followed. One object for each exchange. */
@@ -39,6 +39,10 @@ export interface TrackedState {
   /** What readers found missing in the state, newest last. The source loads it too. */
   readonly more: unknown[]
   readonly history: StateHistory
+  /** Where changes are images of accounts. */
+  readonly images: ImageSlots | undefined
+  /** What the last state was made of: it is read along while that state is loaded again. */
+  lastFollowed?: readonly string[]
   readonly listeners: Set<StateListener>
   /** When it may be loaded again after a failure. */
   readonly retry: Backoff
@@ -69,12 +73,13 @@ export interface StateGroup {
 
 const neverTold = Symbol('never told')
 
-const createTrackedState = (group: StateGroup, key: string, about: unknown): TrackedState => ({
+const createTrackedState = (group: StateGroup, key: string, about: unknown, images: boolean): TrackedState => ({
   group,
   key,
   about,
   more: [],
   history: new StateHistory(),
+  images: images ? new ImageSlots() : undefined,
   listeners: new Set(),
   retry: createBackoff(),
   usedAt: performance.now(),
@@ -99,7 +104,7 @@ interface TrackedStates {
 /** Share of the states that is dropped at once when there is no room, so that not every new key sorts them all. */
 const droppedShare = 1 / 32
 
-export function createTrackedStates(network: string, maxKeys: number, onDrop: () => void): TrackedStates {
+export function createTrackedStates(network: string, maxKeys: number, onDrop: () => void, images = false): TrackedStates {
   const groups = new Map<Followed, StateGroup>()
   let size = 0
 
@@ -138,7 +143,7 @@ export function createTrackedStates(network: string, maxKeys: number, onDrop: ()
       if (size >= maxKeys) makeRoom()
       const group = groups.get(source.followed) ?? { source, states: new Map(), wanted: new Set(), isLoadScheduled: false }
       groups.set(source.followed, group)
-      const state = createTrackedState(group, key, about)
+      const state = createTrackedState(group, key, about, images)
       group.states.set(key, state)
       size += 1
       return state
@@ -172,6 +177,11 @@ class StateHistory {
   /** Undefined if there is no version. */
   newest(): unknown {
     return this.#newest?.state
+  }
+
+  /** The block that made the newest version. */
+  get newestFrom(): bigint | undefined {
+    return this.#newest?.from
   }
 
   /** The state after a block; undefined if that is unknown, or no longer known. */
@@ -211,6 +221,26 @@ class StateHistory {
   }
 }
 
+/** By which image each account of a state is known. What nodes say later may be older. */
+class ImageSlots {
+  #loadedAt = 0n
+  readonly #slots = new Map<string, bigint>()
+
+  /** All accounts are those of a reading. */
+  restart(loadedAt: bigint): void {
+    this.#loadedAt = loadedAt
+    this.#slots.clear()
+  }
+
+  /** False for an image that is older than what the state has of the account. */
+  take({ address, slot }: AccountImage): boolean {
+    const from = BigInt(slot)
+    if (from < (this.#slots.get(address) ?? this.#loadedAt)) return false
+    this.#slots.set(address, from)
+    return true
+  }
+}
+
 /** The keys of states with the further names that the states themselves tell. */
 const namesOf = ({ aliases }: Followed, states: Iterable<TrackedState>): readonly string[] =>
   [...states].flatMap(({ key, history }) => {
@@ -218,11 +248,19 @@ const namesOf = ({ aliases }: Followed, states: Iterable<TrackedState>): readonl
     return aliases && state !== undefined ? [key, ...aliases(state)] : [key]
   })
 
+/** What is read of every block for a state. */
+function followedOf({ followOf }: Followed, tracked: TrackedState): readonly string[] {
+  const state = tracked.history.newest()
+  if (!tracked.images) return followOf?.(tracked.key, state) ?? []
+  if (state !== undefined || !tracked.lastFollowed) tracked.lastFollowed = followOf?.(tracked.key, state) ?? []
+  return tracked.lastFollowed
+}
+
 /** What each block is asked for: the topics and emitters of all groups. */
 export function interestIn(groups: readonly StateGroup[]): Interest {
   return {
     follow: groups.flatMap(({ source: { followed }, states }) =>
-      followed.followOf ? [...followed.follow, ...[...states.keys()].flatMap((key) => followed.followOf?.(key) ?? [])] : followed.follow,
+      followed.followOf ? [...followed.follow, ...[...states.values()].flatMap((each) => followedOf(followed, each))] : followed.follow,
     ),
     from() {
       const emitters = groups.map(({ source: { followed }, states }) => followed.emitters?.(namesOf(followed, states.values())))
@@ -233,7 +271,7 @@ export function interestIn(groups: readonly StateGroup[]): Interest {
 
 /** The states of a group that may have changed in a block unnoticed, as the block was not asked for all that concerns them. */
 export function uncoveredBy(
-  { asked, from }: Pick<HistoryBlock, 'asked' | 'from'>,
+  { head, asked, from }: Pick<HistoryBlock, 'head' | 'asked' | 'from'>,
   { source: { followed } }: StateGroup,
   states: Iterable<TrackedState>,
 ): readonly TrackedState[] {
@@ -242,13 +280,14 @@ export function uncoveredBy(
   if (!followed.followOf && !from) return []
   const named = from && new Set(from)
   const isNamed = (state: TrackedState) => !named || followed.emitters?.(namesOf(followed, [state])).every((each) => named.has(each))
-  return [...states].filter((each) => (followed.followOf?.(each.key) ?? []).some(isMissing) || !isNamed(each))
+  const isNewer = ({ images, history }: TrackedState) => images && (history.newestFrom ?? -1n) >= head.number
+  return [...states].filter((each) => !isNewer(each) && (followedOf(followed, each).some(isMissing) || !isNamed(each)))
 }
 
 /** Applies a block to the states of a group, or to `only` these. Returns the states that cannot be derived from it and must be loaded again. */
 export function applyBlock(
   group: StateGroup,
-  block: HeadChanges,
+  block: HistoryBlock,
   telemetry: Telemetry,
   only?: ReadonlySet<TrackedState>,
 ): readonly TrackedState[] {
@@ -262,7 +301,9 @@ export function applyBlock(
   }
   const named = block.from && new Set(block.from)
   /** Whether the block was asked for what a state names only now: a pool that was made in it may have emitted events in it already. */
-  const isCovered = (tracked: TrackedState) => !named || followed.emitters?.(namesOf(followed, [tracked])).every((each) => named.has(each))
+  const isCovered = (tracked: TrackedState) =>
+    (!named || (followed.emitters?.(namesOf(followed, [tracked])).every((each) => named.has(each)) ?? false)) &&
+    (!tracked.images || followedOf(followed, tracked).every((each) => block.asked.has(each)))
 
   /** Undefined if the state must be loaded again. */
   function next(key: string, state: unknown, change: HeadChanges['changes'][number]): unknown {
@@ -293,14 +334,16 @@ export function applyBlock(
     for (const tracked of concerned) {
       const state = tracked.history.newest()
       if ((only && !only.has(tracked)) || state === undefined) continue
+      const image = tracked.images && isAccountImage(change) ? change : undefined
+      if (image && !tracked.images?.take(image)) continue
       const after = next(tracked.key, state, change)
       if (after === undefined) {
         tracked.history.clear()
         lost.push(tracked)
       } else if (after !== state) {
-        tracked.history.put(head.number, after)
+        tracked.history.put(image ? newerOf(BigInt(image.slot), tracked.history.newestFrom) : head.number, after)
         moved += 1
-        if (!followed.aliases) continue
+        if (!followed.aliases && !image) continue
         noteAliases(tracked)
         if (isCovered(tracked)) continue
         tracked.history.clear()
@@ -311,6 +354,8 @@ export function applyBlock(
   if (moved > 0) telemetry.update(subject, moved)
   return lost
 }
+
+const newerOf = (one: bigint, other = 0n): bigint => (one > other ? one : other)
 
 /** One state of a bundle. */
 export interface BundlePart {
@@ -328,6 +373,8 @@ export interface StateSnapshot {
 /** States of one network that are read together, again and again. */
 export interface Bundle {
   readonly parts: readonly BundlePart[]
+  /** Whether states may be newer than the head that they are shown with. */
+  readonly images: boolean
   /** Reads without waiting: the same object until something may have changed. Undefined if `read` would have to wait. */
   peek(): StateSnapshot | undefined
   /** @throws SluiceError NETWORK if the network is away or too far ahead */
@@ -344,6 +391,7 @@ export interface Bundle {
 interface BundleHost {
   /** Increases whenever a state may have changed. */
   readonly version: number
+  readonly images: boolean
   readonly tip: Head | undefined
   isCurrent(): boolean
   requireCurrent(at: At): Promise<void>
@@ -385,6 +433,7 @@ export function createBundle(parts: readonly BundlePart[], host: BundleHost): Bu
 
   return {
     parts,
+    images: host.images,
     peek,
     async read(at) {
       // A network without tracked states is not followed.

@@ -1,4 +1,4 @@
-import type { Token, At, Head } from '../../core/contracts/index.ts'
+import { SluiceError, type Token, type At, type Head } from '../../core/contracts/index.ts'
 import { type RpcAnswer, type RpcCall } from '../nodes/dialect.ts'
 import { invalidAnswer, resultOf, ask, type Rpc } from '../nodes/rpc.ts'
 import { contextSlotOf, integerOf, newestSlotOf, valueOf, confirmed } from './rpc.ts'
@@ -51,12 +51,19 @@ export function readAccount(value: unknown): SolanaAccount | undefined | null {
   return { lamportsRaw, owner, data: Buffer.from(text, 'base64') }
 }
 
+/** @throws SluiceError NETWORK where the node is behind the slot that it is to be asked for */
+export function requireSlot(slot: number, { number }: Pick<Head, 'number'>): void {
+  if (BigInt(slot) >= number) return
+  throw new SluiceError('NETWORK', `The node answers by the slot ${slot}, and not yet by ${number}. Try again.`, { retryAfterSeconds: 1 })
+}
+
 export function createReader(rpc: Rpc, nativeCurrency: Token): SolanaReader {
   return {
     nativeCurrency,
-    async accounts(addresses, at) {
-      if (addresses.length === 0) return { head: { number: 0n }, accounts: [] }
+    async accounts(addresses, at, after) {
+      if (addresses.length === 0) return { head: { number: after?.number ?? 0n }, accounts: [] }
       const { slot, accounts } = readAccounts(rpc, await rpc.batch(accountsCalls(addresses, confirmed), at))
+      if (after) requireSlot(slot, after)
       return { head: { number: BigInt(slot) }, accounts }
     },
   }

@@ -16,6 +16,7 @@ import {
 import { solanaRail } from './rail.ts'
 import { solanaDialect } from './rpc.ts'
 import { createTokenAccounts, createAssociatedAddresses, readBalances, readToken } from './tokens.ts'
+import { createImages } from './images.ts'
 import { decodeLogs, findTransaction } from './transactions.ts'
 import { canonicalAddress, isTransactionSignature, nativeAddress, type Solana, solana } from './types.ts'
 
@@ -78,6 +79,8 @@ export function solanaChain(
     isTransactionId: isTransactionSignature,
     head: (at) => abortable(readHead(rpc, at), at.signal),
     heads,
+    images: true,
+    changes: createImages(rpc),
     balances: (owner, tokens, at) => readBalances(rpc, associated, owner, tokens, at),
     token,
     async gas(units, _head, at) {

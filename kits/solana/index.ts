@@ -12,4 +12,14 @@ export { associatedAddress } from './tokens.ts'
 export { heldIn, readMint, tokenProgram } from './tokens.ts'
 export type { Mint } from './tokens.ts'
 export { solana } from './types.ts'
-export type { Solana, SolanaAccount, SolanaAccountUse, SolanaInstruction, SolanaIntent, SolanaReader, SolanaReceipt } from './types.ts'
+export type {
+  Solana,
+  SolanaAccount,
+  SolanaAccountUse,
+  SolanaImage,
+  SolanaImageData,
+  SolanaInstruction,
+  SolanaIntent,
+  SolanaReader,
+  SolanaReceipt,
+} from './types.ts'

@@ -1,6 +1,6 @@
 import { SYSTEM_PROGRAM_ADDRESS } from '@solana-program/system'
 import { isAddress, isSignature, AccountRole, address, type Instruction } from '@solana/kit'
-import type { At, Family, Head, Json, Token } from '../../core/contracts/index.ts'
+import type { AccountImage, At, Family, Head, Json, Token } from '../../core/contracts/index.ts'
 
 export type SolanaAccountUse = { readonly address: string; readonly writable: boolean; readonly signer: boolean }
 
@@ -36,7 +36,13 @@ export type SolanaReceipt = {
   readonly instructions: readonly { readonly program: string; readonly data: string }[]
 }
 
-export type Solana = { address: string; intent: SolanaIntent; receipt: SolanaReceipt; change: null; reader: SolanaReader }
+/** Lamports as a decimal string. */
+export type SolanaImageData = { readonly owner: string; readonly lamports: string; readonly base64: string }
+
+/** What an account holds after a slot. */
+export type SolanaImage = AccountImage<SolanaImageData>
+
+export type Solana = { address: string; intent: SolanaIntent; receipt: SolanaReceipt; change: SolanaImage; reader: SolanaReader }
 
 export const solana: Family<Solana> = { name: 'solana', keys: 'ed25519' }
 
@@ -50,8 +56,16 @@ export interface SolanaAccount {
 /** How connectors read a network of Solana. */
 export interface SolanaReader {
   readonly nativeCurrency: Token
-  /** Up to 100 of them at one slot, in one round trip; more in several calls of one batch. Undefined where there is none. */
-  accounts(addresses: readonly string[], at: At): Promise<{ head: Pick<Head, 'number'>; accounts: readonly (SolanaAccount | undefined)[] }>
+  /**
+   * Up to 100 of them at one slot, in one round trip; more in several calls of one batch. Undefined where there is none.
+   * @param after the answer is of this slot or a newer one: for `Followed.load`
+   * @throws SluiceError NETWORK where the node is behind it
+   */
+  accounts(
+    addresses: readonly string[],
+    at: At,
+    after?: Pick<Head, 'number'>,
+  ): Promise<{ head: Pick<Head, 'number'>; accounts: readonly (SolanaAccount | undefined)[] }>
 }
 
 /**

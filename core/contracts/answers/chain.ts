@@ -55,7 +55,7 @@ const nodeSchema = object<NodeState>({
   limits: optional(record(number(), 100)),
 })
 
-/** Events go on to the connectors of the chain's family, which know their form. */
+/** Events and images go on to the connectors of the chain's family, which know their form. */
 const headChangesSchema = object<HeadChanges>({
   head: headSchema,
   changes: list(opaque(), 1_000_000),
@@ -146,6 +146,7 @@ export const chainContract: Contract<Chain> = {
   address: answers(orNothing(text())),
   head: answers(headSchema),
   heads: answers(stream(headSchema)),
+  images: property(flag()),
   changes: answers(either(oneOf('forked'), list(headChangesSchema, 100_000))),
   balances: answers(list(orNothing(amount()), 10_000)),
   token: answers(orNothing(tokenSchema)),

@@ -222,7 +222,7 @@ const maxBooks = 200
 const telemetry = createTelemetry(log, { trouble: () => {}, check: () => {}, update: () => {} })
 
 function runVenue(venue: HostVenue, index: number, settings: HostSettings): RunningVenue {
-  const { chain, network, tradingTypes, facts: firstFacts, isFollowed, ...own } = venue
+  const { chain, network, tradingTypes, facts: firstFacts, isFollowed, images, ...own } = venue
   const { name, local, cachedQuotes, staleSeconds, ...freshness } = settings
   if (!plugin?.family.remote) throw new Error('The plugin was not loaded.')
   let facts = firstFacts
@@ -245,6 +245,7 @@ function runVenue(venue: HostVenue, index: number, settings: HostSettings): Runn
   )
   const chainImpl: QuoteVenue['chainImpl'] = {
     local: local[index] === true,
+    images,
     head: async ({ signal }) => {
       const { head } = await withFacts('head', [], signal)
       if (!head) throw new Error('The server knows no head.')
@@ -253,7 +254,7 @@ function runVenue(venue: HostVenue, index: number, settings: HostSettings): Runn
     heads: feed.heads,
     changes: async (after, to, { follow, from }, { signal }) =>
       (await ask('changes', [after, to, follow, from?.()], signal)) as readonly HeadChanges[] | 'forked',
-  } satisfies Pick<Chain, 'local' | 'head' | 'heads' | 'changes'>
+  } satisfies Pick<Chain, 'local' | 'head' | 'heads' | 'changes' | 'images'>
   const following = createFollowing({ ...freshness, idleSeconds, maxKeys, telemetry })
   const quotes = createQuotes({ following, maxQuotes: cachedQuotes, pairs: { known: [], save: async () => {} } })
   const quoteVenue = amm?.followed && isFollowed ? { chain, network, connector: name, chainImpl, pricing: amm.followed } : undefined

@@ -29,7 +29,7 @@ export interface Hosts {
 }
 
 export interface HostedVenue {
-  readonly venue: Omit<HostVenue, 'facts' | 'isFollowed'>
+  readonly venue: Omit<HostVenue, 'facts' | 'isFollowed' | 'images'>
   readonly chain: Chain
   readonly remote: RemoteReading<object>
 }
@@ -149,7 +149,7 @@ export function createHosts(options: HostsOptions): Hosts {
         }),
       )
       const venues = wanted.map(({ venue, chain }, index): CreatedVenue & { broker: (typeof brokers)[number] } => ({
-        venue: () => ({ ...venue, facts: brokers[index]?.facts(), isFollowed: chain.changes !== undefined }),
+        venue: () => ({ ...venue, facts: brokers[index]?.facts(), isFollowed: chain.changes !== undefined, images: chain.images === true }),
         broker: brokers[index]!,
       }))
       const local = wanted.map(({ chain }) => chain.local)

@@ -35,6 +35,8 @@ export interface HostVenue {
   readonly facts: unknown
   /** The chain tells the events of its blocks. */
   readonly isFollowed: boolean
+  /** `Chain.images`. */
+  readonly images: boolean
 }
 
 export interface HostSettings {
