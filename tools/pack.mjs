@@ -35,7 +35,7 @@ if (!process.argv.includes('--packed')) {
   for (const file of readdirSync(packages)) packAgain(path.join(packages, file), publishedManifest)
 }
 if (names.every((name) => confirmed.includes(name)))
-  for (const file of readdirSync(packages)) packAgain(path.join(packages, file), ({ private: _, ...manifest }) => manifest)
+  for (const file of readdirSync(packages)) packAgain(path.join(packages, file), publicManifest)
 else console.log(`The packages are private: SLUICE_CONFIRMED_NAMES does not name ${names.join(' and ')} (docs/design/releasing.md).`)
 
 for (const file of readdirSync(packages)) {
@@ -50,6 +50,11 @@ function pack(folder, into) {
 function publishedManifest({ dependencies, ...manifest }) {
   if (manifest.name !== 'sluice') return { dependencies, ...manifest }
   return { ...manifest, dependencies: Object.fromEntries(installedBeside.map((name) => [name, dependencies[name]])) }
+}
+
+function publicManifest(manifest) {
+  const { private: _, ...others } = manifest
+  return others
 }
 
 /** With another manifest. */
