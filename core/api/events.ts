@@ -1,5 +1,6 @@
 import * as Type from 'typebox'
 import type { Static } from 'typebox'
+import { isObject } from '../base/json.ts'
 import { choiceFields, Hop, Version } from './amm.ts'
 import { shownBookPosition } from './clob-leveraged.ts'
 import { MarketName } from './clob.ts'
@@ -125,6 +126,90 @@ const pricePattern = `^[^:,]{1,256}:[^:,]{1,256}:([bB][uU][yY]|[sS][eE][lL][lL])
 const maxPrices = 1_000
 const shape = 'BASE:QUOTE:SIDE:AMOUNT, such as WETH:USDC:SELL:1.5'
 
+/** Of a network, or of all. */
+const onNetworks = { chain: Type.Optional(ChainName), network: Type.Optional(NetworkName) }
+
+const markets = (description: string) =>
+  Type.Optional(
+    Type.Array(MarketName, {
+      minItems: 1,
+      maxItems: 500,
+      expects: 'a list of at most 500 names of markets, such as WETH-USDC',
+      description,
+    }),
+  )
+
+/** What a request may say of each topic. A field of several topics is one parameter. */
+const topicFields = {
+  transactions: { ...onNetworks, address: Type.Optional({ ...WalletAddress, description: 'only those of this wallet.' }) },
+  blocks: onNetworks,
+  orderBook: {
+    ...onNetworks,
+    connector: Type.Optional({ ...ConnectorName, description: 'the exchange.' }),
+    market: markets('the books.'),
+    type: Type.Optional(
+      Type.Enum(['CLOB', 'MARGIN_CLOB', 'PERP_CLOB'], {
+        expects: 'one of CLOB, MARGIN_CLOB, PERP_CLOB',
+        description: 'the kind of market, if a connector has several. Without it, the first kind that has the name.',
+      }),
+    ),
+    depth: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 1_000,
+        expects: 'an integer from 1 to 1000',
+        description: 'the maximum of levels of each side. 20 without it.',
+      }),
+    ),
+  },
+  price: {
+    ...onNetworks,
+    connector: Type.Optional({
+      ...ConnectorName,
+      description: 'the exchange, or `any`: the best of all, whichever that is with each block.',
+    }),
+    ...choiceFields,
+    price: Type.Optional(
+      Type.Array(Type.String({ pattern: pricePattern, maxLength: 800 }), {
+        minItems: 1,
+        maxItems: maxPrices,
+        expects: `a list of at most ${maxPrices} prices, each ${shape}`,
+        description: `the prices, each ${shape}.`,
+      }),
+    ),
+    base: Type.Optional({ ...TokenName, description: 'one price by base, quote, side and amount, which are given together.' }),
+    quote: Type.Optional({ ...TokenName, description: 'as base.' }),
+    side: Type.Optional({ ...Side, description: 'as base.' }),
+    amount: Type.Optional(Decimal('of the base token.')),
+    version: Type.Optional({ ...Version, description: 'only through pools of this version.' }),
+  },
+  positions: {
+    ...onNetworks,
+    connector: Type.Optional({ ...ConnectorName, description: 'the exchange.' }),
+    address: Type.Optional({ ...WalletAddress, description: 'the wallet.' }),
+    market: markets('in order books, only those in these markets.'),
+    base: Type.Optional({ ...TokenName, description: 'of PERP_AMM, only the one in the market of base and quote.' }),
+    quote: Type.Optional({ ...TokenName, description: 'as base.' }),
+  },
+  plugins: {},
+} satisfies Record<EventTopic, object>
+
+/** What a request says of a topic. */
+export type TopicRequest<Topic extends EventTopic> = Static<Type.TObject<(typeof topicFields)[Topic]>>
+
+/** Each field, with the topics that it is of in its description. */
+function ofTopics<T extends Record<string, object>>(fields: T): T {
+  const shown = Object.entries(fields).map(([name, field]) => {
+    const described = Object.entries<object>(topicFields).flatMap(([topic, own]) => {
+      const schema: unknown = Reflect.get(own, name)
+      const isShared = name in onNetworks || name in choiceFields || !isObject(schema) || typeof schema.description !== 'string'
+      return isShared ? [] : [`Of ${topic}: ${String(schema.description)}`]
+    })
+    return [name, described.length === 0 ? field : Type.Optional({ ...field, description: described.join(' ') })]
+  })
+  return Object.fromEntries(shown)
+}
+
 export const EventsRequest = request({
   topics: Type.Optional(
     Type.Array(Type.Enum(eventTopics), {
@@ -134,54 +219,7 @@ export const EventsRequest = request({
       description: `Any of ${eventTopics.join(', ')}. Without it, transactions.`,
     }),
   ),
-  chain: Type.Optional(ChainName),
-  network: Type.Optional(NetworkName),
-  address: Type.Optional({ ...WalletAddress, description: 'Of transactions: only those of this wallet. Of positions: the wallet.' }),
-  connector: Type.Optional({
-    ...ConnectorName,
-    description:
-      'Of orderBook, price and positions: the exchange. Of price also `any`: the best of all, whichever that is with each block.',
-  }),
-  ...choiceFields,
-  market: Type.Optional(
-    Type.Array(MarketName, {
-      minItems: 1,
-      maxItems: 500,
-      expects: 'a list of at most 500 names of markets, such as WETH-USDC',
-      description: 'Of orderBook: the books. Of positions in order books: only those in these markets.',
-    }),
-  ),
-  type: Type.Optional(
-    Type.Enum(['CLOB', 'MARGIN_CLOB', 'PERP_CLOB'], {
-      expects: 'one of CLOB, MARGIN_CLOB, PERP_CLOB',
-      description: 'Of orderBook: the kind of market, if a connector has several. Without it, the first kind that has the name.',
-    }),
-  ),
-  depth: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: 1_000,
-      expects: 'an integer from 1 to 1000',
-      description: 'Of orderBook: the maximum of levels of each side. 20 without it.',
-    }),
-  ),
-  price: Type.Optional(
-    Type.Array(Type.String({ pattern: pricePattern, maxLength: 800 }), {
-      minItems: 1,
-      maxItems: maxPrices,
-      expects: `a list of at most ${maxPrices} prices, each ${shape}`,
-      description: `Of price: the prices, each ${shape}.`,
-    }),
-  ),
-  base: Type.Optional({
-    ...TokenName,
-    description:
-      'Of price: one price by base, quote, side and amount, which are given together. Of positions of PERP_AMM: only the one in the market of base and quote.',
-  }),
-  quote: Type.Optional({ ...TokenName, description: 'Of price, and of positions of PERP_AMM.' }),
-  side: Type.Optional({ ...Side, description: 'Of price.' }),
-  amount: Type.Optional(Decimal('Of price: of the base token.')),
-  version: Type.Optional({ ...Version, description: 'Of price: only through pools of this version.' }),
+  ...ofTopics({ ...topicFields.transactions, ...topicFields.orderBook, ...topicFields.price, ...topicFields.positions }),
   lastEventId: Type.Optional(
     Type.String({
       pattern: '^\\d{1,15}(-\\d{1,15})?$',

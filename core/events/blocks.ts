@@ -6,7 +6,7 @@ import { findNetworks, type NetworkEntry, type Registry } from '../plugins/index
 import { createSharedFeed, type SharedFeed, type Topic } from './topic.ts'
 
 /** The topic `blocks`: the newest block of each network that a request allows. */
-export const createBlockTopic = (feed: BlockFeed, registry: Registry): Topic => ({
+export const createBlockTopic = (feed: BlockFeed, registry: Registry): Topic<'blocks'> => ({
   find: async ({ chain, network }) => findNetworks(registry, { chain, network }).map(feed.subscriber),
 })
 

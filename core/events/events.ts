@@ -18,7 +18,7 @@ import { createTransactionChanges } from './transactions.ts'
 import { addressKey } from '../base/addresses.ts'
 
 /** What follows each topic, for all streams together. */
-function createTopics({ services, log }: EventsParts): Record<LatestTopic, Topic> {
+function createTopics({ services, log }: EventsParts): { readonly [Name in LatestTopic]: Topic<Name> } {
   const { registry, books, settings } = services
   const blocks = createBlockFeed(log)
   return {

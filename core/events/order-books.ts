@@ -1,5 +1,5 @@
 import type { BookSet } from '../api/endpoint.ts'
-import type { EventsRequest, OrderBookNews } from '../api/events.ts'
+import type { OrderBookNews, TopicRequest } from '../api/events.ts'
 import type { At, BookMarket } from '../contracts/index.ts'
 import { SluiceError } from '../base/errors.ts'
 import { bookVenueOf, marketName, marketsOf } from '../handlers/clob/markets.ts'
@@ -16,7 +16,7 @@ interface BookRequest {
 }
 
 /** The topic `orderBook`: the books of the markets that a request names, on each network that it allows. */
-export function createBookTopic(registry: Registry, books: Pick<Books, 'follow'>): Topic {
+export function createBookTopic(registry: Registry, books: Pick<Books, 'follow'>): Topic<'orderBook'> {
   const feed = createSharedFeed<BookRequest, LatestBook>({
     event: 'orderBook',
     keyOf: ({ venue: { chain, network, connector, type }, market, depth }) => [chain, network, connector, type, market.id, depth].join('/'),
@@ -31,7 +31,7 @@ export function createBookTopic(registry: Registry, books: Pick<Books, 'follow'>
 const types: readonly BookSet[] = ['CLOB', 'MARGIN_CLOB', 'PERP_CLOB']
 const defaultDepth = 20
 
-async function findBooks(registry: Registry, request: EventsRequest, at: At): Promise<readonly BookRequest[]> {
+async function findBooks(registry: Registry, request: TopicRequest<'orderBook'>, at: At): Promise<readonly BookRequest[]> {
   const { connector, market: names, type, depth = defaultDepth } = request
   if (connector === undefined) throw missingField('connector', 'the exchange of the books of the topic orderBook')
   if (names === undefined) throw missingField('market', 'the books of the topic orderBook')

@@ -5,7 +5,7 @@ import { showPlugin } from '../handlers/service.ts'
 import { createSharedFeed, type Topic } from './topic.ts'
 
 /** The topic `plugins`: those of third parties, as they are and after each that is loaded, refused, updated or removed. */
-export function createPluginTopic(registry: Pick<Registry, 'plugins' | 'onChange'>, hidePaths: (text: string) => string): Topic {
+export function createPluginTopic(registry: Pick<Registry, 'plugins' | 'onChange'>, hidePaths: (text: string) => string): Topic<'plugins'> {
   const ofOthers = () => registry.plugins.filter(({ tier }) => tier !== 'built in')
   const feed = createSharedFeed<'all', readonly PluginEntry[]>({
     event: 'plugins',

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { EventsRequest, PositionsNews } from '../api/events.ts'
+import type { PositionsNews, TopicRequest } from '../api/events.ts'
 import { createNotifier, withDeadline } from '../base/async.ts'
 import { leftOutOf, type LeftOut } from '../contracts/answers/contract.ts'
 import type { At } from '../contracts/index.ts'
@@ -50,7 +50,7 @@ interface PositionTopicOptions {
 }
 
 /** The topic `positions`: a wallet's positions on a connector, told when a position changed and not when only its price did. */
-export function createPositionTopic(options: PositionTopicOptions): Topic {
+export function createPositionTopic(options: PositionTopicOptions): Topic<'positions'> {
   const feed = createPositionFeed(options)
   return {
     find: async (request, at) => (await findPositions(options.services, request, at)).map(feed.subscriber),
@@ -153,7 +153,7 @@ function showState(
   return { ...about, ...state.held, timestamp: state.timestamp }
 }
 
-async function findPositions(services: PositionServices, request: EventsRequest, at: At): Promise<readonly PositionsRequest[]> {
+async function findPositions(services: PositionServices, request: TopicRequest<'positions'>, at: At): Promise<readonly PositionsRequest[]> {
   const { registry } = services
   const { connector, address } = request
   if (connector === undefined) throw missingField('connector', 'the exchange of the topic positions')
@@ -176,7 +176,7 @@ interface PositionKind {
   find(
     target: Target,
     owner: string,
-    request: EventsRequest,
+    request: TopicRequest<'positions'>,
     at: At & { services: PositionServices },
   ): Promise<Pick<PositionsRequest, 'markets' | 'read'>>
 }
@@ -244,7 +244,7 @@ function requireAll({ connector }: VenueEntry, [missing]: readonly LeftOut[]): v
   if (missing) throw new SluiceError('NETWORK', `A position at ${connector} cannot be read now: ${missing.name}: ${missing.reason}.`)
 }
 
-async function findRequestedMarket({ base, quote }: EventsRequest, venue: VenueEntry, at: At) {
+async function findRequestedMarket({ base, quote }: TopicRequest<'positions'>, venue: VenueEntry, at: At) {
   if (base === undefined && quote === undefined) return undefined
   if (base === undefined) throw missingField('base', 'the market, together with quote')
   if (quote === undefined) throw missingField('quote', 'the market, together with base')

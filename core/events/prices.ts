@@ -1,5 +1,5 @@
 import { anyConnector } from '../api/endpoint.ts'
-import type { EventsRequest, PriceEvent } from '../api/events.ts'
+import type { PriceEvent, TopicRequest } from '../api/events.ts'
 import type { At } from '../contracts/index.ts'
 import { fromRaw } from '../base/decimal.ts'
 import { badFields, SluiceError } from '../base/errors.ts'
@@ -37,7 +37,7 @@ type VenueName = Record<'chain' | 'network' | 'connector', string>
 type PriceInfo = Pick<PriceEvent, 'asked' | 'chain' | 'network' | 'connector' | 'version' | 'base' | 'quote' | 'side' | 'amount'>
 
 /** The topic `price`: the prices that a request names, on each network that it allows. */
-export function createPriceTopic(services: PriceServices): Topic {
+export function createPriceTopic(services: PriceServices): Topic<'price'> {
   const feed = createSharedFeed<PriceRequest, PriceUpdate>({
     event: 'price',
     keyOf: ({ venue: { chain, network, connector }, connectors = [], version = '', asked }) =>
@@ -56,7 +56,7 @@ export function createPriceTopic(services: PriceServices): Topic {
 
 type PriceServices = Pick<Services, 'registry' | 'turns'> & { readonly quotes: Pick<Quotes, 'follow' | 'quote' | 'isCutOff'> }
 
-async function findPrices(services: PriceServices, request: EventsRequest, at: At): Promise<readonly PriceRequest[]> {
+async function findPrices(services: PriceServices, request: TopicRequest<'price'>, at: At): Promise<readonly PriceRequest[]> {
   const { registry, quotes } = services
   const { connector, connectors, version } = request
   if (connector === undefined) throw missingField('connector', 'the exchange of the prices of the topic price')
@@ -95,7 +95,7 @@ async function findPrices(services: PriceServices, request: EventsRequest, at: A
 }
 
 /** Those that the request allows, and that have a connector to follow. @throws SluiceError UNKNOWN_CHAIN_ERROR, UNSUPPORTED */
-function networksWithAny(registry: Registry, { chain, network }: EventsRequest): readonly NetworkEntry[] {
+function networksWithAny(registry: Registry, { chain, network }: TopicRequest<'price'>): readonly NetworkEntry[] {
   const found = findNetworks(registry, { chain, network }).filter((each) =>
     registry.venuesOn(each.chain, each.network).some(({ impl }) => impl.AMM),
   )
@@ -206,7 +206,7 @@ interface Question {
 }
 
 /** One price by its four fields, and any number by the list `price`. */
-function questionsOf({ base, quote, amount, side, price = [] }: EventsRequest): readonly Question[] {
+function questionsOf({ base, quote, amount, side, price = [] }: TopicRequest<'price'>): readonly Question[] {
   const fields = { base, quote, side, amount }
   const listed = [...new Set(price)].map(readQuestion)
   if (base !== undefined && quote !== undefined && side !== undefined && amount !== undefined)

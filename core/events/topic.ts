@@ -1,12 +1,12 @@
-import type { EventsRequest } from '../api/events.ts'
+import type { EventTopic, TopicRequest } from '../api/events.ts'
 import type { At } from '../contracts/index.ts'
 import { badFields, SluiceError } from '../base/errors.ts'
 import { findNetworks, type NetworkEntry, type Registry, type VenueEntry } from '../plugins/index.ts'
 
 /** A topic of /events that tells the latest of each thing: who was away misses nothing that still counts. */
-export interface Topic {
-  /** What the request follows, each to be subscribed to. @throws SluiceError as the endpoints about the same things do */
-  find(request: EventsRequest, at: At): Promise<readonly Subscribe[]>
+export interface Topic<Name extends EventTopic> {
+  /** What the request follows of this topic, each to be subscribed to. @throws SluiceError as the endpoints about the same things do */
+  find(request: TopicRequest<Name>, at: At): Promise<readonly Subscribe[]>
 }
 
 /** Calls back whenever the subscription has a new update, until its end. */
@@ -137,7 +137,7 @@ export function createLatestUpdates(notify: () => void): LatestUpdates {
 export async function onEachNetwork<T>(
   registry: Registry,
   connector: string,
-  { chain, network }: Pick<EventsRequest, 'chain' | 'network'>,
+  { chain, network }: TopicRequest<'blocks'>,
   find: (network: NetworkEntry, venue: VenueEntry) => Promise<readonly T[]>,
 ): Promise<readonly T[]> {
   const networks = findNetworks(registry, { chain, network }).filter((each) =>

@@ -50,6 +50,19 @@ describe('changes of the public interface', () => {
     })
   })
 
+  it('of parameters are found by their names', () => {
+    const parameters = (...all: object[]) => JSON.stringify({ parameters: all })
+    const [side, amount] = [
+      { name: 'side', required: false, schema: { type: 'string' } },
+      { name: 'amount', required: true, schema: { type: 'string' } },
+    ]
+    expect(changesOfDocument(parameters(side, amount), parameters(amount, side))).to.deep.equal({ breaking: [], compatible: [] })
+    expect(changesOfDocument(parameters(side), parameters({ ...side, required: true })).breaking).to.deep.equal([
+      '/parameters/side/required: false → true',
+    ])
+    expect(changesOfDocument(parameters(amount), parameters({ ...amount, required: false })).breaking).to.deep.equal([])
+  })
+
   it('of an endpoint that describe it in other words do not', () => {
     const other = { ...price, properties: { price: { type: 'string', description: 'The price.' } } }
     expect(changesOfDocument(document(price), document(other)).breaking).to.deep.equal([])

@@ -63,7 +63,8 @@ export function changesOfDocument(before: string, after: string): InterfaceChang
   function compare(one: unknown, other: unknown, at: string): void {
     const key = at.slice(at.lastIndexOf('/') + 1)
     if (JSON.stringify(one) === JSON.stringify(other)) return
-    if (Array.isArray(one) && Array.isArray(other)) {
+    if (isNamed(one) && isNamed(other)) compare(byName(one), byName(other), at)
+    else if (Array.isArray(one) && Array.isArray(other)) {
       const parts = (list: readonly unknown[]) => list.map((each) => JSON.stringify(each))
       for (const each of without(parts(one), parts(other)))
         (key === 'required' ? compatible : breaking).push(`- ${at}: ${each.slice(0, 200)}`)
@@ -76,9 +77,16 @@ export function changesOfDocument(before: string, after: string): InterfaceChang
         else if (name in one) compare(one[name], other[name], below)
         else compatible.push(`+ ${below}`)
       }
-    } else (words.has(key) ? compatible : breaking).push(`${at}: ${JSON.stringify(one)} → ${JSON.stringify(other)}`.slice(0, 300))
+    } else if (key === 'required' && typeof other === 'boolean') (other ? breaking : compatible).push(`${at}: ${String(one)} → ${other}`)
+    else (words.has(key) ? compatible : breaking).push(`${at}: ${JSON.stringify(one)} → ${JSON.stringify(other)}`.slice(0, 300))
   }
 }
+
+/** A list of parameters, whose order means nothing. */
+const isNamed = (value: unknown): value is readonly { readonly name: string }[] =>
+  Array.isArray(value) && value.length > 0 && value.every((each) => isObject(each) && typeof each.name === 'string')
+
+const byName = (list: readonly { readonly name: string }[]) => Object.fromEntries(list.map((each) => [each.name, each]))
 
 /** What people read, and no program. */
 const words = new Set(['description', 'summary', 'title', 'version', 'example', 'default'])

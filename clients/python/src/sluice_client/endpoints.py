@@ -4304,15 +4304,15 @@ class EventsRequest(TypedDict, total=False):
     chain: str  # Name of a chain.
     network: str  # One of the chain's networks.
     address: str  # Of transactions: only those of this wallet. Of positions: the wallet.
-    connector: str  # Of orderBook, price and positions: the exchange. Of price also `any`: the best of all, whichever that is with each block.
-    connectors: list[str]  # With `any`: these alone. Without it: those that are built in. Plugins take part only where they are named here.
-    market: list[str]  # Of orderBook: the books. Of positions in order books: only those in these markets.
+    connector: str  # Of orderBook: the exchange. Of price: the exchange, or `any`: the best of all, whichever that is with each block. Of positions: the exchange.
+    market: list[str]  # Of orderBook: the books. Of positions: in order books, only those in these markets.
     type: Literal["CLOB", "MARGIN_CLOB", "PERP_CLOB"]  # Of orderBook: the kind of market, if a connector has several. Without it, the first kind that has the name.
     depth: int  # Of orderBook: the maximum of levels of each side. 20 without it.
+    connectors: list[str]  # With `any`: these alone. Without it: those that are built in. Plugins take part only where they are named here.
     price: list[str]  # Of price: the prices, each BASE:QUOTE:SIDE:AMOUNT, such as WETH:USDC:SELL:1.5.
-    base: str  # Of price: one price by base, quote, side and amount, which are given together. Of positions of PERP_AMM: only the one in the market of base and quote.
-    quote: str  # Of price, and of positions of PERP_AMM.
-    side: Literal["BUY", "SELL"]  # Of price.
+    base: str  # Of price: one price by base, quote, side and amount, which are given together. Of positions: of PERP_AMM, only the one in the market of base and quote.
+    quote: str  # Of price: as base. Of positions: as base.
+    side: Literal["BUY", "SELL"]  # Of price: as base.
     amount: Amount  # Of price: of the base token.
     version: str  # Of price: only through pools of this version.
     lastEventId: str  # For clients that cannot set the header Last-Event-ID, which takes precedence. 0: from the first event.
