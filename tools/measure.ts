@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
+import { longFunctions } from './functions.ts'
 import { circularImports, filesIn, root as ownRoot, upwardImports } from './imports.ts'
 import { filesOfRequests } from './measure-requests.ts'
 
@@ -54,6 +55,7 @@ const upward = upwardImports(names, root)
 const circular = circularImports(names, root)
 const longest = most(all, 'lines')
 const deepest = most(all, 'depth')
+const long = longFunctions(names, root, 100)
 const rows: [string, string | number][] = [
   ['files in core, kits, testkit', server.length],
   ['files with plugins', all.length],
@@ -64,9 +66,13 @@ const rows: [string, string | number][] = [
   ['deepest file', `${deepest?.depth}  ${deepest?.file}`],
   ['lines of code', sum(all, 'code')],
   ['comments, of all lines', percent(sum(all, 'comments'), sum(all, 'lines'))],
+  ['functions of 100, of 150, of 200 lines', [100, 150, 200].map((least) => long.filter(({ lines }) => lines >= least).length).join(', ')],
   ['imports that run upward', upward.length],
   ['imports that close a circle', circular.length],
 ]
 if (values.requests) rows.push(...(await filesOfRequests(root)))
 for (const [name, value] of rows) console.log(`${name.padEnd(34)} ${value}`)
-if (values.list) for (const line of [...upward, ...circular]) console.log(`  ${line}`)
+if (values.list) {
+  for (const line of [...upward, ...circular]) console.log(`  ${line}`)
+  for (const { file, name, lines } of long) console.log(`  ${lines} lines: ${name} in ${file}`)
+}

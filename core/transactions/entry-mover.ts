@@ -4,8 +4,13 @@ import type { Head, Json } from '../contracts/index.ts'
 import type { Observations, CompetingOf } from './competing.ts'
 import { isFinal, signerOf, type Entry } from './entry.ts'
 import { restoreSigned, type LeasedQueue } from './leases.ts'
-import { advance, missedBlocks, type Action, type NextInLine, type Step } from './lifecycle.ts'
-import type { WatcherParts } from './watcher.ts'
+import { advance, missedBlocks, type Action, type AttemptTimes, type NextInLine, type Step } from './lifecycle.ts'
+import type { Broadcast } from './attempts.ts'
+import type { Comparisons } from './comparisons.ts'
+import type { Recorder } from './journal/journal.ts'
+import type { OutcomeReadings } from './outcome-readings.ts'
+import type { TransactionTarget } from './submit-request.ts'
+import type { Upkeep } from './upkeep.ts'
 
 /** Writes of a whole queue at once, before each entry is written alone. */
 const maxBatches = 3
@@ -19,7 +24,15 @@ export interface PollResult {
   readonly nextInLine: NextInLine
 }
 
-type MoverParts = Pick<WatcherParts, 'target' | 'recorder' | 'broadcast' | 'upkeep' | 'outcomes' | 'comparisons' | 'times'>
+export interface MoverParts {
+  target: TransactionTarget
+  recorder: Recorder
+  broadcast: Broadcast
+  upkeep: Upkeep
+  outcomes: OutcomeReadings
+  comparisons: Comparisons
+  times: AttemptTimes
+}
 
 export interface EntryMover {
   /** Begins to read what has to be known of entries before they are final. Those of all wallets at once: each call may wait a moment. */

@@ -2,39 +2,27 @@
 import { linkAbort, pause, withDeadline, withTimeout } from '../base/async.ts'
 import type { Head, Json, Log } from '../contracts/index.ts'
 import { StoreUnavailable } from '../store/store.ts'
-import type { Broadcast } from './attempts.ts'
-import type { Comparisons } from './comparisons.ts'
 import { findCompeting } from './competing.ts'
 import { signerOf, type Entry } from './entry.ts'
-import { createEntryMover, type PollResult } from './entry-mover.ts'
-import { OwnershipLost, type Recorder } from './journal/journal.ts'
+import { createEntryMover, type MoverParts, type PollResult } from './entry-mover.ts'
+import { OwnershipLost } from './journal/journal.ts'
 import type { LeasedQueue, LeasedQueues } from './leases.ts'
-import { updateNextInLine, type AttemptTimes, type NextInLine } from './lifecycle.ts'
-import type { OutcomeReadings } from './outcome-readings.ts'
+import { updateNextInLine, type NextInLine } from './lifecycle.ts'
 import { mayEnd, permitOf, settlePermits } from './permits.ts'
-import type { TransactionTarget } from './submit-request.ts'
-import type { Upkeep } from './upkeep.ts'
 
 const pollTimeoutMs = 30_000
 const pauseAfterErrorMs = 1_000
 /** Without a new head for this long the last one is polled again, so that bytes that no node has are still sent again. */
 const idlePollMs = 5_000
 
-export interface WatcherParts {
-  target: TransactionTarget
-  recorder: Recorder
+export interface WatcherParts extends MoverParts {
   queues: LeasedQueues
-  broadcast: Broadcast
   /** Keys of entries that are being signed. */
   signing: ReadonlySet<string>
   /** Ids of attempts that wait for the steps of their plan before them: no node has them yet. */
   unsent: ReadonlySet<string>
-  upkeep: Upkeep
-  outcomes: OutcomeReadings
-  comparisons: Comparisons
   log: Log
   closing: AbortSignal
-  times: AttemptTimes
 }
 
 export interface Watcher {

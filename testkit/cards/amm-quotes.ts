@@ -6,7 +6,7 @@ import { fromRaw } from '../../core/base/decimal.ts'
 import type { Answer } from '../client.ts'
 import { expectOk, expectRefusal } from './expect.ts'
 import { devnetFeeToken, price, toRaw, venueFields, type PriceRequest, type TestVenue } from './venue.ts'
-import type { AmmCard } from './amm.ts'
+import type { AmmCard } from './amm-fixture.ts'
 
 const amounts = ['0.0001', '0.001', '0.01', '0.1', '1', '5', '20']
 

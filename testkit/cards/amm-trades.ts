@@ -21,7 +21,7 @@ import {
   type TestVenue,
 } from './venue.ts'
 import { expectOnly, readWalletChanges, type WalletChanges } from './wallet-changes.ts'
-import type { AmmCard } from './amm.ts'
+import type { AmmCard } from './amm-fixture.ts'
 import { expectOwnQuoter, quoteOrNothing, times, whereQuotesAre } from './amm-quotes.ts'
 import { addressKey } from '../../core/base/addresses.ts'
 

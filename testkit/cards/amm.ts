@@ -1,34 +1,9 @@
 import { expect } from 'chai'
 import { devnetNetwork } from '../../core/config/settings.ts'
-import { type AddCard, type NotTested, type TestVenue } from './venue.ts'
+import type { AddCard, TestVenue } from './venue.ts'
+import type { AmmCard, AmmFixture } from './amm-fixture.ts'
 import { impactCards, nothingQuoted, quoteCards } from './amm-quotes.ts'
 import { deadlineCard, lateCard, planCards, tradeCards } from './amm-trades.ts'
-
-/** What the cards of an exchange share. */
-export interface AmmFixture {
-  readonly venue: TestVenue
-  /** Cards that read the chain by its node are for the devnet. */
-  readonly isDevnet: boolean
-  /** Of the trades that were made. */
-  readonly gasSamples: GasSample[]
-  firstPair(): readonly [string, string]
-  eachPair(check: (base: string, quote: string) => Promise<void>): Promise<void>
-}
-
-export interface GasSample {
-  readonly what: string
-  /** As `/amm/price` shows it. */
-  readonly limit: number
-  readonly used: bigint
-}
-
-/** Its id, its title, the cards without which it does not run, and what it does. */
-export type AmmCard = readonly [
-  id: string,
-  title: string,
-  needed: readonly string[],
-  run: (fixture: AmmFixture) => Promise<void | NotTested>,
-]
 
 /** What every exchange of the trading type AMM must do. */
 export function ammCards(venue: TestVenue, it: AddCard): void {
