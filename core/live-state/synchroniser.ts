@@ -142,8 +142,6 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
     },
   })
 
-  // From one head to the next.
-
   function advance(to: Head, path: BlockPath | undefined, asked: ReadonlySet<string>): void {
     version += 1
     if (path) moveAlong(path, asked, parts)
@@ -153,8 +151,6 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
     for (const each of states.all())
       if (each.history.newest() === undefined && (each.error === undefined || isNetworkFailure(each.error))) void load(each)
   }
-
-  // Time.
 
   function start(): void {
     if (run) return
@@ -169,11 +165,7 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
 
   function onInterval(): void {
     const now = performance.now()
-    for (const each of states.all()) {
-      each.history.prune(history.oldest?.number ?? 0n)
-      if (each.listeners.size === 0 && now - each.usedAt > idleSeconds * 1000) states.drop(each)
-      else if (each.history.newest() === undefined && !each.loading && each.listeners.size > 0 && each.retry.due()) void load(each)
-    }
+    keepUsed(parts, now - idleSeconds * 1000, load)
     if (states.size === 0) return end()
     if (freshness.isFresh()) told.showOrHide()
     else
@@ -211,13 +203,7 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
       const tracked = states.of(source, key)
       tracked.usedAt = performance.now()
       await requireCurrent(at)
-      for (;;) {
-        const state = tracked.history.newest()
-        if (state !== undefined && history.tip) return { state, head: history.tip }
-        const failure = failureOf(tracked)
-        if (failure !== undefined) throw failure
-        await abortable(load(tracked, payerOf(at.signal)), at.signal)
-      }
+      return readLoaded(tracked, history, load, at)
     },
     watch(source, key, listener) {
       start()
@@ -270,6 +256,33 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
       for (const each of states.all()) states.drop(each)
       end()
     },
+  }
+}
+
+type LoadState = ReturnType<typeof createStateLoader>
+
+/** The newest state of a key, once it is loaded. @throws why it cannot be */
+async function readLoaded(
+  tracked: TrackedState,
+  history: ReturnType<typeof createBlockHistory>,
+  load: LoadState,
+  { signal }: At,
+): Promise<StateAtBlock> {
+  for (;;) {
+    const state = tracked.history.newest()
+    if (state !== undefined && history.tip) return { state, head: history.tip }
+    const failure = failureOf(tracked)
+    if (failure !== undefined) throw failure
+    await abortable(load(tracked, payerOf(signal)), signal)
+  }
+}
+
+/** Drops states that nobody has used since, and loads those that somebody waits for. */
+function keepUsed({ states, history }: StateParts, since: number, load: LoadState): void {
+  for (const each of states.all()) {
+    each.history.prune(history.oldest?.number ?? 0n)
+    if (each.listeners.size === 0 && each.usedAt < since) states.drop(each)
+    else if (each.history.newest() === undefined && !each.loading && each.listeners.size > 0 && each.retry.due()) void load(each)
   }
 }
 
