@@ -134,7 +134,7 @@ describe('npm run release', function () {
     writeFileSync(file('core/base/errors.ts'), 'export const = 1\n')
     commit()
     asItWas = everything()
-    expect(refused('minor')).to.match(/core\/errors\.ts:1[^]*The step "build and pack" failed \(1\): see above\./)
+    expect(refused('minor')).to.match(/core\/base\/errors\.ts:1[^]*The step "build and pack" failed \(1\): see above\./)
     // npm keeps an option that stands before `--`, and says so to what it runs.
     const { stdout } = spawnSync('npm', ['run', 'release', '--dry-run', 'minor', '--', '--quick'], {
       cwd: checkout.folder,
