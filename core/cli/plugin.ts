@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { readdirSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
@@ -6,6 +7,7 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Command } from 'commander'
 import type { Settings } from '../config/settings.ts'
+import type { Refusal } from '../plugins/index.ts'
 import { builtInPlugins, codeRoot, command, inSource, moduleUrl } from '../base/layout.ts'
 import { addCommands } from './plugin-add.ts'
 import { complain, examples, printError } from './output.ts'
@@ -85,12 +87,20 @@ async function kindOf(folder: string, settings: Settings, trusted: boolean): Pro
   try {
     const { loaded, refused } = await tryPlugins(own, { ...others, found: tried })
     const refusal = refused.find((each) => each.folder === folder)
-    if (refusal) complain(`${refusal.name} is refused (${refusal.step}): ${refusal.reason}\n${refusal.remedy}`)
-    if (refusal?.step === 'consent') complain(`To test it all the same: ${command} plugin test --trusted ${folder}`)
+    if (refusal) complain(refusalWords(refusal, folder, found.find((each) => each.origin === folder)?.entry))
     return loaded.find((each) => each.origin === folder)?.kind
   } finally {
     await rm(copies, { recursive: true, force: true })
   }
+}
+
+/** For the author: why, what helps, and where to look. */
+function refusalWords({ name, step, reason, remedy }: Refusal, folder: string, entry: string | undefined): string {
+  const words = `${name} is refused (${step}): ${reason}\n${remedy}`
+  const isNamed = readdirSync(folder).some((file) => words.includes(file))
+  // What is wrong with a file stays so when the plugin is trusted.
+  if (step === 'consent') return isNamed ? words : `${words}\nTo test it all the same: ${command} plugin test --trusted ${folder}`
+  return isNamed || entry === undefined ? words : `${words}\nIts code begins in ${path.join(folder, path.basename(entry))}.`
 }
 
 async function runMocha(environment: Record<string, string>): Promise<number> {

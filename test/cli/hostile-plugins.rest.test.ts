@@ -1,5 +1,6 @@
 // The operator's commands, with the table of hostile plugins in the folder: they answer, whatever a plugin does.
-import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect } from 'chai'
 import { fixtures } from '../core-plugins/fixtures.ts'
@@ -95,6 +96,27 @@ describe('with hostile plugins in the folder', function () {
       expect(said).to.match(reason)
       expect(code).to.equal(1)
     })
+
+  it('`plugin test` names the file of a plugin whose reason names none', async () => {
+    const name = 'tojson-manifest'
+    plantFixture(path.join(home, 'tested'), name, { what: '', manifest: `toJSON() { for (;;); },` })
+    const { code, said } = await say({}, 'plugin', 'test', path.join(home, 'tested', name))
+    expect(code).to.equal(1)
+    expect(said).to.include(`\nIts code begins in ${path.join(home, 'tested', name, 'index.ts')}.`)
+  })
+
+  it('`plugin test` advises no trust where a file of the plugin is a pipe', async () => {
+    const name = 'piped-defaults'
+    plantFixture(path.join(home, 'tested'), name, { what: '' })
+    const defaults = path.join(home, 'tested', name, 'defaults.yml')
+    rmSync(defaults, { force: true })
+    execFileSync('mkfifo', [defaults])
+    const { code, said } = await say({}, 'plugin', 'test', path.join(home, 'tested', name))
+    expect(code).to.equal(1)
+    expect(said)
+      .to.match(/defaults\.yml is neither a file nor a folder/)
+      .and.not.match(/--trusted/)
+  })
 
   it('`plugin list` tells those that are tried from those that load', async () => {
     const { code, states } = await list(trying())
