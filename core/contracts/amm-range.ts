@@ -79,6 +79,8 @@ export interface RangeTerms<A = string> {
   deadline: number
   /** Whether the native coin is used instead of its wrapped form, in or out. */
   native: boolean
+  /** For a new position, as many as `AMMRange.newAccounts` says: the server's signer has their keys, and signs a step that names them. */
+  newAccounts?: readonly A[]
 }
 
 /** The actual effect of a transaction on a position, in the pool's order of tokens. */
@@ -126,6 +128,8 @@ export interface AMMRange<F extends Types = Types> extends SlippageReasons {
   readonly positionManager: F['address']
   /** The same by version, where versions have contracts of their own. */
   readonly positionManagers?: Readonly<Record<string, F['address']>>
+  /** How many new accounts have to sign what makes a position, as where it is an account of its own. Absent: none. */
+  readonly newAccounts?: number
   /** The pools of two tokens, deepest first, of one fee where it is given; initialised ones only. All at one block. */
   rangePools(
     pair: readonly [Token, Token],

@@ -12,6 +12,8 @@ export interface Signable {
   bytes: Uint8Array
   /** What else `seal` needs to build the bytes that are sent, where only a hash of it is signed. The signer does not get it. */
   body?: Json
+  /** New accounts that have to sign too, in the order of their signatures. The server's signer makes their keys, and no plugin has one. */
+  signers?: readonly string[]
 }
 
 export interface Sealed {
@@ -210,7 +212,8 @@ export interface Rail<
   /** Unused sequences that block the `waiting` ones: not held by this server, and not used by the last observation. */
   gaps(known: Synced, update: Synced, held: readonly Sequence[], waiting: readonly Sequence[]): readonly Sequence[]
   draft(what: Pick<Prepared<I, Fees>, 'step' | 'fees'>, sequence: Sequence): Signable
-  seal(draft: Signable, signature: Uint8Array): Sealed
+  /** @param further the signatures of `signers` of the draft, in their order */
+  seal(draft: Signable, signature: Uint8Array, further?: readonly Uint8Array[]): Sealed
   /** Whether `send` heeds `privateOnly`, and has relays to send to. */
   readonly sendsPrivately?: boolean
   /**

@@ -130,7 +130,12 @@ function refuseStart(error: unknown): never {
 }
 
 /** The signer's request for bytes that a rail drafted. @param replaces the signed transaction that it replaces @throws SluiceError where typed data is invalid, which is a defect of the plugin */
-export function draftOf({ scheme, bytes }: Signable, replaces?: Uint8Array): SignRequest['draft'] {
+export function draftOf({ scheme, bytes, signers = [] }: Signable, replaces?: Uint8Array): SignRequest['draft'] {
+  if (signers.length > 0)
+    throw new SluiceError(
+      'UNSUPPORTED',
+      `The transaction needs the signatures of new accounts (${signers.join(', ')}), and this server makes no keys for accounts: nothing was signed.`,
+    )
   if (scheme === 'evm-transaction') return { scheme: 'secp256k1', bytes, ...(replaces && { replaces }) }
   if (scheme === 'solana-message') return { scheme: 'ed25519', bytes }
   const typedData = readTypedData(bytes)

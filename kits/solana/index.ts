@@ -20,6 +20,7 @@ export type {
   SolanaImageData,
   SolanaInstruction,
   SolanaIntent,
+  SolanaLookupTable,
   SolanaReader,
   SolanaReceipt,
 } from './types.ts'

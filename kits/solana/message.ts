@@ -40,8 +40,10 @@ const signatureLength = 64
 /** Drafts a message of version 0. A blockhash and the value of a durable nonce have the same place in it. */
 export function draft({ step, fees }: Pick<Prepared<SolanaIntent, SolanaFees>, 'step' | 'fees'>, slot: SolanaSequence): Signable {
   const budget = budgetOf(fees, slot.number)
-  const bytes = isDurableNonce(slot) ? messageOf(step, budget, slot.nonce, slot.nonceAccount) : messageOf(step, budget, slot.blockhash)
-  return { scheme: 'solana-message', bytes }
+  const { bytes, signers } = isDurableNonce(slot)
+    ? messageOf(step, budget, slot.nonce, slot.nonceAccount)
+    : messageOf(step, budget, slot.blockhash)
+  return { scheme: 'solana-message', bytes, ...(signers.length > 0 && { signers }) }
 }
 
 /** @param nonceAccount is advanced first: https://solana.com/docs/core/transactions/durable-nonces */
@@ -50,7 +52,7 @@ function messageOf(
   { units, price }: ComputeBudget,
   lifetime: string,
   nonceAccount?: string,
-): Uint8Array {
+): { readonly bytes: Uint8Array; readonly signers: readonly string[] } {
   const wallet = address(payer)
   const advance =
     nonceAccount === undefined
@@ -66,19 +68,44 @@ function messageOf(
   const constraint = { blockhash: blockhash(lifetime), lastValidBlockHeight: 0n }
   const empty = setTransactionMessageFeePayer(wallet, createTransactionMessage({ version: 0 }))
   const message = appendTransactionMessageInstructions(all, setTransactionMessageLifetimeUsingBlockhash(constraint, empty))
-  return Uint8Array.from(getCompiledTransactionMessageEncoder().encode(compileTransactionMessage(message)))
+  const compiled = compileTransactionMessage(message)
+  return {
+    bytes: Uint8Array.from(getCompiledTransactionMessageEncoder().encode(compiled)),
+    signers: compiled.staticAccounts.slice(1, compiled.header.numSignerAccounts),
+  }
 }
 
 /** @param signature 64 bytes. The first signature of a transaction is its id. */
-export function seal({ bytes }: Signable, signature: Uint8Array): Sealed {
-  if (signature.length !== signatureLength) throw new Error(`A signature has ${signatureLength} bytes, and this one ${signature.length}.`)
-  return { id: getBase58Decoder().decode(signature), raw: withSignature(bytes, signature) }
+export function seal({ bytes, signers = [] }: Signable, signature: Uint8Array, further: readonly Uint8Array[] = []): Sealed {
+  const signatures = [signature, ...further]
+  if (signatures.length !== signers.length + 1)
+    throw new Error(`The transaction needs ${signers.length + 1} signatures, and there are ${signatures.length}.`)
+  for (const { length } of signatures)
+    if (length !== signatureLength) throw new Error(`A signature has ${signatureLength} bytes, and this one ${length}.`)
+  return { id: getBase58Decoder().decode(signature), raw: withSignatures(bytes, signatures) }
 }
 
 /** https://solana.com/docs/core/transactions: how many signatures there are, each of them, the message. */
-function withSignature(message: Uint8Array, signature: Uint8Array = new Uint8Array(signatureLength)): Uint8Array {
-  return Uint8Array.from([1, ...signature, ...message])
+const withSignatures = (message: Uint8Array, signatures: readonly Uint8Array[]): Uint8Array =>
+  Uint8Array.from([signatures.length, ...signatures.flatMap((each) => [...each]), ...message])
+
+/** What the wallet alone signs. @throws SluiceError UNSUPPORTED for what else a step may hold */
+function requireOneSigner({ payer, instructions, signers = [] }: SolanaIntent): void {
+  const own = instructions.flatMap(({ accounts }) =>
+    accounts.flatMap((each) => (each.signer && each.address !== payer ? each.address : [])),
+  )
+  const strange = own.find((each) => !signers.includes(each))
+  if (strange !== undefined)
+    throw new SluiceError(
+      'UNKNOWN_ERROR',
+      `The plan has the signer ${strange}, which is neither the wallet nor among its signers: nothing was signed. This is a defect of the plugin.`,
+    )
+  const [first] = signers
+  if (first !== undefined)
+    throw unsupported(`it needs the signature of the new account ${first}, and this server makes no keys for accounts`)
 }
+
+const unsupported = (why: string) => new SluiceError('UNSUPPORTED', `The transaction cannot be signed here: ${why}. Nothing was signed.`)
 
 /** The size of a packet: agave `packet`, PACKET_DATA_SIZE. */
 const maxBytes = 1_232
@@ -87,7 +114,11 @@ const durableBytes = 110
 
 /** Simulates the step with the maximum of units, without a signature, on any blockhash of the node. */
 export function simulationCall(step: SolanaIntent): RpcCall {
-  const wire = withSignature(messageOf(step, { units: MAX_COMPUTE_UNIT_LIMIT, price: 0n }, nativeAddress))
+  requireOneSigner(step)
+  const { bytes } = messageOf(step, { units: MAX_COMPUTE_UNIT_LIMIT, price: 0n }, nativeAddress)
+  const wire = withSignatures(bytes, [new Uint8Array(signatureLength)])
+  if (wire.length + durableBytes > maxBytes && step.tables?.length)
+    throw unsupported(`it has ${wire.length} bytes, and is short enough only with lookup tables, which the signer does not read`)
   if (wire.length + durableBytes > maxBytes)
     throw wouldFail(
       `it has ${wire.length} bytes, and a transaction has at most ${maxBytes - durableBytes} without the instruction of a durable nonce`,

@@ -18,7 +18,13 @@ export type SolanaIntent = {
   readonly instructions: readonly SolanaInstruction[]
   readonly value: string
   readonly rent: string
+  /** New accounts that sign beside the payer: the server's signer makes their keys, and no plugin has one. */
+  readonly signers?: readonly string[]
+  /** Lookup tables as they are on the chain, for a message that is too long without them. */
+  readonly tables?: readonly SolanaLookupTable[]
 }
+
+export type SolanaLookupTable = { readonly address: string; readonly addresses: readonly string[] }
 
 /** Of a confirmed transaction. Integers that may be large are decimal strings. */
 export type SolanaReceipt = {

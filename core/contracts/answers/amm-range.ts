@@ -74,6 +74,7 @@ export const ammRangeContract: Contract<AMMRange> = {
   feeTiers: property(record(integer(), 100)),
   positionManager: property(text()),
   positionManagers: property(record(text(), 100)),
+  newAccounts: property(integer(0, 16)),
   rangePools: answers(object<{ head: Head; pools: readonly RangePool[] }>({ head: headSchema, pools: list(poolSchema, maxPools) })),
   rangeAround: answers(orNothing(object<PriceRange>(range))),
   deposit: answers(object<Deposit>({ ...amounts, liquidity: amount() })),

@@ -51,6 +51,7 @@ const signableSchema = object<Signable>({
   scheme: oneOf('evm-transaction', 'solana-message', 'typed-data'),
   bytes: bytes(),
   body: optional(json(1_000_000)),
+  signers: optional(list(text(), 16)),
 })
 
 const landedSchema = object<NonNullable<Extract<BroadcastResult, { is: 'accepted' }>['landed']>>({

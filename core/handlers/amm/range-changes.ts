@@ -43,6 +43,7 @@ const ammLiquidityAdd: Handler<'AMMLiquidityAdd'> = async (request, context) => 
   const { network, venue, signal } = context
   const range = tradingOf('AMM_RANGE', venue)
   const wallet = readWallet(request, context)
+  if (request.tokenId === undefined) requireNoNewAccounts(range, venue)
   const pair = await readPair(request, network, { signal })
   const [token0, token1] = pair
   const offered = readOffered(request, pair)
@@ -75,6 +76,15 @@ const ammLiquidityAdd: Handler<'AMMLiquidityAdd'> = async (request, context) => 
     { token: token1.address, amountRaw: offered.amount1Raw },
   ])
   return submitChange({ plan, ordered, shown, valueRaw, bounds: most, deadline: terms.deadline }, wallet, context)
+}
+
+/** @throws SluiceError UNSUPPORTED where a new position needs keys that this server's signer does not make */
+function requireNoNewAccounts({ newAccounts = 0 }: Pick<Served<AMMRange>, 'newAccounts'>, { connector }: VenueEntry): void {
+  if (newAccounts === 0) return
+  throw new SluiceError(
+    'UNSUPPORTED',
+    `A new position on ${connector} needs keys of new accounts, which this server does not make: make it elsewhere, and add to it by its tokenId.`,
+  )
 }
 
 const ammLiquidityRemove: Handler<'AMMLiquidityRemove'> = async (request, context) => {

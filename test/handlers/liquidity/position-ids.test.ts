@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { AMMLiquidityPositionRequest } from '../../../core/api/range.ts'
-import type { TargetContext } from '../../../core/handlers/context.ts'
+import type { ConnectorContext, TargetContext } from '../../../core/handlers/context.ts'
+import { rangeChangeHandlers } from '../../../core/handlers/amm/range-changes.ts'
 import { rangePositionHandlers } from '../../../core/handlers/amm/range-positions.ts'
 import { fieldsReader } from '../../../core/handlers/read-fields.ts'
 
@@ -60,6 +61,35 @@ describe('ids of positions', () => {
   it('have no characters that would have to be escaped in a path or in a log', async () => {
     for (const tokenId of ['', '-7', '7 ', 'a\nb', '../7', '1'.repeat(129)])
       expect(() => read({ ...named, tokenId }, 'body')).to.throw(/tokenId/)
+  })
+})
+
+describe('positions that are accounts of their own', () => {
+  it('are not made while the signer makes no keys of accounts', async () => {
+    const asked: string[] = []
+    const range = new Proxy(
+      { rangeVersions: ['v1'], feeTiers: {}, newAccounts: 1 },
+      {
+        get(known, name) {
+          if (name in known) return Reflect.get(known, name)
+          asked.push(String(name))
+          return undefined
+        },
+      },
+    )
+    const context = {
+      venue: { connector: 'lake', impl: { AMM_RANGE: range } },
+      network: { chain: 'solana', network: 'local', impl: { address: (text: string) => text } },
+      services: { wallets: { all: () => [{ chain: 'solana', address: owner }] } },
+      signal: AbortSignal.timeout(60_000),
+    } as unknown as ConnectorContext
+    const request = { ...named, address: owner, token0: 'A', token1: 'B', amount0: '1', amount1: '1', lowerPrice: '1', upperPrice: '2' }
+    const refusal = await Promise.resolve(rangeChangeHandlers.AMMLiquidityAdd(request, context)).then(
+      () => 'made',
+      ({ name, message }: Error) => `${name} ${message}`,
+    )
+    expect(refusal).to.match(/^UNSUPPORTED A new position on lake needs keys of new accounts/)
+    expect(asked).to.deep.equal([])
   })
 })
 

@@ -1,0 +1,94 @@
+import { getCreateAccountInstruction, SYSTEM_PROGRAM_ADDRESS } from '@solana-program/system'
+import { expect } from 'chai'
+import { address, generateKeyPairSigner, signBytes } from '@solana/kit'
+import { fromKit, type SolanaIntent } from '../../../kits/solana/index.ts'
+import { draftOf } from '../../../core/wallet/signing.ts'
+import { soon, startCluster, type TestCluster } from './test-cluster.ts'
+
+describe('a step of Solana that more than the wallet signs', () => {
+  let site: TestCluster
+  before(async () => {
+    site = await startCluster()
+  })
+  after(() => site?.stop())
+
+  /** Makes an account whose key signs its making. */
+  async function making() {
+    const { wallet } = site
+    const account = await generateKeyPairSigner()
+    const lamports = 1_000_000n
+    const create = getCreateAccountInstruction({
+      payer: wallet,
+      newAccount: account,
+      lamports,
+      space: 8n,
+      programAddress: SYSTEM_PROGRAM_ADDRESS,
+    })
+    const step: SolanaIntent = {
+      payer: wallet.address,
+      instructions: [fromKit(create)],
+      value: '0',
+      rent: lamports.toString(),
+      signers: [account.address],
+    }
+    return { account, step }
+  }
+
+  it('names its new accounts to the server, and takes their signatures behind that of the wallet', async () => {
+    const { chain, cluster, wallet } = site
+    const { account, step } = await making()
+    const synced = await chain.rail.sync(wallet.address, soon())
+    const [sequence = null] = chain.rail.claim(synced, [], 1)
+    const draft = chain.rail.draft({ step, fees: { computeUnits: 30_000, price: '1000' } }, sequence)
+    expect(draft.signers).to.deep.equal([account.address])
+    const [first, second] = await Promise.all([wallet, account].map(({ keyPair }) => signBytes(keyPair.privateKey, draft.bytes)))
+    if (!first || !second) throw new Error('There are two signatures.')
+    expect(() => chain.rail.seal(draft, first)).to.throw('needs 2 signatures')
+    const sent = await chain.rail.send(chain.rail.seal(draft, first, [second]), soon())
+    expect(sent).to.include({ is: 'accepted' })
+    cluster.blocks(2)
+    const { accounts } = await chain.reader.accounts([account.address], soon())
+    expect(accounts[0]?.lamportsRaw).to.equal(1_000_000n)
+  })
+
+  const refusal = async (step: SolanaIntent) =>
+    Promise.resolve(site.chain.rail.check([step], [], site.wallet.address, { feeOverrides: {} }, soon())).then(
+      () => 'checked',
+      ({ name, message }: Error) => `${name} ${message}`,
+    )
+
+  it('is refused before anything is signed: the signer makes no keys of accounts', async () => {
+    const { account, step } = await making()
+    expect(await refusal(step)).to.match(new RegExp(`^UNSUPPORTED .*new account ${account.address}.*Nothing was signed`))
+    expect(() => draftOf({ scheme: 'solana-message', bytes: new Uint8Array(), signers: [account.address] })).to.throw(account.address)
+  })
+
+  it('is refused where an instruction has a signer that the step does not name', async () => {
+    const { account, step } = await making()
+    const { signers: _, ...unnamed } = step
+    expect(await refusal(unnamed)).to.match(new RegExp(`^UNKNOWN_ERROR .*${account.address}.*defect of the plugin`))
+  })
+
+  it('is refused where it is short enough with lookup tables alone, and takes none where it is without', async () => {
+    const { wallet } = site
+    const accounts = await Promise.all(Array.from({ length: 40 }, async () => (await generateKeyPairSigner()).address))
+    const tables = [{ address: accounts[0] ?? '', addresses: accounts.slice(1) }]
+    const memo = (count: number): SolanaIntent => ({
+      payer: wallet.address,
+      instructions: [
+        {
+          program: address('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr'),
+          accounts: accounts.slice(0, count).map((each) => ({ address: each, writable: false, signer: false })),
+          data: '',
+        },
+      ],
+      value: '0',
+      rent: '0',
+      tables,
+    })
+    expect(await refusal(memo(40))).to.match(/^UNSUPPORTED .*bytes, and is short enough only with lookup tables/)
+    expect(await refusal(memo(1))).to.not.match(/^UNSUPPORTED/)
+    const { tables: _, ...none } = memo(40)
+    expect(await refusal(none)).to.match(/^TRADE_FAILED .*a transaction has at most/)
+  })
+})
