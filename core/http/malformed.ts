@@ -3,9 +3,9 @@ import { STATUS_CODES, type IncomingMessage, type RequestListener, type ServerRe
 import type { Server } from 'node:https'
 import type { Socket } from 'node:net'
 import { SluiceError } from '../base/errors.ts'
-import { errorBody } from './app.ts'
+import { errorBody } from './answering.ts'
 import { closeGently, dropRest, endWith, isEnding } from './ending.ts'
-import { jsonHeaders } from './routes.ts'
+import { jsonHeaders } from './responses.ts'
 
 /** Enough for a query of a thousand token addresses. */
 export const maxHeaderBytes = 64 * 1024

@@ -6,7 +6,6 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import Router from '@koa/router'
 import type Koa from 'koa'
 import { errorsOf, type Endpoint, type FieldRule } from '../api/endpoint.ts'
 import { endpoints, eventsEndpoint, interfaceVersion } from '../api/index.ts'
@@ -322,7 +321,7 @@ fetch('/openapi.json').then((answer) => answer.json()).then((spec) => {
 `
 
 /** `/openapi.json`, and the page /docs, which shows it by the package swagger-ui-dist. Each is made with its first request. */
-export function documents<State>(registry: Registry): Router<State> {
+export function addDocuments(add: (path: string, answer: (ctx: Koa.Context) => Promise<void>) => void, registry: Registry): void {
   const folder = inSource
     ? path.dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))
     : fileURLToPath(new URL('swagger-ui', codeRoot))
@@ -333,13 +332,12 @@ export function documents<State>(registry: Registry): Router<State> {
     '/docs/swagger-ui.css': asset('swagger-ui.css', 'text/css'),
     '/docs/swagger-ui-bundle.js': asset('swagger-ui-bundle.js', 'text/javascript'),
   }
-  const router = new Router<State>({ sensitive: true, strict: true })
   for (const [route, make] of Object.entries(makers)) {
     let made: Document | undefined
-    router.get(route, async (ctx) => (made ??= await make()).answer(ctx))
+    add(route, async (ctx) => (made ??= await make()).answer(ctx))
   }
   let described: { readonly of: string; readonly document: Document } | undefined
-  router.get('/openapi.json', (ctx) => {
+  add('/openapi.json', (ctx) => {
     // Plugins may be loaded later.
     const of = JSON.stringify([
       registry.plugins.map(({ name, state }) => [name, state]),
@@ -348,5 +346,4 @@ export function documents<State>(registry: Registry): Router<State> {
     if (described?.of !== of) described = { of, document: new Document('json', JSON.stringify(openapi(registry))) }
     return described.document.answer(ctx)
   })
-  return router
 }

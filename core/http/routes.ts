@@ -1,40 +1,33 @@
-import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import Router from '@koa/router'
 import type { Endpoint } from '../api/endpoint.ts'
-import { endpoints, interfaceVersion, type AnyEndpoint } from '../api/index.ts'
-import { versionHeader } from '../api/version.ts'
+import { endpoints, type AnyEndpoint } from '../api/index.ts'
 import { badFields } from '../base/errors.ts'
 import type { Dispatch, Question } from '../handlers/dispatch.ts'
 import type { Registry } from '../plugins/index.ts'
 import type { Answer } from '../transactions/idempotency.ts'
+import { withoutContext, type Route } from './direct.ts'
 import { cachedQueryReader, type RequestState } from './request.ts'
+import { createResponseBatcher, jsonHeaders, type ResponseBatcher } from './responses.ts'
 
 export interface RouteParts {
   dispatch: Dispatch
-  registry: Pick<Registry, 'hasConnector'>
+  registry: Registry
 }
 
 /** Endpoints of chains and exchanges that read take their fields as a JSON body of a POST too. */
 export const alsoPosts = ({ method, set, path }: Endpoint) =>
   method === 'GET' && set !== 'Service' && !endpoints.some((each) => each.method === 'POST' && each.path === path)
 
-type Route = (state: RequestState) => void | Promise<void>
-
-/** Makes a route of every endpoint. Returns the route of a method and path. */
-export function createRoutes(parts: RouteParts): (method: string, path: string) => Route | undefined {
-  const byMethod = new Map<string, Map<string, Route>>()
+/** Every endpoint of the interface, with its methods. */
+export function addEndpoints(router: Router<RequestState>, parts: RouteParts): void {
   const send = createResponseBatcher()
   for (const endpoint of endpoints) {
-    const route = createRoute(endpoint, parts, send)
-    const methods = [endpoint.method, ...(endpoint.method === 'GET' ? ['HEAD'] : []), ...(alsoPosts(endpoint) ? ['POST'] : [])]
-    for (const method of methods) {
-      const byPath = byMethod.get(method) ?? new Map<string, Route>()
-      byMethod.set(method, byPath.set(endpoint.path, route))
-    }
+    const methods = [endpoint.method, ...(alsoPosts(endpoint) ? ['POST'] : [])]
+    router.register(endpoint.path, methods, withoutContext(routeOf(endpoint, parts, send)))
   }
-  return (method, path) => byMethod.get(method)?.get(path)
 }
 
-function createRoute({ name, path }: AnyEndpoint, { dispatch, registry }: RouteParts, send: ResponseBatcher): Route {
+function routeOf({ name, path }: AnyEndpoint, { dispatch, registry }: RouteParts, send: ResponseBatcher): Route {
   const { readFields, answer } = dispatch.endpoint(name)
   const readSearch = cachedQueryReader(readFields)
 
@@ -68,53 +61,4 @@ function createRoute({ name, path }: AnyEndpoint, { dispatch, registry }: RouteP
 
 function reply({ requestId, res }: RequestState, send: ResponseBatcher, { status, body }: Answer): void {
   send(res, status, jsonHeaders(requestId, body), body)
-}
-
-/** Headers of every answer. */
-export const responseHeaders = (requestId: string) => ({ 'X-Request-Id': requestId, [versionHeader]: interfaceVersion })
-
-export const jsonHeaders = (requestId: string, body: string): OutgoingHttpHeaders => ({
-  'Content-Type': 'application/json; charset=utf-8',
-  'Content-Length': Buffer.byteLength(body),
-  ...responseHeaders(requestId),
-})
-
-/** Sets the status at once, and writes the response together with the others of the same turn of the event loop. */
-type ResponseBatcher = (response: ServerResponse, status: number, headers: OutgoingHttpHeaders, body: string) => void
-
-interface PendingResponse {
-  readonly response: ServerResponse
-  readonly headers: OutgoingHttpHeaders
-  readonly body: string
-}
-
-/** A batch is sent before the end of the turn if its first response has waited so long. */
-const maxBatchMs = 1
-
-/**
- * A caller that waits is asleep, and waking it can cost more than the answer did. Responses of one turn are written together at its end, when
- * the first process that was woken is still awake for the last.
- */
-export function createResponseBatcher(): ResponseBatcher {
-  let pending: PendingResponse[] = []
-  let firstAt = 0
-
-  function send(): void {
-    const batch = pending
-    pending = []
-    for (const { response, headers, body } of batch) {
-      // A request that failed meanwhile has its answer.
-      if (response.headersSent) continue
-      response.writeHead(response.statusCode, headers).end(body)
-    }
-  }
-
-  return (response, status, headers, body) => {
-    response.statusCode = status
-    pending.push({ response, headers, body })
-    if (pending.length === 1) {
-      firstAt = performance.now()
-      setImmediate(send)
-    } else if (performance.now() - firstAt > maxBatchMs) send()
-  }
 }

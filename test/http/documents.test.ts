@@ -5,9 +5,10 @@ import { buffer } from 'node:stream/consumers'
 import { Script } from 'node:vm'
 import { gunzipSync } from 'node:zlib'
 import { expect } from 'chai'
+import Router from '@koa/router'
 import Koa from 'koa'
 import { endpoints } from '../../core/api/index.ts'
-import { documents } from '../../core/http/openapi.ts'
+import { addDocuments } from '../../core/http/openapi.ts'
 import { createRegistry, type GrowingRegistry, type PluginEntry } from '../../core/plugins/registry.ts'
 
 const refused: PluginEntry = {
@@ -66,7 +67,9 @@ describe('the documents', () => {
     registry = createRegistry({ plugins: [refused], networks: [], venues: [] })
     const app = new Koa()
     app.silent = true
-    server = app.use(documents(registry).routes()).listen(0, '127.0.0.1')
+    const router = new Router()
+    addDocuments((path, answer) => router.get(path, answer), registry)
+    server = app.use(router.routes()).listen(0, '127.0.0.1')
     await once(server, 'listening')
     url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   })

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { SluiceError } from '../../core/api/index.ts'
-import { rateLimit } from '../../core/http/app.ts'
+import { rateLimit } from '../../core/http/limits.ts'
 
 const caller = (fingerprint: string, requestsPerSecond?: number) => ({
   commonName: fingerprint,

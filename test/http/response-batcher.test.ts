@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { text as textOf } from 'node:stream/consumers'
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect } from 'chai'
-import { createResponseBatcher } from '../../core/http/routes.ts'
+import { createResponseBatcher } from '../../core/http/responses.ts'
 
 const three = { 'Content-Length': 3 }
 

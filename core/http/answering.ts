@@ -1,0 +1,119 @@
+// What holds for every request, on each way that it may go: it has an end, a turn, a measure and a line in the log.
+import type { Logger } from 'pino'
+import { isAbort } from '../base/async.ts'
+import { SluiceError } from '../base/errors.ts'
+import { printableTexts } from '../base/printable.ts'
+import type { Settings } from '../config/settings.ts'
+import { pathsHider } from '../config/shown-paths.ts'
+import { unsentWatch } from './connections.ts'
+import { createFairQueue } from './fair-queue.ts'
+import type { Metrics } from './metrics.ts'
+import type { RequestState } from './request.ts'
+import { jsonHeaders } from './responses.ts'
+
+interface AnsweringParts {
+  settings: Settings
+  metrics: Metrics
+  log: Logger
+}
+
+type Work = () => void | Promise<void>
+
+/** The steps that every request goes through, whether Koa has a context for it or not. */
+export interface Answering {
+  /** Does all that answers the request. What it throws is answered as an error. The request is measured and logged at its end. */
+  settle(state: RequestState, work: Work): void | Promise<void>
+  /** Works once the request has its turn: in flight, or waiting for it, only once it has arrived. A slow sender takes no place. */
+  inTurn(state: RequestState, work: Work): void | Promise<void>
+  fail(state: RequestState, error: unknown): void
+  /** Refuses requests from now on. */
+  refuseNew(): void
+}
+
+export function createAnswering({ settings, metrics, log }: AnsweringParts): Answering {
+  const queue = createFairQueue({ maxInFlight: settings.limits.inFlight, maxWaitMs: settings.server.requestTimeoutSeconds * 1000 })
+  const hidePaths = pathsHider(settings)
+  const watchUnsent = unsentWatch()
+  /** By `performance.now`. */
+  let stoppedAt = Infinity
+
+  function fail(state: RequestState, error: unknown): void {
+    const { requestId, path, res } = state
+    const { http, code, name, body, retryAfterSeconds } = errorBody(error, requestId)
+    metrics.errors.inc({ code, name })
+    if (error instanceof SluiceError && error.bound) metrics.requestsRefused.inc({ bound: error.bound })
+    if (name === 'UNKNOWN_ERROR') log.error({ err: error, requestId, path }, 'request failed by a defect')
+    if (isAbort(error)) log.warn({ err: error, requestId, path }, 'request failed because a wait was ended')
+    const json = hidePaths(JSON.stringify(body))
+    const retryAfter = retryAfterSeconds === undefined ? {} : { 'Retry-After': String(retryAfterSeconds) }
+    if (!res.headersSent) res.writeHead(http, { ...jsonHeaders(requestId, json), ...retryAfter }).end(json)
+    end(state)
+  }
+
+  /** Every request is measured and logged. */
+  function end({ startedAt, requestId, caller, connection, path, connector, route, req: { method = '' }, res }: RequestState): void {
+    const { statusCode } = res
+    watchUnsent(connection, res)
+    const seconds = (performance.now() - startedAt) / 1000
+    metrics.requests.count(route || 'unknown', method, statusCode, connector, seconds)
+    const level = (method === 'POST' || method === 'DELETE') && statusCode !== 404 ? 'info' : 'debug'
+    if (log.isLevelEnabled(level))
+      log[level]({ requestId, client: caller.commonName, method, path, status: statusCode, ms: Math.round(seconds * 1000) }, 'answered')
+  }
+
+  return {
+    fail,
+    settle(state, work) {
+      try {
+        const working = work()
+        if (working)
+          return working.then(
+            () => end(state),
+            (error: unknown) => fail(state, error),
+          )
+      } catch (error) {
+        return fail(state, error)
+      }
+      end(state)
+    },
+    inTurn(state, work) {
+      // After the body has been read: the connection is closed after this answer, and unread data would be answered by a reset.
+      if (state.startedAt >= stoppedAt) throw stopping
+      return queue.run(state, work)
+    },
+    refuseNew: () => void (stoppedAt = performance.now()),
+  }
+}
+
+/**
+ * What a caller sees of an error. A wait that was ended becomes TIMEOUT. Whatever else is not a SluiceError becomes UNKNOWN_ERROR, with the
+ * details in the log only.
+ */
+export function errorBody(error: unknown, requestId: string) {
+  const { name, code, http, message, details, retryAfterSeconds } =
+    error instanceof SluiceError ? error : isAbort(error) ? endedWait : defect
+  return {
+    http,
+    code,
+    name,
+    retryAfterSeconds,
+    body: {
+      errorCode: code,
+      name,
+      message,
+      httpErrorCode: http,
+      requestId,
+      ...(details !== undefined && { details: printableTexts(details) }),
+    },
+  }
+}
+
+const endedWait = new SluiceError('TIMEOUT', 'What the request needs was not there in time. Try again shortly.', { retryAfterSeconds: 1 })
+
+const defect = new SluiceError('UNKNOWN_ERROR', 'Something is wrong in the server or a plugin; its log has more under this requestId.')
+
+const stopping = new SluiceError(
+  'OVERLOADED',
+  'The server is stopping: nothing was done for this request. Send it again on a new connection, to another server or when this one is back.',
+  { retryAfterSeconds: 5 },
+)

@@ -1,0 +1,66 @@
+// The direct way: a GET from memory costs as much as Koa's context for it, so it is answered beside Koa, from the same table of routes.
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type Router from '@koa/router'
+import type { Middleware } from 'koa'
+import type { Answering } from './answering.ts'
+import type { Connection } from './connections.ts'
+import { announcesBody, RequestState } from './request.ts'
+
+/** Answers a request without a context of Koa. */
+export type Route = (state: RequestState) => void | Promise<void>
+
+const routes = new WeakMap<object, Route>()
+
+/** The route as middleware for @koa/router. Its GETs go the direct way. */
+export function withoutContext(route: Route): Middleware<RequestState> {
+  const middleware: Middleware<RequestState> = (ctx) => {
+    ctx.respond = false
+    return route(ctx.state)
+  }
+  routes.set(middleware, route)
+  return middleware
+}
+
+/** The GETs that a router has for routes without context, by their paths. */
+function directRoutes({ stack }: Router<RequestState>): ReadonlyMap<string, Route> {
+  const found = new Map<string, Route>()
+  for (const { path, methods, stack: middlewares } of stack) {
+    const [only, ...more] = middlewares
+    const route = only && more.length === 0 ? routes.get(only) : undefined
+    if (route && typeof path === 'string' && methods.includes('GET')) found.set(path, route)
+  }
+  return found
+}
+
+/** With a fragment, or a character that a URL must encode. */
+const oddUrl = /[^!-~]|#/
+
+/** Answers a request, or returns false where it has to go through Koa. */
+export type AnswerDirectly = (connection: Connection, req: IncomingMessage, res: ServerResponse) => boolean
+
+/** @param admit throws for a request that its client may not send now */
+export function directAnswers(
+  router: Router<RequestState>,
+  { settle, inTurn }: Answering,
+  admit: (state: RequestState) => void,
+  onDefect: (error: unknown) => void,
+): AnswerDirectly {
+  const routeOf = directRoutes(router)
+  return (connection, req, res) => {
+    const { method, url = '', headers } = req
+    if (method !== 'GET' || announcesBody(headers) || oddUrl.test(url)) return false
+    const mark = url.indexOf('?')
+    const path = mark < 0 ? url : url.slice(0, mark)
+    const route = routeOf.get(path)
+    if (!route) return false
+    const state = new RequestState(connection, req, res)
+    state.path = path
+    state.query = mark < 0 ? '' : url.slice(mark + 1)
+    const answering = settle(state, () => {
+      admit(state)
+      return inTurn(state, () => route(state))
+    })
+    answering?.catch(onDefect)
+    return true
+  }
+}
