@@ -8,9 +8,10 @@ import { createEvents } from './events/events.ts'
 import type { Services } from './handlers/context.ts'
 import { createDispatch, type Dispatch } from './handlers/dispatch.ts'
 import { handlers } from './handlers/handlers.ts'
+import { createLimits } from './http/limits.ts'
 import { createMetrics } from './http/metrics.ts'
 import { openParts, type PartsOf } from './parts/container.ts'
-import { closeListener, openGauges, openListener, openServices } from './parts/interface.ts'
+import { closeListener, openGauges, openListener, openServices, ownInterface } from './parts/interface.ts'
 import * as plugin from './parts/plugins.ts'
 import type { ServerParts, StartOptions } from './parts/server-parts.ts'
 import * as storage from './parts/storage.ts'
@@ -49,6 +50,7 @@ const serverParts = (settings: Settings, options: StartOptions): PartsOf<ServerP
   handlers: { open: () => handlers },
   log: { open: openLog },
   metrics: { open: createMetrics },
+  limits: { open: createLimits },
   turns: { open: createFairTurns },
   drain: { open: storage.createDrain },
 
@@ -85,6 +87,7 @@ const serverParts = (settings: Settings, options: StartOptions): PartsOf<ServerP
   services: { open: openServices },
   dispatch: { open: createDispatch },
   events: { open: createEvents },
+  interfaces: { open: (parts) => [ownInterface(parts)] },
   listener: { open: openListener, stop: closeListener },
   running: { open: plugin.runPlugins },
   late: { open: plugin.loadInHosts, stop: (late) => late.stop() },

@@ -6,16 +6,23 @@ import { printableTexts } from '../base/printable.ts'
 import type { Settings } from '../config/settings.ts'
 import { pathsHider } from '../config/shown-paths.ts'
 import { unsentWatch } from './connections.ts'
-import { createFairQueue } from './fair-queue.ts'
+import type { Limits } from './limits.ts'
 import type { Metrics } from './metrics.ts'
 import type { RequestState } from './request.ts'
 import { jsonHeaders } from './responses.ts'
 
-interface AnsweringParts {
+export interface AnsweringParts {
   settings: Settings
+  limits: Limits
   metrics: Metrics
   log: Logger
 }
+
+/** Status and body of the answer to a request that failed. */
+export type ShowError = (error: ShownError) => { readonly status: number; readonly body: object }
+export type ShownError = ReturnType<typeof errorBody>
+
+const showAsSluice: ShowError = ({ http, body }) => ({ status: http, body })
 
 type Work = () => void | Promise<void>
 
@@ -30,8 +37,8 @@ export interface Answering {
   refuseNew(): void
 }
 
-export function createAnswering({ settings, metrics, log }: AnsweringParts): Answering {
-  const queue = createFairQueue({ maxInFlight: settings.limits.inFlight, maxWaitMs: settings.server.requestTimeoutSeconds * 1000 })
+/** @param showError in another interface than Sluice's own */
+export function createAnswering({ settings, limits, metrics, log }: AnsweringParts, showError: ShowError = showAsSluice): Answering {
   const hidePaths = pathsHider(settings)
   const watchUnsent = unsentWatch()
   /** By `performance.now`. */
@@ -39,14 +46,16 @@ export function createAnswering({ settings, metrics, log }: AnsweringParts): Ans
 
   function fail(state: RequestState, error: unknown): void {
     const { requestId, path, res } = state
-    const { http, code, name, body, retryAfterSeconds } = errorBody(error, requestId)
+    const shown = errorBody(error, requestId)
+    const { code, name, retryAfterSeconds } = shown
     metrics.errors.inc({ code, name })
     if (error instanceof SluiceError && error.bound) metrics.requestsRefused.inc({ bound: error.bound })
     if (name === 'UNKNOWN_ERROR') log.error({ err: error, requestId, path }, 'request failed by a defect')
     if (isAbort(error)) log.warn({ err: error, requestId, path }, 'request failed because a wait was ended')
+    const { status, body } = showError(shown)
     const json = hidePaths(JSON.stringify(body))
     const retryAfter = retryAfterSeconds === undefined ? {} : { 'Retry-After': String(retryAfterSeconds) }
-    if (!res.headersSent) res.writeHead(http, { ...jsonHeaders(requestId, json), ...retryAfter }).end(json)
+    if (!res.headersSent) res.writeHead(status, { ...jsonHeaders(requestId, json), ...retryAfter }).end(json)
     end(state)
   }
 
@@ -79,7 +88,7 @@ export function createAnswering({ settings, metrics, log }: AnsweringParts): Ans
     inTurn(state, work) {
       // After the body has been read: the connection is closed after this answer, and unread data would be answered by a reset.
       if (state.startedAt >= stoppedAt) throw stopping
-      return queue.run(state, work)
+      return limits.queue.run(state, work)
     },
     refuseNew: () => void (stoppedAt = performance.now()),
   }

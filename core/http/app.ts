@@ -1,26 +1,25 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { TLSSocket } from 'node:tls'
-import Router from '@koa/router'
+import type Router from '@koa/router'
 import Koa, { type Middleware } from 'koa'
-import type { Logger } from 'pino'
 import { SluiceError } from '../base/errors.ts'
 import { didYouMean } from '../config/problems.ts'
-import type { Settings } from '../config/settings.ts'
 import type { RefusedConnection } from '../tls/tls-server.ts'
-import { createAnswering } from './answering.ts'
-import { createBodyBudget } from './body-budget.ts'
-import { identify, type Connection } from './connections.ts'
+import { createAnswering, type AnsweringParts, type ShowError } from './answering.ts'
+import type { Connection } from './connections.ts'
 import { directAnswers } from './direct.ts'
 import { endWith } from './ending.ts'
-import { rateLimit } from './limits.ts'
-import { addPages, type PageParts } from './pages.ts'
+import type { Limits } from './limits.ts'
 import { bodyReader, RequestState } from './request.ts'
 import { pageHeaders } from './responses.ts'
-import { addEndpoints, type RouteParts } from './routes.ts'
 
-interface AppParts extends RouteParts, PageParts {
-  settings: Settings
-  log: Logger
+/** What callers find on one port. */
+interface Interface {
+  readonly router: Router<RequestState>
+  /** Absent: as Sluice's own interface shows them. */
+  readonly showError?: ShowError
+  /** Ends what would never end by itself. */
+  end?(): void
 }
 
 export interface App {
@@ -29,27 +28,23 @@ export interface App {
   connected(socket: TLSSocket): void
   /** Told of each connection that was closed because there were too many. */
   connectionRefused(reason: RefusedConnection): void
-  /** Refuses requests from now on, and ends the streams of events, which would otherwise never end. */
+  /** Refuses requests from now on, and ends what would never end by itself. */
   refuseNew(): void
 }
 
-/** The way of a request: identity, limits, body, route, handler, answer. */
-export function createApp(parts: AppParts): App {
-  const { settings, metrics, log, events } = parts
-  const limitRate = rateLimit()
-  const connectionOf = identify(settings, () => metrics.connectionsRefused.inc({ reason: 'certificate' }))
-  const answering = createAnswering(parts)
-  const router = new Router<RequestState>({ sensitive: true, strict: true })
-  addEndpoints(router, parts)
-  addPages(router, parts)
+/** The way of a request: identity, limits, body, route, handler, answer. Each interface of the server is an app, with the same parts. */
+export function createApp(parts: AnsweringParts, { router, showError, end }: Interface): App {
+  const { settings, limits, metrics, log } = parts
+  const { connectionOf } = limits
+  const answering = createAnswering(parts, showError)
 
   const koa = new Koa<RequestState>()
   koa.silent = true
   koa.use(identity(connectionOf))
   koa.use((ctx, next) => answering.settle(ctx.state, next))
-  koa.use(rate(limitRate))
+  koa.use(rate(limits))
   koa.use(url)
-  koa.use(body(settings.limits))
+  koa.use(body(limits, settings.limits.bodyBytes))
   koa.use((ctx, next) => answering.inTurn(ctx.state, next))
   koa.use(routeLabel)
   koa.use(router.routes())
@@ -59,7 +54,7 @@ export function createApp(parts: AppParts): App {
   const answersDirectly = directAnswers(
     router,
     answering,
-    (state) => limitRate(state.caller),
+    (state) => limits.rate(state.caller),
     (error) => log.error({ err: error }, 'request failed by a defect'),
   )
 
@@ -83,7 +78,7 @@ export function createApp(parts: AppParts): App {
     connectionRefused: (reason) => metrics.connectionsRefused.inc({ reason }),
     refuseNew() {
       answering.refuseNew()
-      events.end()
+      end?.()
     },
   }
 }
@@ -91,16 +86,16 @@ export function createApp(parts: AppParts): App {
 type Step = Middleware<RequestState>
 
 const identity =
-  (connectionOf: ReturnType<typeof identify>): Step =>
+  (connectionOf: Limits['connectionOf']): Step =>
   (ctx, next) => {
     ctx.state = new RequestState(connectionOf(ctx.req.socket as TLSSocket), ctx.req, ctx.res)
     return next()
   }
 
 const rate =
-  (limit: ReturnType<typeof rateLimit>): Step =>
+  (limits: Limits): Step =>
   (ctx, next) => {
-    limit(ctx.state.caller)
+    limits.rate(ctx.state.caller)
     return next()
   }
 
@@ -116,9 +111,8 @@ const url: Step = (ctx, next) => {
 }
 
 /** Its bytes count until the request is answered. */
-function body(limits: Settings['limits']): Step {
-  const budget = createBodyBudget(limits)
-  const read = bodyReader(limits.bodyBytes, undefined, budget.hold)
+function body({ bodies }: Limits, maxBytes: number): Step {
+  const read = bodyReader(maxBytes, undefined, bodies.hold)
   return (ctx, next) => {
     const reading = read(ctx)
     return reading ? whole(reading, ctx.state, next) : next()
@@ -129,7 +123,7 @@ function body(limits: Settings['limits']): Step {
       state.body = (await reading) ?? state.body
       await next()
     } finally {
-      budget.release(state)
+      bodies.release(state)
     }
   }
 }
@@ -155,7 +149,6 @@ const unknown =
     }
     const paths = [...new Set(stack.map(({ path }) => String(path)))]
     const shown = ctx.path.slice(0, 80)
-    throw new SluiceError('INCOMPLETE_PARAMS', `There is no path ${shown}${didYouMean(ctx.path, paths)}; GET /openapi.json lists them.`, {
-      http: 404,
-    })
+    const list = paths.includes('/openapi.json') ? '; GET /openapi.json lists them' : ''
+    throw new SluiceError('INCOMPLETE_PARAMS', `There is no path ${shown}${didYouMean(ctx.path, paths)}${list}.`, { http: 404 })
   }

@@ -1,5 +1,32 @@
+// What a client certificate may use, on all interfaces of the server together.
+import type { TLSSocket } from 'node:tls'
 import { SluiceError } from '../base/errors.ts'
+import type { Settings } from '../config/settings.ts'
 import type { Caller } from '../handlers/context.ts'
+import { createBodyBudget, type BodyBudget } from './body-budget.ts'
+import { identify, type Connection } from './connections.ts'
+import { createFairQueue, type FairQueue } from './fair-queue.ts'
+import type { Metrics } from './metrics.ts'
+
+export interface Limits {
+  /** Who is at the other end. */
+  connectionOf(socket: TLSSocket): Connection
+  /** @throws SluiceError RATE_LIMIT */
+  rate(caller: Caller): void
+  readonly bodies: BodyBudget
+  /** Of the requests in flight. */
+  readonly queue: FairQueue
+}
+
+export function createLimits({ settings, metrics }: { settings: Settings; metrics: Pick<Metrics, 'connectionsRefused'> }): Limits {
+  const { limits, server } = settings
+  return {
+    connectionOf: identify(settings, () => metrics.connectionsRefused.inc({ reason: 'certificate' })),
+    rate: rateLimit(),
+    bodies: createBodyBudget(limits),
+    queue: createFairQueue({ maxInFlight: limits.inFlight, maxWaitMs: server.requestTimeoutSeconds * 1000 }),
+  }
+}
 
 /** A token bucket for each certificate that has a rate of its own. The rate per second is also the burst. */
 export function rateLimit(now: () => number = () => performance.now()) {

@@ -8,6 +8,14 @@ import type { App } from './app.ts'
 import { createDraining } from './draining.ts'
 import { maxHeaderBytes, refuseMalformed } from './malformed.ts'
 
+export type Address = Pick<Settings['server'], 'host' | 'port'>
+
+/** An interface, and where it is found. */
+export interface Served {
+  readonly app: App
+  readonly address: Address
+}
+
 export interface Listener {
   url: string
   /** Accepts no new connection and begins no new request, lets requests in flight end within the time, then closes what is left. */
@@ -17,8 +25,27 @@ export interface Listener {
 /** For clients that send a request byte by byte. A request that has arrived has server.requestTimeoutSeconds. */
 const arrivalMs = 60_000
 
+interface ListenParts {
+  settings: Pick<Settings, 'ssl' | 'limits'>
+  log: Logger
+}
+
+/** Listens for each interface on a port of its own. The URL is that of the first. @throws StartError if a port cannot be used */
+export async function listenOnAll([first, ...others]: readonly [Served, ...Served[]], parts: ListenParts): Promise<Listener> {
+  const { url, stop } = await listen(first.app, first.address, parts)
+  const listeners = [{ stop }]
+  const stopAll = async (withinMs: number) => void (await Promise.all(listeners.map((each) => each.stop(withinMs))))
+  try {
+    for (const { app, address } of others) listeners.push(await listen(app, address, parts))
+  } catch (error) {
+    await stopAll(0)
+    throw error
+  }
+  return { url, stop: stopAll }
+}
+
 /** Listens for HTTPS with mutual TLS. @throws StartError if the port cannot be used */
-export async function listen(app: App, { server: { host, port }, ssl, limits }: Settings, log: Logger): Promise<Listener> {
+export async function listen(app: App, { host, port }: Address, { settings: { ssl, limits }, log }: ListenParts): Promise<Listener> {
   const server = await createTlsServer({
     certsDir: ssl.certsDir,
     log,
@@ -57,13 +84,13 @@ function readWholePipeline(socket: TLSSocket): void {
 }
 
 /** @throws StartError if the server could not listen now: known before anything is made for it */
-export async function refuseUnusablePort(address: Settings['server']): Promise<void> {
+export async function refuseUnusablePort(address: Address): Promise<void> {
   const server = createServer()
   await bind(server, address)
   await new Promise((resolve) => server.close(resolve))
 }
 
-function bind(server: NetServer, { host, port }: Pick<Settings['server'], 'host' | 'port'>): Promise<void> {
+function bind(server: NetServer, { host, port }: Address): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(new StartError(listenError(error, host, port))))
     server.listen(port, host, resolve)

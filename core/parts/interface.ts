@@ -3,9 +3,9 @@ import { withTimeout } from '../base/async.ts'
 import { createApprovedSpenders } from '../handlers/amm/approved.ts'
 import type { Services } from '../handlers/context.ts'
 import { failingParts } from '../handlers/readiness.ts'
-import { createApp } from '../http/app.ts'
 import { measureLiveState, measureNodes, measurePlugins, measureQuotes, measureStore, measureTransactions } from '../http/gauges.ts'
-import { listen, type Listener } from '../http/server.ts'
+import { createInterface } from '../http/interface.ts'
+import { listenOnAll, type Listener, type Served } from '../http/server.ts'
 import { requiredHere } from '../plugins/index.ts'
 import type { ServerParts } from './server-parts.ts'
 
@@ -41,7 +41,10 @@ export function openServices(parts: ServerParts): Services {
   }
 }
 
-export const openListener = (parts: ServerParts): Promise<Listener> => listen(createApp(parts), parts.settings, parts.log)
+export const ownInterface = (parts: ServerParts): Served => ({ app: createInterface(parts), address: parts.settings.server })
+
+/** On all interfaces. */
+export const openListener = ({ interfaces, settings, log }: ServerParts): Promise<Listener> => listenOnAll(interfaces, { settings, log })
 
 /** Requests under way may end, within the time that they have. */
 export async function closeListener(listener: Listener, { drain, transactions }: ServerParts): Promise<void> {

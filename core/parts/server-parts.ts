@@ -6,7 +6,8 @@ import type { Devnet } from '../devnet/start-devnet.ts'
 import type { Events } from '../events/events.ts'
 import type { Handlers, Services } from '../handlers/context.ts'
 import type { Dispatch } from '../handlers/dispatch.ts'
-import type { Listener } from '../http/server.ts'
+import type { Limits } from '../http/limits.ts'
+import type { Listener, Served } from '../http/server.ts'
 import type { Metrics } from '../http/metrics.ts'
 import type { LiveState } from '../live-state/live-state.ts'
 import type {
@@ -46,6 +47,7 @@ export interface ServerParts {
   handlers: Handlers
   log: Logger
   metrics: Metrics
+  limits: Limits
   turns: FairTurns
   drain: Drain
   certificates: void
@@ -78,6 +80,8 @@ export interface ServerParts {
   services: Services
   dispatch: Dispatch
   events: Events
+  /** The first is Sluice's own. */
+  interfaces: readonly [Served, ...Served[]]
   listener: Listener
   running: RunningPlugins
   late: LateLoading

@@ -24,11 +24,10 @@ describe('what a client sends that is no request of HTTP/1.1', () => {
       seen.push(`${request.method} ${request.url}`)
       answer(request, response)
     }
-    server = await listen(
-      { listener, connected: () => {}, connectionRefused: () => {}, refuseNew: () => {} },
+    server = await listen({ listener, connected: () => {}, connectionRefused: () => {}, refuseNew: () => {} }, settings.server, {
       settings,
-      pino({ level: 'silent' }),
-    )
+      log: pino({ level: 'silent' }),
+    })
     const [ca, { certPem, keyPem }] = [await pem(certsDir, 'ca_cert.pem'), await pairOf(certsDir, 'client')]
     say = (bytes) =>
       new Promise((resolve) => {
