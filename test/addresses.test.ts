@@ -33,7 +33,7 @@ describe('addresses of which one is the other in lower case', () => {
       [wallet, twin],
       [twin, wallet],
     ] as const) {
-      const caller = { commonName: 'bot', fingerprint: '', permissions: new Set<never>(), wallets: new Set([addressKey(own)]) }
+      const caller = { id: 'bot', fingerprint: '', permissions: new Set<never>(), wallets: new Set([addressKey(own)]) }
       expect([mayUseWallet(caller, own), mayUseWallet(caller, other)]).to.deep.equal([true, false])
     }
   })

@@ -43,7 +43,7 @@ export function createStreams(log: Pick<Logger, 'warn'>, limits: Pick<Settings['
   const open = new Map<Stream, { fingerprint: string; connector: string | undefined; end(): void }>()
   let isEnded = false
 
-  function requireRoom({ fingerprint, commonName, streams: ofClient = limits.clientStreams }: Caller): void {
+  function requireRoom({ fingerprint, id, streams: ofClient = limits.clientStreams }: Caller): void {
     if (isEnded) throw new SluiceError('OVERLOADED', 'The server is stopping and opens no streams: try again when it is back.', later)
     if (open.size >= limits.streams)
       throw new SluiceError('OVERLOADED', `The server has ${limits.streams} event streams open (limits.streams). Try again later.`, {
@@ -51,7 +51,7 @@ export function createStreams(log: Pick<Logger, 'warn'>, limits: Pick<Settings['
         bound: 'streams',
       })
     if ([...open.values()].filter((each) => each.fingerprint === fingerprint).length >= ofClient)
-      throw new SluiceError('OVERLOADED', `"${commonName}" has ${ofClient} event streams open (limits.clientStreams). Close one.`, {
+      throw new SluiceError('OVERLOADED', `"${id}" has ${ofClient} event streams open (limits.clientStreams). Close one.`, {
         ...later,
         bound: 'clientStreams',
       })

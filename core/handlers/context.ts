@@ -108,7 +108,13 @@ export async function orUndefined<T>(read: () => T | Promise<T> | undefined): Pr
 
 /** Who sends a request: a client certificate and its entry in `conf/clients.yml`. */
 export interface Caller {
-  commonName: string
+  /**
+   * Names the client in Idempotency-Keys, the journal and the log: the key of its entry in `conf/clients.yml`. A certificate without an entry is
+   * named by its common name.
+   */
+  id: string
+  /** Under which its Idempotency-Keys were stored before: the common name of a certificate that is listed by its fingerprint. */
+  formerId?: string
   /** SHA-256 of the certificate. */
   fingerprint: string
   permissions: ReadonlySet<Permission>
@@ -137,11 +143,11 @@ export function requirePermission(caller: Caller, permission: Permission): void 
   if (caller.closed !== undefined)
     throw new SluiceError(
       'FORBIDDEN',
-      `The client certificate "${caller.commonName}" has no permission, because conf/clients.yml is wrong: ${caller.closed}. An operator corrects it and restarts the server.`,
+      `The client certificate "${caller.id}" has no permission, because conf/clients.yml is wrong: ${caller.closed}. An operator corrects it and restarts the server.`,
     )
   throw new SluiceError(
     'FORBIDDEN',
-    `The client certificate "${caller.commonName}" lacks the permission ${permission}; an operator gives it in conf/clients.yml.`,
+    `The client certificate "${caller.id}" lacks the permission ${permission}; an operator gives it in conf/clients.yml.`,
   )
 }
 
@@ -150,6 +156,6 @@ export function requireWallet(caller: Caller, address: string): void {
   if (mayUseWallet(caller, address)) return
   throw new SluiceError(
     'FORBIDDEN',
-    `The client certificate "${caller.commonName}" may not use the wallet ${address}; an operator allows it in conf/clients.yml.`,
+    `The client certificate "${caller.id}" may not use the wallet ${address}; an operator allows it in conf/clients.yml.`,
   )
 }

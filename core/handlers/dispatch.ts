@@ -141,8 +141,8 @@ function endpointCalls(endpoint: AnyEndpoint, { services, handlers, idempotency,
       const { isRecorded } = signed
       return { answer: (isRecorded && signed.answer) || render(given, question, startedAt), isRecorded }
     }
-    const client = caller.commonName || caller.fingerprint
-    return deadline.bound(() => idempotency.once({ key: { client, path, key }, request, requestId, act }))
+    const { id: client, formerId: formerClient } = caller
+    return deadline.bound(() => idempotency.once({ key: { client, path, key }, formerClient, request, requestId, act }))
   }
 
   function render(answer: object, question: Question, startedAt: number): Answer {

@@ -73,11 +73,11 @@ const evmSend: Handler<'EVMSend'> = async (request, context) => {
 }
 
 /** @throws SluiceError FORBIDDEN */
-function requireRecipient({ sendTo, commonName }: Caller, wallet: string, to: string): void {
+function requireRecipient({ sendTo, id }: Caller, wallet: string, to: string): void {
   if (sendTo?.get(addressKey(wallet))?.some((each) => isSameAddress(each, to))) return
   throw new SluiceError(
     'FORBIDDEN',
-    `The client certificate "${commonName}" may not send from ${wallet} to ${to}; an operator lists the address in sendTo of conf/clients.yml and restarts the server.`,
+    `The client certificate "${id}" may not send from ${wallet} to ${to}; an operator lists the address in sendTo of conf/clients.yml and restarts the server.`,
   )
 }
 

@@ -67,7 +67,7 @@ export function createAnswering({ settings, limits, metrics, log }: AnsweringPar
     metrics.requests.count(route || 'unknown', method, statusCode, connector, seconds)
     const level = (method === 'POST' || method === 'DELETE') && statusCode !== 404 ? 'info' : 'debug'
     if (log.isLevelEnabled(level))
-      log[level]({ requestId, client: caller.commonName, method, path, status: statusCode, ms: Math.round(seconds * 1000) }, 'answered')
+      log[level]({ requestId, client: caller.id, method, path, status: statusCode, ms: Math.round(seconds * 1000) }, 'answered')
   }
 
   return {

@@ -110,7 +110,7 @@ export function identify(
   const loads = new Map<string, { client: ClientLoad; connections: number }>()
 
   function connect(socket: TLSSocket): Connection {
-    const { caller, bounds } = callerOf(socket, clients, unlisted)
+    const { caller, bounds } = callerOf(identityOf(socket), clients, unlisted)
     const { fingerprint } = caller
     const maxConnections = bounds.connections ?? limits.clientConnections
     const load = loads.get(fingerprint) ?? { client: new ClientLoad(bounds.inFlight ?? limits.clientInFlight), connections: 0 }
@@ -143,18 +143,18 @@ const readOnly: ReadonlySet<Permission> = new Set(['read'])
 const none: ReadonlySet<Permission> = new Set()
 const noWallets: ReadonlySet<string> = new Set()
 
-function callerOf(socket: TLSSocket, clients: readonly Client[], unlisted: Unlisted): { caller: Caller; bounds: ClientBounds } {
-  const certificate = identityOf(socket)
-  if (!certificate)
-    return {
-      caller: { commonName: '', fingerprint: '', permissions: none, wallets: noWallets },
-      bounds: unlisted,
-    }
+/** What `conf/clients.yml` says of a certificate. */
+export function callerOf(
+  certificate: Certificate | undefined,
+  clients: readonly Client[],
+  unlisted: Unlisted,
+): { caller: Caller; bounds: ClientBounds } {
+  if (!certificate) return { caller: { id: '', fingerprint: '', permissions: none, wallets: noWallets }, bounds: unlisted }
   const client = clientOf(clients, certificate)
   const { closed } = client ?? unlisted
   const bounds = client && closed === undefined ? client : unlisted
   const caller = {
-    commonName: certificate.commonName,
+    ...idsOf(certificate, client, clients),
     fingerprint: certificate.fingerprint256,
     permissions: closed !== undefined ? none : client ? new Set(client.permissions) : readOnly,
     wallets: client === undefined ? noWallets : client.wallets === 'all' ? 'all' : new Set(client.wallets.map(addressKey)),
@@ -164,6 +164,19 @@ function callerOf(socket: TLSSocket, clients: readonly Client[], unlisted: Unlis
     streams: bounds.streams,
   } as const
   return { caller, bounds }
+}
+
+type Certificate = Pick<ReturnType<typeof peerIdentity>, 'commonName' | 'fingerprint256'>
+
+function idsOf(
+  { commonName, fingerprint256 }: Certificate,
+  client: Client | undefined,
+  clients: readonly Client[],
+): Pick<Caller, 'id' | 'formerId'> {
+  const isNameOfEntry = commonName === '' || clients.some(({ name }) => name === commonName)
+  // A name that is the fingerprint of another certificate is that one's id.
+  if (!client) return { id: isNameOfEntry ? fingerprint256 : commonName }
+  return { id: client.name, ...(!isNameOfEntry && { formerId: commonName }) }
 }
 
 /** The handshake requires a certificate. A socket that was closed since then has none, and gets no answer anyway. */

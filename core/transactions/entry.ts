@@ -52,7 +52,7 @@ export interface Entry {
   readonly plugin?: string
   /** Only on a connector's own rail: whose key signs. */
   readonly signer?: string
-  /** Common name of the caller's certificate. */
+  /** The caller's id: the key of its entry in `conf/clients.yml`. */
   readonly client: string
   readonly requestId: string
   readonly idempotencyKey?: string

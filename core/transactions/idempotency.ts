@@ -29,6 +29,8 @@ export interface Idempotency {
 
 interface IdempotentCall {
   key: RequestKey
+  /** Another name of the client. What is stored under it counts: the caller is the same. */
+  formerClient?: string | undefined
   request: object
   requestId: string
   /**
@@ -154,8 +156,15 @@ export function createIdempotency({
     return stored.answer
   }
 
+  /** The name under which the client's key is stored. */
+  async function underStoredName(call: IdempotentCall, formerClient: string): Promise<IdempotentCall> {
+    const former = { ...call.key, client: formerClient }
+    return running.has(idOf(former)) || (await table.find(former).catch(unknownOutcome)) ? { ...call, key: former } : call
+  }
+
   return {
-    async once(call) {
+    async once(asked) {
+      const call = asked.formerClient === undefined ? asked : await underStoredName(asked, asked.formerClient)
       const { key, request, requestId } = call
       const id = idOf(key)
       if (running.has(id)) return replay(request, await table.find(key).catch(unknownOutcome))

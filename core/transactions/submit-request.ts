@@ -29,8 +29,8 @@ export interface Origin {
   network: TransactionTarget
   /** The wallet. */
   address: string
-  /** The certificate. */
-  caller: { commonName: string }
+  /** The client. */
+  caller: { id: string }
   requestId: string
   /** The request came with an Idempotency-Key. */
   keyed?: IdempotencyContext
@@ -256,7 +256,7 @@ export function newEntries(
     ...(connector !== undefined && { connector }),
     ...(plugin !== undefined && { plugin }),
     ...(rail !== undefined && { signer }),
-    client: caller.commonName,
+    client: caller.id,
     requestId,
     ...(keyed && { idempotencyKey: keyed.claim.key }),
     createdAt: nowMs,

@@ -40,7 +40,7 @@ export function createUpkeep({ target, queues, recorder, submit, raise, inBackgr
   const originOf = (address: string) => ({
     network: target,
     address,
-    caller: { commonName: 'sluice' },
+    caller: { id: 'sluice' },
     requestId: randomUUID(),
     feeOverrides: {},
   })

@@ -20,7 +20,7 @@ import { giveLease, queueOf, newEntry, signed, wallet } from '../transactions/jo
 
 const other = '0xabcdef0000000000000000000000000000000002'
 const log = { warn: () => {} }
-const caller: Caller = { commonName: 'bot', fingerprint: 'f', permissions: new Set(['read']), wallets: 'all' }
+const caller: Caller = { id: 'bot', fingerprint: 'f', permissions: new Set(['read']), wallets: 'all' }
 
 function changesOf(journal: Journal): TransactionChanges & { written(): void } {
   const listeners = new Set<() => void>()

@@ -5,7 +5,7 @@ import { expect } from 'chai'
 import { Connection } from '../../core/http/connections.ts'
 import { ClientLoad } from '../../core/http/fair-queue.ts'
 
-const caller = { commonName: 'a', fingerprint: 'a', permissions: new Set<'read'>(), wallets: 'all' as const }
+const caller = { id: 'a', fingerprint: 'a', permissions: new Set<'read'>(), wallets: 'all' as const }
 
 describe('the requests of one connection', () => {
   it('begin a few at a time, in their order, and the others once those were answered', async () => {

@@ -6,14 +6,14 @@ import type { Answer, Client } from '../../testkit/client.ts'
 import { admins, local, sharedServer, swap, traders, type SharedServer } from './shared-server.ts'
 
 /** As conf/clients.yml of the shared server has them. */
-const client: Caller = { commonName: 'client', fingerprint: 'c', permissions: new Set(['read', 'trade', 'send', 'admin']), wallets: 'all' }
+const client: Caller = { id: 'client', fingerprint: 'c', permissions: new Set(['read', 'trade', 'send', 'admin']), wallets: 'all' }
 const trader: Caller = {
-  commonName: 'trader',
+  id: 'trader',
   fingerprint: 't',
   permissions: new Set(['read', 'trade']),
   wallets: new Set([traders.toLowerCase()]),
 }
-const reader: Caller = { commonName: 'reader', fingerprint: 'r', permissions: new Set(['read']), wallets: new Set() }
+const reader: Caller = { id: 'reader', fingerprint: 'r', permissions: new Set(['read']), wallets: new Set() }
 
 const by = (caller: Caller, more: Partial<CallOptions> = {}): CallOptions => ({ caller, client: caller, requestId: 'dispatched', ...more })
 
@@ -58,7 +58,7 @@ describe('an endpoint that is called without HTTP', () => {
     it(`refuses ${what} with the error of HTTP`, async () => {
       const { name: errorName, code, http: status, message, details } = await refusal(dispatch.call(name, fields, by(as)))
       const answers: Record<string, Client> = { ...server.as, client: http }
-      const answer = await answers[as.commonName]?.post(path, fields)
+      const answer = await answers[as.id]?.post(path, fields)
       const body = { ...answer?.body }
       delete body.requestId
       expect({ name: errorName, errorCode: code, httpErrorCode: status, message, ...(details !== undefined && { details }) }).to.deep.equal(

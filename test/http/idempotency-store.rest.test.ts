@@ -104,6 +104,34 @@ for (const kind of ['embedded', 'postgres'] as const) {
         return numUpdatedRows > 0n
       })
 
+    it('finds what is stored under the former name of a client, and stores what is new under its id', async () => {
+      const [{ idempotency }, { idempotency: other }] = [await server(), await server()]
+      const [stored, fresh] = [newKey(), newKey()]
+      await once(idempotency, stored, async () => bodyOf('"first"'))
+      const renamed = { ...stored, client: 'AA:BB' }
+      const asRenamed = (at: Idempotency, key: Omit<KeyClaim, 'claim'>, act: Parameters<typeof once>[2], request: object = {}) =>
+        at.once({ key, formerClient: 'client', request, requestId: 'request', act })
+      for (const each of [idempotency, other]) expect((await asRenamed(each, renamed, never)).body).to.equal('"first"')
+      expect(await asRenamed(idempotency, renamed, never, { amount: '2' }).catch((error: unknown) => error)).to.include({
+        name: 'IDEMPOTENCY_CONFLICT',
+      })
+
+      await asRenamed(idempotency, { ...fresh, client: 'AA:BB' }, async () => bodyOf('"new"'))
+      expect((await once(other, { ...fresh, client: 'AA:BB' }, never)).body).to.equal('"new"')
+      expect((await once(other, fresh, async () => bodyOf('"of another client"'))).body).to.equal('"of another client"')
+    })
+
+    it('holds a repeat under the id while the first call under the former name is under way', async () => {
+      const { idempotency } = await server()
+      const key = newKey()
+      const { pass, open } = gate()
+      const first = once(idempotency, key, async () => (await pass, bodyOf('"first"')))
+      const again = idempotency.once({ key: { ...key, client: 'AA:BB' }, formerClient: 'client', request: {}, requestId: 'r', act: never })
+      expect(await again.catch((error: unknown) => error)).to.include({ name: 'IN_FLIGHT' })
+      open()
+      expect((await first).body).to.equal('"first"')
+    })
+
     it('return the first answer again, to the byte, in a later process and on every server', async () => {
       const [first, second, key] = [await server(), await server(), newKey()]
       await once(first.idempotency, key, async () => bodyOf('{"a":1}'))

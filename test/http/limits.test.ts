@@ -3,7 +3,7 @@ import { SluiceError } from '../../core/api/index.ts'
 import { rateLimit } from '../../core/http/limits.ts'
 
 const caller = (fingerprint: string, requestsPerSecond?: number) => ({
-  commonName: fingerprint,
+  id: fingerprint,
   fingerprint,
   permissions: new Set<'read'>(),
   wallets: 'all' as const,

@@ -55,7 +55,7 @@ describe('a permit in the journal', () => {
     return {
       network: { chain: 'ethereum', network: 'local', impl: fixture.chain },
       address: fixture.trader.address,
-      caller: { commonName: 'client' },
+      caller: { id: 'client' },
       requestId: `permit-${requests}`,
       feeOverrides: {},
       kind: 'trade',

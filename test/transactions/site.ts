@@ -190,7 +190,7 @@ export function order(site: TestSite, more: Partial<SubmitRequest> & { kind?: Ki
   return {
     network: site.network,
     address: addressOf(0),
-    caller: { commonName: 'client' },
+    caller: { id: 'client' },
     requestId: `request-${requests}`,
     feeOverrides: {},
     kind: 'trade',

@@ -455,7 +455,7 @@ describe('an exchange with order books', function () {
     const [network] = services.registry.networks.filter((each) => each.chain === 'ethereum' && each.network === 'local')
     const found = services.registry.venue('told-exchange', 'ethereum', 'local')
     if (!network) throw new Error('The network is not there.')
-    const caller = { commonName: 'client', fingerprint: '', permissions: new Set<never>(), wallets: 'all' } as const
+    const caller = { id: 'client', fingerprint: '', permissions: new Set<never>(), wallets: 'all' } as const
     const keyed = ({ clientOrderId }: { clientOrderId: string }, of: object = {}) => ({
       claim: { ...claim, ...of },
       tag: clientOrderId.replace(/-0$/, ''),

@@ -39,7 +39,7 @@ export function orderOf(site: SolanaSite, more: Partial<SubmitRequest> & Pick<Su
   return {
     network: site.network,
     address: site.wallet.address,
-    caller: { commonName: 'client' },
+    caller: { id: 'client' },
     requestId: `request-${requests}`,
     feeOverrides: {},
     kind: 'token-account',

@@ -2,17 +2,25 @@ import { expect } from 'chai'
 import { keysFollow, keyTimeMs, newEntries, type RoutedRequest } from '../../../core/transactions/submit-request.ts'
 
 /** The keys of a plan of so many steps. */
-function keysAt(nowMs: number, count: number): readonly string[] {
+const keysAt = (nowMs: number, count: number): readonly string[] => entriesAt(nowMs, count).map(({ key }) => key)
+
+function entriesAt(nowMs: number, count: number) {
   const each = Array.from({ length: count }, (_, index) => index)
   const request = {
     network: { chain: 'c', network: 'n' },
-    caller: { commonName: 'bot' },
+    caller: { id: 'bot' },
     feeOverrides: {},
     plan: { steps: each, memo: null },
   } as unknown as RoutedRequest
   const given = { sequences: each, nonces: each, ranks: each.map(() => 0), chosenByCaller: each.map(() => false) }
-  return newEntries(request, { ...given, nowMs }).map(({ key }) => key)
+  return newEntries(request, { ...given, nowMs })
 }
+
+describe('an entry', () => {
+  it('names the client by its id', () => {
+    expect(entriesAt(Date.now(), 1)).to.have.nested.property('[0].client', 'bot')
+  })
+})
 
 describe('keys of entries', () => {
   it('rise, however many are made in a millisecond and when the clock is set back, and have 17 characters', () => {

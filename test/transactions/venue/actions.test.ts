@@ -239,7 +239,7 @@ describe('signed actions of an exchange', () => {
   })
 
   it('cannot be cancelled or sped up', async () => {
-    const origin = { network: venue.site, address: addressOf(0), caller: { commonName: 'c' }, requestId: 'r', feeOverrides: {} }
+    const origin = { network: venue.site, address: addressOf(0), caller: { id: 'c' }, requestId: 'r', feeOverrides: {} }
     once(venue.exchange, 'cut')
     const { txHash, nonce } = await transactions.submit(placing(venue), soon())
     expect((await rejection(transactions.cancel({ ...origin, nonce }, soon()))).name).to.equal('UNSUPPORTED')

@@ -58,7 +58,7 @@ describe('a connector with its own rail, in the whole server', () => {
       network: directory.network('ethereum', 'local'),
       venue: directory.venue('fixture-exchange', 'ethereum', 'local'),
       address: wallet,
-      caller: { commonName: 'client' },
+      caller: { id: 'client' },
       requestId: 'request',
       feeOverrides: {},
       kind: 'order',

@@ -60,7 +60,7 @@ export function placing(
   return {
     network: { ...site, connector: undefined },
     address,
-    caller: { commonName: 'client' },
+    caller: { id: 'client' },
     requestId: `request-${count}`,
     feeOverrides: {},
     kind: 'order',

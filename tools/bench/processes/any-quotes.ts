@@ -14,7 +14,7 @@ const { services } = server.kernel
 const network = services.registry.network('ethereum', 'local')
 const pair = { chain: 'ethereum', network: 'local', base: 'WETH', quote: 'USDC', side: 'SELL' } as const
 const venues = services.registry.venuesOn('ethereum', 'local').filter(({ impl, builtIn }) => builtIn && impl.AMM)
-const caller = { commonName: 'bench', fingerprint: '', permissions: new Set(['read'] as const), wallets: 'all' } as const
+const caller = { id: 'bench', fingerprint: '', permissions: new Set(['read'] as const), wallets: 'all' } as const
 const context = { services, caller, requestId: 'bench', signal: new AbortController().signal, network }
 
 const ask = (amount: string, venue: (typeof venues)[number] | undefined) =>

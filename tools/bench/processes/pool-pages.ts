@@ -78,7 +78,7 @@ const handlers = serve(
         venuesOn: () => venues,
         venue: (name: string) => venues.find((each) => each.connector === name),
       }
-      const caller = { commonName: 'bench', fingerprint: '', permissions: new Set(['read'] as const), wallets: 'all' } as const
+      const caller = { id: 'bench', fingerprint: '', permissions: new Set(['read'] as const), wallets: 'all' } as const
       const context = { services: { ...services, registry }, caller, requestId: 'bench', signal: new AbortController().signal, network }
       const seen: { heldMs: number; tookMs: number }[] = []
       for (let page = 0; page < pages; page += 1) {
