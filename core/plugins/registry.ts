@@ -208,16 +208,12 @@ export function createRegistry(first: RegistryEntries): GrowingRegistry {
   const networks: NetworkEntry[] = []
   const venues: RegistryEntries['venues'][number][] = []
   const connectors: PluginEntry[] = []
-  /** Replaced or removed, and still asked about what they planned. Oldest first. */
-  const earlier: { readonly connector: string; readonly shown: EarlierVersion; readonly venues: RegistryEntries['venues'] }[] = []
-  /** Of each connector on each network, through all its versions: counters never fall. */
-  const quoteCounts = new Map<string, RecentQuotes['counts']>()
+  const earlier = createEarlierVersions()
+  const countOn = createQuoteCounts()
   const listeners = new Set<() => void>()
   let quarantines: ReadonlyMap<string, ShownQuarantine> = new Map()
   let networkAt = table(networks)
   let venueAt = new Map<string, ReturnType<typeof table<RegistryEntries['venues'][number]>>>()
-  let chains: readonly string[] = []
-  let connectorNames: readonly string[] = []
 
   function add(more: RegistryEntries): void {
     for (const entry of more.plugins) {
@@ -227,33 +223,16 @@ export function createRegistry(first: RegistryEntries): GrowingRegistry {
       plugins.splice(known < 0 ? plugins.length : known, known < 0 ? 0 : 1, entry)
     }
     networks.push(...more.networks)
-    for (const venue of more.venues) venues.push(countingOn(venue))
-    for (const entry of plugins) if (entry.kind === 'connector' || entry.state === 'refused') showEarlier(entry)
+    for (const venue of more.venues) venues.push(countOn(venue))
+    for (const entry of plugins) if (entry.kind === 'connector' || entry.state === 'refused') earlier.showOn(entry)
     showQuarantined()
     connectors.splice(0, Infinity, ...plugins.filter(({ kind, state }) => kind === 'connector' && state === 'loaded'))
     networkAt = table(networks)
     const venueNames = new Set(venues.map(({ connector }) => connector))
     venueAt = new Map([...venueNames].map((name) => [name, table(venues.filter(({ connector }) => connector === name))]))
-    chains = [...new Set(networks.map(({ chain }) => chain))]
-    connectorNames = connectors.map(({ name }) => name)
     for (const listener of listeners) listener()
   }
   add(first)
-
-  function countingOn(venue: RegistryEntries['venues'][number]): RegistryEntries['venues'][number] {
-    const key = `${venue.connector} ${venue.chain}/${venue.network}`
-    const counts = quoteCounts.get(key) ?? venue.recentQuotes.counts
-    quoteCounts.set(key, counts)
-    venue.recentQuotes.counts = counts
-    return venue
-  }
-
-  function showEarlier(entry: PluginEntry): void {
-    const versions = earlier.filter(({ connector }) => connector === entry.name).map(({ shown }) => shown)
-    // A plugin that is leaving is one of these versions itself.
-    if (versions.length > 0 && entry.state !== 'leaving') entry.earlier = versions
-    else delete entry.earlier
-  }
 
   function showQuarantined(): void {
     for (const entry of plugins) {
@@ -267,7 +246,7 @@ export function createRegistry(first: RegistryEntries): GrowingRegistry {
     const old = plugins.find(({ name, kind, state }) => kind === 'connector' && name === connector && state === 'loaded')
     const out = removeFrom(venues, (each) => each.connector === connector)
     const shown = old && versionOf(old)
-    if (shown) earlier.push({ connector, shown, venues: out })
+    if (shown) earlier.add({ connector, shown, venues: out })
     const [entry, ...others] = given
     const now = entry ?? (old && { ...old, state: 'leaving' as const })
     if (old && now) plugins.splice(plugins.indexOf(old), 1, now)
@@ -277,54 +256,29 @@ export function createRegistry(first: RegistryEntries): GrowingRegistry {
 
   function addEarlier(connector: string, { plugins: [entry], venues: own }: RegistryEntries): EarlierVersion {
     const shown: EarlierVersion = entry ? versionOf(entry) : { version: '' }
-    earlier.push({ connector, shown, venues: own })
+    earlier.add({ connector, shown, venues: own })
     if (entry && !plugins.some(({ name, kind }) => kind !== 'chain' && name === connector)) plugins.push({ ...entry, state: 'leaving' })
     add(nothing)
     return shown
   }
 
   function forget(gone: EarlierVersion): void {
-    removeFrom(earlier, ({ shown }) => shown === gone)
-    removeFrom(plugins, ({ name, state }) => state === 'leaving' && !isLeaving(name))
+    earlier.forget(gone)
+    removeFrom(plugins, ({ name, state }) => state === 'leaving' && !earlier.has(name))
     add(nothing)
   }
 
   /** The one that runs now, then the others, newest first. */
-  function versionsOf({ connector }: { connector?: string }, { chain, network }: { chain: string; network: string }): VenueEntry[] {
-    const now = connector === undefined ? undefined : venueAt.get(connector)?.(chain, network)
-    const before = earlier
-      .flatMap((each) => each.venues)
-      .filter((each) => each.connector === connector && each.chain === chain && each.network === network)
-    return [...(now ? [now] : []), ...before.toReversed()]
+  function versionsOf({ connector }: { connector?: string }, on: { chain: string; network: string }): VenueEntry[] {
+    const now = connector === undefined ? undefined : venueAt.get(connector)?.(on.chain, on.network)
+    return [...(now ? [now] : []), ...earlier.venuesOf(connector, on)]
   }
 
-  const isLeaving = (name: string): boolean => earlier.some(({ connector }) => connector === name)
+  const findNetwork = (chain: string, network: string): NetworkEntry =>
+    networkAt(chain, network) ?? refuseNetwork({ plugins, networks }, chain, network)
 
-  const findPending = (name: string): PluginEntry | undefined => plugins.find((each) => each.state === 'pending' && each.name === name)
-
-  const findNetwork = (chain: string, network: string): NetworkEntry => {
-    const entry = networkAt(chain, network)
-    if (entry) return entry
-    const pending = chains.includes(chain) ? undefined : (findPending(chain) ?? findPending(`${chain}-chain`))
-    if (pending) throw notYet(pending.name)
-    if (!chains.includes(chain)) throw unknownError('chain', chain, chains)
-    refuseWrong(plugins, chain, network)
-    throw unknownError(
-      `network of ${chain}`,
-      network,
-      networks.filter((each) => each.chain === chain).map((each) => each.network),
-    )
-  }
-
-  const findConnector = (name: string): PluginEntry => {
-    const entry = connectors.find((each) => each.name === name)
-    if (entry) return entry
-    if (findPending(name)) throw notYet(name)
-    throw new SluiceError(
-      'UNKNOWN_CONNECTOR',
-      `There is no connector "${name}"${didYouMean(name, connectorNames)}; GET /connectors lists them.`,
-    )
-  }
+  const findConnector = (name: string): PluginEntry =>
+    connectors.find((each) => each.name === name) ?? refuseConnector({ plugins, connectors }, name)
 
   return {
     plugins,
@@ -358,14 +312,14 @@ export function createRegistry(first: RegistryEntries): GrowingRegistry {
       const versions = versionsOf(of, on)
       return versions.find((each) => each.plugin === of.plugin) ?? versions[0]
     },
-    isLeaving,
+    isLeaving: earlier.has,
     onChange(listener) {
       listeners.add(listener)
       return () => void listeners.delete(listener)
     },
     connector: findConnector,
-    hasConnector: (name) => connectorNames.includes(name),
-    pending: findPending,
+    hasConnector: (name) => connectors.some((each) => each.name === name),
+    pending: (name) => pendingIn(plugins, name),
     venuesOn: (chain, network) => venues.filter((each) => each.chain === chain && each.network === network),
     wake(chain, network, connector) {
       const venue = connector === undefined ? undefined : venueAt.get(connector)?.(chain, network)
@@ -393,6 +347,72 @@ export function createRegistry(first: RegistryEntries): GrowingRegistry {
         `The connector ${connector} does not serve ${chain}/${network}; GET /connectors lists what it serves.`,
       )
     },
+  }
+}
+
+const pendingIn = (plugins: readonly PluginEntry[], name: string): PluginEntry | undefined =>
+  plugins.find((each) => each.state === 'pending' && each.name === name)
+
+/** @throws SluiceError UNKNOWN_CHAIN_ERROR, or SERVICE_UNINITIALIZED where the plugin of the chain is pending */
+function refuseNetwork({ plugins, networks }: Pick<Registry, 'plugins' | 'networks'>, chain: string, network: string): never {
+  const chains = [...new Set(networks.map((each) => each.chain))]
+  const pending = chains.includes(chain) ? undefined : (pendingIn(plugins, chain) ?? pendingIn(plugins, `${chain}-chain`))
+  if (pending) throw notYet(pending.name)
+  if (!chains.includes(chain)) throw unknownError('chain', chain, chains)
+  refuseWrong(plugins, chain, network)
+  throw unknownError(
+    `network of ${chain}`,
+    network,
+    networks.filter((each) => each.chain === chain).map((each) => each.network),
+  )
+}
+
+/** @throws SluiceError UNKNOWN_CONNECTOR, or SERVICE_UNINITIALIZED where it is pending */
+function refuseConnector({ plugins, connectors }: Pick<Registry, 'plugins' | 'connectors'>, name: string): never {
+  if (pendingIn(plugins, name)) throw notYet(name)
+  const names = connectors.map((each) => each.name)
+  throw new SluiceError('UNKNOWN_CONNECTOR', `There is no connector "${name}"${didYouMean(name, names)}; GET /connectors lists them.`)
+}
+
+interface EarlierEntry {
+  readonly connector: string
+  readonly shown: EarlierVersion
+  readonly venues: RegistryEntries['venues']
+}
+
+/** What was replaced or removed, and is still asked about what it planned. */
+function createEarlierVersions() {
+  /** Oldest first. */
+  const all: EarlierEntry[] = []
+  return {
+    add: (entry: EarlierEntry): void => void all.push(entry),
+    forget: (gone: EarlierVersion): void => void removeFrom(all, ({ shown }) => shown === gone),
+    has: (name: string): boolean => all.some(({ connector }) => connector === name),
+    /** Newest first. */
+    venuesOf: (name: string | undefined, { chain, network }: { chain: string; network: string }): VenueEntry[] =>
+      all
+        .flatMap((each) => each.venues)
+        .filter((each) => each.connector === name && each.chain === chain && each.network === network)
+        .toReversed(),
+    /** Shows them with the plugin that took their place. */
+    showOn(entry: PluginEntry): void {
+      const versions = all.filter(({ connector }) => connector === entry.name).map(({ shown }) => shown)
+      // A plugin that is leaving is one of these versions itself.
+      if (versions.length > 0 && entry.state !== 'leaving') entry.earlier = versions
+      else delete entry.earlier
+    },
+  }
+}
+
+/** Counters of each connector on each network are those of all its versions: they never fall. */
+function createQuoteCounts() {
+  const all = new Map<string, RecentQuotes['counts']>()
+  return (venue: RegistryEntries['venues'][number]): RegistryEntries['venues'][number] => {
+    const key = `${venue.connector} ${venue.chain}/${venue.network}`
+    const counts = all.get(key) ?? venue.recentQuotes.counts
+    all.set(key, counts)
+    venue.recentQuotes.counts = counts
+    return venue
   }
 }
 
