@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { SluiceError } from '../base/errors.ts'
 import type { LiveStateCounters } from '../live-state/telemetry.ts'
 import { StoreUnavailable } from '../store/store.ts'
 import { isFinal, type Entry } from '../transactions/entry.ts'
@@ -108,7 +109,7 @@ export function createMetrics() {
     }),
     journalFailures: new Counter({
       name: 'sluice_journal_failures_total',
-      help: 'Failed writes to the journal: the store failed (unavailable), its answer was lost (uncertain), another server owns the nonce queue now (superseded), or there is a defect (defect).',
+      help: 'Failed writes to the journal: the store failed (unavailable), its answer was lost (uncertain), another server owns the nonce queue now (superseded), a budget or a client order id that was used refuses it (refused), or there is a defect (defect).',
       labelNames: ['operation', 'reason'],
       registers,
     }),
@@ -292,5 +293,6 @@ export function observeJournal(journal: Journal, { journalSeconds, journalFailur
 
 function failureReason(error: unknown): string {
   if (error instanceof StoreUnavailable) return error.uncertain ? 'uncertain' : 'unavailable'
-  return error instanceof OwnershipLost ? 'superseded' : 'defect'
+  if (error instanceof OwnershipLost) return 'superseded'
+  return error instanceof SluiceError ? 'refused' : 'defect'
 }

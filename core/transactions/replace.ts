@@ -105,7 +105,7 @@ export function createSpeedUp({ target, recorder, raise }: Pick<ReplaceParts, 't
   }
 
   return async function speedUp(origin: Origin, signal: AbortSignal): Promise<SentTransaction> {
-    const { address, requestId, keyed, nonce, feeOverrides } = origin
+    const { address, caller, requestId, keyed, nonce, feeOverrides } = origin
     const replace = replaceOf(target)
     const head = await orTimeout(target.impl.head({ signal }), signal, timedOutBeforeSigning)
     const feesGiven = setsFees(feeOverrides)
@@ -117,7 +117,10 @@ export function createSpeedUp({ target, recorder, raise }: Pick<ReplaceParts, 't
         `A replacement has to offer ${replace.minimumReplacement(over)}, which is above the network's feeCap: wait, or raise feeCap in its settings.`,
       )
     }
-    return raise({ address, requestId, keyed, feesGiven, pick: (leased) => pick(nonce, leased, signal), feesOver }, signal)
+    return raise(
+      { address, client: caller.id, requestId, keyed, feesGiven, pick: (leased) => pick(nonce, leased, signal), feesOver },
+      signal,
+    )
   }
 }
 
@@ -127,6 +130,8 @@ export type Raise = (request: RaiseRequest, signal: AbortSignal) => Promise<Sent
 export interface RaiseRequest {
   /** The address of the queue. */
   address: string
+  /** Who asks, as in an entry: the client's id, or that of the server itself. */
+  client: string
   requestId: string
   keyed?: IdempotencyContext
   /** The caller sets the fees: the server does not raise them afterwards. */
@@ -171,7 +176,7 @@ export function createRaise(parts: RaiseParts): Raise {
 
   /** @throws an error that means that the attempt was not stored and will not be */
   async function sign(
-    { requestId, keyed, feesGiven, pick, feesOver }: RaiseRequest,
+    { client, requestId, keyed, feesGiven, pick, feesOver }: RaiseRequest,
     leased: LeasedQueue,
     balanceRaw: bigint,
     signal: AbortSignal,
@@ -183,7 +188,8 @@ export function createRaise(parts: RaiseParts): Raise {
     if (privateOnly) checkRelays(target)
     if (entry.bounds) await mayRaise(entry)
     const conflictError = (conflict: NonceConflict) => nonceConflictError(conflict, { recorder, target, address })
-    const fees = feesOver(pendingOf(entry, rail).fees)
+    const last = pendingOf(entry, rail)
+    const fees = feesOver(last.fees)
     const costRaw = rail.cost(step, fees)
     const claim = { requestId, count: 1, nonce, chosenByCaller: false, fees: [fees], costsRaw: [costRaw], mayReplace: true, only: key }
     const claimed = queue.claim(claim)
@@ -191,6 +197,10 @@ export function createRaise(parts: RaiseParts): Raise {
     try {
       // Nodes would refuse it, and it would reserve funds that other transactions need.
       if (costRaw > balanceRaw) throw tooExpensive(address, nativeCurrency.symbol)
+      // In a write of its own, since it comes before the signature and the new attempt after it.
+      const lastCostRaw = last.costRaw
+      if (recorder.reserve && costRaw > lastCostRaw)
+        await recorder.reserve({ client, is: 'raise', steps: [{ entry, maxCostRaw: costRaw, lastCostRaw }] }, lease)
       const attempt = await orTimeout(signAttempt(entry, fees), signal, timedOutBeforeSigning)
       const raised = async (): Promise<readonly Change[]> => {
         const before = await recorder.read(key)

@@ -2,6 +2,7 @@ import { SluiceError, type Checked, type Json, type Log, type Prepared } from '.
 import { StoreUnavailable } from '../store/store.ts'
 import { persistSigned, type Broadcast, type PersistResult, type SignAttempt } from './attempts.ts'
 import { OrderIdUsed, type OrderVenue } from './book-orders.ts'
+import type { Spending } from './budgets.ts'
 import { hasOutstanding, isFinal, txHashOf, type Entry } from './entry.ts'
 import type { Change, RecordedAnswer, Recorder } from './journal/journal.ts'
 import { expireUnsigned, restoreSigned, type LeasedQueue, type LeasedQueues } from './leases.ts'
@@ -194,7 +195,8 @@ export function createSubmit(parts: SubmitParts): Submit {
       // In the same turn of the event loop: of two requests that want the same right one is refused.
       for (const entry of queued) permits.set(entry)
       for (const { key } of queued) signing.add(key)
-      await recorder.open(queued, lease, request.keyed?.claim, request.clientOrders)
+      const spending = recorder.reserve && spendingOf(request, queued, { prepared, pending })
+      await recorder.open(queued, lease, request.keyed?.claim, request.clientOrders, spending)
       const signed = await orTimeout(
         Promise.all(queued.map((entry, index) => signOne(entry, prepared[index], request, permitSigning))),
         signal,
@@ -224,6 +226,20 @@ export function createSubmit(parts: SubmitParts): Submit {
       await expire(queued, leased, error, !permitSigning.began)
       throw error
     }
+  }
+
+  function spendingOf(
+    { caller }: RoutedRequest,
+    queued: readonly Entry[],
+    { prepared, pending }: { prepared: readonly Prepared[]; pending: readonly (PendingTransaction | undefined)[] },
+  ): Spending {
+    const steps = queued.map((entry, index) => {
+      const priced = prepared[index]
+      if (!priced) throw new Error('A step was not priced.')
+      const replaces = pending[index]?.key
+      return { entry, maxCostRaw: rail.cost(priced.step, priced.fees), ...(replaces !== undefined && { replaces }) }
+    })
+    return { client: caller.id, is: 'new', steps }
   }
 
   async function claim(request: RoutedRequest, { replaces = false, only }: ReplaceOptions, queue: NonceQueue, checked: Checked) {

@@ -9,6 +9,9 @@ const timeoutMs = 15_000
 const minPauseMs = 1_000
 const maxPauseMs = 60_000
 
+/** Who asks for what the server does by itself. */
+const ownId = 'sluice'
+
 export interface UpkeepParts extends ReplaceParts {
   raise: Raise
   inBackground: <T>(work: Promise<T>) => Promise<T>
@@ -40,7 +43,7 @@ export function createUpkeep({ target, queues, recorder, submit, raise, inBackgr
   const originOf = (address: string) => ({
     network: target,
     address,
-    caller: { id: 'sluice' },
+    caller: { id: ownId },
     requestId: randomUUID(),
     feeOverrides: {},
   })
@@ -98,7 +101,7 @@ export function createUpkeep({ target, queues, recorder, submit, raise, inBackgr
         throw new SluiceError('TRANSACTION_GAS_PRICE_TOO_LOW', "The network's feeCap leaves no room to outbid it: raise feeCap, or wait.")
       }
       start("raise a stuck transaction's fees", { address, name: `bump/${key}` }, { nonce, over: overId }, (signal) =>
-        raise({ address, requestId: randomUUID(), feesGiven: false, pick, feesOver }, signal),
+        raise({ address, client: ownId, requestId: randomUUID(), feesGiven: false, pick, feesOver }, signal),
       )
     },
     cancel(entry, reason) {

@@ -4,6 +4,7 @@ import path from 'node:path'
 import { expect } from 'chai'
 import { measureNodes, measureStore, measureTransactions } from '../../core/http/gauges.ts'
 import { countChanges, createMetrics, observeJournal } from '../../core/http/metrics.ts'
+import { SluiceError } from '../../core/base/errors.ts'
 import { openStore } from '../../core/store/open-store.ts'
 import { type Store } from '../../core/store/store.ts'
 import { OwnershipLost, type Journal } from '../../core/transactions/journal/journal.ts'
@@ -107,11 +108,19 @@ describe('the metrics of the journal', () => {
     expect(await journal.write([{ ...entry, version: 2, state: 'EXPIRED' }], { queue: lane, fencingToken: 1 })).to.equal(true)
     const refused = await journal.open([{ ...queued, key: 'b-1' }], { queue: lane, fencingToken: 0 }).catch((error: unknown) => error)
     expect(refused).to.be.instanceOf(OwnershipLost)
+    const budgets = async () => {
+      throw new SluiceError('FORBIDDEN', 'The budget is spent.')
+    }
+    const spending = { client: 'bot', is: 'new' as const, steps: [] }
+    await observeJournal(sqlJournal(store, undefined, budgets), metrics)
+      .open([{ ...queued, key: 'b-2' }], { queue: lane, fencingToken: 1 }, undefined, [], spending)
+      .catch(() => {})
     const lines = await shown(metrics, 'sluice_journal_seconds_count', 'sluice_journal_failures_total')
     expect(lines).to.have.members([
       'sluice_journal_seconds_count{operation="open"} 1',
       'sluice_journal_seconds_count{operation="write"} 1',
       'sluice_journal_failures_total{operation="open",reason="superseded"} 1',
+      'sluice_journal_failures_total{operation="open",reason="refused"} 1',
     ])
   })
 

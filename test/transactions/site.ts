@@ -10,6 +10,7 @@ import { openStore } from '../../core/store/open-store.ts'
 import type { Store } from '../../core/store/store.ts'
 import { createTransactions, type Transactions } from '../../core/transactions/transactions.ts'
 import { sqlJournal } from '../../core/transactions/journal/sql-journal.ts'
+import type { Budgets } from '../../core/transactions/budgets.ts'
 import { sqlLeases } from '../../core/transactions/leases.ts'
 import type { Entry, Kind } from '../../core/transactions/entry.ts'
 import type { Journal } from '../../core/transactions/journal/journal.ts'
@@ -133,6 +134,7 @@ export async function freshStore(): Promise<Store> {
 interface TransactionsOn {
   /** A store that outlives them; absent: a new one. */
   store?: Store
+  budgets?: Budgets
   /** Wraps the journal, to make it fail. */
   journalOf?: (journal: Journal) => Journal
   sites?: readonly TransactionTarget[]
@@ -149,6 +151,7 @@ interface TransactionsOn {
 /** A server's transactions, as the kernel makes them. */
 export async function transactionsOn({
   store: given,
+  budgets,
   journalOf = (journal) => journal,
   sites = [],
   sign: signer = sign,
@@ -162,7 +165,7 @@ export async function transactionsOn({
 }: TransactionsOn = {}): Promise<Transactions> {
   const store = given ?? (await freshStore())
   const leases = sqlLeases({ store, serverId: randomUUID(), serverName: 'test', log: silent })
-  const journal = journalOf(sqlJournal(store))
+  const journal = journalOf(sqlJournal(store, silent, budgets))
   const told = {
     ...(signPermit && { signPermit }),
     ...(onChange && { onChange }),

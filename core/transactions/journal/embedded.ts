@@ -17,13 +17,19 @@ const maxOrders = 1_000
  */
 export function embeddedWriter(store: Store): JournalWriter {
   return {
-    open: (entries, lease, claim, orders) =>
+    open: (entries, lease, claim, orders, within) =>
       store.write(async (tx) => {
         checkOwnership({ ownsQueue: await ownsQueue(tx, lease), ownsKey: await ownsKey(tx, claim) })
+        if (within) await within(tx)
         await insertOrders(tx, orderRows(entries, orders))
         for (const entry of entries) await tx.insertInto('entries').values(entryRow(entry, lease.queue)).execute()
         await insertHashes(tx, entries)
         for (const entry of entries) await tx.insertInto('events').values(eventRow(entry)).execute()
+      }),
+    withLease: (lease, within) =>
+      store.write(async (tx) => {
+        checkOwnership({ ownsQueue: await ownsQueue(tx, lease), ownsKey: true })
+        await within(tx)
       }),
     write: (entries, lease, answer) =>
       store.write(async (tx) => {

@@ -1,5 +1,8 @@
+import type { Transaction } from 'kysely'
 import { SluiceError } from '../../contracts/index.ts'
+import type { Tables } from '../../store/tables.ts'
 import type { ClientOrder, OrderJournal } from '../book-orders.ts'
+import type { Spending } from '../budgets.ts'
 import type { Entry, RailId, TransactionState } from '../entry.ts'
 
 /**
@@ -8,8 +11,14 @@ import type { Entry, RailId, TransactionState } from '../entry.ts'
  * used before: then nothing was written
  */
 export interface Journal {
-  /** New entries of one queue, before anything is signed, and the book orders that the last of them places. */
-  open(entries: readonly Entry[], lease: Lease, claim?: KeyClaim, orders?: readonly ClientOrder[]): Promise<void>
+  /**
+   * New entries of one queue, before anything is signed, and the book orders that the last of them places.
+   * @param spending of all entries. Where there are budgets it is required
+   * @throws SluiceError by which the budgets refuse it
+   */
+  open(entries: readonly Entry[], lease: Lease, claim?: KeyClaim, orders?: readonly ClientOrder[], spending?: Spending): Promise<void>
+  /** Asks the budgets before the fees of a stored entry are raised. Absent where there are none. @throws SluiceError by which they refuse it */
+  reserve?(spending: Spending, lease: Lease): Promise<void>
   /**
    * Later versions of entries of one queue, and the answer to their request. Returns false, and writes nothing, unless each is exactly
    * one version later than the stored entry.
@@ -148,10 +157,21 @@ export class OwnershipLost extends SluiceError {
   }
 }
 
+/** What else belongs into a database transaction of the journal. A throw undoes all of it. */
+export type WithinWrite = (tx: Transaction<Tables>) => Promise<void>
+
 /** How one kind of database writes the journal: checks and rows in one transaction. */
 export interface JournalWriter extends Pick<Journal, 'write'> {
   /** @throws OrderIdUsed */
-  open(entries: readonly Entry[], lease: Lease, claim: KeyClaim | undefined, orders: readonly ClientOrder[]): Promise<void>
+  open(
+    entries: readonly Entry[],
+    lease: Lease,
+    claim: KeyClaim | undefined,
+    orders: readonly ClientOrder[],
+    within: WithinWrite | undefined,
+  ): Promise<void>
+  /** Writes nothing else, and only while the lease is ours. */
+  withLease(lease: Lease, within: WithinWrite): Promise<void>
   /**
    * The highest event id below which no further event can appear. Waits for writes that are under way. Absent where events become visible
    * in the order of their ids.
@@ -198,8 +218,8 @@ export function createRecorder(journal: Journal, onChange: (entry: Entry, before
 
   return {
     ...journal,
-    async open(entries, lease, claim, orders) {
-      await journal.open(entries, lease, claim, orders)
+    async open(entries, ...rest) {
+      await journal.open(entries, ...rest)
       for (const entry of entries) onChange(entry)
     },
     write,

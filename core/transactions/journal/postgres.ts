@@ -4,7 +4,7 @@ import { storeTime } from '../../store/store-time.ts'
 import type { Store } from '../../store/store.ts'
 import { firstUsedId, OrderIdUsed, orderRows, statusAfter, type ClientOrder } from '../book-orders.ts'
 import { type Entry, entryRow, eventRow, hashRows } from '../entry.ts'
-import { checkOwnership, type JournalWriter, type KeyClaim, type Lease, type RecordedAnswer } from './journal.ts'
+import { checkOwnership, type JournalWriter, type KeyClaim, type Lease, type RecordedAnswer, type WithinWrite } from './journal.ts'
 
 /** What the statement reports: whether the lease and the claim hold, and whether it wrote. */
 interface Outcome {
@@ -17,12 +17,20 @@ interface Outcome {
  * Writes the journal in PostgreSQL with one statement: one round trip, and a server that is stopped in the middle holds no lock. The
  * statement locks the rows of the lease and of the key before it writes. A server that takes them over either waits for these few
  * milliseconds, or was first, and then nothing is written. So READ COMMITTED is enough: each condition is on a row that is locked when it is
- * checked.
+ * checked. With budgets it is a transaction of two statements or more, and a server that is stopped in the middle holds its locks until the
+ * database ends its session.
  */
 export function postgresWriter(store: Store): JournalWriter {
-  async function run(statement: RawBuilder<Outcome>): Promise<boolean> {
-    const { rows } = await store.writeOnce((db) => statement.execute(db))
-    const [outcome] = rows
+  async function run(statement: RawBuilder<Outcome>, within?: WithinWrite): Promise<boolean> {
+    if (!within) return outcomeOf(await store.writeOnce((db) => statement.execute(db)))
+    return store.write(async (tx) => {
+      // First: the statement holds the barrier of the events until the commit, and this may wait for others.
+      await within(tx)
+      return outcomeOf(await statement.execute(tx))
+    })
+  }
+
+  function outcomeOf({ rows: [outcome] }: { rows: readonly Outcome[] }): boolean {
     if (!outcome) throw new Error('The database did not say whether it wrote the entries.')
     checkOwnership({ ownsQueue: outcome.owns_queue, ownsKey: outcome.owns_key })
     return outcome.written
@@ -36,8 +44,8 @@ export function postgresWriter(store: Store): JournalWriter {
   }
 
   return {
-    async open(entries, lease, claim, orders) {
-      const opened = run(sql<Outcome>`
+    async open(entries, lease, claim, orders, within) {
+      const statement = sql<Outcome>`
         with ${inputs(entries, lease)}, ${ownership(lease, claim)},
         outcome as materialized (select owns_queue, owns_key, owns_queue and owns_key as written from ownership),
         opened as (
@@ -48,11 +56,14 @@ export function postgresWriter(store: Store): JournalWriter {
         ${insertOrders(entries, orders)}
         barrier as materialized (select ${enterBarrier} from (select count(*) as n from opened) as done where n > 0),
         events_added as (insert into events (${eventColumns}) select ${eventColumns} from barrier, given_events order by entry_key)
-        select owns_queue, owns_key, written from outcome`)
-      const isWritten = await opened.catch(async (error: unknown) => {
+        select owns_queue, owns_key, written from outcome`
+      const isWritten = await run(statement, within).catch(async (error: unknown) => {
         throw isDuplicateOrder(error) ? await orderIdUsed(entries, orders) : error
       })
       if (!isWritten) throw new Error('The journal did not write new entries.')
+    },
+    async withLease(lease, within) {
+      await run(sql<Outcome>`with ${ownership(lease, undefined)} select owns_queue, owns_key, true as written from ownership`, within)
     },
     write: (entries, lease, answer) =>
       run(sql<Outcome>`

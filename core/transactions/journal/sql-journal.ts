@@ -6,10 +6,11 @@ import { walletNumber } from '../../store/compact.ts'
 import type { Store } from '../../store/store.ts'
 import type { Tables } from '../../store/tables.ts'
 import { sqlOrders } from '../book-orders.ts'
+import type { Budgets, Spending } from '../budgets.ts'
 import { bodyColumns, type BodyRow, railName, readArchivedBody, readBody, readEvent, type Entry } from '../entry.ts'
 import { deleteEvents, listArchived, markEvents, moveOut, openPlaces, rowOfHash, selectEnded } from './archived-entries.ts'
 import { embeddedWriter } from './embedded.ts'
-import type { EntryFilter, EntryPage, Journal, JournalEvent, JournalWriter, OnRail } from './journal.ts'
+import type { EntryFilter, EntryPage, Journal, JournalEvent, JournalWriter, OnRail, WithinWrite } from './journal.ts'
 import { listEntries } from './list-entries.ts'
 import { postgresWriter } from './postgres.ts'
 import { addressKey } from '../../base/addresses.ts'
@@ -29,9 +30,17 @@ const writers: Readonly<Record<Store['kind'], (store: Store) => JournalWriter>> 
 /**
  * The journal in the store's tables.
  * @param log receives rows that cannot be read. A list leaves them out; asking for one alone is an error
+ * @param budgets asked in the transaction of every new entry, and before fees are raised
  */
-export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>): Journal {
-  const { open, write, settledEventId } = writers[store.kind](store)
+export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>, budgets?: Budgets): Journal {
+  const { open, withLease, write, settledEventId } = writers[store.kind](store)
+
+  const withinOf = (spending: Spending | undefined): WithinWrite | undefined =>
+    budgets &&
+    (async (tx) => {
+      if (!spending) throw new Error('The budgets were not told what new entries spend.')
+      await budgets(spending, tx)
+    })
 
   function onDamage(error: unknown): void {
     log?.warn({ reason: error instanceof Error ? error.message : 'unknown' }, 'a row of the journal is damaged')
@@ -114,7 +123,8 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>): Journal {
   }
 
   return {
-    open: (entries, lease, claim, orders = []) => open(entries, lease, claim, orders),
+    open: (entries, lease, claim, orders = [], spending) => open(entries, lease, claim, orders, withinOf(spending)),
+    ...(budgets && { reserve: (spending, lease) => withLease(lease, (tx) => budgets(spending, tx)) }),
     write,
     async read(key) {
       const row = await store.read((db) => db.selectFrom('entries').select(bodyColumns).where('key', '=', key).executeTakeFirst())
