@@ -32,7 +32,10 @@ import { StoreError } from '../store/store.ts'
 import { CertificateError, certificateFiles } from '../tls/certificate-files.ts'
 import { listClients } from '../tls/certificates.ts'
 import { readServerCertificates } from '../tls/server-certificates.ts'
-import { keystoreHasKeys, listWallets } from '../wallet/keystore.ts'
+import { listWallets } from '../keys/keystore.ts'
+import { keystoreHasKeys } from '../keys/keystore-files.ts'
+import type { KeySourceSetting } from '../keys/key-source.ts'
+import { describeKeySource, type KeySources } from '../keys/sources.ts'
 import { invalidRecords } from '../wallet/own-policy.ts'
 import { passphraseFromFile } from '../wallet/prompt.ts'
 import { addressKey } from '../base/addresses.ts'
@@ -61,6 +64,7 @@ export async function examine(settings: Settings, { all = false }: { all?: boole
     ...(await examineCertificates(settings)),
     ...(await examineDisk(settings)),
     ...(await examineStore(settings)),
+    ...examineKeySources(settings.wallet.keySources),
     ...examineKeystore(settings),
     ...examineClients(settings),
     ...loaded.flatMap(({ name, unserved, ...plugin }): Finding[] => [
@@ -105,10 +109,10 @@ function consentFinding(name: string, { tier, allowedBy, sha256 = '' }: Pick<Loa
 }
 
 /** Whether the signer goes by the records of sluice.lock. */
-async function examineSeals({ confDir, data, wallet }: Settings): Promise<Finding[]> {
+async function examineSeals(settings: Settings): Promise<Finding[]> {
   try {
-    const passphrase = passphraseFromFile({ SLUICE_WALLET_PASSPHRASE_FILE: wallet.passphraseFile })
-    const unheld = await invalidRecords(confDir, data.dir, passphrase)
+    const passphrase = passphraseFromFile({ SLUICE_WALLET_PASSPHRASE_FILE: settings.wallet.passphraseFile })
+    const unheld = await invalidRecords(settings, passphrase)
     return unheld.map(({ name, problem, remedy }): Finding => ({
       part: 'plugins',
       state: 'bad',
@@ -345,6 +349,20 @@ function findingsOf({ version, isStandby, mayCreate, fsync, fullPageWrites, sync
   return findings.length > 0
     ? findings
     : [{ part: 'store', state: 'good', what: `PostgreSQL ${major} answers, and keeps what it acknowledges.` }]
+}
+
+/** What the signer opens, and what its process gets and reaches for that. */
+export function examineKeySources(settings: readonly KeySourceSetting[], env = process.env, sources?: KeySources): Finding[] {
+  return settings.flatMap((each) => {
+    const source = describeKeySource(each, sources)
+    if (!source) return []
+    const variables = Object.keys(source.environment).map((name) => (env[name] === undefined ? `${name} (not set)` : name))
+    const needs = [
+      ...(variables.length > 0 ? [`Its variables: ${variables.join(', ')}.`] : []),
+      ...(source.network.length > 0 ? [`It connects to ${source.network.join(', ')}.`] : []),
+    ]
+    return [{ part: 'keys', state: 'good', what: [`${source.kind}: ${source.description}.`, ...needs].join(' ') }]
+  })
 }
 
 export function examineKeystore({ data, wallet }: Settings): Finding[] {

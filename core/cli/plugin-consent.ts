@@ -23,7 +23,7 @@ import {
   type PluginOnDisk,
 } from '../plugins/index.ts'
 import { named, oneLine, quoted } from '../base/printable.ts'
-import { keystoreHasKeys } from '../wallet/keystore.ts'
+import { keystoreHasKeys } from '../keys/keystore-files.ts'
 import { canChange } from '../wallet/changeable.ts'
 import { invalidRecords } from '../wallet/own-policy.ts'
 import { releasedOwners, releasedScope, type ReleasedScope } from '../wallet/policy-files.ts'
@@ -134,7 +134,7 @@ async function consent(name: string, asking: Tier, { yes, url }: RevokeOptions, 
   const confIsNewer = hasSameFiles && isConfNewer(onDisk, before, settings)
   if (hasSameFiles && before.tier === tier && !confIsNewer) {
     passphrase = await passphraseOf(settings)
-    const unheld = (await invalidRecords(settings.confDir, settings.data.dir, passphrase)).find((each) => each.name === name)
+    const unheld = (await invalidRecords(settings, passphrase)).find((each) => each.name === name)
     if (!unheld) return `${name} is ${tier === 'trusted' ? 'trusted' : 'allowed'} already, with these files.`
     complain(`The signer does not sign for ${name}: ${unheld.problem}.`)
   }
@@ -234,7 +234,7 @@ async function verified(name: string | undefined, settings: Settings): Promise<s
   const { confDir, data, wallet } = settings
   const sealsCount = keystoreHasKeys(data.dir) && canChange(lockFile(confDir))
   const passphrase = sealsCount ? (givenPassphrase(wallet) ?? (hasTerminal() ? await passphraseOf(settings) : undefined)) : undefined
-  const unheld = (await invalidRecords(confDir, data.dir, passphrase)).filter((each) => Object.hasOwn(only, each.name))
+  const unheld = (await invalidRecords(settings, passphrase)).filter((each) => Object.hasOwn(only, each.name))
   for (const { name: each, problem, remedy } of unheld) printError(`${each}: the signer does not sign for it: ${problem}. ${remedy}`)
   return [
     ...checked.flatMap(({ name: each, problem }) => (problem === undefined ? [`${each} has the files that were allowed.`] : [])),

@@ -4,7 +4,7 @@ import { StartError } from '../config/problems.ts'
 import { loadSettings, type Settings, type Flags } from '../config/settings.ts'
 import type { Finding } from './doctor.ts'
 import { command, version } from '../base/layout.ts'
-import { containsKey } from '../wallet/keys.ts'
+import { containsKey } from '../keys/curves.ts'
 import { complain, say } from './output.ts'
 import type { WalletContext } from './wallet.ts'
 

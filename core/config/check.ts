@@ -147,7 +147,7 @@ function checkValue<T>(validate: ValidateFunction<T>, value: Section, textual: R
 }
 
 /** The value of this type that a text stands for. */
-export function fromText(text: string, type: unknown): number | boolean | readonly string[] | undefined {
+export function fromText(text: string, type: unknown): number | boolean | readonly unknown[] | undefined {
   const trimmed = text.trim()
   if (type === 'boolean') return trimmed === 'true' ? true : trimmed === 'false' ? false : undefined
   if (type === 'array') return listFromText(trimmed)
@@ -156,8 +156,8 @@ export function fromText(text: string, type: unknown): number | boolean | readon
   return number !== undefined && Number.isInteger(number) && !Number.isSafeInteger(number) ? undefined : number
 }
 
-/** `a, b` or `["a","b"]`. */
-function listFromText(text: string): readonly string[] | undefined {
+/** `a, b` or JSON: `["a","b"]`, whose entries the schema judges. */
+function listFromText(text: string): readonly unknown[] | undefined {
   if (!text.startsWith('['))
     return text
       .split(',')
@@ -165,7 +165,7 @@ function listFromText(text: string): readonly string[] | undefined {
       .filter((item) => item !== '')
   try {
     const list: unknown = JSON.parse(text)
-    return Array.isArray(list) && list.every((item) => typeof item === 'string') ? list : undefined
+    return Array.isArray(list) ? list : undefined
   } catch {
     return undefined
   }

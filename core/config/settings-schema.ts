@@ -4,6 +4,7 @@ import { type ConfigProblem, expected } from './problems.ts'
 import { type Section, variable, type Environment } from './tree.ts'
 import { locate, type YamlFile } from './yaml.ts'
 import { isObject } from '../base/json.ts'
+import { defaultKeySources, keySourceSchema } from '../keys/sources.ts'
 
 const closed = <P extends Record<string, TSchema>>(properties: P) => Type.Object(properties, { additionalProperties: false })
 const seconds = (value: number, description: string) => Type.Number({ exclusiveMinimum: 0, maximum: 3600, default: value, description })
@@ -67,11 +68,11 @@ export const serverSchema = closed({
       default: [],
       description: 'Addresses beside those of the connectors that may be approved',
     }),
-    keySources: Type.Array(Type.String({ minLength: 1 }), {
+    keySources: Type.Array(keySourceSchema(), {
       uniqueItems: true,
       minItems: 1,
-      default: ['keystore'],
-      description: 'Names of the key sources, which make signatures',
+      default: defaultKeySources.map(({ kind }) => kind),
+      description: 'Key sources, which make signatures: the kind alone, or a mapping with kind and the options of the kind',
     }),
   }),
   devnet: closed({

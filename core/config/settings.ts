@@ -18,16 +18,19 @@ import {
   settingKeys,
 } from './settings-schema.ts'
 import { variable, type Environment, type Section } from './tree.ts'
+import type { KeySourceSetting } from '../keys/key-source.ts'
+import { keySourceSetting } from '../keys/sources.ts'
 import { readYaml, readTextFile } from './yaml.ts'
 
 /** All settings, checked, with absolute paths. */
-export type Settings = ServerSettings & {
+export type Settings = Omit<ServerSettings, 'wallet'> & {
   ssl: SslSettings
   clients: readonly Client[]
   unlisted: Unlisted
   /** Entries about rights that are wrong: nobody gets these rights. */
   closed: readonly ClosedRight[]
-  wallet: {
+  wallet: Omit<ServerSettings['wallet'], 'keySources'> & {
+    readonly keySources: readonly KeySourceSetting[]
     /** The file with the keystore's passphrase. The passphrase is read where it is used, and not kept in memory. */
     passphraseFile?: string
   }
@@ -96,7 +99,7 @@ export function loadSettings({ flags = {}, env = process.env, confDir, home: nam
       ...(plugins.hostSocket !== undefined && { hostSocket: resolve(home, plugins.hostSocket) }),
     },
     data: { dir: resolve(home, data.dir) },
-    wallet: { ...wallet, ...passphraseFile },
+    wallet: { ...wallet, keySources: wallet.keySources.map(keySourceSetting), ...passphraseFile },
     ssl: { certsDir: resolve(home, ssl.value.certsDir) },
     clients: clients.clients,
     unlisted: clients.unlisted,

@@ -8,7 +8,8 @@ import { devnetNetwork, type Settings } from '../config/settings.ts'
 import { isObject } from '../base/json.ts'
 import { builtDevnetRoot } from '../base/layout.ts'
 import { messageOf } from '../plugins/index.ts'
-import { devnetAddresses } from '../wallet/key-source.ts'
+import { devnetAddresses } from '../keys/devnet-keys.ts'
+import { curveOf } from '../wallet/policy-files.ts'
 import { endWatched, host, rpcTo, spawnWatched, startAnvil, type WatchedProcess } from './anvil.ts'
 
 export interface LocalSites {
@@ -118,7 +119,7 @@ function createSite(name: string, devnetUrl: string, log: SiteLog) {
   async function bringUp(): Promise<Running> {
     const file = program(name)
     if (!file) throw new Error(`plugins/${name}/local.js of the package sluice-devnet is missing`)
-    const child = spawnWatched(process.execPath, [fileURLToPath(file), ...devnetAddresses(name)])
+    const child = spawnWatched(process.execPath, [fileURLToPath(file), ...devnetAddresses(curveOf(name))])
     stops.push(() => endWatched(child))
     const said = await firstLine(child)
     const node = said.evm ? await startNode(said.evm) : said.port

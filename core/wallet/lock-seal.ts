@@ -9,7 +9,7 @@ import type { Static } from 'typebox'
 import type { LockContent, LockedPlugin, Sealing } from '../config/lock.ts'
 import { isObject } from '../base/json.ts'
 import { writeWholeFile } from '../base/whole-file.ts'
-import { passphraseBytes, type Passphrase } from './passphrase.ts'
+import { passphraseBytes, type Passphrase } from '../keys/passphrase.ts'
 
 const derive = promisify<Uint8Array, Uint8Array, number, { N: number; r: number; p: number; maxmem: number }, Buffer>(scrypt)
 

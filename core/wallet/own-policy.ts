@@ -14,7 +14,8 @@ import {
   type PluginLock,
 } from '../config/lock.ts'
 import { command } from '../base/layout.ts'
-import { keystoreHasKeys } from './keystore.ts'
+import type { KeySourceSetting } from '../keys/key-source.ts'
+import { mayHaveRealKeys, opensRealKeys } from '../keys/sources.ts'
 import { canChange, readWithOrigin } from './changeable.ts'
 import { createSealKeys, hasSeal, validRecords, noSeal, seenRecords, type SealKeys, type SeenRecords } from './lock-seal.ts'
 import { policyFromFiles, readSources, signingSources, type SignerFiles } from './policy-files.ts'
@@ -23,7 +24,7 @@ import type { SignerPolicy } from './policy.ts'
 export interface OwnPolicyOptions {
   readonly files: SignerFiles
   readonly dataDir: string
-  readonly keySources: readonly string[]
+  readonly keySources: readonly KeySourceSetting[]
   /** Of the keystore's passphrase, where one was given. */
   readonly sealKeys: SealKeys | undefined
 }
@@ -198,21 +199,30 @@ async function recordsThatHold(
   { content, isOfOthers }: LockRead,
   seen: SeenRecords,
 ): Promise<{ held: PluginLock; problems: readonly { name: string; problem: string }[]; seen: SeenRecords }> {
-  // With a passphrase the keystore is opened, whatever the folder has when it is looked at again.
-  const opensKeys = sealKeys !== undefined || keySources.some((each) => !['keystore', 'devnet'].includes(each.split(':')[0] ?? ''))
+  // With a passphrase keys are opened, whatever the data folder has when it is looked at again.
+  const opensKeys = sealKeys !== undefined || opensRealKeys(keySources)
   // Keys that everybody has sign for what is there: there are no others, or they stay locked.
   if (!opensKeys || isOfOthers) return { held: content.plugins, problems: [], seen }
   return validRecords(content, { dataDir, key: await sealKeys?.(content.sealing), seen, notes: true })
+}
+
+interface LockedSettings {
+  readonly confDir: string
+  readonly data: { readonly dir: string }
+  readonly wallet: { readonly keySources: readonly KeySourceSetting[] }
 }
 
 /**
  * The records of sluice.lock that the signer would not go by. Without the passphrase only those are known that have no seal.
  * @throws ConfigError where the lock cannot be read
  */
-export async function invalidRecords(confDir: string, dataDir: string, passphrase: string | undefined): Promise<UnheldRecord[]> {
+export async function invalidRecords(
+  { confDir, data: { dir: dataDir }, wallet: { keySources } }: LockedSettings,
+  passphrase: string | undefined,
+): Promise<UnheldRecord[]> {
   const content = readLockContent(confDir)
   const { plugins } = content
-  if (!keystoreHasKeys(dataDir) || !canChange(lockFile(confDir))) return []
+  if (!mayHaveRealKeys(keySources, dataDir) || !canChange(lockFile(confDir))) return []
   const found =
     passphrase === undefined
       ? Object.entries(plugins).flatMap(([name, record]) => (hasSeal(record) ? [] : [{ name, problem: noSeal }]))

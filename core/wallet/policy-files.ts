@@ -13,7 +13,7 @@ import { mergedFiles, readTextFile, readYaml } from '../config/yaml.ts'
 import { canonicalPermit2 } from '../contracts/permit2.ts'
 import { isObject } from '../base/json.ts'
 import { builtInPlugins, codeRoot } from '../base/layout.ts'
-import { curves, type CurveName } from './keys.ts'
+import { curves, type CurveName } from '../keys/curves.ts'
 import type { NetworkPolicy, SignerPolicy, TypedDataRules } from './policy.ts'
 import { addressKey } from '../base/addresses.ts'
 
@@ -90,6 +90,11 @@ export function readReleased(): Released {
   const read: unknown = JSON.parse(readFileSync(file, 'utf8'))
   if (Value.Check(released, read)) return read
   throw new Error(`${file} is not what this version has: the installation is incomplete, install it again.`)
+}
+
+/** The kind of keys that a chain has in the release; secp256k1 where it is not of the release. */
+export function curveOf(chain: string): CurveName {
+  return Object.values(readReleased().chains).find((each) => each.chain === chain)?.keys ?? 'secp256k1'
 }
 
 interface ChainFacts {

@@ -22,7 +22,7 @@ import {
   getCreateAssociatedTokenIdempotentInstruction,
   getCreateAssociatedTokenInstruction,
 } from '@solana-program/token'
-import { isWellKnown } from './keys.ts'
+import { isWellKnown } from '../keys/curves.ts'
 import { Refusal, type SolanaRules } from './policy.ts'
 import type { SignRequest } from './signer-messages.ts'
 

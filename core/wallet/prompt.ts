@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
-import { decryptKey, listWallets } from './keystore.ts'
-import { passphraseBytes, readPassphrase } from './passphrase.ts'
+import { decryptKey, listWallets } from '../keys/keystore.ts'
+import { passphraseBytes, readPassphrase } from '../keys/passphrase.ts'
 
 const passphraseVariable = 'SLUICE_WALLET_PASSPHRASE_FILE'
 

@@ -1,6 +1,6 @@
 // A process between the server and the signer. It holds the passphrase, so that the server does not have to, and starts the signer
 // again when it ends; a signer that hangs is killed first. It passes every other message on without reading it, and it never sees a key.
-import { takeSecret } from './passphrase.ts'
+import { takeSecret } from '../keys/passphrase.ts'
 import { serveParent, supervise, tellParent } from './supervisor.ts'
 
 const stopGraceMs = 2_000
@@ -11,6 +11,8 @@ let passphrase: Promise<Uint8Array | undefined> | undefined
 
 const signer = supervise({
   module: 'signer-process',
+  // Of this process's own arguments.
+  variables: process.argv.slice(2),
   whenStopped: 'kill',
   onMessage(message) {
     if (!(message instanceof Object)) return

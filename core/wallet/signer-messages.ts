@@ -9,8 +9,8 @@ const id = Type.Integer()
 
 const open = Type.Object({
   type: Type.Literal('open'),
-  /** Each is a name, or a name, a colon and an argument. */
-  keySources: Type.Array(Type.String()),
+  /** With the options of its kind, which the source checks. */
+  keySources: Type.Array(Type.Object({ kind: Type.String() })),
   dataDir: Type.String(),
   /** How long the passphrase is that comes by the pipe beside this channel. */
   passphraseBytes: Type.Optional(Type.Integer({ minimum: 1, maximum: 262_144 })),

@@ -3,23 +3,18 @@ import { isDeepStrictEqual } from 'node:util'
 import { lockFile } from '../config/lock.ts'
 import { command } from '../base/layout.ts'
 import { followFile, watchFile } from '../base/whole-file.ts'
-import { devnetKeys, type KeySource, type LockedWallet, type SigningWallet } from './key-source.ts'
-import { keystore } from './keystore.ts'
-import { isWellKnown } from './keys.ts'
+import type { LockedWallet, SigningWallet } from '../keys/key-source.ts'
+import { openKeySource } from '../keys/sources.ts'
+import { isWellKnown } from '../keys/curves.ts'
 import { checkEvmRequest, sandboxDigest } from './policy-evm.ts'
 import { networkKey, Refusal, rulesOfPolicy, type SignerRules } from './policy.ts'
 import { createSealKeys } from './lock-seal.ts'
-import { takeSecret, type Passphrase } from './passphrase.ts'
+import { curveOf } from './policy-files.ts'
+import { takeSecret } from '../keys/passphrase.ts'
 import { keptOwnPolicy, readOwnPolicy, steadyMs, takeUpLock, type OwnPolicy, type OwnPolicyOptions } from './own-policy.ts'
 import { isSignRequest, readToSigner, type FromSigner, type OpenMessage, type SignRequest, type ToSigner } from './signer-messages.ts'
 import { serveParent, tellParent } from './supervisor.ts'
 import { addressKey } from '../base/addresses.ts'
-
-/** Every source of signatures, by its name in the setting `wallet.keySources`. */
-const keySources: Readonly<Record<string, KeySource>> = {
-  keystore,
-  devnet: devnetKeys,
-}
 
 interface OpenState {
   readonly wallets: ReadonlyMap<string, SigningWallet>
@@ -47,12 +42,12 @@ const lookMs = 2_000
 
 const tell = (message: FromSigner): void => tellParent(message)
 
-async function open({ keySources: named, dataDir, passphraseBytes, files, read }: OpenMessage): Promise<void> {
+async function open({ keySources, dataDir, passphraseBytes, files, read }: OpenMessage): Promise<void> {
   if (isOpen) return
   isOpen = true
   const passphrase = passphraseBytes === undefined ? undefined : await takeSecret(passphraseBytes)
   const sealKeys = passphrase === undefined ? undefined : createSealKeys(passphrase)
-  const options = { files, dataDir, keySources: named, sealKeys }
+  const options = { files, dataDir, keySources, sealKeys }
   const lock = watchFile(lockFile(files.confDir))
   const first = read === undefined ? await readOwnPolicy(options) : keptOwnPolicy(files, read)
   // What was kept is of an earlier lock, maybe.
@@ -63,7 +58,7 @@ async function open({ keySources: named, dataDir, passphraseBytes, files, read }
   if (read !== undefined) lock.forget()
   setInterval(() => void takeUp?.(), lookMs).unref()
   tries = files.tries
-  const opened = await Promise.all(named.map((text) => openSource(text, { dataDir, passphrase })))
+  const opened = await Promise.all(keySources.map((each) => openKeySource(each, { dataDir, passphrase, curveOf })))
   const wallets = opened.flatMap((source) => source.wallets)
   const locked = opened.flatMap((source) => source.locked)
   state = {
@@ -131,17 +126,6 @@ async function readAgain(now: Own): Promise<boolean> {
     lastTold = problem
     return false
   }
-}
-
-async function openSource(text: string, options: { dataDir: string; passphrase: Passphrase | undefined }) {
-  const [name = '', ...rest] = text.split(':')
-  const source = Object.hasOwn(keySources, name) ? keySources[name] : undefined
-  if (!source) {
-    const problem = `wallet.keySources names "${name}", which is not a source of keys: use ${Object.keys(keySources).join(' or ')}.`
-    return { wallets: [], locked: [], problems: [problem] }
-  }
-  const { wallets, locked } = await source.open({ ...options, argument: rest.length === 0 ? undefined : rest.join(':') })
-  return { wallets, locked, problems: locked.map(({ problem }) => problem) }
 }
 
 /** What the server may know of a wallet: all but the key. */

@@ -1,7 +1,10 @@
 import { SluiceError } from '../base/errors.ts'
+import { devnetSetting } from '../keys/devnet-keys.ts'
+import type { KeySourceSetting } from '../keys/key-source.ts'
+import { defaultKeySources, variablesOf } from '../keys/sources.ts'
 import type { SignerFiles } from './policy-files.ts'
 import { readFromSigner, type FromSigner, type SignRequest, type ToSigner, type Wallet } from './signer-messages.ts'
-import { passphraseBytes, type Passphrase } from './passphrase.ts'
+import { passphraseBytes, type Passphrase } from '../keys/passphrase.ts'
 import { supervise } from './supervisor.ts'
 
 /** Where the signer logs. A pino logger fits. */
@@ -13,8 +16,8 @@ interface SignerLog {
 
 export interface SignerOptions {
   readonly dataDir: string
-  /** Where signatures come from: names of sources, each with an optional argument after a colon. The keystore where absent. */
-  readonly keySources?: readonly string[]
+  /** Where signatures come from. The keystore where absent. */
+  readonly keySources?: readonly KeySourceSetting[]
   /** Opens the keystore. It is needed only when the keystore has keys. It is handed to another process and not kept here: bytes are wiped. */
   readonly passphrase?: Passphrase | undefined
   /** Adds the devnet's well-known wallets, which sign on `local` networks only. */
@@ -74,7 +77,8 @@ export async function startSigner({ passphrase, ...options }: SignerOptions): Pr
 
 type FirstReady = Pick<Extract<FromSigner, { type: 'ready' }>, 'problems' | 'isRefused'>
 
-function superviseSigner({ dataDir, keySources = ['keystore'], devnet, files, log }: Omit<SignerOptions, 'passphrase'>) {
+function superviseSigner({ dataDir, keySources = defaultKeySources, devnet, files, log }: Omit<SignerOptions, 'passphrase'>) {
+  const opened = [...(devnet ? [devnetSetting()] : []), ...keySources]
   const calls = createPendingCalls(signTimeoutMs)
   let wallets: readonly Wallet[] | undefined
   let signerProcessId: number | undefined
@@ -137,6 +141,7 @@ function superviseSigner({ dataDir, keySources = ['keystore'], devnet, files, lo
 
   const keeper = supervise({
     module: 'signer-keeper',
+    variables: variablesOf(opened),
     whenStopped: 'continue',
     onSilent: () => fallSilent('keeper'),
     onAnswering: () => answering('keeper'),
@@ -158,7 +163,7 @@ function superviseSigner({ dataDir, keySources = ['keystore'], devnet, files, lo
   const sendOpen = (passphrase?: Uint8Array): void => {
     const message: ToSigner = {
       type: 'open',
-      keySources: [...(devnet ? ['devnet'] : []), ...keySources],
+      keySources: opened,
       dataDir,
       ...(passphrase && { passphraseBytes: passphrase.length }),
       files,

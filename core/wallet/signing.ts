@@ -3,10 +3,11 @@ import type { Logger } from 'pino'
 import { StartError } from '../config/problems.ts'
 import type { Settings } from '../config/settings.ts'
 import { SluiceError, type Permit, type Signable } from '../contracts/index.ts'
-import { curves } from './keys.ts'
-import { keystoreHasKeys } from './keystore.ts'
+import { curves } from '../keys/curves.ts'
+import { devnetSetting } from '../keys/devnet-keys.ts'
+import { needsPassphrase } from '../keys/sources.ts'
 import { namedVariables, type SignerFiles } from './policy-files.ts'
-import type { Passphrase } from './passphrase.ts'
+import type { Passphrase } from '../keys/passphrase.ts'
 import { getSecret } from './prompt.ts'
 import { readTypedData, type SignRequest } from './signer-messages.ts'
 import { startSigner, type Signer } from './signer.ts'
@@ -97,9 +98,9 @@ interface SignerParts {
   devnetChains?: readonly string[]
 }
 
-/** Asks for the passphrase where the keystore has keys, before code of plugins runs beside the prompt. */
+/** Asks for the passphrase where it opens keys, before code of plugins runs beside the prompt. */
 export async function askPassphrase({ data, wallet }: Settings): Promise<Uint8Array | undefined> {
-  if (!wallet.keySources.includes('keystore') || !keystoreHasKeys(data.dir)) return undefined
+  if (!needsPassphrase(wallet.keySources, data.dir)) return undefined
   try {
     return await getSecret('Passphrase of the keystore: ', { SLUICE_WALLET_PASSPHRASE_FILE: wallet.passphraseFile })
   } catch (error) {
@@ -118,7 +119,7 @@ export function openSigner(parts: SignerParts): Promise<Signer> {
 const open = ({ settings: { data, devnet, wallet }, log, passphrase, files, devnetChains = [] }: SignerParts): Promise<Signer> =>
   startSigner({
     dataDir: data.dir,
-    keySources: [...devnetChains.map((chain) => `devnet:${chain}`), ...wallet.keySources],
+    keySources: [...devnetChains.map(devnetSetting), ...wallet.keySources],
     passphrase,
     devnet: devnet.enabled,
     files,

@@ -4,7 +4,7 @@ import inspector from 'node:inspector'
 import { fileURLToPath } from 'node:url'
 import { refuseCoreFiles, withoutCoreFiles } from '../base/core-files.ts'
 import { programUrl } from '../base/layout.ts'
-import { giveSecret } from './passphrase.ts'
+import { giveSecret } from '../keys/passphrase.ts'
 
 const firstBackoffMs = 100
 const maxBackoffMs = 10_000
@@ -35,6 +35,8 @@ interface SupervisedProcess {
 interface SuperviseOptions {
   /** A file of this folder, without its extension. */
   module: string
+  /** Names of further variables of the environment that it inherits: those that its sources of keys declare. */
+  variables?: readonly string[]
   /** What to do with a process that was stopped, but did not end. The keeper has what nobody else has, so it is continued. */
   whenStopped: 'kill' | 'continue'
   onMessage(message: unknown): void
@@ -49,6 +51,7 @@ interface SuperviseOptions {
 /** Forks a process and starts it again, with growing pauses, whenever it ends. One that hangs is killed, and then started again. */
 export function supervise({
   module,
+  variables = [],
   whenStopped,
   onMessage,
   onSilent,
@@ -65,7 +68,7 @@ export function supervise({
 
   const launch = (): void => {
     const startedAtMs = performance.now()
-    const launched = forkModule(module)
+    const launched = forkModule(module, variables)
     child = launched
     let hung: string | undefined
     const heartbeat = watchHeartbeat(launched, {
@@ -201,14 +204,23 @@ const littleMemory = {
   environment: { MALLOC_ARENA_MAX: '1', MALLOC_TRIM_THRESHOLD_: '131072' },
 }
 
-/** Forks a module of this folder as a process, in the form that this one runs in: source (through tsx) or bundled. A crash of it leaves no core file. */
-export function forkModule(module: string): ChildProcess {
+/**
+ * Forks a module of this folder as a process, in the form that this one runs in: source (through tsx) or bundled. A crash of it leaves no core file.
+ * @param variables names of what it inherits beside the usual ones. They are its arguments, so that it can hand them on
+ */
+export function forkModule(module: string, variables: readonly string[] = []): ChildProcess {
   const { url, flags } = programUrl(`core/wallet/${module}`)
-  const [program, args] = withoutCoreFiles(process.execPath, [...littleMemory.flags, ...withoutDebugger, ...flags, fileURLToPath(url)])
+  const [program, args] = withoutCoreFiles(process.execPath, [
+    ...littleMemory.flags,
+    ...withoutDebugger,
+    ...flags,
+    fileURLToPath(url),
+    ...variables,
+  ])
   return spawn(program, args, {
     env: {
       ...littleMemory.environment,
-      ...Object.fromEntries(Object.entries(process.env).filter(([name]) => inheritedVariables.includes(name))),
+      ...Object.fromEntries(Object.entries(process.env).filter(([name]) => inheritedVariables.includes(name) || variables.includes(name))),
     },
     serialization: 'advanced',
     // Node's flags are not inherited either: a debugger or heap dump of the server must not reach the keys.

@@ -49,6 +49,6 @@ describe('the directions of imports', () => {
       return names.filter((name) => mention(name).test(code)).map((name) => `${file}: ${name}`)
     })
     expect(naming).to.have.lengthOf.at.most(2)
-    for (const each of naming) expect(each).to.match(/^core\/(config|devnet|wallet)\/[\w-]+\.ts: ethereum$/)
+    for (const each of naming) expect(each).to.match(/^core\/(config|devnet|keys|wallet)\/[\w-]+\.ts: ethereum$/)
   })
 })

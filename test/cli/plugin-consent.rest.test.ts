@@ -6,7 +6,7 @@ import { expect } from 'chai'
 import { pause } from '../../core/base/async.ts'
 import { whyNotContained } from '../../core/plugins/isolate/backend.ts'
 import { createClient } from '../../testkit/client.ts'
-import { saveKey } from '../../core/wallet/keystore.ts'
+import { saveKey } from '../../core/keys/keystore.ts'
 import { makeHome, sluiceWith, twoPlugins, type Running } from '../start/command.ts'
 
 const router = '0x24aea0F351852FaeCDcE735E04cd16a80207cfA4'

@@ -48,7 +48,7 @@ describe('the settings', () => {
     expect(settings.ssl.certsDir).to.equal(path.join(home.folder, 'certs'))
     expect([settings.store, settings.wallet, settings.devnet, settings.log]).to.deep.equal([
       {},
-      { allowedSpenders: [], keySources: ['keystore'] },
+      { allowedSpenders: [], keySources: [{ kind: 'keystore' }] },
       { enabled: false, port: 8545 },
       { level: 'info' },
     ])
@@ -75,7 +75,7 @@ describe('the settings', () => {
 
   it('have a working environment variable for every key', () => {
     const flags = { 'devnet.enabled': 'true', 'plugins.weakContainment': 'true' }
-    const values: Record<string, string> = { 'store.url': 'postgres://h/d', ...flags, 'log.level': 'debug' }
+    const values: Record<string, string> = { 'store.url': 'postgres://h/d', 'wallet.keySources': 'devnet', ...flags, 'log.level': 'debug' }
     for (const { name, environmentName } of describeSettings().filter(({ file }) => file !== 'none')) {
       const before = JSON.stringify(load())
       expect(JSON.stringify(load({ [environmentName]: values[name] ?? '77' })), environmentName).not.to.equal(before)
@@ -87,6 +87,23 @@ describe('the settings', () => {
       environmentName: 'SLUICE_SSL_CERTS_DIR',
       description: 'text (Folder of the certificates and keys)',
     })
+  })
+
+  it('read key sources by their kind alone or with their options, from the file and from the environment', async () => {
+    await home.write('conf/server.yml', 'wallet:\n  keySources: [keystore, { kind: devnet, chain: solana }]\n')
+    const both = [{ kind: 'keystore' }, { kind: 'devnet', chain: 'solana' }]
+    expect(load().wallet.keySources).to.deep.equal(both)
+    expect(load({ SLUICE_WALLET_KEY_SOURCES: 'devnet' }).wallet.keySources).to.deep.equal([{ kind: 'devnet' }])
+    expect(load({ SLUICE_WALLET_KEY_SOURCES: '["keystore",{"kind":"devnet","chain":"solana"}]' }).wallet.keySources).to.deep.equal(both)
+  })
+
+  it('say in which file and line a key source is wrong, and what is right', async () => {
+    await home.write('conf/server.yml', 'wallet:\n  keySources:\n    - devnet:solana\n    - { kind: devnet, chian: solana }\n')
+    const text = await described(() => load())
+    expect(text).to.match(
+      /conf\/server\.yml:3 {2}wallet\.keySources\[0\]: has none of the possible forms\n.*"keystore", "devnet".*kind and its options/,
+    )
+    expect(text).to.match(/conf\/server\.yml:4 {2}wallet\.keySources\[1\]\.chian: is not a known key\n.*chain/)
   })
 
   it('treat an empty variable as not set', () => {
@@ -188,7 +205,7 @@ describe('the settings', () => {
     await rm(path.join(home.confDir, 'server.yml'))
     const file = await home.write('secret', 'hunter2\n')
     const settings = load({ SLUICE_WALLET_PASSPHRASE_FILE: 'secret' })
-    expect(settings.wallet).to.deep.equal({ allowedSpenders: [], keySources: ['keystore'], passphraseFile: file })
+    expect(settings.wallet).to.deep.equal({ allowedSpenders: [], keySources: [{ kind: 'keystore' }], passphraseFile: file })
     expect(JSON.stringify(settings)).not.to.contain('hunter2')
     expect(await described(() => load({ SLUICE_WALLET_PASSPHRASE_FILE: 'none' }))).to.contain('does not exist')
   })

@@ -6,7 +6,7 @@ import { saveState } from '../../core/devnet/saved-state.ts'
 import { newClient, listClients, revoke } from '../../core/tls/certificates.ts'
 import { ensureCertificates } from '../../core/tls/ensure-certificates.ts'
 import { writeWholeFile } from '../../core/base/whole-file.ts'
-import { saveKey } from '../../core/wallet/keystore.ts'
+import { saveKey } from '../../core/keys/keystore.ts'
 import { createSmallDisk, NoSmallDisk, type SmallDisk } from '../../tools/chaos/servers/small-disk.ts'
 
 const silent = { info: () => {}, warn: () => {}, error: () => {}, debug: () => {}, trace: () => {} }

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { hexlify, recoverAddress, Signature, Wallet } from 'ethers'
 import { SluiceError } from '../../core/base/errors.ts'
-import { saveKey } from '../../core/wallet/keystore.ts'
+import { saveKey } from '../../core/keys/keystore.ts'
 import { startSigner, type Signer } from '../../core/wallet/signer.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
 import { local, oneChain, swap, traders } from '../http/shared-server.ts'

@@ -2,7 +2,8 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, st
 import path from 'node:path'
 import { expect } from 'chai'
 import { Wallet } from 'ethers'
-import { findWallets, keyFile, keystoreHasKeys, listWallets, removeKey, saveKey, unlockKeystore } from '../../core/wallet/keystore.ts'
+import { findWallets, listWallets, removeKey, saveKey, unlockKeystore } from '../../core/keys/keystore.ts'
+import { keyFile, keystoreHasKeys } from '../../core/keys/keystore-files.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
 const passphrase = 'correct horse'

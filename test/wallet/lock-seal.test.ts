@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import { readLockContent, writeLock, type LockedPlugin } from '../../core/config/lock.ts'
 import { forget } from '../../core/plugins/consent/allow.ts'
 import { loadSettings } from '../../core/config/settings.ts'
-import { saveKey } from '../../core/wallet/keystore.ts'
+import { saveKey } from '../../core/keys/keystore.ts'
 import { createSealKeys, newSealing, seal, sealKey, sinceOf, timeOfRecord } from '../../core/wallet/lock-seal.ts'
 import { earlierMs, keptOwnPolicy, readOwnPolicy, takeUpLock, invalidRecords, type OwnPolicy } from '../../core/wallet/own-policy.ts'
 import { eachWithHome } from '../config/home.ts'
@@ -29,13 +29,15 @@ describe('the seals of sluice.lock', () => {
     return readFile(lockFile(), 'utf8')
   }
 
+  const settings = () => ({ confDir: home.confDir, data: { dir: dataDir() }, wallet: { keySources: [{ kind: 'keystore' }] } })
+
   /** What a start of the server would have signed. */
   async function start(given: string | undefined = passphrase) {
     const files = { confDir: home.confDir, plugins: ['ethereum', 'book'], allowedSpenders: [], environment: {}, tries: false }
     const { policy, problems } = await readOwnPolicy({
       files,
       dataDir: dataDir(),
-      keySources: ['keystore'],
+      keySources: [{ kind: 'keystore' }],
       sealKeys: given === undefined ? undefined : createSealKeys(given),
     })
     const [local] = policy.networks.filter(({ network }) => network === 'local')
@@ -48,7 +50,7 @@ describe('the seals of sluice.lock', () => {
     expect(problems).to.have.length(1)
     expect(problems[0]?.problem).to.match(why)
     expect(problems[0]?.remedy).to.match(/plugin trust book/)
-    expect(await invalidRecords(home.confDir, dataDir(), passphrase)).to.deep.equal(problems)
+    expect(await invalidRecords(settings(), passphrase)).to.deep.equal(problems)
   }
 
   it('let the signer sign for what the operator allowed', async () => {
@@ -56,7 +58,7 @@ describe('the seals of sluice.lock', () => {
     const { contracts, problems } = await start()
     expect(problems).to.deep.equal([])
     expect(contracts).to.include(router)
-    expect(await invalidRecords(home.confDir, dataDir(), undefined)).to.deep.equal([])
+    expect(await invalidRecords(settings(), undefined)).to.deep.equal([])
   })
 
   it('are broken by a change of an address, of the hash and of the time', async () => {
@@ -90,7 +92,7 @@ describe('the seals of sluice.lock', () => {
   it('are not those of another plugin, of another passphrase or of another lock', async () => {
     const text = await allow(book)
     await writeFile(lockFile(), text.replace('  book:', '  other:'))
-    expect((await invalidRecords(home.confDir, dataDir(), passphrase)).map(({ name }) => name)).to.deep.equal(['other'])
+    expect((await invalidRecords(settings(), passphrase)).map(({ name }) => name)).to.deep.equal(['other'])
     await allow(book, 'another passphrase')
     await expectRefused(/another passphrase/)
     await writeFile(lockFile(), (await allow(book)).replace(/salt: \w+/, `salt: ${'ab'.repeat(32)}`))
@@ -127,7 +129,7 @@ describe('the seals of sluice.lock', () => {
     const options = (more: object = {}) => ({
       files: { ...files, confDir: home.confDir, ...more },
       dataDir: dataDir(),
-      keySources: ['keystore'],
+      keySources: [{ kind: 'keystore' }],
       sealKeys: createSealKeys(passphrase),
     })
     const atAddress = (address: string): LockedPlugin => ({
@@ -358,7 +360,7 @@ describe('the seals of sluice.lock', () => {
     const { problems } = await readOwnPolicy({
       files,
       dataDir: path.join(home.folder, 'empty'),
-      keySources: ['keystore'],
+      keySources: [{ kind: 'keystore' }],
       sealKeys: undefined,
     })
     expect(problems).to.deep.equal([])

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { HDNodeWallet } from 'ethers'
-import { devnetPrivateKeys } from '../../core/wallet/key-source.ts'
-import { parseSecp256k1Key, wellKnownAddresses } from '../../core/wallet/keys.ts'
+import { devnetPrivateKeys } from '../../core/keys/devnet-keys.ts'
+import { parseSecp256k1Key, wellKnownAddresses } from '../../core/keys/curves.ts'
 import { refusalOf, refusesStrangeKeys, wellKnownMnemonic } from './strange-keys.ts'
 
 const key = '4bd6b45fdc4c8cbd7fd3e0318961b5d0470d6d4fb31bc1eb51aad054b7da2cb8'

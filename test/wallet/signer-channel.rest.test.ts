@@ -1,13 +1,13 @@
 import { once } from 'node:events'
 import type { ChildProcess } from 'node:child_process'
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { expect } from 'chai'
 import { Interface } from 'ethers'
-import { wellKnownAddresses } from '../../core/wallet/keys.ts'
+import { wellKnownAddresses } from '../../core/keys/curves.ts'
 import type { SignRequest } from '../../core/wallet/signer-messages.ts'
 import { forkModule } from '../../core/wallet/supervisor.ts'
-import { saveKey } from '../../core/wallet/keystore.ts'
+import { saveKey } from '../../core/keys/keystore.ts'
 import { startSigner } from '../../core/wallet/signer.ts'
 import { exampleFiles } from './example-files.ts'
 import { examplePolicy, requestOf, router, stranger, token, transaction, wrapper } from './example-policy.ts'
@@ -31,7 +31,7 @@ describe('whoever holds the channel of the signer', () => {
   let files: Awaited<ReturnType<typeof exampleFiles>>
   const answers = new Map<number, { type: string; message?: string }>()
 
-  const open = (more: object = {}) => ({ type: 'open', keySources: ['devnet', 'keystore'], dataDir, files, ...more })
+  const open = (more: object = {}) => ({ type: 'open', keySources: [{ kind: 'devnet' }, { kind: 'keystore' }], dataDir, files, ...more })
   async function answerTo(message: object): Promise<{ type: string; message?: string }> {
     const id = ++lastId
     keeper.send({ id, ...message })
@@ -55,6 +55,32 @@ describe('whoever holds the channel of the signer', () => {
     const ended = once(keeper, 'exit')
     keeper.disconnect()
     await ended
+  })
+
+  it('has of the environment what its sources of keys declare, and so has the signer', async function () {
+    if (process.platform !== 'linux') this.skip()
+    const given = { VAULT_TOKEN: 'declared', DATABASE_PASSWORD: 'another' }
+    Object.assign(process.env, given)
+    const other = forkModule('signer-keeper', ['VAULT_TOKEN'])
+    try {
+      let signer = 0
+      other.on('message', (message: { type: string; processId?: number }) => {
+        if (message.type === 'ready') signer = message.processId ?? 0
+      })
+      other.send(open())
+      await until(() => signer > 0)
+      for (const processId of [other.pid, signer]) {
+        const environment = await readFile(`/proc/${processId}/environ`, 'latin1')
+        expect(environment).to.contain('VAULT_TOKEN=declared').and.not.contain('DATABASE_PASSWORD')
+      }
+      for (const processId of [keeper.pid, ready])
+        expect(await readFile(`/proc/${processId}/environ`, 'latin1')).not.to.match(/VAULT_TOKEN|DATABASE_PASSWORD/)
+    } finally {
+      for (const name of Object.keys(given)) Reflect.deleteProperty(process.env, name)
+      const ended = once(other, 'exit')
+      other.disconnect()
+      await ended
+    }
   })
 
   /** What it signs by the files, and nothing more. */
@@ -171,7 +197,7 @@ describe('an open that says what was read', () => {
     const answers: { type: string }[] = []
     keeper.on('message', (message: { type: string }) => void answers.push(message))
     const read = { networks: widest, allowedSpenders: [stranger] }
-    keeper.send({ type: 'open', keySources: ['devnet'], dataDir, files, read })
+    keeper.send({ type: 'open', keySources: [{ kind: 'devnet' }], dataDir, files, read })
     await until(() => answers.some(({ type }) => type === 'ready'))
     keeper.send({ type: 'sign', id: 1, request: callOf(stranger) })
     await until(() => answers.some(({ type }) => type === 'failed' || type === 'signed'))

@@ -3,9 +3,10 @@ import { writeFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { hexlify, recoverAddress, Signature, verifyTypedData, Wallet } from 'ethers'
 import { SluiceError, type ErrorName } from '../../core/base/errors.ts'
-import { keyFile, saveKey } from '../../core/wallet/keystore.ts'
+import { saveKey } from '../../core/keys/keystore.ts'
+import { keyFile } from '../../core/keys/keystore-files.ts'
 import { startSigner, type Signer, type SignerOptions } from '../../core/wallet/signer.ts'
-import { wellKnownAddresses } from '../../core/wallet/keys.ts'
+import { wellKnownAddresses } from '../../core/keys/curves.ts'
 import { exampleFiles } from './example-files.ts'
 import { requestOf, stranger, transaction } from './example-policy.ts'
 import { isAlive, parentOf, until } from './processes.ts'
@@ -204,12 +205,12 @@ describe('the signer', () => {
   })
 
   it('refuses to start with an unknown key source, and names those that there are', async () => {
-    const { message } = await failure(start({ keySources: ['keystore', 'kms:eu-west-1'] }))
+    const { message } = await failure(start({ keySources: [{ kind: 'keystore' }, { kind: 'kms', region: 'eu-west-1' }] }))
     expect(message).to.match(/wallet\.keySources names "kms", which is not a source of keys: use keystore or devnet/)
   })
 
   it('opens only the key sources that it is told to', async () => {
-    const own = await start({ keySources: ['devnet'], passphrase: undefined, devnet: false })
+    const own = await start({ keySources: [{ kind: 'devnet' }], passphrase: undefined, devnet: false })
     try {
       expect(own.wallets().map(({ address }) => address)).to.deep.equal(wellKnownAddresses.slice(0, 3))
     } finally {

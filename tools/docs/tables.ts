@@ -1,5 +1,7 @@
 import { endpoints, errorTable, permissions, permissionUses } from '../../core/api/index.ts'
+import { expected } from '../../core/config/problems.ts'
 import { describeSettings } from '../../core/config/settings-schema.ts'
+import { describeKeySource, keySources } from '../../core/keys/sources.ts'
 import { shownMetrics } from './metrics.ts'
 import { supportedTable } from './supported.ts'
 
@@ -30,6 +32,18 @@ export const tables: Readonly<Record<string, (words: readonly string[]) => strin
       ['setting', 'default', 'environment', 'value'],
       describeSettings().map((row) => [quoted(row.name), quoted(row.default), quoted(row.environmentName), row.description]),
     ),
+  keys: () =>
+    table(
+      ['kind', 'what it is', 'options', 'variables that its process gets', 'where it connects to'],
+      Object.keys(keySources).flatMap((kind) => {
+        const source = describeKeySource({ kind })
+        const options = Object.entries(keySources[kind]?.options.properties ?? {})
+        if (!source) return []
+        const described = options.map(([name, schema]) => `${quoted(name)}: ${expected(schema)}`)
+        const variables = Object.entries(source.environment).map(([name, what]) => `${quoted(name)}: ${what}`)
+        return [[quoted(kind), source.description, orNone(described), orNone(variables), orNone(source.network)]]
+      }),
+    ),
   metrics: () =>
     table(
       ['metric', 'labels', 'what it says'],
@@ -47,6 +61,8 @@ function pathsOf(permission: string): string {
   const paths = endpoints.filter((each) => permissionOf(each) === permission).map((each) => quoted(each.path))
   return paths.length > mostNamed ? `${paths.length} endpoints` : paths.join(', ')
 }
+
+const orNone = (items: readonly string[]) => (items.length === 0 ? 'none' : items.join('; '))
 
 const quoted = (text: string) => (text === '' ? '' : `\`${text}\``)
 

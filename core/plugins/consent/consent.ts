@@ -7,7 +7,7 @@ import { devnetNetwork, type Settings } from '../../config/settings.ts'
 import { readYaml } from '../../config/yaml.ts'
 import { isObject } from '../../base/json.ts'
 import { command } from '../../base/layout.ts'
-import { keystoreHasKeys } from '../../wallet/keystore.ts'
+import { mayHaveRealKeys } from '../../keys/sources.ts'
 import { knowOrigin } from '../code/compile.ts'
 import { findPlugins, findRefusal, isDeclared, type FindResult, type FoundPlugin } from '../discover/find.ts'
 import { keepPlugin, readPluginFiles } from '../discover/plugin-files.ts'
@@ -128,7 +128,7 @@ export function copyOf(
  * sets up no other network. Then a plugin that is dropped in runs at once.
  */
 export function isSandbox({ devnet, wallet, data, confDir }: Settings): boolean {
-  if (!devnet.enabled || wallet.keySources.some((source) => source !== 'keystore') || keystoreHasKeys(data.dir)) return false
+  if (!devnet.enabled || mayHaveRealKeys(wallet.keySources, data.dir)) return false
   const folder = path.join(confDir, 'chains')
   if (!existsSync(folder)) return true
   return readdirSync(folder)

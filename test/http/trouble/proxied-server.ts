@@ -4,7 +4,7 @@ import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { saveKey } from '../../../core/wallet/keystore.ts'
+import { saveKey } from '../../../core/keys/keystore.ts'
 import { startServer } from '../../../testkit/server.ts'
 import { admins, coldStore, traders } from './questions.ts'
 

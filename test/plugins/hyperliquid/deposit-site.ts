@@ -5,7 +5,7 @@ import { concat, Contract, Interface, JsonRpcProvider, toBeHex, Wallet } from 'e
 import { parse } from 'yaml'
 import { startAnvil, type Anvil } from '../../../core/devnet/anvil.ts'
 import { multicall3 } from '../../../kits/evm/index.ts'
-import { saveKey } from '../../../core/wallet/keystore.ts'
+import { saveKey } from '../../../core/keys/keystore.ts'
 import multicall from '../../../plugins/ethereum/artifacts/Multicall3.json' with { type: 'json' }
 import testToken from '../../../plugins/ethereum/artifacts/TestToken.json' with { type: 'json' }
 import testDepositWallet from '../../fixtures/hyperliquid/TestDepositWallet.json' with { type: 'json' }

@@ -6,7 +6,7 @@ import { Wallet } from 'ethers'
 import { startAnvil, type Anvil } from '../../../core/devnet/anvil.ts'
 import { multicall3 } from '../../../kits/evm/index.ts'
 import type { ContractSite } from '../../../testkit/index.ts'
-import { saveKey } from '../../../core/wallet/keystore.ts'
+import { saveKey } from '../../../core/keys/keystore.ts'
 import multicall from '../../../plugins/ethereum/artifacts/Multicall3.json' with { type: 'json' }
 import {
   startExchange,

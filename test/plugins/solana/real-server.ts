@@ -11,7 +11,7 @@ import type { KeyPairSigner } from '@solana/kit'
 import { stringify } from 'yaml'
 import { createClient, type Answer, type Client } from '../../../testkit/index.ts'
 import type { SolanaChainConfig } from '../../../kits/solana/index.ts'
-import { saveKey } from '../../../core/wallet/keystore.ts'
+import { saveKey } from '../../../core/keys/keystore.ts'
 import type { Mint } from '../../../tools/solana-node/seeds/mints.ts'
 import type { Solana as Cluster } from '../../../tools/solana-node/start-solana.ts'
 

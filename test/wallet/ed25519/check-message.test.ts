@@ -23,7 +23,7 @@ import {
 import { COMPUTE_BUDGET_PROGRAM_ADDRESS } from '@solana-program/compute-budget'
 import { expect } from 'chai'
 import { checkMessage, checkSolanaRequest, memoProgram, forbiddenPrograms, tokenPrograms } from '../../../core/wallet/policy-solana.ts'
-import { wellKnownBase58 } from '../../../core/wallet/keys.ts'
+import { wellKnownBase58 } from '../../../core/keys/curves.ts'
 import { Refusal } from '../../../core/wallet/policy.ts'
 import { exchange, feeCapLamports, limit, messageOf, mint, owner, price, solanaRules, stranger, trade, wallet } from './example-message.ts'
 

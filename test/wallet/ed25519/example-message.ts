@@ -14,7 +14,7 @@ import {
   type Instruction,
 } from '@solana/kit'
 import { getSetComputeUnitLimitInstruction, getSetComputeUnitPriceInstruction } from '@solana-program/compute-budget'
-import { curves } from '../../../core/wallet/keys.ts'
+import { curves } from '../../../core/keys/curves.ts'
 import { readPolicy, type SignerPolicy, type SolanaRules } from '../../../core/wallet/policy.ts'
 
 export const seed = `0x${'a1b2c3d4'.repeat(8)}`

@@ -1,8 +1,9 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect } from 'chai'
-import { curves } from '../../../core/wallet/keys.ts'
-import { decryptKey, findWallets, keyFile, listWallets, saveKey, unlockKeystore } from '../../../core/wallet/keystore.ts'
+import { curves } from '../../../core/keys/curves.ts'
+import { decryptKey, findWallets, listWallets, saveKey, unlockKeystore } from '../../../core/keys/keystore.ts'
+import { keyFile } from '../../../core/keys/keystore-files.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 import { seed, stranger, wallet } from './example-message.ts'
 

@@ -11,9 +11,9 @@ import {
   parseSecp256k1Key,
   containsKey,
   looksLikeSecret,
-} from '../../../core/wallet/keys.ts'
+} from '../../../core/keys/curves.ts'
 import { createHash } from 'node:crypto'
-import { devnetSeeds } from '../../../core/wallet/key-source.ts'
+import { devnetSeeds } from '../../../core/keys/devnet-keys.ts'
 import { refusesStrangeKeys, wellKnownMnemonic } from '../strange-keys.ts'
 
 /** A pair that Node made: the seed and the public key, 64 bytes, as wallets export it. */

@@ -11,7 +11,7 @@ import {
 import { findAssociatedTokenPda, getCreateAssociatedTokenIdempotentInstruction } from '@solana-program/token'
 import { expect } from 'chai'
 import { SluiceError } from '../../../core/base/errors.ts'
-import { saveKey } from '../../../core/wallet/keystore.ts'
+import { saveKey } from '../../../core/keys/keystore.ts'
 import { decodeMessage, priorityFeeOf } from '../../../core/wallet/policy-solana.ts'
 import { startSigner, type Signer } from '../../../core/wallet/signer.ts'
 import type { SignRequest } from '../../../core/wallet/signer-messages.ts'
@@ -153,6 +153,6 @@ describe('the signer, with keys of both curves', () => {
   it('distinguishes addresses that differ in letter case only', async () => {
     const other = address(wallet.toLowerCase())
     const bytes = messageOf([{ ...trade, accounts: [] }], { feePayer: other })
-    expect(await failure(signer.sign(requestFor(bytes, { address: other })))).to.match(/paid by .*, not by the wallet/)
+    expect(await failure(signer.sign(requestFor(bytes, { address: other })))).to.match(/there is no key for/)
   })
 })

@@ -3,8 +3,9 @@ import { readFileSync } from 'node:fs'
 import { createKeyPairSignerFromBytes } from '@solana/kit'
 import { expect } from 'chai'
 import { Wallet } from 'ethers'
-import { encodeBase58 } from '../../../core/wallet/keys.ts'
-import { keyFile, listWallets, unlockKeystore } from '../../../core/wallet/keystore.ts'
+import { encodeBase58 } from '../../../core/keys/curves.ts'
+import { listWallets, unlockKeystore } from '../../../core/keys/keystore.ts'
+import { keyFile } from '../../../core/keys/keystore-files.ts'
 import { passphrase, walletCommandInFolder } from '../wallet-command-in-folder.ts'
 
 interface Pair {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { Wallet } from 'ethers'
 import { stringify } from 'yaml'
-import { saveKey } from '../../../core/wallet/keystore.ts'
+import { saveKey } from '../../../core/keys/keystore.ts'
 import type { HyperliquidExchange } from '../../hyperliquid-simulator/exchange/start-exchange.ts'
 import type { Home } from '../servers/home.ts'
 

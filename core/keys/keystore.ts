@@ -1,5 +1,6 @@
+// Encrypted key files: how they are read, written and decrypted.
 import { pbkdf2Sync, scrypt as nodeScrypt } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { chmod, mkdir, readFile, rm, rmdir } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import path from 'node:path'
@@ -8,12 +9,10 @@ import { pbkdf2, scrypt } from 'ethers/crypto'
 import { decryptKeystoreJson, encryptKeystoreJson } from 'ethers/wallet'
 import { isObject } from '../base/json.ts'
 import { writeWholeFile } from '../base/whole-file.ts'
-import type { KeySource, LockedWallet, OpenedKeys, SigningWallet } from './key-source.ts'
+import type { LockedWallet, OpenedKeys, SigningWallet } from './key-source.ts'
+import { keyFile, keystoreFiles, keystoreFolder } from './keystore-files.ts'
 import type { Passphrase } from './passphrase.ts'
-import { curves, isCurve, walletAddress, type CurveName } from './keys.ts'
-
-/** Encrypted key files as a source of signatures: `<dataDir>/keystore/<chain>/<address>.json`. */
-export const keystore: KeySource = { open: ({ dataDir, passphrase }) => unlockKeystore(dataDir, passphrase) }
+import { curves, isCurve, walletAddress, type CurveName } from './curves.ts'
 
 /** A wallet as its file shows it to anybody: no passphrase is needed for this. */
 interface KeystoreEntry {
@@ -28,17 +27,6 @@ interface KeystoreEntry {
   readonly problem?: string
 }
 
-export const keystoreFolder = (dataDir: string): string => path.join(dataDir, 'keystore')
-
-/** @param address in its canonical spelling */
-export function keyFile(dataDir: string, chain: string, address: string): string {
-  if (!/^[a-z0-9][a-z0-9-]*$/.test(chain)) throw new Error(`"${chain}" is not a valid chain name: use lower-case letters, digits and "-".`)
-  return path.join(keystoreFolder(dataDir), chain, `${address}.json`)
-}
-
-/** Whether there is any key, and so a passphrase is needed. Unreadable files count, since they may hold somebody's keys. */
-export const keystoreHasKeys = (dataDir: string): boolean => keystoreFiles(dataDir).length > 0
-
 /** All wallets of the keystore, by chain and address. A file that cannot be used is in the list, with its `problem`. */
 export const listWallets = (dataDir: string): KeystoreEntry[] =>
   keystoreFiles(dataDir).map(({ chain, file, problem }) =>
@@ -49,24 +37,6 @@ export const listWallets = (dataDir: string): KeystoreEntry[] =>
 export function findWallets(dataDir: string, address: string, chain?: string): KeystoreEntry[] {
   const canonical = walletAddress(address) ?? address
   return listWallets(dataDir).filter((entry) => entry.address === canonical && (chain === undefined || entry.chain === chain))
-}
-
-function keystoreFiles(dataDir: string): { chain: string; file: string; problem?: string }[] {
-  const folder = keystoreFolder(dataDir)
-  if (!existsSync(folder)) return []
-  const chains = readdirSync(folder, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
-    .map(({ name }) => name)
-  return chains.toSorted().flatMap((chain) => {
-    const own = path.join(folder, chain)
-    try {
-      const names = readdirSync(own).filter((name) => name.endsWith('.json') && !name.startsWith('.'))
-      return names.toSorted().map((name) => ({ chain, file: path.join(own, name) }))
-    } catch {
-      // The keys of other chains are in folders of their own.
-      return [{ chain, file: own, problem: `${own} cannot be read; check its owner and mode.` }]
-    }
-  })
 }
 
 function readEntry(chain: string, file: string): KeystoreEntry {
