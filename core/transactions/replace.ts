@@ -4,7 +4,8 @@ import { isFinal, type Entry } from './entry.ts'
 import type { Change, Recorder } from './journal/journal.ts'
 import { pendingOf, restoreSigned, type LeasedQueue, type LeasedQueues } from './leases.ts'
 import { nonceConflictError, syncQueue, type NonceConflict, type NonceQueue } from './nonce-queue.ts'
-import type { ReplaceOptions, Submit } from './submit.ts'
+import type { Submit } from './submit.ts'
+import type { ReplaceOptions } from './submit-request.ts'
 import {
   broadcastTimedOut,
   checkRelays,

@@ -100,6 +100,16 @@ export interface SubmitRequest extends Origin {
   answer(result: SubmitResult): object
 }
 
+/** How a request replaces another transaction. */
+export interface ReplaceOptions {
+  /** It takes the nonce of a pending transaction, at fees that suffice for that unless the caller set them. */
+  replaces?: boolean
+  /** Key of the only entry that it may replace. */
+  only?: string
+  /** Why; journaled with the replaced transaction. */
+  reason?: string
+}
+
 /** A request on the rail that carries it out: `network` is that rail's target. */
 export interface RoutedRequest extends Omit<SubmitRequest, 'plan'> {
   plan: Pick<Plan, 'steps' | 'needs' | 'deadline' | 'memo'>

@@ -30,7 +30,8 @@ import {
   timedOutBeforeSigning,
   type RoutedRequest,
 } from './submit-request.ts'
-import { createReserveOrderIds, createSubmit, type Submit } from './submit.ts'
+import { createReserveOrderIds } from './order-reservations.ts'
+import { createSubmit, type Submit } from './submit.ts'
 import { createUpkeep } from './upkeep.ts'
 import { createWatcher } from './watcher.ts'
 
