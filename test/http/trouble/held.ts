@@ -160,7 +160,7 @@ async function listen(client: Client, query: Record<string, string>): Promise<An
   if (status !== 200) return { status, headers: incoming.headers, text, body: JSON.parse(text) as unknown }
   const told = [...text.matchAll(/^data: (.+)\n\n/gm)].map(([, data = '{}']): Answer['body'] => JSON.parse(data))
   const failed = told.findLast(({ error }) => error !== undefined)
-  const body = { last: told.at(-1), ...(failed && { name: failed.error.name }) }
+  const body = { last: told.at(-1), ...(failed && { name: failed.error.name, message: failed.error.message }) }
   return { status: failed ? 503 : 200, headers: incoming.headers, text: JSON.stringify(body), body }
 }
 
