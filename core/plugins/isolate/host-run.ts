@@ -1,0 +1,281 @@
+// One run of a host: the process of a plugin from its start to its end, and what is asked of it within its budget.
+import { randomUUID } from 'node:crypto'
+import { withTimeout } from '../../base/async.ts'
+import { isObject } from '../../base/json.ts'
+import { named, printable, saidBy } from '../../base/printable.ts'
+import type { Log } from '../../contracts/index.ts'
+import { messageOf } from '../code/thrown.ts'
+import type { LoadBudget } from '../code/trials.ts'
+import { loopIn } from '../code/watchdog.ts'
+import type { Description } from '../instantiate.ts'
+import { budgetRemedy, remedies, pendingAwait, PluginFault, stoodStill, type Step, toldFault, wordsOf } from '../refusal.ts'
+import { openChannel, otherEndGone, type Channel } from './channel.ts'
+import type { ContainedProcess } from './containment.ts'
+import type { Bounds } from './frames.ts'
+import type { HostSettings, HostVenue, LoadRequest } from './messages.ts'
+import { excessOf } from './process-tree.ts'
+
+const watchMs = 1_000
+/** With its program and everything below it. */
+const limits = { residentBytes: 512 * 2 ** 20, processes: 8 }
+/** By the clock: also for what uses no processor. */
+const maxStallMs = 60_000
+const maxFrameBytes = 4 * 2 ** 20
+const maxQuestions = 64
+const maxUnreadBytes = 16 * 2 ** 20
+/** What a host may send: several times what a connector needs that follows thousands of pools. */
+const bounds: Bounds = {
+  perSecond: { bytes: 16 * 2 ** 20, messages: 5_000 },
+  maxUnaskedFrameBytes: 2 * 2 ** 20,
+  maxUnaskedBytes: 32 * 2 ** 20,
+  maxFrameMs: 60_000,
+  processor: { burstMs: 150, perSecondMs: 30, perAnswerMs: 0.2 },
+}
+/** Of the answer to a ping: a word. */
+const maxPingBytes = 1_024
+/** A host that has nothing to do answers at once. */
+const pingMs = 2_000
+/** Notices of a host: lines of its log. What is beyond is dropped. */
+const maxNoticesPerMinute = 300
+const maxErrorText = 2_000
+
+export interface RunOptions {
+  readonly name: string
+  readonly log: Log
+  readonly request: LoadRequest
+  readonly budget: LoadBudget
+  onFault(): void
+}
+
+/** A process while it runs. */
+export interface Running {
+  readonly channel: Channel
+  readonly use: ContainedProcess['use']
+  /** Settles when it has ended. */
+  readonly ended: Promise<unknown>
+  /** Whether nothing can be asked any more. */
+  isClosed(): boolean
+  /** Ends it for this reason. */
+  kill(why: string, remedy?: string): void
+  /** Whether what contained it ended. */
+  isLost(): boolean
+  /** What `ask` throws once it has ended. */
+  readonly reason: () => string
+  /** What its author can do about that. */
+  readonly remedy: () => string
+  /** What it said of a loop; empty where it said nothing. To be asked once it has ended. */
+  readonly loop: () => string
+}
+
+/** Talks with the process. */
+export function startRun(
+  { name, log, onFault }: RunOptions,
+  child: ContainedProcess,
+  answer: (method: string, args: readonly unknown[], signal: AbortSignal) => unknown,
+  onChanged: (id: unknown) => void,
+): Running {
+  let why: string | undefined
+  let remedy: string = remedies.throwInstead
+  let [isClosed, isLost] = [false, false]
+  let said = ''
+  let [notices, noticesSince] = [0, performance.now()]
+  const kill = (reason: string, otherRemedy = remedy) => {
+    if (why === undefined) [why, remedy] = [reason, otherRemedy]
+    child.kill()
+  }
+  const channel = openChannel({
+    socket: child.channel,
+    answer,
+    onTold,
+    onClosed: (error) => {
+      isClosed = true
+      // Its exit says more than the end of its socket.
+      if (error.message !== otherEndGone) kill(error.message, remedies.askLess)
+      else setTimeout(() => kill('it closed its socket'), 1_000).unref()
+    },
+    maxFrameBytes,
+    maxQuestions,
+    bounds,
+    maxUnreadBytes,
+    plugin: name,
+  })
+  const ended = child.ended.then((end) => {
+    said = end.said
+    isLost = end.isLost === true
+    why ??= end.reason
+    channel.close(new Error(why))
+  })
+
+  function onTold(method: string, args: readonly unknown[]): void {
+    if (method === 'changed') return onChanged(args[0])
+    if (method !== 'fault' && method !== 'log') throw new Error('it tells what there is not')
+    if (performance.now() - noticesSince > 60_000) [notices, noticesSince] = [0, performance.now()]
+    notices += 1
+    if (notices > maxNoticesPerMinute) return
+    if (method === 'fault') {
+      onFault()
+      log.warn({ plugin: name, reason: shown(args[0]) }, 'unhandled failure in the background of a plugin')
+    } else {
+      const [level, fields, message] = args
+      const line = [{ said: isObject(fields) ? JSON.stringify(fields).slice(0, maxErrorText) : '' }, shown(message)] as const
+      if (level === 'warn') log.warn(...line)
+      else log.info(...line)
+    }
+  }
+
+  return {
+    channel,
+    use: child.use,
+    ended,
+    isClosed: () => isClosed,
+    isLost: () => isLost,
+    kill,
+    reason: () => [why ?? 'unknown', loopOf(said) || lastLineOf(name, said)].filter(Boolean).join('; '),
+    remedy: () => remedy,
+    loop: () => loopOf(said),
+  }
+}
+
+/** Loads the plugin in it. @throws PluginFault */
+export async function loadIn(started: Running, { name, request, budget }: RunOptions): Promise<Description> {
+  const reply = await within(started, 'import', () => started.channel.ask('load', [request]), budget)
+  const { description } = accepted(reply, 'import', name)
+  if (!isDescription(description)) throw new PluginFault('import', 'The host did not describe the plugin', remedies.correct)
+  return description
+}
+
+/** Creates the connector on its venues. @returns what each has besides methods, unchecked @throws PluginFault */
+export async function createIn(
+  started: Running,
+  venues: readonly HostVenue[],
+  settings: HostSettings,
+  { name, budget }: RunOptions,
+): Promise<readonly unknown[]> {
+  const reply = await within(started, 'create', () => started.channel.ask('create', [venues, settings]), budget)
+  const { venues: properties } = accepted(reply, 'create', name)
+  if (Array.isArray(properties) && properties.length === venues.length) return properties
+  throw new PluginFault('create', 'The host did not create its venues', remedies.correct)
+}
+
+/** A step with the plugin's budget. @throws PluginFault */
+export async function within(
+  started: Running,
+  step: Step,
+  work: () => Promise<unknown>,
+  budget: LoadBudget,
+  words = wordsOf(step),
+): Promise<unknown> {
+  const { what, when, remedy } = words
+  const usedBefore = started.use()?.processorMs ?? 0
+  const tooLong = (reason: string, more = '') => new PluginFault(step, `${what} was not done after ${reason}`, remedy + more, true)
+  let isLoop = false
+  const look = setInterval(() => {
+    if ((started.use()?.processorMs ?? 0) - usedBefore < budget.processorMs) return
+    isLoop = true
+    started.kill(`${what} was not done after ${budget.processorMs / 1000} s of processor time: an endless loop`)
+  }, 100)
+  try {
+    return await withTimeout(work(), budget.clockMs, async () => {
+      const usedMs = (started.use()?.processorMs ?? 0) - usedBefore
+      const loops = usedMs > budget.processorMs / 2 || usedMs > budget.clockMs / 2
+      const used = `, ${Math.round(usedMs / 1000)} s of them of processor time`
+      const why = loops ? `${used}: an endless loop, or too much work` : `: ${(await answersPing(started)) ? pendingAwait : stoodStill}`
+      throw tooLong(`${budget.clockMs / 1000} s${why}`)
+    })
+  } catch (thrown) {
+    // Where it ends by itself, how it ended says more than that it is gone.
+    if (messageOf(thrown) !== otherEndGone) started.kill(messageOf(thrown))
+    await started.ended
+    if (isLoop) throw tooLong(`${budget.processorMs / 1000} s of processor time: ${started.loop() || 'an endless loop'}`, budgetRemedy)
+    throw (
+      (thrown instanceof PluginFault ? thrown : undefined) ??
+      new PluginFault(step, `Its process ended ${when}: ${started.reason()}`, started.remedy())
+    )
+  } finally {
+    clearInterval(look)
+  }
+}
+
+/** Whether its event loop runs, so that nothing but a promise of its own keeps it. */
+async function answersPing({ channel }: Running): Promise<boolean> {
+  const word = randomUUID()
+  return channel.ask('ping', [word], AbortSignal.timeout(pingMs), maxPingBytes).then(
+    (answer) => answer === word,
+    () => false,
+  )
+}
+
+interface WatchOptions {
+  running(): Running | undefined
+  /** Whether it need not answer now: loading has a budget of its own. */
+  isExcused(): boolean
+  readonly stallSeconds: number
+  readonly signal: AbortSignal
+}
+
+/** Ends the process that runs where it uses too much, or stands still. */
+export function watchRuns({ running, isExcused, stallSeconds, signal }: WatchOptions): void {
+  let pinged: { at: number; processorMs: number; by: Running } | undefined
+  const interval = setInterval(() => {
+    const now = running()
+    if (!now) return
+    const use = now.use()
+    const excess = excessOf(use, limits)
+    if (excess !== undefined) return now.kill(excess, remedies.useLess)
+    if (pinged?.by !== now) pinged = undefined
+    if (!pinged) {
+      const ping = { at: performance.now(), processorMs: use?.processorMs ?? 0, by: now }
+      pinged = ping
+      // Who does not read cannot know it: the numbers of questions can be guessed.
+      const word = randomUUID()
+      now.channel.ask('ping', [word], undefined, maxPingBytes).then(
+        (answer) => {
+          if (pinged === ping && answer === word) pinged = undefined
+        },
+        () => {},
+      )
+      return
+    }
+    if (isExcused()) return
+    const usedMs = (use?.processorMs ?? 0) - pinged.processorMs
+    const waitedMs = performance.now() - pinged.at
+    if (usedMs >= stallSeconds * 1000 || waitedMs >= Math.max(maxStallMs, stallSeconds * 1000))
+      now.kill(`it did not answer for ${Math.round(waitedMs / 1000)} s`)
+  }, watchMs)
+  interval.unref()
+  signal.addEventListener('abort', () => clearInterval(interval), { once: true })
+}
+
+const loopOf = (said: string): string => {
+  const where = loopIn(said)
+  return where === undefined ? '' : `an endless loop in ${named(where)}`
+}
+
+/** The last words of a process that failed are its error; lines of a stack are none. */
+function lastLineOf(plugin: string, text: string): string {
+  const line = text
+    .split('\n')
+    .findLast((each) => /Error|FATAL/.test(each) && !/^ *at /.test(each))
+    ?.trim()
+  return line === undefined ? '' : saidBy(plugin, line.slice(0, 300))
+}
+const shown = (value: unknown): string => (typeof value === 'string' ? printable(value.slice(0, maxErrorText)) : '')
+
+/** @throws PluginFault where the host refused */
+export function accepted(reply: unknown, step: Step, plugin: string): Record<string, unknown> {
+  if (!isObject(reply)) throw new PluginFault(step, 'The host gave no answer', remedies.correct)
+  if (reply['refused'] === undefined) return reply
+  const { step: at, reason, remedy } = isObject(reply['refused']) ? reply['refused'] : {}
+  throw toldFault(plugin, { step: toldSteps.find((each) => each === at) ?? step, reason, remedy })
+}
+
+const toldSteps: readonly Step[] = ['import', 'manifest', 'create']
+
+function isDescription(value: unknown): value is Description {
+  return (
+    isObject(value) &&
+    (value['kind'] === 'connector' || value['kind'] === 'chain') &&
+    typeof value['family'] === 'string' &&
+    isObject(value['manifest'])
+  )
+}
