@@ -37,6 +37,12 @@ const startedApart = ['core/wallet/signer-keeper.ts', 'core/wallet/signer-proces
 const external = ['libsql', 'pg-native', 'esbuild', 'mocha', 'tsx']
 /** The packages that are installed beside the published one: binaries, and what its declarations name. All else is in its bundle. */
 export const installedBeside = ['esbuild', 'libsql', 'typebox']
+
+/** The manifest of a package that is published, from that of its folder. */
+export function publishedManifest({ dependencies, ...manifest }) {
+  if (manifest.name !== 'sluice') return { dependencies, ...manifest }
+  return { ...manifest, dependencies: Object.fromEntries(installedBeside.map((name) => [name, dependencies[name]])) }
+}
 const assets = ['swagger-ui.css', 'swagger-ui-bundle.js']
 // Packages that are CommonJS call `require` for what Node has.
 const banner = { js: `import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);` }

@@ -8,7 +8,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, 
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { installedBeside } from './build.mjs'
+import { publishedManifest } from './build.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const packages = path.join(root, 'dist', 'packages')
@@ -45,11 +45,6 @@ for (const file of readdirSync(packages)) {
 /** Without scripts: what is packed was built above. */
 function pack(folder, into) {
   run('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', into], folder)
-}
-
-function publishedManifest({ dependencies, ...manifest }) {
-  if (manifest.name !== 'sluice') return { dependencies, ...manifest }
-  return { ...manifest, dependencies: Object.fromEntries(installedBeside.map((name) => [name, dependencies[name]])) }
 }
 
 function publicManifest(manifest) {

@@ -6,51 +6,16 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
-import type { Readable } from 'node:stream'
-import { styleText } from 'node:util'
 import { Command, InvalidArgumentError } from 'commander'
-import { isObject } from '../base/json.ts'
 import { command, programUrl } from '../base/layout.ts'
-import { inspectPlugin, weaklyContained } from '../plugins/index.ts'
+import { inspectPlugin } from '../plugins/index.ts'
 import { printable } from '../base/printable.ts'
+import { bad, createRunReport, silentMs, type DevNews } from './dev-report.ts'
 import { printError } from './output.ts'
 import { devnetParts, watchSources } from './watch-sources.ts'
 
 /** What the process that holds the devnet and the server is asked to do. */
 export type DevRequest = { readonly do: 'run'; readonly reload: boolean } | { readonly do: 'stop'; readonly reload: boolean }
-
-/** What it tells. */
-export type DevNews =
-  | {
-      readonly is: 'ready'
-      readonly url: string
-      readonly certsDir: string
-      /** Why the plugin's code is not contained here, where it should be. */
-      readonly notContained?: string
-    }
-  /** The plugin was not loaded; the version before goes on where there was one. */
-  | { readonly is: 'refused'; readonly step: string; readonly reason: string; readonly remedy: string }
-  /** It is neither blocked nor gone. */
-  | { readonly is: 'alive' }
-  /** A quick one sends no transaction. */
-  | { readonly is: 'begins'; readonly title: string; readonly isQuick: boolean }
-  | {
-      readonly is: 'card'
-      readonly title: string
-      readonly state: 'passed' | 'failed' | 'not run'
-      readonly ms: number
-      readonly error?: string
-    }
-  /** The run is over. */
-  | {
-      readonly is: 'done'
-      readonly example?: string
-      readonly processorMs: number
-      /** The cards left the devnet such that they cannot run on it again. */
-      readonly isUsedUp: boolean
-    }
-  | { readonly is: 'devnet ended' }
-  | { readonly is: 'failed'; readonly why: string }
 
 interface DevOptions {
   readonly trusted?: boolean
@@ -59,8 +24,6 @@ interface DevOptions {
   readonly inspect?: number | true
 }
 
-/** A process that does not even tell that it is alive is blocked by a loop. Hooks and cards have deadlines of their own. */
-const silentMs = 75_000
 /** What the process gets to stop. */
 const stopMs = 5_000
 
@@ -113,6 +76,35 @@ export function problemWith(folder: string): string | undefined {
   }
 }
 
+/** The process that holds the devnet and the server. */
+function startProcess(folder: string, home: string, { port, trusted, network, inspect }: DevOptions): ChildProcess {
+  const { url: program, flags } = programUrl('testkit/dev-process')
+  const inspecting = typeof inspect === 'number' ? [`--inspect=127.0.0.1:${inspect}`, '--enable-source-maps'] : []
+  const env = {
+    ...process.env,
+    DEV_FOLDER: folder,
+    DEV_HOME: home,
+    DEV_PORT: String(port),
+    ...(trusted && { DEV_TRUSTED: '1' }),
+    ...(network !== undefined && { DEV_NETWORK: network }),
+  }
+  // A group of its own: Ctrl-C at the terminal is this process' to hear.
+  return spawn(process.execPath, [...inspecting, ...flags, program.pathname], {
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    detached: true,
+    env,
+  })
+}
+
+async function endProcess(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const gone = new Promise<void>((resolve) => void child.once('exit', () => resolve()))
+  child.send({ do: 'stop', reload: false } satisfies DevRequest, () => {})
+  const force = setTimeout(() => child.kill('SIGKILL'), stopMs)
+  await gone
+  clearTimeout(force)
+}
+
 interface Session {
   changed(change: { readonly files: readonly string[]; readonly isGone: boolean }): void
   /** Settles where there is nothing to go on with. */
@@ -131,18 +123,11 @@ function createSession(folder: string, home: string, options: DevOptions): Sessi
   let isStopping = false
   let isDone = true
   let isUsedUp = false
-  let began = performance.now()
-  let saidCard = ''
-  let counts = { passed: 0, failed: 0, 'not run': 0 }
-  let isQuickSaid = false
-  let isContainmentSaid = false
-  let url = ''
+  const report = createRunReport(folder, name)
+  let [url, certsDir] = ['', '']
   /** What the running devnet was made of. */
   let deployed = ''
-  let certsDir = ''
   let silent: NodeJS.Timeout | undefined
-  /** Lines of the log in this run: a plugin may fail at each block. */
-  const said = new Set<string>()
   /** Saved while it started. */
   let isStale = false
   /** Runs that were asked for, and those that are over: news of a run that another one follows is not shown. */
@@ -150,33 +135,15 @@ function createSession(folder: string, home: string, options: DevOptions): Sessi
   let fail = () => {}
   const failed = new Promise<void>((resolve) => (fail = resolve))
 
-  const say = (text: string): void => console.log(text)
-  const seconds = (): string => `${((performance.now() - began) / 1000).toFixed(1)} s`
-
   function start(): void {
     isReady = false
     isStale = false
     isUsedUp = false
     ;[asked, over] = [0, 0]
     deployed = devnetParts(folder)
-    const { url: program, flags } = programUrl('testkit/dev-process')
-    const inspecting = inspect === undefined ? [] : [`--inspect=127.0.0.1:${inspect}`, '--enable-source-maps']
-    const env = {
-      ...process.env,
-      DEV_FOLDER: folder,
-      DEV_HOME: home,
-      DEV_PORT: String(port),
-      ...(isTrusted && { DEV_TRUSTED: '1' }),
-      ...(options.network !== undefined && { DEV_NETWORK: options.network }),
-    }
-    // A group of its own: Ctrl-C at the terminal is this process' to hear.
-    const started = spawn(process.execPath, [...inspecting, ...flags, program.pathname], {
-      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-      detached: true,
-      env,
-    })
+    const started = startProcess(folder, home, { ...options, port, trusted: isTrusted, inspect })
     child = started
-    for (const stream of [started.stdout, started.stderr]) if (stream) readLines(stream)
+    for (const stream of [started.stdout, started.stderr]) if (stream) createInterface({ input: stream }).on('line', report.line)
     started.on('message', (news: DevNews) => {
       if (child === started) hear(news)
     })
@@ -186,27 +153,15 @@ function createSession(folder: string, home: string, options: DevOptions): Sessi
     stillThere()
   }
 
-  /** What the server logs of the plugin, and what its code prints. */
-  function readLines(stream: Readable): void {
-    createInterface({ input: stream }).on('line', (line) => {
-      const text = logText(line, name)
-      if (text === undefined || said.has(text)) return
-      said.add(text)
-      say(`    ${styleText('dim', printable(text))}`)
-    })
-  }
-
   function stillThere(): void {
     clearTimeout(silent)
     silent = setTimeout(() => {
       // A slow machine, or much to deploy: loading the plugin has a limit of its own.
       if (!isReady) {
-        say(`The start takes more than ${silentMs / 1000} s, and goes on. Ctrl-C ends it.`)
+        console.log(`The start takes more than ${silentMs / 1000} s, and goes on. Ctrl-C ends it.`)
         return stillThere()
       }
-      say(
-        `${saidCard || 'The first card'} has blocked the server for ${silentMs / 1000} s: the server is started anew. Look for a loop that does not end.`,
-      )
+      report.blocked()
       child?.kill('SIGKILL')
     }, silentMs)
   }
@@ -225,78 +180,39 @@ function createSession(folder: string, home: string, options: DevOptions): Sessi
         isReady = true
         ;({ url, certsDir } = news)
         port = Number(new URL(url).port)
-        sayNotContained(news.notContained)
+        report.notContained(news.notContained)
         return run(isStale)
       case 'refused':
-        counts.failed += 1
-        return say(`  ${bad('✗')} ${name} is refused (${news.step}): ${printable(news.reason)}\n    ${printable(news.remedy)}`)
+        return report.refused(news)
       case 'begins':
-        saidCard = news.title
-        if (!news.isQuick && !isQuickSaid) sayQuick()
-        return
+        return report.begins(news)
       case 'card':
-        return showCard(news)
+        return report.card(news)
       case 'done':
-        return showDone(news)
+        clearTimeout(silent)
+        isDone = true
+        isUsedUp ||= news.isUsedUp
+        return report.done(news, { url, certsDir })
       case 'devnet ended':
         return again('The devnet has ended. It and the server are started anew.')
       case 'failed':
-        say(`  ${bad('✗')} ${printable(news.why)}`)
+        console.log(`  ${bad('✗')} ${printable(news.why)}`)
         if (isReady) isDone = true
         clearTimeout(silent)
     }
   }
 
-  function sayNotContained(why: string | undefined): void {
-    if (why === undefined || isContainmentSaid) return
-    isContainmentSaid = true
-    say(`${styleText('yellow', `Nothing contains ${name} here`)}: ${weaklyContained}. ${printable(why)}`)
-  }
-
-  function showCard({ title, state, ms, error }: Extract<DevNews, { is: 'card' }>): void {
-    counts[state] += 1
-    const mark = { passed: styleText('green', '✓'), failed: bad('✗'), 'not run': styleText('dim', '-') }[state]
-    say(`  ${mark} ${title} ${styleText('dim', `(${ms} ms)`)}`)
-    if (error !== undefined) say(printable(error).replaceAll(/^/gm, '      '))
-  }
-
-  function sayQuick(): void {
-    isQuickSaid = true
-    say(`  quick cards, which send no transaction: ${result()} after ${seconds()}`)
-  }
-
-  const result = (): string =>
-    `${counts.passed} passed, ${counts.failed > 0 ? bad(`${counts.failed} failed`) : '0 failed'}${counts['not run'] > 0 ? `, ${counts['not run']} not run` : ''}`
-
-  function showDone({ example, processorMs, isUsedUp: used }: Extract<DevNews, { is: 'done' }>): void {
-    clearTimeout(silent)
-    isDone = true
-    isUsedUp ||= used
-    say(`  all: ${result()} after ${seconds()} (${(processorMs / 1000).toFixed(1)} s of processor time in the server)`)
-    if (example !== undefined) sayExample(example)
-    say(`\nWaiting for a save in ${folder}; Ctrl-C ends it.`)
-  }
-
-  function sayExample(example: string): void {
-    const certs = ['--cacert', 'ca_cert.pem', '--cert', 'client_cert.pem', '--key', 'client_key.pem']
-    const curl = ['curl', ...certs.map((each) => (each.startsWith('--') ? each : path.join(certsDir, each)))].join(' ')
-    say(`\n${curl} '${url}${example}'`)
-  }
-
   function run(reload: boolean): void {
-    counts = { passed: 0, failed: 0, 'not run': 0 }
-    isQuickSaid = false
+    report.reset()
     isDone = false
-    saidCard = ''
     asked += 1
-    said.clear()
     stillThere()
     child?.send({ do: 'run', reload } satisfies DevRequest)
   }
 
   function again(why: string): void {
-    say(why)
-    began = performance.now()
+    console.log(why)
+    report.start()
     void stopChild().then(() => {
       if (!isStopping) start()
     })
@@ -310,34 +226,28 @@ function createSession(folder: string, home: string, options: DevOptions): Sessi
       process.exitCode = 1
       return fail()
     }
-    say(
-      `  ${bad('✗')} The server's process has ended (${signal ?? code})${isDone ? '' : ` during: ${saidCard || 'the start'}`}. It is started anew after the next save.`,
-    )
+    report.ended(signal ?? code, isDone)
   }
 
   async function stopChild(): Promise<void> {
     clearTimeout(silent)
     const stopped = child
     child = undefined
-    if (!stopped || stopped.exitCode !== null || stopped.signalCode !== null) return
-    const gone = new Promise<void>((resolve) => void stopped.once('exit', () => resolve()))
-    stopped.send({ do: 'stop', reload: false } satisfies DevRequest, () => {})
-    const force = setTimeout(() => stopped.kill('SIGKILL'), stopMs)
-    await gone
-    clearTimeout(force)
+    if (stopped) await endProcess(stopped)
   }
 
-  began = performance.now()
-  say(`Starting the devnet and the server with ${name}${inspect === undefined ? '' : `; the debugger listens at 127.0.0.1:${inspect}`} ...`)
+  console.log(
+    `Starting the devnet and the server with ${name}${inspect === undefined ? '' : `; the debugger listens at 127.0.0.1:${inspect}`} ...`,
+  )
   start()
   return {
     failed,
     changed({ files, isGone }) {
       if (isStopping) return
-      if (isGone) return say(`${folder} is gone. Put it there again.`)
+      if (isGone) return console.log(`${folder} is gone. Put it there again.`)
       if (process.stdout.isTTY) process.stdout.write('\u001b[2J\u001b[3J\u001b[H')
-      began = performance.now()
-      say(`\n${new Date().toLocaleTimeString('en-GB')}  ${files.join(', ')}`)
+      report.start()
+      console.log(`\n${new Date().toLocaleTimeString('en-GB')}  ${files.join(', ')}`)
       if (!child) return start()
       if (isTrusted) return again('Its code runs in the server, which is started anew.')
       if (devnetParts(folder) !== deployed) return again('What it deploys has changed: devnet and server are started anew.')
@@ -349,27 +259,5 @@ function createSession(folder: string, home: string, options: DevOptions): Sessi
       isStopping = true
       await stopChild()
     },
-  }
-}
-
-const bad = (text: string): string => styleText('red', text)
-
-/** The words of a line of the server's log about the plugin, with the author's line; other lines are what its code printed. */
-function logText(line: string, name: string): string | undefined {
-  const entry = parsed(line)
-  if (!isObject(entry) || typeof entry['msg'] !== 'string') return line
-  if (entry['plugin'] !== name || entry['msg'].endsWith(weaklyContained)) return undefined
-  // What a host says of itself is text within the server's own line.
-  const said = typeof entry['said'] === 'string' ? parsed(entry['said']) : undefined
-  const { at, err } = isObject(said) ? said : entry
-  const thrown = isObject(err) ? err['message'] : err
-  return [at, thrown, entry['msg'], entry['reason']].filter((each) => typeof each === 'string').join(': ')
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }

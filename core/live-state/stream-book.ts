@@ -24,7 +24,7 @@ export type BookStatus = 'waiting' | 'good' | 'gap' | 'lost' | 'faulty'
 type UpdateEffect = 'changed' | 'confirmed' | 'traded' | 'ignored'
 
 /** A book by the updates of an exchange. A pure state machine: it has no clock and asks nothing. */
-interface StreamBook {
+export interface StreamBook {
   take(update: BookUpdate): UpdateEffect
   readonly status: BookStatus
   readonly fault: string

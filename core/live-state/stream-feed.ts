@@ -2,8 +2,8 @@ import { abortable, createBackoff, createCondition, isAbort, pause, withDeadline
 import type { BookMarket, BookStream, BookUpdate } from '../contracts/index.ts'
 import { SluiceError } from '../base/errors.ts'
 import { bookName, createBookListeners, noBook, type BookFeed, type BookVenue, type BookView, type LatestBook } from './book-feed.ts'
-import { createStreamBook, createStreamCheck, type BookStatus, type StreamCheck } from './stream-book.ts'
-import type { StateSubject, Telemetry } from './telemetry.ts'
+import { createStreamBook, createStreamCheck, type BookStatus, type StreamBook, type StreamCheck } from './stream-book.ts'
+import type { CheckOutcome, StateSubject, Telemetry } from './telemetry.ts'
 
 interface StreamFeedOptions {
   venue: BookVenue
@@ -39,7 +39,12 @@ export function createStreamFeed({ venue, stream, market, telemetry, staleMs }: 
   let lastMessageAt = performance.now()
   let reason = 'the exchange has not sent it yet'
   let losses = 0
-  let check: { of: StreamCheck; since: number } | undefined
+  const readSnapshot = () => readSnapshotOf(stream, market, stopping.signal)
+  const comparison = createComparison({
+    readSnapshot,
+    onOutcome: (outcome) => telemetry.check(subject, outcome),
+    onDifferent: () => markLost('it differed from the exchange'),
+  })
 
   function onUpdate(update: BookUpdate): void {
     if (stopping.signal.aborted) return
@@ -56,7 +61,7 @@ export function createStreamFeed({ venue, stream, market, telemetry, staleMs }: 
     // Listeners are told of books; the last trade is for reads.
     if (effect !== 'changed') return
     telemetry.update(subject, 1)
-    check?.of.addOurs(book.sequence, book.book())
+    comparison.addOurs(book)
     // Another function for every change.
     latest = () => (latest === noBook ? undefined : shown())
     listeners.tell(latest)
@@ -69,7 +74,7 @@ export function createStreamFeed({ venue, stream, market, telemetry, staleMs }: 
   }
 
   function onTrouble(status: BookStatus, update: BookUpdate): void {
-    check = undefined
+    comparison.end()
     if (status === 'gap') {
       reason = `updates after ${book.sequence} are missing`
       telemetry.trouble(subject, 'gap', `${name} has a gap: ${reason}`)
@@ -87,14 +92,6 @@ export function createStreamFeed({ venue, stream, market, telemetry, staleMs }: 
     latest = noBook
     listeners.tell(latest)
     changes.notifyAll()
-  }
-
-  async function readSnapshot(): Promise<BookUpdate & { is: 'snapshot' }> {
-    const update = await withDeadline(stopping.signal, snapshotTimeoutMs, (signal) =>
-      abortable(Promise.resolve(stream.snapshot(market, { signal })), signal),
-    )
-    if (update?.is !== 'snapshot') throw new Error('the connector returned something else than a snapshot')
-    return update
   }
 
   async function repair(): Promise<void> {
@@ -121,26 +118,6 @@ export function createStreamFeed({ venue, stream, market, telemetry, staleMs }: 
     telemetry.trouble(subject, isDefect ? 'defect' : 'lost', `${name} ${how}: ${why}`, isDefect ? error : undefined)
   }
 
-  async function watch(): Promise<void> {
-    const backoff = createBackoff()
-    while (!stopping.signal.aborted) {
-      let isCurrent = true
-      const startedAt = performance.now()
-      try {
-        await stream.watch(market, (update) => void (isCurrent && onUpdate(update)), stopping.signal)
-        if (!stopping.signal.aborted) reportFailure('is no longer streamed', new Error('the connector ended its stream'))
-      } catch (error) {
-        if (!stopping.signal.aborted) reportFailure('could not be watched', error)
-      }
-      isCurrent = false
-      if (stopping.signal.aborted) return
-      markLost('its stream ended')
-      if (performance.now() - startedAt > returnMs) backoff.reset()
-      backoff.failed()
-      await pause(backoff.pauseMs, stopping.signal)
-    }
-  }
-
   /** For a loss that the exchange did not announce: a snapshot may be available at once. */
   function markLost(why: string): void {
     onUpdate({ is: 'lost', reason: why })
@@ -148,16 +125,15 @@ export function createStreamFeed({ venue, stream, market, telemetry, staleMs }: 
     void repair()
   }
 
-  function finishCheck({ of, since }: { of: StreamCheck; since: number }): void {
-    const outcome = of.outcome() ?? (performance.now() - since > snapshotTimeoutMs ? 'unclear' : undefined)
-    if (outcome === undefined) return
-    check = undefined
-    telemetry.check(subject, outcome)
-    if (outcome === 'different') markLost('it differed from the exchange')
-  }
-
   repairs.postpone(beginMs)
-  void watch()
+  void keepWatching({
+    stream,
+    market,
+    onUpdate,
+    onFailure: reportFailure,
+    onEnd: () => markLost('its stream ended'),
+    signal: stopping.signal,
+  })
   return {
     async read({ signal }) {
       const until = performance.now() + maxWaitMs
@@ -180,24 +156,96 @@ export function createStreamFeed({ venue, stream, market, telemetry, staleMs }: 
       const silentMs = performance.now() - lastMessageAt
       if (book.status === 'good' && silentMs > staleMs) markLost(`no message for ${Math.round(silentMs / 1000)} seconds`)
       if (book.status !== 'good') void repair()
-      else if (check) finishCheck(check)
+      else comparison.finish()
     },
     async check() {
-      if (check || book.status !== 'good') return
-      const started = { of: createStreamCheck(), since: performance.now() }
-      check = started
-      started.of.addOurs(book.sequence, book.book())
-      try {
-        started.of.setTheirs(await readSnapshot())
-        if (check === started) finishCheck(started)
-      } catch (error) {
-        if (check === started) check = undefined
+      if (comparison.isUnderWay() || book.status !== 'good') return
+      await comparison.start(book).catch((error: unknown) => {
         if (!stopping.signal.aborted) reportFailure('could not be compared with the exchange', error)
-      }
+      })
     },
     stop() {
       stopping.abort()
       changes.notifyAll()
     },
+  }
+}
+
+async function readSnapshotOf(stream: BookStream, market: BookMarket, closing: AbortSignal): Promise<BookUpdate & { is: 'snapshot' }> {
+  const update = await withDeadline(closing, snapshotTimeoutMs, (signal) =>
+    abortable(Promise.resolve(stream.snapshot(market, { signal })), signal),
+  )
+  if (update?.is !== 'snapshot') throw new Error('the connector returned something else than a snapshot')
+  return update
+}
+
+interface ComparisonOptions {
+  readSnapshot(): Promise<BookUpdate & { is: 'snapshot' }>
+  onOutcome(outcome: CheckOutcome): void
+  onDifferent(): void
+}
+
+/** Compares the book with a snapshot of the exchange, whose sequence ours has before or after it. */
+function createComparison({ readSnapshot, onOutcome, onDifferent }: ComparisonOptions) {
+  let current: { of: StreamCheck; since: number } | undefined
+
+  function finish(): void {
+    if (!current) return
+    const outcome = current.of.outcome() ?? (performance.now() - current.since > snapshotTimeoutMs ? 'unclear' : undefined)
+    if (outcome === undefined) return
+    current = undefined
+    onOutcome(outcome)
+    if (outcome === 'different') onDifferent()
+  }
+
+  return {
+    isUnderWay: (): boolean => current !== undefined,
+    addOurs: (book: StreamBook): void => current?.of.addOurs(book.sequence, book.book()),
+    finish,
+    end(): void {
+      current = undefined
+    },
+    async start(book: StreamBook): Promise<void> {
+      const started = { of: createStreamCheck(), since: performance.now() }
+      current = started
+      started.of.addOurs(book.sequence, book.book())
+      try {
+        started.of.setTheirs(await readSnapshot())
+        if (current === started) finish()
+      } catch (error) {
+        if (current === started) current = undefined
+        throw error
+      }
+    },
+  }
+}
+
+interface WatchOptions {
+  readonly stream: BookStream
+  readonly market: BookMarket
+  onUpdate(update: BookUpdate): void
+  onFailure(how: string, error: unknown): void
+  onEnd(): void
+  readonly signal: AbortSignal
+}
+
+/** Watches the exchange's stream, again and again with growing pauses where it ends. */
+async function keepWatching({ stream, market, onUpdate, onFailure, onEnd, signal }: WatchOptions): Promise<void> {
+  const backoff = createBackoff()
+  while (!signal.aborted) {
+    let isCurrent = true
+    const startedAt = performance.now()
+    try {
+      await stream.watch(market, (update) => void (isCurrent && onUpdate(update)), signal)
+      if (!signal.aborted) onFailure('is no longer streamed', new Error('the connector ended its stream'))
+    } catch (error) {
+      if (!signal.aborted) onFailure('could not be watched', error)
+    }
+    isCurrent = false
+    if (signal.aborted) return
+    onEnd()
+    if (performance.now() - startedAt > returnMs) backoff.reset()
+    backoff.failed()
+    await pause(backoff.pauseMs, signal)
   }
 }

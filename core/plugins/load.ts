@@ -82,16 +82,6 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadResult> {
     await unused?.close()
   }
 
-  /** The trouble of a chain that is here and was not loaded, for the connectors on it. */
-  function whyAway(chain: string): Away | undefined {
-    const names = [`${chain}-chain`, chain]
-    const off = names.find((name) => disabled.includes(name))
-    if (off !== undefined)
-      return { reason: `The chain '${chain}' is switched off`, remedy: `Take ${off} out of plugins.disabled in conf/server.yml.` }
-    const refusal = names.map((name) => chainsAway.get(name)).find((each) => each !== undefined)
-    return refusal && { reason: `The chain '${chain}' was refused (${refusal.step}): ${refusal.reason}`, remedy: refusal.remedy }
-  }
-
   /** Several loads may be under way. */
   async function addChain(candidate: Candidate): Promise<LoadedChain> {
     const chain = await loadChain(candidate, options)
@@ -183,7 +173,7 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadResult> {
         tried.filter((candidate) => !isChain(candidate)),
         ofCandidate,
         async (candidate) => {
-          const venues = connectorVenues(candidate, chains, whyAway)
+          const venues = connectorVenues(candidate, chains, (chain) => whyAway(chain, disabled, chainsAway))
           if (isTried(candidate.found) && !candidate.host) await trials.create(candidate.found, trialVenues(candidate, venues, candidates))
           return { candidate, venues }
         },
@@ -199,6 +189,16 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadResult> {
       await Promise.all([leaveTrials(), hosts?.close([...opened.values()].filter((host) => !used.has(host)))])
     }
   }
+}
+
+/** The trouble of a chain that is here and was not loaded, for the connectors on it. */
+function whyAway(chain: string, disabled: readonly string[], chainsAway: ReadonlyMap<string, Refusal>): Away | undefined {
+  const names = [`${chain}-chain`, chain]
+  const off = names.find((name) => disabled.includes(name))
+  if (off !== undefined)
+    return { reason: `The chain '${chain}' is switched off`, remedy: `Take ${off} out of plugins.disabled in conf/server.yml.` }
+  const refusal = names.map((name) => chainsAway.get(name)).find((each) => each !== undefined)
+  return refusal && { reason: `The chain '${chain}' was refused (${refusal.step}): ${refusal.reason}`, remedy: refusal.remedy }
 }
 
 /** Plugins of the release were tried by its tests. Plugins that are data alone run no code. */

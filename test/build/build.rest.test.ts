@@ -21,12 +21,12 @@ describe('the bundled server', () => {
   const servers: { child: ChildProcess; ended: Promise<unknown> }[] = []
   let checkout: Checkout
 
-  before(function () {
+  before(async function () {
     // It builds and packs the whole of it.
     this.timeout(300_000)
     checkout = new Checkout(path.join(folder, 'checkout'))
     checkout.build()
-    checkout.install(installed)
+    await checkout.install(installed)
     cpSync(path.join(checkout.folder, 'conf'), path.join(home, 'conf'), { recursive: true })
   })
   afterEach(async () => {

@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { appendFileSync, cpSync, mkdirSync, readFileSync, readdirSync, symlinkSync, utimesSync } from 'node:fs'
+import { appendFileSync, cpSync, mkdirSync, readFileSync, readdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
@@ -78,13 +78,19 @@ export class Checkout {
   }
 
   /** Installs what was built as its packages have it, with what they depend on and nothing else. */
-  install(modules: string): void {
-    for (const name of ['bin/sluice', 'bin/package.json', 'dist', 'package.json'])
+  async install(modules: string): Promise<void> {
+    const { publishedManifest }: { publishedManifest(of: object): Record<'dependencies', object> } = await import(
+      path.join(root, 'tools/build.mjs')
+    )
+
+    for (const name of ['bin/sluice', 'bin/package.json', 'dist'])
       cpSync(path.join(this.folder, name), path.join(modules, 'sluice', name), {
         recursive: true,
         filter: (from) => from !== path.join(this.dist, 'sluice-devnet'),
       })
     cpSync(path.join(this.dist, 'sluice-devnet'), path.join(modules, 'sluice-devnet'), { recursive: true })
+    const manifest = publishedManifest(JSON.parse(readFileSync(path.join(this.folder, 'package.json'), 'utf8')))
+    writeFileSync(path.join(modules, 'sluice', 'package.json'), JSON.stringify(manifest))
     for (const name of ['sluice', 'sluice-devnet']) {
       const { dependencies } = JSON.parse(readFileSync(path.join(modules, name, 'package.json'), 'utf8'))
       for (const dependency of Object.keys(dependencies)) {
