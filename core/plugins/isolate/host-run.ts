@@ -31,6 +31,8 @@ const bounds: Bounds = {
   maxFrameMs: 60_000,
   processor: { burstMs: 150, perSecondMs: 30, perAnswerMs: 0.2 },
 }
+/** After its process has ended, for what is still to be read of its socket. */
+const maxUnreadMs = 500
 /** Of the answer to a ping: a word. */
 const maxPingBytes = 1_024
 /** A host that has nothing to do answers at once. */
@@ -79,6 +81,8 @@ export function startRun(
   let [isClosed, isLost] = [false, false]
   let said = ''
   let [notices, noticesSince] = [0, performance.now()]
+  let setClosed = () => {}
+  const closed = new Promise<void>((resolve) => (setClosed = resolve))
   const kill = (reason: string, otherRemedy = remedy) => {
     if (why === undefined) [why, remedy] = [reason, otherRemedy]
     child.kill()
@@ -89,6 +93,7 @@ export function startRun(
     onTold,
     onClosed: (error) => {
       isClosed = true
+      setClosed()
       // Its exit says more than the end of its socket.
       if (error.message !== otherEndGone) kill(error.message, remedies.askLess)
       else setTimeout(() => kill('it closed its socket'), 1_000).unref()
@@ -99,9 +104,11 @@ export function startRun(
     maxUnreadBytes,
     plugin: name,
   })
-  const ended = child.ended.then((end) => {
+  const ended = child.ended.then(async (end) => {
     said = end.said
     isLost = end.isLost === true
+    // What it wrote before it ended may say more than how it ended.
+    if (why === undefined) await withTimeout(closed, maxUnreadMs, () => {})
     why ??= end.reason
     channel.close(new Error(why))
   })
