@@ -38,7 +38,13 @@ export interface LateLoading {
  * Loads those that run in hosts, once the server is ready: each by itself, so that none waits for another one. What comes after that is taken up
  * by `reconcile.ts`.
  */
-export function loadLater({ plugins: { refused, pending, more, again }, after, log, deploy, onResult }: LateOptions): LateLoading {
+export function loadLater({
+  plugins: { refused, pending, loadPending, retryRefused },
+  after,
+  log,
+  deploy,
+  onResult,
+}: LateOptions): LateLoading {
   const stopping = new AbortController()
   let telling: Promise<void> = Promise.resolve()
 
@@ -52,7 +58,7 @@ export function loadLater({ plugins: { refused, pending, more, again }, after, l
     return told
   }
 
-  async function loadPending(): Promise<void> {
+  async function loadAll(): Promise<void> {
     await abortable(after, stopping.signal)
     if (pending.length > 0) await pause(quietMs, stopping.signal, { ref: false })
     stopping.signal.throwIfAborted()
@@ -61,7 +67,7 @@ export function loadLater({ plugins: { refused, pending, more, again }, after, l
     const held: Refusal[] = []
     const results = await Promise.all(
       pending.map(async (plugin) => {
-        const result = await more([plugin])
+        const result = await loadPending([plugin])
         if (result.loaded.length > 0) await abortable(deploy(plugin), stopping.signal)
         held.push(...result.refused.filter(lacksChain))
         const now = { ...result, refused: result.refused.filter((each) => !lacksChain(each)) }
@@ -70,10 +76,10 @@ export function loadLater({ plugins: { refused, pending, more, again }, after, l
       }),
     )
     const isThereAChain = results.some(({ loaded }) => loaded.some(({ kind }) => kind === 'chain'))
-    await tell(isThereAChain ? await again([...refused.filter(lacksChain), ...held]) : { loaded: [], refused: held })
+    await tell(isThereAChain ? await retryRefused([...refused.filter(lacksChain), ...held]) : { loaded: [], refused: held })
   }
 
-  const done = loadPending().catch((error: unknown) => {
+  const done = loadAll().catch((error: unknown) => {
     if (!stopping.signal.aborted) log.error({ err: error }, 'plugins in hosts could not be loaded: restart the server')
   })
   return { done, stop: () => stopping.abort() }

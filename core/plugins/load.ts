@@ -32,12 +32,12 @@ export interface LoadResult extends Loaded {
   /** Not tried yet: they run in hosts, which start when all else is ready. */
   readonly pending: readonly FoundPlugin[]
   /** Loads plugins that are pending. What was loaded stays as it is. */
-  more(pending: readonly FoundPlugin[]): Promise<Loaded>
+  loadPending(pending: readonly FoundPlugin[]): Promise<Loaded>
   /**
    * Tries plugins again that were refused for lack of time, and those that lacked a chain: it may be there now. What was loaded stays as it
    * is. @returns what was loaded now, and all that is still refused
    */
-  again(refused: readonly Refusal[]): Promise<Loaded>
+  retryRefused(refused: readonly Refusal[]): Promise<Loaded>
 }
 
 /**
@@ -61,8 +61,8 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadResult> {
     loaded: first.loaded,
     refused: byName([...notFound, ...first.refused]),
     pending: found.filter(isLater),
-    more: (plugins) => load(plugins),
-    async again(refused) {
+    loadPending: (plugins) => load(plugins),
+    async retryRefused(refused) {
       const isTriedAgain = ({ temporary, step }: Refusal) => temporary === true || step === 'networks'
       const folders = new Set(refused.filter(isTriedAgain).map(({ folder }) => folder))
       const result = await load(found.filter(({ origin }) => folders.has(origin)))

@@ -18,7 +18,7 @@ interface ChangesOptions {
   settings: Settings
   lock: LockOfStart
   plugins: RunningPlugins
-  loader: Pick<LoadResult, 'more' | 'again'>
+  loader: Pick<LoadResult, 'loadPending' | 'retryRefused'>
   registry: Pick<GrowingRegistry, 'note'>
   journal: Pick<Journal, 'openQueues' | 'unfinished'>
   /** Where one runs. */
@@ -68,7 +68,7 @@ export function createReconciler({
   const former = createFormerVersions({
     settings,
     plugins,
-    more: loader.more,
+    loadPending: loader.loadPending,
     journal,
     log,
     signal: stopping.signal,
@@ -86,7 +86,7 @@ export function createReconciler({
     const left = plugins.refused.filter(isAsItWas)
     if (!left.some(({ temporary }) => temporary)) return backoff.reset()
     if (!backoff.due()) return
-    const { loaded, refused } = await loader.again(left)
+    const { loaded, refused } = await loader.retryRefused(left)
     stopping.signal.throwIfAborted()
     backoff.failed()
     const tried = refused.filter((each) => !left.includes(each))

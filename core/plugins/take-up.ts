@@ -26,7 +26,7 @@ interface TakeUpParts {
   readonly settings: Settings
   readonly changes: ChangeLog
   readonly plugins: RunningPlugins
-  readonly loader: Pick<LoadResult, 'more'>
+  readonly loader: Pick<LoadResult, 'loadPending'>
   readonly registry: Pick<GrowingRegistry, 'note'>
   readonly former: Pick<FormerVersions, 'add'>
   readonly devnet: Deployer | undefined
@@ -125,7 +125,7 @@ export function createTakeUp({ settings, changes, plugins, loader, registry, for
     if (found instanceof PluginFault) return findRefusal(name, running?.origin ?? placeOf(name), found)
     // Its venues read their contracts when they start.
     await devnet?.deployAdded(found)
-    const { loaded, refused } = await loader.more([found])
+    const { loaded, refused } = await loader.loadPending([found])
     const [now] = loaded
     if (now?.kind !== 'connector') return refused[0]
     signal.throwIfAborted()

@@ -28,7 +28,7 @@ export interface FormerVersions {
 interface Options {
   settings: Settings
   plugins: Pick<RunningPlugins, 'loaded' | 'addFormer' | 'end'>
-  more: LoadResult['more']
+  loadPending: LoadResult['loadPending']
   journal: Pick<Journal, 'openQueues' | 'unfinished'>
   /** The hash that sluice.lock has of a plugin now. */
   allowed(name: string): string | undefined
@@ -43,7 +43,16 @@ const afterRequestsMs = 1_000
 /** `sluice plugin allow` asks a person between the copy and the record. */
 const askingMs = 3_600_000
 
-export function createFormerVersions({ settings, plugins, more, journal, allowed, log, whyNotContained, signal }: Options): FormerVersions {
+export function createFormerVersions({
+  settings,
+  plugins,
+  loadPending,
+  journal,
+  allowed,
+  log,
+  whyNotContained,
+  signal,
+}: Options): FormerVersions {
   const former: { readonly plugin: LoadedConnector; readonly since: number; failure?: string }[] = []
   /** Of which somebody runs the bytes. */
   const all = (): LoadedPlugin[] => [...plugins.loaded, ...former.map(({ plugin }) => plugin)]
@@ -144,7 +153,7 @@ export function createFormerVersions({ settings, plugins, more, journal, allowed
           'it was removed, and nothing contains plugins here',
           `Allow it again until they are final: ${command} plugin allow ${name}`,
         )
-      const { loaded, refused } = await more([found])
+      const { loaded, refused } = await loadPending([found])
       const [now] = loaded
       if (now?.kind !== 'connector') return failed(refused[0]?.reason ?? 'it is no connector', refused[0]?.remedy ?? '')
       signal.throwIfAborted()

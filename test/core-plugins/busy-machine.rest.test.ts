@@ -42,7 +42,7 @@ describe('loading a plugin on a busy machine', function () {
       ['late-swap', 'networks', undefined],
     ])
     rmSync(slow)
-    const again = await first.again(first.refused)
+    const again = await first.retryRefused(first.refused)
     expect(again.refused).to.deep.equal([])
     expect(again.loaded.map(({ name }) => name)).to.deep.equal(['late-chain', 'late-swap'])
   })

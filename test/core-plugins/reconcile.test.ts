@@ -85,7 +85,16 @@ describe('the loop that loads plugins while the server runs', () => {
       error: (_: unknown, text: string = String(_)) => void logged.push(text),
     }
     const journal = { openQueues: async () => [{ ...on, address: '0x' }], unfinished: async () => open }
-    const options = { settings, plugins, loader: { more, again }, registry, journal, after: Promise.resolve(), log, ...onDevnet }
+    const options = {
+      settings,
+      plugins,
+      loader: { loadPending: more, retryRefused: again },
+      registry,
+      journal,
+      after: Promise.resolve(),
+      log,
+      ...onDevnet,
+    }
     ;({ stop } = createReconciler({ ...options, lock: lockOfStart(settings), pauses: { lookMs: 5, firstAgainMs: 1 } }))
   }
   const entry = (name: string) => registry.plugins.find((each) => each.name === name)
@@ -317,7 +326,15 @@ describe('the loop that loads plugins while the server runs', () => {
       const second = plant('riverswap', '2')
       await allow({ riverswap: second })
       const journal = { openQueues: async () => [], unfinished: async () => [] }
-      const options = { settings, plugins, loader: { more, again }, registry, journal, after: Promise.resolve(), log: silent }
+      const options = {
+        settings,
+        plugins,
+        loader: { loadPending: more, retryRefused: again },
+        registry,
+        journal,
+        after: Promise.resolve(),
+        log: silent,
+      }
       ;({ stop } = createReconciler({ ...options, lock, pauses: { lookMs: 5, firstAgainMs: 0 } }))
       lock.file.forget()
       await until('the new one is loaded', () => isLoaded('riverswap', second.sha256))
@@ -330,7 +347,15 @@ describe('the loop that loads plugins while the server runs', () => {
       await writeLock(home.confDir, {})
       lock.file.forget()
       const journal = { openQueues: async () => [], unfinished: async () => [] }
-      const options = { settings, plugins, loader: { more, again }, registry, journal, after: Promise.resolve(), log: silent }
+      const options = {
+        settings,
+        plugins,
+        loader: { loadPending: more, retryRefused: again },
+        registry,
+        journal,
+        after: Promise.resolve(),
+        log: silent,
+      }
       ;({ stop } = createReconciler({ ...options, lock, pauses: { lookMs: 5, firstAgainMs: 0 } }))
       await rounds(4)
       expect([tried, plugins.loaded, plugins.refused, registry.plugins]).to.deep.equal([[], [], [], []])
