@@ -23,7 +23,7 @@ const steps: readonly Step[] = [
     file: 'core/transactions/idempotency.ts',
     find: 'const stored = await table.release(claim).catch(() => releaseLater(claim))',
   },
-  { name: 'journal QUEUED', file: 'core/transactions/journal/journal.ts', find: 'await journal.open(entries, lease, claim, orders)' },
+  { name: 'journal QUEUED', file: 'core/transactions/journal/journal.ts', find: 'await journal.open(entries, ...rest)' },
   {
     name: 'sign',
     file: 'core/transactions/attempts.ts',
@@ -80,7 +80,7 @@ export const patches: Readonly<Record<string, readonly Patch[]>> = {
 
   'journal after broadcast': [
     {
-      file: 'core/transactions/submit.ts',
+      file: 'core/transactions/request-signer.ts',
       find: 'const result = submitResultOf(signed, prepared)',
       put: `const result = submitResultOf(signed, prepared)
       for (const { attempts: [attempt] } of signed) await rail.send(attempt, { signal })

@@ -1,0 +1,10 @@
+import { expect } from 'chai'
+import { applied } from '../servers/patched/applied.ts'
+import { patches } from '../servers/patched/patches.ts'
+
+describe('a server that is changed for chaos', () => {
+  for (const name of Object.keys(patches))
+    it(`has the text that "${name}" looks for, once`, () => {
+      expect(applied([name]).size).to.be.greaterThan(0)
+    })
+})
