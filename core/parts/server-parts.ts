@@ -62,6 +62,7 @@ export interface ServerParts {
   allowed: AllowedPlugins
   unlocking: Unlocking
   devnet: Devnet | undefined
+  devnetBefore: void
   sites: LocalSites | undefined
   watchdog: { stop(): unknown }
   hosts: Hosts
@@ -72,6 +73,7 @@ export interface ServerParts {
   liveState: LiveState
   following: Services['following']
   quarantine: Quarantine
+  quarantines: void
   targets: TransactionTarget[]
   transactions: Transactions
   archiver: Archiver

@@ -34,10 +34,14 @@ export async function openDevnet({
   unlocking,
 }: ServerParts): Promise<Devnet | undefined> {
   if (running || !settings.devnet.enabled) return running
-  const devnet = await bringUpDevnet(settings, print, { allowed, hostsLater: true })
+  return bringUpDevnet(settings, print, { allowed, hostsLater: true })
+}
+
+/** A devnet of the server's own begins anew: what the store has of the one before is over. */
+export async function forgetEarlierDevnet({ options, devnet, store, unlocking }: ServerParts): Promise<void> {
+  if (devnet === undefined || devnet === options.devnet) return
   await forgetDevnet(store)
   for (const name of unlocking.siteNames) await forgetDevnet(store, name)
-  return devnet
 }
 
 export const openSites = async ({ devnet, unlocking: { siteNames }, log }: ServerParts): Promise<LocalSites | undefined> =>
@@ -55,8 +59,8 @@ export const followBlocks = ({ liveState: { following }, hosts }: ServerParts): 
   },
 })
 
-export async function openQuarantine({ store, log, metrics, registry }: ServerParts): Promise<Quarantine> {
-  const quarantine = createQuarantine({
+export function openQuarantine({ store, log, metrics, registry }: ServerParts): Quarantine {
+  return createQuarantine({
     store,
     log,
     onBreach(breach) {
@@ -71,13 +75,6 @@ export async function openQuarantine({ store, log, metrics, registry }: ServerPa
     },
     onChange: (inForce) => registry.setQuarantined(shownQuarantines(inForce, registry.networks)),
   })
-  try {
-    await quarantine.refresh()
-  } catch (error) {
-    quarantine.stop()
-    throw error
-  }
-  return quarantine
 }
 
 export const listTargets = ({ registry }: ServerParts): TransactionTarget[] => [...transactionTargets(registry)]

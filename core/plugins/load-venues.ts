@@ -229,13 +229,7 @@ export async function loadConnector(
   })
   return Object.freeze<LoadedConnector>({
     kind: 'connector',
-    name: found.name,
-    folder: found.folder,
-    origin: found.origin,
-    builtIn: found.builtIn,
-    tier: found.tier,
-    allowedBy: found.allowedBy,
-    ...(found.sha256 !== undefined && { sha256: found.sha256 }),
+    ...aboutPlugin(found),
     family: description.family,
     manifest,
     configuration,
@@ -445,13 +439,7 @@ export async function loadChain(candidate: Candidate, options: LoadOptions): Pro
   if (venues.length === 0) throw firstFault
   return Object.freeze<LoadedChain>({
     kind: 'chain',
-    name: found.name,
-    folder: found.folder,
-    origin: found.origin,
-    builtIn: found.builtIn,
-    tier: found.tier,
-    allowedBy: found.allowedBy,
-    ...(found.sha256 !== undefined && { sha256: found.sha256 }),
+    ...aboutPlugin(found),
     family: description.family,
     keys: description.keys,
     manifest,
@@ -477,3 +465,14 @@ async function tokensOf(of: ChainNetwork, options: LoadOptions): Promise<readonl
   }
   return deepFreeze(tokens)
 }
+
+/** Which plugin it is, and who allowed it. */
+const aboutPlugin = ({ name, folder, origin, builtIn, tier, allowedBy, sha256 }: FoundPlugin) => ({
+  name,
+  folder,
+  origin,
+  builtIn,
+  tier,
+  allowedBy,
+  ...(sha256 !== undefined && { sha256 }),
+})
