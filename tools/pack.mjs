@@ -31,12 +31,11 @@ if (!process.argv.includes('--packed')) {
   rmSync(packages, { recursive: true, force: true })
   mkdirSync(packages, { recursive: true })
   for (const folder of [root, path.join(root, 'dist', 'sluice-devnet')]) pack(folder, packages)
-  // The checkout says what the server is made of; the published package has most of that in its bundle.
-  for (const file of readdirSync(packages)) packAgain(path.join(packages, file), publishedManifest)
 }
-if (names.every((name) => confirmed.includes(name)))
-  for (const file of readdirSync(packages)) packAgain(path.join(packages, file), publicManifest)
-else console.log(`The packages are private: SLUICE_CONFIRMED_NAMES does not name ${names.join(' and ')} (docs/design/releasing.md).`)
+const isPublic = names.every((name) => confirmed.includes(name))
+for (const file of readdirSync(packages)) packAgain(path.join(packages, file))
+if (!isPublic)
+  console.log(`The packages are private: SLUICE_CONFIRMED_NAMES does not name ${names.join(' and ')} (docs/design/releasing.md).`)
 
 for (const file of readdirSync(packages)) {
   console.log(`dist/packages/${file}  ${(statSync(path.join(packages, file)).size / 1e6).toFixed(2)} MB`)
@@ -47,17 +46,13 @@ function pack(folder, into) {
   run('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', into], folder)
 }
 
-function publicManifest(manifest) {
-  const { private: _, ...others } = manifest
-  return others
-}
-
-/** With another manifest. */
-function packAgain(tarball, change) {
+/** With the manifest that is published: the checkout's says what the server is made of, and the package has most of that in its bundle. */
+function packAgain(tarball) {
   const folder = mkdtempSync(path.join(tmpdir(), 'sluice-pack-'))
   run('tar', ['-xzf', tarball, '-C', folder])
   const file = path.join(folder, 'package', 'package.json')
-  writeFileSync(file, `${JSON.stringify(change(JSON.parse(readFileSync(file, 'utf8'))), null, 2)}\n`)
+  const { private: isPrivate, ...manifest } = publishedManifest(JSON.parse(readFileSync(file, 'utf8')))
+  writeFileSync(file, `${JSON.stringify(isPublic ? manifest : { ...manifest, private: isPrivate }, null, 2)}\n`)
   rmSync(tarball)
   pack(path.join(folder, 'package'), packages)
   rmSync(folder, { recursive: true })
