@@ -26,13 +26,7 @@ export async function beginUnlocking({ settings, options: { devnet }, log, allow
   }
 }
 
-export async function openDevnet({
-  settings,
-  options: { print, devnet: running },
-  allowed,
-  store,
-  unlocking,
-}: ServerParts): Promise<Devnet | undefined> {
+export async function openDevnet({ settings, options: { print, devnet: running }, allowed }: ServerParts): Promise<Devnet | undefined> {
   if (running || !settings.devnet.enabled) return running
   return bringUpDevnet(settings, print, { allowed, hostsLater: true })
 }
