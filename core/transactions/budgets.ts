@@ -1,26 +1,52 @@
-// The door for limits of what is spent. Who sets limits implements `Budgets`, and passes it to the journal where that is opened.
+// The door for what stands in the way of spending: limits, and stops. Who sets them implements `Budgets`, and passes it to the journal where that is opened.
 import type { Transaction } from 'kysely'
 import type { Tables } from '../store/tables.ts'
 import type { Entry } from './entry.ts'
 
 /**
- * Called in the database transaction that writes new entries, of every kind, before anything is signed for them; and before the fees of an entry
- * are raised, in a transaction that checks the lease. What it writes with `tx` is durable together with them.
+ * Called in database transactions of the journal. What it writes with `tx` is durable together with the entries.
  *
  * Several servers call it at once. So it decides by rows that it locks or changes in one statement (`update … where spent + … <= …`), in the
  * same order everywhere. It runs again after a collision, so it has no other effects, and it asks nobody but the database: the wallet's other
  * requests wait for it.
- * @throws SluiceError to refuse: then nothing is written, by it and by the journal, and nothing is signed
  */
-export type Budgets = (spending: Spending, tx: Transaction<Tables>) => Promise<void>
+export interface Budgets {
+  /**
+   * Before new entries, of every kind, are written, and so before anything is signed for them; and before the fees of an entry are raised, in a
+   * transaction that checks the lease.
+   * @throws SluiceError to refuse: then nothing is written, by it and by the journal, and nothing is signed
+   */
+  reserve(spending: Spending, tx: Transaction<Tables>): Promise<void>
+  /** In the write that makes entries final. It may be called again for the same ones, and throws nothing but errors of the database. */
+  settle?(ended: readonly Entry[], tx: Transaction<Tables>): Promise<void>
+}
 
 /** What one request is about to spend. */
 export interface Spending {
   /** Who asks: the client's id in conf/clients.yml, or `sluice` for what the server does by itself. */
   readonly client: string
   readonly is: 'new' | 'raise'
+  /** Of a new request of which this is known. */
+  readonly commitment?: Commitment
   /** One for each step of the plan, in order. Of a raise the only one. */
   readonly steps: readonly SpendingStep[]
+}
+
+/** What a request commits its wallet to: the worst that its signed bytes permit, without fees. By token address, in smallest units. */
+export interface Commitment {
+  /** Leaves the wallet at most. */
+  readonly gives: Readonly<Record<string, bigint>>
+  /** Comes at least. */
+  readonly gets: Readonly<Record<string, bigint>>
+  /** How the market valued that; absent where it was not compared with a market. */
+  readonly market?: MarketValue
+}
+
+export interface MarketValue {
+  /** Value given less the worst value got, in millionths of the reference token; rounded up, and 0 where it is a gain. */
+  readonly lossMicros: bigint
+  /** By token address, with the native coin where it has a price: what the smallest unit is worth, in 2^-128 of a millionth of the reference token. */
+  readonly prices: Readonly<Record<string, bigint>>
 }
 
 export interface SpendingStep {
@@ -28,6 +54,8 @@ export interface SpendingStep {
   readonly entry: Entry
   /** The most native coin that it can cost, with its value and the highest fees. */
   readonly maxCostRaw: bigint
+  /** The native coin that it sends. */
+  readonly valueRaw: bigint
   /** Of a raise: what its last attempt can cost. At most one attempt of an entry is mined. */
   readonly lastCostRaw?: bigint
   /** Key of the entry whose nonce it takes: at most one of the two is mined. */

@@ -201,7 +201,10 @@ export function createRaise(parts: RaiseParts): Raise {
       // In a write of its own, since it comes before the signature and the new attempt after it.
       const lastCostRaw = last.costRaw
       if (recorder.reserve && costRaw > lastCostRaw)
-        await recorder.reserve({ client, is: 'raise', steps: [{ entry, maxCostRaw: costRaw, lastCostRaw }] }, lease)
+        await recorder.reserve(
+          { client, is: 'raise', steps: [{ entry, maxCostRaw: costRaw, valueRaw: rail.outline(step).valueRaw, lastCostRaw }] },
+          lease,
+        )
       const attempt = await orTimeout(signAttempt(entry, fees), signal, timedOutBeforeSigning)
       const raised = async (): Promise<readonly Change[]> => {
         const before = await recorder.read(key)

@@ -251,7 +251,7 @@ async function stepWithPermits(
 }
 
 function spendingOf(
-  { caller }: RoutedRequest,
+  { caller, commitment }: RoutedRequest,
   queued: readonly Entry[],
   { prepared, pending, rail }: { prepared: readonly Prepared[]; pending: readonly (PendingTransaction | undefined)[]; rail: Rail },
 ): Spending {
@@ -259,9 +259,10 @@ function spendingOf(
     const priced = prepared[index]
     if (!priced) throw new Error('A step was not priced.')
     const replaces = pending[index]?.key
-    return { entry, maxCostRaw: rail.cost(priced.step, priced.fees), ...(replaces !== undefined && { replaces }) }
+    const { valueRaw } = rail.outline(priced.step)
+    return { entry, maxCostRaw: rail.cost(priced.step, priced.fees), valueRaw, ...(replaces !== undefined && { replaces }) }
   })
-  return { client: caller.id, is: 'new', steps }
+  return { client: caller.id, is: 'new', steps, ...(commitment && { commitment }) }
 }
 
 /** Marks the entries that the signed ones replace. */

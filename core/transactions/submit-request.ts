@@ -15,6 +15,7 @@ import {
   type VenuePlan,
 } from '../contracts/index.ts'
 import type { ClientOrder } from './book-orders.ts'
+import type { Commitment } from './budgets.ts'
 import type { Entry, Kind, RailId } from './entry.ts'
 import type { KeyClaim } from './journal/journal.ts'
 import { journaledPermit } from './permits.ts'
@@ -85,6 +86,8 @@ export interface SubmitRequest extends Origin {
   about?: Json
   /** `Entry.bounds` */
   bounds?: NonNullable<Entry['bounds']>
+  /** For the budgets. */
+  commitment?: Commitment
   /** The orders that it places in a book; only with kind `order`. */
   clientOrders?: readonly ClientOrder[]
   /** The check's result from states in memory, without asking the chain. Undefined if that check does not pass. */

@@ -108,11 +108,11 @@ describe('the metrics of the journal', () => {
     expect(await journal.write([{ ...entry, version: 2, state: 'EXPIRED' }], { queue: lane, fencingToken: 1 })).to.equal(true)
     const refused = await journal.open([{ ...queued, key: 'b-1' }], { queue: lane, fencingToken: 0 }).catch((error: unknown) => error)
     expect(refused).to.be.instanceOf(OwnershipLost)
-    const budgets = async () => {
+    const reserve = async () => {
       throw new SluiceError('FORBIDDEN', 'The budget is spent.')
     }
     const spending = { client: 'bot', is: 'new' as const, steps: [] }
-    await observeJournal(sqlJournal(store, undefined, budgets), metrics)
+    await observeJournal(sqlJournal(store, undefined, [{ reserve }]), metrics)
       .open([{ ...queued, key: 'b-2' }], { queue: lane, fencingToken: 1 }, undefined, [], spending)
       .catch(() => {})
     const lines = await shown(metrics, 'sluice_journal_seconds_count', 'sluice_journal_failures_total')

@@ -10,9 +10,14 @@ import { addressOf, gwei, nowhere, order, planOf, rejection, sign, soon, startSi
 import { giveLease, newEntry, queueOf } from './journal/entries.ts'
 
 /** A budget for the tests: so many requests, whoever makes them, in a table of its own. */
-const count: Budgets = async (_, tx) => {
-  const { rows } = await sql`update test_budget set remaining = remaining - 1 where remaining > 0 returning remaining`.execute(tx)
-  if (rows.length === 0) throw new SluiceError('FORBIDDEN', 'The budget is spent.')
+const count: Budgets = {
+  async reserve(_, tx) {
+    const { rows } = await sql`update test_budget set remaining = remaining - 1 where remaining > 0 returning remaining`.execute(tx)
+    if (rows.length === 0) throw new SluiceError('FORBIDDEN', 'The budget is spent.')
+  },
+  async settle(ended, tx) {
+    await sql`update test_budget set remaining = remaining + ${ended.length}`.execute(tx)
+  },
 }
 
 async function grant(store: Store, remaining: number): Promise<void> {
@@ -26,7 +31,7 @@ const remainingIn = async (store: Store): Promise<number | undefined> =>
 const spendingOf = (...entries: readonly Entry[]): Spending => ({
   client: 'bot',
   is: 'new',
-  steps: entries.map((entry) => ({ entry, maxCostRaw: 1n })),
+  steps: entries.map((entry) => ({ entry, maxCostRaw: 1n, valueRaw: 0n })),
 })
 
 const outcomeOf = (work: Promise<unknown>): Promise<string> =>
@@ -54,7 +59,7 @@ describe('budgets', () => {
 
     it('are changed and asked in the write that makes the entries', async () => {
       await grant(store, 5)
-      const journals = [sqlJournal(store, undefined, count), sqlJournal(other, undefined, count)]
+      const journals = [sqlJournal(store, undefined, [count]), sqlJournal(other, undefined, [count])]
       const outcomes = await Promise.all(
         Array.from({ length: 12 }, async (_, index) => {
           const entry = newEntry({ address: `0x${index}` })
@@ -70,7 +75,7 @@ describe('budgets', () => {
 
     it('keep nothing of a write that is refused for another reason', async () => {
       await grant(store, 5)
-      const journal = sqlJournal(store, undefined, count)
+      const journal = sqlJournal(store, undefined, [count])
       const [entry, twin] = [newEntry(), newEntry()]
       const lease = await giveLease(store)
       const lost = { ...lease, fencingToken: 7 }
@@ -85,10 +90,24 @@ describe('budgets', () => {
 
     it('let no entry be written that they were not told of', async () => {
       await grant(store, 5)
-      const journal = sqlJournal(store, undefined, count)
+      const journal = sqlJournal(store, undefined, [count])
       const { message } = await rejection(journal.open([newEntry()], await giveLease(store)))
       expect(message).to.contain('not told')
       expect((await journal.list({})).entries).to.deep.equal([])
+    })
+
+    it('are told of an end in the write that stores it, and of none that is not stored', async () => {
+      await grant(store, 5)
+      const journal = sqlJournal(store, undefined, [count])
+      const [entry, open] = [newEntry(), newEntry()]
+      const lease = await giveLease(store)
+      for (const each of [entry, open]) await journal.open([each], lease, undefined, [], spendingOf(each))
+      expect(await remainingIn(store)).to.equal(3)
+      expect(await journal.write([{ ...open, version: 2, state: 'SIGNED' }], lease)).to.equal(true)
+      expect(await journal.write([{ ...entry, version: 3, state: 'EXPIRED' }], lease)).to.equal(false)
+      expect(await remainingIn(store)).to.equal(3)
+      expect(await journal.write([{ ...entry, version: 2, state: 'EXPIRED' }], lease)).to.equal(true)
+      expect(await remainingIn(store)).to.equal(4)
     })
 
     it('of one let one of two requests at the same time through, on servers of one database', async () => {
@@ -115,9 +134,11 @@ describe('budgets', () => {
       const server = await transactionsOn({
         store,
         sign: (request) => (asked.push(request.address), sign(request)),
-        budgets: async (spending) => {
-          if (refuses) throw new SluiceError('FORBIDDEN', 'The budget is spent.')
-          told.push(spending)
+        budgets: {
+          async reserve(spending) {
+            if (refuses) throw new SluiceError('FORBIDDEN', 'The budget is spent.')
+            told.push(spending)
+          },
         },
       })
       try {

@@ -165,7 +165,7 @@ export async function transactionsOn({
 }: TransactionsOn = {}): Promise<Transactions> {
   const store = given ?? (await freshStore())
   const leases = sqlLeases({ store, serverId: randomUUID(), serverName: 'test', log: silent })
-  const journal = journalOf(sqlJournal(store, silent, budgets))
+  const journal = journalOf(sqlJournal(store, silent, budgets && [budgets]))
   const told = {
     ...(signPermit && { signPermit }),
     ...(onChange && { onChange }),

@@ -31,7 +31,7 @@ export function embeddedWriter(store: Store): JournalWriter {
         checkOwnership({ ownsQueue: await ownsQueue(tx, lease), ownsKey: true })
         await within(tx)
       }),
-    write: (entries, lease, answer) =>
+    write: (entries, lease, answer, within) =>
       store.write(async (tx) => {
         checkOwnership({ ownsQueue: await ownsQueue(tx, lease), ownsKey: await ownsKey(tx, answer?.claim) })
         const changed: Entry[] = []
@@ -46,6 +46,7 @@ export function embeddedWriter(store: Store): JournalWriter {
           const ended_at = final ? storeTime : null
           await tx.updateTable('entries').set({ version, lane, state, final, ended_at, shown, body }).where('key', '=', key).execute()
         }
+        if (within) await within(tx)
         await insertHashes(tx, entries)
         await endOrders(tx, entries)
         if (answer) {

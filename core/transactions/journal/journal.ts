@@ -161,7 +161,9 @@ export class OwnershipLost extends SluiceError {
 export type WithinWrite = (tx: Transaction<Tables>) => Promise<void>
 
 /** How one kind of database writes the journal: checks and rows in one transaction. */
-export interface JournalWriter extends Pick<Journal, 'write'> {
+export interface JournalWriter {
+  /** @param within nothing of it stays if this writes nothing */
+  write(entries: readonly Entry[], lease: Lease, answer: RecordedAnswer | undefined, within: WithinWrite | undefined): Promise<boolean>
   /** @throws OrderIdUsed */
   open(
     entries: readonly Entry[],

@@ -6,6 +6,9 @@ import { firstUsedId, OrderIdUsed, orderRows, statusAfter, type ClientOrder } fr
 import { type Entry, entryRow, eventRow, hashRows } from '../entry.ts'
 import { checkOwnership, type JournalWriter, type KeyClaim, type Lease, type RecordedAnswer, type WithinWrite } from './journal.ts'
 
+/** Undoes what was written beside a statement that wrote nothing. */
+class NotWritten extends Error {}
+
 /** What the statement reports: whether the lease and the claim hold, and whether it wrote. */
 interface Outcome {
   owns_queue: boolean
@@ -23,11 +26,17 @@ interface Outcome {
 export function postgresWriter(store: Store): JournalWriter {
   async function run(statement: RawBuilder<Outcome>, within?: WithinWrite): Promise<boolean> {
     if (!within) return outcomeOf(await store.writeOnce((db) => statement.execute(db)))
-    return store.write(async (tx) => {
-      // First: the statement holds the barrier of the events until the commit, and this may wait for others.
-      await within(tx)
-      return outcomeOf(await statement.execute(tx))
-    })
+    return store
+      .write(async (tx) => {
+        // First: the statement holds the barrier of the events until the commit, and this may wait for others.
+        await within(tx)
+        if (!outcomeOf(await statement.execute(tx))) throw new NotWritten()
+        return true
+      })
+      .catch((error: unknown) => {
+        if (error instanceof NotWritten) return false
+        throw error
+      })
   }
 
   function outcomeOf({ rows: [outcome] }: { rows: readonly Outcome[] }): boolean {
@@ -65,8 +74,9 @@ export function postgresWriter(store: Store): JournalWriter {
     async withLease(lease, within) {
       await run(sql<Outcome>`with ${ownership(lease, undefined)} select owns_queue, owns_key, true as written from ownership`, within)
     },
-    write: (entries, lease, answer) =>
-      run(sql<Outcome>`
+    write: (entries, lease, answer, within) =>
+      run(
+        sql<Outcome>`
         with ${inputs(entries, lease)}, ${ownership(lease, answer?.claim)},
         before as materialized (
           select entries.key, entries.shown <> given.shown as is_visible
@@ -92,7 +102,9 @@ export function postgresWriter(store: Store): JournalWriter {
           insert into events (${eventColumns})
           select ${eventColumns} from barrier, given_events where entry_key in (select key from visible) order by entry_key
         )
-        select owns_queue, owns_key, written from outcome`),
+        select owns_queue, owns_key, written from outcome`,
+        within,
+      ),
     async settledEventId() {
       const { rows } = await store.read((db) => passBarrier.execute(db))
       return rows[0]?.last ?? 0

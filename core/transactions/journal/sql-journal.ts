@@ -7,7 +7,7 @@ import type { Store } from '../../store/store.ts'
 import type { Tables } from '../../store/tables.ts'
 import { sqlOrders } from '../book-orders.ts'
 import type { Budgets, Spending } from '../budgets.ts'
-import { bodyColumns, type BodyRow, railName, readArchivedBody, readBody, readEvent, type Entry } from '../entry.ts'
+import { bodyColumns, type BodyRow, isFinal, railName, readArchivedBody, readBody, readEvent, type Entry } from '../entry.ts'
 import { deleteEvents, listArchived, markEvents, moveOut, openPlaces, rowOfHash, selectEnded } from './archived-entries.ts'
 import { embeddedWriter } from './embedded.ts'
 import type { EntryFilter, EntryPage, Journal, JournalEvent, JournalWriter, OnRail, WithinWrite } from './journal.ts'
@@ -30,17 +30,27 @@ const writers: Readonly<Record<Store['kind'], (store: Store) => JournalWriter>> 
 /**
  * The journal in the store's tables.
  * @param log receives rows that cannot be read. A list leaves them out; asking for one alone is an error
- * @param budgets asked in the transaction of every new entry, and before fees are raised
+ * @param budgets asked in their order in the transaction of every new entry, and before fees are raised; told of every end
  */
-export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>, budgets?: Budgets): Journal {
+export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>, budgets: readonly Budgets[] = []): Journal {
   const { open, withLease, write, settledEventId } = writers[store.kind](store)
 
-  const withinOf = (spending: Spending | undefined): WithinWrite | undefined =>
-    budgets &&
-    (async (tx) => {
-      if (!spending) throw new Error('The budgets were not told what new entries spend.')
-      await budgets(spending, tx)
-    })
+  const reserving = (spending: Spending | undefined): WithinWrite | undefined =>
+    budgets.length === 0
+      ? undefined
+      : async (tx) => {
+          if (!spending) throw new Error('The budgets were not told what new entries spend.')
+          for (const each of budgets) await each.reserve(spending, tx)
+        }
+
+  const settlesEnds = budgets.some(({ settle }) => settle)
+  function settling(entries: readonly Entry[]): WithinWrite | undefined {
+    const ended = settlesEnds ? entries.filter(isFinal) : []
+    if (ended.length === 0) return undefined
+    return async (tx) => {
+      for (const each of budgets) await each.settle?.(ended, tx)
+    }
+  }
 
   function onDamage(error: unknown): void {
     log?.warn({ reason: error instanceof Error ? error.message : 'unknown' }, 'a row of the journal is damaged')
@@ -123,9 +133,9 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>, budgets?: Budg
   }
 
   return {
-    open: (entries, lease, claim, orders = [], spending) => open(entries, lease, claim, orders, withinOf(spending)),
-    ...(budgets && { reserve: (spending, lease) => withLease(lease, (tx) => budgets(spending, tx)) }),
-    write,
+    open: (entries, lease, claim, orders = [], spending) => open(entries, lease, claim, orders, reserving(spending)),
+    ...(budgets.length > 0 && { reserve: (spending, lease) => withLease(lease, async (tx) => reserving(spending)?.(tx)) }),
+    write: (entries, lease, answer) => write(entries, lease, answer, settling(entries)),
     async read(key) {
       const row = await store.read((db) => db.selectFrom('entries').select(bodyColumns).where('key', '=', key).executeTakeFirst())
       return row && readBody(row)
