@@ -3,7 +3,7 @@ import type { Static, TObject, TProperties, TSchema } from 'typebox'
 import type { ErrorName } from '../base/errors.ts'
 
 /** What a client certificate can be allowed, in `conf/clients.yml`. None includes another. */
-export const permissions = ['read', 'trade', 'send', 'admin'] as const
+export const permissions = ['read', 'trade', 'thin', 'send', 'admin'] as const
 export type Permission = (typeof permissions)[number]
 
 /** What each allows, for the documentation. */
@@ -11,6 +11,7 @@ export const permissionUses: Readonly<Record<Permission, string>> = {
   read: 'Every endpoint that only reads.',
   trade:
     "Every endpoint that makes a transaction, with the certificate's wallets, but for those of `send`. It can lose all that these wallets hold.",
+  thin: 'With `trade`: trades that no market bears out, of unlisted tokens, in lone or thin pools, or far from the price of the others. Without it such a request is refused, on local networks only with `limits.onLocalNetworks`.',
   send: "Sending the native coin and listed tokens of the certificate's wallets, to the addresses that `sendTo` lists for this certificate and that wallet.",
   admin: 'Moving old transactions to the archive, adding tokens to the list of a network, and lifting the quarantine of a plugin.',
 }
@@ -100,6 +101,8 @@ const acting: readonly ErrorName[] = [
   'INSUFFICIENT_BALANCE',
   'IDEMPOTENCY_CONFLICT',
   'IN_FLIGHT',
+  'LIMIT_EXCEEDED',
+  'STOPPED',
 ]
 
 /** Every error that an endpoint may answer with. */

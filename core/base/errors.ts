@@ -180,6 +180,20 @@ export const errorTable = {
     remedy:
       'Wait for `Retry-After` and repeat the same request with the same key: it returns the answer when there is one. If the server that processed it died, the next repeat takes the request over.',
   },
+  LIMIT_EXCEEDED: {
+    code: 1029,
+    http: 403,
+    when: 'The request would lose, spend or risk more than a limit allows; details: limit, left, freesAt.',
+    remedy:
+      'Nothing was signed. `details.limit` is the setting, `details.left` what is left of it, `details.freesAt` (milliseconds since 1970) when more of it is free. Ask for less, or at a price nearer to the market; or the operator raises the limit.',
+  },
+  STOPPED: {
+    code: 1030,
+    http: 403,
+    when: 'An operator has stopped the wallet, the certificate or the whole server; details: mode, of, by, since.',
+    remedy:
+      'Nothing was signed. In the mode `reduce-only` what closes, removes, repays or revokes goes on, in the mode `stop` cancels alone. Who has the permission `resume` lifts it.',
+  },
   UNKNOWN_ERROR: {
     code: 1099,
     http: 500,
