@@ -78,6 +78,7 @@ const serverParts = (settings: Settings, options: StartOptions): PartsOf<ServerP
 
   liveState: { open: trading.openLiveState, stop: (liveState) => liveState.stop() },
   following: { open: trading.followBlocks },
+  market: { open: (parts) => trading.openMarket(parts), stop: (market) => market.stop() },
   quarantine: { open: trading.openQuarantine, stop: (quarantine) => quarantine.stop() },
   quarantines: { open: ({ quarantine }) => quarantine.refresh() },
   targets: { open: trading.listTargets },

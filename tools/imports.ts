@@ -17,6 +17,7 @@ const levels: readonly (readonly string[])[] = [
   ['core/tls', 'core/wallet', 'core/store', 'core/live-state'],
   ['core/transactions'],
   ['core/plugins'],
+  ['core/market'],
   ['core/handlers'],
   ['core/events'],
   ['core/http'],

@@ -135,6 +135,33 @@ export const serverSchema = closed({
       description: 'The same of one address; 0: no limit, for a server behind a proxy, where all clients have one address',
     }),
     pageSize: count(500, 'Maximum entries in one page of a list'),
+    maxPriceImpact: Type.Number({
+      minimum: 0,
+      maximum: 100,
+      default: 5,
+      description:
+        'How much worse than the market the worst outcome of a request may be, in percent, of a client without the permission thin; what is worse is 403',
+    }),
+    marketMinutes: Type.Number({
+      minimum: 1,
+      maximum: 240,
+      default: 20,
+      description: 'Minutes whose median is the market, beside its price now; a token needs to have had a market for a quarter of them',
+    }),
+    marketDepth: Type.Number({
+      exclusiveMinimum: 0,
+      default: 20_000,
+      description: 'What a pool has to take in both directions within 2 % of its price to count for the market, in the reference token',
+    }),
+    referenceTokens: Type.Array(Type.String({ minLength: 1 }), {
+      minItems: 1,
+      default: ['USDC', 'USDT', 'DAI'],
+      description: 'Symbols of the tokens that values are counted in: the first that a network lists',
+    }),
+    onLocalNetworks: Type.Boolean({
+      default: false,
+      description: 'Whether requests on local networks, such as the devnet, are held against the market, too',
+    }),
     pluginLoadSeconds: seconds(10, 'Processor time that a plugin from outside may use to load; it also has at most 60 s by the clock'),
     pluginStallSeconds: seconds(
       10,

@@ -6,6 +6,7 @@ import type { FairTurns } from '../base/fair-turns.ts'
 import type { Books } from '../live-state/books.ts'
 import type { Quotes } from '../live-state/quotes.ts'
 import type { Following } from '../live-state/synchroniser.ts'
+import type { Market } from '../market/market.ts'
 import type { WalletChecks } from '../live-state/wallets.ts'
 import type { Archiver } from '../transactions/archiver.ts'
 import type { IdempotencyContext } from '../transactions/submit-request.ts'
@@ -45,6 +46,7 @@ export interface Services {
   wallets: { all(): readonly WalletEntry[] }
   settings: Settings
   books: Books
+  market: Market
   quotes: Quotes
   walletChecks: WalletChecks
   approvedSpenders: ApprovedSpenders

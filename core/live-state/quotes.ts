@@ -39,6 +39,8 @@ export interface Quotes {
   follow(venue: QuoteVenue, swap: Swap, choice: QuoteChoice, listener: QuoteListener): () => void
   /** The pools between two tokens, from memory; undefined where the exchange does not show its pools. @throws SluiceError NETWORK */
   pools(venue: QuoteVenue, tokens: Pick<Swap, 'tokenIn' | 'tokenOut'>, choice: PoolsChoice, at: At): Promise<FollowedPools | undefined>
+  /** Addresses of the tokens of a network that were quoted in this time, the newest first. */
+  quotedTokens(on: { chain: string; network: string }, withinMs: number): readonly string[]
   /** Whether quotes from memory are errors because the changes of the network cannot be read: then the exchange has to be asked. */
   isCutOff(venue: QuoteVenue): boolean
   /** Loads the pairs that were quoted before the last stop of the server. */
@@ -64,6 +66,8 @@ interface CacheEntry {
   readonly quoter: PairQuoter
   readonly pair: QuotedPair
   usedAt: number
+  /** Absent: only its pools were read. */
+  quotedAt?: number
 }
 
 /** Pairs of all exchanges. Beyond it those that were not used for the longest time are dropped, so many at once. */
@@ -91,13 +95,19 @@ export function createQuotes({ following, pairs, maxQuotes }: QuotesOptions): Qu
     return id
   }
 
-  function quoterOf(venue: QuoteVenue, { tokenIn, tokenOut }: Pick<Swap, 'tokenIn' | 'tokenOut'>, { version }: QuoteChoice): PairQuoter {
+  function quoterOf(venue: QuoteVenue, tokens: Pick<Swap, 'tokenIn' | 'tokenOut'>, choice: QuoteChoice): PairQuoter {
+    const entry = entryOf(venue, tokens, choice)
+    entry.quotedAt = entry.usedAt
+    return entry.quoter
+  }
+
+  function entryOf(venue: QuoteVenue, { tokenIn, tokenOut }: Pick<Swap, 'tokenIn' | 'tokenOut'>, { version }: QuoteChoice): CacheEntry {
     const { chain, network, connector, pricing } = venue
     const key = `${idOf(pricing)} ${tokenIn.address} ${tokenOut.address} ${version ?? ''}`
     const known = quoters.get(key)
     if (known) {
       known.usedAt = performance.now()
-      return known.quoter
+      return known
     }
     const choice = version === undefined ? {} : { version }
     const parts = pricing
@@ -109,9 +119,10 @@ export function createQuotes({ following, pairs, maxQuotes }: QuotesOptions): Qu
         entry.quoter.forget()
         quoters.delete(oldest)
       }
-    quoters.set(key, { quoter, pair: { chain, network, connector, ...choice, tokenIn, tokenOut }, usedAt: performance.now() })
+    const entry = { quoter, pair: { chain, network, connector, ...choice, tokenIn, tokenOut }, usedAt: performance.now() }
+    quoters.set(key, entry)
     isUnsaved = true
-    return quoter
+    return entry
   }
 
   const newestFirst = () => [...quoters].toSorted(([, a], [, b]) => b.usedAt - a.usedAt)
@@ -147,8 +158,15 @@ export function createQuotes({ following, pairs, maxQuotes }: QuotesOptions): Qu
     async pools(venue, tokens, choice, at) {
       const { pricing } = venue
       if (!pricing.pools) return undefined
-      const { states, head } = await quoterOf(venue, tokens, {}).states(at)
+      const { states, head } = await entryOf(venue, tokens, {}).quoter.states(at)
       return { head, pools: await pricing.pools(tokens, choice, states, head, at) }
+    },
+    quotedTokens({ chain, network }, withinMs) {
+      const since = performance.now() - withinMs
+      const recent = newestFirst().filter(
+        ([, { pair, quotedAt = -Infinity }]) => pair.chain === chain && pair.network === network && quotedAt >= since,
+      )
+      return [...new Set(recent.flatMap(([, { pair }]) => [pair.tokenIn.address, pair.tokenOut.address]))]
     },
     isCutOff: (venue) => following.of(venue).isCutOff,
     async warmUp(venue) {

@@ -22,12 +22,14 @@ export function openGauges({ metrics, store, registry, liveState, journal, targe
 }
 
 export function openServices(parts: ServerParts): Services {
-  const { registry, settings, liveState, turns, following, transactions, archiver, quarantine, signer, store, allowed, devnet } = parts
+  const { registry, settings, liveState, market, turns, following, transactions, archiver, quarantine, signer, store, allowed, devnet } =
+    parts
   const required = requiredHere(settings, allowed.found, devnet !== undefined)
   return {
     registry,
     settings,
     books: liveState.books,
+    market,
     quotes: liveState.quotes,
     walletChecks: liveState.walletChecks,
     approvedSpenders: createApprovedSpenders(),

@@ -10,6 +10,7 @@ import type { Limits } from '../http/limits.ts'
 import type { Listener, Served } from '../http/server.ts'
 import type { Metrics } from '../http/metrics.ts'
 import type { LiveState } from '../live-state/live-state.ts'
+import type { Market } from '../market/market.ts'
 import type {
   AllowedPlugins,
   GrowingRegistry,
@@ -72,6 +73,7 @@ export interface ServerParts {
   registry: GrowingRegistry
   liveState: LiveState
   following: Services['following']
+  market: Market
   quarantine: Quarantine
   quarantines: void
   targets: TransactionTarget[]

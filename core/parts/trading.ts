@@ -4,9 +4,11 @@ import { command } from '../base/layout.ts'
 import { openLocalSites, wantedSites, type LocalSites } from '../devnet/local-sites.ts'
 import { bringUpDevnet, forgetDevnet, type Devnet } from '../devnet/start-devnet.ts'
 import { outcomeToJournal } from '../handlers/fills.ts'
+import { findPools } from '../handlers/amm/pools.ts'
 import { compareMined, shownLosses, shownQuarantines } from '../handlers/mined-bounds.ts'
 import { countChanges, liveStateCounters } from '../http/metrics.ts'
 import { createLiveState, type LiveState } from '../live-state/live-state.ts'
+import { createMarket, type Market } from '../market/market.ts'
 import { transactionTargets } from '../plugins/index.ts'
 import { createArchiveFiles } from '../transactions/archive-files.ts'
 import { createArchiver, type Archiver } from '../transactions/archiver.ts'
@@ -52,6 +54,29 @@ export const followBlocks = ({ liveState: { following }, hosts }: ServerParts): 
     hosts.expectBlock(network, number)
   },
 })
+
+/** @param steadyMs a clock that is never set */
+export function openMarket(
+  { settings: { limits, clients }, log, registry, liveState: { quotes } }: ServerParts,
+  steadyMs?: () => number,
+): Market {
+  const isNeeded = clients.some(({ permissions }) => permissions.includes('trade') && !permissions.includes('thin'))
+  return createMarket({
+    networks: () => registry.networks,
+    isChecked: ({ impl }) => isNeeded && (!impl.local || limits.onLocalNetworks),
+    venuesOn: ({ chain, network }) => registry.venuesOn(chain, network).filter(({ builtIn, impl }) => builtIn && impl.AMM),
+    readPools: async (network, venue, pair, at) =>
+      (await findPools([pair], marketPools, venue, { network, services: { quotes } }, at)).pools,
+    quotedTokens: (network) => quotes.quotedTokens(network, quotedWithinMs),
+    settings: { referenceTokens: limits.referenceTokens, minDepth: limits.marketDepth, minutes: limits.marketMinutes },
+    log,
+    ...(steadyMs && { steadyMs }),
+  })
+}
+
+/** The deepest pools of a pair, by what they take within 2 % of their price. */
+const marketPools = { depths: [200], most: 8 }
+const quotedWithinMs = 24 * 3_600_000
 
 export function openQuarantine({ store, log, metrics, registry }: ServerParts): Quarantine {
   return createQuarantine({

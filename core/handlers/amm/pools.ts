@@ -5,7 +5,7 @@ import { inTurns } from '../../base/fair-turns.ts'
 import { fromRaw, parseDecimal, priceOf, rescale } from '../../base/decimal.ts'
 import { DeepestPools } from '../../base/deepest-pools.ts'
 import { badFields, SluiceError } from '../../base/errors.ts'
-import { isOfOne, type ConnectorContext, type ConnectorsContext, type Handler, type Handlers } from '../context.ts'
+import { isOfOne, type ConnectorContext, type Handler, type Handlers, type Services } from '../context.ts'
 import { badCursor, readLimit } from '../pages.ts'
 import { tradingOf, type NetworkEntry, type VenueEntry } from '../../plugins/index.ts'
 import { askEach, isLeftOut, refuseChoice, showLeftOut, venuesOf, withVersion } from './any.ts'
@@ -176,11 +176,11 @@ async function readPoolPair(
 }
 
 /** From memory where a pair is followed there; else in one round trip. @throws SluiceError UNSUPPORTED */
-async function findPools(
+export async function findPools(
   pairs: readonly TokenPair[],
   choice: PoolsChoice,
   venue: VenueEntry,
-  { network, services }: Pick<ConnectorsContext, 'network' | 'services'>,
+  { network, services }: { network: NetworkEntry; services: Pick<Services, 'quotes'> },
   at: At,
 ): Promise<FoundPools> {
   const [pair] = pairs

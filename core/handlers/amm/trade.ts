@@ -5,6 +5,7 @@ import { fromRaw, priceOf, valueAt } from '../../base/decimal.ts'
 import { isTrouble, SluiceError, type FieldProblem } from '../../base/errors.ts'
 import { checkRelays, type SubmitRequest, type SubmitResult } from '../../transactions/submit-request.ts'
 import { maxPermitSeconds } from '../../wallet/policy.ts'
+import { heldAgainstMarket } from '../market-check.ts'
 import { isOfOne, type ConnectorContext, type ConnectorsContext, type Handler, type Handlers } from '../context.ts'
 import { swapBounds } from '../outcome.ts'
 import { tradingOf, type NetworkEntry } from '../../plugins/index.ts'
@@ -110,9 +111,13 @@ function tradesOn({ request, swapRequest, wallet }: Trade, context: ConnectorCon
     // By the same blocks as the quote.
     const checkFromCache = () =>
       services.walletChecks.checkFromCache({ ...network, chainImpl: network.impl }, plan, wallet.address, wallet.feeOverrides)
+    const { tokenIn, tokenOut, exact, amountRaw } = toSwap(swapRequest)
+    const [givenRaw, gotRaw] = exact === 'in' ? [amountRaw, boundRaw] : [boundRaw, amountRaw]
+    const commitment = heldAgainstMarket({ gives: { [tokenIn.address]: givenRaw }, gets: { [tokenOut.address]: gotRaw } }, context)
     const submission = {
       ...context,
       ...wallet,
+      commitment,
       plan,
       scope: { contracts: venue.contracts, valueRaw: maxValueRaw(swapRequest, boundRaw), deadline },
       kind: 'trade' as const,

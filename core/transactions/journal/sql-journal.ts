@@ -35,22 +35,7 @@ const writers: Readonly<Record<Store['kind'], (store: Store) => JournalWriter>> 
 export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>, budgets: readonly Budgets[] = []): Journal {
   const { open, withLease, write, settledEventId } = writers[store.kind](store)
 
-  const reserving = (spending: Spending | undefined): WithinWrite | undefined =>
-    budgets.length === 0
-      ? undefined
-      : async (tx) => {
-          if (!spending) throw new Error('The budgets were not told what new entries spend.')
-          for (const each of budgets) await each.reserve(spending, tx)
-        }
-
-  const settlesEnds = budgets.some(({ settle }) => settle)
-  function settling(entries: readonly Entry[]): WithinWrite | undefined {
-    const ended = settlesEnds ? entries.filter(isFinal) : []
-    if (ended.length === 0) return undefined
-    return async (tx) => {
-      for (const each of budgets) await each.settle?.(ended, tx)
-    }
-  }
+  const { reserving, settling } = within(budgets)
 
   function onDamage(error: unknown): void {
     log?.warn({ reason: error instanceof Error ? error.message : 'unknown' }, 'a row of the journal is damaged')
@@ -236,6 +221,27 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>, budgets: reado
       moveOut: (entries) => moveOut(store, entries),
       markEvents: async () => markEvents(store, await lastEventId()),
       deleteEvents: (olderThanMs) => deleteEvents(store, olderThanMs),
+    },
+  }
+}
+
+/** What the budgets do in the writes of the journal; undefined where there is nothing to do. */
+function within(budgets: readonly Budgets[]) {
+  const settlesEnds = budgets.some(({ settle }) => settle)
+  return {
+    reserving(spending: Spending | undefined): WithinWrite | undefined {
+      if (budgets.length === 0) return undefined
+      return async (tx) => {
+        if (!spending) throw new Error('The budgets were not told what new entries spend.')
+        for (const each of budgets) await each.reserve(spending, tx)
+      }
+    },
+    settling(entries: readonly Entry[]): WithinWrite | undefined {
+      const ended = settlesEnds ? entries.filter(isFinal) : []
+      if (ended.length === 0) return undefined
+      return async (tx) => {
+        for (const each of budgets) await each.settle?.(ended, tx)
+      }
     },
   }
 }

@@ -1,0 +1,212 @@
+// The market: what tokens are worth now and were worth in the last minutes, by all built-in pools with real depth. Read from time to time, asked without a node.
+import { withDeadline } from '../base/async.ts'
+import type { At, Log, PoolView, Token } from '../contracts/index.ts'
+import type { NetworkEntry, VenueEntry } from '../plugins/index.ts'
+import { compareExchange, valueTokens, type Comparison, type Exchanged, type PricedPool, type ValueSample } from './token-values.ts'
+
+export interface Market {
+  /** Whether requests on the network are held against it. */
+  isChecked(network: NetworkEntry): boolean
+  /** Of listed tokens, by address. The native coin is worth what the token that wraps it is. Reads from now on what it lacks. */
+  compare(network: NetworkEntry, exchanged: Exchanged): Comparison
+  /** What a unit of each token is worth now, between the medians; those without a value are missing. */
+  valuesNow(network: NetworkEntry, tokens: readonly string[]): Readonly<Record<string, bigint>>
+  /** Reads all networks once. Each does so by itself every few seconds. */
+  read(): Promise<void>
+  stop(): Promise<void>
+}
+
+interface MarketOptions {
+  networks(): readonly NetworkEntry[]
+  /** Whether requests on the network are held against the market. The others are not read. */
+  isChecked(network: NetworkEntry): boolean
+  /** Built-in connectors with pools. */
+  venuesOn(network: NetworkEntry): readonly VenueEntry[]
+  /** The pools of a pair, in the depth given. */
+  readPools(network: NetworkEntry, venue: VenueEntry, pair: Pair, at: At): Promise<readonly PoolView[]>
+  /** Tokens that were quoted lately. */
+  quotedTokens(network: NetworkEntry): readonly string[]
+  settings: MarketSettings
+  log: Log
+  /** A clock that is never set. */
+  steadyMs?: () => number
+}
+
+export interface Pair {
+  readonly tokenIn: Token
+  readonly tokenOut: Token
+}
+
+/** The settings `limits.market*`. */
+export interface MarketSettings {
+  /** Symbols: the first that a network lists is its reference token. */
+  readonly referenceTokens: readonly string[]
+  /** What a pool takes within 2 % of its price, to count: units of the reference token. */
+  readonly minDepth: number
+  /** Minutes over which the median is taken. */
+  readonly minutes: number
+}
+
+const readEveryMs = 10_000
+/** For one network. */
+const readWithinMs = 20_000
+/** Tokens of one network that are read. */
+const maxTokens = 48
+/** A token that nobody asked for so long is read no more. */
+const idleMs = 24 * 3_600_000
+/** Part of the window for which a token needs to have had a market. */
+const neededPart = 4
+
+interface Watched {
+  /** By address, when it was last asked for. */
+  readonly tokens: Map<string, number>
+  samples: ValueSample[]
+  reading: boolean
+}
+
+export function createMarket(options: MarketOptions): Market {
+  const { settings, log, steadyMs = () => performance.now() } = options
+  const windowMs = settings.minutes * 60_000
+  const watched = new WeakMap<NetworkEntry['impl'], Watched>()
+  const stopping = new AbortController()
+  let round: Promise<unknown> = Promise.resolve()
+  const interval = setInterval(() => {
+    round = read()
+  }, readEveryMs)
+  interval.unref()
+
+  function watchedOn({ impl }: NetworkEntry): Watched {
+    const known = watched.get(impl) ?? { tokens: new Map(), samples: [], reading: false }
+    watched.set(impl, known)
+    return known
+  }
+
+  async function read(): Promise<void> {
+    await Promise.all(options.networks().filter(options.isChecked).map(readNetwork))
+  }
+
+  async function readNetwork(network: NetworkEntry): Promise<void> {
+    const state = watchedOn(network)
+    if (state.reading || stopping.signal.aborted || network.notReady() !== undefined) return
+    state.reading = true
+    try {
+      await withDeadline(stopping.signal, readWithinMs, async (signal) => addSample(network, state, { signal }))
+    } catch (error) {
+      log.info(
+        { ...placeOf(network), reason: error instanceof Error ? error.message : 'unknown' },
+        'market not read; read again in seconds',
+      )
+    } finally {
+      state.reading = false
+    }
+  }
+
+  async function addSample(network: NetworkEntry, state: Watched, at: At): Promise<void> {
+    const reference = referenceOf(network, settings)
+    if (!reference) return
+    const tokens = tokensToRead(network, state, options.quotedTokens(network), steadyMs())
+    if (tokens.length === 0) return
+    const wrapped = network.impl.evm?.wrapped?.token
+    const between = wrapped && wrapped.address !== reference.address ? [wrapped] : []
+    const pairs = pairsOf([...between, ...tokens], [reference, ...between])
+    const found = await Promise.all(
+      options.venuesOn(network).map(async (venue): Promise<PricedPool[]> => {
+        const pools = await Promise.all(
+          pairs.map((pair) => options.readPools(network, venue, pair, at).catch(() => [])), // a pair without pools, or a node in trouble: nothing is known then
+        )
+        return pools.flat().map((view) => ({ connector: venue.connector, view }))
+      }),
+    )
+    const minDepthMicros = BigInt(Math.round(settings.minDepth * 1e6))
+    const values = valueTokens(found.flat(), { reference, between: between.map(({ address }) => address), minDepthMicros })
+    const atMs = steadyMs()
+    state.samples = [...state.samples.filter((each) => each.atMs > atMs - windowMs), { atMs, values }]
+  }
+
+  /** Those that are not older than a few rounds: what is older says nothing of now. */
+  function freshSamples(network: NetworkEntry): readonly ValueSample[] {
+    const { samples } = watchedOn(network)
+    const newest = samples.at(-1)
+    return newest && steadyMs() - newest.atMs <= 6 * readEveryMs ? samples : []
+  }
+
+  return {
+    isChecked: options.isChecked,
+    compare(network, { gives, gets }) {
+      const exchanged = { gives: withWrapped(gives, network), gets: withWrapped(gets, network) }
+      const { tokens } = watchedOn(network)
+      const asked = [...new Set([...Object.keys(exchanged.gives), ...Object.keys(exchanged.gets)])]
+      const unlisted = asked.filter((token) => !network.tokens.listedAt(token))
+      if (unlisted.length > 0) return { is: 'no market', tokens: unlisted }
+      const samples = freshSamples(network)
+      const isNew = asked.some((token) => !tokens.has(token) && !samples.some(({ values }) => values.has(token)))
+      for (const token of asked) tokens.set(token, steadyMs())
+      // The first reading may find a market.
+      return isNew ? { is: 'too short', leftMs: windowMs / neededPart } : compareExchange(exchanged, samples, windowMs / neededPart)
+    },
+    valuesNow(network, tokens) {
+      const values = freshSamples(network).at(-1)?.values
+      return Object.fromEntries(
+        tokens.flatMap((token) => {
+          const value = values?.get(wrappedOr(token, network))
+          return value ? [[token, (value.lowX + value.highX) / 2n]] : []
+        }),
+      )
+    },
+    read,
+    async stop() {
+      clearInterval(interval)
+      stopping.abort()
+      await round.catch(() => {})
+    },
+  }
+}
+
+const placeOf = ({ chain, network }: NetworkEntry) => ({ chain, network })
+
+function referenceOf({ tokens }: NetworkEntry, { referenceTokens }: MarketSettings): Token | undefined {
+  for (const symbol of referenceTokens) {
+    const named = tokens.listed.filter((each) => each.symbol === symbol)
+    if (named.length === 1) return named[0]
+  }
+  return undefined
+}
+
+/** Listed ones, the last asked first. */
+function tokensToRead(
+  { tokens: book, impl }: NetworkEntry,
+  { tokens: asked }: Watched,
+  quoted: readonly string[],
+  nowMs: number,
+): readonly Token[] {
+  for (const [token, atMs] of asked) if (nowMs - atMs > idleMs) asked.delete(token)
+  const newestFirst = [...asked].toSorted(([, a], [, b]) => b - a).map(([token]) => token)
+  const addresses = new Set(
+    [...newestFirst, ...quoted].map((token) => (token === impl.nativeCurrency.address ? impl.evm?.wrapped?.token.address : token)),
+  )
+  return [...addresses].flatMap((token) => (token === undefined ? [] : (book.listedAt(token) ?? []))).slice(0, maxTokens)
+}
+
+/** Each token with each of those that it is valued by. */
+const pairsOf = (tokens: readonly Token[], by: readonly Token[]): readonly Pair[] => {
+  const pairs = tokens.flatMap((tokenIn) =>
+    by.filter(({ address }) => address !== tokenIn.address).map((tokenOut) => ({ tokenIn, tokenOut })),
+  )
+  return [...new Map(pairs.map((pair) => [`${pair.tokenIn.address} ${pair.tokenOut.address}`, pair])).values()].filter(
+    // The reference token is worth itself.
+    ({ tokenIn }) => tokenIn.address !== by[0]?.address,
+  )
+}
+
+const wrappedOr = (token: string, { impl }: NetworkEntry): string =>
+  (token === impl.nativeCurrency.address && impl.evm?.wrapped?.token.address) || token
+
+/** The native coin is counted as what wraps it. */
+function withWrapped(amounts: Readonly<Record<string, bigint>>, network: NetworkEntry): Readonly<Record<string, bigint>> {
+  const counted: Record<string, bigint> = {}
+  for (const [token, raw] of Object.entries(amounts)) {
+    const key = wrappedOr(token, network)
+    counted[key] = (counted[key] ?? 0n) + raw
+  }
+  return counted
+}

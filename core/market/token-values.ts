@@ -1,0 +1,153 @@
+// What tokens are worth in a reference token, by the pools of one moment. Pure.
+import type { PoolView, Token } from '../contracts/index.ts'
+
+/** Values are of a token's smallest unit, in 2^-128 of a millionth of the reference token: exact enough for 36 decimals. */
+const fractionBits = 128n
+const one = 1_000_000n
+
+/** An amount in smallest units, in millionths of the reference token. @param valueX of one unit */
+export const microsOf = (amountRaw: bigint, valueX: bigint, rounding: 'up' | 'down'): bigint => {
+  const product = amountRaw * valueX
+  return (rounding === 'up' ? product + (1n << fractionBits) - 1n : product) >> fractionBits
+}
+
+/** What the pools of one moment say of a token. */
+export interface TokenValue {
+  /** The lower and the upper median of all pools that count. */
+  readonly lowX: bigint
+  readonly highX: bigint
+  /** How many pools count. */
+  readonly pools: number
+}
+
+/** A pool of two tokens. */
+export interface PricedPool {
+  readonly connector: string
+  readonly view: Pick<PoolView, 'pool' | 'tokenIn' | 'tokenOut' | 'spot' | 'depth'>
+}
+
+export interface ValueTerms {
+  readonly reference: Pick<Token, 'address' | 'decimals'>
+  /** Tokens that others are traded for: their own value comes from pools with the reference token. */
+  readonly between: readonly string[]
+  /** What a pool has to take in both directions, within the last of its depths, to count: millionths of the reference token. */
+  readonly minDepthMicros: bigint
+}
+
+/** Fewer than this say nothing: one alone can be pushed. */
+const minPools = 2
+
+/** By address. A token that too few pools with real depth have has no value. */
+export function valueTokens(
+  pools: readonly PricedPool[],
+  { reference, between, minDepthMicros }: ValueTerms,
+): ReadonlyMap<string, TokenValue> {
+  const unit = (one << fractionBits) / 10n ** BigInt(reference.decimals)
+  const values = new Map<string, TokenValue>([[reference.address, { lowX: unit, highX: unit, pools: minPools }]])
+  const learn = (token: string) => {
+    if (values.has(token)) return
+    const value = valueOf(token, pools, values, minDepthMicros)
+    if (value) values.set(token, value)
+  }
+  const known = new Set(values.keys())
+  for (const token of between) learn(token)
+  for (const token of new Set(pools.flatMap(({ view }) => [view.tokenIn, view.tokenOut]))) if (!known.has(token)) learn(token)
+  return values
+}
+
+function valueOf(
+  token: string,
+  pools: readonly PricedPool[],
+  values: ReadonlyMap<string, TokenValue>,
+  minDepthMicros: bigint,
+): TokenValue | undefined {
+  /** A pool that two connectors route through counts once. */
+  const seen = new Map<string, { lowX: bigint; highX: bigint }>()
+  for (const { view } of pools) {
+    if (view.tokenIn !== token) continue
+    const other = values.get(view.tokenOut)
+    const { numerator, denominator } = view.spot
+    if (!other || numerator <= 0n || denominator <= 0n) continue
+    const [lowX, highX] = [(numerator * other.lowX) / denominator, (numerator * other.highX + denominator - 1n) / denominator]
+    const deepest = view.depth.at(-1)
+    if (!deepest) continue
+    const takesRaw = deepest.sellRaw < deepest.buyRaw ? deepest.sellRaw : deepest.buyRaw
+    if (microsOf(takesRaw, lowX, 'down') >= minDepthMicros) seen.set(view.pool.toLowerCase(), { lowX, highX })
+  }
+  if (seen.size < minPools) return undefined
+  const sorted = (key: 'lowX' | 'highX') => [...seen.values()].map((each) => each[key]).toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0))
+  const lowX = sorted('lowX')[(seen.size - 1) >> 1]
+  const highX = sorted('highX')[seen.size >> 1]
+  return lowX === undefined || highX === undefined ? undefined : { lowX, highX, pools: seen.size }
+}
+
+/** One moment's values of a network's tokens. */
+export interface ValueSample {
+  /** Milliseconds by a clock that is never set. */
+  readonly atMs: number
+  readonly values: ReadonlyMap<string, TokenValue>
+}
+
+/** What a wallet gives and gets, by token address, in smallest units. */
+export interface Exchanged {
+  readonly gives: Readonly<Record<string, bigint>>
+  readonly gets: Readonly<Record<string, bigint>>
+}
+
+/** An exchange at one moment's values, in millionths of the reference token. */
+interface ExchangeValue {
+  readonly givenMicros: bigint
+  readonly gotMicros: bigint
+}
+
+/** Undefined where a token has no value then. What is given counts at the upper median, what comes at the lower one. */
+function exchangeValue({ gives, gets }: Exchanged, { values }: ValueSample): ExchangeValue | undefined {
+  const sum = (amounts: Readonly<Record<string, bigint>>, key: 'lowX' | 'highX', rounding: 'up' | 'down') => {
+    let total = 0n
+    for (const [token, raw] of Object.entries(amounts)) {
+      const value = values.get(token)
+      if (!value) return undefined
+      total += microsOf(raw, value[key], rounding)
+    }
+    return total
+  }
+  const [givenMicros, gotMicros] = [sum(gives, 'highX', 'up'), sum(gets, 'lowX', 'down')]
+  return givenMicros === undefined || gotMicros === undefined ? undefined : { givenMicros, gotMicros }
+}
+
+export type Comparison =
+  /** `lost`: the worse of now and the median of the window. */
+  | { readonly is: 'priced'; readonly givenMicros: bigint; readonly lostMicros: bigint }
+  /** Some of the tokens have no market now. */
+  | { readonly is: 'no market'; readonly tokens: readonly string[] }
+  /** They have one, and not for long enough. */
+  | { readonly is: 'too short'; readonly leftMs: number }
+
+/**
+ * Holds an exchange against the market of now and of the last minutes: whoever pushes the pools for a moment moves the first and not the second.
+ * @param samples oldest first, with the newest of now
+ * @param windowMs how long the tokens need to have had a market
+ */
+export function compareExchange(exchanged: Exchanged, samples: readonly ValueSample[], windowMs: number): Comparison {
+  const tokens = [...new Set([...Object.keys(exchanged.gives), ...Object.keys(exchanged.gets)])]
+  const newest = samples.at(-1)
+  const missing = tokens.filter((token) => !newest?.values.has(token))
+  if (!newest || missing.length > 0) return { is: 'no market', tokens: newest ? missing : tokens }
+  const priced = samples.flatMap((sample) => {
+    const value = exchangeValue(exchanged, sample)
+    return value ? [{ atMs: sample.atMs, ...value }] : []
+  })
+  const now = priced.at(-1)
+  const heldMs = newest.atMs - (priced[0]?.atMs ?? newest.atMs)
+  if (!now) return { is: 'no market', tokens }
+  if (heldMs < windowMs) return { is: 'too short', leftMs: windowMs - heldMs }
+  // By share of what is given: the values of all tokens may have moved together.
+  const sorted = priced.toSorted((a, b) => (a.gotMicros * b.givenMicros < b.gotMicros * a.givenMicros ? -1 : 1))
+  const median = sorted[(sorted.length - 1) >> 1] ?? now
+  const lost = ({ givenMicros, gotMicros }: ExchangeValue) => givenMicros - gotMicros
+  // The median's share, at the value of now; rounded up.
+  const byMedian = median.givenMicros === 0n ? lost(median) : ceilDivide(lost(median) * now.givenMicros, median.givenMicros)
+  return { is: 'priced', givenMicros: now.givenMicros, lostMicros: byMedian > lost(now) ? byMedian : lost(now) }
+}
+
+const ceilDivide = (a: bigint, b: bigint): bigint => (a > 0n ? (a + b - 1n) / b : a / b)

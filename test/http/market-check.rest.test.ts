@@ -1,0 +1,96 @@
+// Trades of clients without the permission thin, held against the market of the devnet's real pools.
+import { expect } from 'chai'
+import { openMarket } from '../../core/parts/trading.ts'
+import { newClient } from '../../core/tls/certificates.ts'
+import { createClient, type Client } from '../../testkit/client.ts'
+import { startServer, type TestServer } from '../../testkit/server.ts'
+import { admins, local, mined, oneChain, outcome, swap, traders, uniswap } from './shared-server.ts'
+
+const clients = {
+  client: { permissions: ['read', 'trade', 'thin', 'admin'], wallets: 'all' },
+  bot: { permissions: ['read', 'trade'], wallets: 'all' },
+}
+const minutes = 20
+
+describe('a client without the permission thin', () => {
+  let server: TestServer
+  let bot: Client
+  let nowMs = 0
+
+  before(async function () {
+    this.timeout(120_000)
+    server = await startServer(
+      {
+        settings: { ...oneChain.settings, 'limits.onLocalNetworks': true, 'limits.marketMinutes': minutes, 'limits.marketDepth': 1_000 },
+        conf: { ...oneChain.conf, 'clients.yml': { clients } },
+      },
+      undefined,
+      false,
+      { market: { open: (parts) => openMarket(parts, () => nowMs), stop: (market) => market.stop() } },
+    )
+    await newClient(server.certsDir, 'bot')
+    bot = createClient(server.url, server.certsDir, 'bot')
+    for (const address of [admins, traders])
+      for (const token of ['WETH', 'USDC']) {
+        const approved = await server.client.post('/evm/approve', { ...local, address, spender: 'uniswap', token })
+        expect(outcome(approved), approved.text).to.equal('200')
+      }
+  })
+  after(async () => {
+    bot.close()
+    await server.stop()
+  })
+
+  /** The market is read every ten seconds of this time. */
+  async function pass(seconds: number): Promise<void> {
+    for (let left = seconds; left > 0; left -= 10) {
+      nowMs += 10_000
+      await server.kernel.services.market.read()
+    }
+  }
+  const sell = (client: Client, fields: object = {}) => client.post('/amm/trade', { ...swap, address: traders, ...fields })
+
+  it('trades only once the market has been read for a quarter of its minutes', async () => {
+    const first = await sell(bot)
+    expect(outcome(first), first.text).to.equal('403 FORBIDDEN')
+    expect(first.body.details).to.deep.equal({ reason: 'market too short', seconds: 300 })
+    expect(first.headers['retry-after']).to.equal('300')
+    await pass(290)
+    expect(outcome(await sell(bot))).to.equal('403 FORBIDDEN')
+    await pass(30)
+    const traded = await sell(bot)
+    expect(outcome(traded), traded.text).to.equal('200')
+  })
+
+  it('cannot sell far below the market, whatever limitPrice says', async () => {
+    for (const limitPrice of [undefined, '0.0001']) {
+      const answer = await sell(bot, { amount: '9000', ...(limitPrice !== undefined && { limitPrice }) })
+      expect(outcome(answer), answer.text).to.equal('403 LIMIT_EXCEEDED')
+      expect(answer.body.details.limit).to.equal('maxPriceImpact')
+    }
+  })
+
+  it('cannot trade a token without a market', async () => {
+    const answer = await bot.post('/amm/trade', { ...uniswap, base: 'DAI', quote: 'WBTC', side: 'SELL', amount: '1', address: traders })
+    expect(answer.status, answer.text).to.equal(403)
+  })
+
+  it('cannot sell through a pool that somebody has pushed', async () => {
+    const wrapped = await server.client.post('/evm/wrap', { ...local, address: admins, amount: '6000' })
+    await mined(server.client, wrapped.body.txHash)
+    const pushed = await sell(server.client, { address: admins, amount: '6000', limitPrice: '1' })
+    expect(outcome(pushed), pushed.text).to.equal('200')
+    await mined(server.client, pushed.body.txHash)
+    await pass(60)
+    const listed = await server.client.get('/amm/pools', { ...uniswap, base: 'WETH', quote: 'USDC' })
+    const low = listed.body.pools.filter(({ price }: { price: string }) => Number(price) < 2_700)
+    expect(low).to.have.length.above(1)
+    for (const { pool } of low) {
+      const answer = await sell(bot, { pool })
+      expect(outcome(answer), answer.text).to.equal('403 LIMIT_EXCEEDED')
+    }
+    const [{ pool }] = low
+    expect(outcome(await sell(bot))).to.equal('200')
+    expect(outcome(await sell(server.client, { pool }))).to.equal('200')
+  })
+})

@@ -1,0 +1,109 @@
+import { assert, bigInt, integer, property } from 'fast-check'
+import { expect } from 'chai'
+import { compareExchange, microsOf, valueTokens, type PricedPool, type ValueSample } from '../../core/market/token-values.ts'
+
+const usdc = { address: 'usdc', decimals: 6 }
+const e18 = 10n ** 18n
+const dollars = 1_000_000n
+let pools = 0
+
+/** A pool of a token of 18 decimals, and what it costs in USDC, or in WETH. */
+const pool = (tokenIn: string, price: number, { tokenOut = 'usdc', depth = 100, name = `pool ${(pools += 1)}` } = {}): PricedPool => ({
+  connector: 'exchange',
+  view: {
+    pool: name,
+    tokenIn,
+    tokenOut,
+    spot:
+      tokenOut === 'usdc'
+        ? { numerator: BigInt(Math.round(price * 1e6)), denominator: e18 }
+        : { numerator: BigInt(Math.round(price * 1e9)), denominator: 10n ** 9n },
+    depth: [{ basisPoints: 200, sellRaw: BigInt(depth) * e18, buyRaw: BigInt(depth) * e18 }],
+  },
+})
+const terms = { reference: usdc, between: ['weth'], minDepthMicros: 1_000n * dollars }
+const valuesOf = (...of: readonly PricedPool[]) => valueTokens(of, terms)
+const dollarsOf = (raw: bigint, valueX = 0n) => Number(microsOf(raw, valueX, 'down')) / 1e6
+
+describe('values of tokens', () => {
+  it('lie between the medians of the pools with depth', () => {
+    const weth = valuesOf(
+      pool('weth', 3000),
+      pool('weth', 3010),
+      pool('weth', 1, { depth: 10_000 }),
+      pool('weth', 9_000, { depth: 0 }),
+    ).get('weth')
+    expect(weth?.pools).to.equal(3)
+    expect(dollarsOf(e18, weth?.lowX)).to.be.closeTo(3000, 0.001)
+    expect(dollarsOf(e18, weth?.highX)).to.be.closeTo(3000, 0.001)
+    const two = valuesOf(pool('weth', 3000), pool('weth', 2000)).get('weth')
+    expect([dollarsOf(e18, two?.lowX), dollarsOf(e18, two?.highX)].map(Math.round)).to.deep.equal([2000, 3000])
+  })
+
+  it('take two pools: one alone says nothing, however often it is named', () => {
+    expect(valuesOf(pool('weth', 3000)).has('weth')).to.equal(false)
+    expect(valuesOf(pool('weth', 3000, { name: '0xAB' }), pool('weth', 3000, { name: '0xab' })).has('weth')).to.equal(false)
+  })
+
+  it('of other tokens come through the coin, which has to have one', () => {
+    const between = [
+      pool('dai', 0.0005, { tokenOut: 'weth', depth: 1_000_000 }),
+      pool('dai', 0.0004, { tokenOut: 'weth', depth: 1_000_000 }),
+    ]
+    const dai = valuesOf(...between, pool('weth', 2000), pool('weth', 2000)).get('dai')
+    expect([dollarsOf(e18, dai?.lowX), dollarsOf(e18, dai?.highX)].map((each) => each.toFixed(2))).to.deep.equal(['0.80', '1.00'])
+    expect(valuesOf(...between, pool('weth', 2000)).has('dai')).to.equal(false)
+  })
+
+  it('keep their digits with 36 decimals, and round against the spender', () => {
+    assert(
+      property(integer({ min: 0, max: 36 }), bigInt({ min: 1n, max: 10n ** 12n }), (decimals, units) => {
+        const one = 10n ** BigInt(decimals)
+        const valueX = (dollars << 128n) / one
+        const raw = units * one
+        const [up, down] = [microsOf(raw, valueX, 'up'), microsOf(raw, valueX, 'down')]
+        expect(down <= up && up - down <= 1n).to.equal(true)
+        expect(units * dollars - down <= 1n + (units * dollars) / 10n ** 8n).to.equal(true)
+      }),
+    )
+  })
+})
+
+describe('an exchange held against the market', () => {
+  const minute = 60_000
+  /** A price of WETH for each minute. */
+  const samples = (...prices: readonly number[]): ValueSample[] =>
+    prices.map((price, index) => ({ atMs: index * minute, values: valuesOf(pool('weth', price), pool('weth', price)) }))
+  const sale = (usd: number) => ({ gives: { weth: e18 }, gets: { usdc: BigInt(usd) * dollars } })
+  const lost = (exchanged: ReturnType<typeof sale>, ...prices: readonly number[]) => {
+    const compared = compareExchange(exchanged, samples(...prices), 5 * minute)
+    return compared.is === 'priced' ? Number(compared.lostMicros) / 1e6 : compared.is
+  }
+
+  it('loses what is missing to the price of now', () => {
+    expect(lost(sale(2850), 3000, 3000, 3000, 3000, 3000, 3000)).to.be.closeTo(150, 0.01)
+    expect(lost(sale(3100), 3000, 3000, 3000, 3000, 3000, 3000)).to.be.closeTo(-100, 0.01)
+  })
+
+  it('is not fooled by pools that were pushed for less than half of the window, nor harmed by a better price', () => {
+    expect(lost(sale(100), 3000, 3000, 3000, 3000, 3000, 100, 100, 100)).to.be.above(95)
+    expect(lost(sale(2900), 3000, 3000, 3000, 3000, 3000, 9000)).to.be.closeTo(6100, 0.01)
+  })
+
+  it('needs a market for long enough, of all tokens', () => {
+    expect(lost(sale(2900), 3000, 3000, 3000)).to.equal('too short')
+    expect(compareExchange({ gives: { fake: 1n }, gets: { usdc: 1n } }, samples(1, 1, 1, 1, 1, 1), minute)).to.deep.equal({
+      is: 'no market',
+      tokens: ['fake'],
+    })
+    expect(compareExchange(sale(1), [], minute).is).to.equal('no market')
+  })
+
+  it('loses nothing where both sides have moved together', () => {
+    const both = (price: number): ValueSample['values'] =>
+      valuesOf(...['weth', 'wbtc'].flatMap((token) => [pool(token, price), pool(token, price)]))
+    const moved = [1000, 1000, 1000, 1000, 1000, 2000, 3000].map((price, index) => ({ atMs: index * minute, values: both(price) }))
+    const compared = compareExchange({ gives: { weth: e18 }, gets: { wbtc: e18 } }, moved, 5 * minute)
+    expect(compared.is === 'priced' && compared.lostMicros < 10n).to.equal(true)
+  })
+})
