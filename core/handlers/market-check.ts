@@ -1,59 +1,134 @@
 // Holds the worst outcome that signed bytes permit against the market, whatever limit price, slippage or pool the request has: those are the caller's words.
 import { SluiceError } from '../base/errors.ts'
-import { formatRatio } from '../base/decimal.ts'
-import type { Exchanged } from '../market/token-values.ts'
+import { divideRaw, formatRatio, type Fraction } from '../base/decimal.ts'
+import type { Comparison, Exchanged } from '../market/token-values.ts'
 import type { Commitment } from '../transactions/budgets.ts'
 import type { NetworkContext } from './context.ts'
+
+type Context = Omit<NetworkContext, 'signal'>
 
 /**
  * What a request commits its wallet to, valued by the market where there is one.
  * @throws SluiceError LIMIT_EXCEEDED where its worst outcome is far below the market, FORBIDDEN where no market tells; not for callers who may use
  * thin markets, nor on networks that are not checked
  */
-export function heldAgainstMarket(exchanged: Exchanged, { network, services, caller }: Omit<NetworkContext, 'signal'>): Commitment {
-  const { market, settings } = services
-  if (!market.isChecked(network)) return exchanged
-  const compared = market.compare(network, exchanged)
-  const isFree = caller.permissions.has('thin')
+export function heldAgainstMarket(exchanged: Exchanged, context: Context): Commitment {
+  const { network, services, caller } = context
+  if (!services.market.isChecked(network)) return exchanged
+  const compared = services.market.compare(network, exchanged)
   if (compared.is !== 'priced') {
-    if (isFree) return exchanged
-    throw needsThin(compared, caller.id, network, settings.limits)
+    if (mayUseThin(caller)) return exchanged
+    throw needsThin(compared, context)
   }
-  const { givenMicros, lostMicros } = compared
-  const { maxPriceImpact } = settings.limits
+  requireNear(compared, context)
+  return valued(exchanged, compared.lostMicros, context)
+}
+
+/**
+ * The same of a deposit into a pool, whose price it takes: the pool itself has to be deep, and its price near to the market.
+ * @param pricesRaw by token, what one unit is worth in the pool, in units that all of them share
+ */
+export function heldDeposit(
+  gives: Readonly<Record<string, bigint>>,
+  pool: { readonly address: string; readonly prices: Readonly<Record<string, Fraction>> },
+  context: Context,
+): Commitment {
+  const { network, services, caller } = context
+  const { market } = services
+  const deposit = { gives, gets: {} }
+  if (!market.isChecked(network)) return deposit
+  const whole = market.compare(network, deposit)
+  if (whole.is !== 'priced') {
+    if (mayUseThin(caller)) return deposit
+    throw needsThin(whole, context)
+  }
+  if (!mayUseThin(caller) && !market.isDeep(network, pool.address)) throw needsThin({ is: 'thin pool', pool: pool.address }, context)
+  // What an exchange at the pool's price would lose, either way: that is what others could take of the deposit.
+  let worst = { lostMicros: 0n, givenMicros: 1n }
+  for (const [token, price] of Object.entries(pool.prices))
+    for (const [other, otherPrice] of Object.entries(pool.prices)) {
+      if (token === other) continue
+      const givesRaw = exampleRaw
+      const getsRaw = (givesRaw * price.numerator * otherPrice.denominator) / (price.denominator * otherPrice.numerator)
+      const compared = market.compare(network, { gives: { [token]: givesRaw }, gets: { [other]: getsRaw } })
+      if (compared.is !== 'priced') continue
+      requireNear(compared, context)
+      if (compared.lostMicros * worst.givenMicros > worst.lostMicros * compared.givenMicros) worst = compared
+    }
+  return valued(deposit, divideRaw(whole.givenMicros * worst.lostMicros, worst.givenMicros, 'up'), context)
+}
+
+/** So much that no price of a token makes it too little for an exact ratio. */
+const exampleRaw = 10n ** 30n
+
+/** @throws SluiceError LIMIT_EXCEEDED */
+function requireNear({ givenMicros, lostMicros }: { givenMicros: bigint; lostMicros: bigint }, { services, caller }: Context): void {
+  const { maxPriceImpact } = services.settings.limits
   // In millionths of a percent.
-  if (!isFree && lostMicros * 100_000_000n > givenMicros * BigInt(Math.round(maxPriceImpact * 1e6))) {
-    const worse = givenMicros === 0n ? 'without end' : formatRatio(lostMicros * 100n, givenMicros, 'up', 4)
-    throw new SluiceError(
-      'LIMIT_EXCEEDED',
-      `At worst this is ${worse} % below the market, and limits.maxPriceImpact allows the client certificate "${caller.id}" ${maxPriceImpact} %: nothing was signed. Tighten limitPrice or allowedSlippage, trade less, or through deeper pools. What is worth it all the same needs the permission thin.`,
-      { details: { limit: 'maxPriceImpact', allowedPercent: String(maxPriceImpact), worstPercent: worse } },
-    )
-  }
+  if (mayUseThin(caller) || lostMicros * 100_000_000n <= givenMicros * BigInt(Math.round(maxPriceImpact * 1e6))) return
+  const worse = givenMicros === 0n ? 'without end' : formatRatio(lostMicros * 100n, givenMicros, 'up', 4)
+  throw tooFar(worse, maxPriceImpact, caller.id)
+}
+
+const tooFar = (worse: string, allowed: number, client: string) =>
+  new SluiceError(
+    'LIMIT_EXCEEDED',
+    `At worst this is ${worse} % below the market, and limits.maxPriceImpact allows the client certificate "${client}" ${allowed} %: nothing was signed. Tighten limitPrice or allowedSlippage, trade less, or through deeper pools. What is worth it all the same needs the permission thin.`,
+    { details: { limit: 'maxPriceImpact', allowedPercent: String(allowed), worstPercent: worse } },
+  )
+
+const mayUseThin = ({ permissions }: Context['caller']): boolean => permissions.has('thin')
+
+function valued(exchanged: Exchanged, lostMicros: bigint, { network, services: { market } }: Context): Commitment {
   const coin = network.impl.nativeCurrency.address
   const tokens = [...new Set([...Object.keys(exchanged.gives), ...Object.keys(exchanged.gets), coin])]
   return { ...exchanged, market: { lossMicros: lostMicros > 0n ? lostMicros : 0n, prices: market.valuesNow(network, tokens) } }
 }
 
-function needsThin(
-  compared: Exclude<ReturnType<NetworkContext['services']['market']['compare']>, { is: 'priced' }>,
-  client: string,
-  { chain, network, tokens }: NetworkContext['network'],
-  { marketDepth, referenceTokens, marketMinutes }: NetworkContext['services']['settings']['limits'],
-): SluiceError {
-  const needs = `Without a market only a client certificate with the permission thin may do this, and "${client}" lacks it: nothing was signed.`
-  if (compared.is === 'too short') {
-    const seconds = Math.ceil(compared.leftMs / 1000)
-    return new SluiceError(
-      'FORBIDDEN',
-      `The market of these tokens on ${chain}/${network} has been read for less than ${marketMinutes / 4} minutes. ${needs} Send it again in ${seconds} s.`,
-      { retryAfterSeconds: seconds, details: { reason: 'market too short', seconds } },
-    )
+/**
+ * Holds the worst price of a perpetual against the exchange's index, and no other: what it is traded at, others can push.
+ * @param worst quote per base, at most for a long, at least for a short
+ * @throws SluiceError LIMIT_EXCEEDED
+ */
+export function requireNearIndex(
+  { side, worst, index }: { readonly side: 'LONG' | 'SHORT'; readonly worst: Fraction; readonly index: Fraction },
+  { network, services, caller }: Context,
+): void {
+  if (mayUseThin(caller) || !services.market.isChecked(network)) return
+  const { maxPriceImpact } = services.settings.limits
+  const [worstX, indexX] = [worst.numerator * index.denominator, index.numerator * worst.denominator]
+  const lost = side === 'LONG' ? worstX - indexX : indexX - worstX
+  if (lost * 100_000_000n > indexX * BigInt(Math.round(maxPriceImpact * 1e6)))
+    throw tooFar(formatRatio(lost * 100n, indexX, 'up', 4), maxPriceImpact, caller.id)
+}
+
+type NoMarket = Exclude<Comparison, { is: 'priced' }> | { readonly is: 'thin pool'; readonly pool: string }
+
+function needsThin(why: NoMarket, { network, services, caller }: Context): SluiceError {
+  const { marketDepth, referenceTokens, marketMinutes } = services.settings.limits
+  const where = `${network.chain}/${network.network}`
+  const needs = `Without a market only a client certificate with the permission thin may do this, and "${caller.id}" lacks it: nothing was signed.`
+  const depth = `a depth of ${marketDepth} ${referenceTokens[0]} (limits.marketDepth)`
+  switch (why.is) {
+    case 'too short': {
+      const seconds = Math.ceil(why.leftMs / 1000)
+      return new SluiceError(
+        'FORBIDDEN',
+        `The market of these tokens on ${where} has been read for less than ${marketMinutes / 4} minutes. ${needs} Send it again in ${seconds} s.`,
+        { retryAfterSeconds: seconds, details: { reason: 'market too short', seconds } },
+      )
+    }
+    case 'thin pool':
+      return new SluiceError('FORBIDDEN', `The pool ${why.pool} on ${where} has not ${depth}. ${needs}`, {
+        details: { reason: 'thin pool', pool: why.pool },
+      })
+    case 'no market': {
+      const named = why.tokens.map((token) => network.tokens.listedAt(token)?.symbol ?? token)
+      return new SluiceError(
+        'FORBIDDEN',
+        `${named.join(', ')} ${named.length === 1 ? 'has' : 'have'} no market on ${where}: that takes a listed token and two pools of built-in connectors, each with ${depth}. ${needs}`,
+        { details: { reason: 'no market', tokens: why.tokens } },
+      )
+    }
   }
-  const named = compared.tokens.map((token) => tokens.listedAt(token)?.symbol ?? token)
-  return new SluiceError(
-    'FORBIDDEN',
-    `${named.join(', ')} ${named.length === 1 ? 'has' : 'have'} no market on ${chain}/${network}: that takes a listed token and two pools of built-in connectors, each with a depth of ${marketDepth} ${referenceTokens[0]} (limits.marketDepth). ${needs}`,
-    { details: { reason: 'no market', tokens: compared.tokens } },
-  )
 }

@@ -2,13 +2,23 @@
 import { withDeadline } from '../base/async.ts'
 import type { At, Log, PoolView, Token } from '../contracts/index.ts'
 import type { NetworkEntry, VenueEntry } from '../plugins/index.ts'
-import { compareExchange, valueTokens, type Comparison, type Exchanged, type PricedPool, type ValueSample } from './token-values.ts'
+import {
+  compareExchange,
+  poolKey,
+  valueTokens,
+  type Comparison,
+  type Exchanged,
+  type PricedPool,
+  type ValueSample,
+} from './token-values.ts'
 
 export interface Market {
   /** Whether requests on the network are held against it. */
   isChecked(network: NetworkEntry): boolean
   /** Of listed tokens, by address. The native coin is worth what the token that wraps it is. Reads from now on what it lacks. */
   compare(network: NetworkEntry, exchanged: Exchanged): Comparison
+  /** Whether a pool has real depth now: its address, or what identifies it. */
+  isDeep(network: NetworkEntry, pool: string): boolean
   /** What a unit of each token is worth now, between the medians; those without a value are missing. */
   valuesNow(network: NetworkEntry, tokens: readonly string[]): Readonly<Record<string, bigint>>
   /** Reads all networks once. Each does so by itself every few seconds. */
@@ -118,9 +128,9 @@ export function createMarket(options: MarketOptions): Market {
       }),
     )
     const minDepthMicros = BigInt(Math.round(settings.minDepth * 1e6))
-    const values = valueTokens(found.flat(), { reference, between: between.map(({ address }) => address), minDepthMicros })
+    const said = valueTokens(found.flat(), { reference, between: between.map(({ address }) => address), minDepthMicros })
     const atMs = steadyMs()
-    state.samples = [...state.samples.filter((each) => each.atMs > atMs - windowMs), { atMs, values }]
+    state.samples = [...state.samples.filter((each) => each.atMs > atMs - windowMs), { atMs, ...said }]
   }
 
   /** Those that are not older than a few rounds: what is older says nothing of now. */
@@ -144,6 +154,7 @@ export function createMarket(options: MarketOptions): Market {
       // The first reading may find a market.
       return isNew ? { is: 'too short', leftMs: windowMs / neededPart } : compareExchange(exchanged, samples, windowMs / neededPart)
     },
+    isDeep: (network, pool) => freshSamples(network).at(-1)?.deep.has(poolKey(pool)) === true,
     valuesNow(network, tokens) {
       const values = freshSamples(network).at(-1)?.values
       return Object.fromEntries(

@@ -1,4 +1,5 @@
 // What tokens are worth in a reference token, by the pools of one moment. Pure.
+import { addressKey } from '../base/addresses.ts'
 import type { PoolView, Token } from '../contracts/index.ts'
 
 /** Values are of a token's smallest unit, in 2^-128 of a millionth of the reference token: exact enough for 36 decimals. */
@@ -37,55 +38,64 @@ export interface ValueTerms {
 /** Fewer than this say nothing: one alone can be pushed. */
 const minPools = 2
 
-/** By address. A token that too few pools with real depth have has no value. */
-export function valueTokens(
-  pools: readonly PricedPool[],
-  { reference, between, minDepthMicros }: ValueTerms,
-): ReadonlyMap<string, TokenValue> {
-  const unit = (one << fractionBits) / 10n ** BigInt(reference.decimals)
-  const values = new Map<string, TokenValue>([[reference.address, { lowX: unit, highX: unit, pools: minPools }]])
-  const learn = (token: string) => {
-    if (values.has(token)) return
-    const value = valueOf(token, pools, values, minDepthMicros)
-    if (value) values.set(token, value)
-  }
-  const known = new Set(values.keys())
-  for (const token of between) learn(token)
-  for (const token of new Set(pools.flatMap(({ view }) => [view.tokenIn, view.tokenOut]))) if (!known.has(token)) learn(token)
-  return values
+/** What the pools of one moment say. */
+export interface PoolValues {
+  /** By address. A token that too few pools with real depth have has no value. */
+  readonly values: ReadonlyMap<string, TokenValue>
+  /** The pools with real depth, by `poolKey`. */
+  readonly deep: ReadonlySet<string>
 }
 
-function valueOf(
-  token: string,
-  pools: readonly PricedPool[],
-  values: ReadonlyMap<string, TokenValue>,
-  minDepthMicros: bigint,
-): TokenValue | undefined {
-  /** A pool that two connectors route through counts once. */
-  const seen = new Map<string, { lowX: bigint; highX: bigint }>()
-  for (const { view } of pools) {
-    if (view.tokenIn !== token) continue
-    const other = values.get(view.tokenOut)
-    const { numerator, denominator } = view.spot
-    if (!other || numerator <= 0n || denominator <= 0n) continue
-    const [lowX, highX] = [(numerator * other.lowX) / denominator, (numerator * other.highX + denominator - 1n) / denominator]
-    const deepest = view.depth.at(-1)
-    if (!deepest) continue
-    const takesRaw = deepest.sellRaw < deepest.buyRaw ? deepest.sellRaw : deepest.buyRaw
-    if (microsOf(takesRaw, lowX, 'down') >= minDepthMicros) seen.set(view.pool.toLowerCase(), { lowX, highX })
+/** Names a pool: hexadecimal digits may be in upper or lower case. */
+export const poolKey = (pool: string): string => addressKey(pool)
+
+export function valueTokens(pools: readonly PricedPool[], terms: ValueTerms): PoolValues {
+  const { reference, between } = terms
+  const unit = (one << fractionBits) / 10n ** BigInt(reference.decimals)
+  const values = new Map<string, TokenValue>([[reference.address, { lowX: unit, highX: unit, pools: minPools }]])
+  const deep = new Set<string>()
+  const byToken = new Map<string, PoolOfToken[]>()
+  for (const { view } of pools) byToken.set(view.tokenIn, [...(byToken.get(view.tokenIn) ?? []), view])
+  // The tokens between first: others are valued by them.
+  for (const token of new Set([...between, ...byToken.keys()])) {
+    if (values.has(token)) continue
+    const found = deepPools(byToken.get(token) ?? [], values, terms)
+    for (const key of found.keys()) deep.add(key)
+    const value = medianOf([...found.values()])
+    if (value) values.set(token, value)
   }
-  if (seen.size < minPools) return undefined
-  const sorted = (key: 'lowX' | 'highX') => [...seen.values()].map((each) => each[key]).toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0))
-  const lowX = sorted('lowX')[(seen.size - 1) >> 1]
-  const highX = sorted('highX')[seen.size >> 1]
-  return lowX === undefined || highX === undefined ? undefined : { lowX, highX, pools: seen.size }
+  return { values, deep }
+}
+
+type PoolOfToken = PricedPool['view']
+
+/** What each pool with real depth says of its token. One that two connectors route through counts once. */
+function deepPools(pools: readonly PoolOfToken[], values: ReadonlyMap<string, TokenValue>, { minDepthMicros }: ValueTerms) {
+  const found = new Map<string, { lowX: bigint; highX: bigint }>()
+  for (const { pool, tokenOut, spot, depth } of pools) {
+    const other = values.get(tokenOut)
+    const { numerator, denominator } = spot
+    const deepest = depth.at(-1)
+    if (!other || !deepest || numerator <= 0n || denominator <= 0n) continue
+    const [lowX, highX] = [(numerator * other.lowX) / denominator, (numerator * other.highX + denominator - 1n) / denominator]
+    const takesRaw = deepest.sellRaw < deepest.buyRaw ? deepest.sellRaw : deepest.buyRaw
+    if (microsOf(takesRaw, lowX, 'down') >= minDepthMicros) found.set(poolKey(pool), { lowX, highX })
+  }
+  return found
+}
+
+function medianOf(of: readonly { lowX: bigint; highX: bigint }[]): TokenValue | undefined {
+  if (of.length < minPools) return undefined
+  const sorted = (key: 'lowX' | 'highX') => of.map((each) => each[key]).toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0))
+  const lowX = sorted('lowX')[(of.length - 1) >> 1]
+  const highX = sorted('highX')[of.length >> 1]
+  return lowX === undefined || highX === undefined ? undefined : { lowX, highX, pools: of.length }
 }
 
 /** One moment's values of a network's tokens. */
-export interface ValueSample {
+export interface ValueSample extends PoolValues {
   /** Milliseconds by a clock that is never set. */
   readonly atMs: number
-  readonly values: ReadonlyMap<string, TokenValue>
 }
 
 /** What a wallet gives and gets, by token address, in smallest units. */
@@ -101,7 +111,7 @@ interface ExchangeValue {
 }
 
 /** Undefined where a token has no value then. What is given counts at the upper median, what comes at the lower one. */
-function exchangeValue({ gives, gets }: Exchanged, { values }: ValueSample): ExchangeValue | undefined {
+function exchangeValue({ gives, gets }: Exchanged, { values }: Pick<ValueSample, 'values'>): ExchangeValue | undefined {
   const sum = (amounts: Readonly<Record<string, bigint>>, key: 'lowX' | 'highX', rounding: 'up' | 'down') => {
     let total = 0n
     for (const [token, raw] of Object.entries(amounts)) {

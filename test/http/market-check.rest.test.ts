@@ -21,7 +21,7 @@ describe('a client without the permission thin', () => {
     this.timeout(120_000)
     server = await startServer(
       {
-        settings: { ...oneChain.settings, 'limits.onLocalNetworks': true, 'limits.marketMinutes': minutes, 'limits.marketDepth': 1_000 },
+        settings: { ...oneChain.settings, 'limits.onLocalNetworks': true, 'limits.marketMinutes': minutes, 'limits.marketDepth': 100_000 },
         conf: { ...oneChain.conf, 'clients.yml': { clients } },
       },
       undefined,
@@ -73,6 +73,54 @@ describe('a client without the permission thin', () => {
   it('cannot trade a token without a market', async () => {
     const answer = await bot.post('/amm/trade', { ...uniswap, base: 'DAI', quote: 'WBTC', side: 'SELL', amount: '1', address: traders })
     expect(answer.status, answer.text).to.equal(403)
+  })
+
+  it('cannot place orders far below the market, and loses no other order of their batch', async () => {
+    for (const token of ['WETH', 'USDC']) {
+      const approved = await server.client.post('/evm/approve', { ...local, address: traders, spender: 'oasis', token })
+      await mined(server.client, approved.body.txHash)
+    }
+    const oasis = { ...local, connector: 'oasis', address: traders } as const
+    const order = { market: 'WETH-USDC', orderType: 'LIMIT', amount: '0.1' } as const
+    const place = (fields: object) => bot.post('/clob/orders', { ...oasis, ...order, ...fields })
+    for (const far of [
+      { side: 'SELL', price: '100' },
+      { side: 'BUY', price: '5000' },
+    ]) {
+      const answer = await place(far)
+      expect(outcome(answer), answer.text).to.equal('403 LIMIT_EXCEEDED')
+    }
+    for (const near of [
+      { side: 'SELL', price: '9000' },
+      { side: 'BUY', price: '100' },
+      { side: 'SELL', price: '2950' },
+    ]) {
+      const answer = await place(near)
+      expect(outcome(answer), answer.text).to.equal('200')
+    }
+    const create = [
+      { ...order, side: 'SELL', price: '100' },
+      { ...order, side: 'SELL', price: '8000' },
+    ]
+    const batch = await bot.post('/clob/batchOrders', { ...oasis, create })
+    expect(outcome(batch), batch.text).to.equal('200')
+    const [far, near] = batch.body.created
+    expect(far.error.name).to.equal('LIMIT_EXCEEDED')
+    expect(near.state).to.equal('PENDING_OPEN')
+  })
+
+  it('adds liquidity to pools with depth alone', async () => {
+    for (const token of ['WETH', 'USDC']) {
+      const approved = await server.client.post('/evm/approve', { ...local, address: traders, spender: 'uniswap/positions', token })
+      await mined(server.client, approved.body.txHash)
+    }
+    const range = { token0: 'WETH', token1: 'USDC', amount0: '0.1', amount1: '300', lowerPrice: '2500', upperPrice: '3500', version: 'v3' }
+    const add = (client: Client, fee: string) => client.post('/amm/liquidity/add', { ...uniswap, address: traders, ...range, fee })
+    expect(outcome(await add(bot, 'LOW'))).to.equal('200')
+    const thin = await add(bot, 'HIGH')
+    expect(outcome(thin), thin.text).to.equal('403 FORBIDDEN')
+    expect(thin.body.details.reason).to.equal('thin pool')
+    expect(outcome(await add(server.client, 'HIGH'))).to.equal('200')
   })
 
   it('cannot sell through a pool that somebody has pushed', async () => {

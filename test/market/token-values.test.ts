@@ -22,7 +22,7 @@ const pool = (tokenIn: string, price: number, { tokenOut = 'usdc', depth = 100, 
   },
 })
 const terms = { reference: usdc, between: ['weth'], minDepthMicros: 1_000n * dollars }
-const valuesOf = (...of: readonly PricedPool[]) => valueTokens(of, terms)
+const valuesOf = (...of: readonly PricedPool[]) => valueTokens(of, terms).values
 const dollarsOf = (raw: bigint, valueX = 0n) => Number(microsOf(raw, valueX, 'down')) / 1e6
 
 describe('values of tokens', () => {
@@ -73,7 +73,7 @@ describe('an exchange held against the market', () => {
   const minute = 60_000
   /** A price of WETH for each minute. */
   const samples = (...prices: readonly number[]): ValueSample[] =>
-    prices.map((price, index) => ({ atMs: index * minute, values: valuesOf(pool('weth', price), pool('weth', price)) }))
+    prices.map((price, index) => ({ atMs: index * minute, ...valueTokens([pool('weth', price), pool('weth', price)], terms) }))
   const sale = (usd: number) => ({ gives: { weth: e18 }, gets: { usdc: BigInt(usd) * dollars } })
   const lost = (exchanged: ReturnType<typeof sale>, ...prices: readonly number[]) => {
     const compared = compareExchange(exchanged, samples(...prices), 5 * minute)
@@ -100,9 +100,9 @@ describe('an exchange held against the market', () => {
   })
 
   it('loses nothing where both sides have moved together', () => {
-    const both = (price: number): ValueSample['values'] =>
+    const both = (price: number) =>
       valuesOf(...['weth', 'wbtc'].flatMap((token) => [pool(token, price), pool(token, price)]))
-    const moved = [1000, 1000, 1000, 1000, 1000, 2000, 3000].map((price, index) => ({ atMs: index * minute, values: both(price) }))
+    const moved = [1000, 1000, 1000, 1000, 1000, 2000, 3000].map((price, index) => ({ atMs: index * minute, values: both(price), deep: new Set<string>() }))
     const compared = compareExchange({ gives: { weth: e18 }, gets: { wbtc: e18 } }, moved, 5 * minute)
     expect(compared.is === 'priced' && compared.lostMicros < 10n).to.equal(true)
   })

@@ -36,7 +36,9 @@ import {
   type Pair,
 } from './range-pools.ts'
 import { findOwnPosition, orderOf } from './range-positions.ts'
+import type { Commitment } from '../../transactions/budgets.ts'
 import { pluginDefect } from '../../transactions/submit-request.ts'
+import { heldDeposit } from '../market-check.ts'
 import { atMostLeaves, nothingLeaves, type OutcomeBounds } from '../outcome.ts'
 
 const ammLiquidityAdd: Handler<'AMMLiquidityAdd'> = async (request, context) => {
@@ -75,7 +77,10 @@ const ammLiquidityAdd: Handler<'AMMLiquidityAdd'> = async (request, context) => 
     { token: token0.address, amountRaw: offered.amount0Raw },
     { token: token1.address, amountRaw: offered.amount1Raw },
   ])
-  return submitChange({ plan, ordered, shown, valueRaw, bounds: most, deadline: terms.deadline }, wallet, context)
+  const gives = { [token0.address]: offered.amount0Raw, [token1.address]: offered.amount1Raw }
+  const prices = { [pool.token0]: pool.price, [pool.token1]: { numerator: 1n, denominator: 1n } }
+  const commitment = heldDeposit(gives, { address: pool.address, prices }, context)
+  return submitChange({ plan, ordered, shown, valueRaw, bounds: most, deadline: terms.deadline, commitment }, wallet, context)
 }
 
 /** @throws SluiceError UNSUPPORTED where a new position needs keys that this server's signer does not make */
@@ -178,15 +183,23 @@ interface Change<S> {
   bounds: OutcomeBounds
   /** Of the terms. */
   deadline: number
+  commitment?: Commitment
 }
 
 const submitChange = <S extends object>(
-  { plan, ordered, shown, valueRaw, bounds, deadline }: Change<S>,
+  { plan, ordered, shown, valueRaw, bounds, deadline, commitment }: Change<S>,
   wallet: SigningWallet,
   context: ConnectorContext,
 ) =>
   submitAndShow(
-    { plan, scope: { contracts: context.venue.contracts, valueRaw, deadline }, bounds, kind: 'liquidity', about: aboutLiquidity(ordered) },
+    {
+      plan,
+      scope: { contracts: context.venue.contracts, valueRaw, deadline },
+      bounds,
+      kind: 'liquidity',
+      about: aboutLiquidity(ordered),
+      ...(commitment && { commitment }),
+    },
     shown,
     wallet,
     context,

@@ -6,6 +6,7 @@ import { divideRaw, formatRatio, fromRaw, toFraction, toRaw } from '../../base/d
 import { badFields, SluiceError } from '../../base/errors.ts'
 import { pluginDefect } from '../../transactions/submit-request.ts'
 import type { ConnectorContext, Handler, Handlers } from '../context.ts'
+import { heldDeposit } from '../market-check.ts'
 import { atMostLeaves, type OutcomeBounds } from '../outcome.ts'
 import { readRaw } from '../read-fields.ts'
 import { tradingOf } from '../../plugins/index.ts'
@@ -68,7 +69,10 @@ const ammSharesAdd: Handler<'AMMSharesAdd'> = async (request, context) => {
   )
   const ofCoin = ordered.tokens.findIndex(({ native }) => native)
   const scope = { contracts: venue.contracts, valueRaw: paidRaw[ofCoin] ?? 0n, deadline: terms.deadline }
-  return submitAndShow({ plan, scope, bounds, kind: 'liquidity', about: aboutShares(pool, ordered) }, shown, wallet, context)
+  const gives = Object.fromEntries(ordered.tokens.map(({ address }, index) => [address, paidRaw[index] ?? 0n]))
+  const prices = Object.fromEntries(pool.tokens.flatMap((token, index) => (pool.prices[index] ? [[token, pool.prices[index]]] : [])))
+  const commitment = heldDeposit(gives, { address: pool.address, prices }, context)
+  return submitAndShow({ plan, scope, bounds, kind: 'liquidity', about: aboutShares(pool, ordered), commitment }, shown, wallet, context)
 }
 
 const ammSharesRemove: Handler<'AMMSharesRemove'> = async (request, context) => {

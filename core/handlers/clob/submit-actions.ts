@@ -1,14 +1,16 @@
 import type { BookSet } from '../../api/index.ts'
-import type { ActionOutcome, At, BookAction, BookPlan, CLOB, Json, NewOrder, OrderName, Token } from '../../contracts/index.ts'
+import type { ActionOutcome, At, BookAction, BookPlan, CLOB, Json, NewOrder, OrderName } from '../../contracts/index.ts'
 import type { Served } from '../../contracts/plugin.ts'
-import { divideRaw, normalize, parseDecimal, toFraction, valueAt } from '../../base/decimal.ts'
+import { normalize } from '../../base/decimal.ts'
 import { SluiceError } from '../../base/errors.ts'
 import type { ClientOrder } from '../../transactions/book-orders.ts'
+import type { Commitment } from '../../transactions/budgets.ts'
 import type { SubmitResult } from '../../transactions/submit-request.ts'
 import type { ConnectorContext } from '../context.ts'
-import { atMostLeaves, type OutcomeBounds } from '../outcome.ts'
+import { atMostLeaves } from '../outcome.ts'
 import { tradingOf } from '../../plugins/index.ts'
 import { submit, type SigningWallet } from '../wallets.ts'
+import { holdOrders, orderGives, sumOf } from './held-orders.ts'
 import { marketName } from './markets.ts'
 import { aboutCancels, aboutOrder } from './order-state.ts'
 
@@ -43,8 +45,10 @@ export async function submitActions(
 ): Promise<ActionResults> {
   const { venue, signal } = context
   const book = tradingOf(type, venue)
-  const { plans, refused } = await planActions(book, wallet.address, actions, { signal })
-  const results = new Map<number, ActionResult>(refused)
+  const { commitments, tooFar } = await holdOrders(type, actions, context)
+  const allowed = new Map([...actions].filter(([key]) => !tooFar.has(key)))
+  const { plans, refused } = await planActions(book, wallet.address, allowed, { signal })
+  const results = new Map<number, ActionResult>([...tooFar, ...refused])
 
   async function submitOne(plan: IndexedPlan, isLast: boolean): Promise<void> {
     const record = (submitted: SubmitResult) => {
@@ -59,7 +63,7 @@ export async function submitActions(
       return answer(results)
     }
     try {
-      record(await submitPlan(type, plan, actions, wallet, context, isLast ? finalAnswer : undefined))
+      record(await submitPlan(type, plan, { actions, commitments }, wallet, context, isLast ? finalAnswer : undefined))
     } catch (error) {
       if (!(error instanceof SluiceError) || (isLast && context.keyed && error.name === 'TIMEOUT')) throw error
       for (const key of plan.covers) results.set(key, error)
@@ -140,7 +144,7 @@ const isAboutAnAction = ({ http, name }: SluiceError): boolean => (http < 500 ||
 async function submitPlan(
   type: BookSet,
   { covers, plan }: IndexedPlan,
-  actions: ReadonlyMap<number, BookAction>,
+  { actions, commitments }: { actions: ReadonlyMap<number, BookAction>; commitments: ReadonlyMap<number, Commitment> },
   wallet: SigningWallet,
   context: ConnectorContext,
   answer: ((submitted: SubmitResult) => object) | undefined,
@@ -163,36 +167,13 @@ async function submitPlan(
     scope: { contracts: context.venue.contracts, valueRaw: 0n },
     kind: clientOrders.length > 0 ? ('order' as const) : ('order-cancel' as const),
     about: cancels.length > 0 ? aboutCancels(type, cancels) : null,
-    ...(clientOrders.length > 0 && { clientOrders }),
+    ...(clientOrders.length > 0 && { clientOrders, commitment: sumOf(covers.flatMap((key) => commitments.get(key) ?? [])) }),
     ...(answer && keyed && { keyed }),
     answer: answer ?? (() => ({})),
   }
   const created = covers.flatMap((key) => actions.get(key) ?? []).filter((action) => action.do === 'create')
-  return submit(request, context, ordersGive(created, context.network.tokens.listed))
-}
-
-/** No exchange that takes more is worth an order, and what a plugin names is only its word. */
-const mostFee = toFraction('0.01')
-
-/** What orders give away at most, with the larger of the exchange's fees, but at most 1 %: tokens of the network's list that have their markets' symbols. */
-function ordersGive(created: readonly (BookAction & { do: 'create' })[], listed: readonly Token[]): OutcomeBounds {
-  return atMostLeaves(
-    created.flatMap(({ market, order }) => {
-      const [symbol, price] = order.side === 'SELL' ? [market.base, '1'] : [market.quote, order.price]
-      const fees = [market.makerFee, market.takerFee]
-        .filter((fee) => !fee.startsWith('-'))
-        .map(toFraction)
-        .map((fee) => (fee.numerator * mostFee.denominator > mostFee.numerator * fee.denominator ? mostFee : fee))
-      return listed
-        .filter((token) => token.symbol === symbol)
-        .map((token) => {
-          const { digits, scale } = parseDecimal(order.amount)
-          const amountRaw = valueAt(price, { raw: digits, decimals: scale }, token.decimals, 'up')
-          const withFees = fees.map(({ numerator, denominator }) => divideRaw(amountRaw * (denominator + numerator), denominator, 'up'))
-          return { token: token.address, amountRaw: withFees.reduce((most, raw) => (raw > most ? raw : most), amountRaw) }
-        })
-    }),
-  )
+  const { listed } = context.network.tokens
+  return submit(request, context, atMostLeaves(created.flatMap((each) => orderGives(each, listed))))
 }
 
 type Book = Pick<Served<CLOB>, 'outcome'>

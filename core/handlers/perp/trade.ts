@@ -2,6 +2,7 @@ import type { PerpAMMPriceRequest } from '../../api/index.ts'
 import type { At, PerpClosing, PerpOrder, PerpQuote, PerpTerms, Plan } from '../../contracts/index.ts'
 import { formatFraction, fromRaw, valueAt } from '../../base/decimal.ts'
 import type { ConnectorContext } from '../context.ts'
+import { requireNearIndex } from '../market-check.ts'
 import { nothingLeaves } from '../outcome.ts'
 import { tradingOf, type VenueEntry } from '../../plugins/index.ts'
 import { deadlineAfter, effectiveSlippage, slippageBound, tighterBound } from '../slippage.ts'
@@ -71,7 +72,7 @@ const perpClose: PerpHandler<'Close'> = async (request, context) => {
 
 /** Submits a quoted trade with its bound and deadline. */
 async function submitTrade<S extends object>(
-  { order, quoteRaw, head }: PerpQuote | PerpClosing,
+  { order, quoteRaw, head, prices }: PerpQuote | PerpClosing,
   planOf: (terms: PerpTerms) => Plan | Promise<Plan>,
   shown: S,
   wallet: SigningWallet,
@@ -87,6 +88,7 @@ async function submitTrade<S extends object>(
   const price = orderPrice(order, quoteRaw)
   const slippageRaw = slippageBound(quoted, effectiveSlippage(config, [], request.allowedSlippage))
   const boundRaw = tighterBound(quoted, slippageRaw, limitOf(order, request.limitPrice), price)
+  requireNearIndex({ side: order.side, worst: pricePerBase(order.market, boundRaw, order.sizeRaw), index: prices.index }, context)
   const deadline = deadlineAfter(head, config.ttl, services.following.ageSeconds(network, head))
   const plan = await planOf({ owner: wallet.address, boundRaw, deadline })
   // Computed before anything is sent: what cannot be shown must not become an error about a trade that was sent.

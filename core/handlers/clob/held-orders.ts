@@ -1,0 +1,96 @@
+// Orders held against the market, before they are planned: what each gives at most, and gets at least.
+import type { BookSet } from '../../api/index.ts'
+import type { BookAction, Token } from '../../contracts/index.ts'
+import { divideRaw, parseDecimal, toFraction, valueAt } from '../../base/decimal.ts'
+import { SluiceError } from '../../base/errors.ts'
+import { tradingOf } from '../../plugins/index.ts'
+import type { Commitment } from '../../transactions/budgets.ts'
+import type { ConnectorContext } from '../context.ts'
+import { heldAgainstMarket, requireNearIndex } from '../market-check.ts'
+
+/** No exchange that takes more is worth an order, and what a plugin names is only its word. */
+const mostFee = toFraction('0.01')
+
+/** What an order gives away at most, with the larger of the exchange's fees, but at most 1 %: tokens of the network's list that have its market's symbols. */
+export function orderGives({ market, order }: Placement, listed: readonly Token[]): { token: string; amountRaw: bigint }[] {
+  const [symbol, price] = order.side === 'SELL' ? [market.base, '1'] : [market.quote, order.price]
+  const fees = [market.makerFee, market.takerFee]
+    .filter((fee) => !fee.startsWith('-'))
+    .map(toFraction)
+    .map((fee) => (fee.numerator * mostFee.denominator > mostFee.numerator * fee.denominator ? mostFee : fee))
+  return listed
+    .filter((token) => token.symbol === symbol)
+    .map((token) => {
+      const amountRaw = amountOf(order, price, token, 'up')
+      const withFees = fees.map(({ numerator, denominator }) => divideRaw(amountRaw * (denominator + numerator), denominator, 'up'))
+      return { token: token.address, amountRaw: withFees.reduce((most, raw) => (raw > most ? raw : most), amountRaw) }
+    })
+}
+
+/** An order's amount in base times a price, in a token's smallest units. */
+function amountOf({ amount }: Placement['order'], price: string, { decimals }: Token, rounding: 'up' | 'down'): bigint {
+  const { digits, scale } = parseDecimal(amount)
+  return valueAt(price, { raw: digits, decimals: scale }, decimals, rounding)
+}
+
+export type Placement = BookAction & { do: 'create' }
+
+/** Holds each order that is placed against the market. Those that are too far from it are refused; the others are not. */
+export async function holdOrders(type: BookSet, actions: ReadonlyMap<number, BookAction>, context: ConnectorContext) {
+  const commitments = new Map<number, Commitment>()
+  const tooFar = new Map<number, SluiceError>()
+  for (const [key, action] of actions) {
+    if (action.do !== 'create') continue
+    try {
+      commitments.set(key, type === 'PERP_CLOB' ? await heldPerpetual(action, context) : heldOrder(action, context))
+    } catch (error) {
+      if (!(error instanceof SluiceError)) throw error
+      tooFar.set(key, error)
+    }
+  }
+  return { commitments, tooFar }
+}
+
+/** By the order's own price: the worst that it may be filled at. */
+function heldOrder(action: Placement, context: ConnectorContext): Commitment {
+  const { market, order } = action
+  const { listed } = context.network.tokens
+  const [symbol, price] = order.side === 'SELL' ? [market.quote, order.price] : [market.base, '1']
+  const bought = listed.find((token) => token.symbol === symbol)
+  const gives = Object.fromEntries(orderGives(action, listed).map(({ token, amountRaw }) => [token, amountRaw]))
+  const named = Object.keys(gives).length === 0 ? { [order.side === 'SELL' ? market.base : market.quote]: 1n } : gives
+  return heldAgainstMarket(
+    { gives: named, gets: bought ? { [bought.address]: amountOf(order, price, bought, 'down') } : { [symbol]: 1n } },
+    context,
+  )
+}
+
+async function heldPerpetual({ market, order }: Placement, context: ConnectorContext): Promise<Commitment> {
+  const { network, services, caller, venue } = context
+  if (services.market.isChecked(network) && !caller.permissions.has('thin')) {
+    const { indexPrice } = await tradingOf('PERP_CLOB', venue).prices(market, { signal: context.signal })
+    const side = order.side === 'BUY' ? 'LONG' : 'SHORT'
+    requireNearIndex({ side, worst: toFraction(order.price), index: toFraction(indexPrice) }, context)
+  }
+  return { gives: {}, gets: {} }
+}
+
+/** Of all orders of a plan. */
+export function sumOf(all: readonly Commitment[]): Commitment {
+  const add = (key: 'gives' | 'gets') => {
+    const sum: Record<string, bigint> = {}
+    for (const each of all) for (const [token, raw] of Object.entries(each[key])) sum[token] = (sum[token] ?? 0n) + raw
+    return sum
+  }
+  const markets = all.flatMap(({ market }) => market ?? [])
+  return {
+    gives: add('gives'),
+    gets: add('gets'),
+    ...(markets.length === all.length && {
+      market: {
+        lossMicros: markets.reduce((sum, { lossMicros }) => sum + lossMicros, 0n),
+        prices: Object.assign({}, ...markets.map(({ prices }) => prices)) as Readonly<Record<string, bigint>>,
+      },
+    }),
+  }
+}
