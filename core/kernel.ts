@@ -81,6 +81,7 @@ const serverParts = (settings: Settings, options: StartOptions): PartsOf<ServerP
   market: { open: (parts) => trading.openMarket(parts), stop: (market) => market.stop() },
   quarantine: { open: trading.openQuarantine, stop: (quarantine) => quarantine.stop() },
   quarantines: { open: ({ quarantine }) => quarantine.refresh() },
+  stops: { open: trading.openStops },
   targets: { open: trading.listTargets },
   transactions: { open: trading.openTransactions, stop: (transactions, { drain }) => transactions.stop(drain.remainingMs()) },
   archiver: { open: trading.openArchiver, stop: (archiver) => archiver.stop() },

@@ -3,7 +3,7 @@ import type { Static, TObject, TProperties, TSchema } from 'typebox'
 import type { ErrorName } from '../base/errors.ts'
 
 /** What a client certificate can be allowed, in `conf/clients.yml`. None includes another. */
-export const permissions = ['read', 'trade', 'thin', 'send', 'admin'] as const
+export const permissions = ['read', 'trade', 'thin', 'send', 'admin', 'stop', 'resume'] as const
 export type Permission = (typeof permissions)[number]
 
 /** What each allows, for the documentation. */
@@ -14,6 +14,8 @@ export const permissionUses: Readonly<Record<Permission, string>> = {
   thin: 'With `trade`: trades that no market bears out, of unlisted tokens, in lone or thin pools, or far from the price of the others. Without it such a request is refused, on local networks only with `limits.onLocalNetworks`.',
   send: "Sending the native coin and listed tokens of the certificate's wallets, to the addresses that `sendTo` lists for this certificate and that wallet.",
   admin: 'Moving old transactions to the archive, adding tokens to the list of a network, and lifting the quarantine of a plugin.',
+  stop: 'Stopping everything, any wallet and any certificate. With `trade` a certificate may stop itself.',
+  resume: 'Lifting what was stopped, by anybody.',
 }
 
 /** What the server looks up before it calls the handler. `connectors`: one, or the network alone where the request names all of them, by `any`. */

@@ -13,6 +13,10 @@ import {
   ConnectorName,
 } from './endpoint.ts'
 
+/** `stop`: only cancels go through. `reduce-only`: only what cancels, closes, removes, repays or revokes. */
+export const stopModes = ['stop', 'reduce-only'] as const
+export type StopMode = (typeof stopModes)[number]
+
 const NetworkNames = Type.Object({ chain: Type.String(), networks: Type.Array(Type.String()) })
 
 export const StatusRequest = request({})
@@ -119,6 +123,54 @@ export const PluginsLiftResponse = response({
   ),
 })
 
+/** A stop in force. */
+const ShownStop = Type.Object({
+  mode: Type.Union([Type.Literal('stop'), Type.Literal('reduce-only')], {
+    description: 'stop: only cancels go through. reduce-only: also what closes, removes, repays or revokes.',
+  }),
+  of: Type.Union([Type.Literal('all'), Type.Literal('wallet'), Type.Literal('client')]),
+  address: Type.Optional(Type.String({ description: 'Of a wallet.' })),
+  client: Type.Optional(Type.String({ description: 'The id of a client: the key of its entry in conf/clients.yml.' })),
+  setBy: Type.String({ description: 'The id of the client that set it.' }),
+  since: Type.Number({ description: 'Milliseconds since the Unix epoch.' }),
+  reason: Type.Optional(Type.String()),
+  file: Type.Optional(Type.String({ description: 'The file in the data folder of this server that says it. It is not in the store.' })),
+})
+
+const stopScope = {
+  address: Type.Optional({ ...WalletAddress, description: 'One wallet. Without it, and without client, it is for all.' }),
+  client: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 256,
+      expects: 'the id of a client',
+      description: 'One client: the key of its entry in conf/clients.yml.',
+    }),
+  ),
+}
+const stopModeOptions = { expects: 'stop or reduce-only' }
+
+export const StopsRequest = request({})
+export const StopsResponse = response({ stops: Type.Array(ShownStop, { description: 'Oldest first.' }) })
+
+export const StopsPostRequest = request({
+  mode: Type.Enum(stopModes, {
+    ...stopModeOptions,
+    description: 'stop: only cancels go through. reduce-only: also what closes, removes, repays or revokes.',
+  }),
+  ...stopScope,
+  reason: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 200, expects: 'a text of at most 200 characters', description: 'Shown to whoever is refused.' }),
+  ),
+})
+export const StopsPostResponse = ShownStop
+
+export const StopsDeleteRequest = request({
+  mode: Type.Optional(Type.Enum(stopModes, { ...stopModeOptions, description: 'Without it both are lifted.' })),
+  ...stopScope,
+})
+export const StopsDeleteResponse = response({ lifted: Type.Array(ShownStop, { description: 'Empty where none was in force.' }) })
+
 const Health = response({
   status: Type.Union([Type.Literal('ok'), Type.Literal('failing')]),
   failing: Type.Optional(Type.Array(Type.Object({ part: Type.String(), reason: Type.String() }))),
@@ -140,6 +192,12 @@ export type ShownPlugin = Static<typeof ShownPlugin>
 export type PluginsResponse = Static<typeof PluginsResponse>
 export type PluginsLiftRequest = Static<typeof PluginsLiftRequest>
 export type PluginsLiftResponse = Static<typeof PluginsLiftResponse>
+export type StopsRequest = Static<typeof StopsRequest>
+export type StopsResponse = Static<typeof StopsResponse>
+export type StopsPostRequest = Static<typeof StopsPostRequest>
+export type StopsPostResponse = Static<typeof StopsPostResponse>
+export type StopsDeleteRequest = Static<typeof StopsDeleteRequest>
+export type StopsDeleteResponse = Static<typeof StopsDeleteResponse>
 export type HealthLiveRequest = Static<typeof HealthLiveRequest>
 export type HealthLiveResponse = Static<typeof HealthLiveResponse>
 export type HealthReadyRequest = Static<typeof HealthReadyRequest>
@@ -179,6 +237,37 @@ export const serviceEndpoints = [
     summary: 'Lets a quarantined plugin act again, once the operator has looked at what it did.',
     request: PluginsLiftRequest,
     response: PluginsLiftResponse,
+  }),
+  endpoint({
+    ...service,
+    name: 'Stops',
+    path: '/stops',
+    summary: 'What is stopped: for all, for wallets that the caller may use, and for the caller. With stop, resume or admin all of it.',
+    permission: 'read',
+    request: StopsRequest,
+    response: StopsResponse,
+  }),
+  endpoint({
+    method: 'POST',
+    set: 'Service',
+    on: 'service',
+    name: 'StopsPost',
+    path: '/stops',
+    summary:
+      'Stops all, a wallet or a client: needs the permission stop, or trade for the caller’s own id. What is journaled after the answer is held by it on every server of the store.',
+    request: StopsPostRequest,
+    response: StopsPostResponse,
+  }),
+  endpoint({
+    method: 'DELETE',
+    set: 'Service',
+    on: 'service',
+    permission: 'resume',
+    name: 'StopsDelete',
+    path: '/stops',
+    summary: 'Lifts what was stopped for all, for a wallet or for a client. Each is lifted by itself.',
+    request: StopsDeleteRequest,
+    response: StopsDeleteResponse,
   }),
   endpoint({
     ...service,

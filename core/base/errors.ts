@@ -190,9 +190,9 @@ export const errorTable = {
   STOPPED: {
     code: 1030,
     http: 403,
-    when: 'An operator has stopped the wallet, the certificate or the whole server; details: mode, of, by, since.',
+    when: 'An operator has stopped trading: for all, for the wallet, or for the client. details: mode, of, setBy, since, reason.',
     remedy:
-      'Nothing was signed. In the mode `reduce-only` what closes, removes, repays or revokes goes on, in the mode `stop` cancels alone. Who has the permission `resume` lifts it.',
+      'Nothing was signed. With `details.mode` `stop` only cancels go through; with `reduce-only` also what closes, removes, repays or revokes. Do not repeat the request by itself: it goes through once somebody with the permission `resume` has lifted the stop (`bin/sluice resume`, `DELETE /stops`). `GET /stops` shows what is in force.',
   },
   UNKNOWN_ERROR: {
     code: 1099,

@@ -11,6 +11,7 @@ import type { WalletChecks } from '../live-state/wallets.ts'
 import type { Archiver } from '../transactions/archiver.ts'
 import type { IdempotencyContext } from '../transactions/submit-request.ts'
 import type { Quarantine } from '../transactions/quarantine.ts'
+import type { Stops } from '../transactions/stops.ts'
 import type { Transactions } from '../transactions/transactions.ts'
 import type { ApprovedSpenders } from './amm/approved.ts'
 import type { NetworkEntry, Registry, VenueEntry } from '../plugins/index.ts'
@@ -42,6 +43,8 @@ export interface Services {
   archiver: Archiver
   /** Plugins for which nothing is signed. */
   quarantine: Pick<Quarantine, 'refuse' | 'lift'>
+  /** What is stopped: in the store. */
+  stops: Stops
   /** The wallets that the server holds keys of. */
   wallets: { all(): readonly WalletEntry[] }
   settings: Settings
@@ -132,7 +135,7 @@ export interface Caller {
   streams?: number
 }
 
-const hasPermission = (caller: Caller, permission: Permission) => caller.permissions.has(permission)
+export const hasPermission = (caller: Caller, permission: Permission) => caller.permissions.has(permission)
 
 export const mayUseWallet = ({ wallets }: Caller, address: string) => wallets === 'all' || wallets.has(addressKey(address))
 

@@ -74,6 +74,7 @@ const evmApprove: Handler<'EVMApprove'> = async (request, context) => {
       plan,
       scope: { contracts: [token.address, ...spenders.permit2.values()], valueRaw: 0n, stepGas: network.impl.rail.transferGas },
       kind: 'approve',
+      reduces: approvals.every(({ amountRaw }) => amountRaw === 0n),
       ...versionOf(spenders, network, services.registry),
       nonce: request.nonce,
       feeOverrides,

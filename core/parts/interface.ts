@@ -22,8 +22,22 @@ export function openGauges({ metrics, store, registry, liveState, journal, targe
 }
 
 export function openServices(parts: ServerParts): Services {
-  const { registry, settings, liveState, market, turns, following, transactions, archiver, quarantine, signer, store, allowed, devnet } =
-    parts
+  const {
+    registry,
+    settings,
+    liveState,
+    market,
+    turns,
+    following,
+    transactions,
+    archiver,
+    quarantine,
+    stops,
+    signer,
+    store,
+    allowed,
+    devnet,
+  } = parts
   const required = requiredHere(settings, allowed.found, devnet !== undefined)
   return {
     registry,
@@ -38,6 +52,7 @@ export function openServices(parts: ServerParts): Services {
     transactions,
     archiver,
     quarantine,
+    stops,
     wallets: { all: signer.wallets },
     failing: () => failingParts({ signer, store, registry, required }),
   }

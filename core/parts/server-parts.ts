@@ -29,6 +29,7 @@ import type { Journal } from '../transactions/journal/journal.ts'
 import type { Leases } from '../transactions/leases.ts'
 import type { Quarantine } from '../transactions/quarantine.ts'
 import type { TransactionTarget } from '../transactions/submit-request.ts'
+import type { Stops } from '../transactions/stops.ts'
 import type { Transactions } from '../transactions/transactions.ts'
 import type { Signer } from '../wallet/signer.ts'
 
@@ -77,6 +78,7 @@ export interface ServerParts {
   quarantine: Quarantine
   quarantines: void
   targets: TransactionTarget[]
+  stops: Stops
   transactions: Transactions
   archiver: Archiver
   gauges: void

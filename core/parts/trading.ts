@@ -12,7 +12,9 @@ import { createMarket, type Market } from '../market/market.ts'
 import { transactionTargets } from '../plugins/index.ts'
 import { createArchiveFiles } from '../transactions/archive-files.ts'
 import { createArchiver, type Archiver } from '../transactions/archiver.ts'
+import { waitForWriters } from '../transactions/journal/postgres.ts'
 import { createQuarantine, type Quarantine } from '../transactions/quarantine.ts'
+import { createStops, type Stops } from '../transactions/stops.ts'
 import type { TransactionTarget } from '../transactions/submit-request.ts'
 import { createTransactions, type Transactions } from '../transactions/transactions.ts'
 import { askPassphrase, draftOf, openSigner, permitDraft, signerFiles } from '../wallet/signing.ts'
@@ -95,6 +97,10 @@ export function openQuarantine({ store, log, metrics, registry }: ServerParts): 
     onChange: (inForce) => registry.setQuarantined(shownQuarantines(inForce, registry.networks)),
   })
 }
+
+export const openStops = ({ store, log }: ServerParts): Stops =>
+  // In the embedded store writes are one after another.
+  createStops({ store, log, waitForWriters: async () => store.kind === 'postgres' && waitForWriters(store) })
 
 export const listTargets = ({ registry }: ServerParts): TransactionTarget[] => [...transactionTargets(registry)]
 

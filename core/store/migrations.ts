@@ -17,11 +17,12 @@ export interface ColumnTypes {
 }
 
 /** What a server of this version knows: whoever has a newer one in the same store is not of this version. */
-export const newestMigration = '001-tables'
+export const newestMigration = '002-stops'
 
 /** All migrations in order. A released one is never edited: the next change is a new one. */
 const migrationsFor = (types: ColumnTypes): Readonly<Record<string, Migration>> => ({
-  [newestMigration]: tables(types),
+  '001-tables': tables(types),
+  [newestMigration]: stops(types),
 })
 
 /** Those of versions before 0.2.0, whose stores are not read. No new one has such a name. */
@@ -86,7 +87,17 @@ async function executedMigrations(db: Kysely<Tables>): Promise<string[]> {
 
 const notNull = (column: ColumnDefinitionBuilder) => column.notNull()
 
-/** All of `Tables`. Numbers stand before texts, which differ in length. */
+/** What an operator has stopped. A row stays when it is lifted. */
+const stops = ({ serialKey, sortedText }: ColumnTypes): Migration => ({
+  async up(db: Kysely<unknown>) {
+    await sql`create table stops (id ${serialKey}, set_at bigint not null, lifted_at bigint, mode text not null, scope text not null,
+      subject ${sortedText} not null, set_by text not null, request_id text not null, reason text, lifted_by text)`.execute(db)
+    // The same one is set once, however many set it at the same moment.
+    await sql`create unique index stops_in_force on stops (scope, subject, mode) where lifted_at is null`.execute(db)
+  },
+})
+
+/** All of `Tables` at the first version of them. Numbers stand before texts, which differ in length. */
 const tables = (types: ColumnTypes): Migration => ({
   async up(db: Kysely<unknown>) {
     await createJournal(db, types)

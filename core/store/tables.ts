@@ -169,6 +169,24 @@ export interface BreachRow {
   lifted_at: Milliseconds | null
 }
 
+/** Something that an operator has stopped (`Stop`). */
+export interface StopRow {
+  id: Generated<number>
+  /** By the clock of the server's machine: for people. */
+  set_at: Milliseconds
+  /** Null while it is in force. */
+  lifted_at: Milliseconds | null
+  mode: string
+  scope: string
+  /** A wallet by `addressKey`, or a client's id; empty for all. */
+  subject: string
+  /** The id of a client. */
+  set_by: string
+  request_id: string
+  reason: string | null
+  lifted_by: string | null
+}
+
 /** Its one row has the store's time (`store-time.ts`). */
 interface StoreTimeRow {
   id: number
@@ -194,6 +212,7 @@ export interface Tables {
   events: EventRow
   event_marks: EventMarkRow
   breaches: BreachRow
+  stops: StopRow
   probes: ProbeRow
   store_time: StoreTimeRow
 }

@@ -1,4 +1,4 @@
-// The door for what stands in the way of spending: limits, and stops. Who sets them implements `Budgets`, and passes it to the journal where that is opened.
+// The door for limits of what is spent. Who sets limits implements `Budgets`, and passes it to the journal where that is opened. What is stopped is asked beside it (`stops.ts`).
 import type { Transaction } from 'kysely'
 import type { Tables } from '../store/tables.ts'
 import type { Entry } from './entry.ts'

@@ -47,6 +47,8 @@ export interface Entry {
   readonly network: string
   readonly address: string
   readonly kind: Kind
+  /** It takes back what is at stake: a close, a removal, a repayment, a revocation. It goes through where only that may. */
+  readonly reduces?: true
   readonly connector?: string
   /** The version of the connector's plugin that planned it, where it is of a third party: the beginning of its hash. */
   readonly plugin?: string
@@ -294,6 +296,7 @@ const Body = Compile(
     network: Type.String(),
     address: Type.String(),
     kind: Type.Union(kinds.map((each) => Type.Literal(each))),
+    reduces: Type.Optional(Type.Literal(true)),
     connector: Type.Optional(Type.String()),
     plugin: Type.Optional(Type.String()),
     signer: Type.Optional(Type.String()),

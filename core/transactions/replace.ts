@@ -200,11 +200,10 @@ export function createRaise(parts: RaiseParts): Raise {
       if (costRaw > balanceRaw) throw tooExpensive(address, nativeCurrency.symbol)
       // In a write of its own, since it comes before the signature and the new attempt after it.
       const lastCostRaw = last.costRaw
-      if (recorder.reserve && costRaw > lastCostRaw)
-        await recorder.reserve(
-          { client, is: 'raise', steps: [{ entry, maxCostRaw: costRaw, valueRaw: rail.outline(step).valueRaw, lastCostRaw }] },
-          lease,
-        )
+      await recorder.reserve(
+        { client, is: 'raise', steps: [{ entry, maxCostRaw: costRaw, valueRaw: rail.outline(step).valueRaw, lastCostRaw }] },
+        lease,
+      )
       const attempt = await orTimeout(signAttempt(entry, fees), signal, timedOutBeforeSigning)
       const raised = async (): Promise<readonly Change[]> => {
         const before = await recorder.read(key)

@@ -78,6 +78,8 @@ export interface SubmitRequest extends Origin {
   plan: Plan | VenuePlan
   scope: Scope
   kind: Kind
+  /** `Entry.reduces` */
+  reduces?: boolean
   /** `actions`: the exchange's own rail, for plans that are `via` the venue. */
   venue?: { connector: string; actions?: TransactionTarget; plugin?: string }
   /** The version of the plugin whose spender is approved, where no venue has it. */
@@ -255,7 +257,21 @@ export function newEntries(
   request: RoutedRequest,
   { sequences, chosenByCaller, nonces, ranks, privateOnly = [], permits = [], nowMs }: NonceAssignment,
 ): readonly Entry[] {
-  const { address, signer, kind, venue, plugin = venue?.plugin, caller, requestId, keyed, feeOverrides, plan, about, bounds } = request
+  const {
+    address,
+    signer,
+    kind,
+    reduces,
+    venue,
+    plugin = venue?.plugin,
+    caller,
+    requestId,
+    keyed,
+    feeOverrides,
+    plan,
+    about,
+    bounds,
+  } = request
   const { chain, network, connector: rail } = request.network
   const { feesGiven = setsFees(feeOverrides) } = request
   const connector = rail ?? venue?.connector
@@ -266,6 +282,7 @@ export function newEntries(
     network,
     address,
     kind,
+    ...(reduces === true && { reduces }),
     ...(connector !== undefined && { connector }),
     ...(plugin !== undefined && { plugin }),
     ...(rail !== undefined && { signer }),

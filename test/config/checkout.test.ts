@@ -12,11 +12,11 @@ const confDir = `${root}conf`
 const read = (file: string) => readFile(`${root}${file}`, 'utf8')
 
 describe('the conf folder of a fresh checkout', () => {
-  it('is valid, enables the devnet, and gives the certificate of set-up all permissions', () => {
+  it('is valid, enables the devnet, and gives the certificate of set-up what an operator needs to try it', () => {
     const settings = loadSettings({ confDir, env: {} })
     expect(settings.warnings).to.deep.equal([])
     expect(settings.devnet.enabled).to.equal(true)
-    expect(settings.clients).to.deep.equal([{ name: 'client', permissions: ['read', 'trade', 'admin'], wallets: 'all' }])
+    expect(settings.clients).to.deep.equal([{ name: 'client', permissions: ['read', 'trade', 'admin', 'stop', 'resume'], wallets: 'all' }])
   })
 
   it('shows every setting with its default', async () => {

@@ -32,11 +32,12 @@ const ajv = new Ajv({ strict: false })
 const answerOf = new Map(endpoints.map((each) => [each.name, ajv.compile(each.response)]))
 /** What needs something pending is answered by chance alone, and takes no nonce of its own. */
 const byChance = ['EVMCancel', 'EVMSpeedUp']
-/** No chain of its family is here, no exchange that lends, has perpetuals on a book, or holds funds beside orders, and no plugin that is quarantined. */
+/** No chain of its family is here, no exchange that lends, has perpetuals on a book, or holds funds beside orders, no plugin that is quarantined, and nobody who may stop or lift. */
 const unserved = (endpoints as readonly Endpoint[])
   .filter(
     ({ set, name }) =>
-      ['altchain', 'MARGIN_CLOB', 'PERP_CLOB'].includes(set) || ['CLOBDeposit', 'CLOBWithdraw', 'PluginsLift'].includes(name),
+      ['altchain', 'MARGIN_CLOB', 'PERP_CLOB'].includes(set) ||
+      ['CLOBDeposit', 'CLOBWithdraw', 'PluginsLift', 'StopsPost', 'StopsDelete'].includes(name),
   )
   .map(({ name }) => name)
 /** What HTTP has a number of its own for. */

@@ -9,7 +9,7 @@ import { isObject } from '../../core/base/json.ts'
 import { openPostgres } from '../../core/store/postgres/open.ts'
 import { StoreError } from '../../core/store/store.ts'
 import { sqlJournal } from '../../core/transactions/journal/sql-journal.ts'
-import { giveLease, newEntry } from '../transactions/journal/entries.ts'
+import { giveLease, newEntry, queueOf } from '../transactions/journal/entries.ts'
 import { onBothStores, places, type StorePlace } from './stores.ts'
 
 const storeBefore = new URL('../fixtures/store-0.1.0/sluice.db.gz', import.meta.url)
@@ -43,11 +43,45 @@ describe('a store of a version before 0.2.0', () => {
     it('is refused by the name of any of its migrations', async () => {
       for (const name of ['001-transactions', '005-overtaken', '011-breaches']) {
         const store = await place().open()
-        await store.write((tx) => sql`update kysely_migration set name = ${name}`.execute(tx))
+        await store.write((tx) => sql`update kysely_migration set name = ${name} where name = '001-tables'`.execute(tx))
         await store.close()
         expect(await messageOf(place().open())).to.contain('before 0.2.0')
-        await outside(place(), (run) => run("update kysely_migration set name = '001-tables'"))
+        await outside(place(), (run) => run(`update kysely_migration set name = '001-tables' where name = '${name}'`))
       }
+    })
+  })
+})
+
+/** As the version before a migration made it, with two transactions. */
+const folderBefore = new URL('../fixtures/store-0.2.0/', import.meta.url)
+
+describe('a store of 0.2.0 before anything could be stopped', () => {
+  onBothStores((place) => {
+    it('is brought up with its transactions, and what is stopped then holds', async () => {
+      if (place().kind === 'embedded') await writeFile(fileOf(place()), gunzipSync(await readFile(new URL('sluice.db.gz', folderBefore))))
+      else
+        await outside(place(), async (run) =>
+          run((await readFile(new URL('postgres.sql', folderBefore), 'utf8')).replaceAll('SET transaction_timeout = 0;', '')),
+        )
+      const before = await contentsOf(place())
+      expect(before).to.not.have.property('stops')
+      const store = await place().open()
+      const journal = sqlJournal(store)
+      const { entries } = await journal.list({})
+      expect(entries.map(({ nonce, state }) => `${nonce} ${state}`)).to.deep.equal(['2 QUEUED', '1 DROPPED'])
+      await store.close()
+      const { stops, kysely_migration: migrations, ...after } = await contentsOf(place())
+      const { kysely_migration: _, ...unchanged } = before
+      expect(after).to.deep.equal(unchanged)
+      expect(stops).to.deep.equal([])
+      expect(migrations).to.have.length(2)
+
+      const again = await place().open()
+      await again.write((tx) =>
+        sql`insert into stops (set_at, mode, scope, subject, set_by, request_id) values (1, 'stop', 'all', '', 'ops', '')`.execute(tx),
+      )
+      const lease = await giveLease(again, { queue: queueOf(), fencingToken: 2 })
+      expect(await messageOf(sqlJournal(again).open([newEntry()], lease))).to.contain('stop is set for all by ops')
     })
   })
 })
@@ -68,7 +102,7 @@ describe('a migration', () => {
     const { place } = places('postgres')
     const note: Migration = { up: async (db) => void (await sql`alter table servers add column note text`.execute(db)) }
     const openLater = ({ options: { url = '' } }: StorePlace) =>
-      openPostgres({ url, serverName: 'later', log, later: { '002-note': note } })
+      openPostgres({ url, serverName: 'later', log, later: { '003-note': note } })
 
     it('does not touch a store that a server runs on, and the refusal names the server', async () => {
       const before = await place().open()
@@ -76,17 +110,17 @@ describe('a migration', () => {
       const entry = newEntry()
       await sqlJournal(before).open([entry], lease)
       const now = sql`extract(epoch from clock_timestamp()) * 1000`
-      await before.write((tx) => sql`insert into servers values ('old', 'the old one on host 7', ${now} + 9500, '001-tables')`.execute(tx))
+      await before.write((tx) => sql`insert into servers values ('old', 'the old one on host 7', ${now} + 9500, '002-stops')`.execute(tx))
       expect(await messageOf(openLater(place()))).to.match(
         /server of an earlier version still runs on it: the old one on host 7. Stop every server/,
       )
       const { rows } = await before.read((db) => sql`select name from kysely_migration`.execute(db))
-      expect(rows).to.deep.equal([{ name: '001-tables' }])
+      expect(rows).to.deep.equal([{ name: '001-tables' }, { name: '002-stops' }])
       await before.write((tx) => sql`update servers set alive_until = 0`.execute(tx))
       const later = await openLater(place())
       expect(await sqlJournal(later).read(entry.key)).to.deep.equal(entry)
       await later.close()
-      expect(await messageOf(place().open())).to.match(/newer version of Sluice \(it has 002-note\)/)
+      expect(await messageOf(place().open())).to.match(/newer version of Sluice \(it has 003-note\)/)
     })
   })
 })

@@ -111,7 +111,7 @@ const ammLiquidityRemove: Handler<'AMMLiquidityRemove'> = async (request, contex
   const bounds = burn
     ? atMostLeaves([{ token: `${managerOfBurnt(range, position.pool.version, context)}/${position.tokenId}`, amountRaw: 1n }])
     : nothingLeaves
-  return submitChange({ plan, ordered, shown, valueRaw: 0n, bounds, deadline: terms.deadline }, wallet, context)
+  return submitChange({ plan, ordered, shown, valueRaw: 0n, bounds, deadline: terms.deadline, reduces: true }, wallet, context)
 }
 
 /**
@@ -157,7 +157,11 @@ const ammLiquidityCollectFees: Handler<'AMMLiquidityCollectFees'> = async (reque
     unclaimedToken0: fromRaw(unclaimed.amount0Raw, token0.decimals),
     unclaimedToken1: fromRaw(unclaimed.amount1Raw, token1.decimals),
   }
-  return submitChange({ plan, ordered, shown, valueRaw: 0n, bounds: nothingLeaves, deadline: terms.deadline }, wallet, context)
+  return submitChange(
+    { plan, ordered, shown, valueRaw: 0n, bounds: nothingLeaves, deadline: terms.deadline, reduces: true },
+    wallet,
+    context,
+  )
 }
 
 function termsOf(
@@ -184,10 +188,12 @@ interface Change<S> {
   /** Of the terms. */
   deadline: number
   commitment?: Commitment
+  /** Liquidity leaves the pool, and none enters it. */
+  reduces?: true
 }
 
 const submitChange = <S extends object>(
-  { plan, ordered, shown, valueRaw, bounds, deadline, commitment }: Change<S>,
+  { plan, ordered, shown, valueRaw, bounds, deadline, commitment, reduces }: Change<S>,
   wallet: SigningWallet,
   context: ConnectorContext,
 ) =>
@@ -197,6 +203,7 @@ const submitChange = <S extends object>(
       scope: { contracts: context.venue.contracts, valueRaw, deadline },
       bounds,
       kind: 'liquidity',
+      reduces,
       about: aboutLiquidity(ordered),
       ...(commitment && { commitment }),
     },

@@ -109,7 +109,7 @@ const ammSharesRemove: Handler<'AMMSharesRemove'> = async (request, context) => 
     ...ordered.tokens.map(({ address }, index) => [address, { minRaw: least[index] ?? 0n }] as const),
   ])
   const scope = { contracts: venue.contracts, valueRaw: 0n, deadline: terms.deadline }
-  return submitAndShow({ plan, scope, bounds, kind: 'liquidity', about: aboutShares(pool, ordered) }, shown, wallet, context)
+  return submitAndShow({ plan, scope, bounds, kind: 'liquidity', reduces: true, about: aboutShares(pool, ordered) }, shown, wallet, context)
 }
 
 interface PositionAtBlock extends SharesPosition {

@@ -165,7 +165,8 @@ async function submitFunds<S extends object>(
     ...shown,
     ...(isOnChain && { txHash, nonce }),
   })
-  return answer(await submit({ ...context, ...wallet, plan, scope, kind: 'funds', about, answer }, context, bounds))
+  const reduces = about.how === 'repay'
+  return answer(await submit({ ...context, ...wallet, plan, scope, kind: 'funds', reduces, about, answer }, context, bounds))
 }
 
 /** A plan of the chain needs its nodes, where nothing before has asked for them. @throws SluiceError NETWORK, RATE_LIMIT, SERVICE_UNINITIALIZED */

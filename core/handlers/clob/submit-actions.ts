@@ -159,6 +159,7 @@ async function submitPlan(
     const { market, order } = action
     clientOrders.push({ clientOrderId: order.clientOrderId, type, market: marketName(market), index, about: aboutOrder(order, keyed?.tag) })
   }
+  const created = covers.flatMap((key) => actions.get(key) ?? []).filter((action) => action.do === 'create')
   const request = {
     ...rest,
     ...wallet,
@@ -166,12 +167,12 @@ async function submitPlan(
     // Orders send no native coin.
     scope: { contracts: context.venue.contracts, valueRaw: 0n },
     kind: clientOrders.length > 0 ? ('order' as const) : ('order-cancel' as const),
+    reduces: created.every(({ order }) => order.reduceOnly === true),
     about: cancels.length > 0 ? aboutCancels(type, cancels) : null,
     ...(clientOrders.length > 0 && { clientOrders, commitment: sumOf(covers.flatMap((key) => commitments.get(key) ?? [])) }),
     ...(answer && keyed && { keyed }),
     answer: answer ?? (() => ({})),
   }
-  const created = covers.flatMap((key) => actions.get(key) ?? []).filter((action) => action.do === 'create')
   const { listed } = context.network.tokens
   return submit(request, context, atMostLeaves(created.flatMap((each) => orderGives(each, listed))))
 }

@@ -67,7 +67,7 @@ const perpClose: PerpHandler<'Close'> = async (request, context) => {
   const { settlement } = await perp.listMarkets(at)
   requireFreeCollateral(closing, closing.account, settlement)
   const shown = { amount: showSize(closing.order) }
-  return submitTrade(closing, (terms) => perp.close(closing, terms), shown, wallet, request, context)
+  return submitTrade(closing, (terms) => perp.close(closing, terms), shown, wallet, request, context, true)
 }
 
 /** Submits a quoted trade with its bound and deadline. */
@@ -78,6 +78,7 @@ async function submitTrade<S extends object>(
   wallet: SigningWallet,
   request: { limitPrice?: string; allowedSlippage?: string },
   context: ConnectorContext,
+  reduces = false,
 ) {
   const {
     network,
@@ -94,7 +95,7 @@ async function submitTrade<S extends object>(
   // Computed before anything is sent: what cannot be shown must not become an error about a trade that was sent.
   const bounds = { price, limitPrice: orderPrice(order, boundRaw), deadline, blockNumber: Number(head.number) }
   return submitAndShow(
-    { plan, scope: { contracts, valueRaw: 0n, deadline }, bounds: nothingLeaves, kind: 'position', about: aboutPosition(order) },
+    { plan, scope: { contracts, valueRaw: 0n, deadline }, bounds: nothingLeaves, kind: 'position', reduces, about: aboutPosition(order) },
     { ...shown, ...bounds },
     wallet,
     context,

@@ -5,6 +5,8 @@ import type { Store } from '../../store/store.ts'
 import type { OrderRow, Tables } from '../../store/tables.ts'
 import { OrderIdUsed, orderRows, statusAfter } from '../book-orders.ts'
 import { type Entry, entryRow, eventRow, hashRows } from '../entry.ts'
+import { stoppedError } from '../../config/stops.ts'
+import { readStop, type StopQuery } from '../stops.ts'
 import { checkOwnership, type JournalWriter, type KeyClaim, type Lease } from './journal.ts'
 
 type Tx = Transaction<Tables>
@@ -17,19 +19,21 @@ const maxOrders = 1_000
  */
 export function embeddedWriter(store: Store): JournalWriter {
   return {
-    open: (entries, lease, claim, orders, within) =>
+    open: (entries, lease, claim, orders, stops, within) =>
       store.write(async (tx) => {
         checkOwnership({ ownsQueue: await ownsQueue(tx, lease), ownsKey: await ownsKey(tx, claim) })
+        await refuseStopped(tx, stops)
         if (within) await within(tx)
         await insertOrders(tx, orderRows(entries, orders))
         for (const entry of entries) await tx.insertInto('entries').values(entryRow(entry, lease.queue)).execute()
         await insertHashes(tx, entries)
         for (const entry of entries) await tx.insertInto('events').values(eventRow(entry)).execute()
       }),
-    withLease: (lease, within) =>
+    withLease: (lease, stops, within) =>
       store.write(async (tx) => {
         checkOwnership({ ownsQueue: await ownsQueue(tx, lease), ownsKey: true })
-        await within(tx)
+        await refuseStopped(tx, stops)
+        if (within) await within(tx)
       }),
     write: (entries, lease, answer, within) =>
       store.write(async (tx) => {
@@ -61,6 +65,12 @@ export function embeddedWriter(store: Store): JournalWriter {
         return true
       }),
   }
+}
+
+/** @throws SluiceError STOPPED */
+async function refuseStopped(tx: Tx, stops: StopQuery | undefined): Promise<void> {
+  const [row] = stops ? (await stops.execute(tx)).rows : []
+  if (row) throw stoppedError(readStop(row))
 }
 
 async function ownsQueue(tx: Tx, { queue, fencingToken }: Lease): Promise<boolean> {

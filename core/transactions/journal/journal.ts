@@ -4,6 +4,7 @@ import type { Tables } from '../../store/tables.ts'
 import type { ClientOrder, OrderJournal } from '../book-orders.ts'
 import type { Spending } from '../budgets.ts'
 import type { Entry, RailId, TransactionState } from '../entry.ts'
+import type { StopQuery } from '../stops.ts'
 
 /**
  * The write-ahead journal. What a call writes is durable before its promise resolves: all of it or nothing.
@@ -14,11 +15,11 @@ export interface Journal {
   /**
    * New entries of one queue, before anything is signed, and the book orders that the last of them places.
    * @param spending of all entries. Where there are budgets it is required
-   * @throws SluiceError by which the budgets refuse it
+   * @throws SluiceError STOPPED, or that by which the budgets refuse it
    */
   open(entries: readonly Entry[], lease: Lease, claim?: KeyClaim, orders?: readonly ClientOrder[], spending?: Spending): Promise<void>
-  /** Asks the budgets before the fees of a stored entry are raised. Absent where there are none. @throws SluiceError by which they refuse it */
-  reserve?(spending: Spending, lease: Lease): Promise<void>
+  /** Before a stored entry is signed again at other fees. @throws SluiceError STOPPED, or that by which the budgets refuse it */
+  reserve(spending: Spending, lease: Lease): Promise<void>
   /**
    * Later versions of entries of one queue, and the answer to their request. Returns false, and writes nothing, unless each is exactly
    * one version later than the stored entry.
@@ -170,10 +171,11 @@ export interface JournalWriter {
     lease: Lease,
     claim: KeyClaim | undefined,
     orders: readonly ClientOrder[],
+    stops: StopQuery | undefined,
     within: WithinWrite | undefined,
   ): Promise<void>
   /** Writes nothing else, and only while the lease is ours. */
-  withLease(lease: Lease, within: WithinWrite): Promise<void>
+  withLease(lease: Lease, stops: StopQuery | undefined, within: WithinWrite | undefined): Promise<void>
   /**
    * The highest event id below which no further event can appear. Waits for writes that are under way. Absent where events become visible
    * in the order of their ids.

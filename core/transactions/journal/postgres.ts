@@ -4,6 +4,8 @@ import { storeTime } from '../../store/store-time.ts'
 import type { Store } from '../../store/store.ts'
 import { firstUsedId, OrderIdUsed, orderRows, statusAfter, type ClientOrder } from '../book-orders.ts'
 import { type Entry, entryRow, eventRow, hashRows } from '../entry.ts'
+import { stoppedError } from '../../config/stops.ts'
+import { readStop, type StopQuery, type StoredStop } from '../stops.ts'
 import { checkOwnership, type JournalWriter, type KeyClaim, type Lease, type RecordedAnswer, type WithinWrite } from './journal.ts'
 
 /** Undoes what was written beside a statement that wrote nothing. */
@@ -14,6 +16,8 @@ interface Outcome {
   owns_queue: boolean
   owns_key: boolean
   written: boolean
+  /** What keeps the entries from being written. */
+  stop?: StoredStop | null
 }
 
 /**
@@ -42,6 +46,7 @@ export function postgresWriter(store: Store): JournalWriter {
   function outcomeOf({ rows: [outcome] }: { rows: readonly Outcome[] }): boolean {
     if (!outcome) throw new Error('The database did not say whether it wrote the entries.')
     checkOwnership({ ownsQueue: outcome.owns_queue, ownsKey: outcome.owns_key })
+    if (outcome.stop) throw stoppedError(readStop(outcome.stop))
     return outcome.written
   }
 
@@ -53,10 +58,12 @@ export function postgresWriter(store: Store): JournalWriter {
   }
 
   return {
-    async open(entries, lease, claim, orders, within) {
+    async open(entries, lease, claim, orders, stops, within) {
       const statement = sql<Outcome>`
-        with ${inputs(entries, lease)}, ${ownership(lease, claim)},
-        outcome as materialized (select owns_queue, owns_key, owns_queue and owns_key as written from ownership),
+        with ${inputs(entries, lease)}, ${ownership(lease, claim)}, ${stopRow(stops)},
+        outcome as materialized (
+          select owns_queue, owns_key, owns_queue and owns_key and not exists (select 1 from stop_row) as written from ownership
+        ),
         opened as (
           insert into entries (${entryColumns}) select ${entryColumns} from given, outcome where written
           returning key
@@ -65,14 +72,16 @@ export function postgresWriter(store: Store): JournalWriter {
         ${insertOrders(entries, orders)}
         barrier as materialized (select ${enterBarrier} from (select count(*) as n from opened) as done where n > 0),
         events_added as (insert into events (${eventColumns}) select ${eventColumns} from barrier, given_events order by entry_key)
-        select owns_queue, owns_key, written from outcome`
+        select owns_queue, owns_key, written, ${shownStop} as stop from outcome`
       const isWritten = await run(statement, within).catch(async (error: unknown) => {
         throw isDuplicateOrder(error) ? await orderIdUsed(entries, orders) : error
       })
       if (!isWritten) throw new Error('The journal did not write new entries.')
     },
-    async withLease(lease, within) {
-      await run(sql<Outcome>`with ${ownership(lease, undefined)} select owns_queue, owns_key, true as written from ownership`, within)
+    async withLease(lease, stops, within) {
+      const statement = sql<Outcome>`with ${ownership(lease, undefined)}, ${stopRow(stops)}
+        select owns_queue, owns_key, true as written, ${shownStop} as stop from ownership`
+      await run(statement, within)
     },
     write: (entries, lease, answer, within) =>
       run(
@@ -165,6 +174,16 @@ const ownership = ({ queue, fencingToken }: Lease, claim: KeyClaim | undefined) 
   lease_row as materialized (select 1 from lanes where lane = ${queue} and fence = ${fencingToken} for share),
   key_row as materialized (${claim ? selectKey(claim) : sql`select 1`}),
   ownership as materialized (select exists (select 1 from lease_row) as owns_queue, exists (select 1 from key_row) as owns_key)`
+
+/** Read in the same statement: a stop that was committed before it began is seen, and `waitForWriters` waits for the others. */
+const stopRow = (stops: StopQuery | undefined) => sql`stop_row as materialized (${stops ?? sql`select 1 where false`})`
+const shownStop = sql`(select row_to_json(stop_row) from stop_row)`
+
+/**
+ * Returns when every write that was under way has ended, on all servers: they lock the rows of their leases. Those that come later wait for
+ * this, and read what was committed before it.
+ */
+export const waitForWriters = (store: Store): Promise<unknown> => store.write((tx) => sql`lock table lanes in exclusive mode`.execute(tx))
 
 const selectKey = ({ client, path, key, claim }: KeyClaim) => sql`
   select 1 from requests where client = ${client} and path = ${path} and key = ${key} and claim = ${claim} for update`

@@ -13,6 +13,7 @@ import { embeddedWriter } from './embedded.ts'
 import type { EntryFilter, EntryPage, Journal, JournalEvent, JournalWriter, OnRail, WithinWrite } from './journal.ts'
 import { listEntries } from './list-entries.ts'
 import { postgresWriter } from './postgres.ts'
+import { raiseQuery, stopQuery } from '../stops.ts'
 import { addressKey } from '../../base/addresses.ts'
 
 const defaultLimit = 100
@@ -118,8 +119,9 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>, budgets: reado
   }
 
   return {
-    open: (entries, lease, claim, orders = [], spending) => open(entries, lease, claim, orders, reserving(spending)),
-    ...(budgets.length > 0 && { reserve: (spending, lease) => withLease(lease, async (tx) => reserving(spending)?.(tx)) }),
+    open: (entries, lease, claim, orders = [], spending) =>
+      open(entries, lease, claim, orders, stopQuery(entries, spending?.client), reserving(spending)),
+    reserve: (spending, lease) => withLease(lease, raiseQuery(spending), isDearer(spending) ? reserving(spending) : undefined),
     write: (entries, lease, answer) => write(entries, lease, answer, settling(entries)),
     async read(key) {
       const row = await store.read((db) => db.selectFrom('entries').select(bodyColumns).where('key', '=', key).executeTakeFirst())
@@ -224,6 +226,8 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>, budgets: reado
     },
   }
 }
+
+const isDearer = ({ steps }: Spending): boolean => steps.some(({ maxCostRaw, lastCostRaw = -1n }) => maxCostRaw > lastCostRaw)
 
 /** What the budgets do in the writes of the journal; undefined where there is nothing to do. */
 function within(budgets: readonly Budgets[]) {

@@ -24,6 +24,7 @@ export function faultyJournal(journal: Journal, faults: Faults): Journal {
       const keep = () => journal.open(...args)
       return faults.open ? faults.open(keep) : keep()
     },
+    reserve: async (...args) => (await reach(), journal.reserve(...args)),
     async write(...args) {
       await reach()
       const keep = () => journal.write(...args)

@@ -145,6 +145,84 @@ class PluginsLiftResponse(TypedDict):
 
 
 @final
+class StopsRequest(TypedDict, total=False):
+    pass
+
+
+class _StopsResponseStops(TypedDict):
+    mode: Literal["stop"] | Literal["reduce-only"]  # stop: only cancels go through. reduce-only: also what closes, removes, repays or revokes.
+    of: Literal["all"] | Literal["wallet"] | Literal["client"]
+    setBy: str  # The id of the client that set it.
+    since: float  # Milliseconds since the Unix epoch.
+
+
+@final
+class StopsResponseStops(_StopsResponseStops, total=False):
+    address: str  # Of a wallet.
+    client: str  # The id of a client: the key of its entry in conf/clients.yml.
+    reason: str
+    file: str  # The file in the data folder of this server that says it. It is not in the store.
+
+
+@final
+class StopsResponse(TypedDict):
+    stops: list[StopsResponseStops]  # Oldest first.
+
+
+class _StopsPostRequest(TypedDict):
+    mode: Literal["stop", "reduce-only"]  # stop: only cancels go through. reduce-only: also what closes, removes, repays or revokes.
+
+
+@final
+class StopsPostRequest(_StopsPostRequest, total=False):
+    address: str  # One wallet. Without it, and without client, it is for all.
+    client: str  # One client: the key of its entry in conf/clients.yml.
+    reason: str  # Shown to whoever is refused.
+
+
+class _StopsPostResponse(TypedDict):
+    mode: Literal["stop"] | Literal["reduce-only"]  # stop: only cancels go through. reduce-only: also what closes, removes, repays or revokes.
+    of: Literal["all"] | Literal["wallet"] | Literal["client"]
+    setBy: str  # The id of the client that set it.
+    since: float  # Milliseconds since the Unix epoch.
+
+
+@final
+class StopsPostResponse(_StopsPostResponse, total=False):
+    address: str  # Of a wallet.
+    client: str  # The id of a client: the key of its entry in conf/clients.yml.
+    reason: str
+    file: str  # The file in the data folder of this server that says it. It is not in the store.
+
+
+@final
+class StopsDeleteRequest(TypedDict, total=False):
+    mode: Literal["stop", "reduce-only"]  # Without it both are lifted.
+    address: str  # One wallet. Without it, and without client, it is for all.
+    client: str  # One client: the key of its entry in conf/clients.yml.
+
+
+class _StopsDeleteResponseLifted(TypedDict):
+    mode: Literal["stop"] | Literal["reduce-only"]  # stop: only cancels go through. reduce-only: also what closes, removes, repays or revokes.
+    of: Literal["all"] | Literal["wallet"] | Literal["client"]
+    setBy: str  # The id of the client that set it.
+    since: float  # Milliseconds since the Unix epoch.
+
+
+@final
+class StopsDeleteResponseLifted(_StopsDeleteResponseLifted, total=False):
+    address: str  # Of a wallet.
+    client: str  # The id of a client: the key of its entry in conf/clients.yml.
+    reason: str
+    file: str  # The file in the data folder of this server that says it. It is not in the store.
+
+
+@final
+class StopsDeleteResponse(TypedDict):
+    lifted: list[StopsDeleteResponseLifted]  # Empty where none was in force.
+
+
+@final
 class HealthLiveRequest(TypedDict, total=False):
     pass
 
@@ -4689,6 +4767,11 @@ class Endpoints(ABC):
         ...
 
     @overload
+    def get(self, path: Literal["/stops"], request: StopsRequest = ..., *, timeout: float | None = ...) -> StopsResponse:
+        """What is stopped: for all, for wallets that the caller may use, and for the caller. With stop, resume or admin all of it."""
+        ...
+
+    @overload
     def get(self, path: Literal["/health/live"], request: HealthLiveRequest = ..., *, timeout: float | None = ...) -> HealthLiveResponse:
         """The process is alive."""
         ...
@@ -5007,6 +5090,11 @@ class Endpoints(ABC):
         ...
 
     @overload
+    def post(self, path: Literal["/stops"], request: StopsPostRequest, *, idempotency_key: str | None = ..., timeout: float | None = ...) -> StopsPostResponse:
+        """Stops all, a wallet or a client: needs the permission stop, or trade for the caller’s own id. What is journaled after the answer is held by it on every server of the store."""
+        ...
+
+    @overload
     def post(self, path: Literal["/transactions/prune"], request: TransactionsPruneRequest, *, idempotency_key: str | None = ..., timeout: float | None = ...) -> TransactionsPruneResponse:
         """Moves old transactions from the journal to the archive, about a thousand at a time. Their outcomes stay."""
         ...
@@ -5223,6 +5311,11 @@ class Endpoints(ABC):
 
     def post(self, path: str, request: Any = None, *, idempotency_key: str | None = None, timeout: float | None = None) -> Any:
         return self._call("POST", path, request, idempotency_key, timeout)
+
+    @overload
+    def delete(self, path: Literal["/stops"], request: StopsDeleteRequest = ..., *, idempotency_key: str | None = ..., timeout: float | None = ...) -> StopsDeleteResponse:
+        """Lifts what was stopped for all, for a wallet or for a client. Each is lifted by itself."""
+        ...
 
     @overload
     def delete(self, path: Literal["/clob/orders"], request: CLOBOrdersDeleteRequest, *, idempotency_key: str | None = ..., timeout: float | None = ...) -> CLOBOrdersDeleteResponse:

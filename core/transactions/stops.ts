@@ -1,0 +1,145 @@
+// What an operator has stopped, in the store: all servers on it go by it from the moment it is answered, also after a restart.
+import { sql, type RawBuilder } from 'kysely'
+import { addressKey } from '../base/addresses.ts'
+import { stopModes, type StopMode } from '../api/service.ts'
+import { modesAgainst, scopeWords, type Effect, type Stop, type StopScope } from '../config/stops.ts'
+import { StoreUnavailable, type Store, type StoreLog } from '../store/store.ts'
+import type { StopRow } from '../store/tables.ts'
+import type { Spending } from './budgets.ts'
+import type { Entry, Kind } from './entry.ts'
+
+const cancels: ReadonlySet<Kind> = new Set(['cancel', 'fill', 'order-cancel'])
+
+/** What a stop asks of a transaction. A fill of a nonce gap does nothing, and lets the cancels behind it be mined. */
+export function effectOf({ kind, reduces }: Pick<Entry, 'kind' | 'reduces'>): Effect {
+  if (cancels.has(kind)) return 'cancels'
+  return reduces ? 'reduces' : 'other'
+}
+
+export type StoredStop = Pick<StopRow, 'mode' | 'scope' | 'subject' | 'set_by' | 'set_at' | 'reason'>
+const columns = ['mode', 'scope', 'subject', 'set_by', 'set_at', 'reason'] as const
+
+/** SQL: the stop that keeps entries from being signed, or no row. It is part of the transaction that writes them. */
+export type StopQuery = RawBuilder<StoredStop>
+
+/**
+ * @param client who asks, where that may be another one than the entries'
+ * @returns undefined where no stop keeps them from it
+ */
+export function stopQuery(entries: readonly Entry[], client?: string): StopQuery | undefined {
+  const [first] = entries
+  // Of the steps of one plan, that which may least.
+  const [modes = []] = entries.map((each) => modesAgainst(effectOf(each))).toSorted((a, b) => b.length - a.length)
+  if (!first || modes.length === 0) return undefined
+  const { address, signer = address, client: own } = first
+  const subjects = { wallets: [address, signer].map(addressKey), clients: [own, client ?? own] }
+  return sql`select ${sql.join(columns.map((each) => sql.ref(each)))} from stops
+    where lifted_at is null and mode in (${modes[0]}, ${modes.at(-1)})
+      and (scope = 'all' or (scope = 'wallet' and subject in (${sql.join(subjects.wallets)}))
+        or (scope = 'client' and subject in (${sql.join(subjects.clients)})))
+    order by mode desc, id limit 1`
+}
+
+export const raiseQuery = ({ steps, client }: Spending): StopQuery | undefined =>
+  stopQuery(
+    steps.map(({ entry }) => entry),
+    client,
+  )
+
+export function readStop({ mode, scope, subject, set_by, set_at, reason }: StoredStop): Stop {
+  return {
+    mode: mode === 'reduce-only' ? mode : 'stop',
+    scope: scope === 'wallet' || scope === 'client' ? { of: scope, subject } : { of: 'all' },
+    setBy: set_by,
+    since: set_at,
+    ...(reason !== null && { reason }),
+  }
+}
+
+/** Who sets or lifts a stop. */
+interface By {
+  readonly client: string
+  readonly requestId: string
+}
+
+export interface Stops {
+  /** Those in force, oldest first. @throws StoreUnavailable */
+  list(): Promise<readonly Stop[]>
+  /**
+   * What is journaled after it has resolved is held by it, on every server. One that is in force already stays as it is.
+   * @throws StoreUnavailable: then it may be in force, and holds for certain once it is set again
+   */
+  set(stop: { mode: StopMode; scope: StopScope; reason?: string | undefined }, by: By): Promise<Stop>
+  /** @param mode absent: both @returns those that were in force @throws StoreUnavailable */
+  lift(of: { scope: StopScope; mode?: StopMode | undefined }, by: By): Promise<readonly Stop[]>
+}
+
+interface StopsOptions {
+  store: Pick<Store, 'read' | 'writeOnce'>
+  /** Returns when the writes that were under way on all servers have ended. */
+  waitForWriters(): Promise<unknown>
+  log: StoreLog
+  nowMs?: () => number
+}
+
+export function createStops({ store, waitForWriters, log, nowMs = Date.now }: StopsOptions): Stops {
+  const list = async (): Promise<readonly Stop[]> =>
+    store.read(async (db) =>
+      (await db.selectFrom('stops').select(columns).where('lifted_at', 'is', null).orderBy('id').execute()).map(readStop),
+    )
+
+  const inForce = async (scope: StopScope): Promise<readonly Stop[]> => (await list()).filter((stop) => isSame(stop.scope, scope))
+
+  return {
+    list,
+    async set({ mode, scope, reason }, { client, requestId }) {
+      const before = await inForce(scope)
+      const row = { mode, ...columnsOf(scope), set_by: client, set_at: nowMs(), request_id: requestId, reason: reason ?? null }
+      await store.writeOnce((db) =>
+        db
+          .insertInto('stops')
+          .values({ ...row, lifted_at: null, lifted_by: null })
+          .onConflict((conflict) => conflict.doNothing())
+          .execute(),
+      )
+      // Also where it was in force: whoever set it may still be waiting.
+      await waitForWriters()
+      const set = (await inForce(scope)).find((each) => each.mode === mode)
+      log.warn(
+        { by: client, requestId, of: scopeWords(scope), before: before.map((each) => each.mode), now: mode, reason },
+        `${mode} set for ${scopeWords(scope)}`,
+      )
+      if (!set) throw new StoreUnavailable('the stop was lifted at the same moment')
+      return set
+    },
+    async lift({ scope, mode }, { client, requestId }) {
+      const { scope: column, subject } = columnsOf(scope)
+      const rows = await store.writeOnce((db) => {
+        const all = db
+          .updateTable('stops')
+          .set({ lifted_at: nowMs(), lifted_by: client })
+          .where('lifted_at', 'is', null)
+          .where('scope', '=', column)
+          .where('subject', '=', subject)
+        return (mode === undefined ? all : all.where('mode', '=', mode)).returning(columns).execute()
+      })
+      const lifted = rows.map(readStop).toSorted((a, b) => stopModes.indexOf(a.mode) - stopModes.indexOf(b.mode))
+      if (lifted.length > 0)
+        log.warn(
+          { by: client, requestId, of: scopeWords(scope), before: lifted.map((each) => each.mode) },
+          `${lifted.map((each) => each.mode).join(' and ')} lifted for ${scopeWords(scope)}`,
+        )
+      return lifted
+    },
+  }
+}
+
+const columnsOf = (scope: StopScope) =>
+  scope.of === 'all' ? { scope: scope.of, subject: '' } : { scope: scope.of, subject: subjectOf(scope) }
+
+const subjectOf = ({ of, subject }: Exclude<StopScope, { of: 'all' }>): string => (of === 'wallet' ? addressKey(subject) : subject)
+
+const isSame = (one: StopScope, other: StopScope): boolean => {
+  const [a, b] = [columnsOf(one), columnsOf(other)]
+  return a.scope === b.scope && a.subject === b.subject
+}

@@ -1,0 +1,135 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { expect } from 'chai'
+import { createClient, type Client } from '../../testkit/client.ts'
+import { startServer, type TestServer } from '../../testkit/server.ts'
+import { newClient } from '../../core/tls/certificates.ts'
+import { admins, local, mined, oneChain, outcome, swap, traders } from './shared-server.ts'
+
+const clients = {
+  client: { permissions: ['read', 'trade'], wallets: 'all' },
+  bot: { permissions: ['read', 'trade'], wallets: [traders] },
+  guard: { permissions: ['read', 'stop'] },
+  boss: { permissions: ['read', 'resume'] },
+}
+const names = ['bot', 'guard', 'boss'] as const
+
+describe('what an operator stops', function () {
+  this.timeout(120_000)
+  let home: string
+  let server: TestServer
+  let as: Record<(typeof names)[number], Client>
+  const start = async () => {
+    server = await startServer({ settings: oneChain.settings, conf: { ...oneChain.conf, 'clients.yml': { clients } } }, home)
+    as = Object.fromEntries(await Promise.all(names.map(async (name) => [name, await clientOf(server, name)]))) as typeof as
+  }
+  before(async () => {
+    home = await mkdtemp(path.join(tmpdir(), 'sluice-stops-'))
+    await start()
+  })
+  after(async () => {
+    for (const client of Object.values(as)) client.close()
+    await server.stop()
+    await rm(home, { recursive: true, force: true })
+  })
+  afterEach(async () => {
+    for (const { of, address, client } of (await as.boss.get('/stops')).body.stops as Record<string, string>[])
+      await lift(of === 'all' ? {} : of === 'wallet' ? { address } : { client })
+  })
+
+  const stop = (by: Client, fields: object) => by.post('/stops', fields)
+  const lift = (fields: object, by = as.boss) =>
+    by.request('DELETE', '/stops', { raw: JSON.stringify(fields), headers: { 'content-type': 'application/json' } })
+  const trade = (by: Client, address: string, headers: Record<string, string> = {}) =>
+    by.post('/amm/trade', { ...swap, base: 'ETH', address, amount: '0.001' }, { headers })
+  const revoke = (amount: string) =>
+    server.client.post('/evm/approve', { ...local, address: admins, token: 'USDC', spender: 'uniswap', amount })
+
+  it('for all keeps every client from trading, with who, when and why, until somebody else lifts it', async () => {
+    const key = { 'Idempotency-Key': 'stopped-once' }
+    const set = await stop(as.guard, { mode: 'stop', reason: 'a stolen laptop' })
+    expect(outcome(set), set.text).to.equal('200')
+    expect(set.body).to.include({ mode: 'stop', of: 'all', setBy: 'guard', reason: 'a stolen laptop' })
+    for (const refused of [await trade(server.client, admins, key), await trade(as.bot, traders), await revoke('0')]) {
+      expect(outcome(refused)).to.equal('403 STOPPED')
+      expect(refused.body.errorCode).to.equal(1030)
+      expect(refused.body.details).to.deep.equal(set.body)
+      expect(refused.body.message).to.match(/^stop is set for all by guard since .*: "a stolen laptop"\. Nothing was signed/)
+    }
+    expect((await as.bot.get('/stops')).body.stops).to.deep.equal([set.body])
+    for (const by of [server.client, as.bot, as.guard]) expect(outcome(await lift({}, by))).to.equal('403 FORBIDDEN')
+    expect((await lift({})).body.lifted).to.deep.equal([set.body])
+    const traded = await trade(server.client, admins, key)
+    expect(outcome(traded), traded.text).to.equal('200')
+    await mined(server.client, traded.body.txHash)
+  })
+
+  it('as reduce-only lets an allowance be revoked, and none be given', async () => {
+    await stop(as.guard, { mode: 'reduce-only' })
+    expect(outcome(await trade(server.client, admins))).to.equal('403 STOPPED')
+    expect(outcome(await revoke('5'))).to.equal('403 STOPPED')
+    const revoked = await revoke('0')
+    expect(outcome(revoked), revoked.text).to.equal('200')
+    await mined(server.client, revoked.body.txHash)
+  })
+
+  it('of one wallet or of one client leaves the others alone, and is shown to those whom it is about', async () => {
+    const ofWallet = await stop(as.guard, { mode: 'stop', address: admins })
+    expect(ofWallet.body).to.deep.include({ of: 'wallet', address: admins.toLowerCase() })
+    expect(outcome(await trade(server.client, admins))).to.equal('403 STOPPED')
+    const others = await trade(server.client, traders)
+    expect(outcome(others), others.text).to.equal('200')
+    await mined(server.client, others.body.txHash)
+    expect((await as.bot.get('/stops')).body.stops).to.deep.equal([])
+    expect((await server.client.get('/stops')).body.stops).to.deep.equal([ofWallet.body])
+    expect((await as.guard.get('/stops')).body.stops).to.deep.equal([ofWallet.body])
+    await lift({ address: admins })
+
+    await stop(as.guard, { mode: 'stop', client: 'bot' })
+    expect(outcome(await trade(as.bot, traders))).to.equal('403 STOPPED')
+    const again = await trade(server.client, traders)
+    expect(outcome(again), again.text).to.equal('200')
+    await mined(server.client, again.body.txHash)
+  })
+
+  it('is set by a certificate for itself with trade, and for anything else with stop only', async () => {
+    expect(outcome(await stop(as.bot, { mode: 'stop' }))).to.equal('403 FORBIDDEN')
+    expect(outcome(await stop(as.bot, { mode: 'stop', address: traders }))).to.equal('403 FORBIDDEN')
+    expect(outcome(await stop(as.bot, { mode: 'stop', client: 'client' }))).to.equal('403 FORBIDDEN')
+    expect(outcome(await stop(as.boss, { mode: 'stop', client: 'boss' }))).to.equal('403 FORBIDDEN')
+    expect(outcome(await stop(as.bot, { mode: 'stop', client: 'bot' }))).to.equal('200')
+    expect(outcome(await trade(as.bot, traders))).to.equal('403 STOPPED')
+    expect(outcome(await lift({ client: 'bot' }, as.bot))).to.equal('403 FORBIDDEN')
+  })
+
+  it('is not set for a name or a wallet that nobody has, which would stop nothing', async () => {
+    const wrong: readonly [object, RegExp][] = [
+      [{ mode: 'stop', client: 'bots' }, /"bots" has no entry in conf\/clients\.yml.*"bot"/],
+      [{ mode: 'stop', address: '0x00000000000000000000000000000000000000a1' }, /is not a wallet of this server/],
+      [{ mode: 'stop', address: traders, client: 'bot' }, /together with address/],
+      [{ mode: 'halt' }, /stop or reduce-only/],
+      [{}, /mode/],
+    ]
+    for (const [fields, message] of wrong) {
+      const answer = await stop(as.guard, fields)
+      expect(outcome(answer)).to.equal('400 INCOMPLETE_PARAMS')
+      expect(answer.body.message).to.match(message)
+    }
+    expect((await as.guard.get('/stops')).body.stops).to.deep.equal([])
+  })
+
+  it('stays after a restart', async () => {
+    const { body } = await stop(as.guard, { mode: 'stop' })
+    for (const client of Object.values(as)) client.close()
+    await server.stop()
+    await start()
+    expect((await as.guard.get('/stops')).body.stops).to.deep.equal([body])
+    expect(outcome(await trade(server.client, admins))).to.equal('403 STOPPED')
+  })
+})
+
+async function clientOf({ settings, url }: TestServer, name: string): Promise<Client> {
+  await newClient(settings.ssl.certsDir, name).catch(() => {})
+  return createClient(url, settings.ssl.certsDir, name)
+}
