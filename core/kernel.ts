@@ -50,13 +50,14 @@ const serverParts = (settings: Settings, options: StartOptions): PartsOf<ServerP
   handlers: { open: () => handlers },
   log: { open: openLog },
   metrics: { open: createMetrics },
-  limits: { open: createLimits },
   turns: { open: createFairTurns },
   drain: { open: storage.createDrain },
 
   certificates: { open: storage.makeCertificates },
   identity: { open: storage.newIdentity },
   store: { open: storage.openServerStore, stop: (store) => store.close() },
+  clients: { open: storage.openClients },
+  limits: { open: ({ settings: all, clients, metrics }) => createLimits({ settings: { ...all, clients }, metrics }) },
   journal: { open: storage.openJournal },
   leases: { open: storage.openLeases },
   idempotency: { open: storage.openIdempotency, stop: (idempotency) => idempotency.stop() },
@@ -109,7 +110,7 @@ export async function startKernel(asRead: Settings, options: StartOptions, inste
   const startedAt = performance.now()
   const settings = closeWrongAddresses(asRead)
   const container = await openParts({ ...serverParts(settings, options), ...instead })
-  const { listener, log, services, dispatch, devnet, sites, running, late, changes, plugins, allowed, signer } = container.cradle
+  const { listener, log, services, dispatch, devnet, sites, running, late, changes, plugins, allowed, signer, clients } = container.cradle
   return {
     url: listener.url,
     startedAt,
@@ -124,6 +125,7 @@ export async function startKernel(asRead: Settings, options: StartOptions, inste
     warnings: [
       ...settings.closed.map((each) => `${describeClosed(each)} ${each.remedy}`),
       ...settings.warnings,
+      ...storage.keptThinWarnings(settings, clients),
       ...pluginWarnings(settings, plugins),
       ...plugin.notAllowedYet(allowed.tried),
       ...signer.locked(),

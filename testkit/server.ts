@@ -41,7 +41,7 @@ export async function startServer(
   const home = kept ?? (await mkdtemp(path.join(tmpdir(), 'sluice-')))
   const confDir = path.join(home, 'conf')
   await shareDevnetState(home)
-  const allPermissions = { clients: { client: { permissions: ['read', 'trade', 'admin'], wallets: 'all' } } }
+  const allPermissions = { clients: { client: { permissions: ['read', 'trade', 'thin', 'admin'], wallets: 'all' } } }
   for (const [name, content] of Object.entries({ 'clients.yml': allPermissions, ...conf })) {
     const file = path.join(confDir, name)
     await mkdir(path.dirname(file), { recursive: true })

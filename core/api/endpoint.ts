@@ -10,7 +10,7 @@ export type Permission = (typeof permissions)[number]
 export const permissionUses: Readonly<Record<Permission, string>> = {
   read: 'Every endpoint that only reads.',
   trade:
-    "Every endpoint that makes a transaction, with the certificate's wallets, but for those of `send`. It can lose all that these wallets hold.",
+    "Every endpoint that makes a transaction, with the certificate's wallets, but for those of `send`. In many steps it can lose all that these wallets hold.",
   thin: 'With `trade`: trades that no market bears out, of unlisted tokens, in lone or thin pools, or far from the price of the others. Without it such a request is refused, on local networks only with `limits.onLocalNetworks`.',
   send: "Sending the native coin and listed tokens of the certificate's wallets, to the addresses that `sendTo` lists for this certificate and that wallet.",
   admin: 'Moving old transactions to the archive, adding tokens to the list of a network, and lifting the quarantine of a plugin.',

@@ -32,6 +32,12 @@ const clientsSchema = Type.Object(
                 description: 'With the permission send: by the address of a wallet, the addresses that it may send to',
               }),
             ),
+            marketCheck: Type.Optional(
+              Type.Boolean({
+                description:
+                  'true: a client that keeps the permission thin because it could trade before there was one gives it up; false: it keeps it, and nothing more is said',
+              }),
+            ),
             ...bounds,
           },
           { additionalProperties: false },
@@ -59,6 +65,8 @@ export interface Client extends ClientBounds {
   /** SHA-256 of the certificate, lower-case hex without colons, where the key is one. */
   readonly fingerprint?: string
   readonly permissions: readonly Permission[]
+  /** Of one that could trade before there was the permission thin: false keeps that, true gives it up; absent: it is kept, and said at each start. */
+  readonly marketCheck?: boolean
   readonly wallets: 'all' | readonly string[]
   /** By the address of a wallet, the addresses to which it may send: as they are written. */
   readonly sendTo?: ReadonlyMap<string, readonly string[]>

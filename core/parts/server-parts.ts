@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import type { FairTurns } from '../base/fair-turns.ts'
+import type { Client } from '../config/clients.ts'
 import type { Settings } from '../config/settings.ts'
 import type { LocalSites } from '../devnet/local-sites.ts'
 import type { Devnet } from '../devnet/start-devnet.ts'
@@ -55,6 +56,8 @@ export interface ServerParts {
   certificates: void
   identity: Pick<ServerIdentity, 'serverId' | 'serverName'>
   store: Store
+  /** Of conf/clients.yml, with what they keep from before. */
+  clients: readonly Client[]
   journal: Journal
   leases: Leases
   idempotency: Idempotency

@@ -1,8 +1,10 @@
 // Certificates, the store and what is kept in it.
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
+import type { Client } from '../config/clients.ts'
 import { StartError } from '../config/problems.ts'
 import { observeJournal } from '../http/metrics.ts'
+import { readKeptThin } from '../store/kept-thin.ts'
 import { openStore } from '../store/open-store.ts'
 import { StoreError, type Store } from '../store/store.ts'
 import { ensureCertificates } from '../tls/ensure-certificates.ts'
@@ -47,3 +49,27 @@ export const openLeases = ({ store, identity, log, metrics }: ServerParts): Leas
 
 export const openIdempotency = ({ store, identity: { serverId }, log, metrics }: ServerParts): Idempotency =>
   createIdempotency({ store, serverId, log, onReplay: () => metrics.replays.inc() })
+
+/** Those of conf/clients.yml. One that could trade before there was the permission thin keeps it. */
+export async function openClients({ store, settings: { clients } }: ServerParts): Promise<readonly Client[]> {
+  const traders = clients.filter(({ permissions }) => permissions.includes('trade'))
+  const kept = await readKeptThin(
+    store,
+    traders.map(({ name }) => name),
+  )
+  return clients.map((client) => {
+    const { name, permissions, marketCheck } = client
+    const keeps = kept.has(name) && permissions.includes('trade') && !permissions.includes('thin') && marketCheck !== true
+    return keeps ? { ...client, permissions: [...permissions, 'thin'] } : client
+  })
+}
+
+/** For the operator, at each start until conf/clients.yml decides. */
+export const keptThinWarnings = (asRead: Pick<ServerParts['settings'], 'clients'>, clients: readonly Client[]): readonly string[] =>
+  clients.flatMap(({ name, permissions, marketCheck }) => {
+    const had = asRead.clients.find((each) => each.name === name)?.permissions.includes('thin')
+    if (!permissions.includes('thin') || had === true || marketCheck === false) return []
+    return [
+      `The client "${name}" may trade far below the market, as before this version. Write marketCheck: true in its entry of conf/clients.yml to hold what it signs against the market, or marketCheck: false to leave it so.`,
+    ]
+  })

@@ -59,7 +59,7 @@ export const followBlocks = ({ liveState: { following }, hosts }: ServerParts): 
 
 /** @param steadyMs a clock that is never set */
 export function openMarket(
-  { settings: { limits, clients }, log, registry, liveState: { quotes } }: ServerParts,
+  { settings: { limits }, clients, log, registry, liveState: { quotes } }: ServerParts,
   steadyMs?: () => number,
 ): Market {
   const isNeeded = clients.some(({ permissions }) => permissions.includes('trade') && !permissions.includes('thin'))

@@ -17,12 +17,13 @@ export interface ColumnTypes {
 }
 
 /** What a server of this version knows: whoever has a newer one in the same store is not of this version. */
-export const newestMigration = '002-stops'
+export const newestMigration = '003-kept-thin'
 
 /** All migrations in order. A released one is never edited: the next change is a new one. */
-const migrationsFor = (types: ColumnTypes): Readonly<Record<string, Migration>> => ({
+const migrationsFor = (types: ColumnTypes, isNew: boolean): Readonly<Record<string, Migration>> => ({
   '001-tables': tables(types),
-  [newestMigration]: stops(types),
+  '002-stops': stops(types),
+  [newestMigration]: keptThin(types, isNew),
 })
 
 /** Those of versions before 0.2.0, whose stores are not read. No new one has such a name. */
@@ -51,8 +52,9 @@ export async function migrate(
   log: StoreLog,
   later: Readonly<Record<string, Migration>> = {},
 ): Promise<void> {
-  const migrations = { ...migrationsFor(types), ...later }
   const executed = await executedMigrations(db)
+  const isNew = executed.length === 0
+  const migrations = { ...migrationsFor(types, isNew), ...later }
   if (executed.some((name) => migrationsBefore.includes(name)))
     throw new StoreError(
       `The store was made by a version of Sluice before 0.2.0, which this version does not read. Nothing was changed. To finish its open transactions, start version 0.1.0 on it until \`${command} tx list --open\` lists none; the files of its archive stay readable. Then move the store away (sluice.db in data.dir), or name another store.url, and start this version.`,
@@ -65,7 +67,6 @@ export async function migrate(
   const missing = Object.keys(migrations).filter((name) => !executed.includes(name))
   if (missing.length === 0) return
   if (executed.length > 0) log.info({ migrations: missing }, 'bringing the store to this version; minutes for a million transactions')
-  const isNew = executed.length === 0
   const guard = ({ up }: Migration): Migration => ({
     async up(of: Kysely<unknown>) {
       if (!isNew) await types.refuseInUse?.(of)
@@ -94,6 +95,14 @@ const stops = ({ serialKey, sortedText }: ColumnTypes): Migration => ({
       subject ${sortedText} not null, set_by text not null, request_id text not null, reason text, lifted_by text)`.execute(db)
     // The same one is set once, however many set it at the same moment.
     await sql`create unique index stops_in_force on stops (scope, subject, mode) where lifted_at is null`.execute(db)
+  },
+})
+
+/** Clients that have traded before there was the permission thin. The row without a name: a server has yet to list them. */
+const keptThin = ({ sortedText }: ColumnTypes, isNew: boolean): Migration => ({
+  async up(db: Kysely<unknown>) {
+    await sql`create table kept_thin (client ${sortedText} primary key)`.execute(db)
+    if (!isNew) await sql`insert into kept_thin (client) values ('')`.execute(db)
   },
 })
 

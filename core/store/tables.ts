@@ -187,6 +187,11 @@ export interface StopRow {
   lifted_by: string | null
 }
 
+/** A client that could trade before there was the permission thin, and keeps it. */
+interface KeptThinRow {
+  client: string
+}
+
 /** Its one row has the store's time (`store-time.ts`). */
 interface StoreTimeRow {
   id: number
@@ -213,6 +218,7 @@ export interface Tables {
   event_marks: EventMarkRow
   breaches: BreachRow
   stops: StopRow
+  kept_thin: KeptThinRow
   probes: ProbeRow
   store_time: StoreTimeRow
 }

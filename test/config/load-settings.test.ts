@@ -35,6 +35,11 @@ describe('the settings', () => {
       handshakes: 2048,
       addressHandshakes: 256,
       pageSize: 500,
+      maxPriceImpact: 5,
+      marketMinutes: 20,
+      marketDepth: 20_000,
+      referenceTokens: ['USDC', 'USDT', 'DAI'],
+      onLocalNetworks: false,
       pluginLoadSeconds: 10,
       pluginStallSeconds: 10,
     })
@@ -74,7 +79,7 @@ describe('the settings', () => {
   })
 
   it('have a working environment variable for every key', () => {
-    const flags = { 'devnet.enabled': 'true', 'plugins.weakContainment': 'true' }
+    const flags = { 'devnet.enabled': 'true', 'plugins.weakContainment': 'true', 'limits.onLocalNetworks': 'true' }
     const values: Record<string, string> = { 'store.url': 'postgres://h/d', 'wallet.keySources': 'devnet', ...flags, 'log.level': 'debug' }
     for (const { name, environmentName } of describeSettings().filter(({ file }) => file !== 'none')) {
       const before = JSON.stringify(load())

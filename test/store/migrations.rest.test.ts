@@ -6,6 +6,7 @@ import { sql, type Migration } from 'kysely'
 import Database from 'libsql'
 import { Client } from 'pg'
 import { isObject } from '../../core/base/json.ts'
+import { readKeptThin } from '../../core/store/kept-thin.ts'
 import { openPostgres } from '../../core/store/postgres/open.ts'
 import { StoreError } from '../../core/store/store.ts'
 import { sqlJournal } from '../../core/transactions/journal/sql-journal.ts'
@@ -55,14 +56,30 @@ describe('a store of a version before 0.2.0', () => {
 /** As the version before a migration made it, with two transactions. */
 const folderBefore = new URL('../fixtures/store-0.2.0/', import.meta.url)
 
+/** Puts it where a store is opened. */
+async function putFolderBefore(place: StorePlace): Promise<void> {
+  if (place.kind === 'embedded') return writeFile(fileOf(place), gunzipSync(await readFile(new URL('sluice.db.gz', folderBefore))))
+  const text = await readFile(new URL('postgres.sql', folderBefore), 'utf8')
+  await outside(place, (run) => run(text.replaceAll('SET transaction_timeout = 0;', '')))
+}
+
 describe('a store of 0.2.0 before anything could be stopped', () => {
   onBothStores((place) => {
+    it('is told from a new one, whose clients keep nothing', async () => {
+      expect([...(await readKeptThin(await place().open(), ['bot']))]).to.deep.equal([])
+    })
+
+    it('lets the clients of that time keep the permission thin, and no later one', async () => {
+      await putFolderBefore(place())
+      const store = await place().open()
+      expect([...(await readKeptThin(store, ['bot', 'trader']))]).to.deep.equal(['bot', 'trader'])
+      await store.close()
+      const again = await place().open()
+      expect([...(await readKeptThin(again, ['bot', 'trader', 'thief']))]).to.deep.equal(['bot', 'trader'])
+    })
+
     it('is brought up with its transactions, and what is stopped then holds', async () => {
-      if (place().kind === 'embedded') await writeFile(fileOf(place()), gunzipSync(await readFile(new URL('sluice.db.gz', folderBefore))))
-      else
-        await outside(place(), async (run) =>
-          run((await readFile(new URL('postgres.sql', folderBefore), 'utf8')).replaceAll('SET transaction_timeout = 0;', '')),
-        )
+      await putFolderBefore(place())
       const before = await contentsOf(place())
       expect(before).to.not.have.property('stops')
       const store = await place().open()
@@ -70,11 +87,12 @@ describe('a store of 0.2.0 before anything could be stopped', () => {
       const { entries } = await journal.list({})
       expect(entries.map(({ nonce, state }) => `${nonce} ${state}`)).to.deep.equal(['2 QUEUED', '1 DROPPED'])
       await store.close()
-      const { stops, kysely_migration: migrations, ...after } = await contentsOf(place())
+      const { stops, kept_thin: kept, kysely_migration: migrations, ...after } = await contentsOf(place())
       const { kysely_migration: _, ...unchanged } = before
       expect(after).to.deep.equal(unchanged)
       expect(stops).to.deep.equal([])
-      expect(migrations).to.have.length(2)
+      expect(kept).to.deep.equal([{ client: '' }])
+      expect(migrations).to.have.length(3)
 
       const again = await place().open()
       await again.write((tx) =>
@@ -102,7 +120,7 @@ describe('a migration', () => {
     const { place } = places('postgres')
     const note: Migration = { up: async (db) => void (await sql`alter table servers add column note text`.execute(db)) }
     const openLater = ({ options: { url = '' } }: StorePlace) =>
-      openPostgres({ url, serverName: 'later', log, later: { '003-note': note } })
+      openPostgres({ url, serverName: 'later', log, later: { '999-note': note } })
 
     it('does not touch a store that a server runs on, and the refusal names the server', async () => {
       const before = await place().open()
@@ -115,12 +133,12 @@ describe('a migration', () => {
         /server of an earlier version still runs on it: the old one on host 7. Stop every server/,
       )
       const { rows } = await before.read((db) => sql`select name from kysely_migration`.execute(db))
-      expect(rows).to.deep.equal([{ name: '001-tables' }, { name: '002-stops' }])
+      expect(rows).to.deep.equal([{ name: '001-tables' }, { name: '002-stops' }, { name: '003-kept-thin' }])
       await before.write((tx) => sql`update servers set alive_until = 0`.execute(tx))
       const later = await openLater(place())
       expect(await sqlJournal(later).read(entry.key)).to.deep.equal(entry)
       await later.close()
-      expect(await messageOf(place().open())).to.match(/newer version of Sluice \(it has 003-note\)/)
+      expect(await messageOf(place().open())).to.match(/newer version of Sluice \(it has 999-note\)/)
     })
   })
 })

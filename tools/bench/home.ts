@@ -16,7 +16,7 @@ export async function makeHome(): Promise<Home> {
   const folder = await mkdtemp(path.join(tmpdir(), 'sluice-bench-'))
   const confDir = path.join(folder, 'conf')
   const files = {
-    'clients.yml': { clients: { client: { permissions: ['read', 'trade', 'admin'], wallets: 'all' } } },
+    'clients.yml': { clients: { client: { permissions: ['read', 'trade', 'thin', 'admin'], wallets: 'all' } } },
     'chains/ethereum.yml': { local: { required: true } },
   }
   for (const [name, content] of Object.entries(files)) {

@@ -16,7 +16,7 @@ const { settings = {}, conf = {}, env = {} } = playground.server
 const confDir = path.join(playground.folder, 'conf')
 const files = {
   'server.yml': bySection(settings),
-  'clients.yml': { clients: { client: { permissions: ['read', 'trade', 'admin'], wallets: 'all' } } },
+  'clients.yml': { clients: { client: { permissions: ['read', 'trade', 'thin', 'admin'], wallets: 'all' } } },
   ...conf,
 }
 for (const [name, content] of Object.entries(files)) {

@@ -51,6 +51,7 @@ function contextOf(leavesRaw: bigint): ConnectorContext {
         },
       },
       books: { book: async () => book },
+      market: { isChecked: () => false },
     },
   } as unknown as ConnectorContext
 }

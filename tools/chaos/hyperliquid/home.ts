@@ -25,7 +25,7 @@ export async function makeHyperliquidHome(
   const passphraseFile = path.join(folder, 'passphrase')
   const urls = { apiUrl, wsUrl }
   const conf = {
-    'clients.yml': { clients: { client: { permissions: ['read', 'trade', 'admin'], wallets: 'all' } } },
+    'clients.yml': { clients: { client: { permissions: ['read', 'trade', 'thin', 'admin'], wallets: 'all' } } },
     'chains/hyperliquid.yml': {
       mainnet: { enabled: false },
       testnet: { required: true, rpcUrls: [rpcUrl], pollingSeconds: 0.2 },

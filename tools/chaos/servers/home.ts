@@ -32,7 +32,7 @@ export async function makeHome({ confirmations, storeUrl, disk }: HomeOptions): 
   await mkdir(dataDir, { mode: 0o700 })
   const local = { required: true, confirmations, pollingSeconds: 0.1, requestTimeoutSeconds: 2 }
   const conf = {
-    'clients.yml': { clients: { client: { permissions: ['read', 'trade', 'admin'], wallets: 'all' } } },
+    'clients.yml': { clients: { client: { permissions: ['read', 'trade', 'thin', 'admin'], wallets: 'all' } } },
     'chains/ethereum.yml': { mainnet: { enabled: false }, sepolia: { enabled: false }, local },
   }
   for (const [name, content] of Object.entries(conf)) await writeFile(path.join(confDir, name), stringify(content))
