@@ -36,7 +36,7 @@ const byName = (pattern: string, entry: object) => ({
 })
 
 /** What every such file has. */
-interface Declared {
+interface DeclaredFile {
   readonly name: string
   readonly apiVersion: string
   readonly version?: string
@@ -57,12 +57,12 @@ function fileOf(kind: 'fork' | 'chain', networks: object, properties: object = {
   )
 }
 
-const manifestOf = ({ name, apiVersion, version }: Declared) => ({ name, apiVersion, ...(version !== undefined && { version }) })
+const manifestOf = ({ name, apiVersion, version }: DeclaredFile) => ({ name, apiVersion, ...(version !== undefined && { version }) })
 
 const devnetToken = { type: 'string', enum: ['WETH', 'USDC', 'DAI', 'WBTC', 'USDT'] } as const
 const devnetAmount = text('^[0-9]{1,12}(\\.[0-9]{1,18})?$', 'an amount, quoted')
 
-interface V2Fork extends Declared, Pick<UniswapV2Options, 'coin'> {
+interface V2Fork extends DeclaredFile, Pick<UniswapV2Options, 'coin'> {
   readonly networks: UniswapV2Options['deployments']
   readonly fee: string
   readonly devnet?: { readonly pools: readonly (readonly [DevnetTokenSymbol, string, DevnetTokenSymbol, string])[] }
@@ -120,7 +120,7 @@ const v2Fork = {
   },
 }
 
-interface V3Fork extends Declared, Pick<UniswapV3Options, 'router' | 'feeTiers'> {
+interface V3Fork extends DeclaredFile, Pick<UniswapV3Options, 'router' | 'feeTiers'> {
   readonly networks: UniswapV3Options['deployments']
 }
 
@@ -149,7 +149,7 @@ const v3Fork = {
   },
 }
 
-interface AlgebraFork extends Declared {
+interface AlgebraFork extends DeclaredFile {
   readonly networks: AlgebraOptions['deployments']
 }
 
@@ -174,7 +174,7 @@ const algebraFork = {
   },
 }
 
-interface WeightedFork extends Declared {
+interface WeightedFork extends DeclaredFile {
   /** The ids of the pools in the Vault. */
   readonly networks: Readonly<Record<string, { readonly pools: readonly string[] }>>
 }
@@ -200,7 +200,7 @@ const weightedFork = {
   },
 }
 
-interface EvmDeclared extends Declared {
+interface EvmDeclaredFile extends DeclaredFile {
   readonly networks: Readonly<Record<string, Omit<EvmNetworkTable, 'maxGas'> & { readonly maxGas?: number }>>
 }
 
@@ -232,7 +232,7 @@ const evmNetwork = objectOf(
 
 const evmChainKit = {
   schema: fileOf('chain', byName(networkName, evmNetwork)),
-  plugin(data: EvmDeclared, list: EvmChainTables['list']): unknown {
+  plugin(data: EvmDeclaredFile, list: EvmChainTables['list']): unknown {
     const networks = Object.fromEntries(
       Object.entries(data.networks).map(([network, { maxGas, ...table }]) => [
         network,

@@ -16,7 +16,7 @@ const { values } = parseArgs({
 })
 const root = path.resolve(values.root)
 
-interface Measured {
+interface FileMeasure {
   file: string
   lines: number
   comments: number
@@ -25,7 +25,7 @@ interface Measured {
 }
 
 /** Lines of a file: all, comments, and code, which is neither comment nor blank nor import. */
-function measureFile(file: string): Measured {
+function measureFile(file: string): FileMeasure {
   const lines = readFileSync(path.join(root, file), 'utf8')
     .split('\n')
     .map((line) => line.trim())
@@ -45,8 +45,10 @@ function measureFile(file: string): Measured {
 
 const median = (numbers: readonly number[]): number => numbers.toSorted((a, b) => a - b)[numbers.length >> 1] ?? 0
 const percent = (part: number, whole: number): string => `${((100 * part) / whole).toFixed(1)} %`
-const sum = (files: readonly Measured[], key: 'lines' | 'code' | 'comments'): number => files.reduce((total, each) => total + each[key], 0)
-const most = (files: readonly Measured[], key: 'lines' | 'depth'): Measured | undefined => files.toSorted((a, b) => b[key] - a[key])[0]
+const sum = (files: readonly FileMeasure[], key: 'lines' | 'code' | 'comments'): number =>
+  files.reduce((total, each) => total + each[key], 0)
+const most = (files: readonly FileMeasure[], key: 'lines' | 'depth'): FileMeasure | undefined =>
+  files.toSorted((a, b) => b[key] - a[key])[0]
 
 const server = ['core', 'kits', 'client', 'testkit'].flatMap((folder) => filesIn(folder, root)).map(measureFile)
 const all = [...server, ...filesIn('plugins', root).map(measureFile)]

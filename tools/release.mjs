@@ -15,7 +15,7 @@ const usage = 'npm run release -- <version|patch|minor|major> [--dry-run]'
 const parts = ['major', 'minor', 'patch']
 
 /** What is wrong and what to do, without a stack. */
-class Refused extends Error {}
+class ReleaseError extends Error {}
 
 // A child gets Ctrl-C too and ends; then this process removes what it has made.
 process.on('SIGINT', () => {})
@@ -24,7 +24,7 @@ let copy
 try {
   release(process.argv.slice(2))
 } catch (error) {
-  console.error(error instanceof Refused ? error.message : error)
+  console.error(error instanceof ReleaseError ? error.message : error)
   console.error('No version was made, and nothing in this checkout was changed.')
   process.exitCode = 1
 } finally {
@@ -35,7 +35,7 @@ function release(args) {
   const options = args.filter((arg) => arg.startsWith('-'))
   const [asked, ...more] = args.filter((arg) => !arg.startsWith('-'))
   if (asked === undefined || more.length > 0 || options.some((option) => !['--dry-run', '--quick'].includes(option)))
-    throw new Refused(`Write: ${usage}`)
+    throw new ReleaseError(`Write: ${usage}`)
   const isQuick = options.includes('--quick')
   // npm keeps an option for itself that stands before `--`, and would hand it on to `npm pack`.
   const isDryRun = options.includes('--dry-run') || process.env.npm_config_dry_run === 'true'
@@ -44,7 +44,7 @@ function release(args) {
   const before = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')).version
   const version = next(before, asked)
   const commit = cleanCommit()
-  if (git(root, 'tag', '--list', `v${version}`) !== '') throw new Refused(`There is a tag v${version}: name a greater version.`)
+  if (git(root, 'tag', '--list', `v${version}`) !== '') throw new ReleaseError(`There is a tag v${version}: name a greater version.`)
   changelogOf(root, version)
 
   console.log(`Version ${version}, from commit ${commit.slice(0, 12)}${isDryRun ? ', as a dry run' : ''}`)
@@ -70,7 +70,8 @@ function release(args) {
     console.log(`\nVersion ${version} can be made. It would change ${changed.join(', ')}. Nothing in this checkout was changed.`)
     return
   }
-  if (cleanCommit() !== commit) throw new Refused('The checkout has another commit than at the beginning: make the version of that one.')
+  if (cleanCommit() !== commit)
+    throw new ReleaseError('The checkout has another commit than at the beginning: make the version of that one.')
   for (const file of changed) cpSync(path.join(copy, file), path.join(root, file))
   const into = path.join(root, 'dist', 'packages')
   rmSync(into, { recursive: true, force: true })
@@ -78,33 +79,33 @@ function release(args) {
   console.log(whatNext({ version, changed, tarballs, isPrivate: isPrivate(path.join(into, tarballs[0])), isQuick }))
 }
 
-/** @throws Refused where it is no version, or not greater */
+/** @throws ReleaseError where it is no version, or not greater */
 function next(before, asked) {
   const old = before.split('.').map(Number)
   const part = parts.indexOf(asked)
   if (part !== -1) return old.map((number, index) => (index < part ? number : index === part ? number + 1 : 0)).join('.')
-  if (!/^(0|[1-9]\d*)(\.(0|[1-9]\d*)){2}$/.test(asked)) throw new Refused(`${asked} is no version, such as 1.2.3. Write: ${usage}`)
+  if (!/^(0|[1-9]\d*)(\.(0|[1-9]\d*)){2}$/.test(asked)) throw new ReleaseError(`${asked} is no version, such as 1.2.3. Write: ${usage}`)
   const now = asked.split('.').map(Number)
   const differs = old.findIndex((number, index) => number !== now[index])
-  if (differs === -1 || now[differs] < old[differs]) throw new Refused(`${asked} is not greater than ${before}, which is there.`)
+  if (differs === -1 || now[differs] < old[differs]) throw new ReleaseError(`${asked} is not greater than ${before}, which is there.`)
   return asked
 }
 
-/** @returns the commit that the checkout has @throws Refused where there is anything else in it */
+/** @returns the commit that the checkout has @throws ReleaseError where there is anything else in it */
 function cleanCommit() {
-  if (!existsSync(path.join(root, '.git'))) throw new Refused('This is no checkout of git: a version is made of a commit.')
+  if (!existsSync(path.join(root, '.git'))) throw new ReleaseError('This is no checkout of git: a version is made of a commit.')
   const uncommitted = git(root, 'status', '--porcelain')
-  if (uncommitted !== '') throw new Refused(`Commit these or put them away first: a version is made of a commit.\n${uncommitted}`)
+  if (uncommitted !== '') throw new ReleaseError(`Commit these or put them away first: a version is made of a commit.\n${uncommitted}`)
   return git(root, 'rev-parse', 'HEAD')
 }
 
-/** The changelog with the version's heading, and an empty section above it. @throws Refused where there is nothing to release */
+/** The changelog with the version's heading, and an empty section above it. @throws ReleaseError where there is nothing to release */
 function changelogOf(folder, version) {
   const text = readFileSync(path.join(folder, 'CHANGELOG.md'), 'utf8')
   const [, above, section] = /^([^]*?^## \[Unreleased\]\n)([^]*?)(?=^## |(?![^]))/m.exec(text) ?? []
-  if (section === undefined) throw new Refused('CHANGELOG.md has no heading `## [Unreleased]`: write what is new below it.')
-  if (!/^[-*] /m.test(section)) throw new Refused('CHANGELOG.md has nothing below `## [Unreleased]`: write there what is new.')
-  if (text.includes(`\n## [${version}]`)) throw new Refused(`CHANGELOG.md has a section of ${version}: name a greater version.`)
+  if (section === undefined) throw new ReleaseError('CHANGELOG.md has no heading `## [Unreleased]`: write what is new below it.')
+  if (!/^[-*] /m.test(section)) throw new ReleaseError('CHANGELOG.md has nothing below `## [Unreleased]`: write there what is new.')
+  if (text.includes(`\n## [${version}]`)) throw new ReleaseError(`CHANGELOG.md has a section of ${version}: name a greater version.`)
   const today = new Date().toISOString().slice(0, 10)
   return `${above}\n## [${version}] - ${today}\n${text.slice(above.length)}`
 }
@@ -130,7 +131,7 @@ function filesWith(folder, before, version) {
   ]
 }
 
-/** Runs a script of the clone. @throws Refused where it fails */
+/** Runs a script of the clone. @throws ReleaseError where it fails */
 function step(name, script, args = [], env = {}) {
   console.log(`\n=== ${name}`)
   const { status, signal } = spawnSync(process.execPath, [script, ...args], {
@@ -138,13 +139,13 @@ function step(name, script, args = [], env = {}) {
     stdio: ['ignore', 'inherit', 'inherit'],
     env: { ...process.env, ...env },
   })
-  if (status !== 0) throw new Refused(`\nThe step "${name}" failed (${signal ?? status}): see above.`)
+  if (status !== 0) throw new ReleaseError(`\nThe step "${name}" failed (${signal ?? status}): see above.`)
 }
 
 function git(folder, ...args) {
   const { status, stdout, stderr, error } = spawnSync('git', args, { cwd: folder, encoding: 'utf8' })
-  if (error) throw new Refused(`git could not be started: ${error.message}`)
-  if (status !== 0) throw new Refused(`git ${args[0]} failed: ${stderr.trim()}`)
+  if (error) throw new ReleaseError(`git could not be started: ${error.message}`)
+  if (status !== 0) throw new ReleaseError(`git ${args[0]} failed: ${stderr.trim()}`)
   return stdout.trimEnd()
 }
 

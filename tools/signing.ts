@@ -11,7 +11,7 @@ import { findPlugins } from '../core/plugins/discover/find.ts'
 import { loadPlugins } from '../core/plugins/load.ts'
 import type { LoadedPlugin } from '../core/plugins/loaded-plugin.ts'
 import { outlineOf } from '../core/plugins/discover/outline.ts'
-import type { Released } from '../core/wallet/policy-files.ts'
+import type { ReleasePolicy } from '../core/wallet/policy-files.ts'
 
 const silent = { info: () => {}, warn: () => {} }
 
@@ -55,9 +55,9 @@ async function loadReleased(): Promise<readonly LoadedPlugin[]> {
   }
 }
 
-export async function releasedNow(): Promise<Released> {
+export async function releasedNow(): Promise<ReleasePolicy> {
   const loaded = (await loadReleased()).toSorted((one, other) => (one.folder < other.folder ? -1 : 1))
-  const release: Released = { chains: {}, connectors: {} }
+  const release: ReleasePolicy = { chains: {}, connectors: {} }
   for (const plugin of loaded) {
     const { networks, signs, keys } = outlineOf(plugin)
     const folder = path.basename(plugin.folder)
@@ -96,7 +96,7 @@ const wrappedOn = (plugin: LoadedPlugin, network: string): string | undefined =>
   plugin.kind === 'chain' ? plugin.venues.find((venue) => venue.network === network)?.implementation.evm?.wrapped?.token.address : undefined
 
 /** By the names of its contracts. */
-function permitsOf(plugin: LoadedPlugin): Pick<Released['connectors'][string], 'permits'> {
+function permitsOf(plugin: LoadedPlugin): Pick<ReleasePolicy['connectors'][string], 'permits'> {
   if (plugin.kind === 'chain') return {}
   const named = plugin.venues.flatMap(({ contracts, implementation: { permit2 } }) => {
     if (!permit2?.permitSpenders) return []

@@ -28,7 +28,7 @@ export const endpoints = [
 
 export type AnyEndpoint = (typeof endpoints)[number]
 export type EndpointName = AnyEndpoint['name']
-export type EndpointNamed<N extends EndpointName> = Extract<AnyEndpoint, { name: N }>
+export type EndpointByName<N extends EndpointName> = Extract<AnyEndpoint, { name: N }>
 
 export * from '../base/errors.ts'
 export * from './altchain.ts'

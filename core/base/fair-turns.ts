@@ -16,7 +16,7 @@ export function chargeAlike(signal: AbortSignal, other: AbortSignal): void {
   if (charge) charges.set(signal, charge)
 }
 
-interface Waiting {
+interface QueuedTurn {
   begin(): void
   reject(reason: unknown): void
 }
@@ -24,7 +24,7 @@ interface Waiting {
 /** What one payer has under way and waiting. */
 interface Account {
   underWay: number
-  readonly waiting: Set<Waiting>
+  readonly waiting: Set<QueuedTurn>
 }
 
 interface FairSlotsOptions {
@@ -97,7 +97,7 @@ export function createFairSlots({ slots, slotsEach, maxWaiting, what }: FairSlot
           forgetIdle(payer, account)
           waiting.reject(signal.reason)
         }
-        const waiting: Waiting = {
+        const waiting: QueuedTurn = {
           begin() {
             signal.removeEventListener('abort', leave)
             begin(payer, account, work).then(resolve, reject)

@@ -138,7 +138,7 @@ export async function revoke(server: ServerClient, allowance: Allowance): Promis
 }
 
 /** A revocation that is on its way. */
-interface Sent {
+interface SentRevocation {
   readonly allowance: Allowance
   readonly txHash: string
 }
@@ -147,7 +147,11 @@ const Polled = Type.Object({ txStatus: Type.Number(), final: Type.Optional(Type.
 const askAgainMs = 500
 
 /** Waits until the chain has these. @returns those that it does not have by then @throws Error where the server does not say */
-export async function unminedOf(server: ServerClient, sent: readonly Sent[], withinMs: number): Promise<readonly Sent[]> {
+export async function unminedOf(
+  server: ServerClient,
+  sent: readonly SentRevocation[],
+  withinMs: number,
+): Promise<readonly SentRevocation[]> {
   const until = performance.now() + withinMs
   let left = sent
   for (;;) {
@@ -282,27 +286,27 @@ function ownSpenders(name: string, record: LockedPlugin, { confDir, plugins }: S
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-async function revokeEach(client: ServerClient, allowances: readonly Allowance[]): Promise<Sent[]> {
-  const sent: Sent[] = []
+async function revokeEach(client: ServerClient, allowances: readonly Allowance[]): Promise<SentRevocation[]> {
+  const sent: SentRevocation[] = []
   for (const allowance of allowances) sent.push({ allowance, txHash: await revoke(client, allowance) })
   return sent
 }
 
-interface Finishing {
+interface RevocationParts {
   readonly name: string
   readonly client: ServerClient
   readonly all: readonly Approvable[]
-  readonly sent: readonly Sent[]
+  readonly sent: readonly SentRevocation[]
   readonly sha256?: string
   /** The operator said yes. */
   readonly mayRevoke: boolean
 }
 
 /** The record is changed by then: what fails is said, and fails nothing else. */
-async function finish({ name, client, all, sent, sha256, mayRevoke }: Finishing): Promise<string[]> {
+async function finish({ name, client, all, sent, sha256, mayRevoke }: RevocationParts): Promise<string[]> {
   const said: string[] = []
-  let unmined: readonly Sent[] = sent
-  let last: readonly Sent[] = sent
+  let unmined: readonly SentRevocation[] = sent
+  let last: readonly SentRevocation[] = sent
   try {
     if (sha256 !== undefined && !(await isTakenUp(client, name, sha256)))
       said.push('The server has not taken the new version up: what is approved to these spenders until then stays.')
@@ -335,7 +339,7 @@ async function finish({ name, client, all, sent, sha256, mayRevoke }: Finishing)
 const keyOf = ({ chain, network, address, spender, token }: Allowance): string =>
   [chain, network, ...[address, spender, token].map(addressKey)].join(' ')
 
-async function waitFor(client: ServerClient, sent: readonly Sent[]): Promise<readonly Sent[]> {
+async function waitFor(client: ServerClient, sent: readonly SentRevocation[]): Promise<readonly SentRevocation[]> {
   if (sent.length === 0) return []
   complain(
     `Waiting until ${sent.length === 1 ? 'the revocation is' : `${sent.length} revocations are`} mined, for ${waitMs / 1000} seconds at most.`,

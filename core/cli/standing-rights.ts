@@ -3,7 +3,7 @@ import { devnetNetwork, type Settings } from '../config/settings.ts'
 import type { Grant } from '../contracts/index.ts'
 import { formatRaw } from '../base/decimal.ts'
 import type { Finding } from './doctor.ts'
-import { knownOf, revoking, spendersOf, type Taking } from '../handlers/standing-rights.ts'
+import { knownOf, revoking, spendersOf, type SpendingVenue } from '../handlers/standing-rights.ts'
 import type { LoadedChain, LoadedConnector, LoadedPlugin } from '../plugins/index.ts'
 import { isUnlimited } from '../wallet/policy.ts'
 import { isSameAddress } from '../base/addresses.ts'
@@ -11,7 +11,7 @@ import { isSameAddress } from '../base/addresses.ts'
 const deadlineMs = 10_000
 
 type ChainVenue = LoadedChain['venues'][number]
-type ConnectorOn = Taking & { readonly name: string; readonly isForeign: boolean; readonly contracts: readonly string[] }
+type ConnectorOn = SpendingVenue & { readonly name: string; readonly isForeign: boolean; readonly contracts: readonly string[] }
 
 interface WalletName {
   readonly chain: string

@@ -85,14 +85,14 @@ export interface PruneOptions {
   dryRun?: true
 }
 
-interface Pruned {
+interface PruneSummary {
   archived: number
   kept: number
   folder: string
 }
 
 /** Asks the server until there is nothing left to move. @throws Error that says which option is wrong and how, or with the server's message */
-export async function pruneTransactions(journal: JournalClient, options: PruneOptions, nowMs: number): Promise<Pruned> {
+export async function pruneTransactions(journal: JournalClient, options: PruneOptions, nowMs: number): Promise<PruneSummary> {
   const request = { olderThanDays: readAge(options, nowMs), dryRun: options.dryRun ?? false }
   let total = { archived: 0, kept: 0 }
   for (let after: string | undefined; ;) {
@@ -103,7 +103,7 @@ export async function pruneTransactions(journal: JournalClient, options: PruneOp
   }
 }
 
-export function describePruned({ archived, kept, folder }: Pruned, { dryRun }: PruneOptions): string {
+export function describePruned({ archived, kept, folder }: PruneSummary, { dryRun }: PruneOptions): string {
   const moved = dryRun
     ? `${countOf(archived)} would be moved to ${folder} on the server.`
     : archived === 0

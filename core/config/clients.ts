@@ -75,7 +75,7 @@ export interface Client extends ClientBounds {
 }
 
 /** Of each certificate that is not listed. */
-export interface Unlisted extends ClientBounds {
+export interface UnlistedClients extends ClientBounds {
   /** What is wrong with their entry: then they have no permission. */
   readonly closed?: string
 }
@@ -93,7 +93,7 @@ export const describeClosed = ({ file, line, path, problem, closed }: ClosedRigh
 /** What `conf/clients.yml` says. */
 interface Clients {
   readonly clients: readonly Client[]
-  readonly unlisted: Unlisted
+  readonly unlisted: UnlistedClients
   readonly closed: readonly ClosedRight[]
   readonly shown: Section
 }

@@ -88,7 +88,7 @@ const sealing = Type.Object(
   },
   { additionalProperties: false },
 )
-export type Sealing = Static<typeof sealing>
+export type SealParameters = Static<typeof sealing>
 
 const lockSchema = Type.Object(
   { lockVersion: Type.Literal(1), sealing: Type.Optional(sealing), plugins: Type.Record(Type.String(), lockedPlugin) },
@@ -97,7 +97,7 @@ const lockSchema = Type.Object(
 
 export interface LockContent {
   readonly plugins: PluginLock
-  readonly sealing?: Sealing
+  readonly sealing?: SealParameters
 }
 
 /** By the names of the plugins' folders. */
@@ -148,7 +148,7 @@ const heading = `# Which plugins of third parties may run, with which bytes, and
 `
 
 /** Writes the whole file, or leaves it as it was. */
-export async function writeLock(confDir: string, plugins: PluginLock, sealed?: Sealing): Promise<void> {
+export async function writeLock(confDir: string, plugins: PluginLock, sealed?: SealParameters): Promise<void> {
   const sorted = Object.fromEntries(Object.entries(plugins).toSorted(([one], [other]) => (one < other ? -1 : 1)))
   const content =
     heading +

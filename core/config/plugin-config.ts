@@ -118,7 +118,7 @@ function preparePluginConfig({
     layers.reduce<Section>((below, layer) => mergeOver(below, layer.value), {}),
     site,
   )
-  const how: Checking = { env, mayName, isHidden }
+  const how: CheckOptions = { env, mayName, isHidden }
   const prepared = kind === 'chain' ? prepareChain(tree, { ...how, networks, home }) : prepareConnector(tree, how)
   return {
     question: { schema, isTested: builtIn, parts: prepared.parts },
@@ -197,20 +197,20 @@ const placesOf = (layers: readonly YamlFile[]): Readonly<Record<string, string>>
     ...layers.map(({ file, lines }) => Object.fromEntries([...lines].map(([pointer, line]) => [pointer, `${file}:${line}`]))),
   )
 
-type Checking = Required<Pick<Check<Section>, 'env' | 'mayName' | 'isHidden'>>
-type Judged = Extract<SchemaAnswer, { judged: unknown }>['judged']
+type CheckOptions = Required<Pick<Check<Section>, 'env' | 'mayName' | 'isHidden'>>
+type SchemaVerdicts = Extract<SchemaAnswer, { judged: unknown }>['judged']
 
 /** What is wrong with an entry that is left out; with the network that is not served then. */
 type LeftOutTrouble = TreeProblem & Pick<LeftOutEntry, 'network'>
 
-type Finished = (Omit<PluginConfig, 'leftOut'> | { troubles: readonly TreeProblem[] }) & { leftOut?: readonly LeftOutTrouble[] }
+type ConfigOrTroubles = (Omit<PluginConfig, 'leftOut'> | { troubles: readonly TreeProblem[] }) & { leftOut?: readonly LeftOutTrouble[] }
 
 interface PreparedKind {
   readonly parts: SchemaQuestion['parts']
-  finish(judged: Judged): Finished
+  finish(judged: SchemaVerdicts): ConfigOrTroubles
 }
 
-function prepareConnector(tree: Section, how: Checking): PreparedKind {
+function prepareConnector(tree: Section, how: CheckOptions): PreparedKind {
   const prepared = prepareTree(tree, how)
   return {
     parts: prepared.part ? [prepared.part] : [],
@@ -221,7 +221,7 @@ function prepareConnector(tree: Section, how: Checking): PreparedKind {
   }
 }
 
-interface ChainCheck extends Checking {
+interface ChainCheck extends CheckOptions {
   networks: readonly string[] | undefined
   home: string
 }
@@ -260,11 +260,11 @@ function prepareChain(tree: Section, { env, mayName, isHidden, networks, home }:
       })
       continue
     }
-    const here: Checking = { env, mayName: (pointer) => mayName(at + pointer), isHidden: (pointer) => isHidden(at + pointer) }
+    const here: CheckOptions = { env, mayName: (pointer) => mayName(at + pointer), isHidden: (pointer) => isHidden(at + pointer) }
     const { entry: usable, placeOf, wrong } = withoutWrongUrls(entry, here)
     troubles.push(...within(at, wrong))
     const parts = splitEntry(usable)
-    const how: Checking = {
+    const how: CheckOptions = {
       env,
       mayName: (pointer) => here.mayName(placeOf(pointer)),
       isHidden: (pointer) => here.isHidden(placeOf(pointer)),
@@ -305,7 +305,7 @@ const urlLists = ['rpcUrls', 'sendUrls', 'privateUrls']
  * A network's entry without the URLs that are wrong, where the list has others; the chain's schema judges a list without any. Never does one list
  * stand in for another: transactions that are for some nodes alone must not go to all.
  */
-function withoutWrongUrls(entry: Section, { env, mayName, isHidden }: Checking) {
+function withoutWrongUrls(entry: Section, { env, mayName, isHidden }: CheckOptions) {
   const wrong: TreeProblem[] = []
   const usable: Section = { ...entry }
   /** By the places in what is left, those in the file. */

@@ -53,12 +53,12 @@ export function schemaProblems(errors: readonly ErrorObject[], alsoKnown: readon
   return told.filter((one, index) => told.findIndex((other) => other.pointer === one.pointer && other.problem === one.problem) === index)
 }
 
-interface Found {
+interface FoundProblem {
   error: ErrorObject
   trouble: TreeProblem
 }
 
-function isWorthTelling({ error, trouble }: Found, all: readonly Found[]): boolean {
+function isWorthTelling({ error, trouble }: FoundProblem, all: readonly FoundProblem[]): boolean {
   // Other errors report why these failed.
   if (error.keyword === 'if' || error.propertyName !== undefined) return false
   // Of a choice, only the branch that fails deepest inside is worth reporting.

@@ -2,7 +2,7 @@ import { existsSync, statSync, readdirSync, type Dirent } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { builtInPlugins } from '../base/layout.ts'
 import { checkFile, compile, type Override, type SeparateEntries } from './check.ts'
-import { readClients, type Client, type ClosedRight, type Unlisted } from './clients.ts'
+import { readClients, type Client, type ClosedRight, type UnlistedClients } from './clients.ts'
 import { ConfigError, type ConfigProblem, nearest, suggestion } from './problems.ts'
 import {
   serverFile,
@@ -26,7 +26,7 @@ import { readYaml, readTextFile } from './yaml.ts'
 export type Settings = Omit<ServerSettings, 'wallet'> & {
   ssl: SslSettings
   clients: readonly Client[]
-  unlisted: Unlisted
+  unlisted: UnlistedClients
   /** Entries about rights that are wrong: nobody gets these rights. */
   closed: readonly ClosedRight[]
   wallet: Omit<ServerSettings['wallet'], 'keySources'> & {

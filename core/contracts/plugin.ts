@@ -23,7 +23,7 @@ export interface Trading<F extends Types = Types> {
 export type TradingType = keyof Trading
 
 /** The same interface, where an implementation may answer later: it is in another process. */
-export type Served<T> = {
+export type MaybeAsync<T> = {
   readonly [K in keyof T]: NonNullable<T[K]> extends (...args: infer Args) => infer Answer
     ? ((...args: Args) => Answer | Promise<Awaited<Answer>>) | Extract<T[K], undefined>
     : T[K]

@@ -51,14 +51,14 @@ export interface Outside {
   readonly budget: OutsideBudget
 }
 
-interface Built {
+interface BuiltState {
   /** As anvil dumps it (gzipped JSON). */
   readonly state: Buffer
   readonly refused: readonly Refusal[]
 }
 
 /** Deploys all plugins on a fresh chain. Those of third parties come last, and one that fails leaves nothing. */
-async function buildState(plugins: readonly DevnetPlugin[], outside?: Outside): Promise<Built> {
+async function buildState(plugins: readonly DevnetPlugin[], outside?: Outside): Promise<BuiltState> {
   const [chain, ...others] = plugins.filter((plugin) => plugin.tokens)
   if (!chain?.tokens || others.length > 0) throw new DevnetError('The devnet needs exactly one devnet.ts with `tokens`, that of its chain.')
   const anvil = await startAnvil(0)
@@ -203,7 +203,7 @@ export interface Refusal {
 }
 
 /** Deploys every plugin. After a failure the other plugins are deployed again on a fresh chain, without the one that failed. */
-export async function deployPlugins(devnetFiles: readonly string[], outside?: Outside): Promise<Built> {
+export async function deployPlugins(devnetFiles: readonly string[], outside?: Outside): Promise<BuiltState> {
   const files = new Map<DevnetPlugin, string>()
   const refused: Refusal[] = []
   for (const file of devnetFiles) {

@@ -79,7 +79,7 @@ interface SiteLog {
 }
 
 /** The ports of what was started. */
-interface Running {
+interface SitePorts {
   readonly api: number
   readonly node: number
 }
@@ -89,7 +89,7 @@ function createSite(name: string, devnetUrl: string, log: SiteLog) {
   const servers: Server[] = []
   const sockets = new Set<Socket>()
   const stops: (() => Promise<void>)[] = []
-  let starting: Promise<Running> | undefined
+  let starting: Promise<SitePorts> | undefined
   let whyAway: string | undefined
   let isStopped = false
 
@@ -98,7 +98,7 @@ function createSite(name: string, devnetUrl: string, log: SiteLog) {
     if (!isStopped) log.error({ ...network, reason: why }, 'simulator missing; everything else works without it')
   }
 
-  function start(): Promise<Running> {
+  function start(): Promise<SitePorts> {
     starting ??= bringUp().then(
       (running) => {
         whyAway = undefined
@@ -116,7 +116,7 @@ function createSite(name: string, devnetUrl: string, log: SiteLog) {
     return starting
   }
 
-  async function bringUp(): Promise<Running> {
+  async function bringUp(): Promise<SitePorts> {
     const file = program(name)
     if (!file) throw new Error(`plugins/${name}/local.js of the package sluice-devnet is missing`)
     const child = spawnWatched(process.execPath, [fileURLToPath(file), ...devnetAddresses(curveOf(name))])
@@ -142,7 +142,7 @@ function createSite(name: string, devnetUrl: string, log: SiteLog) {
     await Promise.all(stops.splice(0).map((stop) => stop()))
   }
 
-  function serve(socket: Socket, to: keyof Running): void {
+  function serve(socket: Socket, to: keyof SitePorts): void {
     sockets.add(socket)
     socket.on('error', () => socket.destroy()).on('close', () => sockets.delete(socket))
     start().then(
@@ -161,7 +161,7 @@ function createSite(name: string, devnetUrl: string, log: SiteLog) {
     name,
     whyAway: () => whyAway,
     /** @returns host and port */
-    async listen(to: keyof Running): Promise<string> {
+    async listen(to: keyof SitePorts): Promise<string> {
       const server = createServer((socket) => serve(socket, to))
       await new Promise<void>((resolve, reject) => server.on('error', reject).listen(0, host, resolve))
       servers.push(server)
@@ -181,7 +181,7 @@ function createSite(name: string, devnetUrl: string, log: SiteLog) {
 
 const startTimeoutMs = 15_000
 
-interface Said {
+interface SiteAnnouncement {
   readonly port: number
   /** The chain of an exchange that is simulated. */
   readonly evm?: EvmChain
@@ -194,7 +194,7 @@ interface EvmChain {
 }
 
 /** It prints one line of JSON once it listens. */
-async function firstLine(child: WatchedProcess): Promise<Said> {
+async function firstLine(child: WatchedProcess): Promise<SiteAnnouncement> {
   const spent = new AbortController()
   let [said, complained] = ['', '']
   child.stderr.on('data', (chunk: Buffer) => (complained = (complained + chunk.toString()).slice(-500)))

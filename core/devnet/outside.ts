@@ -80,7 +80,7 @@ export function devnetFileOf(folder: string): string | undefined {
 
 const declaresDevnet = (folder: string): boolean => mergedFiles([path.join(folder, declaredFile)])['devnet'] !== undefined
 
-interface Deployed {
+interface DeployContext {
   readonly anvil: Pick<Anvil, 'rpc' | 'rpcUrl'>
   readonly tokens: DevnetTokens
   /** Of the plugin, with its signer. */
@@ -100,7 +100,12 @@ export type DeployStep =
  * Has a plugin deploy its contracts. Where that fails, the chain is as it was before. @returns the accounts as they are after it
  * @throws Error with what went wrong
  */
-export async function deployOutside(outside: OutsidePlugin, to: Deployed, start: StartOutside, budget: OutsideBudget): Promise<Accounts> {
+export async function deployOutside(
+  outside: OutsidePlugin,
+  to: DeployContext,
+  start: StartOutside,
+  budget: OutsideBudget,
+): Promise<Accounts> {
   const { anvil, before, site, tokens } = to
   const snapshot = await anvil.rpc('evm_snapshot')
   const broker = createBroker(to)
@@ -132,7 +137,7 @@ const lookMs = 200
 
 async function runIn(
   { plugin, file }: OutsidePlugin,
-  { tokens }: Deployed,
+  { tokens }: DeployContext,
   broker: Broker,
   start: StartOutside,
   { processorMs, clockMs, idleMs = clockMs }: OutsideBudget,
@@ -225,7 +230,7 @@ const maxTransactions = 5_000
 const callTimeoutMs = 60_000
 const maxCallGas = 30_000_000n
 
-function createBroker({ anvil, before, tokens, site, onStep = () => {} }: Deployed): Broker {
+function createBroker({ anvil, before, tokens, site, onStep = () => {} }: DeployContext): Broker {
   const pending = new Set<Promise<unknown>>()
   let transactions = 0
   const own = site.signer.address

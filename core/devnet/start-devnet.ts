@@ -100,13 +100,13 @@ export async function startDevnet(options: DevnetOptions): Promise<Devnet> {
   }
 }
 
-type Deployed = Omit<Devnet, 'whyNotDeployed' | 'deployAdded'> & {
+type DeployedDevnet = Omit<Devnet, 'whyNotDeployed' | 'deployAdded'> & {
   readonly accepted: readonly OutsidePlugin[]
   /** What it was made of. */
   state(): Promise<Buffer>
 }
 
-async function startDeployed({ port, dataDir, devnetFiles, outside, log = () => {} }: DevnetOptions): Promise<Deployed> {
+async function startDeployed({ port, dataDir, devnetFiles, outside, log = () => {} }: DevnetOptions): Promise<DeployedDevnet> {
   await refuseTakenPort(port) // before the work of building
   const folder = path.join(dataDir, 'devnet')
   const saved = async (plugins: readonly OutsidePlugin[]) => {
@@ -180,7 +180,7 @@ async function countsAlike({ rpc }: Anvil): Promise<boolean> {
 /** NUMBER, PUSH1 0, MSTORE, PUSH1 32, PUSH1 0, RETURN */
 const returnsBlockNumber = '0x4360005260206000f3'
 
-function devnet({ rpcUrl, ended, stop }: Anvil, how: Pick<Deployed, 'built' | 'refused' | 'accepted' | 'state'>): Deployed {
+function devnet({ rpcUrl, ended, stop }: Anvil, how: Pick<DeployedDevnet, 'built' | 'refused' | 'accepted' | 'state'>): DeployedDevnet {
   return { rpcUrl, chainId, ended, stop, ...how }
 }
 

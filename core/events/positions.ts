@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import type { PositionsNews, TopicRequest } from '../api/events.ts'
 import { createNotifier, withDeadline } from '../base/async.ts'
-import { leftOutOf, type LeftOut } from '../contracts/answers/contract.ts'
+import { leftOutOf, type LeftOutItem } from '../contracts/answers/contract.ts'
 import type { At } from '../contracts/index.ts'
 import { SluiceError } from '../base/errors.ts'
 import { rangePositions } from '../handlers/amm/range-positions.ts'
@@ -240,7 +240,7 @@ const kinds: Readonly<Record<string, PositionKind>> = {
 }
 
 /** @throws SluiceError NETWORK where positions are missing: what is there is told when all can be read again */
-function requireAll({ connector }: VenueEntry, [missing]: readonly LeftOut[]): void {
+function requireAll({ connector }: VenueEntry, [missing]: readonly LeftOutItem[]): void {
   if (missing) throw new SluiceError('NETWORK', `A position at ${connector} cannot be read now: ${missing.name}: ${missing.reason}.`)
 }
 

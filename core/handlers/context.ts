@@ -1,11 +1,11 @@
-import type { AnswerOf, EndpointName, EndpointNamed, RequestOf, Target, Permission } from '../api/index.ts'
+import type { AnswerOf, EndpointName, EndpointByName, RequestOf, Target, Permission } from '../api/index.ts'
 import type { Settings } from '../config/settings.ts'
 import type { At } from '../contracts/index.ts'
 import { SluiceError } from '../base/errors.ts'
 import type { FairTurns } from '../base/fair-turns.ts'
 import type { Books } from '../live-state/books.ts'
 import type { Quotes } from '../live-state/quotes.ts'
-import type { Following } from '../live-state/synchroniser.ts'
+import type { Synchronisers } from '../live-state/synchroniser.ts'
 import type { Market } from '../market/market.ts'
 import type { WalletChecks } from '../live-state/wallets.ts'
 import type { Archiver } from '../transactions/archiver.ts'
@@ -19,9 +19,9 @@ import { addressKey } from '../base/addresses.ts'
 
 /** The function behind an endpoint. The envelope of the response is added around it. */
 export type Handler<N extends EndpointName> = (
-  request: RequestOf<EndpointNamed<N>>,
-  context: RequestContext & TargetContext<EndpointNamed<N>['on']>,
-) => AnswerOf<EndpointNamed<N>> | Promise<AnswerOf<EndpointNamed<N>>>
+  request: RequestOf<EndpointByName<N>>,
+  context: RequestContext & TargetContext<EndpointByName<N>['on']>,
+) => AnswerOf<EndpointByName<N>> | Promise<AnswerOf<EndpointByName<N>>>
 
 export type Handlers = { readonly [N in EndpointName]: Handler<N> }
 
@@ -55,7 +55,7 @@ export interface Services {
   approvedSpenders: ApprovedSpenders
   /** Of the event loop, among those who cause long pieces of work. */
   turns: FairTurns
-  following: Pick<Following, 'ageSeconds' | 'expectBlock'>
+  following: Pick<Synchronisers, 'ageSeconds' | 'expectBlock'>
   /** Parts that keep the server from being ready. */
   failing(): Promise<readonly { part: string; reason: string; remedy?: string }[]>
 }

@@ -1,7 +1,7 @@
 // An endpoint is called here, whichever interface the call comes by: over HTTP it is a request, for others a function.
 import fastJsonStringify from 'fast-json-stringify'
 import { anyConnector, type Endpoint } from '../api/endpoint.ts'
-import { endpoints, type AnyEndpoint, type EndpointName, type EndpointNamed, type RequestOf, type ResponseOf } from '../api/index.ts'
+import { endpoints, type AnyEndpoint, type EndpointName, type EndpointByName, type RequestOf, type ResponseOf } from '../api/index.ts'
 import { badFields } from '../base/errors.ts'
 import type { Payer } from '../base/fair-turns.ts'
 import { isObject } from '../base/json.ts'
@@ -28,7 +28,7 @@ export interface Dispatch {
    * Calls an endpoint for a caller, with all that a request over HTTP goes through behind its limits. The answer is what HTTP would give as JSON.
    * @throws SluiceError what HTTP would answer with
    */
-  call<N extends EndpointName>(name: N, fields: RequestOf<EndpointNamed<N>>, options: CallOptions): Promise<ResponseOf<EndpointNamed<N>>>
+  call<N extends EndpointName>(name: N, fields: RequestOf<EndpointByName<N>>, options: CallOptions): Promise<ResponseOf<EndpointByName<N>>>
   /** The same for those who send the text of the answer on. */
   endpoint(name: EndpointName): EndpointCalls
 }

@@ -25,11 +25,11 @@ import { networkPoll } from './poll.ts'
 import { serviceHandlers } from './service.ts'
 import { stopHandlers } from './stops.ts'
 
-type Prefixed<Prefix extends string, V> = { [K in keyof V & string as `${Prefix}${K}`]: V[K] }
+type WithPrefix<Prefix extends string, V> = { [K in keyof V & string as `${Prefix}${K}`]: V[K] }
 
 /** Handlers under the names of their endpoints. */
 const withPrefix = <const Prefix extends string, V extends object>(prefix: Prefix, handlersOf: V) =>
-  Object.fromEntries(Object.entries(handlersOf).map(([name, handler]) => [`${prefix}${name}`, handler])) as Prefixed<Prefix, V>
+  Object.fromEntries(Object.entries(handlersOf).map(([name, handler]) => [`${prefix}${name}`, handler])) as WithPrefix<Prefix, V>
 
 /** The endpoints of perpetual AMMs, which have two prefixes. */
 const perpAMM = { ...perpMarketHandlers, ...perpAccountHandlers, ...perpTradeHandlers }

@@ -1,7 +1,7 @@
 // Holds the worst outcome that signed bytes permit against the market, whatever limit price, slippage or pool the request has: those are the caller's words.
 import { SluiceError } from '../base/errors.ts'
 import { divideRaw, formatRatio, type Fraction } from '../base/decimal.ts'
-import type { Comparison, Exchanged } from '../market/token-values.ts'
+import type { Comparison, ExchangedAmounts } from '../market/token-values.ts'
 import type { Commitment } from '../transactions/budgets.ts'
 import type { NetworkContext } from './context.ts'
 
@@ -12,7 +12,7 @@ type Context = Omit<NetworkContext, 'signal'>
  * @throws SluiceError LIMIT_EXCEEDED where its worst outcome is far below the market, FORBIDDEN where no market tells; not for callers who may use
  * thin markets, nor on networks that are not checked
  */
-export function heldAgainstMarket(exchanged: Exchanged, context: Context): Commitment {
+export function heldAgainstMarket(exchanged: ExchangedAmounts, context: Context): Commitment {
   const { network, services, caller } = context
   if (!services.market.isChecked(network)) return exchanged
   const compared = services.market.compare(network, exchanged)
@@ -79,7 +79,7 @@ const tooFar = (worse: string, allowed: number, client: string) =>
 
 const mayUseThin = ({ permissions }: Context['caller']): boolean => permissions.has('thin')
 
-function valued(exchanged: Exchanged, lostMicros: bigint, { network, services: { market } }: Context): Commitment {
+function valued(exchanged: ExchangedAmounts, lostMicros: bigint, { network, services: { market } }: Context): Commitment {
   const coin = network.impl.nativeCurrency.address
   const tokens = [...new Set([...Object.keys(exchanged.gives), ...Object.keys(exchanged.gets), coin])]
   return { ...exchanged, market: { lossMicros: lostMicros > 0n ? lostMicros : 0n, prices: market.valuesNow(network, tokens) } }

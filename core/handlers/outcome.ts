@@ -70,7 +70,7 @@ export function swapBounds(
       ])
 }
 
-interface Planned {
+interface PlanToSimulate {
   readonly plan: Pick<Plan, 'steps' | 'needs'>
   readonly wallet: string
   /** Absent: only rights over the wallet's tokens are refused. */
@@ -81,7 +81,7 @@ interface Planned {
 
 /** @throws SluiceError unless the simulated outcome is within the bounds: then nothing must be signed */
 export async function checkOutcome(
-  { plan, wallet, bounds, checked }: Planned,
+  { plan, wallet, bounds, checked }: PlanToSimulate,
   { impl, chain, network }: NetworkEntry,
   { connector, bridges }: VenueEntry,
   at: At,

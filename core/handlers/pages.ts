@@ -1,5 +1,5 @@
 import type { Settings } from '../config/settings.ts'
-import { leftOutOf, type LeftOut } from '../contracts/answers/contract.ts'
+import { leftOutOf, type LeftOutItem } from '../contracts/answers/contract.ts'
 import { badFields } from '../base/errors.ts'
 
 const defaultLimit = 100
@@ -55,7 +55,7 @@ export function cutTimedPage<T extends { readonly timestamp: number }>(
 export function missingIn<N extends object>(
   entries: readonly unknown[],
   names: (name: string) => N,
-  more: readonly LeftOut[] = [],
+  more: readonly LeftOutItem[] = [],
 ): { unavailable?: (N & { reason: string })[] } {
   const leftOut = [...leftOutOf(entries), ...more]
   return leftOut.length === 0 ? {} : { unavailable: leftOut.map(({ name, reason }) => ({ ...names(name), reason })) }

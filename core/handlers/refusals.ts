@@ -6,10 +6,10 @@ import type { SubmitRequest } from '../transactions/submit-request.ts'
 import type { ConnectorContext } from './context.ts'
 import type { NetworkEntry, VenueEntry } from '../plugins/index.ts'
 
-type Refused = Pick<VenueEntry, 'impl'>
+type RefusingVenue = Pick<VenueEntry, 'impl'>
 
 /** The meaning of an exchange's refusal code, as its connector declares it. */
-export function refusalMeaning(code: string, { impl: { refusals = {} } }: Refused): string | undefined {
+export function refusalMeaning(code: string, { impl: { refusals = {} } }: RefusingVenue): string | undefined {
   return Object.hasOwn(refusals, code) ? refusals[code] : undefined
 }
 

@@ -9,7 +9,7 @@ import type { OutcomeBounds } from './outcome.ts'
 import type { NetworkEntry, Registry, VenueEntry } from '../plugins/index.ts'
 import { addressKey, isSameAddress } from '../base/addresses.ts'
 
-interface Planned {
+interface PlanToCheck {
   readonly plan: Pick<Plan, 'steps' | 'needs'>
   readonly wallet: string
   /** Tokens of the request, which need not be on the list. */
@@ -27,7 +27,7 @@ interface Position {
   readonly tokenId: bigint
 }
 
-interface Known {
+interface KnownContracts {
   readonly spenders: readonly string[]
   readonly permit2s: readonly string[]
   readonly collections: readonly string[]
@@ -35,13 +35,13 @@ interface Known {
 
 const distinct = (all: readonly string[]): string[] => [...new Map(all.map((each) => [addressKey(each), each])).values()]
 
-export const spendersOf = (impl: Taking['impl']): readonly string[] => [
+export const spendersOf = (impl: SpendingVenue['impl']): readonly string[] => [
   ...Object.values(approvableOf(impl)),
   ...(impl.permit2?.spenders ?? []),
 ]
 
 /** Of a connector on one network: who takes what of a wallet. */
-export interface Taking {
+export interface SpendingVenue {
   readonly impl: {
     readonly spenders?: Readonly<Record<string, string>> | undefined
     readonly permit2?: { readonly address: string; readonly spenders: readonly string[] } | undefined
@@ -51,7 +51,7 @@ export interface Taking {
 }
 
 /** What connectors of a network have approved, and where wallets have positions. */
-export function knownOf(venues: readonly Taking[], allowedSpenders: readonly string[]): Known {
+export function knownOf(venues: readonly SpendingVenue[], allowedSpenders: readonly string[]): KnownContracts {
   const named = distinct(venues.flatMap(({ impl }) => impl.permit2?.address ?? []))
   // Wallets may have used it elsewhere.
   const permit2s = named.length > 0 ? named : [canonicalPermit2]
@@ -83,7 +83,7 @@ export function spendersNamed(steps: Plan['steps'], known: readonly string[]): s
  * @throws SluiceError TRADE_FAILED
  */
 export async function refuseStandingRights(
-  { plan, wallet, tokens, bounds, allowedSpenders = [], positions }: Planned,
+  { plan, wallet, tokens, bounds, allowedSpenders = [], positions }: PlanToCheck,
   on: NetworkEntry,
   venue: VenueEntry,
   registry: Pick<Registry, 'venuesOn'>,
@@ -108,7 +108,7 @@ export async function refuseStandingRights(
 }
 
 /** A spender that was approved for this plugin knowingly: for code that runs in the server, or where the server only tries, and nobody else has it. */
-function isApprovedFor(venue: VenueEntry, spender: string, { venues, allowedSpenders }: Others): boolean {
+function isApprovedFor(venue: VenueEntry, spender: string, { venues, allowedSpenders }: OtherSpenders): boolean {
   const has = ({ impl }: VenueEntry) => spendersOf(impl).some((each) => isSameAddress(each, spender))
   if (!has(venue)) return false
   if (venue.trusted === true) return true
@@ -116,7 +116,7 @@ function isApprovedFor(venue: VenueEntry, spender: string, { venues, allowedSpen
   return venue.tried === true && !isShared && !allowedSpenders.some((each) => isSameAddress(each, spender))
 }
 
-interface Others {
+interface OtherSpenders {
   readonly venues: readonly VenueEntry[]
   readonly allowedSpenders: readonly string[]
 }
@@ -164,7 +164,7 @@ function mayLeave(token: string, needs: Plan['needs'], bounds: OutcomeBounds | u
   return acceptedRaw > leavesRaw ? acceptedRaw : leavesRaw
 }
 
-interface Refused {
+interface RefusalContext {
   readonly wallet: string
   readonly on: NetworkEntry
   readonly venue: VenueEntry
@@ -172,7 +172,11 @@ interface Refused {
 }
 
 /** Says what stands, what is needed, and how the one becomes the other. */
-async function refusal({ grant, neededRaw, isNeeded }: Excess, { wallet, on, venue, venues }: Refused, at: At): Promise<SluiceError> {
+async function refusal(
+  { grant, neededRaw, isNeeded }: Excess,
+  { wallet, on, venue, venues }: RefusalContext,
+  at: At,
+): Promise<SluiceError> {
   const { chain, network, tokens: book } = on
   const { token, spender, amountRaw, tokenId } = grant
   const counted = book.listedAt(token) ?? (neededRaw > 0n ? await orUndefined(() => book.resolve(token, 'token', at)) : undefined)
@@ -193,23 +197,26 @@ async function refusal({ grant, neededRaw, isNeeded }: Excess, { wallet, on, ven
   )
 }
 
-interface Approving {
+interface ApprovalContext {
   readonly chain: string
   readonly network: string
   /** The wallet. */
   readonly address: string
-  readonly venues: readonly Taking[]
+  readonly venues: readonly SpendingVenue[]
 }
 
 /** The request that sets such a right. One by Permit2 of a spender that no connector has ends with the token's allowance for Permit2. */
-function approving({ token, spender, byPermit2 }: Grant, { venues, amount, ...wallet }: Approving & { readonly amount: string }): string {
+function approving(
+  { token, spender, byPermit2 }: Grant,
+  { venues, amount, ...wallet }: ApprovalContext & { readonly amount: string },
+): string {
   const isKnown = venues.some(({ impl }) => impl.permit2?.spenders.some((each) => isSameAddress(each, spender)) === true)
   const fields = { ...wallet, spender: byPermit2 === undefined || isKnown ? spender : byPermit2, token, amount }
   return `POST /evm/approve ${JSON.stringify(fields)}`
 }
 
 /** How a right is taken back: by a request, or by a call that the wallet's owner makes. */
-export function revoking(grant: Grant, of: Approving): string {
+export function revoking(grant: Grant, of: ApprovalContext): string {
   const { token, spender, amountRaw, tokenId } = grant
   if (tokenId !== undefined) return `approve(0x${'0'.repeat(40)}, ${tokenId}) of ${token}`
   return amountRaw === undefined ? `setApprovalForAll(${spender}, false) of ${token}` : approving(grant, { ...of, amount: '0' })

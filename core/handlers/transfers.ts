@@ -94,14 +94,14 @@ function requireListed({ tokens, chain, network }: NetworkEntry, name: string): 
   )
 }
 
-interface Sending {
+interface TransferCheck {
   readonly wallet: string
   readonly token: Token
   readonly checked: Parameters<NonNullable<SubmitRequest['precondition']>>[0]
 }
 
 /** Some tokens answer that they did not move anything, where others fail. @throws SluiceError TRADE_FAILED */
-async function requireMoved({ steps }: Plan, { wallet, token, checked }: Sending, { impl }: NetworkEntry, at: At): Promise<void> {
+async function requireMoved({ steps }: Plan, { wallet, token, checked }: TransferCheck, { impl }: NetworkEntry, at: At): Promise<void> {
   const fees = (await checked).prepared.map((each) => each.fees)
   const outcome = await impl.evm?.simulate?.(steps, wallet, { tokens: [token.address], allowances: [], fees }, at)
   if (!outcome || outcome === 'unavailable' || outcome.is === 'failed' || (outcome.gains.get(token.address) ?? 0n) < 0n) return

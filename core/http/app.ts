@@ -5,7 +5,7 @@ import Koa, { type Middleware } from 'koa'
 import { SluiceError } from '../base/errors.ts'
 import { didYouMean } from '../config/problems.ts'
 import type { RefusedConnection } from '../tls/tls-server.ts'
-import { createAnswering, type AnsweringParts, type ShowError } from './answering.ts'
+import { createRequestSteps, type RequestStepsParts, type ShowError } from './request-steps.ts'
 import type { Connection } from './connections.ts'
 import { directAnswers } from './direct.ts'
 import { endWith } from './ending.ts'
@@ -33,19 +33,19 @@ export interface App {
 }
 
 /** The way of a request: identity, limits, body, route, handler, answer. Each interface of the server is an app, with the same parts. */
-export function createApp(parts: AnsweringParts, { router, showError, end }: Interface): App {
+export function createApp(parts: RequestStepsParts, { router, showError, end }: Interface): App {
   const { settings, limits, metrics, log } = parts
   const { connectionOf } = limits
-  const answering = createAnswering(parts, showError)
+  const steps = createRequestSteps(parts, showError)
 
   const koa = new Koa<RequestState>()
   koa.silent = true
   koa.use(identity(connectionOf))
-  koa.use((ctx, next) => answering.settle(ctx.state, next))
+  koa.use((ctx, next) => steps.settle(ctx.state, next))
   koa.use(rate(limits))
   koa.use(url)
   koa.use(body(limits, settings.limits.bodyBytes))
-  koa.use((ctx, next) => answering.inTurn(ctx.state, next))
+  koa.use((ctx, next) => steps.inTurn(ctx.state, next))
   koa.use(routeLabel)
   koa.use(router.routes())
   koa.use(unknown(router))
@@ -53,7 +53,7 @@ export function createApp(parts: AnsweringParts, { router, showError, end }: Int
   const throughKoa = koa.callback()
   const answersDirectly = directAnswers(
     router,
-    answering,
+    steps,
     (state) => limits.rate(state.caller),
     (error) => log.error({ err: error }, 'request failed by a defect'),
   )
@@ -71,13 +71,13 @@ export function createApp(parts: AnsweringParts, { router, showError, end }: Int
       } catch (error) {
         // Answers to all that is behind it would pile up, at no cost to the client.
         if (connection.isAnswering) endWith(res)
-        answering.fail(new RequestState(connection, req, res), error)
+        steps.fail(new RequestState(connection, req, res), error)
       }
     },
     connected: (socket) => void connectionOf(socket),
     connectionRefused: (reason) => metrics.connectionsRefused.inc({ reason }),
     refuseNew() {
-      answering.refuseNew()
+      steps.refuseNew()
       end?.()
     },
   }

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { TLSSocket } from 'node:tls'
 import type { Permission } from '../api/endpoint.ts'
-import { clientOf, type Client, type ClientBounds, type Unlisted } from '../config/clients.ts'
+import { clientOf, type Client, type ClientBounds, type UnlistedClients } from '../config/clients.ts'
 import type { Settings } from '../config/settings.ts'
 import { SluiceError } from '../base/errors.ts'
 import type { Caller } from '../handlers/context.ts'
@@ -147,7 +147,7 @@ const noWallets: ReadonlySet<string> = new Set()
 export function callerOf(
   certificate: Certificate | undefined,
   clients: readonly Client[],
-  unlisted: Unlisted,
+  unlisted: UnlistedClients,
 ): { caller: Caller; bounds: ClientBounds } {
   if (!certificate) return { caller: { id: '', fingerprint: '', permissions: none, wallets: noWallets }, bounds: unlisted }
   const client = clientOf(clients, certificate)
@@ -188,15 +188,15 @@ function identityOf(socket: TLSSocket) {
   }
 }
 
-interface Answered {
+interface UnsentAnswer {
   readonly connection: Connection
   readonly response: ServerResponse
 }
 
 /** Looks at answers two turns of the event loop after they were given, when nearly all have left. What is not finished then waits for its client. */
 export function unsentWatch(): (connection: Connection, response: ServerResponse) => void {
-  let answered: Answered[] = []
-  const isWaiting = ({ response }: Answered) => !response.writableFinished && !response.closed
+  let answered: UnsentAnswer[] = []
+  const isWaiting = ({ response }: UnsentAnswer) => !response.writableFinished && !response.closed
 
   function look(): void {
     const waiting = answered.filter(isWaiting)

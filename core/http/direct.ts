@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type Router from '@koa/router'
 import type { Middleware } from 'koa'
-import type { Answering } from './answering.ts'
+import type { RequestSteps } from './request-steps.ts'
 import type { Connection } from './connections.ts'
 import { announcesBody, RequestState } from './request.ts'
 
@@ -41,7 +41,7 @@ export type AnswerDirectly = (connection: Connection, req: IncomingMessage, res:
 /** @param admit throws for a request that its client may not send now */
 export function directAnswers(
   router: Router<RequestState>,
-  { settle, inTurn }: Answering,
+  { settle, inTurn }: RequestSteps,
   admit: (state: RequestState) => void,
   onDefect: (error: unknown) => void,
 ): AnswerDirectly {

@@ -10,7 +10,7 @@ export class ClientLoad {
   readonly maxInFlight: number
   readonly maxWaiting: number
   inFlight = 0
-  readonly waiting: Waiting[] = []
+  readonly waiting: WaitingRequest[] = []
   /** The turn of the event loop that `usedMs` is of. */
   turn = 0
   usedMs = 0
@@ -30,7 +30,7 @@ export class ClientLoad {
 /** So many requests may wait for each that may be in flight. */
 const waitingPerPlace = 8
 
-interface Waiting {
+interface WaitingRequest {
   readonly since: number
   readonly request: QueuedRequest
   readonly work: () => unknown

@@ -1,5 +1,5 @@
 import Router from '@koa/router'
-import type { AnsweringParts } from './answering.ts'
+import type { RequestStepsParts } from './request-steps.ts'
 import { createApp, type App } from './app.ts'
 import { addPages, type PageParts } from './pages.ts'
 import type { RequestState } from './request.ts'
@@ -9,7 +9,7 @@ import { addEndpoints, type RouteParts } from './routes.ts'
 export const createRouter = (): Router<RequestState> => new Router<RequestState>({ sensitive: true, strict: true })
 
 /** Sluice's own interface: every endpoint of `core/api`, events, documents and metrics. */
-export function createInterface(parts: AnsweringParts & RouteParts & PageParts): App {
+export function createInterface(parts: RequestStepsParts & RouteParts & PageParts): App {
   const { events } = parts
   const router = createRouter()
   addEndpoints(router, parts)

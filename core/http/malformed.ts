@@ -3,7 +3,7 @@ import { STATUS_CODES, type IncomingMessage, type RequestListener, type ServerRe
 import type { Server } from 'node:https'
 import type { Socket } from 'node:net'
 import { SluiceError } from '../base/errors.ts'
-import { errorBody } from './answering.ts'
+import { errorBody } from './request-steps.ts'
 import { closeGently, dropRest, endWith, isEnding } from './ending.ts'
 import { jsonHeaders } from './responses.ts'
 

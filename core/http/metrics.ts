@@ -3,7 +3,7 @@ import { SluiceError } from '../base/errors.ts'
 import type { LiveStateCounters } from '../live-state/telemetry.ts'
 import { StoreUnavailable } from '../store/store.ts'
 import { isFinal, type Entry } from '../transactions/entry.ts'
-import { OwnershipLost, type Journal } from '../transactions/journal/journal.ts'
+import { OwnershipLostError, type Journal } from '../transactions/journal/journal.ts'
 
 // Metrics that are counted where something happens. Those that are read when Prometheus asks stand in gauges.ts.
 
@@ -293,6 +293,6 @@ export function observeJournal(journal: Journal, { journalSeconds, journalFailur
 
 function failureReason(error: unknown): string {
   if (error instanceof StoreUnavailable) return error.uncertain ? 'uncertain' : 'unavailable'
-  if (error instanceof OwnershipLost) return 'superseded'
+  if (error instanceof OwnershipLostError) return 'superseded'
   return error instanceof SluiceError ? 'refused' : 'defect'
 }

@@ -252,8 +252,8 @@ function plain(schema: unknown): Schema {
 /** A document whose bytes stay the same: a client that has them is told so by their tag. */
 class Document {
   readonly #type: string
-  readonly #plain: Encoded
-  #gzipped: Promise<Encoded> | undefined
+  readonly #plain: EncodedDocument
+  #gzipped: Promise<EncodedDocument> | undefined
 
   constructor(type: string, content: string | Buffer) {
     this.#type = type
@@ -277,12 +277,15 @@ class Document {
   }
 }
 
-interface Encoded {
+interface EncodedDocument {
   readonly bytes: Buffer
   readonly tag: string
 }
 
-const encoded = (bytes: Buffer): Encoded => ({ bytes, tag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 27)}"` })
+const encoded = (bytes: Buffer): EncodedDocument => ({
+  bytes,
+  tag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 27)}"`,
+})
 
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"

@@ -5,13 +5,13 @@ import { StartError } from '../config/problems.ts'
 import type { Settings } from '../config/settings.ts'
 import { createTlsServer } from '../tls/tls-server.ts'
 import type { App } from './app.ts'
-import { createDraining } from './draining.ts'
+import { createConnectionDrain } from './connection-drain.ts'
 import { maxHeaderBytes, refuseMalformed } from './malformed.ts'
 
 export type Address = Pick<Settings['server'], 'host' | 'port'>
 
 /** An interface, and where it is found. */
-export interface Served {
+export interface ServedApp {
   readonly app: App
   readonly address: Address
 }
@@ -31,7 +31,7 @@ interface ListenParts {
 }
 
 /** Listens for each interface on a port of its own. The URL is that of the first. @throws StartError if a port cannot be used */
-export async function listenOnAll([first, ...others]: readonly [Served, ...Served[]], parts: ListenParts): Promise<Listener> {
+export async function listenOnAll([first, ...others]: readonly [ServedApp, ...ServedApp[]], parts: ListenParts): Promise<Listener> {
   const { url, stop } = await listen(first.app, first.address, parts)
   const listeners = [{ stop }]
   const stopAll = async (withinMs: number) => void (await Promise.all(listeners.map((each) => each.stop(withinMs))))
@@ -59,8 +59,8 @@ export async function listen(app: App, { host, port }: Address, { settings: { ss
     handshakes: { handshakes: limits.handshakes, handshakesOfAddress: limits.addressHandshakes },
     onRefused: app.connectionRefused,
   })
-  const draining = createDraining(server, refuseMalformed(server, app.listener))
-  server.on('request', draining.listener)
+  const drain = createConnectionDrain(server, refuseMalformed(server, app.listener))
+  server.on('request', drain.listener)
   server.on('secureConnection', readWholePipeline)
   server.on('secureConnection', app.connected)
   await bind(server, { host, port })
@@ -69,7 +69,7 @@ export async function listen(app: App, { host, port }: Address, { settings: { ss
     url: `https://${host === '127.0.0.1' || host === '0.0.0.0' || host === '::' ? 'localhost' : host}:${address.port}`,
     async stop(withinMs) {
       app.refuseNew()
-      await draining.close(withinMs)
+      await drain.close(withinMs)
     },
   }
 }

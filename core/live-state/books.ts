@@ -3,7 +3,7 @@ import { SluiceError } from '../base/errors.ts'
 import { createRemoteFeed, type BookFeed, type BookListener, type BookVenue, type BookView } from './book-feed.ts'
 import { createBookSource, createChainFeed, type BookSource } from './chain-feed.ts'
 import { createStreamFeed } from './stream-feed.ts'
-import type { Following } from './synchroniser.ts'
+import type { Synchronisers } from './synchroniser.ts'
 import type { Telemetry } from './telemetry.ts'
 
 /** The order books of all exchanges, kept in memory while they are used. */
@@ -18,7 +18,7 @@ export interface Books {
 }
 
 export interface BooksOptions {
-  following: Following
+  following: Synchronisers
   telemetry: Telemetry
   /** An exchange that streams a book counts as away after so long without a message. */
   staleSeconds: number

@@ -1,7 +1,7 @@
 import type { Log } from '../contracts/index.ts'
 import { createBooks, type Books } from './books.ts'
 import { createQuotes, openQuotedPairs, type Quotes } from './quotes.ts'
-import { createFollowing, type Following } from './synchroniser.ts'
+import { createSynchronisers, type Synchronisers } from './synchroniser.ts'
 import { createTelemetry, type LiveStateCounters } from './telemetry.ts'
 import { createWalletChecks, type WalletChecks } from './wallets.ts'
 
@@ -10,7 +10,7 @@ export interface LiveState {
   readonly books: Books
   readonly quotes: Quotes
   readonly walletChecks: WalletChecks
-  readonly following: Following
+  readonly following: Synchronisers
   stop(): Promise<void>
 }
 
@@ -32,7 +32,7 @@ const maxKeys = 10_000
 /** @param dataDir keeps from one run to the next which pairs were quoted */
 export function createLiveState(settings: LiveStateSettings, dataDir: string, log: Log, counters: LiveStateCounters): LiveState {
   const telemetry = createTelemetry(log, counters)
-  const following = createFollowing({ ...settings, idleSeconds, maxKeys, telemetry })
+  const following = createSynchronisers({ ...settings, idleSeconds, maxKeys, telemetry })
   const books = createBooks({ ...settings, idleSeconds, maxBooks, following, telemetry })
   const quotes = createQuotes({ following, maxQuotes: settings.cachedQuotes, pairs: openQuotedPairs(dataDir, log) })
   return {

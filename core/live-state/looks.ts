@@ -36,19 +36,19 @@ function looksOf(symbol: string): ReadonlySet<string> {
 /** Whether a symbol has nothing but characters of ASCII: what others imitate. */
 export const isPlain = (symbol: string): boolean => /^[\u0020-\u007e]*$/.test(symbol)
 
-interface Ranked {
+interface RankedToken {
   readonly token: Token
   /** Its place in the list. */
   readonly rank: number
 }
 
-const indexes = new WeakMap<readonly Token[], ReadonlyMap<string, readonly Ranked[]>>()
+const indexes = new WeakMap<readonly Token[], ReadonlyMap<string, readonly RankedToken[]>>()
 
 /** The listed tokens by how they look. */
-function indexOf(listed: readonly Token[]): ReadonlyMap<string, readonly Ranked[]> {
+function indexOf(listed: readonly Token[]): ReadonlyMap<string, readonly RankedToken[]> {
   const known = indexes.get(listed)
   if (known) return known
-  const index = new Map<string, Ranked[]>()
+  const index = new Map<string, RankedToken[]>()
   for (const [rank, token] of listed.entries())
     for (const look of looksOf(token.symbol)) index.set(look, [...(index.get(look) ?? []), { token, rank }])
   indexes.set(listed, index)

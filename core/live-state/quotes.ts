@@ -14,7 +14,7 @@ import {
   type QuoteSubscriptions,
 } from './pair-quoter.ts'
 import type { OneBlock } from './one-block.ts'
-import type { FollowedNetwork, Following, Synchroniser } from './synchroniser.ts'
+import type { FollowedNetwork, Synchronisers, Synchroniser } from './synchroniser.ts'
 import { createStateSource, type StateSource } from './tracked-states.ts'
 
 /** A connector on a network, and how it computes quotes from the states of its pools. */
@@ -58,7 +58,7 @@ export interface FollowedPools {
 interface QuotesOptions {
   /** How many quotes are kept at most, of all pairs. */
   maxQuotes: number
-  following: Following
+  following: Synchronisers
   pairs: QuotedPairs
 }
 

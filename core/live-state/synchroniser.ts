@@ -29,7 +29,7 @@ export interface FollowedNetwork {
 }
 
 /** The synchronisers of all networks. */
-export interface Following {
+export interface Synchronisers {
   /** Creates it if there is none yet. */
   of(network: FollowedNetwork): Synchroniser
   /** A caller was told about a block of the network. */
@@ -40,7 +40,7 @@ export interface Following {
   stop(): void
 }
 
-export function createFollowing(options: Omit<SynchroniserOptions, 'chain' | 'subject' | 'clock'>): Following {
+export function createSynchronisers(options: Omit<SynchroniserOptions, 'chain' | 'subject' | 'clock'>): Synchronisers {
   const known = new Map<string, { chain: string; network: string; synchroniser: Synchroniser }>()
   const clocks = new Map<string, ChainClock>()
   function clockOf(name: string): ChainClock {

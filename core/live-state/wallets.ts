@@ -1,6 +1,6 @@
 import type { Chain, Checked, FeeOverrides, Plan } from '../contracts/index.ts'
 import { SluiceError } from '../base/errors.ts'
-import type { FollowedNetwork, Following } from './synchroniser.ts'
+import type { FollowedNetwork, Synchronisers } from './synchroniser.ts'
 import { createStateSource } from './tracked-states.ts'
 
 /** Checks plans by the wallets' balances, allowances and nonces in memory, on networks that are followed anyway. */
@@ -22,7 +22,7 @@ const maxWallets = 100
 const loadTimeoutMs = 15_000
 
 /** @param idleSeconds wallets that were not used for so long make room for others */
-export function createWalletChecks(following: Pick<Following, 'of'>, idleSeconds: number): WalletChecks {
+export function createWalletChecks(following: Pick<Synchronisers, 'of'>, idleSeconds: number): WalletChecks {
   const usedAt = new Map<string, Map<string, number>>()
 
   /** Whether the wallet is followed, or there is room for it. */

@@ -7,7 +7,7 @@ import {
   poolKey,
   valueTokens,
   type Comparison,
-  type Exchanged,
+  type ExchangedAmounts,
   type PricedPool,
   type ValueSample,
 } from './token-values.ts'
@@ -16,7 +16,7 @@ export interface Market {
   /** Whether requests on the network are held against it. */
   isChecked(network: NetworkEntry): boolean
   /** Of listed tokens, by address. The native coin is worth what the token that wraps it is. Reads from now on what it lacks. */
-  compare(network: NetworkEntry, exchanged: Exchanged): Comparison
+  compare(network: NetworkEntry, exchanged: ExchangedAmounts): Comparison
   /** Whether a pool has real depth now: its address, or what identifies it. */
   isDeep(network: NetworkEntry, pool: string): boolean
   /** What a unit of each token is worth now, between the medians; those without a value are missing. */
@@ -67,7 +67,7 @@ const idleMs = 24 * 3_600_000
 /** Part of the window for which a token needs to have had a market. */
 const neededPart = 4
 
-interface Watched {
+interface WatchedTokens {
   /** By address, when it was last asked for. */
   readonly tokens: Map<string, number>
   samples: ValueSample[]
@@ -77,7 +77,7 @@ interface Watched {
 export function createMarket(options: MarketOptions): Market {
   const { settings, log, steadyMs = () => performance.now() } = options
   const windowMs = settings.minutes * 60_000
-  const watched = new WeakMap<NetworkEntry['impl'], Watched>()
+  const watched = new WeakMap<NetworkEntry['impl'], WatchedTokens>()
   const stopping = new AbortController()
   let round: Promise<unknown> = Promise.resolve()
   const interval = setInterval(() => {
@@ -85,7 +85,7 @@ export function createMarket(options: MarketOptions): Market {
   }, readEveryMs)
   interval.unref()
 
-  function watchedOn({ impl }: NetworkEntry): Watched {
+  function watchedOn({ impl }: NetworkEntry): WatchedTokens {
     const known = watched.get(impl) ?? { tokens: new Map(), samples: [], reading: false }
     watched.set(impl, known)
     return known
@@ -111,7 +111,7 @@ export function createMarket(options: MarketOptions): Market {
     }
   }
 
-  async function addSample(network: NetworkEntry, state: Watched, at: At): Promise<void> {
+  async function addSample(network: NetworkEntry, state: WatchedTokens, at: At): Promise<void> {
     const reference = referenceOf(network, settings)
     if (!reference) return
     const tokens = tokensToRead(network, state, options.quotedTokens(network), steadyMs())
@@ -186,7 +186,7 @@ function referenceOf({ tokens }: NetworkEntry, { referenceTokens }: MarketSettin
 /** Listed ones, the last asked first. */
 function tokensToRead(
   { tokens: book, impl }: NetworkEntry,
-  { tokens: asked }: Watched,
+  { tokens: asked }: WatchedTokens,
   quoted: readonly string[],
   nowMs: number,
 ): readonly Token[] {

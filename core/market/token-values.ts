@@ -99,7 +99,7 @@ export interface ValueSample extends PoolValues {
 }
 
 /** What a wallet gives and gets, by token address, in smallest units. */
-export interface Exchanged {
+export interface ExchangedAmounts {
   readonly gives: Readonly<Record<string, bigint>>
   readonly gets: Readonly<Record<string, bigint>>
 }
@@ -111,7 +111,7 @@ interface ExchangeValue {
 }
 
 /** Undefined where a token has no value then. What is given counts at the upper median, what comes at the lower one. */
-function exchangeValue({ gives, gets }: Exchanged, { values }: Pick<ValueSample, 'values'>): ExchangeValue | undefined {
+function exchangeValue({ gives, gets }: ExchangedAmounts, { values }: Pick<ValueSample, 'values'>): ExchangeValue | undefined {
   const sum = (amounts: Readonly<Record<string, bigint>>, key: 'lowX' | 'highX', rounding: 'up' | 'down') => {
     let total = 0n
     for (const [token, raw] of Object.entries(amounts)) {
@@ -138,7 +138,7 @@ export type Comparison =
  * @param samples oldest first, with the newest of now
  * @param windowMs how long the tokens need to have had a market
  */
-export function compareExchange(exchanged: Exchanged, samples: readonly ValueSample[], windowMs: number): Comparison {
+export function compareExchange(exchanged: ExchangedAmounts, samples: readonly ValueSample[], windowMs: number): Comparison {
   const tokens = [...new Set([...Object.keys(exchanged.gives), ...Object.keys(exchanged.gets)])]
   const newest = samples.at(-1)
   const missing = tokens.filter((token) => !newest?.values.has(token))

@@ -5,7 +5,7 @@ import type { Services } from '../handlers/context.ts'
 import { failingParts } from '../handlers/readiness.ts'
 import { measureLiveState, measureNodes, measurePlugins, measureQuotes, measureStore, measureTransactions } from '../http/gauges.ts'
 import { createInterface } from '../http/interface.ts'
-import { listenOnAll, type Listener, type Served } from '../http/server.ts'
+import { listenOnAll, type Listener, type ServedApp } from '../http/server.ts'
 import { requiredHere } from '../plugins/index.ts'
 import type { ServerParts } from './server-parts.ts'
 
@@ -58,7 +58,7 @@ export function openServices(parts: ServerParts): Services {
   }
 }
 
-export const ownInterface = (parts: ServerParts): Served => ({ app: createInterface(parts), address: parts.settings.server })
+export const ownInterface = (parts: ServerParts): ServedApp => ({ app: createInterface(parts), address: parts.settings.server })
 
 /** On all interfaces. */
 export const openListener = ({ interfaces, settings, log }: ServerParts): Promise<Listener> => listenOnAll(interfaces, { settings, log })

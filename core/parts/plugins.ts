@@ -20,7 +20,7 @@ import {
   type AllowedPlugins,
   type GrowingRegistry,
   type Hosts,
-  type LateLoading,
+  type LateLoad,
   type LoadResult,
   type PluginChanges,
   type Refusal,
@@ -126,7 +126,7 @@ export function runPlugins({ plugins, venues, registry, hosts, targets, transact
   return running
 }
 
-export function loadInHosts({ plugins, services, venues, running, registry, devnet, log }: ServerParts): LateLoading {
+export function loadInHosts({ plugins, services, venues, running, registry, devnet, log }: ServerParts): LateLoad {
   const settled = [...venues.running.values()].map((each) => each.settled)
   return loadLater({
     plugins,

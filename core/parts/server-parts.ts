@@ -8,7 +8,7 @@ import type { Events } from '../events/events.ts'
 import type { Handlers, Services } from '../handlers/context.ts'
 import type { Dispatch } from '../handlers/dispatch.ts'
 import type { Limits } from '../http/limits.ts'
-import type { Listener, Served } from '../http/server.ts'
+import type { Listener, ServedApp } from '../http/server.ts'
 import type { Metrics } from '../http/metrics.ts'
 import type { LiveState } from '../live-state/live-state.ts'
 import type { Market } from '../market/market.ts'
@@ -16,7 +16,7 @@ import type {
   AllowedPlugins,
   GrowingRegistry,
   Hosts,
-  LateLoading,
+  LateLoad,
   LoadResult,
   LockOfStart,
   PluginChanges,
@@ -65,7 +65,7 @@ export interface ServerParts {
   guards: { stop(): void }
   lock: LockOfStart
   allowed: AllowedPlugins
-  unlocking: Unlocking
+  unlocking: PendingSigner
   devnet: Devnet | undefined
   devnetBefore: void
   sites: LocalSites | undefined
@@ -90,10 +90,10 @@ export interface ServerParts {
   dispatch: Dispatch
   events: Events
   /** The first is Sluice's own. */
-  interfaces: readonly [Served, ...Served[]]
+  interfaces: readonly [ServedApp, ...ServedApp[]]
   listener: Listener
   running: RunningPlugins
-  late: LateLoading
+  late: LateLoad
   changes: PluginChanges
 }
 
@@ -109,7 +109,7 @@ export interface PluginsNow {
 }
 
 /** The signer while it unlocks its keys: that takes as long as scrypt does, and goes on beside the devnet and the plugins. */
-export interface Unlocking {
+export interface PendingSigner {
   readonly signer: Promise<Signer>
   /** Simulated exchanges beside a devnet of the server's own: its wallets sign there. */
   readonly siteNames: readonly string[]

@@ -18,10 +18,10 @@ import { createStops, type Stops } from '../transactions/stops.ts'
 import type { TransactionTarget } from '../transactions/submit-request.ts'
 import { createTransactions, type Transactions } from '../transactions/transactions.ts'
 import { askPassphrase, draftOf, openSigner, permitDraft, signerFiles } from '../wallet/signing.ts'
-import type { ServerParts, Unlocking } from './server-parts.ts'
+import type { ServerParts, PendingSigner } from './server-parts.ts'
 
 /** The passphrase is asked for before code of plugins runs. */
-export async function beginUnlocking({ settings, options: { devnet }, log, allowed }: ServerParts): Promise<Unlocking> {
+export async function beginUnlocking({ settings, options: { devnet }, log, allowed }: ServerParts): Promise<PendingSigner> {
   const siteNames = devnet === undefined && settings.devnet.enabled ? wantedSites(settings, allowed.found) : []
   const files = signerFiles(settings, allowed)
   return {

@@ -57,13 +57,13 @@ export async function makeCandidate(found: FoundPlugin, known: PluginOutline, tr
   }
 }
 
-interface Described {
+interface DescribedPlugin {
   readonly description: Description
   readonly host?: Host
 }
 
 /** In a host, or on trial in a thread of its own; but a built-in plugin was tried by the release's tests, and has no deadline. */
-async function describe(found: FoundPlugin, trials: Trials, options: LoadOptions): Promise<Described> {
+async function describe(found: FoundPlugin, trials: Trials, options: LoadOptions): Promise<DescribedPlugin> {
   if (found.builtIn || isDeclared(found)) return { description: (await importPlugin(found.entry)).description }
   try {
     if (found.tier !== 'contained' || options.hosts === 'here') return { description: await trials.describe(found) }

@@ -23,7 +23,7 @@ export function lockOfStart({ confDir }: Settings): LockOfStart {
 }
 
 /** What is not in force yet. */
-export interface Waiting {
+export interface PendingChange {
   /** Its record in sluice.lock; absent where that was removed, or where nobody has to allow it. */
   readonly record?: LockedPlugin
   readonly is: 'allowed' | 'removed' | 'dropped in'
@@ -42,7 +42,7 @@ interface ChangeLogParts {
 /** The changes that are not in force yet. */
 export interface ChangeLog {
   /** By name. */
-  readonly waiting: Map<string, Waiting>
+  readonly waiting: Map<string, PendingChange>
   /** What sluice.lock had when it was last read. */
   readonly known: PluginLock
   /** Looks whether sluice.lock has changed. */
@@ -52,7 +52,7 @@ export interface ChangeLog {
 }
 
 export function createChangeLog({ settings, lock, plugins, log }: ChangeLogParts): ChangeLog {
-  const waiting = new Map<string, Waiting>()
+  const waiting = new Map<string, PendingChange>()
   /** Their folders may still be there, and are not taken for new ones. */
   const removedNames = new Set<string>()
   let known = lock.plugins

@@ -28,7 +28,7 @@ interface LateOptions {
   onResult(result: LateResult): Promise<void>
 }
 
-export interface LateLoading {
+export interface LateLoad {
   /** Settles when none is pending any more, or the server stops. Never rejects. */
   readonly done: Promise<void>
   stop(): void
@@ -44,7 +44,7 @@ export function loadLater({
   log,
   deploy,
   onResult,
-}: LateOptions): LateLoading {
+}: LateOptions): LateLoad {
   const stopping = new AbortController()
   let telling: Promise<void> = Promise.resolve()
 

@@ -49,7 +49,7 @@ interface ConnectorVenues {
 }
 
 /** Why something is not there, and what to do about it. */
-export interface Away {
+export interface Absence {
   readonly reason: string
   readonly remedy: string
 }
@@ -62,7 +62,7 @@ export interface Away {
 export function connectorVenues(
   { found, description, manifest, configuration }: Candidate,
   chains: readonly LoadedChain[],
-  whyAway: (chain: string) => Away | undefined = () => undefined,
+  whyAway: (chain: string) => Absence | undefined = () => undefined,
 ): ConnectorVenues {
   const { config } = configuration
   const misspelt = misspeltNetworks(found, manifest, chains)
@@ -161,7 +161,7 @@ function misspeltNetworks({ folder }: FoundPlugin, manifest: Manifest, chains: r
 }
 
 /** Why a chain that is loaded does not serve a network: in the chain's own words. */
-function whyNotOn({ name, unserved }: LoadedChain, network: string, misspelt: readonly MisspeltNetwork[]): Away {
+function whyNotOn({ name, unserved }: LoadedChain, network: string, misspelt: readonly MisspeltNetwork[]): Absence {
   const wrong = misspelt.find((each) => each.chain === name && each.network === network)
   if (wrong) return { reason: `The chain '${name}' does not serve the network '${network}'`, remedy: networkRemedy(wrong) }
   const own = unserved.find((each) => each.network === network)
@@ -381,7 +381,7 @@ export function chainVenues({ found, manifest, configuration }: Candidate): {
   return { venues, unserved }
 }
 
-function whyLeftOut({ name, builtIn }: FoundPlugin, network: string, { networks }: PluginConfig): Away {
+function whyLeftOut({ name, builtIn }: FoundPlugin, network: string, { networks }: PluginConfig): Absence {
   const file = `conf/chains/${name}.yml`
   if (networks[network]?.enabled === false)
     return { reason: 'It is switched off', remedy: `Take \`enabled: false\` of ${network} out of ${file}, if it is to be served.` }

@@ -15,29 +15,29 @@ import { findPlugins, isDeclared, type FoundPlugin } from './discover/find.ts'
 import type { Host } from './isolate/host.ts'
 import { createHosts, type HostsOptions } from './isolate/hosts.ts'
 import { hostsNamedIn } from './isolate/web.ts'
-import { chainVenues, connectorVenues, loadChain, loadConnector, trialVenues, type Away } from './load-venues.ts'
+import { chainVenues, connectorVenues, loadChain, loadConnector, trialVenues, type Absence } from './load-venues.ts'
 import type { LoadedChain, LoadedConnector, LoadedPlugin, LoadOptions } from './loaded-plugin.ts'
 import { faultOf, PluginFault, type Refusal } from './refusal.ts'
 import { maxLoadMs, startTrials, type Trials } from './code/trials.ts'
 import { isObject } from '../base/json.ts'
 
-interface Loaded {
+interface LoadedPlugins {
   /** Chains first, then connectors; by name. */
   readonly loaded: readonly LoadedPlugin[]
   /** By name. */
   readonly refused: readonly Refusal[]
 }
 
-export interface LoadResult extends Loaded {
+export interface LoadResult extends LoadedPlugins {
   /** Not tried yet: they run in hosts, which start when all else is ready. */
   readonly pending: readonly FoundPlugin[]
   /** Loads plugins that are pending. What was loaded stays as it is. */
-  loadPending(pending: readonly FoundPlugin[]): Promise<Loaded>
+  loadPending(pending: readonly FoundPlugin[]): Promise<LoadedPlugins>
   /**
    * Tries plugins again that were refused for lack of time, and those that lacked a chain: it may be there now. What was loaded stays as it
    * is. @returns what was loaded now, and all that is still refused
    */
-  retryRefused(refused: readonly Refusal[]): Promise<Loaded>
+  retryRefused(refused: readonly Refusal[]): Promise<LoadedPlugins>
 }
 
 /**
@@ -100,7 +100,7 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadResult> {
     return chain
   }
 
-  async function load(plugins: readonly FoundPlugin[]): Promise<Loaded> {
+  async function load(plugins: readonly FoundPlugin[]): Promise<LoadedPlugins> {
     const refused: Refusal[] = []
     /** By folder. */
     const outlines = new Map<string, PluginOutline>(plugins.map(({ folder }) => [folder, {}]))
@@ -192,7 +192,7 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadResult> {
 }
 
 /** The trouble of a chain that is here and was not loaded, for the connectors on it. */
-function whyAway(chain: string, disabled: readonly string[], chainsAway: ReadonlyMap<string, Refusal>): Away | undefined {
+function whyAway(chain: string, disabled: readonly string[], chainsAway: ReadonlyMap<string, Refusal>): Absence | undefined {
   const names = [`${chain}-chain`, chain]
   const off = names.find((name) => disabled.includes(name))
   if (off !== undefined)

@@ -41,7 +41,7 @@ export interface UnservedNetwork {
   readonly isWrong?: true
 }
 
-interface Loaded {
+interface LoadedPluginBase {
   readonly name: string
   /** What is run. */
   readonly folder: string
@@ -67,13 +67,13 @@ interface Loaded {
   readonly deprecated: readonly string[]
 }
 
-export type LoadedChain = Loaded & {
+export type LoadedChain = LoadedPluginBase & {
   readonly kind: 'chain'
   /** The curve of its wallets' keys. */
   readonly keys: Family['keys']
   readonly venues: readonly LoadedVenue<Chain>[]
 }
-export type LoadedConnector = Loaded & { readonly kind: 'connector'; readonly venues: readonly LoadedVenue<Partial<Connector>>[] }
+export type LoadedConnector = LoadedPluginBase & { readonly kind: 'connector'; readonly venues: readonly LoadedVenue<Partial<Connector>>[] }
 export type LoadedPlugin = LoadedChain | LoadedConnector
 
 /** The venues' networks, in the shape of `available_networks`. */

@@ -3,7 +3,7 @@ import { withTimeout } from '../base/async.ts'
 import { maskUrls } from '../config/mask.ts'
 import { didYouMean } from '../config/problems.ts'
 import type { Bridge, Chain, Connector, ConnectorConfig, NetworkNames, Trading, TradingType } from '../contracts/index.ts'
-import type { Served } from '../contracts/plugin.ts'
+import type { MaybeAsync } from '../contracts/plugin.ts'
 import { SluiceError } from '../base/errors.ts'
 import type { FollowPrice, HostedBooks } from './isolate/remote-connector.ts'
 import type { TransactionTarget } from '../transactions/submit-request.ts'
@@ -28,7 +28,7 @@ export interface NetworkEntry {
 }
 
 /** Trading types may be in another process. */
-type ServedTrading = { readonly [T in TradingType]: Served<Trading[T]> }
+type ServedTrading = { readonly [T in TradingType]: MaybeAsync<Trading[T]> }
 type ServedConnector = Partial<Omit<Connector, TradingType> & ServedTrading>
 
 /** A connector on one network. */

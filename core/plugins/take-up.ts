@@ -5,7 +5,7 @@ import type { Logger } from 'pino'
 import type { LockedPlugin } from '../config/lock.ts'
 import { pluginHome, type Settings } from '../config/settings.ts'
 import { readYaml } from '../config/yaml.ts'
-import { foldersOf, isReplaceable, isTakenUp, placesOf, runningAs, type ChangeLog, type Waiting } from './changes.ts'
+import { foldersOf, isReplaceable, isTakenUp, placesOf, runningAs, type ChangeLog, type PendingChange } from './changes.ts'
 import { allowedNow } from './consent/consent.ts'
 import { findPlugins, findRefusal, isDeclared, type FoundPlugin } from './discover/find.ts'
 import { triedCopy } from './discover/tried-copy.ts'
@@ -37,7 +37,7 @@ interface TakeUpParts {
 
 export interface TakeUp {
   /** Takes a change up, or says why it is not in force. It waits on where it may come by itself. */
-  takeUp(name: string, change: Waiting): Promise<void>
+  takeUp(name: string, change: PendingChange): Promise<void>
   /** @returns why it was not loaded */
   reload(name: string): Promise<Refusal | undefined>
 }
@@ -69,7 +69,7 @@ export function createTakeUp({ settings, changes, plugins, loader, registry, for
     return why !== undefined
   }
 
-  async function takeUp(name: string, state: Waiting): Promise<void> {
+  async function takeUp(name: string, state: PendingChange): Promise<void> {
     const { record } = state
     if (state.is === 'removed') {
       remove(name)
@@ -117,7 +117,7 @@ export function createTakeUp({ settings, changes, plugins, loader, registry, for
   const placeOf = (name: string): string => path.join(pluginHome(settings), name)
 
   /** @returns why it was not loaded */
-  async function load(name: string, { record }: Waiting, running: LoadedPlugin | undefined): Promise<Refusal | undefined> {
+  async function load(name: string, { record }: PendingChange, running: LoadedPlugin | undefined): Promise<Refusal | undefined> {
     const here = { ...settings, plugins: { ...settings.plugins, folders: [...foldersOf(settings)] } }
     const found = await (record ? allowedNow(name, changes.known, here) : droppedIn(name, here)).catch((thrown: unknown) =>
       faultOf(thrown, 'consent', 'See the reason.'),

@@ -17,7 +17,7 @@ const lookMs = 1_000
 const [atOnce, usualMs] = [32, 50]
 
 /** A connection without a certificate. */
-interface Pending {
+interface PendingHandshake {
   readonly socket: Socket
   readonly address: string
   readonly name: string
@@ -40,14 +40,14 @@ export function paceHandshakes(
   server.removeAllListeners('connection')
 
   /** By name. Those that wait for their client, the longest first: `silent` for its first word, `begun` for the rest of the handshake. */
-  const silent = new Map<string, Pending>()
-  const begun = new Map<string, Pending>()
-  const waitingByAddress = new Map<string, Set<Pending>>()
+  const silent = new Map<string, PendingHandshake>()
+  const begun = new Map<string, PendingHandshake>()
+  const waitingByAddress = new Map<string, Set<PendingHandshake>>()
   /** Clients that have spoken and wait for us, by their address. */
-  const ready = new Map<string, Pending[]>()
+  const ready = new Map<string, PendingHandshake[]>()
   let readyCount = 0
   /** Handshakes under way that are not slow yet. */
-  const brisk = new Set<Pending>()
+  const brisk = new Set<PendingHandshake>()
   let isScheduled = false
 
   server.on('connection', (socket: Socket) => {
@@ -77,14 +77,14 @@ export function paceHandshakes(
     if (pending) forget(pending)
   })
 
-  function waitForClient(stage: Map<string, Pending>, pending: Pending): void {
+  function waitForClient(stage: Map<string, PendingHandshake>, pending: PendingHandshake): void {
     stage.set(pending.name, pending)
     const ofAddress = waitingByAddress.get(pending.address) ?? new Set()
     waitingByAddress.set(pending.address, ofAddress.add(pending))
   }
 
   /** It waits for its client no more. */
-  function forget(pending: Pending): void {
+  function forget(pending: PendingHandshake): void {
     if (silent.get(pending.name) === pending) silent.delete(pending.name)
     if (begun.get(pending.name) === pending) begun.delete(pending.name)
     const ofAddress = waitingByAddress.get(pending.address)
@@ -93,7 +93,7 @@ export function paceHandshakes(
     if (brisk.delete(pending)) schedule()
   }
 
-  function closeOldest(pending: Pending | undefined): void {
+  function closeOldest(pending: PendingHandshake | undefined): void {
     pending?.socket.destroy()
     if (pending) forget(pending)
     onClosed()
@@ -141,7 +141,7 @@ export function paceHandshakes(
   }, lookMs).unref()
 
   /** Those of an address that are too many. A client that opens hundreds of connections at once needs a moment to speak on each. */
-  function closeSlow(waiting: ReadonlySet<Pending>): void {
+  function closeSlow(waiting: ReadonlySet<PendingHandshake>): void {
     const before = performance.now() - lookMs
     for (const pending of [...waiting].toSorted((a, b) => a.since - b.since)) {
       if (waiting.size <= maxOfAddress || pending.since > before) return

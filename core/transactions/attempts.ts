@@ -3,7 +3,7 @@ import type { Json, Log, Rail, BroadcastResult, Sent } from '../contracts/index.
 import { StoreUnavailable } from '../store/store.ts'
 import { isFinal, signerOf, txHashOf, type Attempt, type Entry } from './entry.ts'
 import type { AttemptTimes } from './lifecycle.ts'
-import { maxWriteTries, OwnershipLost, type Change, type Lease, type RecordedAnswer, type Recorder } from './journal/journal.ts'
+import { maxWriteTries, OwnershipLostError, type Change, type Lease, type RecordedAnswer, type Recorder } from './journal/journal.ts'
 import { persistTimedOut, pluginDefect, type ImmediateResult, type Sign, type TransactionTarget } from './submit-request.ts'
 
 /** Longer than any node takes. Requests have a shorter deadline. */
@@ -67,11 +67,11 @@ export async function persistSigned(recorder: Recorder, signed: SignedChanges, c
       }
     } catch (error) {
       // Any other error may have come before the commit or after it.
-      if (error instanceof OwnershipLost || (error instanceof StoreUnavailable && !error.uncertain)) throw error
+      if (error instanceof OwnershipLostError || (error instanceof StoreUnavailable && !error.uncertain)) throw error
       return { is: 'unknown', cause: error, outcome: findOutcome(recorder, own, signed, closing, log) }
     }
   }
-  throw new OwnershipLost('Other writers changed the same transactions again and again.')
+  throw new OwnershipLostError('Other writers changed the same transactions again and again.')
 }
 
 /**
@@ -108,7 +108,7 @@ async function findOutcome(
       )
         return undefined
     } catch (error) {
-      if (error instanceof OwnershipLost) hasNewOwner = true
+      if (error instanceof OwnershipLostError) hasNewOwner = true
       // An unexpected error does not tell whether it was stored. Giving up here would block the nonce for ever.
       else if (!(error instanceof StoreUnavailable)) {
         const reason = error instanceof Error ? error.message : 'unknown'
@@ -162,7 +162,7 @@ export function createBroadcast({ target, recorder, onFinal, closing, log, times
       return result.is === 'accepted' ? result.landed : undefined
     } catch (error) {
       // The queue's new owner sends the bytes again and records the result.
-      if (error instanceof OwnershipLost) return undefined
+      if (error instanceof OwnershipLostError) return undefined
       log.warn({ txHash: id, reason: error instanceof Error ? error.message : 'unknown' }, 'broadcast result not persisted')
       return undefined
     } finally {

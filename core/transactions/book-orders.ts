@@ -76,7 +76,7 @@ export interface OrderJournal extends ClientOrders {
 }
 
 /** The wallet has used the id on that exchange. Nothing was written, signed or sent. */
-export class OrderIdUsed extends SluiceError {
+export class OrderIdUsedError extends SluiceError {
   constructor(clientOrderId: string) {
     super(
       'IDEMPOTENCY_CONFLICT',

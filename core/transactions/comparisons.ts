@@ -7,7 +7,7 @@ import { heldAsMined, landedId, txHashOf, type Entry } from './entry.ts'
 /**
  * Undefined: there is nothing to compare. What it returns reports what it finds before it resolves, and rejects where it cannot tell yet.
  */
-export type CompareMined = (entry: Entry) => (() => Promise<void>) | undefined
+export type MinedComparison = (entry: Entry) => (() => Promise<void>) | undefined
 
 export interface Comparisons {
   /** Compares those that are new among these, or in another block, and tries again what failed. Settles after a moment at the latest. */
@@ -30,7 +30,7 @@ const inlineMs = 250
 const maxHeldMs = 30_000
 const maxComparisons = 10_000
 
-export function createComparisons(compare: CompareMined, { log, steadyMs }: { log: Log; steadyMs: () => number }): Comparisons {
+export function createComparisons(compare: MinedComparison, { log, steadyMs }: { log: Log; steadyMs: () => number }): Comparisons {
   const comparisons = new Map<string, Comparison>()
 
   function start(entry: Entry, before: Comparison | undefined): Promise<void> | undefined {

@@ -101,7 +101,7 @@ export interface Entry {
    * there.
    */
   readonly seen?: 'pays' | 'underpriced' | 'lost'
-  readonly landed?: Landed
+  readonly landed?: BlockOfAttempt
   /** What it brought, where only a plugin of a third party can read it from receipt and memo: read when it became final. */
   readonly outcome?: Json
   /** Hash of the transaction that is to replace it, or did. */
@@ -162,7 +162,7 @@ export interface Attempt {
 }
 
 /** The block of an attempt. */
-interface Landed {
+interface BlockOfAttempt {
   /** The attempt's id. */
   readonly id: string
   readonly ok: boolean

@@ -3,7 +3,7 @@ import { abortable, pause, withTimeout } from '../base/async.ts'
 import { type Log, SluiceError, type Rail } from '../contracts/index.ts'
 import type { OwnedLease, ServerLeases, Store } from '../store/store.ts'
 import { isFinal, queueName, railName, type Entry } from './entry.ts'
-import { OwnershipLost, type Lease, type EntryFilter, type Recorder } from './journal/journal.ts'
+import { OwnershipLostError, type Lease, type EntryFilter, type Recorder } from './journal/journal.ts'
 import { createNonceQueue, type NonceQueue, type PendingTransaction } from './nonce-queue.ts'
 import { createOutstandingPermits, type OutstandingPermits } from './permits.ts'
 import { keysFollow, timedOutBeforeSigning, type TransactionTarget } from './submit-request.ts'
@@ -21,7 +21,7 @@ export interface Leases {
   /**
    * Runs work while this server holds the lease. If another server holds it, requests it and waits. Keeps it afterwards until another
    * server requests it. Several calls may share one lease; it is handed over when all of them have ended.
-   * @throws OwnershipLost, or the signal's reason, before `work` has begun
+   * @throws OwnershipLostError, or the signal's reason, before `work` has begun
    */
   use<T>(queue: string, signal: AbortSignal, work: (lease: Lease) => Promise<T>): Promise<T>
   /** The lease if it is ours now, from memory. */
@@ -78,13 +78,13 @@ export function sqlLeases({ store, serverId, serverName, log, onChange = () => {
 
   return {
     async use(queue, signal, work) {
-      if (isStopped) throw new OwnershipLost('The server is stopping.')
+      if (isStopped) throw new OwnershipLostError('The server is stopping.')
       const holder = holderOf(queue)
       const lease = await holder.enter(signal)
       try {
         return await work(lease)
       } catch (error) {
-        if (error instanceof OwnershipLost && error.lost === 'queue') holder.doubt(lease)
+        if (error instanceof OwnershipLostError && error.lost === 'queue') holder.doubt(lease)
         throw error
       } finally {
         holder.leave()
@@ -260,7 +260,7 @@ export interface LeasedQueues {
   /** Counts a request of a wallet; call the returned function when it ends. @throws SluiceError OVERLOADED */
   enter(address: string): () => void
   /**
-   * Runs work while this server owns the wallet's queue, which it requests from another owner. @throws OwnershipLost; TIMEOUT;
+   * Runs work while this server owns the wallet's queue, which it requests from another owner. @throws OwnershipLostError; TIMEOUT;
    * StoreUnavailable
    */
   use<T>(address: string, signal: AbortSignal, work: (leased: LeasedQueue) => Promise<T>): Promise<T>
@@ -298,7 +298,7 @@ export function createLeasedQueues({ target, recorder, leases, limit }: LeasedQu
     const before = rebuilt.get(address)
     if (before?.lease.fencingToken === lease.fencingToken) return before.ready
     if (before && before.lease.fencingToken > lease.fencingToken)
-      return Promise.reject(new OwnershipLost(`${nameOf(address)} has had another owner in the meantime.`))
+      return Promise.reject(new OwnershipLostError(`${nameOf(address)} has had another owner in the meantime.`))
     const queue = createNonceQueue({ rail: target.impl.rail, address, limit, name: displayName(address) })
     const leased = { queue, lease, permits: createOutstandingPermits() }
     const ready = rebuildQueue(leased, { target, recorder }).then(() => leased)

@@ -14,11 +14,11 @@ export interface LifecycleInput {
   missedBlocks: number
   /** Absent where signed transactions cannot be replaced. */
   replacing?: ReplacePolicy
-  waited(attempt: Attempt): Waited
+  waited(attempt: Attempt): AttemptAge
 }
 
 /** How long ago an attempt was signed, and last sent: `Infinity` if that is unknown, or never happened. */
-export interface Waited {
+export interface AttemptAge {
   signedMs: number
   sentMs: number
 }
@@ -31,7 +31,7 @@ export interface AttemptTimes {
    * An attempt of another process counts as signed when it was first asked about, and as sent long ago: the same bytes may always be sent
    * again, but higher fees cost something. The journal's own times are those of a machine's clock, which may be wrong: they are shown only.
    */
-  of(attempt: Pick<Attempt, 'id'>): Waited
+  of(attempt: Pick<Attempt, 'id'>): AttemptAge
   forget(attempts: readonly Pick<Attempt, 'id'>[]): void
 }
 
@@ -299,7 +299,7 @@ function attemptsToSend({ attempts }: Entry, observations: LifecycleInput['obser
 }
 
 /** Exponential backoff from one second to the wait of a stuck one. Nodes that refuse it are not asked at every block. */
-function isDue(attempt: Attempt, replacing: ReplacePolicy | undefined, { sentMs }: Waited): boolean {
+function isDue(attempt: Attempt, replacing: ReplacePolicy | undefined, { sentMs }: AttemptAge): boolean {
   const maxMs = Math.min(maxPauseMs, (replacing?.bumpAfterSeconds ?? Infinity) * 1000)
   return sentMs >= Math.min(1000 * 2 ** Math.max(0, sendsWithoutEffect(attempt) - 1), maxMs)
 }

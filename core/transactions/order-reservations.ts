@@ -1,12 +1,12 @@
 // Client order ids of requests that are on their way into the journal.
 import { addressKey } from '../base/addresses.ts'
-import { OrderIdUsed, type OrderVenue } from './book-orders.ts'
+import { OrderIdUsedError, type OrderVenue } from './book-orders.ts'
 import type { Recorder } from './journal/journal.ts'
 import type { RoutedRequest } from './submit-request.ts'
 
 /**
  * Reserves a request's client order ids while it is on its way into the journal. Call the returned function to release them.
- * @throws OrderIdUsed
+ * @throws OrderIdUsedError
  */
 export type ReserveOrderIds = (request: RoutedRequest) => Promise<() => void>
 
@@ -23,7 +23,7 @@ export function createReserveOrderIds(recorder: Recorder, expireLeftovers: () =>
     const ids = clientOrders.map(({ clientOrderId }) => clientOrderId)
     const names = ids.map((id) => JSON.stringify([connector, addressKey(address), id]))
     const duplicate = names.findIndex((name) => reserved.has(name))
-    if (duplicate >= 0) throw new OrderIdUsed(ids[duplicate] ?? '')
+    if (duplicate >= 0) throw new OrderIdUsedError(ids[duplicate] ?? '')
     for (const name of names) reserved.add(name)
     const release = () => {
       for (const name of names) reserved.delete(name)
@@ -41,6 +41,6 @@ export function createReserveOrderIds(recorder: Recorder, expireLeftovers: () =>
     if ((await recorder.orders.firstUsed(venue, ids)) === undefined) return
     await expireLeftovers()
     const used = await recorder.orders.firstUsed(venue, ids)
-    if (used !== undefined) throw new OrderIdUsed(used)
+    if (used !== undefined) throw new OrderIdUsedError(used)
   }
 }

@@ -2,11 +2,11 @@ import { pause, withTimeout } from '../base/async.ts'
 import { SluiceError, type Log, type Transaction } from '../contracts/index.ts'
 import { createBroadcast, createSignAttempt, type Broadcast } from './attempts.ts'
 import type { ClientOrders } from './book-orders.ts'
-import { createComparisons, type CompareMined, type Comparisons } from './comparisons.ts'
+import { createComparisons, type MinedComparison, type Comparisons } from './comparisons.ts'
 import { railName, txHashOf, txStatus, type Entry, type JournaledPermit, type RailId, type TxStatus, signerOf } from './entry.ts'
 import {
   createRecorder,
-  OwnershipLost,
+  OwnershipLostError,
   type EntryFilter,
   type EntryPage,
   type Journal,
@@ -103,7 +103,7 @@ interface TransactionsOptions {
   /** Reads what a transaction brought that is about to be final, where that is to be journaled. */
   readOutcome?: ReadOutcome
   /** Holds what a mined transaction did against what its plan was allowed to do. */
-  compareMined?: CompareMined
+  compareMined?: MinedComparison
   /** Called before a transaction of a plan with bounds is signed again at higher fees. @throws SluiceError where that must not be */
   mayRaise?: (entry: Entry) => Promise<void>
   /** Receives every entry that was written, and its version before (absent: new). */
@@ -277,7 +277,7 @@ function startRecovery({ recorder, networks, closing, log, isLoading }: Recovery
         if (!closing.aborted) await work()
       } catch (error) {
         // Another server was quicker.
-        if (error instanceof OwnershipLost) return
+        if (error instanceof OwnershipLostError) return
         const reason = error instanceof Error ? error.message : 'unknown'
         // Logged once as long as it lasts.
         if (!earlierReasons.includes(reason) && !closing.aborted)
@@ -450,5 +450,5 @@ function createNetworkTransactions({
 }
 
 function unlessOwnershipLost(error: unknown): undefined {
-  if (!(error instanceof OwnershipLost)) throw error
+  if (!(error instanceof OwnershipLostError)) throw error
 }

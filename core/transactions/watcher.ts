@@ -5,7 +5,7 @@ import { StoreUnavailable } from '../store/store.ts'
 import { findCompeting } from './competing.ts'
 import { signerOf, type Entry } from './entry.ts'
 import { createEntryMover, type MoverParts, type PollResult } from './entry-mover.ts'
-import { OwnershipLost } from './journal/journal.ts'
+import { OwnershipLostError } from './journal/journal.ts'
 import type { LeasedQueue, LeasedQueues } from './leases.ts'
 import { updateNextInLine, type NextInLine } from './lifecycle.ts'
 import { mayEnd, permitOf, settlePermits } from './permits.ts'
@@ -119,7 +119,7 @@ export function createWatcher(parts: WatcherParts): Watcher {
         await work()
       } catch (error) {
         if (error instanceof StoreUnavailable) throw error
-        if (!(error instanceof OwnershipLost)) failure ??= error
+        if (!(error instanceof OwnershipLostError)) failure ??= error
       }
     }
     const polled: { leased: LeasedQueue; entries: readonly Entry[]; result: PollResult }[] = []
@@ -181,7 +181,7 @@ async function settlePermitsOf(
       permits.set(await recorder.amend(entry, (current) => settlePermits(current, own, head, impl.confirmations), lease))
     }
   } catch (error) {
-    if (!closing.aborted && !(error instanceof OwnershipLost))
+    if (!closing.aborted && !(error instanceof OwnershipLostError))
       log.warn({ address: queue.address, reason: reasonOf(error) }, 'poll of outstanding permits failed; tried again at the next head')
   }
   return permits.keys().length > 0

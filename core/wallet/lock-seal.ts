@@ -6,7 +6,7 @@ import path from 'node:path'
 import { isDeepStrictEqual, promisify } from 'node:util'
 import * as Type from 'typebox'
 import type { Static } from 'typebox'
-import type { LockContent, LockedPlugin, Sealing } from '../config/lock.ts'
+import type { LockContent, LockedPlugin, SealParameters } from '../config/lock.ts'
 import { isObject } from '../base/json.ts'
 import { writeWholeFile } from '../base/whole-file.ts'
 import { passphraseBytes, type Passphrase } from '../keys/passphrase.ts'
@@ -16,10 +16,10 @@ const derive = promisify<Uint8Array, Uint8Array, number, { N: number; r: number;
 /** As for new keys of the keystore. */
 export const usualN = 131_072
 
-export const newSealing = (n: number = usualN): Sealing => ({ kdf: 'scrypt', n, r: 8, p: 1, salt: randomBytes(32).toString('hex') })
+export const newSealing = (n: number = usualN): SealParameters => ({ kdf: 'scrypt', n, r: 8, p: 1, salt: randomBytes(32).toString('hex') })
 
 /** The key of the seals: a hash of the passphrase with a salt and a label of its own. It opens no key. */
-export async function sealKey(passphrase: Passphrase, { n, r, p, salt }: Sealing): Promise<Buffer> {
+export async function sealKey(passphrase: Passphrase, { n, r, p, salt }: SealParameters): Promise<Buffer> {
   const bytes = passphraseBytes(passphrase)
   try {
     const hash = await derive(bytes, Buffer.from(salt, 'hex'), 32, { N: n, r, p, maxmem: 256 * n * r })
@@ -34,14 +34,14 @@ export async function sealKey(passphrase: Passphrase, { n, r, p, salt }: Sealing
 /** A key takes 256 MiB and about a second at most. Nobody makes a lock that asks for more, and who can write it must not keep the signer from signing. */
 const maxN = 2 * usualN
 
-export const isTooCostly = ({ n }: Sealing): boolean => n > maxN
+export const isTooCostly = ({ n }: SealParameters): boolean => n > maxN
 
 /** The keys of the seals of locks that come one after the other. Undefined for a lock without seals, and for one whose key would cost too much. */
-export type SealKeys = (sealing: Sealing | undefined) => Promise<Buffer | undefined>
+export type SealKeys = (sealing: SealParameters | undefined) => Promise<Buffer | undefined>
 
 /** Remembers the last one: most changes of a lock leave its parameters as they are. */
 export function createSealKeys(passphrase: Passphrase): SealKeys {
-  let last: { readonly of: Sealing; readonly key: Buffer } | undefined
+  let last: { readonly of: SealParameters; readonly key: Buffer } | undefined
   return async (sealing) => {
     if (sealing === undefined || isTooCostly(sealing)) return undefined
     if (!last || !isDeepStrictEqual(last.of, sealing)) last = { of: sealing, key: await sealKey(passphrase, sealing) }
@@ -79,7 +79,7 @@ export const noSeal = "its record has no seal of the keystore's passphrase"
 export const hasSeal = ({ seal: given, allowedAt }: LockedPlugin): boolean => given !== undefined && allowedAt !== undefined
 
 /** Why a record is not what the operator's passphrase stands for; undefined where it is. */
-function sealProblem(name: string, record: LockedPlugin, key: Buffer | undefined, sealing: Sealing | undefined): string | undefined {
+function sealProblem(name: string, record: LockedPlugin, key: Buffer | undefined, sealing: SealParameters | undefined): string | undefined {
   if (!hasSeal(record)) return noSeal
   if (sealing && isTooCostly(sealing))
     return `the lock asks for more work than ${maxN} to check its seals (sealing.n), which this version never wrote`
@@ -99,7 +99,7 @@ const seenRecord = Type.Object(
 /** What was seen of each plugin, so that no record takes the place of a newer one. */
 export const seenRecords = Type.Record(Type.String(), seenRecord)
 export type SeenRecords = Static<typeof seenRecords>
-type Seen = Static<typeof seenRecord>
+type SeenRecord = Static<typeof seenRecord>
 
 const seenFile = (dataDir: string): string => path.join(dataDir, 'lock-seen.json')
 
@@ -107,7 +107,7 @@ function readSeen(dataDir: string): SeenRecords {
   try {
     const read: unknown = JSON.parse(readFileSync(seenFile(dataDir), 'utf8'))
     return Object.fromEntries(
-      Object.entries(isObject(read) ? read : {}).flatMap(([name, each]): [string, Seen][] =>
+      Object.entries(isObject(read) ? read : {}).flatMap(([name, each]): [string, SeenRecord][] =>
         isObject(each) && typeof each['allowedAt'] === 'string' && Number.isFinite(Date.parse(each['allowedAt']))
           ? [[name, { allowedAt: each['allowedAt'], ...(each['removed'] === true && { removed: true as const }) }]]
           : [],
@@ -119,7 +119,7 @@ function readSeen(dataDir: string): SeenRecords {
 }
 
 /** The later of two notes of one plugin; a removal is later than the record that it removed. */
-function laterOf(one: Seen, other: Seen | undefined): Seen {
+function laterOf(one: SeenRecord, other: SeenRecord | undefined): SeenRecord {
   if (other === undefined || one.allowedAt > other.allowedAt) return one
   return other.allowedAt > one.allowedAt || other.removed ? other : one
 }

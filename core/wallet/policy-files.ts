@@ -82,10 +82,10 @@ const released = Type.Object(
   },
   { additionalProperties: false },
 )
-export type Released = Static<typeof released>
+export type ReleasePolicy = Static<typeof released>
 
 /** @throws Error where the installation is broken */
-export function readReleased(): Released {
+export function readReleasePolicy(): ReleasePolicy {
   const file = fileURLToPath(new URL('signing.json', codeRoot))
   const read: unknown = JSON.parse(readFileSync(file, 'utf8'))
   if (Value.Check(released, read)) return read
@@ -94,7 +94,7 @@ export function readReleased(): Released {
 
 /** The kind of keys that a chain has in the release; secp256k1 where it is not of the release. */
 export function curveOf(chain: string): CurveName {
-  return Object.values(readReleased().chains).find((each) => each.chain === chain)?.keys ?? 'secp256k1'
+  return Object.values(readReleasePolicy().chains).find((each) => each.chain === chain)?.keys ?? 'secp256k1'
 }
 
 interface ChainFacts {
@@ -116,7 +116,7 @@ interface ConnectorFacts {
   readonly signs: readonly TypedDataRules[]
   readonly isContained: boolean
   /** Only where the operator's file says `signedPermits`. */
-  readonly permits?: Released['connectors'][string]['permits']
+  readonly permits?: ReleasePolicy['connectors'][string]['permits']
 }
 
 interface Deposit {
@@ -142,7 +142,7 @@ export type SigningSources = Static<typeof signingSources>
 
 /** Reads all that a policy is made of, but for the records of sluice.lock. @throws Error where the installation is broken */
 export function readSources({ confDir, plugins, environment }: SignerFiles): SigningSources {
-  const released = readReleased()
+  const released = readReleasePolicy()
   const defaults = plugins.flatMap((name) =>
     Object.hasOwn(released.connectors, name) ? [[name, mergedFiles([path.join(builtInPlugins, name, 'defaults.yml')])]] : [],
   )
@@ -184,7 +184,7 @@ function addressesOf(file: string, chainId: number | undefined): string[] {
  * The tokens of the lists of the release's EVM chains and of `conf/tokens`. Lists of other plugins, and those that conf names elsewhere, do not
  * count: their authors would decide what is taken for an ERC-20 token.
  */
-function listedTokens({ chains }: Released, confDir: string): Record<string, string[]> {
+function listedTokens({ chains }: ReleasePolicy, confDir: string): Record<string, string[]> {
   const found: Record<string, string[]> = {}
   const chainIds = new Map<string, number>()
   const note = (on: string, file: string) => {
@@ -280,10 +280,10 @@ export const releasedOwners = (): OwnersOf => ownersBy(() => true)
 /** The same, of the contracts in which wallets have something by them. Whoever has a wallet call such a contract may take it out. */
 export const releasedHolders = (): OwnersOf => ownersBy((name, { holds }) => holds.includes(name))
 
-function ownersBy(counts: (contract: string, connector: Released['connectors'][string]) => boolean): OwnersOf {
+function ownersBy(counts: (contract: string, connector: ReleasePolicy['connectors'][string]) => boolean): OwnersOf {
   const owners = new Map<string, string[]>()
   const keyOf = (on: string, address: string) => `${on} ${addressKey(address)}`
-  for (const [name, connector] of Object.entries(readReleased().connectors)) {
+  for (const [name, connector] of Object.entries(readReleasePolicy().connectors)) {
     const defaults = mergedFiles([path.join(builtInPlugins, name, 'defaults.yml')])
     for (const [on, contracts] of entriesOf(defaults, 'contractAddresses', connector.networks)) {
       const counted = Object.entries(contracts).filter(([label]) => counts(label, connector))
@@ -316,7 +316,7 @@ export function releasedScope(
   name: string,
   { confDir, environment }: { readonly confDir: string; readonly environment: Environment },
 ): ReleasedScope | undefined {
-  const { chains, connectors } = readReleased()
+  const { chains, connectors } = readReleasePolicy()
   const [chain, connector] = [ownOf(chains, name), ownOf(connectors, name)]
   if (chain) {
     const networks = Object.entries(chain.networks).map(([network, { chainId }]) => ({

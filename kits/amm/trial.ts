@@ -23,7 +23,7 @@ export interface Trial {
 const isTrial = (value: unknown): value is Trial => isObject(value) && 'pool' in value && 'block' in value && 'amountRaw' in value
 
 /** What a pool did; undefined where it refused, or did not all of it. */
-export interface Tried {
+export interface TrialResult {
   readonly trial: Trial
   readonly done: { readonly amountRaw: bigint; readonly gasUnits: bigint } | undefined
 }
@@ -41,7 +41,7 @@ export interface TriedState {
   /** The block, its number, and what was tried after it. */
   readonly block?: string
   readonly number?: bigint
-  readonly tried?: readonly Tried[]
+  readonly tried?: readonly TrialResult[]
 }
 
 /** What is kept of a pool after one block. */
@@ -61,7 +61,7 @@ export function passByTrial(
 }
 
 /** What a reading at the block of this head found out. */
-export const triedIn = (tried: readonly Tried[], pool: string, head: Head): TriedState => ({
+export const triedIn = (tried: readonly TrialResult[], pool: string, head: Head): TriedState => ({
   block: blockName(head),
   number: head.number,
   tried: tried.filter(({ trial }) => trial.pool === pool),
@@ -114,7 +114,11 @@ function probeOf(trials: readonly Trial[], targetOf: TargetOf): Probe {
 }
 
 /** Tries them at the block of the reading, in as many calls as a node's limit of gas makes it. */
-export function trialReading(trials: readonly Trial[], targetOf: TargetOf, before: readonly Tried[] = []): PoolReading<unknown, Tried> {
+export function trialReading(
+  trials: readonly Trial[],
+  targetOf: TargetOf,
+  before: readonly TrialResult[] = [],
+): PoolReading<unknown, TrialResult> {
   const soFar = (results: readonly CallResult[]) => [...before, ...(trials.length > 0 ? readTried(results[0], trials) : [])]
   return {
     calls: trials.length > 0 ? [probeOf(trials, targetOf)] : [],
@@ -132,9 +136,9 @@ const notReached = 0
 const worked = 2
 
 /** Those that the gas was enough for. @throws SluiceError NETWORK where the node tried none */
-function readTried(result: CallResult | undefined, trials: readonly Trial[]): readonly Tried[] {
+function readTried(result: CallResult | undefined, trials: readonly Trial[]): readonly TrialResult[] {
   if (!result?.ok || dataLength(result.data) !== bytesPerTrial * trials.length) throw poolsUnread()
-  const tried: Tried[] = []
+  const tried: TrialResult[] = []
   for (const [index, trial] of trials.entries()) {
     const at = '0x'.length + 2 * bytesPerTrial * index
     const status = parseInt(result.data.slice(at, at + 2), 16)
@@ -146,7 +150,7 @@ function readTried(result: CallResult | undefined, trials: readonly Trial[]): re
 }
 
 /** Undefined where the price came to its end before the amount did. */
-function resultOf({ zeroForOne, exact, amountRaw }: Trial, words: string): Tried['done'] {
+function resultOf({ zeroForOne, exact, amountRaw }: Trial, words: string): TrialResult['done'] {
   const amounts = [toInt256(wordAt(words, 0)), toInt256(wordAt(words, 1))] as const
   const [inRaw, outRaw] = zeroForOne ? [amounts[0], -amounts[1]] : [amounts[1], -amounts[0]]
   const isWhole = (exact === 'in' ? inRaw : outRaw) === amountRaw

@@ -92,16 +92,16 @@ export const evm: Family<Evm> = { name: 'evm', keys: 'secp256k1', remote }
 /** Of one `eth_call`: geth's own default (`--rpc.gascap`). Nodes that are set up to give more give it to the server's plugins only. */
 const maxGasUnits = 50_000_000n
 
-interface Isolated extends IsolatedReading<EvmReader> {
+interface IsolatedReader extends IsolatedReading<EvmReader> {
   readonly take: (calls: number) => void
 }
 
 /** The reader for hosts, by what is asked of: that may be the reader itself. */
-const isolated = new WeakMap<EvmReader, Isolated>()
+const isolated = new WeakMap<EvmReader, IsolatedReader>()
 
-function isolate(own: EvmReader, take: (calls: number) => void): Isolated {
+function isolate(own: EvmReader, take: (calls: number) => void): IsolatedReader {
   const { reader, changes, close } = own.isolated?.({ gasUnits: maxGasUnits, take }) ?? { reader: own }
-  const reading: Isolated = {
+  const reading: IsolatedReader = {
     reader,
     take,
     ...(close && { close }),
@@ -123,7 +123,7 @@ function isolate(own: EvmReader, take: (calls: number) => void): Isolated {
 const [callsOfOne, callsOfPart] = [20, 500]
 
 /** All at one block: that of the first part. */
-async function readInParts({ reader, take }: Isolated, { calls, after }: ReadRequest, at: At): Promise<Reading> {
+async function readInParts({ reader, take }: IsolatedReader, { calls, after }: ReadRequest, at: At): Promise<Reading> {
   if (calls.length >= callsOfOne) take(Math.floor(calls.length / callsOfOne))
   const first = await reader.read(calls.slice(0, callsOfPart), at, after)
   const results = [...first.results]

@@ -22,13 +22,13 @@ const receiptsPerBatch = 500
 const forgetMs = 600_000
 
 /** What is known of a transaction that may be mined. */
-interface Watched {
+interface WatchedTransaction {
   usedAtMs: number
-  pending?: Pending
+  pending?: PendingPeriod
 }
 
 /** Since it was last sent, or seen in a node's mempool. */
-interface Pending {
+interface PendingPeriod {
   /** The newest block that was known then. There may have been newer ones. */
   readonly since: bigint
   readonly atMs: number
@@ -39,7 +39,7 @@ interface Pending {
 }
 
 /** A transaction, and the block of the head's branch that contains it. */
-interface Mined {
+interface MinedAttempt {
   readonly attempt: Attempt
   readonly block: RecentBlock
 }
@@ -73,12 +73,12 @@ interface FollowerOptions {
  */
 export function createMinedFollower({ rpc, blocks, poll, blockMs }: FollowerOptions): MinedFollower {
   const patienceMs = Math.max(minPatienceMs, Number(maxMissedBlocks) * blockMs)
-  const watched = new Map<string, Watched>()
+  const watched = new Map<string, WatchedTransaction>()
   /** By account: the nonce after those that blocks are known to have. It may be too low, or too high after a reorganisation. */
   const nextNonces = new Map<string, number>()
   let lastHead: Head | undefined
 
-  function watch(id: string, changes: Pick<Watched, 'pending'> = {}): void {
+  function watch(id: string, changes: Pick<WatchedTransaction, 'pending'> = {}): void {
     blocks.watch(id)
     watched.set(id, { ...watched.get(id), ...changes, usedAtMs: performance.now() })
   }
@@ -131,7 +131,7 @@ export function createMinedFollower({ rpc, blocks, poll, blockMs }: FollowerOpti
     return missed >= maxMissedBlocks || performance.now() - pending.atMs >= patienceMs
   }
 
-  async function readReceipts(mined: readonly Mined[], head: RecentBlock, at: At): Promise<readonly Observation[]> {
+  async function readReceipts(mined: readonly MinedAttempt[], head: RecentBlock, at: At): Promise<readonly Observation[]> {
     const observations: Observation[] = []
     for (let start = 0; start < mined.length; start += receiptsPerBatch) {
       const part = mined.slice(start, start + receiptsPerBatch)
@@ -174,7 +174,7 @@ export function createMinedFollower({ rpc, blocks, poll, blockMs }: FollowerOpti
       if (lastHead && (lastHead.number > head.number || (before && before.hash !== lastHead.hash))) nextNonces.clear()
       lastHead = head
 
-      const mined = open.flatMap((attempt): Mined[] => {
+      const mined = open.flatMap((attempt): MinedAttempt[] => {
         const block =
           (attempt.landed?.blockHash === undefined ? undefined : branch.withHash(attempt.landed.blockHash)) ?? branch.containing(attempt.id)
         return block ? [{ attempt, block }] : []
@@ -203,10 +203,10 @@ export function createMinedFollower({ rpc, blocks, poll, blockMs }: FollowerOpti
 
 const slotName = ({ from, sequence }: Attempt) => `${from.toLowerCase()}/${sequence}`
 
-const depthOf = ({ block }: Mined, head: RecentBlock) => Number(head.number - block.number) + 1
+const depthOf = ({ block }: MinedAttempt, head: RecentBlock) => Number(head.number - block.number) + 1
 
 /** The journal has the receipt. One that failed is asked for again until its reason is known. */
-function fromJournal(mined: Mined, head: RecentBlock): AttemptStatus | undefined {
+function fromJournal(mined: MinedAttempt, head: RecentBlock): AttemptStatus | undefined {
   const { id, landed } = mined.attempt
   if (!landed || (!landed.ok && landed.reason === undefined)) return undefined
   const { ok, blockNumber, blockHash, receipt, reason } = landed
@@ -223,7 +223,7 @@ function fromJournal(mined: Mined, head: RecentBlock): AttemptStatus | undefined
 }
 
 /** Undefined if it failed, or if the receipt is of another transaction or of another block. */
-function fromReceipt(mined: Mined, head: RecentBlock, raw: unknown): AttemptStatus | undefined {
+function fromReceipt(mined: MinedAttempt, head: RecentBlock, raw: unknown): AttemptStatus | undefined {
   const { attempt, block } = mined
   const receipt = readReceipt(raw)
   if (receipt?.status !== 1 || !isSameHex(receipt.transactionHash, attempt.id) || !isSameHex(receipt.blockHash, block.hash))

@@ -15,13 +15,13 @@ import { isObject } from '../../core/base/json.ts'
 
 type Attempt = Omit<OpenAttempt<string, number, EvmFees>, 'step'>
 
-type Landed = AttemptStatus & { is: 'landed' }
+type LandedStatus = AttemptStatus & { is: 'landed' }
 
 /**
  * The attempt is in no block and in no mempool, and the nonce count at the final block is beyond its nonce: something else seems to have
  * used the nonce.
  */
-type NonceTaken = { is: 'nonce-taken' }
+type TakenNonce = { is: 'nonce-taken' }
 
 /** What a poll saw of one attempt. */
 interface AttemptObservation {
@@ -30,7 +30,7 @@ interface AttemptObservation {
   tx: unknown
   receipt: unknown
   /** Undefined where the answers say nothing. */
-  status: AttemptStatus | NonceTaken | undefined
+  status: AttemptStatus | TakenNonce | undefined
 }
 
 /** Nodes and providers take up to a thousand calls in a batch (geth `--rpc.batch-request-limit`). An attempt takes two. */
@@ -126,7 +126,7 @@ export function createPoll(rpc: Rpc, confirmations: number) {
 
   /** Adds the reasons of those that failed. */
   async function withReasons(observed: readonly AttemptObservation[], at: At): Promise<readonly AttemptStatus[]> {
-    const keyOf = ({ id, blockHash }: Landed) => `${id}/${blockHash}`
+    const keyOf = ({ id, blockHash }: LandedStatus) => `${id}/${blockHash}`
     const unexplained = observed
       .flatMap(({ tx, receipt, status }) =>
         isObject(tx) && status?.is === 'landed' && !status.ok ? [{ tx, receipt, landed: status }] : [],
@@ -182,7 +182,7 @@ function observe(
   counts: OwnerCounts | undefined,
   receipt: RpcAnswer | undefined,
   tx: RpcAnswer | undefined,
-): AttemptStatus | NonceTaken | undefined {
+): AttemptStatus | TakenNonce | undefined {
   if (!receipt || !tx || receipt.error || tx.error) return undefined
   if (receipt.result !== null) {
     const read = readReceipt(receipt.result)

@@ -52,7 +52,7 @@ interface Simulation {
 }
 
 /** What a node says of them: the first step that fails, or both readings and the events of the steps. */
-type Simulated =
+type SimulationResult =
   | { is: 'failed'; reason: string }
   | {
       is: 'done'
@@ -196,7 +196,7 @@ function isRunIn({ timestamp, coinbase, baseFeeRaw }: NextBlock, { ok, data }: C
 }
 
 /** Undefined if the node does not know the method, shows no events by it, or does not run the calls as the next block would. */
-async function bySimulateV1(rpc: Rpc, multicall: string, simulation: Simulation, at: At): Promise<Simulated | undefined> {
+async function bySimulateV1(rpc: Rpc, multicall: string, simulation: Simulation, at: At): Promise<SimulationResult | undefined> {
   const { wallet, reads, steps, next, fees } = simulation
   const [reader, witness, payer, other] = [newAddress(), newAddress(), newAddress(), newAddress()]
   const ownReads = [...reads, ethBalanceCall(multicall, other)]
@@ -243,7 +243,7 @@ async function bySimulateV1(rpc: Rpc, multicall: string, simulation: Simulation,
 }
 
 /** The steps leave too little gas, or too little else, for reading what they did. */
-const unreadAfter: Simulated = { is: 'failed', reason: 'what it does to the wallet cannot be read after it' }
+const unreadAfter: SimulationResult = { is: 'failed', reason: 'what it does to the wallet cannot be read after it' }
 
 const readingOf = (rpc: Rpc, result: CallResult | undefined, reads: readonly Call[]) => aggregateResults(rpc, result?.data, reads.length)
 
@@ -255,7 +255,7 @@ const readingGas = 5_000_000n
  * events, so rights are read in the calls themselves; and it differs where a contract takes no calls from accounts with code. Undefined if the node
  * takes no state overrides, or does not run it as the next block would.
  */
-async function byOverride(rpc: Rpc, multicall: string, simulation: OverrideSimulation, at: At): Promise<Simulated | undefined> {
+async function byOverride(rpc: Rpc, multicall: string, simulation: OverrideSimulation, at: At): Promise<SimulationResult | undefined> {
   const { wallet, reads, steps, next, fees, nativeRaw, code } = simulation
   const [reader, witness] = [newAddress(), newAddress()]
   const read = { to: reader, data: packAggregate3(reads) }

@@ -82,7 +82,7 @@ export function createStandingRights(reader: EvmReader) {
   }
 }
 
-interface Owned {
+interface OwnedCollections {
   readonly owner: string
   readonly spenders: readonly string[]
   readonly owned: readonly { readonly collection: string; readonly count: bigint }[]
@@ -91,7 +91,11 @@ interface Owned {
 }
 
 /** Rights over one token of a collection: `approve(spender, tokenId)`. */
-async function overSingle(reader: EvmReader, { owner, spenders, owned, positions, head }: Owned, at: At): Promise<readonly Grant[]> {
+async function overSingle(
+  reader: EvmReader,
+  { owner, spenders, owned, positions, head }: OwnedCollections,
+  at: At,
+): Promise<readonly Grant[]> {
   const listed = owned.flatMap(({ collection, count }) =>
     Array.from({ length: Number(count < maxPositions ? count : maxPositions) }, (_, index) => ({ collection, index: BigInt(index) })),
   )

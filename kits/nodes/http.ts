@@ -13,7 +13,7 @@ const idleSeconds = 60
 const closedCodes: ReadonlySet<string> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'])
 
 /** The node closed an idle connection just as it was used. The node works, and the request can be repeated. */
-export class ConnectionClosed extends NodeFailure {}
+export class ConnectionClosedError extends NodeFailure {}
 
 export interface HttpResponse {
   readonly status: number
@@ -23,7 +23,7 @@ export interface HttpResponse {
 }
 
 export interface Http {
-  /** Posts JSON and gives the answer, whatever its status. Throws NodeFailure (ConnectionClosed), or the signal's reason. */
+  /** Posts JSON and gives the answer, whatever its status. Throws NodeFailure (ConnectionClosedError), or the signal's reason. */
   post(json: string, signal: AbortSignal): Promise<HttpResponse>
   close(): Promise<void>
 }
@@ -93,7 +93,7 @@ export function createHttp(
       signal.throwIfAborted()
       if (stop.signal.aborted) throw new NodeFailure('unreachable', `did not answer within ${timeoutMs / 1000} s`)
       const code = codeOf(error)
-      throw new (closedCodes.has(code) ? ConnectionClosed : NodeFailure)('unreachable', `cannot be reached (${code})`)
+      throw new (closedCodes.has(code) ? ConnectionClosedError : NodeFailure)('unreachable', `cannot be reached (${code})`)
     } finally {
       clearTimeout(timer)
       unlink()

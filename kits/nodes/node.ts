@@ -3,7 +3,7 @@ import type { At, Log } from '../../core/contracts/index.ts'
 import { isTroubled } from './answers.ts'
 import { type Dialect, NodeFailure, type Meter, type RpcAnswer, type RpcCall } from './dialect.ts'
 import { refusalOf } from './faults.ts'
-import { ConnectionClosed, createHttp, type Http } from './http.ts'
+import { ConnectionClosedError, createHttp, type Http } from './http.ts'
 import { createNodeLimits, type NodeLimits } from './limits.ts'
 import { createAsk } from './requests.ts'
 import { maskUrl, secretsOf } from './url-secrets.ts'
@@ -81,7 +81,7 @@ export function createNode({ url, dialect, timeoutMs, firstBackoffMs, meter, log
   async function post(calls: readonly RpcCall[], batched: boolean, at: At, reconnected = check): Promise<readonly RpcAnswer[]> {
     try {
       const answers = await exchange(calls, batched, at).catch(async (error: unknown) => {
-        if (!(error instanceof ConnectionClosed)) throw error
+        if (!(error instanceof ConnectionClosedError)) throw error
         // Every call can be repeated, also one with signed bytes.
         disconnected()
         await reconnected()
@@ -115,7 +115,7 @@ export function createNode({ url, dialect, timeoutMs, firstBackoffMs, meter, log
     } catch (error) {
       for (const call of calls) meter.rpc(call.method, 'error')
       // A caller that gives up is no failure of the node.
-      if (over.isCounted && error instanceof NodeFailure && !(error instanceof ConnectionClosed)) stats.failed()
+      if (over.isCounted && error instanceof NodeFailure && !(error instanceof ConnectionClosedError)) stats.failed()
       throw error
     }
   }
@@ -169,7 +169,7 @@ export function createNode({ url, dialect, timeoutMs, firstBackoffMs, meter, log
       async post(...asked) {
         try {
           return await once(...asked).catch((error: unknown) => {
-            if (error instanceof ConnectionClosed) return once(...asked)
+            if (error instanceof ConnectionClosedError) return once(...asked)
             throw error
           })
         } catch (error) {

@@ -98,7 +98,7 @@ const callerSlots = { slots: 14, slotsEach: 8 }
 const maxWaitingReadings = 2_000
 
 /** A node did not answer a batch. Its failure is kept with the node. */
-class Unanswered extends Error {}
+class UnansweredError extends Error {}
 
 /**
  * Creates JSON-RPC over several nodes: the first healthy one answers, and the others take over within the same call. A node that failed
@@ -160,13 +160,13 @@ export function createRpc({ rpcUrls, sendUrls = [], privateUrls = [], network = 
   async function talkWith<T>(node: RpcNode, talk: (ask: Ask) => Promise<T>, at: At): Promise<readonly T[]> {
     const ask: Ask = async (calls) => {
       const answers = await attempt(node, calls, true, at)
-      if (!answers || answers.some(isTroubled)) throw new Unanswered()
+      if (!answers || answers.some(isTroubled)) throw new UnansweredError()
       return answers
     }
     try {
       return [await talk(ask)]
     } catch (error) {
-      if (error instanceof Unanswered) return []
+      if (error instanceof UnansweredError) return []
       throw error
     }
   }

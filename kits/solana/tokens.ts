@@ -62,10 +62,10 @@ function isOfKind({ owner, data }: SolanaAccount, kind: keyof typeof kinds, size
   return data.length === size || (owner === token2022Program && data.length > kindAt && data[kindAt] === kinds[kind])
 }
 
-type Associated = ReturnType<typeof createAssociatedAddresses>
+type AssociatedAddresses = ReturnType<typeof createAssociatedAddresses>
 
 /** The accounts to read for the balance of a token, the mint first. */
-export const holdingAccounts = async (associated: Associated, owner: string, mint: string): Promise<readonly string[]> => [
+export const holdingAccounts = async (associated: AssociatedAddresses, owner: string, mint: string): Promise<readonly string[]> => [
   mint,
   ...(await associated(owner, mint)),
 ]
@@ -80,7 +80,7 @@ export function holdingIn([mint, ...held]: readonly (SolanaAccount | undefined)[
 /** Native and token balances, in one round trip. Undefined of a token that is not a mint: a balance of 0 would be wrong. */
 export async function readBalances(
   rpc: Rpc,
-  associated: Associated,
+  associated: AssociatedAddresses,
   owner: string,
   tokens: readonly Token[],
   at: At,

@@ -38,3 +38,30 @@ describe('names of the interface', () => {
     expect(found).to.deep.equal([])
   })
 })
+
+/** Nouns that look like participles. */
+const nouns = new Set(
+  'Closing Encoding Feed Filling Finding Funding Holding Listing Meaning Need Pricing Ranking Reading Ring Rounding Seed Setting Spending Trading'.split(
+    ' ',
+  ),
+)
+/** Promised to authors since 0.2.0. */
+const promised = new Set(['Checked', 'Followed', 'Missing', 'Passed', 'Prepared', 'Sealed', 'Sent', 'Synced'])
+const participle =
+  /(ed|ing|own)$|^(Built|Begun|Chosen|Done|Found|Given|Gone|Held|Kept|Left|Lost|Made|Paid|Said|Seen|Sent|Spent|Taken|Told|Written)$/
+
+describe('names of types', () => {
+  it('end with a noun and not with a participle', () => {
+    const found = ['core', 'kits', 'plugins', 'testkit', 'client', 'templates', 'tools', 'test']
+      .flatMap((folder) => filesIn(folder))
+      .flatMap((file) =>
+        [...readFileSync(path.join(root, file), 'utf8').matchAll(/^\s*(?:export )?(?:interface|type|class) ([A-Z]\w*)(?=[ <])/gm)].flatMap(
+          ([, name = '']) => {
+            const [last = ''] = name.match(/[A-Z][a-z\d]*$/) ?? []
+            return participle.test(last) && !nouns.has(last) && !promised.has(name) ? [`${file}: ${name}`] : []
+          },
+        ),
+      )
+    expect(found).to.deep.equal([])
+  })
+})

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { SluiceError } from '../../core/base/errors.ts'
-import { errorBody } from '../../core/http/answering.ts'
+import { errorBody } from '../../core/http/request-steps.ts'
 import { forTerminal, named, oneLine, plainJson, printable, quoted } from '../../core/base/printable.ts'
 import { filesIn } from '../../tools/imports.ts'
 

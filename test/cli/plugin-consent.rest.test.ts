@@ -7,7 +7,7 @@ import { pause } from '../../core/base/async.ts'
 import { whyNotContained } from '../../core/plugins/isolate/backend.ts'
 import { createClient } from '../../testkit/client.ts'
 import { saveKey } from '../../core/keys/keystore.ts'
-import { makeHome, sluiceWith, twoPlugins, type Running } from '../start/command.ts'
+import { makeHome, sluiceWith, twoPlugins, type RunningCommand } from '../start/command.ts'
 
 const router = '0x24aea0F351852FaeCDcE735E04cd16a80207cfA4'
 const anotherRouter = '0x9999999999999999999999999999999999999999'
@@ -60,7 +60,7 @@ describe("the operator's word on a plugin", function () {
   let home: string
   let remove: () => Promise<void>
   let marks: string
-  const servers: Running[] = []
+  const servers: RunningCommand[] = []
   before(async () => {
     ;({ home, remove } = await makeHome({
       devnet: { enabled: false },

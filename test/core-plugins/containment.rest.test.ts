@@ -41,7 +41,7 @@ const ofPlugins = (): string[] =>
     })
     .filter((line) => /host-process|setInterval/.test(line))
 
-interface Refused {
+interface RefusedPlugin {
   readonly name: string
   readonly step: string
   readonly reason: string
@@ -70,7 +70,7 @@ describe('where a plugin of a third party runs', function () {
   after(() => rm(folder, { recursive: true, force: true }))
 
   /** Every plugin of the table, for this reason, and none of them has run. */
-  function expectAllRefused(refused: readonly Refused[], reason: RegExp, remedy: string): void {
+  function expectAllRefused(refused: readonly RefusedPlugin[], reason: RegExp, remedy: string): void {
     expect(refused.map(({ name }) => name).toSorted()).to.deep.equal(names)
     for (const each of refused) {
       expect(each).to.include({ step: 'find' })
@@ -89,7 +89,7 @@ describe('where a plugin of a third party runs', function () {
     await symlink('/proc', path.join(plugin, 'node_modules', 'key')).catch(() => {})
     return plugin
   }
-  const expectLinkRefused = (refused: readonly Refused[]) =>
+  const expectLinkRefused = (refused: readonly RefusedPlugin[]) =>
     expect(refused.map(({ name, step, reason }) => `${name} ${step}: ${reason}`)).to.deep.equal([
       'linked consent: node_modules/key is a link to what is neither a file in its folder nor a package of its workspace',
     ])

@@ -14,7 +14,7 @@ const endsOfOne = 3
 /** Without the number of a harm. */
 const honestAmount = '100'
 
-interface Harmed {
+interface HarmCase {
   readonly name: string
   readonly harm: Harm
   readonly plugin: string
@@ -45,8 +45,10 @@ for (let from = 0; from < ending.length; from += endsOfOne)
   groups.push([`deadly-${from / endsOfOne}`, ending.slice(from, from + endsOfOne)])
 
 /** First what is told soon, last the trades that are made. */
-export const harmed: readonly Harmed[] = groups
-  .flatMap(([plugin, members]) => members.map(([name, harm], index): Harmed => ({ name, harm, plugin, amount: amountOf(harm, index + 1) })))
+export const harmed: readonly HarmCase[] = groups
+  .flatMap(([plugin, members]) =>
+    members.map(([name, harm], index): HarmCase => ({ name, harm, plugin, amount: amountOf(harm, index + 1) })),
+  )
   .toSorted((a, b) => rankOf(a.harm) - rankOf(b.harm))
 
 function rankOf({ at, isLong }: Harm): number {
@@ -97,11 +99,11 @@ export function harmsOf(client: () => Client, { inService = false } = {}) {
     return until(polled, ({ body }) => body.txStatus === 1)
   }
 
-  const ask = ({ harm, plugin, amount }: Harmed) => (harm.at === undefined ? price(plugin, amount) : trade(plugin, amount))
-  async function before(each: Harmed) {
+  const ask = ({ harm, plugin, amount }: HarmCase) => (harm.at === undefined ? price(plugin, amount) : trade(plugin, amount))
+  async function before(each: HarmCase) {
     return { deaths: await deathsOf(each.plugin), faults: await faultsOf(each.plugin), answer: ask(each) }
   }
-  const begun = new Map<Harmed, ReturnType<typeof before>>()
+  const begun = new Map<HarmCase, ReturnType<typeof before>>()
 
   const isBack = (plugin: string) =>
     until(
@@ -114,7 +116,7 @@ export function harmsOf(client: () => Client, { inService = false } = {}) {
     begin(): void {
       for (const each of harmed) if (each.harm.isLong) begun.set(each, before(each))
     },
-    async expectHarm(each: Harmed): Promise<void> {
+    async expectHarm(each: HarmCase): Promise<void> {
       const { harm, plugin } = each
       const { at, isFault, ends, answer: expected } = { ...harm, ...(inService && harm.inService) }
       const { deaths, faults, ...asked } = await (begun.get(each) ?? before(each))

@@ -4,7 +4,7 @@ import { createServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect } from 'chai'
-import { askService, ServiceAway, startInService } from '../../core/plugins/isolate/service-client.ts'
+import { askService, ServiceAwayError, startInService } from '../../core/plugins/isolate/service-client.ts'
 
 const plugins = [{ sha256: 'a'.repeat(64), name: 'any' }]
 const [channel, started] = [JSON.stringify({ channel: 'b'.repeat(32) }), JSON.stringify({ started: true })]
@@ -62,8 +62,8 @@ describe("the server's side of the plugin-host service", () => {
 
   it('tells a service that is away from one that refuses', async () => {
     answer = (socket) => void socket.destroy()
-    expect(await failure(askService(address))).to.be.instanceOf(ServiceAway)
-    expect(await failure(startInService(`${address}-not`, 'host', plugins))).to.be.instanceOf(ServiceAway)
+    expect(await failure(askService(address))).to.be.instanceOf(ServiceAwayError)
+    expect(await failure(startInService(`${address}-not`, 'host', plugins))).to.be.instanceOf(ServiceAwayError)
   })
 
   for (const [what, line] of Object.entries({

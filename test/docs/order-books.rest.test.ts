@@ -6,7 +6,7 @@ import { eventsIn, type PrintedEvent } from './events-in.ts'
 import { unlike } from './like.ts'
 import { fencesOf, readPage, type Fence } from './page.ts'
 import { readyServer } from './ready-server.ts'
-import { shellOf, type Typed } from './shell.ts'
+import { shellOf, type ShellSession } from './shell.ts'
 
 describe('the runs in order books', function () {
   this.timeout(120_000)
@@ -36,7 +36,7 @@ const fencesIn = async (name: string) => fencesOf(await readPage(`docs/bots/${na
 /** Types the commands of a page one after another, and compares what each prints with what the page shows below it. */
 async function follow(fences: readonly Fence[], server: TestServer, playground?: Pick<Playground, 'passHour'>): Promise<void> {
   const type = shellOf(server)
-  let stream: Typed | undefined
+  let stream: ShellSession | undefined
   const told = () => eventsIn(stream?.output() ?? '')
   try {
     for (const [index, { language, file, text, line }] of fences.entries()) {

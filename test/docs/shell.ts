@@ -4,7 +4,7 @@ import type { TestServer } from '../../testkit/server.ts'
 /** What pages have typed at first. */
 const ask = `ask() { curl -sS --cacert certs/ca_cert.pem --cert certs/client_cert.pem --key certs/client_key.pem -w '\\n' "$@"; }\n`
 
-export interface Typed {
+export interface ShellSession {
   /** What was printed so far, errors too. */
   output(): string
   /** Settles with all that was printed. */
@@ -15,7 +15,7 @@ export interface Typed {
 /** Commands of a page, typed beside a test's server: it does not listen where pages have it. */
 export const shellOf =
   ({ settings, kernel }: TestServer) =>
-  (command: string): Typed => {
+  (command: string): ShellSession => {
     const script = `${ask}${command.replaceAll('https://localhost:15888', kernel.url)}`
     // A group of its own: what the shell started ends with it.
     const child = spawn('sh', ['-c', script], { cwd: settings.home, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { Agent, EventSource, type MessageEvent } from 'undici'
 
-export interface Told {
+export interface ReceivedEvent {
   topic: string
   id: string
   // eslint-disable-next-line typescript/no-explicit-any -- tests look into whatever was told
@@ -11,9 +11,9 @@ export interface Told {
 
 export interface Follower {
   /** All that was told so far but for the first word. */
-  readonly told: readonly Told[]
+  readonly told: readonly ReceivedEvent[]
   /** Waits until it holds of something that was told. */
-  hears(what: string, holds: (told: Told) => boolean): Promise<Told>
+  hears(what: string, holds: (told: ReceivedEvent) => boolean): Promise<ReceivedEvent>
   /** Of the first word. */
   readonly lastEventId: string
   /** How often the server answered: once more for every time that the client came back. */
@@ -37,7 +37,7 @@ const pems = (certsDir: string, name: string) => {
 export async function follow({ url, certsDir, name = 'client' }: Door, query: Record<string, string> = {}): Promise<Follower> {
   const dispatcher = new Agent({ connect: pems(certsDir, name) })
   const source = new EventSource(`${url}/events?${new URLSearchParams(query).toString()}`, { node: { dispatcher, reconnectionTime: 50 } })
-  const told: Told[] = []
+  const told: ReceivedEvent[] = []
   const listeners = new Set<() => void>()
   let opened = 0
   let first = ''
@@ -78,7 +78,7 @@ export async function follow({ url, certsDir, name = 'client' }: Door, query: Re
       return opened
     },
     async hears(what, holds) {
-      let found: Told | undefined
+      let found: ReceivedEvent | undefined
       await until(what, () => (found = told.find(holds)) !== undefined)
       if (!found) throw new Error(what)
       return found

@@ -4,15 +4,15 @@ import type { Client } from '../../testkit/client.ts'
 import { startCluster, trade, walletOf, type Cluster } from '../cluster/cluster.ts'
 import { isPostgresInstalled } from '../store/postgres.ts'
 
-interface Told {
+interface ReceivedEvent {
   id: string
   data: { txHash: string | null; txState: string }
 }
 
 /** Reads events from a server until one of them will do; whatever the connection comes to. */
-async function read(client: Client, lastEventId: string, isLast: (told: Told) => boolean): Promise<Told[]> {
+async function read(client: Client, lastEventId: string, isLast: (told: ReceivedEvent) => boolean): Promise<ReceivedEvent[]> {
   const response = await client.open('/events', { topics: 'transactions' }, { headers: { 'last-event-id': lastEventId } })
-  const told: Told[] = []
+  const told: ReceivedEvent[] = []
   let [event, id] = ['', '']
   try {
     for await (const line of createInterface({ input: response })) {
@@ -48,7 +48,7 @@ describe('events of several servers', () => {
       hashes.push(body.txHash)
     }
     const ended = new Set<string | null>()
-    const isLast = ({ data }: Told) => {
+    const isLast = ({ data }: ReceivedEvent) => {
       if (data.txState === 'CONFIRMED') ended.add(data.txHash)
       return hashes.length >= 8 && hashes.every((txHash) => ended.has(txHash))
     }

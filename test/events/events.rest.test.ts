@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { eventTopics } from '../../core/api/index.ts'
 import type { Client } from '../../testkit/client.ts'
 import { startCutter } from './cutter.ts'
-import { follow, type Door, type Follower, type Told } from './client.ts'
+import { follow, type Door, type Follower, type ReceivedEvent } from './client.ts'
 import { admins, local, outcome, sharedServer, swap, traders, type SharedServer } from '../http/shared-server.ts'
 
 /** `123-4` as what it counts. */
@@ -23,8 +23,8 @@ describe('/events', () => {
     expect(answer.status, answer.text).to.equal(200)
     return answer.body.txHash
   }
-  const of = (txHash: string) => (told: Told) => told.data.txHash === txHash
-  const endOf = (txHash: string) => (told: Told) => told.data.txHash === txHash && told.data.txState === 'CONFIRMED'
+  const of = (txHash: string) => (told: ReceivedEvent) => told.data.txHash === txHash
+  const endOf = (txHash: string) => (told: ReceivedEvent) => told.data.txHash === txHash && told.data.txState === 'CONFIRMED'
   before(async () => {
     server = await sharedServer()
     client = server.client

@@ -8,7 +8,7 @@ import { startServer, type TestServer } from '../../testkit/server.ts'
 import { newClient } from '../../core/tls/certificates.ts'
 import { until } from '../live-state/recorder.ts'
 import { createToldExchange, level, marketOf } from '../live-state/told-exchange.ts'
-import { follow, type Door, type Follower, type Told } from './client.ts'
+import { follow, type Door, type Follower, type ReceivedEvent } from './client.ts'
 import { inventBooks, sayBooks } from './invented-books.ts'
 import { outcome } from '../http/shared-server.ts'
 
@@ -67,7 +67,7 @@ describe('order books in /events', () => {
       timestamp: snapshot.timestamp,
     })
     tell(exchange.change(sequence, { side: 'sells', ...level(31, 0) }, { side: 'buys', ...level(30.5, 7) }))
-    const next = ({ data }: Told) => data.sequence === sequence + 1
+    const next = ({ data }: ReceivedEvent) => data.sequence === sequence + 1
     const [a, b, c] = await Promise.all([one, two, top].map((each) => each.hears('the change', next)))
     expect(a?.data).to.deep.equal(b?.data)
     expect(a?.data.buys[0]).to.deep.equal(level(30.5, 7))

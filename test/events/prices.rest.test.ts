@@ -5,7 +5,7 @@ import { rpcTo, type Rpc } from '../../core/devnet/anvil.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
 import { newClient } from '../../core/tls/certificates.ts'
 import { until } from '../../tools/hyperliquid-simulator/until.ts'
-import { follow, type Door, type Follower, type Told } from './client.ts'
+import { follow, type Door, type Follower, type ReceivedEvent } from './client.ts'
 import { encode, queryValues } from '../http/fuzz/values.ts'
 import { admins, local, mined, outcome, traders } from '../http/shared-server.ts'
 
@@ -192,7 +192,7 @@ describe('prices in /events', function () {
 
   it('are sent as an error if the exchange gives none, beside the others', async () => {
     const follower = await listen({ topics: 'price', ...quickswap, price: 'LONE:USDC:SELL:1,WETH:USDC:BUY:1e9,WETH:USDC:SELL:1' })
-    const of = (question: string) => follower.hears(question, ({ data }: Told) => data.asked === question)
+    const of = (question: string) => follower.hears(question, ({ data }: ReceivedEvent) => data.asked === question)
     const { data: none } = await of('LONE:USDC:SELL:1')
     const answer = await server.client.get('/amm/price', { ...quickswap, ...sale, base: 'LONE', amount: '1' })
     const { errorCode, name, message } = answer.body

@@ -23,7 +23,7 @@ interface Plugin {
   available_networks: { chain: string; networks: string[] }[]
 }
 
-interface Shown {
+interface ShownQuote {
   connector: string
   expectedAmount: string
   gasCostInQuote?: string
@@ -75,14 +75,14 @@ describe('the best of all connectors', () => {
     }
     const { candidates, leftOut = [] } = best.body
     const sign = trial.side === 'SELL' ? 1n : -1n
-    const worth = ({ expectedAmount, gasCostInQuote = '0' }: Shown) => sign * units(expectedAmount) - units(gasCostInQuote)
+    const worth = ({ expectedAmount, gasCostInQuote = '0' }: ShownQuote) => sign * units(expectedAmount) - units(gasCostInQuote)
     const alone = each.flatMap(({ status, body }, index) => (status === 200 ? [{ ...body, connector: names[index] }] : []))
     // Everybody is there, with the amount that its own price has.
-    const shown = new Map(candidates.map((one: Shown) => [one.connector, one.expectedAmount]))
+    const shown = new Map(candidates.map((one: ShownQuote) => [one.connector, one.expectedAmount]))
     expect(shown).to.deep.equal(new Map(alone.map((one) => [one.connector, one.expectedAmount])))
-    expect([...shown.keys(), ...leftOut.map((one: Shown) => one.connector)]).to.have.members(names)
+    expect([...shown.keys(), ...leftOut.map((one: ShownQuote) => one.connector)]).to.have.members(names)
     for (const [index, { status, body }] of each.entries())
-      if (status !== 200) expect(leftOut.find((one: Shown) => one.connector === names[index]).error.name).to.equal(body.name)
+      if (status !== 200) expect(leftOut.find((one: ShownQuote) => one.connector === names[index]).error.name).to.equal(body.name)
     // The cost of gas is that of each, and the order follows from both.
     const worths: bigint[] = candidates.map(worth)
     expect(worths).to.deep.equal(worths.toSorted((one, other) => (one > other ? -1 : one < other ? 1 : 0)))
@@ -113,9 +113,9 @@ describe('the best of all connectors', () => {
 
   it('is of the connectors that a request names', async () => {
     const { body } = await price({ connectors: ['sushiswap'], candidates: true })
-    expect(body.candidates.map((each: Shown) => each.connector)).to.deep.equal(['sushiswap'])
+    expect(body.candidates.map((each: ShownQuote) => each.connector)).to.deep.equal(['sushiswap'])
     const listed = await client.get('/amm/price', { ...any, ...pair, connectors: 'sushiswap,uniswap,sushiswap', candidates: 'true' })
-    expect(listed.body.candidates.map((each: Shown) => each.connector)).to.have.members(['uniswap', 'sushiswap'])
+    expect(listed.body.candidates.map((each: ShownQuote) => each.connector)).to.have.members(['uniswap', 'sushiswap'])
   })
 
   it('has several amounts, each with the connector that is best for it', async () => {
@@ -126,7 +126,7 @@ describe('the best of all connectors', () => {
 
   it('estimates gas, and passes over connectors without the version', async () => {
     expect(outcome(await client.post('/amm/estimateGas', any))).to.equal('200')
-    expect((await price({ version: 'v4', candidates: true })).body.candidates.map((each: Shown) => each.connector)).to.deep.equal([
+    expect((await price({ version: 'v4', candidates: true })).body.candidates.map((each: ShownQuote) => each.connector)).to.deep.equal([
       'uniswap',
     ])
     expect(outcome(await price({ version: 'v9' }))).to.equal('400 INCOMPLETE_PARAMS')
@@ -262,14 +262,16 @@ export default defineConnector({ family: evm, manifest: {
 
   it('leaves plugins out that are not built in, where they are not named', async () => {
     const { body } = await server.client.post('/amm/price', { ...any, ...pair, candidates: true })
-    const shown = [...body.candidates, ...(body.leftOut ?? [])].map((each: Shown) => each.connector)
+    const shown = [...body.candidates, ...(body.leftOut ?? [])].map((each: ShownQuote) => each.connector)
     expect(shown).to.not.include.members(names)
   })
 
   it('answers without the one that hangs, says so, and then does not wait for it again', async () => {
     const { body, text } = await ask(['uniswap', 'sleeper', 'refuser'])
     expect(body.connector, text).to.equal('uniswap')
-    const errors = Object.fromEntries(body.leftOut.map((each: Shown & { error: { name: string } }) => [each.connector, each.error.name]))
+    const errors = Object.fromEntries(
+      body.leftOut.map((each: ShownQuote & { error: { name: string } }) => [each.connector, each.error.name]),
+    )
     expect(errors).to.deep.equal({ sleeper: 'TIMEOUT', refuser: 'UNKNOWN_ERROR' })
     const again = await ask(['uniswap', 'sleeper'])
     expect(again.body.leftOut[0].connector).to.equal('sleeper')

@@ -87,13 +87,13 @@ describe('a list with one bad entry', () => {
   })
 
   describe('of pools', () => {
-    interface Shown {
+    interface ShownPool {
       readonly connector: string
       readonly version: string
       readonly pool: string
     }
     const ask = (fields: object): Promise<Answer> => client.get('/amm/pools', { ...local, limit: '500', ...fields })
-    const nameOf = ({ connector, version, pool }: Shown) => `${connector} ${version} ${pool}`
+    const nameOf = ({ connector, version, pool }: ShownPool) => `${connector} ${version} ${pool}`
     const namesOf = ({ body }: Answer): string[] => body.pools.map(nameOf).toSorted()
 
     for (const [name, code] of Object.entries(brokenContracts))
@@ -106,8 +106,8 @@ describe('a list with one bad entry', () => {
       ] as const)
         it(`has the others where one of ${connector}${version === undefined ? '' : ` ${version}`} ${name}`, async () => {
           const before = await ask({ connector: 'any', ...asked })
-          const bad: Shown | undefined = before.body.pools.find(
-            (each: Shown) => each.connector === connector && (version === undefined || each.version === version),
+          const bad: ShownPool | undefined = before.body.pools.find(
+            (each: ShownPool) => each.connector === connector && (version === undefined || each.version === version),
           )
           if (!bad) throw new Error(`no pool of ${connector}`)
           const others = namesOf(before).filter((each) => each !== nameOf(bad))

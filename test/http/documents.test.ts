@@ -22,7 +22,7 @@ const refused: PluginEntry = {
 }
 
 /** What the page gives to Swagger UI. */
-interface Shown {
+interface UiOptions {
   readonly spec: object
   readonly filter: boolean
   readonly plugins: readonly (() => { readonly fn: { opsFilter(tags: List<Tag>, phrase: string): List<Tag> } })[]
@@ -98,8 +98,8 @@ describe('the documents', () => {
       components: { securitySchemes: {} },
       security: [],
     }
-    let shown: Shown | undefined
-    const bundle = (options: Shown) => void (shown = options)
+    let shown: UiOptions | undefined
+    const bundle = (options: UiOptions) => void (shown = options)
     const fetched = Promise.resolve({ json: () => spec })
     new Script((await get('/docs/start.js')).bytes.toString()).runInNewContext({ fetch: () => fetched, SwaggerUIBundle: bundle, Object })
     for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate)

@@ -7,7 +7,7 @@ import { countChanges, createMetrics, observeJournal } from '../../core/http/met
 import { SluiceError } from '../../core/base/errors.ts'
 import { openStore } from '../../core/store/open-store.ts'
 import { type Store } from '../../core/store/store.ts'
-import { OwnershipLost, type Journal } from '../../core/transactions/journal/journal.ts'
+import { OwnershipLostError, type Journal } from '../../core/transactions/journal/journal.ts'
 import { type Entry } from '../../core/transactions/entry.ts'
 import { sqlJournal } from '../../core/transactions/journal/sql-journal.ts'
 import { newEntry } from '../transactions/journal/entries.ts'
@@ -107,7 +107,7 @@ describe('the metrics of the journal', () => {
     const entry = await openAt(5, 0)
     expect(await journal.write([{ ...entry, version: 2, state: 'EXPIRED' }], { queue: lane, fencingToken: 1 })).to.equal(true)
     const refused = await journal.open([{ ...queued, key: 'b-1' }], { queue: lane, fencingToken: 0 }).catch((error: unknown) => error)
-    expect(refused).to.be.instanceOf(OwnershipLost)
+    expect(refused).to.be.instanceOf(OwnershipLostError)
     const reserve = async () => {
       throw new SluiceError('FORBIDDEN', 'The budget is spent.')
     }

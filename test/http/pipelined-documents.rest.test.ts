@@ -3,12 +3,12 @@ import path from 'node:path'
 import { connect } from 'node:tls'
 import { expect } from 'chai'
 import { createClient } from '../../testkit/client.ts'
-import { makeHome, sluice, type Running } from '../start/command.ts'
+import { makeHome, sluice, type RunningCommand } from '../start/command.ts'
 
 describe('a client that asks for the documents many times at once', function () {
   this.timeout(180_000)
   let home: Awaited<ReturnType<typeof makeHome>>
-  let server: Running
+  let server: RunningCommand
 
   before(async () => {
     home = await makeHome({

@@ -11,7 +11,7 @@ interface Depth {
   buy: string
   atLeast?: boolean
 }
-interface Shown {
+interface ShownPool {
   connector: string
   pool: string
   version: string
@@ -37,7 +37,7 @@ describe('the pools of a pair', () => {
 
   it('are those of all connectors, the deepest first, from memory', async () => {
     const { body, text } = await pools()
-    const all: Shown[] = body.pools
+    const all: ShownPool[] = body.pools
     expect(new Set(all.map(({ connector }) => connector)), text).to.include.keys('uniswap', 'sushiswap', 'balancer')
     expect(new Set(all.filter(({ connector }) => connector === 'uniswap').map(({ version }) => version))).to.include.keys('v2', 'v3', 'v4')
     const deepest = all.map(({ depth }) => Number(depth[1]?.sell))
@@ -58,7 +58,7 @@ describe('the pools of a pair', () => {
   it('take and give their depth, and not much more, at a price that is worse by no more than its percentage', async () => {
     const { body } = await pools()
     // Others change pools beside it: the price of the smallest amounts is asked for with them.
-    for (const { connector, pool, depth, version } of body.pools as Shown[])
+    for (const { connector, pool, depth, version } of body.pools as ShownPool[])
       for (const { percent, sell, buy, atLeast } of depth) {
         const about = `${connector} ${version} ${percent} %`
         for (const [side, amount] of [
@@ -79,7 +79,7 @@ describe('the pools of a pair', () => {
 
   it('have their depth as a series, at any percentages', async () => {
     const { body, text } = await pools({ percents: '5,0.25,1,0.250,50' })
-    for (const { depth, connector } of body.pools as Shown[]) {
+    for (const { depth, connector } of body.pools as ShownPool[]) {
       expect(
         depth.map(({ percent }) => percent),
         text,
@@ -106,19 +106,19 @@ describe('the pools of a pair', () => {
 
   it('of a token are those with each token of the list', async () => {
     const { body, text } = await client.get('/amm/pools', { ...uniswap, base: 'ETH', limit: '200' })
-    expect(new Set(body.pools.map(({ quote }: Shown) => quote)).size, text).to.be.at.least(3)
-    for (const { pool, quote } of (body.pools as Shown[]).slice(0, 4)) {
+    expect(new Set(body.pools.map(({ quote }: ShownPool) => quote)).size, text).to.be.at.least(3)
+    for (const { pool, quote } of (body.pools as ShownPool[]).slice(0, 4)) {
       const one = await client.get('/amm/pool', { ...uniswap, pool, base: 'ETH', quote })
       expect(one.body.pool, one.text).to.equal(pool)
     }
   })
 
   it('come in pages', async () => {
-    const whole: Shown[] = (await pools()).body.pools
+    const whole: ShownPool[] = (await pools()).body.pools
     const first = (await pools({ limit: 3 })).body
     expect(first.pools).to.have.length(3)
     const second = (await pools({ limit: 3, cursor: first.nextCursor })).body
-    const names = [...first.pools, ...second.pools].map(({ connector, pool }: Shown) => `${connector} ${pool}`)
+    const names = [...first.pools, ...second.pools].map(({ connector, pool }: ShownPool) => `${connector} ${pool}`)
     expect(new Set(names).size).to.equal(6)
     expect(whole.length).to.be.at.least(7)
     expect(outcome(await pools({ cursor: 'x' }))).to.equal('400 INCOMPLETE_PARAMS')
@@ -126,7 +126,7 @@ describe('the pools of a pair', () => {
 
   it('are each found by address, with and without their tokens', async () => {
     const { body } = await pools({ connector: 'uniswap' })
-    for (const each of body.pools as Shown[]) {
+    for (const each of body.pools as ShownPool[]) {
       const asked = { ...uniswap, pool: each.pool.toLowerCase() }
       const found = await client.get('/amm/pool', { ...asked, ...pair })
       expect(found.body, found.text).to.deep.include({ pool: each.pool, version: each.version, tokens: each.tokens, fee: each.fee })
@@ -165,7 +165,7 @@ describe('the pools of a pair', () => {
 
   it('may be chosen for a price and a trade', async () => {
     const { body } = await pools({ connector: 'uniswap' })
-    for (const { pool, version } of body.pools as Shown[]) {
+    for (const { pool, version } of body.pools as ShownPool[]) {
       const quoted = await price({ pool, amount: '0.01', base: 'ETH' })
       expect(quoted.status, quoted.text).to.equal(200)
       expect(quoted.body.route.map((hop: { pool: string }) => hop.pool)).to.deep.equal([pool])
@@ -181,7 +181,7 @@ describe('the pools of a pair', () => {
       expect(traded.status, `${version} ${traded.text}`).to.equal(200)
       expect(traded.body.expectedAmount).to.equal((await mined(client, traded.body.txHash)).body.fill.amountOut)
     }
-    const [first] = body.pools as Shown[]
+    const [first] = body.pools as ShownPool[]
     const best = await client.post('/amm/price', { ...any, ...pair, side: 'SELL', amount: '0.01', pool: first?.pool })
     expect(best.body.connector, best.text).to.equal('uniswap')
     expect(outcome(await price({ pool: admins, amount: '1' }))).to.equal('404 PAIR_NOT_FOUND')

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { connect, type TLSSocket } from 'node:tls'
 import { expect } from 'chai'
-import { keepDevnet, makeHome, sluice, type Running } from '../start/command.ts'
+import { keepDevnet, makeHome, sluice, type RunningCommand } from '../start/command.ts'
 import { swap, traders } from './shared-server.ts'
 
 const count = 66
@@ -70,7 +70,7 @@ function startBot(url: string, certs: string, requestOf: (index: number) => stri
 
 describe('stopping a server under load', () => {
   let home: { home: string; remove(): Promise<void> }
-  let server: Running
+  let server: RunningCommand
   let url = ''
 
   beforeEach(async () => {

@@ -11,12 +11,12 @@ const at = { signal: new AbortController().signal }
 const subject = { chain: 'ledger', network: 'local' }
 
 /** What an account holds: a number, and perhaps which other account belongs to it. */
-type Held = { readonly value: number; readonly part?: string }
-type Image = AccountImage<Held>
+type AccountContent = { readonly value: number; readonly part?: string }
+type Image = AccountImage<AccountContent>
 
 /** A chain of accounts in memory. Its nodes know no past, and its heads have no hashes. */
 function createLedger() {
-  const accounts = new Map<string, Held>()
+  const accounts = new Map<string, AccountContent>()
   const followers = new Set<(head: Head) => void>()
   const asked: (readonly string[])[] = []
   /** `ahead`: by how many slots the node that answers is newer than the newest head. */
@@ -62,7 +62,7 @@ function createLedger() {
     get slot() {
       return slot
     },
-    write: (address: string, held: Held) => void accounts.set(address, held),
+    write: (address: string, held: AccountContent) => void accounts.set(address, held),
     tell(slots = 1) {
       slot += slots
       for (const hear of followers) hear(headAt(slot))
@@ -70,7 +70,7 @@ function createLedger() {
   }
 }
 
-interface Pool extends Held {
+interface Pool extends AccountContent {
   /** What the part holds. */
   readonly inPart?: number | undefined
 }

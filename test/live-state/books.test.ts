@@ -3,7 +3,7 @@ import { SluiceError } from '../../core/api/index.ts'
 import type { Chain } from '../../core/contracts/index.ts'
 import { createBooks, type Books, type BooksOptions } from '../../core/live-state/books.ts'
 import type { BookVenue, BookView, LatestBook } from '../../core/live-state/book-feed.ts'
-import { createFollowing } from '../../core/live-state/synchroniser.ts'
+import { createSynchronisers } from '../../core/live-state/synchroniser.ts'
 import { keeping } from './keeping.ts'
 import { createRecorder, until } from './recorder.ts'
 import { createToldExchange, level, marketOf, type ToldExchange } from './told-exchange.ts'
@@ -33,7 +33,7 @@ describe('books that exchanges stream', function () {
       chainImpl: {} as Chain,
     }
     const { telemetry } = recorder
-    const following = createFollowing({ telemetry, ...keeping })
+    const following = createSynchronisers({ telemetry, ...keeping })
     books = createBooks({ following, telemetry, staleSeconds: 60, checkSeconds: 3600, idleSeconds: 3600, maxBooks: 10, ...options })
   }
   beforeEach(() => start())

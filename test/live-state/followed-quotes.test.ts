@@ -2,21 +2,21 @@ import { expect } from 'chai'
 import { SluiceError } from '../../core/api/index.ts'
 import type { Followed, FollowedPricing, Swap } from '../../core/contracts/index.ts'
 import { priceOfEach } from '../../core/handlers/amm/amounts.ts'
-import { createFollowing, type Following } from '../../core/live-state/synchroniser.ts'
+import { createSynchronisers, type Synchronisers } from '../../core/live-state/synchroniser.ts'
 import type { QuoteUpdate } from '../../core/live-state/pair-quoter.ts'
 import { createQuotes, type Quotes, type QuoteVenue } from '../../core/live-state/quotes.ts'
-import { createForkChain, type ForkChain, type Happened } from './fork-chain.ts'
+import { createForkChain, type ForkChain, type ChainEvent } from './fork-chain.ts'
 import { keeping } from './keeping.ts'
 import { createRecorder, until } from './recorder.ts'
 
 const [one, two, coin] = ['0x1', '0x2', '0xc'].map((address) => ({ symbol: address, address, decimals: 0 }))
 if (!one || !two || !coin) throw new Error('There are three.')
 const sell = (tokenIn: typeof one, amountRaw: bigint): Swap => ({ tokenIn, tokenOut: coin, exact: 'in', amountRaw })
-const priced = ({ address }: typeof one, price: string): Happened => ({ topic: 'price', key: address, what: price })
+const priced = ({ address }: typeof one, price: string): ChainEvent => ({ topic: 'price', key: address, what: price })
 
 describe('subscriptions to quotes', () => {
   let test: ForkChain
-  let following: Following
+  let following: Synchronisers
   let quotes: Quotes
   let venue: QuoteVenue
   let computed: bigint[]
@@ -40,7 +40,7 @@ describe('subscriptions to quotes', () => {
   })
 
   function start(options: Partial<typeof keeping> = {}, maxQuotes = 1_000): void {
-    following = createFollowing({ telemetry: createRecorder().telemetry, ...keeping, ...options })
+    following = createSynchronisers({ telemetry: createRecorder().telemetry, ...keeping, ...options })
     quotes = createQuotes({ following, maxQuotes, pairs: { known: [], save: async () => {} } })
   }
 
@@ -48,12 +48,12 @@ describe('subscriptions to quotes', () => {
   function invented(): FollowedPricing {
     const followed = {
       follow: ['price'],
-      keysOf: (change: Happened) => [change.key],
+      keysOf: (change: ChainEvent) => [change.key],
       async load(keys: readonly string[], after: QuoteHead, { signal }: { signal: AbortSignal }) {
         await test.read('load', signal)
         return { head: after, states: new Map(keys.map((key) => [key, test.replay(key, after.hash ?? '').at(-1) ?? '0'])) }
       },
-      apply: (_state: string, { what }: Happened) => what,
+      apply: (_state: string, { what }: ChainEvent) => what,
     }
     return {
       basis: ({ tokenIn }) => [{ followed, key: tokenIn.address }],
@@ -250,7 +250,7 @@ describe('subscriptions to quotes', () => {
 
 describe('prices of several amounts', () => {
   /** What a pool was seen to give after one block, as pools whose hooks act in swaps: each amount is tried on the chain. */
-  interface Asked {
+  interface PriceTrials {
     readonly price: string
     readonly block?: string
     readonly tried: readonly bigint[]
@@ -258,7 +258,7 @@ describe('prices of several amounts', () => {
   /** As a kit does, of one reading. */
   const maxTrials = 48
   let test: ForkChain
-  let following: Following
+  let following: Synchronisers
   let quotes: Quotes
   /** While trials are read. */
   let meanwhile: () => void
@@ -268,7 +268,7 @@ describe('prices of several amounts', () => {
     test = createForkChain()
     test.make(0, [[priced(one, '10'), priced(two, '20')]])
     meanwhile = () => {}
-    following = createFollowing({ telemetry: createRecorder().telemetry, ...keeping })
+    following = createSynchronisers({ telemetry: createRecorder().telemetry, ...keeping })
     quotes = createQuotes({ following, maxQuotes: 1_000, pairs: { known: [], save: async () => {} } })
   })
   afterEach(async () => {
@@ -285,15 +285,15 @@ describe('prices of several amounts', () => {
   })
 
   function trying(): FollowedPricing {
-    const isAsked = (state: unknown): state is Asked => typeof state === 'object' && state !== null && 'tried' in state
+    const isAsked = (state: unknown): state is PriceTrials => typeof state === 'object' && state !== null && 'tried' in state
     const followed: Followed = {
       follow: ['price'],
-      keysOf: (change) => [(change as unknown as Happened).key],
+      keysOf: (change) => [(change as unknown as ChainEvent).key],
       async load(keys, after, { signal }, known) {
         await test.read('load', signal)
         if (known) meanwhile()
         const block = after.hash ?? ''
-        const states = keys.map((key): [string, Asked] => {
+        const states = keys.map((key): [string, PriceTrials] => {
           const { more = [], state } = known?.get(key) ?? {}
           const before = isAsked(state) && state.block === block ? state.tried : []
           return [
@@ -303,7 +303,7 @@ describe('prices of several amounts', () => {
         })
         return { head: after, states: new Map(states) }
       },
-      apply: (state, change) => ({ ...(state as Asked), price: (change as unknown as Happened).what }),
+      apply: (state, change) => ({ ...(state as PriceTrials), price: (change as unknown as ChainEvent).what }),
     }
     return {
       basis: ({ tokenIn }) => [{ followed, key: tokenIn.address }],

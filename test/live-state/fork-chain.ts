@@ -3,11 +3,11 @@ import type { Head, HeadChanges } from '../../core/contracts/index.ts'
 import type { SynchroniserOptions } from '../../core/live-state/synchroniser.ts'
 
 /** What happened: this key was changed so. */
-export type Happened = { topic: string; key: string; what: string }
+export type ChainEvent = { topic: string; key: string; what: string }
 
 interface Block extends HeadChanges {
   parent: Block | undefined
-  happened: readonly Happened[]
+  happened: readonly ChainEvent[]
 }
 
 /** A chain in memory, as a family's kit shows one: forks, faults, and every question counted. @param bornAt the time of block 0 */
@@ -20,7 +20,7 @@ export function createForkChain(blockSeconds = 1, bornAt = 0) {
   let failing: { error: Error; what: string | undefined } | undefined
   let hold: { what: string | undefined; over: Promise<void> } | undefined
 
-  function make(parent: Block | undefined, happened: readonly Happened[]): Block {
+  function make(parent: Block | undefined, happened: readonly ChainEvent[]): Block {
     const number = (parent?.head.number ?? 99n) + 1n
     made += 1
     const hash = `0x${made.toString(16).padStart(64, '0')}`
@@ -94,7 +94,7 @@ export function createForkChain(blockSeconds = 1, bornAt = 0) {
       return followers.size
     },
     /** Takes blocks back and makes others, of what happened in each; tells of the last unless it is not to. */
-    make(back: number, next: readonly (readonly Happened[])[], tell = true) {
+    make(back: number, next: readonly (readonly ChainEvent[])[], tell = true) {
       tip = ancestor(back)
       for (const happened of next) tip = make(tip, happened)
       if (tell) for (const hear of followers) hear(tip.head)

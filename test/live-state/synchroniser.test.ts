@@ -5,7 +5,7 @@ import { array, assert, asyncProperty, boolean, constantFrom, nat, record } from
 import { SluiceError } from '../../core/api/index.ts'
 import { createSynchroniser, type Synchroniser } from '../../core/live-state/synchroniser.ts'
 import type { StateAtBlock, StateSource } from '../../core/live-state/tracked-states.ts'
-import { createForkChain, type ForkChain, type Happened } from './fork-chain.ts'
+import { createForkChain, type ForkChain, type ChainEvent } from './fork-chain.ts'
 import { keeping } from './keeping.ts'
 import { createRecorder, until } from './recorder.ts'
 
@@ -18,13 +18,13 @@ function exchange(test: ForkChain, topic = 'a', connector = 'dex') {
   const wrong: State[] = []
   const followed = {
     follow: [topic],
-    keysOf: (change: Happened) => (change.topic === topic ? [change.key] : []),
+    keysOf: (change: ChainEvent) => (change.topic === topic ? [change.key] : []),
     async load(keys: readonly string[], after: { hash?: string; number: bigint; timestamp: number }, { signal }: { signal: AbortSignal }) {
       loads.push([...keys])
       await test.read('load', signal)
       return { head: after, states: new Map(keys.map((key) => [key, test.replay(key, after.hash ?? '')])) }
     },
-    apply: (state: State, { what }: Happened): State | 'reload' => (what === 'unclear' ? 'reload' : [...state, what]),
+    apply: (state: State, { what }: ChainEvent): State | 'reload' => (what === 'unclear' ? 'reload' : [...state, what]),
     foundWrong: (state: State) => void wrong.push(state),
   }
   const source: StateSource = {
@@ -35,7 +35,7 @@ function exchange(test: ForkChain, topic = 'a', connector = 'dex') {
   return { source, followed, loads, wrong }
 }
 
-const happened = (key: string, what: string, topic = 'a'): Happened => ({ topic, key, what })
+const happened = (key: string, what: string, topic = 'a'): ChainEvent => ({ topic, key, what })
 
 describe('states that follow a chain', () => {
   let test: ForkChain
@@ -85,7 +85,7 @@ describe('states that follow a chain', () => {
   })
 
   describe('of pools whose addresses only their states tell', () => {
-    interface Made {
+    interface FactoryState {
       readonly pool: string | undefined
       readonly trades: readonly string[]
     }
@@ -95,18 +95,18 @@ describe('states that follow a chain', () => {
       const poolIn = (log: readonly string[]) => log.findLast((what) => what.startsWith('pool'))
       const followed = {
         follow: ['a'],
-        keysOf: ({ key }: Happened) => [key],
-        aliases: ({ pool }: Made) => (pool === undefined ? [] : [pool]),
+        keysOf: ({ key }: ChainEvent) => [key],
+        aliases: ({ pool }: FactoryState) => (pool === undefined ? [] : [pool]),
         emitters: (keys: readonly string[]) => keys,
         async load(keys: readonly string[], after: { hash?: string; number: bigint; timestamp: number }) {
           loads += 1
-          const made = (pair: string): Made => {
+          const made = (pair: string): FactoryState => {
             const pool = poolIn(test.replay(pair, after.hash ?? ''))
             return { pool, trades: pool === undefined ? [] : test.replay(pool, after.hash ?? '') }
           }
           return { head: after, states: new Map(keys.map((key) => [key, made(key)])) }
         },
-        apply: (state: Made, { key, what }: Happened): Made =>
+        apply: (state: FactoryState, { key, what }: ChainEvent): FactoryState =>
           key === state.pool ? { ...state, trades: [...state.trades, what] } : { pool: poolIn([what]), trades: [] },
       }
       const source = {
@@ -209,7 +209,7 @@ describe('states that follow a chain', () => {
 
   it('miss no event of a block that was queried without their key’s topics', async () => {
     const { source, followed } = exchange(test)
-    Object.assign(followed, { follow: [], followOf: (key: string) => [key], keysOf: ({ key }: Happened) => [key] })
+    Object.assign(followed, { follow: [], followOf: (key: string) => [key], keysOf: ({ key }: ChainEvent) => [key] })
     await sync.read(source, 'x', at)
     const release = test.hold('changes')
     test.make(0, [[happened('y', 'missed', 'y'), happened('x', 'told', 'x')]])

@@ -36,7 +36,7 @@ export async function keepDevnet(home: string): Promise<void> {
   await symlink(kept, path.join(home, 'data', 'devnet'))
 }
 
-export interface Running {
+export interface RunningCommand {
   child: ChildProcess
   /** Everything that was printed so far, both streams. */
   printed(): string
@@ -46,10 +46,10 @@ export interface Running {
 }
 
 /** `bin/sluice …`, the command line as it is. */
-export const sluice = (home: string, ...args: string[]): Running => sluiceWith({}, home, ...args)
+export const sluice = (home: string, ...args: string[]): RunningCommand => sluiceWith({}, home, ...args)
 
 /** The same with variables of the environment. */
-export function sluiceWith(variables: Readonly<Record<string, string>>, home: string, ...args: string[]): Running {
+export function sluiceWith(variables: Readonly<Record<string, string>>, home: string, ...args: string[]): RunningCommand {
   const { NODE_OPTIONS: _, ...env } = process.env
   const clean = Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('SLUICE_')))
   const child = spawn(process.execPath, [path.join(root, 'bin/launch.mjs'), ...args], {

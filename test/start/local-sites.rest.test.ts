@@ -5,7 +5,7 @@ import { expect } from 'chai'
 import { openLocalSites } from '../../core/devnet/local-sites.ts'
 import { createClient, type Client } from '../../testkit/client.ts'
 import { descendants, stillRunning } from '../devnet/run-server.ts'
-import { eventually, keepDevnet, makeHome, root, sluice, type Running } from './command.ts'
+import { eventually, keepDevnet, makeHome, root, sluice, type RunningCommand } from './command.ts'
 
 const venue = { chain: 'hyperliquid', network: 'local', connector: 'hyperliquid' }
 const book = { ...venue, market: 'HYPE-USDC' }
@@ -25,7 +25,7 @@ describe('networks that are simulated beside the devnet', () => {
     return home
   }
 
-  async function start(home: string, ...args: string[]): Promise<{ server: Running; client: Client }> {
+  async function start(home: string, ...args: string[]): Promise<{ server: RunningCommand; client: Client }> {
     const server = sluice(home, 'start', ...args)
     cleanUps.push(async () => {
       server.child.kill('SIGKILL')
@@ -37,12 +37,12 @@ describe('networks that are simulated beside the devnet', () => {
     return { server, client }
   }
 
-  const simulators = ({ child }: Running, name = 'hyperliquid') =>
+  const simulators = ({ child }: RunningCommand, name = 'hyperliquid') =>
     descendants(child.pid ?? 0).filter(({ pid }) =>
       spawnSync('ps', ['-o', 'args=', '-p', String(pid)], { encoding: 'utf8' }).stdout.includes(`plugins/${name}/local.js`),
     )
   /** The body of the answer to a line of the summary. */
-  function paste(home: string, { printed }: Running, has: readonly string[]): { line: string; body: Record<string, unknown> } {
+  function paste(home: string, { printed }: RunningCommand, has: readonly string[]): { line: string; body: Record<string, unknown> } {
     const lines = printed()
       .split('\n')
       .filter((line) => line.startsWith('  curl'))
@@ -51,7 +51,7 @@ describe('networks that are simulated beside the devnet', () => {
     expect(pasted.stderr).to.equal('')
     return { line, body: JSON.parse(pasted.stdout) }
   }
-  const anvils = ({ child }: Running) => descendants(child.pid ?? 0).filter(({ command }) => command.includes('anvil'))
+  const anvils = ({ child }: RunningCommand) => descendants(child.pid ?? 0).filter(({ command }) => command.includes('anvil'))
 
   it('hyperliquid/local is not started with the server; the pasted order starts it and stands in its book, until the next start', async () => {
     const home = await makePlace()

@@ -5,7 +5,7 @@ import path from 'node:path'
 import { expect } from 'chai'
 import { stringify } from 'yaml'
 import { answering, fakeBlock, startFakeNode } from '../kits/evm/fake-node.ts'
-import { eventually, keepDevnet, makeHome, sluice, twoPlugins, type Running } from './command.ts'
+import { eventually, keepDevnet, makeHome, sluice, twoPlugins, type RunningCommand } from './command.ts'
 
 const ready = /Sluice is ready at (https:\S+)/
 const rpc = /ethereum\/local\s+block \d+, \d+ s ago\s+(http:\S+)/
@@ -22,7 +22,7 @@ describe('sluice start', () => {
     cleanUps.push(made.remove)
     return made.home
   }
-  function run(where: string, ...args: string[]): Running {
+  function run(where: string, ...args: string[]): RunningCommand {
     const running = sluice(where, ...args)
     cleanUps.push(async () => {
       running.child.kill('SIGKILL')

@@ -32,7 +32,7 @@ export interface PrivateRelay {
   stop(): Promise<void>
 }
 
-interface Held {
+interface HeldTransaction {
   sent: Transaction
   /** The last block that may include it. */
   until: number
@@ -50,7 +50,7 @@ const internalError = (message: string) => ({ error: { code: -32603, message } }
 export async function startPrivateRelay(rpc: Call): Promise<PrivateRelay> {
   const received: Transaction[] = []
   const published: Transaction[] = []
-  const pool = new Map<string, Held>()
+  const pool = new Map<string, HeldTransaction>()
   /** By sender and nonce: what it was last sent there to keep. */
   const known = new Map<string, string>()
   const ways: PrivateRelay['ways'] = { withdraws: true }
@@ -97,13 +97,13 @@ export async function startPrivateRelay(rpc: Call): Promise<PrivateRelay> {
     return { result: true }
   }
 
-  interface Asked {
+  interface RelayRequest {
     id: number
     method: string
     params: readonly [unknown]
   }
 
-  async function answer({ method, params: [param] }: Asked, sender: string | undefined): Promise<Answer> {
+  async function answer({ method, params: [param] }: RelayRequest, sender: string | undefined): Promise<Answer> {
     if (method === 'eth_chainId') return { result: '0x7a69' }
     if (method === 'eth_sendRawTransaction') return take(String(param))
     if (method !== 'eth_sendPrivateTransaction' && method !== 'eth_cancelPrivateTransaction')
@@ -116,7 +116,7 @@ export async function startPrivateRelay(rpc: Call): Promise<PrivateRelay> {
 
   /** Undefined where it does not answer. */
   async function answerAll(body: string, sender: string | undefined): Promise<unknown> {
-    const asked: Asked | Asked[] = JSON.parse(body)
+    const asked: RelayRequest | RelayRequest[] = JSON.parse(body)
     const answers = await Promise.all([asked].flat().map(async (each) => ({ id: each.id, answered: await answer(each, sender) })))
     if (answers.some(({ answered }) => answered === undefined)) return undefined
     const bodies = answers.map(({ id, answered }) => ({ jsonrpc: '2.0', id, ...answered }))

@@ -1,4 +1,4 @@
-import type { NotTested, TestVenue } from './venue.ts'
+import type { MissingFixture, TestVenue } from './venue.ts'
 
 /** What the cards of an exchange share. */
 export interface AmmFixture {
@@ -23,5 +23,5 @@ export type AmmCard = readonly [
   id: string,
   title: string,
   needed: readonly string[],
-  run: (fixture: AmmFixture) => Promise<void | NotTested>,
+  run: (fixture: AmmFixture) => Promise<void | MissingFixture>,
 ]

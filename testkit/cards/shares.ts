@@ -33,7 +33,7 @@ export function sharesCards(venue: TestVenue, add: AddCard): void {
 
 type Fields = Readonly<Record<string, unknown>>
 
-interface Mined<A> {
+interface MinedAnswer<A> {
   readonly answer: A
   readonly fill: { readonly pool: string; readonly shares: string; readonly tokens: readonly string[]; readonly amounts: readonly string[] }
   /** The cost of gas, raw. */
@@ -55,8 +55,8 @@ interface SharesFixture {
   position(): Promise<AMMSharesPositionResponse>
   send(endpoint: 'add' | 'remove', fields?: Fields): Promise<Answer>
   /** The request must succeed and its transaction be mined without a revert. */
-  add(fields?: Fields): Promise<Mined<AMMSharesAddResponse>>
-  remove(fields?: Fields): Promise<Mined<AMMSharesRemoveResponse>>
+  add(fields?: Fields): Promise<MinedAnswer<AMMSharesAddResponse>>
+  remove(fields?: Fields): Promise<MinedAnswer<AMMSharesRemoveResponse>>
   /** Sells as much of the first token into the pool as the cards add of it. */
   movePrice(fields: Fields): Promise<Answer>
   /** Raw balances of the owner. */
@@ -198,7 +198,7 @@ const changeCards: readonly Card<SharesFixture>[] = [
       if (place < 0) return { notTested: 'the first pool of shares on the devnet has no WETH: fill one in devnet.ts' }
       const native = { tokens: tokens.map((each) => (each === 'WETH' ? 'ETH' : each)) }
       const coins = ['ETH', 'WETH']
-      const changeOf = async (change: () => Promise<Mined<object>>) => {
+      const changeOf = async (change: () => Promise<MinedAnswer<object>>) => {
         const before = await balances(coins)
         const { fill, gasRaw } = await change()
         const [coin = 0n, wrapped = 0n] = (await balances(coins)).map((after, index) => after - (before[index] ?? 0n))

@@ -48,13 +48,13 @@ export interface ChainControl {
 }
 
 /** The card found nothing to try: what the author has to provide. */
-export interface NotTested {
+export interface MissingFixture {
   readonly notTested: string
 }
 /** One card: its number and title, and what it checks. */
-export type Card<F> = readonly [title: string, run: (fixture: F) => Promise<void | NotTested>]
+export type Card<F> = readonly [title: string, run: (fixture: F) => Promise<void | MissingFixture>]
 /** Adds a card to the suite. One that needs what an earlier card has shown to fail is `not run`. */
-export type AddCard = (title: string, run: () => Promise<void | 'not run' | NotTested>) => void
+export type AddCard = (title: string, run: () => Promise<void | 'not run' | MissingFixture>) => void
 
 /** Adds cards that share one fixture, which is created with the first of them. `prepare` runs before each. */
 export function addCards<F>(

@@ -1,4 +1,4 @@
-import type { Signed } from './checker/signed-bytes.ts'
+import type { SignedTransaction } from './checker/signed-bytes.ts'
 
 /**
  * What a bot wants once. A trade sells an amount of the native coin, or opens a position of a size, that no other request of the run has;
@@ -55,13 +55,13 @@ export interface Sample {
 }
 
 /** Signed bytes that a server sent towards a node, whether they arrived or not. */
-export interface Sent {
+export interface SentBytes {
   at: number
   raw: string
 }
 
 /** A transaction of one of the wallets in the chain as it is at the end. */
-export interface Mined {
+export interface MinedTransaction {
   txHash: string
   from: string
   to: string
@@ -72,7 +72,7 @@ export interface Mined {
 }
 
 /** An entry of the journal at the end. */
-export interface Journaled {
+export interface JournalEntry {
   key: string
   address: string
   /** Whose key signed, where that is not the chain's own way. */
@@ -125,13 +125,13 @@ export interface History {
   calls: readonly Call[]
   samples: readonly Sample[]
   /** Everything that was ever signed, whether it left a server or not. */
-  signed: readonly Signed[]
+  signed: readonly SignedTransaction[]
   /** Hashes of what can still come into a block, or has. */
   live: ReadonlySet<string>
-  mined: readonly Mined[]
+  mined: readonly MinedTransaction[]
   /** Each wallet's next nonce on the chain. */
   nextNonces: ReadonlyMap<string, number>
-  journal: readonly Journaled[]
+  journal: readonly JournalEntry[]
   /** Absent where bots place none. */
   orders?: Orders
   /** Hashes of what another program sent from the wallets. */

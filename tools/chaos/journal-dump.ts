@@ -5,12 +5,12 @@ import Database from 'libsql'
 import { Client } from 'pg'
 import { unpack } from '../../core/store/compact.ts'
 import type { EntryRow } from '../../core/store/tables.ts'
-import type { Journaled } from './history.ts'
+import type { JournalEntry } from './history.ts'
 import type { Home } from './servers/home.ts'
 import { longAgo } from './servers/long-journal.ts'
 
 /** The journal as it lies in the store, past everything that the server says of it. The embedded one is read when its server is gone. */
-export async function dumpJournal({ dataDir, flags }: Home): Promise<Journaled[]> {
+export async function dumpJournal({ dataDir, flags }: Home): Promise<JournalEntry[]> {
   const url = flags['store.url']
   const rows = typeof url === 'string' ? await ofPostgres(url) : ofFile(dataDir)
   return rows.map(readEntry)
@@ -55,8 +55,8 @@ async function ofPostgres(connectionString: string): Promise<Row[]> {
   }
 }
 
-function readEntry({ key, request_id: requestId, idempotency_key: idempotencyKey, body }: Row): Journaled {
-  const entry: Omit<Journaled, 'attempts'> & { attempts: { id: string; raw?: string }[] } = JSON.parse(unpack(body))
+function readEntry({ key, request_id: requestId, idempotency_key: idempotencyKey, body }: Row): JournalEntry {
+  const entry: Omit<JournalEntry, 'attempts'> & { attempts: { id: string; raw?: string }[] } = JSON.parse(unpack(body))
   return {
     ...entry,
     key,

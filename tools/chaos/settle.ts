@@ -11,7 +11,7 @@ const waitingStates = ['QUEUED', 'SIGNED', 'BROADCAST']
 const openStates = [...waitingStates, 'MINED']
 
 /** All of a run but what the chain has of it. */
-export type Seen = Omit<History, 'signed' | 'live' | 'mined' | 'nextNonces' | 'orders'>
+export type ObservedHistory = Omit<History, 'signed' | 'live' | 'mined' | 'nextNonces' | 'orders'>
 
 export interface Blocks {
   /** How many what is open has to reach its end. */
@@ -23,7 +23,7 @@ export interface Blocks {
 }
 
 /** The faults are over: asks for what is unknown, lets the blocks pass that what is open has to reach its end, ends the servers, and gives what bots and journal have. */
-export async function settle(stage: Stage, random: Random, { allowed, pass, atEnd }: Blocks): Promise<Seen> {
+export async function settle(stage: Stage, random: Random, { allowed, pass, atEnd }: Blocks): Promise<ObservedHistory> {
   const { proxy, servers, wallets, home, recorder } = stage
   proxy.become()
   for (const [index, server] of servers.entries()) {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { devnetMessages, type Messages } from './bots/message.ts'
 import type { Recorder } from './bots/recorder.ts'
 import type { Violation } from './checker/violation.ts'
-import type { History, Request, Sent } from './history.ts'
+import type { History, Request, SentBytes } from './history.ts'
 import type { Random } from './random.ts'
 import type { Home } from './servers/home.ts'
 import { spawnServer, type Server, type ServerOptions } from './servers/spawn-server.ts'
@@ -11,9 +11,9 @@ import { spawnServer, type Server, type ServerOptions } from './servers/spawn-se
 export type Wish = Pick<Request, 'connector' | 'market' | 'token'> & { op: Request['op'] | 'batch' }
 
 /** What stands between the servers and what they ask. */
-export interface Between {
+export interface Intermediary {
   /** Everything that the servers sent, whatever became of it. */
-  sent: readonly Sent[]
+  sent: readonly SentBytes[]
   /** How many requests had a fault. */
   faults: number
   /** From now on all is well. */
@@ -28,7 +28,7 @@ export interface Stage {
   /** What bots pick from. */
   wishes: readonly Wish[]
   messages: Messages
-  proxy: Between
+  proxy: Intermediary
   home: Home
   recorder: Recorder
   /** What was asked together with a key, and not answered for good while faults went on. */
@@ -54,7 +54,7 @@ export interface JudgedStage extends Stage {
   stop(): Promise<void>
 }
 
-type Given = Pick<Stage, 'place' | 'wallets' | 'wishes' | 'proxy' | 'home' | 'recorder'> & {
+type StageParts = Pick<Stage, 'place' | 'wallets' | 'wishes' | 'proxy' | 'home' | 'recorder'> & {
   /** Absent: those to the exchanges of the devnet. */
   messages?: Messages
   random: Random
@@ -62,7 +62,7 @@ type Given = Pick<Stage, 'place' | 'wallets' | 'wishes' | 'proxy' | 'home' | 're
 }
 
 /** Without any server yet: the first one makes what they share, certificates and tables. */
-export function createStage({ random, server: options, ...given }: Given): Stage {
+export function createStage({ random, server: options, ...given }: StageParts): Stage {
   const servers: Stage['servers'] = []
   const stage: Stage = {
     messages: devnetMessages,

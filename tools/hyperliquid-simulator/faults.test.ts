@@ -9,13 +9,13 @@ import {
   losesAnswer,
   losesRequest,
   overItsLimit,
-  type Carried,
+  type CarriedRequest,
 } from './exchange/serve/faults.ts'
 import { startExchange, type HyperliquidExchange } from './exchange/start-exchange.ts'
 import { until } from './until.ts'
 
 const cloid = '0xf0000000000000000000000000000001'
-const isOrder = ({ type }: Carried) => type === 'order'
+const isOrder = ({ type }: CarriedRequest) => type === 'order'
 
 /** Something that a test lets happen when it wants to. */
 function newGate() {
@@ -93,7 +93,7 @@ describe('what can go wrong on the way to the simulator of Hyperliquid', () => {
 
   it('are answers that overtake one another', async () => {
     const [order, arrived]: [string[], string[]] = [[], []]
-    const seen = ({ type }: Carried) => arrived.push(type) > 0
+    const seen = ({ type }: CarriedRequest) => arrived.push(type) > 0
     exchange.faults.add(answersOutOfOrder(30_000), seen)
     const first = trader.info.allMids().then(() => order.push('first'))
     await until(() => arrived.length === 1)

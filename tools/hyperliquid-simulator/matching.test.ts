@@ -6,7 +6,7 @@ import { createDriver } from './exchange/driver.ts'
 import { createEngine } from './exchange/engine.ts'
 import { defaultRules } from './exchange/rules.ts'
 
-interface Arriving {
+interface NewOrder {
   isBuy: boolean
   tick: number
   lots: number
@@ -15,14 +15,14 @@ interface Arriving {
   cancels: number | null
 }
 
-interface Resting extends Arriving {
+interface RestingOrder extends NewOrder {
   n: number
 }
 
 /** The rule as it is said: of all that cross, the best price, and of those the one that came first. */
-function reference(arriving: readonly Arriving[]) {
+function reference(arriving: readonly NewOrder[]) {
   const fills: string[] = []
-  let resting: Resting[] = []
+  let resting: RestingOrder[] = []
   for (const [n, order] of arriving.entries()) {
     resting = resting.filter((each) => each.n !== order.cancels)
     let { lots } = order
@@ -44,7 +44,7 @@ function reference(arriving: readonly Arriving[]) {
 }
 
 /** The same orders on the simulator, each of another trader. */
-function simulated(arriving: readonly Arriving[]) {
+function simulated(arriving: readonly NewOrder[]) {
   const engine = createEngine(false, defaultRules, createClock())
   const driver = createDriver(engine, () => {})
   const traderOf = (n: number) => `0x${(n + 1).toString(16).padStart(40, '0')}`

@@ -5,7 +5,7 @@ import type { Leader } from './ledger/leaders.ts'
 import { createLedger, finalizedDepth, type Ledger } from './ledger/ledger.ts'
 import type { Wire } from './ledger/read-wire.ts'
 import { skipsBySeed } from './ledger/skips.ts'
-import { serve, type Served } from './rpc/serve.ts'
+import { serve, type NodeService } from './rpc/serve.ts'
 import { createView, type ViewOptions } from './rpc/view.ts'
 import { createFaucet, signerOf } from './seeds/faucet.ts'
 import { createMintInstructions, mintToInstructions, programOf, type Mint, type MintSeed } from './seeds/mints.ts'
@@ -73,7 +73,7 @@ export async function startSolana(options: Partial<SolanaOptions> = {}): Promise
     hashesBehind: createHash('sha256').update(seed).digest().readUInt16BE(),
   })
   const faucet = await createFaucet(ledger)
-  const nodes: Served[] = []
+  const nodes: NodeService[] = []
   let timer: NodeJS.Timeout | undefined
 
   const addNode = async (given: Partial<ViewOptions>): Promise<SolanaNode> => {

@@ -77,11 +77,11 @@ const grantSchema = object<Grant>({
   tokenId: optional(amount()),
   byPermit2: optional(text()),
 })
-type Simulated<Is extends SimulatedOutcome['is']> = Extract<SimulatedOutcome, { is: Is }>
+type OutcomeOf<Is extends SimulatedOutcome['is']> = Extract<SimulatedOutcome, { is: Is }>
 const outcomeSchema: Schema<SimulatedOutcome | 'unavailable'> = either(
   oneOf('unavailable'),
-  object<Simulated<'failed'>>({ is: oneOf('failed'), reason: words() }),
-  object<Simulated<'done'>>({
+  object<OutcomeOf<'failed'>>({ is: oneOf('failed'), reason: words() }),
+  object<OutcomeOf<'done'>>({
     is: oneOf('done'),
     gains: map(signedAmount(), maxTokens),
     grants: list(grantSchema, maxTokens),

@@ -75,18 +75,18 @@ interface Apart<T> {
 }
 
 /** An entry of a list that was left out. */
-export interface LeftOut {
+export interface LeftOutItem {
   readonly name: string
   readonly reason: string
 }
 
-const leftOutBy = new WeakMap<readonly unknown[], readonly LeftOut[]>()
+const leftOutBy = new WeakMap<readonly unknown[], readonly LeftOutItem[]>()
 
 /** What was left out of a list that a plugin answered. */
-export const leftOutOf = (entries: readonly unknown[]): readonly LeftOut[] => leftOutBy.get(entries) ?? []
+export const leftOutOf = (entries: readonly unknown[]): readonly LeftOutItem[] => leftOutBy.get(entries) ?? []
 
 /** Says what was left out of a list. */
-export function noteLeftOut<L extends readonly unknown[]>(entries: L, leftOut: readonly LeftOut[]): L {
+export function noteLeftOut<L extends readonly unknown[]>(entries: L, leftOut: readonly LeftOutItem[]): L {
   if (leftOut.length > 0) leftOutBy.set(entries, leftOut)
   return entries
 }

@@ -69,17 +69,17 @@ const receptionSchema: Schema<BroadcastResult> = either(
   }),
 )
 
-type Seen<Is extends AttemptStatus['is']> = Extract<AttemptStatus, { is: Is }>
+type StatusOf<Is extends AttemptStatus['is']> = Extract<AttemptStatus, { is: Is }>
 const attemptStatusSchema: Schema<AttemptStatus> = either(
-  object<Seen<'unseen'>>({ id: text(), is: oneOf('unseen'), underpriced: optional(flag()), next: optional(flag()) }),
-  object<Seen<'pending'>>({
+  object<StatusOf<'unseen'>>({ id: text(), is: oneOf('unseen'), underpriced: optional(flag()), next: optional(flag()) }),
+  object<StatusOf<'pending'>>({
     id: text(),
     is: oneOf('pending'),
     underpriced: flag(),
     next: optional(flag()),
     kept: optional(oneOf(false)),
   }),
-  object<Seen<'landed'>>({
+  object<StatusOf<'landed'>>({
     id: text(),
     is: oneOf('landed'),
     ok: flag(),
@@ -89,8 +89,8 @@ const attemptStatusSchema: Schema<AttemptStatus> = either(
     receipt: receiptSchema,
     reason: optional(words()),
   }),
-  object<Seen<'dead'>>({ id: text(), is: oneOf('dead'), by: optional(text()) }),
-  object<Seen<'expired'>>({ id: text(), is: oneOf('expired') }),
+  object<StatusOf<'dead'>>({ id: text(), is: oneOf('dead'), by: optional(text()) }),
+  object<StatusOf<'expired'>>({ id: text(), is: oneOf('expired') }),
 )
 
 export const gasTermsSchema = object<GasTerms>({

@@ -36,7 +36,7 @@ export interface Candidate {
 }
 
 /** A connector without a price, or whose trade failed its checks. */
-export interface LeftOut {
+export interface LeftOutConnector {
   readonly connector: string
   readonly error: SluiceError
 }
@@ -44,7 +44,7 @@ export interface LeftOut {
 export interface Candidates {
   /** The best first. */
   readonly candidates: readonly [Candidate, ...Candidate[]]
-  readonly leftOut: readonly LeftOut[]
+  readonly leftOut: readonly LeftOutConnector[]
 }
 
 export interface AnyRequest {
@@ -156,10 +156,10 @@ export function askEach<T>(
   what: string,
   ask: (venue: VenueEntry) => T | Promise<T>,
   at: At,
-): readonly (Answer<T> | LeftOut)[] | Promise<readonly (Answer<T> | LeftOut)[]> {
-  const askOne = (venue: VenueEntry): Answer<T> | LeftOut | Promise<Answer<T> | LeftOut> => {
+): readonly (Answer<T> | LeftOutConnector)[] | Promise<readonly (Answer<T> | LeftOutConnector)[]> {
+  const askOne = (venue: VenueEntry): Answer<T> | LeftOutConnector | Promise<Answer<T> | LeftOutConnector> => {
     const { connector } = venue
-    const left = (error: unknown): LeftOut => {
+    const left = (error: unknown): LeftOutConnector => {
       if (!(error instanceof SluiceError)) throw error
       return { connector, error }
     }
@@ -187,7 +187,7 @@ export function askEach<T>(
       return left(error)
     }
   }
-  const asked: (Answer<T> | LeftOut | Promise<Answer<T> | LeftOut>)[] = []
+  const asked: (Answer<T> | LeftOutConnector | Promise<Answer<T> | LeftOutConnector>)[] = []
   function askFrom(first: number): void | Promise<void> {
     for (let index = first; index < venues.length; index += 1) {
       if (turns.isOver() && index > first) return turns.next(payerOf(at.signal)).then(() => askFrom(index))
@@ -198,7 +198,7 @@ export function askEach<T>(
   return after(askFrom(0), () => allOf(asked))
 }
 
-export const isLeftOut = (each: LeftOut | object): each is LeftOut => 'error' in each
+export const isLeftOut = (each: LeftOutConnector | object): each is LeftOutConnector => 'error' in each
 
 const lateError = (connector: string, what: string) =>
   new SluiceError(
@@ -218,7 +218,7 @@ function withTerms(
   allowedSlippage: string | undefined,
   { impl }: NetworkEntry,
   at: At,
-): WithTerms | LeftOut | Promise<WithTerms | LeftOut> {
+): WithTerms | LeftOutConnector | Promise<WithTerms | LeftOutConnector> {
   const { quote } = sourced
   try {
     const slippage = effectiveSlippage(venue.config, quote.route, allowedSlippage)
@@ -342,7 +342,11 @@ export async function lackingApprovals(
 /** The most that a swap may take. */
 const neededOf = ({ swap }: Quote, boundRaw: bigint) => (swap.exact === 'in' ? swap.amountRaw : boundRaw)
 
-function ranked(found: readonly Candidate[], leftOut: readonly LeftOut[], penaltyOf: (candidate: Candidate) => bigint): Candidates {
+function ranked(
+  found: readonly Candidate[],
+  leftOut: readonly LeftOutConnector[],
+  penaltyOf: (candidate: Candidate) => bigint,
+): Candidates {
   // What the wallet has left: what it gets, or less than nothing where it pays.
   const worth = new Map(
     found.map((each) => {
@@ -363,10 +367,10 @@ function ranked(found: readonly Candidate[], leftOut: readonly LeftOut[], penalt
 const compare = <T extends bigint | string>(one: T, other: T): number => (one < other ? -1 : one > other ? 1 : 0)
 
 /** That a connector has no pool, or not enough in it, says the least of why there is no price; that the request is wrong says the most. */
-const telling = ({ error: { name } }: LeftOut): number =>
+const telling = ({ error: { name } }: LeftOutConnector): number =>
   name === 'INCOMPLETE_PARAMS' ? 0 : name === 'PRICE_FAILED' ? 2 : name === 'PAIR_NOT_FOUND' ? 3 : 1
 
-function noPrice(leftOut: readonly LeftOut[], pool: string | undefined, { chain, network }: NetworkEntry): SluiceError {
+function noPrice(leftOut: readonly LeftOutConnector[], pool: string | undefined, { chain, network }: NetworkEntry): SluiceError {
   const [first] = leftOut.toSorted((one, other) => telling(one) - telling(other))
   const details = { leftOut: showLeftOut(leftOut, true) }
   if (first === undefined || first.error.name === 'PAIR_NOT_FOUND') {
@@ -385,7 +389,7 @@ function noPrice(leftOut: readonly LeftOut[], pool: string | undefined, { chain,
 }
 
 /** @param all also those without a pool that has enough */
-export const showLeftOut = (leftOut: readonly LeftOut[], all: boolean) =>
+export const showLeftOut = (leftOut: readonly LeftOutConnector[], all: boolean) =>
   leftOut
     .filter(({ error }) => all || !['PAIR_NOT_FOUND', 'PRICE_FAILED'].includes(error.name))
     .map(({ connector, error }) => ({ connector, error: errorFields(error) }))
@@ -395,7 +399,7 @@ export const showCost = ({ costRaw }: Candidate, { quote }: SwapRequest) =>
   costRaw === undefined ? {} : { gasCostInQuote: fromRaw(costRaw, quote.decimals) }
 
 /** The fields of an answer that say whose price it is. */
-export function showChoice(candidate: Candidate, leftOut: readonly LeftOut[], swapRequest: SwapRequest, isAll = false) {
+export function showChoice(candidate: Candidate, leftOut: readonly LeftOutConnector[], swapRequest: SwapRequest, isAll = false) {
   const shown = showLeftOut(leftOut, isAll)
   return { connector: candidate.venue.connector, ...showCost(candidate, swapRequest), ...(shown.length > 0 && { leftOut: shown }) }
 }

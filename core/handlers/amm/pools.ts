@@ -44,7 +44,7 @@ const ammPools: Handler<'AMMPools'> = async (request, context) => {
   const [failed] = leftOut
   if (failed && leftOut.length === answers.length) throw failed.error
   const pairOf = pairsByTokens(pairs, network)
-  const deepest = new DeepestPools<Found>(most, ({ view }) => view)
+  const deepest = new DeepestPools<FoundPool>(most, ({ view }) => view)
   for (const each of answers) {
     if (isLeftOut(each)) continue
     await inTurns(
@@ -85,7 +85,7 @@ async function missingPools({ pools }: FoundPools, pairs: readonly TokenPair[], 
 }
 
 /** A pool that was found, and whose. */
-interface Found {
+interface FoundPool {
   readonly view: PoolView
   readonly pair: TokenPair
   readonly found: FoundPools
@@ -195,7 +195,7 @@ export async function findPools(
   return { blockNumber: head.number, source: 'rpc', pools }
 }
 
-function showPool({ view, pair, found: { blockNumber, source }, venue: { connector } }: Found): ShownPool {
+function showPool({ view, pair, found: { blockNumber, source }, venue: { connector } }: FoundPool): ShownPool {
   const { numerator, denominator } = view.spot
   const [base, quote] = [pair.tokenIn, pair.tokenOut]
   const depth = view.depth.map(({ basisPoints, sellRaw, buyRaw, atLeast }) => ({

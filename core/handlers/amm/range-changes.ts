@@ -15,7 +15,7 @@ import type {
   RangeTerms,
   SlippageFraction,
 } from '../../contracts/index.ts'
-import type { Served } from '../../contracts/plugin.ts'
+import type { MaybeAsync } from '../../contracts/plugin.ts'
 import { fromRaw, toFraction, type Fraction } from '../../base/decimal.ts'
 import { badFields, SluiceError, type FieldProblem } from '../../base/errors.ts'
 import type { ConnectorContext, Handler, Handlers } from '../context.ts'
@@ -84,7 +84,7 @@ const ammLiquidityAdd: Handler<'AMMLiquidityAdd'> = async (request, context) => 
 }
 
 /** @throws SluiceError UNSUPPORTED where a new position needs keys that this server's signer does not make */
-function requireNoNewAccounts({ newAccounts = 0 }: Pick<Served<AMMRange>, 'newAccounts'>, { connector }: VenueEntry): void {
+function requireNoNewAccounts({ newAccounts = 0 }: Pick<MaybeAsync<AMMRange>, 'newAccounts'>, { connector }: VenueEntry): void {
   if (newAccounts === 0) return
   throw new SluiceError(
     'UNSUPPORTED',
@@ -120,7 +120,7 @@ const ammLiquidityRemove: Handler<'AMMLiquidityRemove'> = async (request, contex
  * @throws SluiceError UNKNOWN_ERROR: a defect of the plugin
  */
 function managerOfBurnt(
-  range: Pick<Served<AMMRange>, 'positionManager' | 'positionManagers'>,
+  range: Pick<MaybeAsync<AMMRange>, 'positionManager' | 'positionManagers'>,
   version: string,
   { venue, network, services }: ConnectorContext,
 ): string {
@@ -289,7 +289,7 @@ async function depositIn(
   { pool, ticks, ordered }: Pick<AddTarget, 'pool' | 'ticks' | 'ordered'>,
   offered: RangeAmounts,
   slippage: SlippageFraction,
-  range: Served<AMMRange>,
+  range: MaybeAsync<AMMRange>,
 ): Promise<Deposit> {
   // As LiquidityAmounts.getLiquidityForAmounts of @uniswap/v3-periphery: on a bound, only one token is needed.
   const isNeeded = [isBelow(pool.price, ticks.upperPrice), isBelow(ticks.lowerPrice, pool.price)]
@@ -334,7 +334,7 @@ async function rangeIn(
   pool: RangePool,
   { lowerPrice, upperPrice }: Bounds,
   ordered: OrderedPair,
-  range: Served<AMMRange>,
+  range: MaybeAsync<AMMRange>,
 ): Promise<PriceRange> {
   const [lower, upper] = [toPoolPrice(lowerPrice, ordered), toPoolPrice(upperPrice, ordered)]
   const found = await (ordered.reversed ? range.rangeAround(pool, upper, lower) : range.rangeAround(pool, lower, upper))
@@ -349,7 +349,7 @@ async function rangeIn(
 }
 
 /** Whether the pool has no range from its price to this one. */
-async function isBeyond(price: RangePrice, pool: RangePool, range: Served<AMMRange>): Promise<boolean> {
+async function isBeyond(price: RangePrice, pool: RangePool, range: MaybeAsync<AMMRange>): Promise<boolean> {
   const [lower, upper] = isBelow(price, pool.price) ? [price, pool.price] : [pool.price, price]
   return isBelow(lower, upper) && (await range.rangeAround(pool, lower, upper)) === undefined
 }

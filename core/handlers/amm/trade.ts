@@ -13,7 +13,7 @@ import { readAllowances } from '../evm.ts'
 import { permit2On } from '../spenders.ts'
 import { deadlineAfter, effectiveSlippage, slippageBound, tighterBound, tradeRules, type Slippage } from '../slippage.ts'
 import { readWallet, showGas, submit, type SigningWallet } from '../wallets.ts'
-import { askConnectors, lackingApprovals, refuseChoice, showChoice, type Candidate, type Candidates, type LeftOut } from './any.ts'
+import { askConnectors, lackingApprovals, refuseChoice, showChoice, type Candidate, type Candidates, type LeftOutConnector } from './any.ts'
 import { quoteBy } from './approved.ts'
 import {
   quoteFromChain,
@@ -246,7 +246,7 @@ const isWithin = ({ swap, amountRaw }: Pick<Quote, 'swap' | 'amountRaw'>, boundR
 async function tradeOnBest(trade: Trade, context: ConnectorsContext) {
   const { request, swapRequest, wallet, at } = trade
   const asked = { swap: swapRequest, connectors: request.connectors, allowedSlippage: request.allowedSlippage, wallet: wallet.address }
-  const passedOver: LeftOut[] = []
+  const passedOver: LeftOutConnector[] = []
   let refusal: unknown
   /** With finding out what approved contracts give. */
   let trouble: unknown

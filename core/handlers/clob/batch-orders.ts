@@ -77,8 +77,8 @@ const readCreate = {
 /** As it came: its fields are not checked yet. */
 type Entry = Readonly<Record<string, unknown>>
 
-type Placed = NonNullable<Awaited<ReturnType<typeof findRepeatedOrder>>>
-type CreateEntry = BatchEntry<BookAction & { do: 'create' }, Placed> & { clientOrderId?: string }
+type PlacementResult = NonNullable<Awaited<ReturnType<typeof findRepeatedOrder>>>
+type CreateEntry = BatchEntry<BookAction & { do: 'create' }, PlacementResult> & { clientOrderId?: string }
 
 /** @param create the raw entries: each is validated by itself */
 async function readCreates(
@@ -125,8 +125,8 @@ const usedBefore = (clientOrderId: string) =>
 
 const readCancel = fieldsReader(CLOBBatchOrdersRequest.properties.cancel.items)
 
-type Cancelled = ReturnType<typeof showEnded> | NonNullable<Awaited<ReturnType<typeof cancelPlacement>>>
-type CancelEntry = BatchEntry<BookAction & { do: 'cancel' }, Cancelled> & { name: OrderName; journaled?: FoundOrder['journaled'] }
+type CancelResult = ReturnType<typeof showEnded> | NonNullable<Awaited<ReturnType<typeof cancelPlacement>>>
+type CancelEntry = BatchEntry<BookAction & { do: 'cancel' }, CancelResult> & { name: OrderName; journaled?: FoundOrder['journaled'] }
 
 /** Decides by the journal. @param cancel the raw entries: each is validated by itself */
 async function readCancels(

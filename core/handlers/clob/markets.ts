@@ -1,4 +1,4 @@
-import type { AnswerOf, BookSet, EndpointName, EndpointNamed, RequestOf } from '../../api/index.ts'
+import type { AnswerOf, BookSet, EndpointName, EndpointByName, RequestOf } from '../../api/index.ts'
 import { didYouMean } from '../../config/problems.ts'
 import type { At, BookMarket } from '../../contracts/index.ts'
 import { SluiceError } from '../../base/errors.ts'
@@ -7,7 +7,7 @@ import type { ConnectorContext } from '../context.ts'
 import { tradingOf, type NetworkEntry, type VenueEntry } from '../../plugins/index.ts'
 
 type Name = EndpointName extends infer N ? (N extends `CLOBPerp${infer V}` ? V : never) : never
-type Of<V extends Name> = EndpointNamed<`CLOBPerp${V}`>
+type Of<V extends Name> = EndpointByName<`CLOBPerp${V}`>
 
 /** The handler behind one endpoint of every kind of order book. Perpetuals have all fields that the other kinds have. */
 export type BookHandler<V extends Name> = (request: RequestOf<Of<V>>, context: ConnectorContext) => Promise<AnswerOf<Of<V>>>

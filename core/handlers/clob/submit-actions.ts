@@ -1,6 +1,6 @@
 import type { BookSet } from '../../api/index.ts'
 import type { ActionOutcome, At, BookAction, BookPlan, CLOB, Json, NewOrder, OrderName } from '../../contracts/index.ts'
-import type { Served } from '../../contracts/plugin.ts'
+import type { MaybeAsync } from '../../contracts/plugin.ts'
 import { normalize } from '../../base/decimal.ts'
 import { SluiceError } from '../../base/errors.ts'
 import type { ClientOrder } from '../../transactions/book-orders.ts'
@@ -177,7 +177,7 @@ async function submitPlan(
   return submit(request, context, atMostLeaves(created.flatMap((each) => orderGives(each, listed))))
 }
 
-type Book = Pick<Served<CLOB>, 'outcome'>
+type Book = Pick<MaybeAsync<CLOB>, 'outcome'>
 
 /** The outcomes of a plan's actions, if the exchange responded at once: one with a rail of its own, whose connector runs in this process. */
 function immediateOutcomes(book: Book, { plan, covers }: IndexedPlan, { landed }: SubmitResult): readonly ActionOutcome[] | undefined {

@@ -2,7 +2,15 @@ import { setMaxListeners } from 'node:events'
 import { isAbortName } from '../../base/async.ts'
 import { chainContract } from '../../contracts/answers/chain.ts'
 import { connectorContract } from '../../contracts/answers/connector.ts'
-import { json, leftOutOf, noteLeftOut, type Contract, type LeftOut, type Method, type Schema } from '../../contracts/answers/contract.ts'
+import {
+  json,
+  leftOutOf,
+  noteLeftOut,
+  type Contract,
+  type LeftOutItem,
+  type Method,
+  type Schema,
+} from '../../contracts/answers/contract.ts'
 import type { Chain, Connector, Log } from '../../contracts/index.ts'
 import { errorTable, SluiceError, type ErrorName } from '../../base/errors.ts'
 import { inTurns } from '../../base/fair-turns.ts'
@@ -43,9 +51,13 @@ export function boundary<T extends object>(implementation: T, contract: Contract
   return Object.freeze(members) as T
 }
 
-type AnyMember = Partial<AnyMethod> & { readonly value?: Schema<unknown>; readonly part?: Contract<object>; readonly streamed?: Streamed }
+type AnyMember = Partial<AnyMethod> & {
+  readonly value?: Schema<unknown>
+  readonly part?: Contract<object>
+  readonly streamed?: StreamSchemas
+}
 
-interface Streamed {
+interface StreamSchemas {
   readonly update: Schema<unknown>
   readonly snapshot: Schema<unknown>
 }
@@ -70,7 +82,7 @@ function memberOf(
 }
 
 /** What does not fit is told as undefined: whoever follows the stream takes it for a fault, and asks for a snapshot. */
-function parsedStream(stream: Record<string, unknown>, schemas: Streamed, callee: Callee, verb: string): object {
+function parsedStream(stream: Record<string, unknown>, schemas: StreamSchemas, callee: Callee, verb: string): object {
   const { watch, snapshot } = stream
   if (typeof watch !== 'function' || typeof snapshot !== 'function') throw new Error(`${verb} has no watch or no snapshot`)
   const parse = parserOf(schemas.update)
@@ -143,7 +155,7 @@ function longAnswerParser(parse: Parse, { name, most }: NonNullable<AnyMethod['l
     if (!isObject(answer) || !Array.isArray(list) || list.length <= partLength || list.length > most) return parse(answer, args)
     const parts = Array.from({ length: Math.ceil(list.length / partLength) }, (_, index) => index * partLength)
     const parsed: unknown[] = []
-    const leftOut: LeftOut[] = []
+    const leftOut: LeftOutItem[] = []
     let whole: Record<string, unknown> = {}
     await inTurns(
       parts,
@@ -209,7 +221,7 @@ function tellsLeftOut({ plugin, log }: Callee, verb: string) {
  * Calls a plugin's method so that whatever it does harms this request only. Its SluiceErrors go to the caller; anything else that it throws
  * is logged, and the caller gets UNKNOWN_ERROR. When the signal aborts, the call is abandoned and the caller gets TIMEOUT.
  */
-export function callPlugin<T>(callee: Called, verb: string, call: () => T | Promise<T>, signal: AbortSignal): Promise<T> {
+export function callPlugin<T>(callee: MethodCall, verb: string, call: () => T | Promise<T>, signal: AbortSignal): Promise<T> {
   const { plugin, log } = callee
   return new Promise((resolve, reject) => {
     const abandon = () => {
@@ -258,12 +270,12 @@ export function callPluginSync<T>(callee: Callee, verb: string, call: () => T): 
   }
 }
 
-interface Called extends Callee {
+interface MethodCall extends Callee {
   /** The plugin's function that was called. */
   readonly method?: CallableFunction
 }
 
-function asCallersError({ plugin, log, folder, method }: Called, verb: string, thrown: unknown): SluiceError {
+function asCallersError({ plugin, log, folder, method }: MethodCall, verb: string, thrown: unknown): SluiceError {
   const callersError = callersErrorOf(thrown)
   if (callersError) return callersError
   const err = readableError(thrown)

@@ -2,7 +2,7 @@
 // used: a plugin's own object could say something else to the next reader.
 import { types } from 'node:util'
 import type { TSchema } from 'typebox'
-import { noteLeftOut, type eachOf, type LeftOut, type Schema } from '../../contracts/answers/contract.ts'
+import { noteLeftOut, type eachOf, type LeftOutItem, type Schema } from '../../contracts/answers/contract.ts'
 import { isObject } from '../../base/json.ts'
 import { messageOf } from './thrown.ts'
 
@@ -192,12 +192,12 @@ function oneOfParser(known: readonly unknown[]): Parse {
 const requireObject = (value: unknown): Record<string, unknown> => (isObject(value) ? value : refuse('an object', value))
 
 /** A field that was read already, to tell one object from another. */
-interface Known {
+interface KnownField {
   readonly key: string
   readonly value: unknown
 }
 
-type ObjectParser = (value: Record<string, unknown>, args: readonly unknown[], known?: Known) => unknown
+type ObjectParser = (value: Record<string, unknown>, args: readonly unknown[], known?: KnownField) => unknown
 
 function objectParser(keywords: Keywords): Parse {
   const { properties = {}, additionalProperties } = keywords
@@ -270,7 +270,7 @@ const maxLeftOut = 100
 function apartParser({ items, maxItems = 0 }: Keywords, { nameOf, sameName }: NonNullable<Keywords['apart']>): Parse {
   const parse = parserFor(items ?? {})
   return (value, args) => {
-    const leftOut: LeftOut[] = []
+    const leftOut: LeftOutItem[] = []
     const known = new Map<string, string>()
     let count = 0
     let first: unknown

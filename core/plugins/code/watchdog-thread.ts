@@ -116,12 +116,12 @@ function placeOf({ url, line, column, map }: Frame): string {
   return `${path.relative(folder, fileURLToPath(url))}:${(map !== undefined && authorsLine(map, line, column)) || line}`
 }
 
-interface Running {
+interface RunningCode {
   readonly plugin: string | undefined
   readonly where: string | undefined
 }
 
-function runningIn(frames: readonly Frame[]): Running {
+function runningIn(frames: readonly Frame[]): RunningCode {
   const guilty = frames.find(({ url }) => pluginOfStack(url, plugins) !== undefined)
   const top = guilty ?? frames.find(({ url }) => url.startsWith('file:')) ?? frames[0]
   const plugin = guilty && pluginOfStack(guilty.url, plugins)

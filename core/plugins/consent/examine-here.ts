@@ -5,7 +5,7 @@ import type { Log } from '../../contracts/index.ts'
 import type { CompiledFiles } from '../code/hook.ts'
 import { isDeclared, type FoundPlugin } from '../discover/find.ts'
 import { loadPlugins } from '../load.ts'
-import { outlineOf, type Declared } from '../discover/outline.ts'
+import { outlineOf, type PluginDeclaration } from '../discover/outline.ts'
 import type { Step } from '../refusal.ts'
 import type { LoadBudget } from '../code/trials.ts'
 
@@ -20,8 +20,8 @@ export interface ExamineRequest {
   readonly compiled: Readonly<Record<string, CompiledFiles>>
 }
 
-export type Examined =
-  | { readonly is: 'examined'; readonly what: Declared }
+export type Examination =
+  | { readonly is: 'examined'; readonly what: PluginDeclaration }
   | { readonly is: 'refused'; readonly step: Step; readonly reason: string; readonly remedy: string }
 
 const silent: Log = { info: () => {}, warn: () => {} }
@@ -33,7 +33,7 @@ export const needsNoCode = ({ plugin, chains }: Pick<ExamineRequest, 'plugin' | 
   [plugin, ...chains].every((each) => each.builtIn || isDeclared(each))
 
 /** Loads a plugin once, in this process, to learn what it declares. */
-export async function examineHere({ plugin, chains, budget, conf }: Omit<ExamineRequest, 'compiled'>): Promise<Examined> {
+export async function examineHere({ plugin, chains, budget, conf }: Omit<ExamineRequest, 'compiled'>): Promise<Examination> {
   const { loaded, refused } = await loadPlugins({
     plugins: { found: [...chains.filter(({ name }) => name !== plugin.name), plugin], refused: [] },
     budget,

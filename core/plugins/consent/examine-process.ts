@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { Socket } from 'node:net'
 import { createInterface } from 'node:readline'
 import { knowCompiled } from '../code/compile.ts'
-import { examineHere, type Examined, type ExamineRequest } from './examine-here.ts'
+import { examineHere, type Examination, type ExamineRequest } from './examine-here.ts'
 import { channelDescriptor } from '../isolate/containment.ts'
 import { remedies } from '../refusal.ts'
 import { messageOf } from '../code/thrown.ts'
@@ -15,7 +15,7 @@ async function answer(): Promise<void> {
   const [line] = await once(createInterface({ input: channel }), 'line')
   const request = JSON.parse(line) as ExamineRequest
   for (const [folder, files] of Object.entries(request.compiled)) knowCompiled(folder, files)
-  const examined = await examineHere(request).catch((thrown: unknown): Examined => ({
+  const examined = await examineHere(request).catch((thrown: unknown): Examination => ({
     is: 'refused',
     step: 'import',
     reason: messageOf(thrown),

@@ -7,13 +7,13 @@ import { hostsNamedIn } from '../isolate/web.ts'
 import { withTimeout } from '../../base/async.ts'
 import { isObject } from '../../base/json.ts'
 import { hookUpdate } from '../code/compile.ts'
-import { examineHere, needsNoCode, type Examined, type ExamineRequest } from './examine-here.ts'
+import { examineHere, needsNoCode, type Examination, type ExamineRequest } from './examine-here.ts'
 import {
   findBackend,
   insideUpdate,
   uncontained,
   type ContainmentSettings,
-  type Prepared,
+  type Sandbox,
   type IsolationBackend,
 } from '../isolate/backend.ts'
 import type { FoundPlugin } from '../discover/find.ts'
@@ -55,7 +55,7 @@ export async function examinePlugin(
 
 /** Nothing of what a process with the code of a third party says is believed. */
 function refusalOf(
-  { step: at, reason, remedy }: Extract<Examined, { is: 'refused' }>,
+  { step: at, reason, remedy }: Extract<Examination, { is: 'refused' }>,
   request: Omit<ExamineRequest, 'compiled'>,
 ): PluginFault {
   const { name } = request.plugin
@@ -67,7 +67,7 @@ function refusalOf(
 }
 
 /** In a process of its own. */
-async function examineApart(request: Omit<ExamineRequest, 'compiled'>, containment: ContainmentSettings): Promise<Examined> {
+async function examineApart(request: Omit<ExamineRequest, 'compiled'>, containment: ContainmentSettings): Promise<Examination> {
   const plugins = [request.plugin, ...request.chains.filter(({ builtIn }) => !builtIn)]
   const way = await wayToRead(containment)
   const prepared = await way.prepare('examine', plugins)
@@ -95,7 +95,7 @@ async function wayToRead(containment: ContainmentSettings): Promise<IsolationBac
 }
 
 /** What a plugin prints is not shown: it could look like this command's own words. */
-async function ask(prepared: Prepared, request: ExamineRequest): Promise<Examined> {
+async function ask(prepared: Sandbox, request: ExamineRequest): Promise<Examination> {
   const child = await prepared.start()
   const { channel } = child
   try {
@@ -106,7 +106,7 @@ async function ask(prepared: Prepared, request: ExamineRequest): Promise<Examine
     const answer: unknown = said === '' ? undefined : JSON.parse(said)
     // What it says of itself is checked by who reads it.
     if (isObject(answer) && (answer['is'] === 'refused' || (answer['is'] === 'examined' && isObject(answer['what']))))
-      return answer as Examined
+      return answer as Examination
   } catch (thrown) {
     throw new PluginFault('import', `It could not be read: ${messageOf(thrown)}`, remedies.correct)
   } finally {

@@ -12,7 +12,7 @@ import type { Chain } from '../../contracts/index.ts'
 import type { DevnetPlugin } from '../../contracts/devnet.ts'
 import { isObject } from '../../base/json.ts'
 import { entryPoints, moduleUrl } from '../../base/layout.ts'
-import { readReleased } from '../../wallet/policy-files.ts'
+import { readReleasePolicy } from '../../wallet/policy-files.ts'
 import { PluginFault } from '../refusal.ts'
 import { messageOf } from '../code/thrown.ts'
 
@@ -141,7 +141,7 @@ export function refuseTakenChainId(
     if (besidesRelease && local === true) continue
     const released = besidesRelease
       ? undefined
-      : Object.values(readReleased().chains).find(({ networks }) => Object.values(networks).some((each) => each.chainId === chainId))
+      : Object.values(readReleasePolicy().chains).find(({ networks }) => Object.values(networks).some((each) => each.chainId === chainId))
     const other = others.find((each) => each.venues.some((venue) => venue.implementation.chainId === chainId))
     const owner = released ? `${released.chain} of this release` : other?.name
     if (owner !== undefined)

@@ -3,9 +3,9 @@ import type { LockedPlugin } from '../../config/lock.ts'
 import type { LoadedPlugin } from '../loaded-plugin.ts'
 
 /** What a loaded plugin declares: what sluice.lock records of those of third parties, and `signing.json` of the release's. */
-export type Declared = Omit<LockedPlugin, 'sha256' | 'tier' | 'hosts' | 'allowedAt' | 'since' | 'source' | 'seal'>
+export type PluginDeclaration = Omit<LockedPlugin, 'sha256' | 'tier' | 'hosts' | 'allowedAt' | 'since' | 'source' | 'seal'>
 
-export function outlineOf(plugin: LoadedPlugin): Declared {
+export function outlineOf(plugin: LoadedPlugin): PluginDeclaration {
   const { manifest, kind } = plugin
   return {
     ...(manifest.version !== undefined && { version: manifest.version }),
@@ -19,8 +19,8 @@ export function outlineOf(plugin: LoadedPlugin): Declared {
   }
 }
 
-function networksOf(plugin: LoadedPlugin): Declared['networks'] {
-  const networks: Declared['networks'] = {}
+function networksOf(plugin: LoadedPlugin): PluginDeclaration['networks'] {
+  const networks: PluginDeclaration['networks'] = {}
   if (plugin.kind === 'chain')
     for (const { chain, network, implementation } of plugin.venues) {
       const { chainId, feeCapRaw, local } = implementation

@@ -225,13 +225,13 @@ function isSecret(url: string): boolean {
   return password !== '' || search !== '' || (username !== '' && protocol !== 'ssh:')
 }
 
-interface Fetched {
+interface FetchedPlugin {
   readonly folder: string
   readonly name: string
   readonly source: string
 }
 
-async function fetchInto(into: string, source: Source): Promise<Fetched> {
+async function fetchInto(into: string, source: Source): Promise<FetchedPlugin> {
   await mkdir(into, { recursive: true })
   if (source.is === 'folder') {
     const folder = realpathSync(source.file)
@@ -257,7 +257,7 @@ async function fetchInto(into: string, source: Source): Promise<Fetched> {
 const maxUnpackedBytes = 2 * maxBytes
 
 /** Unpacks a package, and installs what it needs and does not bring. @throws PluginFault */
-async function unpack(file: string, into: string, source: string): Promise<Fetched> {
+async function unpack(file: string, into: string, source: string): Promise<FetchedPlugin> {
   let bytes = 0
   const counted = pipeline(createReadStream(file), createGunzip(), async (chunks: AsyncIterable<Buffer>) => {
     for await (const chunk of chunks) {

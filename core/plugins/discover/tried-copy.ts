@@ -21,7 +21,7 @@ export async function triedCopy(plugin: FoundPlugin, dataDir: string): Promise<F
 }
 
 /** A package that something in the copy imports. */
-interface Needed {
+interface NeededPackage {
   readonly name: string
   /** The folder in the copy that imports it, and where that comes from. */
   readonly by: string
@@ -36,7 +36,7 @@ function* filesToTry(folder: string): Generator<PluginFile> {
   /** Folders of packages in the copy, and where they come from. */
   const placed = new Map<string, string>()
   const linked: [place: string, from: string][] = []
-  const needed: Needed[] = []
+  const needed: NeededPackage[] = []
 
   for (const { path: inside, file, isLink } of listFiles(folder)) {
     for (const place of packagesAlong(inside)) if (!placed.has(place)) placed.set(place, path.join(folder, place))
@@ -64,7 +64,7 @@ function* filesToTry(folder: string): Generator<PluginFile> {
 }
 
 /** The files of a package without those that are never run. What it depends on is appended to `needed`. */
-function* packageFiles(place: string, from: string, needed: Needed[]): Generator<PluginFile> {
+function* packageFiles(place: string, from: string, needed: NeededPackage[]): Generator<PluginFile> {
   for (const { path: inside, file, isLink } of listFiles(from, { isPackage: true })) {
     if (isLink || /\.(?:map|md|d\.[cm]?ts)$/.test(inside)) continue
     const content = readPlainFile(file, `${place}/${inside}`)
@@ -152,7 +152,7 @@ function workspaceOf(root: string): readonly string[] {
 }
 
 /** Where Node would find a package; undefined where it is in the plugin's folder already, or nowhere that may be copied. */
-function foundPackage({ name, from }: Needed, surroundings: Surroundings): string | undefined {
+function foundPackage({ name, from }: NeededPackage, surroundings: Surroundings): string | undefined {
   const place = nearest(name, from)
   const real = place && realPath(place)
   if (place === undefined || real === undefined) return undefined
@@ -185,7 +185,7 @@ export function packagesFrom(folder: string, names: readonly string[]): Readonly
 }
 
 /** Where in the copy it will be found by who needs it; undefined where it is found already. */
-function freePlace({ name, by }: Needed, from: string, placed: ReadonlyMap<string, string>): string | undefined {
+function freePlace({ name, by }: NeededPackage, from: string, placed: ReadonlyMap<string, string>): string | undefined {
   for (let folder: string | undefined = by; folder !== undefined; folder = outerOf(folder)) {
     const there = placed.get(inPackages(folder, name))
     if (there !== undefined) return there === from ? undefined : inPackages(by, name)

@@ -11,7 +11,7 @@ import { messageOf } from '../code/thrown.ts'
 import { packagesFrom, triedCopy } from '../discover/tried-copy.ts'
 import { folderUrl } from '../code/uncaught.ts'
 import { findContainment, startContained, startUncontained, type Bind, type ContainedProcess, type Containment } from './containment.ts'
-import { askService, ServiceAway, startInService } from './service-client.ts'
+import { askService, ServiceAwayError, startInService } from './service-client.ts'
 import { scripts, type Script, type ServiceFolders } from './service-protocol.ts'
 
 /** What the settings say of containing plugins. */
@@ -25,10 +25,10 @@ export interface IsolationBackend {
   /** For people: what contains plugins. */
   readonly what: string
   /** Looks where a process with this script will see the plugins, before it is started. @throws PluginFault */
-  prepare(script: Script, plugins: readonly FoundPlugin[]): Promise<Prepared>
+  prepare(script: Script, plugins: readonly FoundPlugin[]): Promise<Sandbox>
 }
 
-export interface Prepared {
+export interface Sandbox {
   /** A file of one of the plugins, or of this release, as the process sees it. */
   inside(file: string): string
   /** @throws PluginFault */
@@ -137,7 +137,7 @@ async function reached<T>(address: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (thrown) {
-    const isAway = thrown instanceof ServiceAway
+    const isAway = thrown instanceof ServiceAwayError
     throw new PluginFault(
       'find',
       `The plugin-host service at ${address} ${isAway ? 'does not answer' : 'refuses it'}: ${isAway ? thrown.message : messageOf(thrown)}`,
@@ -150,7 +150,7 @@ async function reached<T>(address: string, work: () => Promise<T>): Promise<T> {
 }
 
 /** What the module hook has to know, by the paths that the process sees. */
-export function insideUpdate({ folders, compiled }: HookUpdate, { inside }: Prepared): HookUpdate {
+export function insideUpdate({ folders, compiled }: HookUpdate, { inside }: Sandbox): HookUpdate {
   const moved = (url: string) => pathToFileURL(inside(fileURLToPath(url))).href
   return {
     folders: folders.map((url) => folderUrl(inside(fileURLToPath(url).replace(/[\\/]$/, '')))),

@@ -42,7 +42,7 @@ interface ChannelOptions {
 // The first entry of a message.
 const [question, answerTo, failureOf, notice, cancellation] = [0, 1, 2, 3, 4]
 
-interface Waiting {
+interface PendingQuestion {
   resolve(value: unknown): void
   reject(error: unknown): void
   stop?: () => void
@@ -59,7 +59,7 @@ const goneCodes: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE'])
 export function openChannel(options: ChannelOptions): Channel {
   const { socket, answer, onTold, onClosed, maxFrameBytes, maxQuestions, bounds } = options
   const { maxUnreadBytes = Number.POSITIVE_INFINITY, plugin } = options
-  const waiting = new Map<number, Waiting>()
+  const waiting = new Map<number, PendingQuestion>()
   /** Nobody waits any more: how long the answers may be. */
   const late = new Map<number, number>()
   const answering = new Map<number, AbortController>()
@@ -212,7 +212,7 @@ export function openChannel(options: ChannelOptions): Channel {
         if (closed) return reject(closed)
         if (signal?.aborted) return reject(signal.reason)
         const id = (lastId += 1)
-        const pending: Waiting = { resolve, reject, maxBytes: Math.min(maxBytesOfAnswer, maxFrameBytes) }
+        const pending: PendingQuestion = { resolve, reject, maxBytes: Math.min(maxBytesOfAnswer, maxFrameBytes) }
         if (signal) {
           const abort = () => {
             giveUp(id)

@@ -19,7 +19,7 @@ import type { SchemaQuestion } from '../../config/plugin-schema.ts'
 import type { BookType, BookView } from '../../live-state/book-feed.ts'
 import { createBooks } from '../../live-state/books.ts'
 import { createQuotes, type QuoteVenue } from '../../live-state/quotes.ts'
-import { createFollowing } from '../../live-state/synchroniser.ts'
+import { createSynchronisers } from '../../live-state/synchroniser.ts'
 import { createTelemetry } from '../../live-state/telemetry.ts'
 import { importPlugin, instantiateConnector } from '../instantiate.ts'
 import { updateHook } from '../code/module-hook.ts'
@@ -255,7 +255,7 @@ function runVenue(venue: HostVenue, index: number, settings: HostSettings): Runn
     changes: async (after, to, { follow, from }, { signal }) =>
       (await ask('changes', [after, to, follow, from?.()], signal)) as readonly HeadChanges[] | 'forked',
   } satisfies Pick<Chain, 'local' | 'head' | 'heads' | 'changes' | 'images'>
-  const following = createFollowing({ ...freshness, idleSeconds, maxKeys, telemetry })
+  const following = createSynchronisers({ ...freshness, idleSeconds, maxKeys, telemetry })
   const quotes = createQuotes({ following, maxQuotes: cachedQuotes, pairs: { known: [], save: async () => {} } })
   const quoteVenue = amm?.followed && isFollowed ? { chain, network, connector: name, chainImpl, pricing: amm.followed } : undefined
 

@@ -50,7 +50,7 @@ export interface RunOptions {
 }
 
 /** A process while it runs. */
-export interface Running {
+export interface HostRun {
   readonly channel: Channel
   readonly use: ContainedProcess['use']
   /** Settles when it has ended. */
@@ -75,7 +75,7 @@ export function startRun(
   child: ContainedProcess,
   answer: (method: string, args: readonly unknown[], signal: AbortSignal) => unknown,
   onChanged: (id: unknown) => void,
-): Running {
+): HostRun {
   let why: string | undefined
   let remedy: string = remedies.throwInstead
   let [isClosed, isLost] = [false, false]
@@ -144,7 +144,7 @@ export function startRun(
 }
 
 /** Loads the plugin in it. @throws PluginFault */
-export async function loadIn(started: Running, { name, request, budget }: RunOptions): Promise<Description> {
+export async function loadIn(started: HostRun, { name, request, budget }: RunOptions): Promise<Description> {
   const reply = await within(started, 'import', () => started.channel.ask('load', [request]), budget)
   const { description } = accepted(reply, 'import', name)
   if (!isDescription(description)) throw new PluginFault('import', 'The host did not describe the plugin', remedies.correct)
@@ -153,7 +153,7 @@ export async function loadIn(started: Running, { name, request, budget }: RunOpt
 
 /** Creates the connector on its venues. @returns what each has besides methods, unchecked @throws PluginFault */
 export async function createIn(
-  started: Running,
+  started: HostRun,
   venues: readonly HostVenue[],
   settings: HostSettings,
   { name, budget }: RunOptions,
@@ -166,7 +166,7 @@ export async function createIn(
 
 /** A step with the plugin's budget. @throws PluginFault */
 export async function within(
-  started: Running,
+  started: HostRun,
   step: Step,
   work: () => Promise<unknown>,
   budget: LoadBudget,
@@ -204,7 +204,7 @@ export async function within(
 }
 
 /** Whether its event loop runs, so that nothing but a promise of its own keeps it. */
-async function answersPing({ channel }: Running): Promise<boolean> {
+async function answersPing({ channel }: HostRun): Promise<boolean> {
   const word = randomUUID()
   return channel.ask('ping', [word], AbortSignal.timeout(pingMs), maxPingBytes).then(
     (answer) => answer === word,
@@ -213,7 +213,7 @@ async function answersPing({ channel }: Running): Promise<boolean> {
 }
 
 interface WatchOptions {
-  running(): Running | undefined
+  running(): HostRun | undefined
   /** Whether it need not answer now: loading has a budget of its own. */
   isExcused(): boolean
   readonly stallSeconds: number
@@ -222,7 +222,7 @@ interface WatchOptions {
 
 /** Ends the process that runs where it uses too much, or stands still. */
 export function watchRuns({ running, isExcused, stallSeconds, signal }: WatchOptions): void {
-  let pinged: { at: number; processorMs: number; by: Running } | undefined
+  let pinged: { at: number; processorMs: number; by: HostRun } | undefined
   const interval = setInterval(() => {
     const now = running()
     if (!now) return

@@ -9,7 +9,7 @@ import { faultOf, PluginFault, remedies } from '../refusal.ts'
 import type { Broker } from './broker.ts'
 import type { Channel } from './channel.ts'
 import type { ContainedProcess } from './containment.ts'
-import { accepted, createIn, loadIn, startRun, watchRuns, within, type Running, type RunOptions } from './host-run.ts'
+import { accepted, createIn, loadIn, startRun, watchRuns, within, type HostRun, type RunOptions } from './host-run.ts'
 import type { HostSettings, HostVenue } from './messages.ts'
 import type { Web } from './web.ts'
 
@@ -67,7 +67,7 @@ const startWords = { what: 'start()', when: 'in start()', remedy: 'Let it end, o
 /** @throws PluginFault where the plugin cannot be loaded */
 export async function startHost(options: HostOptions): Promise<Host> {
   const { name, log, budget, stallSeconds, takeTurn, onDeath } = options
-  let running: Running | undefined
+  let running: HostRun | undefined
   let created: { venues: readonly CreatedVenue[]; settings: HostSettings; properties: readonly unknown[] } | undefined
   let isLoading = true
   const redone: (() => Promise<unknown>)[] = []
@@ -103,7 +103,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
     await options.web.close()
   }
 
-  async function boot(): Promise<Running> {
+  async function boot(): Promise<HostRun> {
     const child = await options.spawn()
     if (stopping.signal.aborted) {
       child.kill()
@@ -125,7 +125,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
     return started
   }
 
-  function onEnd(started: Running): void {
+  function onEnd(started: HostRun): void {
     if (running !== started) return
     running = undefined
     for (const { broker } of created?.venues ?? []) broker.reset()
@@ -152,7 +152,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
     const { venues, settings, properties } = created
     await inTurn(takeTurn, async () => {
       if (stopping.signal.aborted) return
-      let started: Running | undefined
+      let started: HostRun | undefined
       try {
         const next = await boot()
         started = next
@@ -225,7 +225,7 @@ function createDeaths() {
       return count
     },
     /** @returns the pause before it is started again; none where it died too often */
-    add(run: Running): { readonly count: number; readonly recent: number; readonly pauseMs?: number } {
+    add(run: HostRun): { readonly count: number; readonly recent: number; readonly pauseMs?: number } {
       count += 1
       const now = performance.now()
       // The service that contains all plugins may end with them: that is no plugin's fault.
@@ -254,7 +254,7 @@ function answerOf(venues: readonly CreatedVenue[], method: string, [index, ...ar
 }
 
 /** What the plugin's schema says of its configuration. @throws PluginFault */
-async function judgeIn(run: Running, question: SchemaQuestion, { name, budget }: RunOptions): Promise<SchemaAnswer> {
+async function judgeIn(run: HostRun, question: SchemaQuestion, { name, budget }: RunOptions): Promise<SchemaAnswer> {
   const { answer } = accepted(await within(run, 'manifest', () => run.channel.ask('judge', [question]), budget), 'manifest', name)
   try {
     return parseSchemaAnswer(question, answer)
@@ -264,7 +264,7 @@ async function judgeIn(run: Running, question: SchemaQuestion, { name, budget }:
 }
 
 /** @throws SluiceError SERVICE_UNINITIALIZED where it ends meanwhile */
-async function askIn(run: Running, plugin: string, ask: (channel: Channel) => Promise<unknown>, signal?: AbortSignal): Promise<unknown> {
+async function askIn(run: HostRun, plugin: string, ask: (channel: Channel) => Promise<unknown>, signal?: AbortSignal): Promise<unknown> {
   try {
     return await ask(run.channel)
   } catch (thrown) {

@@ -16,11 +16,11 @@ export interface LoadRequest {
   readonly loopSeconds?: number
 }
 
-interface Refused {
+interface LoadRefusal {
   readonly refused: { readonly step: Step; readonly reason: string; readonly remedy: string }
 }
 
-export type LoadReply = Refused | { readonly description: Description }
+export type LoadReply = LoadRefusal | { readonly description: Description }
 
 /** A venue as data. */
 export interface HostVenue {

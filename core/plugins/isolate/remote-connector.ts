@@ -111,7 +111,7 @@ const [restMs, restMsForEach] = [20, 2]
 /** Of all venues of a server, so that a notice names one of them. */
 let lastFollowed = 0
 
-interface Followed<T> {
+interface FollowedValue<T> {
   /** What the host is asked, after the id, to say from now on when the value may have changed. */
   readonly method: 'follow' | 'followBook'
   readonly args: readonly unknown[]
@@ -123,7 +123,7 @@ interface Followed<T> {
   tell(value: T): void
 }
 
-type Follow = <T>(followed: Followed<T>) => () => void
+type Follow = <T>(followed: FollowedValue<T>) => () => void
 
 /** The host says when a value may have changed; the value itself is asked for, and checked, as any other. */
 function createFollower(host: Host, index: number): Follow {

@@ -7,12 +7,12 @@ import type { ProcessUse } from './process-tree.ts'
 import {
   protocol,
   readLines,
-  readSaid,
+  readMessage,
   writeLine,
   type KeptPlugin,
   type Script,
   type ServiceFolders,
-  type ServiceSaid,
+  type ServiceMessage,
 } from './service-protocol.ts'
 
 /** What it may take to answer and to start a process. */
@@ -21,11 +21,11 @@ const answerMs = 10_000
 const endMs = 5_000
 
 /** The service cannot be reached, or does not answer: perhaps later. */
-export class ServiceAway extends Error {
-  override readonly name = 'ServiceAway'
+export class ServiceAwayError extends Error {
+  override readonly name = 'ServiceAwayError'
 }
 
-/** What the service sees where. @throws Error, ServiceAway */
+/** What the service sees where. @throws Error, ServiceAwayError */
 export async function askService(address: string): Promise<ServiceFolders> {
   const line = talk(address)
   try {
@@ -38,7 +38,7 @@ export async function askService(address: string): Promise<ServiceFolders> {
   }
 }
 
-/** Starts a process with a script of this release, which sees the copies of these plugins. @throws Error, ServiceAway */
+/** Starts a process with a script of this release, which sees the copies of these plugins. @throws Error, ServiceAwayError */
 export async function startInService(address: string, script: Script, plugins: readonly KeptPlugin[]): Promise<ContainedProcess> {
   const control = talk(address)
   let channel: Socket | undefined
@@ -80,17 +80,17 @@ export async function startInService(address: string, script: Script, plugins: r
 
 interface Line {
   readonly socket: Socket
-  /** @throws Error that the service refused with, ServiceAway */
-  next(): Promise<ServiceSaid>
+  /** @throws Error that the service refused with, ServiceAwayError */
+  next(): Promise<ServiceMessage>
   /** Each line from now on, and the end. */
-  listen(onSaid: (said: ServiceSaid) => void, onOver: (why: Error) => void): void
+  listen(onSaid: (said: ServiceMessage) => void, onOver: (why: Error) => void): void
 }
 
 function talk(address: string): Line {
   const socket = connect(address)
-  const said: ServiceSaid[] = []
+  const said: ServiceMessage[] = []
   let over: Error | undefined
-  let onSaid: ((each: ServiceSaid) => void) | undefined
+  let onSaid: ((each: ServiceMessage) => void) | undefined
   let onOver: ((why: Error) => void) | undefined
   const end = (why: Error) => {
     over ??= why
@@ -100,7 +100,7 @@ function talk(address: string): Line {
   readLines(
     socket,
     (line) => {
-      const each = readSaid(line)
+      const each = readMessage(line)
       if ('refused' in each) end(new Error(each.refused))
       else if (onSaid) onSaid(each)
       // Nobody says so much before it is asked.
@@ -108,14 +108,14 @@ function talk(address: string): Line {
     },
     end,
   )
-  socket.on('error', (error) => end(new ServiceAway(error.message)))
-  socket.on('close', () => end(new ServiceAway('it closed the connection')))
+  socket.on('error', (error) => end(new ServiceAwayError(error.message)))
+  socket.on('close', () => end(new ServiceAwayError('it closed the connection')))
 
-  function next(): Promise<ServiceSaid> {
+  function next(): Promise<ServiceMessage> {
     const first = said.shift()
     if (first) return Promise.resolve(first)
     if (over) return Promise.reject(over)
-    const answer = new Promise<ServiceSaid>((resolve, reject) => {
+    const answer = new Promise<ServiceMessage>((resolve, reject) => {
       onSaid = (each) => {
         // The next line, which may be here already, is not the answer to this.
         onSaid = onOver = undefined
@@ -124,7 +124,7 @@ function talk(address: string): Line {
       onOver = reject
     })
     return withTimeout(answer, answerMs, () => {
-      throw new ServiceAway(`it did not answer within ${answerMs / 1000} s`)
+      throw new ServiceAwayError(`it did not answer within ${answerMs / 1000} s`)
     })
   }
 

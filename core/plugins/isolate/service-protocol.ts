@@ -66,12 +66,12 @@ const said = Type.Union([
   Type.Object({ use: Type.Object({ processes: count, residentBytes: count, processorMs: count }, closed) }, closed),
   Type.Object({ ended: Type.Object({ status: Type.Optional(Type.Integer()), reason: text, said: text }, closed) }, closed),
 ])
-export type ServiceSaid = Static<typeof said>
+export type ServiceMessage = Static<typeof said>
 
-const [isRequest, isSaid] = [Compile(request), Compile(said)]
+const [isRequest, isMessage] = [Compile(request), Compile(said)]
 
 export const readRequest = (line: string): ServiceRequest => parsed(line, isRequest)
-export const readSaid = (line: string): ServiceSaid => parsed(line, isSaid)
+export const readMessage = (line: string): ServiceMessage => parsed(line, isMessage)
 
 function parsed<T>(line: string, schema: { Check(value: unknown): value is T }): T {
   const value: unknown = JSON.parse(line)
@@ -79,7 +79,8 @@ function parsed<T>(line: string, schema: { Check(value: unknown): value is T }):
   return value
 }
 
-export const writeLine = (socket: Duplex, message: ServiceRequest | ServiceSaid): void => void socket.write(`${JSON.stringify(message)}\n`)
+export const writeLine = (socket: Duplex, message: ServiceRequest | ServiceMessage): void =>
+  void socket.write(`${JSON.stringify(message)}\n`)
 
 /** Calls back with each line, until the returned function is called, which gives back what came after the last line. */
 export function readLines(socket: Duplex, onLine: (line: string) => void, onBroken: (why: Error) => void): () => Buffer {

@@ -2,7 +2,7 @@ import type { PostgresCursor, PostgresPool, PostgresPoolClient, PostgresQueryRes
 import { Pool, TypeOverrides } from 'pg'
 import type { PoolClient, QueryResult } from 'pg'
 import type { StoreLog } from '../store.ts'
-import { breaksConnection, ConnectionFault, isOfConnection, NotConnected, RolledBack } from './faults.ts'
+import { breaksConnection, ConnectionFault, isOfConnection, NotConnectedError, RolledBackError } from './faults.ts'
 
 /** After these times the operation has failed. Together they are shorter than a request's timeout. */
 const connectMs = 3_000
@@ -62,7 +62,7 @@ export function postgresPool({ url, serverName, log, forMigrations = false }: Po
       try {
         return pooled(nameOf, await pool.connect())
       } catch (error) {
-        throw new NotConnected('there is no connection', { cause: asFault(error) })
+        throw new NotConnectedError('there is no connection', { cause: asFault(error) })
       }
     },
     end: () => pool.end(),
@@ -74,7 +74,7 @@ function pooled(nameOf: (text: string) => string | undefined, client: PoolClient
   async function run(text: string, values: readonly unknown[]): Promise<QueryResult> {
     const name = values.length > 0 ? nameOf(text) : undefined
     const result = await client.query({ text, values: [...values], ...(name !== undefined && { name }) })
-    if (text === 'commit' && result.command === 'ROLLBACK') throw new RolledBack('a statement of the transaction had failed')
+    if (text === 'commit' && result.command === 'ROLLBACK') throw new RolledBackError('a statement of the transaction had failed')
     return result
   }
 

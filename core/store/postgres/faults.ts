@@ -12,10 +12,10 @@ export class ConnectionFault extends Error {
 }
 
 /** There is no connection, so no statement was sent. */
-export class NotConnected extends Error {}
+export class NotConnectedError extends Error {}
 
 /** The database answered a commit with a rollback: an earlier statement had failed and its error was ignored. */
-export class RolledBack extends Error {}
+export class RolledBackError extends Error {}
 
 /** By the operating system's error code. */
 const connectionReasons: Readonly<Record<string, string>> = {
@@ -49,11 +49,11 @@ const reasons: Readonly<Record<string, string>> = {
 
 export const postgresFaults: Faults = {
   of(error): Fault | undefined {
-    if (error instanceof NotConnected) {
+    if (error instanceof NotConnectedError) {
       const fault = postgresFaults.of(error.cause)
       return fault && { ...fault, leavesCommitOpen: false }
     }
-    if (error instanceof RolledBack) return { reason: 'the database rolled the transaction back', leavesCommitOpen: false }
+    if (error instanceof RolledBackError) return { reason: 'the database rolled the transaction back', leavesCommitOpen: false }
     if (error instanceof ConnectionFault)
       return {
         reason: connectionReasons[error.code ?? ''] ?? 'the connection to the database was lost, or it does not answer',
@@ -70,13 +70,13 @@ export const postgresFaults: Faults = {
 
 /** Whether waiting cannot help: user, password, rights or the database's name are wrong. */
 export function isRefusal(error: unknown): boolean {
-  if (error instanceof NotConnected) return isRefusal(error.cause)
+  if (error instanceof NotConnectedError) return isRefusal(error.cause)
   return error instanceof DatabaseError && ['28', '3D', '42'].includes(error.code?.slice(0, 2) ?? '')
 }
 
 /** Whether the error is the connection's, and neither the database's nor the statement's. */
 export const isOfConnection = (error: unknown) =>
-  !(error instanceof DatabaseError || error instanceof RolledBack || error instanceof TypeError || error instanceof RangeError)
+  !(error instanceof DatabaseError || error instanceof RolledBackError || error instanceof TypeError || error instanceof RangeError)
 
 /** Whether the connection cannot be used any more. */
 export const breaksConnection = (error: unknown) => isOfConnection(error) || (error instanceof DatabaseError && error.severity !== 'ERROR')

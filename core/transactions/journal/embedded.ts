@@ -3,7 +3,7 @@ import { pack } from '../../store/compact.ts'
 import { storeTime } from '../../store/store-time.ts'
 import type { Store } from '../../store/store.ts'
 import type { OrderRow, Tables } from '../../store/tables.ts'
-import { OrderIdUsed, orderRows, statusAfter } from '../book-orders.ts'
+import { OrderIdUsedError, orderRows, statusAfter } from '../book-orders.ts'
 import { type Entry, entryRow, eventRow, hashRows } from '../entry.ts'
 import { stoppedError } from '../../config/stops.ts'
 import { readStop, type StopQuery } from '../stops.ts'
@@ -102,7 +102,7 @@ async function insertHashes(tx: Tx, entries: readonly Entry[]): Promise<void> {
   }
 }
 
-/** Each client order id once. Ids of orders that were never signed are reused. @throws OrderIdUsed */
+/** Each client order id once. Ids of orders that were never signed are reused. @throws OrderIdUsedError */
 async function insertOrders(tx: Tx, rows: readonly OrderRow[]): Promise<void> {
   for (let first = 0; first < rows.length; first += maxOrders) {
     const page = rows.slice(first, first + maxOrders)
@@ -113,10 +113,10 @@ async function insertOrders(tx: Tx, rows: readonly OrderRow[]): Promise<void> {
     const isSame = (eb: ExpressionBuilder<Tables, 'orders'>) =>
       eb.and([eb.and({ chain, network, connector, wallet }), eb('client_order_id', 'in', ids)])
     const duplicate = ids.find((id, index) => ids.indexOf(id) !== index)
-    if (duplicate !== undefined) throw new OrderIdUsed(duplicate)
+    if (duplicate !== undefined) throw new OrderIdUsedError(duplicate)
     await tx.deleteFrom('orders').where(isSame).where('standing', '=', 'free').execute()
     const known = await tx.selectFrom('orders').select('client_order_id').where(isSame).limit(1).executeTakeFirst()
-    if (known) throw new OrderIdUsed(known.client_order_id)
+    if (known) throw new OrderIdUsedError(known.client_order_id)
     await tx.insertInto('orders').values(page).execute()
   }
 }

@@ -8,7 +8,7 @@ import type { StopQuery } from '../stops.ts'
 
 /**
  * The write-ahead journal. What a call writes is durable before its promise resolves: all of it or nothing.
- * @throws StoreUnavailable if the store fails; OwnershipLost if the lease or claim is not ours any more, OrderIdUsed if a client order id was
+ * @throws StoreUnavailable if the store fails; OwnershipLostError if the lease or claim is not ours any more, OrderIdUsedError if a client order id was
  * used before: then nothing was written
  */
 export interface Journal {
@@ -149,7 +149,7 @@ export interface JournalEvent {
 }
 
 /** The queue has another owner, or another call has taken the Idempotency-Key over. Nothing was written. */
-export class OwnershipLost extends SluiceError {
+export class OwnershipLostError extends SluiceError {
   readonly lost: 'queue' | 'key'
 
   constructor(what: string, { lost = 'queue' }: { lost?: 'queue' | 'key' } = {}) {
@@ -165,7 +165,7 @@ export type WithinWrite = (tx: Transaction<Tables>) => Promise<void>
 export interface JournalWriter {
   /** @param within nothing of it stays if this writes nothing */
   write(entries: readonly Entry[], lease: Lease, answer: RecordedAnswer | undefined, within: WithinWrite | undefined): Promise<boolean>
-  /** @throws OrderIdUsed */
+  /** @throws OrderIdUsedError */
   open(
     entries: readonly Entry[],
     lease: Lease,
@@ -183,10 +183,10 @@ export interface JournalWriter {
   settledEventId?(): Promise<number>
 }
 
-/** @throws OwnershipLost if this server no longer owns the queue, or this call the key */
+/** @throws OwnershipLostError if this server no longer owns the queue, or this call the key */
 export function checkOwnership({ ownsQueue, ownsKey }: { ownsQueue: boolean; ownsKey: boolean }): void {
-  if (!ownsQueue) throw new OwnershipLost('Another server has taken the wallet over.')
-  if (!ownsKey) throw new OwnershipLost('Another call with the same Idempotency-Key has taken over.', { lost: 'key' })
+  if (!ownsQueue) throw new OwnershipLostError('Another server has taken the wallet over.')
+  if (!ownsKey) throw new OwnershipLostError('Another call with the same Idempotency-Key has taken over.', { lost: 'key' })
 }
 
 /** A later version of an entry, and the version it was made from. */

@@ -2,14 +2,14 @@ import { sql, type RawBuilder } from 'kysely'
 import { pack } from '../../store/compact.ts'
 import { storeTime } from '../../store/store-time.ts'
 import type { Store } from '../../store/store.ts'
-import { firstUsedId, OrderIdUsed, orderRows, statusAfter, type ClientOrder } from '../book-orders.ts'
+import { firstUsedId, OrderIdUsedError, orderRows, statusAfter, type ClientOrder } from '../book-orders.ts'
 import { type Entry, entryRow, eventRow, hashRows } from '../entry.ts'
 import { stoppedError } from '../../config/stops.ts'
 import { readStop, type StopQuery, type StoredStop } from '../stops.ts'
 import { checkOwnership, type JournalWriter, type KeyClaim, type Lease, type RecordedAnswer, type WithinWrite } from './journal.ts'
 
 /** Undoes what was written beside a statement that wrote nothing. */
-class NotWritten extends Error {}
+class NotWrittenError extends Error {}
 
 /** What the statement reports: whether the lease and the claim hold, and whether it wrote. */
 interface Outcome {
@@ -34,11 +34,11 @@ export function postgresWriter(store: Store): JournalWriter {
       .write(async (tx) => {
         // First: the statement holds the barrier of the events until the commit, and this may wait for others.
         await within(tx)
-        if (!outcomeOf(await statement.execute(tx))) throw new NotWritten()
+        if (!outcomeOf(await statement.execute(tx))) throw new NotWrittenError()
         return true
       })
       .catch((error: unknown) => {
-        if (error instanceof NotWritten) return false
+        if (error instanceof NotWrittenError) return false
         throw error
       })
   }
@@ -51,10 +51,10 @@ export function postgresWriter(store: Store): JournalWriter {
   }
 
   /** The error that names the id. */
-  async function orderIdUsed([entry]: readonly Entry[], orders: readonly ClientOrder[]): Promise<OrderIdUsed> {
+  async function orderIdUsed([entry]: readonly Entry[], orders: readonly ClientOrder[]): Promise<OrderIdUsedError> {
     const ids = orders.map(({ clientOrderId }) => clientOrderId)
     const used = entry?.connector === undefined ? undefined : await firstUsedId(store, { ...entry, connector: entry.connector }, ids)
-    return new OrderIdUsed(used ?? ids.find((id, index) => ids.indexOf(id) !== index) ?? ids[0] ?? '')
+    return new OrderIdUsedError(used ?? ids.find((id, index) => ids.indexOf(id) !== index) ?? ids[0] ?? '')
   }
 
   return {

@@ -161,7 +161,7 @@ export function search(
   query: RouteQuery,
   versions: ReadonlySet<string>,
   isGasFree: boolean,
-  isPruned: IsPruned = () => false,
+  isPruned: PruneRule = () => false,
 ): SearchResult {
   const { tokenIn, tokenOut, exact, amountRaw } = query
   const isForward = exact === 'in'
@@ -318,7 +318,7 @@ class ParetoFront {
 }
 
 /** Whether a route need not be extended by an edge, with so many hops left after it. */
-type IsPruned = (route: PartialRoute, edge: PoolEdge, hopsLeft: number) => boolean
+type PruneRule = (route: PartialRoute, edge: PoolEdge, hopsLeft: number) => boolean
 
 /** More than the rounding errors of floating point. */
 const slack = 1e-9
@@ -327,7 +327,7 @@ const slack = 1e-9
  * Prunes routes whose upper bound is below a gain: the best price from their token to the end, and no more gas.
  * @param gasCost in the token of the other side
  */
-function pruneBelow(gainRaw: bigint, graph: PoolGraph, query: RouteQuery, gasCost: GasCost): IsPruned {
+function pruneBelow(gainRaw: bigint, graph: PoolGraph, query: RouteQuery, gasCost: GasCost): PruneRule {
   const rates = maxRatesOf(graph, query)
   const isForward = query.exact === 'in'
   // Gas is rounded down, and floating point to either side.

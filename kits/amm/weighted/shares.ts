@@ -142,20 +142,20 @@ function positionCalls(vault: string, id: string, owner: string): readonly Call[
 const readWord = (result: CallResult | undefined): bigint | undefined =>
   result?.ok && wordCount(result.data) > 0 ? wordAt(result.data, 0) : undefined
 
-interface Held {
+interface PoolBalances {
   readonly tokens: readonly string[]
   readonly balances: readonly bigint[]
 }
 
 /** Undefined where the Vault has no such pool. */
-function readHeld(result: CallResult | undefined): Held | undefined {
+function readHeld(result: CallResult | undefined): PoolBalances | undefined {
   if (!result?.ok || wordCount(result.data) < 3) return undefined
   const [tokens, balances] = vaultAbi.decodeFunctionResult('getPoolTokens', result.data)
   return { tokens: [...tokens].map(String), balances: [...balances].map(BigInt) }
 }
 
 interface PoolAnswers {
-  readonly held: Held
+  readonly held: PoolBalances
   /** Of `positionCalls` after the first. */
   readonly answers: readonly CallResult[]
   readonly feePercentage: bigint | undefined

@@ -20,7 +20,7 @@ const liquidity = {
   amount1: '4',
 }
 
-export interface Held {
+export interface HeldAssets {
   readonly orderId: string
   readonly clientOrderId: string
   readonly tokenId: string
@@ -30,7 +30,7 @@ export interface Held {
 }
 
 /** Gives both wallets what they have, while the node is healthy. */
-export async function prepareHeld(client: Client): Promise<Held> {
+export async function prepareHeld(client: Client): Promise<HeldAssets> {
   async function made(path: string, fields: object): Promise<Answer['body']> {
     const { status, text, body } = await client.post(path, { ...proxied, ...fields })
     if (status !== 200) throw new Error(`${path} ${JSON.stringify(fields)}: ${text}`)
@@ -67,7 +67,7 @@ export async function prepareHeld(client: Client): Promise<Held> {
 }
 
 /** @param node past the proxy */
-export function heldQuestions({ orderId, clientOrderId, tokenId, pool }: Held, node: Rpc): readonly Question[] {
+export function heldQuestions({ orderId, clientOrderId, tokenId, pool }: HeldAssets, node: Rpc): readonly Question[] {
   const ofHolder = { ...book, address: others }
   const perpOfHolder = { ...perp, wallet_address: others }
   const ofTraders = { ...proxied, address: traders }

@@ -3,13 +3,13 @@ import type { ServerResponse } from 'node:http'
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 
 /** One HTTP request. */
-export interface Asked {
+export interface NodeRequest {
   calls: readonly { id: number; method: string; params: unknown[] }[]
   /** A batch of one is a list too. */
   batched: boolean
 }
 
-export type Behaviour = (asked: Asked, response: ServerResponse) => void
+export type Behaviour = (asked: NodeRequest, response: ServerResponse) => void
 
 export interface FakeNode {
   url: string
@@ -33,7 +33,7 @@ export async function startFakeNode(behaviour: Behaviour = healthy()): Promise<F
     request.on('end', () => {
       const body = JSON.parse(Buffer.concat(chunks).toString())
       const batched = Array.isArray(body)
-      const calls: Asked['calls'] = batched ? body : [body]
+      const calls: NodeRequest['calls'] = batched ? body : [body]
       node.requests += 1
       node.asked.push(...calls.map((call) => call.method))
       current({ calls, batched }, response)

@@ -4,9 +4,9 @@ import { judge, sendErrorMeaning, errorPatterns, type ErrorMeaning } from '../..
 import { revertData, revertReason } from '../../../kits/evm/reverts.ts'
 import { nodeErrorRows, type NodeErrorRow } from '../../fixtures/node-errors.ts'
 
-type Said = readonly [node: string, code: number, message: string, means: ErrorMeaning | undefined]
+type NodeReply = readonly [node: string, code: number, message: string, means: ErrorMeaning | undefined]
 
-const said: readonly Said[] = [
+const said: readonly NodeReply[] = [
   ['geth', -32000, 'already known', 'known'],
   ['erigon', -32000, 'ALREADY_EXISTS: already known', 'known'],
   ['erigon', -32000, 'INTERNAL_ERROR: existing txn with same hash', 'known'],

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { createRpc, sendToAll, type Rpc } from '../../../kits/nodes/rpc.ts'
 import type { Dialect } from '../../../kits/nodes/dialect.ts'
-import { startFakeNode, text, type Asked, type Behaviour, type FakeNode } from '../evm/fake-node.ts'
+import { startFakeNode, text, type NodeRequest, type Behaviour, type FakeNode } from '../evm/fake-node.ts'
 
 const at = { signal: new AbortController().signal }
 const moment = () => new Promise((resolve) => setTimeout(resolve, 10))
@@ -34,7 +34,7 @@ const dialect: Dialect = {
 
 /** Answers each method with JSON as it is written here. */
 function says(results: Readonly<Record<string, string>>): Behaviour {
-  const answerTo = ({ id, method }: Asked['calls'][number]) => {
+  const answerTo = ({ id, method }: NodeRequest['calls'][number]) => {
     const told = { whoAreYou: '"home"', ...results }[method] ?? '{"code":-32601,"message":"no such method"}'
     return `{"jsonrpc":"2.0","id":${id},"${told.includes('"code"') ? 'error' : 'result'}":${told}}`
   }

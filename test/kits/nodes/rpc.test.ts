@@ -15,7 +15,7 @@ import {
   startFakeNode,
   status,
   text,
-  type Asked,
+  type NodeRequest,
   type Behaviour,
   type FakeNode,
 } from '../evm/fake-node.ts'
@@ -442,7 +442,7 @@ describe('an RPC client', () => {
     const batch = (count: number) =>
       Array.from({ length: count }, (_, index) => ({ method: 'eth_getCode', params: [`0x${index.toString(16).padStart(2, '0')}`] }))
     /** Refuses a batch of more calls, as a whole. */
-    const takes = (max: number, refuse: (response: ServerResponse, calls: Asked['calls']) => void): Behaviour =>
+    const takes = (max: number, refuse: (response: ServerResponse, calls: NodeRequest['calls']) => void): Behaviour =>
       checked(({ calls, batched }, response) => {
         if (batched && calls.length > max) return refuse(response, calls)
         const all = calls.map(({ id, params }) => ({ jsonrpc: '2.0', id, result: params[0] }))
@@ -450,7 +450,7 @@ describe('an RPC client', () => {
       })
     const asObject = (code: number, message: string) => (response: ServerResponse) =>
       json(response, { jsonrpc: '2.0', id: null, error: { code, message } })
-    const refusals: Record<string, [max: number, learned: number, (response: ServerResponse, calls: Asked['calls']) => void]> = {
+    const refusals: Record<string, [max: number, learned: number, (response: ServerResponse, calls: NodeRequest['calls']) => void]> = {
       'three calls': [3, 3, asObject(31, 'Batch of more than 3 requests are not allowed on free tier')],
       'ten calls': [10, 10, asObject(-32005, 'batch size limit is 10')],
       'no batches': [0, 1, asObject(-32600, 'batch requests are not allowed')],

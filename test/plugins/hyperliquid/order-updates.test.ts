@@ -5,13 +5,13 @@ import type { BookMarket, Head } from '../../../core/contracts/index.ts'
 import { createExchange, type Exchange } from '../../../plugins/hyperliquid/exchange.ts'
 import { arrivesLate } from '../../../tools/hyperliquid-simulator/exchange/serve/faults.ts'
 import { until } from '../../../tools/hyperliquid-simulator/until.ts'
-import { at, only, startVenue, type CarriedOut, type TestVenue } from './venue.ts'
+import { at, only, startVenue, type SentStep, type TestVenue } from './venue.ts'
 
 /** The interval of polls by the clock. An earlier poll follows an update. */
 const hourMs = 3_600_000
 
 /** An order whose answer was lost and that the exchange has not received yet. */
-interface Lost extends CarriedOut {
+interface LostOrder extends SentStep {
   readonly from: string
   arrive(): void
 }
@@ -47,7 +47,7 @@ describe('orders at Hyperliquid whose answers were lost', function () {
     return wallet
   }
 
-  async function lose(wallet = newWallet()): Promise<Lost> {
+  async function lose(wallet = newWallet()): Promise<LostOrder> {
     count += 1
     const order = { clientOrderId: `lost-${count}`, side: 'BUY', orderType: 'LIMIT', timeInForce: 'GTC', price: '39', amount: '1' } as const
     const { plan } = only(await venue.CLOB.act(wallet.address, [{ do: 'create', market, order }], at))
@@ -60,7 +60,7 @@ describe('orders at Hyperliquid whose answers were lost', function () {
     return { ...sent, from: wallet.address, arrive }
   }
 
-  async function look(...lost: readonly Lost[]): Promise<readonly string[]> {
+  async function look(...lost: readonly LostOrder[]): Promise<readonly string[]> {
     const head = { number: 0n, timestamp: 0 }
     const open = lost.map(({ sealed: { id }, sequence, step, from }) => ({ id, from, sequence, step, fees: null }))
     const { statuses } = await exchange.actions.rail.poll(open, head, at)
@@ -68,7 +68,7 @@ describe('orders at Hyperliquid whose answers were lost', function () {
   }
 
   /** Polls at once, and again when the subscription begins. */
-  async function follow(...lost: readonly Lost[]): Promise<void> {
+  async function follow(...lost: readonly LostOrder[]): Promise<void> {
     for (let looks = 0; looks < 2; looks += 1) {
       await heads.next()
       expect(new Set(await look(...lost))).to.deep.equal(new Set(['unseen']))
@@ -126,7 +126,7 @@ describe('orders at Hyperliquid whose answers were lost', function () {
     const refused: unknown[] = []
     await exchange.stop()
     watchEvery(100, { info() {}, warn: (...words) => void refused.push(words) })
-    const lost: Lost[] = []
+    const lost: LostOrder[] = []
     for (let wallets = 0; wallets < 10; wallets += 1) lost.push(await lose())
     const last = await lose()
     lost.push(last)

@@ -9,7 +9,7 @@ import {
   overItsLimit,
   type Fault,
 } from '../../../tools/hyperliquid-simulator/exchange/serve/faults.ts'
-import { at, landedOf, only, startVenue, usdc, type CarriedOut, type TestVenue } from './venue.ts'
+import { at, landedOf, only, startVenue, usdc, type SentStep, type TestVenue } from './venue.ts'
 
 const head = { number: 0n, timestamp: 0 }
 const actions = ({ endpoint }: { endpoint: string }) => endpoint === 'exchange'
@@ -44,11 +44,11 @@ describe("Hyperliquid's actions whose answers are lost", () => {
     return { do: 'create', market, order }
   }
 
-  const look = async ({ sealed: { id }, sequence, step }: CarriedOut, from: string) =>
+  const look = async ({ sealed: { id }, sequence, step }: SentStep, from: string) =>
     only((await venue.actions.rail.poll([{ id, from, sequence, step, fees: null }], head, at)).statuses)
-  const again = ({ sealed }: CarriedOut) => venue.actions.rail.send(sealed, at)
+  const again = ({ sealed }: SentStep) => venue.actions.rail.send(sealed, at)
 
-  async function sendAmid(fault: Fault, plan: VenuePlan, wallet: ReturnType<typeof newWallet>): Promise<CarriedOut> {
+  async function sendAmid(fault: Fault, plan: VenuePlan, wallet: ReturnType<typeof newWallet>): Promise<SentStep> {
     const end = venue.exchange.faults.add(fault, actions, 1)
     const [sent] = await venue.carryOut(plan, wallet)
     end()

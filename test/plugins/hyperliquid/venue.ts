@@ -14,7 +14,7 @@ const defaults = parse(readFileSync(new URL('../../../plugins/hyperliquid/defaul
 export const usdc = { symbol: 'USDC', address: '0x2B3370eE501B4a559b57D449569354196457D8Ab', decimals: 6 }
 
 /** One step that was sent. */
-export interface CarriedOut {
+export interface SentStep {
   reception: BroadcastResult
   sealed: Sealed
   sequence: Json
@@ -46,11 +46,11 @@ export async function startVenue(settings: Partial<HyperliquidConfig> = {}, rule
     plan: VenuePlan,
     wallet: Pick<Wallet, 'address' | 'signTypedData'>,
     given?: readonly Json[],
-  ): Promise<readonly CarriedOut[]> {
+  ): Promise<readonly SentStep[]> {
     const { rail } = actions!
     const { prepared, synced } = await rail.check(plan.steps, [], wallet.address, { feeOverrides: {} }, at)
     const sequences = given ?? rail.claim(synced, [], prepared.length)
-    const receptions: CarriedOut[] = []
+    const receptions: SentStep[] = []
     for (const [index, { step, fees }] of prepared.entries()) {
       const signable = rail.draft({ step, fees }, sequences[index] ?? null)
       const { domain, types, message } = JSON.parse(new TextDecoder().decode(signable.bytes))

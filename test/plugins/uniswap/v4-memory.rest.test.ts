@@ -17,7 +17,7 @@ import { at, openDevnetFixture, tokens, type DevnetFixture } from '../../kits/am
 import { randomBits } from '../../kits/amm/v3/math/random-bits.ts'
 import { drawing } from '../../kits/amm/walk/any-swap.ts'
 import { heldAgainst } from '../../kits/amm/walk/given-or-refused.ts'
-import { msOf, quotesOf, seed, walkInMemory, type Remembered } from '../../kits/amm/walk/walk-in-memory.ts'
+import { msOf, quotesOf, seed, walkInMemory, type QuoteFromMemory } from '../../kits/amm/walk/walk-in-memory.ts'
 import { rpcTo } from '../../kits/evm/test-chain.ts'
 
 const quotes = quotesOf(0.2)
@@ -184,7 +184,7 @@ describe(`${quotes} quotes of Uniswap v4 from memory (SLUICE_WALK_QUOTES) on a r
     }
     const swapNow = () => anySwap(below(14))
     const passesHooks = ({ route }: Quote) => route.some(({ pool }) => pools.some((key) => key.hooks === acting[2] && poolId(key) === pool))
-    async function trade(remembered: Remembered): Promise<void> {
+    async function trade(remembered: QuoteFromMemory): Promise<void> {
       for (let tries = 0; tries < 20; tries += 1) {
         const quote = await remembered(swapNow(), {}).catch(() => undefined)
         if (!quote) continue

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { Client } from 'pg'
-import { type Lease, type Journal, type JournalEvent, OwnershipLost } from '../../../core/transactions/journal/journal.ts'
+import { type Lease, type Journal, type JournalEvent, OwnershipLostError } from '../../../core/transactions/journal/journal.ts'
 import { sqlJournal } from '../../../core/transactions/journal/sql-journal.ts'
 import { places } from '../../store/stores.ts'
 import { until } from '../site.ts'
@@ -102,8 +102,8 @@ describe('the journal of several servers in PostgreSQL', () => {
     expect(await settled(opening)).to.equal(false)
     expect(await settled(writing)).to.equal(false)
     await other.query('commit')
-    expect(await opening).to.be.instanceOf(OwnershipLost)
-    expect(await writing).to.be.instanceOf(OwnershipLost)
+    expect(await opening).to.be.instanceOf(OwnershipLostError)
+    expect(await writing).to.be.instanceOf(OwnershipLostError)
     expect(await journal.unfinished({ chain: 'ethereum', network: 'local' })).to.deep.equal([one])
   })
 
@@ -122,7 +122,7 @@ describe('the journal of several servers in PostgreSQL', () => {
     expect(await writing).to.equal(true)
     await taking
     expect((await journal.unfinished({ chain: 'ethereum', network: 'local' }))[0]?.state).to.equal('SIGNED')
-    expect(await errorOf(journal.write([next(signed(one), {})], lease))).to.be.instanceOf(OwnershipLost)
+    expect(await errorOf(journal.write([next(signed(one), {})], lease))).to.be.instanceOf(OwnershipLostError)
   })
 
   it('writes nothing for a call whose key another call takes at the same moment', async () => {
@@ -133,7 +133,7 @@ describe('the journal of several servers in PostgreSQL', () => {
     const opening = errorOf(journal.open([one], lease, claim))
     expect(await settled(opening)).to.equal(false)
     await other.query('commit')
-    expect(await opening).to.be.instanceOf(OwnershipLost)
+    expect(await opening).to.be.instanceOf(OwnershipLostError)
     expect((await journal.list({})).entries).to.deep.equal([])
   })
 

@@ -69,9 +69,9 @@ describe('the journal in a database', () => {
       const [one, two] = [newEntry(), newEntry()]
       await journal.open([one], lease)
       await giveLease(store, { queue: lease.queue, fencingToken: 2 })
-      expect(await nameOf(journal.open([two], lease))).to.equal('OwnershipLost')
-      expect(await nameOf(journal.write([signed(one)], lease))).to.equal('OwnershipLost')
-      expect(await nameOf(journal.open([two], { queue: queueOf('0xother'), fencingToken: 1 }))).to.equal('OwnershipLost')
+      expect(await nameOf(journal.open([two], lease))).to.equal('OwnershipLostError')
+      expect(await nameOf(journal.write([signed(one)], lease))).to.equal('OwnershipLostError')
+      expect(await nameOf(journal.open([two], { queue: queueOf('0xother'), fencingToken: 1 }))).to.equal('OwnershipLostError')
       expect((await journal.list({})).entries).to.deep.equal([one])
       expect(await journal.find('ethereum', 'local', `0xhash${one.key}`)).to.equal(undefined)
       expect(await journal.eventsAfter(0, { limit: 10 })).to.have.length(1)
@@ -82,8 +82,8 @@ describe('the journal in a database', () => {
       const [one, two] = [newEntry(), newEntry()]
       await journal.open([one], lease, claim)
       await giveKey(store, 'k', 2)
-      expect(await nameOf(journal.open([two], lease, claim))).to.equal('OwnershipLost')
-      expect(await nameOf(journal.write([signed(one)], lease, { claim, status: 200, body: '{}' }))).to.equal('OwnershipLost')
+      expect(await nameOf(journal.open([two], lease, claim))).to.equal('OwnershipLostError')
+      expect(await nameOf(journal.write([signed(one)], lease, { claim, status: 200, body: '{}' }))).to.equal('OwnershipLostError')
       expect((await journal.list({})).entries).to.deep.equal([one])
       expect(await store.read((db) => db.selectFrom('requests').select(['status', 'body']).execute())).to.deep.equal([
         { status: null, body: null },

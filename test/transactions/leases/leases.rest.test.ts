@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { fileURLToPath } from 'node:url'
-import { OwnershipLost, type Lease } from '../../../core/transactions/journal/journal.ts'
+import { OwnershipLostError, type Lease } from '../../../core/transactions/journal/journal.ts'
 import { type Leases, sqlLeases } from '../../../core/transactions/leases.ts'
 import { openStore } from '../../../core/store/open-store.ts'
 import { StoreUnavailable, type Store } from '../../../core/store/store.ts'
@@ -249,7 +249,7 @@ describe('leases in PostgreSQL', () => {
 
   it('are read again after a write with them was refused', async () => {
     const [a, queue] = [await server(), newQueue()]
-    const refused = () => a.use(queue, soon(), () => Promise.reject(new OwnershipLost('Another one owns it.'))).catch(() => {})
+    const refused = () => a.use(queue, soon(), () => Promise.reject(new OwnershipLostError('Another one owns it.'))).catch(() => {})
     expect(await tokenOf(a, queue)).to.equal(1)
     await refused()
     expect(await tokenOf(a, queue)).to.equal(1)

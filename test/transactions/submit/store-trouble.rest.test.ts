@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Entry } from '../../../core/transactions/entry.ts'
 import type { Transactions } from '../../../core/transactions/transactions.ts'
-import { OwnershipLost } from '../../../core/transactions/journal/journal.ts'
+import { OwnershipLostError } from '../../../core/transactions/journal/journal.ts'
 import { away, bringsBytes, faultyJournal, type Faults } from './faulty-journal.ts'
 import { addressOf, order, planOf, nowhere, reaches, rejection, soon, startSite, transactionsOn, until, type TestSite } from '../site.ts'
 
@@ -58,7 +58,10 @@ describe('a store that fails during a submission', function () {
 
   for (const [what, fault] of [
     ['without the signed bytes', () => Promise.reject(away())],
-    ['since another server owns the lane by now', () => Promise.reject(new OwnershipLost('Another server has taken the wallet over.'))],
+    [
+      'since another server owns the lane by now',
+      () => Promise.reject(new OwnershipLostError('Another server has taken the wallet over.')),
+    ],
   ] as const) {
     it(`${what}: a definite error, and nothing was sent`, async () => {
       const [nonce, sent] = [await next(), sends()]
@@ -229,7 +232,7 @@ describe('a store that fails during a submission', function () {
     for (const each of [kept, lost]) expect(await rejection(transactions.submit(each, soon()))).to.include({ name: 'OVERLOADED' })
     faults.write = (keep, written) =>
       written.some(({ requestId }) => requestId === lost.requestId)
-        ? Promise.reject(new OwnershipLost('Another server has taken the wallet over.'))
+        ? Promise.reject(new OwnershipLostError('Another server has taken the wallet over.'))
         : keep()
     await until('the other is given up', async () => {
       const [entry] = (await transactions.list({ requestId: kept.requestId })).entries

@@ -26,7 +26,7 @@ const trouble =
     return 'pass'
   }
 
-interface Told {
+interface ReportedOrder {
   id: string
   owner: string
   outcome: string
@@ -53,7 +53,7 @@ describe('any fault between a server and an exchange', function () {
       const start = () => transactionsOn({ store, sites: [venue.site], sign: signTyped })
       let server: Promise<Transactions> = start()
       venue.exchange.meddle = trouble(random.fork('network'))
-      const told: Told[] = []
+      const told: ReportedOrder[] = []
 
       async function place(index: number): Promise<void> {
         const own = random.fork(`order ${index}`)

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { createComparisons, type CompareMined } from '../../../core/transactions/comparisons.ts'
+import { createComparisons, type MinedComparison } from '../../../core/transactions/comparisons.ts'
 import type { Entry } from '../../../core/transactions/entry.ts'
 
 const landed = { id: '0x1', ok: true, blockNumber: 7, blockHash: '0xa', receipt: {} }
@@ -13,9 +13,9 @@ describe('mined transactions that are compared with their plans', () => {
   beforeEach(() => {
     ;[nowMs, warned, compared] = [0, [], []]
   })
-  const comparing = (compare: CompareMined) =>
+  const comparing = (compare: MinedComparison) =>
     createComparisons(compare, { log: { info: () => {}, warn: (_, text) => void warned.push(text ?? '') }, steadyMs: () => nowMs })
-  const noting: CompareMined =
+  const noting: MinedComparison =
     ({ key, landed: at }) =>
     async () =>
       void compared.push(`${key} ${at?.blockHash}`)

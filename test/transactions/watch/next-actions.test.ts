@@ -53,7 +53,7 @@ const landed = (id: string, more: { depth?: number; ok?: boolean; blockHash?: st
   ...more,
 })
 
-interface Given {
+interface AttemptCase {
   afterSeconds?: number
   chainTime?: number
   block?: number
@@ -66,7 +66,7 @@ interface Given {
 
 function observed(
   statuses: readonly AttemptStatus[],
-  { afterSeconds = 0, chainTime = 0, block = 100, cheaper = true, replacing = true, missed = 9, withdrawal = false }: Given = {},
+  { afterSeconds = 0, chainTime = 0, block = 100, cheaper = true, replacing = true, missed = 9, withdrawal = false }: AttemptCase = {},
 ): LifecycleInput {
   return {
     observations: new Map(statuses.map((each) => [each.id, each])),
@@ -83,14 +83,14 @@ function observed(
 
 const said = (action: Action) =>
   action.do === 'send' ? `send ${action.attempt.id}` : action.do === 'bump' ? `bump ${action.over.id}` : 'cancel'
-const actionsOf = (entry: Entry, statuses: readonly AttemptStatus[], given?: Given) =>
+const actionsOf = (entry: Entry, statuses: readonly AttemptStatus[], given?: AttemptCase) =>
   advance(entry, observed(statuses, given)).actions.map(said)
 
 interface Case {
   when: string
   entry?: Entry
   seen: readonly AttemptStatus[]
-  given?: Given
+  given?: AttemptCase
   does: readonly string[]
 }
 

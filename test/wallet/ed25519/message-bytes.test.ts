@@ -9,7 +9,7 @@ const check = (bytes: Uint8Array): void => checkMessage(bytes, wallet, solanaRul
 const good = messageOf([limit(), price(1n), trade])
 const legacy = messageOf([limit(), price(1n), trade], { version: 'legacy' })
 
-type Compiled = ReturnType<typeof compiledOf>
+type CompiledParts = ReturnType<typeof compiledOf>
 function compiledOf(bytes: Uint8Array) {
   const compiled = getCompiledTransactionMessageDecoder().decode(bytes)
   if (compiled.version !== 0) throw new Error('the example is of version 0')
@@ -17,7 +17,7 @@ function compiledOf(bytes: Uint8Array) {
 }
 
 /** The example with changes that no one would compile. */
-const rewritten = (change: (compiled: Compiled) => Partial<Compiled>): Uint8Array => {
+const rewritten = (change: (compiled: CompiledParts) => Partial<CompiledParts>): Uint8Array => {
   const compiled = compiledOf(good)
   return Uint8Array.from(getCompiledTransactionMessageEncoder().encode({ ...compiled, ...change(compiled) }))
 }

@@ -7,7 +7,7 @@ import { median } from '../statistics.ts'
 const rounds = 3
 
 /** A server that is measured. */
-export interface Measured {
+export interface MeasuredServer {
   url: string
   /** Microseconds of processor time so far. */
   cpu(): Promise<NodeJS.CpuUsage>
@@ -34,12 +34,12 @@ interface Measure {
 
 /** Answers over mutual TLS beside a bare server with a constant answer; the two take turns, so that both see the same machine. */
 export async function besideBare(
-  server: Measured,
+  server: MeasuredServer,
   bareServer: Child<BareServerProcess>,
   load: Child<LoadProcess>,
   loads: readonly Rounds[],
 ): Promise<Row[]> {
-  const bare: Measured = { url: await bareServer.ask('url'), cpu: () => bareServer.ask('cpu') }
+  const bare: MeasuredServer = { url: await bareServer.ask('url'), cpu: () => bareServer.ask('cpu') }
   // The code is compiled by what it is run with: what is measured are warm servers.
   await measure(server, load, 16, 3_000)
   await measure(bare, load, 16, 6_000)
@@ -57,7 +57,12 @@ export async function besideBare(
   return rows
 }
 
-async function measure({ url, path, cpu }: Measured, load: Child<LoadProcess>, connections: number, requests: number): Promise<Measure> {
+async function measure(
+  { url, path, cpu }: MeasuredServer,
+  load: Child<LoadProcess>,
+  connections: number,
+  requests: number,
+): Promise<Measure> {
   const before = await cpu()
   const {
     requests: made,

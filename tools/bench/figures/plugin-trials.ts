@@ -8,8 +8,8 @@ const copies = 10
 
 /** What loading plugins takes, their trials in threads included, and what each further one adds. */
 export async function pluginTrials(): Promise<Row[]> {
-  const few: Loading[] = []
-  const many: Loading[] = []
+  const few: LoadTimes[] = []
+  const many: LoadTimes[] = []
   for (let round = 0; round < rounds; round += 1) {
     few.push(await load(0))
     many.push(await load(copies))
@@ -20,13 +20,13 @@ export async function pluginTrials(): Promise<Row[]> {
   return [row(`the checkout's ${few[0]?.plugins ?? 0} plugins`, fewMs), row(`each of ${copies} more connectors`, (manyMs - fewMs) / copies)]
 }
 
-interface Loading {
+interface LoadTimes {
   ms: number
   plugins: number
   threadMs: number
 }
 
-async function load(extra: number): Promise<Loading> {
+async function load(extra: number): Promise<LoadTimes> {
   const child = await startChild<PluginsProcess>('plugins')
   try {
     const threadMs = await child.ask('emptyThread')

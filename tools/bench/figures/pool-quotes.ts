@@ -1,5 +1,5 @@
 import { startChild } from '../child.ts'
-import type { PoolAsking, PoolQuotesProcess } from '../processes/pool-quotes.ts'
+import type { PoolQuotesRequest, PoolQuotesProcess } from '../processes/pool-quotes.ts'
 import { times, type Row } from '../report.ts'
 import { median } from '../statistics.ts'
 
@@ -69,6 +69,7 @@ type Child = Awaited<ReturnType<typeof startChild<PoolQuotesProcess>>>
 async function all(child: Child, name: keyof PoolQuotesProcess, ticksCrossed: number): Promise<number> {
   let sum = 0
   for (const exact of ['in', 'out'] as const)
-    for (const zeroForOne of [true, false]) sum += await child.ask(name, { exact, zeroForOne, ticksCrossed, quotes } satisfies PoolAsking)
+    for (const zeroForOne of [true, false])
+      sum += await child.ask(name, { exact, zeroForOne, ticksCrossed, quotes } satisfies PoolQuotesRequest)
   return sum / 4
 }

@@ -1,5 +1,5 @@
 import { startChild } from '../child.ts'
-import type { RouteAsking, RoutesProcess } from '../processes/routes.ts'
+import type { RoutesRun, RoutesProcess } from '../processes/routes.ts'
 import { micros, times, type Row } from '../report.ts'
 import { median } from '../statistics.ts'
 
@@ -15,7 +15,7 @@ export async function routes(): Promise<Row[]> {
     const rows: Row[] = []
     for (const ether of amounts) {
       for (const exact of ['in', 'out'] as const) {
-        const asking = (splits: boolean): RouteAsking => ({ splits, exact, ether, quotes })
+        const asking = (splits: boolean): RoutesRun => ({ splits, exact, ether, quotes })
         const [ours, reference]: [number[], number[]] = [[], []]
         let split = 0
         for (let round = -1; round < rounds; round += 1) {

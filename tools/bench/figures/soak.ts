@@ -8,7 +8,7 @@ import { addresses } from '../../../test/devnet/addresses.ts'
 import { maker, openManyPairs, type ManyPairs, type NodeCall } from '../../../test/live-state/many-pairs.ts'
 import type { Child } from '../child.ts'
 import type { SluiceProcess } from '../processes/sluice.ts'
-import type { Given, SteadyLoadProcess } from '../processes/steady-load.ts'
+import type { GivenPrice, SteadyLoadProcess } from '../processes/steady-load.ts'
 import { megabytes, ms, times, type Row } from '../report.ts'
 
 const perSecond = 300
@@ -194,7 +194,7 @@ async function ownQuotes(rpcUrl: string) {
   if (!quoter) throw new Error('The devnet of Uniswap names no quoter.')
   const decimals = new Map<string, number>(Object.values(tokens).map((token) => [token.address, token.decimals]))
   return {
-    async isOwn({ route, rawAmount, expectedAmount, blockNumber }: Given): Promise<boolean> {
+    async isOwn({ route, rawAmount, expectedAmount, blockNumber }: GivenPrice): Promise<boolean> {
       const givenRaw = parseUnits(expectedAmount, decimals.get(route.at(-1)?.tokenOut ?? '') ?? 18)
       return (await quoter.exactIn(route, BigInt(rawAmount), blockNumber)) === givenRaw
     },

@@ -1,5 +1,5 @@
 import { startChild } from '../child.ts'
-import type { Asking, QuotingProcess } from '../processes/quoting.ts'
+import type { QuotesRun, QuotingProcess } from '../processes/quoting.ts'
 import { micros, ms, perSecond, times, type Row } from '../report.ts'
 import { median } from '../statistics.ts'
 
@@ -10,7 +10,7 @@ const loads = [
 ]
 const versions = [{ name: 'v2', version: 'v2' }, { name: 'v3', version: 'v3' }, { name: 'v2, v3 and v4' }] as const
 
-type Measured = Awaited<ReturnType<QuotingProcess['connector']>>
+type QuoteTimes = Awaited<ReturnType<QuotingProcess['connector']>>
 
 /**
  * Quotes of the connector in one process, by its versions: the best of all routes, of pools all of which are read, beside
@@ -24,8 +24,8 @@ export async function versionQuotes(): Promise<Row[]> {
       await quoting.ask('connector', asking(version, warm))
     await quoting.ask('quoterV2', warm)
     for (const load of loads) {
-      const measured = new Map<string, Measured[]>()
-      const reference: Measured[] = []
+      const measured = new Map<string, QuoteTimes[]>()
+      const reference: QuoteTimes[] = []
       for (let round = 0; round < rounds; round += 1) {
         for (const each of versions) {
           const version = 'version' in each ? each.version : undefined
@@ -44,11 +44,11 @@ export async function versionQuotes(): Promise<Row[]> {
 
 const warm = { inFlight: 16, quotes: 1_500 }
 
-const asking = (version: string | undefined, load: Asking): Asking => (version === undefined ? load : { ...load, version })
+const asking = (version: string | undefined, load: QuotesRun): QuotesRun => (version === undefined ? load : { ...load, version })
 
-function rowsOf(name: string, ours: readonly Measured[], own: readonly Measured[]): Row[] {
-  const middle = (all: readonly Measured[], key: keyof Measured) => median(all.map((each) => each[key]))
-  const row = (what: string, key: keyof Measured, show: (value: number) => string): Row => {
+function rowsOf(name: string, ours: readonly QuoteTimes[], own: readonly QuoteTimes[]): Row[] {
+  const middle = (all: readonly QuoteTimes[], key: keyof QuoteTimes) => median(all.map((each) => each[key]))
+  const row = (what: string, key: keyof QuoteTimes, show: (value: number) => string): Row => {
     const [value, reference] = [middle(ours, key), middle(own, key)]
     return { name: `${name}: ${what}`, value: show(value), reference: show(reference), ratio: times(value, reference) }
   }

@@ -3,7 +3,7 @@ import { priceHandlers } from '../../../core/handlers/amm/price.ts'
 import { startServer } from '../../../testkit/server.ts'
 import { serve } from '../child.ts'
 
-export interface AnyAsking {
+export interface AnyQuotesRequest {
   quotes: number
   /** So that no two runs ask for the same amounts. */
   offset: number
@@ -28,15 +28,15 @@ const handlers = serve(
       const answers = await Promise.allSettled(venues.map(async (venue) => ask('1', venue)))
       return { asked: venues.length, priced: answers.filter(({ status }) => status === 'fulfilled').length }
     },
-    any: (asking: AnyAsking) => timed(asking, [undefined]),
+    any: (asking: AnyQuotesRequest) => timed(asking, [undefined]),
     /** One after the other, the sum of all. */
-    each: (asking: AnyAsking) => timed(asking, venues),
+    each: (asking: AnyQuotesRequest) => timed(asking, venues),
   },
   () => server.stop(),
 )
 
 /** Microseconds for each amount. Blocks come while it runs: a quote that has to wait for one counts as it is. */
-async function timed({ quotes, offset }: AnyAsking, asked: readonly ((typeof venues)[number] | undefined)[]): Promise<number> {
+async function timed({ quotes, offset }: AnyQuotesRequest, asked: readonly ((typeof venues)[number] | undefined)[]): Promise<number> {
   const startedAt = performance.now()
   for (let index = 0; index < quotes; index += 1) {
     const amount = (1 + (offset + index) / 1e6).toString()

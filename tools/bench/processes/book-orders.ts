@@ -8,7 +8,7 @@ import { newTrader } from '../../hyperliquid-simulator/client.ts'
 import { serve } from '../child.ts'
 import { inTurns } from '../in-turns.ts'
 
-export interface Placing {
+export interface OrdersRun {
   url: string
   certsDir: string
   addresses: readonly string[]
@@ -16,7 +16,7 @@ export interface Placing {
   orders: number
 }
 
-export interface LibraryPlacing {
+export interface LibraryOrdersRun {
   apiUrl: string
   testnet: boolean
   /** How many of the program's own wallets place. */
@@ -34,7 +34,7 @@ let last = 0
 export type BookOrdersProcess = typeof handlers
 const handlers = serve({ addresses: () => keys.map(({ address }) => address), place, library })
 
-async function place({ url, certsDir, addresses, connections, orders }: Placing) {
+async function place({ url, certsDir, addresses, connections, orders }: OrdersRun) {
   const read = (file: string) => readFileSync(path.join(certsDir, file))
   const connect = { ca: read('ca_cert.pem'), cert: read('client_cert.pem'), key: read('client_key.pem') }
   const clients = Array.from({ length: connections }, () => new Client(url, { connect }))
@@ -62,7 +62,7 @@ async function place({ url, certsDir, addresses, connections, orders }: Placing)
 }
 
 /** With an id of the program's own, as Sluice has one for each. */
-async function library({ apiUrl, testnet, wallets, inFlight, orders }: LibraryPlacing) {
+async function library({ apiUrl, testnet, wallets, inFlight, orders }: LibraryOrdersRun) {
   const traders = keys.slice(0, wallets).map((key) => newTrader({ apiUrl, testnet }, key))
   const clients = Array.from({ length: inFlight }, (_, index) => traders[index % traders.length]?.exchange)
   const cpu = process.cpuUsage()

@@ -2,7 +2,7 @@
 import type { BookUpdate, Chain } from '../../../core/contracts/index.ts'
 import { createBooks } from '../../../core/live-state/books.ts'
 import type { BookVenue } from '../../../core/live-state/book-feed.ts'
-import { createFollowing } from '../../../core/live-state/synchroniser.ts'
+import { createSynchronisers } from '../../../core/live-state/synchroniser.ts'
 import { keeping } from '../../../test/live-state/keeping.ts'
 import { createToldExchange, marketOf } from '../../../test/live-state/told-exchange.ts'
 import { serve } from '../child.ts'
@@ -28,7 +28,7 @@ const handlers = serve({ books, maps })
 /** Each book has a follower, as those of `/events` have. */
 function books({ markets, changes }: Increments) {
   const exchange = createToldExchange()
-  const following = createFollowing({ telemetry, ...keeping })
+  const following = createSynchronisers({ telemetry, ...keeping })
   const kept = createBooks({ following, telemetry, staleSeconds: hour, checkSeconds: hour, idleSeconds: hour, maxBooks: markets })
   // Nothing is asked of the chain.
   const place = { chain: 'ethereum', network: 'local', connector: 'told', chainImpl: {} as Chain }

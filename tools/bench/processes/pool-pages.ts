@@ -12,7 +12,7 @@ import { TickTable } from '../../../kits/amm/v3/swap.ts'
 import { startServer } from '../../../testkit/server.ts'
 import { serve } from '../child.ts'
 
-export interface PagesAsking {
+export interface PoolPagesRequest {
   /** Of all connectors together. */
   pools: number
   pages: number
@@ -69,7 +69,7 @@ export type PoolPagesProcess = typeof handlers
 const handlers = serve(
   {
     /** The longest time that the event loop was held by each page, and how long the page took: milliseconds. */
-    async pages({ pools, pages }: PagesAsking) {
+    async pages({ pools, pages }: PoolPagesRequest) {
       const venues = Array.from({ length: Math.ceil(pools / mostOfOne) }, (_, index) =>
         venueWith(`many-${index}`, Math.min(mostOfOne, pools - index * mostOfOne)),
       )

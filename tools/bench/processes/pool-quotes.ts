@@ -10,7 +10,7 @@ import { algebraProtocol } from '../../../kits/amm/algebra/pools.ts'
 import { v2Protocol } from '../../../kits/amm/v2/pools.ts'
 import { serve } from '../child.ts'
 
-export interface PoolAsking {
+export interface PoolQuotesRequest {
   exact: 'in' | 'out'
   zeroForOne: boolean
   /** Of the pool of concentrated liquidity. */
@@ -62,15 +62,15 @@ const head = { number: 1n, timestamp: 0 }
 
 export type PoolQuotesProcess = typeof handlers
 const handlers = serve({
-  pair: (asking: PoolAsking) => timed(pairs, asking, () => pair),
+  pair: (asking: PoolQuotesRequest) => timed(pairs, asking, () => pair),
   /** By one state, as all quotes between two swaps are. */
-  range: (asking: PoolAsking) => timed(ranges, asking, () => rangePool),
+  range: (asking: PoolQuotesRequest) => timed(ranges, asking, () => rangePool),
   /** The same of v4. */
-  keyed: (asking: PoolAsking) => timed(keyed, asking, () => keyedPool),
+  keyed: (asking: PoolQuotesRequest) => timed(keyed, asking, () => keyedPool),
   /** The same of Algebra. */
-  listed: (asking: PoolAsking) => timed(listed, asking, () => listedPool),
+  listed: (asking: PoolQuotesRequest) => timed(listed, asking, () => listedPool),
   /** Each by a state of its own. */
-  rangeAnew: (asking: PoolAsking) => timed(ranges, asking, afterSwap),
+  rangeAnew: (asking: PoolQuotesRequest) => timed(ranges, asking, afterSwap),
 })
 
 function afterSwap(): Pool<V3PoolState> {
@@ -80,7 +80,7 @@ function afterSwap(): Pool<V3PoolState> {
 }
 
 /** Nanoseconds of one. */
-function timed<S>(protocol: PoolProtocol<S>, asking: PoolAsking, poolNow: () => Pool<S>): number {
+function timed<S>(protocol: PoolProtocol<S>, asking: PoolQuotesRequest, poolNow: () => Pool<S>): number {
   const { exact, zeroForOne, quotes } = asking
   const [tokenIn, tokenOut] = zeroForOne ? tokens : [tokens[1], tokens[0]]
   const passage: Passage = { tokenIn, tokenOut }
@@ -96,7 +96,7 @@ function timed<S>(protocol: PoolProtocol<S>, asking: PoolAsking, poolNow: () => 
 }
 
 /** Ends half way between two ticks. */
-function amountOf({ exact, zeroForOne, ticksCrossed }: PoolAsking): bigint {
+function amountOf({ exact, zeroForOne, ticksCrossed }: PoolQuotesRequest): bigint {
   const path = pathOf(rangePool.state, zeroForOne)
   for (let index = 0; ; index += 1) {
     const step = path.step(index)

@@ -9,7 +9,7 @@ import { serve } from '../child.ts'
 import { amountOf, isSale, quoterCall, requireResult } from '../quoter-call.ts'
 import { percentile } from '../statistics.ts'
 
-export interface Asking {
+export interface QuotesRun {
   /** Absent: all of the connector's. */
   version?: string
   inFlight: number
@@ -26,8 +26,8 @@ const node = new Pool(fixture.devnet.rpcUrl)
 export type QuotingProcess = typeof handlers
 const handlers = serve(
   {
-    connector: ({ version, ...load }: Asking) => measure(load, (index) => AMM.quote(swapOf(index), version ? { version } : {}, at())),
-    quoterV2: (load: Asking) => measure(load, askQuoter),
+    connector: ({ version, ...load }: QuotesRun) => measure(load, (index) => AMM.quote(swapOf(index), version ? { version } : {}, at())),
+    quoterV2: (load: QuotesRun) => measure(load, askQuoter),
   },
   async () => {
     await node.close()
@@ -46,7 +46,7 @@ async function askQuoter(index: number): Promise<void> {
   requireResult(await body.json())
 }
 
-async function measure({ inFlight, quotes }: Asking, ask: (index: number) => Promise<unknown>) {
+async function measure({ inFlight, quotes }: QuotesRun, ask: (index: number) => Promise<unknown>) {
   const eachMs: number[] = []
   const [calls, cpu, startedAt] = [fixture.counted.rpc, process.cpuUsage(), performance.now()]
   let next = 0

@@ -10,7 +10,7 @@ import { addresses } from '../../../test/devnet/addresses.ts'
 import { at, openDevnetFixture, tokens } from '../../../test/kits/amm/devnet-fixture.ts'
 import { serve } from '../child.ts'
 
-export interface RouteAsking {
+export interface RoutesRun {
   readonly splits: boolean
   readonly exact: 'in' | 'out'
   /** Of WETH; amounts are between it and its double. */
@@ -48,7 +48,7 @@ async function loaded(pricing: FollowedPricing<Evm>, tokenIn: Token, tokenOut: T
 }
 
 /** Microseconds of one, and the fraction of them that went several ways. */
-function ask({ splits, exact, ether, quotes }: RouteAsking) {
+function ask({ splits, exact, ether, quotes }: RoutesRun) {
   const pricing = splits ? several : single
   const [tokenIn, tokenOut] = exact === 'in' ? [WETH, USDC] : [USDC, WETH]
   const { states, head } = exact === 'in' ? pricing.out : pricing.in

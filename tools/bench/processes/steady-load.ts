@@ -16,7 +16,7 @@ export interface SteadyLoad {
 }
 
 /** A price that was given, to be held against the exchange's own. */
-export interface Given {
+export interface GivenPrice {
   base: string
   rawAmount: string
   expectedAmount: string
@@ -63,7 +63,7 @@ async function ask(pool: Pool, target: string, dueAt: number): Promise<void> {
     const text = await body.text()
     seen.latenciesMs.push(performance.now() - dueAt)
     if (statusCode !== 200) count(`${statusCode} ${text.slice(0, 200)}`)
-    else if (seen.latenciesMs.length % kept === 1) seen.given.push(JSON.parse(text) as Given)
+    else if (seen.latenciesMs.length % kept === 1) seen.given.push(JSON.parse(text) as GivenPrice)
   } catch (error) {
     count(error instanceof Error ? error.message : String(error))
   }
@@ -74,5 +74,5 @@ function count(error: string): void {
 }
 
 function nothing() {
-  return { latenciesMs: [] as number[], errors: new Map<string, number>(), given: [] as Given[] }
+  return { latenciesMs: [] as number[], errors: new Map<string, number>(), given: [] as GivenPrice[] }
 }

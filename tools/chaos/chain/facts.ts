@@ -1,12 +1,12 @@
 import { getAddress } from 'ethers'
 import { shownValue } from '../checker/shown-value.ts'
-import type { Mined } from '../history.ts'
+import type { MinedTransaction } from '../history.ts'
 import type { Chain } from './chain.ts'
 
 /** Every transaction of the wallets from a block on, as the chain has it now. */
-export async function minedSince(chain: Chain, first: number, wallets: readonly string[]): Promise<Mined[]> {
+export async function minedSince(chain: Chain, first: number, wallets: readonly string[]): Promise<MinedTransaction[]> {
   const height = await chain.height()
-  const mined: Mined[] = []
+  const mined: MinedTransaction[] = []
   for (let number = first; number <= height; number += 1) {
     const block = asObject(await chain.rpc('eth_getBlockByNumber', quantity(number), true))
     const own = asList(block['transactions'])

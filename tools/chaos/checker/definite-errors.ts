@@ -1,5 +1,5 @@
 import type { Call } from '../history.ts'
-import type { Known } from './known.ts'
+import type { IndexedHistory } from './known.ts'
 import type { Violation } from './violation.ts'
 
 /** With one of these nobody was told that a request came to nothing. */
@@ -8,7 +8,7 @@ const inconclusive: ReadonlySet<string> = new Set(['TIMEOUT', 'IN_FLIGHT'])
 const ofTheCallOnly: ReadonlySet<string> = new Set(['OVERLOADED', 'RATE_LIMIT', 'IDEMPOTENCY_CONFLICT', 'FORBIDDEN'])
 
 /** I2: after a definite error nothing was sent and nothing ever will be. */
-export function definiteErrors(known: Known): Violation[] {
+export function definiteErrors(known: IndexedHistory): Violation[] {
   return known.requests.flatMap((request) => {
     const calls = known.callsOf(request)
     const error = calls.find((call) => isLastWord(call, calls))

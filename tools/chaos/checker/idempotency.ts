@@ -1,8 +1,8 @@
-import { groupBy, type Known } from './known.ts'
+import { groupBy, type IndexedHistory } from './known.ts'
 import type { Violation } from './violation.ts'
 
 /** I3: the same request with the same key, any number of times: at most one effect, one answer. */
-export function idempotency(known: Known): Violation[] {
+export function idempotency(known: IndexedHistory): Violation[] {
   const keyed = known.requests.filter(({ key }) => key !== undefined)
   const entries = groupBy(known.journal, ({ idempotencyKey }) => idempotencyKey)
   const together = groupBy(keyed, ({ key }) => key)

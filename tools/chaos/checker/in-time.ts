@@ -1,10 +1,10 @@
-import type { Known } from './known.ts'
+import type { IndexedHistory } from './known.ts'
 import type { Violation } from './violation.ts'
 
 const ends: ReadonlySet<string> = new Set(['CONFIRMED', 'REVERTED', 'REPLACED', 'CANCELLED', 'DROPPED', 'OVERTAKEN', 'EXPIRED'])
 
 /** I6: when faults end, everything open reaches its final state within the confirmation depth plus 5 blocks. */
-export function inTime({ journal, settled, signed, isDead, minedBy }: Known): Violation[] {
+export function inTime({ journal, settled, signed, isDead, minedBy }: IndexedHistory): Violation[] {
   if (settled.blocks < settled.allowed) {
     const open = journal.filter(({ state }) => !ends.has(state))
     if (open.length > 0)

@@ -1,21 +1,21 @@
-import type { Call, History, Journaled, Mined, Request } from '../history.ts'
-import type { Signed } from './signed-bytes.ts'
+import type { Call, History, JournalEntry, MinedTransaction, Request } from '../history.ts'
+import type { SignedTransaction } from './signed-bytes.ts'
 
 /** The history, by what the invariants ask for. */
-export interface Known extends History {
+export interface IndexedHistory extends History {
   callsOf(request: Request): readonly Call[]
   /** By the amount that no other request has, or, of a request without one, by the journal's entries of it. */
-  signedOf(request: Request): readonly Signed[]
-  minedOf(request: Request): readonly Mined[]
-  minedBy(txHash: string): Mined | undefined
-  entryOf(txHash: string): Journaled | undefined
+  signedOf(request: Request): readonly SignedTransaction[]
+  minedOf(request: Request): readonly MinedTransaction[]
+  minedBy(txHash: string): MinedTransaction | undefined
+  entryOf(txHash: string): JournalEntry | undefined
   /** Which one it is for: by the amount that it shows, else by what the journal says, its key or the id of one of its calls. */
-  requestOf(entry: Journaled): Request | undefined
+  requestOf(entry: JournalEntry): Request | undefined
   /** It never comes into a block. */
-  isDead(signed: Signed): boolean
+  isDead(signed: SignedTransaction): boolean
 }
 
-export function knownOf(history: History): Known {
+export function knownOf(history: History): IndexedHistory {
   const { signed } = history
   const calls = groupBy(history.calls, ({ request }) => request)
   const signedByValue = groupBy(signed, ({ valueRaw }) => valueRaw)
@@ -27,7 +27,7 @@ export function knownOf(history: History): Known {
   const byCall = new Map(history.calls.map(({ requestId, request }) => [requestId, byId.get(request)]))
   const signedByHash = new Map(signed.map((each) => [each.txHash, each]))
   const byAmount = new Map(history.requests.flatMap((request) => (request.valueRaw === undefined ? [] : [[request.valueRaw, request]])))
-  const requestOf = ({ idempotencyKey, requestId, attempts: [first] }: Journaled) =>
+  const requestOf = ({ idempotencyKey, requestId, attempts: [first] }: JournalEntry) =>
     byAmount.get(signedByHash.get(first?.txHash ?? '')?.valueRaw ?? 0n) ?? byCall.get(requestId) ?? byKey.get(idempotencyKey ?? '')
   const entriesByRequest = groupBy(history.journal, requestOf)
   const ofRequest =

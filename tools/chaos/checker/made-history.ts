@@ -1,5 +1,5 @@
 import { Transaction, Wallet } from 'ethers'
-import type { Call, History, Journaled, Mined, Request, Sent } from '../history.ts'
+import type { Call, History, JournalEntry, MinedTransaction, Request, SentBytes } from '../history.ts'
 import { liveFrom } from '../settle-world.ts'
 import { signedBytes } from './signed-bytes.ts'
 
@@ -48,7 +48,7 @@ export const refused = (request: number, name: string, at?: readonly [number, nu
   call(request, { is: 'answer', status: 422, name, text: `{"name":"${name}"}` }, at)
 export const lost = (request: number, at?: readonly [number, number]): Call => call(request, { is: 'lost', reason: 'ECONNRESET' }, at)
 
-export const mined = ({ txHash, nonce, valueRaw }: Bytes, ok = true): Mined => ({
+export const mined = ({ txHash, nonce, valueRaw }: Bytes, ok = true): MinedTransaction => ({
   txHash,
   from: wallet,
   to: wallet,
@@ -58,7 +58,7 @@ export const mined = ({ txHash, nonce, valueRaw }: Bytes, ok = true): Mined => (
   ok,
 })
 
-export const entry = (state: string, attempts: readonly Bytes[], more: Partial<Journaled> = {}): Journaled => ({
+export const entry = (state: string, attempts: readonly Bytes[], more: Partial<JournalEntry> = {}): JournalEntry => ({
   key: attempts[0]?.raw ?? 'unsigned',
   address: wallet,
   kind: 'trade',
@@ -71,7 +71,7 @@ export const entry = (state: string, attempts: readonly Bytes[], more: Partial<J
 })
 
 /** What is not said is empty; nonces of the chain follow from what was mined. */
-export function history({ sent, ...of }: Partial<History> & { sent?: readonly Sent[] }): History {
+export function history({ sent, ...of }: Partial<History> & { sent?: readonly SentBytes[] }): History {
   const journal = of.journal ?? []
   const signed = signedBytes({
     journal,

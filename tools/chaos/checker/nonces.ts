@@ -1,14 +1,14 @@
-import { groupBy, type Known } from './known.ts'
+import { groupBy, type IndexedHistory } from './known.ts'
 import type { Violation } from './violation.ts'
 
 /** I4: no nonce is used twice, none is left as a gap, and a wallet that others spend from heals itself. */
-export function nonces(known: Known): Violation[] {
+export function nonces(known: IndexedHistory): Violation[] {
   const late = known.healed.filter(({ blocks, allowed }) => blocks > allowed)
   return [...usedTwice(known), ...leftEmpty(known), ...late.map((each) => violation('a wallet did not heal itself in time', each))]
 }
 
 /** A nonce has one trade, whatever replaces it: a bump makes the same call, and what cancels makes none. */
-function usedTwice(known: Known): Violation[] {
+function usedTwice(known: IndexedHistory): Violation[] {
   const spending = known.signed.filter(({ call, txHash }) => call !== undefined && !known.foreign.has(txHash))
   const bySlot = groupBy(spending, ({ from, nonce }) => `${from}/${nonce}`)
   const twice = [...bySlot].flatMap(([slot, signed]) =>
@@ -27,7 +27,7 @@ function usedTwice(known: Known): Violation[] {
 }
 
 /** At the end nothing that was signed waits behind a nonce that nothing is on. */
-function leftEmpty(known: Known): Violation[] {
+function leftEmpty(known: IndexedHistory): Violation[] {
   return known.wallets.flatMap((wallet) => {
     const next = known.nextNonces.get(wallet) ?? 0
     const waiting = known.signed.filter(({ from, nonce }) => from === wallet && nonce >= next)

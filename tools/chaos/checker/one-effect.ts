@@ -1,5 +1,5 @@
-import type { Mined, Request } from '../history.ts'
-import type { Known } from './known.ts'
+import type { MinedTransaction, Request } from '../history.ts'
+import type { IndexedHistory } from './known.ts'
 import type { Violation } from './violation.ts'
 
 const failures: ReadonlySet<string> = new Set(['REVERTED', 'REPLACED', 'CANCELLED', 'DROPPED', 'OVERTAKEN', 'EXPIRED'])
@@ -8,11 +8,11 @@ const failures: ReadonlySet<string> = new Set(['REVERTED', 'REPLACED', 'CANCELLE
 const meddling: ReadonlySet<string> = new Set(['cancel', 'speedUp', 'fill'])
 
 /** I1: a trade request has exactly one effect on chain, or a definite failure with none. */
-export function oneEffect(known: Known): Violation[] {
+export function oneEffect(known: IndexedHistory): Violation[] {
   return [...known.requests.flatMap((request) => ofRequest(request, known)), ...ofChain(known), ...ofJournal(known)]
 }
 
-function ofRequest(request: Request, known: Known): Violation[] {
+function ofRequest(request: Request, known: IndexedHistory): Violation[] {
   const mined = known.minedOf(request)
   const answered = known.callsOf(request).flatMap(({ outcome }) => (outcome.is === 'answer' ? (outcome.txHash ?? []) : []))
   const evidence = { request, mined, answered }
@@ -27,7 +27,7 @@ function ofRequest(request: Request, known: Known): Violation[] {
 }
 
 /** A bot that was told nothing finds out by its key, or by the id of its request. */
-function hidden(request: Request, { txHash }: Mined, known: Known): Violation[] {
+function hidden(request: Request, { txHash }: MinedTransaction, known: IndexedHistory): Violation[] {
   const entry = known.entryOf(txHash)
   const found =
     entry === undefined ||
@@ -37,7 +37,7 @@ function hidden(request: Request, { txHash }: Mined, known: Known): Violation[] 
 }
 
 /** Whatever the wallets did on the chain, somebody asked for it and the journal has it. */
-function ofChain(known: Known): Violation[] {
+function ofChain(known: IndexedHistory): Violation[] {
   const asked = new Set(known.requests.flatMap(({ valueRaw }) => valueRaw ?? []))
   return known.mined.flatMap((each) => {
     if (known.foreign.has(each.txHash)) return []
@@ -52,7 +52,7 @@ function ofChain(known: Known): Violation[] {
 }
 
 /** What the journal says of the end is what the chain says. */
-function ofJournal(known: Known): Violation[] {
+function ofJournal(known: IndexedHistory): Violation[] {
   return known.journal.flatMap((entry) => {
     const mined = entry.attempts.flatMap(({ txHash }) => known.minedBy(txHash) ?? [])
     const effect = mined.some(({ ok }) => ok)

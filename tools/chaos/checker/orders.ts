@@ -1,11 +1,11 @@
 import type { Orders, ToldOrder } from '../history.ts'
-import { groupBy, type Known } from './known.ts'
+import { groupBy, type IndexedHistory } from './known.ts'
 import type { Violation } from './violation.ts'
 
 const never: ReadonlySet<string> = new Set(['FAILED', 'REJECTED'])
 
 /** I1 and I5 of orders: each is placed once, and what is told of it at the end is what the chain has of it. */
-export function orders(known: Known): Violation[] {
+export function orders(known: IndexedHistory): Violation[] {
   const { orders } = known
   if (!orders) return []
   const told = groupBy(orders.told, ({ clientOrderId }) => clientOrderId)

@@ -1,11 +1,11 @@
 import type { Sample } from '../history.ts'
-import type { Known } from './known.ts'
+import type { IndexedHistory } from './known.ts'
 import type { Violation } from './violation.ts'
 
 const lost: ReadonlySet<string> = new Set(['REPLACED', 'CANCELLED', 'DROPPED', 'OVERTAKEN', 'EXPIRED'])
 
 /** I5: the server never says -1, or a final state, of a journaled transaction that turns out otherwise. */
-export function saidOf(known: Known): Violation[] {
+export function saidOf(known: IndexedHistory): Violation[] {
   return known.samples.flatMap((sample) => {
     const entry = known.entryOf(sample.txHash)
     if (!entry) return []

@@ -1,9 +1,9 @@
 import { Transaction } from 'ethers'
-import type { Journaled, Sent } from '../history.ts'
+import type { JournalEntry, SentBytes } from '../history.ts'
 import { shownValue } from './shown-value.ts'
 
 /** A transaction that was signed, by what is in its bytes. */
-export interface Signed {
+export interface SignedTransaction {
   txHash: string
   from: string
   nonce: number
@@ -20,14 +20,14 @@ export interface Signed {
   entry?: string
 }
 
-type Read = Omit<Signed, 'wasSent' | 'entry'>
+type DecodedTransaction = Omit<SignedTransaction, 'wasSent' | 'entry'>
 
 /** Everything that was ever signed, from the journal, as far as it is open, and from what went by on its way to the nodes. */
 export function signedBytes(
-  { journal, sent }: { journal: readonly Journaled[]; sent: readonly Sent[] },
-  read: (raw: string) => Read = readEvm,
-): Signed[] {
-  const all = new Map<string, Signed>()
+  { journal, sent }: { journal: readonly JournalEntry[]; sent: readonly SentBytes[] },
+  read: (raw: string) => DecodedTransaction = readEvm,
+): SignedTransaction[] {
+  const all = new Map<string, SignedTransaction>()
   const entryOf = new Map(journal.flatMap(({ key, attempts }) => attempts.map(({ txHash }) => [txHash, key])))
   for (const { key, attempts } of journal) for (const { raw } of attempts) if (raw !== undefined) add(raw, false, key)
   for (const { raw } of sent) add(raw, true)
@@ -46,7 +46,7 @@ export function signedBytes(
   }
 }
 
-function readEvm(raw: string): Read {
+function readEvm(raw: string): DecodedTransaction {
   const transaction = Transaction.from(raw)
   const { hash, from, to, nonce, value, data } = transaction
   if (hash === null || from === null) throw new Error(`Bytes without a signature were sent: ${raw}`)

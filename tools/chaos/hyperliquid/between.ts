@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
-import type { Carried, Fault } from '../../hyperliquid-simulator/exchange/serve/faults.ts'
+import type { CarriedRequest, Fault } from '../../hyperliquid-simulator/exchange/serve/faults.ts'
 import type { HyperliquidExchange } from '../../hyperliquid-simulator/exchange/start-exchange.ts'
-import type { Sent } from '../history.ts'
+import type { SentBytes } from '../history.ts'
 import type { Random } from '../random.ts'
-import type { Between } from '../stage.ts'
+import type { Intermediary } from '../stage.ts'
 import { bookContent } from './book-content.ts'
 
 /** An action that the exchange carried out: its nonce is used. */
-export interface Executed {
+export interface ExecutedAction {
   /** As the journal knows the bytes: by their hash. */
   id: string
   at: number
@@ -37,22 +37,22 @@ export interface Trouble {
   feed?(feed: HyperliquidExchange['feed'], random: Random): () => void
 }
 
-export interface ExchangeBetween extends Between {
-  executed: readonly Executed[]
+export interface ExchangeProxy extends Intermediary {
+  executed: readonly ExecutedAction[]
   toldBooks: readonly ToldBook[]
   /** From now on there is this trouble; without one all is well. */
   become(trouble?: Trouble): void
 }
 
 /** Stands before the exchange: keeps what came to it and what it did, and makes trouble. What it does follows from the seed and the order in which requests come. */
-export function standBetween(exchange: HyperliquidExchange, random: Random, clock: () => number): ExchangeBetween {
-  const sent: Sent[] = []
-  const executed: Executed[] = []
+export function standBetween(exchange: HyperliquidExchange, random: Random, clock: () => number): ExchangeProxy {
+  const sent: SentBytes[] = []
+  const executed: ExecutedAction[] = []
   const toldBooks: ToldBook[] = []
   let current: { trouble: Trouble; over: AbortController; tamper: Tamper | undefined; end: () => void } | undefined
   let count = 0
 
-  const noted = (carried: Carried): Carried => ({
+  const noted = (carried: CarriedRequest): CarriedRequest => ({
     ...carried,
     run() {
       const told = carried.run()
@@ -89,7 +89,7 @@ export function standBetween(exchange: HyperliquidExchange, random: Random, cloc
     return current?.tamper ? current.tamper(message) : [message]
   })
 
-  const between: ExchangeBetween = {
+  const between: ExchangeProxy = {
     sent,
     executed,
     toldBooks,

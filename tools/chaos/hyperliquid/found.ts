@@ -4,7 +4,7 @@ import type { OrderStatus } from '../../hyperliquid-simulator/exchange/book/orde
 import type { HyperliquidExchange } from '../../hyperliquid-simulator/exchange/start-exchange.ts'
 import { orderIdOf } from '../checker/orders.ts'
 import type { History, Request } from '../history.ts'
-import type { Executed, ToldBook } from './between.ts'
+import type { ExecutedAction, ToldBook } from './between.ts'
 import type { ToldOrder } from './list-orders.ts'
 import type { ShownBook } from './watch-books.ts'
 
@@ -19,13 +19,13 @@ export interface KeptOrder {
 }
 
 /** All that is known of a run on Hyperliquid at its end. */
-export interface Found extends History {
+export interface ExchangeHistory extends History {
   /** Every order of the wallets at the exchange. */
   kept: readonly KeptOrder[]
   /** As the server lists them, and as it tells of some by name. */
   told: readonly ToldOrder[]
   toldByName: readonly ToldOrder[]
-  executed: readonly Executed[]
+  executed: readonly ExecutedAction[]
   books: { told: readonly ToldBook[]; shown: readonly ShownBook[]; atEnd: readonly { market: string; shown: string; is: string }[] }
   /** What does not add up at the exchange. */
   wrongSums: readonly string[]

@@ -10,9 +10,9 @@ import type { History } from '../history.ts'
 import type { Random } from '../random.ts'
 import { compiledServer } from '../servers/patched/compiled-tree.ts'
 import { createStage, type JudgedStage, type Wish } from '../stage.ts'
-import { standBetween, type ExchangeBetween } from './between.ts'
+import { standBetween, type ExchangeProxy } from './between.ts'
 import { checkHyperliquid } from './checker/check-hyperliquid.ts'
-import type { Found } from './found.ts'
+import type { ExchangeHistory } from './found.ts'
 import { makeHyperliquidHome } from './home.ts'
 import { hyperliquidMessages, markets } from './messages.ts'
 import { settleHyperliquid } from './settle-hyperliquid.ts'
@@ -25,7 +25,7 @@ const orderStatusLagMs = 150
 /** The exchange, what stands between it and the server, and what the bots saw. */
 export interface HyperliquidStage extends JudgedStage {
   exchange: HyperliquidExchange
-  proxy: ExchangeBetween
+  proxy: ExchangeProxy
   shownBooks: ShownBook[]
 }
 
@@ -63,7 +63,7 @@ export async function createHyperliquidStage({ random, patches = ['points'] }: {
     recorder,
     server: { patches },
   })
-  let found: Found | undefined
+  let found: ExchangeHistory | undefined
   const judged: HyperliquidStage = Object.assign(stage, {
     proxy,
     exchange,

@@ -7,7 +7,7 @@ import type { Random } from '../random.ts'
 import { settle } from '../settle.ts'
 import { bookContent } from './book-content.ts'
 import { idOf } from './between.ts'
-import { keptOrders, type Found } from './found.ts'
+import { keptOrders, type ExchangeHistory } from './found.ts'
 import { checkSeconds, ttlSeconds } from './home.ts'
 import type { HyperliquidStage } from './hyperliquid-stage.ts'
 import { askForOrder, listOrders } from './list-orders.ts'
@@ -22,11 +22,11 @@ const allowedLooks = 60
 const marginSeconds = 10
 const askedByName = 40
 
-export async function settleHyperliquid(stage: HyperliquidStage, random: Random): Promise<Found> {
+export async function settleHyperliquid(stage: HyperliquidStage, random: Random): Promise<ExchangeHistory> {
   const { exchange, proxy } = stage
-  let told: Found['told'] = []
-  let toldByName: Found['toldByName'] = []
-  let atEnd: Found['books']['atEnd'] = []
+  let told: ExchangeHistory['told'] = []
+  let toldByName: ExchangeHistory['toldByName'] = []
+  let atEnd: ExchangeHistory['books']['atEnd'] = []
   let passed = 0
   const seen = await settle(stage, random, {
     allowed: allowedLooks,
@@ -67,7 +67,7 @@ export async function settleHyperliquid(stage: HyperliquidStage, random: Random)
 }
 
 /** A book that missed a message is healed by the next comparison: each has its turn. */
-async function lastBook(stage: HyperliquidStage, market: string, coin: string): Promise<Found['books']['atEnd'][number]> {
+async function lastBook(stage: HyperliquidStage, market: string, coin: string): Promise<ExchangeHistory['books']['atEnd'][number]> {
   const is = contentOf(stage.exchange, coin)
   let seen: ShownBook | undefined
   for (const end = performance.now() + 30 * checkSeconds * 1000; performance.now() < end; await sleep(200)) {

@@ -1,7 +1,7 @@
 import { once, setMaxListeners } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { Agent } from 'undici'
-import type { Sent } from '../history.ts'
+import type { SentBytes } from '../history.ts'
 import type { Random } from '../random.ts'
 
 /** One JSON-RPC call of a request. */
@@ -40,7 +40,7 @@ export interface Trouble {
 export interface FaultProxy {
   url: string
   /** Everything that the servers sent, whatever became of it. */
-  sent: readonly Sent[]
+  sent: readonly SentBytes[]
   /** How many requests had the fault. */
   faults: number
   /** Requests by which servers look for transactions, and by which they make some: how many there were, and how many have no answer yet. */
@@ -71,7 +71,7 @@ export interface ProxyOptions {
 /** Stands between the servers and their node. What it does follows from the seed and the order in which requests come. */
 export async function startFaultProxy({ target, sending, random, clock }: ProxyOptions): Promise<FaultProxy> {
   const agent = new Agent({ connections: 64 })
-  const sent: Sent[] = []
+  const sent: SentBytes[] = []
   let current: (Trouble & { over: AbortController }) | undefined
   let count = 0
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Random } from '../random.ts'
-import { DiedAsOrdered } from '../servers/spawn-server.ts'
+import { OrderedDeathError } from '../servers/spawn-server.ts'
 import { points } from '../servers/patched/patches.ts'
 import type { Stage } from '../stage.ts'
 import { createWorld } from '../world.ts'
@@ -41,7 +41,7 @@ export async function killAgainAndAgain(stage: Stage, { trades, kills }: Size, r
     const point = order[kill % order.length]
     const dieAt = own.chance(0.67) && point !== undefined && kill + 1 < kills ? { point, nth: own.between(1, 10) } : undefined
     await stage.start(0, dieAt && { dieAt }).catch((error: unknown) => {
-      if (!(error instanceof DiedAsOrdered)) throw error
+      if (!(error instanceof OrderedDeathError)) throw error
       kill += 1
       diedAt.push(`${dieAt?.point}, while it started`)
       return stage.start(0)

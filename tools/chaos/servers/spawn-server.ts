@@ -9,7 +9,7 @@ import type { Home } from './home.ts'
 import { compiledServer } from './patched/compiled-tree.ts'
 
 /** A point in the source, and the how manieth time that the server comes there. */
-export interface Passing {
+export interface CodePoint {
   point: string
   nth: number
 }
@@ -23,9 +23,9 @@ export interface ServerOptions {
   /** Changes of the source, by name: the defects that the checker must find, or the points where the server kills itself. */
   patches?: readonly string[]
   /** Where the server kills itself. */
-  dieAt?: Passing
+  dieAt?: CodePoint
   /** Where the server stops itself, as SIGSTOP does. */
-  stopAt?: Passing
+  stopAt?: CodePoint
   /** Of the process, besides what every server has. */
   env?: Readonly<Record<string, string>>
   /** What the command that starts it begins with. */
@@ -38,7 +38,7 @@ export interface ServerOptions {
 
 export interface Server {
   pid: number
-  dieAt: Passing | undefined
+  dieAt: CodePoint | undefined
   client: Client
   /** One with connections of its own, which end when it is closed. */
   newClient(): Client
@@ -57,7 +57,7 @@ export interface Server {
 }
 
 /** It came to the point where it was to die before it was ready: while it took up what another one had left. */
-export class DiedAsOrdered extends Error {}
+export class OrderedDeathError extends Error {}
 
 const startTimeoutMs = 60_000
 /** It has 10 s, and a busy machine takes its own. */
@@ -101,7 +101,7 @@ export async function spawnServer(options: ServerOptions): Promise<Server> {
   const log = () => [logFile !== undefined && existsSync(logFile) ? readFileSync(logFile, 'utf8') : '', ...said].join('').slice(-6000)
   const died = () =>
     dieAt && child.signalCode === 'SIGKILL'
-      ? new DiedAsOrdered(`The server died ${dieAt.point}, before it was ready.`)
+      ? new OrderedDeathError(`The server died ${dieAt.point}, before it was ready.`)
       : new Error(`The server ended (${child.signalCode ?? child.exitCode}) before it was ready. ${log()}`)
 
   const url = await new Promise<string>((resolve, reject) => {

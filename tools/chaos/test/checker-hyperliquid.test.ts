@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import { history, wallet } from '../checker/made-history.ts'
 import { orderIdOf } from '../checker/orders.ts'
-import type { Call, Journaled, Request } from '../history.ts'
+import type { Call, JournalEntry, Request } from '../history.ts'
 import { checkHyperliquid } from '../hyperliquid/checker/check-hyperliquid.ts'
-import { nameAtExchange, type Found, type KeptOrder } from '../hyperliquid/found.ts'
+import { nameAtExchange, type ExchangeHistory, type KeptOrder } from '../hyperliquid/found.ts'
 import type { ToldOrder } from '../hyperliquid/list-orders.ts'
 
 const market = 'HYPE-USDC'
@@ -12,7 +12,7 @@ const cancel: Request = { id: 2, op: 'cancel-order', wallet, market, order: 1 }
 const kept: KeptOrder = { wallet, cloid: nameAtExchange(request), orderId: '7', status: 'open', amount: '1', filled: '0' }
 const told: ToldOrder = { wallet, market, clientOrderId: orderIdOf(request), orderId: '7', state: 'OPEN', filledAmount: '0' }
 const action = { txHash: '0xa0', from: '', nonce: 5, valueRaw: 0n, call: `{"orders":[{"c":"${kept.cloid}"}]}`, wasSent: true, entry: 'e' }
-const entry: Journaled = {
+const entry: JournalEntry = {
   key: 'e',
   address: wallet,
   signer: wallet,
@@ -37,8 +37,8 @@ const book = { at: 1, coin: '@107', time: 10, content: '39x1 | 40x1' }
 const shown = { at: 2, pid: 1, market, sequence: 10, content: '39x1 | 40x1' }
 
 /** What is not said is a run that all is well with. */
-function found(of: Partial<Found>): string[] {
-  const good: Omit<Found, keyof ReturnType<typeof history>> = {
+function found(of: Partial<ExchangeHistory>): string[] {
+  const good: Omit<ExchangeHistory, keyof ReturnType<typeof history>> = {
     kept: [kept],
     told: [told],
     toldByName: [told],
@@ -47,7 +47,7 @@ function found(of: Partial<Found>): string[] {
     wrongSums: [],
   }
   const before = history({ requests: [request, cancel], calls: [call(said)] })
-  const run: Found = { ...before, ...good, journal: [entry], signed: [action], ...of }
+  const run: ExchangeHistory = { ...before, ...good, journal: [entry], signed: [action], ...of }
   const mined = run.executed.map(({ id, ok }) => ({ txHash: id, from: '', to: '', nonce: 5, valueRaw: 0n, block: 1, ok }))
   return checkHyperliquid({ ...run, mined }).map(({ invariant, what }) => `${invariant} ${what}`)
 }
@@ -122,7 +122,7 @@ describe('the checker of orders on Hyperliquid', () => {
   })
 
   it('finds books that the exchange never had, that go back, that are old, or that are not its last', () => {
-    const books = (of: Partial<Found['books']>) => found({ books: { told: [book], shown: [], atEnd: [], ...of } })
+    const books = (of: Partial<ExchangeHistory['books']>) => found({ books: { told: [book], shown: [], atEnd: [], ...of } })
     expect(books({ shown: [{ ...shown, content: ' | 40x1' }] })).to.deep.equal(['I5 a book was shown that the exchange never told of'])
     const later = { ...book, at: 3, time: 11, content: '39x2 | 40x1' }
     expect(books({ told: [book, later], shown: [{ ...shown, sequence: 11, content: later.content }, shown] })).to.deep.equal([

@@ -4,7 +4,7 @@ import { createEngine } from './engine.ts'
 import { createFeed, type Feed } from './feed/feed.ts'
 import { createJudge } from './judge.ts'
 import { defaultRules, type Rules } from './rules.ts'
-import type { Served } from './serve/answer.ts'
+import type { ServedExchange } from './serve/answer.ts'
 import { createFaults, type Faults } from './serve/faults.ts'
 import { serveHttp } from './serve/http.ts'
 import { acceptSockets } from './serve/sockets.ts'
@@ -32,7 +32,7 @@ export interface HyperliquidExchange extends Driver {
 export async function startExchange({ testnet = false, ...rules }: ExchangeOptions = {}): Promise<HyperliquidExchange> {
   const [clock, judge, faults] = [createClock(), createJudge(), createFaults()]
   const engine = createEngine(testnet, { ...defaultRules, ...rules }, clock)
-  const served: Served = { engine, nonces: createNonces(), judge, weights: createWeights(clock, engine.rules) }
+  const served: ServedExchange = { engine, nonces: createNonces(), judge, weights: createWeights(clock, engine.rules) }
   const feed = createFeed(served)
   const { server, port } = await serveHttp(served, faults, feed.changed)
   acceptSockets(server, feed.isWelcome, feed.serve)

@@ -12,13 +12,13 @@ export interface Block {
   previousBlockhash: string
   /** Seconds since the Unix epoch. */
   time: number
-  landed: readonly Landed[]
+  landed: readonly LandedTransaction[]
   /** What the block's transactions could change, as it was before; undefined where there was no account. */
   before: ReadonlyMap<Address, EncodedAccount | undefined>
 }
 
 /** A transaction as it went in its block. */
-export interface Landed {
+export interface LandedTransaction {
   signature: Signature
   wire: Wire
   outcome: Outcome

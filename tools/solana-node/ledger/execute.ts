@@ -1,7 +1,7 @@
 import { lamports, type Address } from '@solana/kit'
 import type { LiteSVM } from 'litesvm'
 import type { Answer } from '../rpc/answer.ts'
-import type { Landed, Outcome } from './block.ts'
+import type { LandedTransaction, Outcome } from './block.ts'
 import { advanceAnyway, type Lifetime } from './durable-nonce.ts'
 import { feeOf } from './fee.ts'
 import { onBlockhash } from './on-blockhash.ts'
@@ -11,7 +11,7 @@ import { tokenBalances } from './token-balances.ts'
 import { isSigned } from './verify-signatures.ts'
 
 /** It is in its block, whether it did what it should or not; or no leader may put it in one. */
-export type Execution = { is: 'landed'; landed: Landed } | { is: 'refused'; error: Answer }
+export type Execution = { is: 'landed'; landed: LandedTransaction } | { is: 'refused'; error: Answer }
 
 /** Runs a transaction on top of a block. */
 export function execute(svm: LiteSVM, wire: Wire, lifetime: Lifetime, blockhash: string): Execution {

@@ -1,9 +1,9 @@
 import type { Address, EncodedAccount } from '@solana/kit'
 import type { LiteSVM } from 'litesvm'
-import type { Block, Landed } from './block.ts'
+import type { Block, LandedTransaction } from './block.ts'
 import { lifetimeOf, type Lifetime } from './durable-nonce.ts'
 import { execute } from './execute.ts'
-import type { Leader, Waiting } from './leaders.ts'
+import type { Leader, PendingTransaction } from './leaders.ts'
 import { accountOf } from './past-accounts.ts'
 import { writableAccounts, type Wire } from './read-wire.ts'
 
@@ -17,9 +17,12 @@ export interface Chain {
 }
 
 /** What a leader makes of those that wait, one after the other in the order in which they came. */
-export function fillBlock(chain: Chain, queue: readonly Waiting[]): Pick<Block, 'landed' | 'before'> & { waiting: Waiting[] } {
-  const landed: Landed[] = []
-  const waiting: Waiting[] = []
+export function fillBlock(
+  chain: Chain,
+  queue: readonly PendingTransaction[],
+): Pick<Block, 'landed' | 'before'> & { waiting: PendingTransaction[] } {
+  const landed: LandedTransaction[] = []
+  const waiting: PendingTransaction[] = []
   const before = new Map<Address, EncodedAccount | undefined>()
   for (const each of queue) {
     if (chain.isLanded(each.wire)) continue

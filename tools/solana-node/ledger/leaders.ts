@@ -1,7 +1,7 @@
 import type { Wire } from './read-wire.ts'
 
 /** What was sent and is in no block yet. */
-export interface Waiting {
+export interface PendingTransaction {
   wire: Wire
   /** How often the node sends it again by itself when a leader did not take it. */
   retries: number
@@ -10,7 +10,7 @@ export interface Waiting {
 }
 
 /** What a leader does with a transaction that it could take: nobody is told of those it drops. */
-export type Leader = (waiting: Waiting) => 'takes' | 'drops' | 'holds'
+export type Leader = (waiting: PendingTransaction) => 'takes' | 'drops' | 'holds'
 
 export const takesAll: Leader = () => 'takes'
 export const dropsAll: Leader = () => 'drops'

@@ -1,8 +1,8 @@
 import type { Signature } from '@solana/kit'
 import { LiteSVM } from 'litesvm'
-import type { Block, Landed } from './block.ts'
+import type { Block, LandedTransaction } from './block.ts'
 import { fillBlock } from './fill-block.ts'
-import { takesAll, type Leader, type Waiting } from './leaders.ts'
+import { takesAll, type Leader, type PendingTransaction } from './leaders.ts'
 import { accountsBefore, setAccounts, whileSet } from './past-accounts.ts'
 import type { Wire } from './read-wire.ts'
 
@@ -29,7 +29,7 @@ export interface Ledger {
   readonly slot: bigint
   /** Who makes the blocks to come. */
   leader: Leader
-  readonly waiting: readonly Waiting[]
+  readonly waiting: readonly PendingTransaction[]
   /** Everything that was ever sent, in its order, whatever became of it. */
   readonly sent: readonly Wire[]
   /** A slot's time passes: its leader makes a block, or is away. */
@@ -38,7 +38,7 @@ export interface Ledger {
   submit(wire: Wire, retries: number): void
   /** Nobody sends it any more. */
   forget(signature: Signature): void
-  find(signature: Signature): { block: Block; landed: Landed } | undefined
+  find(signature: Signature): { block: Block; landed: LandedTransaction } | undefined
   /** Good for a transaction in a block on top of this one. */
   isRecent(blockhash: string, from: Block): boolean
   /** The newest blocks were on a fork that lost. Their transactions are sent again, or nobody has them any more. */
@@ -62,7 +62,7 @@ export function createLedger({ firstSlot, firstHeight, isSkipped, time, hashesBe
   const blocks: Block[] = []
   const heights = new Map<string, bigint>()
   const sent: Wire[] = []
-  let waiting: Waiting[] = []
+  let waiting: PendingTransaction[] = []
   let slot = firstSlot
   let root = firstHeight
   let tip = produce()
@@ -150,7 +150,7 @@ export function createLedger({ firstSlot, firstHeight, isSkipped, time, hashesBe
     svm.setClock(clock)
   }
 
-  function find(signature: Signature): { block: Block; landed: Landed } | undefined {
+  function find(signature: Signature): { block: Block; landed: LandedTransaction } | undefined {
     for (const block of blocks.toReversed()) {
       const landed = block.landed.find((each) => each.signature === signature)
       if (landed) return { block, landed }

@@ -10,10 +10,10 @@ import {
   type Transaction,
 } from '@solana/kit'
 
-type Versioned = CompiledTransactionMessage & CompiledTransactionMessageWithLifetime
+type VersionedMessage = CompiledTransactionMessage & CompiledTransactionMessageWithLifetime
 
 /** Its accounts, programs and instructions stand in the message itself. */
-export type Message = Exclude<Versioned, { version: 1 }>
+export type Message = Exclude<VersionedMessage, { version: 1 }>
 
 /** A signed transaction as it was sent. */
 export interface Wire {
@@ -43,7 +43,7 @@ export function readWire(bytes: Uint8Array): Wire {
   return { bytes, transaction, message, signatures, signature, payer }
 }
 
-function decoded(bytes: Uint8Array): [Transaction, Versioned] {
+function decoded(bytes: Uint8Array): [Transaction, VersionedMessage] {
   try {
     const transaction = getTransactionDecoder().decode(bytes)
     return [transaction, getCompiledTransactionMessageDecoder().decode(transaction.messageBytes)]

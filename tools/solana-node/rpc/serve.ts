@@ -5,7 +5,7 @@ import { methods } from './methods/index.ts'
 import { RpcError } from './rpc-error.ts'
 import type { View } from './view.ts'
 
-export interface Served {
+export interface NodeService {
   url: string
   stop(): Promise<void>
 }
@@ -14,7 +14,7 @@ export interface Served {
 const largestBodyBytes = 50 * 1024
 
 /** What a view knows, behind the JSON-RPC face of a Solana node, on a free port of this host. */
-export async function serve(view: View): Promise<Served> {
+export async function serve(view: View): Promise<NodeService> {
   const server = createServer((request, response) => void take(view, request, response).catch((error: Error) => response.destroy(error)))
   // Whoever asks closes what is idle: a request that comes as the server does would be lost.
   server.keepAliveTimeout = 0

@@ -1,5 +1,5 @@
 import type { Commitment, Signature } from '@solana/kit'
-import type { Block, Landed } from '../ledger/block.ts'
+import type { Block, LandedTransaction } from '../ledger/block.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Faucet } from '../seeds/faucet.ts'
 import type { Answer } from './answer.ts'
@@ -28,7 +28,7 @@ export interface View {
   block(commitment: Commitment): Block
   /** The blocks that it has, oldest first. */
   known(): readonly Block[]
-  find(signature: Signature): { block: Block; landed: Landed } | undefined
+  find(signature: Signature): { block: Block; landed: LandedTransaction } | undefined
   /** How far a block is from being taken back. */
   standing(block: Block): { confirmations: bigint | null; confirmationStatus: Commitment }
 }

@@ -5,13 +5,13 @@ export async function askText({ url }: { url: string }, body: unknown): Promise<
   return response.text()
 }
 
-export interface Told {
+export interface RpcReply {
   result?: unknown
   error?: { code: number; message: string; data?: unknown }
   id?: unknown
 }
 
-export async function ask(node: { url: string }, method: string, params?: unknown): Promise<Told> {
+export async function ask(node: { url: string }, method: string, params?: unknown): Promise<RpcReply> {
   const told: unknown = JSON.parse(await askText(node, { jsonrpc: '2.0', id: 7, method, params }))
   return Object(told)
 }

@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { dropsAll, holdsAll, takesAfter, takesAll } from '../ledger/leaders.ts'
 import { startSolana, type Solana } from '../start-solana.ts'
 import { startSite } from './start-site.ts'
-import { clientOf, send, sign, statusOf, transferTo, type Client, type Signed } from './wallet.ts'
+import { clientOf, send, sign, statusOf, transferTo, type Client, type SignedTransfer } from './wallet.ts'
 
 describe('a blockhash on the test service', () => {
   let solana: Solana
@@ -18,7 +18,7 @@ describe('a blockhash on the test service', () => {
   const signed = () => sign(client, wallet, [transferTo(wallet, wallet.address, 1n)])
   const height = () => client.getBlockHeight({ commitment: 'processed' }).send()
   const slot = () => client.getSlot({ commitment: 'processed' }).send()
-  const isValid = async ({ wire }: Signed, blockhash: string) => {
+  const isValid = async ({ wire }: SignedTransfer, blockhash: string) => {
     const { value } = await client.simulateTransaction(wire, { encoding: 'base64', commitment: 'processed' }).send()
     const told = await client.isBlockhashValid(blockhash as never, { commitment: 'processed' }).send()
     expect(value.err).to.equal(told.value ? null : 'BlockhashNotFound')

@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import type { Solana } from '../start-solana.ts'
 import { startSite } from './start-site.ts'
 import { ask } from './ask.ts'
-import { clientOf, send, sign, statusOf, transferTo, type Client, type Signed } from './wallet.ts'
+import { clientOf, send, sign, statusOf, transferTo, type Client, type SignedTransfer } from './wallet.ts'
 
 describe('the history of the test service', () => {
   let solana: Solana
@@ -16,7 +16,7 @@ describe('the history of the test service', () => {
   })
   afterEach(() => solana.stop())
 
-  async function transfer(lamports: bigint): Promise<Signed> {
+  async function transfer(lamports: bigint): Promise<SignedTransfer> {
     const transaction = await sign(client, from, [transferTo(from, to.address, lamports)])
     await send(client, transaction)
     solana.blocks(1)

@@ -22,7 +22,7 @@ import { getTransferSolInstruction } from '@solana-program/system'
 
 export type Client = Rpc<SolanaRpcApi>
 
-export interface Signed {
+export interface SignedTransfer {
   signature: Signature
   wire: Base64EncodedWireTransaction
   lastValidBlockHeight: bigint
@@ -34,7 +34,7 @@ export const transferTo = (source: KeyPairSigner, destination: Address, lamports
   getTransferSolInstruction({ source, destination, amount: lamports })
 
 /** Signed by the official client, on the newest blockhash that the node says. */
-export async function sign(client: Client, payer: KeyPairSigner, instructions: readonly Instruction[]): Promise<Signed> {
+export async function sign(client: Client, payer: KeyPairSigner, instructions: readonly Instruction[]): Promise<SignedTransfer> {
   const { value: latest } = await client.getLatestBlockhash({ commitment: 'processed' }).send()
   const message = pipe(
     createTransactionMessage({ version: 0 }),
@@ -56,7 +56,7 @@ export async function signDurable(
   payer: KeyPairSigner,
   { nonce, ...accounts }: DurableNonce,
   instructions: readonly Instruction[],
-): Promise<Signed> {
+): Promise<SignedTransfer> {
   const message = pipe(
     createTransactionMessage({ version: 0 }),
     (empty) => setTransactionMessageFeePayerSigner(payer, empty),
@@ -66,15 +66,15 @@ export async function signDurable(
   return signed(await signTransactionMessageWithSigners(message), Infinity as never)
 }
 
-function signed(transaction: Parameters<typeof getBase64EncodedWireTransaction>[0], lastValidBlockHeight: bigint): Signed {
+function signed(transaction: Parameters<typeof getBase64EncodedWireTransaction>[0], lastValidBlockHeight: bigint): SignedTransfer {
   return { signature: getSignatureFromTransaction(transaction), wire: getBase64EncodedWireTransaction(transaction), lastValidBlockHeight }
 }
 
 /** Sends as a rail does: tried by nobody before, sent again by nobody. */
-export const send = (client: Client, { wire }: Signed): Promise<Signature> =>
+export const send = (client: Client, { wire }: SignedTransfer): Promise<Signature> =>
   client.sendTransaction(wire, { encoding: 'base64', skipPreflight: true, maxRetries: 0n }).send()
 
-export async function statusOf(client: Client, { signature }: Signed) {
+export async function statusOf(client: Client, { signature }: SignedTransfer) {
   const { value } = await client.getSignatureStatuses([signature], { searchTransactionHistory: true }).send()
   return value[0]
 }

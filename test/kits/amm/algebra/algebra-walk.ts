@@ -21,7 +21,7 @@ import { at, openDevnetFixture, tokens, type DevnetFixture } from '../devnet-fix
 import { randomBits } from '../v3/math/random-bits.ts'
 import { drawing } from '../walk/any-swap.ts'
 import { givenOrRefused } from '../walk/given-or-refused.ts'
-import { msOf, quotesOf, seed, walkInMemory, type Remembered } from '../walk/walk-in-memory.ts'
+import { msOf, quotesOf, seed, walkInMemory, type QuoteFromMemory } from '../walk/walk-in-memory.ts'
 import { rpcTo } from '../../evm/test-chain.ts'
 
 const quotesEach = 15
@@ -336,7 +336,7 @@ export function algebraWalk({ name, kind, plugin: connector, asked: askedPair, c
         if (asked.length > 8) asked.shift()
         return swap
       }
-      async function trade(remembered: Remembered): Promise<void> {
+      async function trade(remembered: QuoteFromMemory): Promise<void> {
         for (let tries = 0; tries < 20; tries += 1) {
           const quote = await remembered(swapNow(), {}).catch(() => undefined)
           if (!quote) continue

@@ -6,7 +6,7 @@ import { givenOrRefused } from './given-or-refused.ts'
 import { poolLife } from './pool-life.ts'
 import { walkChecker } from './walk-checker.ts'
 import { openWalkFixture, type WalkFixture } from './walk-fixture.ts'
-import { msOf, quotesOf, seed, walkInMemory, type Choice, type Remembered } from './walk-in-memory.ts'
+import { msOf, quotesOf, seed, walkInMemory, type Choice, type QuoteFromMemory } from './walk-in-memory.ts'
 
 const quotes = quotesOf(0.8)
 /** After every block with a change. */
@@ -30,7 +30,7 @@ describe(`${quotes} quotes of Uniswap from memory (SLUICE_WALK_QUOTES) on a rand
     let same = 0
     const swapNow = () => anySwap(random.below(24))
 
-    async function trade(remembered: Remembered): Promise<void> {
+    async function trade(remembered: QuoteFromMemory): Promise<void> {
       for (let tries = 0; tries < 20; tries += 1) {
         const quote = await remembered(swapNow(), {}).catch(() => undefined)
         if (!quote || quote.swap.exact === 'out' || quote.amountRaw * 2n < quote.spotAmountRaw) continue

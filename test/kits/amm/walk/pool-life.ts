@@ -2,7 +2,7 @@ import { Interface, toQuantity } from 'ethers'
 import borrower from '../../../fixtures/uniswap-v3/FlashBorrower.json' with { type: 'json' }
 import type { Random } from './any-swap.ts'
 import { makePool } from './new-pools.ts'
-import type { Minted } from './range-manager.ts'
+import type { MintedPosition } from './range-manager.ts'
 import { maxGas, type WalkFixture } from './walk-fixture.ts'
 import { spacings, type WalkPool } from './walk-pools.ts'
 
@@ -17,7 +17,7 @@ const abi = new Interface([
 /** Changes of pools besides trades: positions opened and closed, fees collected, flash loans, new pools; each in turn. */
 export async function poolLife(fixture: WalkFixture, { below, bits }: Random) {
   const { manager, rpc, send, trader, tokens, wrapped } = fixture
-  const minted: Minted[] = []
+  const minted: MintedPosition[] = []
   const counted = { minted: 0, burnt: 0, collected: 0, lent: 0, made: 0 }
   const ranged = (from: readonly WalkPool[]) => from.filter(({ version }) => version === 'v3')
   const oneOf = <T>(from: readonly T[]): T | undefined => from[below(from.length)]

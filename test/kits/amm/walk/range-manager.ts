@@ -13,7 +13,7 @@ const abi = new Interface([
 
 const mostRaw128 = 2n ** 128n - 1n
 
-export interface Minted {
+export interface MintedPosition {
   readonly tokenId: bigint
   readonly liquidity: bigint
 }
@@ -36,7 +36,14 @@ export function rangeManager(address: string, owner: string, send: (to: string, 
       if (status !== 1) throw new Error(`No pool of ${fee} was made.`)
     },
     /** At most this much of both tokens; undefined where it reverted, as where that is worth less than one unit of liquidity. */
-    async mint(a: string, b: string, fee: number, tickLower: number, tickUpper: number, maxRaw: bigint): Promise<Minted | undefined> {
+    async mint(
+      a: string,
+      b: string,
+      fee: number,
+      tickLower: number,
+      tickUpper: number,
+      maxRaw: bigint,
+    ): Promise<MintedPosition | undefined> {
       const mint = [...sorted(a, b), fee, tickLower, tickUpper, maxRaw, maxRaw, 0n, 0n, owner, MaxUint256]
       const { logs } = await send(address, abi.encodeFunctionData('mint', [mint]))
       for (const { address: from, topics, data } of logs) {
@@ -46,11 +53,11 @@ export function rangeManager(address: string, owner: string, send: (to: string, 
       return undefined
     },
     /** Whether the position existed. */
-    async withdraw({ tokenId, liquidity }: Minted): Promise<boolean> {
+    async withdraw({ tokenId, liquidity }: MintedPosition): Promise<boolean> {
       return (await send(address, abi.encodeFunctionData('decreaseLiquidity', [[tokenId, liquidity, 0n, 0n, MaxUint256]]))).status === 1
     },
     /** Collects all fees. Whether the position existed. */
-    async collect({ tokenId }: Minted): Promise<boolean> {
+    async collect({ tokenId }: MintedPosition): Promise<boolean> {
       return (await send(address, abi.encodeFunctionData('collect', [[tokenId, owner, mostRaw128, mostRaw128]]))).status === 1
     },
   }

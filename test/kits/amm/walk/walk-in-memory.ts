@@ -10,10 +10,10 @@ import { at } from '../devnet-fixture.ts'
 import type { Random } from './any-swap.ts'
 
 export type Choice = Parameters<AMM['quote']>[1]
-export type Remembered = (swap: Swap, choice: Choice) => Promise<Quote>
+export type QuoteFromMemory = (swap: Swap, choice: Choice) => Promise<Quote>
 
 /** An exchange, its possible changes, and how its quotes are compared. */
-export interface Walked {
+export interface WalkedExchange {
   readonly chain: Chain<Evm>
   readonly amm: AMM<Evm>
   readonly rpc: TestChain['rpc']
@@ -21,7 +21,7 @@ export interface Walked {
    * Mines blocks of its own. A block after which a pool has to be read again must be the last one: anvil answers a read of the block before
    * with a mix of both while it mines the next.
    */
-  happen(round: number, remembered: Remembered): Promise<unknown>
+  happen(round: number, remembered: QuoteFromMemory): Promise<unknown>
   anySwap(): Swap
   anyChoice?(): Choice
   hold(give: () => Promise<Quote>, swap: Swap, choice: Choice, what: string): Promise<unknown>
@@ -41,7 +41,7 @@ const reorganised = 11
  * So many quotes from memory, some after every block of a random walk, over reorganisations; samples are compared all the while. Gives
  * what was told of the memory.
  */
-export async function walkInMemory(walked: Walked, { below }: Random, quotes: number, quotesEach: number) {
+export async function walkInMemory(walked: WalkedExchange, { below }: Random, quotes: number, quotesEach: number) {
   const { chain, amm, rpc, happen, anySwap, anyChoice = () => ({}), hold } = walked
   const told = { different: 0, equal: 0, defect: 0, reload: 0, reorganisation: 0 }
   const count = (what: string) => {
@@ -59,7 +59,7 @@ export async function walkInMemory(walked: Walked, { below }: Random, quotes: nu
   const pricing = amm.followed as unknown as FollowedPricing
   const chainImpl = chain as unknown as QuoteVenue['chainImpl']
   const venue: QuoteVenue = { chain: 'ethereum', network: 'local', connector: 'walked', chainImpl, pricing }
-  const remembered: Remembered = async (swap, choice) => market.quotes.quote(venue, swap, choice, at())
+  const remembered: QuoteFromMemory = async (swap, choice) => market.quotes.quote(venue, swap, choice, at())
 
   /** The memory equals the chain now. */
   async function caughtUp(): Promise<void> {

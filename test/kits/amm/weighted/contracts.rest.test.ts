@@ -1,10 +1,10 @@
 import { expect } from 'chai'
 import { amountIn, amountOut, maxBalanceRaw, type Holding } from '../../../../kits/amm/weighted/pools.ts'
 import { randomBits } from '../v3/math/random-bits.ts'
-import { realPools, type Asked, type PoolWanted } from './real-pools.ts'
+import { realPools, type SwapQuery, type PoolSpec } from './real-pools.ts'
 
 const eight = ['0.31', '0.27', '0.170000000000000001', '0.109999999999999999', '0.07', '0.04', '0.02', '0.01']
-const wanted: readonly PoolWanted[] = [
+const wanted: readonly PoolSpec[] = [
   { kind: 'WeightedPool', swapFee: '0.003', weights: ['0.5', '0.5'], decimals: [18, 6] },
   { kind: 'WeightedPool', swapFee: '0.000001', weights: ['0.8', '0.2'], decimals: [18, 18] },
   { kind: 'WeightedPool', swapFee: '0.1', weights: ['0.99', '0.01'], decimals: [8, 6] },
@@ -58,12 +58,12 @@ describe('the mathematics of weighted pools', function () {
 })
 
 /** The Vault refuses balances above 112 bits. */
-function asTheVaultTakesIt({ exact, amountRaw, balanceInRaw }: Asked, otherRaw: bigint | undefined): bigint | undefined {
+function asTheVaultTakesIt({ exact, amountRaw, balanceInRaw }: SwapQuery, otherRaw: bigint | undefined): bigint | undefined {
   const intoRaw = exact === 'in' ? amountRaw : otherRaw
   return intoRaw === undefined || balanceInRaw + intoRaw > maxBalanceRaw ? undefined : otherRaw
 }
 
-function swaps(tokens: number, seed: number): readonly Asked[] {
+function swaps(tokens: number, seed: number): readonly SwapQuery[] {
   const { bits, below } = randomBits(seed + 1)
   return Array.from({ length: swapsOfEach }, (_, count) => {
     const into = below(tokens)
@@ -85,7 +85,7 @@ function swaps(tokens: number, seed: number): readonly Asked[] {
 }
 
 /** Both directions, with the least and the largest balances, whole multiples, and amounts near the limits. */
-function edges(tokens: number): readonly Asked[] {
+function edges(tokens: number): readonly SwapQuery[] {
   const balances = [1n, 10n ** 6n, 10n ** 18n, 10n ** 24n, maxBalanceRaw]
   const last = tokens - 1
   const directions = [[0, last] as const, [last, 0] as const]
@@ -105,5 +105,5 @@ function edges(tokens: number): readonly Asked[] {
   )
 }
 
-const describeAsked = ({ exact, amountRaw, into, outOf, balanceInRaw, balanceOutRaw }: Asked) =>
+const describeAsked = ({ exact, amountRaw, into, outOf, balanceInRaw, balanceOutRaw }: SwapQuery) =>
   `${amountRaw} ${exact} from ${into} to ${outOf}, of ${balanceInRaw} and ${balanceOutRaw}`

@@ -3,7 +3,7 @@ import { devnetSite, readArtifact } from '../../../../core/devnet/build-state.ts
 import { rpcTo, startAnvil } from '../../../../core/devnet/anvil.ts'
 import { newPool, type WeightedPoolKind, deployVault } from '../../../../kits/amm/weighted/devnet.ts'
 
-export interface PoolWanted {
+export interface PoolSpec {
   readonly kind: WeightedPoolKind
   readonly swapFee: string
   /** One for each of the tokens. */
@@ -12,7 +12,7 @@ export interface PoolWanted {
 }
 
 /** A swap as the Vault asks a pool about it, with the pool's balances. */
-export interface Asked {
+export interface SwapQuery {
   readonly exact: 'in' | 'out'
   readonly amountRaw: bigint
   readonly into: number
@@ -51,7 +51,7 @@ export async function realPools() {
   const vault = await place.vault.getAddress()
   const tokenArtifact = await readArtifact('TestToken', artifactsOfChain)
 
-  const deploy = async ({ kind, swapFee, weights, decimals }: PoolWanted) => {
+  const deploy = async ({ kind, swapFee, weights, decimals }: PoolSpec) => {
     const tokens: string[] = []
     for (const each of decimals) tokens.push(await (await site.deploy(tokenArtifact, 'T', 'T', each)).getAddress())
     const order = [...tokens.keys()].toSorted((a, b) => ((tokens[a] ?? '').toLowerCase() < (tokens[b] ?? '').toLowerCase() ? -1 : 1))
@@ -67,9 +67,9 @@ export async function realPools() {
     const id: string = await pool.getFunction('getPoolId')()
     return { ...terms, id, address: await pool.getAddress(), decimals: sorted(decimals) }
   }
-  type Deployed = Awaited<ReturnType<typeof deploy>>
+  type DeployedPool = Awaited<ReturnType<typeof deploy>>
 
-  const askSome = async ({ address, id, tokens }: Deployed, asked: readonly Asked[]) => {
+  const askSome = async ({ address, id, tokens }: DeployedPool, asked: readonly SwapQuery[]) => {
     const calls = asked.map(({ exact, amountRaw, into, outOf, balanceInRaw, balanceOutRaw }) => {
       const swap = [exact === 'in' ? 0 : 1, tokens[into], tokens[outOf], amountRaw, id, lastChangeBlock, vault, vault, '0x']
       return [address, true, poolAbi.encodeFunctionData('onSwap', [swap, balanceInRaw, balanceOutRaw])]
@@ -86,7 +86,7 @@ export async function realPools() {
       await anvil.rpc('anvil_setCode', vault, await anvil.rpc('eth_call', { data: bytecode }, 'latest'))
     },
     /** The answer of the pool's contract; undefined where it reverts. */
-    async ask(pool: Deployed, asked: readonly Asked[]): Promise<readonly (bigint | undefined)[]> {
+    async ask(pool: DeployedPool, asked: readonly SwapQuery[]): Promise<readonly (bigint | undefined)[]> {
       const answers = []
       for (let from = 0; from < asked.length; from += mostCallsAtOnce)
         answers.push(...(await askSome(pool, asked.slice(from, from + mostCallsAtOnce))))

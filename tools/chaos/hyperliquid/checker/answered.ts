@@ -1,11 +1,11 @@
 import { groupBy } from '../../checker/known.ts'
 import type { Violation } from '../../checker/violation.ts'
 import type { Call } from '../../history.ts'
-import { nameAtExchange, type Found, type KeptOrder } from '../found.ts'
+import { nameAtExchange, type ExchangeHistory, type KeptOrder } from '../found.ts'
 import { ends, nowhere, stateOf } from './states.ts'
 
 /** I3 and I5: an end that was answered is the end that there is, whoever asked; and one key has one answer. */
-export function answered({ requests, calls, kept, journal }: Found): Violation[] {
+export function answered({ requests, calls, kept, journal }: ExchangeHistory): Violation[] {
   const atExchange = new Map(kept.map((each) => [each.cloid, each]))
   const byId = new Map(requests.map((request) => [request.id, request]))
   const callsOf = groupBy(calls, ({ request }) => request)

@@ -1,7 +1,7 @@
 import { groupBy } from '../../checker/known.ts'
 import type { Violation } from '../../checker/violation.ts'
 import type { ToldBook } from '../between.ts'
-import type { Found } from '../found.ts'
+import type { ExchangeHistory } from '../found.ts'
 import { checkSeconds, staleSeconds } from '../home.ts'
 import type { ShownBook } from '../watch-books.ts'
 
@@ -10,7 +10,7 @@ const coins: Readonly<Record<string, string>> = { 'HYPE-USDC': '@107', 'ETH-USD'
 const mostBehindMs = (staleSeconds + 4 * checkSeconds) * 1000
 
 /** I5: a book that was shown is one that the exchange had, not long ago, and none older than what was shown before; and the last is the exchange's last. */
-export function books({ books: { told, shown, atEnd } }: Found): Violation[] {
+export function books({ books: { told, shown, atEnd } }: ExchangeHistory): Violation[] {
   const toldOf = groupBy(told, ({ coin }) => coin)
   const newest = new Map<string, ShownBook>()
   return [

@@ -4,7 +4,7 @@ import { inTime } from '../../checker/in-time.ts'
 import { knownOf } from '../../checker/known.ts'
 import { saidOf } from '../../checker/said-of.ts'
 import type { Violation } from '../../checker/violation.ts'
-import type { Found } from '../found.ts'
+import type { ExchangeHistory } from '../found.ts'
 import { books } from './books.ts'
 import { journal } from './journal.ts'
 import { placedOnce } from './placed-once.ts'
@@ -13,7 +13,7 @@ import { refusedForGood } from './refused-for-good.ts'
 import { toldAsItIs } from './told-as-it-is.ts'
 
 /** Compares what the bots were told, what the journal has and what the exchange did. Pure. */
-export function checkHyperliquid(found: Found): Violation[] {
+export function checkHyperliquid(found: ExchangeHistory): Violation[] {
   const known = knownOf(found)
   // Of a batch one entry has many orders: those are judged by the orders' names alone.
   const alone = { ...known, requests: found.requests.filter(({ inBatch, op }) => !inBatch && op === 'order') }

@@ -1,13 +1,13 @@
 import { groupBy } from '../../checker/known.ts'
 import type { Violation } from '../../checker/violation.ts'
-import type { Journaled } from '../../history.ts'
-import type { Executed } from '../between.ts'
-import type { Found } from '../found.ts'
+import type { JournalEntry } from '../../history.ts'
+import type { ExecutedAction } from '../between.ts'
+import type { ExchangeHistory } from '../found.ts'
 
 const failures: ReadonlySet<string> = new Set(['REPLACED', 'CANCELLED', 'DROPPED', 'OVERTAKEN', 'EXPIRED'])
 
 /** I1 and I4: nothing leaves that is not in the journal, what that says of the end is what the exchange did, and no nonce has two actions. */
-export function journal({ journal: entries, signed, executed }: Found): Violation[] {
+export function journal({ journal: entries, signed, executed }: ExchangeHistory): Violation[] {
   const done = new Map(executed.map((each) => [each.id, each]))
   const unknown = signed.filter(({ entry }) => entry === undefined)
   return [
@@ -17,7 +17,7 @@ export function journal({ journal: entries, signed, executed }: Found): Violatio
   ]
 }
 
-function ofEntry(entry: Journaled, done: ReadonlyMap<string, Executed>): Violation[] {
+function ofEntry(entry: JournalEntry, done: ReadonlyMap<string, ExecutedAction>): Violation[] {
   const { state, kind, attempts } = entry
   const effects = attempts.flatMap(({ txHash }) => done.get(txHash) ?? [])
   const evidence = { entry, effects }
@@ -32,7 +32,7 @@ function ofEntry(entry: Journaled, done: ReadonlyMap<string, Executed>): Violati
 }
 
 /** What takes the place of another does nothing. */
-function usedTwice(entries: readonly Journaled[]): Violation[] {
+function usedTwice(entries: readonly JournalEntry[]): Violation[] {
   const acting = entries.filter(({ kind, attempts }) => kind !== 'cancel' && attempts.length > 0)
   const bySlot = groupBy(acting, ({ signer, address, nonce }) => `${signer ?? address}/${nonce}`)
   return [...bySlot].flatMap(([slot, sharing]) =>

@@ -1,9 +1,9 @@
 import { groupBy } from '../../checker/known.ts'
 import type { Violation } from '../../checker/violation.ts'
-import { nameAtExchange, type Found } from '../found.ts'
+import { nameAtExchange, type ExchangeHistory } from '../found.ts'
 
 /** I1: whatever is at the exchange somebody asked for, once; and who was given an order's number finds it there. */
-export function placedOnce({ requests, calls, kept }: Found): Violation[] {
+export function placedOnce({ requests, calls, kept }: ExchangeHistory): Violation[] {
   const byName = groupBy(kept, ({ cloid }) => cloid)
   const orders = new Map(requests.filter(({ op }) => op === 'order').map((request) => [nameAtExchange(request), request]))
   const cancelled = new Set(requests.flatMap(({ op, order }) => (op === 'cancel-order' ? (order ?? []) : [])))

@@ -1,10 +1,10 @@
 import { isLastWord } from '../../checker/definite-errors.ts'
 import { groupBy } from '../../checker/known.ts'
 import type { Violation } from '../../checker/violation.ts'
-import { nameAtExchange, type Found } from '../found.ts'
+import { nameAtExchange, type ExchangeHistory } from '../found.ts'
 
 /** I2: what was refused with a definite error is not at the exchange, was not sent there, and never will be. */
-export function refusedForGood({ requests, calls, kept, signed, executed, journal }: Found): Violation[] {
+export function refusedForGood({ requests, calls, kept, signed, executed, journal }: ExchangeHistory): Violation[] {
   const atExchange = new Set(kept.map(({ cloid }) => cloid))
   const callsOf = groupBy(calls, ({ request }) => request)
   const bytes = signed.filter(({ call = '' }) => call.includes('"orders"'))

@@ -1,12 +1,12 @@
 import { groupBy } from '../../checker/known.ts'
 import { orderIdOf } from '../../checker/orders.ts'
 import type { Violation } from '../../checker/violation.ts'
-import { nameAtExchange, type Found, type KeptOrder } from '../found.ts'
+import { nameAtExchange, type ExchangeHistory, type KeptOrder } from '../found.ts'
 import type { ToldOrder } from '../list-orders.ts'
 import { nowhere, stateOf } from './states.ts'
 
 /** I5: what is told of an order at the end, in the list and by its name, is what the exchange has of it; nothing is left out, and nothing said twice. */
-export function toldAsItIs({ requests, calls, kept, told, toldByName, journal }: Found): Violation[] {
+export function toldAsItIs({ requests, calls, kept, told, toldByName, journal }: ExchangeHistory): Violation[] {
   const atExchange = new Map(kept.map((each) => [each.cloid, each]))
   const listed = groupBy(told, ({ clientOrderId = '' }) => clientOrderId)
   const named = new Map(toldByName.map((each) => [each.clientOrderId, each]))

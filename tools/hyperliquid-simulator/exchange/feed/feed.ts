@@ -1,4 +1,4 @@
-import { answer, type Served } from '../serve/answer.ts'
+import { answer, type ServedExchange } from '../serve/answer.ts'
 import type { Connection } from '../serve/sockets.ts'
 import { topics } from './topics.ts'
 import type { Topic } from './topic.ts'
@@ -33,7 +33,7 @@ interface Subscription {
   readonly channel: string
 }
 
-export function createFeed(served: Served): Feed {
+export function createFeed(served: ServedExchange): Feed {
   const { engine, judge } = served
   const clients = new Map<Connection, Map<string, Subscription>>()
   const state = {

@@ -7,19 +7,19 @@ import type { Order } from '../book/order.ts'
 import { endOrder, sweepReduceOnly } from './cancel.ts'
 import { settlePerp } from './settle-perp.ts'
 import { settleSpot } from './settle-spot.ts'
-import type { SideSettled } from './settled.ts'
+import type { SideOfFill } from './settled.ts'
 
 /** What was filled: `weighted` is the sum of size times price. */
-export interface Filled {
+export interface FilledAmount {
   sz: bigint
   weighted: bigint
 }
 
 /** Fills an order that comes to the book with what is there, best price first and of one price the oldest first. */
-export function match(engine: Engine, taker: Order, liquidation?: Fill['liquidation']): Filled {
+export function match(engine: Engine, taker: Order, liquidation?: Fill['liquidation']): FilledAmount {
   const { market } = taker
   const book = bookOf(engine, market)
-  const filled: Filled = { sz: 0n, weighted: 0n }
+  const filled: FilledAmount = { sz: 0n, weighted: 0n }
   const hash = engine.nextHash()
   while (taker.sz > 0n) {
     const [maker] = book.against(taker.isBuy, taker.limitPx)
@@ -61,7 +61,7 @@ function grows(engine: Engine, { owner, market, isBuy, sz }: Order): boolean {
 function fill(engine: Engine, taker: Order, maker: Order, sz: bigint, hash: string, liquidation?: Fill['liquidation']) {
   const { market } = taker
   const [px, time, tid] = [maker.limitPx, engine.clock.now(), engine.nextTid()]
-  const settle = (order: Order, isTaker: boolean): SideSettled =>
+  const settle = (order: Order, isTaker: boolean): SideOfFill =>
     market.kind === 'spot' ? settleSpot(engine, market, order, px, sz, isTaker) : settlePerp(engine, market, order, px, sz, isTaker)
   // Who sells first, so that what is borrowed for a purchase is never more than it must be.
   const settled = new Map(

@@ -4,16 +4,16 @@ import { balanceOf } from '../ledger/account.ts'
 import { fundPerpetuals } from '../lending/fund-perpetuals.ts'
 import type { Order } from '../book/order.ts'
 import { checkOrder, isImmediate } from './check-order.ts'
-import { match, reducible, type Filled } from './match.ts'
+import { match, reducible, type FilledAmount } from './match.ts'
 import { refuse, type Refusal } from './refusal.ts'
 import { payOf, payToken } from './settle-spot.ts'
 
-export type Placed =
+export type PlacementResult =
   | { resting: { oid: number; cloid?: string } }
   | { filled: { totalSz: string; avgPx: string; oid: number; cloid?: string } }
 
 /** An order is checked, meets what it crosses, and what is left of it rests or is gone. */
-export function placeOrder(engine: Engine, order: Order): Placed | Refusal {
+export function placeOrder(engine: Engine, order: Order): PlacementResult | Refusal {
   const account = accountOf(engine, order.owner)
   const refusal = checkOrder(engine, order)
   if (refusal) return refused(engine, order, refusal)
@@ -58,7 +58,7 @@ function refused(engine: Engine, order: Order, refusal: Refusal): Refusal {
 }
 
 /** With six decimals, or what the market's prices have, the rest dropped: as was measured of the real one. */
-function averageOf({ market }: Order, { sz, weighted }: Filled): string {
+function averageOf({ market }: Order, { sz, weighted }: FilledAmount): string {
   const decimals = Math.max(6, market.maxDecimals)
   const step = 10n ** BigInt(8 - decimals)
   const exact = weighted / sz

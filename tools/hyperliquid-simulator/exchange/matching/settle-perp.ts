@@ -5,13 +5,13 @@ import { leverageOf, type Position } from '../ledger/account.ts'
 import type { PerpMarket } from '../listing/listing.ts'
 import type { Order } from '../book/order.ts'
 import { feeRate } from './fee-rate.ts'
-import type { SideSettled } from './settled.ts'
+import type { SideOfFill } from './settled.ts'
 
 /**
  * One side of a fill. US dollars go to and from where the position's margin is: what is bought is owed, what is sold is there, so that the
  * position's worth makes up for it. Closing an isolated position gives back its part of the margin.
  */
-export function settlePerp(engine: Engine, market: PerpMarket, order: Order, px: bigint, sz: bigint, isTaker: boolean): SideSettled {
+export function settlePerp(engine: Engine, market: PerpMarket, order: Order, px: bigint, sz: bigint, isTaker: boolean): SideOfFill {
   const account = accountOf(engine, order.owner)
   const { isCross, value: leverage } = leverageOf(account, market)
   const known = account.positions.get(market.coin)

@@ -5,7 +5,7 @@ import type { SpotMarket } from '../listing/listing.ts'
 import { coverSpot } from '../lending/cover-spot.ts'
 import type { Order } from '../book/order.ts'
 import { feeRate } from './fee-rate.ts'
-import type { SideSettled } from './settled.ts'
+import type { SideOfFill } from './settled.ts'
 
 /** What a spot order takes of the token that it pays with, at a price. */
 export const payOf = ({ base, quote }: SpotMarket, isBuy: boolean, px: bigint, sz: bigint) =>
@@ -17,7 +17,7 @@ export const payToken = ({ base, quote }: SpotMarket, isBuy: boolean) => (isBuy 
  * One side of a fill: it pays, gets, and a fee is kept of what it gets. The fee is reckoned in the quote, and what is less than a unit of it
  * is dropped, as was measured of the real one.
  */
-export function settleSpot(engine: Engine, market: SpotMarket, order: Order, px: bigint, sz: bigint, isTaker: boolean): SideSettled {
+export function settleSpot(engine: Engine, market: SpotMarket, order: Order, px: bigint, sz: bigint, isTaker: boolean): SideOfFill {
   const account = accountOf(engine, order.owner)
   const { isBuy } = order
   const [pays, gets] = isBuy ? [market.quote, market.base] : [market.base, market.quote]

@@ -17,7 +17,7 @@ export interface HttpAnswer {
   readonly body: unknown
 }
 
-export interface Served {
+export interface ServedExchange {
   readonly engine: Engine
   readonly nonces: Nonces
   readonly judge: Judge
@@ -35,10 +35,10 @@ const tooMany: HttpAnswer = { status: 429, body: null }
 export const typeOf = (endpoint: Endpoint, body: unknown): string =>
   String(endpoint === 'info' ? Reflect.get(Object(body), 'type') : Reflect.get(Object(Reflect.get(Object(body), 'action')), 'type'))
 
-export const answer = (served: Served, endpoint: Endpoint, body: unknown, from: string): HttpAnswer =>
+export const answer = (served: ServedExchange, endpoint: Endpoint, body: unknown, from: string): HttpAnswer =>
   endpoint === 'info' ? answerQuery(served, body, from) : answerAction(served, body, from)
 
-function answerQuery({ engine, judge, weights }: Served, body: unknown, from: string): HttpAnswer {
+function answerQuery({ engine, judge, weights }: ServedExchange, body: unknown, from: string): HttpAnswer {
   const type = typeOf('info', body)
   const query = queries[type]
   const read = query && judge.read(`the request ${type}`, query.request, body)
@@ -51,7 +51,7 @@ function answerQuery({ engine, judge, weights }: Served, body: unknown, from: st
   return { status: 200, body: told }
 }
 
-function answerAction({ engine, nonces, judge, weights }: Served, body: unknown, from: string): HttpAnswer {
+function answerAction({ engine, nonces, judge, weights }: ServedExchange, body: unknown, from: string): HttpAnswer {
   const type = typeOf('exchange', body)
   const action = actions[type]
   const read = action && judge.read(`the action ${type}`, action.request, body)

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Endpoint, HttpAnswer } from './answer.ts'
 
 /** A request on its way. Whoever has it does with it what it will. */
-export interface Carried {
+export interface CarriedRequest {
   readonly endpoint: Endpoint
   readonly type: string
   readonly body: unknown
@@ -13,17 +13,17 @@ export interface Carried {
   hangUp(): void
 }
 
-export type Fault = (carried: Carried) => void | Promise<void>
+export type Fault = (carried: CarriedRequest) => void | Promise<void>
 
 export interface Faults {
-  carry(carried: Carried): Promise<void>
+  carry(carried: CarriedRequest): Promise<void>
   /** From now on, for those that it is about, so many times; gives what ends it. The newest comes first. */
-  add(fault: Fault, about?: (carried: Carried) => boolean, times?: number): () => void
+  add(fault: Fault, about?: (carried: CarriedRequest) => boolean, times?: number): () => void
   clear(): void
 }
 
 export function createFaults(): Faults {
-  let rules: { fault: Fault; about: (carried: Carried) => boolean; left: number }[] = []
+  let rules: { fault: Fault; about: (carried: CarriedRequest) => boolean; left: number }[] = []
   return {
     carry: async (carried) => {
       const rule = rules.find(({ about, left }) => left > 0 && about(carried))

@@ -1,12 +1,12 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Faults } from './faults.ts'
-import { answer, typeOf, type Endpoint, type HttpAnswer, type Served } from './answer.ts'
+import { answer, typeOf, type Endpoint, type HttpAnswer, type ServedExchange } from './answer.ts'
 
 const mostBytes = 2_000_000
 
 /** The exchange's two addresses, as its clients ask them. */
-export async function serveHttp(served: Served, faults: Faults, afterwards: () => void): Promise<{ server: Server; port: number }> {
+export async function serveHttp(served: ServedExchange, faults: Faults, afterwards: () => void): Promise<{ server: Server; port: number }> {
   const server = createServer((request, response) => {
     void respond(request, response)
   })

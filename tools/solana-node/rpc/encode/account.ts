@@ -6,12 +6,12 @@ import { invalidParams, RpcError } from '../rpc-error.ts'
 import { parsedData } from './parsed-data.ts'
 
 /** How a caller wants accounts' data. */
-export interface Encoding {
+export interface AccountEncoding {
   encoding: 'binary' | 'base58' | 'base64' | 'jsonParsed'
   slice: { offset: number; length: number } | undefined
 }
 
-export function encodingOf({ encoding = 'binary', dataSlice }: { readonly [field: string]: unknown }): Encoding {
+export function encodingOf({ encoding = 'binary', dataSlice }: { readonly [field: string]: unknown }): AccountEncoding {
   if (encoding === 'base64+zstd') throw invalidParams('this test service does not compress accounts')
   if (encoding !== 'binary' && encoding !== 'base58' && encoding !== 'base64' && encoding !== 'jsonParsed')
     throw invalidParams(
@@ -20,17 +20,17 @@ export function encodingOf({ encoding = 'binary', dataSlice }: { readonly [field
   return { encoding, slice: sliceOf(dataSlice) }
 }
 
-function sliceOf(value: unknown): Encoding['slice'] {
+function sliceOf(value: unknown): AccountEncoding['slice'] {
   if (value === undefined || value === null) return undefined
   const [offset, length]: unknown[] = [Reflect.get(Object(value), 'offset'), Reflect.get(Object(value), 'length')]
   if (typeof offset === 'number' && typeof length === 'number' && offset >= 0 && length >= 0) return { offset, length }
   throw invalidParams('Invalid params: invalid type: expected struct UiDataSliceConfig.')
 }
 
-export const encodeMaybe = (svm: LiteSVM, account: Maybe, encoding: Encoding): Answer =>
+export const encodeMaybe = (svm: LiteSVM, account: Maybe, encoding: AccountEncoding): Answer =>
   account.exists ? encodeAccount(svm, account, encoding) : null
 
-export function encodeAccount(svm: LiteSVM, account: EncodedAccount, encoding: Encoding): Answer {
+export function encodeAccount(svm: LiteSVM, account: EncodedAccount, encoding: AccountEncoding): Answer {
   return {
     data: encodeData(svm, account, encoding),
     executable: account.executable,
@@ -42,7 +42,7 @@ export function encodeAccount(svm: LiteSVM, account: EncodedAccount, encoding: E
   }
 }
 
-function encodeData(svm: LiteSVM, account: EncodedAccount, { encoding, slice }: Encoding): Answer {
+function encodeData(svm: LiteSVM, account: EncodedAccount, { encoding, slice }: AccountEncoding): Answer {
   if (encoding === 'jsonParsed') return parsedData(svm, account) ?? [getBase64Decoder().decode(account.data), 'base64']
   const data = slice ? account.data.subarray(slice.offset, slice.offset + slice.length) : account.data
   if (encoding === 'base64') return [getBase64Decoder().decode(data), 'base64']

@@ -1,5 +1,5 @@
 import { getBase58Decoder, getBase64Decoder } from '@solana/kit'
-import type { Landed } from '../../ledger/block.ts'
+import type { LandedTransaction } from '../../ledger/block.ts'
 import { writableAccounts, type Wire } from '../../ledger/read-wire.ts'
 import type { Answer } from '../answer.ts'
 import type { Config } from '../params.ts'
@@ -25,7 +25,7 @@ export function versionsOf({ maxSupportedTransactionVersion }: Config): number |
 }
 
 /** A transaction in its block, with what came of it. */
-export function encodeLanded(landed: Landed, form: Form, newestVersion: number | undefined): { [key: string]: Answer } {
+export function encodeLanded(landed: LandedTransaction, form: Form, newestVersion: number | undefined): { [key: string]: Answer } {
   const { version } = landed.wire.message
   if (version !== 'legacy' && (newestVersion === undefined || newestVersion < version))
     throw new RpcError(
@@ -39,7 +39,7 @@ export function encodeLanded(landed: Landed, form: Form, newestVersion: number |
   }
 }
 
-function metaOf({ wire, outcome, ...balances }: Landed, form: Form): Answer {
+function metaOf({ wire, outcome, ...balances }: LandedTransaction, form: Form): Answer {
   return {
     computeUnitsConsumed: outcome.unitsConsumed,
     err: outcome.error,

@@ -1,4 +1,4 @@
-import type { Block, Landed } from '../../ledger/block.ts'
+import type { Block, LandedTransaction } from '../../ledger/block.ts'
 import type { Answer } from '../answer.ts'
 import { encodeLanded, formOf, versionsOf } from '../encode/landed.ts'
 import { addressOf, configOf, signatureOf, slotOf } from '../params.ts'
@@ -33,12 +33,12 @@ export const historyMethods: Methods = {
   },
 }
 
-interface Found {
+interface FoundTransaction {
   block: Block
-  landed: Landed
+  landed: LandedTransaction
 }
 
-const newestFirst = (view: View, { height }: Block): readonly Found[] =>
+const newestFirst = (view: View, { height }: Block): readonly FoundTransaction[] =>
   view
     .known()
     .filter((block) => block.height <= height)
@@ -46,12 +46,12 @@ const newestFirst = (view: View, { height }: Block): readonly Found[] =>
     .flatMap((block) => block.landed.toReversed().map((landed) => ({ block, landed })))
 
 /** Behind the last where it is not among them. */
-function placeOf(all: readonly Found[], signature: string): number {
+function placeOf(all: readonly FoundTransaction[], signature: string): number {
   const place = all.findIndex(({ landed }) => landed.signature === signature)
   return place < 0 ? all.length : place
 }
 
-const shown = (view: View, { block, landed }: Found): Answer => ({
+const shown = (view: View, { block, landed }: FoundTransaction): Answer => ({
   blockTime: block.time,
   confirmationStatus: view.standing(block).confirmationStatus,
   err: landed.outcome.error,

@@ -38,13 +38,13 @@ export const tokenMethods: Methods = {
   },
 }
 
-interface Wanted {
+interface TokenFilter {
   programs: readonly Address[]
   mint?: Address
 }
 
 /** What is asked for: all of a mint, or all of a program. */
-function wantedTokens(svm: LiteSVM, filter: unknown): Wanted {
+function wantedTokens(svm: LiteSVM, filter: unknown): TokenFilter {
   const { mint, programId } = configOf(filter)
   if (mint !== undefined) {
     const address = addressOf(mint)
@@ -57,7 +57,7 @@ function wantedTokens(svm: LiteSVM, filter: unknown): Wanted {
   throw invalidParams('Invalid param: unrecognized Token program id')
 }
 
-function tokensOf(svm: LiteSVM, owner: Address, { programs, mint }: Wanted): readonly EncodedAccount[] {
+function tokensOf(svm: LiteSVM, owner: Address, { programs, mint }: TokenFilter): readonly EncodedAccount[] {
   const isWanted = (token: Token | undefined) => token?.owner === owner && (mint === undefined || token.mint === mint)
   return programs.flatMap((each) => svm.getProgramAccounts(each)).filter((each) => isWanted(tokenOf({ ...each, exists: true })))
 }

@@ -8,7 +8,7 @@ import { at } from '../../../evm/test-chain.ts'
 import { randomBits } from '../math/random-bits.ts'
 import { fees, v3QuoteChecker, spacings, type V3QuoteChecker } from './quote-checker.ts'
 import { rangeLife } from './range-life.ts'
-import { openV3Exchange, type Asked, type V3Exchange } from './v3-exchange.ts'
+import { openV3Exchange, type SwapQuery, type V3Exchange } from './v3-exchange.ts'
 
 const blocks = Number(process.env['SLUICE_V3_BLOCKS'] ?? 100)
 const seed = 11
@@ -72,7 +72,7 @@ describe('pools of concentrated liquidity in memory', () => {
         }
       }
     }
-    const quote = async (key: string, asked: Asked): Promise<bigint | undefined> => {
+    const quote = async (key: string, asked: SwapQuery): Promise<bigint | undefined> => {
       for (;;) {
         const pool = held.get(key)
         const passed = pool ? checker.pass(pool, asked) : undefined
@@ -95,7 +95,7 @@ describe('pools of concentrated liquidity in memory', () => {
       }
       for (let each = 0; each < 4; each += 1) {
         const place = below(keys.length)
-        const asked: Asked = { zeroForOne: below(2) === 0, exact: below(2) === 0 ? 'in' : 'out', amountRaw: 1n + bits(75) }
+        const asked: SwapQuery = { zeroForOne: below(2) === 0, exact: below(2) === 0 ? 'in' : 'out', amountRaw: 1n + bits(75) }
         const [mine, theirs] = [await quote(keys[place] ?? '', asked), await checker.theirs(fees[place] ?? 0, asked)]
         expect(mine, `block ${count}, ${fees[place]} ${asked.exact} ${asked.amountRaw} ${asked.zeroForOne}`).to.equal(theirs)
         counted[mine === undefined ? 'refusals' : 'quotes'] += 1

@@ -1,14 +1,14 @@
 import { expect } from 'chai'
 import type { Quote, Swap, Token, Venue } from '../../../../../core/contracts/index.ts'
 import { createQuotes, type Quotes, type QuoteVenue } from '../../../../../core/live-state/quotes.ts'
-import { createFollowing, type Following } from '../../../../../core/live-state/synchroniser.ts'
+import { createSynchronisers, type Synchronisers } from '../../../../../core/live-state/synchroniser.ts'
 import type { Evm, EvmReader } from '../../../../../kits/evm/index.ts'
 import { poolAMM } from '../../../../../kits/amm/index.ts'
 import { uniswapV3 } from '../../../../../kits/amm/v3/index.ts'
 import { keeping } from '../../../../live-state/keeping.ts'
 import { createRecorder, until } from '../../../../live-state/recorder.ts'
 import { initCodeHash } from './quote-checker.ts'
-import type { Asked, V3Exchange } from './v3-exchange.ts'
+import type { SwapQuery, V3Exchange } from './v3-exchange.ts'
 
 const at = { signal: AbortSignal.timeout(600_000) }
 export const tiers = { dense: 100, middle: 500, wide: 3000 } as const
@@ -36,7 +36,7 @@ export function openQuotes(exchange: V3Exchange, ends: (() => Promise<void>)[]) 
   }
   const deployments = { 'ethereum/local': { factory: exchange.factory, initCodeHash } }
   const amm = poolAMM(venue, uniswapV3(venue, { deployments, feeTiers: { ...tiers } }))
-  const following: Following = createFollowing({ telemetry: createRecorder().telemetry, ...keeping })
+  const following: Synchronisers = createSynchronisers({ telemetry: createRecorder().telemetry, ...keeping })
   const quotes: Quotes = createQuotes({ following, maxQuotes: 1_000, pairs: { known: [], save: async () => {} } })
   const pricing = amm.followed ?? expect.fail('It is quoted from memory.')
   const quoted: QuoteVenue = { ...place, connector: 'uniswap', chainImpl: exchange.chain, pricing }
@@ -66,7 +66,7 @@ async function shown(quoting: () => Promise<Quote>) {
   }
 }
 
-export function swapOn(exchange: V3Exchange, { zeroForOne, exact, amountRaw }: Asked): Swap {
+export function swapOn(exchange: V3Exchange, { zeroForOne, exact, amountRaw }: SwapQuery): Swap {
   const token = (address: string): Token => ({ symbol: address.slice(0, 6), address, decimals: 18 })
   const [one, other] = exchange.tokens.map(token)
   if (!one || !other) throw new Error('There are two tokens.')

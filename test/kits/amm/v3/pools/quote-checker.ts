@@ -5,7 +5,7 @@ import { v3Protocol } from '../../../../../kits/amm/v3/pools.ts'
 import type { Passed, Pool } from '../../../../../kits/amm/index.ts'
 import { completeReading } from '../../../../../kits/amm/protocol.ts'
 import { at } from '../../../evm/test-chain.ts'
-import type { Asked, V3Exchange } from './v3-exchange.ts'
+import type { SwapQuery, V3Exchange } from './v3-exchange.ts'
 
 // UniswapV3Pool of @uniswap/v3-core@1.0.1.
 export const initCodeHash = '0xe34f199b19b2b4f47f68442619d555527d244f78a3297ea89325f843f87b8b54'
@@ -29,14 +29,14 @@ export function v3QuoteChecker(exchange: V3Exchange, tiers: readonly number[] = 
     if (!pool) throw new Error(`There is no pool of ${fee}.`)
     return pool
   }
-  const pass = (pool: Pool<V3PoolState>, { zeroForOne, exact, amountRaw }: Asked) => {
+  const pass = (pool: Pool<V3PoolState>, { zeroForOne, exact, amountRaw }: SwapQuery) => {
     const [token0, token1] = exchange.tokens
     const passage = zeroForOne ? { tokenIn: token0, tokenOut: token1 } : { tokenIn: token1, tokenOut: token0 }
     return protocol.pass(pool, passage, exact, amountRaw)
   }
 
   /** The quote after as many reads as needed. The bound of each incomplete quote must hold. */
-  const quote = async (fee: number, asked: Asked): Promise<Passed | undefined> => {
+  const quote = async (fee: number, asked: SwapQuery): Promise<Passed | undefined> => {
     const missing: unknown[] = []
     const promisedRaw: bigint[] = []
     for (let readings = 0; readings < 4; readings += 1) {
@@ -56,7 +56,7 @@ export function v3QuoteChecker(exchange: V3Exchange, tiers: readonly number[] = 
   }
 
   /** The exchange's own quote; undefined where it reverts, or does not take all of an input. */
-  const theirs = async (fee: number, asked: Asked): Promise<bigint | undefined> => {
+  const theirs = async (fee: number, asked: SwapQuery): Promise<bigint | undefined> => {
     const quoted = await exchange.quote(fee, asked)
     // QuoterV2 does not say that it did not take all of an input; a price at its limit does.
     const ranOut = asked.exact === 'in' && quoted && [minSqrtRatioX96 + 1n, maxSqrtRatioX96 - 1n].includes(quoted.sqrtPriceX96)
@@ -64,7 +64,7 @@ export function v3QuoteChecker(exchange: V3Exchange, tiers: readonly number[] = 
   }
 
   /** The quote on which both agree. */
-  const quoteAlike = async (fee: number, asked: Asked): Promise<bigint | undefined> => {
+  const quoteAlike = async (fee: number, asked: SwapQuery): Promise<bigint | undefined> => {
     const [mine, expected] = [await quote(fee, asked), await theirs(fee, asked)]
     expect(mine?.amountRaw, `${fee} ${asked.exact} ${asked.amountRaw} ${asked.zeroForOne ? '0→1' : '1→0'}`).to.equal(expected)
     return expected

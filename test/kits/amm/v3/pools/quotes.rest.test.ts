@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { getSqrtRatioAtTick, maxTick, minTick } from '../../../../../kits/amm/v3/math.ts'
 import { randomBits } from '../math/random-bits.ts'
 import { fees, v3QuoteChecker, spacings, type FeeTier, type V3QuoteChecker } from './quote-checker.ts'
-import { openV3Exchange, type Asked, type V3Exchange } from './v3-exchange.ts'
+import { openV3Exchange, type SwapQuery, type V3Exchange } from './v3-exchange.ts'
 
 const trades = Number(process.env['SLUICE_V3_TRADES'] ?? 500)
 const positions = 14
@@ -35,10 +35,10 @@ describe('quotes of concentrated liquidity', () => {
     let filled = 0
     for (let count = 0; count < trades; count += 1) {
       const fee = fees[below(fees.length)] ?? 500
-      const asked: Asked = { zeroForOne: below(2) === 0, exact: below(2) === 0 ? 'in' : 'out', amountRaw: 1n + bits(74) }
+      const asked: SwapQuery = { zeroForOne: below(2) === 0, exact: below(2) === 0 ? 'in' : 'out', amountRaw: 1n + bits(74) }
       if ((await checker.quoteAlike(fee, asked)) !== undefined) filled += 1
 
-      const trade: Asked = { zeroForOne: below(2) === 0, exact: 'in', amountRaw: 1n + bits(71) }
+      const trade: SwapQuery = { zeroForOne: below(2) === 0, exact: 'in', amountRaw: 1n + bits(71) }
       const atBound = getSqrtRatioAtTick(bounds.get(fee)?.[below(2 * positions)] ?? 0)
       const { sqrtPriceX96 } = (await checker.poolOf(fee)).state
       // Some stop exactly at a tick: from above, the pool is then at the tick below, with the same price.

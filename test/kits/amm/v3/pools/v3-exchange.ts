@@ -26,14 +26,14 @@ const enough = 2n ** 200n
 // Enough to cross any pool from end to end.
 const maxGas = 200_000_000n
 
-export interface Asked {
+export interface SwapQuery {
   readonly zeroForOne: boolean
   readonly exact: 'in' | 'out'
   readonly amountRaw: bigint
 }
 
 /** The answer of QuoterV2. */
-export interface Quoted {
+export interface QuoterAnswer {
   readonly amountRaw: bigint
   readonly sqrtPriceX96: bigint
   readonly gasUnits: bigint
@@ -126,7 +126,7 @@ export async function openV3Exchange({ gasLimit = maxGas } = {}) {
       return attempt(router, routerAbi.encodeFunctionData('exactInputSingle', [[tokenIn, tokenOut, fee, wallet, amountRaw, 0n, limitX96]]))
     },
     /** Undefined where the quoter reverts. */
-    async quote(fee: number, { zeroForOne, exact, amountRaw }: Asked): Promise<Quoted | undefined> {
+    async quote(fee: number, { zeroForOne, exact, amountRaw }: SwapQuery): Promise<QuoterAnswer | undefined> {
       const name = exact === 'in' ? 'quoteExactInputSingle' : 'quoteExactOutputSingle'
       try {
         const answer = await call(quoter, quoterAbi, name, [[...direction(zeroForOne), amountRaw, fee, 0n]])

@@ -11,7 +11,7 @@ import type { Metrics } from './metrics.ts'
 import type { RequestState } from './request.ts'
 import { jsonHeaders } from './responses.ts'
 
-export interface AnsweringParts {
+export interface RequestStepsParts {
   settings: Settings
   limits: Limits
   metrics: Metrics
@@ -27,7 +27,7 @@ const showAsSluice: ShowError = ({ http, body }) => ({ status: http, body })
 type Work = () => void | Promise<void>
 
 /** The steps that every request goes through, whether Koa has a context for it or not. */
-export interface Answering {
+export interface RequestSteps {
   /** Does all that answers the request. What it throws is answered as an error. The request is measured and logged at its end. */
   settle(state: RequestState, work: Work): void | Promise<void>
   /** Works once the request has its turn: in flight, or waiting for it, only once it has arrived. A slow sender takes no place. */
@@ -38,7 +38,10 @@ export interface Answering {
 }
 
 /** @param showError in another interface than Sluice's own */
-export function createAnswering({ settings, limits, metrics, log }: AnsweringParts, showError: ShowError = showAsSluice): Answering {
+export function createRequestSteps(
+  { settings, limits, metrics, log }: RequestStepsParts,
+  showError: ShowError = showAsSluice,
+): RequestSteps {
   const hidePaths = pathsHider(settings)
   const watchUnsent = unsentWatch()
   /** By `performance.now`. */

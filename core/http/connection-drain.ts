@@ -10,7 +10,7 @@ const lingerMs = 500
 const lookMs = 25
 
 /** Ends a server's connections without losing an answer. */
-interface Draining {
+interface ConnectionDrain {
   /** Handles the server's requests, and knows which connection waits for an answer. */
   listener: RequestListener
   /** Takes no new connection, and closes each one with its next answer, or when it stays idle. Resolves when all are closed. */
@@ -18,7 +18,7 @@ interface Draining {
 }
 
 /** @param answer has to answer every request, also while the server stops */
-export function createDraining(server: Server, answer: RequestListener): Draining {
+export function createConnectionDrain(server: Server, answer: RequestListener): ConnectionDrain {
   /** The newest response of each connection: those before it, of requests that were pipelined, are written before it. */
   const newest = new Map<Socket, ServerResponse | undefined>()
   /** With those still in their handshake. */
