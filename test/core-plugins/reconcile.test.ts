@@ -77,7 +77,7 @@ describe('the loop that loads plugins while the server runs', () => {
   const none = async () => ({ loaded: [], refused: [] })
   function begin(
     again: (refused: readonly Refusal[]) => ReturnType<typeof more> = none,
-    onDevnet: Partial<Parameters<typeof createReconciler>[0]> = {},
+    others: Partial<Parameters<typeof createReconciler>[0]> = {},
   ): void {
     const log = {
       ...silent,
@@ -85,7 +85,7 @@ describe('the loop that loads plugins while the server runs', () => {
       error: (_: unknown, text: string = String(_)) => void logged.push(text),
     }
     const journal = { openQueues: async () => [{ ...on, address: '0x' }], unfinished: async () => open }
-    const options = {
+    ;({ stop } = createReconciler({
       settings,
       plugins,
       loader: { loadPending: more, retryRefused: again },
@@ -93,9 +93,10 @@ describe('the loop that loads plugins while the server runs', () => {
       journal,
       after: Promise.resolve(),
       log,
-      ...onDevnet,
-    }
-    ;({ stop } = createReconciler({ ...options, lock: lockOfStart(settings), pauses: { lookMs: 5, firstAgainMs: 1 } }))
+      lock: lockOfStart(settings),
+      pauses: { lookMs: 5, firstAgainMs: 1 },
+      ...others,
+    }))
   }
   const entry = (name: string) => registry.plugins.find((each) => each.name === name)
   const isLoaded = (name: string, sha256?: string) => entry(name)?.state === 'loaded' && (!sha256 || entry(name)?.sha256 === sha256)
@@ -325,17 +326,7 @@ describe('the loop that loads plugins while the server runs', () => {
       const lock = lockOfStart(settings)
       const second = plant('riverswap', '2')
       await allow({ riverswap: second })
-      const journal = { openQueues: async () => [], unfinished: async () => [] }
-      const options = {
-        settings,
-        plugins,
-        loader: { loadPending: more, retryRefused: again },
-        registry,
-        journal,
-        after: Promise.resolve(),
-        log: silent,
-      }
-      ;({ stop } = createReconciler({ ...options, lock, pauses: { lookMs: 5, firstAgainMs: 0 } }))
+      begin(again, { lock })
       lock.file.forget()
       await until('the new one is loaded', () => isLoaded('riverswap', second.sha256))
       await rounds(3)
@@ -346,17 +337,7 @@ describe('the loop that loads plugins while the server runs', () => {
       const lock = lockOfStart(settings)
       await writeLock(home.confDir, {})
       lock.file.forget()
-      const journal = { openQueues: async () => [], unfinished: async () => [] }
-      const options = {
-        settings,
-        plugins,
-        loader: { loadPending: more, retryRefused: again },
-        registry,
-        journal,
-        after: Promise.resolve(),
-        log: silent,
-      }
-      ;({ stop } = createReconciler({ ...options, lock, pauses: { lookMs: 5, firstAgainMs: 0 } }))
+      begin(again, { lock })
       await rounds(4)
       expect([tried, plugins.loaded, plugins.refused, registry.plugins]).to.deep.equal([[], [], [], []])
     })
