@@ -355,13 +355,14 @@ function ranked(
     }),
   )
   const worthOf = (each: Candidate) => worth.get(each) ?? 0n
-  const candidates = found.toSorted(
+  const [best, ...others] = found.toSorted(
     (one, other) =>
       compare(worthOf(other), worthOf(one)) ||
       compare(one.gas.gasCostRaw, other.gas.gasCostRaw) ||
       compare(one.venue.connector, other.venue.connector),
   )
-  return { candidates: candidates as unknown as Candidates['candidates'], leftOut }
+  if (!best) throw new Error('there is no candidate to rank')
+  return { candidates: [best, ...others], leftOut }
 }
 
 const compare = <T extends bigint | string>(one: T, other: T): number => (one < other ? -1 : one > other ? 1 : 0)

@@ -398,19 +398,19 @@ function requireNotEmpty({ tokenId, liquidity, unclaimed }: RangePosition): void
 }
 
 /** What the journal keeps of a change, in `about`, to show its fill in the caller's order of the tokens. */
-interface AboutLiquidity {
+type AboutLiquidity = {
   reversed: boolean
   decimals: readonly [number, number]
 }
 
-const aboutLiquidity = ({ pair: [token0, token1], reversed }: OrderedPair): Json => ({
+const aboutLiquidity = ({ pair: [token0, token1], reversed }: OrderedPair): AboutLiquidity => ({
   reversed,
   decimals: [token0.decimals, token1.decimals],
 })
 
 /** @param about from `aboutLiquidity`: this server wrote the journal, and the entry's `kind` tells which `about` it has */
 export function showLiquidityFill(fill: RangeFill, about: Json) {
-  const { reversed, decimals } = about as unknown as AboutLiquidity
+  const { reversed, decimals } = about as AboutLiquidity
   const { amount0Raw, amount1Raw } = reorder({ reversed }, fill)
   return {
     tokenId: fill.tokenId,

@@ -323,7 +323,7 @@ const showAmounts = (ordered: OrderedTokens, amountsRaw: readonly bigint[]): str
 const showPart = (sharesRaw: bigint, totalRaw: bigint): string => (totalRaw === 0n ? '0' : formatRatio(sharesRaw, totalRaw, 'down'))
 
 /** What the journal keeps of a change, in `about`, to show its fill in the caller's order of the tokens. */
-interface AboutShares {
+type AboutShares = {
   pool: string
   shareDecimals: number
   /** Of the request. */
@@ -345,7 +345,7 @@ export const isAboutShares = (about: Json | undefined): boolean => typeof about 
 
 /** @param about from `aboutShares`: this server wrote the journal */
 export function showSharesFill({ sharesRaw, amountsRaw }: SharesFill, about: Json) {
-  const { pool, shareDecimals, tokens, decimals, places } = about as unknown as AboutShares
+  const { pool, shareDecimals, tokens, decimals, places } = about as AboutShares
   return {
     pool,
     shares: fromRaw(sharesRaw, shareDecimals),

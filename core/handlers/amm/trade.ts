@@ -347,7 +347,7 @@ function acceptedOf({ base, quote, side, amountRaw }: SwapRequest, limitPrice: s
 }
 
 /** What the journal keeps of a trade, in `about`, to show its fill in the caller's terms. */
-interface AboutTrade {
+type AboutTrade = {
   side: 'BUY' | 'SELL'
   base: { symbol: string; decimals: number }
   quote: { symbol: string; decimals: number }
@@ -380,7 +380,7 @@ function movesOf(swapRequest: SwapRequest, { steps }: Pick<Plan, 'steps'>, { imp
  * @param about from `aboutTrade`
  */
 export function readTradeFill(receipt: Json, about: Json, wallet: string, { evm }: Pick<Chain, 'evm'>): Fill | undefined {
-  const { moves } = about as unknown as AboutTrade
+  const { moves } = about as AboutTrade
   const moved = moves && evm?.moved?.(receipt, BigInt(moves.sentRaw), wallet)
   if (!moved) return undefined
   const fill = { amountInRaw: -(moved.get(moves.in) ?? 0n), amountOutRaw: moved.get(moves.out) ?? 0n }
@@ -389,7 +389,7 @@ export function readTradeFill(receipt: Json, about: Json, wallet: string, { evm 
 
 /** @param about from `aboutTrade`: this server wrote the journal, and the entry's `kind` tells which `about` it has */
 export function showTradeFill(fill: Fill, about: Json) {
-  const { side, base, quote } = about as unknown as AboutTrade
+  const { side, base, quote } = about as AboutTrade
   const [tokenIn, tokenOut] = side === 'BUY' ? [quote, base] : [base, quote]
   const [quoteRaw, baseRaw] = side === 'BUY' ? [fill.amountInRaw, fill.amountOutRaw] : [fill.amountOutRaw, fill.amountInRaw]
   return {

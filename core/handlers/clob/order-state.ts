@@ -134,7 +134,7 @@ export const showForeign = (order: BookOrder, cancelling: boolean): ShownOrder =
 })
 
 /** What the journal keeps of an order, in `about`, to show it without the exchange. */
-interface AboutOrder {
+type AboutOrder = {
   side: 'BUY' | 'SELL'
   orderType: OrderType
   timeInForce: TimeInForce
@@ -154,7 +154,7 @@ export const aboutOrder = ({ side, orderType, timeInForce, price, amount }: NewO
 })
 
 /** This server wrote the journal. */
-export const readAboutOrder = ({ about }: Pick<JournaledOrder, 'about'>): AboutOrder => about as unknown as AboutOrder
+export const readAboutOrder = ({ about }: Pick<JournaledOrder, 'about'>): AboutOrder => about as AboutOrder
 
 /** What the journal keeps of a transaction, or signed action, that cancels orders. */
 interface AboutCancels {

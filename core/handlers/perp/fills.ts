@@ -8,7 +8,7 @@ import { pricePerBase } from './figures.ts'
 import { tickerOf } from './markets.ts'
 
 /** What the journal keeps of a change of a position, in `about`, to show its fill and to find it by its market. */
-interface AboutPosition {
+type AboutPosition = {
   ticker: string
   side: 'LONG' | 'SHORT'
 }
@@ -16,7 +16,7 @@ interface AboutPosition {
 export const aboutPosition = ({ market, side }: PerpOrder): Json => ({ ticker: tickerOf(market), side })
 
 /** This server wrote the journal, and the entry's `kind` tells which `about` it has. */
-const readAboutPosition = (about: Json): AboutPosition => about as unknown as AboutPosition
+const readAboutPosition = (about: Json): AboutPosition => about as AboutPosition
 
 /** The price is rounded against the trader: up if it was paid, down if it was received. */
 export function showPositionFill({ market, sizeRaw, quoteRaw, feeRaw, realizedProfitRaw, closedRatio }: PerpFill, about: Json) {
