@@ -30,6 +30,7 @@ import type { Journal } from '../transactions/journal/journal.ts'
 import type { Leases } from '../transactions/leases.ts'
 import type { Quarantine } from '../transactions/quarantine.ts'
 import type { TransactionTarget } from '../transactions/submit-request.ts'
+import type { StopFiles } from '../transactions/stop-files.ts'
 import type { Stops } from '../transactions/stops.ts'
 import type { Transactions } from '../transactions/transactions.ts'
 import type { Signer } from '../wallet/signer.ts'
@@ -58,6 +59,7 @@ export interface ServerParts {
   store: Store
   /** Of conf/clients.yml, with what they keep from before. */
   clients: readonly Client[]
+  stopFiles: StopFiles
   journal: Journal
   leases: Leases
   idempotency: Idempotency
@@ -82,6 +84,7 @@ export interface ServerParts {
   quarantines: void
   targets: TransactionTarget[]
   stops: Stops
+  stopsHeld: void
   transactions: Transactions
   archiver: Archiver
   gauges: void

@@ -11,6 +11,7 @@ import { ensureCertificates } from '../tls/ensure-certificates.ts'
 import { createIdempotency, type Idempotency } from '../transactions/idempotency.ts'
 import type { Journal } from '../transactions/journal/journal.ts'
 import { sqlJournal } from '../transactions/journal/sql-journal.ts'
+import { createStopFiles, withStopFiles, type StopFiles } from '../transactions/stop-files.ts'
 import { sqlLeases, type Leases } from '../transactions/leases.ts'
 import type { Drain, ServerParts } from './server-parts.ts'
 
@@ -42,7 +43,10 @@ export async function openServerStore({ settings: { data, store }, identity, log
   }
 }
 
-export const openJournal = ({ store, log, metrics }: ServerParts): Journal => observeJournal(sqlJournal(store, log), metrics)
+export const openStopFiles = ({ settings }: ServerParts): StopFiles => createStopFiles(settings)
+
+export const openJournal = ({ store, log, metrics, stopFiles }: ServerParts): Journal =>
+  observeJournal(withStopFiles(sqlJournal(store, log), stopFiles), metrics)
 
 export const openLeases = ({ store, identity, log, metrics }: ServerParts): Leases =>
   sqlLeases({ store, ...identity, log, onChange: (change) => metrics.queueChanges.inc({ change }) })

@@ -98,9 +98,17 @@ export function openQuarantine({ store, log, metrics, registry }: ServerParts): 
   })
 }
 
-export const openStops = ({ store, log }: ServerParts): Stops =>
-  // In the embedded store writes are one after another.
-  createStops({ store, log, waitForWriters: async () => store.kind === 'postgres' && waitForWriters(store) })
+export function openStops({ store, log, signer, stopFiles }: ServerParts): Stops {
+  stopFiles.know(signer.wallets)
+  return createStops({
+    store,
+    log,
+    // In the embedded store writes are one after another.
+    waitForWriters: async () => store.kind === 'postgres' && waitForWriters(store),
+    readFiles: stopFiles.read,
+    onChange: signer.hold,
+  })
+}
 
 export const listTargets = ({ registry }: ServerParts): TransactionTarget[] => [...transactionTargets(registry)]
 

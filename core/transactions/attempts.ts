@@ -4,6 +4,7 @@ import { StoreUnavailable } from '../store/store.ts'
 import { isFinal, signerOf, txHashOf, type Attempt, type Entry } from './entry.ts'
 import type { AttemptTimes } from './lifecycle.ts'
 import { maxWriteTries, OwnershipLostError, type Change, type Lease, type RecordedAnswer, type Recorder } from './journal/journal.ts'
+import { effectOf } from './stops.ts'
 import { persistTimedOut, pluginDefect, type ImmediateResult, type Sign, type TransactionTarget } from './submit-request.ts'
 
 /** Longer than any node takes. Requests have a shorter deadline. */
@@ -24,7 +25,15 @@ export function createSignAttempt(target: TransactionTarget, sign: Sign, times: 
     if (connector !== undefined && signable.scheme !== 'typed-data')
       throw pluginDefect(`The connector ${connector}`, 'would have a transaction signed as an action')
     const replaces = entry.attempts.at(-1)?.raw
-    const asked = { chain, network, address, signable, ...(plugin !== undefined && { plugin }), ...(replaces && { replaces }) }
+    const asked = {
+      chain,
+      network,
+      address,
+      signable,
+      effect: effectOf(entry),
+      ...(plugin !== undefined && { plugin }),
+      ...(replaces && { replaces }),
+    }
     const { id, raw } = rail.seal(signable, await sign(asked))
     times.signed(id)
     return { id, raw, fees, signedAt: nowMs(), sends: 0 }

@@ -242,7 +242,7 @@ async function stepWithPermits(
     permitSigning.began = true
     const signature = await signPermit({ chain, network, address, permit }).catch((error: unknown) => {
       // Of other errors it is not certain whether a signature was made.
-      if (error instanceof SluiceError && error.name === 'FORBIDDEN') permitSigning.began = false
+      if (error instanceof SluiceError && (error.name === 'FORBIDDEN' || error.name === 'STOPPED')) permitSigning.began = false
       throw error
     })
     step = takes.withPermit(step, permit, rail.permits.seal(permit, signature, address))

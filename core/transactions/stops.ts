@@ -16,6 +16,12 @@ export function effectOf({ kind, reduces }: Pick<Entry, 'kind' | 'reduces'>): Ef
   return reduces ? 'reduces' : 'other'
 }
 
+/** Of the steps of one plan, that which may least. */
+export function leastEffect(entries: readonly Entry[]): Effect {
+  const effects = entries.map(effectOf)
+  return (['other', 'reduces'] as const).find((each) => effects.includes(each)) ?? 'cancels'
+}
+
 export type StoredStop = Pick<StopRow, 'mode' | 'scope' | 'subject' | 'set_by' | 'set_at' | 'reason'>
 const columns = ['mode', 'scope', 'subject', 'set_by', 'set_at', 'reason'] as const
 
@@ -28,8 +34,7 @@ export type StopQuery = RawBuilder<StoredStop>
  */
 export function stopQuery(entries: readonly Entry[], client?: string): StopQuery | undefined {
   const [first] = entries
-  // Of the steps of one plan, that which may least.
-  const [modes = []] = entries.map((each) => modesAgainst(effectOf(each))).toSorted((a, b) => b.length - a.length)
+  const modes = modesAgainst(leastEffect(entries))
   if (!first || modes.length === 0) return undefined
   const { address, signer = address, client: own } = first
   const subjects = { wallets: [address, signer].map(addressKey), clients: [own, client ?? own] }
@@ -63,7 +68,7 @@ interface By {
 }
 
 export interface Stops {
-  /** Those in force, oldest first. @throws StoreUnavailable */
+  /** Those in force: of the store, oldest first, and of the files of this server. @throws StoreUnavailable */
   list(): Promise<readonly Stop[]>
   /**
    * What is journaled after it has resolved is held by it, on every server. One that is in force already stays as it is.
@@ -72,6 +77,9 @@ export interface Stops {
   set(stop: { mode: StopMode; scope: StopScope; reason?: string | undefined }, by: By): Promise<Stop>
   /** @param mode absent: both @returns those that were in force @throws StoreUnavailable */
   lift(of: { scope: StopScope; mode?: StopMode | undefined }, by: By): Promise<readonly Stop[]>
+  /** Reads what other servers and files say. Runs by itself every second. Never rejects. */
+  refresh(): Promise<void>
+  stop(): void
 }
 
 interface StopsOptions {
@@ -79,19 +87,66 @@ interface StopsOptions {
   /** Returns when the writes that were under way on all servers have ended. */
   waitForWriters(): Promise<unknown>
   log: StoreLog
+  /** Of the files in the data folder. */
+  readFiles?(): readonly Stop[]
+  /** With those of the store, whenever they are others. */
+  onChange?(stored: readonly Stop[]): void
   nowMs?: () => number
 }
 
-export function createStops({ store, waitForWriters, log, nowMs = Date.now }: StopsOptions): Stops {
-  const list = async (): Promise<readonly Stop[]> =>
+/** What another server set is told to this one's signer so late at most. The journal's write asks the store in any case. */
+const refreshMs = 1_000
+
+export function createStops({
+  store,
+  waitForWriters,
+  log,
+  readFiles = () => [],
+  onChange = () => {},
+  nowMs = Date.now,
+}: StopsOptions): Stops {
+  let shown = '[]'
+  let shownFiles = '[]'
+  let isFailing = false
+  const timer = setInterval(() => void refresh(), refreshMs).unref()
+
+  const stored = async (): Promise<readonly Stop[]> =>
     store.read(async (db) =>
       (await db.selectFrom('stops').select(columns).where('lifted_at', 'is', null).orderBy('id').execute()).map(readStop),
     )
 
-  const inForce = async (scope: StopScope): Promise<readonly Stop[]> => (await list()).filter((stop) => isSame(stop.scope, scope))
+  const inForce = async (scope: StopScope): Promise<readonly Stop[]> => (await stored()).filter((stop) => isSame(stop.scope, scope))
+
+  /** @param isSaid it is logged already */
+  async function refresh(isSaid = false): Promise<void> {
+    const files = readFiles()
+    if (JSON.stringify(files) !== shownFiles) sayFiles(files)
+    shownFiles = JSON.stringify(files)
+    try {
+      const now = await stored()
+      isFailing = false
+      if (JSON.stringify(now) === shown) return
+      shown = JSON.stringify(now)
+      onChange(now)
+      for (const { mode, scope, setBy, since, reason } of isSaid ? [] : now)
+        log.warn({ mode, of: scopeWords(scope), setBy, since, reason }, `${mode} is in force for ${scopeWords(scope)}`)
+    } catch (error) {
+      // Logged once as long as it lasts.
+      if (!isFailing) log.warn({ reason: error instanceof Error ? error.message : 'unknown' }, 'what is stopped not read; tried again')
+      isFailing = true
+    }
+  }
+
+  function sayFiles(files: readonly Stop[]): void {
+    if (files.length === 0) log.warn({}, 'no file in the data folder stops anything any more')
+    for (const { mode, scope, file, reason } of files)
+      log.warn({ mode, of: scopeWords(scope), file, reason }, `${mode} is in force for ${scopeWords(scope)} by the file ${file}`)
+  }
 
   return {
-    list,
+    list: async () => [...(await stored()), ...readFiles()],
+    refresh: () => refresh(),
+    stop: () => clearInterval(timer),
     async set({ mode, scope, reason }, { client, requestId }) {
       const before = await inForce(scope)
       const row = { mode, ...columnsOf(scope), set_by: client, set_at: nowMs(), request_id: requestId, reason: reason ?? null }
@@ -104,6 +159,7 @@ export function createStops({ store, waitForWriters, log, nowMs = Date.now }: St
       )
       // Also where it was in force: whoever set it may still be waiting.
       await waitForWriters()
+      await refresh(true)
       const set = (await inForce(scope)).find((each) => each.mode === mode)
       log.warn(
         { by: client, requestId, of: scopeWords(scope), before: before.map((each) => each.mode), now: mode, reason },
@@ -129,6 +185,7 @@ export function createStops({ store, waitForWriters, log, nowMs = Date.now }: St
           { by: client, requestId, of: scopeWords(scope), before: lifted.map((each) => each.mode) },
           `${lifted.map((each) => each.mode).join(' and ')} lifted for ${scopeWords(scope)}`,
         )
+      await refresh(true)
       return lifted
     },
   }

@@ -14,6 +14,7 @@ import {
   type TakesPermit,
   type VenuePlan,
 } from '../contracts/index.ts'
+import type { Effect } from '../config/stops.ts'
 import type { ClientOrder } from './book-orders.ts'
 import type { Commitment } from './budgets.ts'
 import type { Entry, Kind, RailId } from './entry.ts'
@@ -155,6 +156,8 @@ interface SignatureRequest {
   /** The version of the plugin that planned it. */
   plugin?: string
   signable: Signable
+  /** What it does, where something is stopped. */
+  effect?: Effect
   /** The signed transaction that this one replaces with the same nonce. */
   replaces?: Uint8Array
 }

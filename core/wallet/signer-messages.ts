@@ -2,6 +2,7 @@
 import * as Type from 'typebox'
 import type { Static, TSchema } from 'typebox'
 import * as Value from 'typebox/value'
+import { stopModes } from '../api/service.ts'
 import { errorTable, type ErrorName } from '../base/errors.ts'
 import { signerFiles } from './policy-files.ts'
 
@@ -21,8 +22,23 @@ const open = Type.Object({
 })
 const sign = Type.Object({ type: Type.Literal('sign'), id, request: Type.Unknown() })
 
+/** What the store has stopped, by the server's word: for all, or for a wallet. It replaces what was told before. */
+const stops = Type.Object({
+  type: Type.Literal('stops'),
+  stops: Type.Array(
+    Type.Object({
+      mode: Type.Enum(stopModes),
+      wallet: Type.Optional(Type.String()),
+      setBy: Type.String(),
+      since: Type.Number(),
+      reason: Type.Optional(Type.String()),
+    }),
+  ),
+})
+export type StopsMessage = Static<typeof stops>
+
 /** Messages from the server to the signer, through the keeper. `open` comes first, and once. */
-const toSigner = Type.Union([open, sign])
+const toSigner = Type.Union([open, sign, stops])
 export type ToSigner = Static<typeof toSigner>
 export type OpenMessage = Static<typeof open>
 
@@ -112,6 +128,8 @@ const signRequest = Type.Object({
   address: Type.String(),
   /** The version of the plugin that planned it: the beginning of its hash. It chooses among the records that the operator sealed. */
   plugin: Type.Optional(Type.String({ pattern: '^[0-9a-f]{16,64}$' })),
+  /** What it does, by the server's word: for what the bytes do not say, while something is stopped. */
+  effect: Type.Optional(Type.Enum(['cancels', 'reduces', 'other'])),
   draft: Type.Union([
     /** `replaces`: the signed transaction whose fees are to be raised. */
     Type.Object({ scheme: Type.Literal('secp256k1'), bytes, replaces: Type.Optional(bytes) }),

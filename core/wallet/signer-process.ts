@@ -1,12 +1,15 @@
 // The signer's process: the only one that opens keys and signs. It loads no plugin and talks to its parent only.
 import { isDeepStrictEqual } from 'node:util'
 import { lockFile } from '../config/lock.ts'
+import { readStopFiles } from '../config/stop-files.ts'
+import type { Stop, StopScope } from '../config/stops.ts'
 import { command } from '../base/layout.ts'
 import { followFile, watchFile } from '../base/whole-file.ts'
 import type { LockedWallet, SigningWallet } from '../keys/key-source.ts'
 import { openKeySource } from '../keys/sources.ts'
 import { isWellKnown } from '../keys/curves.ts'
 import { checkEvmRequest, sandboxDigest } from './policy-evm.ts'
+import { checkStops } from './policy-stops.ts'
 import { networkKey, Refusal, rulesOfPolicy, type SignerRules } from './policy.ts'
 import { createSealKeys } from './lock-seal.ts'
 import { curveOf } from './policy-files.ts'
@@ -14,7 +17,7 @@ import { takeSecret } from '../keys/passphrase.ts'
 import { keptOwnPolicy, readOwnPolicy, steadyMs, takeUpLock, type OwnPolicy, type OwnPolicyOptions } from './own-policy.ts'
 import { isSignRequest, readToSigner, type FromSigner, type OpenMessage, type SignRequest, type ToSigner } from './signer-messages.ts'
 import { serveParent, tellParent } from './supervisor.ts'
-import { addressKey } from '../base/addresses.ts'
+import { addressKey, isSameAddress } from '../base/addresses.ts'
 
 interface OpenState {
   readonly wallets: ReadonlyMap<string, SigningWallet>
@@ -33,6 +36,9 @@ interface Own {
 }
 /** Goes by a sluice.lock that changed. Settles when what is asked from now on is held against it. */
 let takeUp: (() => Promise<void>) | undefined
+/** What the server told of the store. */
+let told: readonly Stop[] = []
+let stopFiles: () => readonly Stop[] = () => []
 /** Of the networks that are not local. */
 let publicChainIds: ReadonlySet<bigint> = new Set()
 let tries = false
@@ -45,6 +51,7 @@ const tell = (message: FromSigner): void => tellParent(message)
 async function open({ keySources, dataDir, passphraseBytes, files, read }: OpenMessage): Promise<void> {
   if (isOpen) return
   isOpen = true
+  stopFiles = () => readStopFiles(dataDir, readStopLine)
   const passphrase = passphraseBytes === undefined ? undefined : await takeSecret(passphraseBytes)
   const sealKeys = passphrase === undefined ? undefined : createSealKeys(passphrase)
   const options = { files, dataDir, keySources, sealKeys }
@@ -136,6 +143,15 @@ const describeWallet = ({ chain, address, label, devnet }: SigningWallet) => ({
   ...(devnet ? { devnet } : {}),
 })
 
+const looksLikeAddress = /^(0x[0-9a-f]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$/i
+
+/** A client is the server's to hold: the signer does not know who asks. An address that is none of its keys may be mistyped. */
+function readStopLine(line: string): StopScope | 'ignored' | undefined {
+  if (!looksLikeAddress.test(line)) return /^[\x21-\x7e]{1,256}$/.test(line) ? 'ignored' : undefined
+  const all = state ? [...state.wallets.values(), ...state.locked.values()] : []
+  return all.some(({ address }) => isSameAddress(address, line)) ? { of: 'wallet', subject: line } : undefined
+}
+
 const walletKey = ({ chain, address }: { chain: string; address: string }): string => `${chain}/${addressKey(address)}`
 
 /** @returns the signature, in the form of its curve. @throws Refusal */
@@ -181,6 +197,7 @@ function rulesFor({ plugin }: SignRequest): SignerRules {
 async function checkRequest(request: SignRequest, { curve, address }: SigningWallet): Promise<Uint8Array> {
   const name = networkKey(request.chain, request.network)
   const network = rulesFor(request).get(name)
+  checkStops(request, [...stopFiles(), ...told], network)
   const isLocal = network === undefined || (network.keys === 'secp256k1' && network.local)
   const isTried = tries && isLocal && curve === 'secp256k1' && isWellKnown(address)
   // No plugin drafts a permit: it is signed by what is said of built-in ones.
@@ -196,6 +213,13 @@ async function checkRequest(request: SignRequest, { curve, address }: SigningWal
 
 async function answer(message: ToSigner): Promise<void> {
   if (message.type === 'open') return open(message)
+  if (message.type === 'stops') {
+    told = message.stops.map(({ wallet, ...stop }) => ({
+      ...stop,
+      scope: wallet === undefined ? { of: 'all' } : { of: 'wallet', subject: wallet },
+    }))
+    return
+  }
   const { id } = message
   try {
     tell({ type: 'signed', id, signature: await sign(message.request) })

@@ -1,9 +1,10 @@
 import { SluiceError } from '../base/errors.ts'
 import { devnetSetting } from '../keys/devnet-keys.ts'
+import type { Stop } from '../config/stops.ts'
 import type { KeySourceSetting } from '../keys/key-source.ts'
 import { defaultKeySources, variablesOf } from '../keys/sources.ts'
 import type { SignerFiles } from './policy-files.ts'
-import { readFromSigner, type FromSigner, type SignRequest, type ToSigner, type Wallet } from './signer-messages.ts'
+import { readFromSigner, type FromSigner, type SignRequest, type StopsMessage, type ToSigner, type Wallet } from './signer-messages.ts'
 import { passphraseBytes, type Passphrase } from '../keys/passphrase.ts'
 import { supervise } from './supervisor.ts'
 
@@ -38,6 +39,8 @@ export interface Signer {
    * OVERLOADED (the signer hangs or is being started again). After any of them nothing was signed that could be sent.
    */
   sign(request: SignRequest): Promise<Uint8Array>
+  /** Tells it what the store has stopped, and tells it again whenever it was started again. What is of a client is the server's to hold. */
+  hold(stops: readonly Stop[]): void
   /** Whether it can sign now. */
   isReady(): boolean
   /** Why it cannot sign, or not with every key; for health checks. */
@@ -88,6 +91,7 @@ function superviseSigner({ dataDir, keySources = defaultKeySources, devnet, file
   let lockedAtStart: readonly string[] | undefined
   let locked = 0
   let stopped = false
+  let held: StopsMessage = { type: 'stops', stops: [] }
   let onFirstReady: (first: FirstReady) => void
   let onStartFailed: (error: Error) => void
   const firstReady = new Promise<FirstReady>((resolve, reject) => {
@@ -106,6 +110,8 @@ function superviseSigner({ dataDir, keySources = defaultKeySources, devnet, file
   }
 
   function ready({ processId, wallets: unlocked, problems, isRefused }: Extract<FromSigner, { type: 'ready' }>): void {
+    // Before anything is asked of it.
+    send(held)
     signerProcessId = processId
     silent.delete('signer')
     lockedAtStart ??= problems
@@ -179,6 +185,15 @@ function superviseSigner({ dataDir, keySources = defaultKeySources, devnet, file
     },
     wallets: () => wallets ?? [],
     locked: () => lockedAtStart ?? [],
+    hold(stops: readonly Stop[]) {
+      const told = stops.flatMap(({ mode, scope, setBy, since, reason }) =>
+        scope.of === 'client'
+          ? []
+          : [{ mode, setBy, since, ...(scope.of === 'wallet' && { wallet: scope.subject }), ...(reason !== undefined && { reason }) }],
+      )
+      held = { type: 'stops', stops: told }
+      if (signerProcessId !== undefined) send(held)
+    },
     isReady,
     failing() {
       if (signerProcessId === undefined) return 'it is restarting'

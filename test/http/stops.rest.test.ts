@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect } from 'chai'
@@ -117,6 +117,28 @@ describe('what an operator stops', function () {
       expect(answer.body.message).to.match(message)
     }
     expect((await as.guard.get('/stops')).body.stops).to.deep.equal([])
+  })
+
+  it('holds by a file in the data folder as long as it is there, for whom it names, and for all where it is odd', async () => {
+    const file = path.join(server.settings.data.dir, 'STOP')
+    const tries = async () => [outcome(await trade(server.client, admins)), outcome(await trade(as.bot, traders))]
+    try {
+      await writeFile(file, '')
+      expect(await tries()).to.deep.equal(['403 STOPPED', '403 STOPPED'])
+      const refused = await trade(server.client, admins)
+      expect(refused.body.message).to.match(/^stop is set for all by the file STOP in the data folder since .*by removing the file\.$/)
+      expect((await as.bot.get('/stops')).body.stops).to.deep.equal([refused.body.details])
+      await writeFile(file, `# lost\n${admins}\n`)
+      expect(await tries()).to.deep.equal(['403 STOPPED', '200'])
+      await writeFile(file, 'bot\n')
+      expect(await tries()).to.deep.equal(['200', '403 STOPPED'])
+      await writeFile(file, 'bots\n')
+      expect(await tries()).to.deep.equal(['403 STOPPED', '403 STOPPED'])
+      expect((await trade(as.bot, traders)).body.message).to.contain('names neither a wallet nor a client, so it counts as stop for all')
+    } finally {
+      await rm(file, { force: true })
+    }
+    expect(await tries()).to.deep.equal(['200', '200'])
   })
 
   it('stays after a restart', async () => {

@@ -1,0 +1,63 @@
+// What the signer signs while something is stopped: by the files that it reads itself, and by what the server tells it of the store.
+import { Transaction } from 'ethers/transaction'
+import { hexlify } from 'ethers/utils'
+import { canonicalPermit2 } from '../contracts/permit2.ts'
+import { isHeldBy, modesAgainst, stoppedError, type Effect, type Stop } from '../config/stops.ts'
+import { Refusal, type EvmRules, type SolanaRules } from './policy.ts'
+import type { SignRequest } from './signer-messages.ts'
+import { addressArgument, approveSelector, tokenRights, twoArgumentsLength } from './token-rights.ts'
+
+/**
+ * The server says what an opaque request does. A taken-over one would lie: so it is not asked under the file that says `stop`.
+ * @throws Refusal STOPPED
+ */
+export function checkStops(request: SignRequest, stops: readonly Stop[], rules: EvmRules | SolanaRules | undefined): void {
+  if (stops.length === 0) return
+  const seen = effectOfDraft(request, rules)
+  for (const stop of stops) {
+    const isByWord = seen === 'opaque' && !(stop.file !== undefined && stop.mode === 'stop')
+    const effect = seen === 'opaque' ? (isByWord && request.effect) || 'other' : seen
+    if (isHeldBy(stop, { wallets: [request.address], clients: [] }) && modesAgainst(effect).includes(stop.mode))
+      throw new Refusal(stoppedError(stop).message.replace(/\.$/, ''), 'STOPPED')
+  }
+}
+
+/** Typed data that moves funds out. Of other kinds the signer sees a hash, or words of an exchange. */
+const movesFunds = /withdraw|transfer|send/i
+
+/** What the bytes themselves say. `opaque`: a call of a contract that a connector declares, or an action of an exchange. */
+function effectOfDraft({ draft, address }: SignRequest, rules: EvmRules | SolanaRules | undefined): Effect | 'opaque' {
+  if (draft.scheme === 'ed25519') return 'opaque'
+  if (draft.scheme === 'permit2') return 'other'
+  if (draft.scheme === 'eip712') return movesFunds.test(draft.typedData.primaryType) ? 'other' : 'opaque'
+  const ofEvm = rules?.keys === 'secp256k1' ? rules : undefined
+  let tx: Transaction
+  try {
+    tx = Transaction.from(hexlify(draft.bytes))
+  } catch {
+    return 'other'
+  }
+  const { to, value, data } = tx
+  const target = to?.toLowerCase() ?? ''
+  if (target === address.toLowerCase())
+    return value === 0n && emptyData.includes(data) && !ofEvm?.contracts.has(target) ? 'cancels' : 'other'
+  // Where a server only tries, no file says what contracts there are.
+  if (!ofEvm) return 'opaque'
+  if (isRevocation({ target, value, data }, ofEvm)) return 'reduces'
+  return ofEvm.contracts.has(target) && !tokenRights.has(data.slice(0, 10)) ? 'opaque' : 'other'
+}
+
+/** `approve(address token, address spender, uint160 amount, uint48 expiration)` of Permit2, for nothing. */
+const permit2Revocation = /^0x87517c45[0-9a-f]{128}0{64}[0-9a-f]{64}$/
+
+/** As `cancel` and `cancelAgain` of the rail make it. */
+const emptyData: readonly string[] = ['0x', '0x00000000']
+
+/** An allowance taken to 0: of a listed token, or for a declared spender. On an unlisted contract of EIP-721 it would give token 0 to a stranger. */
+function isRevocation({ target, value, data }: { target: string; value: bigint; data: string }, { tokens, spenders }: EvmRules): boolean {
+  if (value === 0n && target === canonicalPermit2.toLowerCase()) return permit2Revocation.test(data)
+  if (value !== 0n || data.length !== twoArgumentsLength || !data.startsWith(approveSelector) || !/^0{64}$/.test(data.slice(-64)))
+    return false
+  const holder = addressArgument(data, 0)
+  return tokens.has(target) || (holder !== undefined && spenders.has(holder))
+}
