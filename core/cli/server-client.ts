@@ -33,6 +33,7 @@ export interface ServerClient {
   readonly as: string
   get(target: string, query?: Readonly<Record<string, string>>): Promise<ServerResponse>
   post(target: string, body: object, headers?: Readonly<Record<string, string>>): Promise<ServerResponse>
+  delete(target: string, body: object): Promise<ServerResponse>
 }
 
 /** No response: nobody listens there, the handshake failed, or it took too long. */
@@ -77,6 +78,12 @@ export function serverClient({ settings, url, certs, clients, timeoutMs }: Serve
       })
     })
 
+  function sendBody(method: string, target: string, body: object, headers: Readonly<Record<string, string>> = {}) {
+    const text = JSON.stringify(body)
+    const length = { 'Content-Type': 'application/json', 'Content-Length': String(Buffer.byteLength(text)) }
+    return send(method, new URL(target, base), { ...length, ...headers }, text)
+  }
+
   return {
     as,
     get(target, query = {}) {
@@ -84,11 +91,8 @@ export function serverClient({ settings, url, certs, clients, timeoutMs }: Serve
       url.search = new URLSearchParams(query).toString()
       return send('GET', url)
     },
-    post(target, body, headers = {}) {
-      const text = JSON.stringify(body)
-      const length = { 'Content-Type': 'application/json', 'Content-Length': String(Buffer.byteLength(text)) }
-      return send('POST', new URL(target, base), { ...length, ...headers }, text)
-    },
+    post: (target, body, headers = {}) => sendBody('POST', target, body, headers),
+    delete: (target, body) => sendBody('DELETE', target, body),
   }
 }
 

@@ -1,0 +1,164 @@
+// `sluice stop`, `reduce-only` and `resume`: by a running server, and where none answers by the file in the data folder that is always looked at.
+import { existsSync, readFileSync, rmSync } from 'node:fs'
+import path from 'node:path'
+import { Command } from 'commander'
+import * as Type from 'typebox'
+import * as Value from 'typebox/value'
+import { isSameAddress } from '../base/addresses.ts'
+import { writeWholeFile } from '../base/whole-file.ts'
+import { StopsDeleteResponse, StopsPostResponse, type StopMode } from '../api/service.ts'
+import type { Settings } from '../config/settings.ts'
+import { stopFileNames } from '../config/stop-files.ts'
+import { command } from '../base/layout.ts'
+import { complain, printResult } from './output.ts'
+import { serverClient, type ServerClient } from './server-client.ts'
+
+interface StopOptions {
+  readonly wallet?: string
+  readonly client?: string
+  readonly reason?: string
+  readonly file?: true
+  readonly url?: string
+  readonly certs?: string
+  readonly as?: string
+}
+
+const whatGoesOn: Readonly<Record<StopMode, string>> = {
+  stop: 'Only cancels go through.',
+  'reduce-only': 'Only what cancels, closes, removes, repays or revokes goes through.',
+}
+
+/** Commands that wait for a server wait no longer: what is to be stopped does not. */
+const timeoutMs = 5_000
+
+export function stopCommand(mode: StopMode, settingsOf: () => Settings): Command {
+  const what = mode === 'stop' ? 'all but cancels' : 'all but what cancels, closes, removes, repays or revokes'
+  return withOptions(new Command(mode).description(`stop ${what}: for all, for one wallet or for one client`))
+    .option('--reason <text>', 'shown to whoever is refused')
+    .option('--file', 'write the file in the data folder, and ask no server')
+    .addHelpText('after', `\nWhere no server answers, the file ${stopFileNames[mode][0]} in the data folder says it.`)
+    .action((options: StopOptions) => printResult(() => stop(mode, options, settingsOf())))
+}
+
+export const resumeCommand = (settingsOf: () => Settings): Command =>
+  withOptions(new Command('resume').description('lift what was stopped: for all, for one wallet or for one client; each by itself'))
+    .option('--file', 'change the files in the data folder, and ask no server')
+    .action((options: StopOptions) => printResult(() => resume(options, settingsOf())))
+
+const withOptions = (to: Command): Command =>
+  to
+    .option('--wallet <address>', 'one wallet')
+    .option('--client <id>', 'one client, by its key in conf/clients.yml')
+    .option('--url <url>', 'the running server (default: that of these settings, on this machine)')
+    .option('--certs <folder>', 'the folder of the certificates (default: that of these settings)')
+    .option('--as <name>', 'the client whose certificate is used (default: operator, else client)')
+
+async function stop(mode: StopMode, options: StopOptions, settings: Settings): Promise<string> {
+  const subject = subjectOf(options)
+  if (!options.file) {
+    try {
+      const { reason } = options
+      const { setBy, since } = read(
+        StopsPostResponse,
+        await clientOf(options, settings).post('/stops', { mode, ...fieldsOf(options), ...(reason !== undefined && { reason }) }),
+      )
+      return `${mode} is set for ${subject ?? 'all'} by ${setBy} since ${new Date(since).toISOString()}. ${whatGoesOn[mode]} To lift it: ${command} resume${argumentsOf(options)}`
+    } catch (error) {
+      // A server elsewhere does not look at files here; and a wrong name would stop nothing.
+      if (options.url !== undefined || error instanceof WrongField) throw error
+      complain(`${error instanceof Error ? error.message : String(error)}\nSo the file is written.`)
+    }
+  }
+  const file = path.join(settings.data.dir, stopFileNames[mode][0])
+  const before = existsSync(file) ? linesOf(file) : undefined
+  // An empty one is for all already.
+  const lines = subject === undefined || before?.length === 0 ? [] : [...(before ?? []), subject]
+  await writeWholeFile(file, lines.map((line) => `${line}\n`).join(''), 0o644)
+  return `${mode} is set for ${lines.length === 0 ? 'all' : lines.join(', ')} by ${file}. ${whatGoesOn[mode]} The server and the signer of this folder look at it at each transaction. To lift it: ${command} resume${argumentsOf(options)}`
+}
+
+async function resume(options: StopOptions, settings: Settings): Promise<string> {
+  const changed = options.url === undefined ? await liftFiles(settings.data.dir, subjectOf(options)) : []
+  const files = changed.length === 0 ? '' : `${changed.join(' and ')} ${changed.length === 1 ? 'does' : 'do'} not say it any more. `
+  const of = subjectOf(options) ?? 'all'
+  if (options.file) return changed.length === 0 ? `No file in ${settings.data.dir} stops ${of}.` : files.trim()
+  let lifted: Type.Static<typeof StopsDeleteResponse>['lifted']
+  try {
+    ;({ lifted } = read(StopsDeleteResponse, await clientOf(options, settings).delete('/stops', fieldsOf(options))))
+  } catch (error) {
+    throw new Error(
+      `${files}What the store says is lifted by a running server only: ${error instanceof Error ? error.message : String(error)}`,
+      {
+        cause: error,
+      },
+    )
+  }
+  if (lifted.length === 0 && changed.length === 0) return `Nothing was stopped for ${of}. GET /stops shows what is.`
+  const words = lifted.map(({ mode, setBy, since }) => `${mode}, set by ${setBy} at ${new Date(since).toISOString()}`)
+  return `${files}${lifted.length === 0 ? '' : `Lifted for ${of}: ${words.join('; ')}.`}`.trim()
+}
+
+/** @returns the files that said it */
+async function liftFiles(dataDir: string, subject: string | undefined): Promise<readonly string[]> {
+  const changed: string[] = []
+  for (const file of Object.values(stopFileNames).flatMap((names) => names.map((name) => path.join(dataDir, name)))) {
+    if (!existsSync(file)) continue
+    const lines = linesOf(file)
+    const rest = subject === undefined ? lines : lines.filter((line) => !isSameAddress(line, subject))
+    // What is for all is not lifted for one, and what is for some not with what is for all.
+    if (subject === undefined ? lines.length > 0 : rest.length === lines.length) continue
+    if (rest.length === 0) rmSync(file)
+    else await writeWholeFile(file, rest.map((line) => `${line}\n`).join(''), 0o644)
+    changed.push(file)
+  }
+  return [...new Set(changed)]
+}
+
+const linesOf = (file: string): string[] =>
+  readFileSync(file, 'utf8')
+    .split('\n')
+    .map((line) => line.replace(/#.*/, '').trim())
+    .filter((line) => line !== '')
+
+function subjectOf({ wallet, client }: StopOptions): string | undefined {
+  if (wallet !== undefined && client !== undefined) throw new Error('Name a wallet or a client: stop each by itself.')
+  return wallet ?? client
+}
+
+const fieldsOf = ({ wallet, client }: StopOptions) => ({
+  ...(wallet !== undefined && { address: wallet }),
+  ...(client !== undefined && { client }),
+})
+
+const argumentsOf = ({ wallet, client }: StopOptions): string =>
+  wallet !== undefined ? ` --wallet ${wallet}` : client !== undefined ? ` --client ${client}` : ''
+
+const clientOf = ({ as, url, certs }: StopOptions, settings: Settings): ServerClient =>
+  serverClient({
+    settings,
+    clients: as === undefined ? ['operator', 'client'] : [as],
+    timeoutMs,
+    ...(url !== undefined && { url }),
+    ...(certs !== undefined && { certs }),
+  })
+
+/** The server does not know the wallet or the client. */
+class WrongField extends Error {}
+
+const Refusal = Type.Object({ name: Type.String(), message: Type.String() })
+
+function read<T extends Type.TSchema>(schema: T, { status, text }: { status: number; text: string }): Type.Static<T> {
+  const answer = parse(text)
+  if (status === 200 && Value.Check(schema, answer)) return answer
+  if (!Value.Check(Refusal, answer)) throw new Error(`The response is not from a Sluice server of this version: HTTP ${status}.`)
+  const message = `${answer.message} (${answer.name})`
+  throw answer.name === 'INCOMPLETE_PARAMS' ? new WrongField(message) : new Error(message)
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,81 @@
+import { existsSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { expect } from 'chai'
+import { program } from '../../core/cli/program.ts'
+import { startServer, type TestServer } from '../../testkit/server.ts'
+import { freePort } from '../free-port.ts'
+import { oneChain, outcome, swap, traders } from '../http/shared-server.ts'
+
+const clients = { client: { permissions: ['read', 'trade', 'stop', 'resume'], wallets: 'all' } }
+
+describe('sluice stop, reduce-only and resume', function () {
+  this.timeout(60_000)
+  let server: TestServer
+  before(async () => {
+    server = await startServer({ settings: oneChain.settings, conf: { ...oneChain.conf, 'clients.yml': { clients } } })
+  })
+  after(() => server?.stop())
+
+  /** The command as it is typed on the server's machine, in this process. */
+  async function sluice(args: readonly string[], port = new URL(server.url).port): Promise<string> {
+    const { confDir, ssl, data } = server.settings
+    const set = [`server.port=${port}`, `ssl.certsDir=${ssl.certsDir}`, `data.dir=${data.dir}`].flatMap((each) => ['--set', each])
+    const given = ['--conf', confDir, ...set, ...args]
+    const streams = [process.stdout, process.stderr]
+    const writes = streams.map((stream) => stream.write.bind(stream))
+    let said = ''
+    for (const stream of streams) stream.write = (chunk: string | Uint8Array) => Boolean((said += String(chunk)))
+    try {
+      await (await program(given)).parseAsync(['node', 'sluice', ...given])
+    } finally {
+      for (const [index, stream] of streams.entries()) stream.write = writes[index] ?? stream.write
+    }
+    said += Number(process.exitCode ?? 0) === 0 ? '' : ' (failed)'
+    process.exitCode = 0
+    return said
+  }
+  const trade = async () => outcome(await server.client.post('/amm/trade', { ...swap, base: 'ETH', address: traders, amount: '0.001' }))
+  const file = (name = 'STOP') => path.join(server.settings.data.dir, name)
+
+  it('stop by a running server, and lift it', async () => {
+    expect(await sluice(['stop', '--reason', 'a stolen laptop'])).to.match(/^stop is set for all by client since .*Only cancels go through/)
+    expect(existsSync(file())).to.equal(false)
+    expect(await trade()).to.equal('403 STOPPED')
+    expect(await sluice(['resume'])).to.match(/^Lifted for all: stop, set by client at /)
+    expect(await sluice(['resume'])).to.match(/^Nothing was stopped for all/)
+    expect(await trade()).to.equal('200')
+    expect(await sluice(['reduce-only', '--client', 'client'])).to.match(/^reduce-only is set for client by client/)
+    expect(await trade()).to.equal('403 STOPPED')
+    expect(await sluice(['resume', '--client', 'client'])).to.match(/^Lifted for client: reduce-only/)
+  })
+
+  it('write the file where no server answers, which the server holds all the same', async () => {
+    const nobody = String(await freePort())
+    expect(await sluice(['stop'], nobody)).to.match(/cannot be reached.*\nSo the file is written\.\n.*stop is set for all by .*STOP\./s)
+    expect(readFileSync(file(), 'utf8')).to.equal('')
+    expect(await trade()).to.equal('403 STOPPED')
+    expect(await sluice(['resume'], nobody)).to.match(
+      /STOP does not say it any more\. What the store says is lifted by a running server only.*failed/s,
+    )
+    expect(existsSync(file())).to.equal(false)
+    expect(await trade()).to.equal('200')
+  })
+
+  it('add to the file, and take out of it, one wallet or client at a time', async () => {
+    await sluice(['reduce-only', '--file', '--wallet', traders])
+    await sluice(['reduce-only', '--file', '--client', 'client'])
+    expect(readFileSync(file('REDUCE-ONLY'), 'utf8')).to.equal(`${traders}\nclient\n`)
+    expect(await trade()).to.equal('403 STOPPED')
+    await sluice(['resume', '--client', 'client'])
+    expect(readFileSync(file('REDUCE-ONLY'), 'utf8')).to.equal(`${traders}\n`)
+    expect(await sluice(['resume', '--file'])).to.match(/^No file in .* stops all/)
+    expect(await sluice(['resume', '--wallet', traders.toLowerCase()])).to.match(/REDUCE-ONLY does not say it any more/)
+    expect(existsSync(file('REDUCE-ONLY'))).to.equal(false)
+  })
+
+  it('stop nothing for a name that the server does not know, and say so', async () => {
+    expect(await sluice(['stop', '--client', 'clinet'])).to.match(/"clinet" has no entry in conf\/clients\.yml.*INCOMPLETE_PARAMS.*failed/s)
+    expect(existsSync(file())).to.equal(false)
+    expect(await trade()).to.equal('200')
+  })
+})
