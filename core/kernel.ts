@@ -59,6 +59,7 @@ const serverParts = (settings: Settings, options: StartOptions): PartsOf<ServerP
   clients: { open: storage.openClients },
   limits: { open: ({ settings: all, clients, metrics }) => createLimits({ settings: { ...all, clients }, metrics }) },
   stopFiles: { open: storage.openStopFiles },
+  spendingLimits: { open: storage.openSpendingLimits },
   journal: { open: storage.openJournal },
   leases: { open: storage.openLeases },
   idempotency: { open: storage.openIdempotency, stop: (idempotency) => idempotency.stop() },

@@ -16,7 +16,7 @@ const levels: readonly (readonly string[])[] = [
   ['core/config'],
   ['core/tls', 'core/wallet', 'core/store', 'core/live-state'],
   ['core/transactions'],
-  ['core/plugins'],
+  ['core/plugins', 'core/limits'],
   ['core/market'],
   ['core/handlers'],
   ['core/events'],

@@ -1,5 +1,6 @@
 import { permissions, type Permission } from '../api/endpoint.ts'
 import * as Type from 'typebox'
+import type { Static } from 'typebox'
 import type { ConfigProblem } from './problems.ts'
 import { checkFile, compile } from './check.ts'
 import { pointerOf, segmentsOf, type Environment, type Section } from './tree.ts'
@@ -12,6 +13,26 @@ const bounds = {
   connections: Type.Optional(Type.Integer({ minimum: 1, description: 'Its own limit, in place of limits.clientConnections' })),
   streams: Type.Optional(Type.Integer({ minimum: 1, description: 'Its own limit, in place of limits.clientStreams' })),
 }
+
+const Amount = (description: string) => Type.String({ pattern: '^\\d{1,40}(\\.\\d{1,36})?$', description })
+
+const limits = Type.Object(
+  {
+    maxFee: Type.Optional(Amount('Greatest fee of one transaction, in the coin of its network')),
+    maxDailyGas: Type.Optional(
+      Amount('Fees of all transactions on one network in a rolling day, in its coin; a fifth of it is for cancels alone'),
+    ),
+    maxDailyLoss: Type.Optional(
+      Amount('What trades may lose against the market in a rolling day, gains against losses, in the reference token'),
+    ),
+    transactionsPerHour: Type.Optional(
+      Type.Integer({ minimum: 0, description: 'Transactions in a rolling hour; cancels are not counted' }),
+    ),
+  },
+  { additionalProperties: false, description: 'What it may spend' },
+)
+/** What a client may spend. Amounts are decimal strings. */
+export type ClientLimits = Static<typeof limits>
 
 /** `conf/clients.yml`: by the common name of a client certificate, or by its SHA-256 fingerprint. */
 const clientsSchema = Type.Object(
@@ -32,6 +53,7 @@ const clientsSchema = Type.Object(
                 description: 'With the permission send: by the address of a wallet, the addresses that it may send to',
               }),
             ),
+            limits: Type.Optional(limits),
             marketCheck: Type.Optional(
               Type.Boolean({
                 description:
@@ -67,6 +89,7 @@ export interface Client extends ClientBounds {
   readonly permissions: readonly Permission[]
   /** Of one that could trade before there was the permission thin: false keeps that, true gives it up; absent: it is kept, and said at each start. */
   readonly marketCheck?: boolean
+  readonly limits?: ClientLimits
   readonly wallets: 'all' | readonly string[]
   /** By the address of a wallet, the addresses to which it may send: as they are written. */
   readonly sendTo?: ReadonlyMap<string, readonly string[]>

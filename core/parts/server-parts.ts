@@ -10,6 +10,7 @@ import type { Dispatch } from '../handlers/dispatch.ts'
 import type { Limits } from '../http/limits.ts'
 import type { Listener, ServedApp } from '../http/server.ts'
 import type { Metrics } from '../http/metrics.ts'
+import type { SpendingLimits } from '../limits/spending-limits.ts'
 import type { LiveState } from '../live-state/live-state.ts'
 import type { Market } from '../market/market.ts'
 import type {
@@ -60,6 +61,7 @@ export interface ServerParts {
   /** Of conf/clients.yml, with what they keep from before. */
   clients: readonly Client[]
   stopFiles: StopFiles
+  spendingLimits: SpendingLimits | undefined
   journal: Journal
   leases: Leases
   idempotency: Idempotency

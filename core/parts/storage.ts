@@ -5,6 +5,7 @@ import type { Client } from '../config/clients.ts'
 import { StartError } from '../config/problems.ts'
 import { observeJournal } from '../http/metrics.ts'
 import { readKeptThin } from '../store/kept-thin.ts'
+import { createSpendingLimits, type SpendingLimits } from '../limits/spending-limits.ts'
 import { openStore } from '../store/open-store.ts'
 import { StoreError, type Store } from '../store/store.ts'
 import { ensureCertificates } from '../tls/ensure-certificates.ts'
@@ -45,8 +46,15 @@ export async function openServerStore({ settings: { data, store }, identity, log
 
 export const openStopFiles = ({ settings }: ServerParts): StopFiles => createStopFiles(settings)
 
-export const openJournal = ({ store, log, metrics, stopFiles }: ServerParts): Journal =>
-  observeJournal(withStopFiles(sqlJournal(store, log), stopFiles), metrics)
+/** Undefined where no client has limits, and nothing is reserved since one had. */
+export async function openSpendingLimits({ store, clients }: ServerParts): Promise<SpendingLimits | undefined> {
+  const limits = new Map(clients.flatMap((client) => (client.limits ? [[client.name, client.limits] as const] : [])))
+  const reserved = await store.read((db) => db.selectFrom('reservations').select('entry_key').limit(1).execute())
+  return limits.size > 0 || reserved.length > 0 ? createSpendingLimits((client) => limits.get(client)) : undefined
+}
+
+export const openJournal = ({ store, log, metrics, stopFiles, spendingLimits }: ServerParts): Journal =>
+  observeJournal(withStopFiles(sqlJournal(store, log, spendingLimits && [spendingLimits]), stopFiles), metrics)
 
 export const openLeases = ({ store, identity, log, metrics }: ServerParts): Leases =>
   sqlLeases({ store, ...identity, log, onChange: (change) => metrics.queueChanges.inc({ change }) })

@@ -5,6 +5,7 @@ import { openLocalSites, wantedSites, type LocalSites } from '../devnet/local-si
 import { bringUpDevnet, forgetDevnet, type Devnet } from '../devnet/start-devnet.ts'
 import { outcomeToJournal } from '../handlers/fills.ts'
 import { findPools } from '../handlers/amm/pools.ts'
+import { gainsOf, gasCostOf } from '../handlers/mined-amounts.ts'
 import { compareMined, shownLosses, shownQuarantines } from '../handlers/mined-bounds.ts'
 import { countChanges, liveStateCounters } from '../http/metrics.ts'
 import { createLiveState, type LiveState } from '../live-state/live-state.ts'
@@ -113,8 +114,9 @@ export function openStops({ store, log, signer, stopFiles }: ServerParts): Stops
 export const listTargets = ({ registry }: ServerParts): TransactionTarget[] => [...transactionTargets(registry)]
 
 export function openTransactions(parts: ServerParts): Transactions {
-  const { journal, leases, targets, signer, registry, log, quarantine, settings, metrics, following } = parts
+  const { journal, leases, targets, signer, registry, log, quarantine, settings, metrics, following, spendingLimits } = parts
   const count = countChanges(metrics)
+  spendingLimits?.readBy({ gains: (entry) => gainsOf(entry, registry), gasCost: gasCostOf })
   return createTransactions({
     journal,
     leases,

@@ -17,13 +17,14 @@ export interface ColumnTypes {
 }
 
 /** What a server of this version knows: whoever has a newer one in the same store is not of this version. */
-export const newestMigration = '003-kept-thin'
+export const newestMigration = '004-budgets'
 
 /** All migrations in order. A released one is never edited: the next change is a new one. */
 const migrationsFor = (types: ColumnTypes, isNew: boolean): Readonly<Record<string, Migration>> => ({
   '001-tables': tables(types),
   '002-stops': stops(types),
-  [newestMigration]: keptThin(types, isNew),
+  '003-kept-thin': keptThin(types, isNew),
+  [newestMigration]: budgets(types),
 })
 
 /** Those of versions before 0.2.0, whose stores are not read. No new one has such a name. */
@@ -103,6 +104,14 @@ const keptThin = ({ sortedText }: ColumnTypes, isNew: boolean): Migration => ({
   async up(db: Kysely<unknown>) {
     await sql`create table kept_thin (client ${sortedText} primary key)`.execute(db)
     if (!isNew) await sql`insert into kept_thin (client) values ('')`.execute(db)
+  },
+})
+
+/** What clients with limits have spent, and what their open transactions hold. */
+const budgets = ({ sortedText }: ColumnTypes): Migration => ({
+  async up(db: Kysely<unknown>) {
+    await sql`create table budgets (owner ${sortedText} primary key, body text not null)`.execute(db)
+    await sql`create table reservations (entry_key ${sortedText} primary key, owner ${sortedText} not null, body text not null)`.execute(db)
   },
 })
 

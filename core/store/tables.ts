@@ -187,6 +187,19 @@ export interface StopRow {
   lifted_by: string | null
 }
 
+/** What one owner of limits has spent, and what its open transactions hold: `core/limits/account.ts`. */
+interface BudgetRow {
+  owner: string
+  body: JsonText
+}
+
+/** What one open transaction holds. Deleted when it is settled. */
+interface ReservationRow {
+  entry_key: string
+  owner: string
+  body: JsonText
+}
+
 /** A client that could trade before there was the permission thin, and keeps it. */
 interface KeptThinRow {
   client: string
@@ -219,6 +232,8 @@ export interface Tables {
   breaches: BreachRow
   stops: StopRow
   kept_thin: KeptThinRow
+  budgets: BudgetRow
+  reservations: ReservationRow
   probes: ProbeRow
   store_time: StoreTimeRow
 }

@@ -28,6 +28,8 @@ export interface Spending {
   readonly is: 'new' | 'raise'
   /** Of a new request of which this is known. */
   readonly commitment?: Commitment
+  /** Of the network, in which fees are. */
+  readonly coin: { readonly symbol: string; readonly decimals: number }
   /** One for each step of the plan, in order. Of a raise the only one. */
   readonly steps: readonly SpendingStep[]
 }

@@ -201,7 +201,12 @@ export function createRaise(parts: RaiseParts): Raise {
       // In a write of its own, since it comes before the signature and the new attempt after it.
       const lastCostRaw = last.costRaw
       await recorder.reserve(
-        { client, is: 'raise', steps: [{ entry, maxCostRaw: costRaw, valueRaw: rail.outline(step).valueRaw, lastCostRaw }] },
+        {
+          client,
+          is: 'raise',
+          coin: nativeCurrency,
+          steps: [{ entry, maxCostRaw: costRaw, valueRaw: rail.outline(step).valueRaw, lastCostRaw }],
+        },
         lease,
       )
       const attempt = await orTimeout(signAttempt(entry, fees), signal, timedOutBeforeSigning)

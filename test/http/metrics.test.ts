@@ -111,7 +111,7 @@ describe('the metrics of the journal', () => {
     const reserve = async () => {
       throw new SluiceError('FORBIDDEN', 'The budget is spent.')
     }
-    const spending = { client: 'bot', is: 'new' as const, steps: [] }
+    const spending = { client: 'bot', is: 'new' as const, coin: { symbol: 'ETH', decimals: 18 }, steps: [] }
     await observeJournal(sqlJournal(store, undefined, [{ reserve }]), metrics)
       .open([{ ...queued, key: 'b-2' }], { queue: lane, fencingToken: 1 }, undefined, [], spending)
       .catch(() => {})

@@ -87,12 +87,13 @@ describe('a store of 0.2.0 before anything could be stopped', () => {
       const { entries } = await journal.list({})
       expect(entries.map(({ nonce, state }) => `${nonce} ${state}`)).to.deep.equal(['2 QUEUED', '1 DROPPED'])
       await store.close()
-      const { stops, kept_thin: kept, kysely_migration: migrations, ...after } = await contentsOf(place())
+      const { stops, kept_thin: kept, budgets, reservations, kysely_migration: migrations, ...after } = await contentsOf(place())
       const { kysely_migration: _, ...unchanged } = before
       expect(after).to.deep.equal(unchanged)
       expect(stops).to.deep.equal([])
       expect(kept).to.deep.equal([{ client: '' }])
-      expect(migrations).to.have.length(3)
+      expect([budgets, reservations]).to.deep.equal([[], []])
+      expect(migrations).to.have.length(4)
 
       const again = await place().open()
       await again.write((tx) =>
@@ -133,7 +134,7 @@ describe('a migration', () => {
         /server of an earlier version still runs on it: the old one on host 7. Stop every server/,
       )
       const { rows } = await before.read((db) => sql`select name from kysely_migration`.execute(db))
-      expect(rows).to.deep.equal([{ name: '001-tables' }, { name: '002-stops' }, { name: '003-kept-thin' }])
+      expect(rows).to.deep.equal([{ name: '001-tables' }, { name: '002-stops' }, { name: '003-kept-thin' }, { name: '004-budgets' }])
       await before.write((tx) => sql`update servers set alive_until = 0`.execute(tx))
       const later = await openLater(place())
       expect(await sqlJournal(later).read(entry.key)).to.deep.equal(entry)

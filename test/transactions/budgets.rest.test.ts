@@ -31,6 +31,7 @@ const remainingIn = async (store: Store): Promise<number | undefined> =>
 const spendingOf = (...entries: readonly Entry[]): Spending => ({
   client: 'bot',
   is: 'new',
+  coin: { symbol: 'ETH', decimals: 18 },
   steps: entries.map((entry) => ({ entry, maxCostRaw: 1n, valueRaw: 0n })),
 })
 

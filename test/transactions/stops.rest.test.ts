@@ -52,7 +52,12 @@ describe('a stop', () => {
     async function journaled(over: Partial<Entry>, client?: string): Promise<string> {
       const entry = newEntry(over)
       const lease = await giveLease(store, { queue: queueOf(entry.signer ?? entry.address), fencingToken: 1 })
-      const spending = { client: client ?? entry.client, is: 'new' as const, steps: [{ entry, maxCostRaw: 1n, valueRaw: 0n }] }
+      const spending = {
+        client: client ?? entry.client,
+        is: 'new' as const,
+        coin: { symbol: 'ETH', decimals: 18 },
+        steps: [{ entry, maxCostRaw: 1n, valueRaw: 0n }],
+      }
       return outcomeOf(sqlJournal(store).open([entry], lease, undefined, [], spending))
     }
     async function passing(): Promise<string[]> {

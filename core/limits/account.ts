@@ -1,0 +1,153 @@
+// What one client has spent and what its open transactions may still spend, by measure. Pure.
+import { isObject } from '../base/json.ts'
+
+/**
+ * What is counted: `count` of transactions; `loss` and `value` in millionths of the reference token; `gas:<chain>/<network>` in the smallest unit
+ * of the network's coin; `token:<chain>/<network>/<address>` in the smallest unit of the token.
+ */
+export type Measure = string
+export type Amounts = Readonly<Record<Measure, bigint>>
+
+export type Window = keyof typeof windows
+/** Rolling windows, by buckets of the store's time. A bucket counts until it is wholly outside the window. */
+export const windows = { hour: { bucketMs: 60_000, buckets: 60 }, day: { bucketMs: 15 * 60_000, buckets: 96 } } as const
+
+/** The windows by which a measure can be limited: nothing is kept for others. */
+export function windowsOf(measure: Measure): readonly Window[] {
+  if (measure === 'count') return ['hour']
+  return measure === 'loss' || measure.startsWith('gas:') ? ['day'] : ['hour', 'day']
+}
+
+/** What was spent of a measure in a bucket. */
+interface BucketSum {
+  /** Gains are below 0. */
+  readonly net: bigint
+  /** The greatest sum of its latest amounts: a gain makes up for losses before it, and not for those after it. */
+  readonly tail: bigint
+}
+
+type Bucket = Readonly<Record<Measure, BucketSum>>
+
+export interface Account {
+  /** What open reservations hold, whatever their age. */
+  readonly open: Amounts
+  /** By the number of the bucket. */
+  readonly spent: Readonly<Record<Window, ReadonlyMap<number, Bucket>>>
+}
+
+export const emptyAccount: Account = { open: {}, spent: { hour: new Map(), day: new Map() } }
+
+/** Moments of the store's time, in milliseconds. */
+export interface Moment {
+  /** The latest count. */
+  readonly nowMs: number
+  /** By how much it may be behind. What is spent is dated so much later: it never leaves a window too early. */
+  readonly lagMs: number
+}
+
+export const reserve = (account: Account, held: Amounts): Account => ({ ...account, open: sum(account.open, held) })
+
+/** What was held no longer is, and what it came to is spent now. Nothing came of it: `{}`. */
+export function settle(account: Account, held: Amounts, actual: Amounts, moment: Moment): Account {
+  const open = sum(account.open, negative(held))
+  return { open, spent: { hour: spend(account, 'hour', actual, moment), day: spend(account, 'day', actual, moment) } }
+}
+
+/** Against the spender: the greatest loss since any moment within the window. Of what cannot be gained it is the sum. */
+export function spentIn({ spent }: Account, window: Window, measure: Measure, nowMs: number): bigint {
+  const first = firstBucket(window, nowMs)
+  let later = 0n
+  let most = 0n
+  for (const index of [...spent[window].keys()].filter((each) => each >= first).toSorted((a, b) => b - a)) {
+    const of = spent[window].get(index)?.[measure]
+    if (!of) continue
+    if (of.tail + later > most) most = of.tail + later
+    later += of.net
+  }
+  return most
+}
+
+/** BucketSum in the window and held. */
+export const usedIn = (account: Account, window: Window, measure: Measure, nowMs: number): bigint =>
+  spentIn(account, window, measure, nowMs) + (account.open[measure] ?? 0n)
+
+/** The store's time from which so much or less is used, if nothing more is spent; undefined where what is held alone is more. */
+export function freesAt(account: Account, window: Window, measure: Measure, most: bigint, nowMs: number): number | undefined {
+  if ((account.open[measure] ?? 0n) > most) return undefined
+  const { bucketMs, buckets } = windows[window]
+  const moments = [...account.spent[window].keys()].toSorted((a, b) => a - b).map((index) => (index + buckets + 1) * bucketMs)
+  return [nowMs, ...moments].find((at) => at >= nowMs && usedIn(account, window, measure, at) <= most)
+}
+
+const firstBucket = (window: Window, nowMs: number): number => Math.floor(nowMs / windows[window].bucketMs) - windows[window].buckets
+
+function spend({ spent }: Account, window: Window, amounts: Amounts, { nowMs, lagMs }: Moment): ReadonlyMap<number, Bucket> {
+  const first = firstBucket(window, nowMs)
+  const kept = new Map([...spent[window]].filter(([index]) => index >= first))
+  const counted = Object.entries(amounts).filter(([measure, amount]) => amount !== 0n && windowsOf(measure).includes(window))
+  if (counted.length === 0) return kept
+  const index = Math.floor((nowMs + lagMs) / windows[window].bucketMs)
+  const before = kept.get(index)
+  const added = counted.map(([measure, amount]): [Measure, BucketSum] => {
+    const { net, tail } = before?.[measure] ?? { net: 0n, tail: 0n }
+    return [measure, { net: net + amount, tail: tail + amount > 0n ? tail + amount : 0n }]
+  })
+  return kept.set(index, { ...before, ...Object.fromEntries(added) })
+}
+
+/** Without measures of which nothing is left. */
+export function sum(one: Amounts, other: Amounts): Amounts {
+  const all = [...new Set([...Object.keys(one), ...Object.keys(other)])]
+  return Object.fromEntries(
+    all.map((measure) => [measure, (one[measure] ?? 0n) + (other[measure] ?? 0n)] as const).filter(([, raw]) => raw !== 0n),
+  )
+}
+
+export const negative = (amounts: Amounts): Amounts => Object.fromEntries(Object.entries(amounts).map(([measure, raw]) => [measure, -raw]))
+
+/** Of each measure the most that any of them holds: at most one of them happens. */
+export function greatest(all: readonly Amounts[]): Amounts {
+  const most: Record<Measure, bigint> = {}
+  for (const amounts of all) for (const [measure, raw] of Object.entries(amounts)) if (raw > (most[measure] ?? 0n)) most[measure] = raw
+  return most
+}
+
+/** As JSON: amounts are decimal texts, the tail behind the net where they differ. */
+export function writeAccount({ open, spent }: Account): string {
+  const buckets = (window: Window) =>
+    Object.fromEntries([...spent[window]].map(([index, bucket]) => [index, Object.fromEntries(Object.entries(bucket).map(writeSpent))]))
+  return JSON.stringify({ open: writeAmounts(open), hour: buckets('hour'), day: buckets('day') })
+}
+
+const writeSpent = ([measure, { net, tail }]: [Measure, BucketSum]) => [measure, net === tail ? `${net}` : `${net} ${tail}`]
+
+/** @throws Error where it is not what `writeAccount` makes: what was spent is not known */
+export function readAccount(text: string): Account {
+  const stored: unknown = JSON.parse(text)
+  if (!isObject(stored)) throw new Error('It is not an account.')
+  const buckets = (value: unknown): ReadonlyMap<number, Bucket> =>
+    new Map(
+      entriesOf(value).map(([index, bucket]) => [
+        Number(index),
+        Object.fromEntries(
+          entriesOf(bucket).map(([measure, amounts]) => {
+            const [net = '', tail = net] = String(amounts).split(' ')
+            return [measure, { net: BigInt(net), tail: BigInt(tail) }]
+          }),
+        ),
+      ]),
+    )
+  return { open: readAmounts(stored['open']), spent: { hour: buckets(stored['hour']), day: buckets(stored['day']) } }
+}
+
+export const writeAmounts = (amounts: Amounts): Record<Measure, string> =>
+  Object.fromEntries(Object.entries(amounts).map(([measure, raw]) => [measure, raw.toString()]))
+
+/** @throws Error where it is not what `writeAmounts` makes */
+export const readAmounts = (value: unknown): Amounts =>
+  Object.fromEntries(entriesOf(value).map(([measure, raw]) => [measure, BigInt(String(raw))]))
+
+function entriesOf(value: unknown): [string, unknown][] {
+  if (!isObject(value)) throw new Error('It is not an object.')
+  return Object.entries(value)
+}

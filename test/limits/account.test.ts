@@ -1,0 +1,97 @@
+import { array, assert, bigInt, constant, nat, oneof, property, record, tuple } from 'fast-check'
+import { expect } from 'chai'
+import {
+  emptyAccount,
+  freesAt,
+  readAccount,
+  reserve,
+  settle,
+  usedIn,
+  windows,
+  writeAccount,
+  type Account,
+} from '../../core/limits/account.ts'
+
+const day = windows.day.bucketMs * windows.day.buckets
+const lagMs = 120_000
+
+/** What happens: so much later, something is reserved, or the oldest reservation ends with a part of it, or none. */
+const happening = record({
+  afterMs: nat({ max: 3 * 3_600_000 }),
+  what: oneof(
+    record({ is: constant('reserve' as const), raw: bigInt({ min: 1n, max: 100n }) }),
+    record({ is: constant('settle' as const), percent: nat({ max: 100 }) }),
+  ),
+})
+
+describe('the account of a client', () => {
+  it('never lets more be spent in any day than its limit, in any order, over restarts, and holds nothing once all has ended', () => {
+    const limit = 200n
+    assert(
+      property(array(happening, { maxLength: 80 }), (all) => {
+        let account: Account = emptyAccount
+        let nowMs = 10 * day
+        let open: bigint[] = []
+        const spent: (readonly [number, bigint])[] = []
+        const end = (percent: number) => {
+          const [held, ...rest] = open
+          if (held === undefined) return
+          open = rest
+          const actual = (held * BigInt(percent)) / 100n
+          account = settle(account, { loss: held }, { loss: actual }, { nowMs, lagMs })
+          spent.push([nowMs, actual])
+        }
+        for (const { afterMs, what } of all) {
+          nowMs += afterMs
+          account = readAccount(writeAccount(account))
+          if (what.is === 'settle') end(what.percent)
+          else {
+            const after = reserve(account, { loss: what.raw })
+            if (usedIn(after, 'day', 'loss', nowMs) > limit) continue
+            account = after
+            open = [...open, what.raw]
+          }
+          const inDay = spent.filter(([at]) => at > nowMs - day).reduce((sum, [, raw]) => sum + raw, 0n)
+          const held = open.reduce((sum, raw) => sum + raw, 0n)
+          expect(inDay + held <= limit, `${inDay} + ${held}`).to.equal(true)
+        }
+        while (open.length > 0) end(100)
+        expect(account.open).to.deep.equal({})
+        const later = nowMs + 2 * day
+        expect(usedIn(account, 'day', 'loss', later)).to.equal(0n)
+      }),
+    )
+  })
+
+  it('sets gains against losses before them, and not against those after them', () => {
+    assert(
+      property(array(tuple(nat({ max: 3_600_000 }), bigInt({ min: -50n, max: 50n })), { maxLength: 40 }), (all) => {
+        let account: Account = emptyAccount
+        let nowMs = 10 * day
+        for (const [afterMs, loss] of all) {
+          nowMs += afterMs
+          account = settle(account, {}, { loss }, { nowMs, lagMs: 0 })
+        }
+        const used = usedIn(account, 'day', 'loss', nowMs)
+        let worst = 0n
+        for (let from = 0; from < all.length; from++) {
+          const since = all.slice(from).reduce((sum, [, loss]) => sum + loss, 0n)
+          if (since > worst) worst = since
+        }
+        expect(used <= worst && used >= 0n).to.equal(true)
+        // All within one day: exactly that.
+        const lasted = all.reduce((sum, [afterMs]) => sum + afterMs, 0)
+        if (lasted < day) expect(used).to.equal(worst)
+      }),
+    )
+  })
+
+  it('says when so much is free again', () => {
+    const account = settle(reserve(emptyAccount, { loss: 5n }), { loss: 5n }, { loss: 5n }, { nowMs: 10 * day, lagMs: 0 })
+    const at = freesAt(account, 'day', 'loss', 4n, 10 * day) ?? 0
+    expect(at).to.be.within(11 * day, 11 * day + 2 * windows.day.bucketMs)
+    expect(usedIn(account, 'day', 'loss', at - 1)).to.equal(5n)
+    expect(usedIn(account, 'day', 'loss', at)).to.equal(0n)
+    expect(freesAt(reserve(emptyAccount, { loss: 5n }), 'day', 'loss', 4n, 0)).to.equal(undefined)
+  })
+})
