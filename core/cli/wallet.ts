@@ -149,13 +149,13 @@ async function remove(given: string, { chain, yes }: { chain?: string; yes?: tru
  * others are says sluice.lock, because this process handles keys next and must not run code of third parties.
  */
 export async function chainNames({ plugins, limits, confDir }: Settings): Promise<ReadonlyMap<string, CurveName>> {
-  const [{ findPlugins, maxLoadMs, startTrials }, { readLock }] = await Promise.all([
+  const [{ findPlugins, loadBudget, startTrials }, { readLock }] = await Promise.all([
     import('../plugins/index.ts'),
     import('../config/lock.ts'),
   ])
   const { found } = findPlugins(plugins.folders, plugins.disabled)
   const lock = lockOrNone(readLock, confDir)
-  const trials = startTrials({ processorMs: limits.pluginLoadSeconds * 1000, clockMs: maxLoadMs })
+  const trials = startTrials(loadBudget(limits))
   const ofRelease = found.filter(({ builtIn }) => builtIn)
   try {
     const tried = await Promise.allSettled(ofRelease.map(async (plugin) => ({ name: plugin.name, ...(await trials.describe(plugin)) })))

@@ -18,7 +18,8 @@ import { hostsNamedIn } from './isolate/web.ts'
 import { chainVenues, connectorVenues, loadChain, loadConnector, trialVenues, type Absence } from './load-venues.ts'
 import type { LoadedChain, LoadedConnector, LoadedPlugin, LoadOptions } from './loaded-plugin.ts'
 import { faultOf, PluginFault, type Refusal } from './refusal.ts'
-import { maxLoadMs, startTrials, type Trials } from './code/trials.ts'
+import { startTrials, type Trials } from './code/trials.ts'
+import { loadBudget } from './load-budget.ts'
 import { isObject } from '../base/json.ts'
 
 interface LoadedPlugins {
@@ -266,7 +267,7 @@ export function pluginOptions({ settings, plugins, log, devnetUrl, localHosts, m
   const { limits, confDir, home, data } = settings
   return {
     plugins,
-    budget: { processorMs: limits.pluginLoadSeconds * 1000, clockMs: maxLoadMs },
+    budget: loadBudget(limits),
     log,
     logOf: (plugin) => logOfPlugin(log, plugin),
     ...(meterOf && { meterOf }),
@@ -325,7 +326,7 @@ export const hostOptions = ({ limits, market, ...settings }: Settings, log: Pare
     named: hosts ?? [],
     configured: hostsNamedIn(substitute(mergedFiles([path.join(settings.confDir, 'connectors', `${name}.yml`)]), process.env).value),
   }),
-  budget: { processorMs: limits.pluginLoadSeconds * 1000, clockMs: maxLoadMs },
+  budget: loadBudget(limits),
   stallSeconds: limits.pluginStallSeconds,
   containment: settings,
   market,

@@ -5,7 +5,7 @@ import type { AllowedBy, FindResult, Tier } from './discover/find.ts'
 import type { Host } from './isolate/host.ts'
 import type { Hosts } from './isolate/hosts.ts'
 import type { FollowPrice, HostedBooks } from './isolate/remote-connector.ts'
-import type { LoadBudget } from './code/trials.ts'
+import type { LoadBudget } from './load-budget.ts'
 
 /** A chain or connector as created for one network. */
 export interface LoadedVenue<T> {

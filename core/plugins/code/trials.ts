@@ -8,7 +8,8 @@ import { hookUpdate } from './compile.ts'
 import type { FoundPlugin } from '../discover/find.ts'
 import type { HookUpdate } from './hook.ts'
 import type { Description } from '../instantiate.ts'
-import { budgetRemedy, remedies, faultOf, pendingAwait, PluginFault, stoodStill, type Step, wordsOf } from '../refusal.ts'
+import { onProcessorTimeUsed, tooLong, tooMuchProcessorTime, type LoadBudget } from '../load-budget.ts'
+import { remedies, faultOf, pendingAwait, PluginFault, stoodStill, type Step, wordsOf } from '../refusal.ts'
 import { messageOf } from './thrown.ts'
 
 /** Tries plugins in threads of their own. A failed trial throws a PluginFault. */
@@ -33,17 +34,6 @@ const bootMs = 60_000
 const heapMegabytes = 512
 /** V8 of Node 24 takes half a gigabyte for each thread, which counts where the kernel bounds what a process may have. */
 const codeRangeSizeMb = 64
-
-/** What a plugin may use to load. Time by the clock passes on a busy machine too, so that it is a cap only. */
-export interface LoadBudget {
-  /** Of its thread. */
-  readonly processorMs: number
-  /** Also for what uses no processor, such as an await that never settles. */
-  readonly clockMs: number
-}
-
-/** The cap by the clock. */
-export const maxLoadMs = 60_000
 
 /**
  * Each trial has a budget. A thread goes on to the next plugin as long as trials pass. A trial that fails in a used thread is repeated
@@ -194,30 +184,24 @@ function processorClock(worker: Worker, taskId: string | undefined): () => numbe
   }
 }
 
-const lookMs = 100
-
 function nextReply(worker: Worker, budget: LoadBudget, processorMs: () => number, step: Step): Promise<TrialReply> {
-  const { what, when, remedy } = wordsOf(step)
+  const { when } = wordsOf(step)
   return new Promise((resolve, reject) => {
-    const usedBefore = processorMs()
-    const refuse = (reason: string, howToAllow = '') => settle(() => reject(new PluginFault(step, reason, remedy + howToAllow, true)))
-    const look = setInterval(() => {
-      if (processorMs() - usedBefore < budget.processorMs) return
-      refuse(`${what} was not done after ${budget.processorMs / 1000} s of processor time: an endless loop`, budgetRemedy)
-    }, lookMs)
+    const refuse = (fault: PluginFault) => settle(() => reject(fault))
+    const endLook = onProcessorTimeUsed(budget, processorMs, () => refuse(tooMuchProcessorTime(step, budget)))
     const eventLoopBefore = worker.performance.eventLoopUtilization()
     const cap = setTimeout(() => {
       const { idle, active } = worker.performance.eventLoopUtilization(eventLoopBefore)
-      refuse(`${what} was not done after ${budget.clockMs / 1000} s: ${idle > active ? pendingAwait : stoodStill}`)
+      refuse(tooLong(step, budget, `: ${idle > active ? pendingAwait : stoodStill}`))
     }, budget.clockMs)
     const onMessage = (reply: TrialReply) => settle(() => resolve(reply))
-    const onError = (error: unknown) => settle(() => reject(new PluginFault(step, reasonOf(error, when), remedies.background)))
+    const onError = (error: unknown) => refuse(new PluginFault(step, reasonOf(error, when), remedies.background))
     const onExit = (code: number) =>
-      settle(() => reject(new PluginFault(step, `It ended the process ${when}: process.exit(${code})`, remedies.throwInstead)))
+      refuse(new PluginFault(step, `It ended the process ${when}: process.exit(${code})`, remedies.throwInstead))
     worker.on('message', onMessage).on('error', onError).on('exit', onExit)
 
     function settle(done: () => void): void {
-      clearInterval(look)
+      endLook()
       clearTimeout(cap)
       worker.off('message', onMessage).off('error', onError).off('exit', onExit)
       done()

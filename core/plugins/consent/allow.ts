@@ -16,7 +16,7 @@ import { examinePlugin } from './examine.ts'
 import { findPlugins, type FoundPlugin } from '../discover/find.ts'
 import { isKept, keepPlugin, keptFolder, readPluginFiles, type PluginFiles } from '../discover/plugin-files.ts'
 import { diskFault, PluginFault } from '../refusal.ts'
-import { maxLoadMs } from '../code/trials.ts'
+import { loadBudget } from '../load-budget.ts'
 
 /** A plugin of a third party as its folder holds it now. */
 export interface PluginOnDisk {
@@ -55,7 +55,7 @@ export async function examine({ plugin, files }: PluginOnDisk, tier: LockedPlugi
   const lock = readLock(settings.confDir)
   const { found } = await allowedPlugins({ ...settings, plugins: { ...settings.plugins, disabled: [] } })
   const chains = found.filter(({ builtIn, name }) => builtIn || lock[name]?.kind === 'chain')
-  const budget = { processorMs: limits.pluginLoadSeconds * 1000, clockMs: maxLoadMs }
+  const budget = loadBudget(limits)
   const examined = await examinePlugin({ plugin: copy, chains, budget, conf: confOf(plugin.name, settings) }, is, settings)
   if (tier === 'data') refuseRecordedChainId(plugin.name, examined, lock)
   return examined

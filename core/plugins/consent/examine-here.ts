@@ -7,7 +7,7 @@ import { isDeclared, type FoundPlugin } from '../discover/find.ts'
 import { loadPlugins } from '../load.ts'
 import { outlineOf, type PluginDeclaration } from '../discover/outline.ts'
 import type { Step } from '../refusal.ts'
-import type { LoadBudget } from '../code/trials.ts'
+import type { LoadBudget } from '../load-budget.ts'
 
 export interface ExamineRequest {
   readonly plugin: FoundPlugin

@@ -5,10 +5,10 @@ import { isObject } from '../../base/json.ts'
 import { named, printable, saidBy } from '../../base/printable.ts'
 import type { Log } from '../../contracts/index.ts'
 import { messageOf } from '../code/thrown.ts'
-import type { LoadBudget } from '../code/trials.ts'
 import { loopIn } from '../code/watchdog.ts'
 import type { Description } from '../instantiate.ts'
-import { budgetRemedy, remedies, pendingAwait, PluginFault, stoodStill, type Step, toldFault, wordsOf } from '../refusal.ts'
+import { onProcessorTimeUsed, tooLong, tooMuchProcessorTime, type LoadBudget } from '../load-budget.ts'
+import { remedies, pendingAwait, PluginFault, stoodStill, type Step, toldFault, wordsOf } from '../refusal.ts'
 import { openChannel, otherEndGone, type Channel } from './channel.ts'
 import type { ContainedProcess } from './containment.ts'
 import type { Bounds } from './frames.ts'
@@ -172,34 +172,32 @@ export async function within(
   budget: LoadBudget,
   words = wordsOf(step),
 ): Promise<unknown> {
-  const { what, when, remedy } = words
-  const usedBefore = started.use()?.processorMs ?? 0
-  const tooLong = (reason: string, more = '') => new PluginFault(step, `${what} was not done after ${reason}`, remedy + more, true)
+  const usedMs = () => started.use()?.processorMs ?? 0
+  const usedBefore = usedMs()
   let isLoop = false
-  const look = setInterval(() => {
-    if ((started.use()?.processorMs ?? 0) - usedBefore < budget.processorMs) return
+  const endLook = onProcessorTimeUsed(budget, usedMs, () => {
     isLoop = true
-    started.kill(`${what} was not done after ${budget.processorMs / 1000} s of processor time: an endless loop`)
-  }, 100)
+    started.kill(tooMuchProcessorTime(step, budget, undefined, words).message)
+  })
   try {
     return await withTimeout(work(), budget.clockMs, async () => {
-      const usedMs = (started.use()?.processorMs ?? 0) - usedBefore
-      const loops = usedMs > budget.processorMs / 2 || usedMs > budget.clockMs / 2
-      const used = `, ${Math.round(usedMs / 1000)} s of them of processor time`
+      const ms = usedMs() - usedBefore
+      const loops = ms > budget.processorMs / 2 || ms > budget.clockMs / 2
+      const used = `, ${Math.round(ms / 1000)} s of them of processor time`
       const why = loops ? `${used}: an endless loop, or too much work` : `: ${(await answersPing(started)) ? pendingAwait : stoodStill}`
-      throw tooLong(`${budget.clockMs / 1000} s${why}`)
+      throw tooLong(step, budget, why, words)
     })
   } catch (thrown) {
     // Where it ends by itself, how it ended says more than that it is gone.
     if (messageOf(thrown) !== otherEndGone) started.kill(messageOf(thrown))
     await started.ended
-    if (isLoop) throw tooLong(`${budget.processorMs / 1000} s of processor time: ${started.loop() || 'an endless loop'}`, budgetRemedy)
+    if (isLoop) throw tooMuchProcessorTime(step, budget, started.loop() || undefined, words)
     throw (
       (thrown instanceof PluginFault ? thrown : undefined) ??
-      new PluginFault(step, `Its process ended ${when}: ${started.reason()}`, started.remedy())
+      new PluginFault(step, `Its process ended ${words.when}: ${started.reason()}`, started.remedy())
     )
   } finally {
-    clearInterval(look)
+    endLook()
   }
 }
 
