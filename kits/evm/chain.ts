@@ -9,7 +9,8 @@ import {
   type Token,
 } from '../../core/contracts/index.ts'
 import { abortable } from '../../core/base/async.ts'
-import { createHeadFeed, ask, type ReadRpc } from '../nodes/rpc.ts'
+import { createHeadFeed } from '../nodes/head-feed.ts'
+import { ask, type ReadRpc } from '../nodes/rpc.ts'
 import { defaultPollingSeconds, defaultRequestTimeoutSeconds, refuseBadUrls } from '../nodes/settings.ts'
 import { createChanges } from './changes.ts'
 import { canonicalAddress, coinPlaceholder, isTransactionHash, nativeAddress } from './encoding.ts'

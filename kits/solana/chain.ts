@@ -1,6 +1,7 @@
 import { type Chain, type ChainVenue, type Token, defineChain, type ChainPlugin } from '../../core/contracts/index.ts'
 import { abortable } from '../../core/base/async.ts'
-import { createHeadFeed, createRpc } from '../nodes/rpc.ts'
+import { createHeadFeed } from '../nodes/head-feed.ts'
+import { createRpc } from '../nodes/rpc.ts'
 import { defaultRequestTimeoutSeconds, refuseBadUrls } from '../nodes/settings.ts'
 import { readHead, createReader } from './accounts.ts'
 import { gasOf, priceFees, readRecentFees, computeUnitsFor } from './fees.ts'
