@@ -11,7 +11,7 @@ import { findPlugins } from '../core/plugins/discover/find.ts'
 import { loadPlugins } from '../core/plugins/load.ts'
 import type { LoadedPlugin } from '../core/plugins/loaded-plugin.ts'
 import { outlineOf } from '../core/plugins/discover/outline.ts'
-import type { ReleasePolicy } from '../core/wallet/policy-files.ts'
+import type { ReleasePolicy } from '../core/wallet/release-policy.ts'
 
 const silent = { info: () => {}, warn: () => {} }
 

@@ -9,7 +9,7 @@ import { isObject } from '../base/json.ts'
 import { builtDevnetRoot } from '../base/layout.ts'
 import { messageOf } from '../plugins/index.ts'
 import { devnetAddresses } from '../keys/devnet-keys.ts'
-import { curveOf } from '../wallet/policy-files.ts'
+import { curveOf } from '../wallet/release-policy.ts'
 import { endWatched, host, rpcTo, spawnWatched, startAnvil, type WatchedProcess } from './anvil.ts'
 
 export interface LocalSites {

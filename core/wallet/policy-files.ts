@@ -1,8 +1,7 @@
 // What the signer signs, from files alone: what the release says of its own plugins (signing.json, their defaults.yml), the records of
 // sluice.lock, and the operator's conf over both. No code of a plugin runs here.
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, statSync } from 'node:fs'
 import path from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { parseUnits } from 'ethers/utils'
 import * as Type from 'typebox'
 import type { Static } from 'typebox'
@@ -12,9 +11,10 @@ import { mapTexts, mergeOver, substitute, type Environment, type Section } from 
 import { mergedFiles, readTextFile, readYaml } from '../config/yaml.ts'
 import { canonicalPermit2 } from '../contracts/permit2.ts'
 import { isObject } from '../base/json.ts'
-import { builtInPlugins, codeRoot } from '../base/layout.ts'
+import { builtInPlugins } from '../base/layout.ts'
 import { curves, type CurveName } from '../keys/curves.ts'
 import type { NetworkPolicy, SignerPolicy, TypedDataRules } from './policy.ts'
+import { readReleasePolicy, releasePolicy, type ReleasePolicy } from './release-policy.ts'
 import { addressKey } from '../base/addresses.ts'
 
 /** What the server says once, before code of plugins runs. */
@@ -34,68 +34,6 @@ export const signerFiles = Type.Object({
   tries: Type.Boolean(),
 })
 export type SignerFiles = Static<typeof signerFiles>
-
-const releasedNetwork = Type.Object(
-  {
-    chainId: Type.Integer({ minimum: 0 }),
-    feeCapRaw: Type.String({ pattern: '^[0-9]+$' }),
-    local: Type.Optional(Type.Boolean()),
-    /** The token that wraps the native coin. */
-    wrapped: Type.Optional(Type.String()),
-  },
-  { additionalProperties: false },
-)
-
-/** What the release's plugins declare in code and their files do not have. By their folders; made by `npm run signing`. */
-const released = Type.Object(
-  {
-    chains: Type.Record(
-      Type.String(),
-      Type.Object(
-        {
-          chain: Type.String(),
-          keys: Type.Union([Type.Literal('secp256k1'), Type.Literal('ed25519')]),
-          networks: Type.Record(Type.String(), releasedNetwork),
-        },
-        { additionalProperties: false },
-      ),
-    ),
-    connectors: Type.Record(
-      Type.String(),
-      Type.Object(
-        {
-          /** As `chain/network`. */
-          networks: Type.Array(Type.String()),
-          /** Those of its contracts that may be given allowances, by their names. */
-          spenders: Type.Array(Type.String()),
-          /** Those in which wallets have positions, collateral or offers, by their names. */
-          holds: Type.Array(Type.String()),
-          signs: Type.Array(Type.Unsafe<TypedDataRules>({})),
-          /** Its contract that is Permit2, and those of the spenders that take tokens by it and may be given permits, by their names. */
-          permits: Type.Optional(
-            Type.Object({ permit2: Type.String(), spenders: Type.Array(Type.String()) }, { additionalProperties: false }),
-          ),
-        },
-        { additionalProperties: false },
-      ),
-    ),
-  },
-  { additionalProperties: false },
-)
-export type ReleasePolicy = Static<typeof released>
-
-/** @throws Error where the installation is broken */
-export function readReleasePolicy(): ReleasePolicy {
-  const file = fileURLToPath(new URL('signing.json', codeRoot))
-  const read: unknown = JSON.parse(readFileSync(file, 'utf8'))
-  if (Value.Check(released, read)) return read
-  throw new Error(`${file} is not what this version has: the installation is incomplete, install it again.`)
-}
-
-/** The kind of keys that a chain has in the release; secp256k1 where it is not of the release. */
-export function curveOf(chain: string): CurveName {
-  return Object.values(readReleasePolicy().chains).find((each) => each.chain === chain)?.keys ?? 'secp256k1'
-}
 
 interface ChainFacts {
   readonly chain: string
@@ -128,7 +66,7 @@ interface Deposit {
 /** What the release and the operator's conf say, as it was read once. Plain JSON. */
 export const signingSources = Type.Object(
   {
-    released,
+    released: releasePolicy,
     /** By the names of the built-in connectors. */
     defaults: Type.Record(Type.String(), Type.Record(Type.String(), Type.Unknown())),
     /** By `chains/<name>` and `connectors/<name>`. */

@@ -12,7 +12,7 @@ import type { Chain } from '../../contracts/index.ts'
 import type { DevnetPlugin } from '../../contracts/devnet.ts'
 import { isObject } from '../../base/json.ts'
 import { entryPoints, moduleUrl } from '../../base/layout.ts'
-import { readReleasePolicy } from '../../wallet/policy-files.ts'
+import { readReleasePolicy } from '../../wallet/release-policy.ts'
 import { PluginFault } from '../refusal.ts'
 import { messageOf } from '../code/thrown.ts'
 
