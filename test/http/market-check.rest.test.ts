@@ -1,5 +1,6 @@
 // Trades of clients without the permission thin, held against the market of the devnet's real pools.
 import { expect } from 'chai'
+import { rpcTo, type Rpc } from '../../core/devnet/anvil.ts'
 import { openMarket } from '../../core/parts/trading.ts'
 import { newClient } from '../../core/tls/certificates.ts'
 import { createClient, type Client } from '../../testkit/client.ts'
@@ -9,11 +10,13 @@ import { admins, local, mined, oneChain, outcome, swap, traders, uniswap } from 
 const clients = {
   client: { permissions: ['read', 'trade', 'thin', 'admin'], wallets: 'all' },
   bot: { permissions: ['read', 'trade'], wallets: 'all' },
+  limited: { permissions: ['read', 'trade'], wallets: 'all', limits: { maxDailyLoss: '20' } },
 }
 const minutes = 20
 
 describe('a client without the permission thin', () => {
   let server: TestServer
+  let rpc: Rpc
   let bot: Client
   let nowMs = 0
 
@@ -30,6 +33,7 @@ describe('a client without the permission thin', () => {
     )
     await newClient(server.certsDir, 'bot')
     bot = createClient(server.url, server.certsDir, 'bot')
+    rpc = rpcTo(server.rpcUrl)
     for (const address of [admins, traders])
       for (const token of ['WETH', 'USDC']) {
         const approved = await server.client.post('/evm/approve', { ...local, address, spender: 'uniswap', token })
@@ -121,6 +125,29 @@ describe('a client without the permission thin', () => {
     expect(outcome(thin), thin.text).to.equal('403 FORBIDDEN')
     expect(thin.body.details.reason).to.equal('thin pool')
     expect(outcome(await add(server.client, 'HIGH'))).to.equal('200')
+  })
+
+  it('loses no more in a day than maxDailyLoss, however small each loss is, and only what it lost', async () => {
+    await newClient(server.certsDir, 'limited')
+    const limited = createClient(server.url, server.certsDir, 'limited')
+    try {
+      // Slippage alone lets each lose one percent.
+      const outcomes: string[] = []
+      for (let trades = 0; trades < 4; trades++) outcomes.push(outcome(await sell(limited, { amount: '0.2' })))
+      expect(outcomes.slice(0, 2)).to.deep.equal(['200', '200'])
+      expect(outcomes.at(-1)).to.equal('403 LIMIT_EXCEEDED')
+      const { body } = await sell(limited, { amount: '0.2' })
+      expect(body.details.limit).to.equal('maxDailyLoss')
+      expect(Number(body.details.left)).to.be.within(0, 20)
+      // What was traded near the market is settled to that: more is left then.
+      await rpc('anvil_mine', '0x40')
+      const until = Date.now() + 20_000
+      while (Date.now() < until && outcome(await sell(limited, { amount: '0.2' })) !== '200')
+        await new Promise((resolve) => setTimeout(resolve, 200))
+      expect(Date.now()).to.be.below(until)
+    } finally {
+      limited.close()
+    }
   })
 
   it('cannot sell through a pool that somebody has pushed', async () => {
