@@ -100,9 +100,12 @@ describe('an exchange held against the market', () => {
   })
 
   it('loses nothing where both sides have moved together', () => {
-    const both = (price: number) =>
-      valuesOf(...['weth', 'wbtc'].flatMap((token) => [pool(token, price), pool(token, price)]))
-    const moved = [1000, 1000, 1000, 1000, 1000, 2000, 3000].map((price, index) => ({ atMs: index * minute, values: both(price), deep: new Set<string>() }))
+    const both = (price: number) => valuesOf(...['weth', 'wbtc'].flatMap((token) => [pool(token, price), pool(token, price)]))
+    const moved = [1000, 1000, 1000, 1000, 1000, 2000, 3000].map((price, index) => ({
+      atMs: index * minute,
+      values: both(price),
+      deep: new Set<string>(),
+    }))
     const compared = compareExchange({ gives: { weth: e18 }, gets: { wbtc: e18 } }, moved, 5 * minute)
     expect(compared.is === 'priced' && compared.lostMicros < 10n).to.equal(true)
   })
