@@ -171,6 +171,34 @@ export const StopsDeleteRequest = request({
 })
 export const StopsDeleteResponse = response({ lifted: Type.Array(ShownStop, { description: 'Empty where none was in force.' }) })
 
+export const LimitsRequest = request({
+  client: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 256,
+      expects: 'the id of a client',
+      description: 'Another client than the caller: the key of its entry in conf/clients.yml. Needs the permission admin.',
+    }),
+  ),
+})
+export const LimitsResponse = response({
+  client: Type.String(),
+  limits: Type.Array(
+    Type.Object({
+      limit: Type.String({ description: 'Its key in `limits` of the client.' }),
+      allowed: Type.String({ description: 'A decimal in the unit.' }),
+      unit: Type.String({ description: 'A symbol, `transactions`, or `reference token`.' }),
+      window: Type.Optional(Type.Union([Type.Literal('hour'), Type.Literal('day')])),
+      used: Type.Optional(Type.String({ description: 'What was spent in the window, and what open transactions may still spend.' })),
+      left: Type.Optional(Type.String()),
+      freesAt: Type.Optional(Type.Integer({ description: 'When all of it has left the window: milliseconds since 1970.' })),
+      chain: Type.Optional(Type.String()),
+      network: Type.Optional(Type.String()),
+    }),
+    { description: 'Empty where the client has none.' },
+  ),
+})
+
 const Health = response({
   status: Type.Union([Type.Literal('ok'), Type.Literal('failing')]),
   failing: Type.Optional(Type.Array(Type.Object({ part: Type.String(), reason: Type.String() }))),
@@ -192,6 +220,8 @@ export type ShownPlugin = Static<typeof ShownPlugin>
 export type PluginsResponse = Static<typeof PluginsResponse>
 export type PluginsLiftRequest = Static<typeof PluginsLiftRequest>
 export type PluginsLiftResponse = Static<typeof PluginsLiftResponse>
+export type LimitsRequest = Static<typeof LimitsRequest>
+export type LimitsResponse = Static<typeof LimitsResponse>
 export type StopsRequest = Static<typeof StopsRequest>
 export type StopsResponse = Static<typeof StopsResponse>
 export type StopsPostRequest = Static<typeof StopsPostRequest>
@@ -237,6 +267,15 @@ export const serviceEndpoints = [
     summary: 'Lets a quarantined plugin act again, once the operator has looked at what it did.',
     request: PluginsLiftRequest,
     response: PluginsLiftResponse,
+  }),
+  endpoint({
+    ...service,
+    name: 'Limits',
+    path: '/limits',
+    summary: 'What a client may spend by its limits, and what is left.',
+    permission: 'read',
+    request: LimitsRequest,
+    response: LimitsResponse,
   }),
   endpoint({
     ...service,

@@ -23,6 +23,7 @@ import { perpMarketHandlers } from './perp/markets.ts'
 import { perpTradeHandlers } from './perp/trade.ts'
 import { networkPoll } from './poll.ts'
 import { serviceHandlers } from './service.ts'
+import { limitHandlers } from './limits.ts'
 import { stopHandlers } from './stops.ts'
 
 type WithPrefix<Prefix extends string, V> = { [K in keyof V & string as `${Prefix}${K}`]: V[K] }
@@ -55,6 +56,7 @@ const clobHandlers: Pick<Handlers, Extract<EndpointName, `CLOB${string}`>> = {
 /** The handler of each endpoint. A missing one does not compile. */
 export const handlers: Handlers = {
   ...serviceHandlers,
+  ...limitHandlers,
   ...stopHandlers,
   ...networkHandlers,
   ...evmHandlers,

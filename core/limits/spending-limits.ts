@@ -44,8 +44,9 @@ export interface SpendingLimits extends Budgets {
 
 /** The store's time may be behind by two counts. */
 const lagMs = 2 * countEveryMs
-const dollarDecimals = 6
-/** Of `maxDailyGas`, so much is kept for what cancels: of five parts. */
+/** Of the reference token: amounts are in millionths of it. */
+export const dollarDecimals = 6
+/** Of `maxDailyGas`, one part of five is kept for what cancels or reduces. */
 const gasShare = { ofTrades: 4n, ofAll: 5n }
 
 export function createSpendingLimits(limitsOf: (client: string) => ClientLimits | undefined): SpendingLimits {
@@ -53,54 +54,51 @@ export function createSpendingLimits(limitsOf: (client: string) => ClientLimits 
 
   return {
     readBy: (by) => void (reader = by),
+    concerns: (spending) => limitsOf(payerOf(spending)) !== undefined,
     async reserve(spending, tx) {
       const client = payerOf(spending)
       const limits = limitsOf(client)
       if (!limits) return
       requireFees(spending, limits)
+      requireValue(spending, limits)
       const owner = ownerOf(client)
       const { account, nowMs } = await lockAccount(owner, tx)
-      const earlier = await readReservations(
-        spending.steps.flatMap(({ entry, replaces }) => [
-          ...(spending.is === 'raise' ? [entry.key] : []),
-          ...(replaces === undefined ? [] : [replaces]),
-        ]),
-        tx,
-      )
-      const held = reservationsOf(spending, owner, earlier)
-      const change = [...held].map(([key, { amounts }]) => sum(amounts, negative(earlier.get(key)?.amounts ?? {})))
-      const added = change.reduce(sum, {})
-      const after = reserve(account, added)
+      const keys = spending.steps.flatMap(({ entry, replaces }) => [entry.key, ...(replaces === undefined ? [] : [replaces])])
+      const earlier = await readReservations(owner, keys, tx)
+      const held = reservationsOf(spending, earlier)
+      const after = reserve(account, sum(openOf(withChanges(earlier, held)), negative(openOf(earlier))))
       const refusal = refusalOf(spending, limits, after, nowMs)
       if (refusal) throw refusal
       await writeAll(owner, after, held, tx)
     },
     async settle(ended, tx) {
-      const reservations = await readReservations(
-        ended.map(({ key }) => key),
-        tx,
-      )
+      const keys = ended.map(({ key }) => key)
+      const owned = await tx.selectFrom('reservations').select('owner').distinct().where('entry_key', 'in', keys).execute()
       // In one order on all servers.
-      const owners = [...new Set([...reservations.values()].map(({ owner }) => owner))].toSorted()
-      for (const owner of owners) {
-        const { account, nowMs } = await lockAccount(owner, tx)
-        let after = account
+      for (const owner of owned.map((row) => row.owner).toSorted()) {
+        const locked = await lockAccount(owner, tx).catch((error: unknown) => {
+          // What cannot be read stays as it is: a transaction has to be able to end.
+          if (error instanceof SluiceError) return undefined
+          throw error
+        })
+        if (!locked) continue
+        let { account } = locked
+        let reservations = await readReservations(owner, keys, tx)
         for (const entry of ended) {
           const reservation = reservations.get(entry.key)
-          if (reservation?.owner === owner)
-            after = settle(after, reservation.amounts, actualOf(entry, reservation, reader), { nowMs, lagMs })
+          if (!reservation) continue
+          const others = new Map([...reservations].filter(([key]) => key !== entry.key))
+          const freed = sum(openOf(reservations), negative(openOf(others)))
+          account = settle(account, freed, actualOf(entry, reservation, reader), { nowMs: locked.nowMs, lagMs })
+          reservations = others
         }
         await tx
           .updateTable('budgets')
-          .set({ body: writeAccount(after) })
+          .set({ body: writeAccount(account) })
           .where('owner', '=', owner)
           .execute()
+        await tx.deleteFrom('reservations').where('owner', '=', owner).where('entry_key', 'in', keys).execute()
       }
-      if (reservations.size > 0)
-        await tx
-          .deleteFrom('reservations')
-          .where('entry_key', 'in', [...reservations.keys()])
-          .execute()
     },
   }
 }
@@ -108,7 +106,7 @@ export function createSpendingLimits(limitsOf: (client: string) => ClientLimits 
 /** Fees that the server raises by itself are those of whose transaction it is. */
 const payerOf = ({ client, is, steps }: Spending): string => (is === 'raise' ? (steps[0]?.entry.client ?? client) : client)
 
-const ownerOf = (client: string): string => `client ${client}`
+export const ownerOf = (client: string): string => `client ${client}`
 
 /** Creates the owner's row, or locks it: who comes second waits, and reads what the first has written. */
 async function lockAccount(owner: string, tx: Tx): Promise<{ account: Account; nowMs: number }> {
@@ -118,61 +116,94 @@ async function lockAccount(owner: string, tx: Tx): Promise<{ account: Account; n
     .onConflict((conflict) => conflict.column('owner').doUpdateSet({ owner }))
     .returning(['body', storeTime.as('now')])
     .executeTakeFirstOrThrow()
-  return { account: row.body === '' ? emptyAccount : readAccount(row.body), nowMs: row.now }
+  return { account: row.body === '' ? emptyAccount : readStored(owner, () => readAccount(row.body)), nowMs: row.now }
 }
 
-/** What an open entry holds. */
+/** @throws SluiceError SERVICE_UNINITIALIZED: what was spent is not known, so nothing more is */
+function readStored<T>(owner: string, read: () => T): T {
+  try {
+    return read()
+  } catch (cause) {
+    throw new SluiceError(
+      'SERVICE_UNINITIALIZED',
+      `What the ${owner} has spent of its limits cannot be read in the store, so nothing is signed for it. Restore the store from a copy, or remove its row of the table budgets.`,
+      { cause },
+    )
+  }
+}
+
+/** What an open entry may come to. */
 interface Reservation {
-  readonly owner: string
+  /** Entries of one nonce: at most one of them is mined, so that the greatest of them is held. */
+  readonly nonce: string
   readonly amounts: Amounts
   /** Of the market, where the entry is held against it. */
   readonly prices: Amounts
 }
 
-async function readReservations(keys: readonly string[], tx: Tx): Promise<ReadonlyMap<string, Reservation>> {
-  if (keys.length === 0) return new Map()
-  const rows = await tx.selectFrom('reservations').selectAll().where('entry_key', 'in', keys).execute()
-  return new Map(
-    rows.map(({ entry_key, owner, body }) => {
-      const stored: unknown = JSON.parse(body)
-      const { amounts, prices } = isObject(stored) ? stored : {}
-      return [entry_key, { owner, amounts: readAmounts(amounts), prices: readAmounts(prices) }]
-    }),
+type Reservations = ReadonlyMap<string, Reservation>
+
+/** Those of the entries and of all others of their nonces, of one owner. @throws SluiceError SERVICE_UNINITIALIZED */
+async function readReservations(owner: string, keys: readonly string[], tx: Tx): Promise<Reservations> {
+  const nonces = tx.selectFrom('reservations').select('nonce').where('owner', '=', owner).where('entry_key', 'in', keys)
+  const rows = await tx.selectFrom('reservations').selectAll().where('owner', '=', owner).where('nonce', 'in', nonces).execute()
+  return readStored(
+    owner,
+    () =>
+      new Map(
+        rows.map(({ entry_key, nonce, body }) => {
+          const stored: unknown = JSON.parse(body)
+          const { amounts, prices } = isObject(stored) ? stored : {}
+          return [entry_key, { nonce, amounts: readAmounts(amounts), prices: readAmounts(prices) }]
+        }),
+      ),
   )
 }
 
-const gasMeasure = (entry: Entry): Measure => `gas:${entry.chain}/${entry.network}`
+/** What they hold together. */
+function openOf(reservations: Reservations): Amounts {
+  const byNonce = new Map<string, Amounts>()
+  for (const { nonce, amounts } of reservations.values()) byNonce.set(nonce, greatest([byNonce.get(nonce) ?? {}, amounts]))
+  return [...byNonce.values()].reduce(sum, {})
+}
+
+const withChanges = (before: Reservations, changes: Reservations): Reservations => new Map([...before, ...changes])
+
+export const gasMeasureOf = ({ chain, network }: Pick<Entry, 'chain' | 'network'>): Measure => `gas:${chain}/${network}`
 const isCancel = ({ kind }: Entry): boolean => kind === 'cancel' || kind === 'fill' || kind === 'order-cancel'
 
-/** By entry, what it holds from now on. One whose nonce is taken holds nothing more: the other holds for both, as at most one of the two is mined. */
-function reservationsOf(
-  { is, steps, commitment }: Spending,
-  owner: string,
-  earlier: ReadonlyMap<string, Reservation>,
-): ReadonlyMap<string, Reservation> {
+/** By entry, what it may come to from now on. */
+function reservationsOf({ is, steps, commitment }: Spending, earlier: Reservations): Reservations {
   const held = new Map<string, Reservation>()
   const prices = commitment?.market?.prices ?? {}
-  for (const [index, step] of steps.entries()) {
-    const { entry, maxCostRaw, valueRaw, lastCostRaw, replaces } = step
+  for (const [index, { entry, maxCostRaw, valueRaw, lastCostRaw, replaces }] of steps.entries()) {
+    const before = earlier.get(entry.key)
     if (is === 'raise') {
-      const before = earlier.get(entry.key)
-      // Made before its client had limits.
-      const amounts = sum(before?.amounts ?? {}, { [gasMeasure(entry)]: maxCostRaw - (lastCostRaw ?? 0n) })
-      held.set(entry.key, { owner: before?.owner ?? owner, amounts, prices: before?.prices ?? {} })
+      // One that was made before its client had limits, or has just ended, holds nothing.
+      if (before)
+        held.set(entry.key, { ...before, amounts: sum(before.amounts, { [gasMeasureOf(entry)]: maxCostRaw - (lastCostRaw ?? 0n) }) })
       continue
     }
     const isLast = index === steps.length - 1
-    const own = {
+    const amounts = {
       ...(entry.signer === undefined && !isCancel(entry) && { count: 1n }),
-      [gasMeasure(entry)]: maxCostRaw - valueRaw,
+      [gasMeasureOf(entry)]: maxCostRaw - valueRaw,
       ...(isLast && { loss: commitment?.market?.lossMicros ?? 0n }),
     }
-    const found = replaces === undefined ? undefined : earlier.get(replaces)
-    const replaced = found?.owner === owner ? found : undefined
-    if (replaces !== undefined && replaced) held.set(replaces, { ...replaced, amounts: {} })
-    held.set(entry.key, { owner, amounts: replaced ? greatest([own, replaced.amounts]) : sum(own, {}), prices: isLast ? prices : {} })
+    const nonce = (replaces === undefined ? undefined : earlier.get(replaces)?.nonce) ?? entry.key
+    held.set(entry.key, { nonce, amounts: sum(amounts, {}), prices: isLast ? prices : {} })
   }
   return held
+}
+
+/** By value without a price is refused: nobody could say what is left. @throws SluiceError LIMIT_EXCEEDED */
+function requireValue({ commitment }: Spending, { maxDailyLoss }: ClientLimits): void {
+  if (maxDailyLoss === undefined || !commitment || commitment.market || Object.keys(commitment.gives).length === 0) return
+  throw new SluiceError(
+    'LIMIT_EXCEEDED',
+    'The client has a maxDailyLoss, and what this may lose is not known: its tokens have no market now, or it is a local network without limits.onLocalNetworks. Nothing was signed.',
+    { details: { limit: 'maxDailyLoss', reason: 'no market' } },
+  )
 }
 
 /** @throws SluiceError LIMIT_EXCEEDED */
@@ -204,6 +235,7 @@ function limitsIn({ steps, coin }: Spending, limits: ClientLimits): readonly Lim
   const [first] = steps
   if (!first) return []
   const cancels = steps.every(({ entry }) => isCancel(entry))
+  const reduces = steps.every(({ entry }) => isCancel(entry) || entry.reduces === true)
   const found: Limit[] = []
   const { transactionsPerHour, maxDailyGas, maxDailyLoss } = limits
   if (transactionsPerHour !== undefined && !cancels)
@@ -217,10 +249,10 @@ function limitsIn({ steps, coin }: Spending, limits: ClientLimits): readonly Lim
     })
   if (maxDailyGas !== undefined) {
     const allRaw = toRaw(maxDailyGas, coin.decimals) ?? 0n
-    const mostRaw = cancels ? allRaw : (allRaw * gasShare.ofTrades) / gasShare.ofAll
+    const mostRaw = reduces ? allRaw : (allRaw * gasShare.ofTrades) / gasShare.ofAll
     found.push({
       name: 'maxDailyGas',
-      measure: gasMeasure(first.entry),
+      measure: gasMeasureOf(first.entry),
       window: 'day',
       mostRaw,
       decimals: coin.decimals,
@@ -265,16 +297,18 @@ function refusalOf(spending: Spending, limits: ClientLimits, after: Account, now
   return undefined
 }
 
-/** What an entry that is final came to. Never more than nothing where it was not executed. */
+/** What an entry that is final came to. */
 function actualOf(entry: Entry, { amounts, prices }: Reservation, reader: EntryReader): Amounts {
-  const { landed } = entry
-  if (!landed) return {}
-  const gas = gasMeasure(entry)
-  const gasRaw = reader.gasCost(entry) ?? amounts[gas] ?? 0n
+  const { landed, part } = entry
   const { loss: heldLoss = 0n } = amounts
-  const rest = { ...(amounts['count'] !== undefined && { count: 1n }), [gas]: gasRaw }
-  if (!landed.ok) return rest
-  return { ...rest, loss: lossOf(entry, prices, reader) ?? heldLoss }
+  // The steps before it may have moved what it was to exchange.
+  const ofOthers: Amounts = part.of > 1 ? { loss: heldLoss } : {}
+  if (!landed) return ofOthers
+  const gas = gasMeasureOf(entry)
+  const gasRaw = reader.gasCost(entry) ?? amounts[gas] ?? 0n
+  const rest: Amounts = { ...(amounts['count'] !== undefined && { count: 1n }), [gas]: gasRaw }
+  if (!landed.ok) return { ...rest, ...ofOthers }
+  return { ...rest, loss: (part.of > 1 ? undefined : lossOf(entry, prices, reader)) ?? heldLoss }
 }
 
 /** Of a trade all of whose tokens have a price: what it gave less what it got; a gain is below 0. */
@@ -291,17 +325,19 @@ function lossOf(entry: Entry, prices: Amounts, reader: EntryReader): bigint | un
 
 const abs = (raw: bigint): bigint => (raw < 0n ? -raw : raw)
 
-async function writeAll(owner: string, account: Account, held: ReadonlyMap<string, Reservation>, tx: Tx): Promise<void> {
+async function writeAll(owner: string, account: Account, held: Reservations, tx: Tx): Promise<void> {
   await tx
     .updateTable('budgets')
     .set({ body: writeAccount(account) })
     .where('owner', '=', owner)
     .execute()
-  const rows = [...held].map(([entry_key, { owner: of, amounts, prices }]) => ({
+  const rows = [...held].map(([entry_key, { nonce, amounts, prices }]) => ({
     entry_key,
-    owner: of,
+    owner,
+    nonce,
     body: JSON.stringify({ amounts: writeAmounts(amounts), prices: writeAmounts(prices) }),
   }))
+  if (rows.length === 0) return
   await tx
     .insertInto('reservations')
     .values(rows)

@@ -6,6 +6,7 @@ import { failingParts } from '../handlers/readiness.ts'
 import { measureLiveState, measureNodes, measurePlugins, measureQuotes, measureStore, measureTransactions } from '../http/gauges.ts'
 import { createInterface } from '../http/interface.ts'
 import { listenOnAll, type Listener, type ServedApp } from '../http/server.ts'
+import { readUsage, type LimitUsage } from '../limits/usage.ts'
 import { requiredHere } from '../plugins/index.ts'
 import type { ServerParts } from './server-parts.ts'
 
@@ -53,9 +54,18 @@ export function openServices(parts: ServerParts): Services {
     archiver,
     quarantine,
     stops,
+    limitUsage: (client) => limitUsage(client, parts),
     wallets: { all: signer.wallets },
     failing: () => failingParts({ signer, store, registry, required }),
   }
+}
+
+/** None where the client has no limits. */
+async function limitUsage(client: string, { store, clients, registry }: ServerParts): Promise<readonly LimitUsage[]> {
+  const limits = clients.find(({ name }) => name === client)?.limits
+  const coinOf = (chain: string, network: string) =>
+    registry.networks.find((each) => each.chain === chain && each.network === network)?.impl.nativeCurrency
+  return limits ? readUsage(store, client, limits, coinOf) : []
 }
 
 export const ownInterface = (parts: ServerParts): ServedApp => ({ app: createInterface(parts), address: parts.settings.server })

@@ -63,7 +63,9 @@ export function openMarket(
   { settings: { limits }, clients, log, registry, liveState: { quotes } }: ServerParts,
   steadyMs?: () => number,
 ): Market {
-  const isNeeded = clients.some(({ permissions }) => permissions.includes('trade') && !permissions.includes('thin'))
+  const isNeeded = clients.some(
+    ({ permissions, limits: own }) => permissions.includes('trade') && (!permissions.includes('thin') || own?.maxDailyLoss !== undefined),
+  )
   return createMarket({
     networks: () => registry.networks,
     isChecked: ({ impl }) => isNeeded && (!impl.local || limits.onLocalNetworks),

@@ -111,7 +111,9 @@ const keptThin = ({ sortedText }: ColumnTypes, isNew: boolean): Migration => ({
 const budgets = ({ sortedText }: ColumnTypes): Migration => ({
   async up(db: Kysely<unknown>) {
     await sql`create table budgets (owner ${sortedText} primary key, body text not null)`.execute(db)
-    await sql`create table reservations (entry_key ${sortedText} primary key, owner ${sortedText} not null, body text not null)`.execute(db)
+    await sql`create table reservations (entry_key ${sortedText} primary key, owner ${sortedText} not null, nonce ${sortedText} not null,
+      body text not null)`.execute(db)
+    await createIndex(db, 'reservations_of_nonce', 'reservations (nonce)')
   },
 })
 

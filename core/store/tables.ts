@@ -197,6 +197,8 @@ interface BudgetRow {
 interface ReservationRow {
   entry_key: string
   owner: string
+  /** Entries of one nonce: at most one of them is mined. */
+  nonce: string
   body: JsonText
 }
 

@@ -11,6 +11,8 @@ import type { Entry } from './entry.ts'
  * requests wait for it.
  */
 export interface Budgets {
+  /** Whether it has to be asked: else the write needs no transaction for it. Absent: always. */
+  concerns?(spending: Spending): boolean
   /**
    * Before new entries, of every kind, are written, and so before anything is signed for them; and before the fees of an entry are raised, in a
    * transaction that checks the lease.

@@ -1,4 +1,6 @@
 import { expect } from 'chai'
+import { hexlify } from 'ethers'
+import { sql } from 'kysely'
 import type { ClientLimits } from '../../core/config/clients.ts'
 import { createSpendingLimits, type EntryReader } from '../../core/limits/spending-limits.ts'
 import type { Store } from '../../core/store/store.ts'
@@ -100,6 +102,41 @@ describe('the limits of a client', () => {
       await stop()
     })
 
+    it('count a trade that was mined though a cancel was to take its nonce', async () => {
+      const reader: EntryReader = { gains: () => undefined, gasCost: () => 21_000n }
+      const { submit, stop, server } = await serverWith({ bot: { maxDailyLoss: '100' } }, { reader })
+      const { nonce } = await submit({ commitment: trade(90n * dollars) })
+      await refused(submit({ commitment: trade(20n * dollars) }))
+      await server.cancel(order(site, { caller: { id: 'bot' }, nonce }), soon())
+      await refused(submit({ commitment: trade(20n * dollars) }))
+      // The node has the trade alone, as if the cancel had never reached it.
+      const raw = await rawOf(server, nonce)
+      await site.rpc('anvil_dropAllTransactions')
+      await site.rpc('eth_sendRawTransaction', raw)
+      await site.rpc('anvil_mine', '0x40')
+      await ended(server, nonce)
+      await refused(submit({ commitment: trade(20n * dollars) }))
+      await submit({ commitment: trade(5n * dollars) })
+      await stop()
+    })
+
+    it('refuse what has no price, where a loss is limited', async () => {
+      const { submit, stop } = await serverWith({ bot: { maxDailyLoss: '100' } })
+      expect((await refused(submit({ commitment: { gives: { in: 1n }, gets: {} } }))).details).to.include({ reason: 'no market' })
+      await submit()
+      await stop()
+    })
+
+    it('sign nothing where what was spent cannot be read, and let transactions end', async () => {
+      const { submit, stop, server } = await serverWith({ bot: { transactionsPerHour: 5 } })
+      const { nonce } = await submit()
+      await store.write((tx) => sql`update budgets set body = '{'`.execute(tx))
+      expect(await rejection(submit())).to.have.property('name', 'SERVICE_UNINITIALIZED')
+      await site.rpc('anvil_mine', '0x40')
+      await ended(server, nonce)
+      await stop()
+    })
+
     it('count raised fees, of whoever raises them', async () => {
       const { submit, stop, server } = await serverWith({ bot: { maxDailyGas: '1000' } })
       const { nonce } = await submit()
@@ -141,11 +178,17 @@ async function gasHeld(store: Store): Promise<bigint[]> {
   )
 }
 
+async function rawOf(server: Awaited<ReturnType<typeof transactionsOn>>, nonce: number): Promise<string> {
+  const { entries } = await server.list({})
+  const trade = entries.find((each) => each.nonce === nonce && each.kind === 'trade')
+  return hexlify(trade?.attempts[0]?.raw ?? new Uint8Array())
+}
+
 async function ended(server: Awaited<ReturnType<typeof transactionsOn>>, nonce: number): Promise<void> {
   const until = Date.now() + 20_000
   for (;;) {
     const { entries } = await server.list({})
-    if (entries.find((each) => each.nonce === nonce)?.state === 'CONFIRMED') return
+    if (entries.some((each) => each.nonce === nonce && each.state === 'CONFIRMED')) return
     if (Date.now() > until) throw new Error(`${nonce} did not end: ${entries.map(({ state }) => state).join()}`)
     await new Promise((resolve) => setTimeout(resolve, 100))
   }

@@ -235,9 +235,11 @@ function within(budgets: readonly Budgets[]) {
   return {
     reserving(spending: Spending | undefined): WithinWrite | undefined {
       if (budgets.length === 0) return undefined
+      if (!spending) return () => Promise.reject(new Error('The budgets were not told what new entries spend.'))
+      const asked = budgets.filter((each) => each.concerns?.(spending) !== false)
+      if (asked.length === 0) return undefined
       return async (tx) => {
-        if (!spending) throw new Error('The budgets were not told what new entries spend.')
-        for (const each of budgets) await each.reserve(spending, tx)
+        for (const each of asked) await each.reserve(spending, tx)
       }
     },
     settling(entries: readonly Entry[]): WithinWrite | undefined {

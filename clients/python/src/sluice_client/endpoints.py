@@ -145,6 +145,33 @@ class PluginsLiftResponse(TypedDict):
 
 
 @final
+class LimitsRequest(TypedDict, total=False):
+    client: str  # Another client than the caller: the key of its entry in conf/clients.yml. Needs the permission admin.
+
+
+class _LimitsResponseLimits(TypedDict):
+    limit: str  # Its key in `limits` of the client.
+    allowed: str  # A decimal in the unit.
+    unit: str  # A symbol, `transactions`, or `reference token`.
+
+
+@final
+class LimitsResponseLimits(_LimitsResponseLimits, total=False):
+    window: Literal["hour"] | Literal["day"]
+    used: str  # What was spent in the window, and what open transactions may still spend.
+    left: str
+    freesAt: int  # When all of it has left the window: milliseconds since 1970.
+    chain: str
+    network: str
+
+
+@final
+class LimitsResponse(TypedDict):
+    client: str
+    limits: list[LimitsResponseLimits]  # Empty where the client has none.
+
+
+@final
 class StopsRequest(TypedDict, total=False):
     pass
 
@@ -4764,6 +4791,11 @@ class Endpoints(ABC):
     @overload
     def get(self, path: Literal["/plugins"], request: PluginsRequest = ..., *, timeout: float | None = ...) -> PluginsResponse:
         """The plugins that were loaded, those that were refused, with the reason, and those that are still being started."""
+        ...
+
+    @overload
+    def get(self, path: Literal["/limits"], request: LimitsRequest = ..., *, timeout: float | None = ...) -> LimitsResponse:
+        """What a client may spend by its limits, and what is left."""
         ...
 
     @overload
