@@ -7,6 +7,7 @@ import type { LiveState } from '../live-state/live-state.ts'
 import type { Store } from '../store/store.ts'
 import { railName, railOf, signerOf, type Entry } from '../transactions/entry.ts'
 import type { Journal } from '../transactions/journal/journal.ts'
+import type { Stops } from '../transactions/stops.ts'
 import { addressKey } from '../base/addresses.ts'
 
 // Metrics that are read when Prometheus asks. Those that are counted where something happens stand in metrics.ts.
@@ -79,6 +80,19 @@ export function measureStore(target: Target, store: Pick<Store, 'failing'>): voi
     const failing = await inTime(store.failing()).catch(() => 'it did not say')
     return [[{}, failing === undefined ? 1 : 0]]
   })
+}
+
+export function measureStops(target: Target, stops: Pick<Stops, 'list'>): void {
+  gauge(
+    target,
+    'sluice_stops',
+    'Stops in force, by mode (stop, reduce-only) and what they hold (all, wallet, client); those of files in the data folder, too. No sample while nothing is stopped, or while the store does not say.',
+    ['mode', 'of'],
+    async () => {
+      const inForce = await inTime(stops.list()).catch(() => [])
+      return inForce.map(({ mode, scope }) => [{ mode, of: scope.of }, 1])
+    },
+  )
 }
 
 type NodeState = ReturnType<NonNullable<NetworkEntry['impl']['nodes']>>[number]

@@ -3,7 +3,15 @@ import { withTimeout } from '../base/async.ts'
 import { createApprovedSpenders } from '../handlers/amm/approved.ts'
 import type { Services } from '../handlers/context.ts'
 import { failingParts } from '../handlers/readiness.ts'
-import { measureLiveState, measureNodes, measurePlugins, measureQuotes, measureStore, measureTransactions } from '../http/gauges.ts'
+import {
+  measureLiveState,
+  measureNodes,
+  measurePlugins,
+  measureQuotes,
+  measureStops,
+  measureStore,
+  measureTransactions,
+} from '../http/gauges.ts'
 import { createInterface } from '../http/interface.ts'
 import { listenOnAll, type Listener, type ServedApp } from '../http/server.ts'
 import { readUsage, type LimitUsage } from '../limits/usage.ts'
@@ -13,8 +21,9 @@ import type { ServerParts } from './server-parts.ts'
 /** After the time for requests under way: for the answers to those that are aborted. */
 const lastAnswersMs = 500
 
-export function openGauges({ metrics, store, registry, liveState, journal, targets, log }: ServerParts): void {
+export function openGauges({ metrics, store, stops, registry, liveState, journal, targets, log }: ServerParts): void {
   measureStore(metrics, store)
+  measureStops(metrics, stops)
   measurePlugins(metrics, registry)
   measureNodes(metrics, registry)
   measureLiveState(metrics, liveState)

@@ -5,6 +5,7 @@ import { expect } from 'chai'
 import { createClient, type Client } from '../../testkit/client.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
 import { newClient } from '../../core/tls/certificates.ts'
+import { scrape } from './scrape.ts'
 import { admins, local, mined, oneChain, outcome, swap, traders } from './shared-server.ts'
 
 const clients = {
@@ -58,6 +59,7 @@ describe('what an operator stops', function () {
       expect(refused.body.message).to.match(/^stop is set for all by guard since .*: "a stolen laptop"\. Nothing was signed/)
     }
     expect((await as.bot.get('/stops')).body.stops).to.deep.equal([set.body])
+    expect((await scrape(server.client)).text).to.contain('sluice_stops{mode="stop",of="all"} 1')
     for (const by of [server.client, as.bot, as.guard]) expect(outcome(await lift({}, by))).to.equal('403 FORBIDDEN')
     expect((await lift({})).body.lifted).to.deep.equal([set.body])
     const traded = await trade(server.client, admins, key)

@@ -1,4 +1,12 @@
-import { measureLiveState, measureNodes, measurePlugins, measureQuotes, measureStore, measureTransactions } from '../../core/http/gauges.ts'
+import {
+  measureLiveState,
+  measureNodes,
+  measurePlugins,
+  measureQuotes,
+  measureStops,
+  measureStore,
+  measureTransactions,
+} from '../../core/http/gauges.ts'
 import { createMetrics } from '../../core/http/metrics.ts'
 
 export interface ShownMetric {
@@ -12,6 +20,7 @@ export function shownMetrics(): ShownMetric[] {
   const metrics = createMetrics()
   const log = { warn: () => {} }
   measureStore(metrics, { failing: async () => undefined })
+  measureStops(metrics, { list: async () => [] })
   measureTransactions(metrics, { journal: { openQueues: async () => [], unfinished: async () => [] }, networks: [], log })
   measureNodes(metrics, { networks: [] })
   measureLiveState(metrics, { books: { size: 0 }, quotes: { size: 0 }, following: { all: () => [] } })
