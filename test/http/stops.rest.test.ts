@@ -6,7 +6,7 @@ import { createClient, type Client } from '../../testkit/client.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
 import { newClient } from '../../core/tls/certificates.ts'
 import { scrape } from './scrape.ts'
-import { admins, local, mined, oneChain, outcome, swap, traders } from './shared-server.ts'
+import { admins, local, mined, oneChain, others, outcome, swap, traders } from './shared-server.ts'
 
 const clients = {
   client: { permissions: ['read', 'trade'], wallets: 'all' },
@@ -76,13 +76,57 @@ describe('what an operator stops', function () {
     await mined(server.client, revoked.body.txHash)
   })
 
+  it('as reduce-only lets positions be closed, liquidity be removed and orders be cancelled, and none be made', async () => {
+    const wallet = { ...local, address: others }
+    const [perp, pools, book] = ['perp', 'uniswap', 'oasis'].map((connector) => ({ ...wallet, connector }))
+    const make = async (path: string, fields: object) => {
+      const answer = await server.client.post(path, fields)
+      expect(outcome(answer), `${path} ${answer.text}`).to.equal('200')
+      await mined(server.client, answer.body.txHash)
+      return answer.body
+    }
+    const tokens = ['ETH', 'DAI']
+    const { pool } = (await server.client.get('/amm/shares/position', { ...pools, tokens } as Record<string, string | string[]>)).body
+    for (const [token, spender] of [
+      ['USDC', 'perp'],
+      ['DAI', 'uniswap/v2'],
+      [pool, 'uniswap/v2'],
+      ['USDC', 'oasis'],
+    ])
+      await make('/evm/approve', { ...wallet, token, spender })
+    await make('/perpAMM/deposit', { ...perp, token: 'USDC', amount: '10000' })
+    const position = { ...perp, base: 'ETH', quote: 'USD', side: 'LONG', amount: '0.5', margin: '1000', leverage: '5' }
+    await make('/perp/open', position)
+    const shares = { ...pools, tokens, amounts: ['0.5'] }
+    await make('/amm/shares/add', shares)
+    const order = { ...book, market: 'WETH-USDC', side: 'BUY', orderType: 'LIMIT', price: '700', amount: '0.01' }
+    const { clientOrderId } = await make('/clob/orders', order)
+
+    await stop(as.guard, { mode: 'reduce-only' })
+    const refused: readonly [string, object][] = [
+      ['/perp/open', position],
+      ['/perpAMM/withdraw', { ...perp, token: 'USDC', amount: '1' }],
+      ['/amm/shares/add', shares],
+      ['/clob/orders', order],
+      ['/evm/wrap', { ...wallet, amount: '0.1' }],
+    ]
+    for (const [path, fields] of refused) expect(outcome(await server.client.post(path, fields)), path).to.equal('403 STOPPED')
+    await make('/perp/close', { ...perp, base: 'ETH', quote: 'USD' })
+    await make('/amm/shares/remove', { ...pools, tokens, decreasePercent: 50 })
+    const cancelled = await server.client.request('DELETE', '/clob/orders', {
+      raw: JSON.stringify({ ...book, market: 'WETH-USDC', clientOrderId }),
+      headers: { 'content-type': 'application/json' },
+    })
+    expect(outcome(cancelled), cancelled.text).to.equal('200')
+  })
+
   it('of one wallet or of one client leaves the others alone, and is shown to those whom it is about', async () => {
     const ofWallet = await stop(as.guard, { mode: 'stop', address: admins })
     expect(ofWallet.body).to.deep.include({ of: 'wallet', address: admins.toLowerCase() })
     expect(outcome(await trade(server.client, admins))).to.equal('403 STOPPED')
-    const others = await trade(server.client, traders)
-    expect(outcome(others), others.text).to.equal('200')
-    await mined(server.client, others.body.txHash)
+    const theirs = await trade(server.client, traders)
+    expect(outcome(theirs), theirs.text).to.equal('200')
+    await mined(server.client, theirs.body.txHash)
     expect((await as.bot.get('/stops')).body.stops).to.deep.equal([])
     expect((await server.client.get('/stops')).body.stops).to.deep.equal([ofWallet.body])
     expect((await as.guard.get('/stops')).body.stops).to.deep.equal([ofWallet.body])
