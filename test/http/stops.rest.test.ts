@@ -86,7 +86,7 @@ describe('what an operator stops', function () {
       return answer.body
     }
     const tokens = ['ETH', 'DAI']
-    const { pool } = (await server.client.get('/amm/shares/position', { ...pools, tokens } as Record<string, string | string[]>)).body
+    const { pool } = (await server.client.get('/amm/shares/position', { ...pools, tokens })).body
     for (const [token, spender] of [
       ['USDC', 'perp'],
       ['DAI', 'uniswap/v2'],
