@@ -12,7 +12,7 @@ const confDir = `${root}conf`
 const read = (file: string) => readFile(`${root}${file}`, 'utf8')
 
 describe('the conf folder of a fresh checkout', () => {
-  it('is valid, enables the devnet, and gives the certificate of set-up what an operator needs to try it', () => {
+  it('loads without a warning, enables the devnet, and gives the certificate of set-up what an operator needs to try it', () => {
     const settings = loadSettings({ confDir, env: {} })
     expect(settings.warnings).to.deep.equal([])
     expect(settings.devnet.enabled).to.equal(true)

@@ -58,7 +58,7 @@ describe("a connector's configuration", () => {
     expect(problem?.remedy).to.contain('<chain>/<network>, such as ethereum/mainnet')
   })
 
-  it("is the operator's file laid over the plugin's defaults", async () => {
+  it("lays the operator's file over the plugin's defaults", async () => {
     await home.write('plugins/dex/defaults.yml', defaults)
     expect(load().config).to.deep.equal({
       allowedSlippage: '1/100',
@@ -73,7 +73,7 @@ describe("a connector's configuration", () => {
     })
   })
 
-  it('is refused with path, file and line of every wrong key', async () => {
+  it('names path, file and line of every wrong key when it is refused', async () => {
     await home.write('plugins/dex/defaults.yml', `${defaults}tll: 1\n`)
     await home.write('conf/connectors/dex.yml', 'allowedSlippage: 1%\ncontractAddresses:\n  mainnet:\n    routerAdress: 0xB1\n  base: {}\n')
     const problems = await problemsOf(load)
@@ -86,7 +86,7 @@ describe("a connector's configuration", () => {
     expect(problems.find(({ line }) => line === 4)?.remedy).to.equal('Did you mean "routerAddress"?')
   })
 
-  it('is refused without a required key', async () => {
+  it('names the required key that is missing', async () => {
     const missing = ['allowedSlippage', 'ttl', 'contractAddresses'].map((key) => ['dex/defaults.yml', key, 'is missing'])
     const told = async () => (await problemsOf(load)).map(({ file, path, problem }) => [file, path, problem])
     expect(await told()).to.deep.equal([['dex/defaults.yml', '', 'does not exist'], ...missing])
@@ -192,7 +192,7 @@ describe("a connector's configuration", () => {
     }
   })
 
-  it('is read from its folder only', async () => {
+  it('comes from its folder only', async () => {
     await home.write('conf/x.yml', 'a: 1\n')
     for (const name of ['../x', '/etc/passwd', '', 'a\0b']) expect(await described(() => load({ name })), name).to.contain('manifest.name')
   })
@@ -248,7 +248,7 @@ describe("a chain's configuration", () => {
     expect(shown).to.have.nested.property('mainnet.required', true)
   })
 
-  it('is refused with the path of every wrong key', async () => {
+  it('names the path of every wrong key when it is refused', async () => {
     await home.write(
       'conf/chains/ethereum.yml',
       'mainet: {}\nmainnet:\n  requird: true\n  enabled: yes\n  tokenLists: [{ url: http://l/ }]\nlocal:\n  confirmation: 0\n  confirmations: 0\n',

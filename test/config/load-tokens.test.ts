@@ -34,9 +34,9 @@ describe('the tokens of a network', () => {
       ...more,
     })
 
-  it('are empty without lists', async () => expect(await load()).to.deep.equal([]))
+  it('have no entry without lists', async () => expect(await load()).to.deep.equal([]))
 
-  it("are the plugin's of that chain id, overridden by the settings' lists, overridden by the operator's list", async () => {
+  it("come from the plugin's list of that chain id, then the settings' lists, then the operator's list, each overriding the one before", async () => {
     await home.write(
       'plugins/ethereum/tokens.json',
       list(entry('A', '0xa1'), entry('B', '0xb1'), entry('C', '0xc1'), entry('A', '0xa1', 6, 5)),
@@ -63,7 +63,7 @@ describe('the tokens of a network', () => {
     const good = { symbol: 'GOOD', address: '0xee', decimals: 18 }
     beforeEach(() => (leftOut = []))
 
-    it('are the good ones, and list, symbol, address and reason of each bad one are told', async () => {
+    it('keep the good ones, and tell list, symbol, address and reason of each bad one', async () => {
       const bad = [
         entry('A', '0xa1', '18'),
         entry('', '0xb1'),
@@ -94,7 +94,7 @@ describe('the tokens of a network', () => {
       for (const { problem, remedy } of leftOut) expect([problem, remedy]).to.not.include('')
     })
 
-    it('are skipped without a word where they are of another chain, whatever is wrong with them', async () => {
+    it('skip entries of another chain without a word, whatever is wrong with them', async () => {
       const others = [entry('', 'no address', 'x', 5), { chainId: 10 }, entry('E', '0xe1', 999, 42161)]
       await home.write('plugins/ethereum/tokens.json', list(...others, entry('GOOD', '0xee')))
       expect(await load({ onLeftOut })).to.deep.equal([good])
@@ -110,7 +110,7 @@ describe('the tokens of a network', () => {
       )
     })
 
-    it('are told up to a limited number of one list', async () => {
+    it('tell a limited number of bad entries of one list', async () => {
       await home.write('plugins/ethereum/tokens.json', list(entry('GOOD', '0xee'), ...Array.from({ length: 500 }, () => ({}))))
       expect(await load({ onLeftOut })).to.deep.equal([good])
       expect(leftOut).to.have.length(11)
@@ -188,7 +188,7 @@ describe('the tokens of a network', () => {
     })
     const from = (place: string, hash = sha256) => ({ tokenLists: [{ url: url + place, sha256: hash }], dispatcher })
 
-    it('are fetched once, then read from the cache while its hash is right', async () => {
+    it('come from the host once, then from the cache while its hash is right', async () => {
       const tokens = [{ symbol: 'R', address: '0xf1', decimals: 18 }]
       expect(await load(from('/list.json'))).to.deep.equal(tokens)
       expect(await load(from('/list.json'))).to.deep.equal(tokens)
@@ -200,16 +200,16 @@ describe('the tokens of a network', () => {
       expect(asked).to.equal(2)
     })
 
-    it('are refused with another hash than the given one', async () => {
+    it('fail to load with another hash than the given one', async () => {
       expect(await described(() => load(from('/list.json', '0'.repeat(64))))).to.contain(`has the SHA-256 ${sha256}, not the expected one`)
     })
 
-    it('are not fetched after a redirect', async () => {
+    it('follow no redirect', async () => {
       expect(await described(() => load(from('/moved')))).to.contain('redirect (302), which is not followed')
       expect(asked).to.equal(1)
     })
 
-    it('are bounded in size', async () => {
+    it('fail to load when the list is too large', async () => {
       expect(await described(() => load(from('/endless')))).to.contain('is larger than')
     })
 
@@ -225,7 +225,7 @@ describe('the tokens of a network', () => {
       expect(JSON.stringify(down)).not.to.contain('hunter2')
     })
 
-    it('are not fetched without TLS', async () => {
+    it('need a host with TLS', async () => {
       expect(await described(() => load({ tokenLists: [{ url: url.replace('https', 'http'), sha256 }] }))).to.contain(
         'Give an https:// URL',
       )

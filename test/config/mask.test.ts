@@ -21,7 +21,7 @@ describe('a URL that is shown', () => {
     it(`reads ${shown}`, () => expect(maskUrl(url)).to.equal(shown))
   }
 
-  it('is masked inside a text too', () => {
+  it('hides its secrets inside a text too', () => {
     expect(maskUrls('connect to https://u:p@n/v3/0123456789abcdef failed, "postgres://a:b@c/d"')).to.equal(
       'connect to https://***@n/v3/*** failed, "postgres://***@c/d"',
     )

@@ -69,7 +69,7 @@ describe('plain YAML', () => {
   )
   const anyText = fc.array(line, { minLength: 1, maxLength: 5 }).map((each) => each.join('\n'))
 
-  it('is read as the library reads it, line by line, or left to the library', () => {
+  it('gives the same values as the library, or is left to the library', () => {
     let plain = 0
     fc.assert(
       fc.property(anyText, (text) => {
@@ -83,7 +83,7 @@ describe('plain YAML', () => {
     expect(plain).to.be.greaterThan(100)
   })
 
-  it('is what Sluice writes: any sluice.lock that it writes is read back as it was', async () => {
+  it('covers what Sluice writes: any sluice.lock reads back as it was', async () => {
     const word = fc.constantFrom(
       'router',
       '0x1234',
@@ -128,7 +128,7 @@ describe('plain YAML', () => {
     expect(plain).to.be.greaterThan(0)
   })
 
-  it("is what a start reads: the defaults of the release's plugins", () => {
+  it("covers what a start reads: the defaults of the release's plugins", () => {
     const files = readdirSync(builtInPlugins)
       .map((name) => path.join(builtInPlugins, name, 'defaults.yml'))
       .filter((file) => existsSync(file))

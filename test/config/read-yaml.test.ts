@@ -66,7 +66,7 @@ describe('a YAML file of the configuration', () => {
   }
 
   for (const text of ['a: *hunter2\n', 'a: !hunter2 x\n', 'a: |hunter2\n', '%hunter2 x\n---\na: 1\n', 'a: b\n]hunter2\n']) {
-    it(`is refused without repeating a secret that lacks its quotes: ${JSON.stringify(text)}`, async () => {
+    it(`fails without repeating a secret that lacks its quotes: ${JSON.stringify(text)}`, async () => {
       const { problems } = await read(text)
       expect(problems).not.to.equal('')
       expect(problems).not.to.contain('hunter2')

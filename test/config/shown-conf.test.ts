@@ -39,7 +39,7 @@ describe('what a plugin that is examined learns of conf', () => {
     })
   })
 
-  it('is judged by its schema where nothing is hidden', async () => {
+  it('has to satisfy its schema where nothing is hidden', async () => {
     const text = 'apiKey: ${KEY}\nshares: many\n'
     expect(await described(() => read(text))).to.match(/conf\/connectors\/book\.yml:2.*shares/)
   })
