@@ -49,7 +49,7 @@ describe('a signer that hangs', function () {
     expect(recoverAddress(tx.unsignedHash, Signature.from(hexlify(signature)))).to.equal(wallet.address)
   }
 
-  it('is killed and replaced; what waited for it is refused with a promise that nothing was signed', async () => {
+  it('gets killed and replaced; what waited for it is refused with a promise that nothing was signed', async () => {
     const stopped = signer.processId() ?? 0
     process.kill(stopped, 'SIGSTOP')
     const refused = await failure(signer.sign(requestOf(wallet.address, transaction())))
@@ -64,7 +64,7 @@ describe('a signer that hangs', function () {
     expect(logged.join('\n')).to.match(/signer.*gave no answer/i)
   })
 
-  it('is not killed while it is merely slow: one that goes on in time stays', async () => {
+  it('stays while it is merely slow and goes on in time', async () => {
     const slow = signer.processId() ?? 0
     for (let times = 0; times < 6; times++) {
       process.kill(slow, 'SIGSTOP')
@@ -107,7 +107,7 @@ describe('a server whose signer hangs', function () {
   const trade = (key: string) =>
     server.client.post('/amm/trade', { ...swap, base: 'ETH', address: traders }, { headers: { 'idempotency-key': key } })
 
-  it('is not ready meanwhile, refuses trades so that they can be repeated, and makes each of them once', async () => {
+  it('reports not ready meanwhile, refuses trades so that they can be repeated, and makes each of them once', async () => {
     expect((await trade('warm')).status).to.equal(200)
     const stopped = signerProcess()
     process.kill(stopped, 'SIGSTOP')

@@ -20,7 +20,7 @@ describe('the keystore', () => {
   const save = (wallet: Wallet, label?: string, chain = 'ethereum'): Promise<string> =>
     saveKey({ dataDir, chain, privateKey: wallet.privateKey, passphrase, scryptN: 1024, ...(label === undefined ? {} : { label }) })
 
-  it('is empty where there is none', () => {
+  it('lists no wallet where there is no folder', () => {
     expect(keystoreHasKeys(dataDir)).to.equal(false)
     expect(listWallets(dataDir)).to.deep.equal([])
   })

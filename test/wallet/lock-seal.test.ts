@@ -61,7 +61,7 @@ describe('the seals of sluice.lock', () => {
     expect(await invalidRecords(settings(), undefined)).to.deep.equal([])
   })
 
-  it('are broken by a change of an address, of the hash and of the time', async () => {
+  it('break when an address, the hash or the time changes', async () => {
     const text = await allow(book)
     const changes: readonly [string, string][] = [
       [router, stranger],
@@ -80,7 +80,7 @@ describe('the seals of sluice.lock', () => {
     expect((await start()).contracts).to.include(router)
   })
 
-  it('are missed where one was taken out, and in locks of older versions', async () => {
+  it('cause a refusal when one was taken out, and in locks of older versions', async () => {
     const text = await allow(book)
     await writeFile(lockFile(), text.replace(/ +seal: \w+\n/, ''))
     await expectRefused(/no seal/)
@@ -89,7 +89,7 @@ describe('the seals of sluice.lock', () => {
     await expectRefused(/no seal/)
   })
 
-  it('are not those of another plugin, of another passphrase or of another lock', async () => {
+  it('do not hold for another plugin, another passphrase or another lock', async () => {
     const text = await allow(book)
     await writeFile(lockFile(), text.replace('  book:', '  other:'))
     expect((await invalidRecords(settings(), passphrase)).map(({ name }) => name)).to.deep.equal(['other'])
@@ -354,7 +354,7 @@ describe('the seals of sluice.lock', () => {
     expect(await keys({ ...sealing, n: 2 ** 20 })).to.equal(undefined)
   })
 
-  it('are not needed where no key can be opened', async () => {
+  it('may be missing where no key can be opened', async () => {
     await writeLock(home.confDir, { book })
     const files = { confDir: home.confDir, plugins: ['ethereum', 'book'], allowedSpenders: [], environment: {}, tries: false }
     const { problems } = await readOwnPolicy({
@@ -366,14 +366,14 @@ describe('the seals of sluice.lock', () => {
     expect(problems).to.deep.equal([])
   })
 
-  it('are needed where a passphrase opens keys, also when their folder is away for a moment', async () => {
+  it('must be there where a passphrase opens keys, also when their folder is away for a moment', async () => {
     await writeLock(home.confDir, { book })
     await rename(path.join(dataDir(), 'keystore'), path.join(dataDir(), 'hidden'))
     const { contracts, problems } = await start()
     expect([contracts, problems[0]?.problem]).to.deep.equal([[], "its record has no seal of the keystore's passphrase"])
   })
 
-  it('are needed where the file is read-only but the user its owner', async () => {
+  it('must be there where the file is read-only but the user its owner', async () => {
     await writeLock(home.confDir, { book })
     await chmod(lockFile(), 0o444)
     await mkdir(dataDir(), { recursive: true })

@@ -19,12 +19,12 @@ describe('what the signer reads of files', function () {
   const home = eachWithHome()
   const settingsOf = (env: Record<string, string> = {}) => loadSettings({ confDir: home.confDir, env })
 
-  it("is what the release's plugins declare: signing.json is up to date (else: npm run signing)", async () => {
+  it("matches what the release's plugins declare: signing.json is up to date (else: npm run signing)", async () => {
     const written: unknown = JSON.parse(await readFile(new URL('signing.json', codeRoot), 'utf8'))
     expect(written).to.deep.equal(await releasedNow())
   })
 
-  it('is what the plugins declare that a start loads, to the address, with what conf changes', async () => {
+  it('matches what the plugins declare that a start loads, to the address, with what conf changes', async () => {
     await home.write('conf/server.yml', `devnet: { enabled: true }\nwallet: { allowedSpenders: ["${own.toLowerCase()}"] }\n`)
     await home.write('conf/chains/ethereum.yml', 'mainnet: { feeCap: 70 }\nlocal: { feeCap: "1.5" }\n')
     await home.write(

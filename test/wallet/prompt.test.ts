@@ -21,7 +21,7 @@ describe('a question at the terminal', () => {
     expect(at.shown()).to.equal('Passphrase: \n')
   })
 
-  it('is cancelled by Ctrl-C and Ctrl-D', async () => {
+  it('ends at Ctrl-C and Ctrl-D without a change', async () => {
     for (const typed of ['half\u0003', '\u0004']) {
       const error = await askHidden('Passphrase: ', terminal(typed)).catch((reason: unknown) => reason)
       expect(error).to.be.an('error').with.property('message', 'Cancelled; nothing was changed.')

@@ -10,12 +10,12 @@ const typedData = {
 const bytesOf = (value: unknown) => new TextEncoder().encode(JSON.stringify(value))
 
 describe('the draft that the signer gets', () => {
-  it('is the typed data that a rail drafted', () => {
+  it('carries the typed data that a rail drafted', () => {
     const draft = draftOf({ scheme: 'typed-data', bytes: bytesOf(typedData), body: { action: 'order' } })
     expect(draft).to.deep.equal({ scheme: 'eip712', typedData })
   })
 
-  it('is refused where a plugin drafted malformed typed data', () => {
+  it('fails where a plugin drafted malformed typed data', () => {
     const drafted = [{}, { ...typedData, domain: { ...typedData.domain, colour: 'red' } }, { ...typedData, types: 7 }]
     for (const bytes of [...drafted.map(bytesOf), Uint8Array.of(0xff), new TextEncoder().encode('{')])
       expect(() => draftOf({ scheme: 'typed-data', bytes }))

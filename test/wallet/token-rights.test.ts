@@ -29,7 +29,7 @@ const encoded = (call: string | Tree): string => (typeof call === 'string' ? cal
 const flat = (call: string | Tree): string[] => [encoded(call), ...(typeof call === 'string' ? [] : call.calls.flatMap(flat))]
 
 describe('the calls inside of a call', () => {
-  it('are all found, however deep', () => {
+  it('appear in the result, however deep they are', () => {
     fc.assert(
       fc.property(tree, (each) => {
         expect(callsIn(encoded(each))).to.deep.equal(flat(each))

@@ -17,7 +17,7 @@ const step = { payer: wallet, instructions, value: '0', rent: '0' }
 const policy = { percentile: 50, minPrice: 0 }
 
 describe('messages that the rail of Solana drafts', () => {
-  it('are allowed by the policy at any fee and for any lifetime', () => {
+  it('pass the policy at any fee and for any lifetime', () => {
     const recent = fc.array(fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }), { maxLength: 5 })
     const number = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER })
     fc.assert(

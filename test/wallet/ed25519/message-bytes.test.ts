@@ -23,7 +23,7 @@ const rewritten = (change: (compiled: CompiledParts) => Partial<CompiledParts>):
 }
 
 describe('the bytes of a message', () => {
-  it('are decoded into signer, fee payer and instructions', () => {
+  it('decode into signer, fee payer and instructions', () => {
     for (const bytes of [good, legacy]) {
       const { feePayer, signerCount, instructions } = decodeMessage(bytes)
       expect({ feePayer, signerCount }).to.deep.equal({ feePayer: wallet, signerCount: 1 })
@@ -95,11 +95,11 @@ describe('the bytes of a message', () => {
     })
   }
 
-  it('are signed with another blockhash too', () => {
+  it('pass with another blockhash too', () => {
     check(messageOf([trade], { hash: address('GThUX1Atko4tqhN2NaiTazWSeFWMuiUvfFnyJyUghFMJ') }))
   })
 
-  it('are signed or refused, never an unexpected error', () => {
+  it('lead to a signature or a refusal, never to an unexpected error', () => {
     const outcome = (bytes: Uint8Array): string => {
       try {
         check(bytes)
