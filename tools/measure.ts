@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util'
 import { longFunctions } from './functions.ts'
 import { circularImports, filesIn, root as ownRoot, upwardImports } from './imports.ts'
 import { filesOfRequests } from './measure-requests.ts'
+import { countTitles } from './test-titles.ts'
 
 const { values } = parseArgs({
   options: {
@@ -58,6 +59,10 @@ const circular = circularImports(names, root)
 const longest = most(all, 'lines')
 const deepest = most(all, 'depth')
 const long = longFunctions(names, root, 100)
+const titles = countTitles(
+  ['test', 'testkit', 'plugins', 'tools', 'templates'].flatMap((folder) => filesIn(folder, root)),
+  root,
+)
 const rows: [string, string | number][] = [
   ['files in core, kits, testkit', server.length],
   ['files with plugins', all.length],
@@ -71,9 +76,10 @@ const rows: [string, string | number][] = [
   ['functions of 100, of 150, of 200 lines', [100, 150, 200].map((least) => long.filter(({ lines }) => lines >= least).length).join(', ')],
   ['imports that run upward', upward.length],
   ['imports that close a circle', circular.length],
+  ['test titles that begin with is, are, of, by', percent(titles.weak, titles.all)],
 ]
 if (values.requests) rows.push(...(await filesOfRequests(root)))
-for (const [name, value] of rows) console.log(`${name.padEnd(34)} ${value}`)
+for (const [name, value] of rows) console.log(`${name.padEnd(44)} ${value}`)
 if (values.list) {
   for (const line of [...upward, ...circular]) console.log(`  ${line}`)
   for (const { file, name, lines } of long) console.log(`  ${lines} lines: ${name} in ${file}`)
