@@ -58,7 +58,7 @@ describe('budgets', () => {
     })
     afterEach(() => site.rpc('anvil_dropAllTransactions'))
 
-    it('are changed and asked in the write that makes the entries', async () => {
+    it('change and answer in the write that makes the entries', async () => {
       await grant(store, 5)
       const journals = [sqlJournal(store, undefined, [count]), sqlJournal(other, undefined, [count])]
       const outcomes = await Promise.all(
@@ -97,7 +97,7 @@ describe('budgets', () => {
       expect((await journal.list({})).entries).to.deep.equal([])
     })
 
-    it('are told of an end in the write that stores it, and of none that is not stored', async () => {
+    it('learn of an end in the write that stores it, and of none that is not stored', async () => {
       await grant(store, 5)
       const journal = sqlJournal(store, undefined, [count])
       const [entry, open] = [newEntry(), newEntry()]
@@ -111,7 +111,7 @@ describe('budgets', () => {
       expect(await remainingIn(store)).to.equal(4)
     })
 
-    it('of one let one of two requests at the same time through, on servers of one database', async () => {
+    it('with room for one let one of two requests at the same time through, on servers of one database', async () => {
       await grant(store, 1)
       const asked: string[] = []
       const signer: typeof sign = (request) => (asked.push(request.address), sign(request))
@@ -128,7 +128,7 @@ describe('budgets', () => {
       }
     })
 
-    it('are asked for every kind, by whom and what it can cost, and refuse each before it is signed', async () => {
+    it('learn for every kind who asks and what it can cost, and refuse each before it is signed', async () => {
       const told: Spending[] = []
       let refuses = false
       const asked: string[] = []

@@ -69,7 +69,7 @@ describe('a permit in the journal', () => {
   const becomes = (requestId: string, state: PermitState) =>
     until(`the permit is ${state}`, async () => (await entries(requestId))[0]?.permits?.[0]?.state === state)
 
-  it('is there before it is signed, and outlives a server that ended before the transaction was signed', async () => {
+  it('stands there before it is signed, and outlives a server that ended before the transaction was signed', async () => {
     const asked = await request()
     let journaled: readonly Entry[] = []
     const faults: Faults = {}
@@ -129,7 +129,7 @@ describe('a permit in the journal', () => {
     await fixture.mined((await slow).txHash)
   })
 
-  it('is outstanding until its transaction is final, over a restart, and the signature is in the calldata that is journaled', async () => {
+  it('stays outstanding until its transaction is final, over a restart, and the signature is in the calldata that is journaled', async () => {
     transactions = await start()
     const asked = await request()
     await fixture.provider.send('evm_setIntervalMining', [0])
@@ -149,7 +149,7 @@ describe('a permit in the journal', () => {
     await becomes(asked.requestId, 'used')
   })
 
-  it('is not there where the signer refused it', async () => {
+  it('does not appear where the signer refused it', async () => {
     const refused = new SluiceError('FORBIDDEN', 'The signer refused.')
     transactions = await start({ signPermit: () => Promise.reject(refused) })
     const asked = await request()
@@ -161,7 +161,7 @@ describe('a permit in the journal', () => {
     expect((await rejection(transactions.submit(await request(), soon()))).name).to.equal('FORBIDDEN')
   })
 
-  it('is sent by nobody where the signature is not of the wallet', async () => {
+  it('stays unsent where the signature is not of the wallet', async () => {
     transactions = await start({ signPermit: async ({ permit, ...of }) => signPermit({ ...of, permit: { ...permit, amountRaw: 1n } }) })
     const failure = await rejection(transactions.submit(await request(), soon()))
     expect(failure.message).to.contain('not of its owner')

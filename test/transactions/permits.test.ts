@@ -13,7 +13,7 @@ const head = (number: number, timestamp = 900) => ({ number: BigInt(number), tim
 const states = ({ permits = [] }: Entry) => permits.map(({ state, since }) => [state, since])
 
 describe('an outstanding permit', () => {
-  it('is used once the nonce of the contract has been past it for the confirmations', () => {
+  it('counts as used once the nonce of the contract has been past it for the confirmations', () => {
     const dropped = entryWith({ state: 'DROPPED' })
     expect(settlePermits(dropped, [3], head(100), 3)).to.equal(dropped)
     const first = settlePermits(dropped, [4], head(100), 3)
@@ -29,7 +29,7 @@ describe('an outstanding permit', () => {
     expect(states(settlePermits(entryWith({ state: 'CONFIRMED', landed }), [3], head(100), 3))).to.deep.equal([['outstanding', undefined]])
   })
 
-  it('is outstanding again where a reorganisation takes its use back', () => {
+  it('becomes outstanding again where a reorganisation takes its use back', () => {
     const first = settlePermits(entryWith({ state: 'DROPPED' }), [4], head(100), 3)
     expect(states(settlePermits(first, [3], head(101), 3))).to.deep.equal([['outstanding', undefined]])
   })
@@ -78,7 +78,7 @@ describe('the permits of a wallet', () => {
     expect(permits.conflict([need], wanting(3), free)?.name).to.equal('INSUFFICIENT_ALLOWANCE')
   })
 
-  it('are forgotten once all of them have ended', () => {
+  it('leave the list once all of them have ended', () => {
     const permits = createOutstandingPermits()
     const entry = entryWith({}, given(), given({ nonce: 4 }))
     permits.set(entry)

@@ -89,7 +89,7 @@ describe('a private transaction', function () {
     await included(transactions, txHash)
   })
 
-  it('is sent to the relay again when that has given it up, which is no end of it', async () => {
+  it('goes to the relay again when that has given it up, which is no end of it', async () => {
     const transactions = await server()
     const { txHash } = await transactions.submit(order(site, { ...hidden, feeOverrides: cheap }), soon())
     for (let times = 0; times < 3; times += 1) {
@@ -101,7 +101,7 @@ describe('a private transaction', function () {
     await included(transactions, txHash)
   })
 
-  it('is sped up, replaced and cancelled by the relay alone, whatever the next request says', async () => {
+  it('stays with the relay when it is sped up, replaced or cancelled, whatever the next request says', async () => {
     relay.ways.withdraws = false
     const transactions = await server()
     const slow = await transactions.submit(order(site, { ...hidden, feeOverrides: cheap }), soon())
@@ -186,7 +186,7 @@ describe('a private transaction', function () {
     expect((await entryOf(transactions, cancel.txHash)).reason).to.contain('did not include')
   })
 
-  it('is cancelled at once by a second cancel in the form that no relay takes for a withdrawal', async () => {
+  it('ends at once by a second cancel in the form that no relay takes for a withdrawal', async () => {
     const transactions = await server()
     const trade = await transactions.submit(order(site, { ...hidden, feeOverrides: cheap }), soon())
     await transactions.cancel(order(site, { nonce: trade.nonce }), soon())
@@ -196,7 +196,7 @@ describe('a private transaction', function () {
     await reaches(transactions, trade.txHash, 'CANCELLED')
   })
 
-  it('is cancelled when its deadline passed, by the relay alone, so that its nonce is free for the next', async () => {
+  it('ends at the relay when its deadline passed, so that its nonce is free for the next', async () => {
     const transactions = await server()
     const { timestamp } = Object(await site.rpc('eth_getBlockByNumber', 'latest', false))
     const plan = { ...planOf({ to: nowhere, data: '0x', value: '1' }), deadline: Number(timestamp) + 3 }
@@ -214,7 +214,7 @@ describe('a private transaction', function () {
   })
 
   for (const trouble of ['refuses', 'hangs', 'lies'] as const)
-    it(`is answered with its hash when the relay ${trouble}, and goes there again when that is over`, async () => {
+    it(`returns its hash when the relay ${trouble}, and goes there again when that is over`, async () => {
       const transactions = await server()
       relay.ways.trouble = trouble
       const { txHash } = await transactions.submit(order(site, hidden), soon())

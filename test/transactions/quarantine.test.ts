@@ -50,7 +50,7 @@ describe('the quarantine of plugins', () => {
     return { ...quarantine, told, shown }
   }
 
-  it('is told once, and holds on every server of the store, also on one that starts later', async () => {
+  it('reports a plugin once, and holds on every server of the store, also on one that starts later', async () => {
     const [one, other] = [serverOn(), serverOn()]
     expect(await nameOf(other.refuse('trap'))).to.equal('signed')
     await one.report(breach('1'))

@@ -86,7 +86,7 @@ describe('a stop', () => {
       expect((await sqlJournal(store).list({})).entries).to.deep.equal([])
     })
 
-    it('of a wallet holds that wallet and what signs for it, and of a client whatever it asks for', async () => {
+    it('holds a wallet and what signs for it, or whatever a client asks for', async () => {
       const stops = stopsOn(store)
       const [agent, other] = ['0xaaaa000000000000000000000000000000000001', '0xBBbb000000000000000000000000000000000002']
       const held = async (scope: StopScope) => {

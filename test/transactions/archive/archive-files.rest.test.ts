@@ -21,7 +21,7 @@ describe("the archive's files", () => {
   const idsIn = async (name: string) => (await linesOf(path.join(folder, name))).map(({ id }) => id)
   const [first, second] = ['transactions-2026-03.ndjson.gz', 'transactions-2026-03.2.ndjson.gz']
 
-  it('are of a month each, appended to by one process, and readable by the user of Sluice alone', async () => {
+  it('hold a month each, appended to by one process, and readable by the user of Sluice alone', async () => {
     const files = createArchiveFiles(folder)
     const entries = [newEntry(march), newEntry(march), newEntry({ createdAt: Date.UTC(2026, 3, 1) }), newEntry(march)]
     await files.append(entries.slice(0, 1))
@@ -32,7 +32,7 @@ describe("the archive's files", () => {
     expect((await stat(folder)).mode & 0o777).to.equal(0o700)
   })
 
-  it('are never appended to by another process: what a killed one left half-written hides nothing', async () => {
+  it('take no lines from another process: what a killed one left half-written hides nothing', async () => {
     const entries = [newEntry(march), newEntry(march), newEntry(march)]
     const killed = createArchiveFiles(folder)
     await killed.append(entries.slice(0, 1))
@@ -56,7 +56,7 @@ describe("the archive's files", () => {
     expect(await idsIn(second)).to.deep.equal([entries[2]?.key])
   })
 
-  it('are refused in a folder that cannot be written, by its name', async () => {
+  it('name the folder that cannot be written', async () => {
     await mkdir(path.dirname(folder), { recursive: true })
     await writeFile(folder, '')
     const error = await createArchiveFiles(folder)

@@ -144,7 +144,7 @@ describe('lists of the journal', function () {
       }
     })
 
-    it('are answered from an index and are not sorted, by every combination of filters', async () => {
+    it('come from an index without sorting, for every combination of filters', async () => {
       const store = await place().open()
       const [, middle] = await fill(store, 30)
       if (!middle) throw new Error('There are 30.')

@@ -15,7 +15,7 @@ describe('leases in an embedded store', () => {
   })
   after(() => rm(dataDir, { recursive: true, force: true }))
 
-  it('are always free, and get a higher fencing token in each process', async () => {
+  it('never wait for another owner, and get a higher fencing token in each process', async () => {
     for (const [serverId, fencingToken] of [
       ['first', 1],
       ['second', 2],

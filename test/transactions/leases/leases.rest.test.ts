@@ -49,7 +49,7 @@ describe('leases in PostgreSQL', () => {
   const tokenOf = (leases: Leases, queue: string, at = soon()) => leases.use(queue, at, async ({ fencingToken }) => fencingToken)
   const askedOf = async (queue: string) => (await postgres.query(`select * from lanes where lane = '${queue}'`, url))[0] ?? {}
 
-  it('are taken if free, kept, and shared by many calls at once', async () => {
+  it('go to who asks if free, stay there, and serve many calls at once', async () => {
     const [a, queue] = [await server(), newQueue()]
     let [inside, most] = [0, 0]
     const tokens = await Promise.all(
@@ -67,7 +67,7 @@ describe('leases in PostgreSQL', () => {
     expect(a.held(queue)).to.deep.equal({ queue, fencingToken: 1 })
   })
 
-  it('are handed over on request with a higher fencing token, and never have users on two servers', async () => {
+  it('change servers on request with a higher fencing token, and never have users on two servers', async () => {
     const [changesA, changesB]: [string[], string[]] = [[], []]
     const [a, b, queue] = [await server(changesA), await server(changesB), newQueue()]
     const inside = new Map<string, number>([
@@ -93,7 +93,7 @@ describe('leases in PostgreSQL', () => {
     expect([...new Set([...changesA, ...changesB])]).to.include.members(['taken', 'given', 'received'])
   })
 
-  it('are handed over even if the owner uses them all the time', async () => {
+  it('change servers even if the owner uses them all the time', async () => {
     const [a, b, queue] = [await server(), await server(), newQueue()]
     const over = new AbortController()
     const busy = Array.from({ length: 4 }, async () => {
@@ -121,7 +121,7 @@ describe('leases in PostgreSQL', () => {
     for (const fencingToken of had[0] ?? []) expect(had.slice(1).flat()).to.not.include(fencingToken)
   })
 
-  it('are all released at a stop, so that others need not wait', async () => {
+  it('end all at a stop, so that others need not wait', async () => {
     const [a, b, queue] = [await server(), await server(), newQueue()]
     await tokenOf(a, queue)
     await a.stop()
@@ -130,7 +130,7 @@ describe('leases in PostgreSQL', () => {
     expect(await a.use(queue, soon(), async () => 'done').catch((error: Error) => error.name)).to.equal('OVERLOADED')
   })
 
-  it('are taken without asking only if free, or handed over to nobody who waits', async () => {
+  it('pass to a server without a request only if free, or handed over to nobody who waits', async () => {
     const [a, b, queue] = [await server(), await server(), newQueue()]
     await tokenOf(a, queue)
     expect(await b.takeIfFree(queue)).to.equal(undefined)
@@ -171,7 +171,7 @@ describe('leases in PostgreSQL', () => {
     expect(begun).to.equal(false)
   })
 
-  it('are taken over from a server that was killed', async () => {
+  it('pass to another server when the owner was killed', async () => {
     const [a, queue] = [await server(), newQueue()]
     const holder = await startHolder(url, queue)
     expect(await a.takeIfFree(queue)).to.equal(undefined)
@@ -181,7 +181,7 @@ describe('leases in PostgreSQL', () => {
     console.log(`        taken over after ${Math.round(performance.now() - killedAt)} ms`)
   })
 
-  it('are not trusted by a process that was suspended for longer than its session, from its first moment on', async () => {
+  it('count as lost in a process that was suspended for longer than its session, from its first moment on', async () => {
     const [a, queue] = [await server(), newQueue()]
     const holder = await startHolder(url, queue)
     await until('it holds the queue', async () => holder.lines.includes('held 1'))
@@ -247,7 +247,7 @@ describe('leases in PostgreSQL', () => {
     )
   })
 
-  it('are read again after a write with them was refused', async () => {
+  it('come from the database again after a write with them was refused', async () => {
     const [a, queue] = [await server(), newQueue()]
     const refused = () => a.use(queue, soon(), () => Promise.reject(new OwnershipLostError('Another one owns it.'))).catch(() => {})
     expect(await tokenOf(a, queue)).to.equal(1)
@@ -258,7 +258,7 @@ describe('leases in PostgreSQL', () => {
     expect(await tokenOf(a, queue)).to.equal(8)
   })
 
-  it('are not blocked by a session that ends later than any can, as after a clock was set back', async () => {
+  it('ignore a session that ends later than any can, as after a clock was set back', async () => {
     const [a, queue] = [await server(), newQueue()]
     await postgres.query(`insert into servers (id, name, alive_until, migration) values ('ghost', '', ${Date.now() + 3_600_000}, '')`, url)
     await postgres.query(`insert into lanes (lane, server, fence) values ('${queue}', 'ghost', 4)`, url)
@@ -279,7 +279,7 @@ describe('leases in PostgreSQL', () => {
     }
   })
 
-  it('are not taken between the end of a session and the begin of the next', async () => {
+  it('stay untaken between the end of a session and the begin of the next', async () => {
     const [a, queue] = [await server(), newQueue()]
     expect(await tokenOf(a, queue)).to.equal(1)
     let isLocked = true

@@ -47,7 +47,7 @@ describe('book orders in the journal', () => {
       expect(await journal.write([next(entry, { state: 'EXPIRED' })], lease)).to.equal(true)
     }
 
-    it('are written with the entry that places them, and returned unchanged', async () => {
+    it('enter with the entry that places them, and come back unchanged', async () => {
       const entry = placing()
       await place1(entry, orderOf('a'), orderOf('b', { index: 1, about: null }))
       const [second, first, ...more] = await all()
@@ -80,19 +80,19 @@ describe('book orders in the journal', () => {
       expect((await only('a')).entry).to.deep.equal(first)
     })
 
-    it('are found by an address in any letter case', async () => {
+    it('match an address in any letter case', async () => {
       await place1(placing({ address: wallet.toLowerCase() }), orderOf('a'))
       expect((await rejection(place1(placing(), orderOf('a')))).name).to.equal('IDEMPOTENCY_CONFLICT')
       expect(idsOf(await all({ address: wallet.toUpperCase().replace('0X', '0x') }))).to.deep.equal(['a'])
     })
 
-    it('are all refused if two of them have one id', async () => {
+    it('fail all if two of them have one id', async () => {
       const refused = await rejection(place1(placing(), orderOf('a'), orderOf('b', { index: 1 }), orderOf('a', { index: 2 })))
       expect(refused.details).to.deep.equal({ clientOrderId: 'a' })
       expect(await all()).to.deep.equal([])
     })
 
-    it('are written once if many come at once with one id', async () => {
+    it('enter once if many come at once with one id', async () => {
       const tries = await Promise.all(
         Array.from({ length: 20 }, (_, index) =>
           place1(placing(), orderOf('a', { index }), orderOf(`b${index % 3}`)).then(
@@ -130,7 +130,7 @@ describe('book orders in the journal', () => {
       expect(await all({ openOnly: true })).to.deep.equal([])
     })
 
-    it('are open until their end is known', async () => {
+    it('stay open until their end is known', async () => {
       const entries = [placing(), placing(), placing(), placing()]
       for (const [index, entry] of entries.entries()) await place1(entry, orderOf(`o${index}`))
       const [giving, reverting, confirming] = entries
@@ -183,7 +183,7 @@ describe('book orders in the journal', () => {
       expect(await only('a')).not.to.have.property('said')
     })
 
-    it('are listed in pages, newest first, by type and market', async () => {
+    it('appear in pages, newest first, by type and market', async () => {
       for (let count = 0; count < 5; count += 1)
         await place1(
           placing(),
@@ -210,7 +210,7 @@ describe('book orders in the journal', () => {
       expect((await rejection(place1(placing(), ...orders.slice(1_200)))).name).to.equal('IDEMPOTENCY_CONFLICT')
     })
 
-    it('are left out of a list alone if their row is damaged', async () => {
+    it('drop out of a list alone if their row is damaged', async () => {
       const told: object[] = []
       const careful = sqlJournal(store, { warn: (fields) => told.push(fields) })
       await place1(placing(), orderOf('a'))

@@ -39,7 +39,7 @@ describe('book orders that are transactions', () => {
   const list = (address = addressOf(0)) =>
     transactions.orders.list({ chain: 'ethereum', network: 'local', connector: 'book', address, limit: 100 })
 
-  it('are journaled with the transaction that places them', async () => {
+  it('enter the journal with the transaction that places them', async () => {
     const { txHash } = await transactions.submit(placing('a'), soon())
     await reaches(transactions, txHash, 'CONFIRMED')
     const [found] = await list()
@@ -48,7 +48,7 @@ describe('book orders that are transactions', () => {
     expect(found?.entry).not.to.have.property('signer')
   })
 
-  it('are placed once per id, however many requests come at once; nothing is asked, signed or filled for the others', async () => {
+  it('reach the chain once per id, however many requests come at once; nothing is asked, signed or filled for the others', async () => {
     const address = addressOf(1)
     const before = await transactions.nextNonce({ network: site.network, address }, soon())
     const tries = await Promise.all(

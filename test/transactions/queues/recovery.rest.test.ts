@@ -61,7 +61,7 @@ describe('transactions that a server left open', function () {
     await transactions.stop(0)
   }
 
-  it('are finished by the next server, whatever state they were in', async () => {
+  it('reach their end on the next server, whatever state they were in', async () => {
     let isHung = false
     const first = await mortal({ sign: (request: Parameters<typeof sign>[0]) => (isHung ? new Promise<never>(() => {}) : sign(request)) })
     const mined = await first.submit(order(site), soon())
@@ -116,7 +116,7 @@ describe('transactions that a server left open', function () {
     })
   })
 
-  it('are seen to their end without the key of their wallet, and nothing new is signed for it', async () => {
+  it('reach their end without the key of their wallet, and nothing new is signed for it', async () => {
     const first = await mortal()
     const { txHash } = await first.submit(order(site), soon())
     await kill(first)
@@ -141,7 +141,7 @@ describe('transactions that a server left open', function () {
       .with.lengthOf(1)
   })
 
-  it('are replaced at the fees of the newest, even if the clock was set back before it', async () => {
+  it('get a replacement at the fees of the newest, even if the clock was set back before it', async () => {
     const first = await mortal()
     const open = await first.submit(order(site, { feeOverrides: cheap }), soon())
     await kill(first)
@@ -160,7 +160,7 @@ describe('transactions that a server left open', function () {
     })
   })
 
-  it('are followed by those of the next server, though the clock of the earlier one was a day ahead', async () => {
+  it('come before those of the next server, though the clock of the earlier one was a day ahead', async () => {
     const dayAhead = (Date.now() + 86_400_000).toString(36).padStart(9, '0')
     const earlier = newEntry({ key: `${dayAhead}-00000001-00000000`, address: addressOf(0), nonce: 0, sequence: 0 })
     const lease = await giveLease(store, { queue: queueOf(addressOf(0)), fencingToken: 1 })
@@ -173,7 +173,7 @@ describe('transactions that a server left open', function () {
     expect((await second.list({ address: addressOf(0) })).entries.map(txHashOf)).to.deep.equal([txHash, `0x${'1'.repeat(64)}`])
   })
 
-  it('are searched once, however many networks have none', async () => {
+  it('need one search, however many networks have none', async () => {
     let asked = 0
     const counting = (journal: Journal): Journal => ({ ...journal, list: (filter) => ((asked += 1), journal.list(filter)) })
     const others = Array.from({ length: 30 }, (_, index) => ({ ...site.network, network: `other-${index}` }))
@@ -210,7 +210,7 @@ describe('transactions that a server left open', function () {
     })
   })
 
-  it('are reported to the operator if no plugin serves their network, and watched once one does', async () => {
+  it('cause a message to the operator if no plugin serves their network, and are watched once one does', async () => {
     const first = await mortal()
     const open = await first.submit(order(site), soon())
     await kill(first)

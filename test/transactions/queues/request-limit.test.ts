@@ -4,7 +4,7 @@ import { createLeasedQueues, type Leases } from '../../../core/transactions/leas
 import type { TransactionTarget } from '../../../core/transactions/submit-request.ts'
 
 describe('requests of one wallet', () => {
-  it('are refused above the limit, and accepted again when one ends', () => {
+  it('fail above the limit, and pass again when one ends', () => {
     const target = { chain: 'ethereum', network: 'local' } as TransactionTarget
     const queues = createLeasedQueues({ target, recorder: {} as Recorder, leases: {} as Leases, limit: 8 })
     const leave = Array.from({ length: 8 }, () => queues.enter('0x1'))

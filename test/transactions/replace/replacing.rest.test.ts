@@ -165,7 +165,7 @@ describe('a transaction that is stuck, slow or late', function () {
     })
   }
 
-  it('is raised when the base fee has risen above its fees, and is mined', async () => {
+  it('raises the fees when the base fee has risen above them, and it is mined', async () => {
     const { txHash } = await transactions.submit(order(site), soon())
     // They stay high until it has outbid itself, however long that takes; then every block brings them down.
     await until('it is raised', async () => {
@@ -181,7 +181,7 @@ describe('a transaction that is stuck, slow or late', function () {
     expect(landed?.id).to.equal(attempts.at(-1)?.id)
   })
 
-  it('is raised when nodes want a higher tip', async () => {
+  it('raises the fees when nodes want a higher tip', async () => {
     let first: string | undefined
     site.relay.meddle = (methods, body) => {
       if (methods[0] !== 'eth_sendRawTransaction') return 'pass'
@@ -197,7 +197,7 @@ describe('a transaction that is stuck, slow or late', function () {
     expect((await find(txHash)).attempts).to.have.length(2)
   })
 
-  it('is raised when block after block leaves it out, even if it pays enough', async () => {
+  it('raises the fees when block after block leaves it out, even if it pays enough', async () => {
     const { txHash } = await transactions.submit(order(site, { plan: planOf(call) }), soon())
     await site.rpc('evm_setBlockGasLimit', toQuantity(50_000))
     try {
@@ -214,7 +214,7 @@ describe('a transaction that is stuck, slow or late', function () {
     })
   })
 
-  it('is not raised if the caller set the fees', async () => {
+  it('keeps the fees if the caller set them', async () => {
     const { txHash } = await transactions.submit(order(site, { feeOverrides: cheap }), soon())
     await feesRise()
     for (let blocks = 0; blocks < 3; blocks += 1) {
@@ -225,7 +225,7 @@ describe('a transaction that is stuck, slow or late', function () {
     expect((await find(txHash)).attempts).to.have.length(1)
   })
 
-  it('is not raised above the fee cap, and is mined when the base fee has fallen', async () => {
+  it('stays below the fee cap, and it is mined when the base fee has fallen', async () => {
     const { txHash } = await transactions.submit(order(site), soon())
     await until('it has reached the cap', async () => {
       await site.rpc('anvil_setNextBlockBaseFeePerGas', toQuantity(200n * gwei))
@@ -239,7 +239,7 @@ describe('a transaction that is stuck, slow or late', function () {
     expect(Math.max(...feesOf(await find(txHash)))).to.equal(100e9)
   })
 
-  it('is cancelled after its deadline if that costs less, with the reason', async () => {
+  it('cancels it after its deadline if that costs less, with the reason', async () => {
     const block = await site.chain.head({ signal: soon() })
     const plan = { ...planOf(call), deadline: block.timestamp + 2 }
     const late = await transactions.submit(order(site, { plan, feeOverrides: cheap }), soon())

@@ -21,7 +21,7 @@ describe("a wallet's balance while its transactions are pending", function () {
   })
   afterEach(() => transactions.stop(1000))
 
-  it('is not spent twice: of two simultaneous requests that fit alone, one is refused', async () => {
+  it('pays once: of two simultaneous requests that fit alone, one is refused', async () => {
     const outcomes = await Promise.allSettled([submit('6'), submit('6')])
     const sent = outcomes.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
     const [refused] = outcomes.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []))
@@ -37,7 +37,7 @@ describe("a wallet's balance while its transactions are pending", function () {
     await site.mine(1)
   })
 
-  it('is not spent twice by cached checks, and only the chain reports a shortage', async () => {
+  it('pays once with cached checks too, and only the chain reports a shortage', async () => {
     const { steps } = sending('6').plan
     await submit('0.001')
     await site.mine(1)
@@ -49,7 +49,7 @@ describe("a wallet's balance while its transactions are pending", function () {
     await site.mine(1)
   })
 
-  it('is available for a replacement, and again after a cancel', async () => {
+  it('pays for a replacement, and for a new transaction after a cancel', async () => {
     const first = await submit('9', fees(10n))
     expect((await submit('9', { ...fees(20n), nonce: first.nonce })).nonce).to.equal(first.nonce)
     expect(await rejection(submit('9'))).to.include({ name: 'INSUFFICIENT_BALANCE' })

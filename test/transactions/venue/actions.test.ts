@@ -30,7 +30,7 @@ describe('signed actions of an exchange', () => {
     await venue.stop()
   })
 
-  it("are final with the exchange's immediate answer, and leave nothing to watch", async () => {
+  it("become final with the exchange's immediate answer, and leave nothing to watch", async () => {
     const sent = await transactions.submit(placing(venue), soon())
     expect(sent.landed).to.deep.include({ ok: true })
     expect(sent.landed?.receipt).to.deep.equal(venue.exchange.done[0]?.outcome)
@@ -47,7 +47,7 @@ describe('signed actions of an exchange', () => {
     expect(nonce).to.equal(venue.exchange.done[0]?.nonce)
   })
 
-  it('are REVERTED if the exchange refuses at once, with its reason', async () => {
+  it('become REVERTED if the exchange refuses at once, with its reason', async () => {
     const sent = await transactions.submit(placing(venue, { amount: '0' }), soon())
     expect(sent.landed).to.include({ ok: false, reason: 'the amount is 0' })
     const entry = await transactions.find('ethereum', 'local', sent.txHash)
@@ -55,7 +55,7 @@ describe('signed actions of an exchange', () => {
     expect(await transactions.orders.list({ ...listOf(), openOnly: true })).to.deep.equal([])
   })
 
-  it('are answered under a key as journaled before anything was sent', async () => {
+  it('answer a request with a key as journaled, before anything is sent', async () => {
     const bodies: object[] = []
     const claim = { client: 'client', path: '/clob/orders', key: 'k', claim: 1 }
     await store.write((tx) =>
@@ -77,7 +77,7 @@ describe('signed actions of an exchange', () => {
     expect(unpack(row?.body ?? Buffer.of())).to.equal(JSON.stringify({ txHash: sent.txHash }))
   })
 
-  it('are looked up if the answer is lost, and not done again', async () => {
+  it('cause a look-up if the answer is lost, and are not done again', async () => {
     once(venue.exchange, 'lose')
     const sent = await transactions.submit(placing(venue), soon())
     expect(sent).not.to.have.property('landed')
@@ -87,7 +87,7 @@ describe('signed actions of an exchange', () => {
     expect(signings).to.equal(1)
   })
 
-  it('are sent again as the same bytes if they never arrived', async () => {
+  it('go out again as the same bytes if they never arrived', async () => {
     once(venue.exchange, 'cut')
     const sent = await transactions.submit(placing(venue), soon())
     await reaches(transactions, sent.txHash, 'CONFIRMED')
@@ -96,14 +96,14 @@ describe('signed actions of an exchange', () => {
     expect([venue.exchange.done.length, signings]).to.deep.equal([1, 1])
   })
 
-  it('are sent again if the exchange accepts none for now', async () => {
+  it('go out again if the exchange accepts none for now', async () => {
     once(venue.exchange, { status: 429 })
     const sent = await transactions.submit(placing(venue), soon())
     await reaches(transactions, sent.txHash, 'CONFIRMED')
     expect(venue.exchange.done).to.have.length(1)
   })
 
-  it('are EXPIRED after their time and a margin, if the exchange does not know them', async () => {
+  it('become EXPIRED after their time and a margin, if the exchange does not know them', async () => {
     venue.exchange.meddle = () => 'cut'
     const { txHash } = await transactions.submit(placing(venue), soon())
     venue.exchange.advance(21_000)
@@ -136,7 +136,7 @@ describe('signed actions of an exchange', () => {
     expect(venue.exchange.done).to.have.length(1)
   })
 
-  it('are not sent if the exchange is down during the check', async () => {
+  it('stay unsent if the exchange is down during the check', async () => {
     venue.exchange.away = true
     const refused = await rejection(transactions.submit(placing(venue, { clientOrders: [named('a')] }), soon()))
     expect(refused.name).to.equal('NETWORK')
@@ -159,7 +159,7 @@ describe('signed actions of an exchange', () => {
     expect(venue.exchange.done).to.have.length(1)
   })
 
-  it('are placed once if many come at once with one id', async () => {
+  it('reach the exchange once if many come at once with one id', async () => {
     const tries = await Promise.all(
       Array.from({ length: 30 }, () =>
         transactions.submit(placing(venue, { clientOrders: [named('a')] }), soon()).then(
@@ -205,7 +205,7 @@ describe('signed actions of an exchange', () => {
     expect((await rejection(transactions.submit(again, soon()))).name).to.equal('IDEMPOTENCY_CONFLICT')
   })
 
-  it('are not signed if the plugin has no rail for its plan, or names no valid signer', async () => {
+  it('stay unsigned if the plugin has no rail for its plan, or names no valid signer', async () => {
     const withoutRail = { ...placing(venue), venue: { connector: 'book' } }
     for (const order of [withoutRail, placing(venue, { signer: 'me' })]) {
       const refused = await rejection(transactions.submit(order, soon()))
@@ -227,7 +227,7 @@ describe('signed actions of an exchange', () => {
     expect([signings, venue.exchange.asked.length]).to.deep.equal([0, 0])
   })
 
-  it('of one plan are sent in order, and return the result of the last', async () => {
+  it('go out in the order of their plan, and return the result of the last', async () => {
     const order = placing(venue)
     if (!('via' in order.plan)) throw new Error('It goes by the venue.')
     const [step] = order.plan.steps

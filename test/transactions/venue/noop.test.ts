@@ -3,7 +3,7 @@ import { addressOf, reaches, soon, transactionsOn } from '../site.ts'
 import { placing, settled, signTyped, startVenue } from './venue-site.ts'
 
 describe('an expired action on a rail with an action that does nothing', () => {
-  it('is CANCELLED once that action took the nonce, after a second try if the first failed', async () => {
+  it('becomes CANCELLED once that action took the nonce, after a second try if the first failed', async () => {
     let lost: string | undefined
     // The first comes to nothing soon; the next has all the time that a busy machine takes.
     const noop = (user: string) => ({ do: 'noop', user, expiresAfter: Date.now() + (lost === undefined ? 300 : 60_000) })

@@ -59,7 +59,7 @@ describe('transactions and their blocks', () => {
     await reaches(transactions, again.txHash, 'CONFIRMED')
   })
 
-  it('is REVERTED only when that is final, and keeps the receipt', async () => {
+  it('become REVERTED only when that is final, and keep the receipt', async () => {
     await site.rpc('anvil_setCode', contract, accepts)
     const { txHash } = await transactions.submit(order(site, { plan: planOf({ to: contract, data: '0x', value: '0' }) }), soon())
     await site.rpc('anvil_setCode', contract, reverts)

@@ -21,7 +21,7 @@ describe('mined transactions that are compared with their plans', () => {
       void compared.push(`${key} ${at?.blockHash}`)
   const [mined, confirmed] = [entryOf('MINED'), entryOf('CONFIRMED')]
 
-  it('are compared at first sight, once a block, and not while they wait, or where they failed or have no bounds', async () => {
+  it('need one comparison for each block, from first sight on, and none while they wait, or where they failed or have no bounds', async () => {
     const comparisons = comparing(noting)
     await comparisons.begin([
       mined,
@@ -38,7 +38,7 @@ describe('mined transactions that are compared with their plans', () => {
     expect(compared).to.deep.equal(['one 0xa', 'one 0xb'])
   })
 
-  it('are not final before they are compared, also where an earlier server saw them first', async () => {
+  it('become final only after the comparison, also where an earlier server saw them first', async () => {
     let isBack = false
     const comparisons = comparing((entry) => async () => {
       if (!isBack) throw new Error('the node has no answer')
@@ -53,7 +53,7 @@ describe('mined transactions that are compared with their plans', () => {
     expect(compared).to.deep.equal(['one 0xa'])
   })
 
-  it('are final half a minute later all the same, which is said: a node that does not know must not keep a nonce', async () => {
+  it('become final half a minute later all the same, which is said: a node that does not know must not keep a nonce', async () => {
     const comparisons = comparing(() => () => Promise.reject(new Error('no old balances')))
     // The time in which it waits for its confirmations does not count.
     await comparisons.begin([mined])

@@ -35,7 +35,7 @@ describe('the competing transaction', () => {
   const rivalOf = async (entry: Entry, by: string) =>
     (await findCompeting([entry], deadBy(entry, by), { recorder, confirmations: 3 }))(entry)
 
-  it('is found even if another replacement was intended: the one in the block counts', async () => {
+  it('may be another replacement than the intended one: the one in the block counts', async () => {
     const heir = await kept({ rank: 2, kind: 'cancel' })
     await final(heir)
     const middle = await kept({ rank: 1 }, { state: 'REPLACED', replacedBy: idOf(heir) })
@@ -43,13 +43,13 @@ describe('the competing transaction', () => {
     expect(await rivalOf(first, idOf(heir))).to.deep.equal({ txHash: idOf(heir), kind: 'cancel', rank: 2, final: true })
   })
 
-  it('is not ours if other software took the nonce, or ours is not final or on another nonce', async () => {
+  it('stays unknown if other software took the nonce, or ours is not final or on another nonce', async () => {
     const [open, elsewhere, first] = [await kept({ rank: 1 }), await kept({ sequence: 8, nonce: 8 }), await kept({})]
     await final(elsewhere)
     for (const by of ['0xforeign', idOf(open), idOf(elsewhere)]) expect(await rivalOf(first, by)).to.equal(undefined)
   })
 
-  it('is found by its nonce where no node names what took the place', async () => {
+  it('matches by its nonce where no node names what took the place', async () => {
     const first = await kept({})
     const cancel = await kept({ rank: 1, kind: 'cancel' })
     const dead = new Map<string, AttemptStatus>([[idOf(cancel), { id: idOf(cancel), is: 'dead' }]])
@@ -59,7 +59,7 @@ describe('the competing transaction', () => {
     expect(await competing()).to.deep.equal({ txHash: idOf(first), kind: 'trade', rank: 0, final: true })
   })
 
-  it('is one that reverted in a block, but not an action that an exchange refused', async () => {
+  it('may have reverted in a block, but not been refused by an exchange', async () => {
     for (const signer of [undefined, '0xagent']) {
       const over = { sequence: signer ?? 9, ...(signer && { signer }) }
       const heir = await kept({ rank: 1, kind: 'cancel', ...over })

@@ -249,7 +249,7 @@ const cases: readonly Case[] = [
 
 describe('the lifecycle of a transaction', () => {
   for (const { when, entry, polls, state, status, sends = 0 } of cases) {
-    it(`is ${state} (${status})${sends > 0 ? ' and sent again' : ''} when ${when}`, () => {
+    it(`reaches ${state} (${status})${sends > 0 ? ' and sent again' : ''} when ${when}`, () => {
       let current = entry
       let actions = 0
       for (const poll of polls) {

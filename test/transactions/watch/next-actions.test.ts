@@ -418,7 +418,7 @@ describe('the final state of a transaction', () => {
     expect(through(open, doubted).state).to.equal('BROADCAST')
   })
 
-  it('is not dead while one attempt may be alive', () => {
+  it('stays open while one attempt may be alive', () => {
     const partly = observed([dead])
     expect(through(bumped, [partly, partly, partly]).state).to.equal('BROADCAST')
     const both = observed([dead, { id: '0xb', is: 'dead', by: '0xf' }])
@@ -491,7 +491,7 @@ describe('how long attempts wait', () => {
     return { clock, times: createAttemptTimes(() => clock.steadyMs) }
   }
 
-  it('is counted from when this server signed and sent them', () => {
+  it('counts from when this server signed and sent them', () => {
     const { clock, times } = server()
     times.signed('0xa')
     clock.steadyMs += 2_000

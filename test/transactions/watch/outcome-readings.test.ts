@@ -16,7 +16,7 @@ describe('what a transaction brought, where only its plugin can tell', () => {
     createOutcomeReadings(readOutcome, { log: { info: () => {}, warn: (_, text) => void warned.push(text ?? '') }, steadyMs: () => nowMs })
   const [mined, confirmed] = [entryOf('MINED'), entryOf('CONFIRMED')]
 
-  it('is journaled with the final state, and asked for once', async () => {
+  it('enters the journal with the final state, and is asked for once', async () => {
     let asked = 0
     const outcomes = readings(() => async () => ({ liquidity: `${(asked += 1)}` }))
     await outcomes.begin([confirmed, entryOf('REVERTED', { key: 'two' })])
@@ -123,7 +123,7 @@ describe('what a transaction brought, where only its plugin can tell', () => {
     })
   })
 
-  it('is read again where a reorganisation put the transaction into another block', async () => {
+  it('needs another reading where a reorganisation put the transaction into another block', async () => {
     let asked = 0
     const outcomes = readings(() => async () => ({ liquidity: `${(asked += 1)}` }))
     await outcomes.begin([confirmed])

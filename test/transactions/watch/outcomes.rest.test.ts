@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { addressOf, order, reaches, soon, startSite, transactionsOn } from '../site.ts'
 
 describe('outcomes of transactions that are final in one block', () => {
-  it('are asked for together, whichever wallets they are of', async () => {
+  it('come from one round of questions, whichever wallets they are of', async () => {
     const site = await startSite({ flags: ['--no-mining'] })
     const seen: string[] = []
     const readOutcome = () => async () => {

@@ -6,7 +6,7 @@ import { createUpkeep } from '../../../core/transactions/upkeep.ts'
 import { addressOf, freshStore, silent, soon, startSite } from '../site.ts'
 
 describe('automatic fills, bumps and cancels', function () {
-  it('are retried soon after an outage, no later than the bump interval', async () => {
+  it('start again soon after an outage, no later than the bump interval', async () => {
     const site = await startSite({ bumpAfterSeconds: 3 })
     const store = await freshStore()
     const recorder = createRecorder(sqlJournal(store), () => {}, Date.now)
