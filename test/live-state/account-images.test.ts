@@ -153,7 +153,7 @@ describe('states that are made of accounts', () => {
     expect(loads).to.deep.equal(['a'])
   })
 
-  it('are at the slot at which they were read: heads before it ask nothing', async () => {
+  it('stand at the slot at which they were read: heads before it ask nothing', async () => {
     const pools = exchange()
     ledger.write('a', { value: 1 })
     await sync.read(pools, 'a', at)
@@ -188,7 +188,7 @@ describe('states that are made of accounts', () => {
     expect(loads).to.deep.equal(['a', 'a'])
   })
 
-  it('are read again after a fork that images do not undo', async () => {
+  it('need another read after a fork that images do not undo', async () => {
     const pools = exchange()
     ledger.write('a', { value: 2 })
     await sync.read(pools, 'a', at)
@@ -200,7 +200,7 @@ describe('states that are made of accounts', () => {
     expect(loads).to.deep.equal(['a', 'a'])
   })
 
-  it('are never older than the head: what a node says of an older slot is refused', async () => {
+  it('refuse what a node says of a slot older than the head', async () => {
     const stale = exchange((slot) => slot - 1)
     ledger.write('a', { value: 1 })
     const refusal = await sync.read(stale, 'a', at).then(

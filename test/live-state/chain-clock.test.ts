@@ -34,7 +34,7 @@ function machine(aheadSeconds = 0) {
 }
 
 describe('the age of a block', () => {
-  it("is by this machine's clock where that is right, of a node that has stopped or lags, too", () => {
+  it("follows this machine's clock where that is right, also for a node that has stopped or lags", () => {
     const at = machine()
     at.live(3)
     expect(at.age()).to.equal(0)
@@ -61,7 +61,7 @@ describe('the age of a block', () => {
       expect(at.age()).to.equal(0)
     })
 
-    it(`is right after five minutes where the clock has been wrong by ${hours} hours from the start`, () => {
+    it(`becomes right after five minutes where the clock has been wrong by ${hours} hours from the start`, () => {
       const at = machine(hours * hour)
       at.live(160)
       expect(at.age()).to.equal(0)
@@ -70,7 +70,7 @@ describe('the age of a block', () => {
     })
   }
 
-  it('is not believed to be small while a machine that slept has seen no new block', () => {
+  it('stays large while a machine that slept has seen no new block', () => {
     const at = machine()
     at.live(30)
     at.sleep(8 * hour)
@@ -79,7 +79,7 @@ describe('the age of a block', () => {
     expect(at.age()).to.equal(0)
   })
 
-  it('is large for a node that catches up, and for one that stands still, though the clock is wrong', () => {
+  it('stays large for a node that catches up, and for one that stands still, though the clock is wrong', () => {
     const catchingUp = machine(26 * hour)
     for (let lag = 40_000; lag > 39_000; lag -= 0.1) catchingUp.live(1, lag)
     expect(catchingUp.age()).to.be.above(hour)
@@ -89,7 +89,7 @@ describe('the age of a block', () => {
     expect(standing.age()).to.be.above(100)
   })
 
-  it('is large for a node that begins to lag after the clock has jumped', () => {
+  it('grows for a node that begins to lag after the clock has jumped', () => {
     const at = machine()
     at.live(3)
     at.state.aheadSeconds = 10 * 60
@@ -99,7 +99,7 @@ describe('the age of a block', () => {
     expect(at.age()).to.be.at.least(400)
   })
 
-  it('is that of the newest block and the time between them, for an older one', () => {
+  it('adds the time between an older block and the newest one', () => {
     const at = machine()
     at.live(3)
     expect(Math.round(at.clock.ageSeconds({ timestamp: at.state.seconds - 10 }))).to.equal(10)

@@ -353,7 +353,7 @@ describe('prices of several amounts', () => {
     ['of a connector whose swaps are tried', ['dex']],
     ['of several connectors', ['dex', 'other', 'third']],
   ] as const)
-    it(`are all of one block while blocks come: ${name}`, async () => {
+    it(`come from one block while blocks come: ${name}`, async () => {
       const venues = connectors.map(venueOf)
       let price = 10
       meanwhile = () => test.make(0, [[priced(one, String((price += 1)))]])
@@ -366,7 +366,7 @@ describe('prices of several amounts', () => {
       }
     })
 
-  it('are read for each of thirty amounts, with as few questions as trials allow', async () => {
+  it('cover each of thirty amounts, with as few questions as trials allow', async () => {
     const thirty = Array.from({ length: 30 }, (_, index) => String(index + 1))
     const venue = venueOf('dex')
     await seriesOf(eight, [venue])
@@ -376,7 +376,7 @@ describe('prices of several amounts', () => {
     expect(test.asked.filter((what) => what === 'load')).to.have.length(2)
   })
 
-  it('are an error of the whole request where the node has lost the block', async () => {
+  it('fail as a whole where the node has lost the block', async () => {
     const venue = venueOf('dex')
     await seriesOf(['1'], [venue])
     test.make(0, [[]])

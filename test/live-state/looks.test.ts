@@ -39,15 +39,15 @@ describe('symbols that look like that of a listed token', () => {
     ['a sign', 'USD₮', 'USDT'],
     ['mixed case', 'CBETН', 'cbETH'],
   ] as const)
-    it(`are found in ${script}: ${JSON.stringify(symbol)}`, () =>
+    it(`match in ${script}: ${JSON.stringify(symbol)}`, () =>
       expect(originalOf({ symbol, address: other }, real)?.symbol).to.equal(original))
 
-  it('are not those that differ for a reader', () => {
+  it('exclude those that differ for a reader', () => {
     for (const symbol of ['USD', 'USDD', 'BUSD', 'USDC.f', 'sDAI', 'WETH+', 'GEM', 'ΩMEGA', '币安'])
       expect(originalOf({ symbol, address: other }, real)?.symbol, symbol).to.equal(undefined)
   })
 
-  it('are said of listed tokens, too, of the one that imitates', () => {
+  it('include those of listed tokens that imitate another one', () => {
     const impostors = ['UЅDС', 'LlNK', 'Uѕdc'].map((symbol, index) => tokenOf(symbol, 50 + index))
     const listed = [impostors[0] ?? tokenOf('', 1), ...real, ...impostors.slice(1)]
     expect(impostors.map((each) => originalOf(each, listed)?.symbol)).to.deep.equal(['USDC', 'LINK', 'USDC'])
@@ -56,7 +56,7 @@ describe('symbols that look like that of a listed token', () => {
     expect(originalOf({ symbol: 'DAI', address: other }, [tokenOf('DАI', 1)])).to.equal(undefined)
   })
 
-  it('are in no list of the release', () => {
+  it('appear in no list of the release', () => {
     const plugins = new URL('../../plugins/', import.meta.url)
     for (const name of readdirSync(plugins)) {
       const file = new URL(`${name}/tokens.json`, plugins)

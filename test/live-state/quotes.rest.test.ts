@@ -99,7 +99,7 @@ describe('quotes from memory', function () {
     }
   })
 
-  it('are not older than a block that a caller was told about', async () => {
+  it('never lag behind a block that a caller was told about', async () => {
     await quote(sell(ether))
     for (let trades = 0; trades < 3; trades += 1) {
       const value = ether / 10n
@@ -184,7 +184,7 @@ describe('quotes from memory', function () {
     market = openMarket()
   })
 
-  it('are loaded at start for the pairs of the last run, and ignore a damaged file', async () => {
+  it('load at start for the pairs of the last run, and ignore a damaged file', async () => {
     await quote(sell(ether))
     await market.stop()
     market = openMarket()
@@ -200,7 +200,7 @@ describe('quotes from memory', function () {
     expect(market.following.all()).to.deep.equal([])
   })
 
-  it('are returned at once with four blocks a second and a node 333 ms away', async () => {
+  it('return at once with four blocks a second and a node 333 ms away', async () => {
     const proxy = await startFaultyProxy()
     proxy.target = fixture.devnet.rpcUrl
     await proxy.become(async (exchange) => {

@@ -75,7 +75,7 @@ describe('the book of a stream', () => {
     expect(book.book().buys.map(({ price }) => price)).to.deep.equal(['7', '6'])
   })
 
-  it('is lost until the next snapshot, whose sequence may start again', () => {
+  it('stays lost until the next snapshot, whose sequence may start again', () => {
     const book = createStreamBook()
     book.take(snapshot(100, { 9: '1' }))
     expect(book.take({ is: 'lost', reason: 'away' })).to.equal('changed')
@@ -87,7 +87,7 @@ describe('the book of a stream', () => {
     expect([book.status, book.sequence]).to.deep.equal(['good', 3])
   })
 
-  it('is faulty if it is crossed or a number is invalid, until a snapshot', () => {
+  it('counts as faulty if it is crossed or a number is invalid, until a snapshot', () => {
     const faulty: unknown[] = [
       change(1, 2, ['buys', '10', '1']),
       change(1, 2, ['buys', '11', '1']),

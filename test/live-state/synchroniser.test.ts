@@ -56,7 +56,7 @@ describe('states that follow a chain', () => {
   const settled = () => until(() => sync.tip?.hash === test.tip.hash, `${sync.tip?.number} is ${test.tip.number}`)
   const stateOf = async (source: StateSource, key: string) => (await sync.read(source, key, at)).state
 
-  it('are loaded by the first read, updated by blocks, and read without asking the network', async () => {
+  it('load at the first read, change with blocks, and are read without asking the network', async () => {
     const { source, loads } = exchange(test)
     test.make(0, [[happened('x', 'before')]])
     expect(await sync.read(source, 'x', at)).to.deep.equal({ state: ['before'], head: test.tip })
@@ -130,7 +130,7 @@ describe('states that follow a chain', () => {
       expect(loads()).to.equal(1)
     })
 
-    it('are loaded again where nodes return the events of named contracts only, and are named from then on', async () => {
+    it('load again where nodes return the events of named contracts only, and are named from then on', async () => {
       const { source } = factory()
       test.nameKeys()
       await stateOf(source, 'pair')
@@ -144,7 +144,7 @@ describe('states that follow a chain', () => {
     })
   })
 
-  it('are loaded together if they are requested together', async () => {
+  it('load together if they are requested together', async () => {
     const { source, loads } = exchange(test)
     await Promise.all(['x', 'y', 'z', 'x'].map((key) => sync.read(source, key, at)))
     expect(loads).to.deep.equal([['x', 'y', 'z']])
@@ -167,7 +167,7 @@ describe('states that follow a chain', () => {
     expect(told).to.deep.equal(['reorganisation', 'reorganisation'])
   })
 
-  it('are loaded again if a fork is older than the load, if too many blocks were missed, or if an event does not determine the state', async () => {
+  it('load again if a fork is older than the load, if too many blocks were missed, or if an event does not determine the state', async () => {
     const { source, loads } = exchange(test)
     test.make(0, [[happened('x', '1')]])
     await stateOf(source, 'x')
@@ -262,7 +262,7 @@ describe('states that follow a chain', () => {
     expect(seen).to.have.length(3)
   })
 
-  it('are refused while the network is away for too long, tell listeners, and recover by themselves', async function () {
+  it('fail while the network is away for too long, tell listeners, and recover by themselves', async function () {
     this.timeout(60_000)
     const { source } = exchange(test)
     const seen: (StateAtBlock | undefined)[] = []
@@ -279,7 +279,7 @@ describe('states that follow a chain', () => {
     expect(seen[2]?.state).to.deep.equal([])
   })
 
-  it('are refused if the nodes stand still: their newest block is older than allowed and than ten blocks take', async () => {
+  it('fail if the nodes stand still: their newest block is older than allowed and than ten blocks take', async () => {
     const stale = { staleBlockSeconds: 5 }
     const born = (ageSeconds: number) => Date.now() / 1000 - 100 * 10 - ageSeconds
     const { source } = exchange(test)
@@ -298,7 +298,7 @@ describe('states that follow a chain', () => {
   })
 
   for (const hours of [26, -26])
-    it(`are shown from the next block on when this machine's clock jumps by ${hours} hours`, async () => {
+    it(`return from the next block on when this machine's clock jumps by ${hours} hours`, async () => {
       const { now } = Date
       const { source } = exchange(test)
       start({ staleBlockSeconds: 60 }, 2, now() / 1000 - 100 * 2, false)
@@ -313,7 +313,7 @@ describe('states that follow a chain', () => {
       }
     })
 
-  it('are sent to listeners once the network is there, if it was away at first', async () => {
+  it('reach listeners once the network is there, if it was away at first', async () => {
     const { source } = exchange(test)
     const seen: unknown[] = []
     test.fail()
@@ -325,7 +325,7 @@ describe('states that follow a chain', () => {
     expect(seen.filter((each) => each === undefined)).to.have.length(1)
   })
 
-  it('are loaded again if the load took longer than blocks are remembered', async () => {
+  it('load again if the load took longer than blocks are remembered', async () => {
     const { source, loads } = exchange(test)
     await sync.read(source, 'x', at)
     const release = test.hold('load')
@@ -340,7 +340,7 @@ describe('states that follow a chain', () => {
     expect(loads).to.deep.equal([['x'], ['y'], ['y']])
   })
 
-  it('are refused once they are too far behind because changes of blocks cannot be read', async () => {
+  it('fail once they are too far behind because changes of blocks cannot be read', async () => {
     const { source } = exchange(test)
     await stateOf(source, 'x')
     test.fail()
@@ -359,7 +359,7 @@ describe('states that follow a chain', () => {
     expect(await stateOf(source, 'x')).to.deep.equal(['0', '1', '2'])
   })
 
-  it('are waited for if too many blocks came during a read', async () => {
+  it('make a reader wait if too many blocks came during a read', async () => {
     start({
       chain: {
         local: true,
@@ -380,7 +380,7 @@ describe('states that follow a chain', () => {
     expect(await stateOf(source, 'x')).to.deep.equal(['1', '2'])
   })
 
-  it('are waited for if the network is slow with the first answer', async () => {
+  it('make a reader wait if the network is slow with the first answer', async () => {
     const { source } = exchange(test)
     const release = test.hold('head')
     const reading = sync.bundle([{ source, key: 'x' }]).read(at)
@@ -389,7 +389,7 @@ describe('states that follow a chain', () => {
     expect((await reading).states).to.deep.equal([[]])
   })
 
-  it('are shown for two seconds of block time, if blocks come faster than their changes can be read', async () => {
+  it('stay readable for two seconds of block time, if blocks come faster than their changes can be read', async () => {
     start({}, 0.25)
     const { source } = exchange(test)
     await stateOf(source, 'x')
@@ -409,7 +409,7 @@ describe('states that follow a chain', () => {
     expect(await stateOf(source, 'x')).to.deep.equal(['1', '2'])
   })
 
-  it('are cut off if changes cannot be read: after a few failures readers do not wait, until a read succeeds', async () => {
+  it('become cut off if changes cannot be read: after a few failures readers do not wait, until a read succeeds', async () => {
     const { source } = exchange(test)
     await stateOf(source, 'x')
     test.fail(undefined, 'changes')
@@ -462,7 +462,7 @@ describe('states that follow a chain', () => {
     expect(await stateOf(source, 'good')).to.deep.equal(['1', '2'])
   })
 
-  it('are refused if the connector read another block, returned nothing, or has no such key', async () => {
+  it('fail if the connector read another block, returned nothing, or has no such key', async () => {
     const { source, followed } = exchange(test)
     const { load } = followed
     const outcome = async (key: string) => sync.read(source, key, at).catch((error: unknown) => error)
@@ -480,7 +480,7 @@ describe('states that follow a chain', () => {
     expect(told).to.deep.equal(['defect dex x', 'defect dex z'])
   })
 
-  it('are waited for during a second load, instead of throwing the last failure', async () => {
+  it('make a reader wait during a second load, instead of throwing the last failure', async () => {
     const { source } = exchange(test)
     test.fail(undefined, 'load')
     expect(await sync.read(source, 'x', at).catch((error: unknown) => error)).to.include({ name: 'NETWORK' })
@@ -493,7 +493,7 @@ describe('states that follow a chain', () => {
     expect(await reading).to.deep.equal(['1'])
   })
 
-  it('are loaded with what a reader found missing, even if a load without it was in progress', async () => {
+  it('load with what a reader found missing, even if a load without it was in progress', async () => {
     const { source, followed } = exchange(test)
     const asked: unknown[] = []
     const { load } = followed
@@ -521,7 +521,7 @@ describe('states that follow a chain', () => {
     expect(asked).to.deep.equal([undefined, ['down'], ['down', 'up']])
   })
 
-  it('are first loaded without waiting for others that are read further, and do not fail with them', async () => {
+  it('load at first without waiting for others that are read further, and do not fail with them', async () => {
     const { source, followed } = exchange(test)
     const { load } = followed
     let fail = () => {}
@@ -550,7 +550,7 @@ describe('states that follow a chain', () => {
     expect(await stateOf(source, 'x')).to.deep.equal(['one'])
   })
 
-  it('are compared with the chain regularly; a difference is reported and loaded again', async function () {
+  it('match the chain at regular comparisons; a difference is reported and loaded again', async function () {
     this.timeout(60_000)
     start({ checkSeconds: 0.5 })
     const { source, followed, wrong } = exchange(test)
@@ -566,7 +566,7 @@ describe('states that follow a chain', () => {
     expect(wrong).to.deep.equal([['1, wrongly']])
   })
 
-  it('are each compared in time, in as many loads as there are comparisons, however many there are', async function () {
+  it('get compared in time, in as many loads as there are comparisons, however many states there are', async function () {
     this.timeout(60_000)
     start({ checkSeconds: 0.5, compareWithinSeconds: 2, maxKeys: 1_000 })
     const { source, followed, loads } = exchange(test)
@@ -585,7 +585,7 @@ describe('states that follow a chain', () => {
     expect(loads.slice(0, 6).map(({ length }) => length)).to.deep.equal([50, 50, 50, 50, 1, 1])
   })
 
-  it('are not reported as wrong for an answer that a node does not repeat', async function () {
+  it('cause no report for an answer that a node does not repeat', async function () {
     this.timeout(60_000)
     start({ checkSeconds: 0.5 })
     const { source, followed, loads, wrong } = exchange(test)
@@ -601,7 +601,7 @@ describe('states that follow a chain', () => {
     expect(loads.length).to.be.at.least(4)
   })
 
-  it('are dropped when they are idle, and then the network is asked nothing', async function () {
+  it('leave memory when they are idle, and then the network is asked nothing', async function () {
     this.timeout(60_000)
     start({ idleSeconds: 0.5 })
     const { source } = exchange(test)
@@ -615,7 +615,7 @@ describe('states that follow a chain', () => {
     expect(await stateOf(source, 'x')).to.deep.equal(['1'])
   })
 
-  it('are limited in number: the longest unused are dropped, those with listeners stay', async () => {
+  it('have a maximum number: the longest unused are dropped, those with listeners stay', async () => {
     start({ maxKeys: 3 })
     const { source, loads } = exchange(test)
     sync.watch(source, 'watched', () => {})

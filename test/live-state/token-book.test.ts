@@ -34,7 +34,7 @@ describe('tokens that are on no list', () => {
   const all = (count: number, from = 0) => Array.from({ length: count }, (_, index) => addressOf(from + index))
   beforeEach(() => asked.splice(0))
 
-  it('are asked for in one round trip, each once, and known from then on', async () => {
+  it('need one round trip, each asked for once, and are known from then on', async () => {
     const names = ['WPOL', ...all(20, 10), addressOf(10).toLowerCase(), 'POL']
     const found = await book.resolveAll(names, 'tokenSymbols', at)
     expect(found.map(({ address }) => address)).to.deep.equal([wpol.address, ...all(20, 10), addressOf(10), polygon.nativeCurrency.address])
@@ -43,7 +43,7 @@ describe('tokens that are on no list', () => {
     expect(asked).to.deep.equal([all(20, 10), all(20, 40)])
   })
 
-  it('are refused where a request has more than 20, without asking for one', async () => {
+  it('fail where a request has more than 20, without asking for one', async () => {
     for (const count of [21, 1_000]) {
       const error: unknown = await book.resolveAll(all(count, 1_000), 'tokenSymbols', at).catch((thrown: unknown) => thrown)
       expect(error).to.include({ name: 'INCOMPLETE_PARAMS' })
@@ -52,7 +52,7 @@ describe('tokens that are on no list', () => {
     expect(asked).to.deep.equal([])
   })
 
-  it('are an error where one is none', async () => {
+  it('cause an error where one address has no token', async () => {
     const error: unknown = await book.resolveAll(all(5), 'tokenSymbols', at).catch((thrown: unknown) => thrown)
     expect(error).to.include({ name: 'TOKEN_NOT_SUPPORTED' })
     expect(asked).to.have.length(1)
@@ -71,7 +71,7 @@ describe('the native coin among the tokens of a network', () => {
   })
 
   for (const address of [...standIns, placeholder.toLowerCase()])
-    it(`is what ${address} stands for, and no entry of its own`, async () => {
+    it(`answers for ${address}, which has no entry of its own`, async () => {
       expect(await book.resolve(address, 'token', at)).to.equal(polygon.nativeCurrency)
       expect(book.listed.filter((token) => token.address === address)).to.have.length(address === standIns[0] ? 1 : 0)
       expect(book.listedAt(polygon.address(address) ?? '')).to.equal(polygon.nativeCurrency)
@@ -120,7 +120,7 @@ describe('an answer about several tokens', () => {
     expect(await balancesOf('a')).to.not.have.property('unavailable')
   })
 
-  it('is an error where none is good, and where nodes are in trouble', async () => {
+  it('fails where no token is good, and where nodes are in trouble', async () => {
     for (const ask of [balancesOf, allowancesOf]) {
       expect(await codeOf(ask('DEAD'))).to.equal('TOKEN_NOT_SUPPORTED')
       expect(await codeOf(ask('DEAD', 'NOPE'))).to.equal('TOKEN_NOT_SUPPORTED')

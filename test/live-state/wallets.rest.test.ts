@@ -120,7 +120,7 @@ describe('balances and allowances of wallets, kept in memory by the logs of a re
     await follow(1)
   })
 
-  it('are never higher than on the chain, for a token that does not log used allowances', async () => {
+  it('never exceed those on the chain, for a token that does not log used allowances', async () => {
     await send(wallet, token, 'approve', [spender, 500n])
     await mine()
     await isExact(token)
@@ -243,7 +243,7 @@ describe('balances and allowances of wallets, kept in memory by the logs of a re
     })
   })
 
-  it('are not used for a token whose balances change without logs, once a comparison has shown it', async () => {
+  it('do not serve a token whose balances change without logs, once a comparison has shown it', async () => {
     await send(wallet, silent, 'mint', [wallet, 1000n])
     await mine()
     await isExact(silent)
