@@ -8,7 +8,7 @@ const mixedCase = fc
   .map(([digits, upper]) => `0x${digits.replaceAll(/./g, (digit, index: number) => (upper[index] ? digit.toUpperCase() : digit))}`)
 
 describe('packed texts', () => {
-  it('are read again as they were, whatever addresses are in them in whatever letter case', () => {
+  it('unpack to what they were, whatever addresses are in them in whatever letter case', () => {
     const part = fc.oneof(fc.string({ unit: 'binary' }), mixedCase, fc.constantFrom(' ', '\n', '0x', 'ab', `0x${'A'.repeat(64)}`))
     fc.assert(
       fc.property(fc.array(part, { maxLength: 80 }), (parts) => {
@@ -18,13 +18,13 @@ describe('packed texts', () => {
     )
   })
 
-  it('of more addresses than there are marks are read again, too', () => {
+  it('unpack with more addresses than there are marks, too', () => {
     const addresses = Array.from({ length: 200 }, (_, index) => `0x${index.toString(16).padStart(39, 'aBcDeF')}F`)
     const text = JSON.stringify([addresses, addresses])
     expect(unpack(pack(text))).to.equal(text)
   })
 
-  it('are read again where the last digit of an address is followed by an x', () => {
+  it('unpack where the last digit of an address is followed by an x', () => {
     const digits = 'aBcDeF0123456789aBcDeF0123456789aBcDeF'
     const text = `0x${digits}00x${digits}0A 0x0x${digits}Aa 0x${digits}AAA 0x${digits}AA`
     expect(unpack(pack(text))).to.equal(text)
@@ -35,7 +35,7 @@ describe('packed texts', () => {
     expect(unpack(Buffer.from(packed, 'base64'))).to.equal('{"state":"CONFIRMED","address":"0xAbCdEf0000000000000000000000000000000001"}')
   })
 
-  it('are refused where a byte is wrong or missing', () => {
+  it('fail to unpack where a byte is wrong or missing', () => {
     const packed = pack(readFileSync(new URL('../fixtures/two-hop-trade.json', import.meta.url), 'utf8'))
     for (const index of [0, 3, 20, packed.length - 2]) {
       const damaged = Buffer.from(packed)
@@ -55,7 +55,7 @@ describe('bytes of hashes', () => {
 })
 
 describe('numbers of wallets', () => {
-  it('are the same for ever: they stand in the store', () => {
+  it('never change: they stand in the store', () => {
     expect(walletNumber('0x0000000000000000000000000000000000000000')).to.equal(268_410_598)
   })
 })

@@ -24,7 +24,7 @@ const messageOf = async (work: Promise<unknown>): Promise<string> =>
 
 describe('a store of a version before 0.2.0', () => {
   onBothStores((place) => {
-    it('is refused with what to do, and stays as it is', async () => {
+    it('fails to open with what to do, and stays as it is', async () => {
       await putStoreBefore(place())
       const before = await contentsOf(place())
       for (let tries = 0; tries < 2; tries += 1) {
@@ -41,7 +41,7 @@ describe('a store of a version before 0.2.0', () => {
       expect(await contentsOf(place())).to.deep.equal(before)
     })
 
-    it('is refused by the name of any of its migrations', async () => {
+    it('fails to open by the name of any of its migrations', async () => {
       for (const name of ['001-transactions', '005-overtaken', '011-breaches']) {
         const store = await place().open()
         await store.write((tx) => sql`update kysely_migration set name = ${name} where name = '001-tables'`.execute(tx))
@@ -65,7 +65,7 @@ async function putFolderBefore(place: StorePlace): Promise<void> {
 
 describe('a store of 0.2.0 before anything could be stopped', () => {
   onBothStores((place) => {
-    it('is told from a new one, whose clients keep nothing', async () => {
+    it('differs from a new one, whose clients keep nothing', async () => {
       expect([...(await readKeptThin(await place().open(), ['bot']))]).to.deep.equal([])
     })
 
@@ -78,7 +78,7 @@ describe('a store of 0.2.0 before anything could be stopped', () => {
       expect([...(await readKeptThin(again, ['bot', 'trader', 'thief']))]).to.deep.equal(['bot', 'trader'])
     })
 
-    it('is brought up with its transactions, and what is stopped then holds', async () => {
+    it('keeps its transactions when it is brought up, and what is stopped then holds', async () => {
       await putFolderBefore(place())
       const before = await contentsOf(place())
       expect(before).to.not.have.property('stops')

@@ -11,7 +11,7 @@ const begin = (store: Store, lane: string, fail?: Error) =>
 
 describe('simultaneous writes', () => {
   onBothStores((place) => {
-    it('are committed or undone one by one, and each caller learns which', async () => {
+    it('commit or fail one by one, and each caller learns which', async () => {
       const store = await place().open()
       const lanes = Array.from({ length: 100 }, (_, index) => `lane-${String(index).padStart(3, '0')}`)
       const isBad = (index: number) => index % 7 === 3

@@ -46,7 +46,7 @@ describe("the store's time", () => {
     expect(await elapsed()).to.be.within(5 * minuteMs, 10 * minuteMs)
   })
 
-  it('is carried on by the servers that are left', async () => {
+  it('goes on with the servers that are left', async () => {
     const [first, second] = [server(), server()]
     await first.time.count()
     await second.time.count()

@@ -59,29 +59,29 @@ describe('a file that is replaced on a full disk', function () {
     expect(files()).to.not.deep.equal(before)
   }
 
-  it('is as it was, and nothing is left beside it', async () => {
+  it('stays as it was, and nothing is left beside it', async () => {
     const file = path.join(folder, 'file')
     await writeWholeFile(file, 'earlier')
     await expectSame(() => writeWholeFile(file, 'x'.repeat(50_000)))
   })
 
-  it('is as it was for the keystore', async () => {
+  it('stays as it was for the keystore', async () => {
     await saveKey({ dataDir: folder, ...keyOf('1') })
     await expectSame(() => saveKey({ dataDir: folder, ...keyOf('2') }))
   })
 
-  it('is as it was for the pairs that were quoted', async () => {
+  it('stays as it was for the pairs that were quoted', async () => {
     const pairs = openQuotedPairs(folder, silent)
     await pairs.save([pair('WETH')])
     await expectSame(() => pairs.save([pair('DAI')]), { throws: false })
   })
 
-  it('is as it was for states of the devnet', async () => {
+  it('stays as it was for states of the devnet', async () => {
     await saveState(folder, 'first', Buffer.from('state'))
     await expectSame(() => saveState(folder, 'second', Buffer.alloc(300_000)))
   })
 
-  it('is as it was for certificates', async () => {
+  it('stays as it was for certificates', async () => {
     await ensureCertificates({ certsDir: folder })
     await expectSame(() => newClient(folder, 'bot'))
     await expectSame(() => revoke(folder, 'bot'))
