@@ -16,7 +16,7 @@ const quote: Quote = {
 const approver = { network: { chain: 'ethereum', network: 'local' }, venue: { connector: 'uniswap' }, wallet: '0xW1' }
 
 describe('spenders that wallets have approved', () => {
-  it('are remembered by wallet, for one server and no other', () => {
+  it('stay known by wallet, for one server and no other', () => {
     const [one, other] = [createApprovedSpenders(), createApprovedSpenders()]
     one.remember(quoteBy(quote, 'another'), approver)
 

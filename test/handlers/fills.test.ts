@@ -45,7 +45,7 @@ describe('what a transaction brought', () => {
       landed: { id: '0x1', ok: true, blockNumber: 1, receipt },
     }) as unknown as Entry
 
-  it('is read by the version that planned it, and never by another one', async () => {
+  it('comes from the version that planned it, and never from another one', async () => {
     const registry = createRegistry(entries(first))
     const before = registry.replace('riverswap', { ...entries(second), networks: [] })!
     await readFill(planned(first), receipt, network, registry)
@@ -56,7 +56,7 @@ describe('what a transaction brought', () => {
     expect(asked).to.have.length(2)
   })
 
-  it('is read by what runs where the journal of an older server does not say the version', async () => {
+  it('comes from what runs where the journal of an older server does not say the version', async () => {
     await readFill(planned(undefined), receipt, network, createRegistry(entries(second)))
     expect(asked).to.deep.equal([pluginVersionOf(second)])
   })

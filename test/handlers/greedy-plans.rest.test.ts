@@ -72,7 +72,7 @@ describe("a connector's plan that does more than its request allows", () => {
     { connector: 'greedy', base: 'ETH', says: /greedy sends 1000000000000000000 .* 10000000000000000 at most: nothing was signed/ },
     { connector: 'greedy', base: 'WETH', says: /greedy sends 100 .* 0 at most: nothing was signed/ },
   ]) {
-    it(`is refused as a defect of the plugin before anything is signed: ${connector} with ${base}`, async () => {
+    it(`fails as a defect of the plugin before anything is signed: ${connector} with ${base}`, async () => {
       const before = await nonce()
       const { status, body } = await trade(connector, base)
       expect([status, body.name]).to.deep.equal([500, 'UNKNOWN_ERROR'])

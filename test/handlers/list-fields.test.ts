@@ -15,7 +15,7 @@ const lists = [...endpoints, eventsEndpoint].flatMap(({ path, request }) =>
 )
 
 describe('lists in requests', () => {
-  it('are of strings, or of objects whose fields are checked one by one', () => {
+  it('hold strings, or objects whose fields are checked one by one', () => {
     expect(lists.length).to.be.greaterThan(10)
     expect(lists.filter(({ ofObjects }) => ofObjects).map(({ field }) => field)).to.include.members(['create', 'cancel'])
   })

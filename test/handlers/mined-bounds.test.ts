@@ -105,7 +105,7 @@ describe('a mined transaction of a plugin that is not built in', () => {
     return reported.map(({ lost }) => lost.map(({ token: of }) => of).join(' '))
   }
 
-  it('is reported with its hash, wallet and losses where it broke its bounds, and else is not', async () => {
+  it('causes a report with its hash, wallet and losses where it broke its bounds, and none else', async () => {
     expect(await compare(entryOf({}))).to.deep.equal([])
     await compare(entryOf({ plugin: 'abcd', landed: { id: '0x2', ok: true, blockNumber: 7, receipt: { in: '-501', out: '0' } } }))
     const lost = [
@@ -128,7 +128,7 @@ describe('a mined transaction of a plugin that is not built in', () => {
     })
   })
 
-  it('is not looked at where it was reverted, and where nobody wrote down its bounds', () => {
+  it('needs no comparison where it was reverted, and where nobody wrote down its bounds', () => {
     const parts = {
       registry: { networks: [networkOf(0n)] },
       quarantine: { report: async () => {} },
@@ -159,7 +159,7 @@ describe('a mined transaction of a plugin that is not built in', () => {
     expect(coinReadings).to.equal(1)
   })
 
-  it('is reported for what the receipt shows, also where no node tells of its coin', async () => {
+  it('causes a report of what the receipt shows, also where no node tells of its coin', async () => {
     const network = networkOf(undefined)
     Object.assign(network.impl.evm ?? {}, { coinGain: () => Promise.reject(new Error('The node is over its limit.')) })
     const landed = (receipt: object) => ({ landed: { id: '0x1', ok: true, blockNumber: 7, receipt }, bounds: { coin: '900', in: '-500' } })
@@ -172,7 +172,7 @@ describe('a mined transaction of a plugin that is not built in', () => {
     expect(reported).to.deep.equal([])
   })
 
-  it('is compared with the steps before it: what one takes, another may have given', async () => {
+  it('counts together with the steps before it: what one takes, another may have given', async () => {
     const step = (index: number, receipt: object, more: object = {}) =>
       entryOf({ key: `k${index}`, part: { index, of: 2 }, landed: { id: `0x${index}`, ok: true, blockNumber: 7, receipt }, ...more })
     const [first, second] = [step(0, { in: '-500', between: '30' }), step(1, { between: '-30', out: '1000' })]

@@ -10,7 +10,7 @@ const now = 1_790_000_000
 const read = (seconds: number) => readMoment(seconds, 'expires', now * 1000 + 400)
 
 describe('times that callers give', () => {
-  it('are taken in seconds since 1970, up to a hundred years ahead', () => {
+  it('count in seconds since 1970, up to a hundred years ahead', () => {
     for (const given of [now + 1, now + 3600, now + 20 * 365 * 86_400]) expect(read(given)).to.equal(given)
   })
 
@@ -21,7 +21,7 @@ describe('times that callers give', () => {
     ['this very second', now, `expires: is in the past: give a later time, in seconds since 1970 (now ${now})`],
     ['centuries ahead', now * 2 ** 16, 'expires: is more than a hundred years ahead: give a time in seconds since 1970'],
   ] as const)
-    it(`are refused as ${what}, naming the unit`, () => {
+    it(`fail as ${what}, naming the unit`, () => {
       expect(() => read(given))
         .to.throw(said)
         .with.property('http', 400)

@@ -166,7 +166,7 @@ describe('a plan by what its simulation says', () => {
   const step = (data: string, to = bridged) => ({ to, data, value: '0' })
   const thief = `0x${'d1'.repeat(20)}`
 
-  it('is refused whatever its simulation says: a step that moves a token or gives a right over it', async () => {
+  it('fails whatever its simulation says: a step that moves a token or gives a right over it', async () => {
     for (const { call } of tokenRights.values()) {
       const data = callOf(call, thief, thief, '0x01')
       for (const each of [data, `0x${data.slice(2).toUpperCase()}`])
@@ -177,7 +177,7 @@ describe('a plan by what its simulation says', () => {
     expect(await judged(done({ in: -500n, out: 1005n }), swap, [step(callOf('swap(address,uint256)', thief, '0x01'))])).to.equal('signed')
   })
 
-  it('is refused: the same inside of calls of a contract to itself, and calls that cannot be read', async () => {
+  it('fails with the same inside of calls of a contract to itself, and calls that cannot be read', async () => {
     const word = (value: number) => value.toString(16).padStart(64, '0')
     const inner = callOf('approve(address,uint256)', thief, '0x01').slice(2)
     const batch = `0xac9650d8${word(32)}${word(1)}${word(32)}${word(68)}${inner.padEnd(192, '0')}`
@@ -185,7 +185,7 @@ describe('a plan by what its simulation says', () => {
     expect(await judged(done({ in: -500n, out: 1005n }), swap, [step(batch.slice(0, 200))])).to.include('calls inside that cannot be read')
   })
 
-  it('is signed: the deposit by a declared bridge, and no other transfer', async () => {
+  it('passes with the deposit by a declared bridge, and with no other transfer', async () => {
     const transfer = (to: string) => callOf('transfer(address,uint256)', to, '0x07')
     expect(await judged(done({}), undefined, [step(transfer(recipient))])).to.equal('signed')
     expect(await judged(done({}), undefined, [step(transfer(thief))])).to.match(/calls transfer/)

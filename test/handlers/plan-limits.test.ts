@@ -48,7 +48,7 @@ describe('what a plan may use of gas and time', () => {
       ({ name, message }: Error) => `${name} ${message}`,
     )
 
-  it('is four steps of a plugin that is not built in', async () => {
+  it('ends at four steps of a plugin that is not built in', async () => {
     expect((await submitted([call, call, call, call])).plan.steps).to.have.length(4)
     const five = [call, call, call, call, call]
     expect(await refusal(five)).to.match(/^UNKNOWN_ERROR The connector strange has 5 steps, .*4 at most/)
@@ -62,7 +62,7 @@ describe('what a plan may use of gas and time', () => {
     expect(await refusal([{ ...call, spareGas: '29000000' }], { builtIn: true })).to.equal('none')
   })
 
-  it('is five million gas of a plugin that is not built in, on chains that count it', async () => {
+  it('ends at five million gas of a plugin that is not built in, on chains that count it', async () => {
     expect((await submitted([call])).scope.most).to.deep.include({ gas: 5_000_000n })
     expect((await submitted([call], { builtIn: true })).scope).not.to.have.property('most')
   })
@@ -75,7 +75,7 @@ describe('what a plan may use of gas and time', () => {
     expect((await submitted([{ ...call, alike }], { builtIn: true })).plan.steps).to.deep.equal([{ ...call, alike }])
   })
 
-  it("is the request's deadline or none of a plugin that is not built in: the server cancels what is late, and shows it", async () => {
+  it("allows the request's deadline or none of a plugin that is not built in: the server cancels what is late, and shows it", async () => {
     expect((await submitted([call], { deadline: 1000, asked: 1000 })).plan.deadline).to.equal(1000)
     expect(await refusal([call], { asked: 1000 })).to.equal('none')
     for (const deadline of [1, 999, 1001])

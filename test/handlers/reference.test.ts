@@ -13,26 +13,26 @@ const quoteOf = (exact: Swap['exact'], amountRaw: bigint, spotAmountRaw = amount
 })
 
 describe("a stranger's quote beside those of built-in connectors", () => {
-  it('is far worse if it gives over 5 % less, or takes over 5 % more', () => {
+  it('counts as far worse if it gives over 5 % less, or takes over 5 % more', () => {
     expect(isFarWorse(quoteOf('in', 950n), 1000n)).to.equal(false)
     expect(isFarWorse(quoteOf('in', 949n), 1000n)).to.equal(true)
     expect(isFarWorse(quoteOf('out', 1050n), 1000n)).to.equal(false)
     expect(isFarWorse(quoteOf('out', 1051n), 1000n)).to.equal(true)
   })
 
-  it('is not refused for being better', () => {
+  it('passes when it is better', () => {
     expect(isFarWorse(quoteOf('in', 5000n), 1000n)).to.equal(false)
     expect(isFarWorse(quoteOf('out', 1n), 1000n)).to.equal(false)
   })
 
-  it('is compared with the best of them', () => {
+  it('has to match the best of them', () => {
     const best = (exact: Swap['exact']) =>
       bestReference([1000n, 1010n, 990n].map((raw) => ({ connector: String(raw), quote: quoteOf(exact, raw) })))?.connector
     expect(best('in')).to.equal('1010')
     expect(best('out')).to.equal('990')
   })
 
-  it('is not compared with that of pools which are too small for the swap', () => {
+  it('ignores pools which are too small for the swap', () => {
     const [shallow, deep] = [
       { connector: 'shallow', quote: quoteOf('in', 500n, 1000n) },
       { connector: 'deep', quote: quoteOf('in', 400n, 410n) },

@@ -39,7 +39,7 @@ describe('the bound of a trade', () => {
     )
   })
 
-  it('is the tighter one of slippage and limit price', () => {
+  it('takes the tighter one of slippage and limit price', () => {
     expect(tighterBound(quoteOf('out', 100n), 101n, 105n, '2.5')).to.equal(101n)
     expect(tighterBound(quoteOf('out', 100n), 101n, 100n, '2.5')).to.equal(100n)
     expect(tighterBound(quoteOf('in', 100n), 99n, 95n, '2.5')).to.equal(99n)

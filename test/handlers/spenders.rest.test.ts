@@ -51,14 +51,14 @@ describe('a connector that starts on demand', () => {
 
   const sleeper = () => server.kernel.services.registry.venuesOn('ethereum', 'sepolia').find(({ connector }) => connector === 'sleeper')
 
-  it('is not started by a request for readiness', async () => {
+  it('stays idle at a request for readiness', async () => {
     for (let asked = 0; asked < 3; asked += 1) {
       expect(sleeper()?.notReady()).to.equal('idle')
       await sleep(20)
     }
   })
 
-  it('is started by a request that names it as a spender', async () => {
+  it('starts at a request that names it as a spender', async () => {
     const request = { chain: 'ethereum', network: 'sepolia', address: wallet, spender: 'sleeper', tokenSymbols: 'USDC' }
     const { body } = await server.client.get('/evm/allowances', request)
     // The node knows no calls: it was asked for the allowance, and so the connector was ready.

@@ -14,11 +14,11 @@ describe('who may be approved', () => {
     () =>
       requireMayApprove({ addresses: [address], registered: false }, network, services(...allowed))
 
-  it('is anybody on a devnet', () => {
+  it('includes anybody on a devnet', () => {
     expect(approving(stranger, on('local', true))).not.to.throw()
   })
 
-  it('is on a public network whom the operator lists, and a refusal says the setting and the whole line to write', () => {
+  it('includes whom the operator lists on a public network, and a refusal says the setting and the whole line to write', () => {
     expect(approving(stranger, on('mainnet', false), stranger.toUpperCase().replace('X', 'x'))).not.to.throw()
     expect(approving(stranger)).to.throw('wallet.allowedSpenders').with.property('name', 'FORBIDDEN')
     expect(approving(stranger)).to.throw(`the line \`  allowedSpenders: ["${stranger}"]\` below \`wallet:\` in conf/server.yml`)

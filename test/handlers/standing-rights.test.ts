@@ -69,7 +69,7 @@ describe('a plan of a plugin that is not built in, by what the wallet has allowe
   const allows = (spender: string, token = weth): Grant => ({ token, spender, amountRaw: 10n * ether })
   const need = (spender: string, amountRaw: bigint): Plan['needs'] => [{ is: 'allowance', token: weth, spender, amountRaw }]
 
-  it('is refused where it calls a spender of another connector that may take more than it needs, and says how that is revoked', async () => {
+  it('fails where it calls a spender of another connector that may take more than it needs, and says how that is revoked', async () => {
     for (const needs of [[], need(router, ether)]) {
       const said = await judged(step(router), needs, [allows(router)])
       expect(said).to.match(/^TRADE_FAILED 0xa+ may take 10 of WETH from the wallet, and the plan of rogue.*nothing was signed/)
@@ -78,31 +78,31 @@ describe('a plan of a plugin that is not built in, by what the wallet has allowe
     }
   })
 
-  it('is signed where the spender may take what the plan needs, or nothing', async () => {
+  it('passes where the spender may take what the plan needs, or nothing', async () => {
     expect(await judged(step(router), need(router, 10n * ether), [allows(router)])).to.equal('signed')
     expect(await judged(step(router), [], [])).to.equal('signed')
   })
 
-  it('is refused where a contract is told of such a spender, however deep', async () => {
+  it('fails where a contract is told of such a spender, however deep', async () => {
     expect(await judged(step(executor, `0x12345678${'0'.repeat(24)}${router.slice(2)}`), [], [allows(router)])).to.match(/^TRADE_FAILED/)
     expect(await judged(step(executor, `0x12345678${router.slice(2).toUpperCase()}`), [], [allows(router)])).to.match(/^TRADE_FAILED/)
   })
 
-  it('is refused for a token of the request that is on no list, and for all positions', async () => {
+  it('fails for a token of the request that is on no list, and for all positions', async () => {
     expect(await judged(step(router), [], [allows(router, odd)])).to.match(/^TRADE_FAILED .* may take 10{19} of 0x3+/)
     expect(await judged(step(router), [], [{ token: manager, spender: router }])).to.include(
       `setApprovalForAll(${router}, false) of ${manager}`,
     )
   })
 
-  it('is refused for a right by Permit2, and not for that of Permit2 itself, which moves nothing by it', async () => {
+  it('fails for a right by Permit2, and not for that of Permit2 itself, which moves nothing by it', async () => {
     expect(await judged(step(universal), [], [allows(universal)])).to.match(/^TRADE_FAILED/)
     expect(await judged(step(executor, `0x12345678${permit2.slice(2)}`), [], [allows(permit2)])).to.equal('signed')
   })
 
   const like = (spenders: Record<string, string>, more: object = {}) => ({ of: { impl: { spenders }, ...more } as Partial<VenueEntry> })
 
-  it("is refused by what its own spenders may take, another exchange's router among them, and says what to approve", async () => {
+  it("fails by what its own spenders may take, another exchange's router among them, and says what to approve", async () => {
     for (const [spender, circumstances] of [
       [own, {}],
       [router, like({ v2: router })],
@@ -114,7 +114,7 @@ describe('a plan of a plugin that is not built in, by what the wallet has allowe
     }
   })
 
-  it('is signed by what was approved to the spenders of a trusted plugin, or to those that it alone has where nobody allowed it', async () => {
+  it('passes by what was approved to the spenders of a trusted plugin, or to those that it alone has where nobody allowed it', async () => {
     for (const of of [{ trusted: true }, { tried: true }] as const) {
       expect(await judged(step(own), need(own, ether), [allows(own)], { of })).to.equal('signed')
       expect(await judged(step(router), need(router, ether), [allows(router)], { of })).to.match(/^TRADE_FAILED/)
@@ -147,14 +147,14 @@ describe('a plan of a plugin that is not built in, by what the wallet has allowe
     expect(said).to.match(new RegExp(`^TRADE_FAILED ${router} may take 10 of WETH .* needs none of it`))
   })
 
-  it('is refused where it calls somebody whom no connector has, or is told of whom the operator lets approve', async () => {
+  it('fails where it calls somebody whom no connector has, or is told of whom the operator lets approve', async () => {
     const rest = like({ v2: own })
     expect(await judged(step(executor), [], [allows(executor)], rest)).to.match(/^TRADE_FAILED/)
     const told = step(own, `0x12345678${executor.slice(2)}`)
     expect(await judged(told, [], [allows(executor)], { ...rest, allowedSpenders: [executor] })).to.match(/^TRADE_FAILED/)
   })
 
-  it('is refused for one position, and for what Permit2 lets somebody take whom no connector has', async () => {
+  it('fails for one position, and for what Permit2 lets somebody take whom no connector has', async () => {
     expect(await judged(step(router), [], [{ token: manager, spender: router, tokenId: 7n }])).to.include(
       `may take number 7 of ${manager} from the wallet`,
     )
@@ -165,7 +165,7 @@ describe('a plan of a plugin that is not built in, by what the wallet has allowe
     expect(said).to.include(`"spender":"${permit2}"`)
   })
 
-  it('is not held against rights that it does not name', async () => {
+  it('passes beside rights that it does not name', async () => {
     expect(await judged(step(executor), [], [allows(router), allows(universal)])).to.equal('signed')
   })
 })

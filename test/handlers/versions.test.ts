@@ -39,7 +39,7 @@ describe('the versions of a connector', () => {
   const versionFor = (registry: ReturnType<typeof createRegistry>, sha256: string | undefined) =>
     registry.venueOf(madeBy(sha256), on)?.plugin
 
-  it('are found by the transactions that they planned, and the one that runs now by all others', () => {
+  it('serve the transactions that they planned, and the one that runs now by all others', () => {
     const registry = createRegistry(entries('1.0.0', first))
     const before = registry.replace('riverswap', entries('2.0.0', second))!
     expect(registry.venuesOn(on.chain, on.network).map((each) => each.plugin)).to.deep.equal([pluginVersionOf(second)])
@@ -54,7 +54,7 @@ describe('the versions of a connector', () => {
     expect(registry.plugins[0]).not.to.have.property('earlier')
   })
 
-  it('are still found by their transactions after the connector was removed, and by no request', () => {
+  it('still serve their transactions after the connector was removed, and no request', () => {
     const registry = createRegistry(entries('1.0.0', first))
     let changes = 0
     registry.onChange(() => (changes += 1))
@@ -69,7 +69,7 @@ describe('the versions of a connector', () => {
     expect(registry.plugins).to.deep.equal([])
   })
 
-  it('are two where they have the same bytes: what is forgotten of one stays of the other', () => {
+  it('count as two where they have the same bytes: what is forgotten of one stays of the other', () => {
     const registry = createRegistry(entries('1.0.0', first))
     const oldest = registry.replace('riverswap', entries('2.0.0', second))!
     const between = registry.replace('riverswap', entries('1.0.0', first))!

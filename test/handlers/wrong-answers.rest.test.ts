@@ -77,7 +77,7 @@ describe('a connector with invalid responses', () => {
   const nonce = async (): Promise<number> => (await server.client.get('/evm/nonce', { ...venue, address: wallet })).body.nonce
 
   for (const name of Object.keys({ ...quotes, ...missing })) {
-    it(`is named in the error of an invalid quote, and nothing is traded on it: ${name}`, async () => {
+    it(`appears in the error of an invalid quote, and nothing is traded on it: ${name}`, async () => {
       const before = await nonce()
       for (const { status, body } of [await server.client.get('/amm/price', order(name)), await trade(name)]) {
         expect([status, body.name]).to.deep.equal([500, 'UNKNOWN_ERROR'])
@@ -88,7 +88,7 @@ describe('a connector with invalid responses', () => {
   }
 
   for (const name of Object.keys(plans)) {
-    it(`is named in the error of an invalid plan, and nothing is traded on it: ${name}`, async () => {
+    it(`appears in the error of an invalid plan, and nothing is traded on it: ${name}`, async () => {
       const before = await nonce()
       const { status, body } = await trade(name)
       expect([status, body.name]).to.deep.equal([500, 'UNKNOWN_ERROR'])

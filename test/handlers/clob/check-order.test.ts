@@ -80,13 +80,13 @@ const level = (price: string) => ({ price, quantity: '1' })
 const book = { buys: [level('1999.5'), level('1990')], sells: [level('2000'), level('2100')] }
 
 describe('the bound of a MARKET order', () => {
-  it('is the best price moved by the slippage, rounded to the grid', () => {
+  it('equals the best price moved by the slippage, rounded to the grid', () => {
     const slippage = { numerator: 1n, denominator: 300n }
     expect(boundBySlippage('BUY', market, book, slippage)).to.deep.equal({ price: '2006.66', reference: '2000' })
     expect(boundBySlippage('SELL', market, book, slippage)).to.deep.equal({ price: '1992.84', reference: '1999.5' })
   })
 
-  it('is never looser than the slippage, and includes the best price', () => {
+  it('never exceeds the slippage, and includes the best price', () => {
     const prices = fc.constantFrom({ step: '0.01' }, { step: '5' }, { significantFigures: 5, maxDecimals: 4 }, 'any' as const)
     const slippages = fc.tuple(fc.bigInt({ min: 0n, max: 99n }), fc.constantFrom(100n, 1000n))
     fc.assert(
@@ -105,7 +105,7 @@ describe('the bound of a MARKET order', () => {
     )
   })
 
-  it("is the caller's limit rounded to the grid, never looser", () => {
+  it("equals the caller's limit rounded to the grid, never looser", () => {
     expect(boundByLimitPrice('BUY', market, book, '2000.019')).to.deep.equal({ price: '2000.01', reference: '2000' })
     expect(boundByLimitPrice('SELL', market, undefined, '1999.001')).to.deep.equal({ price: '1999.01' })
   })

@@ -65,7 +65,7 @@ describe('the prices of a market', () => {
     )
   })
 
-  it('are rounded so that a bound never allows more', () => {
+  it('round so that a bound never allows more', () => {
     fc.assert(
       fc.property(positive, fc.bigInt({ min: 1n, max: 10n ** 9n }), grids, (price, denominator, grid) => {
         const exact = toFraction(price)
@@ -91,7 +91,7 @@ describe('the prices of a market', () => {
 })
 
 describe('the amounts of a market', () => {
-  it('are multiples of the lot size and at least the smallest order', () => {
+  it('round to multiples of the lot size and at least the smallest order', () => {
     fc.assert(
       fc.property(positive, steps, fc.option(positive, { nil: undefined }), (amount, lotSize, minOrderSize) => {
         const lots = { lotSize, ...(minOrderSize !== undefined && { minOrderSize }) }
@@ -108,7 +108,7 @@ describe('the amounts of a market', () => {
     )
   })
 
-  it('are written without trailing zeros', () => {
+  it('have no trailing zeros', () => {
     expect(nearestAmounts('0.00123', { lotSize: '0.001' })).to.deep.equal(['0.001', '0.002'])
     expect(nearestAmounts('0.0001', { lotSize: '0.001' })).to.deep.equal(['0.001'])
     expect(nearestAmounts('0.002', { lotSize: '0.001', minOrderSize: '0.0055' })).to.deep.equal(['0.006'])

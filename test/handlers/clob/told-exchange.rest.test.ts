@@ -197,7 +197,7 @@ describe('an exchange with order books', function () {
 
   for (const [asked, told] of Object.entries(lies)) {
     for (const [index, [verb, lie]] of told.entries()) {
-      it(`is named in the error of an invalid response, and nothing is signed: ${asked}, ${verb} ${index + 1}`, async () => {
+      it(`appears in the error of an invalid response, and nothing is signed: ${asked}, ${verb} ${index + 1}`, async () => {
         const before = await nonce()
         const [method = '', target = ''] = asked.split(' ')
         say({ [verb]: lie })

@@ -37,14 +37,14 @@ describe("a wallet's orders on an exchange", () => {
     } as unknown as Context)
   }
 
-  it('are PENDING_CANCEL while a cancel is pending, among any number of other pending transactions', async () => {
+  it('show PENDING_CANCEL while a cancel is pending, among any number of other pending transactions', async () => {
     const cancel = newEntry({ kind: 'order-cancel', about: aboutCancels('CLOB', [{ market, order: { orderId: '7' } }]) })
     await journal.open([cancel, ...Array.from({ length: 501 }, () => newEntry())], guard)
     const cancels = await ordersBy().cancelling()
     expect([cancels({ orderId: '7' }), cancels({ orderId: '8' }), cancels({ clientOrderId: '7' })]).to.deep.equal([true, false, false])
   })
 
-  it('are listed once each, among any number without a report', async () => {
+  it('appear once each, among any number without a report', async () => {
     const entry = newEntry({ kind: 'order' })
     const said = Array.from({ length: 1_002 }, (_, index) => ({ orderId: `order ${index}`, state: 'OPEN' as const }))
     const placed = said.map((_, index) => ({ clientOrderId: `bot-${index}`, type: 'CLOB', market: 'WETH-USDC', index, about }))
@@ -78,7 +78,7 @@ describe("a wallet's orders on an exchange", () => {
     expect(await idsBy(false)).to.have.members(['journaled', undefined])
   })
 
-  it('are shown while the store is unavailable, and stored by a later request', async () => {
+  it('appear while the store is unavailable, and a later request stores them', async () => {
     const entry = newEntry({ kind: 'order' })
     const order = { clientOrderId: 'a', type: 'CLOB', market: 'WETH-USDC', index: 0, about }
     await journal.open([entry], guard, undefined, [order])

@@ -28,7 +28,7 @@ const idsOf = (pages: readonly (readonly Entry[])[], venue = venueOf()) => {
 }
 
 describe('positions that the journal knows', () => {
-  it('are those of mined changes of liquidity on the connector, by receipts or by what the journal kept', async () => {
+  it('include those of mined changes of liquidity on the connector, by receipts or by what the journal kept', async () => {
     const { read, asked } = idsOf([
       [entry({}), entry({ kind: 'trade', landed: { ...landed, receipt: { tokenId: '1' } } })],
       [
@@ -58,7 +58,7 @@ describe('positions that the journal knows', () => {
     expect(await journaledPositions('0xOwner', network, services as never)).to.deep.equal([{ collection: '0xManager', tokenId: 7n }])
   })
 
-  it('are read again only after a while and where something was written, and of no more than the newest 5,000 entries', async () => {
+  it('need another read only after a while and where something was written, and of no more than the newest 5,000 entries', async () => {
     const { read, asked, write } = idsOf(Array.from({ length: 40 }, () => [entry({})]))
     for (let times = 0; times < 3; times += 1) expect(await read()).to.deep.equal(['7'])
     expect(asked).to.have.length(10)

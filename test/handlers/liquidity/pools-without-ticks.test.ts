@@ -29,7 +29,7 @@ describe('pools whose prices are not those of ticks', () => {
     return ammLiquidityPrice({ chain: 'c', network: 'n', connector: 'bins', token0: 'A', token1: 'B' }, context)
   }
 
-  it('are shown with their price, and with neither tick nor sqrtPriceX96', async () => {
+  it('show their price, and neither tick nor sqrtPriceX96', async () => {
     const shown = await priceOf(pool)
     expect(shown).to.include({ price: '1.5000000000000000000', liquidity: '7', pool: pool.address })
     expect(shown).to.not.have.any.keys('tick', 'sqrtPriceX96')

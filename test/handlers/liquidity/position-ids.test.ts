@@ -48,7 +48,7 @@ describe('ids of positions', () => {
     return { asked, answer }
   }
 
-  it('are text: the address of an account is one, letter by letter', async () => {
+  it('allow any text: the address of an account is one, letter by letter', async () => {
     expect(await ask(account, account)).to.deep.equal({ asked: [account], answer: account })
     const other = account.toLowerCase()
     expect(await ask(account, other)).to.deep.equal({ asked: [other], answer: 'UNKNOWN_POSITION' })
@@ -65,7 +65,7 @@ describe('ids of positions', () => {
 })
 
 describe('positions that are accounts of their own', () => {
-  it('are not made while the signer makes no keys of accounts', async () => {
+  it('cannot be made while the signer makes no keys of accounts', async () => {
     const asked: string[] = []
     const range = new Proxy(
       { rangeVersions: ['v1'], feeTiers: {}, newAccounts: 1 },

@@ -41,7 +41,7 @@ describe('prices of a pool in the order of the caller', () => {
     )
   })
 
-  it('are accepted by the API and exact to 17 digits', () => {
+  it('pass the API and are exact to 17 digits', () => {
     fc.assert(
       fc.property(orders, fc.integer({ min: -mostTick, max: mostTick }), (order, tick) => {
         const price = priceAtTick(tick)
@@ -55,7 +55,7 @@ describe('prices of a pool in the order of the caller', () => {
     )
   })
 
-  it('are inverted for the reversed order', () => {
+  it('invert for the reversed order', () => {
     const pair = [token('A', 18), token('B', 6)] as const
     const back = [pair[1], pair[0]] as const
     expect(toPoolPrice('2500', { pair, reversed: false })).to.deep.equal({ numerator: 2500n * 10n ** 6n, denominator: 10n ** 18n })
@@ -76,7 +76,7 @@ describe('the bounds of a range in a request', () => {
     [{ lowerPrice: '1' }, 'upperPrice', /required/],
     [{ upperPrice: '1' }, 'lowerPrice', /required/],
   ] as const) {
-    it(`are refused with their field: ${JSON.stringify(bounds)}`, () => {
+    it(`cause a refusal that names their field: ${JSON.stringify(bounds)}`, () => {
       expect(() => readBounds(bounds))
         .to.throw(says)
         .with.nested.property('details[0].field', field)

@@ -102,13 +102,13 @@ describe('a range connector with invalid responses', () => {
     expect(await nonce()).to.equal(before)
   }
 
-  for (const name of Object.keys(reading)) it(`is named in the error of invalid pools: ${name}`, () => blamed(name, 'price', pair))
+  for (const name of Object.keys(reading)) it(`appears in the error of invalid pools: ${name}`, () => blamed(name, 'price', pair))
   for (const name of Object.keys(adding))
-    it(`is named in the error of an invalid plan before anything is signed: ${name}`, () => blamed(name, 'add', range))
+    it(`appears in the error of an invalid plan before anything is signed: ${name}`, () => blamed(name, 'add', range))
   for (const name of Object.keys(seeing))
-    it(`is named in the error of an invalid position: ${name}`, () => blamed(name, 'position', { tokenId: 1 }))
+    it(`appears in the error of an invalid position: ${name}`, () => blamed(name, 'position', { tokenId: 1 }))
   for (const name of Object.keys(remembering))
-    it(`is named in the error of invalid past prices: ${name}`, () => blamed(name, 'price', { ...pair, period: 2, interval: 1 }))
+    it(`appears in the error of invalid past prices: ${name}`, () => blamed(name, 'price', { ...pair, period: 2, interval: 1 }))
 
   for (const name of Object.keys(mute)) {
     it(`does not hide a transaction with an invalid fill: its state is shown without the fill: ${name}`, async () => {

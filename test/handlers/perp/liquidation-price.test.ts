@@ -11,7 +11,7 @@ const held = { market: ethUsd, openNotionalRaw: 0n, unrealizedProfitRaw: 0n, pen
 const at = (value: bigint, margin: bigint) => ({ decimals: 18, valueRaw: value * one, maintenanceMarginRaw: margin * one })
 
 describe('the liquidation price', () => {
-  it('is where the account value equals its maintenance margin, for any position, account and decimals', () => {
+  it('makes the account value equal its maintenance margin, for any position, account and decimals', () => {
     fc.assert(
       fc.property(
         markets.chain((market) => fc.tuple(positionsIn(market), accounts)),

@@ -153,7 +153,7 @@ describe('a perpetual exchange', () => {
 
   for (const [verb, byName] of Object.entries(lies)) {
     for (const name of Object.keys(byName)) {
-      it(`is named in the error of an invalid response, and nothing is signed: ${verb} of ${name}`, async () => {
+      it(`appears in the error of an invalid response, and nothing is signed: ${verb} of ${name}`, async () => {
         const before = await nonce()
         const { status, body, text } = await ask(name, verb)
         expect([status, body.name], text).to.deep.equal([500, 'UNKNOWN_ERROR'])
