@@ -21,7 +21,7 @@ describe('client certificates', () => {
 
   after(removeFolders)
 
-  it('are made with their own key, readable by the owner only, under the given name', async () => {
+  it('get their own key, readable by the owner only, under the given name', async () => {
     const made = await newClient(certsDir, 'bot-1')
     const { certPem, keyPem } = await pairOf(certsDir, 'bot-1')
     const certificate = new X509Certificate(certPem)
@@ -32,7 +32,7 @@ describe('client certificates', () => {
     expect((await stat(made.keyFile)).mode & 0o777).to.equal(0o600)
   })
 
-  it('are refused for a name that leads out of the folder, is taken, or belongs to set-up', async () => {
+  it('need a name of their own: none that leads out of the folder, is taken, or belongs to set-up', async () => {
     await newClient(certsDir, 'Bot')
     const before = await readdir(certsDir)
 
@@ -42,7 +42,7 @@ describe('client certificates', () => {
     expect(await readdir(certsDir)).to.deep.equal(before)
   })
 
-  it('are listed with dates and state', async () => {
+  it('appear in the list with dates and state', async () => {
     const made = await newClient(certsDir, 'bot-1')
 
     const [bot, first] = await listClients(certsDir)
@@ -68,7 +68,7 @@ describe('client certificates', () => {
     expect(clients[1]).to.include({ serialNumber }).and.not.have.property('certificate')
   })
 
-  it('are renewed with a new key, and revoked together by name', async () => {
+  it('get a new key at renewal, and are revoked together by name', async () => {
     const old = await newClient(certsDir, 'bot-1')
     const { keyPem } = await pairOf(certsDir, 'bot-1')
 
@@ -82,7 +82,7 @@ describe('client certificates', () => {
     expect(await namesAndStates(certsDir)).to.deep.equal(['bot-1 revoked', 'bot-1 revoked', 'client valid'])
   })
 
-  it('are revoked one at a time by serial number or fingerprint, in any spelling', async () => {
+  it('end one at a time by serial number or fingerprint, in any spelling', async () => {
     const spellings = [
       (made: { serialNumber: string }) => made.serialNumber.toLowerCase(),
       (made: { serialNumber: string }) => made.serialNumber.match(/../g)?.join(':') ?? '',
@@ -97,7 +97,7 @@ describe('client certificates', () => {
     expect((await listClients(certsDir)).filter((client) => client.state === 'valid')).to.have.length(2)
   })
 
-  it('are all revoked when several processes revoke at once', async () => {
+  it('end all when several processes revoke at once', async () => {
     const names = ['bot-1', 'bot-2', 'bot-3', 'bot-4']
     await Promise.all(names.map((name) => newClient(certsDir, name)))
 
@@ -127,7 +127,7 @@ describe('client certificates', () => {
     expect(await namesAndStates(encrypted)).to.deep.equal(['bot-1 revoked', 'client valid'])
   })
 
-  it('of another CA are not listed, even in the same folder', async () => {
+  it('from another CA do not appear in the list, even in the same folder', async () => {
     const other = await madeCertificates()
     await newClient(other, 'stranger')
     await writeFile(path.join(certsDir, 'stranger_cert.pem'), await pem(other, 'stranger_cert.pem'))
@@ -135,7 +135,7 @@ describe('client certificates', () => {
     expect(await namesAndStates(certsDir)).to.deep.equal(['client valid'])
   })
 
-  it('are never half written: a renewal that was killed between its files is finished', async () => {
+  it('never stay half written: a renewal that was killed between its files is finished', async () => {
     await newClient(certsDir, 'bot-1')
     const old = await pairOf(certsDir, 'bot-1')
     await renew(certsDir, 'bot-1')
@@ -169,7 +169,7 @@ describe("the server's certificate", () => {
     await readServerCertificates(certsDir)
   })
 
-  it('is made again by a renewal when its files are lost', async () => {
+  it('comes back by a renewal when its files are lost', async () => {
     const certsDir = await madeCertificates()
     await rm(path.join(certsDir, 'server_cert.pem'))
     await rm(path.join(certsDir, 'server_key.pem'))
@@ -179,7 +179,7 @@ describe("the server's certificate", () => {
     await readServerCertificates(certsDir)
   })
 
-  it('is refused with a key, a CA or a list that does not belong to it', async () => {
+  it('fails with a key, a CA or a list that does not belong to it', async () => {
     const other = await madeCertificates()
     for (const name of ['server_key.pem', 'ca_cert.pem', 'revoked.pem']) {
       const certsDir = await madeCertificates()

@@ -10,7 +10,7 @@ describe("what is signed while this machine's clock is 26 hours ahead", () => {
   const { now } = Date
   afterEach(() => void (Date.now = now))
 
-  it('is valid when the clock is right again: the CA, certificates of both kinds, and the revocation list', async () => {
+  it('stays valid when the clock is right again: the CA, certificates of both kinds, and the revocation list', async () => {
     Date.now = () => now() + 26 * hourMs
     const authority = await createAuthority()
     const server = await issueCertificate(authority, { commonName: 'localhost', usage: 'server' })

@@ -29,7 +29,7 @@ describe('the number of connections', () => {
   after(removeFolders)
   const asClient = async () => ({ pair: await pairOf(certsDir, 'client') })
 
-  it('is limited: connections beyond the limit are closed, and a client gets in as soon as one is free', async () => {
+  it('has a limit: connections beyond the limit are closed, and a client gets in as soon as one is free', async () => {
     const refused: string[] = []
     const server = await startServer(certsDir, { maxConnections: 2, onRefused: (reason) => refused.push(reason) })
     const open = [await connect(server, await asClient()), await connect(server, await asClient())]
