@@ -27,7 +27,7 @@ describe('places that several share', () => {
   })
   const shared = () => createFairSlots({ slots: 3, slotsEach: 2, maxWaiting: 10, what: 'the nodes' })
 
-  it('are not all taken by one, and those who wait take turns', async () => {
+  it('leave room beside a greedy one, and those who wait take turns', async () => {
     const slots = shared()
     const [greedy, modest] = [{}, {}]
     const all = [1, 2, 3, 4, 5].map((each) => slots.run(signalOf(greedy), work(`greedy ${each}`)))
@@ -42,13 +42,13 @@ describe('places that several share', () => {
     expect(order.slice(-2)).to.deep.equal(['greedy 4', 'greedy 5'])
   })
 
-  it('are none for what the server asks for itself', () => {
+  it('do not limit what the server asks for itself', () => {
     const slots = shared()
     for (let each = 0; each < 9; each += 1) void slots.run(signalOf(), work(`own ${each}`))
     expect(order).to.have.length(9)
   })
 
-  it('are free again after a failure, and of a caller that is gone nothing is done', async () => {
+  it('become free again after a failure, and of a caller that is gone nothing is done', async () => {
     const slots = shared()
     const payer = {}
     const failed = [1, 2].map(() => slots.run(signalOf(payer), () => Promise.reject(new Error('no'))).catch(String))

@@ -29,7 +29,7 @@ const isPlain = (text: string) => !/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ig
 
 describe('text from outside', () => {
   for (const [what, outlaw] of Object.entries(outlaws))
-    it(`is shown without what would change the rest of a line: ${what}`, () => {
+    it(`loses what would change the rest of a line: ${what}`, () => {
       const text = `before${outlaw}after`
       for (const show of [printable, oneLine, quoted, named, forTerminal]) {
         expect(isPlain(show(text)), show.name).to.equal(true)
@@ -45,13 +45,13 @@ describe('text from outside', () => {
       expect(JSON.stringify(body)).to.not.include(text)
     })
 
-  it('is left as it is where it is harmless, with its lines', () => {
+  it('stays as it is where it is harmless, with its lines', () => {
     for (const show of [printable, oneLine, forTerminal, plainJson]) expect(show(harmless)).to.equal(harmless)
     expect(printable('one\ntwo')).to.equal('one\ntwo')
     expect(oneLine('one\ntwo')).to.equal('one\ufffdtwo')
   })
 
-  it('is quoted where it is more than one plain word, and cannot end its quotes', () => {
+  it('stands in quotes where it is more than one plain word, and cannot end its quotes', () => {
     for (const word of ['1.0.0', '2.1.0-rc.1', 'routerAddress', 'api.example.org:8443', 'v3']) expect(named(word)).to.equal(word)
     expect(named('1.0 (signed by Sluice)')).to.equal('"1.0 (signed by Sluice)"')
     expect(named('1.0", allowed by "Sluice')).to.equal(`"1.0', allowed by 'Sluice"`)

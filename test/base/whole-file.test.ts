@@ -14,7 +14,7 @@ describe('a file that is looked at from time to time', () => {
   })
   afterEach(() => rm(folder, { recursive: true }))
 
-  it('is read again when it changed while it was read, before the look ends', async () => {
+  it('needs another read when it changed while it was read, before the look ends', async () => {
     let reads = 0
     const look = followFile(watchFile(file), async () => {
       reads += 1
@@ -30,7 +30,7 @@ describe('a file that is looked at from time to time', () => {
     expect(reads).to.equal(2)
   })
 
-  it('is read once for those that look at the same time, and keeps nobody waiting when it changes at each read', async () => {
+  it('serves those that look at the same time with one read, and keeps nobody waiting when it changes at each read', async () => {
     let reads = 0
     const look = followFile(watchFile(file), async () => {
       reads += 1
@@ -42,7 +42,7 @@ describe('a file that is looked at from time to time', () => {
     expect(reads).to.be.lessThan(11)
   })
 
-  it('is read again at the next look when it could not be read', async () => {
+  it('needs another read at the next look when it could not be read', async () => {
     const results = [false, false, true]
     const look = followFile(watchFile(file), async () => results.shift() ?? true)
     await writeWholeFile(file, 'two')
