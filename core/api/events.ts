@@ -194,6 +194,10 @@ const topicFields = {
   plugins: {},
 } satisfies Record<EventTopic, object>
 
+/** All fields of all topics. */
+const fieldsOfAll = Object.assign({}, ...Object.values<object>(topicFields)) as AllOf<(typeof topicFields)[EventTopic]>
+type AllOf<Union> = (Union extends unknown ? (each: Union) => void : never) extends (all: infer All) => void ? All : never
+
 /** What a request says of a topic. */
 export type TopicRequest<Topic extends EventTopic> = Static<Type.TObject<(typeof topicFields)[Topic]>>
 
@@ -219,7 +223,7 @@ export const EventsRequest = request({
       description: `Any of ${eventTopics.join(', ')}. Without it, transactions.`,
     }),
   ),
-  ...ofTopics({ ...topicFields.transactions, ...topicFields.orderBook, ...topicFields.price, ...topicFields.positions }),
+  ...ofTopics(fieldsOfAll),
   lastEventId: Type.Optional(
     Type.String({
       pattern: '^\\d{1,15}(-\\d{1,15})?$',

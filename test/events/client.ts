@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { Agent, EventSource, type MessageEvent } from 'undici'
+import { eventTopics } from '../../core/api/index.ts'
 
 export interface ReceivedEvent {
   topic: string
@@ -41,7 +42,7 @@ export async function follow({ url, certsDir, name = 'client' }: Door, query: Re
   const listeners = new Set<() => void>()
   let opened = 0
   let first = ''
-  for (const topic of ['ready', 'transactions', 'blocks', 'orderBook', 'price', 'positions', 'plugins']) {
+  for (const topic of ['ready', ...eventTopics]) {
     source.addEventListener(topic, (event) => {
       const { data, lastEventId } = event as MessageEvent
       if (topic === 'ready') {
