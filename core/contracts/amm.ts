@@ -161,7 +161,6 @@ export interface Fill {
   amountOutRaw: bigint
 }
 
-/** What a pool did with a token that it was to lend and got back at once. */
 /** How the exchange's contracts say that the price has moved past the bound of a trade. */
 export interface SlippageReasons {
   /**
@@ -173,6 +172,7 @@ export interface SlippageReasons {
   readonly coinSlippageReasons?: readonly string[]
 }
 
+/** What a pool did with a token that it was to lend and got back at once. */
 export interface LoanTrial {
   readonly pool: string
   readonly version: string

@@ -151,7 +151,7 @@ function refuseTokenCalls(steps: Plan['steps'], connector: string, bridges: read
 const farOff = 2n
 
 /** What its author may have got wrong in a swap, and where that is. */
-function causeOf(gainRaw: bigint, { minRaw, maxRaw }: Range): string | undefined {
+function likelyMistake(gainRaw: bigint, { minRaw, maxRaw }: Range): string | undefined {
   if (maxRaw === undefined) return undefined
   if (minRaw > 0n && gainRaw <= 0n)
     return '. What is bought goes to somebody else: the recipient in the call of `swap` has to be terms.recipient'
@@ -183,7 +183,7 @@ function outsideBounds(
     outside.push({
       what: `${change}, where the request allows ${inWords(range)} (smallest units)`,
       isBetter: isQuoted === true && gainRaw > minRaw && !isFarOff(gainRaw, range),
-      cause: causeOf(gainRaw, range),
+      cause: likelyMistake(gainRaw, range),
     })
   }
   return outside
