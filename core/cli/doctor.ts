@@ -6,6 +6,7 @@ import { nodesRemedy } from '../handlers/readiness.ts'
 import { SluiceError } from '../api/index.ts'
 import { describeClosed } from '../config/clients.ts'
 import { type Settings, devnetNetwork } from '../config/settings.ts'
+import { readWalletLimits } from '../config/wallet-limits.ts'
 import { mergedFiles } from '../config/yaml.ts'
 import { tradingWallets } from '../devnet/anvil.ts'
 import { simulated } from '../devnet/local-sites.ts'
@@ -36,6 +37,7 @@ import { listWallets } from '../keys/keystore.ts'
 import { keystoreHasKeys } from '../keys/keystore-files.ts'
 import type { KeySourceSetting } from '../keys/key-source.ts'
 import { describeKeySource, type KeySources } from '../keys/sources.ts'
+import { hasCount } from '../wallet/limits/count-file.ts'
 import { invalidRecords } from '../wallet/own-policy.ts'
 import { passphraseFromFile } from '../wallet/prompt.ts'
 import { addressKey } from '../base/addresses.ts'
@@ -67,6 +69,7 @@ export async function examine(settings: Settings, { all = false }: { all?: boole
     ...examineKeySources(settings.wallet.keySources),
     ...examineKeystore(settings),
     ...examineClients(settings),
+    ...examineLimits(settings),
     ...loaded.flatMap(({ name, unserved, ...plugin }): Finding[] => [
       consentFinding(name, plugin),
       ...unserved
@@ -106,6 +109,34 @@ function consentFinding(name: string, { tier, allowedBy, sha256 = '' }: Pick<Loa
     }
   const how = allowedBy === 'release' ? '' : ` It is ${tier === 'trusted' ? 'trusted' : 'allowed'} with SHA-256 ${sha256}.`
   return { part: 'plugins', state: 'good', what: `${name} loads.${how}` }
+}
+
+/** Whether the limits of wallets are read and counted, and against whom they hold. */
+export function examineLimits({ confDir, data }: Pick<Settings, 'confDir' | 'data'>): Finding[] {
+  const part = 'limits'
+  try {
+    const wallets = Object.keys(readWalletLimits(confDir)).length
+    if (wallets === 0) return []
+    if (!hasCount(data.dir))
+      return [
+        {
+          part,
+          state: 'bad',
+          what: `Nothing is signed for the ${wallets} wallets of conf/limits.yml: there is no count of what was signed.`,
+          remedy: `Begin one with the server stopped: \`${command} limits reset-count\`.`,
+        },
+      ]
+    return [
+      { part, state: 'good', what: `The signer bounds ${wallets} wallets by conf/limits.yml.` },
+      {
+        part,
+        state: 'warn',
+        what: "That does not hold against a server that was taken over: the signer and its count are the same user's as the server.",
+      },
+    ]
+  } catch (error) {
+    return [{ part, state: 'bad', what: error instanceof Error ? error.message : String(error) }]
+  }
 }
 
 /** Whether the signer goes by the records of sluice.lock. */

@@ -27,6 +27,7 @@ const commands: Readonly<Record<string, (settings: SettingsOf) => Command | Prom
   tx: async (settings) => (await import('./tx.ts')).txCommand(settings),
   certs: async (settings) => (await import('./certs.ts')).certsCommand(() => settings().ssl.certsDir),
   wallet: async (settings) => (await import('./wallet.ts')).walletCommand(async () => walletContext(settings())),
+  limits: async (settings) => (await import('./limits.ts')).limitsCommand(settings),
   plugin: async (settings) => (await import('./plugin.ts')).pluginCommand(settings),
   'plugin-host': async (settings) => (await import('./plugin-host.ts')).pluginHostCommand(settings),
   devnet: devnetCommand,

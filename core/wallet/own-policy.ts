@@ -13,6 +13,7 @@ import {
   type LockedPlugin,
   type PluginLock,
 } from '../config/lock.ts'
+import { readWalletLimits, type WalletLimits } from '../config/wallet-limits.ts'
 import { command } from '../base/layout.ts'
 import type { KeySourceSetting } from '../keys/key-source.ts'
 import { mayHaveRealKeys, opensRealKeys } from '../keys/sources.ts'
@@ -40,6 +41,8 @@ export interface UnheldRecord {
 const ownState = Type.Object(
   {
     sources: signingSources,
+    /** Of the wallets: `conf/limits.yml`. */
+    limits: Type.Unsafe<WalletLimits>({}),
     /** The records in force. */
     records: Type.Record(Type.String(), lockedPlugin),
     /** Those that the lock had at the start, and that were not in force then. */
@@ -83,7 +86,15 @@ export async function readOwnPolicy({ files, ...options }: OwnPolicyOptions): Pr
   const plugins = lock?.content.plugins ?? {}
   const isNamed = (name: string) => files.plugins.includes(name)
   const records = pick(held, isNamed)
-  const state = { sources: readSources(files), records, left: pick(plugins, (name) => !Object.hasOwn(records, name)), seen, earlier: [] }
+  const limits = readWalletLimits(confDir)
+  const state = {
+    sources: readSources(files),
+    limits,
+    records,
+    left: pick(plugins, (name) => !Object.hasOwn(records, name)),
+    seen,
+    earlier: [],
+  }
   return policyOf(
     files,
     state,
@@ -103,7 +114,7 @@ export function keptOwnPolicy(files: SignerFiles, kept: unknown): OwnPolicy {
  * plugins and chains, which the server has until then, and conf.
  */
 export async function takeUpLock({ files, ...options }: OwnPolicyOptions, state: OwnState, nowMs = steadyMs()): Promise<OwnPolicy> {
-  const { records, left, sources } = state
+  const { records, left, sources, limits } = state
   const { confDir, disabled = [] } = files
   const lock = readFromLock(confDir)
   if (lock === undefined) {
@@ -125,7 +136,7 @@ export async function takeUpLock({ files, ...options }: OwnPolicyOptions, state:
   const next = { ...stay, ...fresh }
   const earlier = earlierRecords(state, next, nowMs)
   const news = problems.filter(({ name }) => !isDeepStrictEqual(plugins[name], left[name]))
-  return policyOf(files, { sources, records: next, left, seen, earlier }, withRemedies(news, plugins, confDir))
+  return policyOf(files, { sources, limits, records: next, left, seen, earlier }, withRemedies(news, plugins, confDir))
 }
 
 /** Enough for the server to start the new version, and for the operator to mend one that does not load. */

@@ -10,9 +10,13 @@ export class Refusal extends Error {
   override readonly name = 'Refusal'
   readonly errorName: ErrorName
 
-  constructor(message: string, errorName: ErrorName = 'FORBIDDEN') {
+  /** For the caller: without any secret. */
+  readonly details: Readonly<Record<string, string | number>> | undefined
+
+  constructor(message: string, errorName: ErrorName = 'FORBIDDEN', details?: Readonly<Record<string, string | number>>) {
     super(message)
     this.errorName = errorName
+    this.details = details
   }
 }
 

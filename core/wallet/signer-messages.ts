@@ -64,7 +64,13 @@ const signature = Type.Refine(
  */
 const fromSigner = Type.Union([
   Type.Object({ type: Type.Literal('signed'), id, signature }),
-  Type.Object({ type: Type.Literal('failed'), id, name: errorName, message: Type.String() }),
+  Type.Object({
+    type: Type.Literal('failed'),
+    id,
+    name: errorName,
+    message: Type.String(),
+    details: Type.Optional(Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()]))),
+  }),
   Type.Object({
     type: Type.Literal('ready'),
     processId: Type.Integer(),

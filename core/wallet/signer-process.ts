@@ -1,6 +1,7 @@
 // The signer's process: the only one that opens keys and signs. It loads no plugin and talks to its parent only.
 import { isDeepStrictEqual } from 'node:util'
 import { lockFile } from '../config/lock.ts'
+import { limitsFile } from '../config/wallet-limits.ts'
 import { readStopFiles } from '../config/stop-files.ts'
 import type { Stop, StopScope } from '../config/stops.ts'
 import { command } from '../base/layout.ts'
@@ -8,6 +9,7 @@ import { followFile, watchFile } from '../base/whole-file.ts'
 import type { LockedWallet, SigningWallet } from '../keys/key-source.ts'
 import { openKeySource } from '../keys/sources.ts'
 import { isWellKnown } from '../keys/curves.ts'
+import { openLimiter, type Limiter } from './limits/limiter.ts'
 import { checkEvmRequest, sandboxDigest } from './policy-evm.ts'
 import { checkStops } from './policy-stops.ts'
 import { networkKey, Refusal, rulesOfPolicy, type SignerRules } from './policy.ts'
@@ -42,6 +44,7 @@ let stopFiles: () => readonly Stop[] = () => []
 /** Of the networks that are not local. */
 let publicChainIds: ReadonlySet<bigint> = new Set()
 let tries = false
+let limiter: Limiter | undefined
 let isOpen = false
 /** How often it looks at sluice.lock; and before each signature. */
 const lookMs = 2_000
@@ -61,6 +64,17 @@ async function open({ keySources, dataDir, passphraseBytes, files, read }: OpenM
   const own: Own = { options, state: first.state }
   takeUp = followFile(lock, () => readAgain(own))
   goBy(first)
+  limiter = await openLimiter({ limits: first.state.limits, dataDir })
+  if (Object.keys(first.state.limits).length > 0)
+    tell({
+      type: 'log',
+      level: 'warn',
+      fields: { file: limitsFile(files.confDir) },
+      message: "The limits of wallets do not hold against a server that was taken over: the signer and its count are the same user's",
+    })
+  const problem = limiter.problem()
+  if (problem !== undefined)
+    tell({ type: 'log', level: 'error', fields: { problem }, message: 'Nothing is signed for wallets with limits' })
   tellProblems(first.problems)
   if (read !== undefined) lock.forget()
   setInterval(() => void takeUp?.(), lookMs).unref()
@@ -161,18 +175,29 @@ async function sign(request: unknown): Promise<Uint8Array> {
   await takeUp?.()
   try {
     const wallet = findWallet(request, state)
-    return await wallet.sign(await checkRequest(request, wallet))
+    const allowed = await checkRequest(request, wallet)
+    await reserve(request)
+    return await wallet.sign(allowed)
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     const { chain, network, address, plugin } = request
     const refusal = new Refusal(
       error.message + (isGone(plugin) ? `; the version ${plugin} of its plugin is not in sluice.lock any more` : ''),
       error.errorName,
+      error.details,
     )
     const fields = { chain, network, address, ...(plugin !== undefined && { plugin }), reason: refusal.message }
     tell({ type: 'log', level: 'warn', fields, message: 'The signer refused to sign' })
     throw refusal
   }
+}
+
+/** Counts what is signed for a wallet with limits. @throws Refusal where it is over them */
+async function reserve(request: SignRequest): Promise<void> {
+  if (!limiter?.hasLimits(request.address)) return
+  const network = rulesFor(request).get(networkKey(request.chain, request.network))
+  if (!network) throw new Refusal(`no limits hold on ${request.network}, which no plugin serves`)
+  await limiter.reserve(request, network)
 }
 
 function findWallet(request: SignRequest, { wallets, locked }: OpenState): SigningWallet {
@@ -224,7 +249,14 @@ async function answer(message: ToSigner): Promise<void> {
   try {
     tell({ type: 'signed', id, signature: await sign(message.request) })
   } catch (error) {
-    if (error instanceof Refusal) tell({ type: 'failed', id, name: error.errorName, message: `The signer refused: ${error.message}.` })
+    if (error instanceof Refusal)
+      tell({
+        type: 'failed',
+        id,
+        name: error.errorName,
+        message: `The signer refused: ${error.message}.`,
+        ...(error.details && { details: error.details }),
+      })
     else tell({ type: 'failed', id, name: 'UNKNOWN_ERROR', message: `The signer failed (${describe(error)}); nothing was signed.` })
   }
 }

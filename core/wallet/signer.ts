@@ -105,8 +105,12 @@ function superviseSigner({ dataDir, keySources = defaultKeySources, devnet, file
     else if (message.type === 'silent') fallSilent('signer')
     else if (message.type === 'answering') answering('signer')
     else if (message.type === 'log') log[message.level](message.fields, message.message)
-    else if (message.type === 'failed') calls.reject(message.id, new SluiceError(message.name, message.message))
+    else if (message.type === 'failed') failed(message)
     else calls.resolve(message.id, message.signature)
+  }
+
+  function failed({ id, name, message, details }: Extract<FromSigner, { type: 'failed' }>): void {
+    calls.reject(id, new SluiceError(name, message, details && { details }))
   }
 
   function ready({ processId, wallets: unlocked, problems, isRefused }: Extract<FromSigner, { type: 'ready' }>): void {

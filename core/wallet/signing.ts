@@ -2,6 +2,7 @@ import path from 'node:path'
 import type { Logger } from 'pino'
 import { StartError } from '../config/problems.ts'
 import type { Settings } from '../config/settings.ts'
+import { readWalletLimits } from '../config/wallet-limits.ts'
 import { SluiceError, type Permit, type Signable } from '../contracts/index.ts'
 import { curves } from '../keys/curves.ts'
 import { devnetSetting } from '../keys/devnet-keys.ts'
@@ -110,10 +111,20 @@ export async function askPassphrase({ data, wallet }: Settings): Promise<Uint8Ar
 
 /** Starts the signer's process, which reads what it signs and unlocks its keys. */
 export function openSigner(parts: SignerParts): Promise<Signer> {
+  refuseWrongLimits(parts.settings.confDir)
   const opening = open(parts)
   // The start awaits it later: until then a failure must not become an unhandled rejection.
   opening.catch(() => {})
   return opening
+}
+
+/** The signer reads them by itself; what is wrong with them is said here. */
+function refuseWrongLimits(confDir: string): void {
+  try {
+    readWalletLimits(confDir)
+  } catch (error) {
+    refuseStart(error)
+  }
 }
 
 const open = ({ settings: { data, devnet, wallet }, log, passphrase, files, devnetChains = [] }: SignerParts): Promise<Signer> =>

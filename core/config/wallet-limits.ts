@@ -1,0 +1,71 @@
+// `conf/limits.yml`: what the signer lets each wallet give away on each network, per transaction, hour and day.
+import { existsSync } from 'node:fs'
+import path from 'node:path'
+import * as Type from 'typebox'
+import type { Static } from 'typebox'
+import { checkFile, compile } from './check.ts'
+import { ConfigError, type ConfigProblem } from './problems.ts'
+import { readYaml } from './yaml.ts'
+
+const amount = Type.Union([Type.String({ pattern: String.raw`^\d{1,40}(\.\d{1,36})?$` }), Type.Number({ minimum: 0 })], {
+  description: 'in whole units, in quotes where it is long or very small',
+})
+const decimals = Type.Integer({ minimum: 0, maximum: 36, description: 'digits after the point of its smallest unit' })
+const bounds = {
+  perTransaction: Type.Optional(amount),
+  perHour: Type.Optional(amount),
+  perDay: amount,
+}
+const row = Type.Object(bounds, { additionalProperties: false })
+const rowWithDecimals = Type.Object({ decimals, ...bounds }, { additionalProperties: false })
+const counts = Type.Object(
+  { perHour: Type.Optional(Type.Integer({ minimum: 0 })), perDay: Type.Integer({ minimum: 0 }) },
+  { additionalProperties: false },
+)
+
+const networkLimits = Type.Object(
+  {
+    unreadable: Type.Optional(
+      Type.Enum(['refuse', 'allow'], { description: 'What is signed of calls whose amounts the signer cannot read; refuse where absent' }),
+    ),
+    native: Type.Optional(row),
+    gasCost: row,
+    transactions: Type.Optional(counts),
+    tokens: Type.Optional(Type.Record(Type.String(), rowWithDecimals, { description: 'by the address of the token' })),
+  },
+  { additionalProperties: false },
+)
+
+const limitsSchema = Type.Object(
+  {
+    wallets: Type.Optional(
+      Type.Record(Type.String(), Type.Record(Type.String({ pattern: '^[^/]+/[^/]+$' }), networkLimits), {
+        description: 'by the address of the wallet, and by chain/network',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+const validate = compile(limitsSchema)
+
+export type LimitRow = Static<typeof row> & { readonly decimals?: number }
+export type NetworkLimits = Static<typeof networkLimits>
+/** By the address of the wallet, and by `chain/network`. */
+export type WalletLimits = Readonly<Record<string, Readonly<Record<string, NetworkLimits>>>>
+
+export const limitsFile = (confDir: string): string => path.join(confDir, 'limits.yml')
+
+/**
+ * Reads what the operator's file says; nothing where there is none. Variables of the environment are not put in: the file alone counts.
+ * @throws ConfigError with every problem
+ */
+export function readWalletLimits(confDir: string): WalletLimits {
+  const file = limitsFile(confDir)
+  if (!existsSync(file)) return {}
+  const shown = path.join(path.basename(confDir), 'limits.yml')
+  const problems: ConfigProblem[] = []
+  const yaml = readYaml(file, shown, problems)
+  const checked = problems.length > 0 ? undefined : checkFile(validate, { file: shown, yaml }, {}, problems)
+  if (!checked) throw new ConfigError(problems)
+  return checked.value.wallets ?? {}
+}

@@ -1,0 +1,290 @@
+// The signer's count on the disk: a log that is flushed before a signature leaves, and beside it how long the log is. One process writes it.
+import { createHash, randomUUID } from 'node:crypto'
+import { constants, existsSync, fstatSync, readFileSync, statSync } from 'node:fs'
+import { mkdir, open, type FileHandle } from 'node:fs/promises'
+import path from 'node:path'
+import * as Type from 'typebox'
+import type { Static } from 'typebox'
+import * as Value from 'typebox/value'
+import { writeWholeFile } from '../../base/whole-file.ts'
+import { command } from '../../base/layout.ts'
+import type { Charge, CountedCharge } from './counts.ts'
+import type { NotedTime } from './clock.ts'
+
+/** In the data folder. */
+export const countFolder = (dataDir: string): string => path.join(dataDir, 'signer-count')
+const logFile = (folder: string): string => path.join(folder, 'log')
+const headFile = (folder: string): string => path.join(folder, 'head')
+
+/** The count is missing, older than it was or damaged: nothing is signed by it. */
+export class CountError extends Error {
+  override readonly name = 'CountError'
+}
+
+const ofCount = (problem: string): CountError =>
+  new CountError(
+    `the signer's count of what it signed ${problem}: an operator looks at it, and begins a new one by "${command} limits reset-count"`,
+  )
+
+const timeFields = { ms: Type.Number(), steadyMs: Type.Number(), boot: Type.Optional(Type.String()) }
+const time = Type.Object(timeFields)
+const header = Type.Object({
+  count: Type.String(),
+  version: Type.Literal(1),
+  /** So many lines were written before this file was: the next ones of the log count on from there. */
+  generation: Type.Integer({ minimum: 0 }),
+  /** So many lines of this file were counted before. */
+  kept: Type.Integer({ minimum: 0 }),
+  /** When they were. */
+  last: Type.Optional(time),
+})
+const line = Type.Object({
+  ...timeFields,
+  wallet: Type.String(),
+  chain: Type.String(),
+  nonce: Type.Optional(Type.String()),
+  amounts: Type.Record(Type.String(), Type.String({ pattern: '^[0-9]+$' })),
+})
+type Line = Static<typeof line>
+const head = Type.Object({ count: Type.String(), generation: Type.Integer({ minimum: 0 }) })
+type Head = Static<typeof head>
+
+const hashLength = 32
+const sumOf = (before: string, text: string): string => createHash('sha256').update(before).update(text).digest('hex').slice(0, hashLength)
+
+/** @returns the lines, each with a checksum over itself and all before it */
+function chained(texts: readonly string[], before: string): { readonly text: string; readonly sum: string } {
+  let sum = before
+  const lines = texts.map((text) => {
+    sum = sumOf(sum, text)
+    return `${sum} ${text}\n`
+  })
+  return { text: lines.join(''), sum }
+}
+
+const textOf = ({ wallet, chain, nonce, amounts }: Charge, { ms, steadyMs, boot }: NotedTime): string =>
+  JSON.stringify({
+    ms,
+    steadyMs,
+    ...(boot !== undefined && { boot }),
+    wallet,
+    chain,
+    ...(nonce !== undefined && { nonce }),
+    amounts: Object.fromEntries([...amounts].map(([what, amountRaw]) => [what, amountRaw.toString()])),
+  } satisfies Line)
+
+interface ReadLog {
+  readonly count: string
+  readonly generation: number
+  readonly charges: readonly CountedCharge[]
+  readonly last: NotedTime | undefined
+  readonly sum: string
+  readonly lines: number
+  /** Of the whole lines. A line that was cut off as it was written is not counted: its signature never left. */
+  readonly bytes: number
+}
+
+/** @throws CountError */
+function readLog(folder: string): ReadLog {
+  const file = logFile(folder)
+  if (!existsSync(file)) throw ofCount(`is missing (${file})`)
+  let bytes: Buffer
+  try {
+    bytes = readFileSync(file)
+  } catch {
+    throw ofCount(`cannot be read (${file})`)
+  }
+  const whole = bytes.subarray(0, bytes.lastIndexOf(10) + 1)
+  const damaged = ofCount(`is damaged (${file})`)
+  let sum = ''
+  const parsed = whole
+    .toString('utf8')
+    .split('\n')
+    .slice(0, -1)
+    .map((each): unknown => {
+      const text = each.slice(hashLength + 1)
+      sum = sumOf(sum, text)
+      if (each.slice(0, hashLength) !== sum) throw damaged
+      return JSON.parse(text)
+    })
+  const [first, ...rest] = parsed
+  if (!Value.Check(header, first)) throw damaged
+  const lines = rest.map((each) => {
+    if (!Value.Check(line, each)) throw damaged
+    return each
+  })
+  if (lines.length < first.kept) throw damaged
+  const charges = lines.map(({ ms, wallet, chain, nonce, amounts }): CountedCharge => ({
+    ms,
+    wallet,
+    chain,
+    nonce,
+    amounts: new Map(Object.entries(amounts).map(([what, amountRaw]) => [what, BigInt(amountRaw)])),
+  }))
+  return {
+    count: first.count,
+    generation: first.generation + lines.length - first.kept,
+    charges,
+    last: lines.length > first.kept ? lines.at(-1) : first.last,
+    sum,
+    lines: lines.length,
+    bytes: whole.length,
+  }
+}
+
+/** Two places, written in turns, so that one of them is whole whenever the power fails. */
+const slotBytes = 128
+const slotOf = (text: Head): Buffer => {
+  const content = JSON.stringify(text)
+  return Buffer.from(`${sumOf('', content)} ${content}`.padEnd(slotBytes - 1).concat('\n'))
+}
+
+/** @throws CountError */
+function readHead(folder: string): Head {
+  const file = headFile(folder)
+  if (!existsSync(file)) throw ofCount(`is missing in part (${file})`)
+  const text = readFileSync(file, 'latin1')
+  const heads = [0, 1].flatMap((slot): Head[] => {
+    const each = text.slice(slot * slotBytes, (slot + 1) * slotBytes).trimEnd()
+    const content = each.slice(hashLength + 1)
+    if (content === '' || each.slice(0, hashLength) !== sumOf('', content)) return []
+    const read: unknown = JSON.parse(content)
+    return Value.Check(head, read) ? [read] : []
+  })
+  const newest = heads.toSorted((one, other) => other.generation - one.generation)[0]
+  if (!newest) throw ofCount(`is damaged (${file})`)
+  return newest
+}
+
+/** Begins a new count, in which nothing was signed. What was there is lost. */
+export async function beginCount(dataDir: string): Promise<void> {
+  const folder = countFolder(dataDir)
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const count = randomUUID()
+  await writeLog(folder, { count, generation: 0, charges: [], last: undefined })
+  const slot = slotOf({ count, generation: 0 })
+  await writeWholeFile(headFile(folder), Buffer.concat([slot, slot]))
+}
+
+export const hasCount = (dataDir: string): boolean => existsSync(logFile(countFolder(dataDir)))
+
+async function writeLog(
+  folder: string,
+  { count, generation, charges, last }: Pick<ReadLog, 'count' | 'generation' | 'charges' | 'last'>,
+): Promise<{ readonly sum: string; readonly bytes: number }> {
+  const texts = charges.map((each) => textOf(each, { ms: each.ms, steadyMs: 0 }))
+  const first = JSON.stringify({ count, version: 1, generation, kept: texts.length, ...(last && { last }) } satisfies Static<typeof header>)
+  const { text, sum } = chained([first, ...texts], '')
+  await writeWholeFile(logFile(folder), text)
+  return { sum, bytes: Buffer.byteLength(text) }
+}
+
+export interface CountFile {
+  /** What counts from before, from the earliest to the latest. */
+  readonly charges: readonly CountedCharge[]
+  readonly last: NotedTime | undefined
+  /** Settles when it is on the disk. @throws CountError; then nothing is written any more */
+  append(charge: Charge, time: NotedTime): Promise<void>
+  close(): Promise<void>
+}
+
+/** The log is written anew when it has so many lines more than twice what counts. */
+const usualSpare = 20_000
+
+/**
+ * @param live what counts, of all that was appended: what counts no more is left out of the log in time
+ * @throws CountError
+ */
+export async function openCount(dataDir: string, live: () => readonly CountedCharge[], spareLines = usualSpare): Promise<CountFile> {
+  const folder = countFolder(dataDir)
+  const read = readLog(folder)
+  const noted = readHead(folder)
+  if (noted.count !== read.count) throw ofCount('is of two counts')
+  if (noted.generation > read.generation) throw ofCount('is older than it was')
+  let log = await openFile(logFile(folder))
+  const heads = await openFile(headFile(folder))
+  await log.truncate(read.bytes)
+
+  let { generation, sum, bytes, lines, last } = read
+  let slot = 0
+  let waiting: { readonly text: string; readonly time: NotedTime; done(): void; failed(error: Error): void }[] = []
+  let isWriting = false
+  let writing: Promise<void> | undefined
+  let broken: CountError | undefined
+
+  async function writeAll(): Promise<void> {
+    isWriting = true
+    while (waiting.length > 0) {
+      const batch = waiting
+      waiting = []
+      try {
+        if (broken) throw broken
+        refuseOther(folder, log, bytes)
+        const next = chained(
+          batch.map(({ text }) => text),
+          sum,
+        )
+        const content = Buffer.from(next.text)
+        await log.write(content, 0, content.length, bytes)
+        await log.datasync()
+        generation += batch.length
+        sum = next.sum
+        bytes += content.length
+        lines += batch.length
+        last = batch.at(-1)?.time
+        await heads.write(slotOf({ count: read.count, generation }), 0, slotBytes, slot * slotBytes)
+        await heads.datasync()
+        slot = 1 - slot
+        for (const { done } of batch) done()
+        if (waiting.length === 0 && lines > spareLines) await shorten()
+      } catch (error) {
+        broken ??= error instanceof CountError ? error : ofCount('cannot be written')
+        for (const { failed } of batch) failed(broken)
+      }
+    }
+    // At once: whoever waited for the last batch may append the next one before anybody hears that this is over.
+    isWriting = false
+  }
+
+  /** Between two batches all that counts is in the log. */
+  async function shorten(): Promise<void> {
+    const charges = live()
+    if (lines <= 2 * charges.length + spareLines) return
+    const written = await writeLog(folder, { count: read.count, generation, charges, last })
+    await log.close()
+    log = await openFile(logFile(folder))
+    ;({ sum, bytes } = written)
+    lines = charges.length
+  }
+
+  return {
+    charges: read.charges,
+    last: read.last,
+    append: (charge, time) =>
+      new Promise<void>((done, failed) => {
+        waiting.push({ text: textOf(charge, time), time, done, failed })
+        // What is asked for while it writes is flushed together.
+        if (!isWriting) writing = writeAll()
+      }),
+    async close() {
+      await writing
+      await Promise.all([log.close(), heads.close()])
+    },
+  }
+}
+
+async function openFile(file: string): Promise<FileHandle> {
+  try {
+    return await open(file, constants.O_RDWR)
+  } catch {
+    throw ofCount(`cannot be written (${file})`)
+  }
+}
+
+/** @throws CountError where the log is not the one that this process left */
+function refuseOther(folder: string, log: FileHandle, bytes: number): void {
+  const mine = fstatSync(log.fd, { bigint: true })
+  const there = statSync(logFile(folder), { bigint: true, throwIfNoEntry: false })
+  if (!there) throw ofCount('is missing')
+  if (there.ino !== mine.ino || there.dev !== mine.dev || mine.size !== BigInt(bytes)) throw ofCount('was changed by another process')
+}

@@ -1,0 +1,131 @@
+// Holds what is to be signed against the limits of its wallet, and counts it before the signature leaves.
+import { addressKey } from '../../base/addresses.ts'
+import { fromRaw, parseDecimal } from '../../base/decimal.ts'
+import type { LimitRow, NetworkLimits, WalletLimits } from '../../config/wallet-limits.ts'
+import { Refusal, type EvmRules, type SolanaRules } from '../policy.ts'
+import type { SignRequest } from '../signer-messages.ts'
+import { createSignerClock, systemTime, type SignerClock, type TimeSources } from './clock.ts'
+import { CountError, openCount, type CountFile } from './count-file.ts'
+import { createCounts, type Bounds, type Counts, type Excess } from './counts.ts'
+import { spendingOf, type Spending } from './spending.ts'
+
+export interface Limiter {
+  /**
+   * Settles when it was counted that this is signed; at once for a wallet without limits.
+   * @throws Refusal LIMIT_EXCEEDED; OVERLOADED where the count cannot be used
+   */
+  reserve(request: SignRequest, rules: EvmRules | SolanaRules): Promise<void>
+  hasLimits(address: string): boolean
+  /** Why nothing is signed for wallets with limits. */
+  problem(): string | undefined
+  close(): Promise<void>
+}
+
+interface LimiterOptions {
+  readonly limits: WalletLimits
+  readonly dataDir: string
+  readonly time?: TimeSources
+}
+
+export async function openLimiter({ limits, dataDir, time = systemTime() }: LimiterOptions): Promise<Limiter> {
+  const byWallet = new Map(Object.entries(limits).map(([address, networks]) => [addressKey(address), networks]))
+  const counts: Counts = createCounts()
+  let file: CountFile | undefined
+  let clock: SignerClock | undefined
+  let problem: string | undefined
+  if (byWallet.size > 0) {
+    try {
+      file = await openCount(dataDir, () => counts.charges(clock?.now().ms ?? 0))
+      for (const charge of file.charges) counts.add(charge, charge.ms)
+      clock = createSignerClock(file.last, time)
+    } catch (error) {
+      if (!(error instanceof CountError)) throw error
+      problem = error.message
+    }
+  }
+
+  async function reserve(request: SignRequest, rules: EvmRules | SolanaRules): Promise<void> {
+    const networks = byWallet.get(addressKey(request.address))
+    if (!networks) return
+    if (!file || !clock || problem !== undefined) throw new Refusal(problem ?? 'there is no count', 'OVERLOADED')
+    const limit = Object.hasOwn(networks, rules.name) ? networks[rules.name] : undefined
+    if (!limit) throw new Refusal(`the limits of ${request.address} in conf/limits.yml do not name ${rules.name}`, 'LIMIT_EXCEEDED')
+    const spending = spendingOf(request, rules)
+    if (spending.unreadable !== undefined && limit.unreadable !== 'allow')
+      throw new Refusal(
+        `it cannot read how much ${spending.unreadable} takes, and the limits of ${request.address} on ${rules.name} do not allow that (unreadable in conf/limits.yml)`,
+        'LIMIT_EXCEEDED',
+      )
+    const now = clock.now()
+    const excess = counts.check(spending, (what) => boundsOf(limit, what, rules), now.ms)
+    if (excess) throw exceeded(excess, spending, { limit, rules, nowMs: now.ms })
+    // Nothing is awaited since it was checked.
+    counts.add(spending, now.ms)
+    try {
+      await file.append(spending, now)
+    } catch (error) {
+      problem = error instanceof Error ? error.message : String(error)
+      throw new Refusal(problem, 'OVERLOADED')
+    }
+  }
+
+  return {
+    reserve,
+    hasLimits: (address) => byWallet.has(addressKey(address)),
+    problem: () => problem,
+    close: async () => file?.close(),
+  }
+}
+
+const nothing: Bounds = { perDay: 0n }
+
+/** What is not named is not given away. The number of transactions is bounded by what they may cost where it is not named. */
+function boundsOf(limits: NetworkLimits, what: string, rules: EvmRules | SolanaRules): Bounds {
+  if (what === 'transactions') {
+    const { perHour, perDay } = limits.transactions ?? {}
+    return { perHour: perHour === undefined ? undefined : BigInt(perHour), perDay: perDay === undefined ? undefined : BigInt(perDay) }
+  }
+  const row = rowOf(limits, what)
+  if (!row) return nothing
+  const decimals = decimalsOf(limits, what, rules)
+  const raw = (amount: string | number | undefined) => (amount === undefined ? undefined : roundedDown(String(amount), decimals))
+  return { perTransaction: raw(row.perTransaction), perHour: raw(row.perHour), perDay: raw(row.perDay) }
+}
+
+/** A limit with more digits than the coin has is the next lower one. */
+const roundedDown = (text: string, decimals: number): bigint => {
+  const { digits, scale } = parseDecimal(text)
+  return scale <= decimals ? digits * 10n ** BigInt(decimals - scale) : digits / 10n ** BigInt(scale - decimals)
+}
+
+function rowOf(limits: NetworkLimits, what: string): LimitRow | undefined {
+  if (what === 'native') return limits.native
+  if (what === 'gasCost') return limits.gasCost
+  return Object.entries(limits.tokens ?? {}).find(([address]) => `token ${addressKey(address)}` === what)?.[1]
+}
+
+const decimalsOf = (limits: NetworkLimits, what: string, rules: EvmRules | SolanaRules): number =>
+  rowOf(limits, what)?.decimals ?? (rules.keys === 'secp256k1' ? 18 : 9)
+
+interface Where {
+  readonly limit: NetworkLimits
+  readonly rules: EvmRules | SolanaRules
+  readonly nowMs: number
+}
+
+function exceeded(
+  { what, limit: window, mostRaw, leftRaw, freesAtMs }: Excess,
+  { wallet }: Spending,
+  { limit, rules, nowMs }: Where,
+): Refusal {
+  const show = (raw: bigint) => (what === 'transactions' ? raw.toString() : fromRaw(raw, decimalsOf(limit, what, rules)))
+  // The count has a clock of its own: for people it is told by the system's.
+  const freesAt = freesAtMs === undefined ? undefined : Date.now() + (freesAtMs - nowMs)
+  const [most, left] = [show(mostRaw), show(leftRaw)]
+  const details = { limit: `wallets.${wallet}.${rules.name}.${what}.${window}`, left, ...(freesAt !== undefined && { freesAt }) }
+  return new Refusal(
+    `the limit ${window} of ${what} of the wallet ${wallet} on ${rules.name} is ${most}, and ${left} is left${freesAt === undefined ? '' : `; there is room for this at ${new Date(freesAt).toISOString()}`}`,
+    'LIMIT_EXCEEDED',
+    details,
+  )
+}
