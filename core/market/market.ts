@@ -1,4 +1,5 @@
 // The market: what tokens are worth now and were worth in the last minutes, by all built-in pools with real depth. Read from time to time, asked without a node.
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { withDeadline } from '../base/async.ts'
 import type { At, Log, PoolView, Token } from '../contracts/index.ts'
 import type { NetworkEntry, VenueEntry } from '../plugins/index.ts'
@@ -119,18 +120,23 @@ export function createMarket(options: MarketOptions): Market {
     const wrapped = network.impl.evm?.wrapped?.token
     const between = wrapped && wrapped.address !== reference.address ? [wrapped] : []
     const pairs = pairsOf([...between, ...tokens], [reference, ...between])
-    const found = await Promise.all(
-      options.venuesOn(network).map(async (venue): Promise<PricedPool[]> => {
-        const pools = await Promise.all(
-          pairs.map((pair) => options.readPools(network, venue, pair, at).catch(() => [])), // a pair without pools, or a node in trouble: nothing is known then
-        )
-        return pools.flat().map((view) => ({ connector: venue.connector, view }))
-      }),
-    )
+    const found = await Promise.all(options.venuesOn(network).map((venue) => readVenue(network, venue, pairs, at)))
     const minDepthMicros = BigInt(Math.round(settings.minDepth * 1e6))
     const said = valueTokens(found.flat(), { reference, between: between.map(({ address }) => address), minDepthMicros })
     const atMs = steadyMs()
     state.samples = [...state.samples.filter((each) => each.atMs > atMs - windowMs), { atMs, ...said }]
+  }
+
+  /** One pair in a turn of the event loop: the depth of pools takes computing. */
+  async function readVenue(network: NetworkEntry, venue: VenueEntry, pairs: readonly Pair[], at: At): Promise<readonly PricedPool[]> {
+    const found: PricedPool[] = []
+    for (const pair of pairs) {
+      // A pair without pools, or a node in trouble: nothing is known then.
+      const pools = await options.readPools(network, venue, pair, at).catch(() => [])
+      found.push(...pools.map((view) => ({ connector: venue.connector, view })))
+      await nextTurn()
+    }
+    return found
   }
 
   /** Those that are not older than a few rounds: what is older says nothing of now. */
