@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect } from 'chai'
-import { program } from '../../core/cli/program.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
 import { freePort } from '../free-port.ts'
+import { runCommand } from './run-command.ts'
 import { oneChain, outcome, swap, traders } from '../http/shared-server.ts'
 
 const clients = { client: { permissions: ['read', 'trade', 'stop', 'resume'], wallets: 'all' } }
@@ -16,24 +16,7 @@ describe('sluice stop, reduce-only and resume', function () {
   })
   after(() => server?.stop())
 
-  /** The command as it is typed on the server's machine, in this process. */
-  async function sluice(args: readonly string[], port = new URL(server.url).port): Promise<string> {
-    const { confDir, ssl, data } = server.settings
-    const set = [`server.port=${port}`, `ssl.certsDir=${ssl.certsDir}`, `data.dir=${data.dir}`].flatMap((each) => ['--set', each])
-    const given = ['--conf', confDir, ...set, ...args]
-    const streams = [process.stdout, process.stderr]
-    const writes = streams.map((stream) => stream.write.bind(stream))
-    let said = ''
-    for (const stream of streams) stream.write = (chunk: string | Uint8Array) => Boolean((said += String(chunk)))
-    try {
-      await (await program(given)).parseAsync(['node', 'sluice', ...given])
-    } finally {
-      for (const [index, stream] of streams.entries()) stream.write = writes[index] ?? stream.write
-    }
-    said += Number(process.exitCode ?? 0) === 0 ? '' : ' (failed)'
-    process.exitCode = 0
-    return said
-  }
+  const sluice = (args: readonly string[], port?: string) => runCommand(server, args, port)
   const trade = async () => outcome(await server.client.post('/amm/trade', { ...swap, base: 'ETH', address: traders, amount: '0.001' }))
   const file = (name = 'STOP') => path.join(server.settings.data.dir, name)
 
