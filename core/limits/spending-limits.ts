@@ -62,9 +62,8 @@ export function createSpendingLimits(limitsOf: (client: string) => ClientLimits 
       requireFees(spending, limits)
       requireValue(spending, limits)
       const owner = ownerOf(client)
-      const { account, nowMs } = await lockAccount(owner, tx)
       const keys = spending.steps.flatMap(({ entry, replaces }) => [entry.key, ...(replaces === undefined ? [] : [replaces])])
-      const earlier = await readReservations(owner, keys, tx)
+      const { account, reservations: earlier, nowMs } = await readAll(owner, keys, tx)
       const held = reservationsOf(spending, earlier)
       const after = reserve(account, sum(openOf(withChanges(earlier, held)), negative(openOf(earlier))))
       const refusal = refusalOf(spending, limits, after, nowMs)
@@ -76,20 +75,20 @@ export function createSpendingLimits(limitsOf: (client: string) => ClientLimits 
       const owned = await tx.selectFrom('reservations').select('owner').distinct().where('entry_key', 'in', keys).execute()
       // In one order on all servers.
       for (const owner of owned.map((row) => row.owner).toSorted()) {
-        const locked = await lockAccount(owner, tx).catch((error: unknown) => {
+        const stored = await readAll(owner, keys, tx).catch((error: unknown) => {
           // What cannot be read stays as it is: a transaction has to be able to end.
           if (error instanceof SluiceError) return undefined
           throw error
         })
-        if (!locked) continue
-        let { account } = locked
-        let reservations = await readReservations(owner, keys, tx)
+        if (!stored) continue
+        const { nowMs } = stored
+        let { account, reservations } = stored
         for (const entry of ended) {
           const reservation = reservations.get(entry.key)
           if (!reservation) continue
           const others = new Map([...reservations].filter(([key]) => key !== entry.key))
           const freed = sum(openOf(reservations), negative(openOf(others)))
-          account = settle(account, freed, actualOf(entry, reservation, reader), { nowMs: locked.nowMs, lagMs })
+          account = settle(account, freed, actualOf(entry, reservation, reader), { nowMs, lagMs })
           reservations = others
         }
         await tx
@@ -107,6 +106,12 @@ export function createSpendingLimits(limitsOf: (client: string) => ClientLimits 
 const payerOf = ({ client, is, steps }: Spending): string => (is === 'raise' ? (steps[0]?.entry.client ?? client) : client)
 
 export const ownerOf = (client: string): string => `client ${client}`
+
+/** @throws SluiceError SERVICE_UNINITIALIZED */
+async function readAll(owner: string, keys: readonly string[], tx: Tx) {
+  const locked = await lockAccount(owner, tx)
+  return { ...locked, reservations: await readReservations(owner, keys, tx) }
+}
 
 /** Creates the owner's row, or locks it: who comes second waits, and reads what the first has written. */
 async function lockAccount(owner: string, tx: Tx): Promise<{ account: Account; nowMs: number }> {

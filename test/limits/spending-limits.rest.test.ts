@@ -127,15 +127,16 @@ describe('the limits of a client', () => {
       await stop()
     })
 
-    it('sign nothing where what was spent cannot be read, and let transactions end', async () => {
-      const { submit, stop, server } = await serverWith({ bot: { transactionsPerHour: 5 } })
-      const { nonce } = await submit()
-      await store.write((tx) => sql`update budgets set body = '{'`.execute(tx))
-      expect(await rejection(submit())).to.have.property('name', 'SERVICE_UNINITIALIZED')
-      await site.rpc('anvil_mine', '0x40')
-      await ended(server, nonce)
-      await stop()
-    })
+    for (const table of ['budgets', 'reservations'])
+      it(`let a transaction end where its row of ${table} cannot be read, and sign nothing more where the account cannot`, async () => {
+        const { submit, stop, server } = await serverWith({ bot: { transactionsPerHour: 5 } })
+        const { nonce } = await submit()
+        await store.write((tx) => sql`update ${sql.table(table)} set body = '{'`.execute(tx))
+        if (table === 'budgets') expect(await rejection(submit())).to.have.property('name', 'SERVICE_UNINITIALIZED')
+        await site.rpc('anvil_mine', '0x40')
+        await ended(server, nonce)
+        await stop()
+      })
 
     it('count raised fees, of whoever raises them', async () => {
       const { submit, stop, server } = await serverWith({ bot: { maxDailyGas: '1000' } })
