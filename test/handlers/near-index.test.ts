@@ -1,0 +1,38 @@
+import { expect } from 'chai'
+import { toFraction } from '../../core/base/decimal.ts'
+import { requireNearIndex } from '../../core/handlers/market-check.ts'
+
+type Context = Parameters<typeof requireNearIndex>[1]
+
+const contextOf = ({ permissions = ['trade'], isChecked = true } = {}): Context =>
+  ({
+    network: {},
+    caller: { id: 'bot', permissions: new Set(permissions) },
+    services: { market: { isChecked: () => isChecked }, settings: { limits: { maxPriceImpact: 5 } } },
+  }) as unknown as Context
+
+/** The index is 2,000. */
+const outcomeOf = (side: 'LONG' | 'SHORT', worst: string, context = contextOf()): string => {
+  try {
+    requireNearIndex({ side, worst: toFraction(worst), index: toFraction('2000') }, context)
+    return 'allowed'
+  } catch (error) {
+    return error instanceof Error ? error.name : 'unknown'
+  }
+}
+
+describe('the worst price of a perpetual', () => {
+  it('may be as far from the index as maxPriceImpact says, and no farther, on the side that costs', () => {
+    expect(outcomeOf('LONG', '2100')).to.equal('allowed')
+    expect(outcomeOf('LONG', '2100.000001')).to.equal('LIMIT_EXCEEDED')
+    expect(outcomeOf('SHORT', '1900')).to.equal('allowed')
+    expect(outcomeOf('SHORT', '1899.999999')).to.equal('LIMIT_EXCEEDED')
+    expect(outcomeOf('LONG', '1')).to.equal('allowed')
+    expect(outcomeOf('SHORT', '90000')).to.equal('allowed')
+  })
+
+  it('is not looked at for a client with thin, nor on a network that is not checked', () => {
+    expect(outcomeOf('LONG', '9000', contextOf({ permissions: ['trade', 'thin'] }))).to.equal('allowed')
+    expect(outcomeOf('LONG', '9000', contextOf({ isChecked: false }))).to.equal('allowed')
+  })
+})
