@@ -31,7 +31,7 @@ describe('the worst price of a perpetual', () => {
     expect(outcomeOf('SHORT', '90000')).to.equal('allowed')
   })
 
-  it('is not looked at for a client with thin, nor on a network that is not checked', () => {
+  it('matters neither for a client with thin nor on a network that is not checked', () => {
     expect(outcomeOf('LONG', '9000', contextOf({ permissions: ['trade', 'thin'] }))).to.equal('allowed')
     expect(outcomeOf('LONG', '9000', contextOf({ isChecked: false }))).to.equal('allowed')
   })
