@@ -10,7 +10,7 @@ const sum = (amounts: readonly bigint[]) => amounts.reduce((a, b) => a + b, 0n)
 const quoted = (of: readonly { otherRaw: bigint }[]) => sum(of.map(({ otherRaw }) => otherRaw))
 
 describe('the bound of a split swap', () => {
-  it('is divided to the unit', () => {
+  it('divides into parts that add up to it, to the unit', () => {
     fc.assert(fc.property(parts, fc.bigInt(0n, 10n ** 26n), (of, boundRaw) => sum(boundsOf(of, boundRaw)) === boundRaw))
   })
 
@@ -35,7 +35,7 @@ describe('the bound of a split swap', () => {
     )
   })
 
-  it('is past the quote of some part if it is past the whole quote', () => {
+  it('passes the quote of some part if it passes the whole quote', () => {
     fc.assert(
       fc.property(parts, (of) => {
         const [above, below] = [boundsOf(of, quoted(of) + 1n), boundsOf(of, quoted(of) - 1n)]

@@ -25,7 +25,7 @@ describe('what a wallet approves for swaps', () => {
       ['v3'],
     ],
   ] as const)
-    it(`is ${what}`, () => {
+    it(`covers ${what}`, () => {
       expect(
         fewestApprovals(
           routers,

@@ -15,7 +15,7 @@ describe('a loan for the trial of a token', () => {
     expect(loan.code).to.match(/^0x[0-9a-f]+$/)
   })
 
-  it('is refused by name where the recipient is no address, arguments are missing or too many, or the amount is none', () => {
+  it('names what is wrong where the recipient is no address, arguments are missing or too many, or the amount is none', () => {
     expect(() => lender({ lends, recipient: 1 })).to.throw(
       'argument 1 of swap, counted from 0, is uint256; recipient is the index of the address',
     )
@@ -52,7 +52,7 @@ describe('a token whose transfers are tried', () => {
     ['when sold only', many, many, many - 1n],
     ['of the smallest trial', 10_000n, 9_999n, 9_998n],
   ] as const)
-    it(`is refused because it rounds by a unit: ${what}`, async () => {
+    it(`gets a refusal that says it rounds by a unit: ${what}`, async () => {
       const said = await refusal(sentRaw, arrivedRaw, returnedRaw)
       expect(said).to.match(/^stETH \(0x2+\) rounds by a unit when it is transferred \(of \d+ smallest units \d+ arrived\)/)
       expect(said).to.not.contain('fee on transfer')
@@ -64,11 +64,11 @@ describe('a token whose transfers are tried', () => {
     ['a fee that is rounded to a unit', 100n, 99n, 98n, '(1 % when bought, 1.01 % when sold)'],
     ['a fee when sold beside rounding', many, many - 1n, (many * 99n) / 100n, '(less than 0.01 % when bought, 1 % when sold)'],
   ] as const)
-    it(`is refused because it takes a fee: ${what}`, async () => {
+    it(`gets a refusal that says it takes a fee: ${what}`, async () => {
       expect(await refusal(sentRaw, arrivedRaw, returnedRaw)).to.contain(`takes a fee on transfer ${said}`)
     })
 
-  it('is not refused where everything arrives', async () => {
+  it('passes where everything arrives', async () => {
     expect(await refusal(many, many, many)).to.equal('none')
     expect(await refusal(many, many + 1n, many + 1n)).to.equal('none')
   })

@@ -35,7 +35,7 @@ describe('the maximum of an exact amount', () => {
     expect(maxAmountOut(lanesThrough(way(1), [[10n ** 18n, 1000n]]), query, versions)).to.equal(999n)
   })
 
-  it('is unknown if rounding leaves nothing over, so that it cannot be traded after all', () => {
+  it('stays unknown if rounding leaves nothing over, so that it cannot be traded after all', () => {
     // The second pool gives 1 for 1000 exactly, and getAmountIn asks 1001 for it: more than the first pool has to give.
     const graph = lanesThrough(way(2), [
       [10n ** 18n, 1001n],
@@ -44,14 +44,14 @@ describe('the maximum of an exact amount', () => {
     expect(maxAmountOut(graph, query, versions)).to.equal(undefined)
   })
 
-  it('is all that the first pool takes', () => {
+  it('equals all that the first pool takes', () => {
     const graph = lanesThrough(way(1), [[10n ** 24n, 10n ** 24n]])
     const maxRaw = maxAmountIn(graph, { ...query, exact: 'in' }, versions) ?? 0n
     const taken = (amountRaw: bigint) => search(graph, { ...query, exact: 'in', amountRaw }, versions, true).routes.length
     expect([taken(maxRaw), taken(maxRaw + 1n)]).to.deep.equal([1, 0])
   })
 
-  it('is unknown if a pool does not say what it takes', () => {
+  it('stays unknown if a pool does not say what it takes', () => {
     const silent = graphOf([{ version: 'pairs', tokens: ['A', 'B'], reservesRaw: [10n ** 9n, 10n ** 9n], feePercent: 0n, gasUnits: 1n }])
     expect(maxAmountOut(silent, query, new Set(['pairs']))).to.equal(undefined)
     expect(maxAmountIn(silent, query, new Set(['pairs']))).to.equal(undefined)

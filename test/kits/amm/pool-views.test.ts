@@ -50,14 +50,14 @@ describe('the depth of a pool', () => {
   afterEach(() => expect(compared).to.be.above(20))
   const reserve = fc.bigInt({ min: 10n ** 9n, max: 2n ** 112n - 1n })
 
-  it('is the largest amount at that price of a pair, to a thousandth', () =>
+  it('gives the largest amount at that price of a pair, to a thousandth', () =>
     fc.assert(
       fc.asyncProperty(reserve, reserve, (reserve0Raw, reserve1Raw) =>
         expectDepth(pairs, { address, tokens, state: { reserve0Raw, reserve1Raw } }),
       ),
     ))
 
-  it('is the largest known amount of a pool of concentrated liquidity, which says so where more may be possible', async () => {
+  it('gives the largest known amount of a pool of concentrated liquidity, and says where more may be possible', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.bigInt({ min: 10n ** 9n, max: 10n ** 28n }),
@@ -126,7 +126,7 @@ describe('a pool that has nothing to give in a direction', () => {
       )
     })
 
-    it(`is one whose price has come to either end, or that nobody gave liquidity (${kind})`, async () => {
+    it(`has a price that has come to either end, or liquidity from nobody (${kind})`, async () => {
       const ends = [-887_272, 887_272]
       const [lowest, highest] = [at(-887_272, 10n ** 18n, ends, 4295128740n), at(887_271, 10n ** 18n, ends, maxSqrtRatioX96 - 1n)]
       for (const [state, nothing] of [
@@ -161,7 +161,7 @@ describe('the pools that are shown', () => {
   })
   const shown = async (choice: Omit<PoolsChoice, 'depths'>) => viewPools(pools, [forward], { depths: [100, 200], ...choice })
 
-  it('are so many of the deepest, in order, and equally deep ones by their addresses', async () => {
+  it('come deepest first, equally deep ones by their addresses, as many as were asked for', async () => {
     const all = await shown({ most: 100 })
     const sorted = all.toSorted((one, other) => {
       const [deep, otherDeep] = [one.depth[1]?.sellRaw ?? 0n, other.depth[1]?.sellRaw ?? 0n]
@@ -172,7 +172,7 @@ describe('the pools that are shown', () => {
     for (const most of [0, 1, 7, 39, 40]) expect(await shown({ most }), String(most)).to.deep.equal(all.slice(0, most))
   })
 
-  it('are those of a version, and one by its address in any letters', async () => {
+  it('include those of one version only, or the one of an address in any letters', async () => {
     expect(await shown({ most: 3, version: 'v2' })).to.have.length(3)
     expect(await shown({ most: 3, version: 'v3' })).to.deep.equal([])
     const one = await shown({ most: 3, pool: `0x${addressOf(12).slice(2).toUpperCase()}` })

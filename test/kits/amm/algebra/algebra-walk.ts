@@ -107,7 +107,7 @@ export function algebraWalk({ name, kind, plugin: connector, asked: askedPair, c
     })
     after(() => fixture?.close())
 
-    it('are tried again in each block where something decides the fee before swaps, and in no block where nothing does', async () => {
+    it('need another try in each block where something decides the fee before swaps, and in no block where nothing does', async () => {
       const { chain } = fixture
       const { AMM: amm } = connector.create({
         ...fixture.venue(defaults.contractAddresses.local),
@@ -141,7 +141,7 @@ export function algebraWalk({ name, kind, plugin: connector, asked: askedPair, c
       if (computed) expect(await wantedAfter(...computed), 'computed').to.equal(false)
     })
 
-    it('of several amounts are all of one block while blocks come, to the unit of the own quoter', async () => {
+    it('belong to one block where they are for several amounts, and equal the own quoter’s to the unit while blocks come', async () => {
       const { chain, provider } = fixture
       const rpc = rpcTo(fixture.devnet.rpcUrl)
       const { AMM: amm } = connector.create({

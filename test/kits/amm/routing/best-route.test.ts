@@ -58,7 +58,7 @@ describe('the best route through pools of several kinds', () => {
     expect(dearer).to.be.above(100)
   })
 
-  it('is the same if state is read step by step, and only of pools that could be on it', () => {
+  it('stays the same if state is read step by step, and only of pools that could be on it', () => {
     let spared = 0
     fc.assert(
       fc.property(someBaskets, someQuery, fc.array(fc.nat(13)), (baskets, query, hidden) => {
@@ -90,7 +90,7 @@ describe('the best route through pools of several kinds', () => {
   const summaryOf = ({ best }: ReturnType<typeof bestRoute>) =>
     best && [best.amountRaw, best.gasUnits, best.edges.map(({ pool }) => pool.address)]
 
-  it('is the same with and without pruning', () => {
+  it('stays the same with and without pruning', () => {
     const someGas = fc.bigInt(0n, 10n ** 4n)
     // Pools of whose prices nothing is known keep those that lead to them from being left out.
     const somePools = fc
@@ -120,7 +120,7 @@ describe('the best route through pools of several kinds', () => {
     expect(passes).to.be.below(0.95 * passesOfAll)
   })
 
-  it('is the same whatever was quoted before', () => {
+  it('stays the same whatever was quoted before', () => {
     const question = fc.record({
       exact: fc.constantFrom('in' as const, 'out' as const),
       amountRaw: fc.nat(33).chain((digits) => fc.bigInt(1n, 10n ** BigInt(digits))),
@@ -162,7 +162,7 @@ describe('the best route through pools of several kinds', () => {
     )
   })
 
-  it('is of the requested version', () => {
+  it('has the requested version', () => {
     fc.assert(
       fc.property(someBaskets, someQuery, (baskets, query) => {
         const graph = graphOf(baskets)
@@ -188,7 +188,7 @@ describe('the best route through pools of several kinds', () => {
     )
   })
 
-  it('is never better than its pools’ marginal prices without fees', () => {
+  it('never beats its pools’ marginal prices without fees', () => {
     fc.assert(
       fc.property(someBaskets, someQuery, (baskets, query) => {
         const { best } = bestRoute(graphOf(baskets), query, optionsFor(query.exact), free)
@@ -215,7 +215,7 @@ describe('the best route through pools of several kinds', () => {
   ]
 
   for (const exact of ['in', 'out'] as const) {
-    it(`is the shorter one if gas costs more than the longer one gains (exact ${exact})`, () => {
+    it(`takes the shorter way if gas costs more than the longer one gains (exact ${exact})`, () => {
       const hops = (gasCost: (gasUnits: bigint) => bigint) =>
         bestRoute(graphOf(deepRoundabout), { ...query, exact }, optionsFor(exact), gasCost).best?.edges.length
       expect(hops(free)).to.equal(2)
@@ -238,7 +238,7 @@ describe('the best route through pools of several kinds', () => {
     expect(bestRoute(graphOf(untaken), query, optionsFor('in'), free).best).to.equal(undefined)
   })
 
-  it('is found by few passes, though a nearly empty pool shows the best price', () => {
+  it('needs few passes, though a nearly empty pool shows the best price', () => {
     const honest = Array.from({ length: 12 }, (_, index) => ({
       ...pool('pairs', ['A', 'B'], 10n ** 10n),
       feePercent: index === 11 ? 0n : 1n,
@@ -256,7 +256,7 @@ describe('the best route through pools of several kinds', () => {
   })
 
   for (const exact of ['in', 'out'] as const) {
-    it(`is better by half a millionth than the one with the best price (exact ${exact})`, () => {
+    it(`beats the one with the best price by half a millionth (exact ${exact})`, () => {
       const shallow = { ...pool('pairs', ['A', 'B'], 1n), reservesRaw: [10n ** 16n, 10n ** 16n + 10n ** 12n, 1n] }
       const deep = { ...pool('pairs', ['A', 'B'], 1n), reservesRaw: [10n ** 21n, 10n ** 21n + 5n * 10n ** 14n, 1n] }
       const { best } = bestRoute(graphOf([shallow, deep]), { ...query, exact, amountRaw: 10n ** 12n }, optionsFor(exact), free)
@@ -264,7 +264,7 @@ describe('the best route through pools of several kinds', () => {
     })
   }
 
-  it('is found beside a better one that no router takes', () => {
+  it('turns up beside a better one that no router takes', () => {
     const [toB, fromA] = [pool('pairs', ['I', 'B'], 10n ** 12n), pool('pairs', ['A', 'I'], 10n ** 9n)]
     const alone = ['pairs', 'ticks'].map((version) => carrying(version, (route) => route.every((each) => each === version)))
     const oneWay = carrying('pairs before ticks', (route) => route.join() === 'pairs,ticks')
@@ -273,7 +273,7 @@ describe('the best route through pools of several kinds', () => {
     expect(best?.edges.map(({ pool: { address } }) => address)).to.deep.equal(['pool 1', 'pool 0'])
   })
 
-  it('is the certain one as long as the other has missing state', () => {
+  it('takes the certain way as long as the other one has missing state', () => {
     const two = [pool('pairs', ['A', 'I'], 10n ** 8n), pool('pairs', ['A', 'I'], 10n ** 12n), pool('pairs', ['I', 'B'], 10n ** 12n)]
     const { best, missing } = bestRoute(
       graphOf(two, (address) => address !== 'pool 1'),

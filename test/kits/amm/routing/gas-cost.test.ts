@@ -14,19 +14,19 @@ const pool = (wrappedRaw: bigint, tokenRaw: bigint, version = 'pairs') => ({
 const cost = (...pools: ReturnType<typeof pool>[]) => gasPriceIn('token', 'wrapped', graphOf(pools), gwei).gasCost(10n ** 6n)
 
 describe('the cost of gas in a token', () => {
-  it('is converted at the price of its pool with the wrapped coin', () => {
+  it('uses the price of the token’s pool with the wrapped coin', () => {
     expect(cost(pool(1000n * ether, 3n * 10n ** 12n))).to.equal(3n * 10n ** 6n)
   })
 
-  it('is converted by the deepest pool, not by the one with the best price', () => {
+  it('uses the deepest pool, not the one with the best price', () => {
     expect(cost(pool(20n * ether, 30n * 10n ** 10n), pool(1000n * ether, 3n * 10n ** 12n, 'ticks'))).to.equal(3n * 10n ** 6n)
   })
 
-  it('is not converted in the wrapped coin', () => {
+  it('stays as it is in the wrapped coin', () => {
     expect(gasPriceIn('wrapped', 'wrapped', graphOf([]), 2n).gasCost(10n)).to.equal(20n)
   })
 
-  it('is 0 if there is no pool, or only one that is too shallow', () => {
+  it('comes to 0 if there is no pool, or only one that is too shallow', () => {
     expect(cost()).to.equal(0n)
     expect(cost(pool(ether / 1000n, 10n ** 30n))).to.equal(0n)
   })

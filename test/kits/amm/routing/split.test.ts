@@ -82,7 +82,7 @@ function exhaustive(
 
 describe('a split swap', function () {
   this.timeout(180_000)
-  it('is within a basis point of the best split, and nearly always the best', () => {
+  it('comes within a basis point of the best split, and nearly always equals the best', () => {
     let [compared, equal, split] = [0, 0, 0]
     fc.assert(
       fc.property(denseBaskets, someQuery, gasPrices, (baskets, query, gasPriceRaw) => {
@@ -112,7 +112,7 @@ describe('a split swap', function () {
     expect(equal).to.be.at.least(compared - 1)
   })
 
-  it('is never worse than the best single route, even for a few units', () => {
+  it('never does worse than the best single route, even for a few units', () => {
     let split = 0
     const coarse = fc.record({ ...queryFields, amountRaw: fc.bigInt(20n, 400n) })
     fc.assert(
@@ -137,7 +137,7 @@ describe('a split swap', function () {
     expect(split).to.be.above(20)
   })
 
-  it('is found if the best single route passes the pool that is best for a little', () => {
+  it('comes out even if the best single route passes the pool that is best for a little', () => {
     const pool = (a: string, b: string, aRaw: bigint, bRaw: bigint): BasketOf => ({
       version: 'ticks',
       tokens: [a, b],

@@ -79,7 +79,7 @@ describe("the exchange's own router for stable pools", () => {
     expect(() => router.plan(quoteOf(DAI, sUSD, hop(second?.address, DAI, sUSD)), terms)).to.throw('lists no pool')
   })
 
-  it('is refused where its address has no code, or answers something else', () => {
+  it('fails its check where its address has no code, or answers something else', () => {
     const coins = (router.check?.calls ?? []).slice(1).map((_, index) => {
       const coin = expectedCoins(pools)[index]?.address ?? ''
       return { ok: true, data: `0x${coin.slice(2).toLowerCase().padStart(64, '0')}` }

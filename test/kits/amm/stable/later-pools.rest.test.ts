@@ -102,7 +102,7 @@ describe('stable pools of later versions in memory', function () {
 })
 
 describe('the amplification of a stable pool', () => {
-  it('is rounded down on the way up, and its decrease on the way down', () => {
+  it('rounds down on the way up, and rounds its decrease down on the way down', () => {
     const up: Ramp = { initial: 100n, future: 200n, initialTime: 1000n, futureTime: 1300n }
     const down: Ramp = { ...up, initial: 200n, future: 100n }
     const at = (ramp: Ramp) => [1000, 1001, 1002, 1003, 1299, 1300, 5000].map((timestamp) => amplificationAt(ramp, timestamp))

@@ -61,7 +61,7 @@ describe('stable pools in memory', function () {
     expect(memory.counted).to.include({ reloads: 0, logs: 4 })
   })
 
-  it('are read again where a swap gave another amount than memory predicts', async () => {
+  it('reload where a swap gave another amount than memory predicts', async () => {
     const memory = await kept()
     const [{ address }] = fixture.pools
     // Like a donation of the admin's fees to a later pool, which logs nothing.

@@ -219,7 +219,7 @@ describe('swaps of an exchange of stable pools', () => {
     expect(String(await rejection(other.quote({ ...swap, exact: 'out' }, {}, at())))).to.contain('StableRouter')
   })
 
-  it('is refused without pools or a router for the network', () => {
+  it('need pools and a router for the network', () => {
     const venue = fixture.venue({ routerAddress: USDC.address })
     expect(() => stableSwap(venue, { pools: {} })).to.throw('The plugin has no pools for ethereum/local')
     const [pool] = fixture.pools

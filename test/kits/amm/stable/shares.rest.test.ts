@@ -114,7 +114,7 @@ describe('shares of stable pools', function () {
     expect(taken).to.be.above(2 * 9 * roundsOfWalk)
   })
 
-  it('are shown in a pool that all of them left, and given for a first deposit of each of its coins', async () => {
+  it('appear for a pool that all of them left, and come out of a first deposit of each of its coins', async () => {
     const index = 1
     const { sharesRaw, pool } = await position(index)
     await acts.block([acts.removeShares(index, sharesRaw)])
@@ -136,7 +136,7 @@ describe('shares of stable pools', function () {
     expect(await expectExactDeposit(index, [1n, 1n, 1n, 1n])).to.equal(true)
   })
 
-  it('are not paid for with the coin of the chain, and are none of other tokens than a pool has', async () => {
+  it('refuse the coin of the chain as payment, and come to none for other tokens than a pool has', async () => {
     const { symbol, address } = fixture.venue({}).nativeCurrency
     const withCoin = [{ symbol, address, decimals: 18, native: true as const }, ...coinsOf(1).slice(1)]
     const refusal = await shares.sharePositions(withCoin, fixture.trader.address, at()).catch((error: unknown) => error)

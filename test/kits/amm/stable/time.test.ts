@@ -71,7 +71,7 @@ function pricingOf(ramp: Ramp) {
 describe('a cached result of pools that change with time', () => {
   const atRest: Ramp = { initial: 5_000n, future: 20_000n, initialTime: 100n, futureTime: 200n }
 
-  it('is kept from block to block while the amplification does not move', () => {
+  it('lasts from block to block while the amplification does not move', () => {
     const { quote } = pricingOf(atRest)
     const first = quote(200)
     expect(first.passes).to.be.above(0)
@@ -79,7 +79,7 @@ describe('a cached result of pools that change with time', () => {
     expect(quote(5_000)).to.deep.equal({ amountRaw: first.amountRaw, passes: 0 })
   })
 
-  it('is computed again for each time while it moves, and after a reorganisation to such a time', () => {
+  it('gives way to a new one for each time while it moves, and after a reorganisation to such a time', () => {
     const { quote } = pricingOf(atRest)
     const [early, late] = [quote(150), quote(199)]
     expect(late.passes).to.be.above(0)

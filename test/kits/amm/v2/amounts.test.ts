@@ -57,7 +57,7 @@ describe('amounts of a constant-product pool', () => {
     expect(getAmountOut(10n ** 18n, 5n * 10n ** 18n, 10n ** 19n, [3n, 1000n])).to.equal(1_662_497_915_624_478_906n)
   })
 
-  it('are undefined where the pair would revert', () => {
+  it('stay undefined where the pair would revert', () => {
     expect(getAmountOut(1n, 0n, 100n, [3n, 1000n])).to.equal(undefined)
     expect(getAmountOut(maxReserveRaw, 100n, 100n, [3n, 1000n])).to.equal(undefined)
     expect(getAmountIn(100n, 100n, 100n, [3n, 1000n])).to.equal(undefined)
@@ -66,7 +66,7 @@ describe('amounts of a constant-product pool', () => {
 })
 
 describe('the fee of a pool', () => {
-  it('is shown as an exact decimal', () => {
+  it('shows as an exact decimal', () => {
     expect(fees.map(feeDecimal)).to.deep.equal(['0.003', '0.0025', '0.01', '0'])
   })
 })

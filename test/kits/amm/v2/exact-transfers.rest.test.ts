@@ -45,14 +45,14 @@ describe('tokens that take a fee on transfer', () => {
   const buy = (token: Token) => amm.quote({ tokenIn: USDC, tokenOut: token, exact: 'in', amountRaw: 10n ** 7n }, {}, at())
   const sell = (token: Token) => amm.quote({ tokenIn: token, tokenOut: WETH, exact: 'in', amountRaw: ether }, {}, at())
 
-  it('are refused when bought and when sold, with the fee named', async () => {
+  it('get a refusal when bought and when sold, which names the fee', async () => {
     for (const error of [await rejection(buy(taxed)), await rejection(sell(taxed))]) {
       expect(error).to.include({ name: 'TOKEN_NOT_SUPPORTED' })
       expect(error.message).to.match(/^TAX \(0x[0-9a-fA-F]{40}\) takes a fee on transfer \(2 % when bought, 2 % when sold\)/)
     }
   })
 
-  it('are detected by one call, at the first quote only', async () => {
+  it('cost one call to detect, at the first quote only', async () => {
     await sell(plain)
     const before = fixture.counted.rpc
     await sell(plain)
@@ -64,24 +64,24 @@ describe('tokens that take a fee on transfer', () => {
     expect(fixture.counted.rpc - beforeNew).to.equal(2)
   })
 
-  it('are not checked among the network’s own intermediate tokens', async () => {
+  it('need no check where they are the network’s own intermediate tokens', async () => {
     await amm.quote({ tokenIn: USDC, tokenOut: WETH, exact: 'in', amountRaw: 10n ** 9n }, {}, at())
     const before = fixture.counted.rpc
     await amm.quote({ tokenIn: tokens.USDT, tokenOut: tokens.WBTC, exact: 'in', amountRaw: 10n ** 9n }, {}, at())
     expect(fixture.counted.rpc - before).to.equal(1)
   })
 
-  it('are refused with another reason than a token that cannot be tried', async () => {
+  it('get another reason than a token that cannot be tried', async () => {
     const error = await rejection(sell(paused))
     expect(error).to.include({ name: 'TOKEN_NOT_SUPPORTED' })
     expect(error.message).to.match(/a trial transfer out of its pool failed/)
   })
 
-  it('are not checked where no pool can lend any, because none can be sold', async () => {
+  it('need no check where no pool can lend any, because none can be sold', async () => {
     expect((await sell(drained)).amountRaw > 0n).to.equal(true)
   })
 
-  it('are measured to the unit, without a balance and without changing the chain', async () => {
+  it('show what arrives to the unit, without a balance and without changing the chain', async () => {
     const address = (await sell(plain)).route[0]?.pool ?? ''
     const reserveRaw = await fixture.balance(plain, address)
     const loan = loanOf(poolOf(address, plain.address, reserveRaw), plain.address)
@@ -93,7 +93,7 @@ describe('tokens that take a fee on transfer', () => {
     expect(await fixture.balance(plain, address)).to.equal(reserveRaw)
   })
 
-  it('are not judged while the node is down: the caller gets the node’s error', async () => {
+  it('get no verdict while the node is down: the caller gets the node’s error', async () => {
     const away = { ...fixture.chain.reader, call: () => Promise.reject(new Error('away')) }
     const loan = () => loanOf(poolOf(plain.address, plain.address, ether), plain.address)
     const outcome = await feeOnTransferCheck(away)([{ token: plain, loan }], at())?.catch(String)

@@ -45,11 +45,11 @@ const [got, swappedB] = [transfer(tokenC, poolB, trader, 80n), swap(poolB, route
 describe('the fill of a swap', () => {
   const expected = { amountInRaw: 100n, amountOutRaw: 80n }
 
-  it('is what the trader paid the first pool and the last pool paid the trader', () => {
+  it('has what the trader paid the first pool and the last pool paid the trader', () => {
     expect(readFill(receipt(paid, passed, swappedA, got, swappedB), twoHops)).to.deep.equal(expected)
   })
 
-  it('is not confused by others who pass the same pools in the same transaction', () => {
+  it('ignores others who pass the same pools in the same transaction', () => {
     const before = [transfer(tokenA, other, poolA, 7n), transfer(tokenC, poolB, other, 5n), swap(poolB, router, other, 6n, 5n)]
     const nested = [
       transfer(tokenB, poolA, poolB, 3n),
@@ -61,7 +61,7 @@ describe('the fill of a swap', () => {
     expect(readFill(receipt(...before, paid, ...nested, passed, swappedA, got, swappedB, ...after), twoHops)).to.deep.equal(expected)
   })
 
-  it('is the router’s payments where the coin goes in and out', () => {
+  it('has the router’s payments where the coin goes in and out', () => {
     const memo = { ...twoHops, nativeIn: true, nativeOut: true }
     const logs = [
       transfer(tokenA, router, poolA, 100n),
@@ -77,13 +77,13 @@ describe('the fill of a swap', () => {
     expect(readFill(receipt(...[paid, passed, swappedA, got, swappedB].map(lower)), twoHops)).to.deep.equal(expected)
   })
 
-  it('is undefined where a hop is missing, the transaction failed, or a log is cut short', () => {
+  it('stays undefined where a hop is missing, the transaction failed, or a log is cut short', () => {
     expect(readFill(receipt(paid, got, swappedB), twoHops)).to.equal(undefined)
     expect(readFill({ ...receipt(paid, passed, swappedA, got, swappedB), status: 0 }, twoHops)).to.equal(undefined)
     expect(readFill(receipt({ ...paid, data: '0x' }, passed, swappedA, got, swappedB), twoHops)).to.equal(undefined)
   })
 
-  it('is undefined for another kind of memo', () => {
+  it('stays undefined for another kind of memo', () => {
     for (const memo of [null, 1, [], {}, { ...twoHops, hops: [] }, { ...twoHops, hops: [null] }, { ...twoHops, router: 1 }]) {
       expect(readFill(receipt(paid, passed, swappedA, got, swappedB), memo)).to.equal(undefined)
     }

@@ -123,7 +123,7 @@ describe('quotes of a constant-product exchange', () => {
     expect(coin?.route).to.deep.equal(wrapped?.route)
   })
 
-  describe('are refused', () => {
+  describe('end in a refusal', () => {
     it('with the largest possible amount, which can be traded', async () => {
       const swap = { tokenIn: WETH, tokenOut: WBTC, exact: 'out' } as const
       const error = await refused({ ...swap, amountRaw: 1000n * 10n ** 8n })

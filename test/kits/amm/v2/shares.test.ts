@@ -34,7 +34,7 @@ const after = (before: SharesPool, { amountsRaw, sharesRaw }: { amountsRaw: read
 }
 
 describe('shares of a constant-product pool', () => {
-  it('are given for no more than what is offered', () => {
+  it('cost no more than what is offered', () => {
     fc.assert(
       fc.property(pool, offer, ofCoin, (before, most, coin) =>
         deposit(before, most, coin).amountsRaw.every((each, index) => each <= (most[index] ?? each)),
@@ -42,7 +42,7 @@ describe('shares of a constant-product pool', () => {
     )
   })
 
-  it('are the same for the amounts that are taken as for those that are offered', () => {
+  it('come to the same number for the amounts that are taken as for those that are offered', () => {
     fc.assert(
       fc.property(pool, offer, ofCoin, (before, most, coin) => {
         const first = deposit(before, most, coin)
@@ -84,7 +84,7 @@ describe('shares of a constant-product pool', () => {
     )
   })
 
-  it('are fewer by a thousand units for the first deposit, which sets the price', () => {
+  it('come to a thousand units fewer for the first deposit, which sets the price', () => {
     expect(deposit(poolOf([0n, 0n], 0n), [40_000n, 90_000n])).to.deep.equal({ amountsRaw: [40_000n, 90_000n], sharesRaw: 59_000n })
     expect(deposit(poolOf([0n, 0n], 0n), [900n, 900n]).sharesRaw).to.equal(0n)
   })
@@ -112,7 +112,7 @@ describe('shares of a constant-product pool', () => {
     expect(poolsOf('Transfer(address,address,uint256)')).to.deep.equal([])
   })
 
-  it('are counted by whole square roots, rounded down', () => {
+  it('come from whole square roots, rounded down', () => {
     fc.assert(
       fc.property(fc.bigInt(0n, 2n ** 224n), (value) => {
         const root = squareRoot(value)

@@ -17,7 +17,7 @@ function read(...listed: readonly unknown[]) {
 }
 
 describe('configured keys of pools of Uniswap v4', () => {
-  it('are followed, or asked where their hooks act in swaps', () => {
+  it('name pools to follow, or to ask where their hooks act in swaps', () => {
     const acting = { ...odd, hooks: hooksWith(beforeSwap) }
     const { followed, asked, reasons } = read(odd, acting)
     expect(followed).to.deep.equal([{ ...odd, hooks: ZeroAddress }])

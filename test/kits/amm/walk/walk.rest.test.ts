@@ -26,7 +26,7 @@ describe(`a random walk of ${trades} trades (SLUICE_WALK_TRADES), seed ${seed} (
   const worthTrading = ({ swap, amountRaw, spotAmountRaw }: Quote) =>
     (swap.exact === 'in' ? amountRaw * 2n > spotAmountRaw : spotAmountRaw * 2n > amountRaw) || below(20) === 0
 
-  it('is quoted to the unit at every step, refused where the exchange refuses, and filled as quoted', async function () {
+  it('gets at each step a quote exact to the unit and a fill as quoted, or a refusal where the exchange refuses', async function () {
     this.timeout(180_000 + trades * 500)
     const { pick, anySwap } = drawing(fixture.tokens, fixture.wrapped, random)
     const checker = walkChecker(fixture, pick)

@@ -179,7 +179,7 @@ describe('a log of a pool of concentrated liquidity', () => {
     )
   })
 
-  it('is forgotten by no further reading: both know together what each knows, and the later one where they differ', () => {
+  it('outlasts every further reading: both know together what each knows, and the later one counts where they differ', () => {
     const join = (known: V3PoolState, loaded: V3PoolState) =>
       protocol.memory?.join?.({ address, tokens, state: known }, { address, tokens, state: loaded }).state ?? expect.fail('It joins.')
     const liquidity = { gross: () => 7n, net: () => 7n }

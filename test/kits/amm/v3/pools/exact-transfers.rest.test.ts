@@ -55,7 +55,7 @@ describe('tokens that take a fee on transfer and have pools of concentrated liqu
   const buy = (token: Token) => amm.quote({ tokenIn: WETH, tokenOut: token, exact: 'in', amountRaw: ether / 1000n }, {}, at())
   const sell = (token: Token) => amm.quote({ tokenIn: token, tokenOut: WETH, exact: 'in', amountRaw: ether / 1000n }, {}, at())
 
-  it('are refused when bought and when sold, with the fee named; others are not', async () => {
+  it('get a refusal when bought and when sold, which names the fee; others get none', async () => {
     const exact = await list('PLAIN', [-10, 10])
     expect((await buy(exact)).amountRaw > 0n).to.equal(true)
     expect((await sell(exact)).amountRaw > 0n).to.equal(true)
@@ -67,7 +67,7 @@ describe('tokens that take a fee on transfer and have pools of concentrated liqu
     }
   })
 
-  it('are refused where the pool has nothing in range but can still be bought from', async () => {
+  it('get a refusal where the pool has nothing in range but can still be bought from', async () => {
     const aside = await list('ASIDE', [2, 3])
     expect((await buy(aside)).amountRaw > 0n).to.equal(true)
     const taxed = await list('TAX2', [2, 3])
@@ -75,7 +75,7 @@ describe('tokens that take a fee on transfer and have pools of concentrated liqu
     expect((await rejection(buy(taxed))).message).to.match(/takes a fee on transfer \(2 % when bought, 2 % when sold\)/)
   })
 
-  it('are not checked where the pool has none of the token: nobody can buy it, and the pool refuses who sells it', async () => {
+  it('need no check where the pool has none of the token: nobody can buy it, and the pool refuses who sells it', async () => {
     const soldOnly = await list('SOLD', [-3, -2])
     await takeFee(soldOnly)
     expect(await rejection(buy(soldOnly))).to.include({ name: 'PRICE_FAILED' })

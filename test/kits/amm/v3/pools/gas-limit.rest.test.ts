@@ -64,7 +64,7 @@ describe('a gas limit from the table, for ticks that were never crossed', functi
     [60n, 7n],
     [100n, 11n],
   ] as const) {
-    it(`is enough to cross ${crossed} of them`, async () => {
+    it(`suffices to cross ${crossed} of them`, async () => {
       const step = await stepOf(amount * e18)
       expect(step.crossed).to.equal(crossed)
       await isMined(step)
@@ -72,7 +72,7 @@ describe('a gas limit from the table, for ticks that were never crossed', functi
   }
 
   for (const exact of ['in', 'out'] as const) {
-    it(`is enough for a tick that a swap with an exact amount ${exact} ends on, which is crossed and not counted`, async () => {
+    it(`suffices for a tick that a swap with an exact amount ${exact} ends on, which is crossed and not counted`, async () => {
       const { state } = await v3QuoteChecker(exchange, [fee]).poolOf(fee)
       const first = pathOf(state, false).step(0) ?? expect.fail('The pool has liquidity.')
       const step = await stepOf(exact === 'in' ? first.segment.paidRaw : first.segment.outRaw, exact)

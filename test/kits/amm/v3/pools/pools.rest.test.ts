@@ -24,7 +24,7 @@ describe('pools of concentrated liquidity', () => {
   })
   after(() => exchange.stop())
 
-  it('are those with a price, without missing and uninitialised ones; one that everybody left refuses every amount', async () => {
+  it('have a price: missing and uninitialised ones do not count, and one that everybody left refuses every amount', async () => {
     expect((await checker.read()).map(({ state }) => state.fee)).to.have.members([lowest, low, medium])
     const { tokenId, liquidity } = await exchange.provide(lowest, -10, 10, ether)
     expect((await checker.read()).map(({ state }) => state.fee)).to.have.members([lowest, low, medium])
@@ -34,7 +34,7 @@ describe('pools of concentrated liquidity', () => {
         expect(await checker.quoteAlike(lowest, { zeroForOne, exact, amountRaw: 1n })).to.equal(undefined)
   })
 
-  it('are read in one call, however many there are', async () => {
+  it('take one call to read, however many there are', async () => {
     const [token0, token1] = exchange.tokens
     const stranger = '0x00000000000000000000000000000000000000AA'
     exchange.asked()
@@ -78,7 +78,7 @@ describe('pools of concentrated liquidity', () => {
     expect([back.numerator, back.denominator]).to.deep.equal([there.denominator, there.numerator])
   })
 
-  it('are quoted only in the direction in which they have liquidity', async () => {
+  it('give quotes only in the direction in which they have liquidity', async () => {
     expect(await checker.quoteAlike(low, { zeroForOne: false, exact: 'in', amountRaw: ether / 2n })).to.be.a('bigint')
     expect(await checker.quoteAlike(low, { zeroForOne: true, exact: 'in', amountRaw: 1n })).to.equal(undefined)
     expect(await checker.quoteAlike(low, { zeroForOne: true, exact: 'out', amountRaw: 1n })).to.equal(undefined)
@@ -103,7 +103,7 @@ describe('pools of concentrated liquidity', () => {
         expect(await checker.quoteAlike(medium, { zeroForOne: true, exact, amountRaw })).to.equal(undefined)
   })
 
-  it('are known less far where a call may use little gas, and their state says so', async () => {
+  it('have fewer known ticks where a call may use little gas, and their state says so', async () => {
     for (let tick = -6; tick < 6; tick += 1) await exchange.provide(medium, tick * 600, tick * 600 + 600, ether)
     const reading = checker.protocol.read([exchange.tokens], [])
     const full = reading.pools((await exchange.reader.read(reading.calls, at)).results).find(({ state }) => state.fee === medium)

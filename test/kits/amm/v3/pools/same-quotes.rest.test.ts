@@ -35,7 +35,7 @@ describe('quotes of concentrated liquidity, whatever was asked before', function
   const open = () => openQuotes(exchange, ends)
   const swapOf = (zeroForOne: boolean, exact: 'in' | 'out', amountRaw: bigint) => swapOn(exchange, { zeroForOne, exact, amountRaw })
 
-  it('are the same after one for more than all pools hold', async () => {
+  it('stay the same after one for more than all pools hold', async () => {
     const asked = [true, false].flatMap((zeroForOne) =>
       [1n, 100n, 2_000n, 20_000n].map((amount) => swapOf(zeroForOne, 'in', amount * ether)),
     )
@@ -49,7 +49,7 @@ describe('quotes of concentrated liquidity, whatever was asked before', function
     }
   })
 
-  it('are the same in any order, from memory and from the chain', async () => {
+  it('stay the same in any order, from memory and from the chain', async () => {
     const swap = fc
       .tuple(fc.boolean(), fc.constantFrom('in' as const, 'out' as const), fc.bigInt(0n, 88n), fc.bigInt(1n, 2n ** 64n))
       .map(([zeroForOne, exact, bits, rest]) => swapOf(zeroForOne, exact, (1n << bits) + (rest % (1n << bits))))
@@ -87,13 +87,13 @@ describe('a pool of concentrated liquidity whose price was pushed far away from 
     [tiers.middle, 10, -60_000],
     [tiers.dense, 1, 300_000],
   ] as const) {
-    it(`is read together with the others where the tick spacing of those is more than ${spacing}`, async () => {
+    it(`shares one reading with the others where the tick spacing of those is more than ${spacing}`, async () => {
       const { chain, reads } = openQuotes(exchange, ends)
       await chain(swapOn(exchange, { zeroForOne: true, exact: 'in', amountRaw: ether }))
       expect(reads()).to.equal(1)
     })
 
-    it(`is quoted to the unit where the tick spacing is ${spacing}, and competes with the other pools`, async () => {
+    it(`gives quotes exact to the unit where the tick spacing is ${spacing}, and competes with the other pools`, async () => {
       await exchange.open(fee, 0)
       await exchange.provide(fee, -10 * spacing, 10 * spacing, 1_000n * ether)
       const before = openQuotes(exchange, ends)

@@ -102,7 +102,7 @@ describe('a deposit', () => {
     }
   })
 
-  it('is taken at every price within the slippage', () => {
+  it('succeeds at every price within the slippage', () => {
     const part = fc.bigInt({ min: 0n, max: 1000n })
     fc.assert(
       fc.property(place, amount, amount, slippage, part, ({ pool, range }, amount0Raw, amount1Raw, slip, share) => {
@@ -115,7 +115,7 @@ describe('a deposit', () => {
     )
   })
 
-  it('is refused at a price just past the slippage, where the range reaches that far', () => {
+  it('fails at a price just past the slippage, where the range reaches that far', () => {
     const slip = { numerator: 1n, denominator: 100n }
     const pool = poolAt(getSqrtRatioAtTick(7), 7)
     const range = rangeOf(-500, 500)

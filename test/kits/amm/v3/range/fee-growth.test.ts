@@ -29,7 +29,7 @@ describe('fee growth inside of a range', () => {
     )
   })
 
-  it('is owed per liquidity, rounded down, and cut to 128 bits as in the contracts', () => {
+  it('gives fees per liquidity, rounded down and cut to 128 bits as in the contracts', () => {
     const account = {
       liquidity: 3n,
       inside0LastX128: 2n ** 256n - 2n ** 127n,

@@ -40,7 +40,7 @@ describe('past prices of a pool', () => {
     await fixture.provider.send('evm_mine', [])
   }
 
-  it("are the mean ticks of the pool's own oracle, rounded down, oldest first", async () => {
+  it("equal the mean ticks of the pool's own oracle, rounded down, oldest first", async () => {
     const secondsAgo = [70, 61, 40, 13, 7, 1, 0]
     for (const each of [pool, negative]) {
       fixture.counted.rpc = 0
@@ -58,7 +58,7 @@ describe('past prices of a pool', () => {
     }
   })
 
-  it('are refused beyond the oracle’s history, with its length to the second', async () => {
+  it('end in a refusal beyond the oracle’s history, with its length to the second', async () => {
     const beyond = await fixture.range.history(pool, [1_000_000, 0], at())
     if (beyond.is !== 'beyond') throw new Error('prices')
     expect(beyond.holdsSeconds).to.be.within(70, 999_999)

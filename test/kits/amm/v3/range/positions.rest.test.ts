@@ -202,7 +202,7 @@ describe('positions in a range', () => {
     expect(await fixture.range.position(tokenId, at())).to.equal(undefined)
   })
 
-  it('are not touched by a stranger', async () => {
+  it('refuse changes by a stranger', async () => {
     const tokenId = await fixture.minted(pool, fixture.about(pool, -10, 10), ether(1n))
     const position = await fixture.position(tokenId)
     const stranger = new Wallet(strangerKey, fixture.provider)
@@ -259,7 +259,7 @@ describe('positions in a range', () => {
     }
   })
 
-  it('are listed completely, many of them at one block', async () => {
+  it('appear in a list without gaps, many of them at one block', async () => {
     const stranger = new Wallet(strangerKey, fixture.provider).address
     expect((await fixture.range.positions(stranger, at())).positions).to.deep.equal([])
     const ids: string[] = []
@@ -275,7 +275,7 @@ describe('positions in a range', () => {
     expect(fixture.counted.rpc).to.equal(1)
   })
 
-  it('are read again where a reorganisation gave an id to another position', async () => {
+  it('follow a reorganisation that gives an id to another position', async () => {
     const range = v3Range(fixture.exchange, fixture.chain.reader)
     const snapshot = await fixture.provider.send('evm_snapshot', [])
     const first = await fixture.minted(pool, fixture.about(pool, -10, 10), ether(1n))
@@ -291,7 +291,7 @@ describe('positions in a range', () => {
     expect(now?.position.unclaimed).to.deep.equal(await fixture.collectable(second))
   })
 
-  it('are undefined for an id that does not exist', async () => {
+  it('stay undefined for an id that does not exist', async () => {
     expect(await fixture.range.position('1000000000', at())).to.equal(undefined)
     expect(await fixture.range.position('0', at())).to.equal(undefined)
     expect(await fixture.range.position(String(2n ** 256n - 1n), at())).to.equal(undefined)

@@ -43,7 +43,7 @@ const mint: Json = { is: 'mint', tokenId: null, ...place }
 const of = (is: string, tokenId = '7'): Json => ({ is, tokenId, ...place })
 
 describe('the fill of a position', () => {
-  it('is of the new position, not of one that a token minted in between or for somebody else', () => {
+  it('belongs to the new position, not to one that a token minted in between or for somebody else', () => {
     const logs = [
       give(nobody, owner, 5n),
       increase(5n, [1n, 1n, 1n]),
@@ -56,7 +56,7 @@ describe('the fill of a position', () => {
     expect(rangeFill(receipt(logs), mint)).to.deep.equal({ tokenId: '6', liquidity: 10n, amount0Raw: 11n, amount1Raw: 12n })
   })
 
-  it('is what the pool paid for that range, not what the manager asked for', () => {
+  it('has what the pool paid for that range, not what the manager asked for', () => {
     const logs = [
       pay([1n, 1n]),
       collect(7n, [1n, 1n]),
@@ -72,7 +72,7 @@ describe('the fill of a position', () => {
     expect(rangeFill(receipt(logs), of('collect'))).to.deep.equal({ tokenId: '7', liquidity: 0n, amount0Raw: 8n, amount1Raw: 9n })
   })
 
-  it('is undefined where the receipt shows no such action', () => {
+  it('stays undefined where the receipt shows no such action', () => {
     const logs = [give(nobody, owner, 7n), increase(7n, [1n, 1n, 1n]), decrease(7n, [1n, 1n, 1n]), pay([1n, 1n]), collect(7n, [1n, 1n])]
     for (const memo of [mint, of('increase'), of('decrease'), of('collect')]) {
       expect(rangeFill(receipt(logs), memo)).to.not.equal(undefined)
@@ -84,7 +84,7 @@ describe('the fill of a position', () => {
     expect(rangeFill(receipt(logs.filter((_, index) => index !== 3)), of('collect'))).to.equal(undefined)
   })
 
-  it('is undefined for another kind of memo', () => {
+  it('stays undefined for another kind of memo', () => {
     const logs = [increase(7n, [1n, 1n, 1n])]
     const memos: readonly Json[] = [
       null,

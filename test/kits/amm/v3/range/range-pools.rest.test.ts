@@ -19,7 +19,7 @@ describe('pools that can have positions', () => {
   })
   after(() => fixture.close())
 
-  it('are all pools of a pair, deepest first, equal to the contracts, in one round trip', async () => {
+  it('include all pools of a pair, deepest first, equal to the contracts, in one round trip', async () => {
     fixture.counted.rpc = 0
     const { pools } = await fixture.range.rangePools([USDC, fixture.chain.nativeCurrency], {}, at())
     expect(fixture.counted.rpc).to.equal(1)
@@ -48,7 +48,7 @@ describe('pools that can have positions', () => {
     }
   })
 
-  it('are the pool of one fee where it is given, or none', async () => {
+  it('include only the pool of one fee where it is given, or none', async () => {
     const fees = async (fee: number) => (await fixture.range.rangePools([WETH, USDC], { fee }, at())).pools.map((pool) => pool.fee)
     expect(await fees(3000)).to.deep.equal([3000])
     expect(await fees(100)).to.deep.equal([])
@@ -83,7 +83,7 @@ describe('pools that can have positions', () => {
     expect(pools[0]?.fee).to.equal(genuine.fee)
   })
 
-  it('are read the same where a fork returns further or other values at the end', () => {
+  it('read the same where a fork returns further or other values at the end', () => {
     const key = { address: '0xAA', token0: '0xA0', token1: '0xA1', fee: 2500, version: 'v3' }
     const coder = AbiCoder.defaultAbiCoder()
     const ok = (types: readonly string[], values: readonly unknown[]) => ({ ok: true, data: coder.encode(types, values) })
@@ -96,7 +96,7 @@ describe('pools that can have positions', () => {
     expect(pool).to.deep.include({ ...key, sqrtPriceX96: 2n ** 95n, tick: -13_864, liquidity: 77n, tickSpacing: 50 })
   })
 
-  it('are refused where the configured contract does not manage them', async () => {
+  it('end in a refusal where the configured contract does not manage them', async () => {
     for (const positionManager of [fixture.exchange.factory, WETH.address, fixture.owner]) {
       const range = v3Range({ ...fixture.exchange, positionManager }, fixture.chain.reader)
       for (const asked of [

@@ -18,7 +18,7 @@ function chainAt(numbers: readonly bigint[]): { read: Read; sizes: number[] } {
 }
 
 describe('more calls than one batch holds', () => {
-  it('are read in several batches at one block, without reading the same call twice', async () => {
+  it('go in several batches at one block, without reading the same call twice', async () => {
     const { read, sizes } = chainAt([7n, 7n, 7n])
     const { head, results } = await readAtOnce(read, calls, at)
     expect(head.number).to.equal(7n)
@@ -26,14 +26,14 @@ describe('more calls than one batch holds', () => {
     expect(sizes).to.deep.equal([1000, 1000, 200])
   })
 
-  it('are read again where a block came in between, and refused where one always does', async () => {
+  it('start again where a block came in between, and end in a refusal where one always does', async () => {
     const { read } = chainAt([7n, 8n, 8n, 9n, 9n, 9n])
     expect((await readAtOnce(read, calls, at)).head.number).to.equal(9n)
     const restless = chainAt(Array.from({ length: 100 }, (_, index) => BigInt(index)))
     expect(await rejection(readAtOnce(restless.read, calls, at))).to.include({ name: 'NETWORK' })
   })
 
-  it('are one batch where they fit', async () => {
+  it('go in one batch where they fit', async () => {
     const { read, sizes } = chainAt([7n])
     await readAtOnce(read, calls.slice(0, 1000), at)
     expect(sizes).to.deep.equal([1000])

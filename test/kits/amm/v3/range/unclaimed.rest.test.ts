@@ -73,7 +73,7 @@ describe('unclaimed fees', () => {
     }
   }).timeout(300_000)
 
-  it('are the pool’s where it rounded off more than the position manager', async () => {
+  it('equal the pool’s where it rounded off more than the position manager', async () => {
     const pool = await fixture.pool(WETH, DAI, 3000)
     const range = fixture.about(pool, -7, 7)
     // A tiny position beside a large one is changed each time: then the pool counts, and rounds off what the large one earned.

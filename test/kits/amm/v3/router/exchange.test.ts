@@ -34,7 +34,7 @@ describe('an exchange of concentrated liquidity on a network', () => {
     })
   })
 
-  it('is refused where a constant or an address is missing, and the error says what to do', () => {
+  it('needs every constant and address, and says what to do where one is missing', () => {
     expect(() => exchangeAt(venue(configured, 'nowhere'), options())).to.throw(/of v3 for ethereum\/nowhere .*add them/)
     for (const key of Object.keys(configured)) {
       expect(() => exchangeAt(venue({ ...configured, [key]: '' }), options())).to.throw(`no ${key} for ethereum/local: add it`)

@@ -84,39 +84,39 @@ const expected = { amountInRaw: 100n, amountOutRaw: 80n }
 describe('the fill of a swap in pools of concentrated liquidity', () => {
   const [first, second] = [swapA(router, 100n, 90n), swapB(trader, 90n, 80n)]
 
-  it('is what the first pool took and the last pool gave', () => {
+  it('has what the first pool took and the last pool gave', () => {
     expect(readFill(receipt(first, second), exactIn)).to.deep.equal(expected)
     expect(readFill(receipt(swapA(poolB, 100n, 90n), second), exactOut)).to.deep.equal(expected)
   })
 
-  it('is read in either direction of a pool', () => {
+  it('comes out right in either direction of a pool', () => {
     const memo = { ...exactIn, hops: [{ ...hopA, tokenIn: tokenB, tokenOut: tokenA, to: trader }] }
     const log = { address: poolA, ...range.encodeEventLog('Swap', [router, trader, -80n, 100n, 1n, 1n, 0n]) }
     expect(readFill(receipt(log), memo)).to.deep.equal(expected)
   })
 
-  it('is what a pool took, where it could not take everything', () => {
+  it('has what a pool took, where it could not take everything', () => {
     expect(readFill(receipt(swapA(router, 60n, 55n), swapB(trader, 55n, 50n)), exactIn)).to.deep.equal({
       amountInRaw: 60n,
       amountOutRaw: 50n,
     })
   })
 
-  it('is the exact input where a constant-product pool comes first, because its log includes what was sent to it before', () => {
+  it('has the exact input where a constant-product pool comes first, because its log includes what was sent to it before', () => {
     expect(readFill(receipt(pairA(router, 107n, 90n), second), mixed)).to.deep.equal(expected)
   })
 
-  it('is read from pools that log their protocol fees too', () => {
+  it('comes out right from pools that log their protocol fees too', () => {
     const log = { address: poolB, ...pancake.encodeEventLog('Swap', [router, trader, 90n, -80n, 1n, 1n, 0n, 3n, 0n]) }
     expect(readFill(receipt(first, log), exactIn)).to.deep.equal(expected)
   })
 
-  it('is not confused by others who pass the same pools in the same transaction', () => {
+  it('ignores others who pass the same pools in the same transaction', () => {
     const others = [swapA(stranger, 7n, 6n), swapB(trader, 5n, 4n, stranger), swapA(router, 9n, 8n, stranger), swapB(stranger, 3n, 2n)]
     expect(readFill(receipt(...others, first, ...others, second, ...others), exactIn)).to.deep.equal(expected)
   })
 
-  it('is not confused by a token whose own code trades through the same router while it moves', () => {
+  it('ignores a token whose own code trades through the same router while it moves', () => {
     // With an exact input, when the second pool pays out: the first one can be traded with again.
     expect(readFill(receipt(first, swapA(router, 50n, 40n), second), exactIn)).to.deep.equal(expected)
     // With an exact output, when the last pool pays out: the first one was not traded with yet.
@@ -132,14 +132,14 @@ describe('the fill of a swap in pools of concentrated liquidity', () => {
     expect(readFill(receipt(...before, pairA(router, 100n, 90n), second), mixed)).to.deep.equal(expected)
   })
 
-  it('is the sum of all parts of a split swap', () => {
+  it('sums all parts of a split swap', () => {
     expect(readFill(receipt(first, second, swapC(trader, 50n, 40n)), splitIn)).to.deep.equal(ofBoth)
     expect(readFill(receipt(swapA(poolB, 100n, 90n), second, swapC(trader, 50n, 40n)), splitOut)).to.deep.equal(ofBoth)
     // For the constant-product pool, what the router paid, whatever else the pool counts as input.
     expect(readFill(receipt(first, second, pairC(trader, 57n, 40n)), pairLast)).to.deep.equal(ofBoth)
   })
 
-  it('is not confused in any part by a token whose own code trades through the same router while it moves', () => {
+  it('ignores, in every part, a token whose own code trades through the same router while it moves', () => {
     const own = swapC(trader, 50n, 40n)
     // In the pool of the next part, and in those of the last one.
     const [ahead, behind] = [swapC(trader, 5n, 4n), [swapA(router, 7n, 6n), swapB(trader, 6n, 5n)]]
@@ -153,7 +153,7 @@ describe('the fill of a swap in pools of concentrated liquidity', () => {
     expect(readFill(receipt(first, pairC(trader, 3n, 2n), second, ...early, pairC(trader, 50n, 40n)), pairLast)).to.deep.equal(ofBoth)
   })
 
-  it('is undefined where a part is missing or logged before an earlier part', () => {
+  it('stays undefined where a part is missing or logged before an earlier part', () => {
     const own = swapC(trader, 50n, 40n)
     expect(readFill(receipt(first, second), splitIn)).to.equal(undefined)
     expect(readFill(receipt(own), splitIn)).to.equal(undefined)
@@ -166,7 +166,7 @@ describe('the fill of a swap in pools of concentrated liquidity', () => {
     expect(readFill(receipt(lower(first), lower(second)), exactIn)).to.deep.equal(expected)
   })
 
-  it('is undefined where a hop is missing or out of order, the transaction failed, or a log is cut short', () => {
+  it('stays undefined where a hop is missing or out of order, the transaction failed, or a log is cut short', () => {
     expect(readFill(receipt(second), exactIn)).to.equal(undefined)
     expect(readFill(receipt(second, first), exactIn)).to.equal(undefined)
     expect(readFill(receipt(second, swapA(poolB, 100n, 90n)), exactOut)).to.equal(undefined)
@@ -174,7 +174,7 @@ describe('the fill of a swap in pools of concentrated liquidity', () => {
     expect(readFill(receipt(first, { ...second, data: second.data.slice(0, 100) }), exactIn)).to.equal(undefined)
   })
 
-  it('is undefined for another kind of memo, or a swap by another router', () => {
+  it('stays undefined for another kind of memo, or a swap by another router', () => {
     const wrong = [
       null,
       1,

@@ -247,7 +247,7 @@ describe('swaps by the routers of concentrated liquidity', () => {
       }
     })
 
-    it(`are checked against the factory and the wrapped coin: ${kind}`, async () => {
+    it(`check their router’s factory and wrapped coin: ${kind}`, async () => {
       const answers = async (router: Router) => (await fixture.chain.reader.read(router.check?.calls ?? [], at())).results
       const router = routerOf(kind)
       router.check?.verify(await answers(router))
