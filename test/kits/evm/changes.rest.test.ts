@@ -167,7 +167,7 @@ describe('nodes that give wrong or incomplete answers', () => {
     return blocks
   }
 
-  it('are asked again if the blocks in between do not link the two, or have other numbers', async () => {
+  it('get another question if the blocks in between do not link the two, or have other numbers', async () => {
     const block = (number: string, own: string, parent: string) => ({ number, timestamp: '0x1', hash: hash(own), parentHash: hash(parent) })
     const between = async (result: unknown) => {
       node.behave(answering({ eth_getBlockByNumber: result }))
@@ -183,7 +183,7 @@ describe('nodes that give wrong or incomplete answers', () => {
     expect(await between(null)).to.include({ name: 'NETWORK' })
   })
 
-  it('are not trusted if logs are of another block, were removed, are out of order or are invalid', async () => {
+  it('get no trust if logs are of another block, were removed, are out of order or are invalid', async () => {
     node.behave(told([logOf(), logOf({ logIndex: '0x3' })]))
     expect(await outcome()).to.have.length(1)
     const wrong: unknown[] = [
@@ -204,7 +204,7 @@ describe('nodes that give wrong or incomplete answers', () => {
     }
   })
 
-  it('are not trusted about logs of a block that they do not have: the next node is asked', async () => {
+  it('get no trust about logs of a block that they do not have: the next node is asked', async () => {
     node.behave(told([]))
     expect(await outcome()).to.deep.equal([{ head: head(6n, '6', '5'), changes: [] }])
     node.behave(without)
@@ -220,7 +220,7 @@ describe('nodes that give wrong or incomplete answers', () => {
     await other.close()
   })
 
-  it('are not trusted about logs of named contracts either, if they refuse filters without addresses', async () => {
+  it('get no trust about logs of named contracts either, if they refuse filters without addresses', async () => {
     const isNamed = ([filter]: unknown[]) => typeof filter === 'object' && filter !== null && 'address' in filter
     node.behave((asked, response) => {
       const refused = answering({ eth_getBlockTransactionCountByHash: '0x1' })

@@ -16,7 +16,7 @@ const gwei = 10n ** 9n
 const market = { baseFeeRaw: 20n * gwei, tipRaw: 2n * gwei, policy: defaultFeePolicy, feeCapRaw: 500n * gwei }
 
 describe('fees of EVM transactions', () => {
-  it('are twice the base fee plus the tip', () => {
+  it('come to twice the base fee plus the tip', () => {
     expect(computeFeePerGas({}, undefined, market)).to.deep.equal({ maxFeeRaw: 42n * gwei, tipRaw: 2n * gwei, gasPriceRaw: 22n * gwei })
   })
 
@@ -55,7 +55,7 @@ describe('fees of EVM transactions', () => {
     expect(() => checkFeeOverrides({ maxFeePerGasRaw: 500n * gwei, maxPriorityFeePerGasRaw: 500n * gwei }, 500n * gwei)).not.to.throw()
   })
 
-  it('are enough for a replacement, unless the cap forbids it', () => {
+  it('suffice for a replacement, unless the cap forbids it', () => {
     const wei = bigInt(0n, 400n * gwei)
     assert(
       property(wei, wei, wei, wei, (oldMax, oldTip, baseFeeRaw, tipRaw) => {
@@ -77,7 +77,7 @@ describe('fees of EVM transactions', () => {
 })
 
 describe('the tip of a network', () => {
-  it('is asked for again ten minutes after a node did not know how to suggest one', async () => {
+  it('has the node asked again ten minutes after it did not know how to suggest one', async () => {
     let now = 0
     let suggests = false
     const asked: string[] = []

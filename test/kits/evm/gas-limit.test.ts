@@ -8,12 +8,12 @@ const limits = (spareGas: string | undefined, maxGas: bigint) =>
   gasLimitsOf(rpc, [{ ...step, ...(spareGas !== undefined && { spareGas }) }], [{ result: '0x15f90' }], maxGas)
 
 describe('the gas limit of a step', () => {
-  it("is the estimate plus a quarter, plus the step's spare gas", () => {
+  it("adds a quarter and the step's spare gas to the estimate", () => {
     expect(limits(undefined, 30_000_000n)).to.deep.equal([112_500n])
     expect(limits('350000', 30_000_000n)).to.deep.equal([462_500n])
   })
 
-  it('is cut to the maximum gas of a transaction, if the estimate itself fits', () => {
+  it('stays within the maximum gas of a transaction, if the estimate itself fits', () => {
     expect(limits('350000', 400_000n)).to.deep.equal([400_000n])
     expect(() => limits('350000', 80_000n)).to.throw('gas')
   })

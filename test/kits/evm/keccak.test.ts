@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import '../../../kits/evm/encoding.ts'
 
 describe('hashes of short texts', () => {
-  it('are the same each time', () => {
+  it('stay the same each time', () => {
     const bytes = fc.uint8Array({ maxLength: 80 })
     fc.assert(
       fc.property(bytes, (data) => {
@@ -14,7 +14,7 @@ describe('hashes of short texts', () => {
     )
   })
 
-  it('are of the bytes as they are now', () => {
+  it('follow the bytes as they are now', () => {
     const data = new Uint8Array(40)
     const before = keccak256(data)
     data[39] = 1
@@ -23,7 +23,7 @@ describe('hashes of short texts', () => {
       .and.not.to.equal(before)
   })
 
-  it('are right for more texts than are kept', () => {
+  it('stay right for more texts than are kept', () => {
     for (let index = 0; index < 9_000; index += 1) keccak256(new TextEncoder().encode(`text ${index}`))
     expect(keccak256(new TextEncoder().encode('text 0'))).to.equal(
       '0x' + Buffer.from(keccak256._(new TextEncoder().encode('text 0'))).toString('hex'),

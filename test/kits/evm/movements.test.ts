@@ -41,7 +41,7 @@ function moved(
 }
 
 describe('what events say that a transaction moved', () => {
-  it('is the sum of what went into and out of the wallet, and not what others moved', () => {
+  it('sums up what went into and out of the wallet, and leaves out what others moved', () => {
     const logs = [
       transfer(wallet, router, 7n),
       transfer(router, wallet, 2n),
@@ -68,7 +68,7 @@ describe('what events say that a transaction moved', () => {
     expect(moved([transfer(wallet, router, 3n, wrapped)], 4n, { tokens })).to.deep.equal({})
   })
 
-  it('is nothing of a failed transaction, or where an event of the wallet cannot be read', () => {
+  it('stays undefined for a failed transaction, or where an event of the wallet cannot be read', () => {
     expect(moved([transfer(wallet, router, 7n)], 0n, { status: 0 })).to.equal(undefined)
     expect(moved([{ ...transfer(wallet, router, 7n), data: '0x' }])).to.equal(undefined)
   })
@@ -77,7 +77,7 @@ describe('what events say that a transaction moved', () => {
 describe('what a mined transaction did to a wallet, by its events', () => {
   const gained = (...logs: readonly EvmLog[]) => Object.fromEntries(gainsIn({ logs }, wallet, { coin, wrapped }))
 
-  it('is the sum of all transfers that name the wallet, of tokens that are counted and of those that are not', () => {
+  it('sums up all transfers that name the wallet, of tokens that are counted and of those that are not', () => {
     const nft = { ...transfer(wallet, router, 0n), topics: [...transfer(wallet, router, 0n).topics, zeroPadValue('0x07', 32)], data: '0x' }
     expect(gained(transfer(wallet, router, 7n), transfer(router, wallet, 2n), transfer(router, token, 50n), nft)).to.deep.equal({
       [token]: -5n,
@@ -85,7 +85,7 @@ describe('what a mined transaction did to a wallet, by its events', () => {
     })
   })
 
-  it('is not hidden by an event that cannot be read', () => {
+  it('stays complete beside an event that cannot be read', () => {
     const garbage = { ...transfer(wallet, router, 0n, router), data: '0x' }
     expect(gained(garbage, transfer(wallet, router, 7n))).to.deep.equal({ [token]: -7n })
   })

@@ -134,7 +134,7 @@ describe('a network without base fees whose plugin does not say so', () => {
 describe('the fee per gas of a network', () => {
   afterEach(() => site.stop())
 
-  it("is at least the network's minimum tip, whatever the node suggests", async () => {
+  it("never goes below the network's minimum tip, whatever the node suggests", async () => {
     await start({ minTipGwei: 30 })
     expect((await prepare()).fees).to.include({ maxPriorityFeePerGas: String(30n * gwei) })
     const { head } = await site.chain.reader.read([], at)
@@ -237,7 +237,7 @@ describe('the gas of one transaction', () => {
 describe("a block's number", () => {
   afterEach(() => site.stop())
 
-  it("is the result of the network's own call, with probes and without", async () => {
+  it("comes from the network's own call, with probes and without", async () => {
     // Arbitrum's ArbSys: arbBlockNumber().
     const blockNumberCall = { to: '0x0000000000000000000000000000000000000064', data: '0xa3b1b31d' }
     await start({ blockNumberCall })

@@ -157,7 +157,7 @@ describe('an error of a node', () => {
     `"${message}" (${code}${data === undefined ? '' : `, ${JSON.stringify(data).slice(0, 60)}`}) of ${from}${to ? ` to ${to}` : ''}`
 
   for (const row of nodeErrorRows)
-    it(`is ${row.is}: ${titleOf(row)}`, () => {
+    it(`means ${row.is}: ${titleOf(row)}`, () => {
       const { code, message, data, to = 'eth_estimateGas', is, reason, isLimit } = row
       const fault = judge({ code, message, data }, to === 'batch' ? undefined : to)
       expect(fault.is).to.equal(is)
@@ -165,14 +165,14 @@ describe('an error of a node', () => {
       if (reason !== undefined) expect(revertReason(revertData({ message, data }))).to.equal(reason)
     })
 
-  it('is the same to every method that executes something', () => {
+  it('means the same to every method that executes something', () => {
     for (const { code, message, data, to, is } of nodeErrorRows)
       if (to === undefined)
         for (const method of ['eth_call', 'eth_estimateGas', 'eth_simulateV1', 'eth_createAccessList'])
           expect(judge({ code, message, data }, method).is, `${method}: ${message}`).to.equal(is)
   })
 
-  it('is trouble where nobody knows the words, whatever the code', () => {
+  it('means trouble where nobody knows the words, whatever the code', () => {
     const known = new Set([3, -32601, -32602, -38013, -38014])
     const codes = integer({ min: -33_000, max: 1000 }).filter((code) => !known.has(code))
     const words = string().filter((text) => !/[a-z]/i.test(text))

@@ -210,7 +210,7 @@ describe('the nonces of a wallet over wrong and lagging nodes', () => {
     { weight: 1, arbitrary: record({ do: constant('reorganise' as const), depth: nat(5) }) },
   )
 
-  it('are never used twice, and gaps close after two correct polls', () => {
+  it('never repeat, and gaps close after two correct polls', () => {
     assert(
       property(array(step, { maxLength: 40 }), (steps) => {
         const world = startWorld()

@@ -53,7 +53,7 @@ describe('a receipt', () => {
     expect(readReceipt({ ...raw(), status: '0x0' })?.status).to.equal(0)
   })
 
-  it('is refused if a field is missing or has the wrong type', () => {
+  it('needs all its fields, each with the right type', () => {
     for (const key of ['transactionHash', 'blockHash', 'blockNumber', 'from', 'gasUsed', 'logs']) {
       expect(readReceipt({ ...raw(), [key]: 7 }), key).to.equal(undefined)
     }

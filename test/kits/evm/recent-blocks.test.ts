@@ -22,7 +22,7 @@ function slowNodes() {
 }
 
 describe('blocks that several callers read', () => {
-  it('are read on for the others when the deadline of the first caller is over', async () => {
+  it('keep loading for the others when the deadline of the first caller is over', async () => {
     const { rpc, answer, questions } = slowNodes()
     const blocks = createRecentBlocks(rpc, 2)
     const [first, second] = [new AbortController(), new AbortController()]

@@ -33,7 +33,7 @@ const anyMarket = record({
 const anyFees = record({ a: wei, b: wei }).map(({ a, b }) => (a > b ? feesOf(a, b) : feesOf(b, a)))
 
 describe('the fees of a replacement', () => {
-  it('are an eighth higher, rounded up, and keep the gas limit', () => {
+  it('rise by an eighth, rounded up, and keep the gas limit', () => {
     const quiet = { ...market, baseFeeRaw: gwei, tipRaw: 0n }
     expect(bumpFees(feesOf(10n * gwei + 1n, 1n), quiet)).to.deep.equal({
       gasLimit: '150000',
@@ -42,7 +42,7 @@ describe('the fees of a replacement', () => {
     })
   })
 
-  it('are what the policy pays now if that is more', () => {
+  it('follow what the policy pays now if that is more', () => {
     expect(bumpFees(feesOf(4n * gwei, gwei), { ...market, baseFeeRaw: 40n * gwei })).to.deep.equal({
       gasLimit: '150000',
       maxFeePerGas: String(82n * gwei),
@@ -56,7 +56,7 @@ describe('the fees of a replacement', () => {
     expect(bumpFees(over, { ...market, feeCapRaw: 110n * gwei - 1n })).to.equal(undefined)
   })
 
-  it("are raised by the network's minimum if that is more than the policy's", () => {
+  it("rise by the network's minimum if that is more than the policy's", () => {
     const strict = { ...market, baseFeeRaw: gwei, tipRaw: 0n, policy: { ...defaultFeePolicy, minBumpPercent: 100 } }
     expect(bumpFees(feesOf(10n * gwei, gwei), strict)).to.include({
       maxFeePerGas: String(20n * gwei),
@@ -107,7 +107,7 @@ describe('a cancel of a transaction past its deadline', () => {
   const swap = { to: '0x1', data: `0x38ed1739${`${'00'.repeat(12)}${'ab'.repeat(20)}`.repeat(8)}`, value: '0' }
   const transfer = { to: '0x1', data: '0x', value: '1' }
 
-  it('is cheaper than a swap that reverts at about the same price', () => {
+  it('costs less than a swap that reverts at about the same price', () => {
     expect(cancelIsCheaper(swap, feesOf(42n * gwei, 2n * gwei), market)).to.equal(true)
   })
 
@@ -119,7 +119,7 @@ describe('a cancel of a transaction past its deadline', () => {
     expect(cancelIsCheaper(transfer, feesOf(42n * gwei, 20n * gwei), { ...market, baseFeeRaw: 1n })).to.equal(false)
   })
 
-  it('is not possible beyond the cap', () => {
+  it('cannot go beyond the cap', () => {
     expect(cancelIsCheaper(swap, feesOf(42n * gwei, 2n * gwei), { ...market, feeCapRaw: 43n * gwei })).to.equal(false)
   })
 })

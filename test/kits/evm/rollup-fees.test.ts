@@ -6,7 +6,7 @@ import { createRollupFees } from '../../../kits/evm/op-stack.ts'
 const charging = (dataFeeRaw: bigint) => [dataFeeRaw, 0n, 0n].map((raw) => ({ ok: true, data: `0x${word(raw)}` }))
 
 describe('the fee of a rollup that is shown', () => {
-  it('is not that of a block before the one that was read last', () => {
+  it('does not go back to a block before the one that was read last', () => {
     const fees = createRollupFees(10)
     const shown = () => fees.costRaw(1n, Infinity)
     expect(fees.observe(charging(5n), 100n, true)).to.equal(true)
@@ -19,7 +19,7 @@ describe('the fee of a rollup that is shown', () => {
     expect(shown()).to.equal(7n)
   })
 
-  it('is refused where there is no oracle, at any block', () => {
+  it('needs an oracle, at any block', () => {
     const fees = createRollupFees(10)
     const nothing = charging(1n).map(() => ({ ok: true, data: '0x' }))
     expect(fees.observe(nothing, 100n, true)).to.equal(false)

@@ -35,22 +35,22 @@ describe('the broadcast result of signed bytes', () => {
   const takes = healthy({ result: id })
   const says = (message: string) => error(-32000, message)
 
-  it('is "accepted" if one node takes them, whatever the others say', async () => {
+  it('says "accepted" if one node takes them, whatever the others say', async () => {
     expect(await sentTo(says('nonce too low'), hangUp, takes)).to.deep.equal({ is: 'accepted' })
     // The one that took them may be the first to answer; the others get them all the same.
     while (!nodes.every(({ asked }) => asked.includes('eth_sendRawTransaction'))) await moment()
   })
 
-  it('is "accepted" if one node takes them after another returned a wrong hash', async () => {
+  it('says "accepted" if one node takes them after another returned a wrong hash', async () => {
     const late: Behaviour = (asked, response) => void setTimeout(() => takes(asked, response), 60)
     expect(await sentTo(healthy({ result: `0x${'ee'.repeat(32)}` }), late)).to.deep.equal({ is: 'accepted' })
   })
 
-  it('is "accepted" if a node already has them, in any wording', async () => {
+  it('says "accepted" if a node already has them, in any wording', async () => {
     expect(await sentTo(says('already known'), says('insufficient funds'))).to.deep.equal({ is: 'accepted' })
   })
 
-  it('is "refused" only if every node refuses, with the most telling reason', async () => {
+  it('says "refused" only if every node refuses, with the most telling reason', async () => {
     expect(await sentTo(says('txpool is full'), says('insufficient funds for transfer'))).to.deep.equal({
       is: 'refused',
       reason: 'txpool is full; insufficient funds for transfer',
@@ -58,7 +58,7 @@ describe('the broadcast result of signed bytes', () => {
     })
   })
 
-  it('is "unclear" if one node refuses and another does not answer, and names both', async () => {
+  it('says "unclear" if one node refuses and another does not answer, and names both', async () => {
     const reception = await sentTo(says('transaction underpriced'), silent)
     expect(reception).to.include({ is: 'unclear', meaning: 'underpriced' })
     expect(reception)
@@ -66,11 +66,11 @@ describe('the broadcast result of signed bytes', () => {
       .that.matches(/^transaction underpriced; http:.* did not answer within 3 s$/)
   })
 
-  it('is "unclear" if their nonce is used, because they may have used it', async () => {
+  it('says "unclear" if their nonce is used, because they may have used it', async () => {
     expect(await sentTo(says('nonce too low'))).to.deep.equal({ is: 'unclear', reason: 'nonce too low', meaning: 'sequence-used' })
   })
 
-  it('is "unclear" for an unknown message', async () => {
+  it('says "unclear" for an unknown message', async () => {
     expect(await sentTo(says('the moon is full'))).to.deep.equal({ is: 'unclear', reason: 'the moon is full' })
   })
 
@@ -87,7 +87,7 @@ describe('the broadcast result of signed bytes', () => {
     'a cut line after it has them': hangUp,
   }
   for (const [fault, behaviour] of Object.entries(faults)) {
-    it(`is "unclear" if the only node gives ${fault}`, async () => {
+    it(`says "unclear" if the only node gives ${fault}`, async () => {
       expect(await sentTo(behaviour)).to.include({ is: 'unclear' })
     })
   }
@@ -142,7 +142,7 @@ describe('the answers of a real node to signed bytes', () => {
     return send(rpc, { id: keccak256(raw), raw: Buffer.from(raw.slice(2), 'hex') }, at)
   }
 
-  it('are understood', async () => {
+  it('give the right result for each outcome', async () => {
     const next = Number(await test.rpc('eth_getTransactionCount', rich.address, 'pending'))
     expect(await sent({ nonce: next })).to.deep.equal({ is: 'accepted' })
     expect(await sent({ nonce: next }), 'the same again').to.deep.equal({ is: 'accepted' })

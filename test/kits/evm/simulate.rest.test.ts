@@ -227,7 +227,7 @@ describe('simulated steps', () => {
           await send({ to: usdx, data: token.encodeFunctionData('approve', [contract, 0n]) })
         })
 
-      it('are paid at the price that is signed', async () => {
+      it('pay the price that is signed', async () => {
         const gasLimit = 200_000n
         const fees = [{ gasLimit: String(gasLimit), maxFeePerGas: '77000000000', maxPriorityFeePerGas: '77000000000' }]
         // It fails unless the price is 77 gwei.
@@ -398,14 +398,14 @@ describe('simulated steps', () => {
       expect((await done([call(contract, data)], [], [])).grants).to.deep.equal(grants)
     })
 
-  it('are done by a call in the place of the wallet if a node shows no events by eth_simulateV1', async () => {
+  it('run as a call in the place of the wallet if a node shows no events by eth_simulateV1', async () => {
     // It runs all calls, but says nothing of events.
     site.relay.edit = (methods, answer) => (methods.includes('eth_simulateV1') ? withoutEvents(answer) : answer)
     const { grants } = await done([erc20('approve', spender, 9n)])
     expect(grants).to.deep.equal([{ token: usdx, spender, amountRaw: 9n }])
   })
 
-  it('are unavailable if a node knows neither way', async () => {
+  it('become unavailable if a node knows neither way', async () => {
     site.relay.meddle = (methods, body) =>
       methods.includes('eth_simulateV1')
         ? { error: 'Unsupported method' }
@@ -415,7 +415,7 @@ describe('simulated steps', () => {
     expect(await simulate([erc20('transfer', nowhere, 3n)])).to.equal('unavailable')
   })
 
-  it('are refused if a node answers with something else', async () => {
+  it('fail if a node answers with something else', async () => {
     site.relay.meddle = (methods) => (methods.includes('eth_simulateV1') ? { error: 'internal error' } : 'pass')
     const error: unknown = await simulate([]).catch((thrown: unknown) => thrown)
     expect(error).to.include({ name: 'NETWORK' })

@@ -19,13 +19,13 @@ describe('a token read from the chain', () => {
     expect(readSymbol(text('x'.repeat(1000)))).to.have.length(32)
   })
 
-  it('is named by its address if its symbol cannot be read', () => {
+  it('shows its address if its symbol cannot be read', () => {
     for (const symbol of [failed, ok('0x'), ok('0x1234'), ok(`0x${'ff'.repeat(96)}`), text('\u0007')]) {
       expect(readToken(address, symbol, number(6n))).to.deep.equal({ symbol: address, address, decimals: 6 })
     }
   })
 
-  it('is refused without decimals, or with more than fit into 256 bits', () => {
+  it('needs decimals, and no more than fit into 256 bits', () => {
     for (const decimals of [failed, ok('0x'), number(78n), number(2n ** 200n)])
       expect(readToken(address, text('X'), decimals)).to.equal(undefined)
   })
