@@ -65,7 +65,7 @@ describe('nodes of a family that is not EVM', () => {
     while ((await ask('name')) !== name) await moment()
   }
 
-  it('are asked for their identity first, in the calls of the family', async () => {
+  it('tell their identity first, in the calls of the family', async () => {
     await network({ whoAreYou: '"abroad"', name: '"a"' }, { name: '"b"' })
     expect(await ask('name')).to.equal('b')
     expect(nodes.map(({ asked }) => asked[0])).to.deep.equal(['whoAreYou', 'whoAreYou'])
@@ -87,7 +87,7 @@ describe('nodes of a family that is not EVM', () => {
     expect(refused?.error).to.deep.equal({ code: -3, message: 'no', data: { units: 9007199254740993n }, fault: { is: 'verdict' } })
   })
 
-  it('are put aside only by errors that the family reads as failures of a node', async () => {
+  it('step aside only for errors that the family reads as failures of a node', async () => {
     await network({ name: '{"code":-7,"message":"zzz"}' }, { name: '"b"', refused: '{"code":-32005,"message":"no"}' })
     expect(await ask('name')).to.equal('b')
     const [answer] = await rpc.batch([{ method: 'refused', params: [] }], at)
@@ -95,7 +95,7 @@ describe('nodes of a family that is not EVM', () => {
     expect(nodes[1]?.asked).to.include('refused')
   })
 
-  it('are compared by heads without a hash, and never asked about forks', async () => {
+  it('need no hash of a head to be compared, and get no questions about forks', async () => {
     await network({ name: '"a"', step: '100' }, { name: '"b"', step: '110' })
     await answeredBy('b')
     expect(rpc.nodes()[0]).to.include({ state: 'lagging', headNumber: 100, lagBlocks: 10 })
@@ -104,7 +104,7 @@ describe('nodes of a family that is not EVM', () => {
     for (const { asked } of nodes) expect(new Set(asked)).to.have.all.keys('whoAreYou', 'step', 'name')
   })
 
-  it('are believed with a lower head only after a while', async () => {
+  it('make a lower head count only after a while', async () => {
     await network({ step: '100' })
     await ask('step')
     nodes[0]?.behave(says({ step: '90' }))
@@ -117,7 +117,7 @@ describe('nodes of a family that is not EVM', () => {
     expect((await rpc.batch([dialect.headCall], at))[0]).to.deep.equal({ result: 90n })
   })
 
-  it('are replaced by another node after an impossible answer', async () => {
+  it('give way to another node after an impossible answer', async () => {
     await network({ step: '"soon"' }, { step: '7' })
     expect(await ask('step')).to.equal(7n)
   })

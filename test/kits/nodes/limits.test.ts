@@ -5,7 +5,7 @@ const silent = { info() {}, warn() {} }
 const hourMs = 3_600_000
 
 describe('what a node takes at most', () => {
-  it('is tried again with twice the size after an hour, and so on where the node takes it', () => {
+  it('grows to twice the size after an hour, and so on where the node takes it', () => {
     let now = 0
     const limits = createNodeLimits('node', silent, () => now)
     expect(limits.max('eth_getLogs')).to.equal(Infinity)
@@ -32,7 +32,7 @@ describe('what a node takes at most', () => {
     expect(limits.max('batch')).to.equal(6)
   })
 
-  it('is not lowered by a refusal of more than it is already known to be', () => {
+  it('does not drop after a refusal of more than it is already known to be', () => {
     const limits = createNodeLimits('node', silent, () => 0)
     limits.refused('batch', 100, 'batch too large')
     expect(limits.refused('batch', 100, 'batch too large')).to.equal(50)
@@ -52,7 +52,7 @@ describe('what a node takes at most', () => {
     expect(limits.learned()).to.deep.equal({})
   })
 
-  it('is asked for less and less often while it is refused, and after an hour with twice the size', () => {
+  it('gets fewer and fewer trials while the node refuses, and twice the size after an hour', () => {
     let now = 0
     const limits = createNodeLimits('node', silent, () => now)
     limits.took('batch', 20)
@@ -69,7 +69,7 @@ describe('what a node takes at most', () => {
     expect(limits.max('batch')).to.equal(6)
   })
 
-  it('is what was taken in the last hour', () => {
+  it('depends only on what was taken in the last hour', () => {
     let now = 0
     const limits = createNodeLimits('node', silent, () => now)
     limits.took('batch', 20)
