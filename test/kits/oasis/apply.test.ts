@@ -43,13 +43,13 @@ describe('a book of which only the best offers were read', () => {
     expect(prices(after(part, killed(9), taken(8, 10n ** 17n, 310n)))).to.deep.equal(prices(part))
   })
 
-  it('is read again once half of it is gone', () => {
+  it('needs another reading once half of it is gone', () => {
     const less = after(part, killed(1), taken(2, 10n ** 18n, 3010n))
     expect(prices(less)).to.deep.equal(['3020', '3030'])
     expect(apply(less, killed(3))).to.equal('reload')
   })
 
-  it('is empty and stays so where it was read completely', () => {
+  it('stays empty where it was read completely', () => {
     const whole = stateOf(pair, { sells: { offers: read, isComplete: true }, buys: { offers: [], isComplete: true } })
     const none = after(whole, killed(1), killed(2), killed(3), killed(4))
     expect(prices(none)).to.deep.equal([])
@@ -60,14 +60,14 @@ describe('a book of which only the best offers were read', () => {
 describe('an offer', () => {
   const empty = stateOf(pair, { sells: { offers: [], isComplete: true }, buys: { offers: [], isComplete: true } })
 
-  it('is not in the book before it is sorted, since it cannot be matched', () => {
+  it('enters the book only when it is sorted, since it cannot be matched before', () => {
     const unsorted = after(empty, made(1, 3000))
     expect(prices(unsorted)).to.deep.equal([])
     expect(prices(after(unsorted, taken(1, 5n * 10n ** 17n, 1500n), sorted(1)))).to.deep.equal(['3000'])
     expect(prices(after(unsorted, killed(1), sorted(1)))).to.deep.equal([])
   })
 
-  it('is summed with others of its price, and never shown at a better price than its own', () => {
+  it('adds to others of its price, and never shows at a better price than its own', () => {
     const third = log('LogMake', word(3), pair.hashes.sells, owner, base.address, quote.address, 3n, 1n, 0)
     const state = after(empty, made(1, 3000), sorted(1), made(2, 3000), sorted(2), third, sorted(3))
     expect(toBook(state).sells).to.deep.equal([
@@ -77,7 +77,7 @@ describe('an offer', () => {
     expect(toBook(after(state, taken(1, 10n ** 17n, 300n))).lastPrice).to.equal('3000')
   })
 
-  it('of another contract or market changes nothing', () => {
+  it('changes nothing if it belongs to another contract or market', () => {
     const other = log('LogMake', word(1), hash(owner, base.address), owner, owner, base.address, 1n, 1n, 0)
     expect(after(empty, other, sorted(1))).to.equal(empty)
   })

@@ -144,7 +144,7 @@ describe('the books of a matching market', function () {
     expect(blocks).to.be.above(15)
   })
 
-  it('are read again when somebody sorts an offer that was made before they were read', async () => {
+  it('reload when somebody sorts an offer that was made before they were read', async () => {
     const [maker] = traders
     if (!maker) throw new Error('There are traders.')
     const market = await fixture.named('WETH-DAI')

@@ -67,7 +67,7 @@ describe('orders in a matching market', function () {
     }
   })
 
-  it('are filled in parts by others, each part a trade of both sides', async () => {
+  it('fill in parts against others, each part a trade of both sides', async () => {
     const { outcome } = await fixture.place(maker, name, fixture.limit('SELL', '3010.5', '3'))
     for (const filledAmount of ['1', '2']) {
       const part = await fixture.place(taker, name, fixture.limit('BUY', '3010.5', '1'))
@@ -94,7 +94,7 @@ describe('orders in a matching market', function () {
     expect(everybodys.map(({ side, orderId }) => [side, orderId])).to.deep.equal(Array.from({ length: 3 }, () => ['BUY', undefined]))
   })
 
-  it('are found by id and cancelled where nodes give no logs, with what is left of them', async () => {
+  it('can be found by id and cancelled where nodes give no logs, with what is left of them', async () => {
     const { outcome } = await fixture.place(maker, name, fixture.limit('SELL', '3010.5', '3'))
     await fixture.place(taker, name, fixture.limit('BUY', '3010.5', '1'))
     const venue = fixture.venue({ routerAddress: fixture.address })
@@ -215,7 +215,7 @@ describe('orders in a matching market', function () {
     expect(fixture.exchange.outcome(receipt, planned.plan.memo)).to.deep.equal([{ state: 'REJECTED', reason: 'the transaction failed' }])
   })
 
-  it('of one wallet can match each other, and both sides are returned', async () => {
+  it('match each other if they belong to one wallet, which gets both sides', async () => {
     const resting = await fixture.place(maker, name, fixture.limit('SELL', '3000', '1'))
     const before = await fixture.balance(maker.address, tokens.WETH)
     const crossing = await fixture.place(maker, name, fixture.limit('BUY', '3000', '1'))
@@ -260,7 +260,7 @@ describe('orders in a matching market', function () {
     expect((await refusal(fixture.cancel(taker, name, filled.outcome.orderId ?? ''))).name).to.equal('UNKNOWN_ORDER')
   })
 
-  it('are planned in any number in one round trip, each with its own plan', async () => {
+  it('take one round trip to plan, in any number, each with its own plan', async () => {
     const market = await fixture.named(name)
     const resting = await fixture.place(maker, name, fixture.limit('SELL', '3000', '1'))
     const create = (price: string) => ({ do: 'create', market, order: fixture.limit('SELL', price, '1') }) as const
@@ -271,7 +271,7 @@ describe('orders in a matching market', function () {
     expect(plans.map(({ covers }) => covers)).to.deep.equal([[0], [1], [2]])
   })
 
-  it('are refused if their value rounds to nothing, or is more than the market can store', async () => {
+  it('fail if their value rounds to nothing, or is more than the market can store', async () => {
     for (const [order, problem] of [
       [fixture.limit('BUY', '0.0000001', '1'), 'amount: 1 WETH at 0.0000001 USDC is less than 0.000001 USDC, the smallest unit.'],
       [fixture.limit('SELL', '1', `1${'0'.repeat(30)}`), `amount: 1${'0'.repeat(30)} WETH is more than the market can store.`],
