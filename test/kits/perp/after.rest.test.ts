@@ -33,7 +33,7 @@ describe('the expected position after an order', () => {
     }
   })
 
-  it('is empty after a full close, and where less is left than the exchange counts', async () => {
+  it('has nothing in it after a full close, or where less is left than the exchange counts', async () => {
     const base = 'BTC'
     await orderOf(ether / 3n, { base })
     expect((await orderOf(-ether / 3n, { base })).after).to.deep.equal({ sizeRaw: 0n, openNotionalRaw: 0n })

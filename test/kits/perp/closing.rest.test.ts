@@ -25,7 +25,7 @@ describe('a planned close', () => {
   }
 
   for (const side of ['LONG', 'SHORT'] as const) {
-    it(`of a ${side} is filled as quoted, to the unit, and leaves nothing`, async () => {
+    it(`fills a ${side} as quoted, to the unit, and leaves nothing`, async () => {
       const market = fixture.named('ETH')
       const trader = await opened(side, 7n * ether)
       const before = (await fixture.exchange.account(trader.address, at())).account
@@ -115,7 +115,7 @@ describe('a planned close', () => {
     expect(await refusalOf(fixture.provider.call({ from: trader.address, ...steps[0] }))).to.equal('CH_TLRS')
   })
 
-  it('is quoted again if the position grew while the close was simulated', async () => {
+  it('gets a new quote if the position grew while the close was simulated', async () => {
     const market = fixture.named('BTC')
     const trader = await opened('LONG', 2n * ether, 'BTC')
     const config = await fixture.contract('Exchange')
@@ -160,7 +160,7 @@ describe('a planned close', () => {
     }
   })
 
-  it('of a paused market is quoted, and of a closed one is settled at its fixed price', async () => {
+  it('has a quote in a paused market, and the fixed price in a closed one', async () => {
     const market = fixture.named('ETH')
     const [long, short] = [await opened('LONG', 3n * ether), await opened('SHORT', 2n * ether)]
     const token = await fixture.contractAt('BaseToken', market.id)

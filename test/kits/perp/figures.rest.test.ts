@@ -120,7 +120,7 @@ describe("a wallet's figures", () => {
     expect(await fixture.provider.call(asked)).to.equal('0x')
   })
 
-  it('are read in one round trip each', async () => {
+  it('take one round trip each', async () => {
     const market = fixture.named('ETH')
     for (const read of [
       () => fixture.exchange.position(trader.address, market, at()),
@@ -139,7 +139,7 @@ describe("a wallet's figures", () => {
     expect(fixture.counted.rpc).to.equal(0)
   })
 
-  it('are computed with the current parameters, although they have changed since the start', async () => {
+  it('use the current parameters, although they have changed since the start', async () => {
     const config = await fixture.contract('ClearingHouseConfig')
     await fixture.operator.moveIndex('BTCUSD', '60500')
     await fixture.wait(300)
@@ -153,7 +153,7 @@ describe("a wallet's figures", () => {
     await (await config.getFunction('setTwapInterval').send(60)).wait()
   })
 
-  it('are refused for a token that is no collateral', async () => {
+  it('refuse a token that is no collateral', async () => {
     for (const token of [tokens.DAI, fixture.chain.nativeCurrency])
       await fixture.exchange.collateral(trader.address, token, at()).then(
         () => expect.fail(`${token.symbol} was taken`),

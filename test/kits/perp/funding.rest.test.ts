@@ -57,7 +57,7 @@ describe('funding', () => {
     })
   }
 
-  it('is settled with the next trade, and is part of the collateral then', async () => {
+  it('settles with the next trade, and belongs to the collateral then', async () => {
     const { pendingRaw, rate, index, head } = await of(long)
     const before = (await fixture.exchange.account(long.address, at())).account
     const { fill, receipt } = await fixture.open(long, { market: fixture.named('ETH'), side: 'LONG', sizeRaw: ether / 100n })

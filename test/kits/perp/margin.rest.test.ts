@@ -36,12 +36,12 @@ describe('the free collateral that an order needs', () => {
     return taken
   }
 
-  it('is what the exchange requires, to the last unit of size, on either side', async () => {
+  it('equals what the exchange requires, to the last unit of size, on either side', async () => {
     const trader = await fixture.newTrader(1_000_000_000n)
     for (const side of ['LONG', 'SHORT'] as const) expect(Number(await limit(trader, side, 10n * ether))).to.be.above(3e18)
   })
 
-  it('is what it requires with positions in both markets that are increased, turned and hedged', async () => {
+  it('equals what it requires with positions in both markets that are increased, turned and hedged', async () => {
     const trader = await fixture.newTrader(3_000_000_000n)
     await fixture.open(trader, { market: fixture.named('ETH'), side: 'LONG', sizeRaw: 4n * ether })
     await fixture.open(trader, { market: fixture.named('BTC'), side: 'SHORT', sizeRaw: ether / 10n })
@@ -51,7 +51,7 @@ describe('the free collateral that an order needs', () => {
     expect(Number(await limit(trader, 'LONG', ether, { unit, base: 'BTC' }))).to.be.above(1e17)
   })
 
-  it('is less for an order that only reduces a position, which is still refused where too little is left', async () => {
+  it('drops for an order that only reduces a position, which is still refused where too little is left', async () => {
     const trader = await fixture.newTrader(1_000_000_000n)
     const market = fixture.named('ETH')
     await fixture.open(trader, { market, side: 'LONG', sizeRaw: 3n * ether })

@@ -133,7 +133,7 @@ describe('the quote of an order', () => {
     }
   })
 
-  it('is refused for more than any pool can hold', async () => {
+  it('ends in a refusal for more than any pool can hold', async () => {
     const order = { market: fixture.named('ETH'), side: 'SHORT', sizeRaw: 2n ** 250n } as const
     expect(await rejection(fixture.exchange.quote(order, undefined, at()))).to.include({ name: 'PRICE_FAILED' })
   })

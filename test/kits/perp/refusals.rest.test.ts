@@ -17,7 +17,7 @@ describe('the refusals of the exchange', () => {
   })
   after(() => fixture.end())
 
-  it('are codes in the bytecode of its contracts, each with its meaning and what to do', () => {
+  it('match codes in the bytecode of its contracts, each with its meaning and what to do', () => {
     const codes = folders.flatMap((folder) => readdirSync(folder).map((file) => readFileSync(new URL(file, folder), 'utf8'))).join('')
     // UniswapV3Pool is part of the factory's code. Solidity shifts short strings into place, so that their last bits may be left out.
     const isThere = (code: string) => {
@@ -39,7 +39,7 @@ describe('the refusals of the exchange', () => {
     return { name: error.name, details: error.details, says: error.message }
   }
 
-  it('are returned before signing: too large for the pool, for the moment, or too far from the index price', async () => {
+  it('come before signing: too large for the pool, for the moment, or too far from the index price', async () => {
     const market = fixture.named('BTC')
     const reason = async (order: PerpOrder) => {
       const { name, details, says } = await quoted(order)
@@ -56,7 +56,7 @@ describe('the refusals of the exchange', () => {
     await fixture.operator.moveIndex('BTCUSD', '60000')
   })
 
-  it('are returned for the transaction itself, too: deadline, collateral, market, withdrawal', async () => {
+  it('come for the transaction itself, too: deadline, collateral, market, withdrawal', async () => {
     const market = fixture.named('ETH')
     const [trader, poor] = [await fixture.newTrader(), await fixture.newTrader(0n)]
     const quote = await fixture.exchange.quote({ market, side: 'LONG', sizeRaw: ether }, trader.address, at())

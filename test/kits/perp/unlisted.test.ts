@@ -48,7 +48,7 @@ describe('markets of a plugin that are not as it says', () => {
   const own = keptLog()
   const venueOf = (more: object) => ({ ...on, log: own.log, tokens: [], config: {}, reader: { read }, ...more }) as unknown as Venue<Evm>
 
-  it('are left out of a perpetual exchange, and said', async () => {
+  it('stay out of a perpetual exchange, which says so', async () => {
     const contracts = { routerAddress: house, vaultAddress: vault }
     const exchange = perp(venueOf({ contracts }), { markets: { 'ethereum/mainnet': [eth, dead, foreign, btc].map(String) } })
     await exchange.start(at.signal)
@@ -61,7 +61,7 @@ describe('markets of a plugin that are not as it says', () => {
     expect(unread?.map(({ market }) => market)).to.deep.equal(['BTCUSD', foreign])
   })
 
-  it('are left out of an order book where a token is not listed, and said', () => {
+  it('stay out of an order book where a token is not listed, which says so', () => {
     const tokens = [eth, btc].map((address, index) => ({ symbol: ['ETH', 'BTC'][index], address, decimals: 18 }))
     const pairs = [
       [eth, btc],
