@@ -11,7 +11,7 @@ describe('addresses on Solana', () => {
     owners = await Promise.all(Array.from({ length: 40 }, async () => (await generateKeyPairSigner()).address))
   })
 
-  it('are derived as @solana/kit derives them', async () => {
+  it('match those that @solana/kit derives', async () => {
     for (const [index, owner] of owners.entries()) {
       const seeds = [Buffer.from('pool'), Uint8Array.of(index)]
       const [expected] = await getProgramDerivedAddress({ programAddress: owner, seeds })
@@ -19,7 +19,7 @@ describe('addresses on Solana', () => {
     }
   })
 
-  it('of token accounts are those of @solana-program/token, for both programs of tokens', async () => {
+  it('match @solana-program/token for token accounts, for both programs of tokens', async () => {
     const [mint = ''] = owners
     for (const owner of owners) {
       expect(tokenAccountOf(owner, mint)).to.equal(await associatedAddress(owner, mint, tokenProgram))
@@ -27,7 +27,7 @@ describe('addresses on Solana', () => {
     }
   })
 
-  it('are 32 bytes, there and back, and anything else is refused', () => {
+  it('take 32 bytes, there and back, and nothing else', () => {
     for (const owner of owners) {
       expect([...addressBytes(owner)]).to.deep.equal([...getAddressEncoder().encode(owner)])
       expect(addressFrom(addressBytes(owner))).to.equal(owner)

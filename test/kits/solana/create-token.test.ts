@@ -52,7 +52,7 @@ describe('creating token accounts on Solana', () => {
       expect(await create(token)).to.deep.equal({ exists: account })
     })
 
-  it('is final only when its block is finalized, 32 blocks later', async () => {
+  it('becomes final only when its block is finalized, 32 blocks later', async () => {
     const { cluster } = site
     const mint = await cluster.createMint({ symbol: 'DEEP', decimals: 2 })
     cluster.blocks(1)

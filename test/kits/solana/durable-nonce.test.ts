@@ -165,7 +165,7 @@ describe('durable nonces on Solana', () => {
     await comesTo(site, transactions, txHash, 'CONFIRMED')
   })
 
-  it('are advanced by a failed transaction too: it is REVERTED, and the next one uses the next value', async () => {
+  it('advance with a failed transaction too: it ends REVERTED, and the next one uses the next value', async () => {
     const { cluster, chain, wallet } = site
     const [held = 0n] = await chain.balances(wallet.address, [chain.nativeCurrency], at())
     cluster.lead(dropsAll)
@@ -199,7 +199,7 @@ describe('durable nonces on Solana', () => {
     await store.close()
   })
 
-  it('are refused where the wallet does not have them, with what to do', async () => {
+  it('end in a refusal where the wallet does not have them, with what to do', async () => {
     const none = await rejection(send(7))
     expect(none.name).to.equal('INCOMPLETE_PARAMS')
     expect(none.details).to.be.an('array')

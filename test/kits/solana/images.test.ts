@@ -62,7 +62,7 @@ describe('accounts of Solana that are kept in memory', () => {
     }
   })
 
-  it('are read at the slot that was asked for, or a newer one, or not at all', async () => {
+  it('come from the slot that was asked for, or a newer one, or not at all', async () => {
     const { chain, cluster, wallet } = site
     cluster.blocks(1)
     const head = await chain.head(soon())

@@ -105,7 +105,7 @@ describe('the life of a transaction on Solana', () => {
     expect((await entryOf(transactions, first))?.state).to.equal('MINED')
   })
 
-  it('is pending again after a reorganisation, and final in the block where it lands again', async () => {
+  it('goes back to pending after a reorganisation, and ends in the block where it lands again', async () => {
     const { cluster } = site
     const txHash = await send()
     await comesTo(site, transactions, txHash, 'MINED')
@@ -149,7 +149,7 @@ describe('the life of a transaction on Solana', () => {
     expect(entry && transactions.status(entry)).to.equal(1)
   })
 
-  it('is one transaction even if the broadcast result was lost', async () => {
+  it('has one transaction even if the broadcast result was lost', async () => {
     const proxy = await startFaultyProxy()
     const { cluster } = site
     proxy.target = cluster.url

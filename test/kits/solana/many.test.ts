@@ -135,7 +135,7 @@ describe('the receipt of a transaction on Solana', () => {
   }
   const feeOf = async (txHash: string) => Object((await entryOf(transactions, txHash))?.landed?.receipt).fee
 
-  it('is waited for while no node has it', async () => {
+  it('waits until a node has it', async () => {
     const txHash = await final()
     await looks(own)
     expect((await entryOf(transactions, txHash))?.state).to.equal('BROADCAST')

@@ -51,7 +51,7 @@ describe('errors of nodes of Solana', () => {
       expect(fault).to.include({ is, ...(kind !== undefined && { kind }) })
     })
 
-  it('of a batch that is too large ask for smaller ones', () => {
+  it('ask for smaller batches where one is too large', () => {
     expect(judge({ code: -32600, message: 'Batch size too large: at most 10 requests' }, undefined)).to.deep.equal({
       is: 'too-large',
       of: 'batch',

@@ -36,7 +36,7 @@ describe('fees on Solana', () => {
     )
   })
 
-  it('are at most the reserved fees, which is what the answer says', () => {
+  it('stay within the reserved fees, which are what the answer says', () => {
     assert(
       property(fees, nat(), ({ units, recent }, number) => {
         const priced = priceFees(units, recent, { policy, feeCapRaw: 2_000_000n })
@@ -125,7 +125,7 @@ describe('sequences on Solana', () => {
       .with.property('name', 'INCOMPLETE_PARAMS')
   })
 
-  it('are past for a transaction in a block, until a reorganisation', () => {
+  it('count as past for a transaction in a block, until a reorganisation', () => {
     const held = [numberAt(synced.nowMs)]
     const landed = mergeSyncState(synced, { ...synced, slot: 1001, landed: [synced.nowMs] }, held)
     expect(sequenceStatus(landed, numberAt(synced.nowMs))).to.equal('past')
@@ -136,7 +136,7 @@ describe('sequences on Solana', () => {
     expect(mergeSyncState(landed, { ...synced, slot: 1002 }, []).landed).to.deep.equal([])
   })
 
-  it('are accepted from a lagging node only the second time', () => {
+  it('take the value of a lagging node only the second time', () => {
     const news = { ...synced, slot: 990, durable: [{ account: 'a', nonce: 'old', slot: 990 }] }
     const known = { ...synced, durable: [{ account: 'a', nonce: 'new', slot: 1000 }] }
     const once = mergeSyncState(known, news)
@@ -149,7 +149,7 @@ describe('sequences on Solana', () => {
 describe('the failure reason on Solana', () => {
   const token = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
 
-  it('is the message of the program that failed', () => {
+  it('has the message of the program that failed', () => {
     const logs = [
       `Program ${base58(5)} invoke [1]`,
       `Program ${token} invoke [2]`,
@@ -160,7 +160,7 @@ describe('the failure reason on Solana', () => {
     expect(failureReason({ InstructionError: [0, { Custom: 1 }] }, logs)).to.equal('Token: custom program error: 0x1 (insufficient funds)')
   })
 
-  it('is the error of the runtime where no program failed', () => {
+  it('has the error of the runtime where no program failed', () => {
     expect(failureReason('BlockhashNotFound', [])).to.equal('blockhash not found')
     expect(failureReason({ InstructionError: [2, { Custom: 1 }] }, [])).to.equal('instruction error 2 custom 1')
     expect(failureReason({ InsufficientFundsForRent: { account_index: 0 } }, [])).to.equal('insufficient funds for rent account index 0')

@@ -57,19 +57,19 @@ describe('a step of Solana that more than the wallet signs', () => {
       ({ name, message }: Error) => `${name} ${message}`,
     )
 
-  it('is refused before anything is signed: the signer makes no keys of accounts', async () => {
+  it('fails before anything is signed: the signer makes no keys of accounts', async () => {
     const { account, step } = await making()
     expect(await refusal(step)).to.match(new RegExp(`^UNSUPPORTED .*new account ${account.address}.*Nothing was signed`))
     expect(() => draftOf({ scheme: 'solana-message', bytes: new Uint8Array(), signers: [account.address] })).to.throw(account.address)
   })
 
-  it('is refused where an instruction has a signer that the step does not name', async () => {
+  it('fails where an instruction has a signer that the step does not name', async () => {
     const { account, step } = await making()
     const { signers: _, ...unnamed } = step
     expect(await refusal(unnamed)).to.match(new RegExp(`^UNKNOWN_ERROR .*${account.address}.*defect of the plugin`))
   })
 
-  it('is refused where it is short enough with lookup tables alone, and takes none where it is without', async () => {
+  it('fails where it is short enough with lookup tables alone, and takes none where it is short without', async () => {
     const { wallet } = site
     const accounts = await Promise.all(Array.from({ length: 40 }, async () => (await generateKeyPairSigner()).address))
     const tables = [{ address: accounts[0] ?? '', addresses: accounts.slice(1) }]
