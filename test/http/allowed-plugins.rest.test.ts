@@ -137,7 +137,7 @@ describe('trades of a plugin that the operator has allowed', function () {
     relay.meddle = () => 'pass'
   })
 
-  it('are signed where its quote is near that of the built-in connectors', async () => {
+  it('get signed where its quote is near that of the built-in connectors', async () => {
     for (const side of ['SELL', 'BUY']) {
       const answer = await trade({ amount: honest, side })
       expect(outcome(answer), answer.text).to.equal('200')
@@ -146,7 +146,7 @@ describe('trades of a plugin that the operator has allowed', function () {
     }
   })
 
-  it('are not signed where its quote is far worse, and the plan gives the rest to somebody else', async () => {
+  it('get no signature where its quote is far worse, and the plan gives the rest to somebody else', async () => {
     const before = await nonce()
     const answer = await trade({ amount: half })
     expect(outcome(answer), answer.text).to.equal('400 INCOMPLETE_PARAMS')
@@ -155,7 +155,7 @@ describe('trades of a plugin that the operator has allowed', function () {
     expect(await nonce()).to.equal(before)
   })
 
-  it('are not signed where its own slippage would let them end far worse', async () => {
+  it('get no signature where its own slippage would let them end far worse', async () => {
     const { body } = await server.client.get('/amm/price', {
       ...local,
       connector: 'loose-data',
@@ -169,7 +169,7 @@ describe('trades of a plugin that the operator has allowed', function () {
     expect(answer.body.message).to.include(`slippage allow, ${body.slippagePrice},`)
   })
 
-  it('are not signed past the limitPrice of the request', async () => {
+  it('get no signature past the limitPrice of the request', async () => {
     const before = await nonce()
     const { body } = await server.client.get('/amm/price', {
       ...local,
@@ -197,7 +197,7 @@ describe('trades of a plugin that the operator has allowed', function () {
     expect(await nonce()).to.equal(before)
   })
 
-  it('are simulated and bounded in the same way where it is data alone', async () => {
+  it('keep the same bounds and simulation where it is data alone', async () => {
     const shown = (await server.client.get('/plugins')).body.find(({ name }: { name: string }) => name === 'plain-data')
     expect(shown).to.include({ state: 'loaded', tier: 'data', allowedBy: 'operator' }).and.not.have.property('host')
     const before = await nonce()
@@ -240,7 +240,7 @@ describe('trades of a plugin that the operator has allowed', function () {
     await mined(server.client, answer.body.txHash)
   })
 
-  it('are shown to the operator beside the rights that its contracts could use, with the requests that take them back', async () => {
+  it('show the operator the rights that its contracts could use, with the requests that take them back', async () => {
     await approve({ spender: router, token: 'WETH' }, '10')
     const record = readLock(server.settings.confDir)['rogue']
     const said = (await rightsWords(record ?? { networks: {} }, server.settings, server.url)).join('\n')
@@ -253,7 +253,7 @@ describe('trades of a plugin that the operator has allowed', function () {
     expect(await rightsWords(record ?? { networks: {} }, server.settings, server.url)).to.deep.equal([])
   })
 
-  it('are signed where a purchase may cost by its limitPrice what is approved, and not where more is', async () => {
+  it('get signed where a purchase may cost by its limitPrice what is approved, and not where more is', async () => {
     const buying = { connector: 'rogue', base: 'WETH', quote: 'USDC', side: 'BUY', amount: '0.1' }
     const { body } = await server.client.get('/amm/price', { ...local, ...buying })
     const limitPrice = (Number(body.price) * 1.05).toFixed(6)
@@ -310,7 +310,7 @@ describe('trades of a plugin that the operator has allowed', function () {
     expect(later.body.fill, later.text).to.deep.equal(body.fill)
   })
 
-  it('of the native coin have a fill where their events tell all of it, and none where they do not', async () => {
+  it('have a fill for the native coin where their events tell all of it, and none where they do not', async () => {
     for (const { swap, isTold } of [
       { swap: { base: 'ETH', amount: honest }, isTold: true },
       // What the router sends to the wallet, it sends without an event.
@@ -381,7 +381,7 @@ describe('trades of a plugin that the operator has allowed', function () {
     expect(await standingAllowances(client, all)).to.deep.equal([])
   })
 
-  it('are all signed where twenty of one wallet are on their way', async () => {
+  it('all get signed where twenty of one wallet are on their way', async () => {
     const rpc = rpcTo(server.rpcUrl)
     for (const token of ['WETH', 'USDC']) await approve({ spender: router, token }, '0')
     const before = Number(await nonce())
@@ -417,13 +417,13 @@ describe('trades of a plugin that the operator has allowed', function () {
     }
   }
 
-  it('are signed where the node has no eth_simulateV1 but takes state overrides', async () => {
+  it('get signed where the node has no eth_simulateV1 but takes state overrides', async () => {
     refuses('eth_simulateV1')
     const answer = await trade({ amount: honest })
     expect(outcome(answer), answer.text).to.equal('200')
   })
 
-  it('are not signed where the node can simulate in no way, which the answer says', async () => {
+  it('get no signature where the node can simulate in no way, which the answer says', async () => {
     await approve({ spender: router, token: 'WETH' }, honest)
     refuses('eth_simulateV1', 'overrides')
     const before = await nonce()
@@ -444,7 +444,7 @@ describe('trades of a plugin that the operator has allowed', function () {
     expect(outcome(own), own.text).to.equal('200')
   })
 
-  it('are signed for the version that runs while an update is not taken up, and not once it is removed, but at higher fees', async () => {
+  it('get signed for the version that runs while an update is not taken up, and once it is removed only at higher fees', async () => {
     const rpc = rpcTo(server.rpcUrl)
     const approve = (spender = 'own-swap') =>
       server.client.post('/evm/approve', { ...local, address: admins, token: 'USDC', spender, amount: '3.5' })

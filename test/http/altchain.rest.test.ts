@@ -7,14 +7,14 @@ describe('token accounts', () => {
     server = await sharedServer()
   })
 
-  it('are refused on EVM chains as unsupported', async () => {
+  it('do not exist on EVM chains, which answer 501', async () => {
     const asked = { chain: 'ethereum', network: 'local', address: traders, tokenSymbol: 'USDC' }
     const answer = await server.client.post('/altchain/create-token', asked)
     expect(outcome(answer)).to.equal('501 UNSUPPORTED')
     expect(answer.body.message).to.contain('needs no token accounts')
   })
 
-  it('are refused to certificates that may not trade, or not with the wallet', async () => {
+  it('need a certificate that may trade, and with the wallet', async () => {
     const asked = { chain: 'solana', network: 'mainnet', address: '9a7xu6pt44A5WRkDyfvFKdfY6MYFuvbcfme1pvsy7e9J', tokenSymbol: 'USDC' }
     for (const client of [server.as.reader, server.as.trader, server.as.unlisted])
       expect(outcome(await client.post('/altchain/create-token', asked))).to.equal('403 FORBIDDEN')

@@ -191,7 +191,7 @@ describe('several amounts in one request', () => {
       }
     })
 
-  it('are read from a query, and beside an amount of its own', async () => {
+  it('come from a query too, and beside an amount of its own', async () => {
     const { body } = await client.get('/amm/price', { ...pair, amount: '2', amounts: '1,10' })
     expect([body.amount, ...body.quotes.map(({ amount }: { amount: string }) => amount)].map(Number)).to.deep.equal([2, 1, 10])
   })

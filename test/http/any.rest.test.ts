@@ -56,7 +56,7 @@ describe('the best of all connectors', () => {
   /** Of the smaller ones, most connectors have as much; of the larger, few. */
   const anyAmount = fc.tuple(fc.integer({ min: 1, max: 999_999 }), fc.integer({ min: -5, max: -2 }))
 
-  it('is that of all asked one by one, after the cost of gas', () =>
+  it('equals the best of all asked one by one, after the cost of gas', () =>
     fc.assert(
       fc.asyncProperty(fc.constantFrom(...pairs), fc.constantFrom('BUY', 'SELL'), anyAmount, async (tokens, side, [digits, exponent]) => {
         const [base, quote] = tokens.split(':')
@@ -111,7 +111,7 @@ describe('the best of all connectors', () => {
     expect(body).to.not.have.any.keys('candidates', 'leftOut')
   })
 
-  it('is of the connectors that a request names', async () => {
+  it('comes from the connectors that a request names', async () => {
     const { body } = await price({ connectors: ['sushiswap'], candidates: true })
     expect(body.candidates.map((each: ShownQuote) => each.connector)).to.deep.equal(['sushiswap'])
     const listed = await client.get('/amm/price', { ...any, ...pair, connectors: 'sushiswap,uniswap,sushiswap', candidates: 'true' })
@@ -150,7 +150,7 @@ describe('the best of all connectors', () => {
       expect(outcome(answer), answer.text).to.equal(says)
     })
 
-  it('is not taken by endpoints of one connector', async () => {
+  it('does not replace the connector where an endpoint needs one', async () => {
     const answer = await client.post('/amm/liquidity/price', { ...any, token0: 'WETH', token1: 'USDC', fee: 'LOW' })
     expect(outcome(answer)).to.equal('400 INCOMPLETE_PARAMS')
     expect(answer.body.details[0].field).to.equal('connector')

@@ -16,7 +16,7 @@ describe('a trade by what a wallet approved, where the best route needs another 
   const swap = { ...local, connector: 'uniswap', base: 'USDT', quote: 'USDC', side: 'SELL', amount: '5000', address: traders }
   const trade = (): Promise<Answer> => stage.server.client.post('/amm/trade', swap)
 
-  it("is not refused as unapproved because of the node's trouble with the other route", async () => {
+  it("does not fail as unapproved because of the node's trouble with the other route", async () => {
     const { client } = stage.server
     const approve = { ...local, address: traders, spender: 'uniswap/v3', token: 'USDT', amount: '100000' }
     expect(outcome(await client.post('/evm/approve', approve))).to.equal('200')

@@ -80,7 +80,7 @@ describe('the deadline of a request', () => {
 describe('cached queries', () => {
   const schema = Type.Object({ base: Type.String(), depth: Type.Optional(Type.Integer()) }, { additionalProperties: false })
 
-  it('are frozen, and read no more once they were asked for twice', () => {
+  it('come frozen, and need no more reading once they were asked for twice', () => {
     const readSearch = cachedQueryReader(fieldsReader(schema))
     const [first, second, third] = ['once', 'twice', 'again'].map(() => readSearch('base=WETH&depth=3'))
     for (const question of [first, second]) {
@@ -95,7 +95,7 @@ describe('cached queries', () => {
     for (let time = 0; time < 2; time += 1) expect(() => readSearch('bass=WETH')).to.throw('did you mean "base"?')
   })
 
-  it('are dropped after some hundred others', () => {
+  it('make room after some hundred others', () => {
     let reads = 0
     const read = fieldsReader(schema)
     const readSearch = cachedQueryReader<{ base: string }>((fields, from) => ((reads += 1), read(fields, from)))
@@ -115,7 +115,7 @@ describe('a plugin’s method that may return at once', () => {
     },
   }
 
-  it('is not awaited if it returns a value', () => {
+  it('passes its value on without a wait', () => {
     expect(boundary({ gas: (units: bigint, _at: object): unknown => units }, contract, callee).gas(5n, at)).to.equal(5n)
   })
 
@@ -130,7 +130,7 @@ describe('a plugin’s method that may return at once', () => {
     }
   })
 
-  it('is awaited until the deadline if it returns a promise, and blamed for what it throws', async () => {
+  it('has until the deadline if it returns a promise, and takes the blame for what it throws', async () => {
     const chain = boundary({ gas: (_units: bigint, _at: object): unknown => new Promise(() => {}) }, contract, callee)
     const late = await Promise.resolve(chain.gas(5n, { signal: AbortSignal.timeout(10) })).catch((error: unknown) => error)
     expect(late).to.have.property('name', 'TIMEOUT')

@@ -23,7 +23,7 @@ describe('a list with one bad entry', () => {
   const addressOf = async (symbol: string): Promise<string> =>
     (await client.get('/network/tokens', { ...local, tokenSymbols: symbol })).body[0].address
 
-  describe('of positions', () => {
+  describe('that shows positions', () => {
     const made: { tokenId: string; version: string; pool: string }[] = []
     const positions = (): Promise<Answer> => client.get('/amm/liquidity/positions', { ...uniswap, address: admins })
     const position = ({ tokenId, version }: { tokenId: string; version: string }): Promise<Answer> =>
@@ -86,7 +86,7 @@ describe('a list with one bad entry', () => {
       })
   })
 
-  describe('of pools', () => {
+  describe('that shows pools', () => {
     interface ShownPool {
       readonly connector: string
       readonly version: string
@@ -145,7 +145,7 @@ describe('a list with one bad entry', () => {
       })
   })
 
-  describe('of tokens', () => {
+  describe('that shows tokens', () => {
     const symbols = ['WETH', 'DAI', 'USDC', 'WBTC', 'USDT', 'ETH']
     const others = symbols.filter((symbol) => symbol !== 'DAI')
 

@@ -25,7 +25,7 @@ describe('a broken market', () => {
     await mined(client, answer.body.txHash)
   }
 
-  describe('of perpetuals', () => {
+  describe('that trades perpetuals', () => {
     const perp = { ...local, connector: 'perp' }
     const [eth, btc] = ['ETH', 'BTC'].map((base) => ({ base, quote: 'USD' }))
     const [, btcToken = ''] = perpMarkets['ethereum/local'] ?? []
@@ -111,7 +111,7 @@ describe('a broken market', () => {
         })
     })
 
-    it('is not blamed where the exchange itself does not answer', async () => {
+    it('takes no blame where the exchange itself does not answer', async () => {
       const { body } = await client.get('/connector/config', { connector: 'perp' })
       await withContract(rpc, body.contractAddresses.local.vaultAddress, brokenContracts['is gone'], async () => {
         expect(outcome(await get('margin', wallet))).to.equal('422 PRICE_FAILED')
@@ -119,7 +119,7 @@ describe('a broken market', () => {
     })
   })
 
-  describe('of an order book', () => {
+  describe('that has an order book', () => {
     const oasis = { ...local, connector: 'oasis' }
     const weth = { market: 'WETH-USDC' }
     const get = (path: string, fields: object = {}): Promise<Answer> => client.get(`/clob/${path}`, { ...oasis, ...fields })
@@ -131,7 +131,7 @@ describe('a broken market', () => {
 
     // The first requests of all: nothing is known of the contract yet.
     for (const [name, code] of Object.entries(brokenContracts))
-      it(`is refused with its address where the contract of all ${name}`, () =>
+      it(`names its address where the contract of all ${name}`, () =>
         withContract(rpc, contract, code, async () => {
           for (const [path, fields] of [
             ['markets', {}],

@@ -15,7 +15,7 @@ const idsOf = (commonName: string, clients: readonly Client[], fingerprint = fin
 }
 
 describe('the id of a caller', () => {
-  it('is the key of its entry in conf/clients.yml', () => {
+  it('equals the key of its entry in conf/clients.yml', () => {
     expect(idsOf('bot', [byName])).to.deep.equal({ id: 'bot' })
     expect(idsOf('bot', [byName, byFingerprint])).to.deep.equal({ id: fingerprint256 })
   })
@@ -26,7 +26,7 @@ describe('the id of a caller', () => {
     expect(idsOf('bot', [byFingerprint, byName])).not.to.have.property('formerId')
   })
 
-  it('is the common name where the certificate is not listed, unless that is empty or the key of another one', () => {
+  it('equals the common name where the certificate is not listed, unless that is empty or the key of another one', () => {
     expect(idsOf('watcher', [byName])).to.deep.equal({ id: 'watcher' })
     expect(idsOf('', [byName])).to.deep.equal({ id: fingerprint256 })
     const other = 'CD'.repeat(32)

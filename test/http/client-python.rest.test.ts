@@ -111,7 +111,7 @@ describe('the Python client', () => {
     expect(readFileSync(pythonTypes, 'utf8')).to.equal(pythonTypesText())
   })
 
-  it('is in no package of npm, and not in the image', async () => {
+  it('stays out of the npm package and of the image', async () => {
     const [packed] = JSON.parse(await run('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { cwd: root }))
     const files: string[] = packed.files.map((each: { path: string }) => each.path)
     expect(files).to.include('examples/client.py')

@@ -65,7 +65,7 @@ describe('the native coin against a token whose code takes it from the router', 
     ['SELL', 'ETH', () => token],
     ['BUY', () => token, 'ETH'],
   ] as const) {
-    it(`is never paid twice, native and wrapped (${side})`, async () => {
+    it(`never leaves the wallet twice, native and wrapped (${side})`, async () => {
       const nameOf = (one: string | (() => string)) => (typeof one === 'string' ? one : one())
       const trade = { ...uniswap, address: admins, base: nameOf(base), quote: nameOf(quote), side, amount: '1', version: 'v3' }
       await approve('WETH', 'uniswap/v3')

@@ -102,7 +102,7 @@ describe('an endpoint that is called without HTTP', () => {
     expect(await nonce()).to.equal(before)
   })
 
-  it('is journaled under the request id that the caller gives', async () => {
+  it('enters the journal under the request id that the caller gives', async () => {
     const { txHash } = await dispatch.call(
       'AMMTrade',
       { ...swap, base: 'ETH', amount: '0.01', address: admins },

@@ -105,7 +105,7 @@ describe('one certificate with many connections', () => {
     while (answer.errorCode !== undefined) answer = await ask()
   })
 
-  it('is told once that too many of its requests wait on a connection, which ends with that answer', async () => {
+  it('learns once that too many of its requests wait on a connection, which ends with that answer', async () => {
     const limited = await startServer({
       ...oneChain,
       settings: { ...oneChain.settings, 'limits.clientInFlight': 1, 'limits.connectionInFlight': 1 },

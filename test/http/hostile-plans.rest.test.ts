@@ -32,14 +32,14 @@ describe('plans of a plugin that is not built in', function () {
     delete process.env['SLUICE_TEST_SLY']
   })
 
-  it('are signed if they do what the request says', async () => {
+  it('get signed if they do what the request says', async () => {
     const answer = await server.client.post('/amm/trade', sly)
     expect(outcome(answer), answer.text).to.equal('200')
     const other = await server.client.post('/amm/trade', { ...sly, side: 'BUY' })
     expect(outcome(other), other.text).to.equal('200')
   })
 
-  it('are not signed if adding or removing liquidity takes more than was offered', async () => {
+  it('get no signature if adding or removing liquidity takes more than was offered', async () => {
     const pair = { ...local, connector: 'sly', address: admins, token0: 'WETH', token1: 'USDC' }
     const add = { ...pair, fee: '3000', lowerPrice: '1000', upperPrice: '9000', amount0: '0.1', amount1: '300' }
     const added = await server.client.post('/amm/liquidity/add', add)
@@ -70,7 +70,7 @@ describe('plans of a plugin that is not built in', function () {
     ['give somebody a right besides', 'approve', /calls approve\(address,uint256\) of 0x/],
   ]
   for (const [what, way, message] of ways)
-    it(`are not signed if they ${what}`, async () => {
+    it(`get no signature if they ${what}`, async () => {
       const before = await nonce()
       process.env['SLUICE_TEST_SLY'] = way
       const answer = await server.client.post('/amm/trade', sly)
@@ -80,7 +80,7 @@ describe('plans of a plugin that is not built in', function () {
       expect(await nonce()).to.equal(before)
     })
 
-  it('are not signed if they give much more than was quoted, and that is held against nobody: the price may have moved', async () => {
+  it('get no signature if they give much more than was quoted, which counts against nobody: the price may have moved', async () => {
     const before = await nonce()
     process.env['SLUICE_TEST_SLY'] = 'quote'
     const answer = await server.client.post('/amm/trade', sly)

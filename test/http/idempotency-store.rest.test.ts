@@ -140,7 +140,7 @@ for (const kind of ['embedded', 'postgres'] as const) {
         expect(await once(idempotency, key, never)).to.deep.equal({ status: 200, body: '{"a":1}' })
     })
 
-    it('are refused with other fields, whether answered or in flight', async () => {
+    it('refuse other fields, whether answered or in flight', async () => {
       const [{ idempotency }, key] = [await server(), newKey()]
       const pause = gate()
       const first = once(idempotency, key, async () => pause.pass.then(() => bodyOf('1')), { amount: '1' })
@@ -150,7 +150,7 @@ for (const kind of ['embedded', 'postgres'] as const) {
       expect(await nameOf(once(idempotency, key, never, { amount: '2' }))).to.equal('IDEMPOTENCY_CONFLICT')
     })
 
-    it('are in flight while a living server works on them', async () => {
+    it('stay in flight while a living server works on them', async () => {
       const [first, key] = [await server(), newKey()]
       const pause = gate()
       const work = once(first.idempotency, key, async () => pause.pass.then(() => bodyOf('1')))
@@ -183,7 +183,7 @@ for (const kind of ['embedded', 'postgres'] as const) {
       expect(woken).to.equal(false)
     })
 
-    it('are free after a definite error, for other fields too, with a new claim number', async () => {
+    it('become free after a definite error, for other fields too, with a new claim number', async () => {
       const [{ idempotency }, key] = [await server(), newKey()]
       const claims: number[] = []
       const fails = async ({ claim }: KeyClaim) => {
@@ -218,7 +218,7 @@ for (const kind of ['embedded', 'postgres'] as const) {
       expect(new Set([first, ...others]).size).to.equal(4)
     })
 
-    it('are answered from the journal, however the call ended', async () => {
+    it('get their answer from the journal, however the call ended', async () => {
       const [{ idempotency }, key] = [await server(), newKey()]
       const answer = await once(idempotency, key, async (claim) => {
         await journaled(claim, 'signed')
@@ -268,7 +268,7 @@ for (const kind of ['embedded', 'postgres'] as const) {
       expect([await isStored(answered), await isStored(failed)]).to.deep.equal([false, false])
     })
 
-    it('are never deleted if something was journaled for their request, by whichever call', async () => {
+    it('last for ever if something was journaled for their request, by whichever call', async () => {
       const [{ idempotency }, second, lease] = [await server(), await server(), await giveLease(store)]
       const [signedWith, sentBefore, died, timedOut] = [newKey(), newKey(), newKey(), newKey()]
       const opens = async ({ key }: KeyClaim) => {
@@ -355,7 +355,7 @@ for (const kind of ['embedded', 'postgres'] as const) {
       })
     })
 
-    it('are in flight for a call whose server counted as dead, while the call that took over is running', async () => {
+    it('stay in flight for a call whose server counted as dead, while the call that took over is running', async () => {
       const [first, second, key] = [await server(), await server(), newKey()]
       const [slept, began, worked] = [gate(), gate(), gate()]
       const late = once(first.idempotency, key, async () => {

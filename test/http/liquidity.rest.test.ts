@@ -247,7 +247,7 @@ describe('/amm/liquidity', () => {
     await made('add', range)
   })
 
-  it('is in the OpenAPI document, with its interfaces', async () => {
+  it('has its paths and schemas in the OpenAPI document', async () => {
     const { body } = await client.get('/openapi.json')
     for (const path of ['add', 'remove', 'collect_fees', 'price', 'position'])
       expect(body.paths[`/amm/liquidity/${path}`]).to.have.property('post')

@@ -48,7 +48,7 @@ describe('requests to the node for prices, counted by a proxy', function () {
     ['v2', 2],
     ['v3', 4],
   ] as const) {
-    it(`is at most ${most} round trips one after the other for pools of ${version} that are not loaded`, async () => {
+    it(`make at most ${most} round trips one after the other for pools of ${version} that are not loaded`, async () => {
       for (const [connector, amount] of Object.entries(cold)) {
         trips.take()
         await price({ ...sale, connector, version, amount })
@@ -59,7 +59,7 @@ describe('requests to the node for prices, counted by a proxy', function () {
   }
 
   for (const count of [10, 100]) {
-    it(`is one query a block for ${count} pools, and none for any price by them`, async () => {
+    it(`make one query a block for ${count} pools, and none for any price by them`, async () => {
       const places = Array.from({ length: count }, (_, place) => place)
       await Promise.all(places.map((place) => priceOf(place, '1')))
       const traded = places.filter((place) => place % Math.ceil(count / 10) === 0)

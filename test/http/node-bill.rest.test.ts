@@ -92,7 +92,7 @@ describe('calls to the node for trades, counted by a proxy', function () {
   }
 
   for (const confirmations of [1, 2, 12]) {
-    it(`are at most ${mostCalls} for one that has ${confirmations} confirmations`, async () => {
+    it(`stay within ${mostCalls} for one that has ${confirmations} confirmations`, async () => {
       await start({ confirmations })
       asked = []
       for (let trade = 0; trade < 2; trade += 1) await confirmed(await sell())
@@ -100,7 +100,7 @@ describe('calls to the node for trades, counted by a proxy', function () {
     })
   }
 
-  it(`are at most ${mostCalls} for a BUY through pools of v3 alone`, async () => {
+  it(`stay within ${mostCalls} for a BUY through pools of v3 alone`, async () => {
     await start({ confirmations: 2 })
     for (let trade = 0; trade < 4; trade += 1) await confirmed(await buy())
     asked = []
@@ -108,7 +108,7 @@ describe('calls to the node for trades, counted by a proxy', function () {
     expect(asked.length, asked.join()).to.be.at.most(2 * mostCalls)
   })
 
-  it(`are at most ${mostCalls} for each of several at once`, async () => {
+  it(`stay within ${mostCalls} for each of several at once`, async () => {
     await start({ confirmations: 4 })
     asked = []
     const hashes = await Promise.all(Array.from({ length: trades }, sell))
@@ -116,7 +116,7 @@ describe('calls to the node for trades, counted by a proxy', function () {
     expect(asked.length, asked.join()).to.be.at.most(trades * mostCalls)
   })
 
-  it('are one more for each address that takes transactions', async () => {
+  it('grow by one for each address that takes transactions', async () => {
     await start({ confirmations: 2 }, 2)
     asked = []
     await confirmed(await sell())

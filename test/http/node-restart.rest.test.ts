@@ -51,7 +51,7 @@ describe('a node that is stopped and started again', () => {
   const trade = (address: string, key: string) => client.post('/amm/trade', { ...swap, address }, { headers: { 'idempotency-key': key } })
   const isAway = ({ status, body, headers }: Answer) => status === 503 && body.name === 'NETWORK' && Number(headers['retry-after']) > 0
 
-  it('is said with Retry-After while it is away, serves again by itself, and costs no transaction its one outcome', async () => {
+  it('makes answers say Retry-After while it is away, serves again by itself, and costs no transaction its one outcome', async () => {
     await node.rpc('evm_setAutomine', false)
     const pending = await trade(admins, 'before')
     expect(outcome(pending), pending.text).to.equal('200')

@@ -201,7 +201,7 @@ describe('a failing node', () => {
       }
     }
 
-    it('is answered with the hash, and the transaction is mined', async () => {
+    it('leaves the hash in the answer, and the transaction gets mined', async () => {
       const before = await maxNonce()
       await proxy.become(late)
       const told = await trade()

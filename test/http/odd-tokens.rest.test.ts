@@ -89,7 +89,7 @@ describe('tokens that change between a quote and its trade', () => {
   })
   after(() => server?.stop())
 
-  it('are not sold elsewhere for half the price where the best of all connectors would fail, but for a limit price that allows it', async () => {
+  it('do not go elsewhere for half the price where the best of all connectors would fail, but for a limit price that allows it', async () => {
     const sale = { connector: 'any', version: 'v2' }
     const asked = await price({ ...sale, candidates: true })
     await send('refuse', pair)
@@ -159,7 +159,7 @@ describe('tokens that change between a quote and its trade', () => {
     await send('rebase', traders, own)
   })
 
-  it('are shown, with their pools and shares, whatever they do', async () => {
+  it('appear with their pools and shares, whatever they do', async () => {
     await send('pause', true)
     await send('rebase', pair, 0n)
     const pools = await server.client.get('/amm/pools', { ...local, connector: 'any', base: odd, quote: 'WETH' })

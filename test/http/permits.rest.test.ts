@@ -137,7 +137,7 @@ describe('Trades by permits of Permit2', function () {
     expect(Number(permit.amount)).to.be.closeTo(0.05 * Number(answer.body.limitPrice), 0.000_01)
   })
 
-  it('are refused while another permit of theirs is outstanding, and go on once it is used', async () => {
+  it('wait while another permit of theirs is outstanding, and go on once it is used', async () => {
     await stopBlocks()
     const first = await trade()
     expect(outcome(first), first.text).to.equal('200')
@@ -160,7 +160,7 @@ describe('Trades by permits of Permit2', function () {
     for (const { body } of [other, third]) expect((await mined(server.client, body.txHash)).body.txReceipt.status).to.equal(1)
   })
 
-  it('of one moment: one is signed', async () => {
+  it('get one signature where several come in one moment', async () => {
     await stopBlocks()
     const answers = await Promise.all([1, 2, 3, 4].map(() => trade({ base: 'DAI', amount: '10' })))
     expect(answers.map((each) => outcome(each)).toSorted()).to.deep.equal([
@@ -187,7 +187,7 @@ describe('Trades by permits of Permit2', function () {
     await reaches(body.txHash, 'used')
   })
 
-  it('are signed with the nonce that the contract has, wherever earlier ones went', async () => {
+  it('take the nonce that the contract has, wherever earlier ones went', async () => {
     const { nonce } = await allowance('USDC')
     await send(traderKey, permit2Address, permit2.encodeFunctionData('invalidateNonces', [addressOf.get('USDC'), router, nonce + 5n]))
     const answer = await trade()

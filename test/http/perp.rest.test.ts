@@ -252,7 +252,7 @@ describe('/perpAMM and /perp', () => {
     expect([body.name, body.details?.spender], text).to.deep.equal(['INSUFFICIENT_ALLOWANCE', config.contractAddresses.local.vaultAddress])
   })
 
-  it('are counted in /metrics by path, and are in the OpenAPI document with their errors', async () => {
+  it('count in /metrics by path, and stand in the OpenAPI document with their schemas', async () => {
     const { text } = await scrape(client)
     for (const { path } of perpEndpoints) expect(text, path).to.contain(`"${path}"`)
     const { body } = await client.get('/openapi.json')

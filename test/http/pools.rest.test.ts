@@ -35,7 +35,7 @@ describe('the pools of a pair', () => {
     client = (await sharedServer()).client
   })
 
-  it('are those of all connectors, the deepest first, from memory', async () => {
+  it('come from all connectors, the deepest first, from memory', async () => {
     const { body, text } = await pools()
     const all: ShownPool[] = body.pools
     expect(new Set(all.map(({ connector }) => connector)), text).to.include.keys('uniswap', 'sushiswap', 'balancer')
@@ -47,7 +47,7 @@ describe('the pools of a pair', () => {
     for (const each of all) expect([each.base, each.quote]).to.deep.equal(known.body.map(({ address }: { address: string }) => address))
   })
 
-  it('of constant product have the price of their reserves', async () => {
+  it('have the price of their reserves where they are of constant product', async () => {
     const { body } = await pools({ connector: 'uniswap', version: 'v2' })
     expect(body.pools).to.have.length(1)
     const [{ price: shown, baseReserve, quoteReserve, fee }] = body.pools
@@ -104,7 +104,7 @@ describe('the pools of a pair', () => {
       expect(answer.body.details[0].field).to.match(/^percents/)
     })
 
-  it('of a token are those with each token of the list', async () => {
+  it('cover each token of the list where a request names one token', async () => {
     const { body, text } = await client.get('/amm/pools', { ...uniswap, base: 'ETH', limit: '200' })
     expect(new Set(body.pools.map(({ quote }: ShownPool) => quote)).size, text).to.be.at.least(3)
     for (const { pool, quote } of (body.pools as ShownPool[]).slice(0, 4)) {
@@ -124,7 +124,7 @@ describe('the pools of a pair', () => {
     expect(outcome(await pools({ cursor: 'x' }))).to.equal('400 INCOMPLETE_PARAMS')
   })
 
-  it('are each found by address, with and without their tokens', async () => {
+  it('each turn up by address, with and without their tokens', async () => {
     const { body } = await pools({ connector: 'uniswap' })
     for (const each of body.pools as ShownPool[]) {
       const asked = { ...uniswap, pool: each.pool.toLowerCase() }
@@ -141,7 +141,7 @@ describe('the pools of a pair', () => {
     expect(outcome(await client.get('/amm/pool', { ...uniswap, pool: other.pool }))).to.equal('404 PAIR_NOT_FOUND')
   })
 
-  it('are shown by their address with one of the tokens named, as base or as quote, also the native coin', async () => {
+  it('appear by their address with one of the tokens named, as base or as quote, also the native coin', async () => {
     const { body } = await pools({ connector: 'uniswap', version: 'v2' })
     const [{ pool, tokens }] = body.pools
     const [weth, usdc] = await Promise.all(

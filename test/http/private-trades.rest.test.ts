@@ -27,7 +27,7 @@ describe('a private trade', () => {
     ['one connector', { ...uniswap }],
     ['the best of all', { ...local, connector: 'any', connectors: ['uniswap', 'sushiswap'] }],
   ] as const)
-    it(`of ${what} goes to the relay alone, and the journal says so`, async () => {
+    it(`goes to the relay alone with ${what}, and the journal says so`, async () => {
       const { client } = server
       const answer = await client.post('/amm/trade', { ...sale, ...fields, base: 'ETH' })
       expect(outcome(answer), answer.text).to.equal('200')
@@ -44,7 +44,7 @@ describe('a private trade', () => {
       expect(relay.held().map(({ hash }) => hash)).to.not.include(txHash)
     })
 
-  it('is part of the request that an Idempotency-Key stands for', async () => {
+  it('belongs to the request that an Idempotency-Key stands for', async () => {
     const { client } = server
     const headers = { 'Idempotency-Key': 'private' }
     const first = await client.post('/amm/trade', { ...sale, ...uniswap }, { headers })
@@ -55,7 +55,7 @@ describe('a private trade', () => {
     expect(outcome(await client.post('/amm/trade', { ...open, ...uniswap }, { headers }))).to.equal('422 IDEMPOTENCY_CONFLICT')
   })
 
-  it('is answered with its hash where the relay refuses it, because it may be mined all the same', async () => {
+  it('answers with its hash where the relay refuses it, because it may be mined all the same', async () => {
     const { client } = server
     relay.ways.trouble = 'refuses'
     const answer = await client.post('/amm/trade', { ...sale, ...uniswap })
@@ -66,7 +66,7 @@ describe('a private trade', () => {
     await until(() => relay.held().some(({ hash }) => hash === answer.body.txHash))
   })
 
-  it('is refused where the network has no relay, before anything is signed', async () => {
+  it('fails where the network has no relay, before anything is signed', async () => {
     const { client } = await sharedServer()
     const answer = await client.post('/amm/trade', { ...sale, ...uniswap })
     expect(outcome(answer), answer.text).to.equal('501 UNSUPPORTED')

@@ -187,7 +187,7 @@ describe('a contained plugin whose trade brings less when it is mined than in it
     expect(await samples('sluice_plugin_breaches_total')).to.deep.equal([])
   })
 
-  it('is quarantined at once, and what was lost is told by log, /plugins, event and metric', async () => {
+  it('goes into quarantine at once; log, /plugins, event and metric say what was lost', async () => {
     const lines: { fields: object; message: string }[] = []
     const { log } = server.kernel
     log.error = (fields: object, message?: string) => void lines.push({ fields, message: message ?? '' })
@@ -250,7 +250,7 @@ describe('a contained plugin whose trade brings less when it is mined than in it
     otherClient = other = undefined
   }
 
-  it('is refused by another server on the same PostgreSQL, which shows it within seconds, as it shows that it is lifted', async function () {
+  it('gets nothing signed by another server on the same PostgreSQL, which shows it within seconds, as it shows that it is lifted', async function () {
     if (!postgres) return this.skip()
     const { settings, kernel } = server
     await server.client.post('/plugins/lift', { plugin: 'trap' })
@@ -292,7 +292,7 @@ describe('a contained plugin whose trade brings less when it is mined than in it
     await refuses()
   })
 
-  it('is shown by `plugin list` of the running server, with what was lost and the command that lifts it', async () => {
+  it('appears in `plugin list` of the running server, with what was lost and the command that lifts it', async () => {
     const { quarantine } = await plugin()
     const { said } = await type('list')
     expect(said.replaceAll(/\s+/g, ' '))
@@ -311,7 +311,7 @@ describe('a contained plugin whose trade brings less when it is mined than in it
     ['bot', ['read', 'trade', 'send']],
     ['watcher', ['read']],
   ] as const)
-    it(`is not lifted by a certificate that may ${permissions.join(' and ')} alone`, async () => {
+    it(`stays in quarantine for a certificate that may ${permissions.join(' and ')} alone`, async () => {
       await newClient(server.settings.ssl.certsDir, client)
       const { code, said } = await type('lift', 'trap', '--yes', '--client', client)
       expect(code, said).to.equal(1)
@@ -319,7 +319,7 @@ describe('a contained plugin whose trade brings less when it is mined than in it
       expect(await plugin()).to.have.property('quarantine')
     })
 
-  it('is not lifted by a name that is mistyped, or without a yes where nobody can be asked', async () => {
+  it('stays in quarantine where its name is mistyped, or without a yes where nobody can be asked', async () => {
     const mistyped = await type('lift', 'trpa', '--yes')
     expect(mistyped.code, mistyped.said).to.equal(1)
     expect(mistyped.said).to.match(/"trpa" is not quarantined.*did you mean .?trap.?.*these are: trap/i)
@@ -331,7 +331,7 @@ describe('a contained plugin whose trade brings less when it is mined than in it
     expect(await plugin()).to.have.property('quarantine')
   })
 
-  it('is lifted by the command of the operator, which says what it was quarantined for', async () => {
+  it('leaves quarantine by the command of the operator, which says what it was quarantined for', async () => {
     const { quarantine } = await plugin()
     const { code, said } = await type('lift', 'trap', '--yes')
     expect(code, said).to.equal(0)
@@ -347,7 +347,7 @@ describe('a contained plugin whose trade brings less when it is mined than in it
     await final(answer.body.txHash)
   })
 
-  it('is quarantined for a trade that brings less of the native coin, by the balances around its block, and lifted over HTTP', async () => {
+  it('goes into quarantine for a trade that brings less of the native coin, by the balances around its block, and leaves it over HTTP', async () => {
     const less = parseUnits('0.001', 18)
     await allow('USDC')
     const txHash = await frontRun(0n, less, { base: 'USDC', quote: 'ETH', amount: '10' })

@@ -39,7 +39,7 @@ describe('responses of one turn of the event loop', () => {
     return { response, heard }
   }
 
-  it('are written together at its end, with their status set at once', async () => {
+  it('go out together at its end, with their status set at once', async () => {
     const [one, two] = [await asked(), await asked()]
     const send = createResponseBatcher()
     inNoTime(() => {
@@ -63,7 +63,7 @@ describe('responses of one turn of the event loop', () => {
     expect(await Promise.all([one.heard, two.heard])).to.deep.equal(['200 one', '200 two'])
   })
 
-  it('are skipped if the request has another answer meanwhile', async () => {
+  it('give way if the request has another answer meanwhile', async () => {
     const [one, two] = [await asked(), await asked()]
     const send = createResponseBatcher()
     inNoTime(() => {

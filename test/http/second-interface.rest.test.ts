@@ -98,7 +98,7 @@ describe('a second interface of the same server', function () {
     expect(await nonce()).to.equal(before + 1)
   })
 
-  it('is stopped with the server', async () => {
+  it('stops with the server', async () => {
     const { other } = await on()
     await server.kernel.stop()
     expect(await other.post('/quote', {}).catch(() => 'closed')).to.equal('closed')

@@ -84,7 +84,7 @@ describe('the service', function () {
       expect(outcome(await client.get('/connector/config', { connector }))).to.equal('404 UNKNOWN_CONNECTOR')
   })
 
-  it('is live and ready once the required network is ready', async () => {
+  it('answers as live and ready once the required network is ready', async () => {
     expect((await client.get('/health/live')).status).to.equal(200)
     expect((await client.get('/health/ready')).body).to.deep.equal({ status: 'ok' })
   })
@@ -183,7 +183,7 @@ describe('/openapi.json', function () {
     document = (await (await sharedServer()).client.get('/openapi.json')).body
   })
 
-  it('is OpenAPI 3.1 with the version of the interface and mutual TLS as its only security', async () => {
+  it('gives OpenAPI 3.1 with the version of the interface and mutual TLS as its only security', async () => {
     const { valid, errors } = await new Validator().validate(structuredClone(document))
     expect(valid, JSON.stringify(errors)).to.equal(true)
     expect(document.openapi).to.match(/^3\.1\.\d$/)

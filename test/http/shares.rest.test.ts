@@ -260,7 +260,7 @@ describe('/amm/shares', function () {
     ['balancer', ['WBTC', 'WETH', 'USDC']],
   ] as const)
     for (const digits of [20, 50, 58])
-      it(`are PRICE_FAILED or too little balance for 10^${digits} of a token on ${connector}`, async () => {
+      it(`answers PRICE_FAILED or too little balance or allowance to 10^${digits} of a token on ${connector}`, async () => {
         const asked = { ...local, connector, address: admins, tokens: pair, amounts: [`1${'0'.repeat(digits)}`] }
         const answer = await client.post('/amm/shares/add', asked)
         expect(outcome(answer), answer.text).to.be.oneOf(['422 PRICE_FAILED', '422 INSUFFICIENT_BALANCE', '422 INSUFFICIENT_ALLOWANCE'])

@@ -120,7 +120,7 @@ describe('what an operator stops', function () {
     expect(outcome(cancelled), cancelled.text).to.equal('200')
   })
 
-  it('of one wallet or of one client leaves the others alone, and is shown to those whom it is about', async () => {
+  it('leaves other wallets and clients alone, and shows to those whom it is about', async () => {
     const ofWallet = await stop(as.guard, { mode: 'stop', address: admins })
     expect(ofWallet.body).to.deep.include({ of: 'wallet', address: admins.toLowerCase() })
     expect(outcome(await trade(server.client, admins))).to.equal('403 STOPPED')
@@ -139,7 +139,7 @@ describe('what an operator stops', function () {
     await mined(server.client, again.body.txHash)
   })
 
-  it('is set by a certificate for itself with trade, and for anything else with stop only', async () => {
+  it('needs the permission trade to stop oneself, and the permission stop for anything else', async () => {
     expect(outcome(await stop(as.bot, { mode: 'stop' }))).to.equal('403 FORBIDDEN')
     expect(outcome(await stop(as.bot, { mode: 'stop', address: traders }))).to.equal('403 FORBIDDEN')
     expect(outcome(await stop(as.bot, { mode: 'stop', client: 'client' }))).to.equal('403 FORBIDDEN')
@@ -149,7 +149,7 @@ describe('what an operator stops', function () {
     expect(outcome(await lift({ client: 'bot' }, as.bot))).to.equal('403 FORBIDDEN')
   })
 
-  it('is not set for a name or a wallet that nobody has, which would stop nothing', async () => {
+  it('has to exist: a name or a wallet that nobody has gets a 400', async () => {
     const wrong: readonly [object, RegExp][] = [
       [{ mode: 'stop', client: 'bots' }, /"bots" has no entry in conf\/clients\.yml.*"bot"/],
       [{ mode: 'stop', address: '0x00000000000000000000000000000000000000a1' }, /is not a wallet of this server/],

@@ -46,7 +46,7 @@ describe('tokens at run time', function () {
   })
   after(() => server?.stop())
 
-  it('are shown by their address, listed or not', async () => {
+  it('appear by their address, listed or not', async () => {
     const [usdc] = (await server.client.get('/network/tokens', { ...local, tokenSymbols: 'USDC' })).body
     expect((await show(usdc.address)).body).to.deep.include({ symbol: 'USDC', decimals: 6, listed: true, warnings: [] })
     const fresh = await deploy('FRESH', 9)
@@ -66,7 +66,7 @@ describe('tokens at run time', function () {
       expect(refused.body.details[0]).to.include({ field: 'symbol' })
     })
 
-  it('are known by their symbol as soon as they were added, and after a restart', async () => {
+  it('have their symbol as soon as they were added, and after a restart', async () => {
     const address = await deploy('GEM', 4)
     expect(outcome(await server.client.get('/network/tokens', { ...local, tokenSymbols: 'GEM' }))).to.equal('404 TOKEN_NOT_SUPPORTED')
     const added = await add({ token: address, decimals: 4 })
@@ -83,7 +83,7 @@ describe('tokens at run time', function () {
     expect(again).to.deep.equal([{ symbol: 'GEM', address, decimals: 4 }])
   })
 
-  it('are all added where several are at once, and one of them once', async () => {
+  it('all enter the list where several come at once, each of them once', async () => {
     const addresses = [await deploy('ONE'), await deploy('TWO'), await deploy('THREE')]
     const answers = await Promise.all([...addresses, ...addresses].map((address) => add({ token: address })))
     for (const { status, text } of answers) expect(status, text).to.equal(200)
@@ -102,7 +102,7 @@ describe('tokens at run time', function () {
     expect(outcome(await add({ token: nameless, symbol: 'EIGHT' }))).to.equal('400 INCOMPLETE_PARAMS')
   })
 
-  it('are answered where one among them is dead, which is told', async () => {
+  it('get an answer where one among them is dead, which it names', async () => {
     const gone = await deploy('GONE')
     await add({ token: gone })
     await rpc('anvil_setCode', gone, '0x')
@@ -157,7 +157,7 @@ describe('tokens at run time', function () {
     expect((await add({ token: address })).body).to.include({ added: true })
   })
 
-  it('of one symbol that are added at once: one gets it', async () => {
+  it('compete for one symbol where two come at once: one gets it', async () => {
     const twins = [await deploy('TWIN'), await deploy('TWIN')]
     const answers = await Promise.all(twins.map((token) => add({ token })))
     expect(answers.map((each) => outcome(each)).toSorted()).to.deep.equal(['200', '400 INCOMPLETE_PARAMS'])

@@ -56,7 +56,7 @@ describe('a trade after a price from the chain', function () {
     expect(Number(body.price)).to.be.below(Number(before))
   })
 
-  it('is refused by the new price, although the old one was within the limit', async () => {
+  it('goes by the new price: it fails, although the old one was within the limit', async () => {
     const { price: before } = await price('0.0231')
     await trade('2')
     const { status, body } = await trade('0.0231', { limitPrice: before })

@@ -60,7 +60,7 @@ describe('a trade with wallet and pools in memory', function () {
     await price()
   }
 
-  it('is simulated the first time, and later only broadcast', async () => {
+  it('runs in a simulation the first time, and later goes straight to broadcast', async () => {
     expect(await simulates('ETH', '0.01')).to.equal(true)
     await warm('ETH', '0.01')
     // The newest block is in memory, and none comes that would have to be read first.
@@ -80,7 +80,7 @@ describe('a trade with wallet and pools in memory', function () {
     await done(body.txHash)
   })
 
-  it('is simulated for another pool, another wallet and another kind of route', async () => {
+  it('runs in a simulation for another pool, another wallet and another kind of route', async () => {
     await warm('ETH', '0.01')
     expect(await simulates('ETH', '0.01', { version: 'v3' })).to.equal(true)
     expect(await simulates('ETH', '0.01', { address: traders })).to.equal(true)
@@ -102,7 +102,7 @@ describe('a trade with wallet and pools in memory', function () {
     expect(fromMemory).to.be.at.least(2)
   })
 
-  it('is refused by the chain’s answer if the balance is too small', async () => {
+  it('gets the refusal of the chain if the balance is too small', async () => {
     await approve('WETH', 'uniswap/v2')
     await warm('WETH', '0.01')
     expect(outcome(await sell('WETH', '9999999'))).to.equal('422 INSUFFICIENT_BALANCE')
@@ -110,7 +110,7 @@ describe('a trade with wallet and pools in memory', function () {
     expect(outcome(await sell('ETH', '9999999'))).to.equal('422 INSUFFICIENT_BALANCE')
   })
 
-  it('is refused after another program revoked the allowance, and then uses the next nonce', async () => {
+  it('fails after another program revoked the allowance, and then uses the next nonce', async () => {
     await approve('WETH', 'uniswap/v2')
     await warm('WETH', '0.01')
     // A test before this one approved v3's router, which sells by v2, too.
@@ -120,7 +120,7 @@ describe('a trade with wallet and pools in memory', function () {
     await warm('ETH', '0.01')
   })
 
-  it('is refused if the allowance is used up, for a token that does not log it', async () => {
+  it('fails if the allowance is used up, for a token that does not log it', async () => {
     await approve('USDC', 'uniswap/v2', '25')
     await warm('USDC', '1', { quote: 'WETH' })
     let trades = 0

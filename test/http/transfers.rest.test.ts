@@ -146,7 +146,7 @@ describe('what a wallet does with its own coin and tokens', () => {
       expect(outcome(await treasurer.post('/evm/wrap', { ...ofTraders, amount: '1' }))).to.equal('403 FORBIDDEN')
     })
 
-    it('is signed for the list alone, whoever asks the signer', async () => {
+    it('gives the signer the list, so that it signs for the list alone', async () => {
       const { settings } = server.kernel.services
       expect(settings.clients.find(({ name }) => name === 'treasurer')?.sendTo?.get(traders)).to.deep.equal([others, coldStore])
     })
