@@ -108,7 +108,7 @@ describe('a plugin that is added, updated and removed while the server runs', fu
     await rm(folder, { recursive: true, force: true })
   })
 
-  it('is shown before anything is recorded, and leaves nothing behind without a yes', async () => {
+  it('appears before anything is recorded, and leaves nothing behind without a yes', async () => {
     const { code, said } = await say('add', await version('1.0.0'))
     expect(code, said).to.equal(1)
     expect(said).to.match(/There is no terminal to ask at/)
@@ -118,7 +118,7 @@ describe('a plugin that is added, updated and removed while the server runs', fu
     expect(await entry()).to.equal(undefined)
   })
 
-  it('is taken up by the running server, which trades with it and says so', async () => {
+  it('joins the running server, which trades with it and says so', async () => {
     const { code, said } = await say('add', path.join(folder, '1.0.0', 'plain-swap'), '--yes')
     expect(code, said).to.equal(0)
     expect(said).to.match(/^plain-swap 1\.0\.0 is added, in .+ A running server takes it up by itself\.$/m)
@@ -149,7 +149,7 @@ describe('a plugin that is added, updated and removed while the server runs', fu
       .and.not.have.property('notTakenUp')
   })
 
-  it('is updated: its open transactions stay with the version that made them, new ones are of the new one', async () => {
+  it('keeps open transactions with the version that made them after an update, and makes new ones with the new version', async () => {
     const rpc = rpcTo(server.rpcUrl)
     const { sha256: first } = await entry()
     await rpc('evm_setAutomine', false)
@@ -193,7 +193,7 @@ describe('a plugin that is added, updated and removed while the server runs', fu
     lastTrade = trade.body.txHash
   })
 
-  it('is removed: nothing new is taken for it, its open trade is followed to its end, and its folder is gone', async () => {
+  it('takes nothing new once it is removed, has its open trade followed to its end, and loses its folder', async () => {
     const rpc = rpcTo(server.rpcUrl)
     await rpc('evm_setAutomine', false)
     await rpc('evm_setIntervalMining', 0)
@@ -300,7 +300,7 @@ describe('a plugin that is added, updated and removed while the server runs', fu
     await eventually(async () => (await entry('lane-too')) === undefined, 'its host ended')
   })
 
-  it('is taken up from a volume, whether sluice.lock or the folder comes first', async () => {
+  it('joins from a volume, whether sluice.lock or the folder comes first', async () => {
     await writeFile(path.join(home, 'sluice.lock'), allowed)
     await eventually(async () => (await entry())?.state === 'refused', 'it waits for its folder')
     expect((await entry()).reason).to.match(/^find: Its folder is not there yet/)
@@ -322,7 +322,7 @@ describe('a plugin that is added, updated and removed while the server runs', fu
     await eventually(async () => (await entry()).notTakenUp === undefined, 'it was taken back')
   })
 
-  it('is taken up too where it is data alone, and its contracts are deployed on the running devnet', async () => {
+  it('joins too where it is data alone, and gets its contracts on the running devnet', async () => {
     const rpc = rpcTo(server.rpcUrl)
     const before = Number(await rpc('eth_blockNumber'))
     const { code, said } = await say('add', path.join(templates, 'rillswap'), '--yes')

@@ -109,7 +109,7 @@ describe("the operator's word on a plugin", function () {
     return { printed: server.printed(), plugin }
   }
 
-  it('is asked before any of its code runs, by a start, by doctor and by every other command', async () => {
+  it('comes before any of its code runs, in a start, in doctor and in every other command', async () => {
     const { printed, plugin } = await started()
     expect(plugin).to.include({ state: 'refused' })
     expect(plugin['reason'])
@@ -298,7 +298,7 @@ describe("the operator's word on a plugin", function () {
     expect((await say('doctor')).said).to.contain(`teller loads. It is allowed with SHA-256 ${sha256}`)
   })
 
-  it('is asked again when a file has changed, and shows which', async () => {
+  it('has to come again when a file has changed, and shows which', async () => {
     await writeFile(path.join(home, 'third', 'teller', 'defaults.yml'), defaults.replace('stream', 'thief'))
     await rm(marks, { force: true })
     expect((await started()).plugin['reason']).to.match(/^consent: Its files are not those that were allowed/)
@@ -318,7 +318,7 @@ describe("the operator's word on a plugin", function () {
     expect((await say('plugin', 'allow', 'teller')).said).to.contain('teller is allowed already')
   })
 
-  it('is asked again when conf has other contracts, and it is said what the signer does until then', async () => {
+  it('has to come again when conf has other contracts, and says what the signer does until then', async () => {
     const file = path.join(home, 'conf', 'connectors', 'teller.yml')
     await writeFile(file, conf.replace(router, anotherRouter))
     expect((await say('plugin', 'show', 'teller')).said).to.match(
@@ -339,7 +339,7 @@ describe("the operator's word on a plugin", function () {
     expect((await say('plugin', 'list')).said).to.match(/^teller .* refused /m)
   })
 
-  it('is explained by --help of each command', async () => {
+  it('has its explanation in --help of each command', async () => {
     for (const name of ['list', 'show', 'add', 'update', 'allow', 'verify', 'trust', 'remove']) {
       const { code, said } = await say('plugin', name, '--help')
       expect(code, name).to.equal(0)
@@ -350,7 +350,7 @@ describe("the operator's word on a plugin", function () {
     }
   })
 
-  it('is asked of data alone in the same words: none of it is run, here or later, and there is nothing to trust', async () => {
+  it('takes the same words for data alone: none of it runs, here or later, and there is nothing to trust', async () => {
     const folder = path.join(home, 'third', 'rill')
     await mkdir(folder)
     await writeFile(
@@ -400,7 +400,7 @@ describe("the operator's word on a plugin", function () {
       })
     })
 
-    it('is sealed with the passphrase, and with no other', async () => {
+    it('takes its seal from the passphrase, and from no other', async () => {
       expect((await say('plugin', 'allow', 'teller', '--yes')).said).to.contain('passphrase')
       expect((await sayWith('wrong', 'plugin', 'allow', 'teller', '--yes')).said).to.contain('passphrase does not open')
       expect(existsSync(lock()) && (await readFile(lock(), 'utf8')).includes('seal')).to.equal(false)
@@ -412,7 +412,7 @@ describe("the operator's word on a plugin", function () {
       expect((await say('plugin', 'verify')).said).to.contain('The seals were not checked')
     })
 
-    it('is asked for again where the seal is missing or broken: by verify, by doctor and by the log', async () => {
+    it('has to come again where the seal is missing or broken: verify, doctor and the log say so', async () => {
       const sealed = await readFile(lock(), 'utf8')
       await writeFile(lock(), sealed.replace(router, '0x1111111111111111111111111111111111111111'))
       const verified = await sayWith('passphrase', 'plugin', 'verify')
@@ -429,7 +429,7 @@ describe("the operator's word on a plugin", function () {
       expect((await sayWith('passphrase', 'plugin', 'verify')).code).to.equal(0)
     })
 
-    it('is removed with the requests that revoke its allowances, where no server runs', async () => {
+    it('ends at a removal, which names the requests that revoke its allowances, where no server runs', async () => {
       const { code, said } = await say('plugin', 'remove', 'teller')
       expect(code, said).to.equal(0)
       expect(said).to.match(/could not be read: .+\nWhat was approved stays on the chain/)
@@ -438,7 +438,7 @@ describe("the operator's word on a plugin", function () {
       expect(said).to.contain('teller is not allowed any more')
     })
 
-    it('is updated with the requests that revoke what spenders may take that it has no more', async () => {
+    it('moves on at an update, which names the requests that revoke what spenders may take that it has no more', async () => {
       const made = path.join(home, 'made', 'drip')
       await mkdir(made, { recursive: true })
       const code = teller(marks).replaceAll('teller', 'drip').replace("required: ['apiKey', 'account'],", '')

@@ -201,7 +201,7 @@ describe('sluice tx', () => {
     }
   })
 
-  it('is a command of bin/sluice, which knows the near names', async () => {
+  it('runs as a command of bin/sluice, which knows the near names', async () => {
     const { ended, printed } = sluice(server.settings.home, ...argumentsOf(['shwo', nowhere]))
     expect((await ended).code).to.equal(1)
     expect(printed()).to.match(/^error: unknown command 'shwo'\n\(Did you mean show\?\)/m)

@@ -14,7 +14,7 @@ const plain = [
 ]
 
 describe('what people are told to type', () => {
-  it('is the command as it is here, bin/sluice in a checkout, in every message of the server', async () => {
+  it('names the command as it is here, bin/sluice in a checkout, in every message of the server', async () => {
     const names = (await program([])).commands.map((each) => each.name()).join('|')
     const told = ['core', 'kits', 'plugins', 'testkit'].flatMap((folder) =>
       sourcesIn(folder).flatMap((file) =>
@@ -28,7 +28,7 @@ describe('what people are told to type', () => {
     expect(told).to.have.members(plain)
   })
 
-  it('is bin/sluice in the help of every command', async () => {
+  it('names bin/sluice in the help of every command', async () => {
     const all = await program([])
     const commands = all.commands.flatMap((each) => [each, ...each.commands])
     expect(commands).to.have.length.above(20)

@@ -27,7 +27,7 @@ const triedBy: Readonly<Record<string, readonly (string | readonly [file: string
   'a refused plugin at a command that handles keys': [
     'inspector',
     ['cli/wallet-and-plugins.rest', 'runs no code of third parties where a key is handled'],
-    ['cli/plugin-consent.rest', 'is asked before any of its code runs, by a start, by doctor and by every other command'],
+    ['cli/plugin-consent.rest', 'comes before any of its code runs, in a start, in doctor and in every other command'],
   ],
   "the signer's channel": ['its channel', 'forged answers', ['wallet/signer-channel.rest', 'gives it no policy']],
   'another recipient, or more than was asked for': [
