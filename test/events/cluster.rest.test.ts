@@ -39,7 +39,7 @@ describe('events of several servers', () => {
   })
   after(() => cluster?.stop())
 
-  it('are the same from each server, and continue on another one after a kill', async () => {
+  it('match on each server, and continue on another one after a kill', async () => {
     const [first, second] = [await cluster.start(), await cluster.start()]
     const hashes: string[] = []
     const make = async (through: typeof first, wallet: number) => {

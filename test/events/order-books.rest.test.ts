@@ -47,7 +47,7 @@ describe('order books in /events', () => {
   const tell = (update: BookUpdate, id = 'WETH/USDC') => exchange.tell(id, update)
   const parts = (id: string) => id.split('-').map(Number)
 
-  it('are sent when they change, the same to every stream, best first and up to the depth', async () => {
+  it('come when they change, the same to every stream, best first and up to the depth', async () => {
     const levels = Array.from({ length: 30 }, (_, index) => level(30 - index))
     const [one, two, top] = await Promise.all([
       listen(),
@@ -96,7 +96,7 @@ describe('order books in /events', () => {
     expect(again.told).to.have.length(1)
   })
 
-  it('are sent as stale while there is no book, and again when there is one', async () => {
+  it('come as stale while there is no book, and again when there is one', async () => {
     const follower = await listen()
     await until(() => exchange.isWatched('WETH/USDC'))
     tell(exchange.book(sequence))
@@ -127,7 +127,7 @@ describe('order books in /events', () => {
     expect([data.market, data.sequence]).to.deep.equal(['WETH-USDC', sequence + 3])
   })
 
-  it('are sent as they are when the client reads, whatever came in between', async () => {
+  it('come as they are when the client reads, whatever came in between', async () => {
     const client = createClient(server.kernel.url, server.settings.ssl.certsDir)
     const response = await client.open('/events', asked)
     response.pause()

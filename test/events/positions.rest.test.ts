@@ -41,7 +41,7 @@ describe('positions in /events', function () {
   const next = async (follower: Follower, after: number) =>
     (await follower.hears(`more than ${after}`, (told) => follower.told.indexOf(told) >= after)).data
 
-  it('are sent at once and when they are opened, increased or closed, but not when only the account changes', async () => {
+  it('come at once and when they are opened, increased or closed, but not when only the account changes', async () => {
     const [all, one] = [await listen(), await listen({ base: 'eth', quote: 'Usd' }, 'client')]
     const both = (after: number) => Promise.all([next(all, after), next(one, after)])
     const [none] = await both(0)
@@ -93,7 +93,7 @@ describe('positions in /events', function () {
       expect((await next(follower, 3)).positions).to.have.length(before)
     })
 
-  it('are sent only to certificates that may use the wallet', async () => {
+  it('go only to certificates that may use the wallet', async () => {
     const query = { ...asked, address: admins }
     expect(outcome(await server.as.trader.get('/events', query))).to.equal('403 FORBIDDEN')
     expect(outcome(await server.as.unlisted.get('/events', asked))).to.equal('403 FORBIDDEN')

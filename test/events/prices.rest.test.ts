@@ -93,7 +93,7 @@ describe('prices in /events', function () {
     expect(one.told).to.have.length(2)
   })
 
-  it('of any are those of the best connector, and change when another becomes the best', async () => {
+  it('come from the best connector for any, and change when another becomes the best', async () => {
     const fields = { connector: 'any', connectors: 'quickswap,pangolin', amount: '0.5', quote: 'USDC' }
     const follower = await listen({ ...asked, ...fields })
     const told = await first(follower)
@@ -111,14 +111,14 @@ describe('prices in /events', function () {
     expect(blocks, 'one event of a block').to.deep.equal([...new Set(blocks)])
   })
 
-  it('of any are refused where nothing can be asked', async () => {
+  it('refuse any where nothing can be asked', async () => {
     const refused = async (fields: object) => outcome(await server.client.get('/events', { ...asked, ...fields }))
     expect(await refused({ connector: 'any', connectors: 'oasis' })).to.equal('501 UNSUPPORTED')
     expect(await refused({ connector: 'any', connectors: 'nobody' })).to.equal('404 UNKNOWN_CONNECTOR')
     expect(await refused({ connectors: 'quickswap' })).to.equal('400 INCOMPLETE_PARAMS')
   })
 
-  it('are not sent again after blocks that do not change them', async () => {
+  it('do not come again after blocks that do not change them', async () => {
     const follower = await listen({ ...asked, topics: 'price,blocks' })
     const { data } = await follower.hears('a price', ({ topic }) => topic === 'price')
     for (let i = 0; i < 3; i++) await rpc('anvil_mine', '0x1')
@@ -171,7 +171,7 @@ describe('prices in /events', function () {
     expect(new Set(ids.map(String)).size).to.equal(ids.length)
   })
 
-  it('are sent to a client that reconnects only as they are now', async () => {
+  it('reach a client that reconnects only as they are now', async () => {
     const follower = await listen()
     const { id } = await first(follower)
     await trade()
@@ -190,7 +190,7 @@ describe('prices in /events', function () {
     expect(outcome(more)).to.equal('400 INCOMPLETE_PARAMS')
   })
 
-  it('are sent as an error if the exchange gives none, beside the others', async () => {
+  it('come as an error if the exchange gives none, beside the others', async () => {
     const follower = await listen({ topics: 'price', ...quickswap, price: 'LONE:USDC:SELL:1,WETH:USDC:BUY:1e9,WETH:USDC:SELL:1' })
     const of = (question: string) => follower.hears(question, ({ data }: ReceivedEvent) => data.asked === question)
     const { data: none } = await of('LONE:USDC:SELL:1')
@@ -204,7 +204,7 @@ describe('prices in /events', function () {
     expect((await of('WETH:USDC:SELL:1')).data.expectedAmount).to.be.a('string')
   })
 
-  it('are sent or refused by an error of the table, for any query', async () => {
+  it('come, or fail by an error of the table, for any query', async () => {
     const fields = ['price', 'price', 'price[]', 'base', 'quote', 'side', 'amount', 'version', 'connector'] as const
     const question = fc
       .array(fc.oneof(queryValues, fc.constantFrom('WETH', 'USDC', 'BUY', '1.5')), { minLength: 3, maxLength: 5 })

@@ -33,7 +33,7 @@ describe('a stream of events', () => {
     await server?.stop()
   })
 
-  it('is not counted as a request in flight, and outlives the request deadline', async () => {
+  it('does not count as a request in flight, and outlives the request deadline', async () => {
     const followers = await Promise.all([1, 2, 3, 4].map(() => follow(door(), { topics: 'blocks', network: 'local' })))
     expect(outcome(await server.client.get('/'))).to.equal('200')
     await new Promise((resolve) => setTimeout(resolve, 1_300))
@@ -57,7 +57,7 @@ describe('a stream of events', () => {
     expect((await ask()).statusCode).to.equal(200)
   })
 
-  it('is refused beyond the maximum of its certificate; another certificate still has room', async () => {
+  it('does not open beyond the maximum of its certificate; another certificate still has room', async () => {
     const { certsDir } = server.settings.ssl
     await newClient(certsDir, 'greedy')
     const greedy = createClient(server.kernel.url, certsDir, 'greedy')
