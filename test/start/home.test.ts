@@ -13,7 +13,7 @@ describe('a home', () => {
   afterEach(() => rm(home, { recursive: true, force: true }))
   const settings = (flags = {}, env = {}) => loadSettings({ home, env, flags: { 'server.port': 0, ...flags } })
 
-  it('is the working directory, the folder above a named conf folder, SLUICE_HOME, or --home, each before the last', () => {
+  it('comes from the working directory, the folder above a named conf folder, SLUICE_HOME, or --home, each before the last', () => {
     const homeOf = (sources: object) => loadSettings({ env: {}, ...sources }).home
     expect(homeOf({})).to.equal(process.cwd())
     expect(homeOf({ confDir: 'test/start' })).to.equal(path.resolve('test'))
@@ -24,7 +24,7 @@ describe('a home', () => {
     expect(warnings.join()).to.include('There is no folder')
   })
 
-  it('is refused in one line where it is a file', async () => {
+  it('fails in one line where it is a file', async () => {
     const file = path.join(home, 'file')
     await writeFile(file, '')
     const line = (source: string) => `${source} names ${file}, which is not a folder`
@@ -81,7 +81,7 @@ describe('a home', () => {
     }
   })
 
-  it('is closed to other users where its folder for data was open to them', async () => {
+  it('shuts out other users where its folder for data was open to them', async () => {
     const data = path.join(home, 'data')
     expect(await closeToOthers(data)).to.equal(false)
     await mkdir(data)

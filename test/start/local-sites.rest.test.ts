@@ -137,7 +137,7 @@ describe('networks that are simulated beside the devnet', () => {
     expect(simulators(server, 'solana')).to.deep.equal([])
   })
 
-  it('is said to be missing where its simulator has ended, and everything else works', async () => {
+  it('show as missing where a simulator has ended, and everything else works', async () => {
     const { server, client } = await start(await makePlace())
     expect((await client.get('/clob/orderBook', book)).status).to.equal(200)
     for (const { pid } of simulators(server)) process.kill(pid, 'SIGKILL')
@@ -151,7 +151,7 @@ describe('networks that are simulated beside the devnet', () => {
     expect((await client.get('/amm/price', swap)).status).to.equal(200)
   })
 
-  it('is left out by --only ethereum, with its wallets', async () => {
+  it('stay away with --only ethereum, and so do their wallets', async () => {
     const { server, client } = await start(await makePlace(), '--only', 'ethereum')
     expect(server.printed())
       .to.match(/ethereum\/local +block/)
@@ -162,7 +162,7 @@ describe('networks that are simulated beside the devnet', () => {
     expect((await client.get('/clob/orderBook', book)).body).to.include({ name: 'UNKNOWN_CHAIN_ERROR' })
   })
 
-  it('is refused by a name that has no local network', async () => {
+  it('stop the start where --only names a chain that has no local network', async () => {
     const server = sluice(await makePlace(), 'start', '--only', 'ethereum,hyperliquids')
     expect((await server.ended).code).to.equal(1)
     expect(server.printed()).to.include('devnet.only').and.include('"hyperliquids"').and.include('ethereum, hyperliquid, solana')

@@ -19,7 +19,7 @@ describe('the memory of the processes', () => {
     await home.remove()
   })
 
-  it('is kept small by the flags that bin/sluice gives to Node', () => {
+  it('stays small by the flags that bin/sluice gives to Node', () => {
     const [probe, told] = [path.join(home.home, 'probe.cjs'), path.join(home.home, 'told.json')]
     writeFileSync(probe, `require('node:fs').writeFileSync(${JSON.stringify(told)}, JSON.stringify(process.execArgv))`)
     const { PATH, HOME } = process.env
@@ -28,7 +28,7 @@ describe('the memory of the processes', () => {
     expect(JSON.parse(readFileSync(told, 'utf8'))).to.deep.equal(['--max-semi-space-size=4', '--v8-pool-size=1'])
   })
 
-  it('is kept small where the keeper and the signer are forked', async () => {
+  it('stays small where the keeper and the signer are forked', async () => {
     for (const module of ['signer-keeper', 'signer-process']) {
       const child = forkModule(module)
       expect(child.spawnargs).to.include('--max-semi-space-size=1')
@@ -37,7 +37,7 @@ describe('the memory of the processes', () => {
     }
   })
 
-  it('is collected once the server is up', async () => {
+  it('goes through a collection once the server is up', async () => {
     // With core files as large as they become, where the system writes them.
     const node = [process.execPath, '--trace-gc', path.join(root, 'bin/launch.mjs'), 'start']
     const started = spawn('/bin/sh', ['-c', 'ulimit -c "$(ulimit -H -c)"; exec "$@"', 'sh', ...node], {
