@@ -363,7 +363,7 @@ describe('the cards of connectors', function () {
   const red = (verdicts: ReadonlyMap<string, string>) =>
     [...verdicts].filter(([, verdict]) => !/^(green|not run|not tested: .*)$/.test(verdict))
 
-  it('are green on a good connector', async () => {
+  it('turn green on a good connector', async () => {
     const verdicts = await judged('millswap')
     expect([...verdicts].filter(([, verdict]) => verdict !== 'green')).to.deep.equal([])
     expect([...verdicts.keys()]).to.include.members(['AMM-01', 'AMM-12'])
@@ -376,7 +376,7 @@ describe('the cards of connectors', function () {
     expect(red(await judged('millswap', true)).join()).to.match(/^AMM-08,devnet\.ts says noDeadline, and the plan has a deadline/)
   })
 
-  it('are green on an exchange whose price does not move, and red where its bound is not in the call', async () => {
+  it('turn green on an exchange whose price does not move, and red where its bound is not in the call', async () => {
     const [honest, wrong] = [await judged('tideswap', true), await judged('offers-without-bound', true)]
     expect([...honest].filter(([, verdict]) => verdict !== 'green')).to.deep.equal([])
     expect(red(wrong).join()).to.match(/^AMM-07,The price does not move here, .* nothing refused it: `swap` has to put terms\.boundRaw/)
@@ -389,7 +389,7 @@ describe('the cards of connectors', function () {
     expect(body.message).to.match(/^wrong-hash: None of the pools .* compare the factory and the init-code hash .* with the chain\.$/)
   })
 
-  it('are red on a `loan` that throws where the exchange has no pool of a token that needs it', async () => {
+  it('turn red on a `loan` that throws where the exchange has no pool of a token that needs it', async () => {
     const venue: TestVenue = { ...venueOf('tideswap'), tryLoans: () => Promise.reject(new Error('no lender')) }
     const cards: Parameters<AddCard>[] = []
     ammCards(venue, (...card) => cards.push(card))
@@ -498,7 +498,7 @@ describe('the cards of connectors', function () {
   })
 
   for (const [name, { what, card, says }] of Object.entries(mutations))
-    it(`are red on ${what}: ${card} alone`, async () => {
+    it(`turn red on ${what}: ${card} alone`, async () => {
       // A plugin whose trade gave less than its bound is quarantined: then its other cards may be refused.
       const verdicts = red(await judged(name)).filter(([, said], index) => index === 0 || !said.includes('403 FORBIDDEN'))
       expect(
@@ -509,7 +509,7 @@ describe('the cards of connectors', function () {
     })
 
   for (const [name, { kind, what, card, says }] of Object.entries(wrappedPlugins))
-    it(`are red on ${what}: ${card}`, async () => {
+    it(`turn red on ${what}: ${card}`, async () => {
       const venue = venueOf(name)
       let run: Parameters<AddCard>[1] | undefined
       const add: AddCard = (title, each) => {

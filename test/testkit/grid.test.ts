@@ -16,7 +16,7 @@ const grids = fc.oneof(
 const prices = fc.double({ min: 100, max: 200_000, noNaN: true })
 
 describe('prices and amounts of the cards', () => {
-  it('are valid in the market, and the nearest to the requested number', () => {
+  it('fit the market, and lie near the requested number', () => {
     fc.assert(
       fc.property(grids, prices, ([market, grid]: readonly [Market, PriceGrid], price) => {
         const found = onGrid(market, price)
@@ -26,7 +26,7 @@ describe('prices and amounts of the cards', () => {
     )
   })
 
-  it('are invalid where that is requested, unless every price is valid', () => {
+  it('break the grid where that is requested, unless every price is valid', () => {
     fc.assert(
       fc.property(grids, prices, ([market, grid]: readonly [Market, PriceGrid], price) => {
         const found = offGrid(market, price) ?? ''
@@ -36,7 +36,7 @@ describe('prices and amounts of the cards', () => {
     expect(offGrid(market, 100)).to.equal(undefined)
   })
 
-  it('are in whole lots, and not below the requested number', () => {
+  it('come in whole lots, and not below the requested number', () => {
     fc.assert(
       fc.property(
         fc.constantFrom('0.001', '5', '0.000000000000000001'),
@@ -50,12 +50,12 @@ describe('prices and amounts of the cards', () => {
     )
   })
 
-  it('are well above the minimum of the market', () => {
+  it('lie well above the minimum of the market', () => {
     expect(unitOf({ ...market, lotSize: '0.01', minOrderSize: '3', minNotional: '10' }, 2)).to.equal('20')
     expect(unitOf({ ...market, lotSize: '0.0001', minNotional: '10' }, 3000)).to.equal('0.013')
   })
 
-  it('are computed exactly', () => {
+  it('keep every digit', () => {
     fc.assert(
       fc.property(fc.bigInt(-(10n ** 40n), 10n ** 40n), (value) => {
         expect(exact(plain(value))).to.equal(value)
