@@ -72,7 +72,7 @@ describe('the pools of Balancer in memory', function () {
     expect(memory.counted.reloads).to.equal(0)
   })
 
-  it('are quoted again when a pause ends by time alone, by the time of the block and without being read', async () => {
+  it('give quotes again when a pause ends by time alone, by the time of the block and without being read', async () => {
     const { chain, devnet } = balancer.fixture
     const rpc = rpcTo(devnet.rpcUrl)
     const snapshot = await rpc('evm_snapshot')

@@ -31,11 +31,11 @@ describe('the pools of Balancer', () => {
     return poolAMM(venue, weighted(venue, { pools: { 'ethereum/local': local } }))
   }
 
-  it('are one version without a name, behind one spender', () => {
+  it('form one version without a name, behind one spender', () => {
     expect([balancer.AMM.versions, balancer.spenders]).to.deep.equal([[], { vault: balancer.vault }])
   })
 
-  it('are read by one call for each quote, for all pairs of a pool of three tokens', async () => {
+  it('need one call for each quote, for all pairs of a pool of three tokens', async () => {
     for (const [tokenIn, tokenOut] of [
       [WETH, USDC],
       [USDC, WBTC],
@@ -108,7 +108,7 @@ describe('the pools of Balancer', () => {
     expect(await rejection(listed(ids.slice(0, 1)).quote({ ...sell, tokenOut: USDT }, {}, at()))).to.include({ name: 'PRICE_FAILED' })
   })
 
-  it('are refused while the configured address is not a Vault, or lacks the listed pools', async () => {
+  it('fail while the configured address is not a Vault, or lacks the listed pools', async () => {
     for (const wrong of [addresses.multicall3, WETH.address, balancer.fixture.trader.address, threeTokens]) {
       const error = await rejection(listed(ids, { routerAddress: wrong }).quote(sell, {}, at()))
       expect(error, wrong).to.include({ name: 'SERVICE_UNINITIALIZED' })
@@ -120,7 +120,7 @@ describe('the pools of Balancer', () => {
     expect(error.message).to.contain(foreign)
   })
 
-  it('are not quoted while they or the Vault are paused', async () => {
+  it('give no quote while they or the Vault are paused', async () => {
     const signer = deployer('balancer', balancer.fixture.provider)
     const amm = listed(ids)
     const through = async () => (await amm.quote(sell, {}, at())).route.map(({ pool }) => pool.toLowerCase())

@@ -136,7 +136,7 @@ describe('shares of weighted pools', function () {
     expect(Number(quote.amountRaw) / 1e14 / ratio).to.be.within(0.95, 1)
   })
 
-  it('are paid for with the coin of the chain in place of its wrapped form', async () => {
+  it('take the coin of the chain in place of its wrapped form', async () => {
     const { AMM_SHARES: shares } = balancer
     const { pool } = await position([ETH, USDT])
     const found = await shares.depositFor(
@@ -150,7 +150,7 @@ describe('shares of weighted pools', function () {
     expect(plan.needs.some((need) => need.is !== 'balance' && need.token === WETH.address)).to.equal(false)
   })
 
-  it('are none of other tokens than a pool has', async () => {
+  it('exist for no other tokens than a pool has', async () => {
     for (const wanted of [
       [WETH, USDC],
       [WETH, WETH],

@@ -37,7 +37,7 @@ describe('what projects publish about chains and tokens', () => {
   })
 
   for (const { name, network, chain, table } of onTheInternet) {
-    it(`is ours of ${name}`, () => {
+    it(`agrees with ours on ${name}`, () => {
       const published = definitions[name]
       expect(table).to.include({ chainId: published?.id, nativeCurrency: published?.nativeCurrency.symbol })
       expect(published?.nativeCurrency.decimals).to.equal(18)
@@ -48,7 +48,7 @@ describe('what projects publish about chains and tokens', () => {
     })
   }
 
-  it('is ours of every token', () => {
+  it('agrees with ours on every token', () => {
     const published = new Set(lists.flatMap(({ facts }) => facts.tokens.map(line)))
     const ours = everyChain.flatMap(({ tokens }) => tokens).filter(({ chainId }) => !localChains.includes(chainId))
     const isPublished = (token: ListedToken) => {
@@ -59,7 +59,7 @@ describe('what projects publish about chains and tokens', () => {
     expect(ours.every(({ address }) => getAddress(address) === address)).to.equal(true)
   })
 
-  it("is ours of USDC and EURC, which older lists take for what was bridged, by Circle's word", () => {
+  it("agrees with ours on USDC and EURC, which older lists take for what was bridged, by Circle's word", () => {
     const circles = new Map(
       circle.facts.tokens.map(({ chainId, symbol, address }) => [`${chainId} ${symbol}`, getAddress(address.toLowerCase())]),
     )
@@ -68,7 +68,7 @@ describe('what projects publish about chains and tokens', () => {
     for (const { chainId, symbol, address } of issued) expect(address, `${chainId} ${symbol}`).to.equal(circles.get(`${chainId} ${symbol}`))
   })
 
-  it('is ours of what wraps each coin, but for xDAI, which is published as a token only', () => {
+  it('agrees with ours on what wraps each coin, but for xDAI, which is published as a token only', () => {
     const published = new Set([...core.facts.tokens, ...across.facts.tokens].map(({ chainId, address }) => `${chainId} ${address}`))
     const coins = onTheInternet
       .filter(({ table }) => !table.coinIsToken)

@@ -27,7 +27,7 @@ describe('shares of pools on curve', () => {
   const allowances = async (spender: string) =>
     (await venue.client.get('/evm/allowances', { ...on, address, spender, tokenSymbols: ['DAI'] })).body
 
-  it('are paid for to the pool, which is approved by its own name and not by the connector’s', async () => {
+  it('need an allowance to the pool, by its own name and not by the connector’s', async () => {
     const { status, body } = await add({ amounts: ['10', '0', '0', '0'] })
     expect([status, body.name, body.details.spender]).to.deep.equal([422, 'INSUFFICIENT_ALLOWANCE', pool])
     await approve(venue, address, 'DAI')
@@ -43,7 +43,7 @@ describe('shares of pools on curve', () => {
     )
   })
 
-  it('are given for one token alone, within the bound of the request', async () => {
+  it('come for one token alone, within the bound of the request', async () => {
     const amounts = ['100', '0', '0', '0']
     const refused = await add({ amounts, minShares: '100' })
     expect([refused.status, refused.body.name, refused.body.details.reason]).to.deep.equal([422, 'TRADE_FAILED', 'below minShares'])
@@ -66,12 +66,12 @@ describe('shares of pools on curve', () => {
     expect([wrong.status, wrong.body.name]).to.deep.equal([400, 'INCOMPLETE_PARAMS'])
   })
 
-  it('are not set the price of by a deposit that is larger than the pool, unless it names the least shares', async () => {
+  it('take no price from a deposit that is larger than the pool, unless it names the least shares', async () => {
     const { status, body } = await add({ amounts: ['9000000', '0', '0', '0'] })
     expect([status, body.details[0].field]).to.deep.equal([400, 'minShares'])
   })
 
-  it('are refused before anything is sent where the pool was stopped, and still return what they are worth', async () => {
+  it('cannot be had where the pool was stopped: nothing is sent, and they still return what they are worth', async () => {
     const data = new Interface(['function kill_me()']).encodeFunctionData('kill_me')
     await nodeCall(venue, 'anvil_impersonateAccount', owner)
     await nodeCall(venue, 'eth_sendTransaction', { from: owner, to: pool, data, gas: '0x30000' })

@@ -30,7 +30,7 @@ describe('trades on curve', () => {
     expect(names).to.include.members(['TokenExchange', 'Swapped'])
   })
 
-  it('are refused before anything is sent where the pool was stopped', async () => {
+  it('fail before anything is sent where the pool was stopped', async () => {
     const owner = deployerAddress('curve')
     const data = new Interface(['function kill_me()']).encodeFunctionData('kill_me')
     await nodeCall(venue, 'anvil_impersonateAccount', owner)

@@ -83,7 +83,7 @@ describe('chain ethereum', () => {
     expect([{}, { feeCap: 0.1 }, { feeCap: '0.000000001' }].map(capOf)).to.deep.equal([500_000_000_000n, 100_000_000n, 1n])
   })
 
-  it('is made without a node, and says when it is used that none is configured', async () => {
+  it('needs no node to be created, and says when it is used that none is configured', async () => {
     const chain = ethereum.create({ ...venue, config: {} })
     const failure: unknown = await chain.head({ signal: new AbortController().signal }).catch((error: unknown) => error)
     expect(failure).to.have.property('name', 'NETWORK')

@@ -59,7 +59,7 @@ for (const { name, plugin, versions } of exchanges) {
       for (const place of places) expect(addresses(place), `${place.chain}/${place.network}`).to.have.all.keys(keys)
     })
 
-    it('is created on each of them with its spenders by name', () => {
+    it('has its spenders by name on each of them', () => {
       for (const place of places) {
         const { AMM, spenders, permit2 } = plugin.create(venue(place))
         expect(AMM.versions).to.deep.equal(versions.length > 1 ? versions.map(({ version }) => version) : [])
@@ -102,7 +102,7 @@ for (const { name, plugin, versions } of exchanges) {
       }
     })
 
-    it('is refused where its constants or its router are missing, and the error says what to do', () => {
+    it('fails where its constants or its router are missing, and the error says what to do', () => {
       const [router] = versions.map(({ keys }) => keys.router)
       expect(() => plugin.create(venue({ chain: 'ethereum', network: 'nowhere' }))).to.throw(
         /no factory.* and init-code hash.* for ethereum\/nowhere .*add them/,
@@ -118,7 +118,7 @@ for (const { name, plugin, versions } of exchanges) {
 }
 
 describe('the exchanges’ constants', () => {
-  it('are the fee tiers of PancakeSwap by their names', () => {
+  it('have the fee tiers of PancakeSwap by their names', () => {
     expect(feeTiers).to.deep.equal(pancakeswapV3Sdk.facts.feeTiers)
   })
 
@@ -133,7 +133,7 @@ describe('the exchanges’ constants', () => {
     expect(smartRouter.facts.functions).to.include.members(called)
   })
 
-  it('are the hash of the original pairs where the devnet has these', async () => {
+  it('equal the hash of the original pairs where the devnet has these', async () => {
     const original = keccak256(await uniswapPair())
     expect(liveHash('uniswap', 'ethereum/mainnet')).to.equal(original)
     expect(liveHash('quickswap', 'polygon/mainnet')).to.equal(original)
@@ -145,7 +145,7 @@ describe('the exchanges’ constants', () => {
     expect(algebraPoolAddress(quickswapV4['base/mainnet'], [weth, usdc])).to.equal('0x5a9Ad2BB92B0B3E5C571FDD5125114E04E02be1a')
   })
 
-  it('are the hash of Avalanche’s own pairs for traderjoe on the devnet', () => {
+  it('equal the hash of Avalanche’s own pairs for traderjoe on the devnet', () => {
     expect(localHash('traderjoe')).to.equal(liveHash('traderjoe', 'avalanche/mainnet'))
   })
 })

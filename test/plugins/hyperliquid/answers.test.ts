@@ -55,7 +55,7 @@ describe('what Hyperliquid answers in place of a result', function () {
     return { wallet, plan }
   }
 
-  it('is trouble of the exchange for a query, with the time to try again, whatever the form', async () => {
+  it('counts as trouble of the exchange for a query, with the time to try again, whatever the form', async () => {
     const post = createPost(venue.exchange.apiUrl)
     const time = shape(object({ time: integer }))
     for (const row of answerRows.filter(({ to }) => to !== 'exchange')) {

@@ -65,7 +65,7 @@ describe("Hyperliquid's books", function () {
     await until(() => hype.told.some((each) => each.is === 'traded' && each.volume24h === '0.5'))
   })
 
-  it('are lost at once when the connection is cut, and complete again when the exchange is back', async () => {
+  it('count as lost at once when the connection is cut, and become complete again when the exchange is back', async () => {
     buy('39')
     const [hype, ubtc] = [watch(markets.HYPE), watch(markets.UBTC)]
     await until(() => hype.bestBuy() === '39' && ubtc.told.length > 0)
@@ -79,7 +79,7 @@ describe("Hyperliquid's books", function () {
     expect(hype.told.slice(before).find((each) => each.is !== 'lost' && each.is !== 'traded')?.is).to.equal('snapshot')
   })
 
-  it('are subscribed to again after a cut no more often than the message limit allows', async () => {
+  it('renew their subscriptions after a cut no more often than the message limit allows', async () => {
     let now = 0
     const allowance = createMessageAllowance(6, () => now)
     const lost: string[] = []
@@ -104,7 +104,7 @@ describe("Hyperliquid's books", function () {
     feed.stop()
   })
 
-  it('are lost where the websocket library could not be loaded, and complete when it can be', async () => {
+  it('count as lost where the websocket library could not be loaded, and become complete when it can be', async () => {
     const [heard, lost]: [string[], string[]] = [[], []]
     let loads = 0
     const load = async () => {
@@ -120,12 +120,12 @@ describe("Hyperliquid's books", function () {
     feed.stop()
   })
 
-  it('are reported as alive while nothing changes', async () => {
+  it('count as alive while nothing changes', async () => {
     const hype = watch(markets.HYPE)
     await until(() => hype.told.some((each) => each.is === 'alive'))
   })
 
-  it('are not alive while the exchange has not confirmed that it sends them, and are asked for again', async () => {
+  it('do not count as alive while the exchange has not confirmed that it sends them, and ask again', async () => {
     const isOfBook = ({ channel, data }: { channel: string; data: unknown }) =>
       (channel === 'l2Book' && Object(data).coin === '@107') ||
       (channel === 'subscriptionResponse' && Object(Object(data).subscription).coin === '@107')

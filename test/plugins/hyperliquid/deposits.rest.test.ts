@@ -84,7 +84,7 @@ describe('deposits to Hyperliquid', function () {
   }
 
   describe("from the exchange's own chain", () => {
-    it('are refused without USDC, and then without an allowance', async () => {
+    it('need USDC, and then an allowance', async () => {
       const poor = await refused(site.evm, '/clob', { amount: '100' }, '422 INSUFFICIENT_BALANCE')
       expect(poor.details).to.include({ token: 'USDC', current: '0.000000', needed: '100.000000' })
       await site.evm.mint(wallet, 1_000_000_000n)
@@ -110,7 +110,7 @@ describe('deposits to Hyperliquid', function () {
       expect(await site.evm.balanceRaw(coreDepositWallet)).to.equal(19_345_679n)
     })
 
-    it('are refused if they do not exceed the fee of a new account, and for another token', async () => {
+    it('fail if they do not exceed the fee of a new account, and for another token', async () => {
       const { message } = await refused(site.evm, '/clob', { amount: '1' }, '400 INCOMPLETE_PARAMS')
       expect(message).to.contain('amount')
       await refused(site.evm, '/clob/perp', { amount: '10', token: 'HYPE' }, '501 UNSUPPORTED')
@@ -118,12 +118,12 @@ describe('deposits to Hyperliquid', function () {
   })
 
   describe('over the bridge', () => {
-    it('are refused without USDC on the other chain', async () => {
+    it('need USDC on the other chain', async () => {
       const { details } = await refused(site.arbitrum, '/clob/perp', { ...overBridge, amount: '5' }, '422 INSUFFICIENT_BALANCE')
       expect(details).to.include({ current: '0.000000', needed: '5.000000' })
     })
 
-    it('are a transfer on the other chain, credited to the perpetual account to the unit', async () => {
+    it('make a transfer on the other chain, credited to the perpetual account to the unit', async () => {
       await site.arbitrum.mint(wallet, 1_000_000_000n)
       const perp = await perpOf()
       const answer = await deposit('/clob/perp', { ...overBridge, amount: '5.000001' })
@@ -137,7 +137,7 @@ describe('deposits to Hyperliquid', function () {
       expect(body.transactions[0]).to.include({ connector: 'hyperliquid', address: wallet, kind: 'funds' })
     })
 
-    it('are sent once for one Idempotency-Key, whatever the number of requests', async () => {
+    it('go out once for one Idempotency-Key, whatever the number of requests', async () => {
       const [before, perp] = [await site.arbitrum.sent(wallet), await perpOf()]
       const ask = () => deposit('/clob/perp', { ...overBridge, amount: '6' }, 'once')
       const answers = [...(await Promise.all([ask(), ask()])), await ask()]
@@ -150,21 +150,21 @@ describe('deposits to Hyperliquid', function () {
       expect(await perpOf()).to.equal(plus(perp, '6'))
     })
 
-    it('are refused where the bridge would keep them: too small, or of another token', async () => {
+    it('fail where the bridge would keep them: too small, or of another token', async () => {
       const { message } = await refused(site.arbitrum, '/clob/perp', { ...overBridge, amount: '4.999999' }, '400 INCOMPLETE_PARAMS')
       expect(message).to.contain('amount').and.to.contain('at least 5')
       for (const token of ['USDC', 'ETH', 'WETH'])
         await refused(site.arbitrum, '/clob/perp', { ...overBridge, token, amount: '10' }, '404 TOKEN_NOT_SUPPORTED')
     })
 
-    it('are refused for the spot account, which the bridge does not credit, and from other chains', async () => {
+    it('fail for the spot account, which the bridge does not credit, and from other chains', async () => {
       const { message } = await refused(site.arbitrum, '/clob', { ...overBridge, amount: '10' }, '501 UNSUPPORTED')
       expect(message).to.contain('/clob/perp/deposit')
       const other = await refused(site.arbitrum, '/clob/perp', { fromChain: 'base', amount: '10' }, '501 UNSUPPORTED')
       expect(other.message).to.contain('hyperliquid, arbitrum')
     })
 
-    it('are refused for a wallet without a key for that chain', async () => {
+    it('fail for a wallet without a key for that chain', async () => {
       const { status, body } = await deposit('/clob/perp', { ...overBridge, address: site.wallets[1], amount: '10' })
       expect([status, body.name]).to.deep.equal([404, 'LOAD_WALLET'])
       expect(body.message).to.contain('on arbitrum')
@@ -178,8 +178,8 @@ describe('deposits to Hyperliquid', function () {
     })
   })
 
-  describe('of an account with portfolio margin', () => {
-    it('are credited to the shared balance, from either chain and for any market', async () => {
+  describe('with portfolio margin', () => {
+    it('reach the shared balance, from either chain and for any market', async () => {
       await refused(site.arbitrum, '/clob/margin', { ...overBridge, amount: '10' }, '501 UNSUPPORTED')
       site.exchange.setMode(wallet.toLowerCase(), 'portfolioMargin')
       const inPerp = () => accountOf(site.exchange.engine, wallet.toLowerCase()).crossUsd
@@ -192,8 +192,8 @@ describe('deposits to Hyperliquid', function () {
     })
   })
 
-  describe('of any connector', () => {
-    it('are signed only as the configured transfer, whatever a connector plans', async () => {
+  describe('with any connector', () => {
+    it('get a signature only as the configured transfer, whatever a connector plans', async () => {
       for (const [from, fields] of [
         [site.arbitrum, overBridge],
         [site.evm, { fromChain: 'hyperliquid' }],

@@ -21,13 +21,13 @@ describe("Hyperliquid's nonces", () => {
     )
   })
 
-  it("are above those that are held, and follow the exchange's clock", () => {
+  it("exceed those that are held, and follow the exchange's clock", () => {
     const claim = createClaim(() => 1000)
     expect(claim({ aheadMs: 500 }, [], 1)).to.deep.equal([{ nonce: 1500 }])
     expect(claim({ aheadMs: 0 }, [{ nonce: 9000 }], 2)).to.deep.equal([{ nonce: 9001 }, { nonce: 9002 }])
   })
 
-  it('of a caller must lie in the window that the exchange accepts', () => {
+  it('must lie in the window that the exchange accepts where a caller gives them', () => {
     const now = 1_700_000_000_000
     const day = 86_400_000
     expect(noncesFrom({ aheadMs: 0 }, now, 2, now)).to.deep.equal([{ nonce: now }, { nonce: now + 1 }])
@@ -36,7 +36,7 @@ describe("Hyperliquid's nonces", () => {
 })
 
 describe('a client order id at Hyperliquid', () => {
-  it("is 128 bits, derived from network, wallet and the caller's id", () => {
+  it("has 128 bits, derived from network, wallet and the caller's id", () => {
     const owner = { chain: 'hyperliquid', network: 'testnet', user: '0x01' }
     const ids = [
       cloidOf(owner, 'a'),
@@ -54,7 +54,7 @@ describe("Hyperliquid's statuses", () => {
   const order = { coin: 'ETH', side: 'B', limitPx: '1', sz: '0.4', origSz: '1.0', oid: 7, timestamp: 1, tif: 'Gtc' } as const
   const judged = (status: string, more = {}) => progressOf({ order: { ...order, ...more }, status, statusTimestamp: 1 })
 
-  it('of an order map to our states, also for new texts', () => {
+  it('map to our states of an order, also for new texts', () => {
     expect(judged('open')).to.deep.equal({ state: 'PARTIALLY_FILLED', filledAmount: '0.6' })
     expect(judged('open', { sz: '1.0' })).to.deep.equal({ state: 'OPEN', filledAmount: '0' })
     expect(judged('filled')).to.deep.equal({ state: 'FILLED', filledAmount: '1' })
@@ -69,13 +69,13 @@ describe("Hyperliquid's statuses", () => {
     expect(outcomes).to.deep.equal(Array.from({ length: 3 }, () => ({ state: 'REJECTED', reason: 'Order has invalid price.' })))
   })
 
-  it('are matched with orders only if their numbers agree, so that no accepted order counts as refused', () => {
+  it('match orders only if their numbers agree, so that no accepted order counts as refused', () => {
     const memo = { actions: Array.from({ length: 2 }, () => ({ do: 'create', amount: '1', timeInForce: 'GTC' })) }
     for (const statuses of [[{ resting: { oid: 7 } }], [], [{ error: 'a' }, { error: 'b' }, { error: 'c' }], ['success']])
       expect(() => outcomeOf({ statuses }, memo), JSON.stringify(statuses)).to.throw('different number')
   })
 
-  it('of a partly filled order that does not rest are final', () => {
+  it('end a partly filled order that does not rest', () => {
     const receipt = { statuses: [{ filled: { oid: 7, totalSz: '0.4', avgPx: '2.50' } }] }
     const of = (timeInForce: string) => outcomeOf(receipt, { actions: [{ do: 'create', amount: '1', timeInForce }] })[0]
     expect(of('IOC')).to.deep.equal({ orderId: '7', state: 'CANCELED', filledAmount: '0.4', averagePrice: '2.5' })

@@ -30,7 +30,7 @@ describe("Hyperliquid's rate limit", () => {
     expect(() => budget.take(1, 'action')).to.throw('used up')
   })
 
-  it('is for one certificate alone where no other asks, and else not used up by one of them', () => {
+  it('serves one certificate alone where no other asks, and else keeps a part for each', () => {
     let now = 0
     const budget = createRateLimiter(1200, () => now)
     const [greedy, modest] = [{}, {}]
@@ -54,7 +54,7 @@ describe('a Hyperliquid that is not available', () => {
   })
   afterEach(() => venue.stop())
 
-  it('is asked again by the next request where the HTTP library could not be loaded', async () => {
+  it('answers the next request where the HTTP library could not be loaded before', async () => {
     let loads = 0
     const post = createPost(venue.exchange.apiUrl, async () => {
       loads += 1
@@ -95,7 +95,7 @@ describe('a Hyperliquid that is not available', () => {
 })
 
 describe("Hyperliquid's accounts", () => {
-  it('are returned if they have negative equity or can be liquidated, too', () => {
+  it('have figures also with negative equity, or where they can be liquidated', () => {
     const summary = { accountValue: '-5.25', totalNtlPos: '100.0', totalRawUsd: '-105.25', totalMarginUsed: '10.0' }
     const position = {
       coin: 'ETH',

@@ -58,7 +58,7 @@ describe("Hyperliquid's markets with bad ones among them", () => {
     expect(await ask('PERP_CLOB', 'KPEPE-USD')).to.have.nested.property('markets.kPEPE-USD')
   })
 
-  it('are told in the log once each', async () => {
+  it('appear in the log once each', async () => {
     await ask('CLOB')
     const names = [...own.lines.map(({ fields }) => Object(fields).market), ...core.lines.map(({ fields }) => Object(fields).entry)]
     expect(names).to.have.members(['hype-USDC', 'PURR-USDC', '@3', '@4', 'KPEPE-USD', 'ODD-USD', 'NULL-USD', 'perpetual 5-USD'])

@@ -75,7 +75,7 @@ describe('orders at Hyperliquid whose answers were lost', function () {
     }
   }
 
-  it('are polled after an update', async () => {
+  it('get a poll after an update', async () => {
     const lost = await lose()
     await follow(lost)
     lost.arrive()
@@ -87,7 +87,7 @@ describe('orders at Hyperliquid whose answers were lost', function () {
     await until(() => venue.exchange.feed.connections() === 0)
   })
 
-  it('are polled when the connection is back after a cut', async () => {
+  it('get a poll when the connection is back after a cut', async () => {
     const lost = await lose()
     await follow(lost)
     venue.exchange.feed.welcome(false)
@@ -99,7 +99,7 @@ describe('orders at Hyperliquid whose answers were lost', function () {
     expect(await look(lost)).to.deep.equal(['landed'])
   })
 
-  it('are polled only a few times, whatever the number of updates', async () => {
+  it('get only a few polls, whatever the number of updates', async () => {
     const wallet = newWallet()
     const lost = [await lose(wallet), await lose(wallet), await lose(wallet), await lose(wallet)]
     let looks = 0
@@ -122,7 +122,7 @@ describe('orders at Hyperliquid whose answers were lost', function () {
     expect(looks, 'what more is said').to.equal(4)
   })
 
-  it('are polled by the clock if their wallet exceeds the number of subscriptions', async () => {
+  it('get polls by the clock if their wallet exceeds the number of subscriptions', async () => {
     const refused: unknown[] = []
     await exchange.stop()
     watchEvery(100, { info() {}, warn: (...words) => void refused.push(words) })

@@ -45,7 +45,7 @@ describe('orders at Hyperliquid', () => {
     )
   }
 
-  it('are placed in markets that are listed with their grids', async () => {
+  it('go to markets that are listed with their grids', async () => {
     const market = await marketOf(venue.CLOB, 'HYPE-USDC')
     expect(market).to.deep.include({
       id: '@107',
@@ -77,7 +77,7 @@ describe('orders at Hyperliquid', () => {
     expect(await venue.CLOB.orders(wallet.address, { market }, at), 'what nobody tells how it ended').to.have.length(1)
   })
 
-  it('are refused before signing if the wallet cannot pay for them, MARKET orders at their worst price', async () => {
+  it('fail before signing if the wallet cannot pay for them, MARKET orders at their worst price', async () => {
     const market = await marketOf(venue.CLOB, 'HYPE-USDC')
     const wallet = newWallet()
     const atMarket = (some: Partial<NewOrder>) => ({

@@ -119,7 +119,7 @@ describe('random trades in perpetual accounts through the server', function () {
       expectSame(margin[key], views[key], key)
   }
 
-  it("are filled as quoted, leave the expected position, and agree with the exchange's own figures to the unit", async () => {
+  it("fill as quoted, leave the expected position, and agree with the exchange's own figures to the unit", async () => {
     for (const each of fc.sample(step, { numRuns: 16, seed: 2 })) {
       await take(each)
       await holds(each.address)

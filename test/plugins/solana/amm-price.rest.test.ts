@@ -22,7 +22,7 @@ describe('/amm/price of an exchange on Solana', () => {
   after(() => site?.stop())
   const price = (fields: object) => client.post('/amm/price', { ...pair, amount: '2', side: 'SELL', ...fields })
 
-  it('is what the better of its pools would do, to the unit, and names that pool', () =>
+  it('gives what the better of its pools would do, to the unit, and names that pool', () =>
     assert(
       asyncProperty(boolean(), boolean(), bigInt({ min: 1n, max: 1n << 58n }), async (isBuy, isTurned, amountRaw) => {
         const [base, quote] = isTurned ? ['USDC', 'BASE'] : ['BASE', 'USDC']
@@ -62,7 +62,7 @@ describe('/amm/price of an exchange on Solana', () => {
     expect(body.route[0]).to.include({ pool: site.pools[1].address, fee: '0.01', tokenIn: site.base.address })
   })
 
-  it('is answered as the OpenAPI document says, of the slot that it holds for', async () => {
+  it('answers as the OpenAPI document says, with the slot that it holds for', async () => {
     for (const side of ['BUY', 'SELL']) {
       const { body } = await price({ side })
       const valid = accepts('AMMPrice')
@@ -93,7 +93,7 @@ describe('/amm/price of an exchange on Solana', () => {
     expect(site.proxy.asked.filter((method) => method === 'getMultipleAccounts')).to.have.length(1)
   })
 
-  it('is refused where there is none, with what is wrong', async () => {
+  it('refuses where there is no price, and says what is wrong', async () => {
     const { FEES, USDC } = site.solana.mints
     const refused = async (fields: object) => {
       const answer = await price(fields)

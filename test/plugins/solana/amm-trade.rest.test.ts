@@ -71,7 +71,7 @@ describe('/amm/trade of an exchange on Solana', () => {
     await site.polled(body.txHash, confirmed)
   })
 
-  it('is refused before signing where the price is past limitPrice', async () => {
+  it('refuses before signing where the price is past limitPrice', async () => {
     const [buy, sell] = [await price({ side: 'BUY' }), await price()]
     const below = await refused({ side: 'BUY', limitPrice: String(Number(buy.price) * 0.9999) })
     expect([outcome(below), below.body.errorCode]).to.deep.equal(['422 SWAP_PRICE_EXCEEDS_LIMIT_PRICE', 1008])
@@ -124,13 +124,13 @@ describe('/amm/trade of an exchange on Solana', () => {
     expect((await site.polled(body.txHash, confirmed)).fill.price).to.equal(body.price)
   })
 
-  it('is held to a tighter slippage where the request says so', async () => {
+  it('keeps to a tighter slippage where the request says so', async () => {
     const { expectedAmount, limitPrice, txHash } = await sent({ allowedSlippage: '0/1' })
     expect(Number(limitPrice) * 2).to.be.closeTo(Number(expectedAmount), 0.000001)
     await site.polled(txHash, confirmed)
   })
 
-  it('is refused with the reason, in words, where the market moves between the quote and the check', async () => {
+  it('refuses with the reason, in words, where the market moves between the quote and the check', async () => {
     let moved: Promise<void> | undefined
     await site.proxy.become(async (exchange) => {
       if (exchange.methods.includes('simulateTransaction')) await (moved ??= site.moves(sells))
@@ -146,7 +146,7 @@ describe('/amm/trade of an exchange on Solana', () => {
     expect(signatures()).to.equal(count + 1)
   })
 
-  it('is refused where the wallet has too little, with the token as the list calls it', async () => {
+  it('refuses where the wallet has too little, and names the token as the list calls it', async () => {
     const answer = await refused({ address: site.wallets[2], side: 'BUY' })
     expect(outcome(answer)).to.equal('422 INSUFFICIENT_BALANCE')
     expect(answer.body.details).to.deep.include({ token: 'USDC', tokenAddress: site.solana.mints.USDC.address, current: '0.000000' })
@@ -165,7 +165,7 @@ describe('/amm/trade of an exchange on Solana', () => {
     await site.polled((await sent({ address })).txHash, confirmed)
   })
 
-  it('is refused where it asks for what there is not', async () => {
+  it('refuses a request for what there is not', async () => {
     const problem = async (fields: object) => {
       const answer = await refused(fields)
       return `${outcome(answer)}: ${answer.body.message}`
@@ -203,7 +203,7 @@ describe('/amm/trade of an exchange on Solana', () => {
     expect(before.quote - balances().quote).to.equal(fills.reduce((sum, { amountIn }) => sum + raw(amountIn), 0n))
   })
 
-  it('is over when no leader took it while its blockhash lived: nothing moved, and there was one signature', async () => {
+  it('ends when no leader took it while its blockhash lived: nothing moved, and there was one signature', async () => {
     const [before, count] = [balances(), signatures()]
     site.solana.lead(dropsAll)
     const { txHash } = await sent()
@@ -234,7 +234,7 @@ describe('/amm/trade of an exchange on Solana', () => {
     expect(raw(last.fill.amountOut) < raw(first.fill.amountOut)).to.equal(true)
   })
 
-  it('is listed with its outcome, and other venues do not know it', async () => {
+  it('appears in the list with its outcome, and other venues do not know it', async () => {
     const { body } = await client.get('/transactions', { ...here, state: 'CONFIRMED', limit: '1' })
     expect(body.transactions[0]).to.include({ ...here, kind: 'trade', connector: 'poolswap', txState: 'CONFIRMED' })
     expect(outcome(await client.post('/perpAMM/open', { ...venue, address: site.wallets[0] }))).to.match(/^400|501/)

@@ -10,7 +10,7 @@ const renamed: Readonly<Record<string, string>> = { WSOL: 'SOL' }
 
 // test/fixtures/published/ is what the projects publish on npm; tools/facts/published-facts.mjs takes it from there.
 describe('what projects publish about Solana', () => {
-  it('is ours of what each cluster is known by', () => {
+  it('agrees with ours on the hash of each cluster', () => {
     const published: Readonly<Record<string, string>> = metamask.facts.genesis
     const ours = Object.entries(networks).flatMap(([name, table]) =>
       'genesisHash' in table ? [[name, table.genesisHash.slice(0, 32)]] : [],
@@ -18,7 +18,7 @@ describe('what projects publish about Solana', () => {
     expect(Object.fromEntries(ours)).to.deep.equal(published)
   })
 
-  it('is ours of every token', () => {
+  it('agrees with ours on every token', () => {
     const line = ({ chainId, symbol, address, decimals }: (typeof list.tokens)[number] | (typeof drift.facts.tokens)[number]) =>
       `${chainId} ${renamed[symbol] ?? symbol} ${address} ${decimals}`
     const published = new Set([...drift.facts.tokens, ...circle.facts.tokens].map(line))
@@ -27,7 +27,7 @@ describe('what projects publish about Solana', () => {
     expect(ofClusters.map(line).filter((each) => !published.has(each))).to.deep.equal([])
   })
 
-  it("is ours of USDC and EURC, by Circle's word", () => {
+  it("agrees with ours on USDC and EURC, by Circle's word", () => {
     for (const { chainId, symbol, address } of circle.facts.tokens)
       expect(list.tokens.find((each) => each.chainId === chainId && each.symbol === symbol)?.address).to.equal(address)
   })

@@ -117,7 +117,7 @@ describe('configured keys of Uniswap v4', () => {
     expect(() => uniswap.create({ ...fixture.venue(defaults.contractAddresses.local), config })).to.not.throw()
   })
 
-  it('are refused for a token that takes a fee on transfer, though no pool of another version lends it', async () => {
+  it('fail for a token that takes a fee on transfer, though no pool of another version lends it', async () => {
     const { provider, trader } = fixture
     const plain = await provider.getCode(WBTC.address)
     const made = await new ContractFactory(taxed.abi, taxed.bytecode, trader).deploy('Token with a Fee on Transfer', 'TAX', 8)

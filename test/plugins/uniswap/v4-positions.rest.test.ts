@@ -209,7 +209,7 @@ describe('positions of Uniswap v4', () => {
     })
   })
 
-  it('are made anywhere within the slippage, and nowhere beyond it', async () => {
+  it('open anywhere within the slippage, and nowhere beyond it', async () => {
     const pool = await poolOf(ETH, USDC, 500)
     const offered = { amount0Raw: parseEther('1'), amount1Raw: 3_000_000_000n }
     const ticks = about(pool, -60, 60)
@@ -230,7 +230,7 @@ describe('positions of Uniswap v4', () => {
     expect((await carryOut(late, pool)).receipt.status).to.equal(0)
   })
 
-  it('are found in a pool of odd tick spacing, to the ends of all prices, with one unit of liquidity and a range of one spacing', async () => {
+  it('work in a pool of odd tick spacing, to the ends of all prices, with one unit of liquidity and a range of one spacing', async () => {
     const pool = await poolOf(WBTC, USDC, 777)
     expect(pool.tickSpacing).to.equal(7)
     const lowest = Math.trunc(-887272 / 7) * 7
@@ -258,7 +258,7 @@ describe('positions of Uniswap v4', () => {
     }
   })
 
-  it('are refused where hooks act on liquidity, and where past prices are asked for', async () => {
+  it('fail where hooks act on liquidity, and where past prices are asked for', async () => {
     const refusal = await rejection(range.rangePools([WBTC, USDC], { fee: 888, version: 'v4' }, at()))
     expect(refusal.name).to.equal('UNSUPPORTED')
     expect(refusal.message).to.contain(guarded.hooks)
@@ -267,7 +267,7 @@ describe('positions of Uniswap v4', () => {
     expect([past.name, past.message.includes('no past prices')]).to.deep.equal(['PRICE_FAILED', true])
   })
 
-  it('of a wallet are listed by its transfers, with those that it was sent and without those that it sent away', async () => {
+  it('follow the transfers of a wallet, with those that it was sent and without those that it sent away', async () => {
     const other = Wallet.createRandom(fixture.provider)
     await (await fixture.trader.sendTransaction({ to: other.address, value: parseEther('1') })).wait()
     const listOf = async (wallet: string) => {

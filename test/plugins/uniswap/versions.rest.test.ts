@@ -41,7 +41,7 @@ describe('the versions of Uniswap before v4', () => {
   const sell = (tokenIn: Token, tokenOut: Token, amountRaw: bigint): Swap => ({ tokenIn, tokenOut, exact: 'in', amountRaw })
   const buy = (tokenIn: Token, tokenOut: Token, amountRaw: bigint): Swap => ({ tokenIn, tokenOut, exact: 'out', amountRaw })
 
-  it('are two, with both routers and the position manager as spenders', () => {
+  it('have both routers and the position manager as spenders, and two names', () => {
     expect(exchange.AMM.versions).to.deep.equal(['v2', 'v3'])
     expect(exchange.AMM_RANGE.rangeVersions).to.deep.equal(['v3'])
     expect(exchange.spenders).to.deep.equal({
@@ -64,7 +64,7 @@ describe('the versions of Uniswap before v4', () => {
   })
 
   for (const exact of ['in', 'out'] as const) {
-    it(`are each quoted by name, and the better one without a name (exact ${exact})`, async () => {
+    it(`give a quote each by name, and the better one without a name (exact ${exact})`, async () => {
       const swap = exact === 'in' ? sell(WETH, USDC, ether) : buy(USDC, WETH, ether)
       const [v2, v3, best] = [await quote(swap, 'v2'), await quote(swap, 'v3'), await quote(swap)]
       expect(new Set(versions(v2))).to.deep.equal(new Set(['v2']))
@@ -83,7 +83,7 @@ describe('the versions of Uniswap before v4', () => {
     ['the coin out', () => sell(far, fixture.chain.nativeCurrency, 1000n * ether)],
     ['from the constant product to ranges', () => sell(far, USDT, 1000n * ether)],
   ] as const) {
-    it(`are mixed in one route with an exact input, quoted and filled to the unit: ${name}`, async () => {
+    it(`share one route with an exact input, quoted and filled to the unit: ${name}`, async () => {
       const mixed = await quote(swapOf())
       expect(new Set(versions(mixed))).to.deep.equal(new Set(['v2', 'v3']))
       expect(mixed.spender).to.equal(exchange.spenders?.['v3'])
@@ -105,7 +105,7 @@ describe('the versions of Uniswap before v4', () => {
     ['of an exact amount out', () => buy(USDC, WETH, 500n * ether), ['v3']],
     ['where the best single way is of the constant product', () => sell(WETH, WBTC, 200n * ether), ['v2', 'v3']],
   ] as const) {
-    it(`are traded by several routes at once where that is better, quoted and filled to the unit: ${name}`, async () => {
+    it(`trade by several routes at once where that is better, quoted and filled to the unit: ${name}`, async () => {
       const split = await quote(swapOf())
       const shares = partsOf(split).map(({ route: [hop] }) => Number(hop?.share))
       expect(shares.length).to.be.within(2, 3)
@@ -127,14 +127,14 @@ describe('the versions of Uniswap before v4', () => {
     })
   }
 
-  it('are traded by one route for the native coin, which would lie with the router meanwhile', async () => {
+  it('trade by one route for the native coin, which would lie with the router meanwhile', async () => {
     const { nativeCurrency } = fixture.chain
     for (const swap of [sell(nativeCurrency, USDC, 500n * ether), buy(USDC, nativeCurrency, 500n * ether)])
       expect((await quote(swap)).parts).to.equal(undefined)
     expect((await quote(sell(WETH, USDC, 500n * ether))).parts).not.to.equal(undefined)
   })
 
-  it('are not mixed for an exact output: one version has the whole route', async () => {
+  it('do not mix for an exact output: one version has the whole route', async () => {
     expect(new Set(versions(await quote(buy(USDT, far, ether))))).to.deep.equal(new Set(['v2']))
   })
 
