@@ -20,14 +20,14 @@ type Bridges = Readonly<Record<string, Readonly<Record<string, Bridge>>>>
 describe("a network's bridges", () => {
   const of = (bridges: Bridges, chain: string, network: string) => bridgesOf('book', { bridges }, { chain, network }, manifest, [])
 
-  it('are found under the same keys as its contracts, and absent without configuration', () => {
+  it('stand under the same keys as its contracts, and stay absent without configuration', () => {
     expect(of({ sepolia: { base: bridge } }, 'ethereum', 'sepolia')).to.deep.equal({ base: bridge })
     expect(of({ binance_smart_chain_mainnet: { base: bridge } }, 'binance-smart-chain', 'mainnet')).to.deep.equal({ base: bridge })
     expect(of({ ethereum_mainnet: { base: bridge } }, 'binance-smart-chain', 'mainnet')).to.deep.equal({})
     expect(bridgesOf('book', {}, { chain: 'ethereum', network: 'sepolia' }, manifest, [])).to.deep.equal({})
   })
 
-  it("are refused under an ambiguous or unknown network, and from the connector's own chain", () => {
+  it("fail under an ambiguous or unknown network, and from the connector's own chain", () => {
     expect(() => of({ mainnet: { base: bridge } }, 'ethereum', 'mainnet')).to.throw(
       'bridges.mainnet is ambiguous, it may be any of ethereum_mainnet',
     )

@@ -88,7 +88,7 @@ describe('a broken plugin', function () {
     })
 
     for (const [name, [step, reason]] of Object.entries(expected)) {
-      it(`is refused with step, reason and remedy: ${name}`, () => {
+      it(`fails with step, reason and remedy: ${name}`, () => {
         const refusal = result.refused.find((one) => one.name === name)
         expect(refusal?.step).to.equal(step)
         expect(refusal?.reason).to.match(reason)
@@ -98,7 +98,7 @@ describe('a broken plugin', function () {
   })
 
   for (const [name, [step, reason]] of Object.entries(endless)) {
-    it(`is refused when its time is over: ${name}`, async () => {
+    it(`fails when its time is over: ${name}`, async () => {
       const { loaded, refused } = await load([path.join(goodPlugins, 'fixture-chain'), path.join(brokenPlugins, name)], {
         // What is over by its processor time may wait long for a processor.
         budget: { processorMs: 1_000, clockMs: name.startsWith('loop') ? 120_000 : 6_000 },

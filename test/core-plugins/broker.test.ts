@@ -44,7 +44,7 @@ function brokerOn(answer: unknown = { results: [] }, isolated?: RemoteReading<ob
 }
 
 describe('what a host may ask of its chain', () => {
-  it('is to read, and nothing that writes', async () => {
+  it('covers reads, and nothing that writes', async () => {
     const { ask, asked } = brokerOn()
     for (const method of ['send', 'rail.broadcast', 'eth_sendRawTransaction', 'reader', '__proto__', 'constructor'])
       expect(await ask(method, '0x'), method).to.equal('UNSUPPORTED')

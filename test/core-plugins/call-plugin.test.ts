@@ -218,7 +218,7 @@ describe('lists that a plugin answers', () => {
     )
   })
 
-  it('are refused where no entry is right, and where one that is missing would be taken for one that is over', async () => {
+  it('fail where no entry is right, and where one that is missing would be taken for one that is over', async () => {
     expect(await caught(bookOf([balance('B', 'much'), null]).CLOB?.balances('w', asked) ?? Promise.resolve())).to.have.property(
       'name',
       'UNKNOWN_ERROR',

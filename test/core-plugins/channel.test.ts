@@ -138,7 +138,7 @@ describe('the channel between the server and a host', () => {
     { what: 'what is nested too deep', bytes: frame([[3, 'log', [nested(200)]]]), why: /nested more than 100 deep/ },
     { what: 'too many messages', bytes: frame(Array.from({ length: 30 }, () => [3, 'log', []])), why: /more than 20 messages/ },
   ])
-    it(`is closed by ${what}, and who waits is told`, async () => {
+    it(`closes on ${what}, and tells who waits`, async () => {
       const { channel, host, closed } = await ends(never)
       const waiting = what.startsWith('an answer') ? undefined : channel.ask('quote', []).catch((error: unknown) => error)
       host.write(bytes)
@@ -146,7 +146,7 @@ describe('the channel between the server and a host', () => {
       if (waiting) expect(await waiting).to.equal(await closed)
     })
 
-  it('is closed by an answer that is longer than what was asked for may be, before it is read', async () => {
+  it('closes on an answer that is longer than what was asked for may be, before it is read', async () => {
     const { channel, host, closed } = await ends(never, { maxUnaskedFrameBytes: 100 })
     const asked = channel.ask('ping', ['a word'], undefined, 50).catch((error: unknown) => error)
     host.write(frame([[1, 1, 'x'.repeat(200)]]))
@@ -189,7 +189,7 @@ describe('the channel between the server and a host', () => {
     expect((await closed).message).to.match(/over the bound of 100/)
   })
 
-  it('is closed by a frame that comes byte by byte, for the time that it takes to read it', async () => {
+  it('closes on a frame that comes byte by byte, for the time that it takes to read it', async () => {
     const { host, closed } = await ends(never, { processor: { burstMs: 5, perSecondMs: 0, perAnswerMs: 0 } })
     host.setNoDelay(true).on('error', () => {})
     let why: Error | undefined
@@ -202,7 +202,7 @@ describe('the channel between the server and a host', () => {
     expect((await closed).message).to.match(/to read what it says, though nobody asked for it, takes more than 5 ms of processor time/)
   })
 
-  it('is closed by a frame that is never complete', async () => {
+  it('closes on a frame that is never complete', async () => {
     const { host, closed } = await ends(never, { maxFrameMs: 1 })
     host.setNoDelay(true).on('error', () => {})
     let why: Error | undefined
@@ -227,7 +227,7 @@ describe('the channel between the server and a host', () => {
     }
   })
 
-  it('is closed where the other end asks and does not read, and an answer is taken for what was asked only', async () => {
+  it('closes where the other end asks and does not read, and takes an answer for what was asked only', async () => {
     const { host, channel, closed } = await ends(() => 'x'.repeat(2 ** 20))
     // It is cut off while it writes.
     host.pause().on('error', () => {})

@@ -26,7 +26,7 @@ describe('who may run', () => {
     return { found: found.map(({ name }) => name), refused: refused.map(({ step, reason, remedy }) => `${step}: ${reason} → ${remedy}`) }
   }
 
-  it('is nobody of a third party who is not in sluice.lock: refused with the command that allows it', async () => {
+  it('leaves out a third party that is not in sluice.lock, and names the command that allows it', async () => {
     plant('fixture-swap')
     expect(await reasons()).to.deep.equal({
       found: [],
@@ -36,7 +36,7 @@ describe('who may run', () => {
     })
   })
 
-  it('is a plugin of the release under its own name, whatever is listed before it', async () => {
+  it('includes a plugin of the release under its own name, whatever is listed before it', async () => {
     plant('fixture-chain')
     renameSync(inHome('plugins', 'fixture-chain'), inHome('plugins', 'ethereum'))
     const { found, refused } = await reasons(settingsOf({ 'plugins.folders': [inHome('plugins'), path.join(builtInPlugins, 'ethereum')] }))
@@ -45,7 +45,7 @@ describe('who may run', () => {
     expect(refused[0]).to.match(/^find: There is a plugin 'ethereum' already, in .+plugins.ethereum; this one is in .+sluice-/)
   })
 
-  it('is who was allowed, from a copy of exactly the bytes that were allowed', async () => {
+  it('includes who was allowed, from a copy of exactly the bytes that were allowed', async () => {
     plant('fixture-chain', 'fixture-swap')
     await trust()
     const { found, refused } = await allowedPlugins(settingsOf())
@@ -68,7 +68,7 @@ describe('who may run', () => {
     ],
     ['only its defaults changed', (folder: string) => writeFileSync(path.join(folder, 'defaults.yml'), 'ttl: 1\n')],
   ] as const)
-    it(`is not a plugin of which ${what} since, and the others are`, async () => {
+    it(`leaves out a plugin of which ${what} since, and keeps the others`, async () => {
       plant('fixture-chain', 'fixture-swap')
       await trust()
       change(inHome('plugins', 'fixture-swap'))
@@ -91,7 +91,7 @@ describe('who may run', () => {
     expect(existsSync(file)).to.equal(false)
   })
 
-  it('is no chain that was only allowed: its code runs in the server', async () => {
+  it('leaves out a chain that was only allowed: its code runs in the server', async () => {
     plant('fixture-chain')
     await trust()
     const lock = readLock(home.confDir)
@@ -104,7 +104,7 @@ describe('who may run', () => {
     )
   })
 
-  it('is no third party where the lock cannot be read, and every built-in plugin all the same', async () => {
+  it('leaves out third parties where the lock cannot be read, and keeps every built-in plugin all the same', async () => {
     plant('fixture-swap')
     await home.write('sluice.lock', 'lockVersion: 1\nplugins:\n  fixture-swap: { sha256: short }\n')
     const { found, refused } = await allowedPlugins(settingsOf({ 'plugins.folders': ['plugins'] }))
@@ -130,7 +130,7 @@ describe('who may run', () => {
     ],
   ]
   for (const [what, add, reason] of oddities)
-    it(`is no plugin with ${what}: refused with the file and a remedy`, async () => {
+    it(`leaves out a plugin with ${what}, and names the file and a remedy`, async () => {
       plant('fixture-swap')
       await trust()
       add(inHome('plugins', 'fixture-swap'))

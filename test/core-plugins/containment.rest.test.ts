@@ -94,7 +94,7 @@ describe('where a plugin of a third party runs', function () {
       'linked consent: node_modules/key is a link to what is neither a file in its folder nor a package of its workspace',
     ])
 
-  it('is a host, where the system has namespaces, and before it is allowed a process that reads it', async () => {
+  it('becomes a host, where the system has namespaces, and before it is allowed a process that reads it', async () => {
     const { loaded, refused, warnings, containedBy, doctor, examined } = await load([], 'examine', '', '', await linked())
     expect(examined).to.deep.equal(['ethereum/local'])
     expect(containedBy).to.deep.equal(['namespaces of this system'])
@@ -104,7 +104,7 @@ describe('where a plugin of a third party runs', function () {
     expect(doctor).to.deep.equal([{ state: 'good', what: 'Contained by namespaces of this system: plain-swap.' }])
   })
 
-  it('is nowhere, where the system has none: each is refused with what the operator can do', async () => {
+  it('stays nowhere, where the system has none: each is refused with what the operator can do', async () => {
     const { loaded, refused, doctor } = await load(without, '', '', folder, table)
     expect(loaded).to.equal(undefined)
     expectAllRefused(
@@ -116,7 +116,7 @@ describe('where a plugin of a third party runs', function () {
     expect(doctor[0].what).to.match(/^plain-swap: It cannot be contained on this system/)
   })
 
-  it('is a process of the plugin-host service, where one is named, and nowhere while that is away', async function () {
+  it('becomes a process of the plugin-host service, where one is named, and stays nowhere while that is away', async function () {
     if (process.getuid?.() !== 0 || process.platform !== 'linux') this.skip()
     const socket = path.join(folder, 'socket')
     const away = await load(without, 'weak', socket, path.join(folder, 'data'), table)
@@ -132,7 +132,7 @@ describe('where a plugin of a third party runs', function () {
     expect(doctor).to.deep.equal([{ state: 'good', what: `Contained by the plugin-host service at ${socket}: plain-swap.` }])
   })
 
-  it('is a process of its own all the same, where the operator accepts that nothing contains it', async () => {
+  it('becomes a process of its own all the same, where the operator accepts that nothing contains it', async () => {
     const { loaded, refused, warnings, doctor } = await load(without, 'weak')
     expect(doctor[0].state).to.equal('warn')
     expect(refused).to.deep.equal([])
@@ -219,7 +219,7 @@ describe('where a plugin of a third party runs', function () {
       await hosts.stop()
     })
 
-  it('is ended with all that it started, also where nothing contains it and they have left its group', async () => {
+  it('ends with all that it started, also where nothing contains it and they have left its group', async () => {
     const code = `const { spawn } = require('node:child_process'); ${startsChildren}`
     const child = startUncontained({ args: ['-e', `${code}; setInterval(() => {}, 1000)`] })
     child.channel.resume().on('error', () => {})

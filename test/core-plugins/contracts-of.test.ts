@@ -23,29 +23,29 @@ describe("a network's contract addresses", () => {
     expect(of(addresses({ binance_smart_chain_mainnet: { a: '3' } }), 'binance-smart-chain', 'mainnet')).to.deep.equal({ a: '3' })
   })
 
-  it('are empty for an exchange without contracts', () => {
+  it('stay empty for an exchange without contracts', () => {
     expect(of(addresses({}), 'ethereum', 'sepolia')).to.deep.equal({})
     expect(of({}, 'ethereum', 'sepolia')).to.deep.equal({})
   })
 
-  it('are undefined where only other networks have entries', () => {
+  it('stay undefined where only other networks have entries', () => {
     expect(of(addresses({ sepolia: {} }), 'ethereum', 'mainnet')).to.equal(undefined)
   })
 
-  it('are refused under a network name of several chains, naming the candidates', () => {
+  it('fail under a network name of several chains, naming the candidates', () => {
     expect(() => of(addresses({ mainnet: {} }), 'ethereum', 'mainnet')).to.throw(
       'contractAddresses.mainnet is ambiguous, it may be any of ethereum_mainnet, binance_smart_chain_mainnet',
     )
   })
 
-  it('are refused under such a name also beside defaults, which would hide it', () => {
+  it('fail under such a name also beside defaults, which would hide it', () => {
     const config = addresses({ ethereum_mainnet: { a: '1' }, binance_smart_chain_mainnet: { a: '2' }, mainnet: { a: '3' } })
     for (const chain of ['ethereum', 'binance-smart-chain']) {
       expect(() => of(config, chain, 'mainnet')).to.throw('may be any of ethereum_mainnet, binance_smart_chain_mainnet')
     }
   })
 
-  it('are refused under an unknown network, and where they are not a mapping of addresses', () => {
+  it('fail under an unknown network, and where they are not a mapping of addresses', () => {
     expect(() => checkNetworkKeys('swap', { config: addresses({ mainet: {}, sepolia: {} }) }, manifest, [])).to.throw(
       'contractAddresses has mainet',
     )

@@ -70,7 +70,7 @@ describe('a plugin that is data alone', function () {
     }
   }
 
-  it('is refused until it is allowed; then it loads without a host, in a tier of its own, and its kit makes it', async () => {
+  it('waits until it is allowed; then it loads without a host, in a tier of its own, and its kit makes it', async () => {
     plantFork()
     expect((await load()).reasons).to.deep.equal([
       'rillswap: consent: It was not allowed to run: sluice.lock does not have it → See what it may do, and allow it: bin/sluice plugin allow rillswap',
@@ -111,7 +111,7 @@ describe('a plugin that is data alone', function () {
     expect(own('trusted')).to.deep.include({ spenders: [router], exactSpenders: [] })
   })
 
-  it('is not loaded where its record is that of code, and code is not where its record is that of data', async () => {
+  it('does not load where its record is that of code, and code does not where its record is that of data', async () => {
     plantFork()
     const again = 'See what it may do, and allow it again: bin/sluice plugin allow rillswap'
     for (const tier of ['trusted', 'contained'] as const) {
@@ -127,7 +127,7 @@ describe('a plugin that is data alone', function () {
     expect(() => readFileSync(marks)).to.throw(/ENOENT/)
   })
 
-  it('is a chain with the nodes of the operator, and no other chain signs for it', async () => {
+  it('makes a chain with the nodes of the operator, and no other chain signs for it', async () => {
     plantChain()
     await home.write('conf/chains/tonic.yml', nodes)
     const asked = await allow('tonic')
@@ -145,7 +145,7 @@ describe('a plugin that is data alone', function () {
     expect(idsOf({ local: true }), 'well-known keys').to.deep.equal([])
   })
 
-  it('is no second chain with one chain id: the chain that has code stays, and nothing is signed for the other', async () => {
+  it('makes no second chain with one chain id: the chain that has code stays, and nothing is signed for the other', async () => {
     plantChain()
     const other = inHome('own', 'sonata')
     mkdirSync(other)
@@ -177,7 +177,7 @@ describe('a plugin that is data alone', function () {
     expect(signedFor({ ...asked, sonata: { ...asked.sonata, tier: 'trusted' } })).to.deep.equal(['sonata'])
   })
 
-  describe('is refused, with file, line and field,', () => {
+  describe('fails, with file, line and field,', () => {
     const fork = (from: string | RegExp, to: string) => () => plantFork((text) => text.replace(from, to))
     const chain = (change: object, files?: Readonly<Record<string, string>>) => () => plantChain(chainOf({ ...network, ...change }), files)
     const rules = (from: RegExp, to: string) => () => {

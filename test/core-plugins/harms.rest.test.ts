@@ -76,14 +76,14 @@ describe('a plugin that does harm at run time', () => {
     expect((await server.exit)[0]).to.equal(0)
   })
 
-  it('is not blamed for the server’s own defects, which end the process', async () => {
+  it('takes no blame for the server’s own defects, which end the process', async () => {
     const { child, exit } = await run('own-defect')
 
     expect((await exit)[0]).to.equal(1)
     child.stdin.destroy()
   })
 
-  it('is named by the watchdog when it loops, and the process ends for its supervisor', async () => {
+  it('gets named by the watchdog when it loops, and the process ends for its supervisor', async () => {
     const { errors, exit } = await run('loop', '2')
 
     const [code, signal] = await exit

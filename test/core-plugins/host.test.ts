@@ -71,7 +71,7 @@ const hostOptions = (log: Log, spawn: () => Promise<ContainedProcess>): HostOpti
 describe('the host of a plugin', function () {
   this.timeout(30_000)
 
-  it('is refused for the budget of its load where create() loops, however short the time is that it may stand still later', async () => {
+  it('fails for the budget of its load where create() loops, however short the time is that it may stand still later', async () => {
     let usedMs = 0
     const never = () => new Promise(() => {})
     const spawn = () => fakeProcess({ create: never, ping: never, processorMs: () => (usedMs += 100) })
@@ -111,7 +111,7 @@ describe('the host of a plugin', function () {
     { what: 'never settles', isLoop: false, reason: /start\(\) was not done after 0\.4 s: an await that never settles/ },
     { what: 'loops', isLoop: true, reason: /start\(\) was not done after 5 s of processor time: an endless loop/ },
   ])
-    it(`is ended where start() ${what} after a restart, as where it is loaded, and started again`, async () => {
+    it(`ends where start() ${what} after a restart, as where it is loaded, and starts again`, async () => {
       const processes: FakeProcess[] = []
       let starts = 0
       const hang = async () => {

@@ -148,7 +148,7 @@ describe('connectors of third parties that make plans of EVM transactions', func
     expect((await server.client.post('/perpAMM/close', { ...local, ...on, ...ETH, address })).body).to.include({ name: 'UNKNOWN_POSITION' })
   })
 
-  it('are taken up from the folder where the server only tries, and taken out with theirs', async () => {
+  it('load from the folder where the server only tries, and go when their own folder goes', async () => {
     const stateOf = async () =>
       (await server.client.get('/plugins')).body.find(({ name }: { name: string }) => name === 'late-swap')?.state ?? 'none'
     const late = path.join(folder, 'late-swap')

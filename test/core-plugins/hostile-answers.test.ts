@@ -69,13 +69,13 @@ const growing = (from: number) => () => (from *= 100)
 const isPlain = (value: object) => Object.values(Object.getOwnPropertyDescriptors(value)).every((each) => 'value' in each && !each.writable)
 
 describe('the answer of a plugin', () => {
-  it('is read once: a getter cannot tell the check one amount and the trade another', async () => {
+  it('gives each field once: a getter cannot tell the check one amount and the trade another', async () => {
     const answer = await connectorOf({ quote: () => turning(quote, 'amountRaw', 1n, 10n ** 18n) }).quote()
     expect([answer.amountRaw, answer.amountRaw]).to.deep.equal([1n, 1n])
     expect(isPlain(answer) && isPlain(answer.route) && isPlain(answer.head)).to.equal(true)
   })
 
-  it('is read once from a proxy, too, and what its traps throw is the plugin’s failure', async () => {
+  it('gives each field once from a proxy, too, and what its traps throw is the plugin’s failure', async () => {
     const { proxy, reads } = counting({ ...quote })
     expect(await connectorOf({ quote: () => proxy }).quote()).to.deep.equal(quote)
     reads.delete('then')
@@ -93,7 +93,7 @@ describe('the answer of a plugin', () => {
       expect(await failure(connectorOf({ quote: () => wrong }).quote)).to.have.property('name', 'UNKNOWN_ERROR')
   })
 
-  it('is a copy: a step that changes later is not the step that was checked', () => {
+  it('becomes a copy: a step that changes later is not the step that was checked', () => {
     const steps = [{ to: '0x0c', value: '0' }]
     const answer = connectorOf({ swap: () => ({ ...plan, steps }) }).swap()
     steps.push({ to: '0xbad', value: '1' })
@@ -204,7 +204,7 @@ describe('what a plugin throws', () => {
     nothing: () => undefined,
   }
   for (const [what, thrown] of Object.entries(values))
-    it(`is text within bounds: ${what}`, async () => {
+    it(`becomes text within bounds: ${what}`, async () => {
       const { fill, lines } = thrower(thrown)
       const error = await failure(fill)
       expect(error).to.be.instanceOf(SluiceError).and.to.have.property('name', 'UNKNOWN_ERROR')
@@ -213,7 +213,7 @@ describe('what a plugin throws', () => {
       expect(sizeOf(Object(error).cause)).to.be.lessThan(50_000)
     })
 
-  it('is within bounds where it is an error for the caller, and says the same', async () => {
+  it('stays within bounds where it is an error for the caller, and says the same', async () => {
     const error = await failure(thrower(() => new SluiceError('PRICE_FAILED', huge, { details: { huge } })).fill)
     expect(error).to.be.instanceOf(SluiceError).and.to.have.property('name', 'PRICE_FAILED')
     expect(sizeOf(error)).to.be.lessThan(50_000)

@@ -64,7 +64,7 @@ describe('a hostile plugin', function () {
       })
 
       for (const [name, { what, step, reason, remedy = /^[A-Z].+\.$/s }] of Object.entries(all))
-        it(`is refused with step, reason and remedy where it ${what}`, () => {
+        it(`fails with step, reason and remedy where it ${what}`, () => {
           const refusal = result.refused.find((each) => each.name === name)
           expect(refusal?.reason).to.match(reason)
           expect(refusal?.step).to.equal(step)

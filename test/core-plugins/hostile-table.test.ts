@@ -20,8 +20,8 @@ const triedBy: Readonly<Record<string, readonly (string | readonly [file: string
   ],
   'answers that change after they were checked': [
     'getters that change',
-    ['core-plugins/hostile-answers', 'is read once: a getter cannot tell the check one amount and the trade another'],
-    ['core-plugins/hostile-answers', 'is a copy: a step that changes later is not the step that was checked'],
+    ['core-plugins/hostile-answers', 'gives each field once: a getter cannot tell the check one amount and the trade another'],
+    ['core-plugins/hostile-answers', 'becomes a copy: a step that changes later is not the step that was checked'],
     ['core-plugins/hostile-answers', 'has properties that are read once, when the plugin is loaded'],
   ],
   'a refused plugin at a command that handles keys': [
@@ -56,7 +56,7 @@ const triedBy: Readonly<Record<string, readonly (string | readonly [file: string
     'loop-in-create',
     'waits-at-start',
     'loops-at-start',
-    ['core-plugins/host', 'is ended where start() ${what} after a restart'],
+    ['core-plugins/host', 'ends where start() ${what} after a restart'],
     'endless quote',
     'loop',
     'endless swap',
@@ -69,12 +69,12 @@ const triedBy: Readonly<Record<string, readonly (string | readonly [file: string
   ],
   'links, native addons and scripts of an installation': [
     'native addon',
-    ['core-plugins/consent', 'is no plugin with ${what}: refused with the file and a remedy'],
+    ['core-plugins/consent', 'leaves out a plugin with ${what}, and names the file and a remedy'],
     ['core-plugins/load-plugins', 'refuses links to other folders and files'],
     ['cli/hostile-plugins.rest', 'none of whose scripts for its installation is run'],
   ],
   'files other than those that were allowed': [
-    ['core-plugins/consent', 'is not a plugin of which ${what} since'],
+    ['core-plugins/consent', 'leaves out a plugin of which ${what} since'],
     ['core-plugins/consent', 'runs no copy that somebody changed'],
     ['cli/hostile-plugins.rest', 'names what has another hash in sluice.lock'],
     ['core-plugins/service.rest', 'what is not a copy with that hash'],
@@ -83,7 +83,7 @@ const triedBy: Readonly<Record<string, readonly (string | readonly [file: string
 
 describe('what once got through', () => {
   for (const [what, tries] of Object.entries(triedBy))
-    it(`is tried with every run of the tests: ${what}`, () => {
+    it(`has a test in every run: ${what}`, () => {
       for (const each of tries) {
         if (typeof each === 'string') {
           expect(rows.has(each), each).to.equal(true)

@@ -53,7 +53,7 @@ describe('a plugin of a third party in its host', function () {
     client.get('/amm/price', { ...local, connector, base: 'DAI', quote: 'WETH', amount, side: 'SELL', ...more })
   const entryOf = async (name: string) => (await client.get('/plugins')).body.find((each: { name: string }) => each.name === name)
 
-  it('is shown with its host', async () => {
+  it('appears with its host', async () => {
     expect(await entryOf('plain-swap')).to.deep.include({ state: 'loaded', host: { deaths: 0 } })
     expect(await entryOf('uniswap')).to.not.have.property('host')
   })
@@ -113,7 +113,7 @@ describe('a plugin of a third party in its host', function () {
   })
 
   // Other ways to end are in the table of hostile plugins (hostile-hosts.rest.test.ts).
-  it('is started again alone where it ends its process: its venue answers 1010 meanwhile, and others are not disturbed', async () => {
+  it('starts again alone where it ends its process: its venue answers 1010 meanwhile, and others are not disturbed', async () => {
     const { deaths } = (await entryOf('spy')).host
     const harmed = price('spy', exits ?? '')
     const others = await Promise.all([price('uniswap', '100'), price('plain-swap', '100')])

@@ -101,7 +101,7 @@ describe('a plugin of a third party in the plugin-host service', function () {
     { title: 'takes all memory', amount: takesMemory },
     { title: 'leaves a process behind', amount: leavesProcess },
   ])
-    it(`is started again alone where it ${title}, with nothing left of it`, async () => {
+    it(`starts again alone where it ${title}, with nothing left of it`, async () => {
       const before = await deathsOf('spy')
       void price('spy', amount)
       while ((await deathsOf('spy')) === before) await setTimeout(100)
@@ -148,7 +148,7 @@ describe('a plugin of a third party in the plugin-host service', function () {
     expect(busyUsers()).to.have.length(2)
   })
 
-  it('is back after the service was, without having been its fault', async () => {
+  it('comes back after the service does, and gets no blame', async () => {
     for (let times = 0; times < 6; times += 1) {
       await service.kill()
       expect((await price('plain-swap')).body.errorCode).to.be.oneOf([1010, 1026])

@@ -193,7 +193,7 @@ describe('a plugin that is fetched', function () {
     return folder
   }
 
-  it('is refused where the registry has other bytes, breaks off, has no such version or is not there', async () => {
+  it('fails where the registry has other bytes, breaks off, has no such version or is not there', async () => {
     registry.publish('river', '1.0.0', pack(source('river', { 'package.json': manifest('river') })))
     registry.broken.set('river', 'other bytes')
     expect(await refusalOf('river@1.0.0')).to.match(/^npm could not fetch it: .*integrity.* → See that the package/i)
@@ -208,7 +208,7 @@ describe('a plugin that is fetched', function () {
     expect(await refusalOf('river@1.0.0')).to.match(/^npm cannot be started here.* → Install npm/)
   })
 
-  it('is refused as a packed package that is cut off, is none, or unpacks to too much', async () => {
+  it('fails as a packed package that is cut off, is none, or unpacks to too much', async () => {
     const tarball = pack(source('river', { 'package.json': manifest('river') }))
     writeFileSync(inHome('cut.tgz'), tarball.subarray(0, tarball.length / 2))
     expect(await refusalOf(inHome('cut.tgz'))).to.match(/^cut\.tgz is not a whole packed package/)
@@ -225,7 +225,7 @@ describe('a plugin that is fetched', function () {
     expect(await staged(inHome('river.tgz'))).to.include({ name: 'river', source: 'file:river.tgz' })
   })
 
-  it('is refused where it is no plugin, has links, native addons or install scripts, or a name that is taken', async () => {
+  it('fails where it is no plugin, has links, native addons or install scripts, or a name that is taken', async () => {
     const text = inHome('sources', 'text')
     mkdirSync(text, { recursive: true })
     writeFileSync(path.join(text, 'readme.md'), 'text')
@@ -239,7 +239,7 @@ describe('a plugin that is fetched', function () {
     expect(await refusalOf(source('Upper'))).to.match(/^"?Upper"? is not a valid name/)
   })
 
-  it('is refused where its folder changes while it is read', async () => {
+  it('fails where its folder changes while it is read', async () => {
     const files = Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`data/${index}.json`, '{}']))
     const folder = source('river', files)
     const refused = refusalOf(folder)
@@ -260,7 +260,7 @@ describe('a plugin that is fetched', function () {
     expect(readFileSync(inHome('plugins', 'river', 'index.ts'), 'utf8')).to.contain('defineConnector')
   })
 
-  it('of a git URL with a login, a token or a query is refused: it would be recorded', () => {
+  it('fails from a git URL with a login, a token or a query: it would be recorded', () => {
     const secret = [
       'https://me:secret@example.org/river.git',
       'git+https://ghp_token@example.org/river.git',
@@ -306,7 +306,7 @@ describe('a plugin that is fetched', function () {
     expect(readdirSync(inHome('plugins'))).to.deep.equal(['river'])
   })
 
-  it('is there again where a killed update had put it aside, also where the new one was not recorded', async () => {
+  it('comes back where a killed update had put it aside, also where the new one was not recorded', async () => {
     const dead = execFileSync(process.execPath, ['-p', 'process.pid'], { encoding: 'utf8' }).trim()
     await staged(source('river'))
     const folder = inHome('plugins', 'river')
@@ -339,7 +339,7 @@ describe('a plugin that is fetched', function () {
     isAsBefore()
   })
 
-  it('is there again where the next process has the id of the killed one, and not while its own command runs', async function () {
+  it('comes back where the next process has the id of the killed one, and not while its own command runs', async function () {
     if (!existsSync('/proc/self/stat')) return this.skip()
     await staged(source('river'))
     const folder = inHome('plugins', 'river')
@@ -398,7 +398,7 @@ describe('a plugin that is fetched', function () {
     expect(existsSync(path.join(folder, 'notes.txt'))).to.equal(true)
   })
 
-  it('is refused on a full disk, and takes no room', async function () {
+  it('fails on a full disk, and takes no room', async function () {
     const small = inHome('plugins')
     try {
       execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'none', small], { stdio: 'ignore' })

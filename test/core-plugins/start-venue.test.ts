@@ -12,11 +12,11 @@ function venue(implementation: Life) {
 }
 
 describe('a venue', () => {
-  it('is ready at once when it has nothing to start', () => {
+  it('becomes ready at once when it has nothing to start', () => {
     expect(startVenue(venue({}).venue).state).to.equal('ready')
   })
 
-  it('is starting until its start succeeds, and tries again after each failure', async () => {
+  it('keeps starting until its start succeeds, and tries again after each failure', async () => {
     let attempts = 0
     const { venue: failing, lines } = venue({
       start: async () => {
@@ -80,7 +80,7 @@ describe('a venue', () => {
     expect(lines).to.have.length(1)
   })
 
-  it('is not started again within the pause after a failure, however often it is woken', async () => {
+  it('does not start again within the pause after a failure, however often it is woken', async () => {
     let attempts = 0
     const start = async () => {
       attempts += 1

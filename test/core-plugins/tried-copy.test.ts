@@ -74,7 +74,7 @@ describe('the copy from which a plugin runs that nobody has allowed', () => {
     },
     'a pipe': () => execFileSync('mkfifo', [plugin('pipe')]),
   }))
-    it(`is not made of ${what}: refused with its name and a remedy`, async () => {
+    it(`refuses ${what}, with its name and a remedy`, async () => {
       plant()
       const fault = await copied().then(
         (files) => expect.fail(Object.keys(files).join()),
@@ -85,7 +85,7 @@ describe('the copy from which a plugin runs that nobody has allowed', () => {
       expect(readdirSync(inHome('data', 'plugins'))).to.deep.equal([])
     })
 
-  it('is not made of a socket', async () => {
+  it('refuses a socket', async () => {
     const server = createServer().listen(plugin('agent'))
     await once(server, 'listening')
     const fault = await copied().catch((thrown: unknown) => thrown)
@@ -171,7 +171,7 @@ describe('the copy from which a plugin runs that nobody has allowed', () => {
     expect(await copied().catch((thrown: unknown) => thrown)).to.be.instanceOf(PluginFault)
   })
 
-  it('is refused before anything too large is read', async () => {
+  it('fails before anything too large is read', async () => {
     writeFileSync(plugin('big.js'), '')
     truncateSync(plugin('big.js'), 500 * 2 ** 20)
     const before = process.memoryUsage.rss()
@@ -180,7 +180,7 @@ describe('the copy from which a plugin runs that nobody has allowed', () => {
     expect(process.memoryUsage.rss() - before).to.be.below(64 * 2 ** 20)
   })
 
-  it('is used again while it has these bytes, and lies in a folder of its own once they change', async () => {
+  it('serves again while it has these bytes, and lies in a folder of its own once they change', async () => {
     const [first, again] = [
       await triedCopy(inspectPlugin(plugin()), inHome('data')),
       await triedCopy(inspectPlugin(plugin()), inHome('data')),

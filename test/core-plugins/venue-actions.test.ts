@@ -16,7 +16,7 @@ function siteOf(actions: Connector['actions']) {
 }
 
 describe("an exchange's own rail", () => {
-  it('is a target of transactions beside the network, and takes what it lacks from the chain', () => {
+  it('serves as a target of transactions beside the network, and takes what it lacks from the chain', () => {
     const site = siteOf(own)
     expect(site).to.include({ chain: 'c', network: 'n', connector: 'book' })
     expect(site?.impl.address('0xa')).to.equal('0XA')
@@ -35,7 +35,7 @@ describe("an exchange's own rail", () => {
       .with.property('name', 'UNKNOWN_ERROR')
   })
 
-  it('is abandoned where it ignores its signal', async () => {
+  it('ends with TIMEOUT where it ignores its signal', async () => {
     const impl = siteOf({ ...own, rail: { ...own.rail, send: () => new Promise(() => {}) } })?.impl
     if (!impl) throw new Error('It has one.')
     const over = new AbortController()

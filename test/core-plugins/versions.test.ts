@@ -99,7 +99,7 @@ describe('versions of the plugin interface', function () {
       ])
     })
 
-    it('is refused where nothing says so, with the line of the file and what to write', async () => {
+    it('fails where nothing says so, with the line of the file and what to write', async () => {
       const told = await routers(second, conf)
 
       expect(told.reason).to.equal(

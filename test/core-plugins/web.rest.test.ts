@@ -89,7 +89,7 @@ describe('the web of a plugin in its host', function () {
     return said.slice(0, asked.length)
   }
 
-  it('is what the operator’s files name: asked as it wants, by the server', async () => {
+  it('has what the operator’s files name: asked as it wants, by the server', async () => {
     const url = `https://localhost:${port}`
     const said = await answersTo(
       [
@@ -114,7 +114,7 @@ describe('the web of a plugin in its host', function () {
     ])
   })
 
-  it('is no host that was not allowed, no address of the operator’s network, and nothing but https', async () => {
+  it('has no host that was not allowed, no address of the operator’s network, and nothing but https', async () => {
     const said = await answersTo(
       [
         { url: 'https://example.com/' },

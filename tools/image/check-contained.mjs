@@ -212,7 +212,7 @@ async function checkHostile({ start, plugins, image }) {
   const found = new Map((await entries()).map((each) => [each.name, each]))
 
   for (const [name, { what, step, reason }] of Object.entries(refused))
-    await check(`is refused with step, reason and remedy where it ${what}`, () => {
+    await check(`fails with step, reason and remedy where it ${what}`, () => {
       const { state, reason: said } = found.get(name)
       expect(state, said).to.equal('refused')
       const [, at, why] = /^(\w+): (.+\. [A-Z].+)$/s.exec(said) ?? []
