@@ -32,13 +32,13 @@ describe('a file that the user of the server can change', () => {
     return JSON.parse(stdout)
   }
 
-  it('is one to which a link leads whose folder the user can write', async () => {
+  it('may lie behind a link whose folder the user can write', async () => {
     const link = path.join(own, 'sluice.lock')
     await symlink('/etc/hostname', link)
     expect(await asUser('files.map(canChange)', [link, '/etc/hostname'])).to.deep.equal([true, false])
   })
 
-  it('is one in a folder of others, where the user can rename a folder above that', async () => {
+  it('may lie in a folder of others, where the user can rename a folder above that', async () => {
     const folder = path.join(own, 'home', 'operator')
     await mkdir(folder, { recursive: true })
     const file = path.join(folder, 'sluice.lock')
@@ -46,7 +46,7 @@ describe('a file that the user of the server can change', () => {
     expect(await asUser('files.map(canChange)', [file, '/etc/hostname'])).to.deep.equal([true, false])
   })
 
-  it('is told from a file of others when it is read', async () => {
+  it('differs from a file of others when it is read', async () => {
     const read = (file: string) => `readWithOrigin(${JSON.stringify(file)}, () => 'read')`
     const file = path.join(own, 'sluice.lock')
     await writeFile(file, '')
@@ -58,7 +58,7 @@ describe('a file that the user of the server can change', () => {
 
   if (!canMount) return
 
-  it('is one that is mounted read-only, where the user can rename a folder above the mount', async () => {
+  it('may lie on a read-only mount, where the user can rename a folder above the mount', async () => {
     const mount = path.join(own, 'home', 'operator')
     await mkdir(mount, { recursive: true })
     await writeFile(path.join(mount, 'sluice.lock'), '')
@@ -68,7 +68,7 @@ describe('a file that the user of the server can change', () => {
     expect(await asUser('files.map(canChange)', files, mounts)).to.deep.equal([true, false])
   })
 
-  it('is one in whose place another file is found once it was read', async () => {
+  it('may give its place to another file once it was read', async () => {
     // Root puts it there, since the user cannot: the file that was opened is not the one whose folders were looked at.
     const mounts = 'mount -t tmpfs -o mode=755 none /mnt && touch /mnt/sluice.lock && mkfifo -m 666 /mnt/go /mnt/done'
     const swap = `(read x </mnt/go; cp -p /mnt/sluice.lock /mnt/new && mv /mnt/new /mnt/sluice.lock; echo x >/mnt/done) & true`

@@ -292,7 +292,7 @@ describe('the policy for EVM transactions', () => {
     })
   }
 
-  describe('of a caller, on a devnet', () => {
+  describe('for a caller, on a devnet', () => {
     const approval = (changes: TransactionLike = {}) => bytesOf(transaction({ to: token, value: 0n, data: approve(stranger), ...changes }))
     const checkAsked = (bytes: Uint8Array, rules = localRules()) => checkTransaction({ bytes, from, rules })
 
@@ -321,7 +321,7 @@ describe('the policy for EVM transactions', () => {
     })
   })
 
-  describe('of the spender of a contained plugin', () => {
+  describe('for the spender of a contained plugin', () => {
     const [local] = examplePolicy.networks
     if (local?.keys !== 'secp256k1') throw new Error('It is the devnet.')
     const contained = { ...local, spenders: [router, stranger], exactSpenders: [stranger] }

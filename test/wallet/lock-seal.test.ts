@@ -123,7 +123,7 @@ describe('the seals of sluice.lock', () => {
     await expectRefused(/older than one that was in force/)
   })
 
-  describe('of a lock that changes while the server runs', () => {
+  describe('in a lock that changes while the server runs', () => {
     const contained: LockedPlugin = { ...book, tier: 'contained', signs: [], deposits: [] }
     const files = { confDir: home.confDir, plugins: ['ethereum', 'book'], allowedSpenders: [], environment: {}, tries: false }
     const options = (more: object = {}) => ({
@@ -139,7 +139,7 @@ describe('the seals of sluice.lock', () => {
     const contractsOf = ({ policy }: OwnPolicy) => policy.networks.find(({ network }) => network === 'local')?.contracts ?? []
     const problemsOf = ({ problems }: OwnPolicy) => problems.map(({ problem }) => problem)
 
-    it('are asked for again: what holds is taken up, what does not leaves in force what there was', async () => {
+    it('get a new check: what holds is taken up, what does not leaves in force what there was', async () => {
       await writeLock(home.confDir, {})
       const start = await readOwnPolicy({ ...options(), files: { ...options().files, plugins: ['ethereum'] } })
       expect(contractsOf(start)).to.deep.equal([])
@@ -270,7 +270,7 @@ describe('the seals of sluice.lock', () => {
       })
     })
 
-    it('are not looked for where the lock asks for more work than Sluice ever does', async () => {
+    it('get no check where the lock asks for more work than Sluice ever does', async () => {
       const text = await allow(atAddress(router))
       const start = await readOwnPolicy(options())
       await writeFile(lockFile(), text.replace('n: 1024', `n: ${2 ** 20}`))
@@ -279,7 +279,7 @@ describe('the seals of sluice.lock', () => {
       expect(problemsOf(costly)[0]).to.match(/asks for more work/)
     })
 
-    it('are not taken for removed where the lock cannot be read or is away at the start', async () => {
+    it('do not count as removed where the lock cannot be read or is away at the start', async () => {
       const text = await allow(book)
       expect((await start()).contracts).to.include(router)
       for (const broken of ['plugins: [', undefined]) {

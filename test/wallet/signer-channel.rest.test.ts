@@ -191,7 +191,7 @@ describe('a signer whose sluice.lock changes', () => {
 
 describe('an open that says what was read', () => {
   const dataDir = temporaryFolder()
-  it('is opened from the files, also the first time', async () => {
+  it('follows the files all the same, also the first time', async () => {
     const files = await exampleFiles(dataDir)
     const keeper = forkModule('signer-keeper')
     const answers: { type: string }[] = []

@@ -40,7 +40,7 @@ describe('what a plugin declares to be signed', () => {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  it('is of the kind that its chain has, with addresses as that chain spells them', async () => {
+  it('has the kind that its chain has, with addresses as that chain spells them', async () => {
     const plugin = path.join(folder, 'elsewhere')
     mkdirSync(plugin)
     writeFileSync(path.join(plugin, 'index.ts'), elsewhere)

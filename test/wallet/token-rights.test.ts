@@ -37,7 +37,7 @@ describe('the calls inside of a call', () => {
     )
   })
 
-  it('are not told where the bytes are cut, or point elsewhere', () => {
+  it('stay unknown where the bytes are cut, or point elsewhere', () => {
     const whole = wrappings[0]?.(['0xaabbccdd', '0x11223344']) ?? ''
     for (let cut = whole.length - 58; cut >= 10; cut -= 2) expect(callsIn(whole.slice(0, cut)), String(cut)).to.equal(undefined)
     const abi = AbiCoder.defaultAbiCoder()
@@ -45,7 +45,7 @@ describe('the calls inside of a call', () => {
       expect(callsIn(`0xac9650d8${abi.encode(['uint256', 'uint256'], [offset, 1n]).slice(2)}`)).to.equal(undefined)
   })
 
-  it('are not told where they are too many or too deep', () => {
+  it('stay unknown where they are too many or too deep', () => {
     const [once] = wrappings
     const many = (count: number) => once?.(Array.from({ length: count }, () => '0xaabbccdd')) ?? ''
     expect(callsIn(many(63))).to.have.length(64)

@@ -90,7 +90,7 @@ describe('the bytes of a message', () => {
     ],
   ]
   for (const [what, bytes, reason] of refused) {
-    it(`are refused as ${what}`, () => {
+    it(`fail the check as ${what}`, () => {
       expect(() => check(bytes())).to.throw(Refusal, reason)
     })
   }

@@ -78,11 +78,11 @@ describe('parsing a private key of Solana', () => {
     ['beyond what the format of the keystore holds', encodeBase58(pairOf('ff'.repeat(32))), /format of the keystore/],
   ])
 
-  it('is recognized as a key of Solana by the parser for EVM chains', () => {
+  it('names Solana where the parser for EVM chains meets such a key', () => {
     for (const text of [exported, list]) expect(() => parseSecp256k1Key(text)).to.throw(/Solana.*--chain/)
   })
 
-  it('is recognized as a secret anywhere in a text', () => {
+  it('recognizes such a key as a secret anywhere in a text', () => {
     for (const text of [exported, list, `[${[...pair].join(', ')}`, seed, pair.toString('hex')]) {
       expect(looksLikeSecret(text), text.slice(0, 4)).to.equal(true)
       expect(containsKey(`error: unknown option '--key=${text}'`), text.slice(0, 4)).to.equal(true)

@@ -54,14 +54,14 @@ describe("the file of the signer's count", () => {
     await again.close()
   })
 
-  it('is refused where it is missing', async () => {
+  it('fails to open where it is missing', async () => {
     for (const file of [head(), log()]) {
       rmSync(file)
       expect(await problemOf(open())).to.match(/count of what it signed is missing.*limits reset-count/)
     }
   })
 
-  it('is refused where lines were changed, taken out or cut off', async () => {
+  it('fails to open where lines were changed, taken out or cut off', async () => {
     await append(5)
     const whole = readFileSync(log(), 'utf8')
     const lines = whole.split('\n')
@@ -73,7 +73,7 @@ describe("the file of the signer's count", () => {
     expect(await problemOf(open())).to.match(/is older than it was/)
   })
 
-  it('is refused where an earlier copy of the log, or the log of another count, was put in its place', async () => {
+  it('fails to open where an earlier copy of the log, or the log of another count, was put in its place', async () => {
     await append(2)
     copyFileSync(log(), path.join(folder, 'earlier'))
     await append(1)

@@ -105,7 +105,7 @@ describe('the count of what was signed', () => {
         }
     })
 
-  it('is the same after a restart from what still counts', () => {
+  it('stays the same after a restart from what still counts', () => {
     const random = randomOf('restart')
     const counts = createCounts()
     let nowMs = begin
