@@ -152,9 +152,12 @@ async function end(server: Promise<TestServer>): Promise<void> {
   leave(0)
 }
 
-/** Removes the home where the command was killed, even while this stopped: then nobody else does. */
+/** No other process of the command follows this one. */
+let isLast = false
+
+/** Removes the home at the end, and where the command was killed, even while this stopped: then nobody else does. */
 function leave(code: number): never {
-  if (process.ppid !== commandPid) rmSync(home, { recursive: true, force: true })
+  if (isLast || process.ppid !== commandPid) rmSync(home, { recursive: true, force: true })
   process.exit(code)
 }
 
@@ -165,7 +168,10 @@ setInterval(() => tell({ is: 'alive' }), beatMs).unref()
 process.on('SIGTERM', () => void end(starting))
 process.on('disconnect', () => void end(starting))
 process.on('message', (request: DevRequest) => {
-  if (request.do === 'stop') return void end(starting)
+  if (request.do === 'stop') {
+    isLast ||= request.isLast
+    return void end(starting)
+  }
   run?.abort()
   isBusy = isBusy.then(async () => work(await starting, request)).catch((error: unknown) => tell({ is: 'failed', why: wordsOf(error) }))
 })

@@ -15,7 +15,7 @@ import { printError } from './output.ts'
 import { devnetParts, watchSources } from './watch-sources.ts'
 
 /** What the process that holds the devnet and the server is asked to do. */
-export type DevRequest = { readonly do: 'run'; readonly reload: boolean } | { readonly do: 'stop'; readonly reload: boolean }
+export type DevRequest = { readonly do: 'run'; readonly reload: boolean } | { readonly do: 'stop'; readonly isLast: boolean }
 
 interface DevOptions {
   readonly trusted?: boolean
@@ -96,10 +96,11 @@ function startProcess(folder: string, home: string, { port, trusted, network, in
   })
 }
 
-async function endProcess(child: ChildProcess): Promise<void> {
+/** @param isLast no other one follows, so that it removes the home: this process may be killed before it does */
+async function endProcess(child: ChildProcess, isLast: boolean): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   const gone = new Promise<void>((resolve) => void child.once('exit', () => resolve()))
-  child.send({ do: 'stop', reload: false } satisfies DevRequest, () => {})
+  child.send({ do: 'stop', isLast } satisfies DevRequest, () => {})
   const force = setTimeout(() => child.kill('SIGKILL'), stopMs)
   await gone
   clearTimeout(force)
@@ -233,7 +234,7 @@ function createSession(folder: string, home: string, options: DevOptions): Sessi
     clearTimeout(silent)
     const stopped = child
     child = undefined
-    if (stopped) await endProcess(stopped)
+    if (stopped) await endProcess(stopped, isStopping)
   }
 
   console.log(
