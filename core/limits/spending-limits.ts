@@ -1,12 +1,12 @@
 // What each client may spend: reserved in the write that makes entries, settled in the write that ends them.
 import { sql, type Transaction } from 'kysely'
-import { formatRaw, toRaw } from '../base/decimal.ts'
+import { abs, formatRaw, toRaw } from '../base/decimal.ts'
 import { SluiceError } from '../base/errors.ts'
 import { isObject } from '../base/json.ts'
 import type { ClientLimits } from '../config/clients.ts'
 import { countEveryMs, storeTime } from '../store/store-time.ts'
 import type { Tables } from '../store/tables.ts'
-import type { Budgets, Spending, SpendingStep } from '../transactions/budgets.ts'
+import { microsOf, type Budgets, type Spending, type SpendingStep } from '../transactions/budgets.ts'
 import type { Entry } from '../transactions/entry.ts'
 import {
   emptyAccount,
@@ -323,12 +323,10 @@ function lossOf(entry: Entry, prices: Amounts, reader: EntryReader): bigint | un
   // The native coin leaves no event.
   if (moved.length < 2 || moved.some(([token]) => prices[token] === undefined)) return undefined
   return moved.reduce((loss, [token, raw]) => {
-    const micros = (abs(raw) * (prices[token] ?? 0n)) >> 128n
+    const micros = microsOf(abs(raw), prices[token] ?? 0n, 'down')
     return raw < 0n ? loss + micros + 1n : loss - micros
   }, 0n)
 }
-
-const abs = (raw: bigint): bigint => (raw < 0n ? -raw : raw)
 
 async function writeAll(owner: string, account: Account, held: Reservations, tx: Tx): Promise<void> {
   await tx

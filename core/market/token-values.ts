@@ -1,16 +1,9 @@
 // What tokens are worth in a reference token, by the pools of one moment. Pure.
 import { addressKey } from '../base/addresses.ts'
 import type { PoolView, Token } from '../contracts/index.ts'
+import { fractionBits, microsOf } from '../transactions/budgets.ts'
 
-/** Values are of a token's smallest unit, in 2^-128 of a millionth of the reference token: exact enough for 36 decimals. */
-const fractionBits = 128n
 const one = 1_000_000n
-
-/** An amount in smallest units, in millionths of the reference token. @param valueX of one unit */
-export const microsOf = (amountRaw: bigint, valueX: bigint, rounding: 'up' | 'down'): bigint => {
-  const product = amountRaw * valueX
-  return (rounding === 'up' ? product + (1n << fractionBits) - 1n : product) >> fractionBits
-}
 
 /** What the pools of one moment say of a token. */
 export interface TokenValue {

@@ -53,6 +53,15 @@ export interface MarketValue {
   readonly prices: Readonly<Record<string, bigint>>
 }
 
+/** Of values of a token's smallest unit, in millionths of the reference token: exact enough for 36 decimals. */
+export const fractionBits = 128n
+
+/** An amount in smallest units, in millionths of the reference token. @param valueX of one unit */
+export const microsOf = (amountRaw: bigint, valueX: bigint, rounding: 'up' | 'down'): bigint => {
+  const product = amountRaw * valueX
+  return (rounding === 'up' ? product + (1n << fractionBits) - 1n : product) >> fractionBits
+}
+
 export interface SpendingStep {
   /** New: unsigned, with the plan's step and memo, and the wallet as `address`. Of a raise: as it stands in the journal. */
   readonly entry: Entry

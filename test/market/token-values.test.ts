@@ -1,6 +1,7 @@
 import { assert, bigInt, integer, property } from 'fast-check'
 import { expect } from 'chai'
-import { compareExchange, microsOf, valueTokens, type PricedPool, type ValueSample } from '../../core/market/token-values.ts'
+import { compareExchange, valueTokens, type PricedPool, type ValueSample } from '../../core/market/token-values.ts'
+import { microsOf } from '../../core/transactions/budgets.ts'
 
 const usdc = { address: 'usdc', decimals: 6 }
 const e18 = 10n ** 18n
