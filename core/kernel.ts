@@ -10,6 +10,7 @@ import { createDispatch, type Dispatch } from './handlers/dispatch.ts'
 import { handlers } from './handlers/handlers.ts'
 import { createLimits } from './http/limits.ts'
 import { createMetrics } from './http/metrics.ts'
+import { createAllowLists } from './limits/allow-lists.ts'
 import { openParts, type PartsOf } from './parts/container.ts'
 import { closeListener, openGauges, openListener, openServices, ownInterface } from './parts/interface.ts'
 import * as plugin from './parts/plugins.ts'
@@ -59,6 +60,8 @@ const serverParts = (settings: Settings, options: StartOptions): PartsOf<ServerP
   clients: { open: storage.openClients },
   limits: { open: ({ settings: all, clients, metrics }) => createLimits({ settings: { ...all, clients }, metrics }) },
   stopFiles: { open: storage.openStopFiles },
+  limitsOf: { open: storage.openLimitsOf },
+  allowLists: { open: ({ limitsOf }) => createAllowLists(limitsOf) },
   spendingLimits: { open: storage.openSpendingLimits },
   journal: { open: storage.openJournal },
   leases: { open: storage.openLeases },

@@ -185,9 +185,9 @@ export const LimitsResponse = response({
   client: Type.String(),
   limits: Type.Array(
     Type.Object({
-      limit: Type.String({ description: 'Its key in `limits` of the client.' }),
-      allowed: Type.String({ description: 'A decimal in the unit.' }),
-      unit: Type.String({ description: 'A symbol, `transactions`, or `reference token`.' }),
+      limit: Type.String({ description: 'Its key in `limits` of the client, such as `maxFee` or `allowed.tokens`.' }),
+      allowed: Type.String({ description: 'A decimal in the unit, or a list.' }),
+      unit: Type.String({ description: 'A symbol, `transactions`, `reference token`, `%`, `times`, or `list`.' }),
       window: Type.Optional(Type.Union([Type.Literal('hour'), Type.Literal('day')])),
       used: Type.Optional(Type.String({ description: 'What was spent in the window, and what open transactions may still spend.' })),
       left: Type.Optional(Type.String()),

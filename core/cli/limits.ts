@@ -74,7 +74,8 @@ async function showLimits(client: string | undefined, { as, url, certs, json }: 
   if (json) return JSON.stringify(answer, undefined, 2)
   if (answer.limits.length === 0) return `The client ${answer.client} has no limits. To set some: limits of its entry in conf/clients.yml.`
   const head = { cells: ['limit', 'allowed', 'used', 'left', 'unit', 'window', 'all free at'] }
-  const rows = answer.limits.map(({ limit, allowed, used = '', left = '', unit, window, chain, network, freesAt }) => ({
+  const [lists, others] = [true, false].map((isList) => answer.limits.filter(({ unit }) => (unit === 'list') === isList))
+  const rows = (others ?? []).map(({ limit, allowed, used = '', left = '', unit, window, chain, network, freesAt }) => ({
     cells: [
       limit,
       allowed,
@@ -85,7 +86,8 @@ async function showLimits(client: string | undefined, { as, url, certs, json }: 
       freesAt === undefined ? '' : new Date(freesAt).toISOString().slice(0, 16),
     ],
   }))
-  return `${answer.client}\n${table([head, ...rows], maxWidth)}`
+  const shown = rows.length === 0 ? [] : [table([head, ...rows], maxWidth)]
+  return [answer.client, ...shown, ...(lists ?? []).map(({ limit, allowed }) => `${limit}: ${allowed}`)].join('\n')
 }
 
 /** To six decimals: what was used is never shown as less, and what is left never as more. */

@@ -16,8 +16,55 @@ const bounds = {
 
 const Amount = (description: string) => Type.String({ pattern: '^\\d{1,40}(\\.\\d{1,36})?$', description })
 
+/** What a request can do, by what is signed. What only takes back or cancels is none of these: it is always allowed. */
+export const actions = [
+  'swap',
+  'order',
+  'liquidity',
+  'shares',
+  'perpetual',
+  'deposit',
+  'withdraw',
+  'borrow',
+  'transfer',
+  'wrap',
+  'approve',
+  'account',
+] as const
+export type Action = (typeof actions)[number]
+
+const names = (description: string) => Type.Optional(Type.Array(Type.String({ minLength: 1 }), { uniqueItems: true, description }))
+
+const allowed = Type.Object(
+  {
+    connectors: names('Absent: those of this release'),
+    networks: names('As chain/network. Absent: all that the server has'),
+    tokens: names('Addresses, or symbols of listed tokens. Absent: the tokens of the lists'),
+    pools: names('Addresses, or what identifies them. Absent: all'),
+    recipients: names('Addresses, of those in sendTo. Absent: all in sendTo'),
+    actions: Type.Optional(Type.Array(Type.Enum(actions), { uniqueItems: true, description: 'What it may do. Absent: all' })),
+    hours: Type.Optional(
+      Type.Array(Type.String({ pattern: '^([01]\\d|2[0-3]):[0-5]\\d-(([01]\\d|2[0-3]):[0-5]\\d|24:00)$' }), {
+        uniqueItems: true,
+        description: 'Hours of the day in UTC, such as "08:00-18:00", by the clock of the server; also over midnight. Absent: all',
+      }),
+    ),
+  },
+  { additionalProperties: false, description: 'What it may touch. Cancels, and what only takes back, are always allowed' },
+)
+/** Lists of what a client may touch. What is not listed is not allowed. */
+export type AllowedLists = Static<typeof allowed>
+
+const Percent = (description: string) => Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 100, description }))
+
 const limits = Type.Object(
   {
+    allowed: Type.Optional(allowed),
+    maxSlippage: Percent('Greatest slippage, in percent'),
+    maxPriceImpact: Percent(
+      'How far the worst outcome may be below the market, in percent, where that is stricter than limits.maxPriceImpact',
+    ),
+    maxLeverage: Type.Optional(Type.Number({ exclusiveMinimum: 0, description: 'Greatest leverage' })),
     maxFee: Type.Optional(Amount('Greatest fee of one transaction, in the coin of its network')),
     maxDailyGas: Type.Optional(
       Amount('Fees of all transactions on one network in a rolling day, in its coin; a fifth of it is for cancels alone'),

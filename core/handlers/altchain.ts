@@ -3,6 +3,7 @@ import { badFields, SluiceError } from '../base/errors.ts'
 import type { SubmitResult } from '../transactions/submit-request.ts'
 import type { Handler } from './context.ts'
 import type { NetworkEntry } from '../plugins/index.ts'
+import { touchedTokens } from './touches.ts'
 import { readAddress, requireKey } from './wallets.ts'
 
 /** Creates the wallet's account for a token if there is none. */
@@ -22,7 +23,19 @@ export const altchainCreateToken: Handler<'AltchainCreateToken'> = async (reques
   const scope = { contracts: plan.steps.flatMap((step) => network.impl.rail.outline(step).contracts), valueRaw: 0n }
   const wallet = { address, nonce: request.nonce, feeOverrides: {} }
   return answer(
-    await services.transactions.submit({ ...context, ...wallet, plan, scope, kind: 'token-account', about: null, answer }, signal),
+    await services.transactions.submit(
+      {
+        ...context,
+        ...wallet,
+        plan,
+        scope,
+        kind: 'token-account',
+        touches: () => ({ action: 'account', tokens: touchedTokens([token.address], network) }),
+        about: null,
+        answer,
+      },
+      signal,
+    ),
   )
 }
 

@@ -6,6 +6,7 @@ import type { FairTurns } from '../base/fair-turns.ts'
 import type { Books } from '../live-state/books.ts'
 import type { Quotes } from '../live-state/quotes.ts'
 import type { Synchronisers } from '../live-state/synchroniser.ts'
+import type { AllowLists } from '../limits/allow-lists.ts'
 import type { LimitUsage } from '../limits/usage.ts'
 import type { Market } from '../market/market.ts'
 import type { WalletChecks } from '../live-state/wallets.ts'
@@ -46,6 +47,8 @@ export interface Services {
   quarantine: Pick<Quarantine, 'refuse' | 'lift'>
   /** What is stopped: in the store. */
   stops: Stops
+  /** What each client may touch. */
+  allowLists: Pick<AllowLists, 'require' | 'requireSlippage' | 'maxPriceImpact'>
   /** Of a client, by its id. @throws StoreUnavailable */
   limitUsage(client: string): Promise<readonly LimitUsage[]>
   /** The wallets that the server holds keys of. */

@@ -7,6 +7,7 @@ import type { Handler, Handlers, Services } from './context.ts'
 import { readRaw } from './read-fields.ts'
 import type { NetworkEntry } from '../plugins/index.ts'
 import { readExpiry, readSpenders, refuseOfQuarantined, requireExact, requireMayApprove, versionOf, type Spenders } from './spenders.ts'
+import { connectorsOf, touchedTokens } from './touches.ts'
 import { unavailableTokens } from './tokens.ts'
 import { readAddress, readFees, readWallet, requireKey, showGas } from './wallets.ts'
 
@@ -74,6 +75,10 @@ const evmApprove: Handler<'EVMApprove'> = async (request, context) => {
       plan,
       scope: { contracts: [token.address, ...spenders.permit2.values()], valueRaw: 0n, stepGas: network.impl.rail.transferGas },
       kind: 'approve',
+      touches: () => {
+        const connectors = connectorsOf(spenders.addresses, network, services.registry)
+        return { action: 'approve', tokens: touchedTokens([token.address], network), ...(connectors.length > 0 && { connectors }) }
+      },
       reduces: approvals.every(({ amountRaw }) => amountRaw === 0n),
       ...versionOf(spenders, network, services.registry),
       nonce: request.nonce,

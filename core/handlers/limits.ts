@@ -18,7 +18,19 @@ export const limitHandlers = {
   },
 } satisfies Partial<Handlers>
 
-const windows = { transactionsPerHour: 'hour', maxDailyLoss: 'day', maxDailyGas: 'day', maxFee: undefined } as const
+const windows: Readonly<Partial<Record<LimitUsage['limit'], 'hour' | 'day'>>> = {
+  transactionsPerHour: 'hour',
+  maxDailyLoss: 'day',
+  maxDailyGas: 'day',
+}
+/** Others are in the coin of a network, or lists. */
+const units: Readonly<Partial<Record<LimitUsage['limit'], string>>> = {
+  transactionsPerHour: 'transactions',
+  maxDailyLoss: 'reference token',
+  maxSlippage: '%',
+  maxPriceImpact: '%',
+  maxLeverage: 'times',
+}
 
 function showUsage({ limit, allowed, counted, network: on }: LimitUsage, { registry }: Pick<Services, 'registry'>) {
   const window = windows[limit]
@@ -27,12 +39,7 @@ function showUsage({ limit, allowed, counted, network: on }: LimitUsage, { regis
   return {
     limit,
     allowed,
-    unit:
-      limit === 'transactionsPerHour'
-        ? 'transactions'
-        : limit === 'maxDailyLoss'
-          ? 'reference token'
-          : (coin?.symbol ?? 'coin of the network'),
+    unit: limit.startsWith('allowed.') ? 'list' : (units[limit] ?? coin?.symbol ?? 'coin of the network'),
     ...(window && { window }),
     ...(counted && { used: formatRaw(counted.usedRaw, counted.decimals), left: formatRaw(leftRaw, counted.decimals) }),
     ...(counted?.freesInMs !== undefined && { freesAt: Date.now() + counted.freesInMs }),

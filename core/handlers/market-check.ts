@@ -13,11 +13,11 @@ type Context = Omit<NetworkContext, 'signal'>
  * thin markets, nor on networks that are not checked
  */
 export function heldAgainstMarket(exchanged: ExchangedAmounts, context: Context): Commitment {
-  const { network, services, caller } = context
-  if (!services.market.isChecked(network)) return exchanged
+  const { network, services } = context
+  if (!isCompared(context)) return exchanged
   const compared = services.market.compare(network, exchanged)
   if (compared.is !== 'priced') {
-    if (mayUseThin(caller)) return exchanged
+    if (allowedImpact(context) === undefined) return exchanged
     throw needsThin(compared, context)
   }
   requireNear(compared, context)
@@ -33,16 +33,17 @@ export function heldDeposit(
   pool: { readonly address: string; readonly prices: Readonly<Record<string, Fraction>> },
   context: Context,
 ): Commitment {
-  const { network, services, caller } = context
+  const { network, services } = context
   const { market } = services
   const deposit = { gives, gets: {} }
-  if (!market.isChecked(network)) return deposit
+  if (!isCompared(context)) return deposit
+  const isBounded = allowedImpact(context) !== undefined
   const whole = market.compare(network, deposit)
   if (whole.is !== 'priced') {
-    if (mayUseThin(caller)) return deposit
+    if (!isBounded) return deposit
     throw needsThin(whole, context)
   }
-  if (!mayUseThin(caller) && !market.isDeep(network, pool.address)) throw needsThin({ is: 'thin pool', pool: pool.address }, context)
+  if (isBounded && !market.isDeep(network, pool.address)) throw needsThin({ is: 'thin pool', pool: pool.address }, context)
   // What an exchange at the pool's price would lose, either way: that is what others could take of the deposit.
   let worst = { lostMicros: 0n, givenMicros: 1n }
   for (const [token, price] of Object.entries(pool.prices))
@@ -62,18 +63,40 @@ export function heldDeposit(
 const exampleRaw = 10n ** 30n
 
 /** @throws SluiceError LIMIT_EXCEEDED */
-function requireNear({ givenMicros, lostMicros }: { givenMicros: bigint; lostMicros: bigint }, { services, caller }: Context): void {
-  const { maxPriceImpact } = services.settings.limits
+function requireNear({ givenMicros, lostMicros }: { givenMicros: bigint; lostMicros: bigint }, context: Context): void {
+  const allowed = allowedImpact(context)
   // In millionths of a percent.
-  if (mayUseThin(caller) || lostMicros * 100_000_000n <= givenMicros * BigInt(Math.round(maxPriceImpact * 1e6))) return
+  if (allowed === undefined || lostMicros * 100_000_000n <= givenMicros * BigInt(Math.round(allowed * 1e6))) return
   const worse = givenMicros === 0n ? 'without end' : formatRatio(lostMicros * 100n, givenMicros, 'up', 4)
-  throw tooFar(worse, maxPriceImpact, caller.id)
+  throw tooFar(worse, allowed, context.caller.id)
+}
+
+/**
+ * How far below the market the worst outcome may be, in percent: the stricter of the server's and the client's own. Undefined: any distance, with the
+ * permission thin and none of its own.
+ */
+export function allowedImpact({ services, caller }: Context): number | undefined {
+  const own = services.allowLists.maxPriceImpact(caller.id)
+  if (mayUseThin(caller)) return own
+  const { maxPriceImpact } = services.settings.limits
+  return own === undefined ? maxPriceImpact : Math.min(own, maxPriceImpact)
+}
+
+/** @throws SluiceError LIMIT_EXCEEDED where the client has a limit that only a market could tell */
+function isCompared({ network, services, caller }: Context): boolean {
+  if (services.market.isChecked(network)) return true
+  if (services.allowLists.maxPriceImpact(caller.id) === undefined) return false
+  throw new SluiceError(
+    'LIMIT_EXCEEDED',
+    'The client has a maxPriceImpact, and nothing is compared with the market on a local network without limits.onLocalNetworks: nothing was signed.',
+    { details: { limit: 'maxPriceImpact', reason: 'no market' } },
+  )
 }
 
 const tooFar = (worse: string, allowed: number, client: string) =>
   new SluiceError(
     'LIMIT_EXCEEDED',
-    `At worst this is ${worse} % below the market, and limits.maxPriceImpact allows the client certificate "${client}" ${allowed} %: nothing was signed. Tighten limitPrice or allowedSlippage, trade less, or through deeper pools. What is worth it all the same needs the permission thin.`,
+    `At worst this is ${worse} % below the market, and maxPriceImpact allows the client certificate "${client}" ${allowed} %: nothing was signed. Tighten limitPrice or allowedSlippage, trade less, or through deeper pools. What is worth it all the same needs the permission thin, and no maxPriceImpact in the limits of the client.`,
     { details: { limit: 'maxPriceImpact', allowedPercent: String(allowed), worstPercent: worse } },
   )
 
@@ -92,22 +115,27 @@ function valued(exchanged: ExchangedAmounts, lostMicros: bigint, { network, serv
  */
 export function requireNearIndex(
   { side, worst, index }: { readonly side: 'LONG' | 'SHORT'; readonly worst: Fraction; readonly index: Fraction },
-  { network, services, caller }: Context,
+  context: Context,
 ): void {
-  if (mayUseThin(caller) || !services.market.isChecked(network)) return
-  const { maxPriceImpact } = services.settings.limits
+  const allowed = allowedImpact(context)
+  if (allowed === undefined || !isHeldToIndex(context)) return
   const [worstX, indexX] = [worst.numerator * index.denominator, index.numerator * worst.denominator]
   const lost = side === 'LONG' ? worstX - indexX : indexX - worstX
-  if (lost * 100_000_000n > indexX * BigInt(Math.round(maxPriceImpact * 1e6)))
-    throw tooFar(formatRatio(lost * 100n, indexX, 'up', 4), maxPriceImpact, caller.id)
+  if (lost * 100_000_000n > indexX * BigInt(Math.round(allowed * 1e6)))
+    throw tooFar(formatRatio(lost * 100n, indexX, 'up', 4), allowed, context.caller.id)
 }
+
+/** The index is the exchange's: a client's own limit needs no market for it. */
+export const isHeldToIndex = (context: Context): boolean =>
+  allowedImpact(context) !== undefined &&
+  (context.services.market.isChecked(context.network) || context.services.allowLists.maxPriceImpact(context.caller.id) !== undefined)
 
 type NoMarket = Exclude<Comparison, { is: 'priced' }> | { readonly is: 'thin pool'; readonly pool: string }
 
 function needsThin(why: NoMarket, { network, services, caller }: Context): SluiceError {
   const { marketDepth, referenceTokens, marketMinutes } = services.settings.limits
   const where = `${network.chain}/${network.network}`
-  const needs = `Without a market only a client certificate with the permission thin may do this, and "${caller.id}" lacks it: nothing was signed.`
+  const needs = `Without a market only a client certificate with the permission thin, and without a maxPriceImpact of its own, may do this, and "${caller.id}" is none: nothing was signed.`
   const depth = `a depth of ${marketDepth} ${referenceTokens[0]} (limits.marketDepth)`
   switch (why.is) {
     case 'too short': {

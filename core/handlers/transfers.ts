@@ -8,6 +8,7 @@ import type { Caller, Handler, Handlers, NetworkContext } from './context.ts'
 import { evmOf } from './evm.ts'
 import { readPositiveRaw } from './read-fields.ts'
 import type { NetworkEntry } from '../plugins/index.ts'
+import { touchedTokens } from './touches.ts'
 import { readAddress, readWallet, showGas } from './wallets.ts'
 import { addressKey, isSameAddress } from '../base/addresses.ts'
 
@@ -18,6 +19,7 @@ interface Transfer {
   readonly plan: Plan
   /** What may be called and paid. */
   readonly scope: { readonly contracts: readonly string[]; readonly valueRaw: bigint }
+  readonly touches: SubmitRequest['touches']
   readonly shown: object
   readonly precondition?: SubmitRequest['precondition']
 }
@@ -47,6 +49,7 @@ const wrapping =
       kind: 'wrap',
       plan: wrapped[how](amountRaw),
       scope: { contracts: [token.address], valueRaw: how === 'wrap' ? amountRaw : 0n },
+      touches: () => ({ action: 'wrap', tokens: touchedTokens([token.address, network.impl.nativeCurrency.address], network) }),
       shown: { tokenAddress: token.address, amount: fromRaw(amountRaw, token.decimals) },
     })
   }
@@ -67,6 +70,7 @@ const evmSend: Handler<'EVMSend'> = async (request, context) => {
     kind: 'send',
     plan,
     scope: { contracts: [token.native ? to : token.address], valueRaw: token.native ? amountRaw : 0n },
+    touches: () => ({ action: 'transfer', tokens: touchedTokens([token.address], network), recipient: to }),
     shown: { to, tokenAddress: token.address, amount: fromRaw(amountRaw, token.decimals) },
     ...(!token.native && { precondition: (checked) => requireMoved(plan, { wallet, token, checked }, network, at) }),
   })

@@ -100,7 +100,10 @@ export function showGas({ gasLimit, gasPriceRaw, gasPriceDecimals = 0, gasCostRa
 
 /** Submits a plan of a connector. The response is what `shown` has, with gas, nonce and hash. */
 export async function submitAndShow<S extends object>(
-  { bounds, ...change }: Pick<SubmitRequest, 'plan' | 'scope' | 'kind' | 'reduces' | 'about' | 'commitment'> & { bounds: OutcomeBounds },
+  {
+    bounds,
+    ...change
+  }: Pick<SubmitRequest, 'plan' | 'scope' | 'kind' | 'reduces' | 'about' | 'commitment' | 'touches'> & { bounds: OutcomeBounds },
   shown: S,
   wallet: SigningWallet,
   context: ConnectorContext,

@@ -1,13 +1,13 @@
 // What a client has left of its limits.
 import { toRaw } from '../base/decimal.ts'
-import type { ClientLimits } from '../config/clients.ts'
+import type { AllowedLists, ClientLimits } from '../config/clients.ts'
 import { storeTime } from '../store/store-time.ts'
 import type { Store } from '../store/store.ts'
 import { emptyAccount, freesAt, readAccount, usedIn, type Account, type Measure, type Window } from './account.ts'
 import { dollarDecimals, gasMeasureOf, ownerOf } from './spending-limits.ts'
 
 export interface LimitUsage {
-  readonly limit: keyof ClientLimits
+  readonly limit: Exclude<keyof ClientLimits, 'allowed'> | `allowed.${keyof AllowedLists}`
   /** As the operator wrote it. */
   readonly allowed: string
   /** Of what is counted in windows: what was spent, and what open transactions may still spend. */
@@ -45,7 +45,7 @@ export async function readUsage(
     decimals,
     ...freesIn(account, window, measure, time.now),
   })
-  const { maxFee, maxDailyLoss, maxDailyGas, transactionsPerHour } = limits
+  const { allowed = {}, maxFee, maxDailyLoss, maxDailyGas, transactionsPerHour } = limits
   const usage: LimitUsage[] = []
   if (maxFee !== undefined) usage.push({ limit: 'maxFee', allowed: maxFee })
   if (transactionsPerHour !== undefined) {
@@ -70,6 +70,12 @@ export async function readUsage(
     })
     usage.push(...(ofNetworks.length > 0 ? ofNetworks : [{ limit: 'maxDailyGas', allowed: maxDailyGas } as const]))
   }
+  for (const limit of ['maxSlippage', 'maxPriceImpact', 'maxLeverage'] as const) {
+    const most = limits[limit]
+    if (most !== undefined) usage.push({ limit, allowed: String(most) })
+  }
+  for (const list of Object.keys(allowed) as (keyof AllowedLists)[])
+    usage.push({ limit: `allowed.${list}`, allowed: allowed[list]?.join(', ') || 'none' })
   return usage
 }
 

@@ -10,6 +10,7 @@ import type { Dispatch } from '../handlers/dispatch.ts'
 import type { Limits } from '../http/limits.ts'
 import type { Listener, ServedApp } from '../http/server.ts'
 import type { Metrics } from '../http/metrics.ts'
+import type { AllowLists, LimitsOf } from '../limits/allow-lists.ts'
 import type { SpendingLimits } from '../limits/spending-limits.ts'
 import type { LiveState } from '../live-state/live-state.ts'
 import type { Market } from '../market/market.ts'
@@ -61,6 +62,8 @@ export interface ServerParts {
   /** Of conf/clients.yml, with what they keep from before. */
   clients: readonly Client[]
   stopFiles: StopFiles
+  limitsOf: LimitsOf
+  allowLists: AllowLists
   spendingLimits: SpendingLimits | undefined
   journal: Journal
   leases: Leases

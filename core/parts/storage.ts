@@ -1,10 +1,11 @@
 // Certificates, the store and what is kept in it.
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
-import type { Client } from '../config/clients.ts'
+import type { Client, ClientLimits } from '../config/clients.ts'
 import { StartError } from '../config/problems.ts'
 import { observeJournal } from '../http/metrics.ts'
 import { readKeptThin } from '../store/kept-thin.ts'
+import { withAllowLists, type LimitsOf } from '../limits/allow-lists.ts'
 import { createSpendingLimits, type SpendingLimits } from '../limits/spending-limits.ts'
 import { openStore } from '../store/open-store.ts'
 import { StoreError, type Store } from '../store/store.ts'
@@ -46,6 +47,13 @@ export async function openServerStore({ settings: { data, store }, identity, log
 
 export const openStopFiles = ({ settings }: ServerParts): StopFiles => createStopFiles(settings)
 
+export function openLimitsOf({ clients }: ServerParts): LimitsOf {
+  const limits = new Map(clients.flatMap((client) => (client.limits ? [[client.name, [client.limits]] as const] : [])))
+  return (client) => limits.get(client) ?? none
+}
+
+const none: readonly ClientLimits[] = []
+
 /** Undefined where no client has limits, and nothing is reserved since one had. */
 export async function openSpendingLimits({ store, clients }: ServerParts): Promise<SpendingLimits | undefined> {
   const limits = new Map(clients.flatMap((client) => (client.limits ? [[client.name, client.limits] as const] : [])))
@@ -53,8 +61,10 @@ export async function openSpendingLimits({ store, clients }: ServerParts): Promi
   return limits.size > 0 || reserved.length > 0 ? createSpendingLimits((client) => limits.get(client)) : undefined
 }
 
-export const openJournal = ({ store, log, metrics, stopFiles, spendingLimits }: ServerParts): Journal =>
-  observeJournal(withStopFiles(sqlJournal(store, log, spendingLimits && [spendingLimits]), stopFiles), metrics)
+export function openJournal({ store, log, metrics, stopFiles, spendingLimits, allowLists, limitsOf }: ServerParts): Journal {
+  const journal = sqlJournal(store, log, spendingLimits && [spendingLimits])
+  return observeJournal(withStopFiles(withAllowLists(journal, allowLists, limitsOf), stopFiles), metrics)
+}
 
 export const openLeases = ({ store, identity, log, metrics }: ServerParts): Leases =>
   sqlLeases({ store, ...identity, log, onChange: (change) => metrics.queueChanges.inc({ change }) })

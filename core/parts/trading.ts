@@ -64,7 +64,9 @@ export function openMarket(
   steadyMs?: () => number,
 ): Market {
   const isNeeded = clients.some(
-    ({ permissions, limits: own }) => permissions.includes('trade') && (!permissions.includes('thin') || own?.maxDailyLoss !== undefined),
+    ({ permissions, limits: own }) =>
+      permissions.includes('trade') &&
+      (!permissions.includes('thin') || own?.maxDailyLoss !== undefined || own?.maxPriceImpact !== undefined),
   )
   return createMarket({
     networks: () => registry.networks,
@@ -116,7 +118,7 @@ export function openStops({ store, log, signer, stopFiles }: ServerParts): Stops
 export const listTargets = ({ registry }: ServerParts): TransactionTarget[] => [...transactionTargets(registry)]
 
 export function openTransactions(parts: ServerParts): Transactions {
-  const { journal, leases, targets, signer, registry, log, quarantine, settings, metrics, following, spendingLimits } = parts
+  const { journal, leases, targets, signer, registry, log, quarantine, settings, metrics, following, spendingLimits, allowLists } = parts
   const count = countChanges(metrics)
   spendingLimits?.readBy({ gains: (entry) => gainsOf(entry, registry), gasCost: gasCostOf })
   return createTransactions({
@@ -137,6 +139,7 @@ export function openTransactions(parts: ServerParts): Transactions {
         entriesOf: async (of) => (await journal.list({ ...of, limit: 100 })).entries,
         timeoutMs: settings.server.requestTimeoutSeconds * 1000,
       }),
+    mayBegin: allowLists.requireRequest,
     mayRaise: async ({ connector }) => (connector === undefined ? undefined : quarantine.refuse(connector)),
     isLoading: () => registry.plugins.some(({ state }) => state === 'pending'),
     walletQueue: settings.limits.walletQueue,

@@ -1,5 +1,7 @@
 // The door for limits of what is spent. Who sets limits implements `Budgets`, and passes it to the journal where that is opened. What is stopped is asked beside it (`stops.ts`).
 import type { Transaction } from 'kysely'
+import type { Fraction } from '../base/decimal.ts'
+import type { Action } from '../config/clients.ts'
 import type { Tables } from '../store/tables.ts'
 import type { Entry } from './entry.ts'
 
@@ -30,10 +32,36 @@ export interface Spending {
   readonly is: 'new' | 'raise'
   /** Of a new request of which this is known. */
   readonly commitment?: Commitment
+  /** Of a new request of a client. A function: only clients with limits are asked. */
+  readonly touches?: () => Touched
   /** Of the network, in which fees are. */
   readonly coin: { readonly symbol: string; readonly decimals: number }
   /** One for each step of the plan, in order. Of a raise the only one. */
   readonly steps: readonly SpendingStep[]
+}
+
+/** What a request does by its plan, whatever words it was asked in: what the lists of a client are held against. */
+export interface Touched {
+  readonly action: Action
+  /** The exchange; of an approval each that has the spender: one that is allowed is enough. Absent: no exchange has a part in it. */
+  readonly connectors?: readonly { readonly name: string; readonly builtIn: boolean }[]
+  /** Each that the wallet gives or gets. Of a perpetual the symbols of its market. */
+  readonly tokens: readonly TouchedToken[]
+  /** Each that is on the route, or takes the deposit; `unknown` where nobody but a plugin says which. Absent: it has none. */
+  readonly pools?: readonly string[] | 'unknown'
+  /** Who gets what leaves. Absent: the wallet itself, or an exchange for it. */
+  readonly recipient?: string
+  /** How far the worst price that is signed is from the quote. */
+  readonly slippage?: Fraction
+  /** The highest that comes of it; `unknown` where the exchange decides. Absent: nothing is lent. */
+  readonly leverage?: Fraction | 'unknown'
+}
+
+export interface TouchedToken {
+  /** Its address, or its symbol at the exchange where it has none. */
+  readonly name: string
+  /** As the network lists it, or the market of a perpetual names it. Absent: nobody lists it, and any contract can call itself so. */
+  readonly symbol?: string
 }
 
 /** What a request commits its wallet to: the worst that its signed bytes permit, without fees. By token address, in smallest units. */

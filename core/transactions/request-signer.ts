@@ -251,7 +251,7 @@ async function stepWithPermits(
 }
 
 function spendingOf(
-  { caller, commitment, network }: RoutedRequest,
+  { caller, commitment, touches, network }: RoutedRequest,
   queued: readonly Entry[],
   { prepared, pending, rail }: { prepared: readonly Prepared[]; pending: readonly (PendingTransaction | undefined)[]; rail: Rail },
 ): Spending {
@@ -262,7 +262,14 @@ function spendingOf(
     const { valueRaw } = rail.outline(priced.step)
     return { entry, maxCostRaw: rail.cost(priced.step, priced.fees), valueRaw, ...(replaces !== undefined && { replaces }) }
   })
-  return { client: caller.id, is: 'new', coin: network.impl.nativeCurrency, steps, ...(commitment && { commitment }) }
+  return {
+    client: caller.id,
+    is: 'new',
+    coin: network.impl.nativeCurrency,
+    steps,
+    ...(commitment && { commitment }),
+    ...(touches && { touches }),
+  }
 }
 
 /** Marks the entries that the signed ones replace. */

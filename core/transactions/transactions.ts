@@ -104,6 +104,8 @@ interface TransactionsOptions {
   readOutcome?: ReadOutcome
   /** Holds what a mined transaction did against what its plan was allowed to do. */
   compareMined?: MinedComparison
+  /** Called before a request is planned for the chain: what would be refused before it is signed need not ask anybody. @throws SluiceError */
+  mayBegin?: (request: SubmitRequest) => void
   /** Called before a transaction of a plan with bounds is signed again at higher fees. @throws SluiceError where that must not be */
   mayRaise?: (entry: Entry) => Promise<void>
   /** Receives every entry that was written, and its version before (absent: new). */
@@ -132,6 +134,7 @@ export function createTransactions({
   isLoading = () => false,
   readOutcome = () => undefined,
   compareMined = () => undefined,
+  mayBegin = () => {},
   mayRaise = async () => {},
   onChange = () => {},
   nowMs = Date.now,
@@ -213,6 +216,7 @@ export function createTransactions({
   return {
     submit: (request, signal) =>
       run(signal, async (until) => {
+        mayBegin(request)
         const routed = routeRequest(request)
         return on(routed.network).submit(routed, until)
       }),

@@ -4,11 +4,19 @@ import { requireNearIndex } from '../../core/handlers/market-check.ts'
 
 type Context = Parameters<typeof requireNearIndex>[1]
 
-const contextOf = ({ permissions = ['trade'], isChecked = true } = {}): Context =>
+const contextOf = ({
+  permissions = ['trade'],
+  isChecked = true,
+  own,
+}: { permissions?: string[]; isChecked?: boolean; own?: number } = {}): Context =>
   ({
     network: {},
     caller: { id: 'bot', permissions: new Set(permissions) },
-    services: { market: { isChecked: () => isChecked }, settings: { limits: { maxPriceImpact: 5 } } },
+    services: {
+      market: { isChecked: () => isChecked },
+      settings: { limits: { maxPriceImpact: 5 } },
+      allowLists: { maxPriceImpact: () => own },
+    },
   }) as unknown as Context
 
 /** The index is 2,000. */
@@ -34,5 +42,14 @@ describe('the worst price of a perpetual', () => {
   it('matters neither for a client with thin nor on a network that is not checked', () => {
     expect(outcomeOf('LONG', '9000', contextOf({ permissions: ['trade', 'thin'] }))).to.equal('allowed')
     expect(outcomeOf('LONG', '9000', contextOf({ isChecked: false }))).to.equal('allowed')
+  })
+
+  it('is held against the stricter of the server and the client, whose own one binds it with thin and on local networks too', () => {
+    expect(outcomeOf('LONG', '2020', contextOf({ own: 1 }))).to.equal('allowed')
+    expect(outcomeOf('LONG', '2020.1', contextOf({ own: 1 }))).to.equal('LIMIT_EXCEEDED')
+    expect(outcomeOf('LONG', '2110', contextOf({ own: 9 }))).to.equal('LIMIT_EXCEEDED')
+    expect(outcomeOf('LONG', '2110', contextOf({ own: 9, permissions: ['thin'] }))).to.equal('allowed')
+    expect(outcomeOf('LONG', '2190', contextOf({ own: 9, permissions: ['thin'] }))).to.equal('LIMIT_EXCEEDED')
+    expect(outcomeOf('LONG', '2021', contextOf({ own: 1, isChecked: false }))).to.equal('LIMIT_EXCEEDED')
   })
 })

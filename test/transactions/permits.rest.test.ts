@@ -61,6 +61,7 @@ describe('a permit in the journal', () => {
       kind: 'trade',
       plan,
       scope: { contracts: plan.steps.map(({ to }) => to), valueRaw: 0n },
+      touches: () => ({ action: 'swap', tokens: [] }),
       answer: () => ({}),
       permit: { ...exchange.permit2, decimals: 6 },
     }

@@ -199,6 +199,7 @@ export function order(site: TestSite, more: Partial<SubmitRequest> & { kind?: Ki
     kind: 'trade',
     plan,
     scope: scopeOf(plan, site.chain),
+    touches: () => ({ action: 'swap', tokens: [] }),
     answer: () => ({}),
     ...more,
   }

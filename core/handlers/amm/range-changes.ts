@@ -20,7 +20,8 @@ import { fromRaw, toFraction, type Fraction } from '../../base/decimal.ts'
 import { badFields, SluiceError, type FieldProblem } from '../../base/errors.ts'
 import type { ConnectorContext, Handler, Handlers } from '../context.ts'
 import { tradingOf, type VenueEntry } from '../../plugins/index.ts'
-import { deadlineAfter, effectiveSlippage, tradeRules } from '../slippage.ts'
+import { deadlineAfter, effectiveSlippage, tradeRules, type Slippage } from '../slippage.ts'
+import { touchedPools, touchedTokens, touchedVenue } from '../touches.ts'
 import { submitAndShow, readWallet, type SigningWallet } from '../wallets.ts'
 import { readRaw } from '../read-fields.ts'
 import {
@@ -80,7 +81,11 @@ const ammLiquidityAdd: Handler<'AMMLiquidityAdd'> = async (request, context) => 
   const gives = { [token0.address]: offered.amount0Raw, [token1.address]: offered.amount1Raw }
   const prices = { [pool.token0]: pool.price, [pool.token1]: { numerator: 1n, denominator: 1n } }
   const commitment = heldDeposit(gives, { address: pool.address, prices }, context)
-  return submitChange({ plan, ordered, shown, valueRaw, bounds: most, deadline: terms.deadline, commitment }, wallet, context)
+  return submitChange(
+    { plan, pool, slippage: terms.slippage, ordered, shown, valueRaw, bounds: most, deadline: terms.deadline, commitment },
+    wallet,
+    context,
+  )
 }
 
 /** @throws SluiceError UNSUPPORTED where a new position needs keys that this server's signer does not make */
@@ -111,7 +116,11 @@ const ammLiquidityRemove: Handler<'AMMLiquidityRemove'> = async (request, contex
   const bounds = burn
     ? atMostLeaves([{ token: `${managerOfBurnt(range, position.pool.version, context)}/${position.tokenId}`, amountRaw: 1n }])
     : nothingLeaves
-  return submitChange({ plan, ordered, shown, valueRaw: 0n, bounds, deadline: terms.deadline, reduces: true }, wallet, context)
+  return submitChange(
+    { plan, pool: position.pool, ordered, shown, valueRaw: 0n, bounds, deadline: terms.deadline, reduces: true },
+    wallet,
+    context,
+  )
 }
 
 /**
@@ -158,7 +167,7 @@ const ammLiquidityCollectFees: Handler<'AMMLiquidityCollectFees'> = async (reque
     unclaimedToken1: fromRaw(unclaimed.amount1Raw, token1.decimals),
   }
   return submitChange(
-    { plan, ordered, shown, valueRaw: 0n, bounds: nothingLeaves, deadline: terms.deadline, reduces: true },
+    { plan, pool, ordered, shown, valueRaw: 0n, bounds: nothingLeaves, deadline: terms.deadline, reduces: true },
     wallet,
     context,
   )
@@ -180,6 +189,8 @@ function termsOf(
 
 interface Change<S> {
   plan: Plan
+  pool: RangePool
+  slippage?: Slippage
   ordered: OrderedPair
   shown: S
   /** Of the native coin, at most. */
@@ -193,7 +204,7 @@ interface Change<S> {
 }
 
 const submitChange = <S extends object>(
-  { plan, ordered, shown, valueRaw, bounds, deadline, commitment, reduces }: Change<S>,
+  { plan, pool, slippage, ordered, shown, valueRaw, bounds, deadline, commitment, reduces }: Change<S>,
   wallet: SigningWallet,
   context: ConnectorContext,
 ) =>
@@ -203,6 +214,16 @@ const submitChange = <S extends object>(
       scope: { contracts: context.venue.contracts, valueRaw, deadline },
       bounds,
       kind: 'liquidity',
+      touches: () => ({
+        action: 'liquidity',
+        connectors: touchedVenue(context.venue),
+        tokens: touchedTokens(
+          ordered.pair.map(({ address }) => address),
+          context.network,
+        ),
+        pools: touchedPools([pool.address], context.venue),
+        ...(slippage && { slippage }),
+      }),
       reduces,
       about: aboutLiquidity(ordered),
       ...(commitment && { commitment }),

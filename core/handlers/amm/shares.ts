@@ -11,6 +11,8 @@ import { atMostLeaves, type OutcomeBounds } from '../outcome.ts'
 import { readRaw } from '../read-fields.ts'
 import { tradingOf } from '../../plugins/index.ts'
 import { deadlineAfter, effectiveSlippage, slippageBound, tradeRules, type Slippage } from '../slippage.ts'
+import type { Touched } from '../../transactions/budgets.ts'
+import { touchedPools, touchedTokens, touchedVenue } from '../touches.ts'
 import { readAddress, readWallet, submitAndShow, type SigningWallet } from '../wallets.ts'
 
 const ammSharesPosition: Handler<'AMMSharesPosition'> = async (request, context) => {
@@ -72,7 +74,13 @@ const ammSharesAdd: Handler<'AMMSharesAdd'> = async (request, context) => {
   const gives = Object.fromEntries(ordered.tokens.map(({ address }, index) => [address, paidRaw[index] ?? 0n]))
   const prices = Object.fromEntries(pool.tokens.flatMap((token, index) => (pool.prices[index] ? [[token, pool.prices[index]]] : [])))
   const commitment = heldDeposit(gives, { address: pool.address, prices }, context)
-  return submitAndShow({ plan, scope, bounds, kind: 'liquidity', about: aboutShares(pool, ordered), commitment }, shown, wallet, context)
+  const touches = () => touchesOf(pool, ordered, context, slippage)
+  return submitAndShow(
+    { plan, scope, bounds, kind: 'liquidity', touches, about: aboutShares(pool, ordered), commitment },
+    shown,
+    wallet,
+    context,
+  )
 }
 
 const ammSharesRemove: Handler<'AMMSharesRemove'> = async (request, context) => {
@@ -109,7 +117,24 @@ const ammSharesRemove: Handler<'AMMSharesRemove'> = async (request, context) => 
     ...ordered.tokens.map(({ address }, index) => [address, { minRaw: least[index] ?? 0n }] as const),
   ])
   const scope = { contracts: venue.contracts, valueRaw: 0n, deadline: terms.deadline }
-  return submitAndShow({ plan, scope, bounds, kind: 'liquidity', reduces: true, about: aboutShares(pool, ordered) }, shown, wallet, context)
+  const touches = () => touchesOf(pool, ordered, context)
+  return submitAndShow(
+    { plan, scope, bounds, kind: 'liquidity', touches, reduces: true, about: aboutShares(pool, ordered) },
+    shown,
+    wallet,
+    context,
+  )
+}
+
+function touchesOf({ address }: SharesPool, { tokens }: OrderedTokens, { network, venue }: ConnectorContext, slippage?: Slippage): Touched {
+  const addresses = tokens.map((token) => token.address)
+  return {
+    action: 'shares',
+    connectors: touchedVenue(venue),
+    tokens: touchedTokens(addresses, network),
+    pools: touchedPools([address], venue),
+    ...(slippage && { slippage }),
+  }
 }
 
 interface PositionAtBlock extends SharesPosition {

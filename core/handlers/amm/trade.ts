@@ -2,10 +2,13 @@
 import type { AMMTradeRequest } from '../../api/index.ts'
 import type { At, Chain, Fill, Json, Plan, Quote } from '../../contracts/index.ts'
 import { fromRaw, priceOf, valueAt } from '../../base/decimal.ts'
+import { isObject } from '../../base/json.ts'
 import { isTrouble, SluiceError, type FieldProblem } from '../../base/errors.ts'
 import { checkRelays, type SubmitRequest, type SubmitResult } from '../../transactions/submit-request.ts'
 import { maxPermitSeconds } from '../../wallet/policy.ts'
 import { heldAgainstMarket } from '../market-check.ts'
+import type { Touched } from '../../transactions/budgets.ts'
+import { touchedPools, touchedTokens, touchedVenue } from '../touches.ts'
 import { isOfOne, type ConnectorContext, type ConnectorsContext, type Handler, type Handlers } from '../context.ts'
 import { swapBounds } from '../outcome.ts'
 import { tradingOf, type NetworkEntry } from '../../plugins/index.ts'
@@ -75,7 +78,7 @@ function withinOwn(given: Bound, quote: Quote, { config }: ConnectorContext['ven
 
 /** What trades of one request on one connector have in common. */
 function tradesOn({ request, swapRequest, wallet }: Trade, context: ConnectorContext) {
-  const { network, venue, services } = context
+  const { network, venue, services, caller } = context
   // Asked for beside the trade's own quote.
   const reference =
     venue.contained && request.limitPrice === undefined
@@ -98,6 +101,18 @@ function tradesOn({ request, swapRequest, wallet }: Trade, context: ConnectorCon
     const boundRaw = tighterBound(quote, slippageRaw, limitRaw, swapPrice(swapRequest, quote.amountRaw))
     const ageSeconds = services.following.ageSeconds(network, quote.head)
     const deadline = deadlineAfter(quote.head, tradeRules(venue.config, quote.route).ttlSeconds, ageSeconds)
+    const { tokenIn, tokenOut, exact, amountRaw } = toSwap(swapRequest)
+    const touches = (): Touched => ({
+      action: 'swap',
+      connectors: touchedVenue(venue),
+      tokens: touchedTokens([tokenIn.address, tokenOut.address], network),
+      pools: touchedPools(
+        quote.route.map(({ pool }) => pool),
+        venue,
+      ),
+      slippage,
+    })
+    services.allowLists.require(caller.id, touches, network)
     const plan = await tradingOf('AMM', venue).swap(quote, { recipient: wallet.address, boundRaw, deadline })
     // Computed before anything is sent: a plugin's quote that cannot be shown must not become an error about a trade that was sent.
     const shown = {
@@ -111,13 +126,13 @@ function tradesOn({ request, swapRequest, wallet }: Trade, context: ConnectorCon
     // By the same blocks as the quote.
     const checkFromCache = () =>
       services.walletChecks.checkFromCache({ ...network, chainImpl: network.impl }, plan, wallet.address, wallet.feeOverrides)
-    const { tokenIn, tokenOut, exact, amountRaw } = toSwap(swapRequest)
     const [givenRaw, gotRaw] = exact === 'in' ? [amountRaw, boundRaw] : [boundRaw, amountRaw]
     const commitment = heldAgainstMarket({ gives: { [tokenIn.address]: givenRaw }, gets: { [tokenOut.address]: gotRaw } }, context)
     const submission = {
       ...context,
       ...wallet,
       commitment,
+      touches,
       plan,
       scope: { contracts: venue.contracts, valueRaw: maxValueRaw(swapRequest, boundRaw), deadline },
       kind: 'trade' as const,
@@ -313,6 +328,10 @@ function isOfConnector(error: unknown): error is SluiceError {
   // A connector that is not trusted needs one.
   if (error.name === 'INCOMPLETE_PARAMS')
     return Array.isArray(error.details) && (error.details as FieldProblem[]).every(({ field }) => field === 'limitPrice')
+  if (error.name === 'LIMIT_EXCEEDED') {
+    const { limit } = isObject(error.details) ? error.details : {}
+    return limit === 'allowed.connectors' || limit === 'allowed.pools'
+  }
   return ['TRADE_FAILED', 'INSUFFICIENT_ALLOWANCE', 'SWAP_PRICE_EXCEEDS_LIMIT_PRICE', 'SWAP_PRICE_LOWER_THAN_LIMIT_PRICE'].includes(
     error.name,
   )

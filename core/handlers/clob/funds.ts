@@ -1,12 +1,14 @@
 import type { BookSet, CLOBWithdrawRequest } from '../../api/index.ts'
 import type { At, BookPlan, Bridge, BridgePlan, Json, MarginMove, Plan, Token } from '../../contracts/index.ts'
-import { fromRaw, normalize } from '../../base/decimal.ts'
+import { fromRaw, normalize, toFraction } from '../../base/decimal.ts'
 import { badFields, SluiceError } from '../../base/errors.ts'
 import type { Scope, SubmitResult } from '../../transactions/submit-request.ts'
 import type { ConnectorContext } from '../context.ts'
 import { evmOf } from '../evm.ts'
 import { atMostLeaves, nothingLeaves, type OutcomeBounds } from '../outcome.ts'
 import { tradingOf, type NetworkEntry, type VenueEntry } from '../../plugins/index.ts'
+import type { Touched } from '../../transactions/budgets.ts'
+import { touchedTokens, touchedVenue } from '../touches.ts'
 import { submit, readWallet, type SigningWallet } from '../wallets.ts'
 import { readPositiveRaw } from '../read-fields.ts'
 import { marketName, marketsOf, type BookHandler } from './markets.ts'
@@ -39,7 +41,8 @@ async function depositFrom(type: BookSet, fromChain: string, request: CLOBWithdr
   const contracts = bridge ? [token.address] : venue.contracts
   const scope = { contracts, valueRaw: token.native ? amountRaw : 0n }
   const bounds = atMostLeaves([{ token: token.address, amountRaw }])
-  return submitFunds(resolveBridge(plan, { token, amountRaw, bridge, network }), { about, shown, scope, bounds }, wallet, {
+  const touches = (): Touched => ({ action: 'deposit', connectors: touchedVenue(venue), tokens: touchedTokens([token.address], network) })
+  return submitFunds(resolveBridge(plan, { token, amountRaw, bridge, network }), { about, touches, shown, scope, bounds }, wallet, {
     ...context,
     signal,
     network,
@@ -107,7 +110,14 @@ const clobMove =
     const shown = { token: token.address, amount }
     const scope = { contracts: venue.contracts, valueRaw }
     const bounds = how === 'deposit' || how === 'repay' ? atMostLeaves([{ token: token.address, amountRaw }]) : nothingLeaves
-    return submitFunds(await plan(token, amountRaw, wallet.address, at), { about, shown, scope, bounds }, wallet, context)
+    const touches = (): Touched => ({
+      action: how === 'repay' ? 'deposit' : how,
+      connectors: touchedVenue(venue),
+      tokens: touchedTokens([token.address], network),
+      // What is lent is traded with, at a leverage that nothing here bounds.
+      ...(how === 'borrow' && { leverage: 'unknown' as const }),
+    })
+    return submitFunds(await plan(token, amountRaw, wallet.address, at), { about, touches, shown, scope, bounds }, wallet, context)
   }
 
 type Planner = (token: Token, amountRaw: bigint, owner: string, at: At) => Promise<BookPlan>
@@ -138,9 +148,15 @@ const clobLeverage: BookHandler<'Leverage'> = async (request, context) => {
   const plan = await perp.leverage(market, leverage, request.marginMode, wallet.address, at)
   const shown = { market: marketName(market), leverage }
   const scope = { contracts: venue.contracts, valueRaw: 0n }
+  const touches = (): Touched => ({
+    action: 'perpetual',
+    connectors: touchedVenue(venue),
+    tokens: [market.base, market.quote].map((symbol) => ({ name: symbol, symbol })),
+    leverage: toFraction(leverage),
+  })
   return submitFunds(
     plan,
-    { about: { type: 'PERP_CLOB', how: 'leverage', ...shown }, shown, scope, bounds: nothingLeaves },
+    { about: { type: 'PERP_CLOB', how: 'leverage', ...shown }, touches, shown, scope, bounds: nothingLeaves },
     wallet,
     context,
   )
@@ -152,7 +168,7 @@ type Funds = { readonly type: BookSet; readonly how: string } & { readonly [fiel
 /** Submits a plan that moves funds or sets leverage: on the context's network, or on the exchange's own rail. */
 async function submitFunds<S extends object>(
   plan: BookPlan,
-  { about, shown, scope, bounds }: { about: Funds; shown: S; scope: Scope; bounds: OutcomeBounds },
+  { about, touches, shown, scope, bounds }: { about: Funds; touches: () => Touched; shown: S; scope: Scope; bounds: OutcomeBounds },
   wallet: SigningWallet,
   context: ConnectorContext,
 ) {
@@ -166,7 +182,7 @@ async function submitFunds<S extends object>(
     ...(isOnChain && { txHash, nonce }),
   })
   const reduces = about.how === 'repay'
-  return answer(await submit({ ...context, ...wallet, plan, scope, kind: 'funds', reduces, about, answer }, context, bounds))
+  return answer(await submit({ ...context, ...wallet, plan, scope, kind: 'funds', touches, reduces, about, answer }, context, bounds))
 }
 
 /** A plan of the chain needs its nodes, where nothing before has asked for them. @throws SluiceError NETWORK, RATE_LIMIT, SERVICE_UNINITIALIZED */

@@ -6,7 +6,8 @@ import { SluiceError } from '../../base/errors.ts'
 import { tradingOf } from '../../plugins/index.ts'
 import type { Commitment } from '../../transactions/budgets.ts'
 import type { ConnectorContext } from '../context.ts'
-import { heldAgainstMarket, requireNearIndex } from '../market-check.ts'
+import { touchesOfOrder } from '../touches.ts'
+import { heldAgainstMarket, isHeldToIndex, requireNearIndex } from '../market-check.ts'
 
 /** No exchange that takes more is worth an order, and what a plugin names is only its word. */
 const mostFee = toFraction('0.01')
@@ -35,13 +36,16 @@ function amountOf({ amount }: Placement['order'], price: string, { decimals }: T
 
 export type Placement = BookAction & { do: 'create' }
 
-/** Holds each order that is placed against the market. Those that are too far from it are refused; the others are not. */
+/** Holds each order that is placed against the lists of the client and the market. Those that are refused keep no other from being placed. */
 export async function holdOrders(type: BookSet, actions: ReadonlyMap<number, BookAction>, context: ConnectorContext) {
   const commitments = new Map<number, Commitment>()
   const tooFar = new Map<number, SluiceError>()
   for (const [key, action] of actions) {
     if (action.do !== 'create') continue
     try {
+      const { network, venue, services, caller } = context
+      if (action.order.reduceOnly !== true)
+        services.allowLists.require(caller.id, () => touchesOfOrder(type, action, venue, network), network)
       commitments.set(key, type === 'PERP_CLOB' ? await heldPerpetual(action, context) : heldOrder(action, context))
     } catch (error) {
       if (!(error instanceof SluiceError)) throw error
@@ -66,8 +70,8 @@ function heldOrder(action: Placement, context: ConnectorContext): Commitment {
 }
 
 async function heldPerpetual({ market, order }: Placement, context: ConnectorContext): Promise<Commitment> {
-  const { network, services, caller, venue } = context
-  if (services.market.isChecked(network) && !caller.permissions.has('thin')) {
+  const { venue } = context
+  if (isHeldToIndex(context)) {
     const { indexPrice } = await tradingOf('PERP_CLOB', venue).prices(market, { signal: context.signal })
     const side = order.side === 'BUY' ? 'LONG' : 'SHORT'
     requireNearIndex({ side, worst: toFraction(order.price), index: toFraction(indexPrice) }, context)

@@ -1,6 +1,6 @@
 import type { BookSet, CLOBPerpOrdersPostRequest } from '../../api/index.ts'
 import type { Book, BookMarket, NewOrder, TimeInForce } from '../../contracts/index.ts'
-import { isLess, isZero, max, multiply, normalize, toFraction } from '../../base/decimal.ts'
+import { isLess, isZero, max, multiply, normalize, toCommonScale, toFraction } from '../../base/decimal.ts'
 import { badFields, SluiceError, type FieldProblem } from '../../base/errors.ts'
 import type { ConnectorContext } from '../context.ts'
 import { effectiveSlippage, type Slippage } from '../slippage.ts'
@@ -160,9 +160,18 @@ async function boundOf(type: BookSet, fields: OrderFields, market: BookMarket, c
     limitPrice === undefined
       ? boundBySlippage(side, market, await book, slippage)
       : boundByLimitPrice(side, market, await book.catch(undefinedIfUnavailable), limitPrice)
+  if (fields.reduceOnly !== true)
+    context.services.allowLists.requireSlippage(context.caller.id, () => (limitPrice === undefined ? slippage : slippageOf(side, bound)))
   // The exchange may compute the notional by either price: the larger one decides here, the exchange decides the rest.
   requireNotional(fields, market, max(bound.price, bound.reference ?? '0'))
   return bound.price
+}
+
+/** How far the bound is from the best price. */
+function slippageOf(side: 'BUY' | 'SELL', { price, reference }: MarketBound): Slippage | 'unknown' {
+  if (reference === undefined) return 'unknown'
+  const { aRaw, bRaw } = toCommonScale(price, reference)
+  return { numerator: side === 'BUY' ? aRaw - bRaw : bRaw - aRaw, denominator: bRaw }
 }
 
 /** With the caller's own limit, the order can be sent without the book: the exchange enforces the limit. */

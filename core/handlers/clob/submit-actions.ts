@@ -4,11 +4,12 @@ import type { MaybeAsync } from '../../contracts/plugin.ts'
 import { normalize } from '../../base/decimal.ts'
 import { SluiceError } from '../../base/errors.ts'
 import type { ClientOrder } from '../../transactions/book-orders.ts'
-import type { Commitment } from '../../transactions/budgets.ts'
+import type { Commitment, Touched } from '../../transactions/budgets.ts'
 import type { SubmitResult } from '../../transactions/submit-request.ts'
 import type { ConnectorContext } from '../context.ts'
 import { atMostLeaves } from '../outcome.ts'
 import { tradingOf } from '../../plugins/index.ts'
+import { touchedVenue, touchesOfAll, touchesOfOrder } from '../touches.ts'
 import { submit, type SigningWallet } from '../wallets.ts'
 import { holdOrders, orderGives, sumOf } from './held-orders.ts'
 import { marketName } from './markets.ts'
@@ -160,10 +161,18 @@ async function submitPlan(
     clientOrders.push({ clientOrderId: order.clientOrderId, type, market: marketName(market), index, about: aboutOrder(order, keyed?.tag) })
   }
   const created = covers.flatMap((key) => actions.get(key) ?? []).filter((action) => action.do === 'create')
+  const { network, venue } = context
+  const [first, ...others] = created.filter(({ order }) => order.reduceOnly !== true)
+  const touches = (): Touched => {
+    if (!first) return { action: 'order', connectors: touchedVenue(venue), tokens: [] }
+    const touchesOf = (each: typeof first) => touchesOfOrder(type, each, venue, network)
+    return touchesOfAll([touchesOf(first), ...others.map(touchesOf)])
+  }
   const request = {
     ...rest,
     ...wallet,
     plan,
+    touches,
     // Orders send no native coin.
     scope: { contracts: context.venue.contracts, valueRaw: 0n },
     kind: clientOrders.length > 0 ? ('order' as const) : ('order-cancel' as const),

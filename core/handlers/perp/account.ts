@@ -2,6 +2,8 @@ import type { KnownPerpAccount, PerpPosition, Token, UnlistedMarket } from '../.
 import { abs, formatFraction, fromRaw, rescale } from '../../base/decimal.ts'
 import { SluiceError } from '../../base/errors.ts'
 import { atMostLeaves, nothingLeaves } from '../outcome.ts'
+import type { Touched } from '../../transactions/budgets.ts'
+import { touchedTokens, touchedVenue } from '../touches.ts'
 import { tradingOf } from '../../plugins/index.ts'
 import { submitAndShow, readAddress, readWallet } from '../wallets.ts'
 import { readPositiveRaw } from '../read-fields.ts'
@@ -147,7 +149,12 @@ const perpMove =
     const scope = { contracts: venue.contracts, valueRaw: how === 'deposit' && token.native ? amountRaw : 0n }
     const shown = { token: token.address, amount: fromRaw(amountRaw, token.decimals) }
     const bounds = how === 'deposit' ? atMostLeaves([{ token: token.address, amountRaw }]) : nothingLeaves
-    return submitAndShow({ plan, scope, bounds, kind: 'collateral', about: null }, shown, wallet, context)
+    const touches = (): Touched => ({
+      action: how,
+      connectors: touchedVenue(venue),
+      tokens: touchedTokens([token.address], network),
+    })
+    return submitAndShow({ plan, scope, bounds, kind: 'collateral', touches, about: null }, shown, wallet, context)
   }
 
 function insufficientCollateral(freeRaw: bigint, neededRaw: bigint, { symbol, decimals }: Token): SluiceError {

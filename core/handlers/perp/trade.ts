@@ -6,12 +6,14 @@ import { requireNearIndex } from '../market-check.ts'
 import { nothingLeaves } from '../outcome.ts'
 import { tradingOf, type VenueEntry } from '../../plugins/index.ts'
 import { deadlineAfter, effectiveSlippage, slippageBound, tighterBound } from '../slippage.ts'
+import type { Touched } from '../../transactions/budgets.ts'
+import { touchedVenue } from '../touches.ts'
 import { submitAndShow, readWallet, showGas, type SigningWallet } from '../wallets.ts'
 import { readPositiveRaw } from '../read-fields.ts'
 import { showPosition } from './account.ts'
 import { pricePerBase } from './figures.ts'
 import { aboutPosition, noPositionError } from './fills.ts'
-import { positionAfterFill, readMarginRequest, requireFreeCollateral, requireMargin } from './margin-check.ts'
+import { leverageAfter, positionAfterFill, readMarginRequest, requireFreeCollateral, requireMargin } from './margin-check.ts'
 import { findMarket, requireOpen, showPrices, type PerpHandler } from './markets.ts'
 
 const perpPrice: PerpHandler<'Price'> = async (request, { network, venue, signal }) => {
@@ -50,7 +52,8 @@ const perpOpen: PerpHandler<'Open'> = async (request, context) => {
   requireFreeCollateral(quote, account, settlement)
   const after = positionAfterFill(quote, position, account)
   const shown = { position: showPosition(after.position, after.account) }
-  return submitTrade(quote, (terms) => perp.open(quote, terms), shown, wallet, request, context)
+  const leverageAt = (boundRaw: bigint) => leverageAfter({ ...quote, quoteRaw: boundRaw }, position, account)
+  return submitTrade(quote, (terms) => perp.open(quote, terms), { shown, leverageAt }, wallet, request, context)
 }
 
 /** Closes a wallet's position in a market, or as much of it as the exchange closes at once. */
@@ -67,14 +70,14 @@ const perpClose: PerpHandler<'Close'> = async (request, context) => {
   const { settlement } = await perp.listMarkets(at)
   requireFreeCollateral(closing, closing.account, settlement)
   const shown = { amount: showSize(closing.order) }
-  return submitTrade(closing, (terms) => perp.close(closing, terms), shown, wallet, request, context, true)
+  return submitTrade(closing, (terms) => perp.close(closing, terms), { shown }, wallet, request, context, true)
 }
 
 /** Submits a quoted trade with its bound and deadline. */
 async function submitTrade<S extends object>(
   { order, quoteRaw, head, prices }: PerpQuote | PerpClosing,
   planOf: (terms: PerpTerms) => Plan | Promise<Plan>,
-  shown: S,
+  { shown, leverageAt = () => undefined }: { shown: S; leverageAt?: (boundRaw: bigint) => Touched['leverage'] },
   wallet: SigningWallet,
   request: { limitPrice?: string; allowedSlippage?: string },
   context: ConnectorContext,
@@ -84,18 +87,40 @@ async function submitTrade<S extends object>(
     network,
     venue: { contracts, config },
     services,
+    caller,
   } = context
   const quoted = { swap: { exact: order.side === 'LONG' ? 'out' : 'in' }, amountRaw: quoteRaw } as const
   const price = orderPrice(order, quoteRaw)
-  const slippageRaw = slippageBound(quoted, effectiveSlippage(config, [], request.allowedSlippage))
+  const slippage = effectiveSlippage(config, [], request.allowedSlippage)
+  const slippageRaw = slippageBound(quoted, slippage)
   const boundRaw = tighterBound(quoted, slippageRaw, limitOf(order, request.limitPrice), price)
+  const touches = (): Touched => {
+    const { base, quote } = order.market
+    const leverage = leverageAt(boundRaw)
+    return {
+      action: 'perpetual',
+      connectors: touchedVenue(context.venue),
+      tokens: [base, quote].map((symbol) => ({ name: symbol, symbol })),
+      slippage,
+      ...(leverage && { leverage }),
+    }
+  }
+  if (!reduces) services.allowLists.require(caller.id, touches, network)
   requireNearIndex({ side: order.side, worst: pricePerBase(order.market, boundRaw, order.sizeRaw), index: prices.index }, context)
   const deadline = deadlineAfter(head, config.ttl, services.following.ageSeconds(network, head))
   const plan = await planOf({ owner: wallet.address, boundRaw, deadline })
   // Computed before anything is sent: what cannot be shown must not become an error about a trade that was sent.
   const bounds = { price, limitPrice: orderPrice(order, boundRaw), deadline, blockNumber: Number(head.number) }
   return submitAndShow(
-    { plan, scope: { contracts, valueRaw: 0n, deadline }, bounds: nothingLeaves, kind: 'position', reduces, about: aboutPosition(order) },
+    {
+      plan,
+      scope: { contracts, valueRaw: 0n, deadline },
+      bounds: nothingLeaves,
+      kind: 'position',
+      touches,
+      reduces,
+      about: aboutPosition(order),
+    },
     { ...shown, ...bounds },
     wallet,
     context,

@@ -47,6 +47,7 @@ export function orderOf(site: SolanaSite, more: Partial<SubmitRequest> & Pick<Su
       contracts: outlines.flatMap(({ contracts }) => contracts),
       valueRaw: outlines.reduce((sum, { valueRaw }) => sum + valueRaw, 0n),
     },
+    touches: () => ({ action: 'swap', tokens: [] }),
     answer: () => ({}),
     ...more,
   }

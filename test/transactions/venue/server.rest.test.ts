@@ -64,6 +64,7 @@ describe('a connector with its own rail, in the whole server', () => {
       kind: 'order',
       plan: { via: 'venue', signer, steps: [{ user: wallet, ...step }], memo: null },
       scope: { contracts: [], valueRaw: 0n },
+      touches: () => ({ action: 'swap', tokens: [] }),
       answer: () => ({}),
       ...rest,
     }

@@ -66,6 +66,7 @@ export function placing(
     kind: 'order',
     plan: { via: 'venue', steps, memo: null, ...(signer !== undefined && { signer }) },
     scope: { contracts: [], valueRaw: 0n },
+    touches: () => ({ action: 'order', tokens: [] }),
     venue: { connector: 'book', actions: site },
     clientOrders: [named(clientOrderId)],
     answer: ({ txHash }: SubmitResult) => ({ txHash }),

@@ -1,0 +1,65 @@
+// What requests touch: for the lists of the client.
+import type { Fraction } from '../base/decimal.ts'
+import { toFraction } from '../base/decimal.ts'
+import type { BookSet } from '../api/index.ts'
+import type { BookMarket, NewOrder } from '../contracts/index.ts'
+import { approvableOf } from '../contracts/index.ts'
+import type { NetworkEntry, Registry, VenueEntry } from '../plugins/index.ts'
+import type { Touched, TouchedToken } from '../transactions/budgets.ts'
+
+type OfVenue = Pick<VenueEntry, 'connector' | 'builtIn'>
+
+export const touchedVenue = ({ connector: name, builtIn }: OfVenue): NonNullable<Touched['connectors']> => [{ name, builtIn }]
+
+/** By their addresses. */
+export const touchedTokens = (addresses: readonly string[], { tokens }: Pick<NetworkEntry, 'tokens'>): readonly TouchedToken[] =>
+  addresses.map((name) => {
+    const symbol = tokens.listedAt(name)?.symbol
+    return { name, ...(symbol !== undefined && { symbol }) }
+  })
+
+/** Of a plugin of third parties nobody knows which pools its plan trades in. */
+export const touchedPools = (pools: readonly string[], { builtIn }: OfVenue): NonNullable<Touched['pools']> => (builtIn ? pools : 'unknown')
+
+/** Connectors that have all of these spenders. */
+export const connectorsOf = (
+  addresses: readonly string[],
+  { chain, network }: NetworkEntry,
+  registry: Pick<Registry, 'venuesOn'>,
+): NonNullable<Touched['connectors']> =>
+  registry
+    .venuesOn(chain, network)
+    .filter(({ impl }) => addresses.every((spender) => Object.values(approvableOf(impl)).includes(spender)))
+    .flatMap(touchedVenue)
+
+/** What a new order in a book touches. Tokens of a spot market are those of the network's list that have its symbols. */
+export function touchesOfOrder(
+  type: BookSet,
+  { market, order }: { market: BookMarket; order: NewOrder },
+  venue: OfVenue,
+  on: NetworkEntry,
+): Touched {
+  const symbols = [market.base, market.quote]
+  const isPerpetual = type === 'PERP_CLOB'
+  const tokens = symbols.map((symbol): TouchedToken => {
+    const listed = on.tokens.listed.find((token) => token.symbol === symbol)
+    return isPerpetual ? { name: symbol, symbol } : listed ? { name: listed.address, symbol } : { name: symbol }
+  })
+  return {
+    action: isPerpetual ? 'perpetual' : 'order',
+    connectors: touchedVenue(venue),
+    tokens,
+    ...(type !== 'CLOB' && { leverage: order.leverage === undefined ? 'unknown' : toFraction(order.leverage) }),
+  }
+}
+
+/** Of all orders of a plan. */
+export function touchesOfAll(all: readonly [Touched, ...Touched[]]): Touched {
+  const leverages = all.flatMap(({ leverage }) => leverage ?? [])
+  const highest = leverages.reduce<Fraction | 'unknown' | undefined>((most, each) => {
+    if (most === undefined || each === 'unknown') return each
+    if (most === 'unknown') return most
+    return most.numerator * each.denominator < each.numerator * most.denominator ? each : most
+  }, undefined)
+  return { ...all[0], tokens: all.flatMap(({ tokens }) => tokens), ...(highest && { leverage: highest }) }
+}
