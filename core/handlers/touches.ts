@@ -5,11 +5,11 @@ import type { BookSet } from '../api/index.ts'
 import type { BookMarket, NewOrder } from '../contracts/index.ts'
 import { approvableOf } from '../contracts/index.ts'
 import type { NetworkEntry, Registry, VenueEntry } from '../plugins/index.ts'
-import type { Touched, TouchedToken } from '../transactions/budgets.ts'
+import type { Footprint, TouchedToken } from '../transactions/budgets.ts'
 
 type OfVenue = Pick<VenueEntry, 'connector' | 'builtIn'>
 
-export const touchedVenue = ({ connector: name, builtIn }: OfVenue): NonNullable<Touched['connectors']> => [{ name, builtIn }]
+export const touchedVenue = ({ connector: name, builtIn }: OfVenue): NonNullable<Footprint['connectors']> => [{ name, builtIn }]
 
 /** By their addresses. */
 export const touchedTokens = (addresses: readonly string[], { tokens }: Pick<NetworkEntry, 'tokens'>): readonly TouchedToken[] =>
@@ -19,14 +19,15 @@ export const touchedTokens = (addresses: readonly string[], { tokens }: Pick<Net
   })
 
 /** Of a plugin of third parties nobody knows which pools its plan trades in. */
-export const touchedPools = (pools: readonly string[], { builtIn }: OfVenue): NonNullable<Touched['pools']> => (builtIn ? pools : 'unknown')
+export const touchedPools = (pools: readonly string[], { builtIn }: OfVenue): NonNullable<Footprint['pools']> =>
+  builtIn ? pools : 'unknown'
 
 /** Connectors that have all of these spenders. */
 export const connectorsOf = (
   addresses: readonly string[],
   { chain, network }: NetworkEntry,
   registry: Pick<Registry, 'venuesOn'>,
-): NonNullable<Touched['connectors']> =>
+): NonNullable<Footprint['connectors']> =>
   registry
     .venuesOn(chain, network)
     .filter(({ impl }) => addresses.every((spender) => Object.values(approvableOf(impl)).includes(spender)))
@@ -38,7 +39,7 @@ export function touchesOfOrder(
   { market, order }: { market: BookMarket; order: NewOrder },
   venue: OfVenue,
   on: NetworkEntry,
-): Touched {
+): Footprint {
   const symbols = [market.base, market.quote]
   const isPerpetual = type === 'PERP_CLOB'
   const tokens = symbols.map((symbol): TouchedToken => {
@@ -54,7 +55,7 @@ export function touchesOfOrder(
 }
 
 /** Of all orders of a plan. */
-export function touchesOfAll(all: readonly [Touched, ...Touched[]]): Touched {
+export function touchesOfAll(all: readonly [Footprint, ...Footprint[]]): Footprint {
   const leverages = all.flatMap(({ leverage }) => leverage ?? [])
   const highest = leverages.reduce<Fraction | 'unknown' | undefined>((most, each) => {
     if (most === undefined || each === 'unknown') return each

@@ -4,7 +4,7 @@ import { isSameAddress } from '../base/addresses.ts'
 import { formatFraction, toFraction, type Fraction } from '../base/decimal.ts'
 import { SluiceError } from '../base/errors.ts'
 import type { AllowedLists, ClientLimits } from '../config/clients.ts'
-import type { Touched, TouchedToken } from '../transactions/budgets.ts'
+import type { Footprint, TouchedToken } from '../transactions/budgets.ts'
 import type { Entry } from '../transactions/entry.ts'
 import type { Journal } from '../transactions/journal/journal.ts'
 import { effectOf, leastEffect } from '../transactions/stops.ts'
@@ -17,7 +17,7 @@ type Place = Pick<Entry, 'chain' | 'network'>
 
 export interface AllowLists {
   /** @throws SluiceError LIMIT_EXCEEDED */
-  require(client: string, touches: () => Touched, on: Place): void
+  require(client: string, touches: () => Footprint, on: Place): void
   /** The same of a request that is about to be submitted. What cancels or takes back is always allowed. @throws SluiceError LIMIT_EXCEEDED */
   requireRequest(request: Pick<SubmitRequest, 'caller' | 'touches' | 'network' | 'kind' | 'reduces'>): void
   /** @throws SluiceError LIMIT_EXCEEDED */
@@ -28,7 +28,7 @@ export interface AllowLists {
 
 /** @param nowMs the clock of this server: hours of the day are by it */
 export function createAllowLists(limitsOf: LimitsOf, nowMs: () => number = Date.now): AllowLists {
-  function requireAll(client: string, touchesOf: () => Touched, on: Place): void {
+  function requireAll(client: string, touchesOf: () => Footprint, on: Place): void {
     const all = limitsOf(client)
     if (all.length === 0) return
     const touches = touchesOf()
@@ -73,7 +73,7 @@ export function withAllowLists(journal: Journal, lists: Pick<AllowLists, 'requir
 }
 
 /** @throws SluiceError LIMIT_EXCEEDED */
-function requireListed({ connectors, networks, tokens, pools, recipients, actions }: AllowedLists, touches: Touched, on: Place): void {
+function requireListed({ connectors, networks, tokens, pools, recipients, actions }: AllowedLists, touches: Footprint, on: Place): void {
   const network = `${on.chain}/${on.network}`
   if (networks && !networks.includes(network)) throw notAllowed('networks', network, networks)
   if (actions && !actions.includes(touches.action)) throw notAllowed('actions', touches.action, actions)

@@ -33,7 +33,7 @@ export interface Spending {
   /** Of a new request of which this is known. */
   readonly commitment?: Commitment
   /** Of a new request of a client. A function: only clients with limits are asked. */
-  readonly touches?: () => Touched
+  readonly touches?: () => Footprint
   /** Of the network, in which fees are. */
   readonly coin: { readonly symbol: string; readonly decimals: number }
   /** One for each step of the plan, in order. Of a raise the only one. */
@@ -41,7 +41,7 @@ export interface Spending {
 }
 
 /** What a request does by its plan, whatever words it was asked in: what the lists of a client are held against. */
-export interface Touched {
+export interface Footprint {
   readonly action: Action
   /** The exchange; of an approval each that has the spender: one that is allowed is enough. Absent: no exchange has a part in it. */
   readonly connectors?: readonly { readonly name: string; readonly builtIn: boolean }[]

@@ -16,7 +16,7 @@ import {
 } from '../contracts/index.ts'
 import type { Effect } from '../config/stops.ts'
 import type { ClientOrder } from './book-orders.ts'
-import type { Commitment, Touched } from './budgets.ts'
+import type { Commitment, Footprint } from './budgets.ts'
 import type { Entry, Kind, RailId } from './entry.ts'
 import type { KeyClaim } from './journal/journal.ts'
 import { journaledPermit } from './permits.ts'
@@ -92,7 +92,7 @@ export interface SubmitRequest extends Origin {
   /** For the budgets. */
   commitment?: Commitment
   /** For the lists of the client. Called only where it has limits. */
-  touches(): Touched
+  touches(): Footprint
   /** The orders that it places in a book; only with kind `order`. */
   clientOrders?: readonly ClientOrder[]
   /** The check's result from states in memory, without asking the chain. Undefined if that check does not pass. */
@@ -121,7 +121,7 @@ export interface ReplaceOptions {
 /** A request on the rail that carries it out: `network` is that rail's target. */
 export interface RoutedRequest extends Omit<SubmitRequest, 'plan' | 'touches'> {
   /** Absent: the server does it by itself, or it cancels. */
-  touches?(): Touched
+  touches?(): Footprint
   plan: Pick<Plan, 'steps' | 'needs' | 'deadline' | 'memo'>
   /** Whose key signs, and whose nonces are used: the wallet itself on a chain. */
   signer: string

@@ -2,14 +2,14 @@ import { expect } from 'chai'
 import type { AllowedLists, ClientLimits } from '../../core/config/clients.ts'
 import { createAllowLists, withAllowLists } from '../../core/limits/allow-lists.ts'
 import type { SluiceError } from '../../core/base/errors.ts'
-import type { Touched } from '../../core/transactions/budgets.ts'
+import type { Footprint } from '../../core/transactions/budgets.ts'
 import type { Entry, Kind } from '../../core/transactions/entry.ts'
 import type { Journal } from '../../core/transactions/journal/journal.ts'
 
 const weth = '0x00000000000000000000000000000000000000Aa'
 const usdc = '0x00000000000000000000000000000000000000Bb'
 const pool = '0x00000000000000000000000000000000000000Cc'
-const swap: Touched = {
+const swap: Footprint = {
   action: 'swap',
   connectors: [{ name: 'uniswap', builtIn: true }],
   tokens: [
@@ -24,7 +24,7 @@ const mainnet = { chain: 'ethereum', network: 'mainnet' }
 /** `allowed`, or the limit that refuses it. */
 function outcomeOf(
   limits: ClientLimits | readonly ClientLimits[],
-  touches: Partial<Touched> = {},
+  touches: Partial<Footprint> = {},
   { on = mainnet, at = '2026-11-26T12:00:00Z' } = {},
 ) {
   const all = Array.isArray(limits) ? (limits as readonly ClientLimits[]) : [limits as ClientLimits]
@@ -39,7 +39,7 @@ function outcomeOf(
     return name === 'LIMIT_EXCEEDED' ? String(Reflect.get(Object(details), 'limit')) : name
   }
 }
-const listed = (allowed: AllowedLists, touches: Partial<Touched> = {}, more: Parameters<typeof outcomeOf>[2] = {}) =>
+const listed = (allowed: AllowedLists, touches: Partial<Footprint> = {}, more: Parameters<typeof outcomeOf>[2] = {}) =>
   outcomeOf({ allowed }, touches, more)
 
 describe('the lists of a client', () => {
@@ -133,7 +133,7 @@ describe('the lists of a client', () => {
     const journal = { open: async () => void (written += 1) } as unknown as Journal
     const limitsOf = (client: string) => (client === 'bot' ? [{ allowed: { actions: [] } }] : [])
     const held = withAllowLists(journal, createAllowLists(limitsOf), limitsOf)
-    const open = (kind: Kind, more: Partial<Entry> = {}, touches?: Touched) => {
+    const open = (kind: Kind, more: Partial<Entry> = {}, touches?: Footprint) => {
       const spending = touches && ({ touches: () => touches } as unknown as Parameters<Journal['open']>[4])
       return held.open([{ ...mainnet, client: 'bot', kind, ...more } as Entry], {} as never, undefined, undefined, spending).then(
         () => 'written',

@@ -11,7 +11,7 @@ import { atMostLeaves, type OutcomeBounds } from '../outcome.ts'
 import { readRaw } from '../read-fields.ts'
 import { tradingOf } from '../../plugins/index.ts'
 import { deadlineAfter, effectiveSlippage, slippageBound, tradeRules, type Slippage } from '../slippage.ts'
-import type { Touched } from '../../transactions/budgets.ts'
+import type { Footprint } from '../../transactions/budgets.ts'
 import { touchedPools, touchedTokens, touchedVenue } from '../touches.ts'
 import { readAddress, readWallet, submitAndShow, type SigningWallet } from '../wallets.ts'
 
@@ -126,7 +126,12 @@ const ammSharesRemove: Handler<'AMMSharesRemove'> = async (request, context) => 
   )
 }
 
-function touchesOf({ address }: SharesPool, { tokens }: OrderedTokens, { network, venue }: ConnectorContext, slippage?: Slippage): Touched {
+function touchesOf(
+  { address }: SharesPool,
+  { tokens }: OrderedTokens,
+  { network, venue }: ConnectorContext,
+  slippage?: Slippage,
+): Footprint {
   const addresses = tokens.map((token) => token.address)
   return {
     action: 'shares',

@@ -7,7 +7,7 @@ import { isTrouble, SluiceError, type FieldProblem } from '../../base/errors.ts'
 import { checkRelays, type SubmitRequest, type SubmitResult } from '../../transactions/submit-request.ts'
 import { maxPermitSeconds } from '../../wallet/policy.ts'
 import { heldAgainstMarket } from '../market-check.ts'
-import type { Touched } from '../../transactions/budgets.ts'
+import type { Footprint } from '../../transactions/budgets.ts'
 import { touchedPools, touchedTokens, touchedVenue } from '../touches.ts'
 import { isOfOne, type ConnectorContext, type ConnectorsContext, type Handler, type Handlers } from '../context.ts'
 import { swapBounds } from '../outcome.ts'
@@ -102,7 +102,7 @@ function tradesOn({ request, swapRequest, wallet }: Trade, context: ConnectorCon
     const ageSeconds = services.following.ageSeconds(network, quote.head)
     const deadline = deadlineAfter(quote.head, tradeRules(venue.config, quote.route).ttlSeconds, ageSeconds)
     const { tokenIn, tokenOut, exact, amountRaw } = toSwap(swapRequest)
-    const touches = (): Touched => ({
+    const touches = (): Footprint => ({
       action: 'swap',
       connectors: touchedVenue(venue),
       tokens: touchedTokens([tokenIn.address, tokenOut.address], network),

@@ -7,7 +7,7 @@ import type { ConnectorContext } from '../context.ts'
 import { evmOf } from '../evm.ts'
 import { atMostLeaves, nothingLeaves, type OutcomeBounds } from '../outcome.ts'
 import { tradingOf, type NetworkEntry, type VenueEntry } from '../../plugins/index.ts'
-import type { Touched } from '../../transactions/budgets.ts'
+import type { Footprint } from '../../transactions/budgets.ts'
 import { touchedTokens, touchedVenue } from '../touches.ts'
 import { submit, readWallet, type SigningWallet } from '../wallets.ts'
 import { readPositiveRaw } from '../read-fields.ts'
@@ -41,7 +41,7 @@ async function depositFrom(type: BookSet, fromChain: string, request: CLOBWithdr
   const contracts = bridge ? [token.address] : venue.contracts
   const scope = { contracts, valueRaw: token.native ? amountRaw : 0n }
   const bounds = atMostLeaves([{ token: token.address, amountRaw }])
-  const touches = (): Touched => ({ action: 'deposit', connectors: touchedVenue(venue), tokens: touchedTokens([token.address], network) })
+  const touches = (): Footprint => ({ action: 'deposit', connectors: touchedVenue(venue), tokens: touchedTokens([token.address], network) })
   return submitFunds(resolveBridge(plan, { token, amountRaw, bridge, network }), { about, touches, shown, scope, bounds }, wallet, {
     ...context,
     signal,
@@ -110,7 +110,7 @@ const clobMove =
     const shown = { token: token.address, amount }
     const scope = { contracts: venue.contracts, valueRaw }
     const bounds = how === 'deposit' || how === 'repay' ? atMostLeaves([{ token: token.address, amountRaw }]) : nothingLeaves
-    const touches = (): Touched => ({
+    const touches = (): Footprint => ({
       action: how === 'repay' ? 'deposit' : how,
       connectors: touchedVenue(venue),
       tokens: touchedTokens([token.address], network),
@@ -148,7 +148,7 @@ const clobLeverage: BookHandler<'Leverage'> = async (request, context) => {
   const plan = await perp.leverage(market, leverage, request.marginMode, wallet.address, at)
   const shown = { market: marketName(market), leverage }
   const scope = { contracts: venue.contracts, valueRaw: 0n }
-  const touches = (): Touched => ({
+  const touches = (): Footprint => ({
     action: 'perpetual',
     connectors: touchedVenue(venue),
     tokens: [market.base, market.quote].map((symbol) => ({ name: symbol, symbol })),
@@ -168,7 +168,7 @@ type Funds = { readonly type: BookSet; readonly how: string } & { readonly [fiel
 /** Submits a plan that moves funds or sets leverage: on the context's network, or on the exchange's own rail. */
 async function submitFunds<S extends object>(
   plan: BookPlan,
-  { about, touches, shown, scope, bounds }: { about: Funds; touches: () => Touched; shown: S; scope: Scope; bounds: OutcomeBounds },
+  { about, touches, shown, scope, bounds }: { about: Funds; touches: () => Footprint; shown: S; scope: Scope; bounds: OutcomeBounds },
   wallet: SigningWallet,
   context: ConnectorContext,
 ) {

@@ -4,7 +4,7 @@ import type { MaybeAsync } from '../../contracts/plugin.ts'
 import { normalize } from '../../base/decimal.ts'
 import { SluiceError } from '../../base/errors.ts'
 import type { ClientOrder } from '../../transactions/book-orders.ts'
-import type { Commitment, Touched } from '../../transactions/budgets.ts'
+import type { Commitment, Footprint } from '../../transactions/budgets.ts'
 import type { SubmitResult } from '../../transactions/submit-request.ts'
 import type { ConnectorContext } from '../context.ts'
 import { atMostLeaves } from '../outcome.ts'
@@ -163,7 +163,7 @@ async function submitPlan(
   const created = covers.flatMap((key) => actions.get(key) ?? []).filter((action) => action.do === 'create')
   const { network, venue } = context
   const [first, ...others] = created.filter(({ order }) => order.reduceOnly !== true)
-  const touches = (): Touched => {
+  const touches = (): Footprint => {
     if (!first) return { action: 'order', connectors: touchedVenue(venue), tokens: [] }
     const touchesOf = (each: typeof first) => touchesOfOrder(type, each, venue, network)
     return touchesOfAll([touchesOf(first), ...others.map(touchesOf)])

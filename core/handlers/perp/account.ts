@@ -2,7 +2,7 @@ import type { KnownPerpAccount, PerpPosition, Token, UnlistedMarket } from '../.
 import { abs, formatFraction, fromRaw, rescale } from '../../base/decimal.ts'
 import { SluiceError } from '../../base/errors.ts'
 import { atMostLeaves, nothingLeaves } from '../outcome.ts'
-import type { Touched } from '../../transactions/budgets.ts'
+import type { Footprint } from '../../transactions/budgets.ts'
 import { touchedTokens, touchedVenue } from '../touches.ts'
 import { tradingOf } from '../../plugins/index.ts'
 import { submitAndShow, readAddress, readWallet } from '../wallets.ts'
@@ -149,7 +149,7 @@ const perpMove =
     const scope = { contracts: venue.contracts, valueRaw: how === 'deposit' && token.native ? amountRaw : 0n }
     const shown = { token: token.address, amount: fromRaw(amountRaw, token.decimals) }
     const bounds = how === 'deposit' ? atMostLeaves([{ token: token.address, amountRaw }]) : nothingLeaves
-    const touches = (): Touched => ({
+    const touches = (): Footprint => ({
       action: how,
       connectors: touchedVenue(venue),
       tokens: touchedTokens([token.address], network),

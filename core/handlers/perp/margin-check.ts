@@ -1,6 +1,6 @@
 import type { PerpAccount, PerpPosition, PerpQuote, Ratio, Token } from '../../contracts/index.ts'
 import { abs, divideRaw, formatFraction, fromRaw, rescale, toFraction } from '../../base/decimal.ts'
-import type { Touched } from '../../transactions/budgets.ts'
+import type { Footprint } from '../../transactions/budgets.ts'
 import { badFields, SluiceError } from '../../base/errors.ts'
 import { readPositiveRaw } from '../read-fields.ts'
 import { notionalAt, type AccountMargin } from './figures.ts'
@@ -123,7 +123,7 @@ export function positionAfterFill(
 }
 
 /** Of the whole account after an order, where that adds to what it holds. `unknown`: nothing covers it. */
-export function leverageAfter(quote: PerpQuote, before: PerpPosition, account: PerpAccount): Touched['leverage'] {
+export function leverageAfter(quote: PerpQuote, before: PerpPosition, account: PerpAccount): Footprint['leverage'] {
   const { market, prices } = quote
   const after = positionAfterFill(quote, before, account)
   const [heldRaw, thenRaw] = [before, after.position].map(({ sizeRaw }) => abs(notionalAt(market, sizeRaw, prices.mark)))

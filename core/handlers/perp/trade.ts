@@ -6,7 +6,7 @@ import { requireNearIndex } from '../market-check.ts'
 import { nothingLeaves } from '../outcome.ts'
 import { tradingOf, type VenueEntry } from '../../plugins/index.ts'
 import { deadlineAfter, effectiveSlippage, slippageBound, tighterBound } from '../slippage.ts'
-import type { Touched } from '../../transactions/budgets.ts'
+import type { Footprint } from '../../transactions/budgets.ts'
 import { touchedVenue } from '../touches.ts'
 import { submitAndShow, readWallet, showGas, type SigningWallet } from '../wallets.ts'
 import { readPositiveRaw } from '../read-fields.ts'
@@ -77,7 +77,7 @@ const perpClose: PerpHandler<'Close'> = async (request, context) => {
 async function submitTrade<S extends object>(
   { order, quoteRaw, head, prices }: PerpQuote | PerpClosing,
   planOf: (terms: PerpTerms) => Plan | Promise<Plan>,
-  { shown, leverageAt = () => undefined }: { shown: S; leverageAt?: (boundRaw: bigint) => Touched['leverage'] },
+  { shown, leverageAt = () => undefined }: { shown: S; leverageAt?: (boundRaw: bigint) => Footprint['leverage'] },
   wallet: SigningWallet,
   request: { limitPrice?: string; allowedSlippage?: string },
   context: ConnectorContext,
@@ -94,7 +94,7 @@ async function submitTrade<S extends object>(
   const slippage = effectiveSlippage(config, [], request.allowedSlippage)
   const slippageRaw = slippageBound(quoted, slippage)
   const boundRaw = tighterBound(quoted, slippageRaw, limitOf(order, request.limitPrice), price)
-  const touches = (): Touched => {
+  const touches = (): Footprint => {
     const { base, quote } = order.market
     const leverage = leverageAt(boundRaw)
     return {
