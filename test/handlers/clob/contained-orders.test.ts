@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { createAllowLists } from '../../../core/limits/allow-lists.ts'
 import type { BookMarket } from '../../../core/contracts/index.ts'
 import { SluiceError } from '../../../core/base/errors.ts'
 import type { ConnectorContext } from '../../../core/handlers/context.ts'
@@ -52,7 +53,9 @@ function contextOf(leavesRaw: bigint): ConnectorContext {
       },
       books: { book: async () => book },
       market: { isChecked: () => false },
+      allowLists: createAllowLists(() => []),
     },
+    caller: { id: 'client', permissions: new Set() },
   } as unknown as ConnectorContext
 }
 
