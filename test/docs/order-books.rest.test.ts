@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { startServer, venuesReady, type TestServer } from '../../testkit/server.ts'
 import { startPlayground, type Playground } from '../../tools/hyperliquid-simulator/playground.ts'
-import { until } from '../../tools/hyperliquid-simulator/until.ts'
+import { until } from '../../tools/hyperliquid-simulator/client.ts'
 import { eventsIn, type PrintedEvent } from './events-in.ts'
 import { unlike } from './like.ts'
 import { fencesOf, readPage, type Fence } from './page.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { Answer } from '../../testkit/client.ts'
-import { until } from '../../tools/hyperliquid-simulator/until.ts'
+import { until } from '../../tools/hyperliquid-simulator/client.ts'
 import { follow, type Follower } from './client.ts'
 import { admins, local, mined, outcome, sharedServer, traders, uniswap, type SharedServer } from '../http/shared-server.ts'
 

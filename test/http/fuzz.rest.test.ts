@@ -8,7 +8,7 @@ import { expect } from 'chai'
 import * as fc from 'fast-check'
 import { endpoints, errorsOf, errorTable, type Endpoint, type ErrorName } from '../../core/api/index.ts'
 import type { Answer } from '../../testkit/client.ts'
-import { until } from '../../tools/hyperliquid-simulator/until.ts'
+import { until } from '../../tools/hyperliquid-simulator/client.ts'
 import {
   eventsRequests,
   fuzzOrder,

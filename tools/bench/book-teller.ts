@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { acceptSockets, type Connection } from '../hyperliquid-simulator/exchange/serve/sockets.ts'
+import { acceptSockets, type Connection } from '../hyperliquid-simulator/exchange/sockets.ts'
 
 /** Hyperliquid's websocket as a source of books alone: nobody matches anything, so that it tells as much as it is to, and when it is to. */
 export interface BookTeller {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { ExchangeClient, HttpTransport, InfoClient } from '@nktkas/hyperliquid'
 import { Wallet, type HDNodeWallet } from 'ethers'
 import type { HyperliquidExchange } from './exchange/start-exchange.ts'
@@ -13,5 +14,14 @@ export function newTrader(
     address: wallet.address.toLowerCase() as `0x${string}`,
     info: new InfoClient({ transport }),
     exchange: new ExchangeClient({ transport, wallet }),
+  }
+}
+
+/** Waits for a condition. @throws Error where it does not come about in half a minute */
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  const giveUpAt = Date.now() + 30_000
+  while (!(await condition())) {
+    if (Date.now() > giveUpAt) throw new Error('what was waited for did not come about')
+    await sleep(2)
   }
 }

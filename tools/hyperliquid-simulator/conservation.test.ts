@@ -1,13 +1,12 @@
 import { expect } from 'chai'
 import * as fc from 'fast-check'
-import { actions } from './exchange/actions/actions.ts'
-import { fromPrice } from './exchange/amounts/units.ts'
-import { createClock } from './exchange/clock.ts'
+import { actions } from './exchange/actions/execute.ts'
+import { fromPrice } from './exchange/amounts.ts'
+import { createClock, accountOf, createEngine, type Engine } from './exchange/engine.ts'
 import { createDriver, type Driver } from './exchange/driver.ts'
-import { accountOf, createEngine, type Engine } from './exchange/engine.ts'
-import { wrongSums } from './exchange/ledger/wrong-sums.ts'
+import { wrongSums } from './exchange/wrong-sums.ts'
 import { defaultRules } from './exchange/rules.ts'
-import { createNonces } from './exchange/signing/nonces.ts'
+import { createNonces } from './exchange/signing.ts'
 
 const users = ['0xa', '0xb', '0xc', '0xd'].map((start) => start.padEnd(42, '0'))
 /** Some oftener, so that orders meet. */

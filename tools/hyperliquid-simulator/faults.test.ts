@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { newTrader } from './client.ts'
+import { newTrader, until } from './client.ts'
 import {
   answersOutOfOrder,
   arrivesLate,
@@ -10,9 +10,8 @@ import {
   losesRequest,
   overItsLimit,
   type CarriedRequest,
-} from './exchange/serve/faults.ts'
+} from './exchange/faults.ts'
 import { startExchange, type HyperliquidExchange } from './exchange/start-exchange.ts'
-import { until } from './until.ts'
 
 const cloid = '0xf0000000000000000000000000000001'
 const isOrder = ({ type }: CarriedRequest) => type === 'order'

@@ -1,9 +1,8 @@
 import { expect } from 'chai'
 import * as fc from 'fast-check'
-import { fromPrice, fromSize, toPrice } from './exchange/amounts/units.ts'
-import { createClock } from './exchange/clock.ts'
+import { fromPrice, fromSize, toPrice } from './exchange/amounts.ts'
+import { createClock, createEngine } from './exchange/engine.ts'
 import { createDriver } from './exchange/driver.ts'
-import { createEngine } from './exchange/engine.ts'
 import { defaultRules } from './exchange/rules.ts'
 
 interface NewOrder {

@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { WebSocket } from 'undici'
 import type { BookMarket, BookStream, BookUpdate } from '../../../core/contracts/index.ts'
 import { createFeed, createMessageAllowance } from '../../../plugins/hyperliquid/feed.ts'
-import { until } from '../../../tools/hyperliquid-simulator/until.ts'
+import { until } from '../../../tools/hyperliquid-simulator/client.ts'
 import { at, startVenue, type TestVenue } from './venue.ts'
 
 const stranger = '0x00000000000000000000000000000000000000ee'

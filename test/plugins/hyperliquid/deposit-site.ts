@@ -9,7 +9,7 @@ import { saveKey } from '../../../core/keys/keystore.ts'
 import multicall from '../../../plugins/ethereum/artifacts/Multicall3.json' with { type: 'json' }
 import testToken from '../../../plugins/ethereum/artifacts/TestToken.json' with { type: 'json' }
 import testDepositWallet from '../../fixtures/hyperliquid/TestDepositWallet.json' with { type: 'json' }
-import { fromUnits } from '../../../tools/hyperliquid-simulator/exchange/amounts/decimals.ts'
+import { fromUnits } from '../../../tools/hyperliquid-simulator/exchange/amounts.ts'
 import { accountOf } from '../../../tools/hyperliquid-simulator/exchange/engine.ts'
 import { passphrase, startSite, type Site } from './site.ts'
 import { usdc } from './venue.ts'

@@ -7,7 +7,7 @@ import { signerFiles } from '../../../core/wallet/signing.ts'
 import { policyFromFiles } from '../../../core/wallet/policy-files.ts'
 import { startServer, venuesReady, type TestServer } from '../../../testkit/server.ts'
 import { accountOf } from '../../../tools/hyperliquid-simulator/exchange/engine.ts'
-import { until } from '../../../tools/hyperliquid-simulator/until.ts'
+import { until } from '../../../tools/hyperliquid-simulator/client.ts'
 import { bridge, coreDepositWallet, startDepositSite, type DepositSite, type Source } from './deposit-site.ts'
 
 const stranger = '0x1111111111111111111111111111111111111111'

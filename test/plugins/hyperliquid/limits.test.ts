@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { lending, perpState, perpAccountOf } from '../../../plugins/hyperliquid/accounts.ts'
 import { createPost, createRateLimiter } from '../../../plugins/hyperliquid/api.ts'
-import { failsWith, losesAnswer, overItsLimit } from '../../../tools/hyperliquid-simulator/exchange/serve/faults.ts'
+import { failsWith, losesAnswer, overItsLimit } from '../../../tools/hyperliquid-simulator/exchange/faults.ts'
 import { at, startVenue, usdc, type TestVenue } from './venue.ts'
 
 const owner = '0x5B38Da6a701c568545dCfcB03FcB875f56beddC4'

@@ -3,8 +3,8 @@ import { expect } from 'chai'
 import { Wallet } from 'ethers'
 import type { BookMarket, Head } from '../../../core/contracts/index.ts'
 import { createExchange, type Exchange } from '../../../plugins/hyperliquid/exchange.ts'
-import { arrivesLate } from '../../../tools/hyperliquid-simulator/exchange/serve/faults.ts'
-import { until } from '../../../tools/hyperliquid-simulator/until.ts'
+import { arrivesLate } from '../../../tools/hyperliquid-simulator/exchange/faults.ts'
+import { until } from '../../../tools/hyperliquid-simulator/client.ts'
 import { at, only, startVenue, type SentStep, type TestVenue } from './venue.ts'
 
 /** The interval of polls by the clock. An earlier poll follows an update. */

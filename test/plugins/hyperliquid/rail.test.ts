@@ -2,13 +2,7 @@ import { expect } from 'chai'
 import { Wallet } from 'ethers'
 import type { BookAction, BookMarket, VenuePlan } from '../../../core/contracts/index.ts'
 import { newTrader } from '../../../tools/hyperliquid-simulator/client.ts'
-import {
-  failsWith,
-  losesAnswer,
-  losesRequest,
-  overItsLimit,
-  type Fault,
-} from '../../../tools/hyperliquid-simulator/exchange/serve/faults.ts'
+import { failsWith, losesAnswer, losesRequest, overItsLimit, type Fault } from '../../../tools/hyperliquid-simulator/exchange/faults.ts'
 import { at, landedOf, only, startVenue, usdc, type SentStep, type TestVenue } from './venue.ts'
 
 const head = { number: 0n, timestamp: 0 }

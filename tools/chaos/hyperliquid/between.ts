@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
-import type { CarriedRequest, Fault } from '../../hyperliquid-simulator/exchange/serve/faults.ts'
+import type { CarriedRequest, Fault } from '../../hyperliquid-simulator/exchange/faults.ts'
 import type { HyperliquidExchange } from '../../hyperliquid-simulator/exchange/start-exchange.ts'
 import type { SentBytes } from '../history.ts'
 import type { Random } from '../random.ts'

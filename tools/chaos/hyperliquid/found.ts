@@ -1,6 +1,6 @@
 import { cloidOf } from '../../../plugins/hyperliquid/orders.ts'
-import { fromSize } from '../../hyperliquid-simulator/exchange/amounts/units.ts'
-import type { OrderStatus } from '../../hyperliquid-simulator/exchange/book/order.ts'
+import { fromSize } from '../../hyperliquid-simulator/exchange/amounts.ts'
+import type { OrderStatus } from '../../hyperliquid-simulator/exchange/book.ts'
 import type { HyperliquidExchange } from '../../hyperliquid-simulator/exchange/start-exchange.ts'
 import { orderIdOf } from '../checker/orders.ts'
 import type { History, Request } from '../history.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { bookAt } from '../../hyperliquid-simulator/exchange/info/books.ts'
-import { wrongSums } from '../../hyperliquid-simulator/exchange/ledger/wrong-sums.ts'
+import { bookAt } from '../../hyperliquid-simulator/exchange/info/markets.ts'
+import { wrongSums } from '../../hyperliquid-simulator/exchange/wrong-sums.ts'
 import type { HyperliquidExchange } from '../../hyperliquid-simulator/exchange/start-exchange.ts'
 import { signedBytes } from '../checker/signed-bytes.ts'
 import type { Random } from '../random.ts'

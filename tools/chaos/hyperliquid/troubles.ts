@@ -9,7 +9,7 @@ import {
   losesRequest,
   overItsLimit,
   type Fault,
-} from '../../hyperliquid-simulator/exchange/serve/faults.ts'
+} from '../../hyperliquid-simulator/exchange/faults.ts'
 import type { Random } from '../random.ts'
 import type { Trouble } from './between.ts'
 import { ttlSeconds } from './home.ts'

@@ -1,16 +1,12 @@
 import { createHash } from 'node:crypto'
-import { createBook, type Book } from './book/book.ts'
-import type { Order } from './book/order.ts'
-import type { Clock } from './clock.ts'
-import { createAccount, type Account } from './ledger/account.ts'
-import type { Trade } from './ledger/history.ts'
-import { createListing, type Listing, type Market } from './listing/listing.ts'
-import { createReserves, type Reserve } from './lending/reserves.ts'
-import { createOutbox, type Outbox } from './outbox.ts'
+import { createAccount, type Account, type Trade, type LedgerUpdate, type Fill, type FundingPayment } from './account.ts'
+import { createBook, type Book, type Order, type OrderStatus } from './book.ts'
+import { createReserves, type Reserve } from './margin/reserves.ts'
+import { createListing, type Listing, type Market } from './listing.ts'
 import type { Rules } from './rules.ts'
 
 /** What is known of a market besides its book. */
-export interface MarketState {
+interface MarketState {
   oraclePx: bigint
   markPx: bigint
   /** Per hour. */
@@ -25,7 +21,7 @@ export interface MarketState {
 }
 
 /** Money that left or waits to. */
-export interface Withdrawal {
+interface Withdrawal {
   readonly user: string
   readonly destination: string
   readonly usd: bigint
@@ -116,4 +112,79 @@ export function setStatus(engine: Engine, order: Order, status: Order['status'])
   order.status = status
   order.statusTimestamp = engine.clock.now()
   engine.outbox.orderChanged(order)
+}
+
+/** Who never was here has nothing. */
+export const readAccount = ({ accounts }: Engine, user: string): Account => accounts.get(user) ?? createAccount(user)
+
+/** Writes into an account's history what came to it or left it. */
+export function noteUpdate(engine: Engine, account: Account, delta: LedgerUpdate['delta']) {
+  const update: LedgerUpdate = { time: engine.clock.now(), hash: engine.nextHash(), delta }
+  account.updates.push(update)
+  engine.outbox.updates.push({ user: account.address, update })
+  engine.outbox.users.add(account.address)
+}
+
+interface OrderChange {
+  readonly order: Order
+  /** As they were then. */
+  readonly sz: bigint
+  readonly status: OrderStatus
+  readonly time: number
+}
+
+/** What happened since it was emptied, for who listens. */
+interface Outbox {
+  readonly coins: Set<string>
+  readonly contexts: Set<string>
+  readonly trades: Trade[]
+  readonly changes: OrderChange[]
+  readonly fills: { readonly user: string; readonly fill: Fill }[]
+  readonly fundings: { readonly user: string; readonly payment: FundingPayment }[]
+  readonly updates: { readonly user: string; readonly update: LedgerUpdate }[]
+  /** Whose balances, positions or orders are others. */
+  readonly users: Set<string>
+  orderChanged(order: Order): void
+  empty(): void
+}
+
+function createOutbox(): Outbox {
+  const outbox: Outbox = {
+    coins: new Set(),
+    contexts: new Set(),
+    trades: [],
+    changes: [],
+    fills: [],
+    fundings: [],
+    updates: [],
+    users: new Set(),
+    orderChanged: (order) => {
+      const { sz, status, statusTimestamp: time, market, owner } = order
+      outbox.changes.push({ order, sz, status, time })
+      outbox.coins.add(market.coin)
+      outbox.users.add(owner)
+    },
+    empty: () => {
+      for (const set of [outbox.coins, outbox.contexts, outbox.users]) set.clear()
+      for (const list of [outbox.trades, outbox.changes, outbox.fills, outbox.fundings, outbox.updates]) list.length = 0
+    },
+  }
+  return outbox
+}
+
+export interface Clock {
+  /** Milliseconds since the Unix epoch, by the exchange's own clock. */
+  now(): number
+  advance(milliseconds: number): void
+}
+
+/** The machine's clock, and what was added to it. */
+export function createClock(): Clock {
+  let ahead = 0
+  return {
+    now: () => Date.now() + ahead,
+    advance: (milliseconds) => {
+      ahead += milliseconds
+    },
+  }
 }

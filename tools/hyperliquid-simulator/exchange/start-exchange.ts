@@ -1,15 +1,13 @@
-import { createClock } from './clock.ts'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createJudge, createWeights, answer, typeOf, type ServedExchange, type Endpoint, type HttpAnswer } from './answer.ts'
 import { createDriver, type Driver } from './driver.ts'
-import { createEngine } from './engine.ts'
-import { createFeed, type Feed } from './feed/feed.ts'
-import { createJudge } from './judge.ts'
+import { createClock, createEngine } from './engine.ts'
+import { createFaults, type Faults } from './faults.ts'
+import { createFeed, type Feed } from './feed.ts'
 import { defaultRules, type Rules } from './rules.ts'
-import type { ServedExchange } from './serve/answer.ts'
-import { createFaults, type Faults } from './serve/faults.ts'
-import { serveHttp } from './serve/http.ts'
-import { acceptSockets } from './serve/sockets.ts'
-import { createWeights } from './serve/weights.ts'
-import { createNonces } from './signing/nonces.ts'
+import { createNonces } from './signing.ts'
+import { acceptSockets } from './sockets.ts'
 
 export interface ExchangeOptions extends Partial<Rules> {
   testnet?: boolean
@@ -52,4 +50,68 @@ export async function startExchange({ testnet = false, ...rules }: ExchangeOptio
       if (first) throw new Error(`${more.length + 1} times something did not fit the published schemas, first ${first}`)
     },
   }
+}
+
+const mostBytes = 2_000_000
+
+/** The exchange's two addresses, as its clients ask them. */
+async function serveHttp(served: ServedExchange, faults: Faults, afterwards: () => void): Promise<{ server: Server; port: number }> {
+  const server = createServer((request, response) => {
+    void respond(request, response)
+  })
+  const respond = async (request: IncomingMessage, response: ServerResponse) => {
+    const endpoint = /^\/(info|exchange)\/?$/.exec(request.url ?? '')?.[1] as Endpoint | undefined
+    if (!endpoint || request.method !== 'POST') return send(response, { status: 404, body: 'Not Found' })
+    if (!/^application\/([^;]*\+)?json/.test(request.headers['content-type'] ?? ''))
+      return send(response, { status: 415, body: 'Expected request with `Content-Type: application/json`' })
+    const text = await textOf(request)
+    const body = parse(text)
+    if (body === unparsable) return send(response, { status: 400, body: 'Failed to parse the request body as JSON' })
+    const from = String(request.headers['x-forwarded-for'] ?? request.socket.remoteAddress)
+    await faults.carry({
+      endpoint,
+      type: typeOf(endpoint, body),
+      body,
+      run: () => {
+        const told = answer(served, endpoint, body, from)
+        afterwards()
+        return told
+      },
+      send: (told) => send(response, told),
+      hangUp: () => void request.socket.destroy(),
+    })
+  }
+  // Whoever asks closes what is idle: a request that comes as the server does would be lost.
+  server.keepAliveTimeout = 0
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return { server, port: (server.address() as AddressInfo).port }
+}
+
+const unparsable = Symbol('no JSON')
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return unparsable
+  }
+}
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  const parts: Buffer[] = []
+  let bytes = 0
+  for await (const part of request as AsyncIterable<Buffer>) {
+    bytes += part.length
+    if (bytes > mostBytes) throw new Error('a request is larger than any of the exchange')
+    parts.push(part)
+  }
+  return Buffer.concat(parts).toString('utf8')
+}
+
+function send(response: ServerResponse, { status, body }: HttpAnswer) {
+  if (response.destroyed) return
+  const isText = status !== 200 && typeof body === 'string'
+  response
+    .writeHead(status, { 'content-type': isText ? 'text/plain; charset=utf-8' : 'application/json' })
+    .end(isText ? body : JSON.stringify(body))
 }

@@ -1,8 +1,7 @@
 import type { GenericSchema, InferOutput } from 'valibot'
 import type { Engine } from '../engine.ts'
-import type { Account } from '../ledger/account.ts'
-import type { Nonces } from '../signing/nonces.ts'
-import type { ActionTypes } from '../signing/recover.ts'
+import type { Account } from '../account.ts'
+import type { Nonces, ActionTypes } from '../signing.ts'
 
 export type Answer =
   | { readonly status: 'ok'; readonly response: { readonly type: string; readonly data?: unknown } }

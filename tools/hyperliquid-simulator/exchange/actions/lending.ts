@@ -10,14 +10,12 @@ import {
   UserSetAbstractionResponse,
   UserSetAbstractionTypes,
 } from '@nktkas/hyperliquid/api/exchange'
-import { fromUnits, least, most, toUnits } from '../amounts/decimals.ts'
-import type { Engine } from '../engine.ts'
-import { balanceOf, loansOf, type Account, type Mode } from '../ledger/account.ts'
-import { noteUpdate } from '../ledger/note-update.ts'
-import { borrowable } from '../lending/borrowable.ts'
-import { borrow, repay, supply, takeBack } from '../lending/loans.ts'
-import { setMode } from '../lending/set-mode.ts'
-import type { Reserve } from '../lending/reserves.ts'
+import { fromUnits, least, most, toUnits } from '../amounts.ts'
+import { noteUpdate, type Engine } from '../engine.ts'
+import { balanceOf, loansOf, type Account, type Mode } from '../account.ts'
+import { borrowable } from '../margin/portfolio.ts'
+import { borrow, repay, supply, takeBack, setMode } from '../margin/loans.ts'
+import type { Reserve } from '../margin/reserves.ts'
 import { defineAction, done, failed, type Answer } from './action.ts'
 
 type Operation = 'supply' | 'withdraw' | 'repay' | 'borrow'

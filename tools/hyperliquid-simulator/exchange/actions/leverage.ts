@@ -4,10 +4,9 @@ import {
   UpdateLeverageRequest,
   UpdateLeverageResponse,
 } from '@nktkas/hyperliquid/api/exchange'
-import { ceilDiv } from '../amounts/decimals.ts'
-import { leverageOf } from '../ledger/account.ts'
-import { tierOf } from '../margin/maintenance.ts'
-import { freeUsd, marginUsedBy, worthOf } from '../margin/perp-account.ts'
+import { ceilDiv } from '../amounts.ts'
+import { leverageOf } from '../account.ts'
+import { tierOf, freeUsd, marginUsedBy, worthOf } from '../margin/perp-account.ts'
 import { defineAction, done, failed } from './action.ts'
 
 export const updateLeverage = defineAction({

@@ -5,12 +5,22 @@ import {
   ModifyResponse,
   OrderRequest,
   OrderResponse,
+  CancelByCloidRequest,
+  CancelByCloidResponse,
+  CancelRequest,
+  CancelResponse,
+  NoopRequest,
+  NoopResponse,
+  ScheduleCancelRequest,
+  ScheduleCancelResponse,
 } from '@nktkas/hyperliquid/api/exchange'
+import type { Account } from '../account.ts'
+import { fromUsd, toUsd } from '../amounts.ts'
+import type { Order } from '../book.ts'
 import type { Engine } from '../engine.ts'
-import type { Account } from '../ledger/account.ts'
-import { endOrder } from '../matching/cancel.ts'
+import { endOrder } from '../matching/match.ts'
 import { placeOrder } from '../matching/place-order.ts'
-import { readOrder, type OrderWire } from '../matching/read-order.ts'
+import { readOrder, refuse, type OrderWire } from '../matching/check-order.ts'
 import { defineAction, done, failed, statuses } from './action.ts'
 
 const show = (placed: ReturnType<typeof placeOrder>) => ('error' in placed ? { error: placed.error } : placed)
@@ -63,4 +73,54 @@ export const batchModify = defineAction({
       'order',
       modifies.map(({ oid, order: wire }) => replace(engine, account, oid, wire)),
     ),
+})
+
+function end(engine: Engine, order: Order | undefined, asset: number) {
+  if (order?.status !== 'open' || order.market.asset !== asset)
+    return { error: refuse('Order was never placed, already canceled, or filled.', asset).error }
+  endOrder(engine, order, 'canceled')
+  return 'success'
+}
+
+export const cancel = defineAction({
+  request: CancelRequest,
+  response: CancelResponse,
+  isCancel: true,
+  weight: ({ cancels }) => cancels.length,
+  run: (engine, account, { cancels }) =>
+    statuses(
+      'cancel',
+      cancels.map(({ a, o }) => end(engine, account.open.get(o), a)),
+    ),
+})
+
+export const cancelByCloid = defineAction({
+  request: CancelByCloidRequest,
+  response: CancelByCloidResponse,
+  isCancel: true,
+  weight: ({ cancels }) => cancels.length,
+  run: (engine, account, { cancels }) =>
+    statuses(
+      'cancel',
+      cancels.map(({ asset, cloid }) => end(engine, account.byCloid.get(cloid), asset)),
+    ),
+})
+
+/** Its nonce is taken, and nothing else. */
+export const noop = defineAction({ request: NoopRequest, response: NoopResponse, run: () => done })
+
+export const scheduleCancel = defineAction({
+  request: ScheduleCancelRequest,
+  response: ScheduleCancelResponse,
+  run: (engine, account, { time }) => {
+    const required = engine.rules.volumeForScheduledCancel
+    if (account.volumeUsd < toUsd(required))
+      return failed(
+        `Cannot set scheduled cancel time until enough volume traded. Required: $${required}. Traded: $${fromUsd(account.volumeUsd)}.`,
+      )
+    if (time !== undefined && time < engine.clock.now() + 5000)
+      return failed('Scheduled cancel time too early, must be at least 5 seconds from now.')
+    account.cancelAllAt = time
+    return done
+  },
 })

@@ -12,12 +12,10 @@ import {
   Withdraw3Response,
   Withdraw3Types,
 } from '@nktkas/hyperliquid/api/exchange'
-import { fromUnits, toUnits } from '../amounts/decimals.ts'
-import { fromUsd, toUsd } from '../amounts/units.ts'
-import { accountOf, type Engine } from '../engine.ts'
-import { balanceOf, type Account } from '../ledger/account.ts'
-import { noteUpdate } from '../ledger/note-update.ts'
-import { usdOf } from '../lending/oracle.ts'
+import { fromUnits, toUnits, fromUsd, toUsd } from '../amounts.ts'
+import { accountOf, noteUpdate, type Engine } from '../engine.ts'
+import { balanceOf, type Account } from '../account.ts'
+import { usdOf } from '../margin/portfolio.ts'
 import { withdrawableUsd } from '../margin/perp-account.ts'
 import { defineAction, done, failed, type Answer } from './action.ts'
 

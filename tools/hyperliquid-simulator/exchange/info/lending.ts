@@ -9,14 +9,11 @@ import {
   UserBorrowLendInterestResponse,
 } from '@nktkas/hyperliquid/api/info'
 import { object, picklist, pipe, regex, string, union } from 'valibot'
-import { fromUnits } from '../amounts/decimals.ts'
-import { fromPrice, fromRate } from '../amounts/units.ts'
+import { fromUnits, fromPrice, fromRate } from '../amounts.ts'
 import type { Engine } from '../engine.ts'
-import type { Account } from '../ledger/account.ts'
-import { borrowOraclePx } from '../lending/oracle.ts'
-import { liquidatableFrom, portfolioOf } from '../lending/portfolio.ts'
-import { borrowRateOf, supplyRateOf, utilizationOf } from '../lending/rates.ts'
-import type { Reserve } from '../lending/reserves.ts'
+import type { Account } from '../account.ts'
+import { borrowOraclePx, liquidatableFrom, portfolioOf } from '../margin/portfolio.ts'
+import { borrowRateOf, supplyRateOf, utilizationOf, type Reserve } from '../margin/reserves.ts'
 import { defineQuery } from './query.ts'
 
 const stateOf = (engine: Engine, reserve: Reserve) => {

@@ -13,13 +13,19 @@ import {
   SpotMetaAndAssetCtxsResponse,
   SpotMetaRequest,
   SpotMetaResponse,
+  L2BookRequest,
+  L2BookResponse,
+  RecentTradesRequest,
+  RecentTradesResponse,
 } from '@nktkas/hyperliquid/api/info'
-import { fromPrice, fromRate, fromUsd } from '../amounts/units.ts'
+import type { Trade } from '../account.ts'
+import { fromPrice, fromRate, fromUsd, fromSize } from '../amounts.ts'
+import type { BookLevel } from '../book.ts'
 import { bookOf, stateOf, type Engine } from '../engine.ts'
-import type { Market, PerpMarket, SpotMarket } from '../listing/listing.ts'
+import type { Market, PerpMarket, SpotMarket } from '../listing.ts'
 import { defineQuery } from './query.ts'
 
-export function metaOf({ listing: { perps } }: Engine) {
+function metaOf({ listing: { perps } }: Engine) {
   // Tables below 50 have one tier, whose most leverage is the table's id.
   const tables = new Map(perps.map(({ tableId, tiers }) => [tableId, tiers]))
   return {
@@ -42,7 +48,7 @@ export function metaOf({ listing: { perps } }: Engine) {
   }
 }
 
-export const spotMetaOf = ({ listing: { spot, tokens } }: Engine) => ({
+const spotMetaOf = ({ listing: { spot, tokens } }: Engine) => ({
   universe: spot.map(({ coin, index, base, quote }) => ({
     tokens: [base.index, quote.index],
     name: coin,
@@ -54,7 +60,7 @@ export const spotMetaOf = ({ listing: { spot, tokens } }: Engine) => ({
   questions: [],
 })
 
-export function midOf(engine: Engine, market: Market): bigint | undefined {
+function midOf(engine: Engine, market: Market): bigint | undefined {
   const { bids, asks } = bookOf(engine, market)
   return bids[0] && asks[0] ? (bids[0].px + asks[0].px) / 2n : undefined
 }
@@ -131,4 +137,63 @@ export const fundingHistory = defineQuery({
       .filter(({ time }) => time >= startTime && time <= (endTime ?? Infinity))
       .slice(0, 500)
       .map(({ time, rate, premium }) => ({ coin, fundingRate: fromRate(rate), premium: fromRate(premium), time })),
+})
+
+/** Levels of a side that are told, as of the real one. */
+const told = 20
+
+export function bookAt(engine: Engine, market: Market, time: number, nSigFigs?: number | null, mantissa?: number | null) {
+  const { bids, asks } = bookOf(engine, market)
+  return { coin: market.coin, time, levels: [levelsOf(bids, false, nSigFigs, mantissa), levelsOf(asks, true, nSigFigs, mantissa)] }
+}
+
+export function levelsOf(side: readonly BookLevel[], up: boolean, nSigFigs?: number | null, mantissa?: number | null) {
+  const sums = new Map<bigint, { sz: bigint; n: number }>()
+  for (const { px, orders } of side) {
+    const at = nSigFigs ? coarse(px, nSigFigs, mantissa ?? 1, up) : px
+    const sum = sums.get(at) ?? { sz: 0n, n: 0 }
+    if (!sums.has(at) && sums.size === told) break
+    sums.set(at, sum)
+    for (const order of orders) sum.sz += order.sz
+    sum.n += orders.length
+  }
+  return [...sums].map(([px, { sz, n }]) => ({ px: fromPrice(px), sz: fromSize(sz), n }))
+}
+
+/** A price with so many significant figures, away from the middle of the book. */
+function coarse(px: bigint, nSigFigs: number, mantissa: number, up: boolean): bigint {
+  const step = 10n ** BigInt(Math.max(0, px.toString().length - nSigFigs)) * BigInt(mantissa)
+  const fixture = (px / step) * step
+  return up && fixture !== px ? fixture + step : fixture
+}
+
+export const tradeOf = ({ market, px, sz, isBuy, time, hash, tid, buyer, seller }: Trade) => ({
+  coin: market.coin,
+  side: isBuy ? 'B' : 'A',
+  px: fromPrice(px),
+  sz: fromSize(sz),
+  time,
+  hash,
+  tid,
+  users: [buyer, seller],
+})
+
+export const l2Book = defineQuery({
+  request: L2BookRequest,
+  response: L2BookResponse,
+  weight: 2,
+  answer: (engine, { coin, nSigFigs, mantissa }) => {
+    const market = engine.listing.byCoin(coin)
+    return market ? bookAt(engine, market, engine.clock.now(), nSigFigs, mantissa) : null
+  },
+})
+
+/** The newest first, ten of them. */
+export const recentTrades = defineQuery({
+  request: RecentTradesRequest,
+  response: RecentTradesResponse,
+  answer: (engine, { coin }) => {
+    const market = engine.listing.byCoin(coin)
+    return market ? stateOf(engine, market).trades.slice(-10).toReversed().map(tradeOf) : []
+  },
 })

@@ -1,11 +1,27 @@
-import { l2Book, recentTrades } from './books.ts'
-import { userFills, userFillsByTime, userFunding, userNonFundingLedgerUpdates } from './fills.ts'
+import {
+  l2Book,
+  recentTrades,
+  allMids,
+  exchangeStatus,
+  fundingHistory,
+  meta,
+  metaAndAssetCtxs,
+  spotMeta,
+  spotMetaAndAssetCtxs,
+} from './markets.ts'
+import {
+  userFills,
+  userFillsByTime,
+  userFunding,
+  userNonFundingLedgerUpdates,
+  frontendOpenOrders,
+  historicalOrders,
+  openOrders,
+  orderStatus,
+} from './orders.ts'
 import { allBorrowLendReserveStates, borrowLendReserveState, borrowLendUserState, userBorrowLendInterest } from './lending.ts'
-import { allMids, exchangeStatus, fundingHistory, meta, metaAndAssetCtxs, spotMeta, spotMetaAndAssetCtxs } from './markets.ts'
-import { frontendOpenOrders, historicalOrders, openOrders, orderStatus } from './orders.ts'
-import { activeAssetData, clearinghouseState } from './perp-account.ts'
+import { activeAssetData, clearinghouseState, spotClearinghouseState } from './accounts.ts'
 import type { Query } from './query.ts'
-import { spotClearinghouseState } from './spot-account.ts'
 import {
   extraAgents,
   preTransferCheck,

@@ -15,9 +15,8 @@ import {
   UserRoleResponse,
 } from '@nktkas/hyperliquid/api/info'
 import { literal, object, picklist, pipe, regex, string, toLowerCase } from 'valibot'
-import { fromUnits, toUnits } from '../amounts/decimals.ts'
-import { fromUsd } from '../amounts/units.ts'
-import { requestCap } from '../actions/request-limit.ts'
+import { fromUnits, toUnits, fromUsd } from '../amounts.ts'
+import { requestCap } from '../actions/execute.ts'
 import { defineQuery } from './query.ts'
 
 const decimal = (text: string) => fromUnits(toUnits(text, 12), 12)

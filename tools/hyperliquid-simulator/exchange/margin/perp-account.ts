@@ -1,9 +1,7 @@
-import { abs, ceilDiv, most } from '../amounts/decimals.ts'
-import { usdValue } from '../amounts/units.ts'
+import { leverageOf, type Account, type Position } from '../account.ts'
+import { abs, ceilDiv, most, usdValue, least } from '../amounts.ts'
 import { stateOf, type Engine } from '../engine.ts'
-import { leverageOf, type Account, type Position } from '../ledger/account.ts'
-import type { PerpMarket } from '../listing/listing.ts'
-import { maintenanceUsd } from './maintenance.ts'
+import type { PerpMarket, MarginTier } from '../listing.ts'
 
 /** In US dollars, as all here. */
 export const worthOf = (engine: Engine, { market, szi }: Position) => usdValue(stateOf(engine, market).markPx, abs(szi))
@@ -88,4 +86,37 @@ export function freeUsd(engine: Engine, account: Account): bigint {
 export function withdrawableUsd(engine: Engine, account: Account): bigint {
   const { value, used, ntl } = crossSummary(engine, account)
   return most(0n, value - most(used, ceilDiv(ntl, 10n)) - reservedUsd(engine, account))
+}
+
+/** Finer than a millionth of a dollar, so that only the sum is rounded. */
+const finer = 10n ** 12n
+
+/**
+ * What must stand behind a position that is worth so much, in US dollars: half of the initial margin at the most leverage, tier by tier.
+ * Rounded up. https://hyperliquid.gitbook.io/hyperliquid-docs/trading/margin-tiers
+ */
+export function maintenanceUsd({ tiers }: PerpMarket, ntlUsd: bigint): bigint {
+  let fine = 0n
+  for (const [n, tier] of tiers.entries()) {
+    if (ntlUsd <= tier.lowerBoundUsd) break
+    const upTo = least(ntlUsd, tiers[n + 1]?.lowerBoundUsd ?? ntlUsd)
+    fine += (upTo - tier.lowerBoundUsd) * rateOf(tier)
+  }
+  return ceilDiv(fine, finer)
+}
+
+/** As parts of `finer`. */
+const rateOf = ({ maxLeverage }: MarginTier) => finer / (2n * BigInt(maxLeverage))
+
+export const tierOf = ({ tiers }: PerpMarket, ntlUsd: bigint): MarginTier =>
+  tiers.findLast((tier) => ntlUsd >= tier.lowerBoundUsd) ?? tiers[0]!
+
+/** The straight line that maintenance margin is in each tier: `rate * worth - deduction`. */
+export function maintenanceLines({ tiers }: PerpMarket) {
+  let deduction = 0n
+  return tiers.map((tier, n) => {
+    const before = tiers[n - 1]
+    if (before) deduction += tier.lowerBoundUsd * (rateOf(tier) - rateOf(before))
+    return { rate: rateOf(tier), one: finer, deductionUsd: deduction / finer, from: tier.lowerBoundUsd, to: tiers[n + 1]?.lowerBoundUsd }
+  })
 }

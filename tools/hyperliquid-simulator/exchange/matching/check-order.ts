@@ -1,15 +1,70 @@
-import { abs, ceilDiv, least } from '../amounts/decimals.ts'
-import { fromPrice, toUsd, usdValue } from '../amounts/units.ts'
+import { balanceOf, leverageOf, type Account } from '../account.ts'
+import { isOnPriceGrid, isOnSizeGrid, toPrice, toSize, abs, ceilDiv, least, fromPrice, toUsd, usdValue } from '../amounts.ts'
+import type { OrderStatus, Order, Tif } from '../book.ts'
 import { accountOf, bookOf, stateOf, type Engine } from '../engine.ts'
-import { balanceOf, leverageOf, type Account } from '../ledger/account.ts'
-import type { PerpMarket, SpotMarket } from '../listing/listing.ts'
-import { lendableUsd, spendable } from '../lending/spendable.ts'
-import { tierOf } from '../margin/maintenance.ts'
-import { crossSummary, reservedUsd } from '../margin/perp-account.ts'
-import type { Order } from '../book/order.ts'
-import { feeRate } from './fee-rate.ts'
-import { refuse, type Refusal } from './refusal.ts'
-import { payOf, payToken } from './settle-spot.ts'
+import type { PerpMarket, SpotMarket } from '../listing.ts'
+import { tierOf, crossSummary, reservedUsd } from '../margin/perp-account.ts'
+import { lendableUsd, spendable } from '../margin/portfolio.ts'
+import { feeRate, payOf, payToken } from './settle.ts'
+
+/**
+ * Why an order is refused, in the words of https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/error-responses; those that
+ * come to a certain order say its asset too, as has been seen of the real one.
+ */
+export interface Refusal {
+  readonly error: string
+  /** How the order is remembered; absent where it is not. */
+  readonly status?: OrderStatus
+}
+
+export const refuse = (error: string, asset: number, status?: OrderStatus): Refusal => ({
+  error: `${error} asset=${asset}`,
+  ...(status ? { status } : {}),
+})
+
+/** As actions carry it. */
+export interface OrderWire {
+  readonly a: number
+  readonly b: boolean
+  readonly p: string
+  readonly s: string
+  readonly r: boolean
+  readonly t: { readonly limit: { readonly tif: Tif } } | { readonly trigger: unknown }
+  readonly c?: string | undefined
+}
+
+/**
+ * An order as it is said, or why it can be none: that depends on nothing but its words, and refuses all that came with it ("pre-validation"
+ * of https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/error-responses).
+ */
+export function readOrder(engine: Engine, owner: string, wire: OrderWire): Order | string {
+  const market = engine.listing.byAsset(wire.a)
+  if (!market) return `Invalid asset=${wire.a}`
+  if (market.kind === 'perp' && market.isDelisted) return `Trading is halted. asset=${wire.a}`
+  if (!('limit' in wire.t)) return 'Invalid TP/SL price.'
+  const [limitPx, sz] = [toPrice(wire.p), toSize(wire.s)]
+  if (!isOnPriceGrid(limitPx, market.maxDecimals) || limitPx <= 0n) return `Price must be divisible by tick size. asset=${wire.a}`
+  if (!isOnSizeGrid(sz, market.szDecimals)) return 'Order has invalid size.'
+  if (sz <= 0n) return 'Order has zero size.'
+  if (wire.r && market.kind === 'spot') return 'Reduce only is not allowed for spot.'
+  const time = engine.clock.now()
+  return {
+    oid: engine.nextOid(),
+    ...(wire.c ? { cloid: wire.c.toLowerCase() } : {}),
+    owner,
+    market,
+    isBuy: wire.b,
+    limitPx,
+    origSz: sz,
+    sz,
+    tif: wire.t.limit.tif,
+    reduceOnly: wire.r,
+    timestamp: time,
+    status: 'open',
+    statusTimestamp: time,
+    held: 0n,
+  }
+}
 
 /** Whether the exchange takes an order as things are. */
 export function checkOrder(engine: Engine, order: Order): Refusal | undefined {

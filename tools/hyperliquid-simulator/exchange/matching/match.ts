@@ -1,13 +1,10 @@
-import { abs, least } from '../amounts/decimals.ts'
-import { usdValue } from '../amounts/units.ts'
+import { balanceOf, type Fill, type Trade, type Account } from '../account.ts'
+import { abs, least, usdValue, one } from '../amounts.ts'
+import type { Order, OrderStatus } from '../book.ts'
 import { accountOf, bookOf, setStatus, stateOf, type Engine } from '../engine.ts'
-import type { Fill, Trade } from '../ledger/history.ts'
+import type { Market } from '../listing.ts'
 import { freeUsd } from '../margin/perp-account.ts'
-import type { Order } from '../book/order.ts'
-import { endOrder, sweepReduceOnly } from './cancel.ts'
-import { settlePerp } from './settle-perp.ts'
-import { settleSpot } from './settle-spot.ts'
-import type { SideOfFill } from './settled.ts'
+import { settlePerp, settleSpot, payToken, type SideOfFill } from './settle.ts'
 
 /** What was filled: `weighted` is the sum of size times price. */
 export interface FilledAmount {
@@ -108,4 +105,47 @@ function note(engine: Engine, trade: Trade) {
   engine.outbox.trades.push(trade)
   engine.outbox.coins.add(market.coin)
   engine.outbox.contexts.add(market.coin)
+}
+
+/** Sells or buys for an account that is liquidated, at whatever price the book has. */
+export function closeOut(engine: Engine, account: Account, market: Market, isBuy: boolean, sz: bigint) {
+  const time = engine.clock.now()
+  const order: Order = {
+    oid: engine.nextOid(),
+    owner: account.address,
+    market,
+    isBuy,
+    limitPx: isBuy ? 10n ** 9n * one : 1n,
+    origSz: sz,
+    sz,
+    tif: 'LiquidationMarket',
+    reduceOnly: market.kind === 'perp',
+    timestamp: time,
+    status: 'open',
+    statusTimestamp: time,
+    held: 0n,
+  }
+  account.orders.push(order)
+  match(engine, order, { user: account.address, markPx: stateOf(engine, market).markPx, method: 'market' })
+  order.status = 'filled'
+}
+
+/** An order ends as it is: it leaves the book, and what it held back is free. */
+export function endOrder(engine: Engine, order: Order, status: OrderStatus) {
+  const account = accountOf(engine, order.owner)
+  bookOf(engine, order.market).remove(order)
+  account.open.delete(order.oid)
+  if (order.market.kind === 'spot') balanceOf(account, payToken(order.market, order.isBuy).index).hold -= order.held
+  order.held = 0n
+  setStatus(engine, order, status)
+}
+
+/** Reduce-only orders that have nothing to reduce any more. */
+function sweepReduceOnly(engine: Engine, owner: string, coin: string) {
+  const account = accountOf(engine, owner)
+  const szi = account.positions.get(coin)?.szi ?? 0n
+  for (const order of account.open.values()) {
+    if (order.reduceOnly && order.market.coin === coin && (szi === 0n || order.isBuy === szi > 0n))
+      endOrder(engine, order, 'reduceOnlyCanceled')
+  }
 }

@@ -1,12 +1,11 @@
-import { fromPrice, fromSize } from '../amounts/units.ts'
+import { fromPrice, fromSize } from '../amounts.ts'
 import { accountOf, bookOf, setStatus, type Engine } from '../engine.ts'
-import { balanceOf } from '../ledger/account.ts'
-import { fundPerpetuals } from '../lending/fund-perpetuals.ts'
-import type { Order } from '../book/order.ts'
-import { checkOrder, isImmediate } from './check-order.ts'
+import { balanceOf } from '../account.ts'
+import { fundPerpetuals } from '../margin/loans.ts'
+import type { Order } from '../book.ts'
+import { checkOrder, isImmediate, refuse, type Refusal } from './check-order.ts'
 import { match, reducible, type FilledAmount } from './match.ts'
-import { refuse, type Refusal } from './refusal.ts'
-import { payOf, payToken } from './settle-spot.ts'
+import { payOf, payToken } from './settle.ts'
 
 export type PlacementResult =
   | { resting: { oid: number; cloid?: string } }
