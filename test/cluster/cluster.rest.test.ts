@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Answer } from '../../testkit/client.ts'
-import { allowOrders } from '../../tools/chaos/chain/offers.ts'
+import { allowOrders } from '../../tools/chaos/chain/facts.ts'
 import type { Server } from '../../tools/chaos/servers/spawn-server.ts'
 import { isPostgresInstalled } from '../store/postgres.ts'
 import { batch, minedOf, poll, startCluster, trade, transactionsOf, walletOf, type Cluster } from './cluster.ts'

@@ -1,7 +1,5 @@
-import { expectNoViolations } from './expect-none.ts'
-import type { Report } from './scenarios/scenario.ts'
-import { keys } from './scenarios/keys.ts'
-import { rounds } from './scenarios/rounds.ts'
+import { expectNoViolations, type Report } from './scenarios/scenario.ts'
+import { keys, rounds } from './scenarios/bursts.ts'
 
 describe('many requests at once', function () {
   this.timeout(300_000)

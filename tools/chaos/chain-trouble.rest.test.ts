@@ -1,6 +1,5 @@
-import { expectNoViolations } from './expect-none.ts'
-import { chainTrouble } from './scenarios/chain-trouble.ts'
-import { stranger } from './scenarios/stranger.ts'
+import { expectNoViolations } from './scenarios/scenario.ts'
+import { chainTrouble, stranger } from './scenarios/chain-trouble.ts'
 
 describe('trouble on the chain', function () {
   this.timeout(300_000)

@@ -1,7 +1,6 @@
 import { isPostgresInstalled } from '../../test/store/postgres.ts'
-import { expectNoViolations } from './expect-none.ts'
-import { clocks } from './scenarios/clocks.ts'
-import { missingFaketime } from './servers/wrong-clock.ts'
+import { expectNoViolations } from './scenarios/scenario.ts'
+import { clocks, missingFaketime } from './scenarios/clocks.ts'
 
 describe('two servers whose clocks are wrong and jump', function () {
   this.timeout(400_000)

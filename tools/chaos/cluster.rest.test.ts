@@ -1,5 +1,5 @@
 import { isPostgresInstalled } from '../../test/store/postgres.ts'
-import { expectNoViolations } from './expect-none.ts'
+import { expectNoViolations } from './scenarios/scenario.ts'
 import { cluster } from './scenarios/cluster.ts'
 
 describe('three servers on one PostgreSQL', function () {

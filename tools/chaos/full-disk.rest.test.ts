@@ -1,4 +1,4 @@
-import { expectNoViolations } from './expect-none.ts'
+import { expectNoViolations } from './scenarios/scenario.ts'
 import { fullDisk } from './scenarios/full-disk.ts'
 import { createSmallDisk, NoSmallDisk } from './servers/small-disk.ts'
 

@@ -1,4 +1,4 @@
-import { expectNoViolations } from './expect-none.ts'
+import { expectNoViolations } from './scenarios/scenario.ts'
 import { hyperliquid } from './scenarios/hyperliquid.ts'
 
 describe('orders on Hyperliquid', function () {

@@ -1,4 +1,4 @@
-import { expectNoViolations } from './expect-none.ts'
+import { expectNoViolations } from './scenarios/scenario.ts'
 import { kills } from './scenarios/kills.ts'
 
 describe('a server that is killed again and again while bots trade', function () {

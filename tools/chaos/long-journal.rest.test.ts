@@ -1,4 +1,4 @@
-import { expectNoViolations } from './expect-none.ts'
+import { expectNoViolations } from './scenarios/scenario.ts'
 import { longJournal } from './scenarios/long-journal.ts'
 
 describe('a journal of many earlier transactions', function () {

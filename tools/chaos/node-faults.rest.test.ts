@@ -1,4 +1,4 @@
-import { expectNoViolations } from './expect-none.ts'
+import { expectNoViolations } from './scenarios/scenario.ts'
 import { nodeFaults } from './scenarios/node-faults.ts'
 
 describe('a node that delays, cuts, refuses, babbles, hangs, lags, lies and repeats itself', function () {

@@ -1,4 +1,4 @@
-import { expectNoViolations } from './expect-none.ts'
+import { expectNoViolations } from './scenarios/scenario.ts'
 import { orders } from './scenarios/orders.ts'
 
 describe('orders on an order book', function () {

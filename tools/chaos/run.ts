@@ -1,8 +1,7 @@
 // npm run test:chaos -- [--seed <text>] [--only <scenario>] [--small]
 import { randomBytes } from 'node:crypto'
 import { parseArgs } from 'node:util'
-import { show } from './show.ts'
-import { play, type Scenario } from './scenarios/scenario.ts'
+import { show, play, type Scenario } from './scenarios/scenario.ts'
 import { scenarios } from './scenarios/index.ts'
 
 const { values } = parseArgs({

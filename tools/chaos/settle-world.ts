@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { listOrders } from './bots/list-orders.ts'
-import { minedSince, nextNonces } from './chain/facts.ts'
-import { offersLeft, offersSince } from './chain/offers.ts'
-import { signedBytes } from './checker/signed-bytes.ts'
+import { parseEther } from 'ethers'
+import { bounded } from './ask.ts'
+import { minedSince, nextNonces, offersLeft, offersSince } from './chain/facts.ts'
+import { signedBytes } from './checker/known.ts'
 import type { History, ToldOrder } from './history.ts'
 import type { Random } from './random.ts'
 import { settle } from './settle.ts'
+import type { Stage } from './stage.ts'
 import { confirmations, type World } from './world.ts'
 
 /** I6: within the confirmation depth plus so many blocks. */
@@ -59,3 +60,22 @@ export async function settleWorld(world: World, random: Random): Promise<History
 /** What is on a nonce that no transaction has used. */
 export const liveFrom = (signed: History['signed'], nextNonces: History['nextNonces']): ReadonlySet<string> =>
   new Set(signed.flatMap(({ txHash, from, nonce }) => (nonce >= (nextNonces.get(from) ?? 0) ? txHash : [])))
+
+/** Every order that the server lists of the wallets. */
+async function listOrders(stage: Stage): Promise<ToldOrder[]> {
+  const told: ToldOrder[] = []
+  for (const wallet of stage.wallets) {
+    let cursor: string | undefined
+    do {
+      const { client } = await stage.someServer()
+      const query = { ...stage.place, connector: 'oasis', address: wallet, limit: '500', ...(cursor !== undefined && { cursor }) }
+      const { status, body, text } = await bounded(client.get('/clob/orders', query))
+      if (status !== 200) throw new Error(`/clob/orders answered ${status}: ${text}`)
+      for (const { clientOrderId, orderId, side, state, filledAmount } of body.orders)
+        if (clientOrderId !== undefined)
+          told.push({ wallet, clientOrderId, side, state, filledRaw: parseEther(filledAmount), ...(orderId !== undefined && { orderId }) })
+      cursor = body.nextCursor
+    } while (cursor !== undefined)
+  }
+  return told
+}

@@ -1,9 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { bounded } from './bots/bounded.ts'
-import { askAll } from './bots/ask.ts'
-import { persist } from './bots/persist.ts'
+import { bounded, askAll, persist } from './ask.ts'
 import type { History } from './history.ts'
-import { dumpJournal } from './journal-dump.ts'
+import { dumpJournal } from './servers/journal.ts'
 import type { Random } from './random.ts'
 import type { Stage } from './stage.ts'
 

@@ -1,4 +1,4 @@
-import { expectNoViolations } from './expect-none.ts'
+import { expectNoViolations } from './scenarios/scenario.ts'
 import { solana } from './scenarios/solana.ts'
 
 describe('a server on Solana that is killed, on a bad node of a chain in trouble, while bots want accounts for tokens', function () {

@@ -1,4 +1,4 @@
-import { expectNoViolations } from './expect-none.ts'
+import { expectNoViolations } from './scenarios/scenario.ts'
 import { stoppedSigner } from './scenarios/stopped-signer.ts'
 
 describe('a signer that is stopped again and again while bots trade', function () {

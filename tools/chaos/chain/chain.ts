@@ -1,6 +1,13 @@
-import { toQuantity } from 'ethers'
-import { startAnvil, type Anvil } from '../../../core/devnet/anvil.ts'
-import { devnetState } from './devnet-state.ts'
+import { readFileSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { toQuantity, Interface, MaxUint256, parseUnits } from 'ethers'
+import { parse } from 'yaml'
+import { loadSettings } from '../../../core/config/settings.ts'
+import { startAnvil, rpcTo, type Anvil } from '../../../core/devnet/anvil.ts'
+import { bringUpDevnet } from '../../../core/devnet/start-devnet.ts'
 
 /** A chain that outlives the servers, with the exchanges on it. Blocks come when we make them, so that what is pending stays so. */
 export interface Chain {
@@ -109,4 +116,53 @@ async function startFrom(state: string): Promise<Anvil> {
   // A block of now: the state has the clock of its making.
   await anvil.rpc('evm_mine')
   return anvil
+}
+
+const root = fileURLToPath(new URL('../../../', import.meta.url))
+
+/** The devnet with all its exchanges, as a state that anvil loads. What is deployed is kept between runs, as other tests do. */
+async function devnetState(): Promise<string> {
+  // The folder `devnet` in it is the one that servers of other tests share.
+  const dataDir = path.join(tmpdir(), `sluice-chaos-${process.getuid?.() ?? ''}`)
+  await mkdir(dataDir, { recursive: true, mode: 0o700 })
+  const settings = loadSettings({
+    confDir: path.join(root, 'conf'),
+    env: {},
+    flags: { 'devnet.enabled': true, 'devnet.port': 0, 'plugins.folders': [path.join(root, 'plugins')], 'data.dir': dataDir },
+  })
+  const devnet = await bringUpDevnet(settings, () => {})
+  try {
+    return String(await rpcTo(devnet.rpcUrl)('anvil_dumpState'))
+  } finally {
+    await devnet.stop()
+  }
+}
+
+const abi = new Interface([
+  'function getSettlementToken() view returns (address)',
+  'function approve(address, uint256)',
+  'function deposit(address, uint256)',
+])
+const dollarsRaw = parseUnits('100000', 6)
+const gas = toQuantity(1_000_000)
+
+/** Gives wallets collateral in the perpetual exchange, and lets it take more, so that bots can open positions and deposit. */
+export async function putCollateral(chain: Chain, wallets: readonly string[]): Promise<void> {
+  const { contractAddresses } = parse(readFileSync(new URL('../../../plugins/perp/defaults.yml', import.meta.url), 'utf8'))
+  const vault: string = contractAddresses.local.vaultAddress
+  const asked = await chain.rpc('eth_call', { to: vault, data: abi.encodeFunctionData('getSettlementToken') }, 'latest')
+  const [token] = abi.decodeFunctionResult('getSettlementToken', String(asked))
+  const sent: unknown[] = []
+  for (const from of wallets) {
+    await chain.rpc('anvil_impersonateAccount', from)
+    const send = async (to: string, data: string) => sent.push(await chain.rpc('eth_sendTransaction', { from, to, data, gas }))
+    await send(token, abi.encodeFunctionData('approve', [vault, MaxUint256]))
+    await send(vault, abi.encodeFunctionData('deposit', [token, dollarsRaw]))
+    await chain.rpc('anvil_stopImpersonatingAccount', from)
+  }
+  await chain.mine(1)
+  for (const hash of sent) {
+    const receipt: unknown = await chain.rpc('eth_getTransactionReceipt', hash)
+    if (Reflect.get(Object(receipt), 'status') !== '0x1') throw new Error('A wallet could not put collateral into the exchange.')
+  }
 }

@@ -1,5 +1,5 @@
-import type { Call, History, JournalEntry, MinedTransaction, Request } from '../history.ts'
-import type { SignedTransaction } from './signed-bytes.ts'
+import { Transaction, Interface } from 'ethers'
+import type { Call, History, JournalEntry, MinedTransaction, Request, SentBytes } from '../history.ts'
 
 /** The history, by what the invariants ask for. */
 export interface IndexedHistory extends History {
@@ -59,3 +59,88 @@ export function groupBy<T, K>(list: readonly T[], keyOf: (each: T) => K): Map<K,
   }
   return groups
 }
+
+/** A transaction that was signed, by what is in its bytes. */
+export interface SignedTransaction {
+  txHash: string
+  from: string
+  nonce: number
+  valueRaw: bigint
+  /** Whom it pays or calls, and with what: another attempt of it differs in its fees alone. Absent where it does nothing. */
+  call?: string
+  /** What it is good with, on a chain that counts no nonces. */
+  blockhash?: string
+  /** Milliseconds: until when it is good, where it says so itself. */
+  expiresAfter?: number
+  /** It left a server. */
+  wasSent: boolean
+  /** Key of the journal's entry that has it. */
+  entry?: string
+}
+
+type DecodedTransaction = Omit<SignedTransaction, 'wasSent' | 'entry'>
+
+/** Everything that was ever signed, from the journal, as far as it is open, and from what went by on its way to the nodes. */
+export function signedBytes(
+  { journal, sent }: { journal: readonly JournalEntry[]; sent: readonly SentBytes[] },
+  read: (raw: string) => DecodedTransaction = readEvm,
+): SignedTransaction[] {
+  const all = new Map<string, SignedTransaction>()
+  const entryOf = new Map(journal.flatMap(({ key, attempts }) => attempts.map(({ txHash }) => [txHash, key])))
+  for (const { key, attempts } of journal) for (const { raw } of attempts) if (raw !== undefined) add(raw, false, key)
+  for (const { raw } of sent) add(raw, true)
+  return [...all.values()]
+
+  function add(raw: string, wasSent: boolean, entry?: string): void {
+    const known = all.get(raw)
+    if (known) {
+      known.wasSent ||= wasSent
+      return
+    }
+    const signed = read(raw)
+    // The journal has no bytes of what is final.
+    const key = entry ?? entryOf.get(signed.txHash)
+    all.set(raw, { ...signed, wasSent, ...(key !== undefined && { entry: key }) })
+  }
+}
+
+function readEvm(raw: string): DecodedTransaction {
+  const transaction = Transaction.from(raw)
+  const { hash, from, to, nonce, value, data } = transaction
+  if (hash === null || from === null) throw new Error(`Bytes without a signature were sent: ${raw}`)
+  const does = value > 0n || data !== '0x' ? { call: [to, value, data].join() } : {}
+  return { txHash: hash, from, nonce, valueRaw: shownValue(transaction), ...does }
+}
+
+const exchanges = new Interface([
+  'function openPosition((address baseToken, bool isBaseToQuote, bool isExactInput, uint256 amount, uint256 oppositeAmountBound, uint256 deadline, uint160 sqrtPriceLimitX96, bytes32 referralCode))',
+  'function deposit(address token, uint256 amount)',
+  'function withdraw(address token, uint256 amount)',
+  'function offer(uint256 pay_amt, address pay_gem, uint256 buy_amt, address buy_gem, uint256 pos, bool rounding)',
+  'function sellAllAmount(address pay_gem, uint256 pay_amt, address buy_gem, uint256 min_fill_amount)',
+  'function buyAllAmount(address buy_gem, uint256 buy_amt, address pay_gem, uint256 max_fill_amount)',
+])
+
+/** What a transaction shows of the request that it is for: its value, of a position its size, of collateral its amount, of an order its base. */
+export function shownValue({ value, data }: { value: bigint; data: string }): bigint {
+  const call = value > 0n ? null : exchanges.parseTransaction({ data })
+  if (!call) return value
+  const { name, args } = call
+  if (name === 'openPosition') return BigInt(args[0].amount)
+  if (name === 'sellAllAmount') return BigInt(args.pay_amt)
+  if (name === 'buyAllAmount') return BigInt(args.buy_amt)
+  // A base of 18 decimals, a quote of 6.
+  if (name === 'offer') return args.pay_amt > args.buy_amt ? BigInt(args.pay_amt) : BigInt(args.buy_amt)
+  return BigInt(args.amount)
+}
+
+type Invariant = 'I1' | 'I2' | 'I3' | 'I4' | 'I5' | 'I6'
+
+/** What must not be, and what shows it. */
+export interface Violation {
+  invariant: Invariant
+  what: string
+  evidence: object
+}
+
+export const violation = (invariant: Invariant, what: string, evidence: object): Violation => ({ invariant, what, evidence })

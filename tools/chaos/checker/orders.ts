@@ -1,6 +1,5 @@
 import type { Orders, ToldOrder } from '../history.ts'
-import { groupBy, type IndexedHistory } from './known.ts'
-import type { Violation } from './violation.ts'
+import { groupBy, violation, type IndexedHistory, type Violation } from './known.ts'
 
 const never: ReadonlySet<string> = new Set(['FAILED', 'REJECTED'])
 
@@ -57,5 +56,3 @@ function wrongIn(order: ToldOrder, txHash: string | undefined, { events, left }:
 
 /** A SELL is done when it got what it asked for, be it for less than its amount. */
 const atOnce = ({ side }: ToldOrder) => (side === 'SELL' ? ['FILLED', 'CANCELED'] : ['FILLED'])
-
-const violation = (invariant: 'I1' | 'I5', what: string, evidence: object): Violation => ({ invariant, what, evidence })

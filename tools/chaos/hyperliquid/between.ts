@@ -5,7 +5,6 @@ import type { HyperliquidExchange } from '../../hyperliquid-simulator/exchange/s
 import type { SentBytes } from '../history.ts'
 import type { Random } from '../random.ts'
 import type { Intermediary } from '../stage.ts'
-import { bookContent } from './book-content.ts'
 
 /** An action that the exchange carried out: its nonce is used. */
 export interface ExecutedAction {
@@ -25,7 +24,7 @@ export interface ToldBook {
 }
 
 /** What the websocket does to a message, and when it is let go. */
-export type Tamper = NonNullable<Parameters<HyperliquidExchange['feed']['tamper']>[0]>
+type Tamper = NonNullable<Parameters<HyperliquidExchange['feed']['tamper']>[0]>
 
 export interface Trouble {
   /** How many of the actions have it, and how many of the questions: 0 to 1. */
@@ -133,3 +132,14 @@ function hasEffect(told: unknown): boolean {
   if (status !== 'ok' || !Array.isArray(statuses)) return status === 'ok'
   return statuses.some((each) => typeof each === 'string' || !('error' in Object(each)))
 }
+
+/** The levels of a book in one spelling: of an exchange's words or of ours. */
+export const bookContent = (buys: readonly Level[], sells: readonly Level[]): string =>
+  [buys, sells].map((side) => side.map(({ price, quantity }) => `${plain(price)}x${plain(quantity)}`).join(' ')).join(' | ')
+
+interface Level {
+  price: string
+  quantity: string
+}
+
+const plain = (decimal: string) => (decimal.includes('.') ? decimal.replace(/\.?0+$/, '') : decimal)

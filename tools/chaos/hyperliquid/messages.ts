@@ -1,4 +1,4 @@
-import { post, type Message, type Messages } from '../bots/message.ts'
+import { post, type Message, type Messages } from '../ask.ts'
 import { orderIdOf } from '../checker/orders.ts'
 import type { Request } from '../history.ts'
 

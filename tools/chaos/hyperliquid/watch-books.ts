@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { bounded } from '../bots/bounded.ts'
+import { bounded } from '../ask.ts'
 import type { Random } from '../random.ts'
 import type { Stage } from '../stage.ts'
-import { bookContent } from './book-content.ts'
+import { bookContent } from './between.ts'
 import { markets, termsOf } from './messages.ts'
 
 /** A book as a server showed it. */

@@ -1,12 +1,12 @@
+import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ask } from '../bots/ask.ts'
+import { ask } from '../ask.ts'
 import type { Random } from '../random.ts'
-import { createWrongClock, type WrongClock } from '../servers/wrong-clock.ts'
+import { amid } from '../traffic.ts'
 import { createWorld, type World } from '../world.ts'
-import { amid } from './amid.ts'
 import type { Scenario } from './scenario.ts'
 
 interface Size {
@@ -108,4 +108,41 @@ async function askAgain(trouble: Trouble, repeats: number, random: Random): Prom
   const again = random.shuffled(keyed).slice(0, repeats)
   for (const request of again) for (const server of servers.keys()) await ask(world, request, { server })
   return again.length
+}
+
+/** The multi-threaded build of libfaketime (https://github.com/wolfcw/libfaketime), where Debian and others put it. */
+const name = 'libfaketimeMT.so.1'
+const library = [
+  ...(existsSync('/usr/lib') ? readdirSync('/usr/lib').map((folder) => path.join('/usr/lib', folder, 'faketime', name)) : []),
+  ...['/usr/lib/faketime', '/usr/lib64/faketime', '/usr/local/lib/faketime'].map((folder) => path.join(folder, name)),
+].find((file) => existsSync(file))
+
+/** Without it there are no wrong clocks. */
+export const missingFaketime =
+  library === undefined ? `libfaketime is missing (${name}): "apt-get install faketime" on Debian and Ubuntu.` : undefined
+
+/** The time of day of one process and of those that it starts. Their steady clocks stay right, as on a machine whose clock is set. */
+interface WrongClock {
+  /** For the process. */
+  readonly env: Readonly<Record<string, string>>
+  /** The clock jumps, within a moment. */
+  set(aheadSeconds: number): void
+}
+
+/** @throws Error that says how to get libfaketime */
+function createWrongClock(file: string, aheadSeconds = 0): WrongClock {
+  if (library === undefined) throw new Error(missingFaketime)
+  const set = (seconds: number) => writeFileSync(file, `${seconds < 0 ? '' : '+'}${seconds}s\n`)
+  set(aheadSeconds)
+  return {
+    set,
+    env: {
+      LD_PRELOAD: library,
+      FAKETIME_TIMESTAMP_FILE: file,
+      // It reads the file at every question for the time.
+      FAKETIME_NO_CACHE: '1',
+      FAKETIME_DONT_FAKE_MONOTONIC: '1',
+      DONT_FAKE_MONOTONIC: '1',
+    },
+  }
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Random } from '../random.ts'
 import { createWorld, type World } from '../world.ts'
-import { amid } from './amid.ts'
+import { amid } from '../traffic.ts'
 import type { Scenario } from './scenario.ts'
 
 interface Size {

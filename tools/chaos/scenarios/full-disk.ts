@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { bounded } from '../bots/bounded.ts'
+import { bounded } from '../ask.ts'
 import type { Random } from '../random.ts'
 import { createSmallDisk, type SmallDisk } from '../servers/small-disk.ts'
 import { createWorld, type World } from '../world.ts'
-import { amid } from './amid.ts'
+import { amid } from '../traffic.ts'
 import type { Scenario } from './scenario.ts'
 
 interface Size {

@@ -1,19 +1,53 @@
-import { chainTrouble } from './chain-trouble.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { faults } from '../chain/faults.ts'
+import { amid, comeAndGo } from '../traffic.ts'
+import { createWorld } from '../world.ts'
+import { keys, rounds } from './bursts.ts'
+import { chainTroubles, usualBaseFee, chainTrouble, stranger } from './chain-trouble.ts'
 import { clocks } from './clocks.ts'
 import { cluster } from './cluster.ts'
-import { everything } from './everything.ts'
 import { fullDisk } from './full-disk.ts'
 import { hyperliquid } from './hyperliquid.ts'
-import { keys } from './keys.ts'
-import { kills } from './kills.ts'
-import { eachNodeFault } from './node-faults.ts'
+import { killAgainAndAgain, kills } from './kills.ts'
 import { longJournal } from './long-journal.ts'
+import { eachNodeFault } from './node-faults.ts'
 import { orders } from './orders.ts'
-import { rounds } from './rounds.ts'
+import type { Scenario } from './scenario.ts'
 import { solana } from './solana.ts'
 import { stoppedSigner } from './stopped-signer.ts'
-import { stranger } from './stranger.ts'
-import type { Scenario } from './scenario.ts'
+
+/** All of it at once: a server that is killed, on a bad node, on a chain in trouble. */
+const everything: Scenario<{ trades: number; kills: number }> = {
+  name: 'everything',
+  small: { trades: 100, kills: 5 },
+  full: { trades: 2000, kills: 60 },
+  async run(size, random, judge) {
+    const world = await createWorld({ random, patches: ['points'] })
+    world.chain.holdBaseFee(usualBaseFee)
+    return judge(world, () =>
+      amid(world, { trades: size.trades, parallel: 8, pauseMs: 60 }, random, async (own) => {
+        const over = new AbortController()
+        const weather = comeAndGo(world, Object.values(faults), own.fork('weather'), over.signal)
+        const chain = chainInTrouble(over.signal)
+        try {
+          return await killAgainAndAgain(world, size, own.fork('killer'))
+        } finally {
+          over.abort()
+          await Promise.all([weather, chain])
+          world.chain.holdBaseFee(usualBaseFee)
+        }
+      }),
+    )
+
+    async function chainInTrouble(over: AbortSignal): Promise<void> {
+      const own = random.fork('chain')
+      for (let index = 0; !over.aborted; index += 1) {
+        await sleep(own.between(500, 3000), undefined, { signal: over }).catch(() => {})
+        if (!over.aborted) await own.pick(Object.values(chainTroubles))(world, own.fork(index))
+      }
+    }
+  },
+}
 
 export const scenarios: readonly Scenario[] = [
   kills,

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Random } from '../random.ts'
 import { OrderedDeathError } from '../servers/spawn-server.ts'
-import { points } from '../servers/patched/patches.ts'
+import { points } from '../servers/patches.ts'
 import type { Stage } from '../stage.ts'
 import { createWorld } from '../world.ts'
-import { amid } from './amid.ts'
+import { amid } from '../traffic.ts'
 import { countsOf, type Scenario } from './scenario.ts'
 
 /** How long a server may take to come to the point where it is to die, before it is killed where it is. */

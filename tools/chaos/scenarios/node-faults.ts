@@ -1,9 +1,7 @@
-import { traffic } from '../bots/traffic.ts'
-import { watch } from '../bots/watch.ts'
-import { faults } from '../proxy/faults.ts'
+import { traffic, watch, comeAndGo } from '../traffic.ts'
+import { faults } from '../chain/faults.ts'
 import type { Random } from '../random.ts'
 import { createWorld, type World } from '../world.ts'
-import { comeAndGo } from './weather.ts'
 import type { Scenario } from './scenario.ts'
 
 interface Size {

@@ -1,9 +1,8 @@
-import { faults } from '../proxy/faults.ts'
+import { faults } from '../chain/faults.ts'
 import { createWorld, orderWishes } from '../world.ts'
-import { amid } from './amid.ts'
+import { amid, comeAndGo } from '../traffic.ts'
 import { killAgainAndAgain } from './kills.ts'
 import type { Scenario } from './scenario.ts'
-import { comeAndGo } from './weather.ts'
 
 /** Bots place, cancel and batch orders on an order book, through a server that is killed again and again, and a node that fails. */
 export const orders: Scenario<{ trades: number; kills: number }> = {

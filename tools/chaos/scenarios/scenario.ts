@@ -1,7 +1,8 @@
+import { randomBytes } from 'node:crypto'
+import { expect } from 'chai'
+import type { Violation } from '../checker/known.ts'
 import type { History } from '../history.ts'
-import type { Violation } from '../checker/violation.ts'
 import { randomOf, type Random } from '../random.ts'
-import { show } from '../show.ts'
 import type { JudgedStage, Stage } from '../stage.ts'
 
 /** Everything that a run showed. */
@@ -17,7 +18,7 @@ export interface Report {
 }
 
 /** Runs work on a stage, lets the faults end, judges, and takes the stage down in any case. */
-export type Judge = (stage: JudgedStage, work: () => Promise<Record<string, unknown>>) => Promise<Report>
+type Judge = (stage: JudgedStage, work: () => Promise<Record<string, unknown>>) => Promise<Report>
 
 export interface Scenario<S extends object = object> {
   name: string
@@ -87,4 +88,22 @@ export function countsOf(names: readonly string[]): Record<string, number> {
   const counts: Record<string, number> = {}
   for (const name of names) counts[name] = (counts[name] ?? 0) + 1
   return counts
+}
+
+/** Plays the small part of a scenario, with a new seed unless CHAOS_SEED says which; the seed is in what a failure says. */
+export async function expectNoViolations<S extends object>(scenario: Scenario<S>): Promise<Report> {
+  const seed = process.env['CHAOS_SEED'] ?? randomBytes(4).toString('hex')
+  const report = await play(scenario, scenario.small, seed)
+  const again = `CHAOS_SEED=${seed} repeats it. ${show(report.figures)}`
+  // A hundred of one kind tell no more than the first of them.
+  expect(report.violations.length, [again, ...report.violations.slice(0, 3).map(told)].join('\n')).to.equal(0)
+  expect(report.lastWords, again).to.deep.equal([])
+  return report
+}
+
+const told = ({ invariant, what, evidence }: Violation) => `${invariant} ${what}: ${show(evidence)}`
+
+/** Evidence as one line of text. */
+export function show(value: unknown): string {
+  return JSON.stringify(value, (_, each: unknown) => (typeof each === 'bigint' ? each.toString() : each)).slice(0, 3000)
 }

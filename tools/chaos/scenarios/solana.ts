@@ -1,13 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { dropsAll, takesAfter, takesAll } from '../../solana-node/ledger/leaders.ts'
-import { faults } from '../proxy/faults.ts'
-import type { Trouble } from '../proxy/fault-proxy.ts'
+import { faults } from '../chain/faults.ts'
+import type { Trouble } from '../chain/fault-proxy.ts'
 import type { Random } from '../random.ts'
-import { createSolanaStage, type SolanaStage } from '../solana/solana-stage.ts'
-import { amid } from './amid.ts'
+import { createSolanaStage, type SolanaStage } from '../solana-stage.ts'
+import { amid, comeAndGo } from '../traffic.ts'
 import { killAgainAndAgain } from './kills.ts'
 import type { Scenario } from './scenario.ts'
-import { comeAndGo } from './weather.ts'
 
 interface Size {
   trades: number

@@ -3,7 +3,7 @@ import { signerOf } from '../../../test/wallet/processes.ts'
 import type { Random } from '../random.ts'
 import type { Stage } from '../stage.ts'
 import { createWorld } from '../world.ts'
-import { amid } from './amid.ts'
+import { amid } from '../traffic.ts'
 import type { Scenario } from './scenario.ts'
 
 interface Size {

@@ -5,7 +5,7 @@ import { pack } from '../../../core/store/compact.ts'
 import { openStore } from '../../../core/store/open-store.ts'
 import { entryRow, hashRows, isFinal, queueName, railOf, signerOf, type Entry } from '../../../core/transactions/entry.ts'
 import { sqlJournal } from '../../../core/transactions/journal/sql-journal.ts'
-import { longAgo, walletOfLongAgo, walletsOfLongAgo } from './long-journal.ts'
+import { longAgo, walletOfLongAgo, walletsOfLongAgo } from './journal.ts'
 
 /** In one statement. SQLite takes 32,766 parameters: https://www.sqlite.org/limits.html */
 const rowsAtOnce = 200

@@ -2,7 +2,28 @@
 // line of JSON, ends in order at SIGTERM, and ends at once when its input does.
 import { loadSettings, type Flags } from '../../../core/config/settings.ts'
 import { startKernel } from '../../../core/kernel.ts'
-import { obeyOrders } from './patched/reached.ts'
+
+/** Where a patched server says that it has come to a point. At the one that was named to it, it dies or stops as if by another's hand. */
+const orders = [
+  { signal: 'SIGKILL', at: process.env['CHAOS_DIE_AT'] },
+  { signal: 'SIGSTOP', at: process.env['CHAOS_STOP_AT'] },
+].map(({ signal, at = '' }) => {
+  const [point = '', nth = '1'] = at.split('#')
+  return { signal, point, nth: Number(nth), passed: 0 }
+})
+
+function reached(point: string): void {
+  for (const order of orders) {
+    if (order.point !== point) continue
+    order.passed += 1
+    if (order.passed === order.nth) process.kill(process.pid, order.signal)
+  }
+}
+
+/** What patched sources call. */
+function obeyOrders(): void {
+  Object.assign(globalThis, { chaosReached: reached })
+}
 
 obeyOrders()
 process.stdin.resume().on('end', () => process.exit(0))

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Flags } from '../../../core/config/settings.ts'
 import { createClient, type Client } from '../../../testkit/client.ts'
 import type { Home } from './home.ts'
-import { compiledServer } from './patched/compiled-tree.ts'
+import { compiledServer } from './compiled-tree.ts'
 
 /** A point in the source, and the how manieth time that the server comes there. */
 export interface CodePoint {

@@ -1,10 +1,9 @@
 import { expect } from 'chai'
-import { history, wallet } from '../checker/made-history.ts'
+import { history, wallet } from './made-history.ts'
 import { orderIdOf } from '../checker/orders.ts'
 import type { Call, JournalEntry, Request } from '../history.ts'
-import { checkHyperliquid } from '../hyperliquid/checker/check-hyperliquid.ts'
-import { nameAtExchange, type ExchangeHistory, type KeptOrder } from '../hyperliquid/found.ts'
-import type { ToldOrder } from '../hyperliquid/list-orders.ts'
+import { checkHyperliquid } from '../hyperliquid/check-hyperliquid.ts'
+import { nameAtExchange, type ExchangeHistory, type KeptOrder, type ToldOrder } from '../hyperliquid/exchange-history.ts'
 
 const market = 'HYPE-USDC'
 const request: Request = { id: 1, op: 'order', wallet, market, key: 'one' }

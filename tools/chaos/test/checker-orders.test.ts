@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { orderIdOf, orders as judge } from '../checker/orders.ts'
 import { knownOf } from '../checker/known.ts'
-import { history, mined, signed, wallet } from '../checker/made-history.ts'
+import { history, mined, signed, wallet } from './made-history.ts'
 import type { History, OfferEvent, Orders, Request, ToldOrder } from '../history.ts'
 
 const amountRaw = 100n

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { checkHistory } from '../checker/check-history.ts'
-import { answered, close, closing, entry, history, lost, mined, refused, signed, trade, wallet } from '../checker/made-history.ts'
+import { answered, close, closing, entry, history, lost, mined, refused, signed, trade, wallet } from './made-history.ts'
 
 const found = (of: Parameters<typeof history>[0]) => checkHistory(history(of)).map(({ invariant, what }) => `${invariant} ${what}`)
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { applied } from '../servers/patched/applied.ts'
-import { patches } from '../servers/patched/patches.ts'
+import { applied } from '../servers/compiled-tree.ts'
+import { patches } from '../servers/patches.ts'
 
 describe('a server that is changed for chaos', () => {
   for (const name of Object.keys(patches))

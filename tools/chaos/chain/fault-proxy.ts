@@ -28,7 +28,7 @@ export interface Exchange {
   answer(answers: readonly unknown[]): void
 }
 
-export type Fault = (exchange: Exchange) => unknown
+type Fault = (exchange: Exchange) => unknown
 
 export interface Trouble {
   fault: Fault
@@ -59,7 +59,7 @@ const actMethods: ReadonlySet<string> = new Set([
 ])
 const json = { 'content-type': 'application/json' }
 
-export interface ProxyOptions {
+interface ProxyOptions {
   /** Where the node is now. */
   target: () => string
   /** How a transaction is sent: the method, and what its first parameter means, as hexadecimal digits. */

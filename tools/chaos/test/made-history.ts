@@ -1,13 +1,13 @@
 import { Transaction, Wallet } from 'ethers'
+import { signedBytes } from '../checker/known.ts'
 import type { Call, History, JournalEntry, MinedTransaction, Request, SentBytes } from '../history.ts'
 import { liveFrom } from '../settle-world.ts'
-import { signedBytes } from './signed-bytes.ts'
 
 /** A key that everybody knows. */
 const signer = new Wallet('0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80')
 export const wallet = signer.address
 
-export interface Bytes {
+interface Bytes {
   txHash: string
   raw: string
   nonce: number

@@ -1,12 +1,12 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, readFileSync } from 'node:fs'
 import { copyFile, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { transform } from 'esbuild'
-import { applied } from './applied.ts'
+import { patches, type Patch } from './patches.ts'
 
-const root = fileURLToPath(new URL('../../../../', import.meta.url))
+const root = fileURLToPath(new URL('../../../', import.meta.url))
 const program = 'tools/chaos/servers/server.ts'
 
 const trees = new Map<string, Promise<string>>()
@@ -55,4 +55,24 @@ const compiledName = (file: string) => file.replace(/\.ts$/, '.js')
 async function javascript(source: string): Promise<string> {
   const { code } = await transform(source, { loader: 'ts', format: 'esm', target: 'node20', supported: { 'import-attributes': true } })
   return code.replace(/(\bfrom\s*|\bimport\s*\(?\s*)(["'])(\.[^"']*)\.ts\2/g, '$1$2$3.js$2')
+}
+
+/**
+ * The sources that some patches change, as they are then.
+ * @throws Error where a text that is to be changed is not there once: the source has moved on, and the patch has to follow
+ */
+export function applied(names: readonly string[]): Map<string, string> {
+  const sources = new Map<string, string>()
+  for (const name of names) {
+    const found = patches[name]
+    if (!found) throw new Error(`There is no patch "${name}".`)
+    for (const patch of found) sources.set(patch.file, changed(sources.get(patch.file) ?? readFileSync(root + patch.file, 'utf8'), patch))
+  }
+  return sources
+}
+
+function changed(text: string, { file, find, put }: Patch): string {
+  const times = text.split(find).length - 1
+  if (times !== 1) throw new Error(`${file} has this ${times} times, and a patch needs it once: ${find}`)
+  return text.replace(find, () => put)
 }

@@ -1,11 +1,35 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Request } from '../history.ts'
-import type { Random } from '../random.ts'
-import type { Stage } from '../stage.ts'
-import { ask, askAll } from './ask.ts'
-import { isSettled, persist } from './persist.ts'
+import { ask, askAll, isSettled, persist, bounded } from './ask.ts'
+import type { Request } from './history.ts'
+import type { Random } from './random.ts'
+import type { Stage } from './stage.ts'
 
-export interface Traffic {
+/** Bots trade, and watch what is said of it, for at least as long as the trouble lasts. */
+export async function amid(
+  stage: Stage,
+  trading: Omit<Traffic, 'wallets' | 'goOn'>,
+  random: Random,
+  trouble: (random: Random) => Promise<Record<string, unknown>>,
+): Promise<Record<string, unknown>> {
+  const watching = new AbortController()
+  let troubled = true
+  const troubles = trouble(random.fork('trouble')).finally(() => {
+    troubled = false
+  })
+  troubles.catch((error: unknown) => {
+    stage.failure = error instanceof Error ? error : new Error(String(error))
+  })
+  const watched = watch(stage, random.fork('watch'), watching.signal)
+  try {
+    await traffic(stage, { ...trading, wallets: stage.wallets, goOn: () => troubled }, random.fork('traffic'))
+    return await troubles
+  } finally {
+    watching.abort()
+    await watched
+  }
+}
+
+interface Traffic {
   /** At least so many; more, while `goOn` says so. */
   trades: number
   /** How many bots trade at once. */
@@ -85,4 +109,47 @@ function ordersAtOnce(stage: Stage, of: Pick<Request, 'wallet' | 'market' | 'key
 async function meddle(stage: Stage, wallet: string, random: Random): Promise<void> {
   const op = random.pick(['cancel', 'speedUp'] as const)
   await ask(stage, stage.recorder.newRequest({ op, wallet }))
+}
+
+/** A bot that asks what became of transactions that it knows, and of those in the list, until the signal. */
+export async function watch(stage: Stage, random: Random, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await sleep(random.between(20, 120), undefined, { signal }).catch(() => {})
+    if (signal.aborted) return
+    await look(stage, random).catch(() => {
+      // A server that was killed tells nothing.
+    })
+  }
+}
+
+async function look({ place, recorder, someServer }: Stage, random: Random): Promise<void> {
+  const { client } = await someServer()
+  const at = recorder.clock()
+  if (random.chance(0.2)) {
+    const { status, body } = await bounded(client.get('/transactions', { limit: '50' }))
+    if (status !== 200) return
+    for (const { txHash, txStatus, txState } of body.transactions)
+      if (txHash !== null) recorder.samples.push({ at, via: 'list', txHash, txStatus, txState })
+    return
+  }
+  if (recorder.hashes.length === 0) return
+  // The newest are those of which something can be wrong.
+  const txHash = random.pick(recorder.hashes.slice(random.chance(0.7) ? -40 : 0))
+  const { status, body } = await bounded(client.get('/network/poll', { ...place, txHash }))
+  if (status === 200) recorder.samples.push({ at, via: 'poll', txHash, txStatus: body.txStatus, txState: body.txState })
+}
+
+/** Troubles come and go: who trades while nothing works learns little. */
+export async function comeAndGo<Trouble>(
+  { proxy }: { proxy: { become(trouble?: Trouble): void } },
+  troubles: readonly Trouble[],
+  random: Random,
+  over: AbortSignal,
+): Promise<void> {
+  while (!over.aborted) {
+    proxy.become(random.pick(troubles))
+    await sleep(random.between(500, 2500), undefined, { signal: over }).catch(() => {})
+    proxy.become()
+    await sleep(random.between(100, 500), undefined, { signal: over }).catch(() => {})
+  }
 }

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { randomOf, type Random } from './random.ts'
+import { randomOf, type Random } from '../random.ts'
 
 const ten = (random: Random) => Array.from({ length: 10 }, () => random.below(1000))
 
