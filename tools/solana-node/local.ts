@@ -1,7 +1,7 @@
 // The process behind solana/local beside the devnet: a node with money for some wallets, and the pools of examples/poolswap.
 // local.js <wallets>. It prints one line of JSON once it listens; core/devnet/local-sites.ts starts and ends it.
 import { address } from '@solana/kit'
-import { createPool } from './seeds/pool.ts'
+import { createPool } from './programs/pool.ts'
 import { startSolana } from './start-solana.ts'
 
 const solPerWallet = 1_000n

@@ -1,14 +1,13 @@
 import { lamports, type Address, type Instruction, type KeyPairSigner, type Signature } from '@solana/kit'
 import { createHash } from 'node:crypto'
 import type { LiteSVM } from 'litesvm'
-import type { Leader } from './ledger/leaders.ts'
+import { skipsBySeed, type Leader } from './ledger/leaders.ts'
 import { createLedger, finalizedDepth, type Ledger } from './ledger/ledger.ts'
 import type { Wire } from './ledger/read-wire.ts'
-import { skipsBySeed } from './ledger/skips.ts'
 import { serve, type NodeService } from './rpc/serve.ts'
 import { createView, type ViewOptions } from './rpc/view.ts'
-import { createFaucet, signerOf } from './seeds/faucet.ts'
-import { createMintInstructions, mintToInstructions, programOf, type Mint, type MintSeed } from './seeds/mints.ts'
+import { createFaucet, signerOf } from './faucet.ts'
+import { createMintInstructions, mintToInstructions, programOf, type Mint, type MintSeed } from './mints.ts'
 
 export interface SolanaOptions {
   /** How long a slot takes; 'by hand': only `tick` lets time pass. */

@@ -11,7 +11,7 @@ import {
 } from '@solana-program/system'
 import type { Transactions } from '../../../core/transactions/transactions.ts'
 import { dropsAll, takesAll } from '../../../tools/solana-node/ledger/leaders.ts'
-import { clientOf, send as sendBy, sign, signDurable, transferTo } from '../../../tools/solana-node/test/wallet.ts'
+import { clientOf, send as sendBy, sign, signDurable, transferTo } from '../../../tools/solana-node/test/site.ts'
 import { freshStore, rejection, soon, until } from '../../transactions/site.ts'
 import { chainOver, soon as at } from './test-cluster.ts'
 import { comesTo, entryOf, looks, orderOf, startSolanaSite, transactionsAt, transfer, type SolanaSite } from './solana-site.ts'

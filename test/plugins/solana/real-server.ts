@@ -12,7 +12,7 @@ import { stringify } from 'yaml'
 import { createClient, type Answer, type Client } from '../../../testkit/index.ts'
 import type { SolanaChainConfig } from '../../../kits/solana/index.ts'
 import { saveKey } from '../../../core/keys/keystore.ts'
-import type { Mint } from '../../../tools/solana-node/seeds/mints.ts'
+import type { Mint } from '../../../tools/solana-node/mints.ts'
 import type { Solana as Cluster } from '../../../tools/solana-node/start-solana.ts'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))

@@ -1,17 +1,22 @@
-import { lamports, type Address } from '@solana/kit'
-import type { LiteSVM } from 'litesvm'
-import type { Answer } from '../rpc/answer.ts'
-import type { LandedTransaction, Outcome } from './block.ts'
+import {
+  COMPUTE_BUDGET_PROGRAM_ADDRESS,
+  ComputeBudgetInstruction,
+  identifyComputeBudgetInstruction,
+  parseSetComputeUnitLimitInstruction,
+  parseSetComputeUnitPriceInstruction,
+} from '@solana-program/compute-budget'
+import { SYSTEM_PROGRAM_ADDRESS } from '@solana-program/system'
+import { lamports, getAddressDecoder, type Address } from '@solana/kit'
+import { FailedTransactionMetadata, type LiteSVM, type SimulatedTransactionInfo, type TransactionMetadata } from 'litesvm'
+import type { Answer } from '../rpc/protocol.ts'
+import type { LandedTransaction, Outcome, InnerInstructions } from './block.ts'
 import { advanceAnyway, type Lifetime } from './durable-nonce.ts'
-import { feeOf } from './fee.ts'
-import { onBlockhash } from './on-blockhash.ts'
-import { outcomeOf, outcomeWithoutRun } from './outcome.ts'
-import type { Wire } from './read-wire.ts'
-import { tokenBalances } from './token-balances.ts'
-import { isSigned } from './verify-signatures.ts'
+import { transactionErrorOf } from './errors.ts'
+import { onBlockhash, isSigned, type Wire, type Message } from './read-wire.ts'
+import { tokenBalances } from './tokens.ts'
 
 /** It is in its block, whether it did what it should or not; or no leader may put it in one. */
-export type Execution = { is: 'landed'; landed: LandedTransaction } | { is: 'refused'; error: Answer }
+type Execution = { is: 'landed'; landed: LandedTransaction } | { is: 'refused'; error: Answer }
 
 /** Runs a transaction on top of a block. */
 export function execute(svm: LiteSVM, wire: Wire, lifetime: Lifetime, blockhash: string): Execution {
@@ -60,4 +65,76 @@ export function balances(svm: LiteSVM, { message }: Wire): { balances: readonly 
     balances: accounts.map((each) => (each.exists ? each.lamports : 0n)),
     tokens: tokenBalances(svm, accounts),
   }
+}
+
+export function outcomeOf(result: TransactionMetadata | FailedTransactionMetadata | SimulatedTransactionInfo, feeRaw: bigint): Outcome {
+  const meta = 'meta' in result ? result.meta() : result
+  const { programId, data } = { programId: meta.returnData().programId(), data: meta.returnData().data() }
+  return {
+    error: result instanceof FailedTransactionMetadata ? transactionErrorOf(result) : null,
+    feeRaw,
+    logs: meta.logs(),
+    unitsConsumed: meta.computeUnitsConsumed(),
+    innerInstructions: innerInstructionsOf(meta),
+    returnData: data.length > 0 ? { programId: getAddressDecoder().decode(programId), data } : null,
+  }
+}
+
+/** What never ran: there is no more to say of it than why. */
+export const outcomeWithoutRun = (error: Outcome['error'], feeRaw: bigint): Outcome => ({
+  error,
+  feeRaw,
+  logs: [],
+  unitsConsumed: 0n,
+  innerInstructions: [],
+  returnData: null,
+})
+
+function innerInstructionsOf(meta: TransactionMetadata): InnerInstructions[] {
+  const all = meta.innerInstructions().map((inner, index) => ({
+    index,
+    instructions: inner.map((each) => {
+      const instruction = each.instruction()
+      return {
+        programIdIndex: instruction.programIdIndex(),
+        accounts: [...instruction.accounts()],
+        data: instruction.data(),
+        stackHeight: each.stackHeight(),
+      }
+    }),
+  }))
+  return all.filter(({ instructions }) => instructions.length > 0)
+}
+
+/** Source: solana-fee-structure, FeeStructure::default. */
+const lamportsPerSignature = 5000n
+/** Source: agave, program-runtime/src/execution_budget.rs. */
+const largestUnits = 1_400_000n
+const unitsOfProgram = 200_000n
+const unitsOfBuiltin = 3_000n
+const builtins: readonly string[] = [COMPUTE_BUDGET_PROGRAM_ADDRESS, SYSTEM_PROGRAM_ADDRESS]
+
+/** What the fee payer pays, in lamports, whatever becomes of the transaction once it is in a block. */
+export function feeOf(message: Message): bigint {
+  const { units, microLamports } = computeBudgetOf(message)
+  return BigInt(message.header.numSignerAccounts) * lamportsPerSignature + (units * microLamports + 999_999n) / 1_000_000n
+}
+
+/** The limit of compute units and what each of them pays for priority. */
+export function computeBudgetOf({ instructions, staticAccounts }: Message): { units: bigint; microLamports: bigint } {
+  let limit: bigint | undefined
+  let microLamports = 0n
+  let units = 0n
+  for (const { programAddressIndex, data: given } of instructions) {
+    const programAddress = staticAccounts[programAddressIndex] ?? ''
+    units += builtins.includes(programAddress) ? unitsOfBuiltin : unitsOfProgram
+    if (programAddress !== COMPUTE_BUDGET_PROGRAM_ADDRESS) continue
+    const data = Uint8Array.from(given ?? [])
+    const instruction = { programAddress: COMPUTE_BUDGET_PROGRAM_ADDRESS, data }
+    const kind = identifyComputeBudgetInstruction(instruction)
+    if (kind === ComputeBudgetInstruction.SetComputeUnitLimit) limit = BigInt(parseSetComputeUnitLimitInstruction(instruction).data.units)
+    if (kind === ComputeBudgetInstruction.SetComputeUnitPrice) ({ microLamports } = parseSetComputeUnitPriceInstruction(instruction).data)
+  }
+  const wanted = limit ?? units
+  return { units: wanted < largestUnits ? wanted : largestUnits, microLamports }
 }

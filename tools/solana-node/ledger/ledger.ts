@@ -1,9 +1,7 @@
 import type { Signature } from '@solana/kit'
 import { LiteSVM } from 'litesvm'
-import type { Block, LandedTransaction } from './block.ts'
-import { fillBlock } from './fill-block.ts'
-import { takesAll, type Leader, type PendingTransaction } from './leaders.ts'
-import { accountsBefore, setAccounts, whileSet } from './past-accounts.ts'
+import { accountsBefore, setAccounts, whileSet, type Block, type LandedTransaction } from './block.ts'
+import { fillBlock, takesAll, type Leader, type PendingTransaction } from './leaders.ts'
 import type { Wire } from './read-wire.ts'
 
 export interface LedgerOptions {

@@ -1,8 +1,11 @@
+import { createPublicKey, verify } from 'node:crypto'
 import {
   getCompiledTransactionMessageDecoder,
   getTransactionDecoder,
   getBase58Decoder,
   isSignature,
+  getAddressEncoder,
+  getCompiledTransactionMessageEncoder,
   type Address,
   type CompiledTransactionMessage,
   type CompiledTransactionMessageWithLifetime,
@@ -52,7 +55,7 @@ function decoded(bytes: Uint8Array): [Transaction, VersionedMessage] {
   }
 }
 
-export function base58(bytes: Uint8Array | Readonly<Iterable<number>>): Signature {
+function base58(bytes: Uint8Array | Readonly<Iterable<number>>): Signature {
   const text = getBase58Decoder().decode(Uint8Array.from(bytes))
   if (!isSignature(text)) throw new UnreadableWire('invalid transaction: a signature is not of 64 bytes')
   return text
@@ -67,4 +70,27 @@ export function writableAccounts({ staticAccounts, header }: Message): readonly 
   function isWritable(index: number): boolean {
     return index < header.numSignerAccounts ? index < firstReadonlySigner : index < firstReadonlyOther
   }
+}
+
+/** What stands before the 32 bytes of an ed25519 key in its DER form: RFC 8410. */
+const derPrefix = Buffer.from('302a300506032b6570032100', 'hex')
+
+/** Every signer has signed these very bytes. */
+export function isSigned({ transaction, message }: Wire): boolean {
+  return message.staticAccounts.slice(0, message.header.numSignerAccounts).every((signer) => {
+    const signature = transaction.signatures[signer]
+    const key = Buffer.concat([derPrefix, Uint8Array.from(getAddressEncoder().encode(signer))])
+    return (
+      signature && verify(null, Uint8Array.from(transaction.messageBytes), createPublicKey({ key, format: 'der', type: 'spki' }), signature)
+    )
+  })
+}
+
+/**
+ * The transaction as LiteSVM is to run it on top of a block. It advances nonces by the blockhash that a transaction carries, where
+ * validators take the newest block's: so it carries that one. Its signatures are of the bytes that were sent, and checked by us.
+ */
+export function onBlockhash({ transaction, message }: Wire, blockhash: string): Transaction {
+  const messageBytes = getCompiledTransactionMessageEncoder().encode({ ...message, lifetimeToken: blockhash })
+  return { ...transaction, messageBytes: messageBytes as Transaction['messageBytes'] }
 }

@@ -1,9 +1,11 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { exactJson, type Answer } from './answer.ts'
-import { methods } from './methods/index.ts'
-import { RpcError } from './rpc-error.ts'
-import type { View } from './view.ts'
+import { accountMethods, tokenMethods } from './methods/accounts.ts'
+import { chainMethods, feeMethods } from './methods/chain.ts'
+import { blockMethods, historyMethods, signatureMethods } from './methods/history.ts'
+import { sendingMethods, simulationMethods } from './methods/sending.ts'
+import { exactJson, RpcError, type Answer } from './protocol.ts'
+import type { View, Methods } from './view.ts'
 
 export interface NodeService {
   url: string
@@ -78,3 +80,16 @@ const failure = (id: string | number | null, { code, message, data }: RpcError):
   error: { code, message, data },
   id,
 })
+
+/** What a node is asked for, by name. */
+const methods: Methods = {
+  ...chainMethods,
+  ...blockMethods,
+  ...accountMethods,
+  ...tokenMethods,
+  ...feeMethods,
+  ...simulationMethods,
+  ...sendingMethods,
+  ...signatureMethods,
+  ...historyMethods,
+}

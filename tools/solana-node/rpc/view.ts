@@ -1,10 +1,8 @@
 import type { Commitment, Signature } from '@solana/kit'
+import type { Faucet } from '../faucet.ts'
 import type { Block, LandedTransaction } from '../ledger/block.ts'
 import type { Ledger } from '../ledger/ledger.ts'
-import type { Faucet } from '../seeds/faucet.ts'
-import type { Answer } from './answer.ts'
-import type { Config } from './params.ts'
-import { RpcError } from './rpc-error.ts'
+import { RpcError, type Answer, type Config } from './protocol.ts'
 
 export interface ViewOptions {
   /** How many blocks it is behind the others: it answers as they did then, with a straight face. */
@@ -92,3 +90,6 @@ export function blockFor(view: View, { commitment = 'finalized', minContextSlot 
 export const apiVersion = '3.0.0'
 
 export const inContext = (block: Block, value: Answer): Answer => ({ context: { apiVersion, slot: block.slot }, value })
+
+type Method = (view: View, params: readonly unknown[]) => Answer | Promise<Answer>
+export type Methods = Readonly<Record<string, Method>>

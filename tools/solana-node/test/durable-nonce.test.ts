@@ -9,8 +9,7 @@ import {
 } from '@solana-program/system'
 import { expect } from 'chai'
 import type { Solana } from '../start-solana.ts'
-import { startSite } from './start-site.ts'
-import { send, sign, signDurable, statusOf, transferTo, type Client } from './wallet.ts'
+import { startSite, send, sign, signDurable, statusOf, transferTo, type Client } from './site.ts'
 
 describe('a durable nonce on the test service', () => {
   let solana: Solana

@@ -11,10 +11,9 @@ import { getSetComputeUnitLimitInstruction, getSetComputeUnitPriceInstruction } 
 import { expect } from 'chai'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { instructionErrors, transactionErrors } from '../ledger/error-names.ts'
+import { instructionErrors, transactionErrors } from '../ledger/errors.ts'
 import { startSolana, type Solana } from '../start-solana.ts'
-import { ask, askText } from './ask.ts'
-import { clientOf, send, sign, statusOf, transferTo, type Client } from './wallet.ts'
+import { ask, askText, clientOf, send, sign, statusOf, transferTo, type Client } from './site.ts'
 
 /** No node ever says these. */
 const internal: readonly string[] = ['ProgramCacheHitMaxLimit', 'CommitCancelled']

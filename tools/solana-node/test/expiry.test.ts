@@ -2,8 +2,7 @@ import type { KeyPairSigner } from '@solana/kit'
 import { expect } from 'chai'
 import { dropsAll, holdsAll, takesAfter, takesAll } from '../ledger/leaders.ts'
 import { startSolana, type Solana } from '../start-solana.ts'
-import { startSite } from './start-site.ts'
-import { clientOf, send, sign, statusOf, transferTo, type Client, type SignedTransfer } from './wallet.ts'
+import { startSite, clientOf, send, sign, statusOf, transferTo, type Client, type SignedTransfer } from './site.ts'
 
 describe('a blockhash on the test service', () => {
   let solana: Solana

@@ -3,10 +3,9 @@ import { getSetComputeUnitLimitInstruction, getSetComputeUnitPriceInstruction } 
 import { expect } from 'chai'
 import { assert, asyncProperty, bigInt, integer, jsonValue, option, property } from 'fast-check'
 import { readWire } from '../ledger/read-wire.ts'
-import { exactJson } from '../rpc/answer.ts'
+import { exactJson } from '../rpc/protocol.ts'
 import { startSolana, type Solana } from '../start-solana.ts'
-import { ask, askText } from './ask.ts'
-import { clientOf, send, sign, statusOf, transferTo, type Client } from './wallet.ts'
+import { ask, askText, clientOf, send, sign, statusOf, transferTo, type Client } from './site.ts'
 
 describe('the face of the test service', () => {
   let solana: Solana

@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { healthy, startFaultyProxy, type FaultyProxy } from '../../../test/http/trouble/faulty-proxy.ts'
 import { away, failsAt, losesAnswersOf, overItsLimit, slowBy } from '../faults.ts'
 import { startSolana, type Solana } from '../start-solana.ts'
-import { clientOf, send, sign, statusOf, transferTo, type Client } from './wallet.ts'
+import { clientOf, send, sign, statusOf, transferTo, type Client } from './site.ts'
 
 describe('a bad line to the test service', () => {
   let solana: Solana

@@ -1,9 +1,7 @@
 import type { KeyPairSigner } from '@solana/kit'
 import { expect } from 'chai'
 import type { Solana } from '../start-solana.ts'
-import { startSite } from './start-site.ts'
-import { ask } from './ask.ts'
-import { clientOf, send, sign, statusOf, transferTo, type Client, type SignedTransfer } from './wallet.ts'
+import { startSite, ask, clientOf, send, sign, statusOf, transferTo, type Client, type SignedTransfer } from './site.ts'
 
 describe('the history of the test service', () => {
   let solana: Solana

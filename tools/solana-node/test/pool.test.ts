@@ -4,9 +4,9 @@ import { assert, asyncProperty, bigInt, constantFrom } from 'fast-check'
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import artifact from '../programs/artifacts/pool.json' with { type: 'json' }
-import { createPool, poolErrors, swapInstruction, type Pool, type Swap } from '../seeds/pool.ts'
+import { createPool, poolErrors, swapInstruction, type Pool, type Swap } from '../programs/pool.ts'
 import { startSolana, type Solana } from '../start-solana.ts'
-import { clientOf, send, sign, statusOf, type Client } from './wallet.ts'
+import { clientOf, send, sign, statusOf, type Client } from './site.ts'
 
 const most = 2n ** 64n - 1n
 

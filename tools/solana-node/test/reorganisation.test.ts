@@ -2,8 +2,7 @@ import { generateKeyPairSigner, type KeyPairSigner } from '@solana/kit'
 import { expect } from 'chai'
 import { array, assert, asyncProperty, boolean, nat, record } from 'fast-check'
 import type { Solana } from '../start-solana.ts'
-import { startSite } from './start-site.ts'
-import { send, sign, statusOf, transferTo, type Client } from './wallet.ts'
+import { startSite, send, sign, statusOf, transferTo, type Client } from './site.ts'
 
 describe('a reorganisation of the test service', () => {
   let solana: Solana

@@ -8,10 +8,9 @@ import {
   TOKEN_PROGRAM_ADDRESS,
 } from '@solana-program/token'
 import { expect } from 'chai'
-import type { Mint } from '../seeds/mints.ts'
+import type { Mint } from '../mints.ts'
 import type { Solana } from '../start-solana.ts'
-import { startSite } from './start-site.ts'
-import { send, sign, statusOf, type Client } from './wallet.ts'
+import { startSite, send, sign, statusOf, type Client } from './site.ts'
 
 const processed = { commitment: 'processed' } as const
 

@@ -1,8 +1,7 @@
 import type { KeyPairSigner } from '@solana/kit'
 import { expect } from 'chai'
 import type { Solana } from '../start-solana.ts'
-import { startSite } from './start-site.ts'
-import { clientOf, send, sign, statusOf, transferTo, type Client } from './wallet.ts'
+import { startSite, clientOf, send, sign, statusOf, transferTo, type Client } from './site.ts'
 
 describe('a transfer on the test service, by the official client', () => {
   let solana: Solana

@@ -1,12 +1,7 @@
 import { getBase58Decoder, getBase64Decoder } from '@solana/kit'
-import type { LandedTransaction } from '../../ledger/block.ts'
-import { writableAccounts, type Wire } from '../../ledger/read-wire.ts'
-import type { Answer } from '../answer.ts'
-import type { Config } from '../params.ts'
-import { invalidParams, RpcError } from '../rpc-error.ts'
-import { innerInstructions, outerInstructions } from './instructions.ts'
-import { resultOf } from './result.ts'
-import { returnDataOf } from './return-data.ts'
+import type { LandedTransaction, InnerInstructions, Outcome } from '../ledger/block.ts'
+import { writableAccounts, type Wire, type Message } from '../ledger/read-wire.ts'
+import { invalidParams, RpcError, type Answer, type Config } from './protocol.ts'
 
 export type Form = 'json' | 'jsonParsed' | 'base58' | 'base64'
 
@@ -87,3 +82,45 @@ function keysOf({ message }: Wire): Answer {
     writable: writable.includes(pubkey),
   }))
 }
+
+type InstructionForm = 'json' | 'jsonParsed'
+
+interface Instruction {
+  programIdIndex: number
+  accounts: readonly number[]
+  data: Uint8Array
+  stackHeight: number
+}
+
+/** The instructions that the transaction names. */
+const outerInstructions = (message: Message, form: InstructionForm): readonly Answer[] =>
+  message.instructions.map(({ programAddressIndex, accountIndices = [], data = [] }) =>
+    encode(message, form, {
+      programIdIndex: programAddressIndex,
+      accounts: [...accountIndices],
+      data: Uint8Array.from(data),
+      stackHeight: 1,
+    }),
+  )
+
+/** The instructions that programs called on the way. */
+export const innerInstructions = ({ message }: Wire, inner: readonly InnerInstructions[], form: InstructionForm): readonly Answer[] =>
+  inner.map(({ index, instructions }) => ({ index, instructions: instructions.map((each) => encode(message, form, each)) }))
+
+/** In their parsed form nodes give instructions of programs that they do not know half decoded; all of them are, here. */
+function encode(
+  { staticAccounts }: Message,
+  form: InstructionForm,
+  { programIdIndex, accounts, data: bytes, stackHeight }: Instruction,
+): Answer {
+  const data = getBase58Decoder().decode(bytes)
+  if (form === 'json') return { accounts, data, programIdIndex, stackHeight }
+  const address = (index: number): string => staticAccounts[index] ?? ''
+  return { accounts: accounts.map(address), data, programId: address(programIdIndex), stackHeight }
+}
+
+export const returnDataOf = ({ returnData }: Outcome): Answer =>
+  returnData && { programId: returnData.programId, data: [getBase64Decoder().decode(returnData.data), 'base64'] }
+
+/** The older way of saying an error, or that there is none. */
+export const resultOf = (error: Answer): Answer => (error === null ? { Ok: null } : { Err: error })

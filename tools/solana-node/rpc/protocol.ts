@@ -1,5 +1,34 @@
 import { getBase58Encoder, isAddress, isSignature, type Address, type Commitment, type Signature } from '@solana/kit'
-import { invalidParams } from './rpc-error.ts'
+
+/** What a node may answer: JSON whose integers are exact. Fields that are undefined are left out. */
+export type Answer = null | boolean | number | bigint | string | readonly Answer[] | { readonly [key: string]: Answer | undefined }
+
+/** JSON in which a bigint is an integer with all of its digits, as Solana's nodes write it. */
+export function exactJson(answer: Answer): string {
+  if (typeof answer === 'bigint') return answer.toString()
+  if (answer === null || typeof answer !== 'object') return JSON.stringify(answer)
+  if (isList(answer)) return `[${answer.map(exactJson).join(',')}]`
+  const fields = Object.entries(answer).flatMap(([key, value]) =>
+    value === undefined ? [] : [`${JSON.stringify(key)}:${exactJson(value)}`],
+  )
+  return `{${fields.join(',')}}`
+}
+
+const isList = (answer: object): answer is readonly Answer[] => Array.isArray(answer)
+
+/** An error as a node says it. Its numbers are those of @solana/errors, SOLANA_ERROR__JSON_RPC__*. */
+export class RpcError extends Error {
+  readonly code: number
+  readonly data: Answer | undefined
+
+  constructor(code: number, message: string, data?: Answer) {
+    super(message)
+    this.code = code
+    this.data = data
+  }
+}
+
+export const invalidParams = (message: string): RpcError => new RpcError(-32602, message)
 
 /** What a caller gave beside the main thing, in an object. */
 export interface Config {

@@ -1,3 +1,6 @@
+import { createHash } from 'node:crypto'
+import { getSetComputeUnitLimitInstruction } from '@solana-program/compute-budget'
+import { getTransferSolInstruction } from '@solana-program/system'
 import {
   appendTransactionMessageInstructions,
   createKeyPairSignerFromPrivateKeyBytes,
@@ -14,11 +17,8 @@ import {
   type KeyPairSigner,
   type Lamports,
 } from '@solana/kit'
-import { getSetComputeUnitLimitInstruction } from '@solana-program/compute-budget'
-import { getTransferSolInstruction } from '@solana-program/system'
-import { createHash } from 'node:crypto'
-import { largestAge, type Ledger } from '../ledger/ledger.ts'
-import { readWire, type Wire } from '../ledger/read-wire.ts'
+import { largestAge, type Ledger } from './ledger/ledger.ts'
+import { readWire, type Wire } from './ledger/read-wire.ts'
 
 const lamportsPerSol = 1_000_000_000n
 

@@ -1,4 +1,6 @@
+import { getTransferSolInstruction } from '@solana-program/system'
 import {
+  generateKeyPairSigner,
   appendTransactionMessageInstructions,
   createSolanaRpc,
   createTransactionMessage,
@@ -9,16 +11,33 @@ import {
   setTransactionMessageLifetimeUsingBlockhash,
   setTransactionMessageLifetimeUsingDurableNonce,
   signTransactionMessageWithSigners,
+  type KeyPairSigner,
   type Address,
   type Base64EncodedWireTransaction,
   type Instruction,
-  type KeyPairSigner,
   type Nonce,
   type Rpc,
   type Signature,
   type SolanaRpcApi,
 } from '@solana/kit'
-import { getTransferSolInstruction } from '@solana-program/system'
+import { startSolana, type Solana, type SolanaOptions } from '../start-solana.ts'
+
+interface Site {
+  solana: Solana
+  client: Client
+  /** Has 5 SOL. */
+  from: KeyPairSigner
+  /** Has nothing. */
+  to: KeyPairSigner
+}
+
+/** A cluster in which time passes when the test lets it, the official client of its node, and two wallets. */
+export async function startSite(options: Partial<SolanaOptions> = {}): Promise<Site> {
+  const solana = await startSolana({ slotMs: 'by hand', ...options })
+  const [from, to] = [await generateKeyPairSigner(), await generateKeyPairSigner()]
+  await solana.fund(from.address, 5_000_000_000n)
+  return { solana, client: clientOf(solana), from, to }
+}
 
 export type Client = Rpc<SolanaRpcApi>
 
@@ -45,7 +64,7 @@ export async function sign(client: Client, payer: KeyPairSigner, instructions: r
   return signed(await signTransactionMessageWithSigners(message), latest.lastValidBlockHeight)
 }
 
-export interface DurableNonce {
+interface DurableNonce {
   nonce: string
   nonceAccountAddress: Address
   nonceAuthorityAddress: Address
@@ -77,4 +96,22 @@ export const send = (client: Client, { wire }: SignedTransfer): Promise<Signatur
 export async function statusOf(client: Client, { signature }: SignedTransfer) {
   const { value } = await client.getSignatureStatuses([signature], { searchTransactionHistory: true }).send()
   return value[0]
+}
+
+/** What a node says, word for word: to what the official client would never ask, and in figures that it would not round. */
+export async function askText({ url }: { url: string }, body: unknown): Promise<string> {
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  const response = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: text })
+  return response.text()
+}
+
+interface RpcReply {
+  result?: unknown
+  error?: { code: number; message: string; data?: unknown }
+  id?: unknown
+}
+
+export async function ask(node: { url: string }, method: string, params?: unknown): Promise<RpcReply> {
+  const told: unknown = JSON.parse(await askText(node, { jsonrpc: '2.0', id: 7, method, params }))
+  return Object(told)
 }

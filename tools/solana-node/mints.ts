@@ -1,3 +1,11 @@
+import { getCreateAccountInstruction } from '@solana-program/system'
+import {
+  findAssociatedTokenPda,
+  getCreateAssociatedTokenIdempotentInstruction,
+  getInitializeMint2Instruction,
+  getMintToInstruction,
+  TOKEN_PROGRAM_ADDRESS,
+} from '@solana-program/token'
 import {
   AccountRole,
   getU16Encoder,
@@ -7,16 +15,8 @@ import {
   type Instruction,
   type KeyPairSigner,
 } from '@solana/kit'
-import { getCreateAccountInstruction } from '@solana-program/system'
-import {
-  findAssociatedTokenPda,
-  getCreateAssociatedTokenIdempotentInstruction,
-  getInitializeMint2Instruction,
-  getMintToInstruction,
-  TOKEN_PROGRAM_ADDRESS,
-} from '@solana-program/token'
-import type { Ledger } from '../ledger/ledger.ts'
-import { token2022, tokenSize } from '../ledger/token-account.ts'
+import type { Ledger } from './ledger/ledger.ts'
+import { token2022, tokenSize } from './ledger/tokens.ts'
 
 export interface Mint {
   symbol: string

@@ -1,3 +1,5 @@
+import { getCreateAccountInstruction } from '@solana-program/system'
+import { findAssociatedTokenPda, getCreateAssociatedTokenIdempotentInstruction, TOKEN_PROGRAM_ADDRESS } from '@solana-program/token'
 import {
   AccountRole,
   getAddressEncoder,
@@ -8,12 +10,10 @@ import {
   type KeyPairSigner,
   type TransactionSigner,
 } from '@solana/kit'
-import { getCreateAccountInstruction } from '@solana-program/system'
-import { findAssociatedTokenPda, getCreateAssociatedTokenIdempotentInstruction, TOKEN_PROGRAM_ADDRESS } from '@solana-program/token'
-import poolProgram from '../programs/artifacts/pool.json' with { type: 'json' }
+import { signerOf } from '../faucet.ts'
+import type { Mint } from '../mints.ts'
 import type { Solana } from '../start-solana.ts'
-import { signerOf } from './faucet.ts'
-import type { Mint } from './mints.ts'
+import poolProgram from './artifacts/pool.json' with { type: 'json' }
 
 /** A pool of two tokens whose product stays constant: programs/pool.c. */
 export interface Pool {
