@@ -4,8 +4,7 @@ import { promisify } from 'node:util'
 import { startChild, type Child } from '../child.ts'
 import type { ClientsProcess, Use } from '../processes/clients.ts'
 import type { SluiceProcess } from '../processes/sluice.ts'
-import { micros, times, type Row } from '../report.ts'
-import { median } from '../statistics.ts'
+import { micros, times, median, type Row } from '../measuring.ts'
 
 const [rounds, warmUp, quotes] = [7, 1_000, 1_000]
 const python = '/usr/bin/python3'

@@ -4,7 +4,7 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { megabytes, times, type Row } from '../report.ts'
+import { megabytes, times, type Row } from '../measuring.ts'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 const targetBytes = 55e6

@@ -2,8 +2,7 @@ import type { Child } from '../child.ts'
 import type { BookOrdersProcess } from '../processes/book-orders.ts'
 import type { BookServerProcess } from '../processes/book-server.ts'
 import type { HyperliquidProcess } from '../processes/hyperliquid.ts'
-import { ms, perSecond, times, type Row } from '../report.ts'
-import { median } from '../statistics.ts'
+import { ms, perSecond, times, median, type Row } from '../measuring.ts'
 
 const rounds = 3
 const connections = 16

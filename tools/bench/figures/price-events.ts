@@ -2,7 +2,7 @@ import { createClient } from '../../../testkit/client.ts'
 import { startChild, type Child } from '../child.ts'
 import type { PriceFollowersProcess } from '../processes/price-followers.ts'
 import type { SluiceProcess } from '../processes/sluice.ts'
-import { ms, type Row } from '../report.ts'
+import { ms, type Row } from '../measuring.ts'
 
 const subscriptions = 5_000
 const streams = 5

@@ -5,9 +5,7 @@ import { HDNodeWallet, Transaction } from 'ethers'
 import { startSigner, type Signer } from '../../../core/wallet/signer.ts'
 import { exampleFiles } from '../../../test/wallet/example-files.ts'
 import { requestOf, transaction } from '../../../test/wallet/example-policy.ts'
-import { cpuMsOf } from '../cpu-of.ts'
-import { ms, perSecond, times, type Row } from '../report.ts'
-import { median } from '../statistics.ts'
+import { cpuMsOf, ms, perSecond, times, median, type Row } from '../measuring.ts'
 
 const rounds = 3
 const perRound = 200

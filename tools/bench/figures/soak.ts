@@ -9,7 +9,7 @@ import { maker, openManyPairs, type ManyPairs, type NodeCall } from '../../../te
 import type { Child } from '../child.ts'
 import type { SluiceProcess } from '../processes/sluice.ts'
 import type { GivenPrice, SteadyLoadProcess } from '../processes/steady-load.ts'
-import { megabytes, ms, times, type Row } from '../report.ts'
+import { megabytes, ms, times, type Row } from '../measuring.ts'
 
 const perSecond = 300
 const connections = 16

@@ -7,10 +7,8 @@ import { text as textOf } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { createClient, type Client } from '../../../testkit/client.ts'
-import { cpuMsOf } from '../cpu-of.ts'
+import { cpuMsOf, ms, times, median, type Row } from '../measuring.ts'
 import { end, makeHome, type Home } from '../home.ts'
-import { ms, times, type Row } from '../report.ts'
-import { median } from '../statistics.ts'
 import { freePort } from '../../../test/free-port.ts'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))

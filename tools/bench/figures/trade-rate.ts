@@ -3,8 +3,7 @@ import { createClient } from '../../../testkit/client.ts'
 import type { Child } from '../child.ts'
 import type { OrdersProcess, RawSends } from '../processes/orders.ts'
 import type { TradersProcess } from '../processes/traders.ts'
-import { ms, perSecond, times, type Row } from '../report.ts'
-import { median } from '../statistics.ts'
+import { ms, perSecond, times, median, type Row } from '../measuring.ts'
 
 const rounds = 3
 const connections = 16

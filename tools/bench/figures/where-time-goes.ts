@@ -1,8 +1,8 @@
+import type { Profiler } from 'node:inspector'
 import type { Child } from '../child.ts'
+import type { Row } from '../measuring.ts'
 import type { LoadProcess } from '../processes/load.ts'
 import type { SluiceProcess } from '../processes/sluice.ts'
-import { selfTimes } from '../self-times.ts'
-import type { Row } from '../report.ts'
 
 const [connections, requests] = [16, 20_000]
 
@@ -50,4 +50,16 @@ export async function whereTimeGoes(sluice: Child<SluiceProcess>, load: Child<Lo
       ratio: `${((100 * time) / all).toFixed(0)} %`,
     })),
   ]
+}
+
+/** Microseconds that each function ran itself, by "name file"; without those in which nothing ran, or the profiler itself. */
+function selfTimes({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile): ReadonlyMap<string, number> {
+  const names = new Map(nodes.map(({ id, callFrame: { functionName, url } }) => [id, `${functionName} ${url}`]))
+  const times = new Map<string, number>()
+  for (const [index, id] of samples.entries()) {
+    const name = names.get(id) ?? ''
+    if (/^(\(idle\)|\(root\)|dispatch $)/.test(name)) continue
+    times.set(name, (times.get(name) ?? 0) + (timeDeltas[index] ?? 0))
+  }
+  return times
 }

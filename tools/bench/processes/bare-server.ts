@@ -1,6 +1,5 @@
 // What a quote is compared with: mutual TLS with the same certificates and nothing behind it.
-import { serve } from '../child.ts'
-import { plainServer } from '../plain-server.ts'
+import { serve, plainServer } from '../child.ts'
 
 const [certsDir = '', body = ''] = process.argv.slice(2)
 const port = await plainServer(certsDir, (_request, response) =>

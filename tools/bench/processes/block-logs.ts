@@ -14,7 +14,7 @@ import { createSynchroniser, type Synchroniser } from '../../../core/live-state/
 import { createStateSource } from '../../../core/live-state/tracked-states.ts'
 import { keeping } from '../../../test/live-state/keeping.ts'
 import { serve } from '../child.ts'
-import { median } from '../statistics.ts'
+import { median } from '../measuring.ts'
 
 /** Of what is logged. */
 export type Kind = 'Sync' | 'Swap' | 'Mint and Burn'

@@ -6,7 +6,7 @@ import { Wallet } from 'ethers'
 import { Client } from 'undici'
 import { newTrader } from '../../hyperliquid-simulator/client.ts'
 import { serve } from '../child.ts'
-import { inTurns } from '../in-turns.ts'
+import { inTurns } from '../measuring.ts'
 
 export interface OrdersRun {
   url: string

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import type { createClient as CreateClient } from '../../../client/index.ts'
 import { serve } from '../child.ts'
 import { quoteFields, quotePath } from '../quote-path.ts'
-import { median } from '../statistics.ts'
+import { median } from '../measuring.ts'
 
 const bundled: { createClient: typeof CreateClient } = await import(new URL('../../../dist/client/index.js', import.meta.url).href)
 

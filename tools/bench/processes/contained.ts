@@ -8,8 +8,7 @@ import type { startServer as StartServer } from '../../../testkit/server.ts'
 import { roundTripsTo } from '../../../testkit/round-trips.ts'
 import { descendants } from '../../../test/devnet/run-server.ts'
 import { serve } from '../child.ts'
-import { cpuMsOf } from '../cpu-of.ts'
-import { inTurns } from '../in-turns.ts'
+import { cpuMsOf, inTurns } from '../measuring.ts'
 
 const bundled: { startServer: typeof StartServer } = await import(new URL('../../../dist/testkit/index.js', import.meta.url).href)
 const plugin = fileURLToPath(new URL('../../../test/fixtures/plugins/contained/plain-swap', import.meta.url))

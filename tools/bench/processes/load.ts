@@ -4,9 +4,8 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'undici'
 import { serve } from '../child.ts'
-import { quotePath } from '../quote-path.ts'
-import { quoterCall, requireResult, routerCall } from '../quoter-call.ts'
-import { percentile } from '../statistics.ts'
+import { quotePath, quoterCall, requireResult, routerCall } from '../quote-path.ts'
+import { percentile } from '../measuring.ts'
 
 export interface Load {
   url: string

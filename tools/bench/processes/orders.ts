@@ -4,7 +4,7 @@ import path from 'node:path'
 import { Transaction, Wallet } from 'ethers'
 import { Client } from 'undici'
 import { serve } from '../child.ts'
-import { inTurns } from '../in-turns.ts'
+import { inTurns } from '../measuring.ts'
 
 export interface Trades {
   url: string

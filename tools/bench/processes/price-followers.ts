@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { rpcTo } from '../../../core/devnet/anvil.ts'
 import { createClient } from '../../../testkit/client.ts'
 import { serve } from '../child.ts'
-import { percentile } from '../statistics.ts'
+import { percentile } from '../measuring.ts'
 
 export interface Followers {
   url: string

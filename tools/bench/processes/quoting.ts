@@ -6,8 +6,8 @@ import type { Swap } from '../../../core/contracts/index.ts'
 import uniswap from '../../../plugins/uniswap/index.ts'
 import { at, openDevnetFixture, tokens } from '../../../test/kits/amm/devnet-fixture.ts'
 import { serve } from '../child.ts'
-import { amountOf, isSale, quoterCall, requireResult } from '../quoter-call.ts'
-import { percentile } from '../statistics.ts'
+import { amountOf, isSale, quoterCall, requireResult } from '../quote-path.ts'
+import { percentile } from '../measuring.ts'
 
 export interface QuotesRun {
   /** Absent: all of the connector's. */

@@ -1,7 +1,6 @@
 // What books in memory are compared with: reads what a websocket tells, and gives on the newest of each coin as it came, over mutual TLS.
 import { WebSocket } from 'undici'
-import { serve } from '../child.ts'
-import { plainServer } from '../plain-server.ts'
+import { serve, plainServer } from '../child.ts'
 
 const [certsDir = '', wsUrl = ''] = process.argv.slice(2)
 const port = await plainServer(certsDir, (request, response) => {

@@ -1,12 +1,36 @@
 // The whole server with the devnet, in a process of its own that tells what it costs. It is the bundled one, which is what is shipped.
+import { Session, type Profiler } from 'node:inspector'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { rpcTo } from '../../../core/devnet/anvil.ts'
-import type { startServer as StartServer } from '../../../testkit/server.ts'
-import { serve } from '../child.ts'
-import { profiler } from '../profiler.ts'
-import { quotePath } from '../quote-path.ts'
 import { healthy, startFaultyProxy } from '../../../test/http/trouble/faulty-proxy.ts'
 import { roundTripsTo } from '../../../testkit/round-trips.ts'
+import type { startServer as StartServer } from '../../../testkit/server.ts'
+import { serve } from '../child.ts'
+import { quotePath } from '../quote-path.ts'
+
+const samplingMicros = 100
+
+/** For a process of the benchmark: handlers that record where its main thread's time goes. */
+function profiler() {
+  const session = new Session()
+  const post = (method: string, parameters: object = {}) =>
+    new Promise<object>((resolve, reject) =>
+      session.post(method, parameters, (error, result) => (error ? reject(error) : resolve(result ?? {}))),
+    )
+  return {
+    async startProfile(): Promise<void> {
+      session.connect()
+      await post('Profiler.enable')
+      await post('Profiler.setSamplingInterval', { interval: samplingMicros })
+      await post('Profiler.start')
+    },
+    async takeProfile(): Promise<Profiler.Profile> {
+      const { profile } = (await post('Profiler.stop')) as Profiler.StopReturnType
+      session.disconnect()
+      return profile
+    },
+  }
+}
 
 const bundled: { startServer: typeof StartServer } = await import(new URL('../../../dist/testkit/index.js', import.meta.url).href)
 

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { Pool } from 'undici'
 import type { Hop } from '../../../core/contracts/index.ts'
 import { serve } from '../child.ts'
-import { percentile } from '../statistics.ts'
+import { percentile } from '../measuring.ts'
 
 export interface SteadyLoad {
   url: string

@@ -1,9 +1,35 @@
+import { createClient } from '../../../testkit/client.ts'
 import { startChild, type Child } from '../child.ts'
+import { micros, ms, perSecond, times, median, type Row } from '../measuring.ts'
+import type { BareServerProcess } from '../processes/bare-server.ts'
 import type { BookServerProcess } from '../processes/book-server.ts'
 import type { BooksProcess, Taker } from '../processes/books.ts'
+import type { IncrementsProcess } from '../processes/increments.ts'
+import type { LoadProcess } from '../processes/load.ts'
 import type { RelayProcess } from '../processes/relay.ts'
-import { micros, ms, perSecond, times, type Row } from '../report.ts'
-import { median } from '../statistics.ts'
+import { besideBare } from './price-rate.ts'
+
+const path = '/clob/perp/orderBook?chain=hyperliquid&network=testnet&connector=hyperliquid&market=COIN0-USD'
+const loads = [
+  { connections: 1, requests: 4_000, reference: 4_000 },
+  { connections: 16, requests: 15_000, reference: 15_000 },
+]
+
+/** A book of twenty levels of each side from memory. */
+export async function bookAnswers(server: Child<BookServerProcess>): Promise<Row[]> {
+  const { url, certsDir } = await server.ask('where')
+  const client = createClient(url, certsDir)
+  const { status, text } = await client.get(path)
+  client.close()
+  if (status !== 200) throw new Error(`answered ${status}: ${text}`)
+  const bare = await startChild<BareServerProcess>('bare-server', [certsDir, text])
+  const load = await startChild<LoadProcess>('load', [certsDir])
+  try {
+    return await besideBare({ url, path, cpu: () => server.ask('cpu') }, bare, load, loads)
+  } finally {
+    await Promise.all([bare.end(), load.end()])
+  }
+}
 
 const rounds = 3
 const counts = [1, 50, 200]
@@ -84,4 +110,27 @@ function rowsOf(name: string, ours: Measure, relay: Measure): Row[] {
     ...row('p99 to the line', 'p99Ms', ms),
     ...row('p99, all at once', 'atOnceMs', ms),
   ]
+}
+
+const changes = 50_000
+
+/** Changes taken into books in memory, from their text to who follows. */
+export async function bookIncrements(): Promise<Row[]> {
+  const child = await startChild<IncrementsProcess>('increments')
+  try {
+    // What is measured is warm code.
+    for (const how of ['books', 'maps'] as const) await child.ask(how, { markets: 50, changes })
+    const rows: Row[] = []
+    for (const markets of counts) {
+      const seen = { books: [] as number[], maps: [] as number[] }
+      for (let round = 0; round < rounds; round += 1)
+        for (const how of ['books', 'maps'] as const) seen[how].push((await child.ask(how, { markets, changes })).rate)
+      const [books, maps] = [median(seen.books), median(seen.maps)]
+      const name = `${markets} market${markets === 1 ? '' : 's'}`
+      rows.push({ name, value: perSecond(books), reference: perSecond(maps), ratio: times(books, maps) })
+    }
+    return rows
+  } finally {
+    await child.end()
+  }
 }

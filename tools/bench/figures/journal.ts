@@ -1,18 +1,90 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, open, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { sql } from 'kysely'
 import { openStore } from '../../../core/store/open-store.ts'
 import type { Store } from '../../../core/store/store.ts'
-import { sqlJournal } from '../../../core/transactions/journal/sql-journal.ts'
 import type { EntryFilter } from '../../../core/transactions/journal/journal.ts'
+import { sqlJournal } from '../../../core/transactions/journal/sql-journal.ts'
 import { isPostgresInstalled, startPostgres } from '../../../test/store/postgres.ts'
+import { attempt, giveLease, newEntry, next } from '../../../test/transactions/journal/entries.ts'
 import { growJournal, journalTrades } from '../../../test/transactions/journal/grown-journal.ts'
-import { ms, type Row } from '../report.ts'
-import { percentile } from '../statistics.ts'
+import { ms, times, percentile, type Row } from '../measuring.ts'
+
+const transactions = 500
+const atOnce = 16
+const silent = { info() {}, warn() {} }
+/** As long as a swap's. */
+const callData = `0x${'38ed1739'.repeat(65)}`
+const signedBytes = new Uint8Array(380).fill(7)
+
+/** What keeping a transaction adds to it before it is sent: once before it is signed, once with its signed bytes. */
+export async function journaling(): Promise<Row[]> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'sluice-bench-'))
+  const postgres = isPostgresInstalled ? await startPostgres() : undefined
+  try {
+    const fixture = percentile(await flushes(path.join(folder, 'floor')), 0.5) * 2
+    const embedded = await openStore({ dataDir: folder, serverName: 'bench', log: silent })
+    const rows = await rowsOf('embedded', embedded, fixture)
+    await embedded.close()
+    if (!postgres) return rows
+    const database = await openStore({ dataDir: folder, url: await postgres.database(), serverName: 'bench', log: silent })
+    rows.push(...(await rowsOf('PostgreSQL beside it', database, fixture)))
+    await database.close()
+    return rows
+  } finally {
+    await postgres?.stop()
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+async function rowsOf(name: string, store: Store, fixture: number): Promise<Row[]> {
+  const journal = sqlJournal(store)
+  const guard = await giveLease(store)
+  const one = async () => {
+    const startedAt = performance.now()
+    const entry = newEntry({ step: { to: '0x', data: callData } })
+    await journal.open([entry], guard)
+    await journal.write([next(entry, { state: 'SIGNED', attempts: [attempt(`0x${entry.key}`, { raw: signedBytes })] })], guard)
+    return performance.now() - startedAt
+  }
+  await Promise.all(Array.from({ length: atOnce }, one))
+  const alone: number[] = []
+  for (let count = 0; count < transactions; count += 1) alone.push(await one())
+  const startedAt = performance.now()
+  const lanes = Array.from({ length: atOnce }, async () => {
+    for (let count = 0; count < transactions / atOnce; count += 1) await one()
+  })
+  await Promise.all(lanes)
+  const together = (performance.now() - startedAt) / transactions
+  const row = (what: string, value: number): Row => ({
+    name: `${name}: ${what}`,
+    value: ms(value),
+    reference: ms(fixture),
+    ratio: times(value, fixture),
+  })
+  return [row('p50', percentile(alone, 0.5)), row('p99', percentile(alone, 0.99)), row(`each of ${atOnce} at once`, together)]
+}
+
+/** What the disk itself takes for a page that is there to stay. */
+async function flushes(file: string): Promise<number[]> {
+  const handle = await open(file, 'w')
+  try {
+    const page = Buffer.alloc(4096, 1)
+    const taken: number[] = []
+    for (let count = 0; count < transactions; count += 1) {
+      const startedAt = performance.now()
+      await handle.write(page)
+      await handle.datasync()
+      taken.push(performance.now() - startedAt)
+    }
+    return taken
+  } finally {
+    await handle.close()
+  }
+}
 
 const journaled = 1_000
-const silent = { info() {}, warn() {} }
 
 /** What a finished trade takes: one attempt, two hops, five events, the answer under its key, all indexes. */
 export async function journalSize(): Promise<Row[]> {
@@ -84,7 +156,7 @@ export async function journalPages(trades: number): Promise<Row[]> {
   }
 }
 
-export async function pageTimes(store: Store): Promise<Row[]> {
+async function pageTimes(store: Store): Promise<Row[]> {
   const journal = sqlJournal(store)
   const { entries } = await journal.list({ limit: 500 })
   const rows: Row[] = []

@@ -1,0 +1,158 @@
+import { startChild } from '../child.ts'
+import { times, median, micros, ms, type Row } from '../measuring.ts'
+import type { AnyQuotesProcess } from '../processes/any-quotes.ts'
+import type { PoolPagesProcess } from '../processes/pool-pages.ts'
+import type { PoolQuotesRequest, PoolQuotesProcess } from '../processes/pool-quotes.ts'
+import type { RoutesRun, RoutesProcess } from '../processes/routes.ts'
+
+const poolRounds = 15
+const poolQuotesAtOnce = 10_000
+const distances = [
+  { name: 'within one tick', ticksCrossed: 0 },
+  { name: 'across ten ticks', ticksCrossed: 10 },
+]
+const kinds = [
+  { name: 'warm', ask: 'range' },
+  { name: 'each the first after a swap', ask: 'rangeAnew' },
+] as const
+
+/** One pool's quotes in process, of concentrated liquidity beside a pair's of the same amount, exact in and out and both ways by turns. */
+export async function poolQuotes(): Promise<Row[]> {
+  const child = await startChild<PoolQuotesProcess>('pool-quotes')
+  try {
+    const askings = distances.flatMap(({ name, ticksCrossed }) =>
+      kinds.map((kind) => ({ name: `${name}, ${kind.name}`, ticksCrossed, ask: kind.ask })),
+    )
+    const seen = askings.map(() => ({ range: [] as number[], pair: [] as number[] }))
+    for (let round = -1; round < poolRounds; round += 1) {
+      for (const [index, { ticksCrossed, ask }] of askings.entries()) {
+        const [range, pair] = [await all(child, ask, ticksCrossed), await all(child, 'pair', ticksCrossed)]
+        // What is measured is warm code.
+        if (round < 0) continue
+        seen[index]?.range.push(range)
+        seen[index]?.pair.push(pair)
+      }
+    }
+    return askings.map(({ name }, index) => {
+      const [range, pair] = [median(seen[index]?.range ?? []), median(seen[index]?.pair ?? [])]
+      return { name, value: nanos(range), reference: nanos(pair), ratio: times(range, pair) }
+    })
+  } finally {
+    await child.end()
+  }
+}
+
+/** The same of v4 or of Algebra, beside v3: the arithmetic is one, and the fee is found before it. */
+export async function quotesBesideV3(kind: 'keyed' | 'listed'): Promise<Row[]> {
+  const child = await startChild<PoolQuotesProcess>('pool-quotes')
+  try {
+    const rows: Row[] = []
+    for (const { name, ticksCrossed } of distances) {
+      const [ours, range]: [number[], number[]] = [[], []]
+      for (let round = -1; round < poolRounds; round += 1) {
+        const [one, other] = [await all(child, kind, ticksCrossed), await all(child, 'range', ticksCrossed)]
+        if (round < 0) continue
+        ours.push(one)
+        range.push(other)
+      }
+      const [value, reference] = [median(ours), median(range)]
+      rows.push({ name, value: nanos(value), reference: nanos(reference), ratio: times(value, reference) })
+    }
+    return rows
+  } finally {
+    await child.end()
+  }
+}
+
+const nanos = (value: number) => `${Math.round(value)} ns`
+
+type Child = Awaited<ReturnType<typeof startChild<PoolQuotesProcess>>>
+
+async function all(child: Child, name: keyof PoolQuotesProcess, ticksCrossed: number): Promise<number> {
+  let sum = 0
+  for (const exact of ['in', 'out'] as const)
+    for (const zeroForOne of [true, false])
+      sum += await child.ask(name, { exact, zeroForOne, ticksCrossed, quotes: poolQuotesAtOnce } satisfies PoolQuotesRequest)
+  return sum / 4
+}
+
+const anyRounds = 9
+const anyQuotesAtOnce = 500
+
+/** Amounts that nobody has asked for before, in process: the best of all connectors, beside the sum of each of them asked. */
+export async function anyQuotes(): Promise<Row[]> {
+  const child = await startChild<AnyQuotesProcess>('any-quotes')
+  try {
+    const { asked, priced } = await child.ask('connectors')
+    const [best, each]: [number[], number[]] = [[], []]
+    for (let round = -1; round < anyRounds; round += 1) {
+      const [one, other] = [
+        await child.ask('any', { quotes: anyQuotesAtOnce, offset: (2 * round + 2) * anyQuotesAtOnce }),
+        await child.ask('each', { quotes: anyQuotesAtOnce, offset: (2 * round + 3) * anyQuotesAtOnce }),
+      ]
+      // What is measured is warm code.
+      if (round < 0) continue
+      best.push(one)
+      each.push(other)
+    }
+    const [value, reference] = [median(best), median(each)]
+    const name = `${asked} connectors, ${priced} with the pair`
+    return [{ name, value: micros(value), reference: micros(reference), ratio: times(value, reference) }]
+  } finally {
+    await child.end()
+  }
+}
+
+const routeRounds = 7
+const routedQuotes = 1_000
+/** Of WETH for USDC: what nobody would split, what some would, and what goes several ways. */
+const amounts = [1, 20, 200]
+
+/** The search over all pools of uniswap in memory for amounts that were not asked before, where swaps may go several ways and where not. */
+export async function routes(): Promise<Row[]> {
+  const child = await startChild<RoutesProcess>('routes')
+  try {
+    const rows: Row[] = []
+    for (const ether of amounts) {
+      for (const exact of ['in', 'out'] as const) {
+        const asking = (splits: boolean): RoutesRun => ({ splits, exact, ether, quotes: routedQuotes })
+        const [ours, reference]: [number[], number[]] = [[], []]
+        let split = 0
+        for (let round = -1; round < routeRounds; round += 1) {
+          const [several, single] = [await child.ask('ask', asking(true)), await child.ask('ask', asking(false))]
+          split = several.split
+          // What is measured is warm code.
+          if (round < 0) continue
+          ours.push(several.micros)
+          reference.push(single.micros)
+        }
+        const [value, beside] = [median(ours), median(reference)]
+        const name = `${ether} to ${2 * ether} WETH exactly ${exact}, ${Math.round(100 * split)} % go several ways`
+        rows.push({ name, value: micros(value), reference: micros(beside), ratio: times(value, beside) })
+      }
+    }
+    return rows
+  } finally {
+    await child.end()
+  }
+}
+
+const pages = 9
+const [many, few] = [20_000, 200]
+
+/** The deepest 100 of many pools in memory, two connectors' or one's: how long a page holds the event loop at most, and how long it takes. */
+export async function poolPages(): Promise<Row[]> {
+  const child = await startChild<PoolPagesProcess>('pool-pages')
+  try {
+    // What is measured is warm code.
+    await child.ask('pages', { pools: many, pages: 2 })
+    const [ours, reference] = [await child.ask('pages', { pools: many, pages }), await child.ask('pages', { pools: few, pages })]
+    return (['heldMs', 'tookMs'] as const).map((key) => {
+      const [value, other] = [median(ours.map((each) => each[key])), median(reference.map((each) => each[key]))]
+      const what = key === 'heldMs' ? 'the event loop is held at most, median of the pages' : 'a page takes'
+      return { name: `${many.toLocaleString('en')} pools: ${what}`, value: ms(value), reference: ms(other), ratio: times(value, other) }
+    })
+  } finally {
+    await child.end()
+  }
+}
