@@ -34,11 +34,11 @@ const doors: Readonly<Record<string, readonly string[]>> = {
   'core/plugins': ['core/plugins/index.ts', 'core/plugins/isolate/service.ts'],
 }
 
-/** Every TypeScript file below the folder, by its path from the root. */
-export function filesIn(folder: string, from: string = root): string[] {
+/** Every TypeScript file below the folder, or those with other endings, by its path from the root. */
+export function filesIn(folder: string, from: string = root, endings: readonly string[] = ['.ts']): string[] {
   if (!existsSync(path.join(from, folder))) return []
   return readdirSync(path.join(from, folder), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .filter((entry) => entry.isFile() && endings.includes(path.extname(entry.name)))
     .map((entry) => path.relative(from, path.join(entry.parentPath, entry.name)))
     .filter((file) => !file.includes('node_modules'))
 }

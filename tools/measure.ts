@@ -3,10 +3,9 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
-import { longFunctions } from './functions.ts'
+import { longFunctions, countTitles } from './code-measures.ts'
 import { circularImports, filesIn, root as ownRoot, upwardImports } from './imports.ts'
 import { filesOfRequests } from './measure-requests.ts'
-import { countTitles } from './test-titles.ts'
 
 const { values } = parseArgs({
   options: {
@@ -45,6 +44,7 @@ function measureFile(file: string): FileMeasure {
 }
 
 const median = (numbers: readonly number[]): number => numbers.toSorted((a, b) => a - b)[numbers.length >> 1] ?? 0
+const shortFiles = (files: readonly FileMeasure[]): string => percent(files.filter(({ lines }) => lines < 40).length, files.length)
 const percent = (part: number, whole: number): string => `${((100 * part) / whole).toFixed(1)} %`
 const sum = (files: readonly FileMeasure[], key: 'lines' | 'code' | 'comments'): number =>
   files.reduce((total, each) => total + each[key], 0)
@@ -53,6 +53,7 @@ const most = (files: readonly FileMeasure[], key: 'lines' | 'depth'): FileMeasur
 
 const server = ['core', 'kits', 'client', 'testkit'].flatMap((folder) => filesIn(folder, root)).map(measureFile)
 const all = [...server, ...filesIn('plugins', root).map(measureFile)]
+const tools = filesIn('tools', root, ['.ts', '.mjs']).map(measureFile)
 const names = all.map(({ file }) => file)
 const upward = upwardImports(names, root)
 const circular = circularImports(names, root)
@@ -68,9 +69,11 @@ const rows: [string, string | number][] = [
   ['files with plugins', all.length],
   ['folders', new Set(names.map((file) => path.dirname(file))).size],
   ['median lines of a file', median(server.map(({ lines }) => lines))],
-  ['files under 40 lines', percent(server.filter(({ lines }) => lines < 40).length, server.length)],
+  ['files under 40 lines', shortFiles(server)],
   ['longest file', `${longest?.lines}  ${longest?.file}`],
   ['deepest file', `${deepest?.depth}  ${deepest?.file}`],
+  ['files in tools', tools.length],
+  ['files of tools under 40 lines', shortFiles(tools)],
   ['lines of code', sum(all, 'code')],
   ['comments, of all lines', percent(sum(all, 'comments'), sum(all, 'lines'))],
   ['functions of 100, of 150, of 200 lines', [100, 150, 200].map((least) => long.filter(({ lines }) => lines >= least).length).join(', ')],

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { longFunctions } from '../../tools/functions.ts'
+import { longFunctions } from '../../tools/code-measures.ts'
 import { filesIn, root } from '../../tools/imports.ts'
 
 describe('functions', () => {

@@ -5,7 +5,7 @@ import { networkKeys } from '../../core/config/plugin-config.ts'
 import { evmChainSchema } from '../../kits/evm/index.ts'
 import { solanaChainSchema } from '../../kits/solana/index.ts'
 import { parse } from 'yaml'
-import { shownMetrics } from '../../tools/docs/metrics.ts'
+import { shownMetrics } from '../../tools/docs/tables.ts'
 import { packageJson } from './package-json.ts'
 import { fencesOf, readPage, root, tableOf } from './page.ts'
 

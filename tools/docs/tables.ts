@@ -1,9 +1,21 @@
+import { readdirSync } from 'node:fs'
+import path from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { endpoints, errorTable, permissions, permissionUses } from '../../core/api/index.ts'
 import { expected } from '../../core/config/problems.ts'
 import { describeSettings } from '../../core/config/settings-schema.ts'
+import type { Plugin } from '../../core/contracts/index.ts'
+import {
+  measureLiveState,
+  measureNodes,
+  measurePlugins,
+  measureQuotes,
+  measureStops,
+  measureStore,
+  measureTransactions,
+} from '../../core/http/gauges.ts'
+import { createMetrics } from '../../core/http/metrics.ts'
 import { describeKeySource, keySources } from '../../core/keys/sources.ts'
-import { shownMetrics } from './metrics.ts'
-import { supportedTable } from './supported.ts'
 
 /**
  * What pages have between `<!-- generated: <name> -->` and `<!-- end -->`, by that name; from what the code declares.
@@ -69,4 +81,53 @@ const quoted = (text: string) => (text === '' ? '' : `\`${text}\``)
 function table(columns: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
   return [line(columns), `|${'---|'.repeat(columns.length)}`, ...rows.map(line)].join('\n')
+}
+
+interface ShownMetric {
+  readonly name: string
+  readonly labels: readonly string[]
+  readonly help: string
+}
+
+/** Every metric of the server's own. */
+export function shownMetrics(): ShownMetric[] {
+  const metrics = createMetrics()
+  const log = { warn: () => {} }
+  measureStore(metrics, { failing: async () => undefined })
+  measureStops(metrics, { list: async () => [] })
+  measureTransactions(metrics, { journal: { openQueues: async () => [], unfinished: async () => [] }, networks: [], log })
+  measureNodes(metrics, { networks: [] })
+  measureLiveState(metrics, { books: { size: 0 }, quotes: { size: 0 }, following: { all: () => [] } })
+  measureQuotes(metrics, { networks: [], venuesOn: () => [] })
+  measurePlugins(metrics, { plugins: [] })
+  return metrics.registry
+    .getMetricsAsArray()
+    .filter(({ name }) => name.startsWith('sluice_'))
+    .map((metric) => ({
+      name: metric.name,
+      labels: 'labelNames' in metric && Array.isArray(metric.labelNames) ? metric.labelNames : [],
+      help: metric.help,
+    }))
+}
+
+const folder = fileURLToPath(new URL('../../plugins', import.meta.url))
+const localNetwork = 'local'
+
+/** The exchanges and chains of the built-in plugins, by their manifests. */
+async function supportedTable(): Promise<string> {
+  const plugins = await loadPlugins()
+  const chains = plugins.filter(({ kind }) => kind === 'chain').map(({ manifest }) => manifest.name)
+  const rows = plugins
+    .filter(({ kind }) => kind === 'connector')
+    .map(({ manifest: { name, trading_type: types, available_networks: networks } }) => {
+      const outside = networks.filter((each) => each.networks.some((network) => network !== localNetwork))
+      return `| ${name} | ${types.join(', ')} | ${outside.map(({ chain }) => chain).join(', ')} |`
+    })
+  return ['| exchange | interfaces | chains |', '|---|---|---|', ...rows, '', `Chains: ${chains.join(', ')}.`].join('\n')
+}
+
+async function loadPlugins(): Promise<Plugin[]> {
+  const names = readdirSync(folder).toSorted()
+  const modules = await Promise.all(names.map((name) => import(pathToFileURL(path.join(folder, name, 'index.ts')).href)))
+  return modules.map(({ default: plugin }) => plugin as Plugin)
 }

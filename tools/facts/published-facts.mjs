@@ -9,8 +9,7 @@ import { build } from 'esbuild'
 import { take } from '../artifacts/artifacts.mjs'
 import { chains } from './chains.mjs'
 import { exchanges } from './exchanges.mjs'
-import { solana } from './solana.mjs'
-import { solanaPrograms } from './solana-programs.mjs'
+import { solana, solanaPrograms } from './solana.mjs'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const target = 'test/fixtures/published'

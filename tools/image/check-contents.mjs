@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, readFileSync, readdirSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { expect } from 'chai'
-import { check } from './checks.mjs'
+import { check } from './run.mjs'
 
 const mostMegabytes = 60
 

@@ -2,7 +2,7 @@ import { chownSync, copyFileSync, cpSync, readFileSync, readdirSync, statSync, w
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
-import { check, eventually } from './checks.mjs'
+import { check, eventually } from './run.mjs'
 import { writeOutsidePlugin } from '../../test/build/outside-plugin.ts'
 import { runCommand, startServer, trustPlugin } from './server.mjs'
 

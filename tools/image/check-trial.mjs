@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs'
 import https from 'node:https'
 import path from 'node:path'
 import { expect } from 'chai'
-import { check, eventually, seconds } from './checks.mjs'
+import { check, eventually, seconds } from './run.mjs'
 import { writeOutsidePlugin } from '../../test/build/outside-plugin.ts'
 import { startServer, trustPlugin } from './server.mjs'
 

@@ -3,7 +3,7 @@ import { cpSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createClient } from '../../testkit/client.ts'
-import { eventually } from './checks.mjs'
+import { eventually } from './run.mjs'
 import { startContainer } from './container.mjs'
 import { freePort } from '../../test/free-port.ts'
 

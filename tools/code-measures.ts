@@ -1,9 +1,9 @@
-// Long functions: for `npm run measure` and test/architecture/functions.test.ts.
+// Long functions, and titles of tests: for `npm run measure` and test/architecture/functions.test.ts.
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import ts from 'typescript-5'
 
-export interface LongFunction {
+interface LongFunction {
   readonly file: string
   readonly name: string
   readonly lines: number
@@ -28,4 +28,13 @@ export function longFunctions(files: readonly string[], from: string, least: num
     return inFile
   })
   return found.toSorted((one, other) => other.lines - one.lines)
+}
+
+/** A title of `it` or `describe`. */
+const title = /\b(?:it|describe)(?:\.only|\.skip)?\(\s*(['"`])((?:\\.|(?!\1).)*)\1/gs
+
+/** How many titles of `it` and `describe` there are, and how many of them begin with is, are, of or by. */
+export function countTitles(files: readonly string[], from: string): { readonly all: number; readonly weak: number } {
+  const titles = files.flatMap((file) => [...readFileSync(path.join(from, file), 'utf8').matchAll(title)].map(([, , text = '']) => text))
+  return { all: titles.length, weak: titles.filter((text) => /^(is|are|of|by) /.test(text)).length }
 }
