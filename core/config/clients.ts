@@ -57,6 +57,16 @@ export type AllowedLists = Static<typeof allowed>
 
 const Percent = (description: string) => Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 100, description }))
 
+const Amounts = (what: string, description: string) =>
+  Type.Object(
+    {
+      perTransaction: Type.Optional(Amount(`${what} by one request at most`)),
+      perHour: Type.Optional(Amount(`${what} in a rolling hour`)),
+      perDay: Type.Optional(Amount(`${what} in a rolling day`)),
+    },
+    { additionalProperties: false, minProperties: 1, description },
+  )
+
 const limits = Type.Object(
   {
     allowed: Type.Optional(allowed),
@@ -75,11 +85,24 @@ const limits = Type.Object(
     transactionsPerHour: Type.Optional(
       Type.Integer({ minimum: 0, description: 'Transactions in a rolling hour; cancels are not counted' }),
     ),
+    tokens: Type.Optional(
+      Type.Record(
+        Type.String({ pattern: '^[^/]+/[^/]+$' }),
+        Type.Record(Type.String({ minLength: 1 }), Amounts('What it gives', 'In whole units of the token')),
+        {
+          description:
+            'By chain/network, and by symbol or address of a listed token: what it may give away of it. Others it may not give away',
+        },
+      ),
+    ),
+    value: Type.Optional(Amounts('What it gives', 'What it may give away of all tokens together, in the reference token')),
   },
   { additionalProperties: false, description: 'What it may spend' },
 )
 /** What a client may spend. Amounts are decimal strings. */
 export type ClientLimits = Static<typeof limits>
+/** Limits of an amount by what it is counted over. */
+export type AmountLimits = NonNullable<ClientLimits['value']>
 
 /** `conf/clients.yml`: by the common name of a client certificate, or by its SHA-256 fingerprint. */
 const clientsSchema = Type.Object(
@@ -187,6 +210,9 @@ export function readClients(yaml: YamlFile | undefined, file: string, env: Envir
     wrong.set(entry, [...(wrong.get(entry) ?? []), { ...locate(entry, yaml ? [yaml] : [], file), problem, remedy }])
   }
   for (const name of emptyIn(yaml)) close(name, 'is empty', 'Write its permissions, or remove it.')
+  for (const { name, limits: { tokens, value, maxDailyGas } = {} } of listed)
+    if ((tokens ?? value) && maxDailyGas === undefined)
+      close(name, 'limits what it gives away, and not its fees', 'Write limits.maxDailyGas, too: fees leave the wallet as well.')
   const names = [...listed.map(({ name }) => name), ...closedNames(wrong)]
   // Nobody can tell which of the two is right.
   for (const name of names.filter((each) => names.some((other) => other !== each && isSameFingerprint(other, each))))

@@ -1,5 +1,6 @@
 import type { AltchainVerbs } from '../contracts/index.ts'
 import { badFields, SluiceError } from '../base/errors.ts'
+import { givesNothing } from '../transactions/budgets.ts'
 import type { SubmitResult } from '../transactions/submit-request.ts'
 import type { Handler } from './context.ts'
 import type { NetworkEntry } from '../plugins/index.ts'
@@ -29,6 +30,7 @@ export const altchainCreateToken: Handler<'AltchainCreateToken'> = async (reques
         ...wallet,
         plan,
         scope,
+        commitment: givesNothing,
         kind: 'token-account',
         touches: () => ({ action: 'account', tokens: touchedTokens([token.address], network) }),
         about: null,

@@ -6,7 +6,16 @@ import { gasOf, type SubmitResult } from '../transactions/submit-request.ts'
 import type { Handler, Handlers, Services } from './context.ts'
 import { readRaw } from './read-fields.ts'
 import type { NetworkEntry } from '../plugins/index.ts'
-import { readExpiry, readSpenders, refuseOfQuarantined, requireExact, requireMayApprove, versionOf, type Spenders } from './spenders.ts'
+import {
+  isBuiltInSpender,
+  readExpiry,
+  readSpenders,
+  refuseOfQuarantined,
+  requireExact,
+  requireMayApprove,
+  versionOf,
+  type Spenders,
+} from './spenders.ts'
 import { connectorsOf, touchedTokens } from './touches.ts'
 import { unavailableTokens } from './tokens.ts'
 import { readAddress, readFees, readWallet, requireKey, showGas } from './wallets.ts'
@@ -49,6 +58,8 @@ const evmApprove: Handler<'EVMApprove'> = async (request, context) => {
     needs: approvals.flatMap((each) => each.plan.needs),
     memo: null,
   }
+  const pullsFromCaller = isBuiltInSpender(network, services.registry)
+  const grantedRaw = approvals.reduce((sum, each, i) => (pullsFromCaller(spenders.addresses[i] ?? '') ? sum : sum + each.amountRaw), 0n)
   const answer = ({ transactions: sent, nonce, txHash, gas }: Pick<SubmitResult, 'transactions' | 'nonce' | 'txHash' | 'gas'>) => {
     const transactions = sent.map((each, i) => ({ spender: spenderOfStep[i] ?? '', ...each }))
     return {
@@ -79,6 +90,7 @@ const evmApprove: Handler<'EVMApprove'> = async (request, context) => {
         const connectors = connectorsOf(spenders.addresses, network, services.registry)
         return { action: 'approve', tokens: touchedTokens([token.address], network), ...(connectors.length > 0 && { connectors }) }
       },
+      commitment: { gives: { [token.address]: grantedRaw } },
       reduces: approvals.every(({ amountRaw }) => amountRaw === 0n),
       ...versionOf(spenders, network, services.registry),
       nonce: request.nonce,

@@ -18,28 +18,13 @@ export const limitHandlers = {
   },
 } satisfies Partial<Handlers>
 
-const windows: Readonly<Partial<Record<LimitUsage['limit'], 'hour' | 'day'>>> = {
-  transactionsPerHour: 'hour',
-  maxDailyLoss: 'day',
-  maxDailyGas: 'day',
-}
-/** Others are in the coin of a network, or lists. */
-const units: Readonly<Partial<Record<LimitUsage['limit'], string>>> = {
-  transactionsPerHour: 'transactions',
-  maxDailyLoss: 'reference token',
-  maxSlippage: '%',
-  maxPriceImpact: '%',
-  maxLeverage: 'times',
-}
-
-function showUsage({ limit, allowed, counted, network: on }: LimitUsage, { registry }: Pick<Services, 'registry'>) {
-  const window = windows[limit]
+function showUsage({ limit, allowed, unit, window, counted, network: on }: LimitUsage, { registry }: Pick<Services, 'registry'>) {
   const coin = on && registry.networks.find(({ chain, network }) => chain === on.chain && network === on.network)?.impl.nativeCurrency
   const leftRaw = counted && counted.allowedRaw > counted.usedRaw ? counted.allowedRaw - counted.usedRaw : 0n
   return {
     limit,
     allowed,
-    unit: limit.startsWith('allowed.') ? 'list' : (units[limit] ?? coin?.symbol ?? 'coin of the network'),
+    unit: typeof unit === 'object' ? unit.token : unit === 'coin' ? (coin?.symbol ?? 'coin of the network') : unit,
     ...(window && { window }),
     ...(counted && { used: formatRaw(counted.usedRaw, counted.decimals), left: formatRaw(leftRaw, counted.decimals) }),
     ...(counted?.freesInMs !== undefined && { freesAt: Date.now() + counted.freesInMs }),

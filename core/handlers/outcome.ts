@@ -35,6 +35,10 @@ export function atMostLeaves(amounts: readonly { token: string; amountRaw: bigin
   return bounds
 }
 
+/** By token, what may leave the wallet at most. */
+export const mostLeaving = (bounds: OutcomeBounds): Record<string, bigint> =>
+  Object.fromEntries([...bounds].flatMap(([token, { minRaw }]) => (minRaw < 0n ? [[token, -minRaw] as const] : [])))
+
 /** A quote may be below what the swap gives by this much or by the slippage, whichever is more: prices move between quote and simulation. */
 const leastTolerance: Slippage = { numerator: 1n, denominator: 100n }
 

@@ -115,6 +115,15 @@ export async function refuseOfQuarantined(
 }
 
 /**
+ * Whether a spender is one of the connectors of this release. These take tokens only from whoever calls them, so what they may take stays the
+ * wallet's.
+ */
+export function isBuiltInSpender({ chain, network }: NetworkEntry, registry: Pick<Registry, 'venuesOn'>): (spender: string) => boolean {
+  const known = registry.venuesOn(chain, network).flatMap(({ builtIn, impl }) => (builtIn ? Object.values(approvableOf(impl)) : []))
+  return (spender) => known.some((each) => isSameAddress(each, spender))
+}
+
+/**
  * A spender of contained plugins alone gets what a trade needs, and nothing that lasts: a contract may take its whole allowance at any time.
  * @throws SluiceError INCOMPLETE_PARAMS
  */

@@ -2,6 +2,7 @@
 import type { At, Plan, Token } from '../contracts/index.ts'
 import { fromRaw } from '../base/decimal.ts'
 import { badFields, SluiceError } from '../base/errors.ts'
+import { givesNothing, type Commitment } from '../transactions/budgets.ts'
 import type { Kind } from '../transactions/entry.ts'
 import type { SubmitRequest, SubmitResult } from '../transactions/submit-request.ts'
 import type { Caller, Handler, Handlers, NetworkContext } from './context.ts'
@@ -20,6 +21,7 @@ interface Transfer {
   /** What may be called and paid. */
   readonly scope: { readonly contracts: readonly string[]; readonly valueRaw: bigint }
   readonly touches: SubmitRequest['touches']
+  readonly commitment: Commitment
   readonly shown: object
   readonly precondition?: SubmitRequest['precondition']
 }
@@ -50,6 +52,8 @@ const wrapping =
       plan: wrapped[how](amountRaw),
       scope: { contracts: [token.address], valueRaw: how === 'wrap' ? amountRaw : 0n },
       touches: () => ({ action: 'wrap', tokens: touchedTokens([token.address, network.impl.nativeCurrency.address], network) }),
+      // Coin and token stay the wallet's.
+      commitment: givesNothing,
       shown: { tokenAddress: token.address, amount: fromRaw(amountRaw, token.decimals) },
     })
   }
@@ -71,6 +75,7 @@ const evmSend: Handler<'EVMSend'> = async (request, context) => {
     plan,
     scope: { contracts: [token.native ? to : token.address], valueRaw: token.native ? amountRaw : 0n },
     touches: () => ({ action: 'transfer', tokens: touchedTokens([token.address], network), recipient: to }),
+    commitment: { gives: { [token.address]: amountRaw } },
     shown: { to, tokenAddress: token.address, amount: fromRaw(amountRaw, token.decimals) },
     ...(!token.native && { precondition: (checked) => requireMoved(plan, { wallet, token, checked }, network, at) }),
   })

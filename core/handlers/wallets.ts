@@ -3,10 +3,11 @@ import type { FeeOverrides, GasTerms } from '../contracts/index.ts'
 import { formatRaw, fromRaw, toRaw } from '../base/decimal.ts'
 import { badFields, SluiceError } from '../base/errors.ts'
 import { command } from '../base/layout.ts'
+import { givesNothing, type Commitment } from '../transactions/budgets.ts'
 import type { SubmitRequest, SubmitResult } from '../transactions/submit-request.ts'
 import type { ConnectorContext, Services } from './context.ts'
 import { journaledPositions } from './amm/journaled-positions.ts'
-import { checkOutcome, type OutcomeBounds } from './outcome.ts'
+import { checkOutcome, mostLeaving, type OutcomeBounds } from './outcome.ts'
 import { journaledBounds, refuseQuarantined } from './mined-bounds.ts'
 import { limitPlan, mostOf } from './plan-limits.ts'
 import { explainRefusal } from './refusals.ts'
@@ -103,7 +104,7 @@ export async function submitAndShow<S extends object>(
   {
     bounds,
     ...change
-  }: Pick<SubmitRequest, 'plan' | 'scope' | 'kind' | 'reduces' | 'about' | 'commitment' | 'touches'> & { bounds: OutcomeBounds },
+  }: Pick<PlanRequest, 'plan' | 'scope' | 'kind' | 'reduces' | 'about' | 'commitment' | 'touches'> & { bounds: OutcomeBounds },
   shown: S,
   wallet: SigningWallet,
   context: ConnectorContext,
@@ -112,21 +113,29 @@ export async function submitAndShow<S extends object>(
   return answer(await submit({ ...context, ...wallet, ...change, answer }, context, bounds))
 }
 
+/** A request whose commitment, where it has none, is what its plan may take from the wallet. */
+type PlanRequest = Omit<SubmitRequest, 'commitment'> & Partial<Pick<SubmitRequest, 'commitment'>>
+
+/** A removal takes shares or a position, and gives their tokens back to the wallet. */
+const commitmentOf = ({ kind, reduces, commitment }: PlanRequest, bounds: OutcomeBounds): Commitment =>
+  commitment ?? (kind === 'liquidity' && reduces === true ? givesNothing : { gives: mostLeaving(bounds) })
+
 /**
  * Submits a plan of a connector; what the plan of one that is not built in does to the wallet is simulated first. In errors, refusal codes of
  * the exchange are explained and tokens have their listed symbols.
  * @param bounds what the plan may do to the wallet
  */
-export async function submit(asked: SubmitRequest, context: ConnectorContext, bounds?: OutcomeBounds): Promise<SubmitResult> {
+export async function submit(planned: PlanRequest, context: ConnectorContext, bounds: OutcomeBounds): Promise<SubmitResult> {
   const { network, venue, services, signal } = context
   if (!venue.builtIn) refuseQuarantined(venue.connector, services.registry)
+  const asked = { ...planned, commitment: commitmentOf(planned, bounds) }
   const request = venue.builtIn ? asked : limited(asked, context, bounds)
   const { plan, address: wallet, precondition } = request
   const simulated: SubmitRequest['precondition'] =
     venue.builtIn || 'via' in plan
       ? undefined
       : async (checked) => {
-          const tokens = [...(bounds?.keys() ?? [])]
+          const tokens = [...bounds.keys()]
           const { allowedSpenders } = services.settings.wallet
           const positions = () => journaledPositions(wallet, network, services)
           const planned = { plan, wallet, tokens, bounds, allowedSpenders, positions }
@@ -145,9 +154,13 @@ export async function submit(asked: SubmitRequest, context: ConnectorContext, bo
 }
 
 /** Limits the gas of a plan, and keeps what it may do to the wallet for when it is mined. An action on the exchange's own rail (`via`) costs none. */
-function limited(request: SubmitRequest, { network, venue }: ConnectorContext, bounds: OutcomeBounds | undefined): SubmitRequest {
+function limited(request: SubmitRequest, { network, venue }: ConnectorContext, bounds: OutcomeBounds): SubmitRequest {
   const { plan, scope } = request
   if ('via' in plan) return request
-  const kept = bounds && { bounds: journaledBounds(bounds) }
-  return { ...request, plan: limitPlan(plan, network, venue), scope: { ...scope, most: mostOf(network) }, ...kept }
+  return {
+    ...request,
+    plan: limitPlan(plan, network, venue),
+    scope: { ...scope, most: mostOf(network) },
+    bounds: journaledBounds(bounds),
+  }
 }

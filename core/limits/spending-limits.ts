@@ -1,56 +1,63 @@
 // What each client may spend: reserved in the write that makes entries, settled in the write that ends them.
-import { sql, type Transaction } from 'kysely'
-import { abs, formatRaw, toRaw } from '../base/decimal.ts'
+import { abs, divideRaw } from '../base/decimal.ts'
 import { SluiceError } from '../base/errors.ts'
-import { isObject } from '../base/json.ts'
 import type { ClientLimits } from '../config/clients.ts'
-import { countEveryMs, storeTime } from '../store/store-time.ts'
-import type { Tables } from '../store/tables.ts'
-import { microsOf, type Budgets, type Spending, type SpendingStep } from '../transactions/budgets.ts'
+import { countEveryMs } from '../store/store-time.ts'
+import type { Store } from '../store/store.ts'
+import { microsOf, type Budgets, type Spending } from '../transactions/budgets.ts'
 import type { Entry } from '../transactions/entry.ts'
+import { negative, reserve, settle, sum, writeAccount, type Amounts } from './account.ts'
 import {
-  emptyAccount,
-  freesAt,
-  greatest,
-  negative,
-  readAccount,
-  readAmounts,
-  reserve,
-  settle,
-  sum,
-  usedIn,
-  writeAccount,
-  writeAmounts,
-  type Account,
-  type Amounts,
-  type Measure,
-  type Window,
-} from './account.ts'
+  gasMeasureOf,
+  isCancel,
+  refusalOf,
+  requireFees,
+  requireListedTokens,
+  requirePrices,
+  tokenLimitsOf,
+  tokenMeasureOf,
+  type GivenValue,
+  type LimitCheck,
+  type LimitedToken,
+  type NetworkName,
+} from './limit-checks.ts'
+import { lockAccount, openOf, ownerOf, readReservations, writeReserved, type Reservation, type Reservations } from './reservations.ts'
 
-type Tx = Transaction<Tables>
-
-/** What final transactions did. Undefined where that cannot be told: then what was reserved counts. */
-export interface EntryReader {
-  /** What the wallet gained (above 0) or gave of each token, by address. */
+/** What the limits ask of the rest of the server, which answers at once. Undefined where that cannot be told. */
+export interface LimitReader {
+  /** What the wallet gained (above 0) or gave of each token, by address: of a transaction that is final. */
   gains(entry: Entry): ReadonlyMap<string, bigint> | undefined
   /** Of the coin, smallest units. */
   gasCost(entry: Entry): bigint | undefined
+  /** The listed token of a symbol or an address. */
+  token(on: NetworkName, name: string): LimitedToken | undefined
+  /** What is given is worth at most. By token address, smallest units. */
+  value(on: NetworkName, gives: Amounts): GivenValue
+  /** The symbol of the reference token. */
+  reference(on: NetworkName): string | undefined
+}
+
+const unknownReader: LimitReader = {
+  gains: () => undefined,
+  gasCost: () => undefined,
+  token: () => undefined,
+  value: () => ({ is: 'no market' }),
+  reference: () => undefined,
 }
 
 export interface SpendingLimits extends Budgets {
-  /** Who reads what final transactions did. Until it is set, what was reserved counts. */
-  readBy(reader: EntryReader): void
+  /** Until it is set, what was reserved counts. */
+  readBy(reader: LimitReader): void
 }
 
 /** The store's time may be behind by two counts. */
 const lagMs = 2 * countEveryMs
-/** Of the reference token: amounts are in millionths of it. */
-export const dollarDecimals = 6
-/** Of `maxDailyGas`, one part of five is kept for what cancels or reduces. */
-const gasShare = { ofTrades: 4n, ofAll: 5n }
 
-export function createSpendingLimits(limitsOf: (client: string) => ClientLimits | undefined): SpendingLimits {
-  let reader: EntryReader = { gains: () => undefined, gasCost: () => undefined }
+export function createSpendingLimits(
+  limitsOf: (client: string) => ClientLimits | undefined,
+  kind: Store['kind'] = 'embedded',
+): SpendingLimits {
+  let reader = unknownReader
 
   return {
     readBy: (by) => void (reader = by),
@@ -58,24 +65,37 @@ export function createSpendingLimits(limitsOf: (client: string) => ClientLimits 
     async reserve(spending, tx) {
       const client = payerOf(spending)
       const limits = limitsOf(client)
-      if (!limits) return
-      requireFees(spending, limits)
-      requireValue(spending, limits)
+      const [first] = spending.steps
+      if (!limits || !first) return
+      const tokens = tokenLimitsOf(limits, first.entry, reader.token)
+      const check = { spending, limits, tokens, reference: reader.reference(first.entry) ?? 'of the reference token' }
+      requireFees(check)
+      requireListedTokens(check, reader.token)
+      const gives = sum(spending.commitment?.gives ?? {}, {})
+      const value = limits.value && Object.keys(gives).length > 0 ? reader.value(first.entry, gives) : undefined
+      requirePrices(check, value)
+      const given = givenBy(check, value)
       const owner = ownerOf(client)
-      const keys = spending.steps.flatMap(({ entry, replaces }) => [entry.key, ...(replaces === undefined ? [] : [replaces])])
-      const { account, reservations: earlier, nowMs } = await readAll(owner, keys, tx)
-      const held = reservationsOf(spending, earlier)
-      const after = reserve(account, sum(openOf(withChanges(earlier, held)), negative(openOf(earlier))))
-      const refusal = refusalOf(spending, limits, after, nowMs)
+      const { account, nowMs } = await lockAccount(owner, tx)
+      const earlier = await readEarlier(owner, spending)
+      const held = reservationsOf(spending, given, earlier)
+      const after = reserve(account, sum(openOf(new Map([...earlier, ...held])), negative(openOf(earlier))))
+      const refusal = refusalOf(check, { before: account, after, gives: given.amounts, nowMs })
       if (refusal) throw refusal
-      await writeAll(owner, after, held, tx)
+      await writeReserved({ owner, account: after, held }, tx, kind)
+
+      /** Of what it replaces or raises: a new entry on a nonce of its own has nothing before it. */
+      async function readEarlier(of: string, { steps, is }: Spending): Promise<Reservations> {
+        const keys = steps.flatMap(({ entry, replaces }) => (is === 'raise' ? entry.key : (replaces ?? [])))
+        return keys.length === 0 ? new Map() : readReservations(of, keys, tx)
+      }
     },
     async settle(ended, tx) {
       const keys = ended.map(({ key }) => key)
       const owned = await tx.selectFrom('reservations').select('owner').distinct().where('entry_key', 'in', keys).execute()
       // In one order on all servers.
       for (const owner of owned.map((row) => row.owner).toSorted()) {
-        const stored = await readAll(owner, keys, tx).catch((error: unknown) => {
+        const stored = await readAll(owner, keys).catch((error: unknown) => {
           // What cannot be read stays as it is: a transaction has to be able to end.
           if (error instanceof SluiceError) return undefined
           throw error
@@ -98,6 +118,11 @@ export function createSpendingLimits(limitsOf: (client: string) => ClientLimits 
           .execute()
         await tx.deleteFrom('reservations').where('owner', '=', owner).where('entry_key', 'in', keys).execute()
       }
+
+      async function readAll(owner: string, of: readonly string[]) {
+        const locked = await lockAccount(owner, tx)
+        return { ...locked, reservations: await readReservations(owner, of, tx) }
+      }
     },
   }
 }
@@ -105,82 +130,33 @@ export function createSpendingLimits(limitsOf: (client: string) => ClientLimits 
 /** Fees that the server raises by itself are those of whose transaction it is. */
 const payerOf = ({ client, is, steps }: Spending): string => (is === 'raise' ? (steps[0]?.entry.client ?? client) : client)
 
-export const ownerOf = (client: string): string => `client ${client}`
-
-/** @throws SluiceError SERVICE_UNINITIALIZED */
-async function readAll(owner: string, keys: readonly string[], tx: Tx) {
-  const locked = await lockAccount(owner, tx)
-  return { ...locked, reservations: await readReservations(owner, keys, tx) }
-}
-
-/** Creates the owner's row, or locks it: who comes second waits, and reads what the first has written. */
-async function lockAccount(owner: string, tx: Tx): Promise<{ account: Account; nowMs: number }> {
-  const row = await tx
-    .insertInto('budgets')
-    .values({ owner, body: '' })
-    .onConflict((conflict) => conflict.column('owner').doUpdateSet({ owner }))
-    .returning(['body', storeTime.as('now')])
-    .executeTakeFirstOrThrow()
-  return { account: row.body === '' ? emptyAccount : readStored(owner, () => readAccount(row.body)), nowMs: row.now }
-}
-
-/** @throws SluiceError SERVICE_UNINITIALIZED: what was spent is not known, so nothing more is */
-function readStored<T>(owner: string, read: () => T): T {
-  try {
-    return read()
-  } catch (cause) {
-    throw new SluiceError(
-      'SERVICE_UNINITIALIZED',
-      `What the ${owner} has spent of its limits cannot be read in the store, so nothing is signed for it. Restore the store from a copy, or remove its row of the table budgets.`,
-      { cause },
-    )
-  }
-}
-
-/** What an open entry may come to. */
-interface Reservation {
-  /** Entries of one nonce: at most one of them is mined, so that the greatest of them is held. */
-  readonly nonce: string
+/** What a request takes from its wallet beside fees, of what its client has limits for. */
+interface GivenAmounts {
   readonly amounts: Amounts
-  /** Of the market, where the entry is held against it. */
+  /** Kept to settle it to what it did. */
   readonly prices: Amounts
+  readonly gives: Amounts
 }
 
-type Reservations = ReadonlyMap<string, Reservation>
-
-/** Those of the entries and of all others of their nonces, of one owner. @throws SluiceError SERVICE_UNINITIALIZED */
-async function readReservations(owner: string, keys: readonly string[], tx: Tx): Promise<Reservations> {
-  const nonces = tx.selectFrom('reservations').select('nonce').where('owner', '=', owner).where('entry_key', 'in', keys)
-  const rows = await tx.selectFrom('reservations').selectAll().where('owner', '=', owner).where('nonce', 'in', nonces).execute()
-  return readStored(
-    owner,
-    () =>
-      new Map(
-        rows.map(({ entry_key, nonce, body }) => {
-          const stored: unknown = JSON.parse(body)
-          const { amounts, prices } = isObject(stored) ? stored : {}
-          return [entry_key, { nonce, amounts: readAmounts(amounts), prices: readAmounts(prices) }]
-        }),
-      ),
+function givenBy({ spending: { commitment, steps }, limits, tokens }: LimitCheck, value: GivenValue | undefined): GivenAmounts {
+  const [first] = steps
+  const gives = commitment?.gives ?? {}
+  const ofTokens = Object.entries(gives).flatMap(([address, raw]) =>
+    first && tokens.has(address) ? [[tokenMeasureOf(first.entry, address), raw] as const] : [],
   )
+  const amounts = {
+    loss: commitment?.market?.lossMicros ?? 0n,
+    value: value?.is === 'priced' ? value.micros : 0n,
+    ...Object.fromEntries(ofTokens),
+  }
+  return { amounts: sum(amounts, {}), prices: commitment?.market?.prices ?? {}, gives: limits.value ? sum(gives, {}) : {} }
 }
 
-/** What they hold together. */
-function openOf(reservations: Reservations): Amounts {
-  const byNonce = new Map<string, Amounts>()
-  for (const { nonce, amounts } of reservations.values()) byNonce.set(nonce, greatest([byNonce.get(nonce) ?? {}, amounts]))
-  return [...byNonce.values()].reduce(sum, {})
-}
+const nothingGiven: GivenAmounts = { amounts: {}, prices: {}, gives: {} }
 
-const withChanges = (before: Reservations, changes: Reservations): Reservations => new Map([...before, ...changes])
-
-export const gasMeasureOf = ({ chain, network }: Pick<Entry, 'chain' | 'network'>): Measure => `gas:${chain}/${network}`
-const isCancel = ({ kind }: Entry): boolean => kind === 'cancel' || kind === 'fill' || kind === 'order-cancel'
-
-/** By entry, what it may come to from now on. */
-function reservationsOf({ is, steps, commitment }: Spending, earlier: Reservations): Reservations {
+/** By entry, what it may come to from now on. What the whole plan gives is held by its last step. */
+function reservationsOf({ is, steps }: Spending, given: GivenAmounts, earlier: Reservations): Reservations {
   const held = new Map<string, Reservation>()
-  const prices = commitment?.market?.prices ?? {}
   for (const [index, { entry, maxCostRaw, valueRaw, lastCostRaw, replaces }] of steps.entries()) {
     const before = earlier.get(entry.key)
     if (is === 'raise') {
@@ -189,161 +165,61 @@ function reservationsOf({ is, steps, commitment }: Spending, earlier: Reservatio
         held.set(entry.key, { ...before, amounts: sum(before.amounts, { [gasMeasureOf(entry)]: maxCostRaw - (lastCostRaw ?? 0n) }) })
       continue
     }
-    const isLast = index === steps.length - 1
-    const amounts = {
+    const { amounts, ...kept } = index === steps.length - 1 ? given : nothingGiven
+    const ofStep = {
       ...(entry.signer === undefined && !isCancel(entry) && { count: 1n }),
       [gasMeasureOf(entry)]: maxCostRaw - valueRaw,
-      ...(isLast && { loss: commitment?.market?.lossMicros ?? 0n }),
     }
     const nonce = (replaces === undefined ? undefined : earlier.get(replaces)?.nonce) ?? entry.key
-    held.set(entry.key, { nonce, amounts: sum(amounts, {}), prices: isLast ? prices : {} })
+    held.set(entry.key, { nonce, amounts: sum(ofStep, amounts), ...kept })
   }
   return held
 }
 
-/** By value without a price is refused: nobody could say what is left. @throws SluiceError LIMIT_EXCEEDED */
-function requireValue({ commitment }: Spending, { maxDailyLoss }: ClientLimits): void {
-  if (maxDailyLoss === undefined || !commitment || commitment.market || Object.keys(commitment.gives).length === 0) return
-  throw new SluiceError(
-    'LIMIT_EXCEEDED',
-    'The client has a maxDailyLoss, and what this may lose is not known: its tokens have no market now, or it is a local network without limits.onLocalNetworks. Nothing was signed.',
-    { details: { limit: 'maxDailyLoss', reason: 'no market' } },
-  )
-}
-
-/** @throws SluiceError LIMIT_EXCEEDED */
-function requireFees({ steps, coin }: Spending, { maxFee }: ClientLimits): void {
-  if (maxFee === undefined) return
-  const mostRaw = toRaw(maxFee, coin.decimals) ?? 0n
-  const over = steps.map(feeOf).find((feeRaw) => feeRaw > mostRaw)
-  if (over === undefined) return
-  throw new SluiceError(
-    'LIMIT_EXCEEDED',
-    `The transaction may cost ${formatRaw(over, coin.decimals)} ${coin.symbol} of fees, and maxFee of the client allows ${maxFee}: nothing was signed. Wait for lower fees, or give lower ones; or the operator raises limits.maxFee in conf/clients.yml.`,
-    { details: { limit: 'maxFee', allowed: maxFee, needed: formatRaw(over, coin.decimals) } },
-  )
-}
-
-const feeOf = ({ maxCostRaw, valueRaw }: SpendingStep): bigint => maxCostRaw - valueRaw
-
-/** A limit by measure. */
-interface Limit {
-  readonly name: keyof ClientLimits
-  readonly measure: Measure
-  readonly window: Window
-  readonly mostRaw: bigint
-  readonly decimals: number
-  readonly unit: string
-}
-
-function limitsIn({ steps, coin }: Spending, limits: ClientLimits): readonly Limit[] {
-  const [first] = steps
-  if (!first) return []
-  const cancels = steps.every(({ entry }) => isCancel(entry))
-  const reduces = steps.every(({ entry }) => isCancel(entry) || entry.reduces === true)
-  const found: Limit[] = []
-  const { transactionsPerHour, maxDailyGas, maxDailyLoss } = limits
-  if (transactionsPerHour !== undefined && !cancels)
-    found.push({
-      name: 'transactionsPerHour',
-      measure: 'count',
-      window: 'hour',
-      mostRaw: BigInt(transactionsPerHour),
-      decimals: 0,
-      unit: 'transactions',
-    })
-  if (maxDailyGas !== undefined) {
-    const allRaw = toRaw(maxDailyGas, coin.decimals) ?? 0n
-    const mostRaw = reduces ? allRaw : (allRaw * gasShare.ofTrades) / gasShare.ofAll
-    found.push({
-      name: 'maxDailyGas',
-      measure: gasMeasureOf(first.entry),
-      window: 'day',
-      mostRaw,
-      decimals: coin.decimals,
-      unit: coin.symbol,
-    })
-  }
-  if (maxDailyLoss !== undefined && !cancels)
-    found.push({
-      name: 'maxDailyLoss',
-      measure: 'loss',
-      window: 'day',
-      mostRaw: toRaw(maxDailyLoss, dollarDecimals) ?? 0n,
-      decimals: dollarDecimals,
-      unit: 'of the reference token',
-    })
-  return found
-}
-
-function refusalOf(spending: Spending, limits: ClientLimits, after: Account, nowMs: number): SluiceError | undefined {
-  for (const { name, measure, window, mostRaw, decimals, unit } of limitsIn(spending, limits)) {
-    const usedRaw = usedIn(after, window, measure, nowMs)
-    if (usedRaw <= mostRaw) continue
-    const added = spending.steps.reduce((total, step) => total + (measure === 'count' ? 1n : measure === 'loss' ? 0n : feeOf(step)), 0n)
-    const needs = measure === 'loss' ? (spending.commitment?.market?.lossMicros ?? 0n) : added
-    const before = usedRaw - needs
-    const leftRaw = mostRaw > before ? mostRaw - before : 0n
-    const at = freesAt(after, window, measure, mostRaw, nowMs)
-    const seconds = at === undefined ? undefined : Math.ceil((at - nowMs) / 1000)
-    const show = (raw: bigint) => `${formatRaw(raw, decimals)} ${unit}`
-    return new SluiceError(
-      'LIMIT_EXCEEDED',
-      `${name} of the client is ${show(mostRaw)} in a rolling ${window}. What is left: ${show(leftRaw)}; this may take ${show(needs)}. Nothing was signed. ${seconds === undefined ? 'It frees when what is open has ended.' : `So much is free in ${seconds} s.`} Or the operator raises limits.${name} in conf/clients.yml.`,
-      {
-        details: {
-          limit: name,
-          left: formatRaw(leftRaw, decimals),
-          ...(seconds !== undefined && { freesAt: Date.now() + seconds * 1000 }),
-        },
-      },
-    )
-  }
-  return undefined
-}
-
 /** What an entry that is final came to. */
-function actualOf(entry: Entry, { amounts, prices }: Reservation, reader: EntryReader): Amounts {
+function actualOf(entry: Entry, reservation: Reservation, reader: LimitReader): Amounts {
   const { landed, part } = entry
-  const { loss: heldLoss = 0n } = amounts
-  // The steps before it may have moved what it was to exchange.
-  const ofOthers: Amounts = part.of > 1 ? { loss: heldLoss } : {}
-  if (!landed) return ofOthers
   const gas = gasMeasureOf(entry)
-  const gasRaw = reader.gasCost(entry) ?? amounts[gas] ?? 0n
-  const rest: Amounts = { ...(amounts['count'] !== undefined && { count: 1n }), [gas]: gasRaw }
-  if (!landed.ok) return { ...rest, ...ofOthers }
-  return { ...rest, loss: (part.of > 1 ? undefined : lossOf(entry, prices, reader)) ?? heldLoss }
+  const { [gas]: heldGas = 0n, count, ...given } = reservation.amounts
+  // The steps before it may have moved what it was to exchange.
+  const ofOthers: Amounts = part.of > 1 ? given : {}
+  if (!landed) return ofOthers
+  const fees: Amounts = { ...(count !== undefined && { count: 1n }), [gas]: reader.gasCost(entry) ?? heldGas }
+  if (!landed.ok) return { ...fees, ...ofOthers }
+  return { ...fees, ...given, ...tradedBy(entry, { ...reservation, amounts: given }, reader) }
+}
+
+/** What a trade came to, as far as its receipt tells: the native coin leaves no event. */
+function tradedBy(entry: Entry, reservation: Reservation, reader: LimitReader): Amounts {
+  const gains = entry.kind === 'trade' && entry.part.of === 1 ? reader.gains(entry) : undefined
+  if (!gains) return {}
+  const { amounts, gives, prices } = reservation
+  const gaveRaw = (token: string): bigint | undefined => {
+    const raw = gains.get(token)
+    return raw === undefined ? undefined : raw < 0n ? -raw : 0n
+  }
+  const actual: Record<string, bigint> = {}
+  for (const measure of Object.keys(amounts)) {
+    const raw = measure.startsWith('token:') ? gaveRaw(measure.slice(measure.lastIndexOf('/') + 1)) : undefined
+    if (raw !== undefined) actual[measure] = raw
+  }
+  const loss = lossOf(gains, prices)
+  if (loss !== undefined) actual['loss'] = loss
+  const [given, ...others] = Object.entries(gives)
+  if (amounts['value'] === undefined || !given || others.length > 0) return actual
+  const [token, mostRaw] = given
+  const raw = gaveRaw(token)
+  // At the value that was reserved.
+  if (raw !== undefined) actual['value'] = divideRaw(amounts['value'] * raw, mostRaw, 'up')
+  return actual
 }
 
 /** Of a trade all of whose tokens have a price: what it gave less what it got; a gain is below 0. */
-function lossOf(entry: Entry, prices: Amounts, reader: EntryReader): bigint | undefined {
-  const gains = entry.kind === 'trade' ? reader.gains(entry) : undefined
-  const moved = [...(gains ?? [])].filter(([, raw]) => raw !== 0n)
-  // The native coin leaves no event.
+function lossOf(gains: ReadonlyMap<string, bigint>, prices: Amounts): bigint | undefined {
+  const moved = [...gains].filter(([, raw]) => raw !== 0n)
   if (moved.length < 2 || moved.some(([token]) => prices[token] === undefined)) return undefined
   return moved.reduce((loss, [token, raw]) => {
     const micros = microsOf(abs(raw), prices[token] ?? 0n, 'down')
     return raw < 0n ? loss + micros + 1n : loss - micros
   }, 0n)
-}
-
-async function writeAll(owner: string, account: Account, held: Reservations, tx: Tx): Promise<void> {
-  await tx
-    .updateTable('budgets')
-    .set({ body: writeAccount(account) })
-    .where('owner', '=', owner)
-    .execute()
-  const rows = [...held].map(([entry_key, { nonce, amounts, prices }]) => ({
-    entry_key,
-    owner,
-    nonce,
-    body: JSON.stringify({ amounts: writeAmounts(amounts), prices: writeAmounts(prices) }),
-  }))
-  if (rows.length === 0) return
-  await tx
-    .insertInto('reservations')
-    .values(rows)
-    .onConflict((conflict) => conflict.column('entry_key').doUpdateSet({ body: sql`excluded.body` }))
-    .execute()
 }

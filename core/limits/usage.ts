@@ -1,15 +1,27 @@
 // What a client has left of its limits.
-import { toRaw } from '../base/decimal.ts'
 import type { AllowedLists, ClientLimits } from '../config/clients.ts'
 import { storeTime } from '../store/store-time.ts'
 import type { Store } from '../store/store.ts'
 import { emptyAccount, freesAt, readAccount, usedIn, type Account, type Measure, type Window } from './account.ts'
-import { dollarDecimals, gasMeasureOf, ownerOf } from './spending-limits.ts'
+import {
+  amountWindows,
+  gasMeasureOf,
+  limitRaw,
+  referenceDecimals,
+  tokenMeasureOf,
+  type LimitedToken,
+  type NetworkName,
+} from './limit-checks.ts'
+import { ownerOf } from './reservations.ts'
 
 export interface LimitUsage {
-  readonly limit: Exclude<keyof ClientLimits, 'allowed'> | `allowed.${keyof AllowedLists}`
+  /** Its key in `limits` of the client, as errors name it. */
+  readonly limit: string
   /** As the operator wrote it. */
   readonly allowed: string
+  readonly unit: 'transactions' | 'reference token' | 'coin' | '%' | 'times' | 'list' | { readonly token: string }
+  /** Absent: it is of each transaction, or of each request. */
+  readonly window?: Window
   /** Of what is counted in windows: what was spent, and what open transactions may still spend. */
   readonly counted?: {
     /** In the unit's smallest parts. */
@@ -19,20 +31,22 @@ export interface LimitUsage {
     /** When all that was spent has left the window: milliseconds from now. Absent while open transactions hold something, or nothing was spent. */
     readonly freesInMs?: number
   }
-  /** Of fees: the network. */
-  readonly network?: { readonly chain: string; readonly network: string }
+  /** Of fees and tokens: the network. */
+  readonly network?: NetworkName
 }
 
-interface Coin {
-  readonly decimals: number
+/** What is known of networks that are served. */
+interface NetworkReader {
+  coin(on: NetworkName): { readonly decimals: number } | undefined
+  token(on: NetworkName, name: string): LimitedToken | undefined
 }
 
-/** @param coinOf of a network of which something is counted; undefined: the network is not served @throws StoreUnavailable */
+/** @throws StoreUnavailable */
 export async function readUsage(
   store: Pick<Store, 'read'>,
   client: string,
   limits: ClientLimits,
-  coinOf: (chain: string, network: string) => Coin | undefined,
+  networks: NetworkReader,
 ): Promise<readonly LimitUsage[]> {
   const [row, time] = await store.read(async (db) => [
     await db.selectFrom('budgets').select('body').where('owner', '=', ownerOf(client)).executeTakeFirst(),
@@ -40,42 +54,66 @@ export async function readUsage(
   ])
   const account = row && row.body !== '' ? readAccount(row.body) : emptyAccount
   const counted = (measure: Measure, window: Window, allowed: string, decimals: number) => ({
-    usedRaw: usedIn(account, window, measure, time.now),
-    allowedRaw: toRaw(allowed, decimals) ?? 0n,
-    decimals,
-    ...freesIn(account, window, measure, time.now),
+    window,
+    counted: {
+      usedRaw: usedIn(account, window, measure, time.now),
+      allowedRaw: limitRaw(allowed, decimals),
+      decimals,
+      ...freesIn(account, window, measure, time.now),
+    },
   })
-  const { allowed = {}, maxFee, maxDailyLoss, maxDailyGas, transactionsPerHour } = limits
+  const { allowed: lists = {}, maxFee, maxDailyLoss, maxDailyGas, transactionsPerHour, tokens = {}, value = {} } = limits
   const usage: LimitUsage[] = []
-  if (maxFee !== undefined) usage.push({ limit: 'maxFee', allowed: maxFee })
+  if (maxFee !== undefined) usage.push({ limit: 'maxFee', allowed: maxFee, unit: 'coin' })
   if (transactionsPerHour !== undefined) {
     const allowed = String(transactionsPerHour)
-    usage.push({ limit: 'transactionsPerHour', allowed, counted: counted('count', 'hour', allowed, 0) })
+    usage.push({ limit: 'transactionsPerHour', allowed, unit: 'transactions', ...counted('count', 'hour', allowed, 0) })
   }
   if (maxDailyLoss !== undefined)
-    usage.push({ limit: 'maxDailyLoss', allowed: maxDailyLoss, counted: counted('loss', 'day', maxDailyLoss, dollarDecimals) })
-  if (maxDailyGas !== undefined) {
-    const ofNetworks = networksOf(account).flatMap((network): LimitUsage[] => {
-      const coin = coinOf(network.chain, network.network)
-      return coin
-        ? [
-            {
-              limit: 'maxDailyGas',
-              allowed: maxDailyGas,
-              network,
-              counted: counted(gasMeasureOf(network), 'day', maxDailyGas, coin.decimals),
-            },
-          ]
-        : []
+    usage.push({
+      limit: 'maxDailyLoss',
+      allowed: maxDailyLoss,
+      unit: 'reference token',
+      ...counted('loss', 'day', maxDailyLoss, referenceDecimals),
     })
-    usage.push(...(ofNetworks.length > 0 ? ofNetworks : [{ limit: 'maxDailyGas', allowed: maxDailyGas } as const]))
+  if (maxDailyGas !== undefined) {
+    const ofGas = { limit: 'maxDailyGas', allowed: maxDailyGas, unit: 'coin' } as const
+    const ofNetworks = networksOf(account).flatMap((network): LimitUsage[] => {
+      const coin = networks.coin(network)
+      return coin ? [{ ...ofGas, network, ...counted(gasMeasureOf(network), 'day', maxDailyGas, coin.decimals) }] : []
+    })
+    usage.push(...(ofNetworks.length > 0 ? ofNetworks : [{ ...ofGas, window: 'day' } as const]))
   }
-  for (const limit of ['maxSlippage', 'maxPriceImpact', 'maxLeverage'] as const) {
+  for (const [key, window] of amountWindows) {
+    const allowed = value[key]
+    if (allowed === undefined) continue
+    const of = { limit: `value.${key}`, allowed, unit: 'reference token' } as const
+    usage.push({ ...of, ...(window && counted('value', window, allowed, referenceDecimals)) })
+  }
+  for (const [path, ofNetwork] of Object.entries(tokens)) {
+    const [chain = '', name = ''] = path.split('/')
+    const network = { chain, network: name }
+    for (const [symbol, ofToken] of Object.entries(ofNetwork)) {
+      const token = networks.token(network, symbol)
+      for (const [key, window] of amountWindows) {
+        const allowed = ofToken[key]
+        if (allowed === undefined) continue
+        const of = { limit: `tokens.${key}`, allowed, unit: { token: token?.symbol ?? symbol }, network }
+        const inWindow = token && window && counted(tokenMeasureOf(network, token.address), window, allowed, token.decimals)
+        usage.push({ ...of, ...(window && { window }), ...inWindow })
+      }
+    }
+  }
+  for (const [limit, unit] of [
+    ['maxSlippage', '%'],
+    ['maxPriceImpact', '%'],
+    ['maxLeverage', 'times'],
+  ] as const) {
     const most = limits[limit]
-    if (most !== undefined) usage.push({ limit, allowed: String(most) })
+    if (most !== undefined) usage.push({ limit, allowed: String(most), unit })
   }
-  for (const list of Object.keys(allowed) as (keyof AllowedLists)[])
-    usage.push({ limit: `allowed.${list}`, allowed: allowed[list]?.join(', ') || 'none' })
+  for (const list of Object.keys(lists) as (keyof AllowedLists)[])
+    usage.push({ limit: `allowed.${list}`, allowed: lists[list]?.join(', ') || 'none', unit: 'list' })
   return usage
 }
 

@@ -5,11 +5,13 @@ import type { At, Log, PoolView, Token } from '../contracts/index.ts'
 import type { NetworkEntry, VenueEntry } from '../plugins/index.ts'
 import {
   compareExchange,
+  valueGiven,
   poolKey,
   valueTokens,
   type Comparison,
   type ExchangedAmounts,
   type PricedPool,
+  type Valuation,
   type ValueSample,
 } from './token-values.ts'
 
@@ -18,6 +20,10 @@ export interface Market {
   isChecked(network: NetworkEntry): boolean
   /** Of listed tokens, by address. The native coin is worth what the token that wraps it is. Reads from now on what it lacks. */
   compare(network: NetworkEntry, exchanged: ExchangedAmounts): Comparison
+  /** What is given is worth at most, now and in the last minutes. Reads from now on what it lacks. */
+  value(network: NetworkEntry, gives: ExchangedAmounts['gives']): Valuation
+  /** The symbol of the reference token. */
+  referenceOf(network: NetworkEntry): string | undefined
   /** Whether a pool has real depth now: its address, or what identifies it. */
   isDeep(network: NetworkEntry, pool: string): boolean
   /** What a unit of each token is worth now, between the medians; those without a value are missing. */
@@ -146,20 +152,30 @@ export function createMarket(options: MarketOptions): Market {
     return newest && steadyMs() - newest.atMs <= 6 * readEveryMs ? samples : []
   }
 
+  /** Has these tokens read from now on. @returns why nothing is known of them; undefined: the samples may tell */
+  function askFor(network: NetworkEntry, { gives, gets }: ExchangedAmounts): Exclude<Comparison, { is: 'priced' }> | undefined {
+    const { tokens } = watchedOn(network)
+    const asked = [...new Set([...Object.keys(gives), ...Object.keys(gets)])]
+    const unlisted = asked.filter((token) => !network.tokens.listedAt(token))
+    if (unlisted.length > 0) return { is: 'no market', tokens: unlisted }
+    const samples = freshSamples(network)
+    const isNew = asked.some((token) => !tokens.has(token) && !samples.some(({ values }) => values.has(token)))
+    for (const token of asked) tokens.set(token, steadyMs())
+    // The first reading may find a market.
+    return isNew ? { is: 'too short', leftMs: windowMs / neededPart } : undefined
+  }
+
   return {
     isChecked: options.isChecked,
     compare(network, { gives, gets }) {
       const exchanged = { gives: withWrapped(gives, network), gets: withWrapped(gets, network) }
-      const { tokens } = watchedOn(network)
-      const asked = [...new Set([...Object.keys(exchanged.gives), ...Object.keys(exchanged.gets)])]
-      const unlisted = asked.filter((token) => !network.tokens.listedAt(token))
-      if (unlisted.length > 0) return { is: 'no market', tokens: unlisted }
-      const samples = freshSamples(network)
-      const isNew = asked.some((token) => !tokens.has(token) && !samples.some(({ values }) => values.has(token)))
-      for (const token of asked) tokens.set(token, steadyMs())
-      // The first reading may find a market.
-      return isNew ? { is: 'too short', leftMs: windowMs / neededPart } : compareExchange(exchanged, samples, windowMs / neededPart)
+      return askFor(network, exchanged) ?? compareExchange(exchanged, freshSamples(network), windowMs / neededPart)
     },
+    value(network, given) {
+      const gives = withWrapped(given, network)
+      return askFor(network, { gives, gets: {} }) ?? valueGiven(gives, freshSamples(network), windowMs / neededPart)
+    },
+    referenceOf: (network) => referenceOf(network, settings)?.symbol,
     isDeep: (network, pool) => freshSamples(network).at(-1)?.deep.has(poolKey(pool)) === true,
     valuesNow(network, tokens) {
       const values = freshSamples(network).at(-1)?.values

@@ -132,6 +132,39 @@ export type Comparison =
  * @param windowMs how long the tokens need to have had a market
  */
 export function compareExchange(exchanged: ExchangedAmounts, samples: readonly ValueSample[], windowMs: number): Comparison {
+  const valued = valueSamples(exchanged, samples, windowMs)
+  if (valued.is !== 'priced') return valued
+  const { now, priced } = valued
+  // By share of what is given: the values of all tokens may have moved together.
+  const sorted = priced.toSorted((a, b) => (a.gotMicros * b.givenMicros < b.gotMicros * a.givenMicros ? -1 : 1))
+  const median = sorted[(sorted.length - 1) >> 1] ?? now
+  const lost = ({ givenMicros, gotMicros }: ExchangeValue) => givenMicros - gotMicros
+  // The median's share, at the value of now; rounded up.
+  const byMedian = median.givenMicros === 0n ? lost(median) : ceilDivide(lost(median) * now.givenMicros, median.givenMicros)
+  return { is: 'priced', givenMicros: now.givenMicros, lostMicros: byMedian > lost(now) ? byMedian : lost(now) }
+}
+
+/**
+ * What is given, in millionths of the reference token: by now or by the median of the window, whichever is more. So a rise counts at once, and a fall once
+ * it has lasted for half of the window.
+ */
+export function valueGiven(gives: ExchangedAmounts['gives'], samples: readonly ValueSample[], windowMs: number): Valuation {
+  const valued = valueSamples({ gives, gets: {} }, samples, windowMs)
+  if (valued.is !== 'priced') return valued
+  const sorted = valued.priced.map(({ givenMicros }) => givenMicros).toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0))
+  const median = sorted[sorted.length >> 1] ?? 0n
+  const now = valued.now.givenMicros
+  return { is: 'priced', micros: now > median ? now : median }
+}
+
+export type Valuation = { readonly is: 'priced'; readonly micros: bigint } | Exclude<Comparison, { is: 'priced' }>
+
+type ValuedSamples =
+  | { readonly is: 'priced'; readonly now: ExchangeValue; readonly priced: readonly ExchangeValue[] }
+  | Exclude<Comparison, { is: 'priced' }>
+
+/** An exchange at each moment of the window. */
+function valueSamples(exchanged: ExchangedAmounts, samples: readonly ValueSample[], windowMs: number): ValuedSamples {
   const tokens = [...new Set([...Object.keys(exchanged.gives), ...Object.keys(exchanged.gets)])]
   const newest = samples.at(-1)
   const missing = tokens.filter((token) => !newest?.values.has(token))
@@ -143,14 +176,7 @@ export function compareExchange(exchanged: ExchangedAmounts, samples: readonly V
   const now = priced.at(-1)
   const heldMs = newest.atMs - (priced[0]?.atMs ?? newest.atMs)
   if (!now) return { is: 'no market', tokens }
-  if (heldMs < windowMs) return { is: 'too short', leftMs: windowMs - heldMs }
-  // By share of what is given: the values of all tokens may have moved together.
-  const sorted = priced.toSorted((a, b) => (a.gotMicros * b.givenMicros < b.gotMicros * a.givenMicros ? -1 : 1))
-  const median = sorted[(sorted.length - 1) >> 1] ?? now
-  const lost = ({ givenMicros, gotMicros }: ExchangeValue) => givenMicros - gotMicros
-  // The median's share, at the value of now; rounded up.
-  const byMedian = median.givenMicros === 0n ? lost(median) : ceilDivide(lost(median) * now.givenMicros, median.givenMicros)
-  return { is: 'priced', givenMicros: now.givenMicros, lostMicros: byMedian > lost(now) ? byMedian : lost(now) }
+  return heldMs < windowMs ? { is: 'too short', leftMs: windowMs - heldMs } : { is: 'priced', now, priced }
 }
 
 const ceilDivide = (a: bigint, b: bigint): bigint => (a > 0n ? (a + b - 1n) / b : a / b)

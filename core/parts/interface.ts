@@ -2,6 +2,7 @@
 import { withTimeout } from '../base/async.ts'
 import { createApprovedSpenders } from '../handlers/amm/approved.ts'
 import type { Services } from '../handlers/context.ts'
+import { limitedToken, networkOf } from '../handlers/limited-amounts.ts'
 import { failingParts } from '../handlers/readiness.ts'
 import {
   measureLiveState,
@@ -14,6 +15,7 @@ import {
 } from '../http/gauges.ts'
 import { createInterface } from '../http/interface.ts'
 import { listenOnAll, type Listener, type ServedApp } from '../http/server.ts'
+import type { NetworkName } from '../limits/limit-checks.ts'
 import { readUsage, type LimitUsage } from '../limits/usage.ts'
 import { requiredHere } from '../plugins/index.ts'
 import type { ServerParts } from './server-parts.ts'
@@ -74,9 +76,8 @@ export function openServices(parts: ServerParts): Services {
 /** None where the client has no limits. */
 async function limitUsage(client: string, { store, clients, registry }: ServerParts): Promise<readonly LimitUsage[]> {
   const limits = clients.find(({ name }) => name === client)?.limits
-  const coinOf = (chain: string, network: string) =>
-    registry.networks.find((each) => each.chain === chain && each.network === network)?.impl.nativeCurrency
-  return limits ? readUsage(store, client, limits, coinOf) : []
+  const coin = (on: NetworkName) => networkOf(on, registry)?.impl.nativeCurrency
+  return limits ? readUsage(store, client, limits, { coin, token: (on, name) => limitedToken(on, name, registry) }) : []
 }
 
 export const ownInterface = (parts: ServerParts): ServedApp => ({ app: createInterface(parts), address: parts.settings.server })

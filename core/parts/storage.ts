@@ -58,7 +58,7 @@ const none: readonly ClientLimits[] = []
 export async function openSpendingLimits({ store, clients }: ServerParts): Promise<SpendingLimits | undefined> {
   const limits = new Map(clients.flatMap((client) => (client.limits ? [[client.name, client.limits] as const] : [])))
   const reserved = await store.read((db) => db.selectFrom('reservations').select('entry_key').limit(1).execute())
-  return limits.size > 0 || reserved.length > 0 ? createSpendingLimits((client) => limits.get(client)) : undefined
+  return limits.size > 0 || reserved.length > 0 ? createSpendingLimits((client) => limits.get(client), store.kind) : undefined
 }
 
 export function openJournal({ store, log, metrics, stopFiles, spendingLimits, allowLists, limitsOf }: ServerParts): Journal {

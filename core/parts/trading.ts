@@ -5,6 +5,7 @@ import { openLocalSites, wantedSites, type LocalSites } from '../devnet/local-si
 import { bringUpDevnet, forgetDevnet, type Devnet } from '../devnet/start-devnet.ts'
 import { outcomeToJournal } from '../handlers/fills.ts'
 import { findPools } from '../handlers/amm/pools.ts'
+import { limitedToken, networkOf, valueOf } from '../handlers/limited-amounts.ts'
 import { gainsOf, gasCostOf } from '../handlers/mined-amounts.ts'
 import { compareMined, shownLosses, shownQuarantines } from '../handlers/mined-bounds.ts'
 import { countChanges, liveStateCounters } from '../http/metrics.ts'
@@ -66,7 +67,7 @@ export function openMarket(
   const isNeeded = clients.some(
     ({ permissions, limits: own }) =>
       permissions.includes('trade') &&
-      (!permissions.includes('thin') || own?.maxDailyLoss !== undefined || own?.maxPriceImpact !== undefined),
+      (!permissions.includes('thin') || own?.maxDailyLoss !== undefined || own?.maxPriceImpact !== undefined || own?.value !== undefined),
   )
   return createMarket({
     networks: () => registry.networks,
@@ -118,9 +119,19 @@ export function openStops({ store, log, signer, stopFiles }: ServerParts): Stops
 export const listTargets = ({ registry }: ServerParts): TransactionTarget[] => [...transactionTargets(registry)]
 
 export function openTransactions(parts: ServerParts): Transactions {
-  const { journal, leases, targets, signer, registry, log, quarantine, settings, metrics, following, spendingLimits, allowLists } = parts
+  const { journal, leases, targets, signer, registry, market, log, quarantine, settings, metrics, following, spendingLimits, allowLists } =
+    parts
   const count = countChanges(metrics)
-  spendingLimits?.readBy({ gains: (entry) => gainsOf(entry, registry), gasCost: gasCostOf })
+  spendingLimits?.readBy({
+    gains: (entry) => gainsOf(entry, registry),
+    gasCost: gasCostOf,
+    token: (on, name) => limitedToken(on, name, registry),
+    value: (on, gives) => valueOf(on, gives, parts),
+    reference(on) {
+      const network = networkOf(on, registry)
+      return network && market.referenceOf(network)
+    },
+  })
   return createTransactions({
     journal,
     leases,

@@ -68,11 +68,14 @@ export interface TouchedToken {
 export interface Commitment {
   /** Leaves the wallet at most. */
   readonly gives: Readonly<Record<string, bigint>>
-  /** Comes at least. */
-  readonly gets: Readonly<Record<string, bigint>>
+  /** Comes at least. Absent where nothing is exchanged: a transfer, an approval, a deposit that stays the wallet's. */
+  readonly gets?: Readonly<Record<string, bigint>>
   /** How the market valued that; absent where it was not compared with a market. */
   readonly market?: MarketValue
 }
+
+/** Of what takes nothing from the wallet but fees. */
+export const givesNothing: Commitment = { gives: {} }
 
 export interface MarketValue {
   /** Value given less the worst value got, in millionths of the reference token; rounded up, and 0 where it is a gain. */

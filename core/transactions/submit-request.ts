@@ -90,7 +90,7 @@ export interface SubmitRequest extends Origin {
   /** `Entry.bounds` */
   bounds?: NonNullable<Entry['bounds']>
   /** For the budgets. */
-  commitment?: Commitment
+  commitment: Commitment
   /** For the lists of the client. Called only where it has limits. */
   touches(): Footprint
   /** The orders that it places in a book; only with kind `order`. */
@@ -119,12 +119,14 @@ export interface ReplaceOptions {
 }
 
 /** A request on the rail that carries it out: `network` is that rail's target. */
-export interface RoutedRequest extends Omit<SubmitRequest, 'plan' | 'touches'> {
+export interface RoutedRequest extends Omit<SubmitRequest, 'plan' | 'touches' | 'commitment'> {
   /** Absent: the server does it by itself, or it cancels. */
   touches?(): Footprint
   plan: Pick<Plan, 'steps' | 'needs' | 'deadline' | 'memo'>
   /** Whose key signs, and whose nonces are used: the wallet itself on a chain. */
   signer: string
+  /** Absent: it replaces a transaction, or fills a gap, and does nothing. */
+  commitment?: Commitment
 }
 
 export interface SubmitResult {

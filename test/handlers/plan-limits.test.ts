@@ -38,7 +38,7 @@ describe('what a plan may use of gas and time', () => {
     } as unknown as ConnectorContext
     const scope = { contracts: [router], valueRaw: 0n, ...(asked !== undefined && { deadline: asked }) }
     const request = { plan, network: context.network, venue: context.venue, scope }
-    await submit(request as unknown as SubmitRequest, context)
+    await submit(request as unknown as SubmitRequest, context, new Map())
     if (!seen) throw new Error('Nothing was submitted.')
     return seen
   }

@@ -1,14 +1,25 @@
+import { randomBytes } from 'node:crypto'
 import { expect } from 'chai'
 import { hexlify } from 'ethers'
 import { sql } from 'kysely'
 import type { ClientLimits } from '../../core/config/clients.ts'
-import { createSpendingLimits, type EntryReader } from '../../core/limits/spending-limits.ts'
+import { createSpendingLimits, type LimitReader } from '../../core/limits/spending-limits.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { Commitment } from '../../core/transactions/budgets.ts'
 import { onBothStores } from '../store/stores.ts'
-import { addressOf, order, rejection, soon, startSite, transactionsOn, type TestSite } from '../transactions/site.ts'
+import { addressOf, gwei, order, planOf, rejection, soon, startSite, transactionsOn, type TestSite } from '../transactions/site.ts'
 
 const dollars = 1_000_000n
+const tokens = { USDC: { address: 'in', symbol: 'USDC', decimals: 2 }, WETH: { address: 'out', symbol: 'WETH', decimals: 2 } }
+/** Nothing is known of what transactions did. One unit of each token is worth a dollar. */
+const blindReader: LimitReader = {
+  gains: () => undefined,
+  gasCost: () => undefined,
+  token: ({ network }, name) =>
+    network === 'local' ? Object.values(tokens).find(({ symbol, address }) => symbol === name || address === name) : undefined,
+  value: (_, gives) => ({ is: 'priced', micros: Object.values(gives).reduce((sum, raw) => sum + raw, 0n) * dollars }),
+  reference: () => 'USDT',
+}
 /** One unit of each token is worth a dollar. */
 const trade = (lossMicros: bigint): Commitment => ({
   gives: { in: 100n },
@@ -34,10 +45,10 @@ describe('the limits of a client', () => {
 
     const serverWith = async (
       limits: Readonly<Record<string, ClientLimits>>,
-      { on = store, reader }: { on?: Store; reader?: EntryReader } = {},
+      { on = store, reader }: { on?: Store; reader?: Partial<LimitReader> } = {},
     ) => {
-      const budgets = createSpendingLimits((client) => limits[client])
-      if (reader) budgets.readBy(reader)
+      const budgets = createSpendingLimits((client) => limits[client], on.kind)
+      budgets.readBy({ ...blindReader, ...reader })
       const server = await transactionsOn({ store: on, budgets })
       const submit = (change: Parameters<typeof order>[1] = {}) => server.submit(order(site, { caller: { id: 'bot' }, ...change }), soon())
       return { server, submit, stop: () => server.stop(500) }
@@ -55,7 +66,7 @@ describe('the limits of a client', () => {
       await first.submit()
       const { message, details } = await refused(first.submit())
       expect(message).to.match(
-        /transactionsPerHour of the client is 2 transactions in a rolling hour.*left: 0 transactions.*Nothing was signed/,
+        /transactionsPerHour of the client is 2 transactions in a rolling hour.*left: 0 transactions\. This may take 1 transaction\. Nothing was signed/,
       )
       expect(details).to.include({ limit: 'transactionsPerHour', left: '0' })
       await first.submit({ caller: { id: 'other' } })
@@ -103,7 +114,7 @@ describe('the limits of a client', () => {
     })
 
     it('count a trade that was mined though a cancel was to take its nonce', async () => {
-      const reader: EntryReader = { gains: () => undefined, gasCost: () => 21_000n }
+      const reader = { gasCost: () => 21_000n }
       const { submit, stop, server } = await serverWith({ bot: { maxDailyLoss: '100' } }, { reader })
       const { nonce } = await submit({ commitment: trade(90n * dollars) })
       await refused(submit({ commitment: trade(20n * dollars) }))
@@ -117,6 +128,83 @@ describe('the limits of a client', () => {
       await ended(server, nonce)
       await refused(submit({ commitment: trade(20n * dollars) }))
       await submit({ commitment: trade(5n * dollars) })
+      await stop()
+    })
+
+    const perDay = (amount: string): ClientLimits => ({ maxDailyGas: '1000', tokens: { 'ethereum/local': { USDC: { perDay: amount } } } })
+    const gives = (raw: bigint, token = 'in'): Commitment => ({ gives: { [token]: raw } })
+
+    it('refuse what gives more of a token than one request, an hour or a day may, and say what is left', async () => {
+      const limits = { perTransaction: '0.5', perHour: '0.9', perDay: '1' }
+      const { submit, stop } = await serverWith({ bot: { maxDailyGas: '1000', tokens: { 'ethereum/local': { USDC: limits } } } })
+      const large = await refused(submit({ commitment: gives(51n) }))
+      expect(large.details).to.deep.equal({ limit: 'tokens.perTransaction', token: 'USDC', left: '0.5' })
+      expect(large.message).to.match(/tokens\.perTransaction of the client is 0\.5 USDC in one request\. This may take 0\.51 USDC\./)
+      await submit({ commitment: gives(50n) })
+      expect((await refused(submit({ commitment: gives(41n) }))).details).to.deep.equal({
+        limit: 'tokens.perHour',
+        token: 'USDC',
+        left: '0.4',
+      })
+      await submit({ commitment: gives(40n) })
+      await submit({ commitment: gives(0n) })
+      await refused(submit({ commitment: gives(1n) }))
+      await stop()
+    })
+
+    it('refuse to give a token that has no limit, where others have', async () => {
+      const { submit, stop } = await serverWith({ bot: perDay('1') })
+      for (const token of ['out', '0xdead', 'USDC']) {
+        const { message, details } = await refused(submit({ commitment: gives(1n, token) }))
+        expect(details).to.include({ limit: 'tokens', left: '0' })
+        expect(message).to.contain('limits.tokens["ethereum/local"]')
+      }
+      await stop()
+    })
+
+    it('count by value, name the reference token, and refuse what has no price', async () => {
+      let isPriced = true
+      const value: LimitReader['value'] = (on, given) => (isPriced ? blindReader.value(on, given) : { is: 'no market', seconds: 7 })
+      const { submit, stop } = await serverWith({ bot: { maxDailyGas: '1000', value: { perHour: '100' } } }, { reader: { value } })
+      await submit({ commitment: gives(60n) })
+      const { message, details } = await refused(submit({ commitment: { gives: { in: 20n, out: 30n } } }))
+      expect(message).to.contain('What is left: 40 USDT. This may take 50 USDT.')
+      expect(details).to.deep.equal({ limit: 'value.perHour', left: '40' })
+      isPriced = false
+      expect((await refused(submit({ commitment: gives(1n) }))).details).to.deep.equal({ limit: 'value', reason: 'no market' })
+      await submit({ commitment: gives(0n) })
+      await stop()
+    })
+
+    it('settle a trade to what it gave, by token and by value, and free what failed', async () => {
+      const limits = { bot: { ...perDay('1'), value: { perDay: '100' } } }
+      const reader = { gains: () => new Map([['in', -40n]]), gasCost: () => 21_000n }
+      const { submit, stop, server } = await serverWith(limits, { reader })
+      const { nonce } = await submit({ commitment: gives(100n) })
+      await refused(submit({ commitment: gives(60n) }))
+      await site.rpc('anvil_mine', '0x40')
+      await ended(server, nonce)
+      expect((await refused(submit({ commitment: gives(61n) }))).details).to.include({ left: '60' })
+      const to = `0x${randomBytes(20).toString('hex')}`
+      const failing = await submit({ commitment: gives(60n), plan: planOf({ to, data: '0x', value: '1' }) })
+      await refused(submit({ commitment: gives(1n) }))
+      // From now on it fails whatever it is asked.
+      await site.rpc('anvil_setCode', to, '0x60006000fd')
+      await site.rpc('anvil_mine', '0x40')
+      await ended(server, failing.nonce, 'REVERTED')
+      await submit({ commitment: gives(60n) })
+      await stop()
+    })
+
+    it('count once what takes the nonce of another, and nothing more for what raises its fees', async () => {
+      const { submit, stop, server } = await serverWith({ bot: perDay('1') })
+      const { nonce } = await submit({ commitment: gives(60n) })
+      await server.speedUp(order(site, { caller: { id: 'bot' }, nonce }), soon())
+      await refused(submit({ commitment: gives(41n) }))
+      const feeOverrides = { maxFeePerGasRaw: 300n * gwei, maxPriorityFeePerGasRaw: 200n * gwei }
+      await refused(submit({ nonce, feeOverrides, commitment: gives(101n) }))
+      await submit({ nonce, feeOverrides, commitment: gives(100n) })
+      await refused(submit({ commitment: gives(1n) }))
       await stop()
     })
 
@@ -149,7 +237,7 @@ describe('the limits of a client', () => {
     })
 
     it('settle a trade to what it did, and free what was never executed', async () => {
-      const reader: EntryReader = {
+      const reader = {
         gains: () =>
           new Map([
             ['in', -100n],
@@ -185,11 +273,11 @@ async function rawOf(server: Awaited<ReturnType<typeof transactionsOn>>, nonce: 
   return hexlify(trade?.attempts[0]?.raw ?? new Uint8Array())
 }
 
-async function ended(server: Awaited<ReturnType<typeof transactionsOn>>, nonce: number): Promise<void> {
+async function ended(server: Awaited<ReturnType<typeof transactionsOn>>, nonce: number, state = 'CONFIRMED'): Promise<void> {
   const until = Date.now() + 20_000
   for (;;) {
     const { entries } = await server.list({})
-    if (entries.some((each) => each.nonce === nonce && each.state === 'CONFIRMED')) return
+    if (entries.some((each) => each.nonce === nonce && each.state === state)) return
     if (Date.now() > until) throw new Error(`${nonce} did not end: ${entries.map(({ state }) => state).join()}`)
     await new Promise((resolve) => setTimeout(resolve, 100))
   }

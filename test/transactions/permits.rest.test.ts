@@ -60,6 +60,7 @@ describe('a permit in the journal', () => {
       feeOverrides: {},
       kind: 'trade',
       plan,
+      commitment: { gives: {} },
       scope: { contracts: plan.steps.map(({ to }) => to), valueRaw: 0n },
       touches: () => ({ action: 'swap', tokens: [] }),
       answer: () => ({}),

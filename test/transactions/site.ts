@@ -10,7 +10,7 @@ import { openStore } from '../../core/store/open-store.ts'
 import type { Store } from '../../core/store/store.ts'
 import { createTransactions, type Transactions } from '../../core/transactions/transactions.ts'
 import { sqlJournal } from '../../core/transactions/journal/sql-journal.ts'
-import type { Budgets } from '../../core/transactions/budgets.ts'
+import { givesNothing, type Budgets } from '../../core/transactions/budgets.ts'
 import { sqlLeases } from '../../core/transactions/leases.ts'
 import type { Entry, Kind } from '../../core/transactions/entry.ts'
 import type { Journal } from '../../core/transactions/journal/journal.ts'
@@ -198,6 +198,7 @@ export function order(site: TestSite, more: Partial<SubmitRequest> & { kind?: Ki
     feeOverrides: {},
     kind: 'trade',
     plan,
+    commitment: givesNothing,
     scope: scopeOf(plan, site.chain),
     touches: () => ({ action: 'swap', tokens: [] }),
     answer: () => ({}),

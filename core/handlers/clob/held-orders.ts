@@ -83,7 +83,7 @@ async function heldPerpetual({ market, order }: Placement, context: ConnectorCon
 export function sumOf(all: readonly Commitment[]): Commitment {
   const add = (key: 'gives' | 'gets') => {
     const sum: Record<string, bigint> = {}
-    for (const each of all) for (const [token, raw] of Object.entries(each[key])) sum[token] = (sum[token] ?? 0n) + raw
+    for (const each of all) for (const [token, raw] of Object.entries(each[key] ?? {})) sum[token] = (sum[token] ?? 0n) + raw
     return sum
   }
   const markets = all.flatMap(({ market }) => market ?? [])

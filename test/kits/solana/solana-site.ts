@@ -43,6 +43,7 @@ export function orderOf(site: SolanaSite, more: Partial<SubmitRequest> & Pick<Su
     requestId: `request-${requests}`,
     feeOverrides: {},
     kind: 'token-account',
+    commitment: { gives: {} },
     scope: {
       contracts: outlines.flatMap(({ contracts }) => contracts),
       valueRaw: outlines.reduce((sum, { valueRaw }) => sum + valueRaw, 0n),

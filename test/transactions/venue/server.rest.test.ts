@@ -62,6 +62,7 @@ describe('a connector with its own rail, in the whole server', () => {
       requestId: 'request',
       feeOverrides: {},
       kind: 'order',
+      commitment: { gives: {} },
       plan: { via: 'venue', signer, steps: [{ user: wallet, ...step }], memo: null },
       scope: { contracts: [], valueRaw: 0n },
       touches: () => ({ action: 'swap', tokens: [] }),

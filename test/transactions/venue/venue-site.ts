@@ -64,6 +64,7 @@ export function placing(
     requestId: `request-${count}`,
     feeOverrides: {},
     kind: 'order',
+    commitment: { gives: {} },
     plan: { via: 'venue', steps, memo: null, ...(signer !== undefined && { signer }) },
     scope: { contracts: [], valueRaw: 0n },
     touches: () => ({ action: 'order', tokens: [] }),

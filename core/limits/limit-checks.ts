@@ -1,0 +1,234 @@
+// Which limits of a client a request has to keep, and how it is refused. Pure.
+import { formatRaw, parseDecimal, rescale } from '../base/decimal.ts'
+import { SluiceError } from '../base/errors.ts'
+import type { AmountLimits, ClientLimits } from '../config/clients.ts'
+import type { Spending, SpendingStep } from '../transactions/budgets.ts'
+import type { Entry } from '../transactions/entry.ts'
+import { freesAt, usedIn, type Account, type Amounts, type Measure, type Window } from './account.ts'
+
+/** A listed token. */
+export interface LimitedToken {
+  readonly address: string
+  readonly symbol: string
+  readonly decimals: number
+}
+
+export interface NetworkName {
+  readonly chain: string
+  readonly network: string
+}
+
+/** What the market says of what a request gives. */
+export type GivenValue =
+  | { readonly is: 'priced'; readonly micros: bigint }
+  /** @param seconds until the market has been read for long enough, where that is all */
+  | { readonly is: 'no market'; readonly seconds?: number }
+
+/** Values of the reference token are in millionths of it. */
+export const referenceDecimals = 6
+/** Of `maxDailyGas`, one part of five is kept for what cancels or reduces. */
+const gasShare = { ofTrades: 4n, ofAll: 5n }
+
+export const gasMeasureOf = ({ chain, network }: NetworkName): Measure => `gas:${chain}/${network}`
+export const tokenMeasureOf = ({ chain, network }: NetworkName, address: string): Measure => `token:${chain}/${network}/${address}`
+export const isCancel = ({ kind }: Entry): boolean => kind === 'cancel' || kind === 'fill' || kind === 'order-cancel'
+
+/** An amount of a limit in smallest units: what is smaller is cut off. */
+export const limitRaw = (amount: string, decimals: number): bigint => {
+  const { digits, scale } = parseDecimal(amount)
+  return rescale(digits, scale, decimals)
+}
+
+export const amountWindows = [
+  ['perTransaction', undefined],
+  ['perHour', 'hour'],
+  ['perDay', 'day'],
+] as const satisfies readonly (readonly [keyof AmountLimits, Window | undefined])[]
+
+/** What a client may give of one token, by its address: those that the network lists. */
+export type TokenLimits = ReadonlyMap<string, { readonly token: LimitedToken; readonly limits: AmountLimits }>
+
+export function tokenLimitsOf(
+  { tokens }: ClientLimits,
+  on: NetworkName,
+  tokenOf: (on: NetworkName, name: string) => LimitedToken | undefined,
+): TokenLimits {
+  const found = Object.entries(tokens?.[`${on.chain}/${on.network}`] ?? {}).flatMap(([name, limits]) => {
+    const token = tokenOf(on, name)
+    return token ? [[token.address, { token, limits }] as const] : []
+  })
+  return new Map(found)
+}
+
+/** What one request is held against. */
+export interface LimitCheck {
+  readonly spending: Spending
+  readonly limits: ClientLimits
+  readonly tokens: TokenLimits
+  /** The symbol of the reference token. */
+  readonly reference: string
+}
+
+/** A token that has no limit is not given away. @throws SluiceError LIMIT_EXCEEDED */
+export function requireListedTokens(
+  { spending: { steps, commitment }, limits, tokens }: LimitCheck,
+  tokenOf: (on: NetworkName, name: string) => LimitedToken | undefined,
+): void {
+  const [first] = steps
+  if (!limits.tokens || !first) return
+  const { chain, network } = first.entry
+  const unlisted = Object.entries(commitment?.gives ?? {}).find(([token, raw]) => raw > 0n && !tokens.has(token))
+  if (!unlisted) return
+  const [address] = unlisted
+  const symbol = tokenOf(first.entry, address)?.symbol ?? address
+  throw new SluiceError(
+    'LIMIT_EXCEEDED',
+    `The client has limits by token, and none for ${symbol} on ${chain}/${network}, so it may give away none of it: nothing was signed. The operator writes one below limits.tokens["${chain}/${network}"] in conf/clients.yml.`,
+    { details: { limit: 'tokens', token: symbol, left: '0' } },
+  )
+}
+
+/** By value without a price is refused: nobody could say what is left. @throws SluiceError LIMIT_EXCEEDED */
+export function requirePrices({ spending: { commitment }, limits }: LimitCheck, value: GivenValue | undefined): void {
+  if (!commitment || Object.values(commitment.gives).every((raw) => raw === 0n)) return
+  if (limits.maxDailyLoss !== undefined && commitment.gets && !commitment.market) throw withoutMarket('maxDailyLoss', 'may lose')
+  if (limits.value && value?.is !== 'priced') throw withoutMarket('value', 'is worth', value?.seconds)
+}
+
+const withoutMarket = (limit: string, what: string, seconds?: number) =>
+  new SluiceError(
+    'LIMIT_EXCEEDED',
+    seconds === undefined
+      ? `The client has a limit ${limit}, and what this ${what} is not known: its tokens have no market now, or it is a local network without limits.onLocalNetworks. Nothing was signed.`
+      : `The client has a limit ${limit}, and what this ${what} is not known yet: the market of its tokens has not been read for long enough. Nothing was signed. Send it again in ${seconds} s.`,
+    { details: { limit, reason: 'no market' }, ...(seconds !== undefined && { retryAfterSeconds: seconds }) },
+  )
+
+/** @throws SluiceError LIMIT_EXCEEDED */
+export function requireFees({ spending: { steps, coin }, limits: { maxFee } }: LimitCheck): void {
+  if (maxFee === undefined) return
+  const mostRaw = limitRaw(maxFee, coin.decimals)
+  const over = steps.map(feeOf).find((feeRaw) => feeRaw > mostRaw)
+  if (over === undefined) return
+  throw new SluiceError(
+    'LIMIT_EXCEEDED',
+    `The transaction may cost ${formatRaw(over, coin.decimals)} ${coin.symbol} of fees, and maxFee of the client allows ${maxFee}: nothing was signed. Wait for lower fees, or give lower ones; or the operator raises limits.maxFee in conf/clients.yml.`,
+    { details: { limit: 'maxFee', allowed: maxFee, needed: formatRaw(over, coin.decimals) } },
+  )
+}
+
+const feeOf = ({ maxCostRaw, valueRaw }: SpendingStep): bigint => maxCostRaw - valueRaw
+
+/** A limit of what is counted. */
+interface Limit {
+  /** As in conf/clients.yml. */
+  readonly name: string
+  readonly measure: Measure
+  /** Absent: of one request. */
+  readonly window?: Window | undefined
+  readonly mostRaw: bigint
+  readonly decimals: number
+  readonly unit: string
+  /** Of a token: its symbol. */
+  readonly token?: string
+}
+
+function limitsIn({ spending: { steps, coin }, limits, tokens, reference }: LimitCheck): readonly Limit[] {
+  const [first] = steps
+  if (!first) return []
+  const cancels = steps.every(({ entry }) => isCancel(entry))
+  const reduces = steps.every(({ entry }) => isCancel(entry) || entry.reduces === true)
+  const { transactionsPerHour, maxDailyGas, maxDailyLoss, value } = limits
+  const found: Limit[] = []
+  if (transactionsPerHour !== undefined && !cancels)
+    found.push({
+      name: 'transactionsPerHour',
+      measure: 'count',
+      window: 'hour',
+      mostRaw: BigInt(transactionsPerHour),
+      decimals: 0,
+      unit: 'transactions',
+    })
+  if (maxDailyGas !== undefined) {
+    const allRaw = limitRaw(maxDailyGas, coin.decimals)
+    const mostRaw = reduces ? allRaw : (allRaw * gasShare.ofTrades) / gasShare.ofAll
+    found.push({
+      name: 'maxDailyGas',
+      measure: gasMeasureOf(first.entry),
+      window: 'day',
+      mostRaw,
+      decimals: coin.decimals,
+      unit: coin.symbol,
+    })
+  }
+  if (cancels) return found
+  const micros = { decimals: referenceDecimals, unit: reference }
+  if (maxDailyLoss !== undefined)
+    found.push({ name: 'maxDailyLoss', measure: 'loss', window: 'day', mostRaw: limitRaw(maxDailyLoss, referenceDecimals), ...micros })
+  if (value) found.push(...amountLimits('value', value, { measure: 'value', ...micros }))
+  for (const { token, limits: ofToken } of tokens.values()) {
+    const { symbol, decimals, address } = token
+    found.push(...amountLimits('tokens', ofToken, { measure: tokenMeasureOf(first.entry, address), decimals, unit: symbol, token: symbol }))
+  }
+  return found
+}
+
+const amountLimits = (name: string, limits: AmountLimits, of: Omit<Limit, 'name' | 'window' | 'mostRaw'>): Limit[] =>
+  amountWindows.flatMap(([key, window]) => {
+    const amount = limits[key]
+    return amount === undefined ? [] : [{ ...of, name: `${name}.${key}`, window, mostRaw: limitRaw(amount, of.decimals) }]
+  })
+
+/**
+ * The first limit that a request is over.
+ * @param before what was spent and held
+ * @param after the same with the request
+ * @param gives what the request by itself gives away, by measure
+ */
+export function refusalOf(
+  check: LimitCheck,
+  { before, after, gives, nowMs }: { before: Account; after: Account; gives: Amounts; nowMs: number },
+): SluiceError | undefined {
+  for (const limit of limitsIn(check)) {
+    const { measure, window, mostRaw } = limit
+    if (window === undefined) {
+      const neededRaw = gives[measure] ?? 0n
+      if (neededRaw > mostRaw) return exceeded(limit, { leftRaw: mostRaw, neededRaw })
+      continue
+    }
+    const neededRaw = (after.open[measure] ?? 0n) - (before.open[measure] ?? 0n)
+    // What was spent may be above a limit that was lowered: what takes no more of it goes through.
+    if (neededRaw <= 0n) continue
+    const usedRaw = usedIn(before, window, measure, nowMs)
+    if (usedRaw + neededRaw <= mostRaw) continue
+    const at = freesAt(after, window, measure, mostRaw, nowMs)
+    const seconds = at === undefined ? undefined : Math.ceil((at - nowMs) / 1000)
+    return exceeded(limit, { leftRaw: mostRaw > usedRaw ? mostRaw - usedRaw : 0n, neededRaw, ...(seconds !== undefined && { seconds }) })
+  }
+  return undefined
+}
+
+function exceeded(
+  { name, window, mostRaw, decimals, unit, token }: Limit,
+  { leftRaw, neededRaw, seconds }: { leftRaw: bigint; neededRaw: bigint; seconds?: number },
+): SluiceError {
+  const show = (raw: bigint) => `${formatRaw(raw, decimals)} ${raw === 1n && unit === 'transactions' ? 'transaction' : unit}`
+  const frees =
+    neededRaw > mostRaw
+      ? 'Ask for less.'
+      : seconds === undefined
+        ? 'It frees when what is open has ended.'
+        : `So much is free in ${seconds} s.`
+  return new SluiceError(
+    'LIMIT_EXCEEDED',
+    `${name} of the client is ${show(mostRaw)} ${window === undefined ? 'in one request' : `in a rolling ${window}`}.${window === undefined ? '' : ` What is left: ${show(leftRaw)}.`} This may take ${show(neededRaw)}. Nothing was signed. ${frees} Or the operator raises limits.${name} in conf/clients.yml.`,
+    {
+      details: {
+        limit: name,
+        ...(token !== undefined && { token }),
+        left: formatRaw(leftRaw, decimals),
+        ...(seconds !== undefined && neededRaw <= mostRaw && { freesAt: Date.now() + seconds * 1000 }),
+      },
+    },
+  )
+}

@@ -1,0 +1,115 @@
+// What clients have spent and what their open transactions hold, in the store: rows of the tables budgets and reservations.
+import { sql, type Transaction } from 'kysely'
+import { SluiceError } from '../base/errors.ts'
+import { isObject } from '../base/json.ts'
+import { storeTime } from '../store/store-time.ts'
+import type { Tables } from '../store/tables.ts'
+import { emptyAccount, greatest, readAccount, readAmounts, sum, writeAccount, writeAmounts, type Account, type Amounts } from './account.ts'
+
+type Tx = Transaction<Tables>
+
+export const ownerOf = (client: string): string => `client ${client}`
+
+/** What an open entry may come to. */
+export interface Reservation {
+  /** Entries of one nonce: at most one of them is mined, so that the greatest of them is held. */
+  readonly nonce: string
+  readonly amounts: Amounts
+  /** Of the market, where the entry is held against it. */
+  readonly prices: Amounts
+  /** By token address, what it gives at most, where its value counts. */
+  readonly gives: Amounts
+}
+
+/** By the key of the entry. */
+export type Reservations = ReadonlyMap<string, Reservation>
+
+/** What they hold together. */
+export function openOf(reservations: Reservations): Amounts {
+  const byNonce = new Map<string, Amounts>()
+  for (const { nonce, amounts } of reservations.values()) byNonce.set(nonce, greatest([byNonce.get(nonce) ?? {}, amounts]))
+  return [...byNonce.values()].reduce(sum, {})
+}
+
+export interface StoredAccount {
+  readonly account: Account
+  readonly nowMs: number
+}
+
+/**
+ * Creates the owner's row, or locks it: who comes second waits, and reads what the first has written.
+ * @throws SluiceError SERVICE_UNINITIALIZED
+ */
+export async function lockAccount(owner: string, tx: Tx): Promise<StoredAccount> {
+  const row = await tx
+    .insertInto('budgets')
+    .values({ owner, body: '' })
+    .onConflict((conflict) => conflict.column('owner').doUpdateSet({ owner }))
+    .returning(['body', storeTime.as('now')])
+    .executeTakeFirstOrThrow()
+  return { account: row.body === '' ? emptyAccount : readStored(owner, () => readAccount(row.body)), nowMs: row.now }
+}
+
+/** @throws SluiceError SERVICE_UNINITIALIZED: what was spent is not known, so nothing more is */
+function readStored<T>(owner: string, read: () => T): T {
+  try {
+    return read()
+  } catch (cause) {
+    throw new SluiceError(
+      'SERVICE_UNINITIALIZED',
+      `What the ${owner} has spent of its limits cannot be read in the store, so nothing is signed for it. Restore the store from a copy, or remove its row of the table budgets.`,
+      { cause },
+    )
+  }
+}
+
+/** Those of the entries and of all others of their nonces, of one owner whose row is locked. @throws SluiceError SERVICE_UNINITIALIZED */
+export async function readReservations(owner: string, keys: readonly string[], tx: Tx): Promise<Reservations> {
+  const nonces = tx.selectFrom('reservations').select('nonce').where('owner', '=', owner).where('entry_key', 'in', keys)
+  const rows = await tx.selectFrom('reservations').selectAll().where('owner', '=', owner).where('nonce', 'in', nonces).execute()
+  return readStored(
+    owner,
+    () =>
+      new Map(
+        rows.map(({ entry_key, nonce, body }) => {
+          const stored: unknown = JSON.parse(body)
+          const { amounts, prices, gives = {} } = isObject(stored) ? stored : {}
+          return [entry_key, { nonce, amounts: readAmounts(amounts), prices: readAmounts(prices), gives: readAmounts(gives) }]
+        }),
+      ),
+  )
+}
+
+const writeReservation = ({ amounts, prices, gives }: Reservation): string =>
+  JSON.stringify({
+    amounts: writeAmounts(amounts),
+    prices: writeAmounts(prices),
+    ...(Object.keys(gives).length > 0 && { gives: writeAmounts(gives) }),
+  })
+
+/** The account, and what is held from now on: in PostgreSQL one statement. */
+export async function writeReserved(
+  { owner, account, held }: { owner: string; account: Account; held: Reservations },
+  tx: Tx,
+  kind: 'embedded' | 'postgres',
+): Promise<void> {
+  const change = tx
+    .updateTable('budgets')
+    .set({ body: writeAccount(account) })
+    .where('owner', '=', owner)
+  const rows = [...held].map(([entry_key, reservation]) => ({
+    entry_key,
+    owner,
+    nonce: reservation.nonce,
+    body: writeReservation(reservation),
+  }))
+  if (rows.length === 0) return void (await change.execute())
+  const addTo = (db: Pick<Tx, 'insertInto'>) =>
+    db
+      .insertInto('reservations')
+      .values(rows)
+      .onConflict((conflict) => conflict.column('entry_key').doUpdateSet({ body: sql`excluded.body` }))
+  if (kind === 'postgres') return void (await addTo(tx.with('changed', () => change)).execute())
+  await change.execute()
+  await addTo(tx).execute()
+}
