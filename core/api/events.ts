@@ -20,7 +20,8 @@ import {
 } from './endpoint.ts'
 import { knownPosition } from './perp.ts'
 import { searchFields, shownRangePosition, unavailablePosition } from './range.ts'
-import { JournaledTransaction, ShownPlugin } from './service.ts'
+import { JournaledTransaction } from './transactions.ts'
+import { ShownPlugin } from './plugins.ts'
 
 /** `data` of an event of the topic `blocks`. */
 export const Block = response({

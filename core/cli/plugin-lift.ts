@@ -2,7 +2,7 @@
 import { Command } from 'commander'
 import * as Type from 'typebox'
 import * as Value from 'typebox/value'
-import { ShownPlugin, PluginsLiftResponse } from '../api/service.ts'
+import { ShownPlugin, PluginsLiftResponse } from '../api/plugins.ts'
 import type { Settings } from '../config/settings.ts'
 import { command } from '../base/layout.ts'
 import { ask, hasTerminal } from '../wallet/prompt.ts'

@@ -6,7 +6,7 @@ import { pause } from '../base/async.ts'
 import * as Type from 'typebox'
 import type { Static, TSchema } from 'typebox'
 import * as Value from 'typebox/value'
-import { JournaledTransaction } from '../api/service.ts'
+import { JournaledTransaction } from '../api/transactions.ts'
 import type { Settings } from '../config/settings.ts'
 
 /** Which server to ask, and with which certificate. */

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { closest } from 'fastest-levenshtein'
-import type { JournaledTransaction } from '../api/service.ts'
+import type { JournaledTransaction } from '../api/transactions.ts'
 import type { Settings } from '../config/settings.ts'
 import { command } from '../base/layout.ts'
 import type { TransactionState } from '../transactions/entry.ts'

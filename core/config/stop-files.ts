@@ -2,7 +2,7 @@
 // the signer's process at each signature.
 import { existsSync, lstatSync, readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
-import type { StopMode } from '../api/service.ts'
+import type { StopMode } from '../api/limits.ts'
 import type { Stop, StopScope } from './stops.ts'
 
 /** The names of the files. The second ones are what is typed in a hurry. */

@@ -1,5 +1,5 @@
 // What may still be signed while an operator has stopped something: the rule, without the places that a stop is set in.
-import { stopModes, type StopMode } from '../api/service.ts'
+import { stopModes, type StopMode } from '../api/limits.ts'
 import { command } from '../base/layout.ts'
 import { SluiceError } from '../base/errors.ts'
 import { addressKey } from '../base/addresses.ts'

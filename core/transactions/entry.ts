@@ -2,7 +2,7 @@
 import * as Type from 'typebox'
 import type { Static } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { transactionStates } from '../api/service.ts'
+import { transactionStates } from '../api/transactions.ts'
 import type { Json, RefusalMeaning, Transaction } from '../contracts/index.ts'
 import { digest, hashBytes, pack, unpack, walletNumber } from '../store/compact.ts'
 import type { ArchivedRow, EntryRow, EventRow, HashRow, StoredBytes } from '../store/tables.ts'

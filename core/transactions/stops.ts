@@ -1,7 +1,7 @@
 // What an operator has stopped, in the store: all servers on it go by it from the moment it is answered, also after a restart.
 import { sql, type RawBuilder } from 'kysely'
 import { addressKey } from '../base/addresses.ts'
-import { stopModes, type StopMode } from '../api/service.ts'
+import { stopModes, type StopMode } from '../api/limits.ts'
 import { modesAgainst, scopeWords, type Effect, type Stop, type StopScope } from '../config/stops.ts'
 import { StoreUnavailable, type Store, type StoreLog } from '../store/store.ts'
 import type { StopRow } from '../store/tables.ts'

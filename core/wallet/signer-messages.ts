@@ -2,7 +2,7 @@
 import * as Type from 'typebox'
 import type { Static, TSchema } from 'typebox'
 import * as Value from 'typebox/value'
-import { stopModes } from '../api/service.ts'
+import { stopModes } from '../api/limits.ts'
 import { errorTable, type ErrorName } from '../base/errors.ts'
 import { signerFiles } from './policy-files.ts'
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { EVMApproveRequest } from '../../core/api/evm.ts'
 import { AMMLiquidityPriceRequest } from '../../core/api/range.ts'
-import { TransactionsPruneRequest } from '../../core/api/service.ts'
+import { TransactionsPruneRequest } from '../../core/api/transactions.ts'
 import { singleRouterSchema } from '../../core/contracts/schemas.ts'
 import { fieldsReader, readMoment } from '../../core/handlers/read-fields.ts'
 import { Ajv } from 'ajv'

@@ -5,7 +5,7 @@ import { hashBytes, walletNumber } from '../../store/compact.ts'
 import type { Store } from '../../store/store.ts'
 import type { EntryRow, Tables } from '../../store/tables.ts'
 import { bodyColumns, canonicalHash, type BodyRow } from '../entry.ts'
-import { transactionStates } from '../../api/service.ts'
+import { transactionStates } from '../../api/transactions.ts'
 import type { EntryFilter } from './journal.ts'
 import { addressKey } from '../../base/addresses.ts'
 

@@ -1,6 +1,6 @@
 // Every transaction of a run, held hash by hash against what callers were told.
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { JournaledTransaction } from '../../../core/api/service.ts'
+import type { JournaledTransaction } from '../../../core/api/transactions.ts'
 import type { Rpc } from '../../../core/devnet/anvil.ts'
 import type { Client } from '../../../testkit/client.ts'
 import { proxied } from './questions.ts'

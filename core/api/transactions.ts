@@ -1,0 +1,168 @@
+import * as Type from 'typebox'
+import type { Static } from 'typebox'
+import { ChainName, endpoint, NetworkName, pageFields, request, response, TransactionHash, unavailable, WalletAddress } from './endpoint.ts'
+
+/** QUEUED → SIGNED → BROADCAST → MINED → CONFIRMED, and the other final states. */
+export const transactionStates = [
+  'QUEUED',
+  'SIGNED',
+  'BROADCAST',
+  'MINED',
+  'CONFIRMED',
+  'REVERTED',
+  'REPLACED',
+  'CANCELLED',
+  'DROPPED',
+  'OVERTAKEN',
+  'EXPIRED',
+] as const
+
+/** A transaction of the journal, as `/transactions` and `/events` show it. */
+export const JournaledTransaction = response({
+  chain: Type.String(),
+  network: Type.String(),
+  address: Type.String(),
+  kind: Type.String({
+    description:
+      'trade, liquidity, position (perpetual), collateral, order, order-cancel, funds (of an order book), token-account, approve, wrap (and unwrap), send, cancel, or fill: one of the server’s own that fills a nonce gap.',
+  }),
+  connector: Type.Optional(Type.String()),
+  signer: Type.Optional(
+    Type.String({
+      description:
+        'Only of signed actions, which an exchange takes instead of transactions: the address whose key signed, the wallet’s own or an agent’s.',
+    }),
+  ),
+  txHash: Type.Union([Type.String(), Type.Null()], { description: 'The mined one, or the newest. null before it is signed.' }),
+  nonce: Type.Number(),
+  txState: Type.String({
+    description: `${transactionStates.slice(0, -1).join(', ')} or ${transactionStates.at(-1)}. Later versions may add others: \`final\` says whether it is over.`,
+  }),
+  final: Type.Boolean({ description: 'It never changes again.' }),
+  txStatus: Type.Number({ description: 'As in /network/poll, by what the journal knows.' }),
+  txBlock: Type.Number({ description: '-1 until mined.' }),
+  replacedBy: Type.Optional(Type.String({ description: 'Hash of the transaction that replaces, or replaced, it.' })),
+  reason: Type.Optional(Type.String({ description: "Why it was dropped, why the chain reverted it, or a node's last objection." })),
+  attempts: Type.Array(Type.Object({ txHash: Type.String(), signedAt: Type.Number(), sends: Type.Number() }), {
+    description:
+      'Everything that was signed for it on its nonce: at most one of them is ever mined. Times in milliseconds since the Unix epoch.',
+  }),
+  requestId: Type.String(),
+  idempotencyKey: Type.Optional(Type.String()),
+  createdAt: Type.Number({ description: 'Milliseconds since the Unix epoch.' }),
+  updatedAt: Type.Number({ description: 'Milliseconds since the Unix epoch.' }),
+  deadline: Type.Optional(Type.Number({ description: 'Seconds since the Unix epoch. The chain refuses the trade after it.' })),
+  privateOnly: Type.Optional(Type.Boolean({ description: 'true: it goes to private relays only, and so does what replaces it.' })),
+  permits: Type.Optional(
+    Type.Array(
+      Type.Object({
+        token: Type.String({ description: 'Its address.' }),
+        spender: Type.String(),
+        amount: Type.String(),
+        expires: Type.Number({ description: 'Seconds since the Unix epoch.' }),
+        nonce: Type.Number({ description: 'Of Permit2, for this wallet, token and spender.' }),
+        state: Type.String({
+          description:
+            'outstanding: whoever has seen the transaction may use it, whatever becomes of the transaction; used, or expired by the time of the blocks, once that is final.',
+        }),
+      }),
+      {
+        description: 'The rights that the wallet signed for it (`signedPermits`): the spender may take the amount of the token by Permit2.',
+      },
+    ),
+  ),
+  archived: Type.Optional(
+    Type.Boolean({ description: 'true: it ended long ago and left the journal. This is its outcome; the archive has all of it.' }),
+  ),
+})
+export type JournaledTransaction = Static<typeof JournaledTransaction>
+
+const idOfRequest = (what: string, expects: string) =>
+  Type.Optional(Type.String({ minLength: 1, maxLength: 255, expects, description: what }))
+
+export const TransactionsRequest = request({
+  chain: Type.Optional(ChainName),
+  network: Type.Optional(NetworkName),
+  address: Type.Optional(WalletAddress),
+  state: Type.Optional(
+    Type.Enum(transactionStates, {
+      expects: `one of ${transactionStates.join(', ')}`,
+      description: 'Only those in this state, in any letter case.',
+    }),
+  ),
+  txHash: Type.Optional({ ...TransactionHash, description: 'Of any attempt, also of one that was replaced.' }),
+  idempotencyKey: idOfRequest('The Idempotency-Key of the request.', 'an Idempotency-Key'),
+  requestId: idOfRequest('The X-Request-Id of the request.', 'a request id'),
+  archived: Type.Optional(
+    Type.Boolean({
+      expects: 'true or false',
+      description:
+        'true: archived ones, too. A page may then have fewer entries than `limit`, or none, though there is a `nextCursor`. By txHash, idempotencyKey or requestId they are always listed.',
+    }),
+  ),
+  ...pageFields,
+})
+export const TransactionsResponse = response({
+  transactions: Type.Array(JournaledTransaction, { description: 'Newest first.' }),
+  unavailable: unavailable({ id: Type.String({ description: 'Of its row in the store, `key` of the table `entries` or `archived`.' }) }),
+  nextCursor: Type.Optional(Type.String({ description: 'There are more entries: request them with this as `cursor`.' })),
+})
+
+/** Where a page of ended transactions begins. */
+const PrunePosition = Type.String({
+  pattern: '^\\d{1,15}:[0-9a-z-]{1,64}$',
+  expects: 'the next of an earlier answer',
+  description: '`next` of the previous answer: it goes on from there.',
+})
+
+export const TransactionsPruneRequest = request({
+  olderThanDays: Type.Number({
+    minimum: 1,
+    maximum: 36_500,
+    expects: 'a duration in days, a number from 1 to 36500',
+    description: 'Transactions that became final at least so long ago, in days in which servers ran.',
+  }),
+  dryRun: Type.Optional(Type.Boolean({ expects: 'true or false', description: 'true: only counts them.' })),
+  after: Type.Optional(PrunePosition),
+})
+export const TransactionsPruneResponse = response({
+  archived: Type.Integer({ description: 'Transactions that were moved; those that would be, with `dryRun`.' }),
+  kept: Type.Integer({
+    description:
+      'Those that are old enough and stay: the newest of each wallet, those that placed an order which may be open, those whose nonce a transaction waits for, and damaged ones.',
+  }),
+  folder: Type.String({ description: "The folder of the archive, on the server's machine." }),
+  next: Type.Optional(Type.String({ description: 'There may be more: request them with this as `after`.' })),
+})
+
+export type TransactionsPruneRequest = Static<typeof TransactionsPruneRequest>
+export type TransactionsPruneResponse = Static<typeof TransactionsPruneResponse>
+
+export type TransactionsRequest = Static<typeof TransactionsRequest>
+export type TransactionsResponse = Static<typeof TransactionsResponse>
+
+export const transactionEndpoints = [
+  endpoint({
+    method: 'GET',
+    set: 'Service',
+    on: 'service',
+    permission: 'read',
+    wallet: true,
+    name: 'Transactions',
+    path: '/transactions',
+    summary: "The journal of the caller's wallets, newest first.",
+    request: TransactionsRequest,
+    response: TransactionsResponse,
+  }),
+  endpoint({
+    method: 'POST',
+    set: 'Service',
+    on: 'service',
+    permission: 'admin',
+    name: 'TransactionsPrune',
+    path: '/transactions/prune',
+    summary: 'Moves old transactions from the journal to the archive, about a thousand at a time. Their outcomes stay.',
+    request: TransactionsPruneRequest,
+    response: TransactionsPruneResponse,
+  }),
+]
