@@ -1,16 +1,11 @@
-import { existsSync, constants } from 'node:fs'
-import { access, statfs } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
 import path from 'node:path'
-import { Kysely, PostgresDialect, sql } from 'kysely'
-import { nodesRemedy } from '../handlers/readiness.ts'
-import { SluiceError } from '../api/index.ts'
 import { describeClosed } from '../config/clients.ts'
 import { type Settings, devnetNetwork } from '../config/settings.ts'
 import { readWalletLimits } from '../config/wallet-limits.ts'
 import { mergedFiles } from '../config/yaml.ts'
 import { tradingWallets } from '../devnet/anvil.ts'
 import { simulated } from '../devnet/local-sites.ts'
-import { isObject } from '../base/json.ts'
 import { command } from '../base/layout.ts'
 import {
   acceptsNone,
@@ -21,15 +16,10 @@ import {
   weaklyContained,
   type ContainmentSettings,
   type LoadResult,
-  type LoadedChain,
   type LoadedPlugin,
 } from '../plugins/index.ts'
 import { examineRights } from './standing-rights.ts'
-import { embeddedConnection, embeddedFaults, lockStore } from '../store/embedded.ts'
-import { postgresFaults } from '../store/postgres/faults.ts'
-import { postgresPool } from '../store/postgres/connection.ts'
 import { closeWrongAddresses } from '../wallet/signing.ts'
-import { StoreError } from '../store/store.ts'
 import { CertificateError, certificateFiles } from '../tls/certificate-files.ts'
 import { listClients } from '../tls/certificates.ts'
 import { readServerCertificates } from '../tls/server-certificates.ts'
@@ -41,6 +31,9 @@ import { hasCount } from '../wallet/limits/count-file.ts'
 import { invalidRecords } from '../wallet/own-policy.ts'
 import { passphraseFromFile } from '../wallet/prompt.ts'
 import { addressKey } from '../base/addresses.ts'
+import { examineNetworks } from './doctor-networks.ts'
+import { examineDisk, examineStore } from './doctor-store.ts'
+import type { Finding } from './output.ts'
 
 /**
  * Checks everything that a start needs, without starting anything.
@@ -112,7 +105,7 @@ function consentFinding(name: string, { tier, allowedBy, sha256 = '' }: Pick<Loa
 }
 
 /** Whether the limits of wallets are read and counted, and against whom they hold. */
-export function examineLimits({ confDir, data }: Pick<Settings, 'confDir' | 'data'>): Finding[] {
+function examineLimits({ confDir, data }: Pick<Settings, 'confDir' | 'data'>): Finding[] {
   const part = 'limits'
   try {
     const wallets = Object.keys(readWalletLimits(confDir)).length
@@ -185,14 +178,11 @@ function configuration(settings: Settings, plugins: LoadResult): Finding[] {
   return all.map((what) => ({ part: 'configuration', state: 'warn', what }))
 }
 
-/** The result of one check. A `warn` can wait, a `bad` cannot; `remedy` is absent where `what` says what to do. */
-export type Finding = { part: string; state: 'good'; what: string } | { part: string; state: 'warn' | 'bad'; what: string; remedy?: string }
-
 const dayMs = 86_400_000
 const soonDays = 30
 const renewAuthority = `Move the certs folder away, run \`${command} certs init\`, and give every bot its new certificate.`
 
-export async function examineCertificates({ ssl: { certsDir } }: Settings): Promise<Finding[]> {
+async function examineCertificates({ ssl: { certsDir } }: Settings): Promise<Finding[]> {
   if (!existsSync(certificateFiles(certsDir).caCert)) {
     return [
       {
@@ -236,152 +226,6 @@ function expiry(what: string, validTo: Date, remedy: string): Finding {
   return { part: 'certificates', state: 'good', what: `${what} is valid until ${date}.` }
 }
 
-const enoughBytes = 500_000_000
-
-export async function examineDisk({ data: { dir } }: Settings): Promise<Finding[]> {
-  try {
-    // Only a start makes it.
-    let there = dir
-    while (!existsSync(there)) there = path.dirname(there)
-    // With the separator a file is refused.
-    await access(there + path.sep, constants.R_OK | constants.W_OK)
-    const { bavail, bsize } = await statfs(there)
-    const free = bavail * bsize
-    const shown = `${(free / 1e9).toFixed(1)} GB free in ${dir}`
-    if (free < enoughBytes)
-      return [
-        {
-          part: 'disk',
-          state: 'warn',
-          what: `Only ${shown}.`,
-          remedy: 'Make room, or move data.dir (conf/server.yml) to a larger disk.',
-        },
-      ]
-    return [{ part: 'disk', state: 'good', what: `${shown}.` }]
-  } catch (error) {
-    return [
-      {
-        part: 'disk',
-        state: 'bad',
-        what: `${dir} cannot be written: ${error instanceof Error ? error.message : String(error)}.`,
-        remedy: 'Make it belong to the user that Sluice runs as, or correct data.dir in conf/server.yml.',
-      },
-    ]
-  }
-}
-
-/** Checks that transactions can be stored. It creates no file and changes no table: that is done by a start. */
-export async function examineStore({ store: { url }, data: { dir } }: Settings): Promise<Finding[]> {
-  return url === undefined ? [examineEmbedded(dir)] : examinePostgres(url)
-}
-
-function examineEmbedded(dataDir: string): Finding {
-  const file = path.join(dataDir, 'sluice.db')
-  if (!existsSync(file)) return { part: 'store', state: 'good', what: 'None yet: the first start creates it.' }
-  try {
-    const lock = lockStore(dataDir, 'sluice doctor')
-    try {
-      return examineFile(file)
-    } finally {
-      lock.release()
-    }
-  } catch (error) {
-    const reason = embeddedFaults.of(error)?.reason
-    if (error instanceof StoreError)
-      return { part: 'store', state: 'good', what: `A server runs on it; \`${command} health --ready\` says whether it can be written.` }
-    if (reason === undefined) throw error
-    return {
-      part: 'store',
-      state: 'bad',
-      what: `${file} cannot be used: ${reason}.`,
-      remedy: 'docs/operators/failures.md says what to do without it.',
-    }
-  }
-}
-
-function examineFile(file: string): Finding {
-  const connection = embeddedConnection(file)
-  try {
-    const [result] = connection.prepare('pragma quick_check(1)').all([])
-    if (JSON.stringify(result) !== '{"quick_check":"ok"}')
-      return {
-        part: 'store',
-        state: 'bad',
-        what: `${file} is damaged: ${JSON.stringify(result)}.`,
-        remedy: 'docs/operators/failures.md says what to do without it.',
-      }
-    connection.prepare('begin immediate').run([])
-    connection.prepare('rollback').run([])
-    return { part: 'store', state: 'good', what: `${file} is whole and can be written.` }
-  } finally {
-    connection.close()
-  }
-}
-
-const oldestMajor = 13
-const mostSkewSeconds = 5
-
-interface Facts {
-  version: number
-  isStandby: boolean
-  mayCreate: boolean
-  fsync: string
-  fullPageWrites: string
-  synchronousCommit: string
-  skewSeconds: number
-}
-
-/** Checks that this user can write to the database, and that the database keeps what it acknowledges. */
-export async function examinePostgres(url: string): Promise<Finding[]> {
-  const db = new Kysely<object>({
-    dialect: new PostgresDialect({ pool: postgresPool({ url, serverName: 'doctor', log: { info: () => {}, warn: () => {} } }) }),
-  })
-  try {
-    const { rows } = await sql<Facts>`
-      select current_setting('server_version_num')::int as "version",
-             pg_is_in_recovery() as "isStandby",
-             has_schema_privilege(current_schema(), 'create') as "mayCreate",
-             current_setting('fsync') as "fsync",
-             current_setting('full_page_writes') as "fullPageWrites",
-             current_setting('synchronous_commit') as "synchronousCommit",
-             extract(epoch from clock_timestamp())::float8 - ${Date.now() / 1000}::float8 as "skewSeconds"`.execute(db)
-    return rows.flatMap(findingsOf)
-  } catch (error) {
-    const reason = postgresFaults.of(error)?.reason
-    // The driver's message may hold parts of the URL.
-    const what = `PostgreSQL cannot be used: ${reason ?? 'store.url is not understood'}.`
-    return [{ part: 'store', state: 'bad', what, remedy: 'Start the database, or correct store.url; see docs/operators/operations.md.' }]
-  } finally {
-    await db.destroy()
-  }
-}
-
-function findingsOf({ version, isStandby, mayCreate, fsync, fullPageWrites, synchronousCommit, skewSeconds }: Facts): Finding[] {
-  const major = Math.floor(version / 10_000)
-  const findings: Finding[] = []
-  const found = (state: 'warn' | 'bad', what: string, remedy: string) => void findings.push({ part: 'store', state, what, remedy })
-  if (major < oldestMajor) found('bad', `PostgreSQL ${major} is too old.`, `Use ${oldestMajor} or newer.`)
-  if (isStandby) found('bad', 'It is a standby, which is read-only.', 'Name the primary in store.url.')
-  else if (!mayCreate)
-    found('bad', 'The user may not create tables.', 'Make the user the owner of the database: alter database … owner to ….')
-  for (const [name, value] of [
-    ['fsync', fsync],
-    ['full_page_writes', fullPageWrites],
-    ['synchronous_commit', synchronousCommit],
-  ] as const)
-    if (value === 'off')
-      found('bad', `${name} is off: after a power failure it loses what it acknowledged.`, 'Turn it on in postgresql.conf.')
-  if (Math.abs(skewSeconds) > mostSkewSeconds)
-    found(
-      'warn',
-      `The database's clock is ${Math.abs(Math.round(skewSeconds))} s ${skewSeconds > 0 ? 'ahead of' : 'behind'} this machine's.`,
-      'Turn on time synchronisation (NTP) on both.',
-    )
-  return findings.length > 0
-    ? findings
-    : [{ part: 'store', state: 'good', what: `PostgreSQL ${major} answers, and keeps what it acknowledges.` }]
-}
-
 /** What the signer opens, and what its process gets and reaches for that. */
 export function examineKeySources(settings: readonly KeySourceSetting[], env = process.env, sources?: KeySources): Finding[] {
   return settings.flatMap((each) => {
@@ -396,7 +240,7 @@ export function examineKeySources(settings: readonly KeySourceSetting[], env = p
   })
 }
 
-export function examineKeystore({ data, wallet }: Settings): Finding[] {
+function examineKeystore({ data, wallet }: Settings): Finding[] {
   const wallets = listWallets(data.dir)
   if (wallets.length === 0)
     return [{ part: 'keystore', state: 'good', what: `No keys of your own; add one with \`${command} wallet add\`.` }]
@@ -420,7 +264,7 @@ export function examineKeystore({ data, wallet }: Settings): Finding[] {
  * Finds rights that nobody gets because they are written wrong, and wallets that a client may use and the server does not hold. They are probably misspelt, and the client's requests would only be
  * refused.
  */
-export function examineClients(settings: Settings): Finding[] {
+function examineClients(settings: Settings): Finding[] {
   const { clients, closed, data, devnet } = closeWrongAddresses(settings)
   const held = [...listWallets(data.dir).map(({ address }) => address), ...(devnet.enabled ? tradingWallets : [])]
   const known = new Set(held.map((address) => addressKey(address)))
@@ -436,98 +280,4 @@ export function examineClients(settings: Settings): Finding[] {
       })),
   )
   return [...wrong, ...unheld]
-}
-
-const deadlineMs = 5_000
-const mostSkewSecondsOfNetworks = 120
-/** Blocks of a network in use are never this old. */
-const maxAgeSeconds = 300
-
-/**
- * Checks that the nodes answer, and that this machine's clock agrees with theirs: deadlines of trades are counted from the chain's time.
- */
-export async function examineNetworks(
-  chains: readonly LoadedChain[],
-  required: (chain: string, network: string) => boolean,
-  isChosen: (chain: string, network: string) => boolean,
-  { devnet }: Settings,
-): Promise<Finding[]> {
-  const venues = chains.flatMap((chain) => chain.venues)
-  const chosen = venues.filter(({ chain, network }) => isChosen(chain, network))
-  const others = venues.length - chosen.length
-  const findings = (
-    await Promise.all(
-      chosen.map(async ({ chain, network, implementation }): Promise<Finding[]> => {
-        const name = `${chain}/${network}`
-        if (devnet.enabled && chain === devnetNetwork.chain && network === devnetNetwork.network)
-          return [{ part: 'nodes', state: 'good', what: `${name} is the devnet: it comes up with the server.` }]
-        try {
-          const { number, timestamp } = await implementation.head({ signal: AbortSignal.timeout(deadlineMs) })
-          const skew = timestamp - Date.now() / 1000
-          const answers: Finding = { part: 'nodes', state: 'good', what: `${name} answers at ${implementation.rpcUrl()}, block ${number}.` }
-          return [answers, ...clock(name, skew), ...(await limitsOf(name, implementation, number))]
-        } catch (error) {
-          const reason = error instanceof SluiceError ? error.message : `no answer within ${deadlineMs / 1000} s`
-          return [
-            {
-              part: 'nodes',
-              state: required(chain, network) ? 'bad' : 'warn',
-              what: `${name}: ${reason}`,
-              remedy: nodesRemedy({ chain, network, url: implementation.rpcUrl() }),
-            },
-          ]
-        }
-      }),
-    )
-  ).flat()
-  if (others === 0) return findings
-  const what = `${others} more ${others === 1 ? 'network has' : 'networks have'} the defaults, and no node of them was asked: \`${command} doctor --all\` does.`
-  return [...findings, { part: 'nodes', state: 'good', what }]
-}
-
-const blocksBack = 10_000n
-
-/** What the nodes of a network take less than is usual: found out by asking for as much. */
-async function limitsOf(
-  name: string,
-  { reader, nodes, evm }: LoadedChain['venues'][number]['implementation'],
-  number: bigint,
-): Promise<Finding[]> {
-  const at = { signal: AbortSignal.timeout(deadlineMs) }
-  const fromBlock = Number(number > blocksBack ? number - blocksBack + 1n : 0n)
-  // Nothing is expected of the answers.
-  await Promise.allSettled([
-    evm?.gasPrices?.(at),
-    isEvmReader(reader) && reader.logs({ address: reader.wrapped.address, topics: [noEvent], fromBlock }, at),
-  ])
-  return (nodes?.() ?? []).flatMap(({ url, limits = {} }): Finding[] => {
-    const told = Object.entries(limits).map(([of, max]) =>
-      of === 'batch' ? `batches of ${max} calls` : `${of} of ${max} ${of === 'eth_getLogs' ? 'blocks' : 'characters'}`,
-    )
-    if (told.length === 0) return []
-    const what = `${name}: ${url} takes ${told.join(' and ')} at most. Sluice asks in such parts, which takes longer.`
-    return [{ part: 'nodes', state: 'warn', what, remedy: 'Use a larger plan of its provider, or another node, where that is too slow.' }]
-  })
-}
-
-/** The first topic of no event. */
-const noEvent = `0x${'00'.repeat(31)}01`
-
-interface LogReader {
-  readonly wrapped: { readonly address: string }
-  logs(filter: { address: string; topics: readonly string[]; fromBlock: number }, at: { signal: AbortSignal }): Promise<unknown>
-}
-
-const isEvmReader = (reader: unknown): reader is LogReader =>
-  isObject(reader) && 'wrapped' in reader && typeof reader['logs'] === 'function'
-
-/** @param skew seconds that the newest block is ahead of this machine's clock */
-function clock(name: string, skew: number): Finding[] {
-  if (skew > mostSkewSecondsOfNetworks) {
-    const what = `This machine's clock is ${Math.round(skew)} s behind ${name}.`
-    return [{ part: 'clock', state: 'bad', what, remedy: 'Set the clock: turn on time synchronisation (NTP).' }]
-  }
-  if (skew > -maxAgeSeconds) return []
-  const what = `The newest block of ${name} is ${Math.round(-skew)} s old: the node is behind, or this machine's clock is ahead.`
-  return [{ part: 'clock', state: 'warn', what, remedy: 'Turn on time synchronisation (NTP); where the clock is right, ask another node.' }]
 }

@@ -1,3 +1,4 @@
+import { styleText } from 'node:util'
 import { command } from '../base/layout.ts'
 import { forTerminal, oneLine, printable } from '../base/printable.ts'
 
@@ -112,3 +113,13 @@ export const isYes = (answer: string): boolean => answer.trim().toLowerCase() ==
 
 /** For the help of a command. */
 export const examples = (...lines: readonly string[]): string => `\nFor example:\n${lines.map((line) => `  ${command} ${line}`).join('\n')}`
+
+/** The result of one check. A `warn` can wait, a `bad` cannot; `remedy` is absent where `what` says what to do. */
+export type Finding = { part: string; state: 'good'; what: string } | { part: string; state: 'warn' | 'bad'; what: string; remedy?: string }
+
+const signs = { good: styleText('green', '✓'), warn: styleText('yellow', '!'), bad: styleText('red', '✗') }
+
+export function showFinding(finding: Finding): string {
+  const line = `${signs[finding.state]} ${finding.part.padEnd(13)} ${finding.what}`
+  return finding.state === 'good' || finding.remedy === undefined ? line : `${line}\n  ${' '.repeat(13)} → ${finding.remedy}`
+}

@@ -1,11 +1,9 @@
-import { styleText } from 'node:util'
 import { Command } from 'commander'
 import { StartError } from '../config/problems.ts'
 import { loadSettings, type Settings, type Flags } from '../config/settings.ts'
-import type { Finding } from './doctor.ts'
 import { command, version } from '../base/layout.ts'
 import { containsKey } from '../keys/curves.ts'
-import { complain, say } from './output.ts'
+import { complain, say, showFinding } from './output.ts'
 import type { WalletContext } from './wallet.ts'
 
 interface GlobalOptions {
@@ -112,8 +110,6 @@ async function askHealth(settings: Settings, target: string, timeoutMs: number):
   }
 }
 
-const signs = { good: styleText('green', '✓'), warn: styleText('yellow', '!'), bad: styleText('red', '✗') }
-
 /** `sluice doctor`: shows what is wrong and what to do about it; exits with 1 when something must be done. */
 function doctorCommand(settingsOf: () => Settings): Command {
   return new Command('doctor')
@@ -123,16 +119,11 @@ function doctorCommand(settingsOf: () => Settings): Command {
       const settings = settingsOf()
       const { examine } = await import('./doctor.ts')
       const findings = await examine(settings, { all })
-      say(findings.map(show).join('\n'))
+      say(findings.map(showFinding).join('\n'))
       const bad = findings.filter(({ state }) => state === 'bad').length
       say(bad === 0 ? '\nNothing stops the server from starting.' : `\n${bad} ${bad === 1 ? 'thing' : 'things'} to mend.`)
       process.exit(bad === 0 ? 0 : 1)
     })
-}
-
-function show(finding: Finding): string {
-  const line = `${signs[finding.state]} ${finding.part.padEnd(13)} ${finding.what}`
-  return finding.state === 'good' || finding.remedy === undefined ? line : `${line}\n  ${' '.repeat(13)} → ${finding.remedy}`
 }
 
 /** `sluice devnet`: runs the local chain without a server until it is stopped. */

@@ -2,7 +2,7 @@
 import { devnetNetwork, type Settings } from '../config/settings.ts'
 import type { Grant } from '../contracts/index.ts'
 import { formatRaw } from '../base/decimal.ts'
-import type { Finding } from './doctor.ts'
+import type { Finding } from './output.ts'
 import { knownOf, revoking, spendersOf, type SpendingVenue } from '../handlers/standing-rights.ts'
 import type { LoadedChain, LoadedConnector, LoadedPlugin } from '../plugins/index.ts'
 import { isUnlimited } from '../wallet/policy.ts'

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect } from 'chai'
 import { loadSettings, type Settings } from '../../core/config/settings.ts'
-import { examineStore } from '../../core/cli/doctor.ts'
+import { examineStore } from '../../core/cli/doctor-store.ts'
 import { openStore } from '../../core/store/open-store.ts'
 import { isPostgresInstalled, startPostgres, type TestPostgres } from '../store/postgres.ts'
 
