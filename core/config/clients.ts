@@ -142,6 +142,9 @@ const clientsSchema = Type.Object(
 )
 const validate = compile(clientsSchema)
 
+/** Of what another server says. */
+export const isClientLimits = compile(limits)
+
 /** What one certificate may use at once; absent: what `limits` say. */
 export interface ClientBounds {
   readonly requestsPerSecond?: number

@@ -58,12 +58,16 @@ interface EventsParts {
 /** Answers GET /events. */
 export function createEvents(parts: EventsParts): Events {
   const {
-    services: { transactions, settings, turns },
+    services: { transactions, settings, turns, clients },
     metrics: { eventStreams },
     log,
   } = parts
   const read = fieldsReader(eventsEndpoint.request)
   const streams = createStreams(log, settings.limits)
+  // Their clients come again, and see what they may see by then.
+  clients.onChange((changes) => {
+    if (changes.some(({ key }) => !key.startsWith('limits.'))) streams.endOpen()
+  })
   const latestTopics = createTopics(parts)
   const changes = createTransactionChanges(
     transactions.events,

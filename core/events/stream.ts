@@ -35,6 +35,8 @@ export interface Streams {
   open(caller: Caller, connector?: string): Stream
   /** Ends those about a connector. */
   endOf(connector: string): void
+  /** Ends all that are open. */
+  endOpen(): void
   /** Ends all streams and opens no more. */
   end(): void
 }
@@ -96,6 +98,9 @@ export function createStreams(log: Pick<Logger, 'warn'>, limits: Pick<Settings['
     },
     endOf(connector) {
       for (const each of open.values()) if (each.connector === connector) each.end()
+    },
+    endOpen() {
+      for (const { end } of open.values()) end()
     },
     end() {
       isEnded = true

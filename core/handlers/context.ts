@@ -1,4 +1,5 @@
 import type { AnswerOf, EndpointName, EndpointByName, RequestOf, Target, Permission } from '../api/index.ts'
+import type { LiveClients } from '../config/live-clients.ts'
 import type { Settings } from '../config/settings.ts'
 import type { At } from '../contracts/index.ts'
 import { SluiceError } from '../base/errors.ts'
@@ -47,6 +48,8 @@ export interface Services {
   quarantine: Pick<Quarantine, 'refuse' | 'lift'>
   /** What is stopped: in the store. */
   stops: Stops
+  /** Of conf/clients.yml, as it is now. */
+  clients: Pick<LiveClients, 'list' | 'onChange'>
   /** What each client may touch. */
   allowLists: Pick<AllowLists, 'require' | 'requireSlippage' | 'maxPriceImpact'>
   /** Of a client, by its id. @throws StoreUnavailable */
@@ -154,7 +157,7 @@ export function requirePermission(caller: Caller, permission: Permission): void 
   if (caller.closed !== undefined)
     throw new SluiceError(
       'FORBIDDEN',
-      `The client certificate "${caller.id}" has no permission, because conf/clients.yml is wrong: ${caller.closed}. An operator corrects it and restarts the server.`,
+      `The client certificate "${caller.id}" has no permission, because conf/clients.yml is wrong: ${caller.closed}. An operator corrects it.`,
     )
   throw new SluiceError(
     'FORBIDDEN',

@@ -10,7 +10,7 @@ export const limitHandlers = {
     const client = asked ?? caller.id
     if (client !== caller.id) {
       requirePermission(caller, 'admin')
-      const ids = services.settings.clients.map(({ name }) => name)
+      const ids = services.clients.list.map(({ name }) => name)
       if (!ids.includes(client))
         throw badFields([{ field: 'client', problem: `"${client}" has no entry in conf/clients.yml${didYouMean(client, ids)}` }])
     }

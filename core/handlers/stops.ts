@@ -36,7 +36,7 @@ function requireMayStop(caller: Caller, client: string | undefined, address: str
 /** What nobody here has would be stopped by a mistyped name, and nothing would be. @throws SluiceError INCOMPLETE_PARAMS */
 function readScope(
   { address, client }: { address?: string; client?: string },
-  { wallets, settings }: Pick<Services, 'wallets' | 'settings'>,
+  { wallets, clients }: Pick<Services, 'wallets' | 'clients'>,
   { id }: Caller,
 ): StopScope {
   const scope = scopeOf(address, client)
@@ -46,7 +46,7 @@ function readScope(
       throw badFields([{ field: 'address', problem: `${address} is not a wallet of this server (GET /wallet); nothing was stopped` }])
   }
   if (client !== undefined) {
-    const ids = [id, ...settings.clients.map(({ name }) => name)]
+    const ids = [id, ...clients.list.map(({ name }) => name)]
     if (!ids.includes(client))
       throw badFields([
         { field: 'client', problem: `"${client}" has no entry in conf/clients.yml${didYouMean(client, ids)}; nothing was stopped` },

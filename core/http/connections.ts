@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import type { TLSSocket } from 'node:tls'
 import type { Permission } from '../api/endpoint.ts'
 import { clientOf, type Client, type ClientBounds, type UnlistedClients } from '../config/clients.ts'
+import type { LiveClients } from '../config/live-clients.ts'
 import type { Settings } from '../config/settings.ts'
 import { SluiceError } from '../base/errors.ts'
 import type { Caller } from '../handlers/context.ts'
@@ -20,7 +21,8 @@ const excessMs = 5_000
 type Limits = Pick<Settings['limits'], 'connectionInFlight' | 'clientInFlight' | 'clientUnsentBytes'>
 
 export class Connection {
-  readonly caller: Caller
+  /** As conf/clients.yml says now. */
+  caller: Caller
   readonly client: ClientLoad
   readonly #limits: Limits
   #newest: ServerResponse | undefined
@@ -101,22 +103,35 @@ export class Connection {
   }
 }
 
-/** Identifies callers by their client certificate, once for each connection. What they have in flight counts for all connections of a certificate. */
+/**
+ * Identifies callers by their client certificate, once for each connection, and again when conf/clients.yml has changed. What they have in flight
+ * counts for all connections of a certificate.
+ */
 export function identify(
-  { clients, unlisted, limits }: Pick<Settings, 'clients' | 'unlisted' | 'limits'>,
+  { clients, limits }: { clients: Pick<LiveClients, 'list' | 'unlisted' | 'onChange'>; limits: Settings['limits'] },
   onRefused: () => void,
 ): (socket: TLSSocket) => Connection {
   const connections = new WeakMap<TLSSocket, Connection>()
   const loads = new Map<string, { client: ClientLoad; connections: number }>()
+  const open = new Map<Connection, Certificate | undefined>()
+  clients.onChange(() => {
+    for (const [connection, certificate] of open) {
+      const { caller, bounds } = callerOf(certificate, clients.list, clients.unlisted)
+      connection.caller = caller
+      connection.client.setMost(bounds.inFlight ?? limits.clientInFlight)
+    }
+  })
 
   function connect(socket: TLSSocket): Connection {
-    const { caller, bounds } = callerOf(identityOf(socket), clients, unlisted)
+    const certificate = identityOf(socket)
+    const { caller, bounds } = callerOf(certificate, clients.list, clients.unlisted)
     const { fingerprint } = caller
     const maxConnections = bounds.connections ?? limits.clientConnections
     const load = loads.get(fingerprint) ?? { client: new ClientLoad(bounds.inFlight ?? limits.clientInFlight), connections: 0 }
     loads.set(fingerprint, load)
     load.connections += 1
     const connection = new Connection(caller, load.client, limits)
+    open.set(connection, certificate)
     if (load.connections > maxConnections) {
       connection.refusal = tooManyConnections(maxConnections)
       onRefused()
@@ -124,6 +139,7 @@ export function identify(
       socket.once('close', () => clearTimeout(timer))
     }
     socket.once('close', () => {
+      open.delete(connection)
       connection.close()
       load.connections -= 1
       if (load.connections === 0) loads.delete(fingerprint)

@@ -7,8 +7,8 @@ const sliceMs = 1
 
 /** What one certificate has in flight and waiting, on all its connections. */
 export class ClientLoad {
-  readonly maxInFlight: number
-  readonly maxWaiting: number
+  maxInFlight = 0
+  maxWaiting = 0
   inFlight = 0
   readonly waiting: WaitingRequest[] = []
   /** The turn of the event loop that `usedMs` is of. */
@@ -22,6 +22,10 @@ export class ClientLoad {
   unsentBytes = 0
 
   constructor(maxInFlight: number) {
+    this.setMost(maxInFlight)
+  }
+
+  setMost(maxInFlight: number): void {
     this.maxInFlight = maxInFlight
     this.maxWaiting = maxInFlight * waitingPerPlace
   }

@@ -1,6 +1,7 @@
 // What a client certificate may use, on all interfaces of the server together.
 import type { TLSSocket } from 'node:tls'
 import { SluiceError } from '../base/errors.ts'
+import type { LiveClients } from '../config/live-clients.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Caller } from '../handlers/context.ts'
 import { createBodyBudget, type BodyBudget } from './body-budget.ts'
@@ -18,10 +19,16 @@ export interface Limits {
   readonly queue: FairQueue
 }
 
-export function createLimits({ settings, metrics }: { settings: Settings; metrics: Pick<Metrics, 'connectionsRefused'> }): Limits {
+interface LimitsOptions {
+  settings: Pick<Settings, 'limits' | 'server'>
+  clients: LiveClients
+  metrics: Pick<Metrics, 'connectionsRefused'>
+}
+
+export function createLimits({ settings, clients, metrics }: LimitsOptions): Limits {
   const { limits, server } = settings
   return {
-    connectionOf: identify(settings, () => metrics.connectionsRefused.inc({ reason: 'certificate' })),
+    connectionOf: identify({ clients, limits }, () => metrics.connectionsRefused.inc({ reason: 'certificate' })),
     rate: rateLimit(),
     bodies: createBodyBudget(limits),
     queue: createFairQueue({ maxInFlight: limits.inFlight, maxWaitMs: server.requestTimeoutSeconds * 1000 }),

@@ -45,6 +45,7 @@ export function openServices(parts: ServerParts): Services {
     archiver,
     quarantine,
     stops,
+    clients,
     allowLists,
     signer,
     store,
@@ -66,6 +67,7 @@ export function openServices(parts: ServerParts): Services {
     archiver,
     quarantine,
     stops,
+    clients,
     allowLists,
     limitUsage: (client) => limitUsage(client, parts),
     wallets: { all: signer.wallets },
@@ -74,8 +76,8 @@ export function openServices(parts: ServerParts): Services {
 }
 
 /** None where the client has no limits. */
-async function limitUsage(client: string, { store, clients, registry }: ServerParts): Promise<readonly LimitUsage[]> {
-  const limits = clients.find(({ name }) => name === client)?.limits
+async function limitUsage(client: string, { store, serverLimits, registry }: ServerParts): Promise<readonly LimitUsage[]> {
+  const limits = serverLimits.strictestOf(client)
   const coin = (on: NetworkName) => networkOf(on, registry)?.impl.nativeCurrency
   return limits ? readUsage(store, client, limits, { coin, token: (on, name) => limitedToken(on, name, registry) }) : []
 }

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import type { FairTurns } from '../base/fair-turns.ts'
-import type { Client } from '../config/clients.ts'
+import type { LiveClients } from '../config/live-clients.ts'
 import type { Settings } from '../config/settings.ts'
 import type { LocalSites } from '../devnet/local-sites.ts'
 import type { Devnet } from '../devnet/start-devnet.ts'
@@ -10,7 +10,8 @@ import type { Dispatch } from '../handlers/dispatch.ts'
 import type { Limits } from '../http/limits.ts'
 import type { Listener, ServedApp } from '../http/server.ts'
 import type { Metrics } from '../http/metrics.ts'
-import type { AllowLists, LimitsOf } from '../limits/allow-lists.ts'
+import type { AllowLists } from '../limits/allow-lists.ts'
+import type { ServerLimits } from '../limits/server-limits.ts'
 import type { SpendingLimits } from '../limits/spending-limits.ts'
 import type { LiveState } from '../live-state/live-state.ts'
 import type { Market } from '../market/market.ts'
@@ -60,11 +61,11 @@ export interface ServerParts {
   identity: Pick<ServerIdentity, 'serverId' | 'serverName'>
   store: Store
   /** Of conf/clients.yml, with what they keep from before. */
-  clients: readonly Client[]
+  clients: LiveClients
   stopFiles: StopFiles
-  limitsOf: LimitsOf
+  serverLimits: ServerLimits
   allowLists: AllowLists
-  spendingLimits: SpendingLimits | undefined
+  spendingLimits: SpendingLimits
   journal: Journal
   leases: Leases
   idempotency: Idempotency

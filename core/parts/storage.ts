@@ -1,11 +1,13 @@
 // Certificates, the store and what is kept in it.
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
-import type { Client, ClientLimits } from '../config/clients.ts'
+import type { Client } from '../config/clients.ts'
+import { createLiveClients, readClientsFile, type LiveClients } from '../config/live-clients.ts'
 import { StartError } from '../config/problems.ts'
 import { observeJournal } from '../http/metrics.ts'
 import { readKeptThin } from '../store/kept-thin.ts'
-import { withAllowLists, type LimitsOf } from '../limits/allow-lists.ts'
+import { withAllowLists } from '../limits/allow-lists.ts'
+import { createServerLimits, type ServerLimits } from '../limits/server-limits.ts'
 import { createSpendingLimits, type SpendingLimits } from '../limits/spending-limits.ts'
 import { openStore } from '../store/open-store.ts'
 import { StoreError, type Store } from '../store/store.ts'
@@ -15,6 +17,7 @@ import type { Journal } from '../transactions/journal/journal.ts'
 import { sqlJournal } from '../transactions/journal/sql-journal.ts'
 import { createStopFiles, withStopFiles, type StopFiles } from '../transactions/stop-files.ts'
 import { sqlLeases, type Leases } from '../transactions/leases.ts'
+import { closeWrongAddresses } from '../wallet/signing.ts'
 import type { Drain, ServerParts } from './server-parts.ts'
 
 export function createDrain({ settings }: ServerParts): Drain {
@@ -45,25 +48,24 @@ export async function openServerStore({ settings: { data, store }, identity, log
   }
 }
 
-export const openStopFiles = ({ settings }: ServerParts): StopFiles => createStopFiles(settings)
+export const openStopFiles = ({ settings, clients }: ServerParts): StopFiles => createStopFiles(settings, () => clients.list)
 
-export function openLimitsOf({ clients }: ServerParts): LimitsOf {
-  const limits = new Map(clients.flatMap((client) => (client.limits ? [[client.name, [client.limits]] as const] : [])))
-  return (client) => limits.get(client) ?? none
+export async function openServerLimits({ store, identity, clients, log }: ServerParts): Promise<ServerLimits> {
+  const limits = createServerLimits({ store, serverId: identity.serverId, clients, log })
+  await limits.refresh()
+  return limits
 }
 
-const none: readonly ClientLimits[] = []
-
-/** Undefined where no client has limits, and nothing is reserved since one had. */
-export async function openSpendingLimits({ store, clients }: ServerParts): Promise<SpendingLimits | undefined> {
-  const limits = new Map(clients.flatMap((client) => (client.limits ? [[client.name, client.limits] as const] : [])))
+/** Idle where no client has limits, and nothing is reserved since one had. */
+export async function openSpendingLimits({ store, serverLimits }: ServerParts): Promise<SpendingLimits> {
   const reserved = await store.read((db) => db.selectFrom('reservations').select('entry_key').limit(1).execute())
-  return limits.size > 0 || reserved.length > 0 ? createSpendingLimits((client) => limits.get(client), store.kind) : undefined
+  const limits = createSpendingLimits(serverLimits.strictestOf, store.kind)
+  return { ...limits, isIdle: () => reserved.length === 0 && !serverLimits.areThere() }
 }
 
-export function openJournal({ store, log, metrics, stopFiles, spendingLimits, allowLists, limitsOf }: ServerParts): Journal {
-  const journal = sqlJournal(store, log, spendingLimits && [spendingLimits])
-  return observeJournal(withStopFiles(withAllowLists(journal, allowLists, limitsOf), stopFiles), metrics)
+export function openJournal({ store, log, metrics, stopFiles, spendingLimits, allowLists, serverLimits }: ServerParts): Journal {
+  const journal = sqlJournal(store, log, [spendingLimits])
+  return observeJournal(withStopFiles(withAllowLists(journal, allowLists, serverLimits.limitsOf), stopFiles), metrics)
 }
 
 export const openLeases = ({ store, identity, log, metrics }: ServerParts): Leases =>
@@ -72,18 +74,27 @@ export const openLeases = ({ store, identity, log, metrics }: ServerParts): Leas
 export const openIdempotency = ({ store, identity: { serverId }, log, metrics }: ServerParts): Idempotency =>
   createIdempotency({ store, serverId, log, onReplay: () => metrics.replays.inc() })
 
-/** Those of conf/clients.yml. One that could trade before there was the permission thin keeps it. */
-export async function openClients({ store, settings: { clients } }: ServerParts): Promise<readonly Client[]> {
-  const traders = clients.filter(({ permissions }) => permissions.includes('trade'))
+/** Those of conf/clients.yml, as it is now. One that could trade before there was the permission thin keeps it. */
+export async function openClients({ store, settings, log }: ServerParts): Promise<LiveClients> {
+  const { confDir, clients: first, unlisted, shown } = settings
+  const traders = first.filter(({ permissions }) => permissions.includes('trade'))
   const kept = await readKeptThin(
     store,
     traders.map(({ name }) => name),
   )
-  return clients.map((client) => {
-    const { name, permissions, marketCheck } = client
-    const keeps = kept.has(name) && permissions.includes('trade') && !permissions.includes('thin') && marketCheck !== true
-    return keeps ? { ...client, permissions: [...permissions, 'thin'] } : client
-  })
+  const prepare = (clients: readonly Client[]) =>
+    clients.map((client) => {
+      const { name, permissions, marketCheck } = client
+      const keeps = kept.has(name) && permissions.includes('trade') && !permissions.includes('thin') && marketCheck !== true
+      return keeps ? { ...client, permissions: [...permissions, 'thin' as const] } : client
+    })
+  const read = () => {
+    const found = readClientsFile(confDir)
+    if ('problems' in found) return found
+    const { clients, closed } = closeWrongAddresses({ ...settings, clients: found.clients, closed: [] })
+    return closed.length > 0 ? { problems: closed } : { ...found, clients }
+  }
+  return createLiveClients({ confDir, first: { clients: first, unlisted, shown }, read, prepare, log })
 }
 
 /** For the operator, at each start until conf/clients.yml decides. */

@@ -61,17 +61,19 @@ export const followBlocks = ({ liveState: { following }, hosts }: ServerParts): 
 
 /** @param steadyMs a clock that is never set */
 export function openMarket(
-  { settings: { limits }, clients, log, registry, liveState: { quotes } }: ServerParts,
+  { settings: { limits }, clients, serverLimits, log, registry, liveState: { quotes } }: ServerParts,
   steadyMs?: () => number,
 ): Market {
-  const isNeeded = clients.some(
-    ({ permissions, limits: own }) =>
-      permissions.includes('trade') &&
-      (!permissions.includes('thin') || own?.maxDailyLoss !== undefined || own?.maxPriceImpact !== undefined || own?.value !== undefined),
-  )
+  const isNeeded = () =>
+    clients.list.some(({ name, permissions }) => {
+      if (!permissions.includes('trade')) return false
+      if (!permissions.includes('thin')) return true
+      const { maxDailyLoss, maxPriceImpact, value } = serverLimits.strictestOf(name) ?? {}
+      return maxDailyLoss !== undefined || maxPriceImpact !== undefined || value !== undefined
+    })
   return createMarket({
     networks: () => registry.networks,
-    isChecked: ({ impl }) => isNeeded && (!impl.local || limits.onLocalNetworks),
+    isChecked: ({ impl }) => (!impl.local || limits.onLocalNetworks) && isNeeded(),
     venuesOn: ({ chain, network }) => registry.venuesOn(chain, network).filter(({ builtIn, impl }) => builtIn && impl.AMM),
     readPools: async (network, venue, pair, at) =>
       (await findPools([pair], marketPools, venue, { network, services: { quotes } }, at)).pools,
@@ -122,7 +124,7 @@ export function openTransactions(parts: ServerParts): Transactions {
   const { journal, leases, targets, signer, registry, market, log, quarantine, settings, metrics, following, spendingLimits, allowLists } =
     parts
   const count = countChanges(metrics)
-  spendingLimits?.readBy({
+  spendingLimits.readBy({
     gains: (entry) => gainsOf(entry, registry),
     gasCost: gasCostOf,
     token: (on, name) => limitedToken(on, name, registry),

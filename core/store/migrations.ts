@@ -17,14 +17,15 @@ export interface ColumnTypes {
 }
 
 /** What a server of this version knows: whoever has a newer one in the same store is not of this version. */
-export const newestMigration = '004-budgets'
+export const newestMigration = '006-server-limits'
 
 /** All migrations in order. A released one is never edited: the next change is a new one. */
 const migrationsFor = (types: ColumnTypes, isNew: boolean): Readonly<Record<string, Migration>> => ({
   '001-tables': tables(types),
   '002-stops': stops(types),
   '003-kept-thin': keptThin(types, isNew),
-  [newestMigration]: budgets(types),
+  '004-budgets': budgets(types),
+  [newestMigration]: serverLimits(),
 })
 
 /** Those of versions before 0.2.0, whose stores are not read. No new one has such a name. */
@@ -114,6 +115,13 @@ const budgets = ({ sortedText }: ColumnTypes): Migration => ({
     await sql`create table reservations (entry_key ${sortedText} primary key, owner ${sortedText} not null, nonce ${sortedText} not null,
       body text not null)`.execute(db)
     await createIndex(db, 'reservations_of_nonce', 'reservations (nonce)')
+  },
+})
+
+/** The limits of clients that each running server has. */
+const serverLimits = (): Migration => ({
+  async up(db: Kysely<unknown>) {
+    await sql`alter table servers add column limits text`.execute(db)
   },
 })
 

@@ -134,6 +134,8 @@ interface ServerRow {
   alive_until: Milliseconds
   /** The newest migration that it knows. */
   migration: string
+  /** Those of clients, by its conf/clients.yml; null until it has said them. */
+  limits: string | null
 }
 
 /** The lease of a nonce queue (`Lease`). */

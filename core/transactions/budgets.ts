@@ -21,6 +21,8 @@ export interface Budgets {
    * @throws SluiceError to refuse: then nothing is written, by it and by the journal, and nothing is signed
    */
   reserve(spending: Spending, tx: Transaction<Tables>): Promise<void>
+  /** Whether nothing is reserved, so that nothing has to be settled. Absent: never. */
+  isIdle?(): boolean
   /** In the write that makes entries final. It may be called again for the same ones, and throws nothing but errors of the database. */
   settle?(ended: readonly Entry[], tx: Transaction<Tables>): Promise<void>
 }

@@ -2,6 +2,7 @@
 import { isSameAddress } from '../base/addresses.ts'
 import { readStopFiles } from '../config/stop-files.ts'
 import { findStop, stoppedError, type Stop, type StopScope } from '../config/stops.ts'
+import type { Client } from '../config/clients.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Entry } from './entry.ts'
 import type { Journal } from './journal/journal.ts'
@@ -14,14 +15,13 @@ export interface StopFiles {
   know(wallets: () => readonly { readonly address: string }[]): void
 }
 
-export function createStopFiles({ data, clients }: Pick<Settings, 'data' | 'clients'>): StopFiles {
+export function createStopFiles({ data }: Pick<Settings, 'data'>, clients: () => readonly Client[]): StopFiles {
   let known: () => readonly { readonly address: string }[] = () => []
-  const listed = clients.flatMap(({ wallets }) => (wallets === 'all' ? [] : wallets))
-
   function readLine(line: string): StopScope | undefined {
+    const listed = clients().flatMap(({ wallets }) => (wallets === 'all' ? [] : wallets))
     const isWallet = [...listed, ...known().map(({ address }) => address)].some((each) => isSameAddress(each, line))
     if (isWallet) return { of: 'wallet', subject: line }
-    return clients.some(({ name }) => name === line) ? { of: 'client', subject: line } : undefined
+    return clients().some(({ name }) => name === line) ? { of: 'client', subject: line } : undefined
   }
 
   return {

@@ -134,7 +134,13 @@ describe('a migration', () => {
         /server of an earlier version still runs on it: the old one on host 7. Stop every server/,
       )
       const { rows } = await before.read((db) => sql`select name from kysely_migration`.execute(db))
-      expect(rows).to.deep.equal([{ name: '001-tables' }, { name: '002-stops' }, { name: '003-kept-thin' }, { name: '004-budgets' }])
+      expect(rows).to.deep.equal([
+        { name: '001-tables' },
+        { name: '002-stops' },
+        { name: '003-kept-thin' },
+        { name: '004-budgets' },
+        { name: '006-server-limits' },
+      ])
       await before.write((tx) => sql`update servers set alive_until = 0`.execute(tx))
       const later = await openLater(place())
       expect(await sqlJournal(later).read(entry.key)).to.deep.equal(entry)

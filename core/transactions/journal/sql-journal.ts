@@ -231,7 +231,7 @@ const isDearer = ({ steps }: Spending): boolean => steps.some(({ maxCostRaw, las
 
 /** What the budgets do in the writes of the journal; undefined where there is nothing to do. */
 function within(budgets: readonly Budgets[]) {
-  const settlesEnds = budgets.some(({ settle }) => settle)
+  const settlesEnds = () => budgets.some(({ settle, isIdle }) => settle && isIdle?.() !== true)
   return {
     reserving(spending: Spending | undefined): WithinWrite | undefined {
       if (budgets.length === 0) return undefined
@@ -243,7 +243,7 @@ function within(budgets: readonly Budgets[]) {
       }
     },
     settling(entries: readonly Entry[]): WithinWrite | undefined {
-      const ended = settlesEnds ? entries.filter(isFinal) : []
+      const ended = settlesEnds() ? entries.filter(isFinal) : []
       if (ended.length === 0) return undefined
       return async (tx) => {
         for (const each of budgets) await each.settle?.(ended, tx)

@@ -1,0 +1,86 @@
+// Changes of conf/clients.yml while the server runs.
+import { writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { expect } from 'chai'
+import { stringify } from 'yaml'
+import { newClient } from '../../core/tls/certificates.ts'
+import { createClient, type Client } from '../../testkit/client.ts'
+import { startServer, type TestServer } from '../../testkit/server.ts'
+import { local, oneChain, outcome, traders } from './shared-server.ts'
+
+describe('a change of conf/clients.yml', () => {
+  let server: TestServer
+  let bot: Client
+  const wrap = () => bot.post('/evm/wrap', { ...local, address: traders, amount: '0.1' })
+  const admin = { permissions: ['read', 'trade', 'thin', 'admin'], wallets: 'all' }
+  const trader = { permissions: ['read', 'trade', 'thin'], wallets: [traders] }
+
+  before(async () => {
+    server = await startServer({
+      settings: oneChain.settings,
+      conf: { ...oneChain.conf, 'clients.yml': { clients: { client: admin, bot: trader } } },
+    })
+    await newClient(server.certsDir, 'bot')
+    bot = createClient(server.url, server.certsDir, 'bot')
+  })
+  after(async () => {
+    bot.close()
+    await server.stop()
+  })
+
+  async function write(entry: object | string): Promise<void> {
+    const text = typeof entry === 'string' ? entry : stringify({ clients: { client: admin, bot: entry } })
+    await writeFile(path.join(server.settings.confDir, 'clients.yml'), text)
+  }
+  /** Asks until the answer is that, on the connection that is open already. */
+  async function until(wanted: string, ask: () => ReturnType<typeof wrap>): Promise<Awaited<ReturnType<typeof wrap>>> {
+    const endsAt = Date.now() + 20_000
+    for (;;) {
+      const answer = await ask()
+      if (outcome(answer) === wanted) return answer
+      if (Date.now() > endsAt) throw new Error(`not ${wanted}: ${answer.text}`)
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
+  }
+
+  it('holds within seconds, without a restart, on connections that are open: limits, permissions and wallets', async () => {
+    expect(outcome(await wrap())).to.equal('200')
+    const stream = bot.get('/events', { topics: 'transactions' })
+    await write({ ...trader, limits: { allowed: { actions: ['swap'] } } })
+    const refused = await until('403 LIMIT_EXCEEDED', wrap)
+    expect(refused.body.details.limit).to.equal('allowed.actions')
+    await write({ ...trader, permissions: ['read'] })
+    await until('403 FORBIDDEN', wrap)
+    // It ended then: the client comes again, and sees what it may see by then.
+    expect((await stream).text).to.contain('ready')
+    await write(trader)
+    await until('200', wrap)
+    await write({ ...trader, wallets: [] })
+    await until('403 FORBIDDEN', wrap)
+  })
+
+  it('counts from then on, and refuses a limit below what was spent until that frees', async () => {
+    await write({ ...trader, limits: { transactionsPerHour: 3 } })
+    const limitsOf = async () => (await bot.get('/limits')).body.limits
+    const endsAt = Date.now() + 20_000
+    while ((await limitsOf()).length === 0 && Date.now() < endsAt) await new Promise((resolve) => setTimeout(resolve, 100))
+    for (let count = 0; count < 3; count += 1) expect(outcome(await wrap())).to.equal('200')
+    expect(outcome(await wrap())).to.equal('403 LIMIT_EXCEEDED')
+    await write({ ...trader, limits: { transactionsPerHour: 1 } })
+    while ((await limitsOf())[0].allowed !== '1' && Date.now() < endsAt) await new Promise((resolve) => setTimeout(resolve, 100))
+    expect((await limitsOf())[0]).to.include({ allowed: '1', used: '3', left: '0' })
+    const refused = await wrap()
+    expect(outcome(refused)).to.equal('403 LIMIT_EXCEEDED')
+    expect(refused.body.details.left).to.equal('0')
+    await write({ ...trader, limits: { transactionsPerHour: 9 } })
+    await until('200', wrap)
+  })
+
+  it('changes nothing where the file is wrong', async () => {
+    await write('clients: [')
+    await new Promise((resolve) => setTimeout(resolve, 3_500))
+    expect(outcome(await wrap())).to.equal('200')
+    await write({ ...trader, limits: { allowed: { actions: [] } } })
+    await until('403 LIMIT_EXCEEDED', wrap)
+  })
+})
