@@ -93,7 +93,7 @@ describe('a store of 0.2.0 before anything could be stopped', () => {
       expect(stops).to.deep.equal([])
       expect(kept).to.deep.equal([{ client: '' }])
       expect([budgets, reservations]).to.deep.equal([[], []])
-      expect(migrations).to.have.length(4)
+      expect(migrations).to.have.length(5)
 
       const again = await place().open()
       await again.write((tx) =>
@@ -139,7 +139,7 @@ describe('a migration', () => {
         { name: '002-stops' },
         { name: '003-kept-thin' },
         { name: '004-budgets' },
-        { name: '006-server-limits' },
+        { name: '005-server-limits' },
       ])
       await before.write((tx) => sql`update servers set alive_until = 0`.execute(tx))
       const later = await openLater(place())
