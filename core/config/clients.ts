@@ -74,13 +74,22 @@ const limits = Type.Object(
     maxPriceImpact: Percent(
       'How far the worst outcome may be below the market, in percent, where that is stricter than limits.maxPriceImpact',
     ),
-    maxLeverage: Type.Optional(Type.Number({ exclusiveMinimum: 0, description: 'Greatest leverage' })),
     maxFee: Type.Optional(Amount('Greatest fee of one transaction, in the coin of its network')),
     maxDailyGas: Type.Optional(
       Amount('Fees of all transactions on one network in a rolling day, in its coin; a fifth of it is for cancels alone'),
     ),
     maxDailyLoss: Type.Optional(
       Amount('What trades may lose against the market in a rolling day, gains against losses, in the reference token'),
+    ),
+    maxLeverage: Type.Optional(
+      Type.Number({
+        exclusiveMinimum: 0,
+        description:
+          'Greatest leverage of a perpetual account after an order: all that is open, by what the account is worth. With maxDailyLoss it is 1 unless it is set',
+      }),
+    ),
+    maxOpenNotional: Type.Optional(
+      Amount("Greatest sum of a wallet's positions and open orders of perpetuals on one exchange, in its unit of account"),
     ),
     transactionsPerHour: Type.Optional(
       Type.Integer({ minimum: 0, description: 'Transactions in a rolling hour; cancels are not counted' }),

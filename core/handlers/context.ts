@@ -8,6 +8,7 @@ import type { Books } from '../live-state/books.ts'
 import type { Quotes } from '../live-state/quotes.ts'
 import type { Synchronisers } from '../live-state/synchroniser.ts'
 import type { AllowLists } from '../limits/allow-lists.ts'
+import type { PerpetualTurns } from '../limits/perpetual-limits.ts'
 import type { LimitUsage } from '../limits/usage.ts'
 import type { Market } from '../market/market.ts'
 import type { WalletChecks } from '../live-state/wallets.ts'
@@ -54,6 +55,8 @@ export interface Services {
   allowLists: Pick<AllowLists, 'require' | 'requireSlippage' | 'maxPriceImpact'>
   /** Of a client, by its id. @throws StoreUnavailable */
   limitUsage(client: string): Promise<readonly LimitUsage[]>
+  /** Of clients with limits of what they have open. */
+  perpetuals: PerpetualTurns
   /** The wallets that the server holds keys of. */
   wallets: { all(): readonly WalletEntry[] }
   settings: Settings

@@ -109,21 +109,42 @@ function valued(exchanged: ExchangedAmounts, lostMicros: bigint, { network, serv
 }
 
 /**
- * Holds the worst price of a perpetual against the exchange's index, and no other: what it is traded at, others can push.
+ * Holds the worst price of a perpetual against the exchange's index, and no other: what it is traded at, others can push. What it may lose is a part
+ * of what is at stake: of the notional, or of what the account is worth where that is less.
  * @param worst quote per base, at most for a long, at least for a short
+ * @param stake of an order that opens: what the account is worth, as a part of the notional
  * @throws SluiceError LIMIT_EXCEEDED
  */
 export function requireNearIndex(
-  { side, worst, index }: { readonly side: 'LONG' | 'SHORT'; readonly worst: Fraction; readonly index: Fraction },
+  {
+    side,
+    worst,
+    index,
+    stake = whole,
+  }: { readonly side: 'LONG' | 'SHORT'; readonly worst: Fraction; readonly index: Fraction; readonly stake?: Fraction | undefined },
   context: Context,
 ): void {
   const allowed = allowedImpact(context)
   if (allowed === undefined || !isHeldToIndex(context)) return
   const [worstX, indexX] = [worst.numerator * index.denominator, index.numerator * worst.denominator]
   const lost = side === 'LONG' ? worstX - indexX : indexX - worstX
-  if (lost * 100_000_000n > indexX * BigInt(Math.round(allowed * 1e6)))
-    throw tooFar(formatRatio(lost * 100n, indexX, 'up', 4), allowed, context.caller.id)
+  if (lost <= 0n) return
+  const isPart = stake.numerator < stake.denominator
+  const { numerator, denominator } = isPart ? stake : whole
+  const [lostOf, staked] = [lost * denominator, indexX * numerator]
+  if (staked > 0n && lostOf * 100_000_000n <= staked * BigInt(Math.round(allowed * 1e6))) return
+  const worse = staked > 0n ? formatRatio(lostOf * 100n, staked, 'up', 4) : 'more than 100'
+  throw isPart ? tooMuchOfMargin(worse, allowed, context.caller.id) : tooFar(worse, allowed, context.caller.id)
 }
+
+const whole: Fraction = { numerator: 1n, denominator: 1n }
+
+const tooMuchOfMargin = (worse: string, allowed: number, client: string) =>
+  new SluiceError(
+    'LIMIT_EXCEEDED',
+    `At worst this loses ${worse} % of what the account is worth against the index, and maxPriceImpact allows the client certificate "${client}" ${allowed} %: nothing was signed. Tighten limitPrice or allowedSlippage, trade less, or deposit more. What is worth it all the same needs the permission thin, and no maxPriceImpact in the limits of the client.`,
+    { details: { limit: 'maxPriceImpact', allowedPercent: String(allowed), worstPercent: worse } },
+  )
 
 /** The index is the exchange's: a client's own limit needs no market for it. */
 export const isHeldToIndex = (context: Context): boolean =>

@@ -50,7 +50,8 @@ export function touchesOfOrder(
     action: isPerpetual ? 'perpetual' : 'order',
     connectors: touchedVenue(venue),
     tokens,
-    ...(type !== 'CLOB' && { leverage: order.leverage === undefined ? 'unknown' : toFraction(order.leverage) }),
+    // Of perpetuals the leverage of the account is held.
+    ...(type === 'MARGIN_CLOB' && { leverage: order.leverage === undefined ? 'unknown' : toFraction(order.leverage) }),
   }
 }
 

@@ -3,7 +3,7 @@ import { isObject } from '../base/json.ts'
 
 /**
  * What is counted: `count` of transactions; `loss` and `value` in millionths of the reference token; `gas:<chain>/<network>` in the smallest unit
- * of the network's coin; `token:<chain>/<network>/<address>` in the smallest unit of the token.
+ * of the network's coin; `notional:<account>` of perpetuals in millionths, only while orders are open; `token:<chain>/<network>/<address>` in the smallest unit of the token.
  */
 export type Measure = string
 export type Amounts = Readonly<Record<Measure, bigint>>
@@ -15,6 +15,7 @@ export const windows = { hour: { bucketMs: 60_000, buckets: 60 }, day: { bucketM
 /** The windows by which a measure can be limited: nothing is kept for others. */
 export function windowsOf(measure: Measure): readonly Window[] {
   if (measure === 'count') return ['hour']
+  if (measure.startsWith('notional:')) return []
   return measure === 'loss' || measure.startsWith('gas:') ? ['day'] : ['hour', 'day']
 }
 
@@ -33,6 +34,8 @@ export interface Account {
   readonly open: Amounts
   /** By the number of the bucket. */
   readonly spent: Readonly<Record<Window, ReadonlyMap<number, Bucket>>>
+  /** By account at an exchange of perpetuals: the request whose orders were the last. */
+  readonly lastOrders?: Readonly<Record<string, string>>
 }
 
 export const emptyAccount: Account = { open: {}, spent: { hour: new Map(), day: new Map() } }
@@ -50,7 +53,7 @@ export const reserve = (account: Account, held: Amounts): Account => ({ ...accou
 /** What was held no longer is, and what it came to is spent now. Nothing came of it: `{}`. */
 export function settle(account: Account, held: Amounts, actual: Amounts, moment: Moment): Account {
   const open = sum(account.open, negative(held))
-  return { open, spent: { hour: spend(account, 'hour', actual, moment), day: spend(account, 'day', actual, moment) } }
+  return { ...account, open, spent: { hour: spend(account, 'hour', actual, moment), day: spend(account, 'day', actual, moment) } }
 }
 
 /** Against the spender: the greatest loss since any moment within the window. Of what cannot be gained it is the sum. */
@@ -113,10 +116,10 @@ export function greatest(all: readonly Amounts[]): Amounts {
 }
 
 /** As JSON: amounts are decimal texts, the tail behind the net where they differ. */
-export function writeAccount({ open, spent }: Account): string {
+export function writeAccount({ open, spent, lastOrders }: Account): string {
   const buckets = (window: Window) =>
     Object.fromEntries([...spent[window]].map(([index, bucket]) => [index, Object.fromEntries(Object.entries(bucket).map(writeSpent))]))
-  return JSON.stringify({ open: writeAmounts(open), hour: buckets('hour'), day: buckets('day') })
+  return JSON.stringify({ open: writeAmounts(open), hour: buckets('hour'), day: buckets('day'), ...(lastOrders && { lastOrders }) })
 }
 
 const writeSpent = ([measure, { net, tail }]: [Measure, BucketSum]) => [measure, net === tail ? `${net}` : `${net} ${tail}`]
@@ -137,7 +140,14 @@ export function readAccount(text: string): Account {
         ),
       ]),
     )
-  return { open: readAmounts(stored['open']), spent: { hour: buckets(stored['hour']), day: buckets(stored['day']) } }
+  const lastOrders = Object.entries(isObject(stored['lastOrders']) ? stored['lastOrders'] : {}).map(
+    ([key, id]) => [key, String(id)] as const,
+  )
+  return {
+    open: readAmounts(stored['open']),
+    ...(lastOrders.length > 0 && { lastOrders: Object.fromEntries(lastOrders) }),
+    spent: { hour: buckets(stored['hour']), day: buckets(stored['day']) },
+  }
 }
 
 export const writeAmounts = (amounts: Amounts): Record<Measure, string> =>

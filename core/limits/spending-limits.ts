@@ -21,6 +21,7 @@ import {
   type LimitedToken,
   type NetworkName,
 } from './limit-checks.ts'
+import { notionalMeasureOf, withOrders } from './perpetual-limits.ts'
 import { lockAccount, openOf, ownerOf, readReservations, writeReserved, type Reservation, type Reservations } from './reservations.ts'
 
 /** What the limits ask of the rest of the server, which answers at once. Undefined where that cannot be told. */
@@ -76,7 +77,8 @@ export function createSpendingLimits(
       requirePrices(check, value)
       const given = givenBy(check, value)
       const owner = ownerOf(client)
-      const { account, nowMs } = await lockAccount(owner, tx)
+      const { account: before, nowMs } = await lockAccount(owner, tx)
+      const account = withOrders(spending, limits, before)
       const earlier = await readEarlier(owner, spending)
       const held = reservationsOf(spending, given, earlier)
       const after = reserve(account, sum(openOf(new Map([...earlier, ...held])), negative(openOf(earlier))))
@@ -148,6 +150,7 @@ function givenBy({ spending: { commitment, steps }, limits, tokens }: LimitCheck
     loss: commitment?.market?.lossMicros ?? 0n,
     value: value?.is === 'priced' ? value.micros : 0n,
     ...Object.fromEntries(ofTokens),
+    ...(commitment?.perpetual && { [notionalMeasureOf(commitment.perpetual)]: commitment.perpetual.notionalMicros }),
   }
   return { amounts: sum(amounts, {}), prices: commitment?.market?.prices ?? {}, gives: limits.value ? sum(gives, {}) : {} }
 }
@@ -191,7 +194,7 @@ function actualOf(entry: Entry, reservation: Reservation, reader: LimitReader): 
 
 /** What a trade came to, as far as its receipt tells: the native coin leaves no event. */
 function tradedBy(entry: Entry, reservation: Reservation, reader: LimitReader): Amounts {
-  const gains = entry.kind === 'trade' && entry.part.of === 1 ? reader.gains(entry) : undefined
+  const gains = (entry.kind === 'trade' || entry.kind === 'position') && entry.part.of === 1 ? reader.gains(entry) : undefined
   if (!gains) return {}
   const { amounts, gives, prices } = reservation
   const gaveRaw = (token: string): bigint | undefined => {

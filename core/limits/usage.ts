@@ -12,6 +12,7 @@ import {
   type LimitedToken,
   type NetworkName,
 } from './limit-checks.ts'
+import { maxLeverageOf } from './perpetual-limits.ts'
 import { ownerOf } from './reservations.ts'
 
 export interface LimitUsage {
@@ -19,7 +20,7 @@ export interface LimitUsage {
   readonly limit: string
   /** As the operator wrote it. */
   readonly allowed: string
-  readonly unit: 'transactions' | 'reference token' | 'coin' | '%' | 'times' | 'list' | { readonly token: string }
+  readonly unit: 'transactions' | 'reference token' | 'coin' | '%' | 'times' | 'unit of account' | 'list' | { readonly token: string }
   /** Absent: it is of each transaction, or of each request. */
   readonly window?: Window
   /** Of what is counted in windows: what was spent, and what open transactions may still spend. */
@@ -62,9 +63,12 @@ export async function readUsage(
       ...freesIn(account, window, measure, time.now),
     },
   })
-  const { allowed: lists = {}, maxFee, maxDailyLoss, maxDailyGas, transactionsPerHour, tokens = {}, value = {} } = limits
+  const { allowed: lists = {}, maxFee, maxDailyLoss, maxDailyGas, transactionsPerHour, maxOpenNotional, tokens = {}, value = {} } = limits
   const usage: LimitUsage[] = []
   if (maxFee !== undefined) usage.push({ limit: 'maxFee', allowed: maxFee, unit: 'coin' })
+  const maxLeverage = maxLeverageOf(limits)
+  if (maxLeverage !== undefined) usage.push({ limit: 'maxLeverage', allowed: maxLeverage, unit: 'times' })
+  if (maxOpenNotional !== undefined) usage.push({ limit: 'maxOpenNotional', allowed: maxOpenNotional, unit: 'unit of account' })
   if (transactionsPerHour !== undefined) {
     const allowed = String(transactionsPerHour)
     usage.push({ limit: 'transactionsPerHour', allowed, unit: 'transactions', ...counted('count', 'hour', allowed, 0) })
@@ -107,7 +111,6 @@ export async function readUsage(
   for (const [limit, unit] of [
     ['maxSlippage', '%'],
     ['maxPriceImpact', '%'],
-    ['maxLeverage', 'times'],
   ] as const) {
     const most = limits[limit]
     if (most !== undefined) usage.push({ limit, allowed: String(most), unit })

@@ -16,6 +16,8 @@ import {
 import { createInterface } from '../http/interface.ts'
 import { listenOnAll, type Listener, type ServedApp } from '../http/server.ts'
 import type { NetworkName } from '../limits/limit-checks.ts'
+import { createPerpetualTurns } from '../limits/perpetual-limits.ts'
+import { ownerOf } from '../limits/reservations.ts'
 import { readUsage, type LimitUsage } from '../limits/usage.ts'
 import { requiredHere } from '../plugins/index.ts'
 import type { ServerParts } from './server-parts.ts'
@@ -70,6 +72,7 @@ export function openServices(parts: ServerParts): Services {
     clients,
     allowLists,
     limitUsage: (client) => limitUsage(client, parts),
+    perpetuals: createPerpetualTurns(store, ownerOf),
     wallets: { all: signer.wallets },
     failing: () => failingParts({ signer, store, registry, required }),
   }

@@ -74,6 +74,24 @@ export interface Commitment {
   readonly gets?: Readonly<Record<string, bigint>>
   /** How the market valued that; absent where it was not compared with a market. */
   readonly market?: MarketValue
+  /** Of orders of perpetuals that may open something, of a client with limits of that. */
+  readonly perpetual?: PerpetualExposure
+}
+
+/** What a wallet has open at an exchange of perpetuals, and what is to be added. In millionths of the exchange's unit of account, rounded up. */
+export interface PerpetualExposure {
+  /** The exchange and the wallet. */
+  readonly account: string
+  /** What the account is worth; rounded down, and 0 where it is less. */
+  readonly valueMicros: bigint
+  /** Notional of all positions and open orders, without signs, before the orders. */
+  readonly openMicros: bigint
+  /** By how much the orders raise it at most. */
+  readonly addedMicros: bigint
+  /** Notional of the orders: what they hold until the exchange shows them. */
+  readonly notionalMicros: bigint
+  /** The request whose orders were the last in the account when that was read. */
+  readonly lastRequest: string
 }
 
 /** Of what takes nothing from the wallet but fees. */
@@ -82,9 +100,12 @@ export const givesNothing: Commitment = { gives: {} }
 export interface MarketValue {
   /** Value given less the worst value got, in millionths of the reference token; rounded up, and 0 where it is a gain. */
   readonly lossMicros: bigint
-  /** By token address, with the native coin where it has a price: what the smallest unit is worth, in 2^-128 of a millionth of the reference token. */
+  /** By token address, with the native coin where it has a price, or by the two sides of a perpetual (`perpetualSides`): what the smallest unit is worth, in 2^-128 of a millionth of the reference token. */
   readonly prices: Readonly<Record<string, bigint>>
 }
+
+/** What stands for the tokens of a perpetual, of which nothing enters a wallet. */
+export const perpetualSides = { base: 'perpetual:base', quote: 'perpetual:quote' } as const
 
 /** Of values of a token's smallest unit, in millionths of the reference token: exact enough for 36 decimals. */
 export const fractionBits = 128n

@@ -39,6 +39,22 @@ describe('the worst price of a perpetual', () => {
     expect(outcomeOf('SHORT', '90000')).to.equal('allowed')
   })
 
+  it('may lose no more than the same part of what the account is worth, where that is less than the notional', () => {
+    const lost = (worst: string, stake: string) => {
+      try {
+        requireNearIndex({ side: 'LONG', worst: toFraction(worst), index: toFraction('2000'), stake: toFraction(stake) }, contextOf())
+        return 'allowed'
+      } catch (error) {
+        return error instanceof Error ? error.message : 'unknown'
+      }
+    }
+    expect(lost('2010', '0.1')).to.equal('allowed')
+    expect(lost('2010.01', '0.1')).to.match(/^At worst this loses 5\.0050 % of what the account is worth/)
+    expect(lost('2100', '7')).to.equal('allowed')
+    expect(lost('2000.01', '0')).to.match(/loses more than 100 %/)
+    expect(lost('2000', '0')).to.equal('allowed')
+  })
+
   it('matters neither for a client with thin nor on a network that is not checked', () => {
     expect(outcomeOf('LONG', '9000', contextOf({ permissions: ['trade', 'thin'] }))).to.equal('allowed')
     expect(outcomeOf('LONG', '9000', contextOf({ isChecked: false }))).to.equal('allowed')

@@ -1,11 +1,13 @@
 import type { BookSet, CLOBWithdrawRequest } from '../../api/index.ts'
 import type { At, BookPlan, Bridge, BridgePlan, Json, MarginMove, Plan, Token } from '../../contracts/index.ts'
-import { fromRaw, normalize, toFraction } from '../../base/decimal.ts'
+import { fromRaw, normalize } from '../../base/decimal.ts'
 import { badFields, SluiceError } from '../../base/errors.ts'
 import type { Scope, SubmitResult } from '../../transactions/submit-request.ts'
 import type { ConnectorContext } from '../context.ts'
 import { evmOf } from '../evm.ts'
 import { atMostLeaves, nothingLeaves, type OutcomeBounds } from '../outcome.ts'
+import { requireLeverageSetting } from '../../limits/perpetual-limits.ts'
+import { limitsOf } from '../perp/exposure.ts'
 import { tradingOf, type NetworkEntry, type VenueEntry } from '../../plugins/index.ts'
 import type { Footprint } from '../../transactions/budgets.ts'
 import { touchedTokens, touchedVenue } from '../touches.ts'
@@ -145,6 +147,7 @@ const clobLeverage: BookHandler<'Leverage'> = async (request, context) => {
   const [problem] = leverageProblems(request, market)
   if (problem) throw badFields([problem])
   const leverage = normalize(request.leverage)
+  requireLeverageSetting(leverage, limitsOf(context))
   const plan = await perp.leverage(market, leverage, request.marginMode, wallet.address, at)
   const shown = { market: marketName(market), leverage }
   const scope = { contracts: venue.contracts, valueRaw: 0n }
@@ -152,7 +155,6 @@ const clobLeverage: BookHandler<'Leverage'> = async (request, context) => {
     action: 'perpetual',
     connectors: touchedVenue(venue),
     tokens: [market.base, market.quote].map((symbol) => ({ name: symbol, symbol })),
-    leverage: toFraction(leverage),
   })
   return submitFunds(
     plan,

@@ -1,13 +1,30 @@
 // Orders held against the market, before they are planned: what each gives at most, and gets at least.
 import type { BookSet } from '../../api/index.ts'
 import type { BookAction, Token } from '../../contracts/index.ts'
-import { divideRaw, parseDecimal, toFraction, valueAt } from '../../base/decimal.ts'
+import {
+  add,
+  compare,
+  divideRaw,
+  isLess,
+  max,
+  multiply,
+  parseDecimal,
+  subtract,
+  sum,
+  toCommonScale,
+  toFraction,
+  valueAt,
+  type Fraction,
+} from '../../base/decimal.ts'
 import { SluiceError } from '../../base/errors.ts'
+import { requireLeverageSetting } from '../../limits/perpetual-limits.ts'
 import { tradingOf } from '../../plugins/index.ts'
 import type { Commitment } from '../../transactions/budgets.ts'
 import type { ConnectorContext } from '../context.ts'
 import { touchesOfOrder } from '../touches.ts'
 import { heldAgainstMarket, isHeldToIndex, requireNearIndex } from '../market-check.ts'
+import { limitsOf } from '../perp/exposure.ts'
+import { perpetualCommitment } from '../perp/losses.ts'
 
 /** No exchange that takes more is worth an order, and what a plugin names is only its word. */
 const mostFee = toFraction('0.01')
@@ -37,16 +54,22 @@ function amountOf({ amount }: Placement['order'], price: string, { decimals }: T
 export type Placement = BookAction & { do: 'create' }
 
 /** Holds each order that is placed against the lists of the client and the market. Those that are refused keep no other from being placed. */
-export async function holdOrders(type: BookSet, actions: ReadonlyMap<number, BookAction>, context: ConnectorContext) {
+export async function holdOrders(type: BookSet, actions: ReadonlyMap<number, BookAction>, owner: string, context: ConnectorContext) {
   const commitments = new Map<number, Commitment>()
   const tooFar = new Map<number, SluiceError>()
+  let stake: ReturnType<typeof stakeOfOrders> | undefined
   for (const [key, action] of actions) {
     if (action.do !== 'create') continue
     try {
       const { network, venue, services, caller } = context
       if (action.order.reduceOnly !== true)
         services.allowLists.require(caller.id, () => touchesOfOrder(type, action, venue, network), network)
-      commitments.set(key, type === 'PERP_CLOB' ? await heldPerpetual(action, context) : heldOrder(action, context))
+      commitments.set(
+        key,
+        type === 'PERP_CLOB'
+          ? await heldPerpetual(action, await (stake ??= stakeOfOrders(actions, owner, context)), context)
+          : heldOrder(action, context),
+      )
     } catch (error) {
       if (!(error instanceof SluiceError)) throw error
       tooFar.set(key, error)
@@ -69,14 +92,33 @@ function heldOrder(action: Placement, context: ConnectorContext): Commitment {
   )
 }
 
-async function heldPerpetual({ market, order }: Placement, context: ConnectorContext): Promise<Commitment> {
+/** What the account is worth, as a part of the notional of all orders that may open something; undefined where they are not held against the index. */
+async function stakeOfOrders(actions: ReadonlyMap<number, BookAction>, owner: string, context: ConnectorContext) {
+  const opening = [...actions.values()].flatMap((action) =>
+    action.do === 'create' && action.order.reduceOnly !== true ? [action.order] : [],
+  )
+  if (opening.length === 0 || !isHeldToIndex(context)) return undefined
+  const { accountValue } = await tradingOf('PERP_CLOB', context.venue).account(owner, { signal: context.signal })
+  const { aRaw, bRaw } = toCommonScale(accountValue, sum(opening.map(({ price, amount }) => multiply(price, amount))))
+  return { numerator: aRaw > 0n ? aRaw : 0n, denominator: bRaw > 0n ? bRaw : 1n }
+}
+
+async function heldPerpetual({ market, order }: Placement, stake: Fraction | undefined, context: ConnectorContext): Promise<Commitment> {
   const { venue } = context
-  if (isHeldToIndex(context)) {
-    const { indexPrice } = await tradingOf('PERP_CLOB', venue).prices(market, { signal: context.signal })
-    const side = order.side === 'BUY' ? 'LONG' : 'SHORT'
-    requireNearIndex({ side, worst: toFraction(order.price), index: toFraction(indexPrice) }, context)
-  }
-  return { gives: {}, gets: {} }
+  const limits = limitsOf(context)
+  requireLeverageSetting(order.leverage, limits)
+  if (!isHeldToIndex(context) && limits?.maxDailyLoss === undefined) return { gives: {}, gets: {} }
+  const { indexPrice } = await tradingOf('PERP_CLOB', venue).prices(market, { signal: context.signal })
+  const side = order.side === 'BUY' ? 'LONG' : 'SHORT'
+  requireNearIndex(
+    { side, worst: toFraction(order.price), index: toFraction(indexPrice), stake: order.reduceOnly === true ? undefined : stake },
+    context,
+  )
+  const [fee = '0'] = [market.makerFee, market.takerFee].toSorted((a, b) => compare(b, a))
+  const notional = multiply(order.price, order.amount)
+  const indexed = multiply(indexPrice, order.amount)
+  const lost = side === 'LONG' ? subtract(notional, indexed) : subtract(indexed, notional)
+  return perpetualCommitment(market, add(lost, isLess(fee, '0') ? '0' : multiply(max(notional, indexed), fee)), context)
 }
 
 /** Of all orders of a plan. */

@@ -4,12 +4,13 @@ import type { MaybeAsync } from '../../contracts/plugin.ts'
 import { normalize } from '../../base/decimal.ts'
 import { SluiceError } from '../../base/errors.ts'
 import type { ClientOrder } from '../../transactions/book-orders.ts'
-import type { Commitment, Footprint } from '../../transactions/budgets.ts'
+import type { Commitment, Footprint, PerpetualExposure } from '../../transactions/budgets.ts'
 import type { SubmitResult } from '../../transactions/submit-request.ts'
 import type { ConnectorContext } from '../context.ts'
 import { atMostLeaves } from '../outcome.ts'
 import { tradingOf } from '../../plugins/index.ts'
 import { touchedVenue, touchesOfAll, touchesOfOrder } from '../touches.ts'
+import { bookExposure, inTurn, type ExposureTurn } from '../perp/exposure.ts'
 import { submit, type SigningWallet } from '../wallets.ts'
 import { holdOrders, orderGives, sumOf } from './held-orders.ts'
 import { marketName } from './markets.ts'
@@ -44,10 +45,43 @@ export async function submitActions(
   answer: (results: ActionResults) => object,
   beforeLast: (results: ActionResults) => Promise<void> = async () => {},
 ): Promise<ActionResults> {
+  const submitAll = (turn?: ExposureTurn) =>
+    submitInTurn(type, actions, wallet, { ...context, signal: context.signal }, { answer, beforeLast, turn })
+  return type === 'PERP_CLOB' && [...actions.values()].some(mayOpen) ? inTurn(wallet.address, context, submitAll) : submitAll()
+}
+
+const mayOpen = (action: BookAction): boolean => action.do === 'create' && action.order.reduceOnly !== true
+
+async function catchError<T>(work: () => Promise<T>): Promise<T | SluiceError> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof SluiceError) return error
+    throw error
+  }
+}
+
+interface ActionAnswers {
+  readonly answer: (results: ActionResults) => object
+  readonly beforeLast: (results: ActionResults) => Promise<void>
+  readonly turn: ExposureTurn | undefined
+}
+
+async function submitInTurn(
+  type: BookSet,
+  actions: ReadonlyMap<number, BookAction>,
+  wallet: SigningWallet,
+  context: ConnectorContext,
+  { answer, beforeLast, turn }: ActionAnswers,
+): Promise<ActionResults> {
   const { venue, signal } = context
   const book = tradingOf(type, venue)
-  const { commitments, tooFar } = await holdOrders(type, actions, context)
-  const allowed = new Map([...actions].filter(([key]) => !tooFar.has(key)))
+  const { commitments, tooFar } = await holdOrders(type, actions, wallet.address, context)
+  const held = new Map([...actions].filter(([key]) => !tooFar.has(key)))
+  // What only cancels or reduces goes through, whatever cannot be read.
+  const exposure = turn && (await catchError(() => bookExposure(turn, held.values(), wallet.address, context)))
+  if (exposure instanceof SluiceError) for (const [key, action] of held) if (mayOpen(action)) tooFar.set(key, exposure)
+  const allowed = new Map([...held].filter(([key]) => !tooFar.has(key)))
   const { plans, refused } = await planActions(book, wallet.address, allowed, { signal })
   const results = new Map<number, ActionResult>([...tooFar, ...refused])
 
@@ -64,7 +98,16 @@ export async function submitActions(
       return answer(results)
     }
     try {
-      record(await submitPlan(type, plan, { actions, commitments }, wallet, context, isLast ? finalAnswer : undefined))
+      record(
+        await submitPlan(
+          type,
+          plan,
+          { actions, commitments, exposure: exposure instanceof SluiceError ? undefined : exposure },
+          wallet,
+          context,
+          isLast ? finalAnswer : undefined,
+        ),
+      )
     } catch (error) {
       if (!(error instanceof SluiceError) || (isLast && context.keyed && error.name === 'TIMEOUT')) throw error
       for (const key of plan.covers) results.set(key, error)
@@ -141,11 +184,18 @@ async function planActions(
 /** Not an unavailable exchange, a rate limit or a defect: those would also fail for a part of the list. */
 const isAboutAnAction = ({ http, name }: SluiceError): boolean => (http < 500 || name === 'UNSUPPORTED') && name !== 'RATE_LIMIT'
 
+interface PlannedActions {
+  readonly actions: ReadonlyMap<number, BookAction>
+  readonly commitments: ReadonlyMap<number, Commitment>
+  /** Of all of them together. */
+  readonly exposure: PerpetualExposure | undefined
+}
+
 /** @param answer undefined: the response is not journaled under the Idempotency-Key with this submission */
 async function submitPlan(
   type: BookSet,
   { covers, plan }: IndexedPlan,
-  { actions, commitments }: { actions: ReadonlyMap<number, BookAction>; commitments: ReadonlyMap<number, Commitment> },
+  { actions, commitments, exposure }: PlannedActions,
   wallet: SigningWallet,
   context: ConnectorContext,
   answer: ((submitted: SubmitResult) => object) | undefined,
@@ -162,11 +212,15 @@ async function submitPlan(
   }
   const created = covers.flatMap((key) => actions.get(key) ?? []).filter((action) => action.do === 'create')
   const { network, venue } = context
-  const [first, ...others] = created.filter(({ order }) => order.reduceOnly !== true)
+  const [first, ...others] = created.filter(mayOpen)
   const touches = (): Footprint => {
     if (!first) return { action: 'order', connectors: touchedVenue(venue), tokens: [] }
     const touchesOf = (each: typeof first) => touchesOfOrder(type, each, venue, network)
     return touchesOfAll([touchesOf(first), ...others.map(touchesOf)])
+  }
+  const commitment = {
+    ...sumOf(covers.flatMap((key) => commitments.get(key) ?? [])),
+    ...(exposure && first && { perpetual: exposure }),
   }
   const request = {
     ...rest,
@@ -178,7 +232,7 @@ async function submitPlan(
     kind: clientOrders.length > 0 ? ('order' as const) : ('order-cancel' as const),
     reduces: created.every(({ order }) => order.reduceOnly === true),
     about: cancels.length > 0 ? aboutCancels(type, cancels) : null,
-    ...(clientOrders.length > 0 && { clientOrders, commitment: sumOf(covers.flatMap((key) => commitments.get(key) ?? [])) }),
+    ...(clientOrders.length > 0 && { clientOrders, commitment }),
     ...(answer && keyed && { keyed }),
     answer: answer ?? (() => ({})),
   }

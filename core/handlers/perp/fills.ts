@@ -16,7 +16,7 @@ type AboutPosition = {
 export const aboutPosition = ({ market, side }: PerpOrder): Json => ({ ticker: tickerOf(market), side })
 
 /** This server wrote the journal, and the entry's `kind` tells which `about` it has. */
-const readAboutPosition = (about: Json): AboutPosition => about as AboutPosition
+export const readAboutPosition = (about: Json): AboutPosition => about as AboutPosition
 
 /** The price is rounded against the trader: up if it was paid, down if it was received. */
 export function showPositionFill({ market, sizeRaw, quoteRaw, feeRaw, realizedProfitRaw, closedRatio }: PerpFill, about: Json) {

@@ -1,6 +1,5 @@
 import type { PerpAccount, PerpPosition, PerpQuote, Ratio, Token } from '../../contracts/index.ts'
 import { abs, divideRaw, formatFraction, fromRaw, rescale, toFraction } from '../../base/decimal.ts'
-import type { Footprint } from '../../transactions/budgets.ts'
 import { badFields, SluiceError } from '../../base/errors.ts'
 import { readPositiveRaw } from '../read-fields.ts'
 import { notionalAt, type AccountMargin } from './figures.ts'
@@ -120,17 +119,6 @@ export function positionAfterFill(
       maintenanceMarginRaw: account.maintenanceMarginRaw + (addedNotionalRaw * numerator) / denominator,
     },
   }
-}
-
-/** Of the whole account after an order, where that adds to what it holds. `unknown`: nothing covers it. */
-export function leverageAfter(quote: PerpQuote, before: PerpPosition, account: PerpAccount): Footprint['leverage'] {
-  const { market, prices } = quote
-  const after = positionAfterFill(quote, before, account)
-  const [heldRaw, thenRaw] = [before, after.position].map(({ sizeRaw }) => abs(notionalAt(market, sizeRaw, prices.mark)))
-  const addedRaw = rescale((thenRaw ?? 0n) - (heldRaw ?? 0n), market.quoteDecimals, account.decimals)
-  if (addedRaw <= 0n) return undefined
-  const { valueRaw } = after.account
-  return valueRaw > 0n ? { numerator: account.notionalRaw + addedRaw + 1n, denominator: valueRaw } : 'unknown'
 }
 
 /** A reduction takes the same share of the open notional. The part of an order beyond zero opens at the new price. */

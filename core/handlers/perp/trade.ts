@@ -2,6 +2,7 @@ import type { PerpAMMPriceRequest } from '../../api/index.ts'
 import type { At, PerpClosing, PerpOrder, PerpQuote, PerpTerms, Plan } from '../../contracts/index.ts'
 import { formatFraction, fromRaw, valueAt } from '../../base/decimal.ts'
 import type { ConnectorContext } from '../context.ts'
+import type { PerpetualExposure } from '../../transactions/budgets.ts'
 import { requireNearIndex } from '../market-check.ts'
 import { nothingLeaves } from '../outcome.ts'
 import { tradingOf, type VenueEntry } from '../../plugins/index.ts'
@@ -12,8 +13,10 @@ import { submitAndShow, readWallet, showGas, type SigningWallet } from '../walle
 import { readPositiveRaw } from '../read-fields.ts'
 import { showPosition } from './account.ts'
 import { pricePerBase } from './figures.ts'
+import { inTurn, quoteExposure } from './exposure.ts'
 import { aboutPosition, noPositionError } from './fills.ts'
-import { leverageAfter, positionAfterFill, readMarginRequest, requireFreeCollateral, requireMargin } from './margin-check.ts'
+import { committedBy, stakeOf } from './losses.ts'
+import { positionAfterFill, readMarginRequest, requireFreeCollateral, requireMargin } from './margin-check.ts'
 import { findMarket, requireOpen, showPrices, type PerpHandler } from './markets.ts'
 
 const perpPrice: PerpHandler<'Price'> = async (request, { network, venue, signal }) => {
@@ -44,16 +47,18 @@ const perpOpen: PerpHandler<'Open'> = async (request, context) => {
   const wallet = readWallet(request, context)
   const [order, { settlement }] = await Promise.all([readPerpOrder(request, venue, at), perp.listMarkets(at)])
   const marginRequest = readMarginRequest(request, settlement)
-  const quote = await perp.quote(order, wallet.address, at)
-  const { account, position } = quote
-  if (!account || !position) throw new Error(`${venue.connector} gave a quote for a wallet without its account and position.`)
-  requireOpen(quote.market, 'TRADE_FAILED')
-  requireMargin(quote, position, account, marginRequest)
-  requireFreeCollateral(quote, account, settlement)
-  const after = positionAfterFill(quote, position, account)
-  const shown = { position: showPosition(after.position, after.account) }
-  const leverageAt = (boundRaw: bigint) => leverageAfter({ ...quote, quoteRaw: boundRaw }, position, account)
-  return submitTrade(quote, (terms) => perp.open(quote, terms), { shown, leverageAt }, wallet, request, context)
+  return inTurn(wallet.address, context, async (turn) => {
+    const quote = await perp.quote(order, wallet.address, at)
+    const { account, position } = quote
+    if (!account || !position) throw new Error(`${venue.connector} gave a quote for a wallet without its account and position.`)
+    requireOpen(quote.market, 'TRADE_FAILED')
+    requireMargin(quote, position, account, marginRequest)
+    requireFreeCollateral(quote, account, settlement)
+    const after = positionAfterFill(quote, position, account)
+    const shown = { position: showPosition(after.position, after.account) }
+    const exposureAt = (boundRaw: bigint) => turn && quoteExposure(turn, quote, { account, position, boundRaw })
+    return submitTrade(quote, { planOf: (terms) => perp.open(quote, terms), shown, exposureAt }, wallet, request, context)
+  })
 }
 
 /** Closes a wallet's position in a market, or as much of it as the exchange closes at once. */
@@ -70,18 +75,24 @@ const perpClose: PerpHandler<'Close'> = async (request, context) => {
   const { settlement } = await perp.listMarkets(at)
   requireFreeCollateral(closing, closing.account, settlement)
   const shown = { amount: showSize(closing.order) }
-  return submitTrade(closing, (terms) => perp.close(closing, terms), { shown }, wallet, request, context, true)
+  return submitTrade(closing, { planOf: (terms) => perp.close(closing, terms), shown, reduces: true }, wallet, request, context)
+}
+
+interface TradeToSubmit<S extends object> {
+  planOf(terms: PerpTerms): Plan | Promise<Plan>
+  readonly shown: S
+  readonly reduces?: boolean
+  /** What the order leaves open at its bound, where that is limited. */
+  exposureAt?(boundRaw: bigint): PerpetualExposure | undefined
 }
 
 /** Submits a quoted trade with its bound and deadline. */
 async function submitTrade<S extends object>(
-  { order, quoteRaw, head, prices }: PerpQuote | PerpClosing,
-  planOf: (terms: PerpTerms) => Plan | Promise<Plan>,
-  { shown, leverageAt = () => undefined }: { shown: S; leverageAt?: (boundRaw: bigint) => Footprint['leverage'] },
+  quote: PerpQuote | PerpClosing,
+  { planOf, shown, reduces = false, exposureAt }: TradeToSubmit<S>,
   wallet: SigningWallet,
   request: { limitPrice?: string; allowedSlippage?: string },
   context: ConnectorContext,
-  reduces = false,
 ) {
   const {
     network,
@@ -89,38 +100,34 @@ async function submitTrade<S extends object>(
     services,
     caller,
   } = context
+  const { order, quoteRaw, head, prices } = quote
   const quoted = { swap: { exact: order.side === 'LONG' ? 'out' : 'in' }, amountRaw: quoteRaw } as const
   const price = orderPrice(order, quoteRaw)
   const slippage = effectiveSlippage(config, [], request.allowedSlippage)
   const slippageRaw = slippageBound(quoted, slippage)
   const boundRaw = tighterBound(quoted, slippageRaw, limitOf(order, request.limitPrice), price)
   const touches = (): Footprint => {
-    const { base, quote } = order.market
-    const leverage = leverageAt(boundRaw)
+    const { base, quote: symbol } = order.market
     return {
       action: 'perpetual',
       connectors: touchedVenue(context.venue),
-      tokens: [base, quote].map((symbol) => ({ name: symbol, symbol })),
+      tokens: [base, symbol].map((each) => ({ name: each, symbol: each })),
       slippage,
-      ...(leverage && { leverage }),
     }
   }
   if (!reduces) services.allowLists.require(caller.id, touches, network)
-  requireNearIndex({ side: order.side, worst: pricePerBase(order.market, boundRaw, order.sizeRaw), index: prices.index }, context)
+  const worst = pricePerBase(order.market, boundRaw, order.sizeRaw)
+  requireNearIndex({ side: order.side, worst, index: prices.index, stake: reduces ? undefined : stakeOf(quote, boundRaw) }, context)
+  const perpetual = exposureAt?.(boundRaw)
+  const commitment = { ...committedBy(quote, boundRaw, context), ...(perpetual && { perpetual }) }
   const deadline = deadlineAfter(head, config.ttl, services.following.ageSeconds(network, head))
   const plan = await planOf({ owner: wallet.address, boundRaw, deadline })
   // Computed before anything is sent: what cannot be shown must not become an error about a trade that was sent.
   const bounds = { price, limitPrice: orderPrice(order, boundRaw), deadline, blockNumber: Number(head.number) }
+  const about = aboutPosition(order)
+  const scope = { contracts, valueRaw: 0n, deadline }
   return submitAndShow(
-    {
-      plan,
-      scope: { contracts, valueRaw: 0n, deadline },
-      bounds: nothingLeaves,
-      kind: 'position',
-      touches,
-      reduces,
-      about: aboutPosition(order),
-    },
+    { plan, scope, bounds: nothingLeaves, kind: 'position', touches, reduces, about, commitment },
     { ...shown, ...bounds },
     wallet,
     context,

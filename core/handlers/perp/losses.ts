@@ -1,0 +1,53 @@
+// What orders of perpetuals may lose against the exchange's index, for clients with a maxDailyLoss: the price, and the fees.
+import type { PerpFill, PerpQuote } from '../../contracts/index.ts'
+import { divideRaw, parseDecimal, type Fraction } from '../../base/decimal.ts'
+import { fractionBits, perpetualSides, type Commitment } from '../../transactions/budgets.ts'
+import type { ConnectorContext } from '../context.ts'
+import { limitsOf } from './exposure.ts'
+
+/** In dollars, as most exchanges call what accounts are kept in. */
+const dollar = 'USD'
+const one = 1_000_000n
+
+type Context = Pick<ConnectorContext, 'caller' | 'services'>
+
+/** @param lost in quote; a gain is below 0, and counts as 0 */
+export function perpetualCommitment({ quote }: { readonly quote: string }, lost: string, { services }: Context): Commitment {
+  const { digits, scale } = parseDecimal(lost)
+  const lossMicros = digits > 0n ? divideRaw(digits * one, 10n ** BigInt(scale), 'up') : 0n
+  return committed(quote, { lossMicros, prices: {} }, services)
+}
+
+/** A market whose quote is worth something else than the reference token has no value here. */
+function committed(quote: string, market: NonNullable<Commitment['market']>, services: Context['services']): Commitment {
+  const isReference = quote === dollar || services.settings.limits.referenceTokens.includes(quote)
+  return isReference ? { gives: {}, gets: {}, market } : { gives: { [quote]: 1n }, gets: {} }
+}
+
+/** Of an order that is filled at once, fees included: by its bound. Nothing for a client without a maxDailyLoss. */
+export function committedBy({ order, market, prices: { index } }: PerpQuote, boundRaw: bigint, context: Context): Commitment {
+  if (limitsOf(context)?.maxDailyLoss === undefined) return { gives: {}, gets: {} }
+  const { quote, baseDecimals, quoteDecimals } = market
+  const quoteX = (one << fractionBits) / 10n ** BigInt(quoteDecimals)
+  const baseX = (index.numerator * (one << fractionBits)) / (index.denominator * 10n ** BigInt(baseDecimals))
+  const [paid, received] = [boundRaw * quoteX, order.sizeRaw * baseX]
+  const lostX = order.side === 'LONG' ? paid - received : received - paid
+  const lossMicros = lostX > 0n ? (lostX >> fractionBits) + 1n : 0n
+  return committed(quote, { lossMicros, prices: { [perpetualSides.base]: baseX, [perpetualSides.quote]: quoteX } }, context.services)
+}
+
+/** What a change of a position gave and got, as if its two sides were tokens. */
+export function exchangedBy({ sizeRaw, quoteRaw }: PerpFill, side: 'LONG' | 'SHORT'): ReadonlyMap<string, bigint> {
+  const sign = side === 'LONG' ? 1n : -1n
+  return new Map([
+    [perpetualSides.base, sign * sizeRaw],
+    [perpetualSides.quote, -sign * quoteRaw],
+  ])
+}
+
+/** What an account is worth, as a part of an order's notional. */
+export const stakeOf = ({ account, market }: Pick<PerpQuote, 'account' | 'market'>, notionalRaw: bigint): Fraction | undefined =>
+  account && {
+    numerator: account.valueRaw > 0n ? account.valueRaw * 10n ** BigInt(market.quoteDecimals) : 0n,
+    denominator: (notionalRaw > 0n ? notionalRaw : 1n) * 10n ** BigInt(account.decimals),
+  }

@@ -1,0 +1,133 @@
+// Limits of what a client has open in perpetuals: `maxLeverage` and `maxOpenNotional`. What stands at the exchange is read before, and what is on its way is held until it is there.
+import { formatRaw, toFraction, toRaw, type Fraction } from '../base/decimal.ts'
+import { SluiceError } from '../base/errors.ts'
+import type { ClientLimits } from '../config/clients.ts'
+import type { Store } from '../store/store.ts'
+import type { PerpetualExposure, Spending } from '../transactions/budgets.ts'
+import { readAccount, type Account, type Measure } from './account.ts'
+
+/** In millionths of the exchange's unit of account. */
+const decimals = 6
+
+export const notionalMeasureOf = ({ account }: Pick<PerpetualExposure, 'account'>): Measure => `notional:${account}`
+
+/** A loss that is limited can be no greater than what is held, as with tokens, unless the operator allows more. */
+const leverageWithMaxLoss = 1
+
+/** The greatest leverage of a client; undefined: it has none. */
+export function maxLeverageOf({ maxLeverage, maxDailyLoss }: ClientLimits): string | undefined {
+  const most = maxLeverage ?? (maxDailyLoss === undefined ? undefined : leverageWithMaxLoss)
+  return most === undefined ? undefined : String(most)
+}
+
+/** Whether what a client has open in perpetuals has to be read. */
+export const limitsExposure = (limits: ClientLimits | undefined): limits is ClientLimits =>
+  limits !== undefined && (limits.maxOpenNotional !== undefined || maxLeverageOf(limits) !== undefined)
+
+interface Orders {
+  readonly limits: ClientLimits
+  readonly exposure: PerpetualExposure
+  /** What they may lose at once. */
+  readonly lossMicros: bigint
+  readonly requestId: string
+}
+
+/** @throws SluiceError LIMIT_EXCEEDED for orders of perpetuals that open more than the client may */
+export function withOrders({ commitment, steps }: Spending, limits: ClientLimits, account: Account): Account {
+  const { perpetual: exposure, market } = commitment ?? {}
+  const requestId = steps[0]?.entry.requestId
+  if (!exposure || requestId === undefined) return account
+  const refusal = exposureRefusal({ limits, exposure, lossMicros: market?.lossMicros ?? 0n, requestId }, account)
+  if (refusal) throw refusal
+  return { ...account, lastOrders: { ...account.lastOrders, [exposure.account]: requestId } }
+}
+
+/** @param account as it is before the orders */
+function exposureRefusal({ limits, exposure, lossMicros, requestId }: Orders, account: Account): SluiceError | undefined {
+  const { openMicros, addedMicros, valueMicros, lastRequest } = exposure
+  const last = account.lastOrders?.[exposure.account] ?? ''
+  if (last !== lastRequest && last !== requestId) return overtaken()
+  const underWayMicros = account.open[notionalMeasureOf(exposure)] ?? 0n
+  const beforeMicros = openMicros + underWayMicros
+  // What only reduces, with nothing on its way, leaves less than there was.
+  if (addedMicros === 0n && underWayMicros === 0n) return undefined
+  const afterMicros = beforeMicros + addedMicros
+  const { maxOpenNotional } = limits
+  const mostMicros = maxOpenNotional === undefined ? undefined : (toRaw(maxOpenNotional, decimals) ?? 0n)
+  if (mostMicros !== undefined && afterMicros > mostMicros)
+    return refusal('maxOpenNotional', `${maxOpenNotional} at most may be open in perpetuals`, {
+      beforeMicros,
+      addedMicros,
+      leftMicros: mostMicros - beforeMicros,
+    })
+  const maxLeverage = maxLeverageOf(limits)
+  if (maxLeverage === undefined) return undefined
+  const worthMicros = valueMicros > lossMicros ? valueMicros - lossMicros : 0n
+  const { numerator, denominator } = toFraction(maxLeverage)
+  if (afterMicros * denominator <= worthMicros * numerator) return undefined
+  const isByLoss = limits.maxLeverage === undefined
+  const rule = `the leverage of the account may be ${maxLeverage} at most${isByLoss ? ', because the client has a maxDailyLoss and no maxLeverage' : ''}; it is worth ${formatRaw(worthMicros, decimals)} after the order at worst`
+  return refusal('maxLeverage', rule, { beforeMicros, addedMicros, leftMicros: (worthMicros * numerator) / denominator - beforeMicros })
+}
+
+function refusal(
+  limit: 'maxLeverage' | 'maxOpenNotional',
+  rule: string,
+  { beforeMicros, addedMicros, leftMicros }: { beforeMicros: bigint; addedMicros: bigint; leftMicros: bigint },
+): SluiceError {
+  const left = formatRaw(leftMicros > 0n ? leftMicros : 0n, decimals)
+  return new SluiceError(
+    'LIMIT_EXCEEDED',
+    `${limit}: ${rule}. ${formatRaw(beforeMicros, decimals)} is open, with orders, and this may add ${formatRaw(addedMicros, decimals)}: nothing was signed. What is left: ${left}. Close positions or cancel orders, or trade less; orders with reduceOnly pass. Or the operator raises limits.${limit} in conf/clients.yml.`,
+    { details: { limit, left } },
+  )
+}
+
+/** By another server: what was read is not what stands now. */
+const overtaken = () =>
+  new SluiceError(
+    'LIMIT_EXCEEDED',
+    'Another order of this account was signed since its positions were read, and the client has a limit of what may be open: nothing was signed. Send it again.',
+    { details: { limit: 'maxOpenNotional', reason: 'another order' }, retryAfterSeconds: 1 },
+  )
+
+/** @throws SluiceError LIMIT_EXCEEDED for a setting at the exchange that is above the client's */
+export function requireLeverageSetting(leverage: string | undefined, limits: ClientLimits | undefined): void {
+  const most = limits && maxLeverageOf(limits)
+  if (leverage === undefined || most === undefined || !isMore(toFraction(leverage), toFraction(most))) return
+  throw new SluiceError('LIMIT_EXCEEDED', `maxLeverage of the client is ${most}, and leverage is ${leverage}: nothing was signed.`, {
+    details: { limit: 'maxLeverage', left: most },
+  })
+}
+
+const isMore = (one: Fraction, other: Fraction): boolean => one.numerator * other.denominator > other.numerator * one.denominator
+
+/** The orders of each account, one request after another: each reads what those before it have left. */
+export interface PerpetualTurns {
+  /** @param work gets the request whose orders were the last, also on other servers @throws StoreUnavailable */
+  take<T>(of: { client: string; account: string }, work: (lastRequest: string) => Promise<T>): Promise<T>
+}
+
+/** @param ownerOf of a client, in the store */
+export function createPerpetualTurns(store: Pick<Store, 'read'>, ownerOf: (client: string) => string): PerpetualTurns {
+  const last = new Map<string, Promise<unknown>>()
+
+  const lastRequest = async (client: string, account: string): Promise<string> => {
+    const row = await store.read((db) => db.selectFrom('budgets').select('body').where('owner', '=', ownerOf(client)).executeTakeFirst())
+    return row && row.body !== '' ? (readAccount(row.body).lastOrders?.[account] ?? '') : ''
+  }
+
+  return {
+    async take({ client, account }, work) {
+      const key = `${client} ${account}`
+      const before = last.get(key) ?? Promise.resolve()
+      const mine = before.catch(() => {}).then(async () => work(await lastRequest(client, account)))
+      last.set(key, mine)
+      try {
+        return await mine
+      } finally {
+        if (last.get(key) === mine) last.delete(key)
+      }
+    },
+  }
+}

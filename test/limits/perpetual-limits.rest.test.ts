@@ -1,0 +1,232 @@
+// What a client may have open in perpetuals, at an exchange of signed actions and at one of the devnet.
+import { expect } from 'chai'
+import { newClient } from '../../core/tls/certificates.ts'
+import { createClient, type Client } from '../../testkit/client.ts'
+import { startServer, venuesReady, type TestServer } from '../../testkit/server.ts'
+import { losesAnswer } from '../../tools/hyperliquid-simulator/exchange/faults.ts'
+import { local, mined, oneChain, outcome, traders } from '../http/shared-server.ts'
+import { startSite, type Site } from '../plugins/hyperliquid/site.ts'
+
+const all = { permissions: ['read', 'trade', 'thin', 'admin'], wallets: 'all' }
+const limited = (limits: object, permissions = ['read', 'trade', 'thin']) => ({ permissions, wallets: 'all', limits })
+
+/** Clients with certificates, by their ids. */
+async function clientsOf(server: TestServer, ids: readonly string[]): Promise<Record<string, Client>> {
+  for (const id of ids) await newClient(server.certsDir, id)
+  return Object.fromEntries(ids.map((id) => [id, createClient(server.url, server.certsDir, id)]))
+}
+
+describe('limits of what is open at an exchange of signed actions', function () {
+  this.timeout(90_000)
+  let site: Site
+  let server: TestServer
+  let by: Record<string, Client>
+  let of: { chain: string; network: string; connector: string; address: string }
+  let index = 0
+  let next = 0
+
+  before(async () => {
+    site = await startSite()
+    const clients = {
+      client: all,
+      notional: limited({ maxOpenNotional: '1000' }),
+      leverage: limited({ maxLeverage: 0.02 }),
+      loss: limited({ maxDailyLoss: '20', maxLeverage: 10 }),
+      onlyLoss: limited({ maxDailyLoss: '2000000' }),
+      bot: { permissions: ['read', 'trade'], wallets: 'all' },
+    }
+    server = await startServer({ ...site.server, conf: { ...site.server.conf, 'clients.yml': { clients } } })
+    await venuesReady(server.kernel, site)
+    by = await clientsOf(server, ['notional', 'leverage', 'loss', 'onlyLoss', 'bot'])
+    of = { chain: site.chain, network: site.network, connector: 'hyperliquid', address: site.wallets[0] }
+    const prices = await server.client.get('/clob/perp/funding/info', {
+      chain: of.chain,
+      network: of.network,
+      connector: of.connector,
+      market: 'ETH-USD',
+    })
+    index = Number(prices.body.indexPrice)
+    expect(index, prices.text).to.be.greaterThan(0)
+  })
+  after(async () => {
+    for (const client of Object.values(by ?? {})) client.close()
+    await server?.stop()
+    await site?.stop()
+  })
+  beforeEach(() => {
+    next++
+    of = { ...of, address: site.wallets[next % 3] ?? '' }
+  })
+  afterEach(() => site.exchange.faults.clear())
+
+  /** So far from the index that nobody takes it. */
+  const order = (client: Client | undefined, fields: object = {}) =>
+    client?.post('/clob/perp/orders', {
+      ...of,
+      market: 'ETH-USD',
+      side: 'BUY',
+      orderType: 'LIMIT',
+      price: String(Math.round(index * 0.9)),
+      amount: '0.1',
+      ...fields,
+    }) ?? Promise.reject(new Error('no client'))
+  const open = async () =>
+    (await server.client.get('/clob/perp/orders', { ...of, market: 'ETH-USD' })).body.orders as { state: string; clientOrderId: string }[]
+  const cancelAll = async () => {
+    const cancel = (await open()).filter(({ state }) => state === 'OPEN').map(({ clientOrderId }) => ({ market: 'ETH-USD', clientOrderId }))
+    if (cancel.length > 0) await server.client.post('/clob/perp/batchOrders', { ...of, cancel })
+  }
+  afterEach(() => cancelAll())
+
+  it('count positions and open orders, also of others, and let reduceOnly and cancels pass', async () => {
+    // Each is worth about 360, or 400 at the mark.
+    expect(outcome(await order(server.client))).to.equal('200')
+    expect(outcome(await order(by['notional']))).to.equal('200')
+    const refused = await order(by['notional'])
+    expect(outcome(refused), refused.text).to.equal('403 LIMIT_EXCEEDED')
+    expect(refused.body.details.limit).to.equal('maxOpenNotional')
+    expect(Number(refused.body.details.left)).to.be.within(200, 399)
+    expect(outcome(await order(by['notional'], { amount: '0.05' }))).to.equal('200')
+    const batch = await by['notional']?.post('/clob/perp/batchOrders', {
+      ...of,
+      create: [{ market: 'ETH-USD', side: 'BUY', orderType: 'LIMIT', price: String(Math.round(index * 0.9)), amount: '1' }],
+      cancel: (await open()).filter(({ state }) => state === 'OPEN').map(({ clientOrderId }) => ({ market: 'ETH-USD', clientOrderId })),
+    })
+    expect(batch?.body.created[0].error ?? batch?.body.created[0], batch?.text).to.have.property('name', 'LIMIT_EXCEEDED')
+    expect(await open().then((orders) => orders.filter(({ state }) => state === 'OPEN'))).to.deep.equal([])
+    expect(outcome(await order(by['notional']))).to.equal('200')
+  })
+
+  it('hold of several orders at once those that fit, and no more', async () => {
+    const answers = await Promise.all(Array.from({ length: 6 }, () => order(by['notional'])))
+    const outcomes = answers.map((answer) => outcome(answer)).toSorted()
+    expect(outcomes).to.deep.equal(['200', '200', ...Array.from({ length: 4 }, () => '403 LIMIT_EXCEEDED')])
+  })
+
+  it('hold an order whose answer was lost until the exchange shows it', async () => {
+    site.exchange.faults.add(losesAnswer, (carried) => carried.endpoint === 'exchange' && carried.type === 'order', 1)
+    const lost = order(by['notional'], { amount: '0.2' })
+    const [, second] = await Promise.all([lost, order(by['notional'])])
+    expect(outcome(second), second.text).to.equal('403 LIMIT_EXCEEDED')
+  })
+
+  it('bound the leverage of the account, and what is set at the exchange', async () => {
+    // The account is worth 50,000, so 1,000 may be open.
+    expect(outcome(await order(by['leverage'], { amount: '0.2' }))).to.equal('200')
+    const refused = await order(by['leverage'], { amount: '0.2' })
+    expect(outcome(refused), refused.text).to.equal('403 LIMIT_EXCEEDED')
+    expect(refused.body.details.limit).to.equal('maxLeverage')
+    const set = await by['leverage']?.post('/clob/perp/leverage', { ...of, market: 'ETH-USD', leverage: '3' })
+    expect(set && outcome(set), set?.text).to.equal('403 LIMIT_EXCEEDED')
+  })
+
+  it('bound the leverage by 1 where a daily loss is limited and no leverage', async () => {
+    // The account is worth 50,000.
+    const refused = await order(by['onlyLoss'], { amount: '13' })
+    expect(outcome(refused), refused.text).to.equal('403 LIMIT_EXCEEDED')
+    expect(refused.body.details.limit).to.equal('maxLeverage')
+    expect(refused.body.message).to.contain('because the client has a maxDailyLoss and no maxLeverage')
+    expect(outcome(await order(by['onlyLoss'], { amount: '5' }))).to.equal('200')
+  })
+
+  it('count what an order may lose against the index, with its fees, in the daily loss', async () => {
+    const price = String(Math.round(index * 1.02))
+    // 2 % of 400, and fees.
+    expect(outcome(await order(by['loss'], { price, side: 'BUY', timeInForce: 'IOC' }))).to.equal('200')
+    const { body } = await by['loss']!.get('/limits')
+    const used = Number(body.limits.find(({ limit }: { limit: string }) => limit === 'maxDailyLoss').used)
+    expect(used).to.be.within(8, 9)
+    expect(outcome(await order(by['loss'], { price, timeInForce: 'IOC' }))).to.equal('200')
+    const refused = await order(by['loss'], { price, timeInForce: 'IOC' })
+    expect(outcome(refused), refused.text).to.equal('403 LIMIT_EXCEEDED')
+    expect(refused.body.details.limit).to.equal('maxDailyLoss')
+    // A better price than the index loses fees alone.
+    expect(outcome(await order(by['loss']))).to.equal('200')
+  })
+
+  it('hold what is lost against the index to a part of what the account is worth, without thin', async () => {
+    // 3 % of twice the account's value is 6 % of it.
+    const price = String(Math.round(index * 1.03))
+    const refused = await order(by['bot'], { price, amount: '25', timeInForce: 'IOC' })
+    expect(outcome(refused), refused.text).to.equal('403 LIMIT_EXCEEDED')
+    expect(refused.body.details.limit).to.equal('maxPriceImpact')
+    expect(Number(refused.body.details.worstPercent)).to.be.within(5.5, 7)
+    expect(outcome(await order(by['bot'], { price, amount: '0.1', timeInForce: 'IOC' }))).to.equal('200')
+  })
+})
+
+describe('limits of what is open at an exchange of the chain', function () {
+  this.timeout(120_000)
+  let server: TestServer
+  let by: Record<string, Client>
+  const market = { ...local, connector: 'perp', base: 'ETH', quote: 'USD', address: traders }
+
+  before(async () => {
+    const clients = {
+      client: all,
+      notional: limited({ maxOpenNotional: '4000' }),
+      leverage: limited({ maxLeverage: 0.4 }),
+      loss: limited({ maxDailyLoss: '100', maxLeverage: 10 }),
+    }
+    server = await startServer({ settings: oneChain.settings, conf: { ...oneChain.conf, 'clients.yml': { clients } } })
+    by = await clientsOf(server, ['notional', 'leverage', 'loss'])
+    const { body } = await server.client.post('/evm/approve', { ...local, address: traders, spender: 'perp', token: 'USDC' })
+    await mined(server.client, body.txHash)
+    const deposited = await server.client.post('/perpAMM/deposit', {
+      ...local,
+      connector: 'perp',
+      address: traders,
+      token: 'USDC',
+      amount: '10000',
+    })
+    expect(outcome(deposited), deposited.text).to.equal('200')
+    await mined(server.client, deposited.body.txHash)
+  })
+  after(async () => {
+    for (const client of Object.values(by ?? {})) client.close()
+    await server?.stop()
+  })
+
+  const trade = (client: Client | undefined, fields: object = {}) =>
+    client?.post('/perpAMM/open', { ...market, side: 'LONG', amount: '1', margin: '3300', leverage: '1', ...fields }) ??
+    Promise.reject(new Error('no client'))
+  async function done(answer: Awaited<ReturnType<typeof trade>>): Promise<void> {
+    expect(outcome(answer), answer.text).to.equal('200')
+    await mined(server.client, answer.body.txHash)
+  }
+
+  it('count what is open and what is on its way, and let reductions pass', async () => {
+    const both = await Promise.all([trade(by['notional']), trade(by['notional'])])
+    expect(both.map((answer) => outcome(answer)).toSorted(), both.map(({ text }) => text).join('\n')).to.deep.equal([
+      '200',
+      '403 LIMIT_EXCEEDED',
+    ])
+    await mined(server.client, both.find(({ status }) => status === 200)?.body.txHash)
+    const refused = await trade(by['notional'])
+    expect(refused.body.details?.limit, refused.text).to.equal('maxOpenNotional')
+    const closed = await by['notional']!.post('/perpAMM/close', market)
+    await done(closed)
+  })
+
+  it('bound the leverage of the account', async () => {
+    const refused = await trade(by['leverage'], { amount: '2', margin: '6600' })
+    expect(outcome(refused), refused.text).to.equal('403 LIMIT_EXCEEDED')
+    expect(refused.body.details.limit).to.equal('maxLeverage')
+    await done(await trade(by['leverage']))
+    await done(await by['leverage']!.post('/perpAMM/close', market))
+  })
+
+  it('reserve the worst that a position may lose, and settle it to its fill', async () => {
+    const used = async () => {
+      const { body } = await by['loss']!.get('/limits')
+      return Number(body.limits.find(({ limit }: { limit: string }) => limit === 'maxDailyLoss').used)
+    }
+    const answer = await trade(by['loss'])
+    const reserved = await used()
+    expect(reserved, answer.text).to.be.greaterThan(30)
+    await done(answer)
+    for (let tries = 0; tries < 50 && (await used()) >= reserved; tries++) await new Promise((resolve) => setTimeout(resolve, 200))
+    const settled = await used()
+    expect(settled).to.be.within(1, reserved - 20)
+  })
+})
