@@ -26,8 +26,11 @@ import { readServerCertificates } from '../tls/server-certificates.ts'
 import { listWallets } from '../keys/keystore.ts'
 import { keystoreHasKeys } from '../keys/keystore-files.ts'
 import type { KeySourceSetting } from '../keys/key-source.ts'
-import { describeKeySource, type KeySources } from '../keys/sources.ts'
+import { describeKeySource, mayHaveRealKeys, type KeySources } from '../keys/sources.ts'
 import { hasCount } from '../wallet/limits/count-file.ts'
+import { boundProblem } from '../wallet/service/bound.ts'
+import { askSigner } from '../wallet/service/client.ts'
+import type { Welcome } from '../wallet/service/protocol.ts'
 import { invalidRecords } from '../wallet/own-policy.ts'
 import { passphraseFromFile } from '../wallet/prompt.ts'
 import { addressKey } from '../base/addresses.ts'
@@ -54,15 +57,14 @@ export async function examine(settings: Settings, { all = false }: { all?: boole
   const devnetChains = [devnetNetwork.chain, ...simulated(loaded)]
   const isLeftOut = (chain: string, network: string) =>
     settingsOf(chain, network)?.enabled === false || (devnetChains.includes(chain) && network === devnetNetwork.network)
+  const service = settings.signer.socket === undefined ? undefined : await examineSigner(settings.signer.socket, settings)
   return [
     ...configuration(settings, plugins),
     ...(await examineCertificates(settings)),
     ...(await examineDisk(settings)),
     ...(await examineStore(settings)),
-    ...examineKeySources(settings.wallet.keySources),
-    ...examineKeystore(settings),
-    ...examineClients(settings),
-    ...examineLimits(settings),
+    ...(service?.findings ?? [...examineKeySources(settings.wallet.keySources), ...examineKeystore(settings), ...examineLimits(settings)]),
+    ...examineClients(settings, service?.wallets),
     ...loaded.flatMap(({ name, unserved, ...plugin }): Finding[] => [
       consentFinding(name, plugin),
       ...unserved
@@ -84,7 +86,7 @@ export async function examine(settings: Settings, { all = false }: { all?: boole
     ...(await examineContainment(loaded, settings)),
     ...(await examineRights(
       loaded,
-      listWallets(settings.data.dir).filter(({ problem }) => problem === undefined),
+      service?.wallets ?? listWallets(settings.data.dir).filter(({ problem }) => problem === undefined),
       settings,
     )),
     ...(await examineNetworks(chains, isRequired, isChosen, settings)),
@@ -125,10 +127,64 @@ function examineLimits({ confDir, data }: Pick<Settings, 'confDir' | 'data'>): F
         part,
         state: 'warn',
         what: "That does not hold against a server that was taken over: the signer and its count are the same user's as the server.",
+        remedy: 'Run the signer as a user of its own: docs/operators/signer.md.',
       },
     ]
   } catch (error) {
     return [{ part, state: 'bad', what: error instanceof Error ? error.message : String(error) }]
+  }
+}
+
+/** Whether the signer service answers, what it has, and whether its bounds hold against this server. */
+export async function examineSigner(
+  socket: string,
+  { data, wallet }: Pick<Settings, 'data' | 'wallet'>,
+): Promise<{ readonly findings: Finding[]; readonly wallets: Welcome['wallets'] }> {
+  const part = 'signer'
+  const left: Finding[] = []
+  if (mayHaveRealKeys([], data.dir))
+    left.push({
+      part,
+      state: 'warn',
+      what: `The keys in ${data.dir} are not used: the signer service has its own.`,
+      remedy: 'Take them away, so that who takes over the server does not have them.',
+    })
+  if (wallet.passphraseFile !== undefined)
+    left.push({
+      part,
+      state: 'warn',
+      what: 'The server has a passphrase (SLUICE_WALLET_PASSPHRASE_FILE), and needs none: the signer service has its own.',
+      remedy: 'Take it away from the server.',
+    })
+  try {
+    const { wallets, locked, limits, changeable, version } = await askSigner(socket)
+    const problem = boundProblem(socket, changeable)
+    const bound: Finding =
+      problem === undefined
+        ? {
+            part,
+            state: 'good',
+            what: 'What it bounds holds against a server that was taken over: it is another user, and so are its files.',
+          }
+        : {
+            part,
+            state: 'warn',
+            what: `What it bounds does not hold against a server that was taken over: ${problem}.`,
+            remedy: 'docs/operators/signer.md says whose the processes and files have to be.',
+          }
+    const findings: Finding[] = [
+      {
+        part,
+        state: 'good',
+        what: `The signer service (Sluice ${version}) answers at ${socket}, with ${wallets.length} wallets. It bounds ${limits} by its conf/limits.yml.`,
+      },
+      bound,
+      ...locked.map((what): Finding => ({ part, state: 'bad', what })),
+    ]
+    return { findings: [...findings, ...left], wallets }
+  } catch (error) {
+    const what = `The signer service is not there: ${error instanceof Error ? error.message : String(error)}.`
+    return { findings: [{ part, state: 'bad', what, remedy: `Start it: ${command} signer --socket ${socket}.` }, ...left], wallets: [] }
   }
 }
 
@@ -264,9 +320,9 @@ function examineKeystore({ data, wallet }: Settings): Finding[] {
  * Finds rights that nobody gets because they are written wrong, and wallets that a client may use and the server does not hold. They are probably misspelt, and the client's requests would only be
  * refused.
  */
-function examineClients(settings: Settings): Finding[] {
+function examineClients(settings: Settings, ofService?: readonly { readonly address: string }[]): Finding[] {
   const { clients, closed, data, devnet } = closeWrongAddresses(settings)
-  const held = [...listWallets(data.dir).map(({ address }) => address), ...(devnet.enabled ? tradingWallets : [])]
+  const held = [...(ofService ?? listWallets(data.dir)).map(({ address }) => address), ...(devnet.enabled ? tradingWallets : [])]
   const known = new Set(held.map((address) => addressKey(address)))
   const wrong = closed.map((each): Finding => ({ part: 'rights', state: 'bad', what: describeClosed(each), remedy: each.remedy }))
   const unheld = clients.flatMap(({ name, wallets }) =>

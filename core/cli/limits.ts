@@ -24,7 +24,11 @@ Stop the server first, and run this as the user that it runs as. Until the next 
 more: look at their transactions first, and lower conf/limits.yml for a day where that is too much.`,
     )
     .action(async ({ yes = false }: { yes?: boolean }) => {
-      const { data } = settingsOf()
+      const { data, signer } = settingsOf()
+      if (signer.socket !== undefined)
+        return printError(
+          `The count is that of the signer service at ${signer.socket} (signer.socket): run this as its user, with its --home and without signer.socket.`,
+        )
       const { beginCount, hasCount } = await import('../wallet/limits/count-file.ts')
       if (hasCount(data.dir) && !yes) {
         if (!hasTerminal()) return printError('There is no terminal for the question; give --yes to begin a new count.')

@@ -26,6 +26,7 @@ const commands: Readonly<Record<string, (settings: SettingsOf) => Command | Prom
   certs: async (settings) => (await import('./certs.ts')).certsCommand(() => settings().ssl.certsDir),
   wallet: async (settings) => (await import('./wallet.ts')).walletCommand(async () => walletContext(settings())),
   limits: async (settings) => (await import('./limits.ts')).limitsCommand(settings),
+  signer: async (settings) => (await import('./signer.ts')).signerCommand(settings),
   plugin: async (settings) => (await import('./plugin.ts')).pluginCommand(settings),
   'plugin-host': async (settings) => (await import('./plugin-host.ts')).pluginHostCommand(settings),
   devnet: devnetCommand,
@@ -72,7 +73,13 @@ async function walletContext(settings: Settings): Promise<WalletContext> {
   const { chainNames } = await import('./wallet.ts')
   const { passphraseFromFile } = await import('../wallet/prompt.ts')
   const passphrase = passphraseFromFile({ SLUICE_WALLET_PASSPHRASE_FILE: settings.wallet.passphraseFile })
-  return { dataDir: settings.data.dir, chains: () => chainNames(settings), ...(passphrase !== undefined && { passphrase }) }
+  const { socket } = settings.signer
+  return {
+    dataDir: settings.data.dir,
+    chains: () => chainNames(settings),
+    ...(passphrase !== undefined && { passphrase }),
+    ...(socket !== undefined && { signerSocket: socket }),
+  }
 }
 
 /** The certificate `health` needs no permission but `read`; without it, the one made in set-up is used. */

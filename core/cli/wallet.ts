@@ -15,6 +15,8 @@ export interface WalletContext {
   /** The chains that a key can be for, with the curve of their keys. */
   chains(): Promise<ReadonlyMap<string, CurveName>>
   readonly passphrase?: string
+  /** Of the signer service that has the keys of these settings. */
+  readonly signerSocket?: string
 }
 
 interface AddOptions {
@@ -79,7 +81,16 @@ async function run(command: Command, argumentCount: number, action: () => Promis
   await printResult(action)
 }
 
-async function add(options: AddOptions, { dataDir, chains: loadChains, passphrase: given }: WalletContext): Promise<string> {
+/** A server may not ask the service for it: who took it over could. */
+function refuseOfService(signerSocket: string | undefined): void {
+  if (signerSocket !== undefined) throw new Error(keysOfService(signerSocket))
+}
+
+export const keysOfService = (socket: string): string =>
+  `The keys are those of the signer service at ${socket} (signer.socket), and the server's settings reach none of them: run this as the user of the service, with its --home and without signer.socket.`
+
+async function add(options: AddOptions, { dataDir, chains: loadChains, passphrase: given, signerSocket }: WalletContext): Promise<string> {
+  refuseOfService(signerSocket)
   const { chain, label } = options
   const chains = await loadChains()
   const curve = chains.get(chain)
@@ -110,8 +121,9 @@ function sourceOf({ new: fresh, keyFile, keystoreFile, keystorePassphraseFile }:
   return sources[0] ?? { is: 'prompt' }
 }
 
-async function list({ dataDir }: WalletContext): Promise<string> {
-  const wallets = listWallets(dataDir)
+async function list({ dataDir, signerSocket }: WalletContext): Promise<string> {
+  const wallets = signerSocket === undefined ? listWallets(dataDir) : await walletsOfService(signerSocket)
+  if (signerSocket !== undefined && wallets.length === 0) return `The signer service at ${signerSocket} has no wallets.`
   if (wallets.length === 0)
     return `There are no wallets in ${keystoreFolder(dataDir)}. Add one with: ${command} wallet add (The devnet's are never here: they live in memory.)`
   const width = Math.max(...wallets.map(({ chain }) => chain.length))
@@ -122,7 +134,20 @@ async function list({ dataDir }: WalletContext): Promise<string> {
     .join('\n')
 }
 
-async function remove(given: string, { chain, yes }: { chain?: string; yes?: true }, { dataDir }: WalletContext): Promise<string> {
+async function walletsOfService(socket: string): Promise<ReturnType<typeof listWallets>> {
+  const { askSigner } = await import('../wallet/service/client.ts')
+  const { wallets } = await askSigner(socket).catch((error: unknown) => {
+    throw new Error(`The signer service cannot be asked: ${error instanceof Error ? error.message : String(error)}.`)
+  })
+  return wallets.map((each) => ({ ...each, file: '' }))
+}
+
+async function remove(
+  given: string,
+  { chain, yes }: { chain?: string; yes?: true },
+  { dataDir, signerSocket }: WalletContext,
+): Promise<string> {
+  refuseOfService(signerSocket)
   const address = walletAddress(given)
   if (address === undefined)
     throw new Error(

@@ -75,6 +75,15 @@ export const serverSchema = closed({
       description: 'Key sources, which make signatures: the kind alone, or a mapping with kind and the options of the kind',
     }),
   }),
+  signer: closed({
+    socket: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description:
+          'Unix socket of the signer service, which holds the keys as a user of its own; absent: the server starts a signer of its own user',
+      }),
+    ),
+  }),
   devnet: closed({
     enabled: Type.Boolean({
       default: false,

@@ -90,7 +90,7 @@ export function loadSettings({ flags = {}, env = process.env, confDir, home: nam
   if (!server || !ssl || !clients || problems.length > 0) throw new ConfigError([...problems, ...closed])
 
   const passphraseFile = passphrase === undefined ? {} : { passphraseFile: resolve(home, variable(env, passphraseVariable) ?? '') }
-  const { plugins, data, wallet } = server.value
+  const { plugins, data, wallet, signer } = server.value
   return {
     ...server.value,
     plugins: {
@@ -99,6 +99,7 @@ export function loadSettings({ flags = {}, env = process.env, confDir, home: nam
       ...(plugins.hostSocket !== undefined && { hostSocket: resolve(home, plugins.hostSocket) }),
     },
     data: { dir: resolve(home, data.dir) },
+    signer: signer.socket === undefined ? {} : { socket: resolve(home, signer.socket) },
     wallet: { ...wallet, keySources: wallet.keySources.map(keySourceSetting), ...passphraseFile },
     ssl: { certsDir: resolve(home, ssl.value.certsDir) },
     clients: clients.clients,

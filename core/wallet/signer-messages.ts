@@ -23,7 +23,7 @@ const open = Type.Object({
 const sign = Type.Object({ type: Type.Literal('sign'), id, request: Type.Unknown() })
 
 /** What the store has stopped, by the server's word: for all, or for a wallet. It replaces what was told before. */
-const stops = Type.Object({
+export const stopsMessage = Type.Object({
   type: Type.Literal('stops'),
   stops: Type.Array(
     Type.Object({
@@ -35,23 +35,23 @@ const stops = Type.Object({
     }),
   ),
 })
-export type StopsMessage = Static<typeof stops>
+export type StopsMessage = Static<typeof stopsMessage>
 
 /** Messages from the server to the signer, through the keeper. `open` comes first, and once. */
-const toSigner = Type.Union([open, sign, stops])
+const toSigner = Type.Union([open, sign, stopsMessage])
 export type ToSigner = Static<typeof toSigner>
 export type OpenMessage = Static<typeof open>
 
-const wallet = Type.Object({
+export const walletSchema = Type.Object({
   chain: Type.String(),
   address: Type.String(),
   label: Type.Optional(Type.String()),
   devnet: Type.Optional(Type.Literal(true)),
 })
-export type Wallet = Static<typeof wallet>
+export type Wallet = Static<typeof walletSchema>
 
 const level = Type.Union([Type.Literal('info'), Type.Literal('warn'), Type.Literal('error')])
-const errorName = Type.Refine(Type.Unsafe<ErrorName>({}), (value) => typeof value === 'string' && Object.hasOwn(errorTable, value))
+export const errorName = Type.Refine(Type.Unsafe<ErrorName>({}), (value) => typeof value === 'string' && Object.hasOwn(errorTable, value))
 /** With secp256k1 65 bytes (r, s, the parity of y), with ed25519 64 bytes. */
 const signature = Type.Refine(
   Type.Unsafe<Uint8Array>({}),
@@ -74,7 +74,7 @@ const fromSigner = Type.Union([
   Type.Object({
     type: Type.Literal('ready'),
     processId: Type.Integer(),
-    wallets: Type.Array(wallet),
+    wallets: Type.Array(walletSchema),
     /** Of each key that could not be opened. */
     problems: Type.Array(Type.String()),
     /** A source of keys is unknown, or has keys and opened none. */

@@ -1,7 +1,6 @@
 // The signer's process: the only one that opens keys and signs. It loads no plugin and talks to its parent only.
 import { isDeepStrictEqual } from 'node:util'
 import { lockFile } from '../config/lock.ts'
-import { limitsFile } from '../config/wallet-limits.ts'
 import { readStopFiles } from '../config/stop-files.ts'
 import type { Stop, StopScope } from '../config/stops.ts'
 import { command } from '../base/layout.ts'
@@ -65,13 +64,6 @@ async function open({ keySources, dataDir, passphraseBytes, files, read }: OpenM
   takeUp = followFile(lock, () => readAgain(own))
   goBy(first)
   limiter = await openLimiter({ limits: first.state.limits, dataDir })
-  if (Object.keys(first.state.limits).length > 0)
-    tell({
-      type: 'log',
-      level: 'warn',
-      fields: { file: limitsFile(files.confDir) },
-      message: "The limits of wallets do not hold against a server that was taken over: the signer and its count are the same user's",
-    })
   const problem = limiter.problem()
   if (problem !== undefined)
     tell({ type: 'log', level: 'error', fields: { problem }, message: 'Nothing is signed for wallets with limits' })

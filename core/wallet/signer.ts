@@ -3,13 +3,14 @@ import { devnetSetting } from '../keys/devnet-keys.ts'
 import type { Stop } from '../config/stops.ts'
 import type { KeySourceSetting } from '../keys/key-source.ts'
 import { defaultKeySources, variablesOf } from '../keys/sources.ts'
+import { createPendingCalls, unavailable } from './pending-calls.ts'
 import type { SignerFiles } from './policy-files.ts'
 import { readFromSigner, type FromSigner, type SignRequest, type StopsMessage, type ToSigner, type Wallet } from './signer-messages.ts'
 import { passphraseBytes, type Passphrase } from '../keys/passphrase.ts'
 import { supervise } from './supervisor.ts'
 
 /** Where the signer logs. A pino logger fits. */
-interface SignerLog {
+export interface SignerLog {
   info(fields: object, message?: string): void
   warn(fields: object, message?: string): void
   error(fields: object, message?: string): void
@@ -190,12 +191,7 @@ function superviseSigner({ dataDir, keySources = defaultKeySources, devnet, file
     wallets: () => wallets ?? [],
     locked: () => lockedAtStart ?? [],
     hold(stops: readonly Stop[]) {
-      const told = stops.flatMap(({ mode, scope, setBy, since, reason }) =>
-        scope.of === 'client'
-          ? []
-          : [{ mode, setBy, since, ...(scope.of === 'wallet' && { wallet: scope.subject }), ...(reason !== undefined && { reason }) }],
-      )
-      held = { type: 'stops', stops: told }
+      held = stopsToTell(stops)
       if (signerProcessId !== undefined) send(held)
     },
     isReady,
@@ -220,9 +216,6 @@ function superviseSigner({ dataDir, keySources = defaultKeySources, devnet, file
   }
 }
 
-/** Nothing can be signed now, and nothing was signed. */
-const unavailable = (message: string): SluiceError => new SluiceError('OVERLOADED', message, { retryAfterSeconds: 1 })
-
 function kill(processId: number): void {
   try {
     process.kill(processId, 'SIGKILL')
@@ -231,45 +224,12 @@ function kill(processId: number): void {
   }
 }
 
-interface PendingCall {
-  resolve(signature: Uint8Array): void
-  reject(error: unknown): void
-}
-
-/** The calls to the signer's process that have no answer yet. None waits longer than the timeout. */
-function createPendingCalls(timeoutMs: number) {
-  const pending = new Map<number, PendingCall>()
-  let lastId = 0
-
-  /** A call ends once: with its answer, at the timeout, or with the process. */
-  const take = (id: number): PendingCall | undefined => {
-    const call = pending.get(id)
-    pending.delete(id)
-    return call
-  }
-
-  return {
-    /** Calls `send` with a new id and waits for the answer. */
-    call(send: (id: number) => void): Promise<Uint8Array> {
-      const id = ++lastId
-      let timer: NodeJS.Timeout | undefined
-      return new Promise<Uint8Array>((resolve, reject) => {
-        timer = setTimeout(() => {
-          take(id)?.reject(unavailable(`The signer did not answer within ${timeoutMs / 1000} s: nothing was signed that could be sent.`))
-        }, timeoutMs)
-        pending.set(id, { resolve, reject })
-        try {
-          send(id)
-        } catch (error) {
-          take(id)?.reject(error)
-        }
-      }).finally(() => clearTimeout(timer))
-    },
-    resolve: (id: number, signature: Uint8Array) => take(id)?.resolve(signature),
-    reject: (id: number, error: Error) => take(id)?.reject(error),
-    /** The process is gone: every call ends with a definite result. */
-    rejectAll(message: string): void {
-      for (const id of pending.keys()) take(id)?.reject(unavailable(message))
-    },
-  }
-}
+/** What is of a client is the server's to hold: the signer does not know who asks. */
+export const stopsToTell = (stops: readonly Stop[]): StopsMessage => ({
+  type: 'stops',
+  stops: stops.flatMap(({ mode, scope, setBy, since, reason }) =>
+    scope.of === 'client'
+      ? []
+      : [{ mode, setBy, since, ...(scope.of === 'wallet' && { wallet: scope.subject }), ...(reason !== undefined && { reason }) }],
+  ),
+})

@@ -1,16 +1,20 @@
 import path from 'node:path'
 import type { Logger } from 'pino'
+import { readLock } from '../config/lock.ts'
 import { StartError } from '../config/problems.ts'
 import type { Settings } from '../config/settings.ts'
-import { readWalletLimits } from '../config/wallet-limits.ts'
+import { limitsFile, readWalletLimits } from '../config/wallet-limits.ts'
 import { SluiceError, type Permit, type Signable } from '../contracts/index.ts'
 import { curves } from '../keys/curves.ts'
 import { devnetSetting } from '../keys/devnet-keys.ts'
-import { needsPassphrase } from '../keys/sources.ts'
+import { mayHaveRealKeys, needsPassphrase } from '../keys/sources.ts'
 import { namedVariables, type SignerFiles } from './policy-files.ts'
+import { readReleasePolicy } from './release-policy.ts'
 import type { Passphrase } from '../keys/passphrase.ts'
 import { getSecret } from './prompt.ts'
 import { readTypedData, type SignRequest } from './signer-messages.ts'
+import { boundProblem } from './service/bound.ts'
+import { connectSigner } from './service/client.ts'
 import { startSigner, type Signer } from './signer.ts'
 
 /**
@@ -74,6 +78,17 @@ export function signerFiles(
   }
 }
 
+/**
+ * Where the signer service reads what it signs: for the plugins of the release, and those whose records in sluice.lock hold. It loads none of them.
+ * @throws ConfigError where the lock cannot be read
+ */
+export function serviceFiles(settings: Settings): SignerFiles {
+  const { chains, connectors } = readReleasePolicy()
+  const named = [...Object.keys(chains), ...Object.keys(connectors), ...Object.keys(readLock(settings.confDir))]
+  const found = [...new Set(named)].filter((name) => !settings.plugins.disabled.includes(name)).map((name) => ({ name }))
+  return signerFiles(settings, { found, tried: [] })
+}
+
 /** The signer does not know who asks: it signs for what any client may have a wallet send. */
 function recipientsOf(clients: Settings['clients']): Record<string, string[]> {
   const all = new Map<string, Set<string>>()
@@ -100,8 +115,8 @@ interface SignerParts {
 }
 
 /** Asks for the passphrase where it opens keys, before code of plugins runs beside the prompt. */
-export async function askPassphrase({ data, wallet }: Settings): Promise<Uint8Array | undefined> {
-  if (!needsPassphrase(wallet.keySources, data.dir)) return undefined
+export async function askPassphrase({ data, wallet, signer }: Settings): Promise<Uint8Array | undefined> {
+  if (signer.socket !== undefined || !needsPassphrase(wallet.keySources, data.dir)) return undefined
   try {
     return await getSecret('Passphrase of the keystore: ', { SLUICE_WALLET_PASSPHRASE_FILE: wallet.passphraseFile })
   } catch (error) {
@@ -109,25 +124,59 @@ export async function askPassphrase({ data, wallet }: Settings): Promise<Uint8Ar
   }
 }
 
-/** Starts the signer's process, which reads what it signs and unlocks its keys. */
+/** Connects to the signer service, or starts the signer's process, which reads what it signs and unlocks its keys. */
 export function openSigner(parts: SignerParts): Promise<Signer> {
-  refuseWrongLimits(parts.settings.confDir)
-  const opening = open(parts)
+  const { socket } = parts.settings.signer
+  const opening = socket === undefined ? openBesideServer(parts) : openService(socket, parts)
   // The start awaits it later: until then a failure must not become an unhandled rejection.
   opening.catch(() => {})
   return opening
 }
 
-/** The signer reads them by itself; what is wrong with them is said here. */
-function refuseWrongLimits(confDir: string): void {
+const notHeld = 'The limits of wallets do not hold against a server that was taken over'
+
+function openBesideServer(parts: SignerParts): Promise<Signer> {
+  const { confDir } = parts.settings
+  if (limitedWallets(confDir) > 0)
+    parts.log.warn(
+      { file: limitsFile(confDir) },
+      `${notHeld}: the signer and its count are the same user's. The setting signer.socket is for that`,
+    )
+  return openKeys(parts)
+}
+
+const openService = (socket: string, { settings: { data, wallet }, log }: SignerParts): Promise<Signer> => {
+  if (mayHaveRealKeys([], data.dir))
+    log.warn(
+      { folder: data.dir },
+      'The keys in the data folder of this server are not used: the signer service has its own. Take them away',
+    )
+  if (wallet.passphraseFile !== undefined)
+    log.warn({ file: wallet.passphraseFile }, 'This server needs no passphrase: the signer service has its own. Take it away')
+  return connectSigner({
+    socket,
+    log,
+    onWelcome({ limits, changeable, version }) {
+      const problem = boundProblem(socket, changeable)
+      const fields = { socket, version, wallets: limits }
+      if (limits === 0) log.info(fields, 'The signer service is connected')
+      else if (problem === undefined) log.info(fields, 'The limits of wallets hold against a server that was taken over')
+      else log.warn({ ...fields, problem }, notHeld)
+    },
+  }).catch(refuseStart)
+}
+
+/** How many there are. The signer reads them by itself; what is wrong with them is said here. @throws StartError */
+export function limitedWallets(confDir: string): number {
   try {
-    readWalletLimits(confDir)
+    return Object.keys(readWalletLimits(confDir)).length
   } catch (error) {
-    refuseStart(error)
+    return refuseStart(error)
   }
 }
 
-const open = ({ settings: { data, devnet, wallet }, log, passphrase, files, devnetChains = [] }: SignerParts): Promise<Signer> =>
+/** Starts the signer's process, with the keys of these settings. @throws StartError */
+export const openKeys = ({ settings: { data, devnet, wallet }, log, passphrase, files, devnetChains = [] }: SignerParts): Promise<Signer> =>
   startSigner({
     dataDir: data.dir,
     keySources: [...devnetChains.map(devnetSetting), ...wallet.keySources],

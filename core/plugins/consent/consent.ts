@@ -127,8 +127,9 @@ export function copyOf(
  * Whether all networks that this server trades on are local: the devnet is on, there is no key but those that everybody knows, and conf/chains
  * sets up no other network. Then a plugin that is dropped in runs at once.
  */
-export function isSandbox({ devnet, wallet, data, confDir }: Settings): boolean {
-  if (!devnet.enabled || mayHaveRealKeys(wallet.keySources, data.dir)) return false
+export function isSandbox({ devnet, wallet, data, confDir, signer }: Settings): boolean {
+  // What keys a signer service has, nobody says before code of plugins runs.
+  if (!devnet.enabled || signer.socket !== undefined || mayHaveRealKeys(wallet.keySources, data.dir)) return false
   const folder = path.join(confDir, 'chains')
   if (!existsSync(folder)) return true
   return readdirSync(folder)

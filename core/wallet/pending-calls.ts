@@ -1,0 +1,48 @@
+// The requests for a signature that have no answer yet, of a server: each ends with one outcome.
+import { SluiceError } from '../base/errors.ts'
+
+/** Nothing can be signed now, and nothing was signed. */
+export const unavailable = (message: string): SluiceError => new SluiceError('OVERLOADED', message, { retryAfterSeconds: 1 })
+
+interface PendingCall {
+  resolve(signature: Uint8Array): void
+  reject(error: unknown): void
+}
+
+/** The calls to the signer that have no answer yet. None waits longer than the timeout. */
+export function createPendingCalls(timeoutMs: number) {
+  const pending = new Map<number, PendingCall>()
+  let lastId = 0
+
+  /** A call ends once: with its answer, at the timeout, or with the process. */
+  const take = (id: number): PendingCall | undefined => {
+    const call = pending.get(id)
+    pending.delete(id)
+    return call
+  }
+
+  return {
+    /** Calls `send` with a new id and waits for the answer. */
+    call(send: (id: number) => void): Promise<Uint8Array> {
+      const id = ++lastId
+      let timer: NodeJS.Timeout | undefined
+      return new Promise<Uint8Array>((resolve, reject) => {
+        timer = setTimeout(() => {
+          take(id)?.reject(unavailable(`The signer did not answer within ${timeoutMs / 1000} s: nothing was signed that could be sent.`))
+        }, timeoutMs)
+        pending.set(id, { resolve, reject })
+        try {
+          send(id)
+        } catch (error) {
+          take(id)?.reject(error)
+        }
+      }).finally(() => clearTimeout(timer))
+    },
+    resolve: (id: number, signature: Uint8Array) => take(id)?.resolve(signature),
+    reject: (id: number, error: Error) => take(id)?.reject(error),
+    /** The process is gone: every call ends with a definite result. */
+    rejectAll(message: string): void {
+      for (const id of pending.keys()) take(id)?.reject(unavailable(message))
+    },
+  }
+}

@@ -1,0 +1,243 @@
+// The signer service: signs for the servers that connect to its socket, as a user of its own. Nothing that a server says is believed. Keys are in
+// another process still (core/wallet/signer-process.ts), which this one starts as a server without a service does.
+import { existsSync, lstatSync, rmSync } from 'node:fs'
+import { connect, createServer, type Server, type Socket } from 'node:net'
+import { once } from 'node:events'
+import type { Stop } from '../../config/stops.ts'
+import { StartError } from '../../config/problems.ts'
+import { SluiceError } from '../../base/errors.ts'
+import { version } from '../../base/layout.ts'
+import type { Signer, SignerLog } from '../signer.ts'
+import type { StopsMessage } from '../signer-messages.ts'
+import { base64, frameOf, helloMs, maxRequestBytes, protocol, readFrames, readToService, requestOfWire } from './protocol.ts'
+import type { FromService, ToService, Welcome } from './protocol.ts'
+
+export interface SignerServiceOptions {
+  /** The Unix socket that servers connect to. */
+  readonly socket: string
+  readonly signer: Signer
+  readonly facts: Pick<Welcome, 'limits' | 'changeable'>
+  readonly log: SignerLog
+}
+
+export interface SignerService {
+  /** Takes no more requests, and gives those that are signed now a moment. */
+  stop(): Promise<void>
+}
+
+/** Each may keep as much memory waiting as is below. */
+const maxConnections = 16
+const maxWaiting = 512
+const maxWaitingBytes = 4_194_304
+/** Answers that a server has not read. */
+const maxUnreadBytes = 1_048_576
+/** Requests that are signed at once, of all servers. */
+const slots = 32
+const drainMs = 2_000
+/** So often a connection that is refused is logged: who makes many fills no disk. */
+const refusalsEveryMs = 1_000
+const maxReason = 4_000
+
+interface Connection {
+  readonly socket: Socket
+  isGreeted: boolean
+  readonly waiting: { readonly bytes: number; begin(): Promise<void> }[]
+  waitingBytes: number
+  stops: StopsMessage['stops']
+}
+
+/** @throws StartError where another process listens there */
+export async function startSignerService({ socket: address, signer, facts, log }: SignerServiceOptions): Promise<SignerService> {
+  await removeStale(address)
+  const connections = new Set<Connection>()
+  let underWay = 0
+  let isStopping = false
+  let lastRefusalMs = -Infinity
+
+  const server = createServer((socket) => {
+    const connection: Connection = { socket, isGreeted: false, waiting: [], waitingBytes: 0, stops: [] }
+    // Who never says who it is makes room for who does.
+    if (connections.size >= maxConnections) drop([...connections].find((each) => !each.isGreeted))
+    socket.on('error', () => {})
+    if (connections.size >= maxConnections) return refuse(socket, `${maxConnections} servers are connected already`)
+    connections.add(connection)
+    const late = setTimeout(() => refuse(socket, `nothing was said for ${helloMs / 1000} s`), helloMs)
+    socket.once('close', () => {
+      clearTimeout(late)
+      drop(connection)
+    })
+    readFrames(
+      socket,
+      maxRequestBytes,
+      (json) => {
+        const message = readToService(json)
+        if (connection.isGreeted) return take(connection, message, json.length)
+        clearTimeout(late)
+        greet(connection, message)
+      },
+      (why) => refuse(socket, why.message),
+    )
+  })
+
+  server.maxConnections = 2 * maxConnections
+
+  function drop(connection: Connection | undefined): void {
+    if (!connection || !connections.delete(connection)) return
+    connection.socket.destroy()
+    connection.waiting.length = 0
+    hold()
+  }
+
+  function greet(connection: Connection, message: ToService): void {
+    const { socket } = connection
+    if (message.type !== 'hello') return refuse(socket, 'the first message is not a greeting')
+    if (message.protocol !== protocol)
+      return refuse(
+        socket,
+        `the signer is of Sluice ${version} (protocol ${protocol}), the server of ${message.version} (protocol ${message.protocol}): run both from one release`,
+      )
+    connection.isGreeted = true
+    log.info({ version: message.version, servers: [...connections].filter((each) => each.isGreeted).length }, 'A server connected')
+    socket.once('close', () => log.info({}, 'A server is gone'))
+    const wallets = signer.wallets()
+    tell(connection, {
+      type: 'welcome',
+      protocol,
+      version,
+      wallets: [...wallets],
+      locked: shortened(signer.locked()),
+      ...facts,
+      ...state(),
+    })
+  }
+
+  function state(): Pick<Welcome, 'failing' | 'isReady'> {
+    const failing = signer.failing()
+    return { isReady: signer.isReady(), ...(failing !== undefined && { failing: failing.slice(0, maxReason) }) }
+  }
+
+  function take(connection: Connection, message: ToService, bytes: number): void {
+    if (message.type === 'ping') return tell(connection, { type: 'pong', ...state() })
+    if (message.type === 'stops') {
+      connection.stops = message.stops
+      return hold()
+    }
+    if (message.type === 'hello') throw new Error('it greets twice')
+    const { id } = message
+    if (connection.waiting.length >= maxWaiting || connection.waitingBytes + bytes > maxWaitingBytes)
+      return tell(connection, {
+        type: 'failed',
+        id,
+        name: 'OVERLOADED',
+        message: 'Too many requests of this server wait for the signer: nothing was signed. Send fewer at once.',
+      })
+    connection.waiting.push({ bytes, begin: () => sign(connection, id, message.request) })
+    connection.waitingBytes += bytes
+    next()
+  }
+
+  /** Servers that wait take turns. */
+  function next(): void {
+    while (underWay < slots && !isStopping) {
+      const connection = [...connections].find(({ waiting }) => waiting.length > 0)
+      const first = connection?.waiting.shift()
+      if (!connection || !first) return
+      connection.waitingBytes -= first.bytes
+      // Behind the others: a set goes by the order of insertion.
+      connections.delete(connection)
+      connections.add(connection)
+      underWay += 1
+      void first.begin().finally(() => {
+        underWay -= 1
+        next()
+      })
+    }
+  }
+
+  async function sign(connection: Connection, id: number, wire: unknown): Promise<void> {
+    try {
+      const request = requestOfWire(wire)
+      if (!request) throw new SluiceError('FORBIDDEN', 'The signer refused: the request is malformed.')
+      tell(connection, { type: 'signed', id, signature: base64(await signer.sign(request)) })
+    } catch (error) {
+      const known = error instanceof SluiceError ? error : new SluiceError('UNKNOWN_ERROR', 'The signer failed; nothing was signed.')
+      const details = Object.fromEntries(
+        Object.entries(known.details ?? {}).flatMap(([name, each]) => (isPlain(each) ? [[name, each]] : [])),
+      )
+      tell(connection, { type: 'failed', id, name: known.name, message: known.message.slice(0, maxReason), details })
+    }
+  }
+
+  /** What one server has stopped holds for all: a server can make it stricter, and none can lift what another one says. */
+  function hold(): void {
+    signer.hold(
+      [...connections].flatMap(({ stops }) =>
+        stops.map(({ wallet, ...stop }): Stop => ({
+          ...stop,
+          scope: wallet === undefined ? { of: 'all' } : { of: 'wallet', subject: wallet },
+        })),
+      ),
+    )
+  }
+
+  function tell({ socket }: Connection, message: FromService): void {
+    if (socket.destroyed) return
+    if (socket.writableLength <= maxUnreadBytes) return void socket.write(frameOf(message))
+    log.warn({}, 'A server does not read what it is answered: its connection is closed')
+    socket.destroy()
+  }
+
+  function refuse(socket: Socket, reason: string): void {
+    const nowMs = performance.now()
+    if (nowMs - lastRefusalMs >= refusalsEveryMs) {
+      lastRefusalMs = nowMs
+      log.warn({ reason: reason.slice(0, maxReason) }, 'A connection was refused')
+    }
+    if (socket.destroyed) return
+    socket.removeAllListeners('data')
+    socket.end(frameOf({ type: 'refused', reason: reason.slice(0, maxReason) }))
+    socket.resume()
+    setTimeout(() => socket.destroy(), drainMs).unref()
+  }
+
+  await listen(server, address)
+  server.on('error', (error) => log.error({ error: error.message }, 'The socket of the signer failed'))
+
+  return {
+    async stop() {
+      isStopping = true
+      server.close()
+      for (let waitedMs = 0; underWay > 0 && waitedMs < drainMs; waitedMs += 20) await new Promise((resolve) => setTimeout(resolve, 20))
+      for (const { socket } of connections) socket.destroySoon()
+      await signer.stop()
+    },
+  }
+}
+
+const isPlain = (value: unknown): value is string | number => typeof value === 'string' || typeof value === 'number'
+
+const shortened = (texts: readonly string[]): string[] => texts.map((each) => each.slice(0, maxReason))
+
+/** Its owner and its group may connect: the group is the servers'. */
+async function listen(server: Server, address: string): Promise<void> {
+  const before = process.umask(0o117)
+  server.listen(address)
+  try {
+    await once(server, 'listening').finally(() => process.umask(before))
+  } catch (error) {
+    throw new StartError(`The signer cannot listen at ${address}: ${error instanceof Error ? error.message : String(error)}.`)
+  }
+}
+
+/** A socket that a signer left which was killed. @throws StartError where it is another file, or somebody listens there */
+async function removeStale(address: string): Promise<void> {
+  if (!existsSync(address)) return
+  if (!lstatSync(address).isSocket()) throw new StartError(`${address} is there and no socket: name another file in --socket.`)
+  const socket = connect(address)
+  const isHeld = await new Promise<boolean>((resolve) => {
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(false))
+  })
+  socket.destroy()
+  if (isHeld) throw new StartError(`A signer listens at ${address} already: stop that one first, or name another file in --socket.`)
+  rmSync(address, { force: true })
+}
