@@ -29,7 +29,9 @@ COPY tools/image/init.sh /image/usr/local/bin/init
 # names: each plugin in the plugin-host service is a user of its own. That service's socket lies in a folder of its own user.
 RUN cp -r node_modules/sluice/dist/conf conf && ln -s /app/node_modules/sluice/bin/sluice /image/usr/local/bin/sluice \
   && mkdir -p /image/etc /image/run/plugin-host /own/certs /own/data && mkdir -m 711 /own/data/plugins && chmod 700 /own/certs /own/data && cp /etc/passwd /etc/group /image/etc/ \
-  && echo 'sluice:x:10001:10001:sluice:/app:/usr/sbin/nologin' >> /image/etc/passwd && echo 'sluice:x:10001:' >> /image/etc/group
+  && mkdir -p -m 750 /own-signer/run && mkdir -m 700 /own-signer/data \
+  && echo 'sluice:x:10001:10001:sluice:/app:/usr/sbin/nologin' >> /image/etc/passwd && echo 'sluice:x:10001:' >> /image/etc/group \
+  && echo 'sluice-signer:x:10002:10001:sluice-signer:/signer:/usr/sbin/nologin' >> /image/etc/passwd
 
 FROM install AS install-devnet
 ARG TARGETARCH
@@ -45,6 +47,8 @@ LABEL org.opencontainers.image.title="Sluice" \
 WORKDIR /app
 COPY --from=install /image/ /
 COPY --from=install --chown=10001:10001 /own/ /app/
+# Of the signer service, whose user is another one: its data, and its socket, which the servers' group reaches.
+COPY --from=install --chown=10002:10001 /own-signer/ /signer/
 ENV NODE_ENV=production \
     SLUICE_SERVER_HOST=0.0.0.0 \
     SLUICE_DEVNET_ENABLED=false

@@ -18,6 +18,7 @@ import {
   type LoadResult,
   type LoadedPlugin,
 } from '../plugins/index.ts'
+import { examineSigner } from './doctor-signer.ts'
 import { examineRights } from './standing-rights.ts'
 import { closeWrongAddresses } from '../wallet/signing.ts'
 import { CertificateError, certificateFiles } from '../tls/certificate-files.ts'
@@ -26,11 +27,8 @@ import { readServerCertificates } from '../tls/server-certificates.ts'
 import { listWallets } from '../keys/keystore.ts'
 import { keystoreHasKeys } from '../keys/keystore-files.ts'
 import type { KeySourceSetting } from '../keys/key-source.ts'
-import { describeKeySource, mayHaveRealKeys, type KeySources } from '../keys/sources.ts'
+import { describeKeySource, type KeySources } from '../keys/sources.ts'
 import { hasCount } from '../wallet/limits/count-file.ts'
-import { boundProblem } from '../wallet/service/bound.ts'
-import { askSigner } from '../wallet/service/client.ts'
-import type { Welcome } from '../wallet/service/protocol.ts'
 import { invalidRecords } from '../wallet/own-policy.ts'
 import { passphraseFromFile } from '../wallet/prompt.ts'
 import { addressKey } from '../base/addresses.ts'
@@ -132,59 +130,6 @@ function examineLimits({ confDir, data }: Pick<Settings, 'confDir' | 'data'>): F
     ]
   } catch (error) {
     return [{ part, state: 'bad', what: error instanceof Error ? error.message : String(error) }]
-  }
-}
-
-/** Whether the signer service answers, what it has, and whether its bounds hold against this server. */
-export async function examineSigner(
-  socket: string,
-  { data, wallet }: Pick<Settings, 'data' | 'wallet'>,
-): Promise<{ readonly findings: Finding[]; readonly wallets: Welcome['wallets'] }> {
-  const part = 'signer'
-  const left: Finding[] = []
-  if (mayHaveRealKeys([], data.dir))
-    left.push({
-      part,
-      state: 'warn',
-      what: `The keys in ${data.dir} are not used: the signer service has its own.`,
-      remedy: 'Take them away, so that who takes over the server does not have them.',
-    })
-  if (wallet.passphraseFile !== undefined)
-    left.push({
-      part,
-      state: 'warn',
-      what: 'The server has a passphrase (SLUICE_WALLET_PASSPHRASE_FILE), and needs none: the signer service has its own.',
-      remedy: 'Take it away from the server.',
-    })
-  try {
-    const { wallets, locked, limits, changeable, version } = await askSigner(socket)
-    const problem = boundProblem(socket, changeable)
-    const bound: Finding =
-      problem === undefined
-        ? {
-            part,
-            state: 'good',
-            what: 'What it bounds holds against a server that was taken over: it is another user, and so are its files.',
-          }
-        : {
-            part,
-            state: 'warn',
-            what: `What it bounds does not hold against a server that was taken over: ${problem}.`,
-            remedy: 'docs/operators/signer.md says whose the processes and files have to be.',
-          }
-    const findings: Finding[] = [
-      {
-        part,
-        state: 'good',
-        what: `The signer service (Sluice ${version}) answers at ${socket}, with ${wallets.length} wallets. It bounds ${limits} by its conf/limits.yml.`,
-      },
-      bound,
-      ...locked.map((what): Finding => ({ part, state: 'bad', what })),
-    ]
-    return { findings: [...findings, ...left], wallets }
-  } catch (error) {
-    const what = `The signer service is not there: ${error instanceof Error ? error.message : String(error)}.`
-    return { findings: [{ part, state: 'bad', what, remedy: `Start it: ${command} signer --socket ${socket}.` }, ...left], wallets: [] }
   }
 }
 

@@ -42,7 +42,7 @@ async function begin(asRead: Settings, socket: string): Promise<() => Promise<vo
   for (const signal of ['SIGHUP', 'SIGUSR2'] as const) process.on(signal, () => {})
   const [
     { askPassphrase, closeWrongAddresses, limitedWallets, openKeys, serviceFiles },
-    { changeableFiles },
+    { changerWords, findChangers },
     { startSignerService },
     { lockStore },
   ] = await Promise.all([
@@ -61,16 +61,16 @@ async function begin(asRead: Settings, socket: string): Promise<() => Promise<vo
     const log = createLog({ settings })
     for (const { closed, ...why } of settings.closed) log.error(why, `a right in conf is wrong: ${closed}`)
     const limits = limitedWallets(settings.confDir)
-    const changeable = changeableFiles(settings)
+    const changers = findChangers(settings)
     const signer = await openKeys({ settings: own, log, passphrase: await askPassphrase(own), files: serviceFiles(settings) })
-    const service = await startSignerService({ socket, signer, facts: { limits, changeable: changeable.slice(0, maxTold) }, log }).catch(
+    const service = await startSignerService({ socket, signer, facts: { limits, changers: changers.slice(0, maxTold) }, log }).catch(
       async (error: unknown) => {
         await signer.stop()
         throw error
       },
     )
     say(`Signs for the servers that connect to ${socket}, with ${signer.wallets().length} wallets. conf/limits.yml bounds ${limits}.`)
-    for (const each of changeable) complain(`Warning: others than this user can change ${each}: its bounds do not hold against them.`)
+    for (const each of changers) complain(`Warning: ${changerWords(each)}`)
     for (const each of [...settings.warnings, ...signer.locked()]) complain(`Warning: ${each}`)
     return async () => {
       await service.stop()

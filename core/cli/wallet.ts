@@ -86,7 +86,7 @@ function refuseOfService(signerSocket: string | undefined): void {
   if (signerSocket !== undefined) throw new Error(keysOfService(signerSocket))
 }
 
-export const keysOfService = (socket: string): string =>
+const keysOfService = (socket: string): string =>
   `The keys are those of the signer service at ${socket} (signer.socket), and the server's settings reach none of them: run this as the user of the service, with its --home and without signer.socket.`
 
 async function add(options: AddOptions, { dataDir, chains: loadChains, passphrase: given, signerSocket }: WalletContext): Promise<string> {

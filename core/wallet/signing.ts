@@ -156,8 +156,8 @@ const openService = (socket: string, { settings: { data, wallet }, log }: Signer
   return connectSigner({
     socket,
     log,
-    onWelcome({ limits, changeable, version }) {
-      const problem = boundProblem(socket, changeable)
+    onWelcome({ limits, changers, version }) {
+      const problem = boundProblem(socket, changers)
       const fields = { socket, version, wallets: limits }
       if (limits === 0) log.info(fields, 'The signer service is connected')
       else if (problem === undefined) log.info(fields, 'The limits of wallets hold against a server that was taken over')

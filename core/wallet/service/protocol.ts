@@ -48,8 +48,17 @@ const welcome = Type.Object({
   locked: Type.Array(text(4_000)),
   /** So many wallets have limits. */
   limits: Type.Integer({ minimum: 0 }),
-  /** Files that others than its user can change, of those that its bounds depend on. */
-  changeable: Type.Array(text(4_000), { maxItems: 1_000 }),
+  /** Who can change files that its bounds depend on. */
+  changers: Type.Array(
+    Type.Object({
+      uid: Type.Optional(Type.Integer()),
+      gid: Type.Optional(Type.Integer()),
+      file: text(4_096),
+      /** So many others. */
+      more: Type.Integer({ minimum: 0 }),
+    }),
+    { maxItems: 1_000 },
+  ),
   ...state,
 })
 export type Welcome = Static<typeof welcome>

@@ -3,6 +3,7 @@
 import { existsSync, lstatSync, rmSync } from 'node:fs'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { once } from 'node:events'
+import { withTimeout } from '../../base/async.ts'
 import type { Stop } from '../../config/stops.ts'
 import { StartError } from '../../config/problems.ts'
 import { SluiceError } from '../../base/errors.ts'
@@ -16,7 +17,7 @@ export interface SignerServiceOptions {
   /** The Unix socket that servers connect to. */
   readonly socket: string
   readonly signer: Signer
-  readonly facts: Pick<Welcome, 'limits' | 'changeable'>
+  readonly facts: Pick<Welcome, 'limits' | 'changers'>
   readonly log: SignerLog
 }
 
@@ -41,8 +42,6 @@ const maxReason = 4_000
 interface Connection {
   readonly socket: Socket
   isGreeted: boolean
-  readonly waiting: { readonly bytes: number; begin(): Promise<void> }[]
-  waitingBytes: number
   stops: StopsMessage['stops']
 }
 
@@ -50,12 +49,11 @@ interface Connection {
 export async function startSignerService({ socket: address, signer, facts, log }: SignerServiceOptions): Promise<SignerService> {
   await removeStale(address)
   const connections = new Set<Connection>()
-  let underWay = 0
-  let isStopping = false
+  const queues = createQueues()
   let lastRefusalMs = -Infinity
 
   const server = createServer((socket) => {
-    const connection: Connection = { socket, isGreeted: false, waiting: [], waitingBytes: 0, stops: [] }
+    const connection: Connection = { socket, isGreeted: false, stops: [] }
     // Who never says who it is makes room for who does.
     if (connections.size >= maxConnections) drop([...connections].find((each) => !each.isGreeted))
     socket.on('error', () => {})
@@ -84,7 +82,7 @@ export async function startSignerService({ socket: address, signer, facts, log }
   function drop(connection: Connection | undefined): void {
     if (!connection || !connections.delete(connection)) return
     connection.socket.destroy()
-    connection.waiting.length = 0
+    queues.drop(connection)
     hold()
   }
 
@@ -124,34 +122,9 @@ export async function startSignerService({ socket: address, signer, facts, log }
     }
     if (message.type === 'hello') throw new Error('it greets twice')
     const { id } = message
-    if (connection.waiting.length >= maxWaiting || connection.waitingBytes + bytes > maxWaitingBytes)
-      return tell(connection, {
-        type: 'failed',
-        id,
-        name: 'OVERLOADED',
-        message: 'Too many requests of this server wait for the signer: nothing was signed. Send fewer at once.',
-      })
-    connection.waiting.push({ bytes, begin: () => sign(connection, id, message.request) })
-    connection.waitingBytes += bytes
-    next()
-  }
-
-  /** Servers that wait take turns. */
-  function next(): void {
-    while (underWay < slots && !isStopping) {
-      const connection = [...connections].find(({ waiting }) => waiting.length > 0)
-      const first = connection?.waiting.shift()
-      if (!connection || !first) return
-      connection.waitingBytes -= first.bytes
-      // Behind the others: a set goes by the order of insertion.
-      connections.delete(connection)
-      connections.add(connection)
-      underWay += 1
-      void first.begin().finally(() => {
-        underWay -= 1
-        next()
-      })
-    }
+    if (queues.add(connection, bytes, () => sign(connection, id, message.request))) return
+    const words = 'Too many requests of this server wait for the signer: nothing was signed. Send fewer at once.'
+    tell(connection, { type: 'failed', id, name: 'OVERLOADED', message: words })
   }
 
   async function sign(connection: Connection, id: number, wire: unknown): Promise<void> {
@@ -205,12 +178,56 @@ export async function startSignerService({ socket: address, signer, facts, log }
 
   return {
     async stop() {
-      isStopping = true
       server.close()
-      for (let waitedMs = 0; underWay > 0 && waitedMs < drainMs; waitedMs += 20) await new Promise((resolve) => setTimeout(resolve, 20))
+      await withTimeout(queues.drain(), drainMs, () => undefined)
       for (const { socket } of connections) socket.destroySoon()
       await signer.stop()
     },
+  }
+}
+
+/** The requests of the servers, which take turns. */
+function createQueues() {
+  const queues = new Map<object, { readonly waiting: { readonly bytes: number; readonly work: () => Promise<void> }[]; bytes: number }>()
+  let underWay = 0
+  let onIdle: (() => void) | undefined
+
+  function next(): void {
+    if (onIdle && underWay === 0) onIdle()
+    for (const [server, queue] of queues) {
+      if (underWay >= slots || onIdle) return
+      const first = queue.waiting.shift()
+      // Behind the others: a map goes by the order of insertion, and comes to what is added meanwhile.
+      queues.delete(server)
+      if (!first) continue
+      queue.bytes -= first.bytes
+      if (queue.waiting.length > 0) queues.set(server, queue)
+      underWay += 1
+      void first.work().finally(() => {
+        underWay -= 1
+        next()
+      })
+    }
+  }
+
+  return {
+    /** @returns false where too much of this server waits already */
+    add(server: object, bytes: number, work: () => Promise<void>): boolean {
+      const queue = queues.get(server) ?? { waiting: [], bytes: 0 }
+      if (queue.waiting.length >= maxWaiting || queue.bytes + bytes > maxWaitingBytes) return false
+      queue.waiting.push({ bytes, work })
+      queue.bytes += bytes
+      queues.set(server, queue)
+      next()
+      return true
+    },
+    drop: (server: object) => void queues.delete(server),
+    /** Begins nothing any more. Settles when what is under way has ended. */
+    drain: () =>
+      new Promise<void>((resolve) => {
+        onIdle = resolve
+        next()
+      }),
   }
 }
 

@@ -1,12 +1,12 @@
-import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { once } from 'node:events'
 import path from 'node:path'
 import { expect } from 'chai'
-import { boundProblem, changeableFiles, isChangeableByOthers } from '../../../core/wallet/service/bound.ts'
+import { boundProblem, changersOf, findChangers } from '../../../core/wallet/service/bound.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 
-const uid = process.getuid?.()
+const uid = process.getuid?.() ?? 0
 
 describe('whether the bounds of the signer service hold', () => {
   const folder = temporaryFolder()
@@ -19,25 +19,23 @@ describe('whether the bounds of the signer service hold', () => {
     writeFileSync(file, '', { mode: 0o644 })
   })
 
-  it('takes a file as changeable that another user owns, or that others can write or replace', () => {
-    expect(isChangeableByOthers(file, uid)).to.equal(false)
-    if (uid !== 0) expect(isChangeableByOthers(file, 60_001)).to.equal(true)
-    const cases: readonly [string, number][] = [
-      [file, 0o664],
-      [file, 0o646],
-      [conf, 0o775],
-      [folder, 0o757],
-    ]
-    for (const [each, mode] of cases) {
-      const usual = each === file ? 0o644 : 0o755
+  it('finds who can write a file of the signer, or put another in its place', () => {
+    const { gid } = statSync(file)
+    expect(changersOf(file, uid)).to.deep.equal([])
+    if (uid !== 0) expect(changersOf(file, 60_001)).to.deep.include({ uid })
+    for (const [each, mode, who] of [
+      [file, 0o664, { gid }],
+      [file, 0o646, {}],
+      [conf, 0o775, { gid }],
+      [folder, 0o757, {}],
+    ] as const) {
       chmodSync(each, mode)
-      expect(isChangeableByOthers(file, uid), `${each} ${mode.toString(8)}`).to.equal(true)
-      expect(changeableFiles({ confDir: conf, data: { dir: path.join(folder, 'data') } })).to.include(file)
-      chmodSync(each, usual)
+      expect(changersOf(file, uid), `${each} ${mode.toString(8)}`).to.deep.equal([who])
+      chmodSync(each, each === file ? 0o644 : 0o755)
     }
     // Nobody replaces what is another's in a folder such as /tmp.
     chmodSync(folder, 0o1777)
-    expect(isChangeableByOthers(file, uid)).to.equal(false)
+    expect(changersOf(file, uid)).to.deep.equal([])
     chmodSync(folder, 0o755)
   })
 
@@ -47,22 +45,31 @@ describe('whether the bounds of the signer service hold', () => {
     chmodSync(open, 0o666)
     const link = path.join(conf, 'link.yml')
     symlinkSync('../open.yml', link)
-    expect(isChangeableByOthers(link, uid)).to.equal(true)
+    expect(changersOf(link, uid)).to.deep.include({})
     chmodSync(open, 0o644)
-    expect(isChangeableByOthers(link, uid)).to.equal(false)
+    expect(changersOf(link, uid)).to.deep.equal([])
   })
 
-  it('holds against a server of another user alone', async () => {
+  it('names each once, with how many files there are', () => {
+    chmodSync(conf, 0o757)
+    const found = findChangers({ confDir: conf, data: { dir: path.join(folder, 'data') } }, uid)
+    expect(found).to.deep.include({ file: conf, more: 2 })
+    chmodSync(conf, 0o755)
+  })
+
+  it('holds against a server of another user that can change none of the files', async () => {
     const socket = path.join(folder, 'socket')
     const server = createServer().listen(socket)
     await once(server, 'listening')
+    const user = { uid: uid + 61_000, groups: [61_001] }
+    const of = (who: object) => boundProblem(socket, [{ ...who, file, more: 1 }], user)
     try {
-      const own = uid ?? 0
-      expect(boundProblem(socket, [], 0)).to.match(/process is root/)
-      if (own !== 0) expect(boundProblem(socket, [], own)).to.match(/of one user/)
-      expect(boundProblem(socket, [], own + 1)).to.equal(undefined)
-      expect(boundProblem(socket, [file, conf], own + 1)).to.match(/can change .*limits\.yml and 1 more/)
-      expect(boundProblem(path.join(folder, 'none'), [], own + 1)).to.match(/cannot be looked at/)
+      expect(boundProblem(socket, [], { uid: 0, groups: [0] })).to.match(/is root/)
+      if (uid !== 0) expect(boundProblem(socket, [], { uid, groups: [] })).to.match(/of one user/)
+      expect(boundProblem(socket, [], user)).to.equal(undefined)
+      expect([of({ uid: user.uid + 1 }), of({ gid: 7 })]).to.deep.equal([undefined, undefined])
+      for (const who of [{ uid: user.uid }, { gid: 61_001 }, {}]) expect(of(who)).to.match(/can change .*limits\.yml and 1 more files/)
+      expect(boundProblem(path.join(folder, 'none'), [], user)).to.match(/cannot be looked at/)
     } finally {
       server.close()
     }
