@@ -1,3 +1,4 @@
+// node --import tsx tools/solana-node/programs/compile-pool.ts [clang]: any clang that has the BPF backend, as every Debian package of it has.
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -170,7 +171,6 @@ function readSections(object: Buffer): readonly Section[] {
 
 const textAt = (names: Buffer, at: number): string => names.subarray(at, names.indexOf(0, at)).toString()
 
-// node --import tsx tools/solana-node/programs/compile-pool.ts [clang]: any clang that has the BPF backend, as every Debian package of it has.
 const [, , clang = 'clang'] = process.argv
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url))
 const folder = mkdtempSync(path.join(tmpdir(), 'sluice-pool-'))
