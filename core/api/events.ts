@@ -3,7 +3,7 @@ import type { Static } from 'typebox'
 import { isObject } from '../base/json.ts'
 import { choiceFields, Hop, Version } from './amm.ts'
 import { shownBookPosition } from './clob-leveraged.ts'
-import { MarketName } from './clob.ts'
+import { MarketName } from './clob-markets.ts'
 import {
   ChainName,
   ConnectorName,

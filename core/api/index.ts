@@ -36,6 +36,18 @@ export * from '../base/errors.ts'
 export * from './altchain.ts'
 export * from './amm.ts'
 export {
+  CLOBMarketsRequest,
+  CLOBMarketsResponse,
+  CLOBOrderBookRequest,
+  CLOBOrderBookResponse,
+  CLOBTickerRequest,
+  CLOBTickerResponse,
+  CLOBTradesRequest,
+  CLOBTradesResponse,
+  OrderTypes,
+  TimesInForce,
+} from './clob-markets.ts'
+export {
   clobEndpoints,
   CLOBBalancesRequest,
   CLOBBalancesResponse,
@@ -45,25 +57,15 @@ export {
   CLOBDepositResponse,
   CLOBEstimateGasRequest,
   CLOBEstimateGasResponse,
-  CLOBMarketsRequest,
-  CLOBMarketsResponse,
-  CLOBOrderBookRequest,
-  CLOBOrderBookResponse,
   CLOBOrdersDeleteRequest,
   CLOBOrdersDeleteResponse,
   CLOBOrdersPostRequest,
   CLOBOrdersPostResponse,
   CLOBOrdersRequest,
   CLOBOrdersResponse,
-  CLOBTickerRequest,
-  CLOBTickerResponse,
-  CLOBTradesRequest,
-  CLOBTradesResponse,
   CLOBWithdrawRequest,
   CLOBWithdrawResponse,
   OrderStates,
-  OrderTypes,
-  TimesInForce,
 } from './clob.ts'
 export * from './clob-leveraged.ts'
 export * from './events.ts'

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { orderStates, orderTypes, timesInForce, type BookMarket } from '../../../core/contracts/index.ts'
-import { OrderStates, OrderTypes, TimesInForce } from '../../../core/api/clob.ts'
+import { OrderStates } from '../../../core/api/clob.ts'
+import { OrderTypes, TimesInForce } from '../../../core/api/clob-markets.ts'
 import { orderState, showJournaled, type OrderFacts } from '../../../core/handlers/clob/order-state.ts'
 import { newEntry } from '../../transactions/journal/entries.ts'
 
