@@ -361,7 +361,10 @@ function createStateTeller({ name, subject, telemetry, states, history, freshnes
       if (state !== undefined && history.tip && isShown) {
         tracked.lastTold = state
         listener({ state, head: history.tip })
-      } else if (!isShown || tracked.lastTold === undefined) listener(undefined)
+      } else if (!isShown || tracked.lastTold === undefined) {
+        tracked.lastTold = undefined
+        listener(undefined)
+      }
       tracked.listeners.add(listener)
       return () => {
         tracked.listeners.delete(listener)

@@ -325,6 +325,20 @@ describe('states that follow a chain', () => {
     expect(seen.filter((each) => each === undefined)).to.have.length(1)
   })
 
+  it('tell a listener once that nothing can be shown, where they were hidden before it came', async () => {
+    const { source } = exchange(test)
+    const [first, later]: [unknown[], unknown[]] = [[], []]
+    sync.watch(source, 'x', (each) => void first.push(each?.state))
+    await until(() => first.length === 1)
+    test.fail()
+    await until(() => first.length === 2)
+    sync.watch(source, 'y', (each) => void later.push(each?.state))
+    expect(later).to.deep.equal([undefined])
+    test.heal()
+    await until(() => later.at(-1) !== undefined)
+    expect(later).to.deep.equal([undefined, []])
+  })
+
   it('load again if the load took longer than blocks are remembered', async () => {
     const { source, loads } = exchange(test)
     await sync.read(source, 'x', at)
