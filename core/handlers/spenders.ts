@@ -19,7 +19,10 @@ export interface Spenders {
 }
 
 interface SpenderServices {
-  readonly settings: { readonly wallet: { readonly allowedSpenders: readonly string[] } }
+  readonly settings: {
+    readonly wallet: { readonly allowedSpenders: readonly string[] }
+    readonly limits: { readonly onLocalNetworks: boolean }
+  }
   readonly registry: Pick<Registry, 'plugins' | 'venuesOn'>
 }
 
@@ -69,14 +72,15 @@ export async function readSpenders(text: string, on: NetworkEntry, registry: Reg
   ])
 }
 
-/** The signer signs by files alone: who asks makes no difference. On a devnet nothing is worth anything. @throws SluiceError FORBIDDEN */
+/** The signer signs by files alone: who asks makes no difference. On a devnet nothing is worth anything, unless its limits are tried. @throws SluiceError FORBIDDEN */
 export function requireMayApprove(
   { addresses, registered }: Pick<Spenders, 'addresses' | 'registered'>,
   on: Pick<NetworkEntry, 'chain' | 'network'> & { readonly impl: Pick<NetworkEntry['impl'], 'local'> },
   { settings, registry }: SpenderServices,
 ): void {
   const allowed = settings.wallet.allowedSpenders
-  if (registered || on.impl.local || addresses.every((each) => allowed.some((one) => isSameAddress(one, each)))) return
+  const isFree = on.impl.local && !settings.limits.onLocalNetworks
+  if (registered || isFree || addresses.every((each) => allowed.some((one) => isSameAddress(one, each)))) return
   const pending = registry.plugins.find(({ state }) => state === 'pending')
   const line = `[${[...allowed, ...addresses].map((each) => `"${each}"`).join(', ')}]`
   if (pending) throw notYet(pending.name, `Whether it declares the spender ${addresses.join(', ')} is known in a moment`)

@@ -6,7 +6,7 @@ describe('who may be approved', () => {
   const listed = '0xa7A7a7a7A7A7a7A7a7a7A7a7A7A7A7A7A7A7A7A7'
   const on = (network: string, isLocal: boolean) => ({ chain: 'ethereum', network, impl: { local: isLocal } })
   const services = (...allowedSpenders: string[]) => ({
-    settings: { wallet: { allowedSpenders } },
+    settings: { limits: { onLocalNetworks: false }, wallet: { allowedSpenders } },
     registry: { plugins: [], venuesOn: () => [] },
   })
   const approving =
