@@ -1,6 +1,6 @@
 import { assert, bigInt, integer, property } from 'fast-check'
 import { expect } from 'chai'
-import { compareExchange, valueTokens, type PricedPool, type ValueSample } from '../../core/market/token-values.ts'
+import { compareExchange, valueGiven, valueTokens, type PricedPool, type ValueSample } from '../../core/market/token-values.ts'
 import { microsOf } from '../../core/transactions/budgets.ts'
 
 const usdc = { address: 'usdc', decimals: 6 }
@@ -109,5 +109,28 @@ describe('an exchange held against the market', () => {
     }))
     const compared = compareExchange({ gives: { weth: e18 }, gets: { wbtc: e18 } }, moved, 5 * minute)
     expect(compared.is === 'priced' && compared.lostMicros < 10n).to.equal(true)
+  })
+})
+
+describe('what is given, by value', () => {
+  const minute = 60_000
+  const given = (...prices: readonly number[]) => {
+    const samples = prices.map((price, index) => ({
+      atMs: index * minute,
+      ...valueTokens([pool('weth', price), pool('weth', price)], terms),
+    }))
+    const value = valueGiven({ weth: e18 }, samples, 5 * minute)
+    return value.is === 'priced' ? Number(value.micros) / 1e6 : value.is
+  }
+
+  it('counts a rise at once, and a fall once it has lasted for half of the window', () => {
+    expect(given(3000, 3000, 3000, 3000, 3000, 3000, 4000)).to.be.closeTo(4000, 0.01)
+    expect(given(3000, 3000, 3000, 3000, 1000, 1000, 1000)).to.be.closeTo(3000, 0.01)
+    expect(given(3000, 3000, 3000, 1000, 1000, 1000, 1000)).to.be.closeTo(1000, 0.01)
+  })
+
+  it('has no price without a market for long enough', () => {
+    expect(given(3000, 3000, 3000)).to.equal('too short')
+    expect(given()).to.equal('no market')
   })
 })
