@@ -59,13 +59,12 @@ export function settle(account: Account, held: Amounts, actual: Amounts, moment:
 /** Against the spender: the greatest loss since any moment within the window. Of what cannot be gained it is the sum. */
 export function spentIn({ spent }: Account, window: Window, measure: Measure, nowMs: number): bigint {
   const first = firstBucket(window, nowMs)
-  let later = 0n
   let most = 0n
-  for (const index of [...spent[window].keys()].filter((each) => each >= first).toSorted((a, b) => b - a)) {
-    const of = spent[window].get(index)?.[measure]
-    if (!of) continue
-    if (of.tail + later > most) most = of.tail + later
-    later += of.net
+  // From the earliest to the latest: the store's time does not go back.
+  for (const [index, { [measure]: sumOf }] of spent[window]) {
+    if (index < first || !sumOf) continue
+    const withEarlier = most + sumOf.net
+    most = withEarlier > sumOf.tail ? withEarlier : sumOf.tail
   }
   return most
 }
@@ -115,19 +114,57 @@ export function greatest(all: readonly Amounts[]): Amounts {
   return most
 }
 
-/** As JSON: amounts are decimal texts, the tail behind the net where they differ. */
-export function writeAccount({ open, spent, lastOrders }: Account): string {
-  const buckets = (window: Window) =>
-    Object.fromEntries([...spent[window]].map(([index, bucket]) => [index, Object.fromEntries(Object.entries(bucket).map(writeSpent))]))
-  return JSON.stringify({ open: writeAmounts(open), hour: buckets('hour'), day: buckets('day'), ...(lastOrders && { lastOrders }) })
-}
-
-const writeSpent = ([measure, { net, tail }]: [Measure, BucketSum]) => [measure, net === tail ? `${net}` : `${net} ${tail}`]
+/**
+ * As two lines of JSON: what is open, and what was spent, which a reservation leaves as it is. Amounts are decimal texts, the tail behind the net where
+ * they differ.
+ */
+export const writeAccount = ({ open, spent, lastOrders }: Account): string =>
+  `${JSON.stringify({ open: writeAmounts(open), ...(lastOrders && { lastOrders }) })}\n${textsOfSpent.get(spent) ?? textOf(spent)}`
 
 /** @throws Error where it is not what `writeAccount` makes: what was spent is not known */
 export function readAccount(text: string): Account {
-  const stored: unknown = JSON.parse(text)
+  const end = text.indexOf('\n')
+  const stored: unknown = JSON.parse(text.slice(0, end))
   if (!isObject(stored)) throw new Error('It is not an account.')
+  const lastOrders = Object.entries(isObject(stored['lastOrders']) ? stored['lastOrders'] : {}).map(
+    ([key, id]) => [key, String(id)] as const,
+  )
+  const spent = text.slice(end + 1)
+  return {
+    open: readAmounts(stored['open']),
+    ...(lastOrders.length > 0 && { lastOrders: Object.fromEntries(lastOrders) }),
+    spent: spentByText.get(spent) ?? readSpent(spent),
+  }
+}
+
+type Spent = Account['spent']
+
+/** Texts that were read or written lately: a day of buckets takes a millisecond to read, and each reservation asks for them. */
+const spentByText = new Map<string, Spent>()
+const textsOfSpent = new WeakMap<Spent, string>()
+const maxTexts = 32
+
+function keep(spent: Spent, text: string): void {
+  for (const oldest of spentByText.keys()) {
+    if (spentByText.size < maxTexts) break
+    spentByText.delete(oldest)
+  }
+  spentByText.set(text, spent)
+  textsOfSpent.set(spent, text)
+}
+
+function textOf(spent: Spent): string {
+  const buckets = (window: Window) =>
+    Object.fromEntries([...spent[window]].map(([index, bucket]) => [index, Object.fromEntries(Object.entries(bucket).map(writeSum))]))
+  const text = JSON.stringify({ hour: buckets('hour'), day: buckets('day') })
+  keep(spent, text)
+  return text
+}
+
+const writeSum = ([measure, { net, tail }]: [Measure, BucketSum]) => [measure, net === tail ? `${net}` : `${net} ${tail}`]
+
+/** @throws Error */
+function readSpent(text: string): Spent {
   const buckets = (value: unknown): ReadonlyMap<number, Bucket> =>
     new Map(
       entriesOf(value).map(([index, bucket]) => [
@@ -140,14 +177,10 @@ export function readAccount(text: string): Account {
         ),
       ]),
     )
-  const lastOrders = Object.entries(isObject(stored['lastOrders']) ? stored['lastOrders'] : {}).map(
-    ([key, id]) => [key, String(id)] as const,
-  )
-  return {
-    open: readAmounts(stored['open']),
-    ...(lastOrders.length > 0 && { lastOrders: Object.fromEntries(lastOrders) }),
-    spent: { hour: buckets(stored['hour']), day: buckets(stored['day']) },
-  }
+  const { hour, day } = Object.fromEntries(entriesOf(JSON.parse(text)))
+  const spent = { hour: buckets(hour), day: buckets(day) }
+  keep(spent, text)
+  return spent
 }
 
 export const writeAmounts = (amounts: Amounts): Record<Measure, string> =>

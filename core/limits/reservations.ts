@@ -3,6 +3,7 @@ import { sql, type Transaction } from 'kysely'
 import { SluiceError } from '../base/errors.ts'
 import { isObject } from '../base/json.ts'
 import { storeTime } from '../store/store-time.ts'
+import type { Store } from '../store/store.ts'
 import type { Tables } from '../store/tables.ts'
 import { emptyAccount, greatest, readAccount, readAmounts, sum, writeAccount, writeAmounts, type Account, type Amounts } from './account.ts'
 
@@ -37,16 +38,22 @@ export interface StoredAccount {
 }
 
 /**
- * Creates the owner's row, or locks it: who comes second waits, and reads what the first has written.
+ * Locks the owner's row, or creates it: who comes second waits, and reads what the first has written. In the embedded store writes are one after another.
  * @throws SluiceError SERVICE_UNINITIALIZED
  */
-export async function lockAccount(owner: string, tx: Tx): Promise<StoredAccount> {
-  const row = await tx
-    .insertInto('budgets')
-    .values({ owner, body: '' })
-    .onConflict((conflict) => conflict.column('owner').doUpdateSet({ owner }))
-    .returning(['body', storeTime.as('now')])
-    .executeTakeFirstOrThrow()
+export async function lockAccount(owner: string, tx: Tx, kind: Store['kind']): Promise<StoredAccount> {
+  const known = tx
+    .selectFrom('budgets')
+    .select(['body', storeTime.as('now')])
+    .where('owner', '=', owner)
+  const row =
+    (await (kind === 'postgres' ? known.forUpdate() : known).executeTakeFirst()) ??
+    (await tx
+      .insertInto('budgets')
+      .values({ owner, body: '' })
+      .onConflict((conflict) => conflict.column('owner').doUpdateSet({ owner }))
+      .returning(['body', storeTime.as('now')])
+      .executeTakeFirstOrThrow())
   return { account: row.body === '' ? emptyAccount : readStored(owner, () => readAccount(row.body)), nowMs: row.now }
 }
 
@@ -91,7 +98,7 @@ const writeReservation = ({ amounts, prices, gives }: Reservation): string =>
 export async function writeReserved(
   { owner, account, held }: { owner: string; account: Account; held: Reservations },
   tx: Tx,
-  kind: 'embedded' | 'postgres',
+  kind: Store['kind'],
 ): Promise<void> {
   const change = tx
     .updateTable('budgets')

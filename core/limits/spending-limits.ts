@@ -77,7 +77,7 @@ export function createSpendingLimits(
       requirePrices(check, value)
       const given = givenBy(check, value)
       const owner = ownerOf(client)
-      const { account: before, nowMs } = await lockAccount(owner, tx)
+      const { account: before, nowMs } = await lockAccount(owner, tx, kind)
       const account = withOrders(spending, limits, before)
       const earlier = await readEarlier(owner, spending)
       const held = reservationsOf(spending, given, earlier)
@@ -122,7 +122,7 @@ export function createSpendingLimits(
       }
 
       async function readAll(owner: string, of: readonly string[]) {
-        const locked = await lockAccount(owner, tx)
+        const locked = await lockAccount(owner, tx, kind)
         return { ...locked, reservations: await readReservations(owner, of, tx) }
       }
     },

@@ -263,7 +263,11 @@ const coins = (raw: bigint): string => `${raw / 10n ** 18n}.${(raw % 10n ** 18n)
 async function gasHeld(store: Store): Promise<bigint[]> {
   const rows = await store.read((db) => db.selectFrom('budgets').select('body').execute())
   return rows.map(({ body }) =>
-    BigInt(Object.entries(JSON.parse(body).open as Record<string, string>).find(([measure]) => measure.startsWith('gas:'))?.[1] ?? 0),
+    BigInt(
+      Object.entries(JSON.parse(body.split('\n')[0] ?? '').open as Record<string, string>).find(([measure]) =>
+        measure.startsWith('gas:'),
+      )?.[1] ?? 0,
+    ),
   )
 }
 
