@@ -12,6 +12,7 @@ import { loadPlugins } from '../core/plugins/load.ts'
 import type { LoadedPlugin } from '../core/plugins/loaded-plugin.ts'
 import { outlineOf } from '../core/plugins/discover/outline.ts'
 import type { ReleasePolicy } from '../core/wallet/release-policy.ts'
+import { readersOf } from './signing-readers.ts'
 
 const silent = { info: () => {}, warn: () => {} }
 
@@ -61,6 +62,7 @@ export async function releasedNow(): Promise<ReleasePolicy> {
   for (const plugin of loaded) {
     const { networks, signs, keys } = outlineOf(plugin)
     const folder = path.basename(plugin.folder)
+    const readers = readersOf(folder)
     if (keys !== undefined)
       release.chains[folder] = {
         chain: plugin.name,
@@ -85,6 +87,7 @@ export async function releasedNow(): Promise<ReleasePolicy> {
         ].toSorted(),
         holds: heldBy(plugin),
         signs,
+        ...(Object.keys(readers).length > 0 && { readers }),
         ...permitsOf(plugin),
       }
   }

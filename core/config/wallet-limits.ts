@@ -31,6 +31,7 @@ const networkLimits = Type.Object(
     native: Type.Optional(row),
     gasCost: row,
     transactions: Type.Optional(counts),
+    withdrawals: Type.Optional(row),
     tokens: Type.Optional(Type.Record(Type.String(), rowWithDecimals, { description: 'by the address of the token' })),
   },
   { additionalProperties: false },
@@ -47,6 +48,9 @@ const limitsSchema = Type.Object(
   { additionalProperties: false },
 )
 const validate = compile(limitsSchema)
+
+/** Withdrawals from Hyperliquid are signed in dollars with so many decimals. */
+export const withdrawalDecimals = 6
 
 export type LimitRow = Static<typeof row> & { readonly decimals?: number }
 export type NetworkLimits = Static<typeof networkLimits>

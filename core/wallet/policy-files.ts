@@ -53,6 +53,8 @@ interface ConnectorFacts {
   readonly spenders: readonly string[]
   readonly signs: readonly TypedDataRules[]
   readonly isContained: boolean
+  /** By the names of contracts; of the release's connectors alone. */
+  readonly readers?: ReleasePolicy['connectors'][string]['readers']
   /** Only where the operator's file says `signedPermits`. */
   readonly permits?: ReleasePolicy['connectors'][string]['permits']
 }
@@ -314,8 +316,23 @@ function networkPolicy(
       }),
       typedData: here.flatMap(({ signs }) => signs),
       permitSpenders: spelt(here.flatMap(permitSpendersOf)),
+      readers: readersOf(here),
     },
   ]
+}
+
+/** By contract. Two connectors that read one contract in two ways leave it without a reader. */
+function readersOf(connectors: readonly ConnectorFacts[]): Record<string, string> {
+  const found = new Map<string, Set<string>>()
+  for (const { contracts, readers = {} } of connectors)
+    for (const [name, reader] of Object.entries(readers)) {
+      const text = contracts[name]
+      const address = typeof text === 'string' ? curves.secp256k1.address(text) : undefined
+      if (address !== undefined) found.set(address, new Set([...(found.get(address) ?? []), reader]))
+    }
+  return Object.fromEntries(
+    [...found].flatMap(([address, [reader, ...others]]) => (reader === undefined || others.length > 0 ? [] : [[address, reader]])),
+  )
 }
 
 /** The setting by which permits are signed, in the operator's own file. A text is what a variable of the environment gives. */

@@ -66,6 +66,8 @@ const evmPolicy = Type.Object(
     typedData: Type.Array(typedDataPolicy),
     /** The spenders that get permits of Permit2: those of built-in connectors whose settings say `signedPermits`. */
     permitSpenders: Type.Optional(Type.Array(address)),
+    /** By contracts of the release, the reader of what calls of them take. They take from their caller alone. */
+    readers: Type.Optional(Type.Record(address, Type.String())),
   },
   { additionalProperties: false },
 )
@@ -128,6 +130,8 @@ export interface EvmRules {
   readonly typedData: readonly TypedDataRules[]
   /** They get permits of Permit2. */
   readonly permitSpenders: ReadonlySet<string>
+  /** By contracts of the release, the reader of what calls of them take. */
+  readonly readers: ReadonlyMap<string, string>
 }
 
 /** The same for keys of ed25519. The letter case of an address counts. */
@@ -197,6 +201,7 @@ function rulesOf(name: string, policy: NetworkPolicy, { allowedSpenders, recipie
     deposits,
     typedData,
     permitSpenders = [],
+    readers = {},
   } = policy
   return {
     keys,
@@ -214,6 +219,7 @@ function rulesOf(name: string, policy: NetworkPolicy, { allowedSpenders, recipie
     deposits: deposits.map(({ token, recipient }) => ({ token: lowerCase(token), recipient: lowerCase(recipient) })),
     typedData,
     permitSpenders: new Set(permitSpenders.map(lowerCase)),
+    readers: new Map(Object.entries(readers).map(([contract, reader]) => [lowerCase(contract), reader])),
   }
 }
 

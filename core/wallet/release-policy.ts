@@ -44,6 +44,8 @@ export const releasePolicy = Type.Object(
           /** Those in which wallets have positions, collateral or offers, by their names. */
           holds: Type.Array(Type.String()),
           signs: Type.Array(Type.Unsafe<TypedDataRules>({})),
+          /** By the names of its contracts, the reader of what calls of them take: `calls/index.ts`. Those that have none are not read. */
+          readers: Type.Optional(Type.Record(Type.String(), Type.String())),
           /** Its contract that is Permit2, and those of the spenders that take tokens by it and may be given permits, by their names. */
           permits: Type.Optional(
             Type.Object({ permit2: Type.String(), spenders: Type.Array(Type.String()) }, { additionalProperties: false }),

@@ -4,6 +4,9 @@ const bucketMs = 60_000
 const hourMs = 60 * bucketMs
 const dayMs = 24 * hourMs
 
+/** What is bounded of gas: all of it, and that of what neither cancels nor revokes, which has a smaller share. */
+export const [allGas, gasOfTrades] = ['gasCost', 'gasCost of trades']
+
 /** What one signature may give away. */
 export interface Charge {
   /** Of the wallet: `addressKey`. */
@@ -12,7 +15,7 @@ export interface Charge {
   readonly chain: string
   /** Of several signed transactions with one nonce at most one is mined: the largest counts. Absent: each counts. */
   readonly nonce?: string | undefined
-  /** In smallest units, by what is bounded: `native`, `gasCost`, `transactions`, `token 0x…`. */
+  /** In smallest units, by what is bounded: `native`, gas, `transactions`, `withdrawals`, `token 0x…`. */
   readonly amounts: ReadonlyMap<string, bigint>
 }
 

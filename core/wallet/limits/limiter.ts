@@ -1,13 +1,13 @@
 // Holds what is to be signed against the limits of its wallet, and counts it before the signature leaves.
 import { addressKey } from '../../base/addresses.ts'
 import { fromRaw, parseDecimal } from '../../base/decimal.ts'
-import type { LimitRow, NetworkLimits, WalletLimits } from '../../config/wallet-limits.ts'
+import { withdrawalDecimals, type LimitRow, type NetworkLimits, type WalletLimits } from '../../config/wallet-limits.ts'
 import { Refusal, type EvmRules, type SolanaRules } from '../policy.ts'
 import type { SignRequest } from '../signer-messages.ts'
 import { createSignerClock, systemTime, type SignerClock, type TimeSources } from './clock.ts'
 import { CountError, openCount, type CountFile } from './count-file.ts'
-import { createCounts, type Bounds, type Counts, type Excess } from './counts.ts'
-import { spendingOf, type Spending } from './spending.ts'
+import { allGas, createCounts, gasOfTrades, type Bounds, type Counts, type Excess } from './counts.ts'
+import type { Spending } from './spending.ts'
 
 export interface Limiter {
   /**
@@ -33,6 +33,8 @@ export async function openLimiter({ limits, dataDir, time = systemTime() }: Limi
   let file: CountFile | undefined
   let clock: SignerClock | undefined
   let problem: string | undefined
+  // Without limits the readers of calls are not loaded.
+  const { spendingOf } = byWallet.size > 0 ? await import('./spending.ts') : {}
   if (byWallet.size > 0) {
     try {
       file = await openCount(dataDir, () => counts.charges(clock?.now().ms ?? 0))
@@ -47,10 +49,10 @@ export async function openLimiter({ limits, dataDir, time = systemTime() }: Limi
   async function reserve(request: SignRequest, rules: EvmRules | SolanaRules): Promise<void> {
     const networks = byWallet.get(addressKey(request.address))
     if (!networks) return
-    if (!file || !clock || problem !== undefined) throw new Refusal(problem ?? 'there is no count', 'OVERLOADED')
+    if (!file || !clock || !spendingOf || problem !== undefined) throw new Refusal(problem ?? 'there is no count', 'OVERLOADED')
     const limit = Object.hasOwn(networks, rules.name) ? networks[rules.name] : undefined
     if (!limit) throw new Refusal(`the limits of ${request.address} in conf/limits.yml do not name ${rules.name}`, 'LIMIT_EXCEEDED')
-    const spending = spendingOf(request, rules)
+    const spending = await spendingOf(request, rules, { allowsUnreadable: limit.unreadable === 'allow' })
     if (spending.unreadable !== undefined && limit.unreadable !== 'allow')
       throw new Refusal(
         `it cannot read how much ${spending.unreadable} takes, and the limits of ${request.address} on ${rules.name} do not allow that (unreadable in conf/limits.yml)`,
@@ -89,8 +91,12 @@ function boundsOf(limits: NetworkLimits, what: string, rules: EvmRules | SolanaR
   if (!row) return nothing
   const decimals = decimalsOf(limits, what, rules)
   const raw = (amount: string | number | undefined) => (amount === undefined ? undefined : roundedDown(String(amount), decimals))
-  return { perTransaction: raw(row.perTransaction), perHour: raw(row.perHour), perDay: raw(row.perDay) }
+  const bounds = { perTransaction: raw(row.perTransaction), perHour: raw(row.perHour), perDay: raw(row.perDay) }
+  return what === gasOfTrades ? { ...bounds, perHour: ofTrades(bounds.perHour), perDay: ofTrades(bounds.perDay) } : bounds
 }
+
+/** A fifth of the gas is for cancels and revocations alone: trades cannot use up what these need. */
+const ofTrades = (raw: bigint | undefined): bigint | undefined => (raw === undefined ? undefined : (raw * 4n) / 5n)
 
 /** A limit with more digits than the coin has is the next lower one. */
 const roundedDown = (text: string, decimals: number): bigint => {
@@ -100,12 +106,13 @@ const roundedDown = (text: string, decimals: number): bigint => {
 
 function rowOf(limits: NetworkLimits, what: string): LimitRow | undefined {
   if (what === 'native') return limits.native
-  if (what === 'gasCost') return limits.gasCost
+  if (what === allGas || what === gasOfTrades) return limits.gasCost
+  if (what === 'withdrawals') return limits.withdrawals
   return Object.entries(limits.tokens ?? {}).find(([address]) => `token ${addressKey(address)}` === what)?.[1]
 }
 
 const decimalsOf = (limits: NetworkLimits, what: string, rules: EvmRules | SolanaRules): number =>
-  rowOf(limits, what)?.decimals ?? (rules.keys === 'secp256k1' ? 18 : 9)
+  what === 'withdrawals' ? withdrawalDecimals : (rowOf(limits, what)?.decimals ?? (rules.keys === 'secp256k1' ? 18 : 9))
 
 interface Where {
   readonly limit: NetworkLimits
@@ -122,7 +129,11 @@ function exceeded(
   // The count has a clock of its own: for people it is told by the system's.
   const freesAt = freesAtMs === undefined ? undefined : Date.now() + (freesAtMs - nowMs)
   const [most, left] = [show(mostRaw), show(leftRaw)]
-  const details = { limit: `wallets.${wallet}.${rules.name}.${what}.${window}`, left, ...(freesAt !== undefined && { freesAt }) }
+  const details = {
+    limit: `wallets.${wallet}.${rules.name}.${what === gasOfTrades ? allGas : what}.${window}`,
+    left,
+    ...(freesAt !== undefined && { freesAt }),
+  }
   return new Refusal(
     `the limit ${window} of ${what} of the wallet ${wallet} on ${rules.name} is ${most}, and ${left} is left${freesAt === undefined ? '' : `; there is room for this at ${new Date(freesAt).toISOString()}`}`,
     'LIMIT_EXCEEDED',

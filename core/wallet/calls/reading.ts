@@ -1,0 +1,178 @@
+// What is common to the readers of calls: a call of a contract of the release is read for what it can take from the wallet at most, and for who
+// gets what it gives.
+import { AbiCoder, Interface } from 'ethers/abi'
+import { Refusal } from '../policy.ts'
+
+/** The call of a contract. Addresses are lower-case. */
+export interface ContractCall {
+  readonly wallet: string
+  readonly contract: string
+  readonly data: string
+  /** Of the native coin that goes with it. */
+  readonly valueRaw: bigint
+  /** The token that wraps the native coin. */
+  readonly wrapped: string | undefined
+  /** Tokens of lists: their code is trusted not to act while they move. */
+  readonly listed: ReadonlySet<string>
+}
+
+/** By token, what a call can take from the wallet at most, beside the coin that goes with it. */
+export type Amounts = ReadonlyMap<string, bigint>
+
+/** @throws Unreadable @throws Refusal where somebody else than the wallet gets what it gives */
+export type CallReader = (call: ContractCall) => Amounts
+
+/** It cannot be told what the call takes. The message goes on after "it cannot read how much … takes: ". */
+export class Unreadable extends Error {
+  override readonly name = 'Unreadable'
+}
+
+export const zeroAddress = '0x0000000000000000000000000000000000000000'
+/** Calls, commands and actions within one call. */
+const mostParts = 64
+
+export const text = (value: unknown): string => {
+  if (typeof value !== 'string') throw new Unreadable('an argument is of another type')
+  return value.toLowerCase()
+}
+export const amount = (value: unknown): bigint => {
+  if (typeof value !== 'bigint') throw new Unreadable('an argument is of another type')
+  return value
+}
+export const list = (value: unknown): readonly unknown[] => {
+  if (!Array.isArray(value)) throw new Unreadable('an argument is of another type')
+  return value
+}
+/** @throws Unreadable for more parts than one call may have */
+export const parts = (value: unknown): readonly unknown[] => {
+  const all = list(value)
+  if (all.length > mostParts) throw new Unreadable(`it has ${all.length} parts, and ${mostParts} are read at most`)
+  return all
+}
+export const first = (path: readonly string[]): string => path[0] ?? unreadablePath()
+export const last = (path: readonly string[]): string => path.at(-1) ?? unreadablePath()
+const unreadablePath = (): never => {
+  throw new Unreadable('its path has no tokens')
+}
+
+export interface Method {
+  readonly name: string
+  readonly args: readonly unknown[]
+}
+
+/**
+ * Decodes calls by their methods. What is encoded in another way than the usual one is not read: contracts may read it in another way, too.
+ */
+export function methodsOf(signatures: readonly string[]): (data: string) => Method {
+  let functions: Interface | undefined
+  return (data) => {
+    functions ??= new Interface(signatures)
+    const selector = data.slice(0, 10)
+    const method = /^0x[0-9a-f]{8}$/.test(selector) ? functions.getFunction(selector) : null
+    if (!method) throw new Unreadable(`the method ${selector} has no reader`)
+    const args = decoded(() => functions?.decodeFunctionData(method, data))
+    if (functions.encodeFunctionData(method, args) !== data) throw new Unreadable('its arguments are encoded in an unusual way')
+    return { name: method.name, args }
+  }
+}
+
+const coder = AbiCoder.defaultAbiCoder()
+
+/** The same of arguments without a method. */
+export function decode(types: readonly string[], data: unknown): readonly unknown[] {
+  const bytes = text(data)
+  const args = decoded(() => coder.decode(types, bytes))
+  if (coder.encode(types, args) !== bytes) throw new Unreadable('its arguments are encoded in an unusual way')
+  return args
+}
+
+function decoded(decoding: () => unknown): readonly unknown[] {
+  let args: unknown
+  try {
+    args = decoding()
+  } catch {
+    throw new Unreadable('its arguments do not fit its method')
+  }
+  return list(args)
+}
+
+/** The one-byte numbers in bytes: commands, actions. */
+export const codesIn = (bytes: unknown): readonly number[] =>
+  text(bytes)
+    .slice(2)
+    .match(/../g)
+    ?.map((each) => Number.parseInt(each, 16)) ?? []
+
+/** What the parts of one call take, and what they leave with the contract on the way. */
+export interface Tally {
+  readonly amounts: Map<string, bigint>
+  take(token: string, amountRaw: bigint): void
+  /** The wallet gets it, or the contract keeps it for a later part. @throws Refusal for anybody else */
+  give(token: string, receiver: string): void
+  /** The wallet gets what the contract has of the token. @throws Refusal for anybody else */
+  payOut(token: string, receiver: string): void
+  /** A later part uses what the contract has of the token. */
+  use(token: string): void
+  /** @throws Refusal where something stays with the contract */
+  finish(): Amounts
+}
+
+interface TallyOptions {
+  readonly call: ContractCall
+  /** Stand for the contract itself as a receiver. */
+  readonly self: readonly string[]
+  /** Stands for the caller as a receiver. */
+  readonly caller?: string
+}
+
+export function createTally({ call: { wallet }, self, caller }: TallyOptions): Tally {
+  const amounts = new Map<string, bigint>()
+  const held = new Set<string>()
+  const isWallet = (receiver: string) => receiver === wallet || receiver === caller
+  return {
+    amounts,
+    take(token, amountRaw) {
+      amounts.set(token, (amounts.get(token) ?? 0n) + amountRaw)
+    },
+    give(token, receiver) {
+      if (isWallet(receiver)) return
+      if (!self.includes(receiver)) throw toStranger(receiver, wallet)
+      held.add(token)
+    },
+    payOut(token, receiver) {
+      if (!isWallet(receiver)) throw toStranger(receiver, wallet)
+      held.delete(token)
+    },
+    use: (token) => void held.delete(token),
+    finish() {
+      const [token] = held
+      if (token !== undefined)
+        throw new Refusal(`the call leaves ${token} with the contract, where anybody may take it, and not with the wallet ${wallet}`)
+      return amounts
+    },
+  }
+}
+
+const toStranger = (receiver: string, wallet: string): Refusal =>
+  new Refusal(`what the call gives goes to ${receiver}, and the limits of ${wallet} let it go to the wallet alone`)
+
+/** @throws Refusal where it is not the wallet */
+export function requireWallet(receiver: string, { wallet }: ContractCall): void {
+  if (receiver !== wallet) throw toStranger(receiver, wallet)
+}
+
+/**
+ * Contracts of Uniswap v3 pay a pool with the coin that came with the call, or take the wrapped coin from the wallet where they have too little
+ * of it. The code of a token can have them return the coin in between: then they take both. So both count, unless all tokens are of lists.
+ * @param isReturnedEarly whether the coin is returned before the last part that may need it
+ */
+export function countCoin(
+  amounts: Map<string, bigint>,
+  { valueRaw, wrapped, listed }: ContractCall,
+  { tokens, isReturnedEarly }: { readonly tokens: Iterable<string>; readonly isReturnedEarly: boolean },
+): void {
+  if (valueRaw === 0n || wrapped === undefined || isReturnedEarly) return
+  if ([...tokens].some((token) => token !== wrapped && !listed.has(token))) return
+  const wrappedRaw = amounts.get(wrapped) ?? 0n
+  amounts.set(wrapped, wrappedRaw > valueRaw ? wrappedRaw - valueRaw : 0n)
+}

@@ -1,0 +1,135 @@
+// Uniswap's Universal Router: it takes from its caller alone, by Permit2.
+import {
+  amount,
+  codesIn,
+  createTally,
+  decode,
+  first,
+  last,
+  list,
+  methodsOf,
+  parts,
+  text,
+  Unreadable,
+  zeroAddress,
+  type CallReader,
+  type ContractCall,
+  type Tally,
+} from './reading.ts'
+import { tokensIn } from './v3-router.ts'
+
+const methodOf = methodsOf(['function execute(bytes commands, bytes[] inputs, uint256 deadline)'])
+
+// ActionConstants of @uniswap/v4-periphery@1.0.3.
+const caller = '0x0000000000000000000000000000000000000001'
+const self = '0x0000000000000000000000000000000000000002'
+const wholeBalance = 1n << 255n
+const openDelta = 0n
+/** `FLAG_ALLOW_REVERT` with PERMIT2_PERMIT: what it gives the wallet signed, and the router takes that by calls of the wallet alone. */
+const permitThatMayFail = 0x8a
+
+/** @param inputs after the receiver */
+interface CommandReader {
+  readonly types: readonly string[]
+  read(args: readonly unknown[], context: CommandContext): void
+}
+
+interface CommandContext {
+  readonly call: ContractCall
+  readonly tally: Tally
+}
+
+// Commands of @uniswap/universal-router@2.1.0. Swaps end with a list of lowest prices, which bound nothing that is taken.
+const swapTypes = (path: string) => ['address', 'uint256', 'uint256', path, 'bool', 'uint256[]']
+const commands: ReadonlyMap<number, CommandReader> = new Map([
+  [0x00, { types: swapTypes('bytes'), read: (args, context) => readSwap(args, tokensIn(args[3], 3), amount(args[1]), context) }],
+  [
+    0x01,
+    { types: swapTypes('bytes'), read: (args, context) => readSwap(args, tokensIn(args[3], 3).toReversed(), amount(args[2]), context) },
+  ],
+  [0x02, { types: ['address', 'address', 'uint160'], read: readTransferFrom }],
+  [0x04, { types: ['address', 'address', 'uint256'], read: ([token, receiver], { tally }) => tally.payOut(text(token), text(receiver)) }],
+  [0x08, { types: swapTypes('address[]'), read: (args, context) => readSwap(args, list(args[3]).map(text), amount(args[1]), context) }],
+  [0x0b, { types: ['address', 'uint256'], read: (args, context) => exchangeCoin(args, zeroAddress, wrappedOf(context), context) }],
+  [0x0c, { types: ['address', 'uint256'], read: (args, context) => exchangeCoin(args, wrappedOf(context), zeroAddress, context) }],
+  [0x10, { types: ['bytes', 'bytes[]'], read: readV4Swap }],
+])
+
+export const readUniversalRouter: CallReader = (call) => {
+  const [codes, inputs] = methodOf(call.data).args
+  const list = parts(inputs)
+  const names = codesIn(codes)
+  if (names.length !== list.length) throw new Unreadable('its commands and their inputs differ in number')
+  const tally = createTally({ call, self: [self, call.contract], caller })
+  for (const [index, code] of names.entries()) {
+    if (code === permitThatMayFail) continue
+    const command = commands.get(code)
+    if (!command) throw new Unreadable(`the command ${code} has no reader`)
+    command.read(decode(command.types, list[index]), { call, tally })
+  }
+  return tally.finish()
+}
+
+function wrappedOf({ call: { wrapped } }: CommandContext): string {
+  if (wrapped === undefined) throw new Unreadable('the network has no wrapped coin')
+  return wrapped
+}
+
+/** Of v2 and v3. An input of the whole balance that the wallet pays is more than any limit. */
+function readSwap(args: readonly unknown[], path: readonly string[], mostInRaw: bigint, { tally }: CommandContext): void {
+  const [receiver, , , , isOfWallet] = args
+  if (isOfWallet === true) tally.take(first(path), mostInRaw)
+  else if (mostInRaw === wholeBalance) tally.use(first(path))
+  tally.give(last(path), text(receiver))
+}
+
+function readTransferFrom([token, receiver, amountRaw]: readonly unknown[], { tally }: CommandContext): void {
+  tally.take(text(token), amount(amountRaw))
+  tally.give(text(token), text(receiver))
+}
+
+/** All that the router has of the one form of the coin, or a part of it that was sent with the call, becomes the other one. */
+function exchangeCoin([receiver, amountRaw]: readonly unknown[], from: string, to: string, { tally }: CommandContext): void {
+  if (from !== zeroAddress || amount(amountRaw) === wholeBalance) tally.use(from)
+  tally.give(to, text(receiver))
+}
+
+// IV4Router, with the lowest prices for each hop, which it has since version 2.1.0 of the router.
+const pathKey = '(address intermediateCurrency, uint24 fee, int24 tickSpacing, address hooks, bytes hookData)[]'
+const swapStruct = `(address currency, ${pathKey} path, uint256[] minHopPrices, uint128 amount, uint128 bound)`
+const [swapExactIn, swapExactOut, settle, take] = [0x07, 0x09, 0x0b, 0x0e]
+
+/** The pools pay one another within the PoolManager: only what its swaps owe there is settled, and swaps alone make debts. */
+function readV4Swap([codes, inputs]: readonly unknown[], { tally }: CommandContext): void {
+  const names = codesIn(codes)
+  const list_ = parts(inputs)
+  if (names.length !== list_.length) throw new Unreadable('its actions and their inputs differ in number')
+  const owed = new Map<string, bigint>()
+  for (const [index, code] of names.entries()) {
+    const input = list_[index]
+    if (code === swapExactIn || code === swapExactOut) {
+      const { currency, mostRaw } = inputOf(decode([swapStruct], input)[0], code)
+      owed.set(currency, (owed.get(currency) ?? 0n) + mostRaw)
+    } else if (code === settle) {
+      const [of, amountRaw, isOfWallet] = decode(['address', 'uint256', 'bool'], input)
+      const [currency, exactRaw] = [text(of), amount(amountRaw)]
+      if (isOfWallet !== true) {
+        if (exactRaw === wholeBalance) tally.use(currency)
+      } else if (exactRaw === wholeBalance) throw new Unreadable('it takes as much from the wallet as the router has')
+      // The coin itself came with the call.
+      else if (currency !== zeroAddress) tally.take(currency, exactRaw === openDelta ? (owed.get(currency) ?? 0n) : exactRaw)
+    } else if (code === take) {
+      const [of, receiver, amountRaw] = decode(['address', 'address', 'uint256'], input)
+      if (amount(amountRaw) !== openDelta) throw new Unreadable('it takes an amount out of the pools that it may owe then')
+      tally.give(text(of), text(receiver))
+    } else throw new Unreadable(`the action ${code} has no reader`)
+  }
+}
+
+function inputOf(struct: unknown, code: number): { readonly currency: string; readonly mostRaw: bigint } {
+  const [currency, path, , amountRaw, boundRaw] = list(struct)
+  const [key] = parts(path)
+  if (key === undefined) throw new Unreadable('its path has no pools')
+  if (code === swapExactIn) return { currency: text(currency), mostRaw: amount(amountRaw) }
+  return { currency: text(list(key)[0]), mostRaw: amount(boundRaw) }
+}

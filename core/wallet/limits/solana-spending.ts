@@ -1,0 +1,32 @@
+// What a message of Solana that the policy allows may give away. Transfers are in none: the policy refuses them.
+import { COMPUTE_BUDGET_PROGRAM_ADDRESS } from '@solana-program/compute-budget'
+import { SYSTEM_PROGRAM_ADDRESS } from '@solana-program/system'
+import { ASSOCIATED_TOKEN_PROGRAM_ADDRESS, TOKEN_PROGRAM_ADDRESS } from '@solana-program/token'
+import { decodeMessage, memoProgram, priorityFeeOf } from '../policy-solana.ts'
+import { allGas, gasOfTrades } from './counts.ts'
+
+/** `lamports_per_signature` of agave's FeeStructure: the wallet is the only signer. */
+const signatureLamports = 5_000n
+/** What makes an account of the Token program exempt from rent: 165 bytes and 128 beside them, at 6,960 lamports. */
+const tokenAccountLamports = 2_039_280n
+
+export function solanaSpending(bytes: Uint8Array): { readonly amounts: ReadonlyMap<string, bigint>; readonly unreadable?: string } {
+  const { instructions } = decodeMessage(bytes)
+  const ofBudget = instructions.filter(({ program }) => program === COMPUTE_BUDGET_PROGRAM_ADDRESS)
+  const feeLamports = signatureLamports + priorityFeeOf(ofBudget)
+  let lamports = 0n
+  let unreadable: string | undefined
+  for (const { program, accounts } of instructions) {
+    if (program === ASSOCIATED_TOKEN_PROGRAM_ADDRESS) {
+      lamports += tokenAccountLamports
+      if (accounts[5] !== TOKEN_PROGRAM_ADDRESS) unreadable = 'a new account of the program Token-2022, whose size its token says,'
+    } else if (![COMPUTE_BUDGET_PROGRAM_ADDRESS, SYSTEM_PROGRAM_ADDRESS, memoProgram].some((each) => each === program))
+      unreadable = `an instruction of the program ${program}`
+  }
+  const amounts = new Map([
+    ['native', lamports],
+    [allGas, feeLamports],
+    [gasOfTrades, feeLamports],
+  ])
+  return { amounts, ...(unreadable !== undefined && { unreadable }) }
+}
