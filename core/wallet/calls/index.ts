@@ -35,6 +35,8 @@ const readers: ReadonlyMap<string, CallReader> = new Map([
   ['perp-vault', readPerpVault],
 ])
 
+export const readerNames: readonly string[] = [...readers.keys(), 'permit2']
+
 /**
  * Contracts that have readers take from their caller alone, by calls that the signer reads: so an allowance of theirs takes nothing by itself. A
  * contract that is no token of a list may be one of ERC-721, whose rights routers let anybody use.

@@ -41,10 +41,10 @@ const own = { deadline: 'uint256 deadline, ', further: [multicall], self: zeroAd
 function readerOf(dialect: Dialect): CallReader {
   const { deadline, mark, unwrap, refund, further } = dialect
   const single = (ofAmounts: string) =>
-    `((address tokenIn, address tokenOut, ${mark}, address recipient, ${deadline}${ofAmounts}, uint160 limitSqrtPrice) params)`
+    `(address tokenIn, address tokenOut, ${mark}, address recipient, ${deadline}${ofAmounts}, uint160 limitSqrtPrice) params`
   const [amountsIn, amountsOut] = ['uint256 amountIn, uint256 amountOutMinimum', 'uint256 amountOut, uint256 amountInMaximum']
   const methodOf = methodsOf([
-    ...(mark === undefined ? [] : [`function exactInputSingle${single(amountsIn)}`, `function exactOutputSingle${single(amountsOut)}`]),
+    ...(mark === undefined ? [] : [`function exactInputSingle(${single(amountsIn)})`, `function exactOutputSingle(${single(amountsOut)})`]),
     `function exactInput((bytes path, address recipient, ${deadline}${amountsIn}) params)`,
     `function exactOutput((bytes path, address recipient, ${deadline}${amountsOut}) params)`,
     `function ${unwrap}(uint256 amountMinimum, address recipient)`,
