@@ -66,12 +66,15 @@ export interface Method {
 export function methodsOf(signatures: readonly string[]): (data: string) => Method {
   let functions: Interface | undefined
   return (data) => {
-    functions ??= new Interface(signatures)
+    const all = (functions ??= new Interface(signatures))
     const selector = data.slice(0, 10)
-    const method = /^0x[0-9a-f]{8}$/.test(selector) ? functions.getFunction(selector) : null
+    const method = /^0x[0-9a-f]{8}$/.test(selector) ? all.getFunction(selector) : null
     if (!method) throw new Unreadable(`the method ${selector} has no reader`)
-    const args = decoded(() => functions?.decodeFunctionData(method, data))
-    if (functions.encodeFunctionData(method, args) !== data) throw new Unreadable('its arguments are encoded in an unusual way')
+    const { args, encoded } = decoded(() => {
+      const decodedArgs = all.decodeFunctionData(method, data)
+      return { args: decodedArgs, encoded: all.encodeFunctionData(method, decodedArgs) }
+    })
+    if (encoded !== data) throw unusual()
     return { name: method.name, args }
   }
 }
@@ -81,19 +84,23 @@ const coder = AbiCoder.defaultAbiCoder()
 /** The same of arguments without a method. */
 export function decode(types: readonly string[], data: unknown): readonly unknown[] {
   const bytes = text(data)
-  const args = decoded(() => coder.decode(types, bytes))
-  if (coder.encode(types, args) !== bytes) throw new Unreadable('its arguments are encoded in an unusual way')
+  const { args, encoded } = decoded(() => {
+    const decodedArgs = coder.decode(types, bytes)
+    return { args: decodedArgs, encoded: coder.encode(types, decodedArgs) }
+  })
+  if (encoded !== bytes) throw unusual()
   return args
 }
 
-function decoded(decoding: () => unknown): readonly unknown[] {
-  let args: unknown
+const unusual = (): Unreadable => new Unreadable('its arguments are encoded in an unusual way')
+
+/** What is wrong within arguments shows when they are looked at, so they are encoded again within this. */
+function decoded<T>(decoding: () => T): T {
   try {
-    args = decoding()
+    return decoding()
   } catch {
     throw new Unreadable('its arguments do not fit its method')
   }
-  return list(args)
 }
 
 /** The one-byte numbers in bytes: commands, actions. */

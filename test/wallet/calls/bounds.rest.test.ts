@@ -1,54 +1,22 @@
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { Contract } from 'ethers'
-import { mergedFiles } from '../../../core/config/yaml.ts'
 import { SluiceError } from '../../../core/base/errors.ts'
-import { builtInPlugins } from '../../../core/base/layout.ts'
-import type { Connector, Plan, Token } from '../../../core/contracts/index.ts'
+import type { Plan } from '../../../core/contracts/index.ts'
 import { readCall } from '../../../core/wallet/calls/index.ts'
-import { policyFromFiles } from '../../../core/wallet/policy-files.ts'
-import { rulesOfPolicy, type EvmRules } from '../../../core/wallet/policy.ts'
 import { rangeOf, type TickPool } from '../../../kits/amm/v3/range-prices.ts'
 import type { Evm, EvmReceipt } from '../../../kits/evm/index.ts'
-import { at, openDevnetFixture, tokens, type DevnetFixture } from '../../kits/amm/devnet-fixture.ts'
+import { at, tokens, type DevnetFixture } from '../../kits/amm/devnet-fixture.ts'
 import { drawing } from '../../kits/amm/walk/any-swap.ts'
 import { randomBits } from '../../kits/amm/v3/math/random-bits.ts'
+import { Refusal } from '../../../core/wallet/policy.ts'
+import { randomOf } from '../../../tools/chaos/random.ts'
+import { changedCall, type Call } from './changed-calls.ts'
+import { approvalsOf, devnetRules, exchangeOn, names, openExchanges, type Exchange } from './released-exchanges.ts'
 
 const swapsOfEach = Number(process.env['SLUICE_READ_SWAPS'] ?? 8)
-const names = [
-  'uniswap',
-  'sushiswap',
-  'pancakeswap',
-  'balancer',
-  'curve',
-  'camelot-v4',
-  'quickswap',
-  'quickswap-v3',
-  'quickswap-v4',
-  'traderjoe',
-  'pangolin',
-]
+const changesOfEach = Number(process.env['SLUICE_READ_CHANGES'] ?? 12)
 const ether = 10n ** 18n
 const inAnHour = () => Math.floor(Date.now() / 1000) + 3600
-const permit2Abi = ['function approve(address token, address spender, uint160 amount, uint48 expiration)']
-const [most, never] = [2n ** 160n - 1n, 2n ** 48n - 1n]
-
-/** The policy of the release, for its connectors on the devnet. */
-export function devnetRules(): EvmRules {
-  const confDir = mkdtempSync(path.join(tmpdir(), 'sluice-rules-'))
-  const policy = policyFromFiles(
-    { confDir, plugins: ['ethereum', ...names, 'oasis', 'perp'], allowedSpenders: [], environment: {}, tries: false },
-    {},
-  )
-  const rules = rulesOfPolicy(policy).get('ethereum/local')
-  if (rules?.keys !== 'secp256k1') throw new Error('The release has no devnet.')
-  return rules
-}
-
-type Exchange = Connector<Evm, 'AMM' | 'AMM_RANGE' | 'AMM_SHARES'>
 
 describe('what the readers of calls say that plans take', function () {
   this.timeout(300_000)
@@ -58,26 +26,14 @@ describe('what the readers of calls say that plans take', function () {
   let fixture: DevnetFixture
   let wallet: string
   const exchanges = new Map<string, Exchange>()
+  const sent: { call: Call; what: string }[] = []
   before(async () => {
-    const files = [...names, 'ethereum'].map((name) => fileURLToPath(new URL(`../../../plugins/${name}/devnet.ts`, import.meta.url)))
-    fixture = await openDevnetFixture(files, { pollingSeconds: 0.05 })
+    fixture = await openExchanges(names)
     wallet = fixture.trader.address.toLowerCase()
     for (const name of names) {
-      const { default: plugin } = (await import(`../../../plugins/${name}/index.ts`)) as { default: { create(venue: unknown): Exchange } }
-      const defaults = mergedFiles([path.join(builtInPlugins, name, 'defaults.yml')]) as {
-        contractAddresses: Record<string, Record<string, string>>
-      }
-      const exchange = plugin.create({ ...fixture.venue(defaults.contractAddresses['local'] ?? {}), config: defaults })
+      const exchange = await exchangeOn(fixture, name)
       exchanges.set(name, exchange)
-      const permit2 = exchange.permit2
-      for (const { address } of all) {
-        for (const spender of [...Object.values(exchange.spenders ?? {}), ...(permit2 ? [permit2.address] : [])])
-          await fixture.approve(address, spender)
-        for (const spender of permit2?.spenders ?? [])
-          await (
-            await new Contract(permit2?.address ?? '', permit2Abi, fixture.trader).getFunction('approve')(address, spender, most, never)
-          ).wait()
-      }
+      for (const call of approvalsOf(exchange)) await (await fixture.trader.sendTransaction(call)).wait()
     }
   })
   after(() => fixture.close())
@@ -85,20 +41,25 @@ describe('what the readers of calls say that plans take', function () {
   const balances = () => Promise.all([...all, fixture.chain.nativeCurrency].map((token) => fixture.balance(token)))
 
   /** Sends the plan, and holds what left the wallet against what the signer reads. @returns its receipt */
-  async function carryOut(plan: Plan<Evm>, what: string): Promise<EvmReceipt> {
-    const [{ to, data, value = '0' } = { to: '', data: '' }] = plan.steps
-    const call = { wallet, contract: to.toLowerCase(), data: data.toLowerCase(), valueRaw: BigInt(value) }
-    const read = readCall(call, rules, { countsApprovals: false })
+  async function carryOut({ steps: [step] }: Plan<Evm>, what: string): Promise<EvmReceipt> {
+    const { to, data, value } = step ?? expect.fail(`${what} has no step`)
+    const call = { to, data: data.toLowerCase(), valueRaw: BigInt(value) }
+    const read = readCall({ ...call, wallet, contract: to.toLowerCase() }, rules, { countsApprovals: false })
     if ('unreadable' in read) expect.fail(`${what}: ${read.unreadable}`)
+    sent.push({ call, what })
+    return held(call, read, what)
+  }
+
+  async function held({ to, data, valueRaw }: Call, read: ReadonlyMap<string, bigint>, what: string): Promise<EvmReceipt> {
     const before = await balances()
-    const receipt = await fixture.execute(plan)
+    const receipt = await fixture.execute({ steps: [{ to, data, value: valueRaw.toString() }], needs: [], memo: null })
     const after = await balances()
     const gasRaw = BigInt(receipt.gasUsed) * BigInt(receipt.effectiveGasPrice)
     const left = before.map((each, index) => each - (after[index] ?? 0n))
     const ofCoin = (left.pop() ?? 0n) - gasRaw
-    expect(ofCoin <= call.valueRaw, `${what}: ${ofCoin} wei`).to.equal(true)
+    expect(ofCoin <= valueRaw, `${what}: ${ofCoin} wei of ${data}`).to.equal(true)
     for (const [index, { address, symbol }] of all.entries())
-      expect((left[index] ?? 0n) <= (read.get(address.toLowerCase()) ?? 0n), `${what}: ${left[index]} ${symbol}`).to.equal(true)
+      expect((left[index] ?? 0n) <= (read.get(address.toLowerCase()) ?? 0n), `${what}: ${left[index]} ${symbol} of ${data}`).to.equal(true)
     return receipt
   }
 
@@ -166,4 +127,33 @@ describe('what the readers of calls say that plans take', function () {
         const removal = range.remove(own, { liquidity: own.liquidity, burn: true }, { ...terms(version === 'v4' && native), slippage })
         expect(await carryOut(removal, `removes a position of ${version}`)).to.include({ status: 1 })
       })
+
+  it('bounds what changed calls take, or reads nothing of them', async () => {
+    const thief = randomOf('changed calls')
+    const { trader } = fixture
+    const stranger = '0x5555555555555555555555555555555555555555'
+    const counted = { unreadable: 0, refused: 0, done: 0, reverted: 0 }
+    for (const { call, what } of sent)
+      for (let times = 0; times < changesOfEach; times += 1) {
+        const addresses = [stranger, trader.address, call.to, ...all.map(({ address }) => address)]
+        const changed = changedCall(call, thief, { addresses })
+        let read
+        try {
+          read = readCall({ ...changed, wallet, contract: changed.to.toLowerCase() }, rules, { countsApprovals: false })
+        } catch (error) {
+          if (!(error instanceof Refusal)) throw error
+          counted.refused += 1
+          continue
+        }
+        if ('unreadable' in read) counted.unreadable += 1
+        else counted[(await held(changed, read, what)).status === 1 ? 'done' : 'reverted'] += 1
+      }
+    if (process.env['SLUICE_READ_CHANGES']) console.log(`      ${JSON.stringify(counted)}`)
+    for (const each of Object.values(counted)) expect(each).to.be.above(10)
+    expect(
+      await new Contract(tokens.USDC.address, ['function balanceOf(address) view returns (uint256)'], trader).getFunction('balanceOf')(
+        stranger,
+      ),
+    ).to.equal(0n)
+  })
 })
