@@ -1,5 +1,6 @@
 // By connector of the release and contract, how the signer reads calls of it: the name of a reader of core/wallet/calls, or why it has none.
 // `npm run signing` writes it into signing.json. test/wallet/calls/released.test.ts holds it against all contracts and methods of the release.
+import type { ReleasePolicy } from '../core/wallet/release-policy.ts'
 
 export interface NoReader {
   readonly unread: string
@@ -37,6 +38,18 @@ export const signingReaders: Readonly<Record<string, Readonly<Record<string, str
     v4RouterAddress: 'universal-router',
     v4PositionManagerAddress: 'v4-positions',
   },
+}
+
+/** By connector, the typed data whose amounts the signer reads. */
+export const signedActions: Readonly<Record<string, NonNullable<ReleasePolicy['connectors'][string]['signedActions']>>> = {
+  hyperliquid: ['Withdraw', 'UsdClassTransfer'].map((name) => ({
+    domain: 'HyperliquidSignTransaction',
+    primaryType: `HyperliquidTransaction:${name}`,
+    ...(name === 'Withdraw' && { amountField: 'amount' }),
+    // `HyperliquidChainSchema` of @nktkas/hyperliquid@0.31.0.
+    networkField: 'hyperliquidChain',
+    networks: { 'hyperliquid/mainnet': 'Mainnet', 'hyperliquid/testnet': 'Testnet', 'hyperliquid/local': 'Testnet' },
+  })),
 }
 
 /** Methods and ways of calling them that the connectors use, and the signer does not read. */

@@ -12,7 +12,7 @@ import { loadPlugins } from '../core/plugins/load.ts'
 import type { LoadedPlugin } from '../core/plugins/loaded-plugin.ts'
 import { outlineOf } from '../core/plugins/discover/outline.ts'
 import type { ReleasePolicy } from '../core/wallet/release-policy.ts'
-import { readersOf } from './signing-readers.ts'
+import { readersOf, signedActions } from './signing-readers.ts'
 
 const silent = { info: () => {}, warn: () => {} }
 
@@ -62,7 +62,7 @@ export async function releasedNow(): Promise<ReleasePolicy> {
   for (const plugin of loaded) {
     const { networks, signs, keys } = outlineOf(plugin)
     const folder = path.basename(plugin.folder)
-    const readers = readersOf(folder)
+    const [readers, actions] = [readersOf(folder), signedActions[folder]]
     if (keys !== undefined)
       release.chains[folder] = {
         chain: plugin.name,
@@ -88,6 +88,7 @@ export async function releasedNow(): Promise<ReleasePolicy> {
         holds: heldBy(plugin),
         signs,
         ...(Object.keys(readers).length > 0 && { readers }),
+        ...(actions && { signedActions: [...actions] }),
         ...permitsOf(plugin),
       }
   }

@@ -55,6 +55,8 @@ interface ConnectorFacts {
   readonly isContained: boolean
   /** By the names of contracts; of the release's connectors alone. */
   readonly readers?: ReleasePolicy['connectors'][string]['readers']
+  /** Of the release's connectors alone. */
+  readonly signedActions?: ReleasePolicy['connectors'][string]['signedActions']
   /** Only where the operator's file says `signedPermits`. */
   readonly permits?: ReleasePolicy['connectors'][string]['permits']
 }
@@ -317,6 +319,12 @@ function networkPolicy(
       typedData: here.flatMap(({ signs }) => signs),
       permitSpenders: spelt(here.flatMap(permitSpendersOf)),
       readers: readersOf(here),
+      signedActions: here.flatMap(({ signedActions = [] }) =>
+        signedActions.flatMap(({ networks, ...action }) => {
+          const named = ownOf(networks, on)
+          return named === undefined ? [] : [{ ...action, network: named }]
+        }),
+      ),
     },
   ]
 }

@@ -36,6 +36,22 @@ const typedDataPolicy = Type.Object(
 )
 export type TypedDataRules = Static<typeof typedDataPolicy>
 
+const actionKind = {
+  domain: Type.String(),
+  primaryType: Type.String(),
+  /** The field of the message with what is withdrawn, in dollars; absent where nothing leaves the exchange. */
+  amountField: Type.Optional(Type.String()),
+  /** The field that says for which network of the exchange the action is: it takes one for any chain id. */
+  networkField: Type.String(),
+}
+/** As signing.json has it, with what that field says on each network (`chain/network`). */
+export const releasedAction = Type.Object(
+  { ...actionKind, networks: Type.Record(Type.String(), Type.String()) },
+  { additionalProperties: false },
+)
+const signedAction = Type.Object({ ...actionKind, network: Type.String() }, { additionalProperties: false })
+type SignedAction = Static<typeof signedAction>
+
 const commonFields = {
   chain: Type.String({ minLength: 1 }),
   network: Type.String({ minLength: 1 }),
@@ -68,6 +84,8 @@ const evmPolicy = Type.Object(
     permitSpenders: Type.Optional(Type.Array(address)),
     /** By contracts of the release, the reader of what calls of them take. They take from their caller alone. */
     readers: Type.Optional(Type.Record(address, Type.String())),
+    /** The typed data of exchanges of the release whose amounts are read. */
+    signedActions: Type.Optional(Type.Array(signedAction)),
   },
   { additionalProperties: false },
 )
@@ -132,6 +150,8 @@ export interface EvmRules {
   readonly permitSpenders: ReadonlySet<string>
   /** By contracts of the release, the reader of what calls of them take. */
   readonly readers: ReadonlyMap<string, string>
+  /** The typed data of exchanges of the release whose amounts are read. */
+  readonly signedActions: readonly SignedAction[]
 }
 
 /** The same for keys of ed25519. The letter case of an address counts. */
@@ -202,6 +222,7 @@ function rulesOf(name: string, policy: NetworkPolicy, { allowedSpenders, recipie
     typedData,
     permitSpenders = [],
     readers = {},
+    signedActions = [],
   } = policy
   return {
     keys,
@@ -220,6 +241,7 @@ function rulesOf(name: string, policy: NetworkPolicy, { allowedSpenders, recipie
     typedData,
     permitSpenders: new Set(permitSpenders.map(lowerCase)),
     readers: new Map(Object.entries(readers).map(([contract, reader]) => [lowerCase(contract), reader])),
+    signedActions,
   }
 }
 

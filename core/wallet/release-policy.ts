@@ -6,7 +6,7 @@ import type { Static } from 'typebox'
 import * as Value from 'typebox/value'
 import { codeRoot } from '../base/layout.ts'
 import type { CurveName } from '../keys/curves.ts'
-import type { TypedDataRules } from './policy.ts'
+import { releasedAction, type TypedDataRules } from './policy.ts'
 
 const releasedNetwork = Type.Object(
   {
@@ -46,6 +46,8 @@ export const releasePolicy = Type.Object(
           signs: Type.Array(Type.Unsafe<TypedDataRules>({})),
           /** By the names of its contracts, the reader of what calls of them take: `calls/index.ts`. Those that have none are not read. */
           readers: Type.Optional(Type.Record(Type.String(), Type.String())),
+          /** Those of what it signs whose amounts are read. */
+          signedActions: Type.Optional(Type.Array(releasedAction)),
           /** Its contract that is Permit2, and those of the spenders that take tokens by it and may be given permits, by their names. */
           permits: Type.Optional(
             Type.Object({ permit2: Type.String(), spenders: Type.Array(Type.String()) }, { additionalProperties: false }),

@@ -3,6 +3,7 @@ import { getCreateAssociatedTokenIdempotentInstruction } from '@solana-program/t
 import { expect } from 'chai'
 import { Refusal, type EvmRules } from '../../../core/wallet/policy.ts'
 import type { SignRequest, TypedData } from '../../../core/wallet/signer-messages.ts'
+import { signedActions } from '../../../tools/signing-readers.ts'
 import { gasOfTrades } from '../../../core/wallet/limits/counts.ts'
 import { spendingOf } from '../../../core/wallet/limits/spending.ts'
 import {
@@ -58,8 +59,14 @@ describe('what a signature may give away', () => {
   })
 
   describe('of actions of Hyperliquid', () => {
-    const mainnet: EvmRules = { ...rules, name: 'hyperliquid/mainnet', chainId: 999n }
-    const of = (primaryType: string, message: TypedData['message'], on = mainnet) =>
+    const on = (network: string): EvmRules => {
+      const named = (signedActions['hyperliquid'] ?? []).map(({ networks, ...action }) => ({
+        ...action,
+        network: networks[`hyperliquid/${network}`] ?? '',
+      }))
+      return { ...rules, name: `hyperliquid/${network}`, signedActions: named }
+    }
+    const of = (primaryType: string, message: TypedData['message'], network = 'mainnet') =>
       spendingOf(
         {
           chain: 'hyperliquid',
@@ -67,7 +74,7 @@ describe('what a signature may give away', () => {
           address: wallet,
           draft: { scheme: 'eip712', typedData: { domain: { name: 'HyperliquidSignTransaction' }, types: {}, primaryType, message } },
         },
-        on,
+        on(network),
         strictly,
       )
 
@@ -83,7 +90,7 @@ describe('what a signature may give away', () => {
 
     it('is refused for another of its networks, and not known of orders, whose hash alone is signed', async () => {
       const message = { hyperliquidChain: 'Mainnet', amount: '5' }
-      const onTestnet = of('HyperliquidTransaction:Withdraw', message, { ...mainnet, name: 'hyperliquid/testnet', chainId: 998n })
+      const onTestnet = of('HyperliquidTransaction:Withdraw', message, 'testnet')
       expect(await onTestnet.catch((error: unknown) => error)).to.be.instanceOf(Refusal)
       expect((await of('Agent', { source: 'a', connectionId: '0x' })).unreadable).to.match(/typed data Agent/)
     })
