@@ -1,5 +1,6 @@
 import type { AnswerOf, EndpointName, EndpointByName, RequestOf, Target, Permission } from '../api/index.ts'
 import type { LiveClients } from '../config/live-clients.ts'
+import type { ClientLimits } from '../config/clients.ts'
 import type { Settings } from '../config/settings.ts'
 import type { At } from '../contracts/index.ts'
 import { SluiceError } from '../base/errors.ts'
@@ -53,6 +54,8 @@ export interface Services {
   clients: Pick<LiveClients, 'list' | 'onChange'>
   /** What each client may touch. */
   allowLists: Pick<AllowLists, 'require' | 'requireSlippage' | 'maxPriceImpact'>
+  /** The strictest of a client, by its id, on all servers as they are now; undefined: it has none. */
+  limitsOf(client: string): ClientLimits | undefined
   /** Of a client, by its id. @throws StoreUnavailable */
   limitUsage(client: string): Promise<readonly LimitUsage[]>
   /** Of clients with limits of what they have open. */

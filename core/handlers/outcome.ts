@@ -83,13 +83,16 @@ interface PlanToSimulate {
   readonly checked?: Promise<Pick<Checked, 'prepared'>>
 }
 
-/** @throws SluiceError unless the simulated outcome is within the bounds: then nothing must be signed */
+/**
+ * @returns what the plan does by its simulation; undefined: nothing simulates transactions of the network
+ * @throws SluiceError unless that is within the bounds: then nothing must be signed
+ */
 export async function checkOutcome(
   { plan, wallet, bounds, checked }: PlanToSimulate,
   { impl, chain, network }: NetworkEntry,
   { connector, bridges }: VenueEntry,
   at: At,
-): Promise<void> {
+): Promise<(SimulatedOutcome & { is: 'done' }) | undefined> {
   if (impl.evm) refuseTokenCalls(plan.steps, connector, Object.values(bridges))
   const allowances = plan.needs.flatMap((need): Allowance[] => (need.is === 'balance' ? [] : [need]))
   // One token of a contract (EIP-721) is seen by its events only.
@@ -97,7 +100,7 @@ export async function checkOutcome(
   const prepared = (await checked)?.prepared
   const fees = prepared && { fees: prepared.map((each) => each.fees) }
   const outcome = await impl.evm?.simulate?.(plan.steps, wallet, { tokens, allowances, ...fees }, at)
-  if (outcome === undefined) return
+  if (outcome === undefined) return undefined
   if (outcome === 'unavailable')
     throw new SluiceError(
       'UNSUPPORTED',
@@ -125,6 +128,7 @@ export async function checkOutcome(
       `The trade would be much better than its quote, so it was not signed: by a simulation it ${better.what}. The price has moved since the quote, or ${connector} quotes less than it gives. Nothing was done: send the request again for a new quote, and with a limitPrice.`,
       { details: { reason: 'better than quoted' } },
     )
+  return outcome
 }
 
 /**

@@ -12,6 +12,7 @@ import { journaledBounds, refuseQuarantined } from './mined-bounds.ts'
 import { limitPlan, mostOf } from './plan-limits.ts'
 import { explainRefusal } from './refusals.ts'
 import type { NetworkEntry } from '../plugins/index.ts'
+import { requireSimulated, simulatedCommitment } from './simulated-commitment.ts'
 import { refuseStandingRights } from './standing-rights.ts'
 import { isSameAddress } from '../base/addresses.ts'
 
@@ -130,6 +131,7 @@ export async function submit(planned: PlanRequest, context: ConnectorContext, bo
   if (!venue.builtIn) refuseQuarantined(venue.connector, services.registry)
   const asked = { ...planned, commitment: commitmentOf(planned, bounds) }
   const request = venue.builtIn ? asked : limited(asked, context, bounds)
+  requireSimulated(request, context)
   const { plan, address: wallet, precondition } = request
   const simulated: SubmitRequest['precondition'] =
     venue.builtIn || 'via' in plan
@@ -140,12 +142,15 @@ export async function submit(planned: PlanRequest, context: ConnectorContext, bo
           const positions = () => journaledPositions(wallet, network, services)
           const planned = { plan, wallet, tokens, bounds, allowedSpenders, positions }
           const standing = refuseStandingRights(planned, network, venue, services.registry, { signal })
-          await Promise.all([standing, checkOutcome({ plan, wallet, bounds, checked }, network, venue, { signal })])
+          const [, outcome] = await Promise.all([standing, checkOutcome({ plan, wallet, bounds, checked }, network, venue, { signal })])
+          return outcome && simulatedCommitment(outcome, request, { ...context, signal })
         }
   const quarantine = venue.builtIn ? undefined : () => services.quarantine.refuse(venue.connector)
   const all = [precondition, simulated, quarantine].filter((each) => each !== undefined)
   const conditions: Pick<SubmitRequest, 'precondition'> =
-    all.length === 0 ? {} : { precondition: async (checked) => void (await Promise.all(all.map((each) => each(checked)))) }
+    all.length === 0
+      ? {}
+      : { precondition: async (checked) => (await Promise.all(all.map((each) => each(checked)))).find((each) => each !== undefined) }
   try {
     return await services.transactions.submit({ ...request, ...conditions }, signal)
   } catch (error) {

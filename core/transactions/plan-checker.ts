@@ -1,5 +1,6 @@
 // Checks a plan before anything is signed for it: from memory where that suffices, else by the chain.
 import type { Checked, Json, Rail } from '../contracts/index.ts'
+import type { Commitment } from './budgets.ts'
 import { resync, type NonceQueue } from './nonce-queue.ts'
 import { orTimeout, timedOutBeforeSigning, type ReplaceOptions, type RoutedRequest } from './submit-request.ts'
 
@@ -9,6 +10,8 @@ export interface CheckResult {
   queue: NonceQueue
   /** Fees of the transaction to replace. */
   over: Json | undefined
+  /** What its precondition found that it takes. */
+  commitment?: Commitment
   /** From memory: valid only while it agrees with the queue. */
   isCached?: true
 }
@@ -38,10 +41,10 @@ export function createPlanChecker(rail: Rail): PlanChecker {
       // Of two errors the check's says more.
       holding?.catch(() => {})
       const checked = await orTimeout(checking, signal, timedOutBeforeSigning)
-      await orTimeout(Promise.resolve(holding), signal, timedOutBeforeSigning)
+      const commitment = await orTimeout(Promise.resolve(holding), signal, timedOutBeforeSigning)
       update(checked.synced)
       await resync(rail, queue, signal)
-      return { checked, queue, over }
+      return { checked, queue, over, ...(commitment && { commitment }) }
     },
     holds: ({ checked, queue, over, isCached }, request, options, current) =>
       current === queue && feesToReplace(request, options, current) === over && (!isCached || agrees(checked, current)),

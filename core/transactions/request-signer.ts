@@ -71,7 +71,7 @@ export function createRequestSigner(parts: RequestSignerParts): RequestSigner {
     request: RoutedRequest,
     options: ReplaceOptions,
     leased: LeasedQueue,
-    { checked }: CheckResult,
+    { checked, commitment = request.commitment }: CheckResult,
     signal: AbortSignal,
   ): Promise<SignedRequest> {
     const { queue, lease, permits } = leased
@@ -99,7 +99,7 @@ export function createRequestSigner(parts: RequestSignerParts): RequestSigner {
       // In the same turn of the event loop: of two requests that want the same right one is refused.
       for (const entry of queued) permits.set(entry)
       for (const { key } of queued) signing.add(key)
-      const spending = spendingOf(request, queued, { prepared, pending, rail })
+      const spending = spendingOf({ ...request, ...(commitment && { commitment }) }, queued, { prepared, pending, rail })
       await recorder.open(queued, lease, request.keyed?.claim, request.clientOrders, spending)
       const signed = await orTimeout(
         Promise.all(queued.map((entry, index) => signOne(entry, prepared[index], request, permitSigning, parts))),

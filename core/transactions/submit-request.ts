@@ -102,8 +102,11 @@ export interface SubmitRequest extends Origin {
     /** Of the token. */
     readonly decimals: number
   }
-  /** Awaited in parallel with the check, whose result it gets. If it rejects, nothing is signed. May be called again. */
-  precondition?(checked: Promise<Pick<Checked, 'prepared'>>): Promise<void>
+  /**
+   * Awaited in parallel with the check, whose result it gets. If it rejects, nothing is signed. May be called again. What it returns is reserved in the
+   * place of `commitment`.
+   */
+  precondition?(checked: Promise<Pick<Checked, 'prepared'>>): Promise<Commitment | undefined | void>
   /** The handler's answer, once hashes and nonces are known. Pure: it is journaled with the signed bytes. */
   answer(result: SubmitResult): object
 }

@@ -7,7 +7,6 @@ import type { ConnectorContext } from '../context.ts'
 import { evmOf } from '../evm.ts'
 import { atMostLeaves, nothingLeaves, type OutcomeBounds } from '../outcome.ts'
 import { requireLeverageSetting } from '../../limits/perpetual-limits.ts'
-import { limitsOf } from '../perp/exposure.ts'
 import { tradingOf, type NetworkEntry, type VenueEntry } from '../../plugins/index.ts'
 import type { Footprint } from '../../transactions/budgets.ts'
 import { touchedTokens, touchedVenue } from '../touches.ts'
@@ -138,7 +137,7 @@ function plannerOf(type: BookSet, how: MarginMove, venue: VenueEntry): Planner {
 }
 
 const clobLeverage: BookHandler<'Leverage'> = async (request, context) => {
-  const { venue, signal } = context
+  const { venue, services, caller, signal } = context
   const at = { signal }
   const perp = tradingOf('PERP_CLOB', venue)
   const wallet = readWallet(request, context)
@@ -147,7 +146,7 @@ const clobLeverage: BookHandler<'Leverage'> = async (request, context) => {
   const [problem] = leverageProblems(request, market)
   if (problem) throw badFields([problem])
   const leverage = normalize(request.leverage)
-  requireLeverageSetting(leverage, limitsOf(context))
+  requireLeverageSetting(leverage, services.limitsOf(caller.id))
   const plan = await perp.leverage(market, leverage, request.marginMode, wallet.address, at)
   const shown = { market: marketName(market), leverage }
   const scope = { contracts: venue.contracts, valueRaw: 0n }

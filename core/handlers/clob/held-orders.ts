@@ -23,7 +23,6 @@ import type { Commitment } from '../../transactions/budgets.ts'
 import type { ConnectorContext } from '../context.ts'
 import { touchesOfOrder } from '../touches.ts'
 import { heldAgainstMarket, isHeldToIndex, requireNearIndex } from '../market-check.ts'
-import { limitsOf } from '../perp/exposure.ts'
 import { perpetualCommitment } from '../perp/losses.ts'
 
 /** No exchange that takes more is worth an order, and what a plugin names is only its word. */
@@ -104,8 +103,8 @@ async function stakeOfOrders(actions: ReadonlyMap<number, BookAction>, owner: st
 }
 
 async function heldPerpetual({ market, order }: Placement, stake: Fraction | undefined, context: ConnectorContext): Promise<Commitment> {
-  const { venue } = context
-  const limits = limitsOf(context)
+  const { venue, services, caller } = context
+  const limits = services.limitsOf(caller.id)
   requireLeverageSetting(order.leverage, limits)
   if (!isHeldToIndex(context) && limits?.maxDailyLoss === undefined) return { gives: {}, gets: {} }
   const { indexPrice } = await tradingOf('PERP_CLOB', venue).prices(market, { signal: context.signal })

@@ -2,7 +2,6 @@
 import { addressKey } from '../../base/addresses.ts'
 import { abs, divideRaw, max, multiply, parseDecimal, rescale, subtract } from '../../base/decimal.ts'
 import type { BookAction, PerpAccount, PerpPosition, PerpQuote } from '../../contracts/index.ts'
-import type { ClientLimits } from '../../config/clients.ts'
 import { limitsExposure } from '../../limits/perpetual-limits.ts'
 import { tradingOf } from '../../plugins/index.ts'
 import type { PerpetualExposure } from '../../transactions/budgets.ts'
@@ -10,10 +9,6 @@ import type { ConnectorContext } from '../context.ts'
 import { notionalAt } from './figures.ts'
 
 const decimals = 6
-
-/** Of the caller; undefined: it has none. */
-export const limitsOf = ({ caller, services }: Pick<ConnectorContext, 'caller' | 'services'>): ClientLimits | undefined =>
-  services.settings.clients.find(({ name }) => name === caller.id)?.limits
 
 /** An account and the request whose orders were its last. */
 export type ExposureTurn = Pick<PerpetualExposure, 'account' | 'lastRequest'>
@@ -28,7 +23,7 @@ export async function inTurn<T>(
   work: (turn: ExposureTurn | undefined) => Promise<T>,
 ): Promise<T> {
   const { caller, network, venue, services } = context
-  if (!limitsExposure(limitsOf(context))) return work(undefined)
+  if (!limitsExposure(services.limitsOf(caller.id))) return work(undefined)
   const account = `${network.chain}/${network.network}/${venue.connector}/${addressKey(address)}`
   return services.perpetuals.take({ client: caller.id, account }, async (lastRequest) => work({ account, lastRequest }))
 }

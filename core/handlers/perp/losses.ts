@@ -3,7 +3,6 @@ import type { PerpFill, PerpQuote } from '../../contracts/index.ts'
 import { divideRaw, parseDecimal, type Fraction } from '../../base/decimal.ts'
 import { fractionBits, perpetualSides, type Commitment } from '../../transactions/budgets.ts'
 import type { ConnectorContext } from '../context.ts'
-import { limitsOf } from './exposure.ts'
 
 /** In dollars, as most exchanges call what accounts are kept in. */
 const dollar = 'USD'
@@ -26,7 +25,7 @@ function committed(quote: string, market: NonNullable<Commitment['market']>, ser
 
 /** Of an order that is filled at once, fees included: by its bound. Nothing for a client without a maxDailyLoss. */
 export function committedBy({ order, market, prices: { index } }: PerpQuote, boundRaw: bigint, context: Context): Commitment {
-  if (limitsOf(context)?.maxDailyLoss === undefined) return { gives: {}, gets: {} }
+  if (context.services.limitsOf(context.caller.id)?.maxDailyLoss === undefined) return { gives: {}, gets: {} }
   const { quote, baseDecimals, quoteDecimals } = market
   const quoteX = (one << fractionBits) / 10n ** BigInt(quoteDecimals)
   const baseX = (index.numerator * (one << fractionBits)) / (index.denominator * 10n ** BigInt(baseDecimals))

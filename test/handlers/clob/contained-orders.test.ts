@@ -54,6 +54,7 @@ function contextOf(leavesRaw: bigint): ConnectorContext {
       books: { book: async () => book },
       market: { isChecked: () => false },
       allowLists: createAllowLists(() => []),
+      limitsOf: () => undefined,
     },
     caller: { id: 'client', permissions: new Set() },
   } as unknown as ConnectorContext

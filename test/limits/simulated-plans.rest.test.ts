@@ -1,0 +1,142 @@
+// Plans of plugins that are not built in, for clients that are held against a market or have limits: what the simulation says counts, not the plugin.
+import { createServer } from 'node:http'
+import { fileURLToPath } from 'node:url'
+import { expect } from 'chai'
+import { openMarket } from '../../core/parts/trading.ts'
+import { newClient } from '../../core/tls/certificates.ts'
+import { createClient, type Client } from '../../testkit/client.ts'
+import { startServer, type TestServer } from '../../testkit/server.ts'
+import { admins, local, mined, oneChain, outcome } from '../http/shared-server.ts'
+
+const folder = (path: string) => fileURLToPath(new URL(path, import.meta.url))
+const sly = { ...local, connector: 'sly', address: admins } as const
+const swap = { ...sly, base: 'WETH', quote: 'USDC', side: 'SELL', amount: '0.1' }
+const range = { ...sly, token0: 'WETH', token1: 'USDC', fee: '500', lowerPrice: '2500', upperPrice: '3500', version: 'v3' }
+const router = '0x2c4A1b0276Cd3B18695fd175B99d5Ac2294d6D01'
+const positions = '0xD905B9bc268AFD8eD615CCed5644d6088d1DC7EF'
+const clients = {
+  client: { permissions: ['read', 'trade', 'thin', 'admin'], wallets: 'all' },
+  bot: { permissions: ['read', 'trade'], wallets: 'all' },
+  limited: {
+    permissions: ['read', 'trade', 'thin'],
+    wallets: 'all',
+    limits: { maxDailyLoss: '200', allowed: { connectors: ['sly'] } },
+  },
+}
+
+describe('plans of a plugin that is not built in, for clients that are held', function () {
+  this.timeout(120_000)
+  let server: TestServer
+  let bot: Client
+  let limited: Client
+  let nowMs = 0
+  /** The node answers as one that cannot simulate. */
+  let isOld = false
+
+  before(async () => {
+    server = await startServer(
+      {
+        settings: {
+          ...oneChain.settings,
+          'plugins.folders': [folder('../../plugins'), folder('../fixtures/plugins/hostile')],
+          'limits.onLocalNetworks': true,
+          'limits.marketDepth': 100_000,
+        },
+        conf: { ...oneChain.conf, 'clients.yml': { clients } },
+        between: (url) => between(url, () => isOld),
+      },
+      undefined,
+      false,
+      { market: { open: (parts) => openMarket(parts, () => nowMs), stop: (market) => market.stop() } },
+    )
+    for (const id of ['bot', 'limited']) await newClient(server.certsDir, id)
+    bot = createClient(server.url, server.certsDir, 'bot')
+    limited = createClient(server.url, server.certsDir, 'limited')
+    for (const token of ['WETH', 'USDC'])
+      for (const spender of [router, positions]) {
+        const answer = await server.client.post('/evm/approve', { ...local, address: admins, spender, token })
+        expect(outcome(answer), answer.text).to.equal('200')
+        await mined(server.client, answer.body.txHash)
+      }
+    await bot.post('/amm/trade', { ...swap, connector: 'uniswap' })
+    for (let left = 330; left > 0; left -= 10) {
+      nowMs += 10_000
+      await server.kernel.services.market.read()
+    }
+  })
+  after(async () => {
+    bot?.close()
+    limited?.close()
+    await server.stop()
+  })
+
+  const add = (client: Client, amount0: string, amount1: string) => client.post('/amm/liquidity/add', { ...range, amount0, amount1 })
+  const used = async () => {
+    const { body } = await limited.get('/limits')
+    return Number(body.limits.find(({ limit }: { limit: string }) => limit === 'maxDailyLoss').used)
+  }
+
+  it('let swaps through that bring what they are worth', async () => {
+    const answer = await bot.post('/amm/trade', swap)
+    expect(outcome(answer), answer.text).to.equal('200')
+    await mined(server.client, answer.body.txHash)
+  })
+
+  it('count deposits as given away, whichever pool the plugin names', async () => {
+    const refused = await add(bot, '0.1', '300')
+    expect(outcome(refused), refused.text).to.equal('403 LIMIT_EXCEEDED')
+    expect(refused.body.details.limit).to.equal('maxPriceImpact')
+    expect(Number(refused.body.details.worstPercent)).to.equal(100)
+    const allowed = await add(server.client, '0.1', '300')
+    expect(outcome(allowed), allowed.text).to.equal('200')
+    const { tokenId } = (await mined(server.client, allowed.body.txHash)).body.fill
+    // What comes back is the wallet's own.
+    const removed = await bot.post('/amm/liquidity/remove', { ...sly, tokenId, burn: true })
+    expect(outcome(removed), removed.text).to.equal('200')
+    await mined(server.client, removed.body.txHash)
+  })
+
+  it('count what the simulation says in the limits of the client', async () => {
+    const before = await used()
+    const allowed = await add(limited, '0.02', '60')
+    expect(outcome(allowed), allowed.text).to.equal('200')
+    expect((await used()) - before).to.be.within(60, 130)
+    const refused = await add(limited, '0.1', '300')
+    expect(outcome(refused), refused.text).to.equal('403 LIMIT_EXCEEDED')
+    expect(refused.body.details.limit).to.equal('maxDailyLoss')
+  })
+
+  it('are refused where the node cannot simulate, and not for clients that are not held', async () => {
+    isOld = true
+    try {
+      for (const client of [bot, limited]) {
+        const answer = await client.post('/amm/trade', swap)
+        expect(outcome(answer), answer.text).to.equal('501 UNSUPPORTED')
+        expect(answer.body.message).to.match(/events of a simulation \(eth_simulateV1\).*nothing was signed/)
+      }
+      const answer = await server.client.post('/amm/trade', swap)
+      expect(outcome(answer), answer.text).to.equal('200')
+    } finally {
+      isOld = false
+    }
+  })
+})
+
+/** A node behind a line that may know no `eth_simulateV1`. */
+async function between(url: string, isOld: () => boolean): Promise<string> {
+  const proxy = createServer((request, response) => {
+    const parts: Buffer[] = []
+    request.on('data', (part: Buffer) => parts.push(part))
+    request.on('end', () => {
+      const body = Buffer.concat(parts).toString()
+      const sent = isOld() ? body.replaceAll('eth_simulateV1', 'eth_unknownMethod') : body
+      fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: sent })
+        .then(async (answer) => response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text()))
+        .catch(() => response.destroy())
+    })
+  })
+  proxy.unref()
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+  const address = proxy.address()
+  return `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`
+}
