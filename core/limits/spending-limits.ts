@@ -1,9 +1,11 @@
 // What each client may spend: reserved in the write that makes entries, settled in the write that ends them.
+import type { Transaction } from 'kysely'
 import { abs, divideRaw } from '../base/decimal.ts'
 import { SluiceError } from '../base/errors.ts'
 import type { ClientLimits } from '../config/clients.ts'
 import { countEveryMs } from '../store/store-time.ts'
 import type { Store } from '../store/store.ts'
+import type { Tables } from '../store/tables.ts'
 import { microsOf, type Budgets, type Spending } from '../transactions/budgets.ts'
 import type { Entry } from '../transactions/entry.ts'
 import { negative, reserve, settle, sum, writeAccount, type Amounts } from './account.ts'
@@ -60,37 +62,46 @@ export function createSpendingLimits(
 ): SpendingLimits {
   let reader = unknownReader
 
+  /** @throws SluiceError LIMIT_EXCEEDED, SERVICE_UNINITIALIZED */
+  async function reserveFor(client: string, spending: Spending, tx: Transaction<Tables>): Promise<void> {
+    const limits = limitsOf(client)
+    const [first] = spending.steps
+    if (!limits || !first) return
+    const tokens = tokenLimitsOf(limits, first.entry, reader.token)
+    const check = { spending, limits, tokens, reference: reader.reference(first.entry) ?? 'of the reference token' }
+    requireFees(check)
+    requireListedTokens(check, reader.token)
+    const gives = sum(spending.commitment?.gives ?? {}, {})
+    const value = limits.value && Object.keys(gives).length > 0 ? reader.value(first.entry, gives) : undefined
+    requirePrices(check, value)
+    const given = givenBy(check, value)
+    const owner = ownerOf(client)
+    const { account: before, nowMs } = await lockAccount(owner, tx, kind)
+    const account = withOrders(spending, limits, before)
+    const earlier = await readEarlier(owner, spending)
+    // Whoever raises the fees of another client's transaction holds nothing that its end would settle.
+    const ofOther = spending.is === 'raise' && client !== first.entry.client
+    const held = ofOther ? new Map() : reservationsOf(spending, given, earlier)
+    const raised = ofOther ? raisedFees(spending) : {}
+    const after = reserve(account, sum(raised, sum(openOf(new Map([...earlier, ...held])), negative(openOf(earlier)))))
+    const refusal = refusalOf(check, { before: account, after, gives: given.amounts, nowMs })
+    if (refusal) throw refusal
+    const changed = ofOther ? settle(after, raised, raised, { nowMs, lagMs }) : after
+    await writeReserved({ owner, account: changed, held }, tx, kind)
+
+    /** Of what it replaces or raises: a new entry on a nonce of its own has nothing before it. */
+    async function readEarlier(of: string, { steps, is }: Spending): Promise<Reservations> {
+      const keys = steps.flatMap(({ entry, replaces }) => (is === 'raise' ? entry.key : (replaces ?? [])))
+      return keys.length === 0 ? new Map() : readReservations(of, keys, tx)
+    }
+  }
+
   return {
     readBy: (by) => void (reader = by),
-    concerns: (spending) => limitsOf(payerOf(spending)) !== undefined,
+    concerns: (spending) => payersOf(spending).some((client) => limitsOf(client) !== undefined),
     async reserve(spending, tx) {
-      const client = payerOf(spending)
-      const limits = limitsOf(client)
-      const [first] = spending.steps
-      if (!limits || !first) return
-      const tokens = tokenLimitsOf(limits, first.entry, reader.token)
-      const check = { spending, limits, tokens, reference: reader.reference(first.entry) ?? 'of the reference token' }
-      requireFees(check)
-      requireListedTokens(check, reader.token)
-      const gives = sum(spending.commitment?.gives ?? {}, {})
-      const value = limits.value && Object.keys(gives).length > 0 ? reader.value(first.entry, gives) : undefined
-      requirePrices(check, value)
-      const given = givenBy(check, value)
-      const owner = ownerOf(client)
-      const { account: before, nowMs } = await lockAccount(owner, tx, kind)
-      const account = withOrders(spending, limits, before)
-      const earlier = await readEarlier(owner, spending)
-      const held = reservationsOf(spending, given, earlier)
-      const after = reserve(account, sum(openOf(new Map([...earlier, ...held])), negative(openOf(earlier))))
-      const refusal = refusalOf(check, { before: account, after, gives: given.amounts, nowMs })
-      if (refusal) throw refusal
-      await writeReserved({ owner, account: after, held }, tx, kind)
-
-      /** Of what it replaces or raises: a new entry on a nonce of its own has nothing before it. */
-      async function readEarlier(of: string, { steps, is }: Spending): Promise<Reservations> {
-        const keys = steps.flatMap(({ entry, replaces }) => (is === 'raise' ? entry.key : (replaces ?? [])))
-        return keys.length === 0 ? new Map() : readReservations(of, keys, tx)
-      }
+      // In one order on all servers.
+      for (const client of payersOf(spending).toSorted()) await reserveFor(client, spending, tx)
     },
     async settle(ended, tx) {
       const keys = ended.map(({ key }) => key)
@@ -129,8 +140,18 @@ export function createSpendingLimits(
   }
 }
 
-/** Fees that the server raises by itself are those of whose transaction it is. */
-const payerOf = ({ client, is, steps }: Spending): string => (is === 'raise' ? (steps[0]?.entry.client ?? client) : client)
+/** Raised fees are those of whose transaction it is, and of whoever raises them. */
+const payersOf = ({ client, is, steps }: Spending): readonly string[] => {
+  const owner = is === 'raise' ? (steps[0]?.entry.client ?? client) : client
+  return owner === client ? [client] : [client, owner]
+}
+
+const raisedFees = ({ steps }: Spending): Amounts =>
+  steps.reduce<Amounts>(
+    (all, { entry, maxCostRaw, lastCostRaw = 0n }) =>
+      maxCostRaw > lastCostRaw ? sum(all, { [gasMeasureOf(entry)]: maxCostRaw - lastCostRaw }) : all,
+    {},
+  )
 
 /** What a request takes from its wallet beside fees, of what its client has limits for. */
 interface GivenAmounts {

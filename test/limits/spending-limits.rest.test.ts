@@ -236,6 +236,22 @@ describe('the limits of a client', () => {
       await stop()
     })
 
+    it('count raised fees also for another client that raises them, and hold it to its own limits', async () => {
+      const { submit, stop, server } = await serverWith({ other: { maxDailyGas: '1', maxFee: '0.5' } })
+      const { nonce } = await submit()
+      await server.speedUp(order(site, { caller: { id: 'other' }, nonce }), soon())
+      const { rows } = await store.read((db) => sql<{ body: string }>`select body from budgets where owner = 'client other'`.execute(db))
+      expect(rows[0]?.body).to.contain('"gas:ethereum/local"')
+      await stop()
+      const stricter = await serverWith({ other: { maxDailyGas: '0.000001' }, bot: { maxDailyGas: '1000' } })
+      const { nonce: next } = await stricter.submit()
+      expect((await refused(stricter.server.speedUp(order(site, { caller: { id: 'other' }, nonce: next }), soon()))).details).to.include({
+        limit: 'maxDailyGas',
+      })
+      await stricter.server.speedUp(order(site, { caller: { id: 'bot' }, nonce: next }), soon())
+      await stricter.stop()
+    })
+
     it('settle a trade to what it did, and free what was never executed', async () => {
       const reader = {
         gains: () =>
