@@ -1,6 +1,6 @@
 // What is common to the readers of calls: a call of a contract of the release is read for what it can take from the wallet at most, and for who
 // gets what it gives.
-import { AbiCoder, Interface } from 'ethers/abi'
+import { AbiCoder, FunctionFragment, ParamType } from 'ethers/abi'
 import { Refusal } from '../policy.ts'
 
 /** The call of a contract. Addresses are lower-case. */
@@ -64,31 +64,40 @@ export interface Method {
  * Decodes calls by their methods. What is encoded in another way than the usual one is not read: contracts may read it in another way, too.
  */
 export function methodsOf(signatures: readonly string[]): (data: string) => Method {
-  let functions: Interface | undefined
+  let methods: ReadonlyMap<string, FunctionFragment> | undefined
   return (data) => {
-    const all = (functions ??= new Interface(signatures))
+    methods ??= new Map(
+      signatures.map((signature) => {
+        const method = FunctionFragment.from(signature)
+        return [method.selector, method]
+      }),
+    )
     const selector = data.slice(0, 10)
-    const method = /^0x[0-9a-f]{8}$/.test(selector) ? all.getFunction(selector) : null
+    const method = methods.get(selector)
     if (!method) throw new Unreadable(`the method ${selector} has no reader`)
-    const { args, encoded } = decoded(() => {
-      const decodedArgs = all.decodeFunctionData(method, data)
-      return { args: decodedArgs, encoded: all.encodeFunctionData(method, decodedArgs) }
-    })
-    if (encoded !== data) throw unusual()
-    return { name: method.name, args }
+    return { name: method.name, args: decodeAs(method.inputs, `0x${data.slice(10)}`) }
   }
 }
 
 const coder = AbiCoder.defaultAbiCoder()
+/** To read a type takes longer than to decode by it, and there are few. */
+const knownTypes = new Map<string, ParamType>()
+
+function typeOf(signature: string): ParamType {
+  const type = knownTypes.get(signature) ?? ParamType.from(signature)
+  knownTypes.set(signature, type)
+  return type
+}
 
 /** The same of arguments without a method. */
-export function decode(types: readonly string[], data: unknown): readonly unknown[] {
-  const bytes = text(data)
+export const decode = (types: readonly string[], data: unknown): readonly unknown[] => decodeAs(types.map(typeOf), text(data))
+
+function decodeAs(types: readonly ParamType[], data: string): readonly unknown[] {
   const { args, encoded } = decoded(() => {
-    const decodedArgs = coder.decode(types, bytes)
+    const decodedArgs = coder.decode(types, data)
     return { args: decodedArgs, encoded: coder.encode(types, decodedArgs) }
   })
-  if (encoded !== bytes) throw unusual()
+  if (encoded !== data) throw unusual()
   return args
 }
 

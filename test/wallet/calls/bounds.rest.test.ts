@@ -14,7 +14,7 @@ import { changedCall, type Call } from './changed-calls.ts'
 import { approvalsOf, devnetRules, exchangeOn, names, openExchanges, type Exchange } from './released-exchanges.ts'
 
 const swapsOfEach = Number(process.env['SLUICE_READ_SWAPS'] ?? 8)
-const changesOfEach = Number(process.env['SLUICE_READ_CHANGES'] ?? 12)
+const changesOfEach = Number(process.env['SLUICE_READ_CHANGES'] ?? 8)
 const ether = 10n ** 18n
 const inAnHour = () => Math.floor(Date.now() / 1000) + 3600
 

@@ -216,6 +216,68 @@ describe('the reader of', () => {
     expect(outcome('matching-market', offer(true))).to.equal('unreadable')
   })
 
+  it('the StableSwap invariant counts what is sold, or the most of a purchase, and no token beside the coin', () => {
+    const terms = (to: string) => [usdc, to, false, later]
+    const stable = new Interface([
+      'function buy((address, address, bool, uint256), uint256, uint256, uint256, (address, int128, int128, address)[])',
+      'function exchange(address[11], uint256[5][5], uint256, uint256)',
+      'function add_liquidity(uint256[3], uint256)',
+      'function remove_liquidity(uint256, uint256[3])',
+      'function remove_liquidity_one_coin(uint256, int128, uint256)',
+    ])
+    const buy = (to: string) => stable.encodeFunctionData('buy', [terms(to), 1n, 2n, 3n, []])
+    expect(outcome('stable-router', buy(wallet))).to.deep.equal({ [usdc]: 3n })
+    expect(outcome('stable-router', buy(wallet), 3n)).to.deep.equal({})
+    expect(outcome('stable-router', buy(stranger))).to.equal('refused')
+    const route = [usdc, ...Array.from({ length: 10 }, () => zero)]
+    const none = Array.from({ length: 5 }, () => [0n, 0n, 0n, 0n, 0n])
+    expect(outcome('curve-router', stable.encodeFunctionData('exchange', [route, none, 5n, 0n]))).to.deep.equal({ [usdc]: 5n })
+    expect(outcome('stable-pool', stable.encodeFunctionData('remove_liquidity', [5n, [0n, 0n, 0n]]))).to.deep.equal({})
+    expect(outcome('stable-pool', stable.encodeFunctionData('add_liquidity', [[5n, 0n, 0n], 0n]))).to.equal('unreadable')
+    expect(outcome('stable-pool', stable.encodeFunctionData('remove_liquidity_one_coin', [5n, 0n, 0n]))).to.equal('unreadable')
+  })
+
+  it('Perpetual Protocol counts collateral that is deposited, and nothing of positions', () => {
+    const abi = new Interface([
+      'function deposit(address, uint256)',
+      'function withdraw(address, uint256)',
+      'function depositFor(address, address, uint256)',
+      'function quitMarket(address, address)',
+    ])
+    expect(outcome('perp-vault', abi.encodeFunctionData('deposit', [usdc, 5n]))).to.deep.equal({ [usdc]: 5n })
+    expect(outcome('perp-vault', abi.encodeFunctionData('withdraw', [usdc, 5n]))).to.deep.equal({})
+    expect(outcome('perp-vault', abi.encodeFunctionData('depositFor', [stranger, usdc, 5n]))).to.equal('unreadable')
+    expect(outcome('perp-house', abi.encodeFunctionData('quitMarket', [wallet, usdc]))).to.deep.equal({})
+  })
+
+  it('the manager of positions of Uniswap v4 counts what a new position takes, and settles for no other', () => {
+    const abi = new Interface(['function modifyLiquidities(bytes, uint256)'])
+    const key = '(address, address, uint24, int24, address)'
+    const mint = (to: string) =>
+      [
+        '0x02',
+        coder.encode(
+          [key, 'int24', 'int24', 'uint256', 'uint128', 'uint128', 'address', 'bytes'],
+          [[usdc, weth, 500, 10, zero], -10, 10, 1n, 3n, 4n, to, '0x'],
+        ),
+      ] as const
+    const settle = ['0x0d', coder.encode(['address', 'address'], [usdc, weth])] as const
+    const change = (code: string) =>
+      [code, coder.encode(['uint256', 'uint256', 'uint128', 'uint128', 'bytes'], [1n, 1n, 9n, 9n, '0x'])] as const
+    const takePair = (to: string) => ['0x11', coder.encode(['address', 'address', 'address'], [usdc, weth, to])] as const
+    const run = (...list: readonly (readonly [string, string])[]) => {
+      const unlock = coder.encode(['bytes', 'bytes[]'], [concat(list.map(([code]) => code)), list.map(([, input]) => input)])
+      return outcome('v4-positions', abi.encodeFunctionData('modifyLiquidities', [unlock, later]))
+    }
+    expect(run(mint(wallet), settle)).to.deep.equal({ [usdc]: 3n, [weth]: 4n })
+    expect(run(mint(stranger), settle)).to.equal('refused')
+    expect(run(change('0x01'), takePair(wallet))).to.deep.equal({})
+    expect(run(change('0x01'), takePair(stranger))).to.equal('refused')
+    expect(run(change('0x01'), takePair(self))).to.equal('refused')
+    expect(run(change('0x01'), settle)).to.equal('unreadable')
+    expect(run(change('0x00'), settle)).to.equal('unreadable')
+  })
+
   it('Permit2 counts nothing for contracts whose calls are read, and what others may take', () => {
     const abi = new Interface(['function approve(address, address, uint160, uint48)'])
     const approve = (token: string, spender: string) => abi.encodeFunctionData('approve', [token, spender, 5n, later])
