@@ -52,7 +52,9 @@ const hyperliquidPatches: Readonly<Record<string, readonly Patch[]>> = {
     {
       file: 'plugins/hyperliquid/send.ts',
       find: "if (posted.is === 'lost') return",
-      put: "if (posted.is === 'lost') return ofRefusal(posted.reason, true)\n    if (posted.is === 'lost') return",
+      put: `if (posted.is === 'lost')
+      return { is: 'accepted', landed: { ok: false, receipt: { statuses: [{ error: posted.reason }] }, reason: posted.reason } }
+    if (posted.is === 'lost') return`,
     },
   ],
   'given up before its time': [{ file: 'plugins/hyperliquid/find-trace.ts', find: 'now > endMs + lagMs && wasThorough', put: 'now > 0' }],
