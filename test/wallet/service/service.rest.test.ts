@@ -263,6 +263,11 @@ describe('the signer service', function () {
     await until(() => signer.isReady())
   })
 
+  it('is waited for at the start, and missed with the reason', async () => {
+    const error = await connected(path.join(home.folder, 'none'), 300).catch((thrown: unknown) => thrown)
+    expect(String(error)).to.match(/The signer at .*none is not there after 0\.3 s: it cannot be reached at .*ENOENT/)
+  })
+
   it('answers nothing but that it does not answer while it is stopped by a signal', async () => {
     process.kill(program.processId, 'SIGSTOP')
     const error = await failure(signer.sign(send({}, free)))

@@ -41,8 +41,11 @@ export interface SignerProgram {
   stop(): Promise<number | null>
 }
 
-/** With a wallet that has limits (1 ETH a day) and one that has none, both of which may send to `stranger`. */
-export async function signerHome(user?: User): Promise<SignerHome> {
+/**
+ * With a wallet that has limits (1 ETH a day) and one that has none, both of which may send to `stranger`.
+ * @param devnet with the wallets of the devnet, too
+ */
+export async function signerHome(user?: User, devnet = false): Promise<SignerHome> {
   const folder = mkdtempSync(path.join(tmpdir(), 'sluice-signer-'))
   const dataDir = path.join(folder, 'data')
   const socketFolder = path.join(folder, 'run')
@@ -55,7 +58,8 @@ export async function signerHome(user?: User): Promise<SignerHome> {
     passphrase,
     conf: {
       'limits.yml': { wallets: { [limited.address]: limits } },
-      'server.yml': { wallet: { allowedSpenders: [allowedSpender] } },
+      'server.yml': { wallet: { allowedSpenders: [allowedSpender] }, devnet: { enabled: devnet } },
+      ...(devnet && { 'chains/ethereum.yml': { local: { feeCap: 300 } } }),
       'clients.yml': { clients: { bot: { permissions: ['read', 'send'], wallets: [limited.address, free.address], sendTo } } },
     },
   })
