@@ -4,6 +4,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect } from 'chai'
 import { hexlify, parseEther, recoverAddress, Signature, type TransactionLike, type Wallet } from 'ethers'
+import { examineSigner } from '../../../core/cli/doctor-signer.ts'
 import { SluiceError } from '../../../core/base/errors.ts'
 import { frameOf, protocol, readFrames, readFromService, type FromService } from '../../../core/wallet/service/protocol.ts'
 import type { Signer } from '../../../core/wallet/signer.ts'
@@ -261,6 +262,29 @@ describe('the signer service', function () {
     await until(() => !isAlive(keys) && !isAlive(keeper))
     program = await home.start()
     await until(() => signer.isReady())
+  })
+
+  it('is examined by doctor: whether it is there, and what its bounds hold against', async () => {
+    const wallet = { keySources: [], allowedSpenders: [] }
+    const examined = async (socket: string) => {
+      const { findings, wallets } = await examineSigner(socket, { data: { dir: path.join(home.folder, 'server') }, wallet })
+      return { said: findings.map(({ state, what }) => `${state} ${what}`), wallets: wallets.length }
+    }
+    const there = await examined(home.socket)
+    expect(there).to.have.property('wallets', 2)
+    expect(there.said[0]).to.match(/^good The signer service .* with 2 wallets\. It bounds 1 by/)
+    expect(there.said[1]).to.match(/^warn What it bounds does not hold .*(is root|of one user)/)
+    // Keys and a passphrase that stayed with the server are named.
+    const left = await examineSigner(home.socket, { data: { dir: home.dataDir }, wallet: { ...wallet, passphraseFile: 'x' } })
+    expect(
+      left.findings
+        .slice(2)
+        .map(({ what }) => what)
+        .join(),
+    ).to.match(/keys in .* are not used.*needs none/)
+    expect((await examined(path.join(home.folder, 'none'))).said.join()).to.match(
+      /^bad The signer service is not there: it cannot be reached/,
+    )
   })
 
   it('is waited for at the start, and missed with the reason', async () => {
