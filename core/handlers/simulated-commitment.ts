@@ -15,7 +15,7 @@ type Asked = Pick<SubmitRequest, 'plan' | 'commitment' | 'reduces'>
 const isHeld = (context: ConnectorContext): boolean => {
   const { network, services, caller } = context
   if (services.limitsOf(caller.id) !== undefined) return true
-  return allowedImpact(context) !== undefined && services.market.isChecked(network)
+  return services.market.isChecked(network) && allowedImpact(context) !== undefined
 }
 
 /** @throws SluiceError UNSUPPORTED where no simulation tells what such a plan does */

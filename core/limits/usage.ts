@@ -66,9 +66,6 @@ export async function readUsage(
   const { allowed: lists = {}, maxFee, maxDailyLoss, maxDailyGas, transactionsPerHour, maxOpenNotional, tokens = {}, value = {} } = limits
   const usage: LimitUsage[] = []
   if (maxFee !== undefined) usage.push({ limit: 'maxFee', allowed: maxFee, unit: 'coin' })
-  const maxLeverage = maxLeverageOf(limits)
-  if (maxLeverage !== undefined) usage.push({ limit: 'maxLeverage', allowed: maxLeverage, unit: 'times' })
-  if (maxOpenNotional !== undefined) usage.push({ limit: 'maxOpenNotional', allowed: maxOpenNotional, unit: 'unit of account' })
   if (transactionsPerHour !== undefined) {
     const allowed = String(transactionsPerHour)
     usage.push({ limit: 'transactionsPerHour', allowed, unit: 'transactions', ...counted('count', 'hour', allowed, 0) })
@@ -115,6 +112,9 @@ export async function readUsage(
     const most = limits[limit]
     if (most !== undefined) usage.push({ limit, allowed: String(most), unit })
   }
+  const maxLeverage = maxLeverageOf(limits)
+  if (maxLeverage !== undefined) usage.push({ limit: 'maxLeverage', allowed: maxLeverage, unit: 'times' })
+  if (maxOpenNotional !== undefined) usage.push({ limit: 'maxOpenNotional', allowed: maxOpenNotional, unit: 'unit of account' })
   for (const list of Object.keys(lists) as (keyof AllowedLists)[])
     usage.push({ limit: `allowed.${list}`, allowed: lists[list]?.join(', ') || 'none', unit: 'list' })
   return usage
