@@ -74,8 +74,13 @@ async function stop(mode: StopMode, options: StopOptions, settings: Settings): P
   // An empty one is for all already.
   const lines = subject === undefined || before?.length === 0 ? [] : [...(before ?? []), subject]
   await writeWholeFile(file, lines.map((line) => `${line}\n`).join(''), 0o644)
-  return `${mode} is set for ${lines.length === 0 ? 'all' : lines.join(', ')} by ${file}. ${whatGoesOn[mode]} The server and the signer of this folder look at it at each transaction. To lift it: ${command} resume${argumentsOf(options)}`
+  return `${mode} is set for ${lines.length === 0 ? 'all' : lines.join(', ')} by ${file}. ${whatGoesOn[mode]} ${whoLooks(settings)} To lift it: ${command} resume${argumentsOf(options)}`
 }
+
+const whoLooks = ({ signer: { socket } }: Settings): string =>
+  socket === undefined
+    ? 'The server and the signer of this folder look at it at each transaction.'
+    : `The server of this folder looks at it at each transaction. The signer service at ${socket} looks into its own: there, as its user, it holds also against a server that was taken over.`
 
 async function resume(options: StopOptions, settings: Settings): Promise<string> {
   const changed = options.url === undefined ? await liftFiles(settings.data.dir, subjectOf(options)) : []

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import { once } from 'node:events'
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect } from 'chai'
 import { hexlify, parseEther, recoverAddress, Signature, type TransactionLike, type Wallet } from 'ethers'
@@ -315,6 +315,10 @@ describe('the signer service', function () {
         ([status, text]: [number, string]) => status === 1 && /the signer service at .* run this as/.test(text),
       )
     }
+    mkdirSync(path.join(home.folder, 'server', 'data'), { recursive: true })
+    expect((await cli('stop', '--file')).said).to.match(
+      /The server of this folder looks at it .* The signer service at .* looks into its own/,
+    )
     const listed = await cli('wallet', 'list')
     expect(listed.said).to.contain(free.address).and.contain(limited.address)
   })
