@@ -1,0 +1,182 @@
+// A server whose clients' certificates are stolen, and a thief with means of its own on the devnet's chain.
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { Contract, ContractFactory, JsonRpcProvider, MaxUint256, NonceManager, parseUnits, toQuantity, Wallet } from 'ethers'
+import { readArtifact } from '../../core/devnet/build-state.ts'
+import { rpcTo, type Rpc } from '../../core/devnet/anvil.ts'
+import { saveKey } from '../../core/keys/keystore.ts'
+import { openMarket } from '../../core/parts/trading.ts'
+import { newClient } from '../../core/tls/certificates.ts'
+import { createClient, type Client } from '../../testkit/client.ts'
+import { startServer, type TestServer } from '../../testkit/server.ts'
+import { addresses } from '../devnet/addresses.ts'
+import { local, mined, oneChain, uniswap } from './shared-server.ts'
+
+const passphrase = 'only for tests'
+/** Of dollars, as the devnet's pools say. */
+const prices = { ETH: 3000, WETH: 3000, USDC: 1, DAI: 1, USDT: 1, WBTC: 60_000 } as const
+type Symbol = keyof typeof prices
+/** What each wallet is given. */
+const funds = { WETH: '300', USDC: '300000', DAI: '100000', WBTC: '5' } as const
+const etherRaw = parseUnits('300', 18)
+const decimalsOf = (symbol: Symbol): number => (symbol === 'ETH' ? 18 : addresses.tokens[symbol].decimals)
+
+export const pools = { v2Router: addresses.exchanges.uniswap.router, ...addresses.rangeExchanges.uniswap }
+
+/** What is stolen: a certificate with the permissions read and trade, and the wallet that it may use. */
+export interface Stolen {
+  readonly client: Client
+  readonly address: string
+}
+
+export interface RobbedWallets {
+  readonly server: TestServer
+  readonly owner: Client
+  readonly rpc: Rpc
+  /** The thief's own wallet, with as much as it likes. */
+  readonly thief: NonceManager
+  readonly provider: JsonRpcProvider
+  readonly stolen: readonly Stolen[]
+  /** The thief sends a transaction of its own, such as `deposit()`. */
+  send(to: string, signature: string, args: readonly unknown[], value?: bigint): Promise<void>
+  /** A new token of the thief's, which has all of it. */
+  newToken(symbol: string): Promise<string>
+  /** What the wallet has in all, in dollars at the prices of the start, once its positions are closed and its orders are cancelled. */
+  worth(address: string): Promise<number>
+  /** Seconds of the market's time. */
+  pass(seconds: number): Promise<void>
+  stop(): Promise<void>
+}
+
+/** @param limits of each client @param plugins folders of other plugins */
+export async function startRobbedWallets(count: number, limits: object, plugins: readonly string[] = []): Promise<RobbedWallets> {
+  const home = await mkdtemp(path.join(tmpdir(), 'sluice-thief-'))
+  const keys = Array.from({ length: count }, () => Wallet.createRandom())
+  const dataDir = path.join(home, 'data')
+  await mkdir(dataDir, { mode: 0o700, recursive: true })
+  const passphraseFile = path.join(home, 'passphrase')
+  await writeFile(passphraseFile, passphrase, { mode: 0o600 })
+  for (const { privateKey } of keys) await saveKey({ dataDir, chain: 'ethereum', privateKey, passphrase, scryptN: 2 })
+  const named = keys.map(({ address }, index) => [`bot-${index}`, address] as const)
+  const clients = {
+    client: { permissions: ['read', 'trade', 'thin', 'admin'], wallets: 'all' },
+    ...Object.fromEntries(named.map(([name, address]) => [name, { permissions: ['read', 'trade'], wallets: [address], limits }])),
+  }
+  let nowMs = 0
+  const server = await startServer(
+    {
+      plugins: [...plugins],
+      trusted: [],
+      settings: { ...oneChain.settings, 'limits.onLocalNetworks': true, 'limits.marketMinutes': 20, 'limits.marketDepth': 100_000 },
+      conf: { ...oneChain.conf, 'clients.yml': { clients } },
+      env: { SLUICE_WALLET_PASSPHRASE_FILE: passphraseFile },
+    },
+    home,
+    false,
+    { market: { open: (parts) => openMarket(parts, () => nowMs), stop: (market) => market.stop() } },
+  )
+  const rpc = rpcTo(server.rpcUrl)
+  const provider = new JsonRpcProvider(server.rpcUrl, undefined, { staticNetwork: true, cacheTimeout: -1, pollingInterval: 50 })
+  const thief = new NonceManager(Wallet.createRandom(provider))
+  await rpc('anvil_setBalance', await thief.getAddress(), toQuantity(parseUnits('1000000', 18)))
+
+  async function send(to: string, signature: string, args: readonly unknown[], value = 0n): Promise<void> {
+    const contract = new Contract(to, [`function ${signature} payable`], thief)
+    await (await contract.getFunction(signature)(...args, { value, gasLimit: 8_000_000n })).wait()
+  }
+  const { WETH, ...others } = addresses.tokens
+  await send(WETH.address, 'deposit()', [], parseUnits('200000', 18))
+  const own = await thief.getAddress()
+  for (const { address, decimals } of Object.values(others))
+    await send(address, 'mint(address,uint256)', [own, parseUnits('100000000', decimals)])
+  for (const { address } of Object.values(addresses.tokens))
+    for (const spender of [pools.v2Router, pools.router, pools.positionManager])
+      await send(address, 'approve(address,uint256)', [spender, MaxUint256])
+  for (const { address } of keys) {
+    await rpc('anvil_setBalance', address, toQuantity(etherRaw))
+    for (const [symbol, amount] of Object.entries(funds) as [keyof typeof funds, string][])
+      await send(addresses.tokens[symbol].address, 'transfer(address,uint256)', [address, parseUnits(amount, decimalsOf(symbol))])
+  }
+
+  const stolen: Stolen[] = []
+  for (const [name, address] of named) {
+    await newClient(server.certsDir, name)
+    stolen.push({ client: createClient(server.url, server.certsDir, name), address })
+  }
+  await Promise.all(
+    stolen.map(async ({ address }) => {
+      for (const spender of ['uniswap', 'uniswap/v2', 'uniswap/v3', 'uniswap/positions', 'oasis', 'perp'])
+        for (const token of ['WETH', 'USDC', 'WBTC', 'DAI']) {
+          if (spender === 'perp' && token !== 'USDC') continue
+          const approved = await server.client.post('/evm/approve', { ...local, address, spender, token })
+          if (approved.status !== 200) throw new Error(`${spender} ${token}: ${approved.text}`)
+          await mined(server.client, approved.body.txHash)
+        }
+    }),
+  )
+
+  /** Ends all that holds something of the wallet. The owner may do what the thief may not. */
+  async function close(address: string): Promise<void> {
+    await rpc('anvil_mine', '0x2')
+    const act = async (target: string, body: object) => {
+      const { status, body: answer } = await server.client.post(target, { ...local, address, ...body })
+      if (status === 200 && typeof answer.txHash === 'string') await mined(server.client, answer.txHash)
+    }
+    const { body } = await server.client.get('/amm/liquidity/positions', { ...uniswap, address })
+    for (const { tokenId } of body.positions) await act('/amm/liquidity/remove', { connector: 'uniswap', tokenId })
+    for (const token of ['USDC', 'WBTC', 'DAI']) await act('/amm/shares/remove', { connector: 'uniswap', tokens: ['WETH', token] })
+    for (const market of ['WETH-USDC', 'WETH-DAI', 'WBTC-USDC']) {
+      const open = await server.client.get('/clob/orders', { ...local, connector: 'oasis', address, market })
+      const cancel = open.body.orders.map(({ orderId }: { orderId: string }) => ({ market, orderId }))
+      if (cancel.length === 0) continue
+      const { body: batch } = await server.client.post('/clob/batchOrders', { ...local, connector: 'oasis', address, cancel })
+      for (const { txHash } of batch.cancelled) if (txHash) await mined(server.client, txHash)
+    }
+  }
+
+  async function worth(address: string): Promise<number> {
+    await close(address)
+    const ether = Number(await provider.getBalance(address)) / 1e18
+    let sum = ether * prices.ETH
+    for (const [symbol, { address: token, decimals }] of Object.entries(addresses.tokens)) {
+      const contract = new Contract(token, ['function balanceOf(address) view returns (uint256)'], provider)
+      sum += (Number(await contract.getFunction('balanceOf')(address)) / 10 ** decimals) * prices[symbol as Symbol]
+    }
+    const { margin } = (await server.client.get('/perp/margin', { ...local, connector: 'perp', wallet_address: address })).body
+    return sum + Number(margin.accountValue)
+  }
+
+  return {
+    server,
+    owner: server.client,
+    rpc,
+    thief,
+    provider,
+    stolen,
+    send,
+    async newToken(symbol) {
+      const { abi, bytecode } = await readArtifact('TestToken', new URL('../../plugins/ethereum/index.ts', import.meta.url).href)
+      const token = await new ContractFactory(abi, bytecode, thief).deploy(symbol, symbol, 18)
+      await token.waitForDeployment()
+      const address = await token.getAddress()
+      await send(address, 'mint(address,uint256)', [own, parseUnits('1000000', 18)])
+      for (const spender of [pools.v2Router, pools.router, pools.positionManager])
+        await send(address, 'approve(address,uint256)', [spender, MaxUint256])
+      return address
+    },
+    worth,
+    async pass(seconds) {
+      for (let left = seconds; left > 0; left -= 10) {
+        nowMs += 10_000
+        await server.kernel.services.market.read()
+      }
+    },
+    async stop() {
+      for (const { client } of stolen) client.close()
+      provider.destroy()
+      await server.stop()
+      await rm(home, { recursive: true, force: true })
+    },
+  }
+}

@@ -1,0 +1,430 @@
+// What a thief of a certificate with the permissions read and trade can take, by all the ways that we know.
+import { readFileSync } from 'node:fs'
+import { expect } from 'chai'
+import { Contract, MaxUint256, parseUnits } from 'ethers'
+import type { Answer } from '../../testkit/client.ts'
+import { addresses } from '../devnet/addresses.ts'
+import { pools, startRobbedWallets, type RobbedWallets, type Stolen } from './robbed-wallets.ts'
+import { local, mined, outcome, uniswap } from './shared-server.ts'
+
+const { WETH, USDC, DAI, WBTC } = addresses.tokens
+const ether = parseUnits('1', 18)
+/** What a day may cost: 1 ETH, and fees. */
+const limits = { maxDailyLoss: '3000', maxDailyGas: '0.05', maxFee: '0.01' }
+const mostDollars = 3000 + 0.05 * 3000
+const oasis = { ...local, connector: 'oasis' } as const
+const order = { market: 'WETH-USDC', orderType: 'LIMIT' } as const
+
+/** What the page for operators says that each way took, in dollars. */
+const figures = new Map(
+  readFileSync(new URL('../../docs/operators/stolen-certificate.md', import.meta.url), 'utf8')
+    .split('\n')
+    .flatMap((line): [string, number][] => {
+      const [, title, figure] = /^\| (.+) \| ([\d,.]+) \|$/.exec(line) ?? []
+      return title && figure ? [[title, Number(figure.replaceAll(',', ''))]] : []
+    }),
+)
+
+interface Way {
+  readonly title: string
+  /** @returns the answers that it got, of which one that is 200 does not mean that anything was lost */
+  take(stolen: Stolen, site: RobbedWallets): Promise<readonly Answer[]>
+  /** Some of it may be done: it is within the limits. */
+  readonly isPartlyAllowed?: true
+}
+
+const sell = ({ client, address }: Stolen, fields: object): Promise<Answer> =>
+  client.post('/amm/trade', {
+    ...uniswap,
+    address,
+    side: 'SELL',
+    base: 'WETH',
+    quote: 'USDC',
+    amount: '1',
+    ...fields,
+  })
+/** Pools are found beside requests: until then the thief could do nothing with it. */
+async function waitForPrice(site: RobbedWallets, fields: object): Promise<void> {
+  const query = { ...uniswap, side: 'SELL', base: 'WETH', quote: 'USDC', amount: '0.000001', ...fields }
+  for (const until = Date.now() + 20_000; (await site.owner.get('/amm/price', query)).status !== 200;)
+    if (Date.now() > until) throw new Error(`No price: ${(await site.owner.get('/amm/price', query)).text}`)
+}
+const inOrder = (one: string, other: string): [string, string] => (BigInt(one) < BigInt(other) ? [one, other] : [other, one])
+const priced = { limitPrice: '0.000000000000000001' }
+
+/** A pool of v3 at a price of the thief's: `price` is of raw amounts, token1 per token0. */
+async function openPool(
+  site: RobbedWallets,
+  [a, b]: [string, string],
+  fee: number,
+  tick: number,
+  amounts: readonly [bigint, bigint],
+): Promise<void> {
+  const [token0, token1] = inOrder(a, b)
+  const sqrt = BigInt(Math.round(1.0001 ** (tick / 2) * 2 ** 48)) << 48n
+  await site.send(pools.positionManager, 'createAndInitializePoolIfNecessary(address,address,uint24,uint160)', [token0, token1, fee, sqrt])
+  const spacing = fee === 10_000 ? 200 : fee === 500 ? 10 : 60
+  const lower = Math.floor(tick / spacing - 5) * spacing
+  const position = [token0, token1, fee, lower, lower + 10 * spacing, ...amounts, 0n, 0n, await site.thief.getAddress(), 2n ** 40n]
+  await site.send(pools.positionManager, 'mint((address,address,uint24,int24,int24,uint256,uint256,uint256,uint256,address,uint256))', [
+    position,
+  ])
+}
+
+/** What is sent meanwhile waits, so that it can be replaced. */
+async function withoutMining(site: RobbedWallets, work: () => Promise<readonly Answer[]>): Promise<readonly Answer[]> {
+  await site.rpc('evm_setAutomine', false)
+  await site.rpc('evm_setIntervalMining', 0)
+  try {
+    return await work()
+  } finally {
+    await site.rpc('evm_mine')
+    await site.rpc('evm_setIntervalMining', 1)
+    await site.rpc('evm_setAutomine', true)
+  }
+}
+
+const ways: readonly Way[] = [
+  {
+    title: 'sells into a pool of its own token',
+    async take(stolen, site) {
+      const token = await site.newToken('OWN')
+      await site.send(
+        pools.v2Router,
+        'addLiquidityETH(address,uint256,uint256,uint256,address,uint256)',
+        [token, 1000n * ether, 0n, 0n, await site.thief.getAddress(), MaxUint256],
+        ether / 100n,
+      )
+      await waitForPrice(site, { quote: token })
+      return [
+        await sell(stolen, { quote: token, amount: '200' }),
+        await sell(stolen, { base: 'ETH', quote: token, amount: '200', ...priced }),
+      ]
+    },
+  },
+  {
+    title: 'sells for a token that bears a listed symbol',
+    async take(stolen, site) {
+      const token = await site.newToken('USDC')
+      await openPool(site, [WETH.address, token], 3000, 0, [100n * ether, 100n * ether])
+      await waitForPrice(site, { quote: token })
+      return [
+        await sell(stolen, { quote: token, amount: '90' }),
+        await sell(stolen, { quote: token, amount: '90', version: 'v3', ...priced }),
+      ]
+    },
+  },
+  {
+    title: 'sells a listed pair through a pool of its own',
+    async take(stolen, site) {
+      await openPool(site, [WBTC.address, DAI.address], 10_000, 0, [10n ** 6n, 10n ** 6n])
+      const factory = new Contract(pools.factory, ['function getPool(address,address,uint24) view returns (address)'], site.provider)
+      const pool: string = await factory.getFunction('getPool')(WBTC.address, DAI.address, 10_000)
+      await waitForPrice(site, { base: 'WBTC', quote: 'DAI', pool, amount: '0.000001' })
+      const trade = { base: 'WBTC', quote: 'DAI', pool, ...priced }
+      return [await sell(stolen, { ...trade, amount: '4' }), await sell(stolen, { ...trade, amount: '0.000001' })]
+    },
+  },
+  {
+    title: 'sells through a pool that it pushed',
+    async take(stolen, site) {
+      const swap = [[WETH.address, USDC.address, 10_000, await site.thief.getAddress(), 150n * ether, 0n, 0n]]
+      await site.send(pools.router, 'exactInputSingle((address,address,uint24,address,uint256,uint256,uint160))', swap)
+      const isPushed = ({ price }: { price: string }) => Number(price) < 2500
+      let pushed: { pool: string }[] = []
+      for (const until = Date.now() + 10_000; pushed.length === 0 && Date.now() < until;) {
+        const { body } = await site.owner.get('/amm/pools', { ...uniswap, base: 'WETH', quote: 'USDC' })
+        pushed = body.pools.filter(isPushed)
+      }
+      expect(pushed).to.have.length.above(0)
+      return Promise.all(pushed.map(({ pool }: { pool: string }) => sell(stolen, { pool, amount: '20', ...priced })))
+    },
+  },
+  {
+    title: 'sells more than the pools take',
+    take: async (stolen) => [await sell(stolen, { amount: '290' }), await sell(stolen, { base: 'WBTC', amount: '4.9', ...priced })],
+    isPartlyAllowed: true,
+  },
+  {
+    title: 'places orders far off the market and takes them',
+    async take({ client, address }, site) {
+      const place = (fields: object) => client.post('/clob/orders', { ...oasis, ...order, address, ...fields })
+      const answers = [
+        await place({ side: 'SELL', price: '0.01', amount: '290' }),
+        await place({ side: 'BUY', price: '100000', amount: '2.9' }),
+        await place({ side: 'SELL', price: '0.5', amount: '4', market: 'WBTC-USDC' }),
+      ]
+      await site.server.kernel.services.market.read()
+      return answers
+    },
+  },
+  {
+    title: 'hides orders far off the market in a batch',
+    async take({ client, address }) {
+      const create = ['0.01', '1', '100', '2000'].map((price) => ({ ...order, side: 'SELL', price, amount: '70' }))
+      const batch = await client.post('/clob/batchOrders', { ...oasis, address, create })
+      expect(batch.body.created.filter(({ error }: { error?: object }) => !error)).to.have.length(0)
+      return [batch]
+    },
+    isPartlyAllowed: true,
+  },
+  {
+    title: 'opens positions with leverage, far off the index',
+    async take({ client, address }) {
+      const perp = { ...local, connector: 'perp', address }
+      const deposited = await client.post('/perp/deposit', { ...perp, token: 'USDC', amount: '20000' })
+      if (deposited.status === 200) await mined(client, deposited.body.txHash)
+      const open = (fields: object) =>
+        client.post('/perp/open', { ...perp, base: 'ETH', quote: 'USD', margin: '9000', leverage: '9', limitPrice: '1000000', ...fields })
+      const answers = [deposited, await open({ side: 'LONG', amount: '27' })]
+      // Each turn costs fees and impact, which the thief's own position on the other side gains.
+      for (let turn = 0; turn < 20; turn++) {
+        const closed = await client.post('/perp/close', { ...perp, base: 'ETH', quote: 'USD' })
+        if (closed.status === 200) await mined(client, closed.body.txHash)
+        const opened = await open({ side: turn % 2 === 0 ? 'SHORT' : 'LONG', amount: '26', limitPrice: undefined })
+        if (opened.status === 200) await mined(client, opened.body.txHash)
+        answers.push(closed, opened)
+      }
+      return answers
+    },
+    isPartlyAllowed: true,
+  },
+  {
+    title: 'adds liquidity to a pool of its own',
+    async take({ client, address }, site) {
+      await openPool(site, [WETH.address, WBTC.address], 10_000, 0, [ether, 10n ** 8n])
+      const range = {
+        token0: 'WETH',
+        token1: 'WBTC',
+        amount0: '200',
+        amount1: '4',
+        lowerPrice: '0.000001',
+        upperPrice: '1000000',
+        fee: 'HIGH',
+      }
+      return [await client.post('/amm/liquidity/add', { ...uniswap, address, version: 'v3', ...range })]
+    },
+  },
+  {
+    title: 'adds liquidity and shares at a price that it pushed',
+    async take({ client, address }, site) {
+      const own = await site.thief.getAddress()
+      await site.send(pools.v2Router, 'swapExactTokensForTokens(uint256,uint256,address[],address,uint256)', [
+        8000n * ether,
+        0n,
+        [WETH.address, DAI.address],
+        own,
+        MaxUint256,
+      ])
+      const shares = await client.post('/amm/shares/add', {
+        ...uniswap,
+        address,
+        tokens: ['WETH', 'DAI'],
+        amounts: ['200', '90000'],
+      })
+      return [shares]
+    },
+  },
+  {
+    title: 'wraps and unwraps at the highest fees',
+    async take({ client, address }) {
+      const answers: Answer[] = []
+      for (let index = 0; index < 60; index++)
+        answers.push(
+          await client.post(index % 2 === 0 ? '/evm/wrap' : '/evm/unwrap', {
+            ...local,
+            address,
+            amount: '0.001',
+            maxFeePerGas: '150',
+            maxPriorityFeePerGas: '150',
+          }),
+        )
+      return answers
+    },
+    isPartlyAllowed: true,
+  },
+  {
+    title: 'raises the fees of one transaction again and again',
+    take: (stolen, site) =>
+      withoutMining(site, async () => {
+        const { client, address } = stolen
+        const answers = [await sell(stolen, { amount: '0.01', maxFeePerGas: '5', maxPriorityFeePerGas: '5' })]
+        for (let gwei = 10; gwei < 290; gwei += 20) {
+          const fees = { maxFeePerGas: String(gwei), maxPriorityFeePerGas: String(gwei) }
+          answers.push(await client.post('/evm/speedUp', { ...local, address, ...fees }))
+        }
+        return answers
+      }),
+    isPartlyAllowed: true,
+  },
+  {
+    title: 'cancels at the highest fees',
+    async take(stolen, site) {
+      const { client, address } = stolen
+      const answers: Answer[] = []
+      for (let round = 0; round < 15; round++)
+        await withoutMining(site, async () => {
+          const sent = await client.post('/evm/wrap', { ...local, address, amount: '0.001', maxFeePerGas: '4', maxPriorityFeePerGas: '4' })
+          answers.push(sent)
+          for (const gwei of ['20', '100', '250'])
+            answers.push(
+              await client.post('/evm/cancel', {
+                ...local,
+                address,
+                nonce: sent.body.nonce,
+                maxFeePerGas: gwei,
+                maxPriorityFeePerGas: gwei,
+              }),
+            )
+          return []
+        })
+      return answers
+    },
+    isPartlyAllowed: true,
+  },
+  {
+    title: 'approves itself and takes by transferFrom',
+    async take({ client, address }, site) {
+      const spender = await site.thief.getAddress()
+      const answers: Answer[] = []
+      for (const token of ['WETH', 'USDC', 'WBTC'] as const) {
+        const approved = await client.post('/evm/approve', { ...local, address, spender, token })
+        answers.push(approved)
+        if (approved.status === 200) await mined(client, approved.body.txHash)
+        await site
+          .send(addresses.tokens[token].address, 'transferFrom(address,address,uint256)', [address, spender, 10n ** 6n])
+          .catch(() => {})
+      }
+      return answers
+    },
+  },
+  {
+    title: 'sends to itself',
+    async take({ client, address }, site) {
+      const to = await site.thief.getAddress()
+      return [
+        await client.post('/evm/send', { ...local, address, to, token: 'WETH', amount: '100' }),
+        await client.post('/evm/send', { ...local, address, to, token: 'ETH', amount: '100' }),
+      ]
+    },
+  },
+  {
+    title: 'asks all connectors for the worst trade',
+    take: async ({ client, address }) => [
+      await client.post('/amm/trade', {
+        ...local,
+        connector: 'any',
+        address,
+        side: 'SELL',
+        base: 'WETH',
+        quote: 'DAI',
+        amount: '290',
+      }),
+      await client.post('/amm/trade', {
+        ...local,
+        connector: 'any',
+        address,
+        side: 'BUY',
+        base: 'DAI',
+        quote: 'WETH',
+        amount: '90000',
+        limitPrice: '1',
+      }),
+    ],
+    isPartlyAllowed: true,
+  },
+  {
+    title: 'trades a hundred times within the allowed loss',
+    async take(stolen, site) {
+      const answers: Answer[] = []
+      for (let index = 0; index < 100; index++) answers.push(await sell(stolen, { amount: '0.5' }))
+      const done = answers.filter(({ status }) => status === 200)
+      for (const { body } of done.slice(-1)) await mined(site.owner, body.txHash)
+      return answers
+    },
+    isPartlyAllowed: true,
+  },
+  {
+    title: 'sandwiches its trades',
+    async take(stolen, site) {
+      const own = await site.thief.getAddress()
+      const router = new Contract(
+        pools.v2Router,
+        ['function swapExactTokensForTokens(uint256,uint256,address[],address,uint256)'],
+        site.thief,
+      )
+      const push = (path: string[], amountRaw: bigint) =>
+        router.getFunction('swapExactTokensForTokens')(amountRaw, 0n, path, own, MaxUint256, {
+          gasLimit: 500_000n,
+          maxFeePerGas: 10n ** 12n,
+          maxPriorityFeePerGas: 10n ** 11n,
+        })
+      const answers: Answer[] = []
+      for (let round = 0; round < 12; round++) {
+        await withoutMining(site, async () => {
+          answers.push(await sell(stolen, { amount: '20', version: 'v2' }))
+          await push([WETH.address, USDC.address], 35n * ether)
+          return []
+        })
+        await (await push([USDC.address, WETH.address], 104_000n * 10n ** 6n)).wait()
+      }
+      expect(answers.filter(({ status }) => status === 200)).to.have.length.above(0)
+      return answers
+    },
+    isPartlyAllowed: true,
+  },
+  {
+    title: 'trades a hundred times at the same moment',
+    take: (stolen) => Promise.all(Array.from({ length: 100 }, () => sell(stolen, { amount: '2' }))),
+    isPartlyAllowed: true,
+  },
+  {
+    title: 'replays one request and its signed bytes',
+    async take({ client, address }) {
+      const body = { ...uniswap, address, side: 'SELL', base: 'WETH', quote: 'USDC', amount: '5', allowedSlippage: '1/100' }
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, () => client.post('/amm/trade', body, { headers: { 'Idempotency-Key': 'the-same-request' } })),
+      )
+      const hashes = new Set(answers.flatMap(({ status, body: { txHash } }) => (status === 200 ? [String(txHash)] : [])))
+      expect(hashes.size).to.equal(1)
+      return answers
+    },
+    isPartlyAllowed: true,
+  },
+  {
+    title: 'hides a trade from the public in a private relay',
+    take: async (stolen) => [await sell(stolen, { amount: '200', privateOnly: true })],
+  },
+]
+
+describe('a thief of a certificate that may trade', function () {
+  this.timeout(180_000)
+  let site: RobbedWallets
+
+  before(async () => {
+    site = await startRobbedWallets(ways.length, limits)
+    // So that the market is known for each token before the thief comes.
+    for (const quote of ['USDC', 'DAI', 'WBTC', 'USDT'])
+      await site.owner.get('/amm/price', { ...uniswap, base: 'WETH', quote, amount: '1', side: 'SELL' })
+    const [first] = site.stolen
+    if (first) await sell(first, {})
+    await site.pass(1500)
+  })
+  after(() => site?.stop())
+
+  for (const [index, { title, take, isPartlyAllowed }] of ways.entries())
+    it(`takes no more than its limit: ${title}`, async () => {
+      const stolen = site.stolen[index]
+      if (!stolen) throw new Error('There are fewer wallets than ways.')
+      const before = await site.worth(stolen.address)
+      const answers = await take(stolen, site)
+      const outcomes = new Set(answers.map(outcome))
+      if (!isPartlyAllowed) expect(outcomes, [...outcomes].join(', ')).not.to.include('200')
+      expect(outcomes, answers.find(({ status }) => status === 400)?.text).not.to.include('400 INCOMPLETE_PARAMS')
+      for (const each of outcomes) expect(each).to.match(/^(200|4\d\d [A-Z_]+|501 UNSUPPORTED)$/)
+      const lost = before - (await site.worth(stolen.address))
+      const shown = figures.get(title)
+      expect(shown, `docs/operators/stolen-certificate.md has no row "${title}"`).to.be.a('number')
+      expect(lost, [...outcomes].join(', ')).to.be.at.most(Math.min(shown ?? 0, mostDollars))
+    })
+})
