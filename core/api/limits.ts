@@ -31,6 +31,30 @@ export const LimitsResponse = response({
   ),
 })
 
+export const LimitsCheckRequest = request({
+  client: LimitsRequest.properties.client,
+  days: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 30, expects: 'a whole number from 1 to 30', description: 'How far back. Absent: 7.' }),
+  ),
+})
+export const LimitsCheckResponse = response({
+  client: Type.String(),
+  since: Type.Integer({
+    description: 'Transactions from then on were looked at: milliseconds since 1970. Later than asked for where there are too many.',
+  }),
+  transactions: Type.Integer({ description: 'How many of the client were looked at.' }),
+  hits: Type.Array(
+    Type.Object({
+      limit: Type.String({ description: 'As a refusal names it.' }),
+      transactions: Type.Integer({ description: 'How many it would have refused.' }),
+      first: Type.Integer({ description: 'When the first of them was made: milliseconds since 1970.' }),
+      last: Type.Integer(),
+      txHash: Type.Union([Type.String(), Type.Null()], { description: 'Of the last of them.' }),
+    }),
+  ),
+  notTold: Type.Array(Type.String(), { description: 'Limits of the client that the journal does not tell: they were not looked at.' }),
+})
+
 /** `stop`: only cancels go through. `reduce-only`: only what cancels, closes, removes, repays or revokes. */
 export const stopModes = ['stop', 'reduce-only'] as const
 export type StopMode = (typeof stopModes)[number]
@@ -85,6 +109,8 @@ export const StopsDeleteResponse = response({ lifted: Type.Array(ShownStop, { de
 
 export type LimitsRequest = Static<typeof LimitsRequest>
 export type LimitsResponse = Static<typeof LimitsResponse>
+export type LimitsCheckRequest = Static<typeof LimitsCheckRequest>
+export type LimitsCheckResponse = Static<typeof LimitsCheckResponse>
 export type StopsRequest = Static<typeof StopsRequest>
 export type StopsResponse = Static<typeof StopsResponse>
 export type StopsPostRequest = Static<typeof StopsPostRequest>
@@ -103,6 +129,15 @@ export const limitEndpoints = [
     permission: 'read',
     request: LimitsRequest,
     response: LimitsResponse,
+  }),
+  endpoint({
+    ...service,
+    name: 'LimitsCheck',
+    path: '/limits/check',
+    summary: 'What the transactions of the last days would have hit, had the limits that the client has now held.',
+    permission: 'read',
+    request: LimitsCheckRequest,
+    response: LimitsCheckResponse,
   }),
   endpoint({
     ...service,

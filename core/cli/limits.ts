@@ -1,8 +1,9 @@
 import { Command } from 'commander'
 import * as Type from 'typebox'
+import type { Static, TSchema } from 'typebox'
 import * as Value from 'typebox/value'
 import { divideRaw, formatRaw, normalize, parseDecimal } from '../base/decimal.ts'
-import { LimitsResponse } from '../api/limits.ts'
+import { LimitsCheckResponse, LimitsResponse } from '../api/limits.ts'
 import type { Settings } from '../config/settings.ts'
 import { ask, hasTerminal } from '../wallet/prompt.ts'
 import { isYes, printError, printResult, say, table } from './output.ts'
@@ -39,19 +40,27 @@ more: look at their transactions first, and lower conf/limits.yml for a day wher
       await beginCount(data.dir)
       say(`The signer's count in ${data.dir} begins anew at its next start.`)
     })
-  limits
-    .command('show')
-    .description('what a client may spend by its limits in conf/clients.yml, and what is left, by the running server')
-    .argument('[client]', 'another client than the one whose certificate is used; needs the permission admin')
-    .option('--url <url>', 'the running server (default: that of these settings, on this machine)')
-    .option('--certs <folder>', 'the folder of the certificates (default: that of these settings)')
-    .option('--as <name>', 'the client whose certificate is used (default: operator, else client)')
-    .option('--json', 'as JSON')
-    .action((client: string | undefined, options: ShowOptions) => printResult(() => showLimits(client, options, settingsOf())))
+  const withServer = (name: string, description: string) =>
+    limits
+      .command(name)
+      .description(description)
+      .argument('[client]', 'another client than the one whose certificate is used; needs the permission admin')
+      .option('--url <url>', 'the running server (default: that of these settings, on this machine)')
+      .option('--certs <folder>', 'the folder of the certificates (default: that of these settings)')
+      .option('--as <name>', 'the client whose certificate is used (default: operator, else client)')
+      .option('--json', 'as JSON')
+  withServer('show', 'what a client may spend by its limits in conf/clients.yml, and what is left, by the running server').action(
+    (client: string | undefined, options: AskOptions) => printResult(() => showLimits(client, options, settingsOf())),
+  )
+  withServer('check', 'what the transactions of the last days would have hit, had the limits that a client has now held')
+    .option('--days <number>', 'how far back, from 1 to 30', '7')
+    .action((client: string | undefined, options: AskOptions & { days: string }) =>
+      printResult(() => checkLimits(client, options, settingsOf())),
+    )
   return limits
 }
 
-interface ShowOptions {
+interface AskOptions {
   readonly url?: string
   readonly certs?: string
   readonly as?: string
@@ -62,7 +71,14 @@ const timeoutMs = 10_000
 const maxWidth = 100
 const Refusal = Type.Object({ name: Type.String(), message: Type.String() })
 
-async function showLimits(client: string | undefined, { as, url, certs, json }: ShowOptions, settings: Settings): Promise<string> {
+/** @throws Error with the server's message, or where its answer has another form */
+async function askServer<T extends TSchema>(
+  schema: T,
+  target: string,
+  query: Readonly<Record<string, string>>,
+  { as, url, certs }: AskOptions,
+  settings: Settings,
+): Promise<Static<T>> {
   const server = serverClient({
     settings,
     clients: as === undefined ? ['operator', 'client'] : [as],
@@ -70,12 +86,37 @@ async function showLimits(client: string | undefined, { as, url, certs, json }: 
     ...(url !== undefined && { url }),
     ...(certs !== undefined && { certs }),
   })
-  const { status, text } = await server.get('/limits', client === undefined ? {} : { client })
+  const { status, text } = await server.get(target, query)
   const answer: unknown = jsonOrUndefined(text)
   if (Value.Check(Refusal, answer)) throw new Error(`${answer.message} (${answer.name})`)
-  if (status !== 200 || !Value.Check(LimitsResponse, answer))
+  if (status !== 200 || !Value.Check(schema, answer))
     throw new Error(`The response is not from a Sluice server of this version: HTTP ${status}.`)
-  if (json) return JSON.stringify(answer, undefined, 2)
+  return answer
+}
+
+async function checkLimits(client: string | undefined, options: AskOptions & { days: string }, settings: Settings): Promise<string> {
+  const query = { days: options.days, ...(client !== undefined && { client }) }
+  const answer = await askServer(LimitsCheckResponse, '/limits/check', query, options, settings)
+  if (options.json) return JSON.stringify(answer, undefined, 2)
+  const { transactions, hits, notTold } = answer
+  const looked = `${answer.client}: ${transactions} ${transactions === 1 ? 'transaction' : 'transactions'} since ${minuteOf(answer.since)}`
+  const head = { cells: ['limit', 'would have refused', 'first', 'last'] }
+  const rows = hits.map(({ limit, transactions: count, first, last, txHash }) => ({
+    cells: [limit, String(count), minuteOf(first), minuteOf(last)],
+    ...(txHash !== null && { below: [`the last: ${txHash}`] }),
+  }))
+  return [
+    looked,
+    rows.length === 0 ? 'The limits that the client has now would have refused none of them.' : table([head, ...rows], maxWidth),
+    ...(notTold.length === 0 ? [] : [`Not looked at, because the journal does not tell: ${notTold.join(', ')}`]),
+  ].join('\n')
+}
+
+const minuteOf = (ms: number): string => new Date(ms).toISOString().slice(0, 16)
+
+async function showLimits(client: string | undefined, options: AskOptions, settings: Settings): Promise<string> {
+  const answer = await askServer(LimitsResponse, '/limits', client === undefined ? {} : { client }, options, settings)
+  if (options.json) return JSON.stringify(answer, undefined, 2)
   if (answer.limits.length === 0) return `The client ${answer.client} has no limits. To set some: limits of its entry in conf/clients.yml.`
   const head = { cells: ['limit', 'allowed', 'used', 'left', 'unit', 'window', 'all free at'] }
   const [lists, others] = [true, false].map((isList) => answer.limits.filter(({ unit }) => (unit === 'list') === isList))
@@ -87,7 +128,7 @@ async function showLimits(client: string | undefined, { as, url, certs, json }: 
       left === '' ? '' : shortened(left, 'down'),
       chain === undefined || network === undefined ? unit : `${unit} on ${chain}/${network}`,
       window ?? 'each',
-      freesAt === undefined ? '' : new Date(freesAt).toISOString().slice(0, 16),
+      freesAt === undefined ? '' : minuteOf(freesAt),
     ],
   }))
   const shown = rows.length === 0 ? [] : [table([head, ...rows], maxWidth)]

@@ -10,6 +10,7 @@ import type { Quotes } from '../live-state/quotes.ts'
 import type { Synchronisers } from '../live-state/synchroniser.ts'
 import type { AllowLists } from '../limits/allow-lists.ts'
 import type { PerpetualTurns } from '../limits/perpetual-limits.ts'
+import type { Replay } from '../limits/replay.ts'
 import type { LimitUsage } from '../limits/usage.ts'
 import type { Market } from '../market/market.ts'
 import type { WalletChecks } from '../live-state/wallets.ts'
@@ -56,6 +57,8 @@ export interface Services {
   allowLists: Pick<AllowLists, 'require' | 'requireSlippage' | 'maxPriceImpact'>
   /** The strictest of a client, by its id, on all servers as they are now; undefined: it has none. */
   limitsOf(client: string): ClientLimits | undefined
+  /** Holds transactions of before against the limits that a client has now; undefined: it has none. */
+  limitReplay(client: string): Replay | undefined
   /** Of a client, by its id. @throws StoreUnavailable */
   limitUsage(client: string): Promise<readonly LimitUsage[]>
   /** Of clients with limits of what they have open. */

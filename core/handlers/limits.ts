@@ -1,22 +1,77 @@
-// What is left of a client's limits.
+// What is left of a client's limits, and what its transactions of before would have hit.
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { formatRaw } from '../base/decimal.ts'
 import { badFields } from '../base/errors.ts'
 import { didYouMean } from '../config/problems.ts'
 import type { LimitUsage } from '../limits/usage.ts'
-import { requirePermission, type Handlers, type Services } from './context.ts'
+import { dayMs } from '../transactions/archiver.ts'
+import { txHashOf, type Entry } from '../transactions/entry.ts'
+import { requirePermission, type Caller, type Handlers, type Services } from './context.ts'
 
 export const limitHandlers = {
   Limits: async ({ client: asked }, { services, caller }) => {
-    const client = asked ?? caller.id
-    if (client !== caller.id) {
-      requirePermission(caller, 'admin')
-      const ids = services.clients.list.map(({ name }) => name)
-      if (!ids.includes(client))
-        throw badFields([{ field: 'client', problem: `"${client}" has no entry in conf/clients.yml${didYouMean(client, ids)}` }])
-    }
+    const client = readClient(asked, services, caller)
     return { client, limits: (await services.limitUsage(client)).map((usage) => showUsage(usage, services)) }
   },
+
+  /** Reads the journal, and writes nothing. */
+  LimitsCheck: async ({ client: asked, days = 7 }, { services, caller, signal }) => {
+    const client = readClient(asked, services, caller)
+    const replay = services.limitReplay(client)
+    const sinceMs = Date.now() - days * dayMs
+    const { entries, since } = replay ? await readEntries(client, sinceMs, services, signal) : { entries: [], since: sinceMs }
+    for (const [index, entry] of entries.entries()) {
+      if (index % entriesInTurn === 0) await nextTurn()
+      replay?.take(entry)
+    }
+    const { transactions, hits, notTold } = replay?.result() ?? { transactions: 0, hits: [], notTold: [] }
+    return {
+      client,
+      since,
+      transactions,
+      hits: hits.map(({ first, last, ...hit }) => ({
+        ...hit,
+        first: first.createdAt,
+        last: last.createdAt,
+        txHash: txHashOf(last) ?? null,
+      })),
+      notTold: [...notTold],
+    }
+  },
 } satisfies Partial<Handlers>
+
+/** Of all clients: what one request reads at most. */
+const mostEntries = 20_000
+const pageEntries = 500
+/** Looked at before other work has its turn. */
+const entriesInTurn = 50
+
+/** Oldest first. @returns since when they are all there */
+async function readEntries(client: string, sinceMs: number, { transactions }: Pick<Services, 'transactions'>, signal: AbortSignal) {
+  const found: Entry[] = []
+  let since = sinceMs
+  let cursor: string | undefined
+  for (let read = 0; read < mostEntries; read += pageEntries) {
+    signal.throwIfAborted()
+    const page = await transactions.list({ limit: pageEntries, ...(cursor !== undefined && { cursor }) })
+    found.push(...page.entries.filter((entry) => entry.client === client && entry.createdAt >= sinceMs))
+    const oldest = page.entries.at(-1)
+    cursor = page.nextCursor
+    if (cursor === undefined || !oldest || oldest.createdAt < sinceMs) return { entries: found.toReversed(), since }
+    since = oldest.createdAt
+  }
+  return { entries: found.toReversed(), since }
+}
+
+/** @throws SluiceError FORBIDDEN, INCOMPLETE_PARAMS */
+function readClient(asked: string | undefined, { clients }: Pick<Services, 'clients'>, caller: Caller): string {
+  const client = asked ?? caller.id
+  if (client === caller.id) return client
+  requirePermission(caller, 'admin')
+  const ids = clients.list.map(({ name }) => name)
+  if (ids.includes(client)) return client
+  throw badFields([{ field: 'client', problem: `"${client}" has no entry in conf/clients.yml${didYouMean(client, ids)}` }])
+}
 
 function showUsage({ limit, allowed, unit, window, counted, network: on }: LimitUsage, { registry }: Pick<Services, 'registry'>) {
   const coin = on && registry.networks.find(({ chain, network }) => chain === on.chain && network === on.network)?.impl.nativeCurrency

@@ -18,9 +18,11 @@ import { listenOnAll, type Listener, type ServedApp } from '../http/server.ts'
 import type { NetworkName } from '../limits/limit-checks.ts'
 import { createPerpetualTurns } from '../limits/perpetual-limits.ts'
 import { ownerOf } from '../limits/reservations.ts'
+import { createReplay, type Replay } from '../limits/replay.ts'
 import { readUsage, type LimitUsage } from '../limits/usage.ts'
 import { requiredHere } from '../plugins/index.ts'
 import type { ServerParts } from './server-parts.ts'
+import { limitReader } from './trading.ts'
 
 /** After the time for requests under way: for the answers to those that are aborted. */
 const lastAnswersMs = 500
@@ -73,11 +75,26 @@ export function openServices(parts: ServerParts): Services {
     clients,
     allowLists,
     limitsOf: serverLimits.strictestOf,
+    limitReplay: (client) => limitReplay(client, parts),
     limitUsage: (client) => limitUsage(client, parts),
     perpetuals: createPerpetualTurns(store, ownerOf),
     wallets: { all: signer.wallets },
     failing: () => failingParts({ signer, store, registry, required }),
   }
+}
+
+function limitReplay(client: string, parts: ServerParts): Replay | undefined {
+  const { registry, serverLimits } = parts
+  const limits = serverLimits.strictestOf(client)
+  return (
+    limits &&
+    createReplay(client, limits, {
+      ...limitReader(parts),
+      coin: (on) => networkOf(on, registry)?.impl.nativeCurrency,
+      // One that is gone is not known any more.
+      isBuiltIn: (name) => registry.hasConnector(name) && registry.connector(name).tier === 'built in',
+    })
+  )
 }
 
 /** None where the client has no limits. */

@@ -10,6 +10,7 @@ import { gainsOf, gasCostOf } from '../handlers/mined-amounts.ts'
 import { compareMined, shownLosses, shownQuarantines } from '../handlers/mined-bounds.ts'
 import { countChanges, liveStateCounters } from '../http/metrics.ts'
 import { createLiveState, type LiveState } from '../live-state/live-state.ts'
+import type { LimitReader } from '../limits/spending-limits.ts'
 import { createMarket, type Market } from '../market/market.ts'
 import { transactionTargets } from '../plugins/index.ts'
 import { createArchiveFiles } from '../transactions/archive-files.ts'
@@ -121,19 +122,9 @@ export function openStops({ store, log, signer, stopFiles }: ServerParts): Stops
 export const listTargets = ({ registry }: ServerParts): TransactionTarget[] => [...transactionTargets(registry)]
 
 export function openTransactions(parts: ServerParts): Transactions {
-  const { journal, leases, targets, signer, registry, market, log, quarantine, settings, metrics, following, spendingLimits, allowLists } =
-    parts
+  const { journal, leases, targets, signer, registry, log, quarantine, settings, metrics, following, spendingLimits, allowLists } = parts
   const count = countChanges(metrics)
-  spendingLimits.readBy({
-    gains: (entry) => gainsOf(entry, registry),
-    gasCost: gasCostOf,
-    token: (on, name) => limitedToken(on, name, registry),
-    value: (on, gives) => valueOf(on, gives, parts),
-    reference(on) {
-      const network = networkOf(on, registry)
-      return network && market.referenceOf(network)
-    },
-  })
+  spendingLimits.readBy(limitReader(parts))
   return createTransactions({
     journal,
     leases,
@@ -162,6 +153,18 @@ export function openTransactions(parts: ServerParts): Transactions {
     },
   })
 }
+
+/** What limits ask of networks and their market. */
+export const limitReader = ({ registry, market }: Pick<ServerParts, 'registry' | 'market'>): LimitReader => ({
+  gains: (entry) => gainsOf(entry, registry),
+  gasCost: gasCostOf,
+  token: (on, name) => limitedToken(on, name, registry),
+  value: (on, gives) => valueOf(on, gives, { registry, market }),
+  reference(on) {
+    const network = networkOf(on, registry)
+    return network && market.referenceOf(network)
+  },
+})
 
 export const openArchiver = ({ settings: { data, store }, journal, leases, log, metrics }: ServerParts): Archiver =>
   createArchiver({

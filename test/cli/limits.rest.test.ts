@@ -1,4 +1,7 @@
+import { writeFile } from 'node:fs/promises'
+import path from 'node:path'
 import { expect } from 'chai'
+import { stringify } from 'yaml'
 import { newClient } from '../../core/tls/certificates.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
 import { local, oneChain, outcome, traders } from '../http/shared-server.ts'
@@ -33,5 +36,28 @@ describe('sluice limits show', function () {
     expect(await runCommand(server, ['limits', 'show', 'other'])).to.match(/^The client other has no limits/)
     expect(await runCommand(server, ['limits', 'show', 'othr'])).to.match(/"othr" has no entry in conf\/clients\.yml.*failed/s)
     expect(await runCommand(server, ['limits', 'show', 'client', '--as', 'other'])).to.match(/lacks the permission admin.*failed/s)
+  })
+
+  it('checks what transactions of before would have hit by the limits that are in conf/clients.yml now', async () => {
+    const before = await runCommand(server, ['limits', 'check'])
+    expect(before).to.match(/^client: \d+ transactions? since \d{4}-.*\n.*would have refused none/)
+    for (let count = 0; count < 2; count += 1)
+      expect(outcome(await server.client.post('/evm/wrap', { ...local, address: traders, amount: '1' }))).to.equal('200')
+    const changed = { ...clients.client, limits: { transactionsPerHour: 2, maxSlippage: 1, allowed: { actions: ['swap'], hours: [] } } }
+    await writeFile(path.join(server.settings.confDir, 'clients.yml'), stringify({ clients: { ...clients, client: changed } }))
+    const endsAt = Date.now() + 20_000
+    let said = ''
+    while (!said.includes('allowed.actions') && Date.now() < endsAt) said = await runCommand(server, ['limits', 'check', '--days', '30'])
+    expect(said).to.match(/^client: 3 transactions since .*\nlimit +would have refused +first +last/)
+    expect(said).to.match(/allowed\.actions +3 .*\n +the last: 0x[0-9a-f]{64}/)
+    expect(said)
+      .to.match(/allowed\.hours +3 /)
+      .and.match(/transactionsPerHour +1 /)
+    expect(said).to.match(/Not looked at.*maxSlippage/)
+    expect(Math.max(...said.split('\n').map(({ length }) => length))).to.be.at.most(100)
+    const { hits } = JSON.parse(await runCommand(server, ['limits', 'check', 'client', '--json']))
+    expect(hits).to.have.length(3)
+    expect(await runCommand(server, ['limits', 'check', '--days', '99'])).to.match(/days: must be a whole number from 1 to 30.*failed/s)
+    expect(await runCommand(server, ['limits', 'check', 'client', '--as', 'other'])).to.match(/lacks the permission admin.*failed/s)
   })
 })

@@ -150,9 +150,9 @@ class LimitsRequest(TypedDict, total=False):
 
 
 class _LimitsResponseLimits(TypedDict):
-    limit: str  # Its key in `limits` of the client.
-    allowed: str  # A decimal in the unit.
-    unit: str  # A symbol, `transactions`, or `reference token`.
+    limit: str  # Its key in `limits` of the client, such as `maxFee` or `allowed.tokens`.
+    allowed: str  # A decimal in the unit, or a list.
+    unit: str  # A symbol, `transactions`, `reference token`, `%`, `times`, or `list`.
 
 
 @final
@@ -169,6 +169,30 @@ class LimitsResponseLimits(_LimitsResponseLimits, total=False):
 class LimitsResponse(TypedDict):
     client: str
     limits: list[LimitsResponseLimits]  # Empty where the client has none.
+
+
+@final
+class LimitsCheckRequest(TypedDict, total=False):
+    client: str  # Another client than the caller: the key of its entry in conf/clients.yml. Needs the permission admin.
+    days: int  # How far back. Absent: 7.
+
+
+@final
+class LimitsCheckResponseHits(TypedDict):
+    limit: str  # As a refusal names it.
+    transactions: int  # How many it would have refused.
+    first: int  # When the first of them was made: milliseconds since 1970.
+    last: int
+    txHash: str | None  # Of the last of them.
+
+
+@final
+class LimitsCheckResponse(TypedDict):
+    client: str
+    since: int  # Transactions from then on were looked at: milliseconds since 1970. Later than asked for where there are too many.
+    transactions: int  # How many of the client were looked at.
+    hits: list[LimitsCheckResponseHits]
+    notTold: list[str]  # Limits of the client that the journal does not tell: they were not looked at.
 
 
 @final
@@ -4796,6 +4820,11 @@ class Endpoints(ABC):
     @overload
     def get(self, path: Literal["/limits"], request: LimitsRequest = ..., *, timeout: float | None = ...) -> LimitsResponse:
         """What a client may spend by its limits, and what is left."""
+        ...
+
+    @overload
+    def get(self, path: Literal["/limits/check"], request: LimitsCheckRequest = ..., *, timeout: float | None = ...) -> LimitsCheckResponse:
+        """What the transactions of the last days would have hit, had the limits that the client has now held."""
         ...
 
     @overload

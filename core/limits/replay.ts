@@ -1,0 +1,200 @@
+// What transactions of the journal would have hit, had the limits that a client has now held when they were made. By what they did: their fees, and what
+// receipts say that they moved.
+import { SluiceError } from '../base/errors.ts'
+import { isObject } from '../base/json.ts'
+import type { Action, AllowedLists, ClientLimits } from '../config/clients.ts'
+import type { Footprint, Spending } from '../transactions/budgets.ts'
+import type { Entry, Kind } from '../transactions/entry.ts'
+import { effectOf } from '../transactions/stops.ts'
+import { emptyAccount, reserve, settle, sum, type Account, type Amounts } from './account.ts'
+import { createAllowLists } from './allow-lists.ts'
+import {
+  gasMeasureOf,
+  isCancel,
+  refusalOf,
+  requireFees,
+  requireListedTokens,
+  tokenLimitsOf,
+  tokenMeasureOf,
+  type NetworkName,
+} from './limit-checks.ts'
+import type { LimitReader } from './spending-limits.ts'
+
+export interface ReplayReader extends LimitReader {
+  coin(on: NetworkName): Spending['coin'] | undefined
+  isBuiltIn(connector: string): boolean
+}
+
+/** A limit that would have refused some of them. */
+export interface LimitHits {
+  /** As refusals name it. */
+  readonly limit: string
+  readonly transactions: number
+  readonly first: Entry
+  readonly last: Entry
+}
+
+export interface Replay {
+  /** Oldest first. */
+  take(entry: Entry): void
+  result(): {
+    /** Those that were signed. */
+    readonly transactions: number
+    readonly hits: readonly LimitHits[]
+    /** Limits that the journal does not tell. */
+    readonly notTold: readonly string[]
+  }
+}
+
+/** What only the request or the market of its time could tell. */
+const neverTold = ['maxDailyLoss', 'maxPriceImpact', 'maxSlippage', 'maxLeverage', 'allowed.pools', 'allowed.recipients'] as const
+
+export function createReplay(client: string, limits: ClientLimits, reader: ReplayReader): Replay {
+  const hits = new Map<string, LimitHits>()
+  const { allowed = {} } = limits
+  const notTold = new Set<string>(neverTold.filter((limit) => limit in limits || limit.replace('allowed.', '') in allowed))
+  /** Each by itself: what one refuses another may, too. */
+  const singly = Object.entries(limits)
+    .filter(([key]) => key !== 'allowed' && !notTold.has(key))
+    .map(([key, value]): ClientLimits => ({ [key]: value }))
+  let account: Account = emptyAccount
+  let transactions = 0
+
+  function take(entry: Entry): void {
+    // Nothing was signed.
+    if (entry.attempts.length === 0 && !entry.archived) return
+    transactions += 1
+    const refused = new Set([...(effectOf(entry) === 'other' ? listsHit(entry) : []), ...amountsHit(entry)])
+    for (const limit of refused) {
+      const before = hits.get(limit)
+      hits.set(limit, { limit, transactions: (before?.transactions ?? 0) + 1, first: before?.first ?? entry, last: entry })
+    }
+  }
+
+  function listsHit(entry: Entry): readonly string[] {
+    // Of what a plan of several actions might have been, the one that is allowed.
+    const [first, ...others] = actionsOf(entry).map((action) => hitsOf(entry, action))
+    return (first ?? []).filter((limit) => others.every((each) => each.includes(limit)))
+  }
+
+  function hitsOf(entry: Entry, action: Action): readonly string[] {
+    const footprint = footprintOf(entry, action, reader)
+    // Absent lists of connectors and tokens hold, too. The journal has no connector of an approval.
+    const keys = new Set<keyof AllowedLists>([
+      'tokens',
+      ...(action === 'approve' ? [] : ['connectors' as const]),
+      ...keysOf(allowed).filter((key) => key !== 'connectors' || action !== 'approve'),
+    ])
+    const found = [...keys].flatMap((key) => {
+      const { [key]: list, ...others } = { ...listsOf(footprint), [key]: allowed[key] }
+      const only: AllowedLists = list === undefined ? others : { ...others, [key]: list }
+      try {
+        createAllowLists(
+          () => [{ allowed: only }],
+          () => entry.createdAt,
+        ).require(client, () => footprint, entry)
+        return []
+      } catch (error) {
+        return [limitOf(error)]
+      }
+    })
+    return found.filter((limit) => !notTold.has(limit))
+  }
+
+  function amountsHit(entry: Entry): readonly string[] {
+    const coin = reader.coin(entry)
+    if (!coin) return []
+    const gains = reader.gains(entry) ?? new Map<string, bigint>()
+    const gives: Amounts = Object.fromEntries([...gains].flatMap(([token, raw]) => (raw < 0n ? [[token, -raw] as const] : [])))
+    const gasRaw = reader.gasCost(entry) ?? 0n
+    const spending: Spending = {
+      client,
+      is: 'new',
+      coin,
+      commitment: { gives },
+      steps: [{ entry, maxCostRaw: gasRaw, valueRaw: 0n }],
+    }
+    const value = limits.value && Object.keys(gives).length > 0 ? reader.value(entry, gives) : undefined
+    if (value?.is === 'no market') notTold.add('value')
+    const ofTokens = Object.entries(gives).map(([address, raw]) => [tokenMeasureOf(entry, address), raw] as const)
+    const amounts = sum(
+      {
+        ...(!isCancel(entry) && { count: 1n }),
+        [gasMeasureOf(entry)]: gasRaw,
+        value: value?.is === 'priced' ? value.micros : 0n,
+        ...Object.fromEntries(ofTokens),
+      },
+      {},
+    )
+    const after = reserve(account, amounts)
+    const found = singly.flatMap((single) => {
+      const check = {
+        spending,
+        limits: single,
+        tokens: tokenLimitsOf(single, entry, reader.token),
+        reference: reader.reference(entry) ?? 'of the reference token',
+      }
+      try {
+        requireFees(check)
+        requireListedTokens(check, reader.token)
+      } catch (error) {
+        return [limitOf(error)]
+      }
+      const refusal = refusalOf(check, { before: account, after, gives: amounts, nowMs: entry.createdAt })
+      return refusal ? [limitOf(refusal)] : []
+    })
+    // What is refused is not spent.
+    if (found.length === 0) account = settle(after, amounts, amounts, { nowMs: entry.createdAt, lagMs: 0 })
+    return found
+  }
+
+  return { take, result: () => ({ transactions, hits: [...hits.values()], notTold: [...notTold] }) }
+}
+
+const keysOf = (allowed: AllowedLists) => Object.keys(allowed) as (keyof AllowedLists)[]
+
+/** Lists that allow it, so that one key is looked at alone. */
+const listsOf = ({ connectors = [], tokens }: Footprint): AllowedLists => ({
+  connectors: connectors.map(({ name }) => name),
+  tokens: tokens.map(({ name }) => name),
+})
+
+/** @throws what is no refusal */
+function limitOf(error: unknown): string {
+  const details = error instanceof SluiceError && isObject(error.details) ? error.details : {}
+  if (typeof details['limit'] !== 'string') throw error
+  return details['limit']
+}
+
+const actionsOfKind: Readonly<Partial<Record<Kind, readonly Action[]>>> = {
+  trade: ['swap'],
+  liquidity: ['liquidity', 'shares'],
+  position: ['perpetual'],
+  collateral: ['deposit', 'withdraw'],
+  order: ['order', 'perpetual'],
+  'token-account': ['account'],
+  approve: ['approve'],
+  wrap: ['wrap'],
+  send: ['transfer'],
+}
+
+/** Those that it may have been: the journal has kinds alone. */
+function actionsOf({ kind, about }: Entry): readonly Action[] {
+  const how = isObject(about) ? about['how'] : undefined
+  if (kind === 'funds') return how === 'withdraw' || how === 'borrow' ? [how] : how === 'leverage' ? ['perpetual'] : ['deposit']
+  return actionsOfKind[kind] ?? []
+}
+
+function footprintOf(entry: Entry, action: Action, reader: ReplayReader): Footprint {
+  // What a deposit gets, such as shares, is the exchange's own.
+  const isMeant = entry.kind === 'liquidity' ? (raw: bigint) => raw < 0n : (raw: bigint) => raw !== 0n
+  const moved = [...(reader.gains(entry) ?? [])].filter(([, raw]) => isMeant(raw))
+  return {
+    action,
+    ...(entry.connector !== undefined && { connectors: [{ name: entry.connector, builtIn: reader.isBuiltIn(entry.connector) }] }),
+    tokens: moved.map(([name]) => {
+      const symbol = reader.token(entry, name)?.symbol
+      return { name, ...(symbol !== undefined && { symbol }) }
+    }),
+  }
+}

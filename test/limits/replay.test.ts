@@ -1,0 +1,94 @@
+import { expect } from 'chai'
+import type { ClientLimits } from '../../core/config/clients.ts'
+import { createReplay, type ReplayReader } from '../../core/limits/replay.ts'
+import type { Entry } from '../../core/transactions/entry.ts'
+
+const [weth, usdc, odd] = ['0x01', '0x02', '0x03'] as const
+const tokens = [
+  { address: weth, symbol: 'WETH', decimals: 0 },
+  { address: usdc, symbol: 'USDC', decimals: 0 },
+]
+/** What each transaction moved is its memo, and its fee its nonce. */
+const reader: ReplayReader = {
+  gains: ({ memo }) => new Map(Object.entries(memo as Record<string, number>).map(([token, raw]) => [token, BigInt(raw)])),
+  gasCost: ({ nonce }) => BigInt(nonce),
+  token: (_, name) => tokens.find(({ address, symbol }) => address === name || symbol === name),
+  value: (_, gives) => ({ is: 'priced', micros: Object.values(gives).reduce((sum, raw) => sum + raw * 1_000_000n, 0n) }),
+  reference: () => 'USDC',
+  coin: () => ({ symbol: 'ETH', decimals: 0 }),
+  isBuiltIn: (connector) => connector !== 'mine',
+}
+const hour = 3_600_000
+const noon = Date.parse('2026-11-26T12:00:00Z')
+const swapAt = (at: number, more: Partial<Entry> = {}): Entry =>
+  ({
+    chain: 'ethereum',
+    network: 'mainnet',
+    kind: 'trade',
+    connector: 'uniswap',
+    client: 'bot',
+    createdAt: noon + at,
+    attempts: [{}],
+    memo: { [weth]: -5, [usdc]: 9 },
+    nonce: 1,
+    about: null,
+    ...more,
+  }) as unknown as Entry
+
+function hitsOf(limits: ClientLimits, ...entries: readonly Entry[]): Record<string, number> {
+  const replay = createReplay('bot', limits, reader)
+  for (const entry of entries) replay.take(entry)
+  return Object.fromEntries(replay.result().hits.map(({ limit, transactions }) => [limit, transactions]))
+}
+
+describe('limits that are checked against transactions of before', () => {
+  it('would have refused those that touch what is not listed, by every list', () => {
+    expect(hitsOf({ allowed: {} }, swapAt(0))).to.deep.equal({})
+    expect(hitsOf({ maxFee: '5' }, swapAt(0, { memo: { [odd]: 3, [weth]: -1 } }), swapAt(1, { connector: 'mine' }))).to.deep.equal({
+      'allowed.tokens': 1,
+      'allowed.connectors': 1,
+    })
+    const lists = {
+      connectors: ['sushiswap'],
+      networks: ['base/mainnet'],
+      tokens: ['WETH'],
+      actions: ['order' as const],
+      hours: ['13:00-14:00'],
+    }
+    expect(hitsOf({ allowed: lists }, swapAt(0), swapAt(hour))).to.deep.equal({
+      'allowed.connectors': 2,
+      'allowed.networks': 2,
+      'allowed.tokens': 2,
+      'allowed.actions': 2,
+      'allowed.hours': 1,
+    })
+    expect(hitsOf({ allowed: { actions: ['shares'] } }, swapAt(0, { kind: 'liquidity', memo: { [odd]: 1, [weth]: -1 } }))).to.deep.equal({})
+  })
+
+  it('would have let cancels and what takes back through, and count nothing that was never signed', () => {
+    const limits: ClientLimits = { allowed: { actions: [], hours: [] } }
+    expect(
+      hitsOf(limits, swapAt(0, { kind: 'cancel' }), swapAt(0, { kind: 'liquidity', reduces: true }), swapAt(0, { attempts: [] })),
+    ).to.deep.equal({})
+  })
+
+  it('would have refused what is over amounts in an hour or a day, and what was refused is not spent', () => {
+    expect(hitsOf({ transactionsPerHour: 2 }, ...[0, 1, 2, 3, 2 * hour].map((at) => swapAt(at)))).to.deep.equal({ transactionsPerHour: 2 })
+    expect(hitsOf({ maxFee: '1' }, swapAt(0), swapAt(1, { nonce: 2 }))).to.deep.equal({ maxFee: 1 })
+    expect(hitsOf({ maxDailyGas: '5' }, ...[0, 1, 2, 3, 4].map((at) => swapAt(at)))).to.deep.equal({ maxDailyGas: 1 })
+    const ofWeth = { 'ethereum/mainnet': { WETH: { perHour: '10' } } }
+    expect(hitsOf({ tokens: ofWeth }, swapAt(0), swapAt(1), swapAt(2), swapAt(30 * hour))).to.deep.equal({ 'tokens.perHour': 1 })
+    expect(hitsOf({ tokens: ofWeth }, swapAt(0, { memo: { [usdc]: -1, [weth]: 1 } }))).to.deep.equal({ tokens: 1 })
+    expect(hitsOf({ value: { perTransaction: '4' } }, swapAt(0))).to.deep.equal({ 'value.perTransaction': 1 })
+  })
+
+  it('say which of them the journal does not tell', () => {
+    const limits: ClientLimits = { maxDailyLoss: '1', maxSlippage: 1, value: { perDay: '1' }, allowed: { pools: [], recipients: [] } }
+    const replay = createReplay('bot', limits, { ...reader, value: () => ({ is: 'no market' }) })
+    replay.take(swapAt(0))
+    const { notTold, hits, transactions } = replay.result()
+    expect([...notTold].toSorted()).to.deep.equal(['allowed.pools', 'allowed.recipients', 'maxDailyLoss', 'maxSlippage', 'value'])
+    expect(hits).to.deep.equal([])
+    expect(transactions).to.equal(1)
+  })
+})
