@@ -39,9 +39,10 @@ export const LimitsCheckRequest = request({
 })
 export const LimitsCheckResponse = response({
   client: Type.String(),
-  since: Type.Integer({
-    description: 'Transactions from then on were looked at: milliseconds since 1970. Later than asked for where there are too many.',
-  }),
+  days: Type.Integer(),
+  since: Type.Optional(
+    Type.Integer({ description: 'Where there are too many for so many days: those from then on were looked at, milliseconds since 1970.' }),
+  ),
   transactions: Type.Integer({ description: 'How many of the client were looked at.' }),
   hits: Type.Array(
     Type.Object({

@@ -99,7 +99,7 @@ async function checkLimits(client: string | undefined, options: AskOptions & { d
   const answer = await askServer(LimitsCheckResponse, '/limits/check', query, options, settings)
   if (options.json) return JSON.stringify(answer, undefined, 2)
   const { transactions, hits, notTold } = answer
-  const looked = `${answer.client}: ${transactions} ${transactions === 1 ? 'transaction' : 'transactions'} since ${minuteOf(answer.since)}`
+  const looked = `${answer.client}: ${transactions} ${transactions === 1 ? 'transaction' : 'transactions'} ${answer.since === undefined ? `in ${answer.days} days` : `since ${minuteOf(answer.since)}, and more before that`}`
   const head = { cells: ['limit', 'would have refused', 'first', 'last'] }
   const rows = hits.map(({ limit, transactions: count, first, last, txHash }) => ({
     cells: [limit, String(count), minuteOf(first), minuteOf(last)],

@@ -19,7 +19,7 @@ export const limitHandlers = {
     const client = readClient(asked, services, caller)
     const replay = services.limitReplay(client)
     const sinceMs = Date.now() - days * dayMs
-    const { entries, since } = replay ? await readEntries(client, sinceMs, services, signal) : { entries: [], since: sinceMs }
+    const { entries, since } = replay ? await readEntries(client, sinceMs, services, signal) : { entries: [] }
     for (const [index, entry] of entries.entries()) {
       if (index % entriesInTurn === 0) await nextTurn()
       replay?.take(entry)
@@ -27,7 +27,8 @@ export const limitHandlers = {
     const { transactions, hits, notTold } = replay?.result() ?? { transactions: 0, hits: [], notTold: [] }
     return {
       client,
-      since,
+      days,
+      ...(since !== undefined && { since }),
       transactions,
       hits: hits.map(({ first, last, ...hit }) => ({
         ...hit,
@@ -46,8 +47,13 @@ const pageEntries = 500
 /** Looked at before other work has its turn. */
 const entriesInTurn = 50
 
-/** Oldest first. @returns since when they are all there */
-async function readEntries(client: string, sinceMs: number, { transactions }: Pick<Services, 'transactions'>, signal: AbortSignal) {
+/** Oldest first. @returns `since` where those before then are too many */
+async function readEntries(
+  client: string,
+  sinceMs: number,
+  { transactions }: Pick<Services, 'transactions'>,
+  signal: AbortSignal,
+): Promise<{ readonly entries: readonly Entry[]; readonly since?: number }> {
   const found: Entry[] = []
   let since = sinceMs
   let cursor: string | undefined
@@ -57,7 +63,7 @@ async function readEntries(client: string, sinceMs: number, { transactions }: Pi
     found.push(...page.entries.filter((entry) => entry.client === client && entry.createdAt >= sinceMs))
     const oldest = page.entries.at(-1)
     cursor = page.nextCursor
-    if (cursor === undefined || !oldest || oldest.createdAt < sinceMs) return { entries: found.toReversed(), since }
+    if (cursor === undefined || !oldest || oldest.createdAt < sinceMs) return { entries: found.toReversed() }
     since = oldest.createdAt
   }
   return { entries: found.toReversed(), since }

@@ -186,13 +186,17 @@ class LimitsCheckResponseHits(TypedDict):
     txHash: str | None  # Of the last of them.
 
 
-@final
-class LimitsCheckResponse(TypedDict):
+class _LimitsCheckResponse(TypedDict):
     client: str
-    since: int  # Transactions from then on were looked at: milliseconds since 1970. Later than asked for where there are too many.
+    days: int
     transactions: int  # How many of the client were looked at.
     hits: list[LimitsCheckResponseHits]
     notTold: list[str]  # Limits of the client that the journal does not tell: they were not looked at.
+
+
+@final
+class LimitsCheckResponse(_LimitsCheckResponse, total=False):
+    since: int  # Where there are too many for so many days: those from then on were looked at, milliseconds since 1970.
 
 
 @final
