@@ -47,7 +47,15 @@ export interface Replay {
 }
 
 /** What only the request or the market of its time could tell. */
-const neverTold = ['maxDailyLoss', 'maxPriceImpact', 'maxSlippage', 'maxLeverage', 'allowed.pools', 'allowed.recipients'] as const
+const neverTold = [
+  'maxDailyLoss',
+  'maxPriceImpact',
+  'maxSlippage',
+  'maxLeverage',
+  'maxOpenNotional',
+  'allowed.pools',
+  'allowed.recipients',
+] as const
 
 export function createReplay(client: string, limits: ClientLimits, reader: ReplayReader): Replay {
   const hits = new Map<string, LimitHits>()

@@ -7,6 +7,7 @@ import { isClientLimits, type Client, type ClientLimits } from '../config/client
 import type { LiveClients } from '../config/live-clients.ts'
 import type { Store } from '../store/store.ts'
 import type { LimitsOf } from './allow-lists.ts'
+import { maxLeverageOf } from './perpetual-limits.ts'
 
 export interface ServerLimits {
   /** All of these hold. */
@@ -166,9 +167,15 @@ function merged(own: LimitsByClient, others: readonly OtherServer[]): ReadonlyMa
     [...clients].map((client) => {
       const different = new Map(servers.flatMap((each) => each.get(client) ?? []).map((each) => [JSON.stringify(each), each]))
       const limits = [...different.values()]
-      return [client, { limits, strictest: limits.reduce((one, other) => strictest(one, other) as ClientLimits) }]
+      return [client, { limits, strictest: limits.map(withLeverage).reduce((one, other) => strictest(one, other) as ClientLimits) }]
     }),
   )
+}
+
+/** The leverage that a limit of losses brings with it holds beside another server's as well. */
+function withLeverage(limits: ClientLimits, _index: number, all: readonly ClientLimits[]): ClientLimits {
+  const most = all.length > 1 ? maxLeverageOf(limits) : undefined
+  return most === undefined ? limits : { ...limits, maxLeverage: Number(most) }
 }
 
 /**

@@ -6,7 +6,7 @@ import { stringify } from 'yaml'
 import { newClient } from '../../core/tls/certificates.ts'
 import { createClient, type Client } from '../../testkit/client.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
-import { local, oneChain, outcome, traders } from './shared-server.ts'
+import { local, mined, oneChain, outcome, traders } from './shared-server.ts'
 
 describe('a change of conf/clients.yml', () => {
   let server: TestServer
@@ -73,6 +73,23 @@ describe('a change of conf/clients.yml', () => {
     expect(outcome(refused)).to.equal('403 LIMIT_EXCEEDED')
     expect(refused.body.details.left).to.equal('0')
     await write({ ...trader, limits: { transactionsPerHour: 9 } })
+    await until('200', wrap)
+  })
+
+  it('bounds what may be open in perpetuals from then on', async () => {
+    const perp = { ...local, connector: 'perp', address: traders }
+    const done = async (path: string, body: object) => {
+      const answer = await server.client.post(path, body)
+      expect(outcome(answer), answer.text).to.equal('200')
+      await mined(server.client, answer.body.txHash)
+    }
+    await done('/evm/approve', { ...local, address: traders, spender: 'perp', token: 'USDC' })
+    await done('/perp/deposit', { ...perp, token: 'USDC', amount: '2000' })
+    await write({ ...trader, limits: { maxOpenNotional: '1' } })
+    const order = { base: 'ETH', quote: 'USD', side: 'LONG', amount: '0.01', margin: '100', leverage: '2' }
+    const refused = await until('403 LIMIT_EXCEEDED', () => bot.post('/perp/open', { ...perp, ...order }))
+    expect(refused.body.details.limit).to.equal('maxOpenNotional')
+    await write(trader)
     await until('200', wrap)
   })
 

@@ -78,6 +78,13 @@ describe('the limits of servers on one store', () => {
       expect(one.areThere()).to.equal(true)
     })
 
+    it('hold the leverage that a limit of losses brings on one server, whatever the other one allows', async () => {
+      const one = await server('one', { bot: { maxDailyLoss: '9' } })
+      await server('other', { bot: { maxDailyLoss: '9', maxLeverage: 5 } })
+      await one.refresh()
+      expect(one.strictestOf('bot')).to.deep.equal({ maxDailyLoss: '9', maxLeverage: 1 })
+    })
+
     it('are no longer those of a server that has ended', async () => {
       const one = await server('one', {})
       expect(one.areThere()).to.equal(false)
