@@ -87,7 +87,11 @@ describe('a change of conf/clients.yml', () => {
     await done('/perp/deposit', { ...perp, token: 'USDC', amount: '2000' })
     await write({ ...trader, limits: { maxOpenNotional: '1' } })
     const order = { base: 'ETH', quote: 'USD', side: 'LONG', amount: '0.01', margin: '100', leverage: '2' }
-    const refused = await until('403 LIMIT_EXCEEDED', () => bot.post('/perp/open', { ...perp, ...order }))
+    const endsAt = Date.now() + 20_000
+    while ((await bot.get('/limits')).body.limits[0]?.limit !== 'maxOpenNotional' && Date.now() < endsAt)
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    const refused = await bot.post('/perp/open', { ...perp, ...order })
+    expect(outcome(refused), refused.text).to.equal('403 LIMIT_EXCEEDED')
     expect(refused.body.details.limit).to.equal('maxOpenNotional')
     await write(trader)
     await until('200', wrap)

@@ -152,7 +152,7 @@ class LimitsRequest(TypedDict, total=False):
 class _LimitsResponseLimits(TypedDict):
     limit: str  # Its key in `limits` of the client, such as `maxFee` or `allowed.tokens`.
     allowed: str  # A decimal in the unit, or a list.
-    unit: str  # A symbol, `transactions`, `reference token`, `%`, `times`, or `list`.
+    unit: str  # A symbol, `transactions`, `reference token`, `unit of account`, `%`, `times`, or `list`.
 
 
 @final
