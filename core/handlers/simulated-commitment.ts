@@ -9,7 +9,7 @@ import { allowedImpact, heldAgainstMarket } from './market-check.ts'
 
 type Outcome = SimulatedOutcome & { is: 'done' }
 type Amounts = Readonly<Record<string, bigint>>
-type Asked = Pick<SubmitRequest, 'plan' | 'commitment' | 'reduces'>
+type PlannedRequest = Pick<SubmitRequest, 'plan' | 'commitment' | 'reduces'>
 
 /** Whether what a plan does is held against something: a market, or limits of the client. */
 const isHeld = (context: ConnectorContext): boolean => {
@@ -19,7 +19,7 @@ const isHeld = (context: ConnectorContext): boolean => {
 }
 
 /** @throws SluiceError UNSUPPORTED where no simulation tells what such a plan does */
-export function requireSimulated({ plan }: Pick<Asked, 'plan'>, context: ConnectorContext): void {
+export function requireSimulated({ plan }: Pick<PlannedRequest, 'plan'>, context: ConnectorContext): void {
   const { network, venue, caller } = context
   if (venue.builtIn || !isHeld(context)) return
   const isOnRail = 'via' in plan
@@ -36,7 +36,7 @@ export function requireSimulated({ plan }: Pick<Asked, 'plan'>, context: Connect
  * @param outcome by the simulation
  * @throws SluiceError as the market check, LIMIT_EXCEEDED or FORBIDDEN; UNSUPPORTED where the node shows no events
  */
-export function simulatedCommitment(outcome: Outcome, { commitment, reduces }: Asked, context: ConnectorContext): Commitment {
+export function simulatedCommitment(outcome: Outcome, { commitment, reduces }: PlannedRequest, context: ConnectorContext): Commitment {
   if (!isHeld(context)) return commitment
   const { network, venue } = context
   if (outcome.sent === undefined)
