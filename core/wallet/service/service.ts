@@ -35,8 +35,8 @@ const maxUnreadBytes = 1_048_576
 /** Requests that are signed at once, of all servers. */
 const slots = 32
 const drainMs = 2_000
-/** So often a connection that is refused is logged: who makes many fills no disk. */
-const refusalsEveryMs = 1_000
+/** So often one thing is logged of connections: who makes many of them fills no disk. */
+const logEveryMs = 1_000
 const maxReason = 4_000
 
 interface Connection {
@@ -50,7 +50,7 @@ export async function startSignerService({ socket: address, signer, facts, log }
   await removeStale(address)
   const connections = new Set<Connection>()
   const queues = createQueues()
-  let lastRefusalMs = -Infinity
+  const note = quietLog(log)
 
   const server = createServer((socket) => {
     const connection: Connection = { socket, isGreeted: false, stops: [] }
@@ -95,8 +95,8 @@ export async function startSignerService({ socket: address, signer, facts, log }
         `the signer is of Sluice ${version} (protocol ${protocol}), the server of ${message.version} (protocol ${message.protocol}): run both from one release`,
       )
     connection.isGreeted = true
-    log.info({ version: message.version, servers: [...connections].filter((each) => each.isGreeted).length }, 'A server connected')
-    socket.once('close', () => log.info({}, 'A server is gone'))
+    note('info', { version: message.version, servers: [...connections].filter((each) => each.isGreeted).length }, 'A server connected')
+    socket.once('close', () => note('info', {}, 'A server is gone'))
     const wallets = signer.wallets()
     tell(connection, {
       type: 'welcome',
@@ -156,16 +156,12 @@ export async function startSignerService({ socket: address, signer, facts, log }
   function tell({ socket }: Connection, message: FromService): void {
     if (socket.destroyed) return
     if (socket.writableLength <= maxUnreadBytes) return void socket.write(frameOf(message))
-    log.warn({}, 'A server does not read what it is answered: its connection is closed')
+    note('warn', {}, 'A server does not read what it is answered: its connection is closed')
     socket.destroy()
   }
 
   function refuse(socket: Socket, reason: string): void {
-    const nowMs = performance.now()
-    if (nowMs - lastRefusalMs >= refusalsEveryMs) {
-      lastRefusalMs = nowMs
-      log.warn({ reason: reason.slice(0, maxReason) }, 'A connection was refused')
-    }
+    note('warn', { reason: reason.slice(0, maxReason) }, 'A connection was refused')
     if (socket.destroyed) return
     socket.removeAllListeners('data')
     socket.end(frameOf({ type: 'refused', reason: reason.slice(0, maxReason) }))
@@ -183,6 +179,16 @@ export async function startSignerService({ socket: address, signer, facts, log }
       for (const { socket } of connections) socket.destroySoon()
       await signer.stop()
     },
+  }
+}
+
+function quietLog(log: SignerLog) {
+  const lastMs = new Map<string, number>()
+  return (level: 'info' | 'warn', fields: object, message: string): void => {
+    const nowMs = performance.now()
+    if (nowMs - (lastMs.get(message) ?? -Infinity) < logEveryMs) return
+    lastMs.set(message, nowMs)
+    log[level](fields, message)
   }
 }
 
