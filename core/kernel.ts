@@ -63,6 +63,7 @@ const serverParts = (settings: Settings, options: StartOptions): PartsOf<ServerP
   serverLimits: { open: storage.openServerLimits, stop: (limits) => limits.stop() },
   allowLists: { open: ({ serverLimits }) => createAllowLists(serverLimits.limitsOf) },
   spendingLimits: { open: storage.openSpendingLimits },
+  approvals: { open: storage.openApprovals },
   journal: { open: storage.openJournal },
   leases: { open: storage.openLeases },
   idempotency: { open: storage.openIdempotency, stop: (idempotency) => idempotency.stop() },

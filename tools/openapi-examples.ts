@@ -240,7 +240,18 @@ const steps: readonly (() => Promise<void>)[] = [
 // Of a plugin that broke the bounds of its plan: test/http/quarantine.rest.test.ts has one.
 examples['PluginsLift'] = captured.PluginsLift
 // Everything after it would be stopped, and the clients here have no limits: test/http/stops.rest.test.ts and market-check.rest.test.ts have them.
-for (const name of ['Limits', 'LimitsCheck', 'StopsPost', 'Stops', 'StopsDelete'] as const) examples[name] = captured[name]
+const decided = [
+  'Limits',
+  'LimitsCheck',
+  'StopsPost',
+  'Stops',
+  'StopsDelete',
+  'Approvals',
+  'ApprovalsPreview',
+  'ApprovalsApprove',
+  'ApprovalsDeny',
+] as const
+for (const name of decided) examples[name] = captured[name]
 examples['Events'] = { request: { topics: ['transactions', 'blocks'], ...chain } }
 for (const step of steps) await step().catch((error: unknown) => failed.push(String(error)))
 await server.stop()

@@ -3,7 +3,7 @@ import type { Static, TObject, TProperties, TSchema } from 'typebox'
 import type { ErrorName } from '../base/errors.ts'
 
 /** What a client certificate can be allowed, in `conf/clients.yml`. None includes another. */
-export const permissions = ['read', 'trade', 'thin', 'send', 'admin', 'stop', 'resume'] as const
+export const permissions = ['read', 'trade', 'thin', 'send', 'admin', 'stop', 'resume', 'approve'] as const
 export type Permission = (typeof permissions)[number]
 
 /** What each allows, for the documentation. */
@@ -16,6 +16,7 @@ export const permissionUses: Readonly<Record<Permission, string>> = {
   admin: 'Moving old transactions to the archive, adding tokens to the list of a network, and lifting the quarantine of a plugin.',
   stop: 'Stopping everything, any wallet and any certificate. With `trade` a certificate may stop itself.',
   resume: 'Lifting what was stopped, by anybody.',
+  approve: "Approving and denying requests of other clients that wait for a second person, with the certificate's wallets.",
 }
 
 /** What the server looks up before it calls the handler. `connectors`: one, or the network alone where the request names all of them, by `any`. */
@@ -105,6 +106,9 @@ const acting: readonly ErrorName[] = [
   'IN_FLIGHT',
   'LIMIT_EXCEEDED',
   'STOPPED',
+  'PENDING_APPROVAL',
+  'APPROVAL_DENIED',
+  'APPROVAL_EXPIRED',
 ]
 
 /** Every error that an endpoint may answer with. */

@@ -1,5 +1,6 @@
 // The interface for callers, "sluice/api". Routes, validators, serializers, types and the OpenAPI document come from this list of endpoints.
 import { altchainEndpoints } from './altchain.ts'
+import { approvalEndpoints } from './approvals.ts'
 import { ammEndpoints } from './amm.ts'
 import { ammRangeEndpoints } from './range.ts'
 import { ammSharesEndpoints } from './shares.ts'
@@ -16,6 +17,7 @@ export const orderBookEndpoints = [...clobEndpoints, ...clobMarginEndpoints, ...
 
 export const endpoints = [
   ...serviceEndpoints,
+  ...approvalEndpoints,
   ...transactionEndpoints,
   ...networkEndpoints,
   ...evmEndpoints,
@@ -35,6 +37,7 @@ export type EndpointByName<N extends EndpointName> = Extract<AnyEndpoint, { name
 export * from '../base/errors.ts'
 export * from './altchain.ts'
 export * from './amm.ts'
+export * from './approvals.ts'
 export {
   CLOBMarketsRequest,
   CLOBMarketsResponse,

@@ -194,6 +194,26 @@ export const errorTable = {
     remedy:
       'Nothing was signed. With `details.mode` `stop` only cancels go through; with `reduce-only` also what closes, removes, repays or revokes. Do not repeat the request by itself: it goes through once somebody with the permission `resume` has lifted the stop (`bin/sluice resume`, `DELETE /stops`). `GET /stops` shows what is in force.',
   },
+  PENDING_APPROVAL: {
+    code: 1031,
+    http: 202,
+    when: 'The request gives away more than the client may without a second person, so it waits for one. details: id, expiresAt.',
+    remedy:
+      'Nothing was signed yet. Send the same request again with the same `Idempotency-Key`: it gives this answer while it waits, then the outcome. Without a key, `GET /approvals?id=…` with `details.id` shows it. Somebody with another certificate and the permission `approve` decides (`bin/sluice approve`).',
+  },
+  APPROVAL_DENIED: {
+    code: 1032,
+    http: 403,
+    when: 'Somebody has denied the request that waited for an approval. details: id.',
+    remedy: 'Nothing was signed. Ask who denied it, `decidedBy` in `GET /approvals?id=…`. A new request needs a new `Idempotency-Key`.',
+  },
+  APPROVAL_EXPIRED: {
+    code: 1033,
+    http: 403,
+    when: 'Nobody approved the request in time, or its approval was not carried out in time. details: id.',
+    remedy:
+      'Nothing was signed. Send a new request with a new `Idempotency-Key`, at the price of now. The operator sets how long a request waits, with `limits.approvalMinutes`.',
+  },
   UNKNOWN_ERROR: {
     code: 1099,
     http: 500,

@@ -22,6 +22,7 @@ const commands: Readonly<Record<string, (settings: SettingsOf) => Command | Prom
   stop: async (settings) => (await import('./stop.ts')).stopCommand('stop', settings),
   'reduce-only': async (settings) => (await import('./stop.ts')).stopCommand('reduce-only', settings),
   resume: async (settings) => (await import('./stop.ts')).resumeCommand(settings),
+  approve: async (settings) => (await import('./approve.ts')).approveCommand(settings),
   tx: async (settings) => (await import('./tx.ts')).txCommand(settings),
   certs: async (settings) => (await import('./certs.ts')).certsCommand(() => settings().ssl.certsDir),
   wallet: async (settings) => (await import('./wallet.ts')).walletCommand(async () => walletContext(settings())),

@@ -105,6 +105,9 @@ const limits = Type.Object(
       ),
     ),
     value: Type.Optional(Amounts('What it gives', 'What it may give away of all tokens together, in the reference token')),
+    approveAbove: Type.Optional(
+      Amount('What gives away more than this, in the reference token, waits for the approval of another client; so does what has no price'),
+    ),
   },
   { additionalProperties: false, description: 'What it may spend' },
 )

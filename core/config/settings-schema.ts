@@ -144,6 +144,13 @@ export const serverSchema = closed({
       description: 'The same of one address; 0: no limit, for a server behind a proxy, where all clients have one address',
     }),
     pageSize: count(500, 'Maximum entries in one page of a list'),
+    approvalMinutes: Type.Integer({
+      minimum: 1,
+      maximum: 1_440,
+      default: 15,
+      description: 'Minutes for which a request waits for its approval (approveAbove of its client); then it expires',
+    }),
+    waitingApprovals: count(20, 'Maximum requests of one client that wait for an approval; above that 403'),
     maxPriceImpact: Type.Number({
       minimum: 0,
       maximum: 100,

@@ -1,20 +1,24 @@
-import type { AnswerOf, EndpointName, EndpointByName, RequestOf, Target, Permission } from '../api/index.ts'
 import type { LiveClients } from '../config/live-clients.ts'
-import type { ClientLimits } from '../config/clients.ts'
+import type { AnswerOf, EndpointName, EndpointByName, RequestEffect, RequestOf, Target, Permission } from '../api/index.ts'
+import type { Client, ClientLimits } from '../config/clients.ts'
 import type { Settings } from '../config/settings.ts'
 import type { At } from '../contracts/index.ts'
 import { SluiceError } from '../base/errors.ts'
-import type { FairTurns } from '../base/fair-turns.ts'
+import type { FairTurns, Payer } from '../base/fair-turns.ts'
 import type { Books } from '../live-state/books.ts'
 import type { Quotes } from '../live-state/quotes.ts'
 import type { Synchronisers } from '../live-state/synchroniser.ts'
 import type { AllowLists } from '../limits/allow-lists.ts'
 import type { PerpetualTurns } from '../limits/perpetual-limits.ts'
 import type { Replay } from '../limits/replay.ts'
+import type { ApprovalCheck } from '../limits/approval-check.ts'
+import type { Approval, Approvals } from '../limits/approvals.ts'
 import type { LimitUsage } from '../limits/usage.ts'
 import type { Market } from '../market/market.ts'
 import type { WalletChecks } from '../live-state/wallets.ts'
 import type { Archiver } from '../transactions/archiver.ts'
+import type { Answer } from '../transactions/idempotency.ts'
+import type { ApprovalMark } from '../transactions/budgets.ts'
 import type { IdempotencyContext } from '../transactions/submit-request.ts'
 import type { Quarantine } from '../transactions/quarantine.ts'
 import type { Stops } from '../transactions/stops.ts'
@@ -40,6 +44,8 @@ export interface RequestContext {
   signal: AbortSignal
   /** The request has an Idempotency-Key. */
   keyed?: IdempotencyContext
+  /** The request has waited for a second person, or is looked at by one. */
+  approval?: ApprovalMark
 }
 
 /** The parts of the server that handlers use. */
@@ -59,6 +65,9 @@ export interface Services {
   limitsOf(client: string): ClientLimits | undefined
   /** Holds transactions of before against the limits that a client has now; undefined: it has none. */
   limitReplay(client: string): Replay | undefined
+  /** Requests that wait for a second person. */
+  approvals: Approvals & Pick<ApprovalCheck, 'concerns' | 'require'>
+  approvalRuns: ApprovalRuns
   /** Of a client, by its id. @throws StoreUnavailable */
   limitUsage(client: string): Promise<readonly LimitUsage[]>
   /** Of clients with limits of what they have open. */
@@ -76,6 +85,39 @@ export interface Services {
   following: Pick<Synchronisers, 'ageSeconds' | 'expectBlock'>
   /** Parts that keep the server from being ready. */
   failing(): Promise<readonly { part: string; reason: string; remedy?: string }[]>
+}
+
+/** Carries out requests that have waited, each as its own client. */
+export interface ApprovalRuns {
+  /** Once, however often and wherever it is called. @throws SluiceError that of the request, and nothing was signed; IN_FLIGHT, TIMEOUT */
+  run(approval: Approval, signal: AbortSignal): Promise<Answer>
+  /** Plans and simulates it, and signs nothing. @throws SluiceError that of the request */
+  preview(approval: Approval, signal: AbortSignal): Promise<RequestEffect>
+  /** Denies it, unless it is being carried out. @throws SluiceError IN_FLIGHT, APPROVAL_EXPIRED */
+  deny(approval: Approval, by: string): Promise<void>
+  /** Who calls endpoints, by their names. */
+  runBy(answer: (endpoint: string, call: WaitedCall, request: RequestFields) => Answer | Promise<Answer>): void
+}
+
+export type RequestFields = Readonly<Record<string, unknown>>
+
+/** A request that has waited for a second person, or is looked at by one. */
+export interface WaitedRequest {
+  readonly mark: ApprovalMark
+  /** What bounds it where it has no bound itself. */
+  readonly bound: RequestFields
+}
+
+/** It is called as its own client. */
+export interface WaitedCall {
+  readonly caller: Caller
+  readonly client: Payer
+  readonly requestId: string
+  /** By `performance.now`. */
+  readonly startedAt: number
+  readonly signal: AbortSignal
+  readonly key?: string
+  readonly waited: WaitedRequest
 }
 
 interface WalletEntry {
@@ -152,6 +194,14 @@ export interface Caller {
   /** Streams of events at once; absent: `limits.clientStreams`. */
   streams?: number
 }
+
+/** What an entry of `conf/clients.yml` gives whoever it is of. */
+export const rightsOf = (client: Client): Pick<Caller, 'permissions' | 'wallets' | 'sendTo' | 'closed'> => ({
+  permissions: new Set(client.closed === undefined ? client.permissions : []),
+  wallets: client.wallets === 'all' ? 'all' : new Set(client.wallets.map(addressKey)),
+  ...(client.sendTo && { sendTo: new Map([...client.sendTo].map(([wallet, all]) => [addressKey(wallet), all])) }),
+  ...(client.closed !== undefined && { closed: client.closed }),
+})
 
 export const hasPermission = (caller: Caller, permission: Permission) => caller.permissions.has(permission)
 

@@ -19,7 +19,9 @@ import {
   type Handlers,
   type RequestContext,
   type Services,
+  type WaitedRequest,
 } from './context.ts'
+import { orWaiting } from './approval-runs.ts'
 import { Deadline, ended } from './deadline.ts'
 import { fieldsReader, type FieldsReader } from './read-fields.ts'
 
@@ -62,6 +64,8 @@ export interface Call extends Omit<CallOptions, 'key'> {
   readonly startedAt: number
   /** The Idempotency-Key as it was sent. */
   readonly key?: unknown
+  /** Of a request that has waited for a second person, or is looked at by one. */
+  readonly waited?: WaitedRequest
 }
 
 export type Fields = Record<string, unknown>
@@ -85,12 +89,13 @@ export interface DispatchParts {
 }
 
 export function createDispatch(parts: DispatchParts): Dispatch {
-  const calls = new Map(endpoints.map((each) => [each.name, endpointCalls(each, parts)]))
-  const of = (name: EndpointName): EndpointCalls => {
+  const calls = new Map<string, EndpointCalls>(endpoints.map((each) => [each.name, endpointCalls(each, parts)]))
+  const of = (name: string): EndpointCalls => {
     const found = calls.get(name)
     if (!found) throw new Error(`there is no endpoint ${name}`)
     return found
   }
+  parts.services.approvalRuns.runBy((name, call, request) => of(name).answer(call, () => ({ request })))
   return {
     endpoint: of,
     async call(name, fields, options) {
@@ -112,17 +117,31 @@ function endpointCalls(endpoint: AnyEndpoint, { services, handlers, idempotency,
   const lookUp = lookupOf(on, services)
   const isEnveloped = 'properties' in response && isObject(response.properties) && 'latency' in response.properties
   const { requestTimeoutSeconds } = settings.server
+  const { approvals } = services
 
   function answer<C extends Call>(call: C, read: (call: C) => Question): Answer | Promise<Answer> {
-    const { caller, requestId, startedAt } = call
+    const { caller } = call
     if (permission) requirePermission(caller, permission)
     const question = read(call)
     const { request } = question
     if (wallet)
       for (const address of [request.address, request.wallet_address]) if (typeof address === 'string') requireWallet(caller, address)
     const key = acts ? readIdempotencyKey(call.key) : undefined
+    // No other client waits for anybody.
+    return acts && call.waited === undefined && approvals.concerns(caller.id)
+      ? orWaiting({ endpoint, caller, requestId: call.requestId, key, request, signal: call.signal }, services, () =>
+          answerNow(call, question, key),
+        )
+      : answerNow(call, question, key)
+  }
+
+  function answerNow(call: Call, question: Question, key: string | undefined): Answer | Promise<Answer> {
+    const { caller, requestId, startedAt, waited } = call
+    const { request: asked } = question
+    const request = waited ? { ...asked, ...waited.bound } : asked
     const deadline = new Deadline(requestTimeoutSeconds, { payer: call.client, turns: services.turns }, call.signal)
     const context = new HandlerContext(services, caller, requestId, deadline)
+    if (waited) Object.assign(context, { approval: waited.mark })
     if (key === undefined) {
       const answered = deadline.bound(() => after(lookUp(request), (target) => handler(request, Object.assign(context, target))))
       return after<object, Answer>(answered, (given) => render(given, question, startedAt))
@@ -142,7 +161,7 @@ function endpointCalls(endpoint: AnyEndpoint, { services, handlers, idempotency,
       return { answer: (isRecorded && signed.answer) || render(given, question, startedAt), isRecorded }
     }
     const { id: client, formerId: formerClient } = caller
-    return deadline.bound(() => idempotency.once({ key: { client, path, key }, formerClient, request, requestId, act }))
+    return deadline.bound(() => idempotency.once({ key: { client, path, key }, formerClient, request: asked, requestId, act }))
   }
 
   function render(answer: object, question: Question, startedAt: number): Answer {

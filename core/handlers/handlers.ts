@@ -1,4 +1,5 @@
 import type { BookSet, EndpointName } from '../api/index.ts'
+import { approvalHandlers } from './approvals.ts'
 import { altchainCreateToken } from './altchain.ts'
 import { poolHandlers } from './amm/pools.ts'
 import { priceHandlers } from './amm/price.ts'
@@ -57,6 +58,7 @@ const clobHandlers: Pick<Handlers, Extract<EndpointName, `CLOB${string}`>> = {
 export const handlers: Handlers = {
   ...serviceHandlers,
   ...limitHandlers,
+  ...approvalHandlers,
   ...stopHandlers,
   ...networkHandlers,
   ...evmHandlers,

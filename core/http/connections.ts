@@ -5,10 +5,9 @@ import { clientOf, type Client, type ClientBounds, type UnlistedClients } from '
 import type { LiveClients } from '../config/live-clients.ts'
 import type { Settings } from '../config/settings.ts'
 import { SluiceError } from '../base/errors.ts'
-import type { Caller } from '../handlers/context.ts'
+import { rightsOf, type Caller } from '../handlers/context.ts'
 import { peerIdentity } from '../tls/tls-server.ts'
 import { ClientLoad, tooManyWaiting } from './fair-queue.ts'
-import { addressKey } from '../base/addresses.ts'
 
 // Who is at the other end of a connection, and what it may have there at once.
 
@@ -172,10 +171,9 @@ export function callerOf(
   const caller = {
     ...idsOf(certificate, client, clients),
     fingerprint: certificate.fingerprint256,
-    permissions: closed !== undefined ? none : client ? new Set(client.permissions) : readOnly,
-    wallets: client === undefined ? noWallets : client.wallets === 'all' ? 'all' : new Set(client.wallets.map(addressKey)),
-    ...(client?.sendTo && { sendTo: new Map([...client.sendTo].map(([wallet, all]) => [addressKey(wallet), all])) }),
-    ...(closed !== undefined && { closed }),
+    ...(client
+      ? rightsOf(client)
+      : { permissions: closed === undefined ? readOnly : none, wallets: noWallets, ...(closed !== undefined && { closed }) }),
     requestsPerSecond: bounds.requestsPerSecond,
     streams: bounds.streams,
   } as const

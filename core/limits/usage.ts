@@ -63,9 +63,20 @@ export async function readUsage(
       ...freesIn(account, window, measure, time.now),
     },
   })
-  const { allowed: lists = {}, maxFee, maxDailyLoss, maxDailyGas, transactionsPerHour, maxOpenNotional, tokens = {}, value = {} } = limits
+  const {
+    allowed: lists = {},
+    maxFee,
+    maxDailyLoss,
+    maxDailyGas,
+    transactionsPerHour,
+    maxOpenNotional,
+    approveAbove,
+    tokens = {},
+    value = {},
+  } = limits
   const usage: LimitUsage[] = []
   if (maxFee !== undefined) usage.push({ limit: 'maxFee', allowed: maxFee, unit: 'coin' })
+  if (approveAbove !== undefined) usage.push({ limit: 'approveAbove', allowed: approveAbove, unit: 'reference token' })
   if (transactionsPerHour !== undefined) {
     const allowed = String(transactionsPerHour)
     usage.push({ limit: 'transactionsPerHour', allowed, unit: 'transactions', ...counted('count', 'hour', allowed, 0) })

@@ -1,8 +1,9 @@
 // What callers reach: the services behind the endpoints, and the listener.
 import { withTimeout } from '../base/async.ts'
+import { createApprovalRuns } from '../handlers/approval-runs.ts'
 import { createApprovedSpenders } from '../handlers/amm/approved.ts'
 import type { Services } from '../handlers/context.ts'
-import { limitedToken, networkOf } from '../handlers/limited-amounts.ts'
+import { limitedToken, networkOf, valueOf } from '../handlers/limited-amounts.ts'
 import { failingParts } from '../handlers/readiness.ts'
 import {
   measureLiveState,
@@ -19,6 +20,7 @@ import type { NetworkName } from '../limits/limit-checks.ts'
 import { createPerpetualTurns } from '../limits/perpetual-limits.ts'
 import { ownerOf } from '../limits/reservations.ts'
 import { createReplay, type Replay } from '../limits/replay.ts'
+import { createApprovalCheck } from '../limits/approval-check.ts'
 import { readUsage, type LimitUsage } from '../limits/usage.ts'
 import { requiredHere } from '../plugins/index.ts'
 import type { ServerParts } from './server-parts.ts'
@@ -56,7 +58,14 @@ export function openServices(parts: ServerParts): Services {
     store,
     allowed,
     devnet,
+    approvals,
+    idempotency,
   } = parts
+  const check = createApprovalCheck({
+    limitsOf: serverLimits.strictestOf,
+    tokenOf: (on, address) => networkOf(on, registry)?.tokens.listedAt(address),
+    valueOf: (on, gives) => valueOf(on, gives, parts),
+  })
   const required = requiredHere(settings, allowed.found, devnet !== undefined)
   return {
     registry,
@@ -68,7 +77,9 @@ export function openServices(parts: ServerParts): Services {
     approvedSpenders: createApprovedSpenders(),
     turns,
     following,
-    transactions,
+    transactions: check.holding(transactions),
+    approvals: { ...approvals, ...check },
+    approvalRuns: createApprovalRuns({ approvals, clients, idempotency }),
     archiver,
     quarantine,
     stops,

@@ -11,6 +11,7 @@ import type { Limits } from '../http/limits.ts'
 import type { Listener, ServedApp } from '../http/server.ts'
 import type { Metrics } from '../http/metrics.ts'
 import type { AllowLists } from '../limits/allow-lists.ts'
+import type { Approvals } from '../limits/approvals.ts'
 import type { ServerLimits } from '../limits/server-limits.ts'
 import type { SpendingLimits } from '../limits/spending-limits.ts'
 import type { LiveState } from '../live-state/live-state.ts'
@@ -66,6 +67,7 @@ export interface ServerParts {
   serverLimits: ServerLimits
   allowLists: AllowLists
   spendingLimits: SpendingLimits
+  approvals: Approvals
   journal: Journal
   leases: Leases
   idempotency: Idempotency

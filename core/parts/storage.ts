@@ -6,6 +6,8 @@ import { createLiveClients, readClientsFile, type LiveClients } from '../config/
 import { StartError } from '../config/problems.ts'
 import { observeJournal } from '../http/metrics.ts'
 import { readKeptThin } from '../store/kept-thin.ts'
+import { approvalBudgets } from '../limits/approval-check.ts'
+import { createApprovals, type Approvals } from '../limits/approvals.ts'
 import { withAllowLists } from '../limits/allow-lists.ts'
 import { createServerLimits, type ServerLimits } from '../limits/server-limits.ts'
 import { createSpendingLimits, type SpendingLimits } from '../limits/spending-limits.ts'
@@ -63,8 +65,11 @@ export async function openSpendingLimits({ store, serverLimits }: ServerParts): 
   return { ...limits, isIdle: () => reserved.length === 0 && !serverLimits.areThere() }
 }
 
+export const openApprovals = ({ store, settings: { limits }, log }: ServerParts): Approvals =>
+  createApprovals({ store, minutes: limits.approvalMinutes, maxWaiting: limits.waitingApprovals, log })
+
 export function openJournal({ store, log, metrics, stopFiles, spendingLimits, allowLists, serverLimits }: ServerParts): Journal {
-  const journal = sqlJournal(store, log, [spendingLimits])
+  const journal = sqlJournal(store, log, [spendingLimits, approvalBudgets(serverLimits.strictestOf)])
   return observeJournal(withStopFiles(withAllowLists(journal, allowLists, serverLimits.limitsOf), stopFiles), metrics)
 }
 

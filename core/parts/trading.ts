@@ -69,8 +69,8 @@ export function openMarket(
     clients.list.some(({ name, permissions }) => {
       if (!permissions.includes('trade')) return false
       if (!permissions.includes('thin')) return true
-      const { maxDailyLoss, maxPriceImpact, value } = serverLimits.strictestOf(name) ?? {}
-      return maxDailyLoss !== undefined || maxPriceImpact !== undefined || value !== undefined
+      const { maxDailyLoss, maxPriceImpact, value, approveAbove } = serverLimits.strictestOf(name) ?? {}
+      return maxDailyLoss !== undefined || maxPriceImpact !== undefined || value !== undefined || approveAbove !== undefined
     })
   return createMarket({
     networks: () => registry.networks,

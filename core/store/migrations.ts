@@ -17,7 +17,7 @@ export interface ColumnTypes {
 }
 
 /** What a server of this version knows: whoever has a newer one in the same store is not of this version. */
-export const newestMigration = '005-server-limits'
+export const newestMigration = '006-approvals'
 
 /** All migrations in order. A released one is never edited: the next change is a new one. */
 const migrationsFor = (types: ColumnTypes, isNew: boolean): Readonly<Record<string, Migration>> => ({
@@ -25,7 +25,8 @@ const migrationsFor = (types: ColumnTypes, isNew: boolean): Readonly<Record<stri
   '002-stops': stops(types),
   '003-kept-thin': keptThin(types, isNew),
   '004-budgets': budgets(types),
-  [newestMigration]: serverLimits(),
+  '005-server-limits': serverLimits(),
+  [newestMigration]: approvals(types),
 })
 
 /** Those of versions before 0.2.0, whose stores are not read. No new one has such a name. */
@@ -122,6 +123,19 @@ const budgets = ({ sortedText }: ColumnTypes): Migration => ({
 const serverLimits = (): Migration => ({
   async up(db: Kysely<unknown>) {
     await sql`alter table servers add column limits text`.execute(db)
+  },
+})
+
+/** Requests that wait, or waited, for a second person. */
+const approvals = ({ serialKey, sortedText, bytes }: ColumnTypes): Migration => ({
+  async up(db: Kysely<unknown>) {
+    await sql`create table approvals (id ${serialKey}, made_at bigint not null, expires_at bigint not null, expires_elapsed bigint not null,
+      decided_at bigint, client ${sortedText} not null, path text not null, "key" text not null, certificate text not null,
+      endpoint text not null, address text not null, fingerprint text not null, request_id text not null, state text not null, decided_by text,
+      body ${bytes} not null)`.execute(db)
+    await sql`create unique index approvals_of_key on approvals (client, path, "key")`.execute(db)
+    await createIndex(db, 'approvals_waiting', "approvals (client) where state = 'waiting'")
+    await createIndex(db, 'approvals_age', 'approvals (expires_elapsed)')
   },
 })
 

@@ -204,6 +204,33 @@ interface ReservationRow {
   body: JsonText
 }
 
+/** A request that waits, or waited, for a second person (`core/limits/approvals.ts`). Its outcome is the answer under its key in `requests`. */
+export interface ApprovalRow {
+  id: Generated<number>
+  /** By the clock of the server's machine, as the others but `expires_elapsed`. */
+  made_at: Milliseconds
+  /** It expires by this clock or by the store's time, whichever says so first. */
+  expires_at: Milliseconds
+  expires_elapsed: number
+  decided_at: Milliseconds | null
+  client: string
+  path: string
+  /** The Idempotency-Key; of a request without one a key of the server's own. */
+  key: string
+  /** SHA-256 of the certificate that asked. */
+  certificate: string
+  endpoint: string
+  /** The wallet, by `addressKey`. */
+  address: string
+  /** Of the request, as in `requests`. */
+  fingerprint: string
+  request_id: string
+  state: string
+  decided_by: string | null
+  /** Packed JSON: the request's fields, and what it did when it began to wait. */
+  body: StoredBytes
+}
+
 /** A client that could trade before there was the permission thin, and keeps it. */
 interface KeptThinRow {
   client: string
@@ -238,6 +265,7 @@ export interface Tables {
   kept_thin: KeptThinRow
   budgets: BudgetRow
   reservations: ReservationRow
+  approvals: ApprovalRow
   probes: ProbeRow
   store_time: StoreTimeRow
 }

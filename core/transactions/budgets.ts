@@ -27,6 +27,12 @@ export interface Budgets {
   settle?(ended: readonly Entry[], tx: Transaction<Tables>): Promise<void>
 }
 
+/**
+ * `preview`: it is only looked at, and nothing may be signed. `below`: it gives away less than what has to wait. `approved`: it waited, and was
+ * approved; the journal takes it only while that holds.
+ */
+export type ApprovalMark = { readonly is: 'preview' } | { readonly is: 'below' } | { readonly is: 'approved'; readonly id: number }
+
 /** What one request is about to spend. */
 export interface Spending {
   /** Who asks: the client's id in conf/clients.yml, or `sluice` for what the server does by itself. */
@@ -36,6 +42,7 @@ export interface Spending {
   readonly commitment?: Commitment
   /** Of a new request of a client. A function: only clients with limits are asked. */
   readonly touches?: () => Footprint
+  readonly approval?: ApprovalMark
   /** Of the network, in which fees are. */
   readonly coin: { readonly symbol: string; readonly decimals: number }
   /** One for each step of the plan, in order. Of a raise the only one. */

@@ -209,7 +209,7 @@ function unknownOutcome(error: unknown): never {
 const idOf = ({ client, path, key }: RequestKey) => JSON.stringify([client, path, key])
 
 /** The order of the fields does not matter. */
-function fingerprintOf(request: object): string {
+export function fingerprintOf(request: object): string {
   const fields = Object.entries(request).toSorted(([a], [b]) => (a < b ? -1 : 1))
   return createHash('sha256').update(JSON.stringify(fields)).digest('base64')
 }

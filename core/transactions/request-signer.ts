@@ -251,7 +251,7 @@ async function stepWithPermits(
 }
 
 function spendingOf(
-  { caller, commitment, touches, network }: RoutedRequest,
+  { caller, commitment, touches, approval, network }: RoutedRequest,
   queued: readonly Entry[],
   { prepared, pending, rail }: { prepared: readonly Prepared[]; pending: readonly (PendingTransaction | undefined)[]; rail: Rail },
 ): Spending {
@@ -269,6 +269,7 @@ function spendingOf(
     steps,
     ...(commitment && { commitment }),
     ...(touches && { touches }),
+    ...(approval && { approval }),
   }
 }
 

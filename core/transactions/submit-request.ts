@@ -16,7 +16,7 @@ import {
 } from '../contracts/index.ts'
 import type { Effect } from '../config/stops.ts'
 import type { ClientOrder } from './book-orders.ts'
-import type { Commitment, Footprint } from './budgets.ts'
+import type { ApprovalMark, Commitment, Footprint } from './budgets.ts'
 import type { Entry, Kind, RailId } from './entry.ts'
 import type { KeyClaim } from './journal/journal.ts'
 import { journaledPermit } from './permits.ts'
@@ -43,6 +43,8 @@ export interface Origin {
   nonce?: number
   /** Its transactions go to relays, and to no public node. */
   privateOnly?: true
+  /** Of a client whose large requests wait for a second person. */
+  approval?: ApprovalMark
 }
 
 /** How the answer to a request is recorded under its Idempotency-Key. */

@@ -46,6 +46,8 @@ const trade = await sluice.POST('/amm/trade', {
   body: { ...swap, address, limitPrice, nonce: null },
 })
 if (!trade.data) throw new Error(trade.error.message)
+// 202: it waits for a second person.
+if (!('txHash' in trade.data)) throw new Error(trade.data.message)
 const refused = await sluice.GET('/amm/price', { params: { query: { ...swap, base: 'NOPE' } } })
 console.log(JSON.stringify([quote.data.expectedAmount, trade.data.expectedAmount, trade.data.txHash, refused.error?.name]))
 

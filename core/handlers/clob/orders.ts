@@ -89,11 +89,19 @@ const isReplaced = ({ journaled }: FoundOrder) => journaled?.entry.replacedBy !=
 export async function cancelPlacement(
   found: FoundOrder,
   { address, feeOverrides }: SigningWallet,
-  { network, services, caller, requestId, signal }: ConnectorContext,
+  { network, services, caller, requestId, signal, approval }: ConnectorContext,
 ) {
   if (isReplaced(found)) return showCancelling(found)
   const { key: only, nonce } = found.journaled?.entry ?? {}
-  const origin = { network, address, caller, requestId, feeOverrides, ...(only !== undefined && nonce !== undefined && { only, nonce }) }
+  const origin = {
+    network,
+    address,
+    caller,
+    requestId,
+    feeOverrides,
+    ...(approval && { approval }),
+    ...(only !== undefined && nonce !== undefined && { only, nonce }),
+  }
   try {
     return { ...showCancelling(found), ...(await services.transactions.cancel(origin, signal)) }
   } catch (error) {

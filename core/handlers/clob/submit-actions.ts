@@ -3,6 +3,7 @@ import type { ActionOutcome, At, BookAction, BookPlan, CLOB, Json, NewOrder, Ord
 import type { MaybeAsync } from '../../contracts/plugin.ts'
 import { normalize } from '../../base/decimal.ts'
 import { SluiceError } from '../../base/errors.ts'
+import { HeldRequest } from '../../limits/approval-check.ts'
 import type { ClientOrder } from '../../transactions/book-orders.ts'
 import type { Commitment, Footprint, PerpetualExposure } from '../../transactions/budgets.ts'
 import type { SubmitResult } from '../../transactions/submit-request.ts'
@@ -84,6 +85,12 @@ async function submitInTurn(
   const allowed = new Map([...held].filter(([key]) => !tooFar.has(key)))
   const { plans, refused } = await planActions(book, wallet.address, allowed, { signal })
   const results = new Map<number, ActionResult>([...tooFar, ...refused])
+  // A request that has to wait for a second person waits as a whole.
+  if (plans.length > 1) {
+    const created = [...allowed.values()].filter((action) => action.do === 'create')
+    const reduces = created.every(({ order }) => order.reduceOnly === true)
+    context.services.approvals.require({ ...context, kind: 'order', reduces, commitment: sumOf([...commitments.values()]) })
+  }
 
   async function submitOne(plan: IndexedPlan, isLast: boolean): Promise<void> {
     const record = (submitted: SubmitResult) => {
@@ -109,7 +116,8 @@ async function submitInTurn(
         ),
       )
     } catch (error) {
-      if (!(error instanceof SluiceError) || (isLast && context.keyed && error.name === 'TIMEOUT')) throw error
+      if (!(error instanceof SluiceError) || error instanceof HeldRequest || (isLast && context.keyed && error.name === 'TIMEOUT'))
+        throw error
       for (const key of plan.covers) results.set(key, error)
     }
   }

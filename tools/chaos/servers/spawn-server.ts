@@ -40,8 +40,8 @@ export interface Server {
   pid: number
   dieAt: CodePoint | undefined
   client: Client
-  /** One with connections of its own, which end when it is closed. */
-  newClient(): Client
+  /** One with connections of its own, which end when it is closed. @param name of its certificate */
+  newClient(name?: string): Client
   /** From the start of the process until it answered that it is ready. */
   readyInMs: number
   /** Settles when the process is gone, whoever ended it. */
@@ -130,7 +130,7 @@ export async function spawnServer(options: ServerOptions): Promise<Server> {
     pid,
     dieAt,
     client,
-    newClient: () => createClient(url, home.certsDir),
+    newClient: (name) => createClient(url, home.certsDir, name),
     readyInMs: performance.now() - startedAt,
     ended,
     hasEnded: isGone,

@@ -336,6 +336,299 @@ WalletResponse = list[WalletResponseEntry]
 
 
 @final
+class ApprovalsRequest(TypedDict, total=False):
+    id: int  # `id` in `GET /approvals`, and in the details of PENDING_APPROVAL.
+    state: Literal["waiting", "approved", "done", "denied", "expired"]  # Only those in this state.
+    limit: int  # Maximum of entries. 100 without it.
+    cursor: str  # `nextCursor` of the previous page.
+
+
+class _ApprovalsResponseApprovalsEffectGives(TypedDict):
+    token: str  # Its address, or the symbol by which an exchange names it.
+    amount: str  # A decimal string; in smallest units where the symbol is missing.
+
+
+@final
+class ApprovalsResponseApprovalsEffectGives(_ApprovalsResponseApprovalsEffectGives, total=False):
+    symbol: str
+
+
+class _ApprovalsResponseApprovalsEffectGets(TypedDict):
+    token: str  # Its address, or the symbol by which an exchange names it.
+    amount: str  # A decimal string; in smallest units where the symbol is missing.
+
+
+@final
+class ApprovalsResponseApprovalsEffectGets(_ApprovalsResponseApprovalsEffectGets, total=False):
+    symbol: str
+
+
+@final
+class ApprovalsResponseApprovalsEffect(TypedDict, total=False):
+    gives: list[ApprovalsResponseApprovalsEffectGives]  # Leaves the wallet at most, without fees.
+    gets: list[ApprovalsResponseApprovalsEffectGets]  # Comes at least.
+    valueGiven: str  # What it gives at most, at the highest market of the last minutes, in the reference token. Absent: no market tells.
+    valueLost: str  # What it loses at most against the market, in the reference token. Absent: no market tells.
+    maxFee: str  # Of all its transactions at most, by the simulation; in the coin of the network.
+    feeToken: str
+    answer: dict[str, Any]  # What its endpoint would answer, without hash and nonce.
+
+
+class _ApprovalsResponseApprovals(TypedDict):
+    id: int
+    state: Literal["waiting", "approved", "done", "denied", "expired"]  # waiting; approved: it is being carried out, or its server died; done: its transaction is signed; denied; expired.
+    client: str  # Who asked.
+    path: str  # Of its endpoint.
+    address: str  # Its wallet.
+    request: dict[str, Any]  # Its fields. With limitPrice where it had none: the worst price that was shown when it began to wait.
+    effect: ApprovalsResponseApprovalsEffect  # What it did when it began to wait.
+    madeAt: float  # Milliseconds since the Unix epoch.
+    expiresAt: float  # Milliseconds since the Unix epoch.
+    requestId: str  # Its transactions have it, too: `GET /transactions?requestId=…`.
+    idempotencyKey: str  # Its own, or the one that the server made for it.
+
+
+@final
+class ApprovalsResponseApprovals(_ApprovalsResponseApprovals, total=False):
+    decidedBy: str  # The client that approved or denied it.
+    decidedAt: float  # Milliseconds since the Unix epoch.
+    answer: dict[str, Any]  # Of a request that is done: what its endpoint answered.
+
+
+class _ApprovalsResponse(TypedDict):
+    approvals: list[ApprovalsResponseApprovals]  # Newest first.
+
+
+@final
+class ApprovalsResponse(_ApprovalsResponse, total=False):
+    nextCursor: str  # There may be more: request them with this as `cursor`.
+
+
+@final
+class ApprovalsPreviewRequest(TypedDict):
+    id: int  # `id` in `GET /approvals`, and in the details of PENDING_APPROVAL.
+
+
+class _ApprovalsPreviewResponseApprovalEffectGives(TypedDict):
+    token: str  # Its address, or the symbol by which an exchange names it.
+    amount: str  # A decimal string; in smallest units where the symbol is missing.
+
+
+@final
+class ApprovalsPreviewResponseApprovalEffectGives(_ApprovalsPreviewResponseApprovalEffectGives, total=False):
+    symbol: str
+
+
+class _ApprovalsPreviewResponseApprovalEffectGets(TypedDict):
+    token: str  # Its address, or the symbol by which an exchange names it.
+    amount: str  # A decimal string; in smallest units where the symbol is missing.
+
+
+@final
+class ApprovalsPreviewResponseApprovalEffectGets(_ApprovalsPreviewResponseApprovalEffectGets, total=False):
+    symbol: str
+
+
+@final
+class ApprovalsPreviewResponseApprovalEffect(TypedDict, total=False):
+    gives: list[ApprovalsPreviewResponseApprovalEffectGives]  # Leaves the wallet at most, without fees.
+    gets: list[ApprovalsPreviewResponseApprovalEffectGets]  # Comes at least.
+    valueGiven: str  # What it gives at most, at the highest market of the last minutes, in the reference token. Absent: no market tells.
+    valueLost: str  # What it loses at most against the market, in the reference token. Absent: no market tells.
+    maxFee: str  # Of all its transactions at most, by the simulation; in the coin of the network.
+    feeToken: str
+    answer: dict[str, Any]  # What its endpoint would answer, without hash and nonce.
+
+
+class _ApprovalsPreviewResponseApproval(TypedDict):
+    id: int
+    state: Literal["waiting", "approved", "done", "denied", "expired"]  # waiting; approved: it is being carried out, or its server died; done: its transaction is signed; denied; expired.
+    client: str  # Who asked.
+    path: str  # Of its endpoint.
+    address: str  # Its wallet.
+    request: dict[str, Any]  # Its fields. With limitPrice where it had none: the worst price that was shown when it began to wait.
+    effect: ApprovalsPreviewResponseApprovalEffect  # What it did when it began to wait.
+    madeAt: float  # Milliseconds since the Unix epoch.
+    expiresAt: float  # Milliseconds since the Unix epoch.
+    requestId: str  # Its transactions have it, too: `GET /transactions?requestId=…`.
+    idempotencyKey: str  # Its own, or the one that the server made for it.
+
+
+@final
+class ApprovalsPreviewResponseApproval(_ApprovalsPreviewResponseApproval, total=False):
+    decidedBy: str  # The client that approved or denied it.
+    decidedAt: float  # Milliseconds since the Unix epoch.
+    answer: dict[str, Any]  # Of a request that is done: what its endpoint answered.
+
+
+class _ApprovalsPreviewResponseEffectGives(TypedDict):
+    token: str  # Its address, or the symbol by which an exchange names it.
+    amount: str  # A decimal string; in smallest units where the symbol is missing.
+
+
+@final
+class ApprovalsPreviewResponseEffectGives(_ApprovalsPreviewResponseEffectGives, total=False):
+    symbol: str
+
+
+class _ApprovalsPreviewResponseEffectGets(TypedDict):
+    token: str  # Its address, or the symbol by which an exchange names it.
+    amount: str  # A decimal string; in smallest units where the symbol is missing.
+
+
+@final
+class ApprovalsPreviewResponseEffectGets(_ApprovalsPreviewResponseEffectGets, total=False):
+    symbol: str
+
+
+@final
+class ApprovalsPreviewResponseEffect(TypedDict, total=False):
+    gives: list[ApprovalsPreviewResponseEffectGives]  # Leaves the wallet at most, without fees.
+    gets: list[ApprovalsPreviewResponseEffectGets]  # Comes at least.
+    valueGiven: str  # What it gives at most, at the highest market of the last minutes, in the reference token. Absent: no market tells.
+    valueLost: str  # What it loses at most against the market, in the reference token. Absent: no market tells.
+    maxFee: str  # Of all its transactions at most, by the simulation; in the coin of the network.
+    feeToken: str
+    answer: dict[str, Any]  # What its endpoint would answer, without hash and nonce.
+
+
+class _ApprovalsPreviewResponseError(TypedDict):
+    errorCode: float
+    name: str
+    message: str
+    httpErrorCode: float
+
+
+@final
+class ApprovalsPreviewResponseError(_ApprovalsPreviewResponseError, total=False):
+    details: Any
+
+
+class _ApprovalsPreviewResponse(TypedDict):
+    approval: ApprovalsPreviewResponseApproval
+
+
+@final
+class ApprovalsPreviewResponse(_ApprovalsPreviewResponse, total=False):
+    effect: ApprovalsPreviewResponseEffect  # What it would do now, by a simulation at the node.
+    error: ApprovalsPreviewResponseError  # Why it would be refused now.
+
+
+@final
+class ApprovalsApproveRequest(TypedDict):
+    id: int  # `id` in `GET /approvals`, and in the details of PENDING_APPROVAL.
+
+
+class _ApprovalsApproveResponseEffectGives(TypedDict):
+    token: str  # Its address, or the symbol by which an exchange names it.
+    amount: str  # A decimal string; in smallest units where the symbol is missing.
+
+
+@final
+class ApprovalsApproveResponseEffectGives(_ApprovalsApproveResponseEffectGives, total=False):
+    symbol: str
+
+
+class _ApprovalsApproveResponseEffectGets(TypedDict):
+    token: str  # Its address, or the symbol by which an exchange names it.
+    amount: str  # A decimal string; in smallest units where the symbol is missing.
+
+
+@final
+class ApprovalsApproveResponseEffectGets(_ApprovalsApproveResponseEffectGets, total=False):
+    symbol: str
+
+
+@final
+class ApprovalsApproveResponseEffect(TypedDict, total=False):
+    gives: list[ApprovalsApproveResponseEffectGives]  # Leaves the wallet at most, without fees.
+    gets: list[ApprovalsApproveResponseEffectGets]  # Comes at least.
+    valueGiven: str  # What it gives at most, at the highest market of the last minutes, in the reference token. Absent: no market tells.
+    valueLost: str  # What it loses at most against the market, in the reference token. Absent: no market tells.
+    maxFee: str  # Of all its transactions at most, by the simulation; in the coin of the network.
+    feeToken: str
+    answer: dict[str, Any]  # What its endpoint would answer, without hash and nonce.
+
+
+class _ApprovalsApproveResponse(TypedDict):
+    id: int
+    state: Literal["waiting", "approved", "done", "denied", "expired"]  # waiting; approved: it is being carried out, or its server died; done: its transaction is signed; denied; expired.
+    client: str  # Who asked.
+    path: str  # Of its endpoint.
+    address: str  # Its wallet.
+    request: dict[str, Any]  # Its fields. With limitPrice where it had none: the worst price that was shown when it began to wait.
+    effect: ApprovalsApproveResponseEffect  # What it did when it began to wait.
+    madeAt: float  # Milliseconds since the Unix epoch.
+    expiresAt: float  # Milliseconds since the Unix epoch.
+    requestId: str  # Its transactions have it, too: `GET /transactions?requestId=…`.
+    idempotencyKey: str  # Its own, or the one that the server made for it.
+
+
+@final
+class ApprovalsApproveResponse(_ApprovalsApproveResponse, total=False):
+    decidedBy: str  # The client that approved or denied it.
+    decidedAt: float  # Milliseconds since the Unix epoch.
+    answer: dict[str, Any]  # Of a request that is done: what its endpoint answered.
+
+
+@final
+class ApprovalsDenyRequest(TypedDict):
+    id: int  # `id` in `GET /approvals`, and in the details of PENDING_APPROVAL.
+
+
+class _ApprovalsDenyResponseEffectGives(TypedDict):
+    token: str  # Its address, or the symbol by which an exchange names it.
+    amount: str  # A decimal string; in smallest units where the symbol is missing.
+
+
+@final
+class ApprovalsDenyResponseEffectGives(_ApprovalsDenyResponseEffectGives, total=False):
+    symbol: str
+
+
+class _ApprovalsDenyResponseEffectGets(TypedDict):
+    token: str  # Its address, or the symbol by which an exchange names it.
+    amount: str  # A decimal string; in smallest units where the symbol is missing.
+
+
+@final
+class ApprovalsDenyResponseEffectGets(_ApprovalsDenyResponseEffectGets, total=False):
+    symbol: str
+
+
+@final
+class ApprovalsDenyResponseEffect(TypedDict, total=False):
+    gives: list[ApprovalsDenyResponseEffectGives]  # Leaves the wallet at most, without fees.
+    gets: list[ApprovalsDenyResponseEffectGets]  # Comes at least.
+    valueGiven: str  # What it gives at most, at the highest market of the last minutes, in the reference token. Absent: no market tells.
+    valueLost: str  # What it loses at most against the market, in the reference token. Absent: no market tells.
+    maxFee: str  # Of all its transactions at most, by the simulation; in the coin of the network.
+    feeToken: str
+    answer: dict[str, Any]  # What its endpoint would answer, without hash and nonce.
+
+
+class _ApprovalsDenyResponse(TypedDict):
+    id: int
+    state: Literal["waiting", "approved", "done", "denied", "expired"]  # waiting; approved: it is being carried out, or its server died; done: its transaction is signed; denied; expired.
+    client: str  # Who asked.
+    path: str  # Of its endpoint.
+    address: str  # Its wallet.
+    request: dict[str, Any]  # Its fields. With limitPrice where it had none: the worst price that was shown when it began to wait.
+    effect: ApprovalsDenyResponseEffect  # What it did when it began to wait.
+    madeAt: float  # Milliseconds since the Unix epoch.
+    expiresAt: float  # Milliseconds since the Unix epoch.
+    requestId: str  # Its transactions have it, too: `GET /transactions?requestId=…`.
+    idempotencyKey: str  # Its own, or the one that the server made for it.
+
+
+@final
+class ApprovalsDenyResponse(_ApprovalsDenyResponse, total=False):
+    decidedBy: str  # The client that approved or denied it.
+    decidedAt: float  # Milliseconds since the Unix epoch.
+    answer: dict[str, Any]  # Of a request that is done: what its endpoint answered.
+
+
+@final
 class TransactionsRequest(TypedDict, total=False):
     chain: str  # Name of a chain.
     network: str  # One of the chain's networks.
@@ -4852,6 +5145,16 @@ class Endpoints(ABC):
         ...
 
     @overload
+    def get(self, path: Literal["/approvals"], request: ApprovalsRequest = ..., *, timeout: float | None = ...) -> ApprovalsResponse:
+        """The caller's requests that wait, or waited, for a second person. With approve or admin those of others, too, for its wallets."""
+        ...
+
+    @overload
+    def get(self, path: Literal["/approvals/preview"], request: ApprovalsPreviewRequest, *, timeout: float | None = ...) -> ApprovalsPreviewResponse:
+        """What a request that waits would do now: planned anew and simulated at the node. Nothing is signed."""
+        ...
+
+    @overload
     def get(self, path: Literal["/transactions"], request: TransactionsRequest = ..., *, timeout: float | None = ...) -> TransactionsResponse:
         """The journal of the caller's wallets, newest first."""
         ...
@@ -5157,6 +5460,16 @@ class Endpoints(ABC):
     @overload
     def post(self, path: Literal["/stops"], request: StopsPostRequest, *, idempotency_key: str | None = ..., timeout: float | None = ...) -> StopsPostResponse:
         """Stops all, a wallet or a client: needs the permission stop, or trade for the caller’s own id. What is journaled after the answer is held by it on every server of the store."""
+        ...
+
+    @overload
+    def post(self, path: Literal["/approvals/approve"], request: ApprovalsApproveRequest, *, idempotency_key: str | None = ..., timeout: float | None = ...) -> ApprovalsApproveResponse:
+        """Approves a request of another client, and carries it out: planned anew, within its own bound, with the rights and limits of its client now. An error is that of the request: it waits on then."""
+        ...
+
+    @overload
+    def post(self, path: Literal["/approvals/deny"], request: ApprovalsDenyRequest, *, idempotency_key: str | None = ..., timeout: float | None = ...) -> ApprovalsDenyResponse:
+        """Denies a request of another client. Nothing is signed for it."""
         ...
 
     @overload

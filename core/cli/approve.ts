@@ -1,0 +1,146 @@
+// `sluice approve`: what waits for a second person, what a request would do, and the decision.
+import { Command } from 'commander'
+import * as Type from 'typebox'
+import * as Value from 'typebox/value'
+import {
+  ApprovalsApproveResponse,
+  ApprovalsPreviewResponse,
+  ApprovalsResponse,
+  type RequestEffect,
+  type ShownApproval,
+} from '../api/approvals.ts'
+import { command } from '../base/layout.ts'
+import type { Settings } from '../config/settings.ts'
+import { ask, hasTerminal } from '../wallet/prompt.ts'
+import { examples, isYes, printResult, say, table } from './output.ts'
+import { serverClient, type ServerClient } from './server-client.ts'
+
+interface ApproveOptions {
+  readonly deny?: true
+  readonly yes?: true
+  readonly all?: true
+  readonly json?: true
+  readonly url?: string
+  readonly certs?: string
+  readonly as?: string
+}
+
+export const approveCommand = (settingsOf: () => Settings): Command =>
+  new Command('approve')
+    .description('approve or deny a request of another client that waits for a second person; without an id, list them')
+    .argument('[id]', 'its number')
+    .option('--deny', 'deny it')
+    .option('--yes', 'approve it without a question')
+    .option('--all', 'list those that do not wait any more, too')
+    .option('--json', 'as JSON')
+    .option('--url <url>', 'the running server (default: that of these settings, on this machine)')
+    .option('--certs <folder>', 'the folder of the certificates (default: that of these settings)')
+    .option('--as <name>', 'the client whose certificate is used (default: operator, else client)')
+    .addHelpText('after', examples('approve', 'approve 17 --as boss', 'approve 17 --deny --as boss'))
+    .action((id: string | undefined, options: ApproveOptions) => printResult(() => decide(id, options, settingsOf())))
+
+/** A request is carried out before the answer comes. */
+const timeoutMs = 60_000
+const maxWidth = 100
+const Refusal = Type.Object({ name: Type.String(), message: Type.String() })
+
+async function decide(id: string | undefined, options: ApproveOptions, settings: Settings): Promise<string> {
+  const { as, url, certs, json, deny, yes, all } = options
+  const server = serverClient({
+    settings,
+    clients: as === undefined ? ['operator', 'client'] : [as],
+    timeoutMs,
+    ...(url !== undefined && { url }),
+    ...(certs !== undefined && { certs }),
+  })
+  if (id === undefined) {
+    const answer = read(ApprovalsResponse, await server.get('/approvals', all ? {} : { state: 'waiting' }))
+    return json ? JSON.stringify(answer, undefined, 2) : listOf(answer.approvals, all === true)
+  }
+  if (deny) {
+    const denied = read(ApprovalsApproveResponse, await server.post('/approvals/deny', { id: Number(id) }))
+    return json ? JSON.stringify(denied, undefined, 2) : `The request ${id} of ${denied.client} is denied. Nothing was signed for it.`
+  }
+  if (yes) return approve(id, server, json)
+  const preview = read(ApprovalsPreviewResponse, await server.get('/approvals/preview', { id }))
+  if (json) return JSON.stringify(preview, undefined, 2)
+  const shown = previewOf(preview)
+  if (preview.approval.state !== 'waiting' || preview.error) return shown
+  const how = `To approve it: ${command} approve ${id} --yes. To deny it: ${command} approve ${id} --deny.`
+  if (!hasTerminal()) return `${shown}\n\n${how}`
+  say(shown)
+  return isYes(await ask('Approve it? Type yes: ')) ? approve(id, server, json) : `Nothing was decided. ${how}`
+}
+
+async function approve(id: string, server: ServerClient, json: true | undefined): Promise<string> {
+  const done = read(ApprovalsApproveResponse, await server.post('/approvals/approve', { id: Number(id) }))
+  if (json) return JSON.stringify(done, undefined, 2)
+  const { client, requestId, answer = {} } = done
+  const hash = typeof answer['txHash'] === 'string' ? ` ${answer['txHash']}` : ''
+  return `The request ${id} of ${client} is approved, and signed:${hash}\nTo follow it: ${command} tx show ${requestId}`
+}
+
+function listOf(approvals: readonly ShownApproval[], isAll: boolean): string {
+  if (approvals.length === 0)
+    return isAll ? 'No request of a client waits, or waited, for an approval.' : 'No request waits for an approval.'
+  const rows = approvals.map(({ id, state, client, path, address, effect, expiresAt }) => ({
+    cells: [String(id), state, client, path, `${address.slice(0, 8)}…`, effect.valueGiven ?? 'no price', timeOf(expiresAt)],
+  }))
+  return table([{ cells: ['id', 'state', 'client', 'request', 'wallet', 'value', 'expires'] }, ...rows], maxWidth)
+}
+
+const timeOf = (ms: number): string => new Date(ms).toISOString().slice(0, 19).replace('T', ' ')
+
+function previewOf({ approval, effect, error }: Type.Static<typeof ApprovalsPreviewResponse>): string {
+  const { id, state, client, path, address, request, expiresAt, decidedBy } = approval
+  const { chain, network, address: _address, ...fields } = request
+  const rows = [
+    ['request', `${id}, ${state}${decidedBy === undefined ? '' : ` by ${decidedBy}`}, expires ${timeOf(expiresAt)}`],
+    ['client', client],
+    ['does', `${path} on ${String(chain)}/${String(network)}`],
+    ['wallet', address],
+    [
+      'fields',
+      Object.entries(fields)
+        .map(([name, value]) => `${name} ${textOf(value)}`)
+        .join(', '),
+    ],
+    ...effectRows(effect ?? approval.effect),
+  ]
+  const now = error
+    ? `It would be refused now: ${error.message} (${error.name})`
+    : 'Simulated at the node now. It is planned anew when it is approved.'
+  const [first, ...others] = rows.map((cells) => ({ cells }))
+  return table([...(first ? [first] : []), ...others, { cells: ['now', ''], below: [now] }], maxWidth)
+}
+
+function effectRows({ gives = [], gets = [], valueGiven, valueLost, maxFee, feeToken = '' }: RequestEffect): string[][] {
+  const all = (amounts: typeof gives) => amounts.map(({ amount, symbol, token }) => `${amount} ${symbol ?? token}`).join(', ')
+  return [
+    ...(gives.length > 0 ? [['gives', `${all(gives)} at most`]] : []),
+    ...(gets.length > 0 ? [['gets', `${all(gets)} at least`]] : []),
+    ['value', valueGiven === undefined ? 'not known: no market tells' : `${valueGiven} at most, in the reference token`],
+    ...(valueLost === undefined ? [] : [['loses', `${valueLost} at most, against the market`]]),
+    ...(maxFee === undefined ? [] : [['fee', `${maxFee} ${feeToken} at most`]]),
+  ]
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
+
+function read<T extends Type.TSchema>(schema: T, { status, text }: { status: number; text: string }): Type.Static<T> {
+  const answer = parse(text)
+  if (status === 200 && Value.Check(schema, answer)) return answer
+  throw new Error(
+    Value.Check(Refusal, answer)
+      ? `${answer.message} (${answer.name})`
+      : `The response is not from a Sluice server of this version: HTTP ${status}.`,
+  )
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,165 @@
+// Requests that wait for a second person: written down in place of being signed, and carried out later, each as its own client.
+import { randomBytes } from 'node:crypto'
+import type { RequestEffect } from '../api/index.ts'
+import { badFields, SluiceError } from '../base/errors.ts'
+import { isObject } from '../base/json.ts'
+import type { Client } from '../config/clients.ts'
+import { HeldRequest } from '../limits/approval-check.ts'
+import type { Approval, Approvals } from '../limits/approvals.ts'
+import { fingerprintOf, type Answer, type Idempotency } from '../transactions/idempotency.ts'
+import { isDone, notWaiting } from './approvals.ts'
+import { rightsOf, type ApprovalRuns, type Caller, type RequestFields, type Services } from './context.ts'
+
+interface RunParts {
+  readonly approvals: Approvals
+  /** As they are now. */
+  readonly clients: { readonly list: readonly Client[] }
+  readonly idempotency: Idempotency
+}
+
+export function createApprovalRuns({ approvals, clients, idempotency }: RunParts): ApprovalRuns {
+  let answer: Parameters<ApprovalRuns['runBy']>[0] = (endpoint) => {
+    throw new Error(`Nobody calls ${endpoint} yet.`)
+  }
+  /** What is done here takes turns with others as the work of one client. */
+  const payer = {}
+
+  /** The client as it is now: its rights may have changed. @throws SluiceError FORBIDDEN */
+  function callerOf({ client: id, certificate }: Approval): Caller {
+    const client = clients.list.find(({ name }) => name === id)
+    if (client) return { id, fingerprint: certificate, ...rightsOf(client) }
+    throw new SluiceError('FORBIDDEN', `The client "${id}" has no entry in conf/clients.yml any more: nothing was signed for it.`)
+  }
+
+  const callOf = (approval: Approval, signal: AbortSignal) => ({
+    caller: callerOf(approval),
+    client: payer,
+    requestId: approval.requestId,
+    startedAt: performance.now(),
+    signal,
+  })
+
+  return {
+    runBy: (by) => void (answer = by),
+
+    // Under its Idempotency-Key: at most one call has that at a time, on all servers, and its answer is stored with the signed bytes.
+    run: async (approval, signal) => {
+      const { id, endpoint, key, request, bound } = approval
+      const call = { ...callOf(approval, signal), key, waited: { mark: { is: 'approved', id } as const, bound } }
+      return answer(endpoint, call, request)
+    },
+
+    async preview(approval, signal): Promise<RequestEffect> {
+      const { endpoint, request, bound } = approval
+      const call = { ...callOf(approval, signal), waited: { mark: { is: 'preview' } as const, bound } }
+      try {
+        const { body } = await answer(endpoint, call, request)
+        // It would make no transaction.
+        return { answer: JSON.parse(body) as Record<string, unknown> }
+      } catch (error) {
+        if (error instanceof HeldRequest) return error.effect
+        throw error
+      }
+    },
+
+    async deny({ id, client, path, key, request, requestId }, by) {
+      const denied = new DenialError()
+      try {
+        await idempotency.once({
+          key: { client, path, key },
+          request,
+          requestId,
+          async act() {
+            if (await approvals.change(id, ['waiting', 'approved'], 'denied', by)) throw denied
+            throw notWaiting((await approvals.find({ id })) ?? { id, state: 'expired' as const })
+          },
+        })
+      } catch (error) {
+        if (error === denied) return
+        throw error
+      }
+      throw isDone({ id })
+    },
+  }
+}
+
+class DenialError extends Error {}
+
+interface ActingRequest {
+  readonly endpoint: { readonly name: string; readonly path: string; readonly request: { readonly properties: object } }
+  readonly caller: Caller
+  readonly requestId: string
+  readonly key: string | undefined
+  readonly request: RequestFields
+  readonly signal: AbortSignal | undefined
+}
+
+/**
+ * The answer of a request of a client whose large requests wait.
+ * @throws SluiceError PENDING_APPROVAL where it waits; APPROVAL_DENIED, APPROVAL_EXPIRED for its key; that of the request
+ */
+export async function orWaiting(
+  { endpoint, caller, requestId, key, request, signal }: ActingRequest,
+  { approvals, approvalRuns }: Pick<Services, 'approvals' | 'approvalRuns'>,
+  answer: () => Answer | Promise<Answer>,
+): Promise<Answer> {
+  const { name, path } = endpoint
+  const known = key === undefined ? undefined : await approvals.find({ client: caller.id, path, key })
+  if (known) return outcomeOf(known, request, () => approvalRuns.run(known, signal ?? new AbortController().signal))
+  try {
+    return await answer()
+  } catch (error) {
+    if (!(error instanceof HeldRequest)) throw error
+    const opened = await approvals.open({
+      client: caller.id,
+      certificate: caller.fingerprint,
+      endpoint: name,
+      path,
+      key: key ?? `approval-${randomBytes(12).toString('hex')}`,
+      fingerprint: fingerprintOf(request),
+      requestId,
+      address: String(request['address'] ?? request['wallet_address']),
+      request,
+      bound: boundOf(request, error.effect, endpoint.request.properties),
+      effect: error.effect,
+    })
+    throw pending(opened)
+  }
+}
+
+/** What a repetition of a request with its Idempotency-Key gets. */
+async function outcomeOf(known: Approval, request: RequestFields, run: () => Promise<Answer>): Promise<Answer> {
+  if (known.fingerprint !== fingerprintOf(request))
+    throw new SluiceError('IDEMPOTENCY_CONFLICT', 'This Idempotency-Key was used with another request; use a new key for a new request.')
+  if (known.answer) return known.answer
+  if (known.state === 'waiting') throw pending(known)
+  // It is being carried out, or the server that did died.
+  if (known.state === 'approved') return run()
+  throw notWaiting(known)
+}
+
+const pending = ({ id, expiresAt }: Approval) =>
+  new SluiceError(
+    'PENDING_APPROVAL',
+    `The request waits for a second person, as number ${id}, until ${new Date(expiresAt).toISOString()}: nothing was signed yet. Send it again with its Idempotency-Key to see its outcome, or look at GET /approvals?id=${id}.`,
+    { details: { id, expiresAt } },
+  )
+
+/**
+ * The worst price that was shown bounds a request without one from then on: what is approved later is not planned by the slippage of then.
+ * @throws SluiceError INCOMPLETE_PARAMS for a batch in which an order has no price at all
+ */
+function boundOf({ limitPrice, create }: RequestFields, { answer = {} }: RequestEffect, fields: object): RequestFields {
+  const unbounded = Array.isArray(create)
+    ? create.findIndex((each: unknown) => isObject(each) && each['limitPrice'] === undefined && /^market$/i.test(String(each['orderType'])))
+    : -1
+  if (unbounded >= 0)
+    throw badFields([
+      {
+        field: `create[${unbounded}].limitPrice`,
+        problem: 'is needed: this batch waits for an approval, and the price of then is not known. Nothing was sent',
+      },
+    ])
+  const shown = answer['limitPrice']
+  return 'limitPrice' in fields && limitPrice === undefined && typeof shown === 'string' ? { limitPrice: shown } : {}
+}

@@ -1,0 +1,158 @@
+// Which requests wait for a second person, and that none gets into the journal without one.
+import type { RequestEffect } from '../api/approvals.ts'
+import { formatRaw } from '../base/decimal.ts'
+import { SluiceError } from '../base/errors.ts'
+import type { ClientLimits } from '../config/clients.ts'
+import type { Prepared } from '../contracts/index.ts'
+import type { Budgets, Commitment, Spending } from '../transactions/budgets.ts'
+import type { Kind } from '../transactions/entry.ts'
+import { gasOf, type Origin, type SubmitRequest } from '../transactions/submit-request.ts'
+import type { Transactions } from '../transactions/transactions.ts'
+import { limitRaw, referenceDecimals, type GivenValue, type LimitedToken, type NetworkName } from './limit-checks.ts'
+import { requireApproved } from './approvals.ts'
+
+/** A request that has to wait: nothing was signed. Who handles the request writes it down, and answers PENDING_APPROVAL. */
+export class HeldRequest extends SluiceError {
+  readonly effect: RequestEffect
+
+  constructor(effect: RequestEffect) {
+    super('PENDING_APPROVAL', 'The request has to wait for an approval: nothing was signed. Send it again.')
+    this.effect = effect
+  }
+}
+
+/** The strictest that holds now; undefined: the client has none. */
+type LimitsOf = (client: string) => Pick<ClientLimits, 'approveAbove'> | undefined
+
+/** Millionths of the reference token; undefined: nothing of the client waits. */
+function aboveOf(client: string, limitsOf: LimitsOf): bigint | undefined {
+  const above = limitsOf(client)?.approveAbove
+  return above === undefined ? undefined : limitRaw(above, referenceDecimals)
+}
+
+/** What takes back, cancels, or changes the form of what the wallet has. */
+const harmless: ReadonlySet<Kind> = new Set(['cancel', 'fill', 'order-cancel', 'wrap', 'token-account'])
+
+const mayWait = ({ kind, reduces }: { readonly kind: Kind; readonly reduces?: boolean | undefined }): boolean =>
+  !harmless.has(kind) && reduces !== true
+
+/** In the journal's write: of a client whose large requests wait, nothing gets in that was not looked at, or is not approved any more. */
+export const approvalBudgets = (limitsOf: LimitsOf, nowMs: () => number = Date.now): Budgets => ({
+  concerns: ({ is, client, approval }) => is === 'new' && (approval?.is === 'approved' || aboveOf(client, limitsOf) !== undefined),
+  async reserve({ approval, steps }: Spending, tx) {
+    if (approval?.is === 'approved') return requireApproved(approval.id, tx, nowMs())
+    if (approval?.is === 'below' || !steps.some(({ entry }) => mayWait(entry))) return
+    throw new SluiceError('OVERLOADED', 'The limits of the client have changed meanwhile: nothing was signed. Send it again.', {
+      retryAfterSeconds: 1,
+    })
+  },
+})
+
+interface ApprovalCheckParts {
+  limitsOf: LimitsOf
+  /** Of listed tokens, by address. */
+  tokenOf(on: NetworkName, address: string): LimitedToken | undefined
+  /** What is given is worth at most. */
+  valueOf(on: NetworkName, gives: Commitment['gives']): GivenValue
+}
+
+type RequestTerms = Pick<SubmitRequest, 'caller' | 'approval' | 'network' | 'kind' | 'reduces' | 'commitment'>
+
+export interface ApprovalCheck {
+  concerns(client: string): boolean
+  /** The same transactions, where what has to wait is refused with `HeldRequest`, once its check has passed. */
+  holding(transactions: Transactions): Transactions
+  /** For a request of several plans, before the first of them. @throws HeldRequest */
+  require(request: RequestTerms): void
+}
+
+export function createApprovalCheck({ limitsOf, tokenOf, valueOf }: ApprovalCheckParts): ApprovalCheck {
+  /** In millionths of the reference token; undefined where nobody can tell. */
+  function worthOf({ kind, commitment, network }: RequestTerms): bigint | undefined {
+    const given = Object.entries(commitment.gives).filter(([, raw]) => raw > 0n)
+    // Of a perpetual nothing leaves the wallet now, and its margin is at stake.
+    if (given.length === 0) return kind === 'position' || kind === 'order' ? undefined : 0n
+    const value = valueOf(network, Object.fromEntries(given))
+    return value.is === 'priced' ? value.micros : undefined
+  }
+
+  function hasToWait(request: RequestTerms): boolean {
+    const { caller, approval } = request
+    if (approval?.is === 'preview') return true
+    const above = aboveOf(caller.id, limitsOf)
+    if (above === undefined || approval?.is === 'approved' || !mayWait(request)) return false
+    const worthMicros = worthOf(request)
+    // What has no price waits, too.
+    return worthMicros === undefined || worthMicros > above
+  }
+
+  function effectOf(request: RequestTerms): RequestEffect {
+    const { commitment, network } = request
+    const show = (amounts: Commitment['gives'] = {}) =>
+      Object.entries(amounts).map(([address, raw]) => {
+        const token = tokenOf(network, address)
+        return token
+          ? { token: address, symbol: token.symbol, amount: formatRaw(raw, token.decimals) }
+          : { token: address, amount: raw.toString() }
+      })
+    const [gives, gets] = [show(commitment.gives), show(commitment.gets)]
+    const worthMicros = worthOf(request)
+    return {
+      ...(gives.length > 0 && { gives }),
+      ...(gets.length > 0 && { gets }),
+      ...(worthMicros !== undefined && { valueGiven: formatRaw(worthMicros, referenceDecimals) }),
+      ...(commitment.market && { valueLost: formatRaw(commitment.market.lossMicros, referenceDecimals) }),
+    }
+  }
+
+  /** Nothing that a preview does is signed: neither the cancels that a request begins with. */
+  function refusePreview({ approval }: Pick<Origin, 'approval'>): void {
+    if (approval?.is === 'preview') throw new HeldRequest({})
+  }
+
+  return {
+    concerns: (client) => aboveOf(client, limitsOf) !== undefined,
+    require(request) {
+      if (hasToWait(request)) throw new HeldRequest(effectOf(request))
+    },
+    holding: (transactions) => ({
+      ...transactions,
+      submit(request, signal) {
+        if (aboveOf(request.caller.id, limitsOf) === undefined && request.approval === undefined)
+          return transactions.submit(request, signal)
+        if (!hasToWait(request)) return transactions.submit({ ...request, approval: request.approval ?? { is: 'below' } }, signal)
+        const precondition: SubmitRequest['precondition'] = async (checking) => {
+          await request.precondition?.(checking)
+          const { prepared } = await checking
+          throw new HeldRequest({ ...effectOf(request), ...planOf(request, prepared) })
+        }
+        return transactions.submit({ ...request, precondition }, signal)
+      },
+      async cancel(origin, signal) {
+        refusePreview(origin)
+        return transactions.cancel(origin, signal)
+      },
+      async speedUp(origin, signal) {
+        refusePreview(origin)
+        return transactions.speedUp(origin, signal)
+      },
+    }),
+  }
+}
+
+function planOf({ network, answer, plan }: SubmitRequest, prepared: readonly Prepared[]): RequestEffect {
+  const { rail, nativeCurrency } = network.impl
+  const isOnChain = !('via' in plan)
+  const feeRaw = isOnChain ? prepared.reduce((sum, { step, fees }) => sum + rail.cost(step, fees) - rail.outline(step).valueRaw, 0n) : 0n
+  const {
+    nonce: _nonce,
+    txHash: _txHash,
+    ...shown
+  }: Record<string, unknown> = {
+    ...answer({ transactions: prepared.map(() => ({ txHash: '', nonce: 0 })), txHash: '', nonce: 0, gas: gasOf(prepared) }),
+  }
+  return {
+    ...(isOnChain && { maxFee: formatRaw(feeRaw, nativeCurrency.decimals), feeToken: nativeCurrency.symbol }),
+    answer: shown,
+  }
+}

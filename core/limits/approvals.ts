@@ -1,0 +1,274 @@
+// Requests that wait for a second person, in the store: all servers on it know them, also after a restart.
+import { sql, type Kysely, type Transaction } from 'kysely'
+import type { ApprovalState, RequestEffect } from '../api/approvals.ts'
+import { addressKey } from '../base/addresses.ts'
+import { SluiceError } from '../base/errors.ts'
+import { pack, unpack } from '../store/compact.ts'
+import { storeTime } from '../store/store-time.ts'
+import type { Store, StoreLog } from '../store/store.ts'
+import type { Tables } from '../store/tables.ts'
+import type { Answer } from '../transactions/idempotency.ts'
+import { ownerOf } from './reservations.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** A request that waits for a second person. */
+export interface NewApproval {
+  readonly client: string
+  /** SHA-256 of the certificate that asked. */
+  readonly certificate: string
+  /** The name of the endpoint, and its path. */
+  readonly endpoint: string
+  readonly path: string
+  /** Its Idempotency-Key, or one of the server's own. */
+  readonly key: string
+  readonly fingerprint: string
+  readonly requestId: string
+  readonly address: string
+  /** As it was sent. */
+  readonly request: Fields
+  /** What bounds it where it has no bound itself: the worst price that was shown. */
+  readonly bound: Fields
+  /** What it did when it began to wait. */
+  readonly effect: RequestEffect
+}
+
+export interface Approval extends NewApproval {
+  readonly id: number
+  readonly state: ApprovalState
+  readonly madeAt: number
+  readonly expiresAt: number
+  readonly decidedBy?: string
+  readonly decidedAt?: number
+  /** Of one that is done. */
+  readonly answer?: Answer
+}
+
+export interface ApprovalFilter {
+  readonly id?: number | undefined
+  readonly state?: ApprovalState | undefined
+  /** Only of this client, */
+  readonly client?: string | undefined
+  /** or of these wallets, by `addressKey`. */
+  readonly addresses?: ReadonlySet<string> | undefined
+  /** Older than this one. */
+  readonly before?: number | undefined
+  readonly limit: number
+}
+
+export interface Approvals {
+  /** Writes it down, once for its key. @throws SluiceError LIMIT_EXCEEDED where too many of the client wait; StoreUnavailable */
+  open(of: NewApproval): Promise<Approval>
+  /** @throws StoreUnavailable */
+  find(of: { id: number } | { client: string; path: string; key: string }): Promise<Approval | undefined>
+  /** Newest first. @throws StoreUnavailable */
+  list(filter: ApprovalFilter): Promise<readonly Approval[]>
+  /** Whether it was changed: only one that is in `from`, and has not expired. @throws StoreUnavailable */
+  change(id: number, from: readonly StoredState[], to: StoredState, by: string): Promise<boolean>
+}
+
+/** `done` and `expired` are not written: the answer under its key, and the time, say so. */
+type StoredState = 'waiting' | 'approved' | 'denied'
+
+interface ApprovalsOptions {
+  readonly store: Pick<Store, 'read' | 'write' | 'writeOnce'>
+  /** `limits.approvalMinutes` and `limits.waitingApprovals`. */
+  readonly minutes: number
+  readonly maxWaiting: number
+  readonly log: StoreLog
+  readonly nowMs?: () => number
+}
+
+/** By the store's time. Outcomes stay in the journal. */
+const keptMs = 30 * 24 * 3_600_000
+/** Rows that one request deletes. */
+const maxDeleted = 100
+
+export function createApprovals({ store, minutes, maxWaiting, log, nowMs = Date.now }: ApprovalsOptions): Approvals {
+  const waitMs = minutes * 60_000
+
+  async function insert(of: NewApproval, tx: Transaction<Tables>): Promise<number> {
+    const { client, certificate, endpoint, path, key, fingerprint, requestId, address, request, bound, effect } = of
+    await lockClient(client, tx)
+    const known = await tx
+      .selectFrom('approvals')
+      .select('id')
+      .where((where) => where.and({ client, path, key }))
+      .executeTakeFirst()
+    if (known) return known.id
+    const waiting = await tx
+      .selectFrom('approvals')
+      .select('id')
+      .where('client', '=', client)
+      .where(sql<boolean>`state = 'waiting'`)
+      .where(unexpired(nowMs()))
+      .limit(maxWaiting)
+      .execute()
+    if (waiting.length >= maxWaiting) throw tooMany(client, maxWaiting)
+    const old = tx
+      .selectFrom('approvals')
+      .select('id')
+      .where('expires_elapsed', '<', sql<number>`${storeTime} - ${keptMs}`)
+      .limit(maxDeleted)
+    await tx.deleteFrom('approvals').where('id', 'in', old).execute()
+    const at = nowMs()
+    const { id } = await tx
+      .insertInto('approvals')
+      .values({
+        made_at: at,
+        expires_at: at + waitMs,
+        expires_elapsed: sql<number>`${storeTime} + ${waitMs}`,
+        decided_at: null,
+        client,
+        path,
+        key,
+        certificate,
+        endpoint,
+        address: addressKey(address),
+        fingerprint,
+        request_id: requestId,
+        state: 'waiting',
+        decided_by: null,
+        body: pack(JSON.stringify({ address, request, bound, effect })),
+      })
+      .returning('id')
+      .executeTakeFirstOrThrow()
+    return id
+  }
+
+  async function find(of: Parameters<Approvals['find']>[0]): Promise<Approval | undefined> {
+    const row = await store.read((db) => {
+      const all = select(db, nowMs())
+      return (
+        'id' in of
+          ? all.where('approvals.id', '=', of.id)
+          : all.where('approvals.client', '=', of.client).where('approvals.path', '=', of.path).where('approvals.key', '=', of.key)
+      ).executeTakeFirst()
+    })
+    return row && readRow(row)
+  }
+
+  return {
+    async open(of) {
+      const id = await store.write((tx) => insert(of, tx))
+      const opened = await find({ id })
+      if (!opened) throw new Error(`The store has lost the request ${id}.`)
+      return opened
+    },
+    find,
+    async list({ id, state, client, addresses, before, limit }) {
+      const rows = await store.read((db) => {
+        let all = select(db, nowMs()).orderBy('approvals.id', 'desc').limit(limit)
+        if (id !== undefined) all = all.where('approvals.id', '=', id)
+        if (before !== undefined) all = all.where('approvals.id', '<', before)
+        if (client !== undefined || addresses)
+          all = all.where((where) =>
+            where.or([
+              ...(client === undefined ? [] : [where('approvals.client', '=', client)]),
+              ...(addresses && addresses.size > 0 ? [where('approvals.address', 'in', [...addresses])] : []),
+            ]),
+          )
+        if (state !== undefined) all = all.where(stateNow(nowMs()), '=', state)
+        return all.execute()
+      })
+      return rows.map(readRow)
+    },
+    async change(id, from, to, by) {
+      const rows = await store.writeOnce((db) =>
+        db
+          .updateTable('approvals')
+          .set({ state: to, ...(to === 'waiting' ? { decided_by: null, decided_at: null } : { decided_by: by, decided_at: nowMs() }) })
+          .where('id', '=', id)
+          .where('state', 'in', from)
+          .where(unexpired(nowMs()))
+          .returning(['client', 'path', 'request_id'])
+          .execute(),
+      )
+      for (const { client, path, request_id: requestId } of rows)
+        log.warn(
+          { id, by, client, path, requestId, now: to },
+          to === 'waiting' ? 'approved request not carried out: it waits again' : `request ${to}`,
+        )
+      return rows.length > 0
+    },
+  }
+}
+
+/** Locks the row until the end of the transaction. @throws SluiceError APPROVAL_EXPIRED: it was not approved, or not in time */
+export async function requireApproved(id: number, tx: Transaction<Tables>, nowMs: number): Promise<void> {
+  const [row] = await tx
+    .updateTable('approvals')
+    .set({ state: 'approved' })
+    .where('id', '=', id)
+    .where('state', '=', 'approved')
+    .where(unexpired(nowMs))
+    .returning('id')
+    .execute()
+  if (!row) throw notApproved(id)
+}
+
+const notApproved = (id: number) =>
+  new SluiceError('APPROVAL_EXPIRED', `The approval of the request ${id} has expired, or was taken back: nothing was signed.`, {
+    details: { id },
+  })
+
+/** The row of the client's limits: of two requests of a client at once the second one counts the first. */
+const lockClient = async (client: string, tx: Transaction<Tables>) =>
+  tx
+    .insertInto('budgets')
+    .values({ owner: ownerOf(client), body: '' })
+    .onConflict((conflict) => conflict.column('owner').doUpdateSet({ owner: ownerOf(client) }))
+    .execute()
+
+/** SQL. A clock that is set back lengthens nothing, and a store that stood still neither. */
+const unexpired = (nowMs: number) => sql<boolean>`(expires_elapsed > ${storeTime} and expires_at > ${nowMs})`
+
+/** SQL: `ApprovalState` of a row beside its answer. */
+const stateNow = (nowMs: number) =>
+  sql<ApprovalState>`case when requests.status is not null then 'done' when state = 'denied' then state
+    when not ${unexpired(nowMs)} then 'expired' else state end`
+
+function select(db: Kysely<Tables>, nowMs: number) {
+  return db
+    .selectFrom('approvals')
+    .leftJoin('requests', (join) =>
+      join
+        .onRef('requests.client', '=', 'approvals.client')
+        .onRef('requests.path', '=', 'approvals.path')
+        .onRef('requests.key', '=', 'approvals.key'),
+    )
+    .selectAll('approvals')
+    .select(['requests.status as answer_status', 'requests.body as answer_body', stateNow(nowMs).as('state_now')])
+}
+
+type Row = Awaited<ReturnType<ReturnType<typeof select>['execute']>>[number]
+
+function readRow(row: Row): Approval {
+  const { id, client, certificate, endpoint, path, key, fingerprint, request_id, made_at, expires_at, decided_by, decided_at } = row
+  const stored = JSON.parse(unpack(row.body)) as Pick<NewApproval, 'address' | 'request' | 'bound' | 'effect'>
+  const { answer_status: status, answer_body: body } = row
+  return {
+    id,
+    state: row.state_now,
+    client,
+    certificate,
+    endpoint,
+    path,
+    key,
+    fingerprint,
+    requestId: request_id,
+    ...stored,
+    madeAt: made_at,
+    expiresAt: expires_at,
+    ...(decided_by !== null && { decidedBy: decided_by }),
+    ...(decided_at !== null && { decidedAt: decided_at }),
+    ...(status !== null && body !== null && { answer: { status, body: unpack(body) } }),
+  }
+}
+
+const tooMany = (client: string, most: number) =>
+  new SluiceError(
+    'LIMIT_EXCEEDED',
+    `${most} requests of the client "${client}" wait for an approval, and no more may (limits.waitingApprovals): nothing was signed. Have them approved or denied, or wait until they expire.`,
+    { details: { limit: 'waitingApprovals', left: '0' } },
+  )

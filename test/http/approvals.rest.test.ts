@@ -1,0 +1,311 @@
+// Requests that wait for a second person: over HTTP, on the devnet, on both databases; on PostgreSQL by two servers.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { expect } from 'chai'
+import { rpcTo } from '../../core/devnet/anvil.ts'
+import { startKernel, type Kernel } from '../../core/kernel.ts'
+import { openMarket } from '../../core/parts/trading.ts'
+import { createApprovals } from '../../core/limits/approvals.ts'
+import type { Store } from '../../core/store/store.ts'
+import { newClient, renew } from '../../core/tls/certificates.ts'
+import { createClient, type Answer, type Client } from '../../testkit/client.ts'
+import { startServer, type TestServer } from '../../testkit/server.ts'
+import { isPostgresInstalled, startPostgres, type TestPostgres } from '../store/postgres.ts'
+import { kinds } from '../store/stores.ts'
+import { admins, coldStore, listedSpender, local, mined, oneChain, others, outcome, swap, traders } from './shared-server.ts'
+
+const clients = {
+  client: { permissions: ['read', 'trade', 'thin', 'admin', 'stop', 'resume'], wallets: 'all' },
+  bot: {
+    permissions: ['read', 'trade', 'send', 'thin', 'approve'],
+    wallets: [traders],
+    sendTo: { [traders]: [coldStore] },
+    limits: { approveAbove: '1000', transactionsPerHour: 40 },
+  },
+  limited: {
+    permissions: ['read', 'trade', 'thin'],
+    wallets: [traders],
+    limits: { approveAbove: '1000', transactionsPerHour: 1 },
+  },
+  boss: { permissions: ['read', 'approve'], wallets: [traders] },
+  second: { permissions: ['read', 'approve'], wallets: 'all' },
+  stranger: { permissions: ['read', 'approve'], wallets: [others] },
+  reader: { permissions: ['read'], wallets: 'all' },
+}
+const names = ['bot', 'limited', 'boss', 'second', 'stranger', 'reader'] as const
+
+for (const kind of kinds)
+  describe(`a request above approveAbove (${kind})`, function () {
+    this.timeout(120_000)
+    let home: string
+    let postgres: TestPostgres | undefined
+    let server: TestServer
+    /** Of the same store and certificates. */
+    let other: Kernel | undefined
+    let store: Store | undefined
+    let as: Record<(typeof names)[number] | 'botRenewed' | 'secondElsewhere', Client>
+    let nowMs = 0
+    let clockMs = 0
+
+    const settings = {
+      ...oneChain.settings,
+      'limits.onLocalNetworks': true,
+      'limits.marketDepth': 100_000,
+      'wallet.allowedSpenders': [listedSpender],
+    }
+    const parts: NonNullable<Parameters<typeof startKernel>[2]> = {
+      market: { open: (open) => openMarket(open, () => nowMs), stop: (market) => market.stop() },
+      approvals: {
+        open(open) {
+          store = open.store
+          return createApprovals({ store, log: open.log, minutes: 15, maxWaiting: 4, nowMs: () => Date.now() + clockMs })
+        },
+      },
+    }
+    const start = () =>
+      startServer(
+        {
+          settings: { ...settings, ...(postgres && { 'store.url': postgres.url }) },
+          conf: { ...oneChain.conf, 'clients.yml': { clients } },
+        },
+        home,
+        false,
+        parts,
+      )
+
+    before(async function () {
+      if (kind === 'postgres' && !isPostgresInstalled) this.skip()
+      postgres = kind === 'postgres' ? await startPostgres() : undefined
+      home = await mkdtemp(path.join(tmpdir(), 'sluice-approvals-'))
+      server = await start()
+      const certs = server.certsDir
+      const opened: [string, Client][] = []
+      for (const name of names) {
+        await newClient(certs, name)
+        opened.push([name, createClient(server.url, certs, name)])
+      }
+      // The first certificate stays valid.
+      await renew(certs, 'bot')
+      opened.push(['botRenewed', createClient(server.url, certs, 'bot')])
+      if (postgres) {
+        const own = { ...server.settings, data: { ...server.settings.data, dir: path.join(home, 'other') } }
+        const { devnet } = server.kernel
+        other = await startKernel(own, { print: () => {}, ...(devnet && { devnet }) }, parts)
+        await other.pluginsLoaded
+        opened.push(['secondElsewhere', createClient(other.url, certs, 'second')])
+      }
+      as = Object.fromEntries(opened) as typeof as
+      as.secondElsewhere ??= as.second
+      await allow()
+      waits(await sell('0.1'))
+      for (let read = 0; read < 33; read += 1) {
+        nowMs += 10_000
+        for (const each of [server.kernel, other]) await each?.services.market.read()
+      }
+    })
+    after(async () => {
+      for (const client of Object.values(as ?? {})) client.close()
+      await other?.stop()
+      await server?.stop()
+      await postgres?.stop()
+      if (home) await rm(home, { recursive: true, force: true })
+    })
+    afterEach(async () => {
+      clockMs = 0
+      const { body } = await as.boss.get('/approvals', { state: 'waiting' })
+      for (const { id } of body.approvals) expect(outcome(await deny(id))).to.equal('200')
+    })
+
+    const allow = async () => {
+      for (const token of ['WETH', 'USDC']) {
+        const approved = await server.client.post('/evm/approve', { ...local, address: traders, spender: 'uniswap', token })
+        await mined(server.client, approved.body.txHash)
+      }
+    }
+    const keyed = (key: string) => ({ headers: { 'idempotency-key': `${kind}-${key}` } })
+    const sell = (amount: string, fields: object = {}, key?: string) =>
+      (as?.bot ?? server.client).post('/amm/trade', { ...swap, address: traders, amount, ...fields }, key === undefined ? {} : keyed(key))
+    const approve = (id: number, by = as.boss) => by.post('/approvals/approve', { id })
+    const deny = (id: number, by = as.boss) => by.post('/approvals/deny', { id })
+    const show = async (id: number, by = as.boss) => (await by.get('/approvals', { id: String(id) })).body.approvals[0]
+    const waits = (answer: Answer): number => {
+      expect(outcome(answer), answer.text).to.equal('202 PENDING_APPROVAL')
+      return answer.body.details.id
+    }
+    const nonceOf = () => rpcTo(server.rpcUrl)('eth_getTransactionCount', traders, 'pending')
+
+    it('waits, shows what it would do, and is carried out once another client approves it', async () => {
+      const small = await sell('0.1')
+      expect(outcome(small), small.text).to.equal('200')
+      const first = await sell('1', {}, 'once')
+      const id = waits(first)
+      expect(first.body).to.include({ errorCode: 1031, httpErrorCode: 202 })
+      expect(first.body.details.expiresAt).to.be.closeTo(Date.now() + 15 * 60_000, 60_000)
+      expect(waits(await sell('1', {}, 'once'))).to.equal(id)
+      expect(outcome(await sell('1.1', {}, 'once'))).to.equal('422 IDEMPOTENCY_CONFLICT')
+
+      const nonce = await nonceOf()
+      const preview = await as.boss.get('/approvals/preview', { id: String(id) })
+      expect(outcome(preview), preview.text).to.equal('200')
+      const { effect, approval } = preview.body
+      expect(approval).to.include({ id, state: 'waiting', client: 'bot', path: '/amm/trade', address: traders })
+      expect(approval.request.limitPrice).to.equal(approval.effect.answer.limitPrice)
+      expect(effect.gives).to.deep.include({ token: effect.gives[0].token, symbol: 'WETH', amount: '1' })
+      expect(effect.gets[0].symbol).to.equal('USDC')
+      expect(Number(effect.valueGiven)).to.be.above(1000)
+      expect(Number(effect.maxFee)).to.be.above(0)
+      expect(effect.answer).to.have.property('expectedAmount')
+      expect(effect.answer).to.not.have.property('txHash')
+      expect(await nonceOf()).to.equal(nonce)
+
+      const done = await approve(id)
+      expect(outcome(done), done.text).to.equal('200')
+      expect(done.body).to.include({ state: 'done', decidedBy: 'boss' })
+      const repeated = await sell('1', {}, 'once')
+      expect(repeated.text).to.equal(JSON.stringify(done.body.answer))
+      await mined(server.client, repeated.body.txHash)
+      expect((await approve(id)).body.answer.txHash).to.equal(repeated.body.txHash)
+      const journaled = await as.bot.get('/transactions', { requestId: String(first.headers['x-request-id']) })
+      expect(journaled.body.transactions).to.have.length(1)
+      expect(outcome(await deny(id))).to.equal('409 IN_FLIGHT')
+    })
+
+    it('is never approved by its own client, by whoever lacks the permission, or for a wallet that is not theirs', async () => {
+      const id = waits(await sell('1'))
+      for (const by of [as.bot, as.botRenewed, as.reader]) expect(outcome(await approve(id, by))).to.equal('403 FORBIDDEN')
+      expect(outcome(await deny(id, as.bot))).to.equal('403 FORBIDDEN')
+      expect(outcome(await approve(id, as.stranger))).to.equal('400 INCOMPLETE_PARAMS')
+      expect(await show(id, as.stranger)).to.equal(undefined)
+      expect(await show(id, as.reader)).to.equal(undefined)
+      expect(await show(id, as.bot)).to.include({ id, state: 'waiting' })
+      for (const bad of [0, 1.5, 'x', 999_999]) expect(outcome(await as.boss.post('/approvals/approve', { id: bad }))).to.match(/^400/)
+      expect(outcome(await as.boss.get('/approvals', { cursor: 'x' }))).to.equal('400 INCOMPLETE_PARAMS')
+    })
+
+    it('waits whatever it gives away: what has no price too, but nothing that takes back', async () => {
+      const wallet = { ...local, address: traders }
+      for (const [path, fields, status] of [
+        ['/evm/approve', { ...wallet, token: 'WETH', spender: listedSpender }, 202],
+        ['/evm/approve', { ...wallet, token: 'USDC', spender: listedSpender, amount: '5000' }, 202],
+        ['/evm/approve', { ...wallet, token: 'USDC', spender: listedSpender, amount: '5' }, 200],
+        // What takes from its caller alone.
+        ['/evm/approve', { ...wallet, token: 'USDC', spender: 'uniswap' }, 200],
+        ['/evm/send', { ...wallet, token: 'ETH', to: coldStore, amount: '1' }, 202],
+        ['/amm/trade', { ...swap, base: 'WBTC', quote: 'DAI', amount: '0.0001', address: traders, side: 'BUY' }, undefined],
+        ['/evm/send', { ...wallet, token: 'ETH', to: coldStore, amount: '0.01' }, 200],
+        ['/evm/wrap', { ...wallet, amount: '2' }, 200],
+        ['/evm/approve', { ...wallet, token: 'DAI', spender: 'uniswap', amount: '0' }, 200],
+      ] as const) {
+        const answer = await as.bot.post(path, fields)
+        if (status === undefined) expect(answer.status, answer.text).to.not.equal(200)
+        else expect(answer.status, `${path} ${answer.text}`).to.equal(status)
+      }
+    })
+
+    it('makes one transaction where two approve at the same moment, on two servers', async () => {
+      const id = waits(await sell('1.2', {}, 'race'))
+      const answers = await Promise.all([approve(id), approve(id, as.secondElsewhere), approve(id), sell('1.2', {}, 'race')])
+      for (const answer of answers) expect(outcome(answer), answer.text).to.match(/^200|IN_FLIGHT|PENDING/)
+      const { state, requestId, answer } = await show(id)
+      expect(state).to.equal('done')
+      expect((await as.bot.get('/transactions', { requestId })).body.transactions).to.have.length(1)
+      expect((await sell('1.2', {}, 'race')).body.txHash).to.equal(answer.txHash)
+    })
+
+    it('is denied for good', async () => {
+      const id = waits(await sell('1', {}, 'denied'))
+      const denied = await deny(id)
+      expect(denied.body, denied.text).to.include({ state: 'denied', decidedBy: 'boss' })
+      expect(outcome(await deny(id, as.second))).to.equal('200')
+      for (const answer of [await approve(id), await sell('1', {}, 'denied')]) {
+        expect(outcome(answer)).to.equal('403 APPROVAL_DENIED')
+        expect(answer.body).to.deep.include({ errorCode: 1032, details: { id } })
+      }
+      expect(await show(id)).to.not.have.property('answer')
+    })
+
+    it('expires, by the clock or by the time of the store', async () => {
+      const byClock = waits(await sell('1', {}, 'late'))
+      clockMs = 16 * 60_000
+      for (const answer of [await approve(byClock), await deny(byClock), await sell('1', {}, 'late')])
+        expect(outcome(answer)).to.equal('403 APPROVAL_EXPIRED')
+      clockMs = 0
+      const byStore = waits(await sell('1'))
+      // A clock that is set back lengthens nothing.
+      clockMs = -3_600_000
+      await passStoreTime(16 * 60_000)
+      expect(outcome(await approve(byStore))).to.equal('403 APPROVAL_EXPIRED')
+      expect((await show(byStore)).state).to.equal('expired')
+    })
+    const passStoreTime = async (ms: number) =>
+      void (await store?.write((tx) =>
+        tx
+          .updateTable('store_time')
+          .set((at) => ({ elapsed: at('elapsed', '+', ms) }))
+          .execute(),
+      ))
+
+    it('is held by the stops and limits of the moment of its approval, and waits on', async () => {
+      const id = waits(await sell('1', {}, 'stopped'))
+      await server.client.post('/stops', { mode: 'stop', client: 'bot' })
+      expect(outcome(await approve(id))).to.equal('403 STOPPED')
+      expect((await as.boss.get('/approvals/preview', { id: String(id) })).status).to.equal(200)
+      expect(await show(id)).to.include({ state: 'waiting' })
+      await server.client.request('DELETE', '/stops?client=bot')
+      const done = await approve(id)
+      expect(outcome(done), done.text).to.equal('200')
+
+      const request = { ...swap, address: traders }
+      const beyond = waits(await as.limited.post('/amm/trade', { ...request, amount: '1' }))
+      expect(outcome(await as.limited.post('/amm/trade', { ...request, amount: '0.01' }))).to.equal('200')
+      const refused = await approve(beyond)
+      expect(outcome(refused), refused.text).to.equal('403 LIMIT_EXCEEDED')
+      expect(refused.body.details.limit).to.equal('transactionsPerHour')
+      expect(await show(beyond)).to.include({ state: 'waiting' })
+    })
+
+    it('is not carried out past the price that was shown when it began to wait', async () => {
+      const listed = await server.client.get('/amm/pools', { ...local, connector: 'uniswap', base: 'WETH', quote: 'USDC' })
+      const { pool } = listed.body.pools[0]
+      const id = waits(await sell('1', { pool }, 'moved'))
+      const pushed = await server.client.post('/amm/trade', { ...swap, address: admins, base: 'ETH', amount: '6000', limitPrice: '1' })
+      expect(outcome(pushed), pushed.text).to.equal('200')
+      await mined(server.client, pushed.body.txHash)
+      const refused = await approve(id)
+      expect(outcome(refused), refused.text).to.equal('422 SWAP_PRICE_LOWER_THAN_LIMIT_PRICE')
+      const preview = await as.boss.get('/approvals/preview', { id: String(id) })
+      expect(preview.body.error.name).to.equal('SWAP_PRICE_LOWER_THAN_LIMIT_PRICE')
+      expect(waits(await sell('1', { pool }, 'moved'))).to.equal(id)
+    })
+
+    it('is one of so many of its client at most', async () => {
+      const answers = await Promise.all(Array.from({ length: 8 }, () => sell('1')))
+      expect(answers.map(outcome).filter((each) => each === '202 PENDING_APPROVAL')).to.have.length(4)
+      const refused = answers.find(({ status }) => status === 403)
+      expect(refused?.body).to.deep.include({ name: 'LIMIT_EXCEEDED', details: { limit: 'waitingApprovals', left: '0' } })
+      const page = await as.boss.get('/approvals', { state: 'waiting', limit: '3' })
+      expect(page.body.approvals).to.have.length(3)
+      const next = await as.boss.get('/approvals', { state: 'waiting', limit: '3', cursor: page.body.nextCursor })
+      expect(next.body.approvals).to.have.length(1)
+    })
+
+    it('without a key shows its outcome by its id, and waits over a restart', async () => {
+      const id = waits(await sell('1'))
+      const certs = server.certsDir
+      if (!other) {
+        await server.stop()
+        server = await start()
+        for (const name of [...names, 'botRenewed'] as const) {
+          as[name].close()
+          as[name] = createClient(server.url, certs, name === 'botRenewed' ? 'bot' : name)
+        }
+        as.secondElsewhere = as.second
+        // The devnet begins anew.
+        await allow()
+      }
+      const done = await approve(id)
+      expect(outcome(done), done.text).to.equal('200')
+      expect((await show(id, as.bot)).answer.txHash).to.match(/^0x/)
+    })
+  })
