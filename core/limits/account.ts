@@ -137,14 +137,14 @@ export function readAccount(text: string): Account {
   }
 }
 
-type Spent = Account['spent']
+type SpentBuckets = Account['spent']
 
 /** Texts that were read or written lately: a day of buckets takes a millisecond to read, and each reservation asks for them. */
-const spentByText = new Map<string, Spent>()
-const textsOfSpent = new WeakMap<Spent, string>()
+const spentByText = new Map<string, SpentBuckets>()
+const textsOfSpent = new WeakMap<SpentBuckets, string>()
 const maxTexts = 32
 
-function keep(spent: Spent, text: string): void {
+function keep(spent: SpentBuckets, text: string): void {
   for (const oldest of spentByText.keys()) {
     if (spentByText.size < maxTexts) break
     spentByText.delete(oldest)
@@ -153,7 +153,7 @@ function keep(spent: Spent, text: string): void {
   textsOfSpent.set(spent, text)
 }
 
-function textOf(spent: Spent): string {
+function textOf(spent: SpentBuckets): string {
   const buckets = (window: Window) =>
     Object.fromEntries([...spent[window]].map(([index, bucket]) => [index, Object.fromEntries(Object.entries(bucket).map(writeSum))]))
   const text = JSON.stringify({ hour: buckets('hour'), day: buckets('day') })
@@ -164,7 +164,7 @@ function textOf(spent: Spent): string {
 const writeSum = ([measure, { net, tail }]: [Measure, BucketSum]) => [measure, net === tail ? `${net}` : `${net} ${tail}`]
 
 /** @throws Error */
-function readSpent(text: string): Spent {
+function readSpent(text: string): SpentBuckets {
   const buckets = (value: unknown): ReadonlyMap<number, Bucket> =>
     new Map(
       entriesOf(value).map(([index, bucket]) => [
