@@ -125,7 +125,6 @@ export async function startRobbedWallets(count: number, limits: object, plugins:
     }
     const { body } = await server.client.get('/amm/liquidity/positions', { ...uniswap, address })
     for (const { tokenId } of body.positions) await act('/amm/liquidity/remove', { connector: 'uniswap', tokenId })
-    for (const token of ['USDC', 'WBTC', 'DAI']) await act('/amm/shares/remove', { connector: 'uniswap', tokens: ['WETH', token] })
     for (const market of ['WETH-USDC', 'WETH-DAI', 'WBTC-USDC']) {
       const open = await server.client.get('/clob/orders', { ...local, connector: 'oasis', address, market })
       const cancel = open.body.orders.map(({ orderId }: { orderId: string }) => ({ market, orderId }))
@@ -142,6 +141,11 @@ export async function startRobbedWallets(count: number, limits: object, plugins:
     for (const [symbol, { address: token, decimals }] of Object.entries(addresses.tokens)) {
       const contract = new Contract(token, ['function balanceOf(address) view returns (uint256)'], provider)
       sum += (Number(await contract.getFunction('balanceOf')(address)) / 10 ** decimals) * prices[symbol as Symbol]
+    }
+    for (const token of ['USDC', 'WBTC', 'DAI'] as const) {
+      const { body } = await server.client.get('/amm/shares/position', { ...uniswap, address, tokens: ['WETH', token] })
+      const [ethers = '0', others = '0'] = body.amounts ?? []
+      sum += Number(ethers) * prices.WETH + Number(others) * prices[token]
     }
     const { margin } = (await server.client.get('/perp/margin', { ...local, connector: 'perp', wallet_address: address })).body
     return sum + Number(margin.accountValue)

@@ -1,0 +1,185 @@
+// No wallet gives more than the limits of its client, whatever is asked: counted on the chain, and on what the wallet has in the end.
+import { expect } from 'chai'
+import { Contract, id, parseUnits, zeroPadValue } from 'ethers'
+import type { Answer } from '../../testkit/client.ts'
+import { addresses } from '../devnet/addresses.ts'
+import { pools, startRobbedWallets, type RobbedWallets, type Stolen } from './robbed-wallets.ts'
+import { local, outcome, uniswap } from './shared-server.ts'
+
+/** More by hand: `SLUICE_LIMITS_REQUESTS=100000 npx mocha test/http/random-limits.rest.test.ts`. */
+const requests = Number(process.env.SLUICE_LIMITS_REQUESTS ?? 320)
+const seed = Number(process.env.SLUICE_LIMITS_SEED ?? Math.floor(Math.random() * 2 ** 31))
+const clients = 8
+const each = Math.ceil(requests / clients)
+/** In ether: so much that the wallets have enough for all of them. */
+const meanAmount = Math.min(0.5, 50 / each)
+const dollars = 3000
+const scale = each * meanAmount
+const perDay: Readonly<Record<string, string>> = {
+  ETH: (scale * 0.1).toFixed(6),
+  WETH: (scale * 0.12).toFixed(6),
+  USDC: (scale * 0.12 * dollars).toFixed(6),
+  DAI: (scale * 0.05 * dollars).toFixed(6),
+  WBTC: (scale * 0.004).toFixed(6),
+}
+const limits = {
+  maxDailyLoss: (scale * 8).toFixed(2),
+  maxDailyGas: (each * 0.0004).toFixed(6),
+  maxFee: '0.01',
+  transactionsPerHour: Math.ceil(each * 0.75),
+  tokens: { 'ethereum/local': Object.fromEntries(Object.entries(perDay).map(([token, amount]) => [token, { perDay: amount }])) },
+}
+
+/** The same numbers for the same seed: mulberry32, https://gist.github.com/tommyettinger/46a874533244883189143505d203312c */
+function createRandom(from: number): () => number {
+  let state = from
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+/** A request of any kind that acts. */
+function anyRequest({ client, address }: Stolen, random: () => number, nonce: number): Promise<Answer> {
+  const pick = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T
+  const ether = meanAmount * 2 * random()
+  const worth = { ETH: 1, WETH: 1, USDC: 1 / dollars, DAI: 1 / dollars, WBTC: 20 }
+  type Token = keyof typeof worth
+  const amountOf = (token: Token) => (ether / worth[token]).toFixed(token === 'USDC' ? 6 : 8)
+  const gwei = String(Math.ceil(3 + random() * 60))
+  const fees = random() < 0.1 ? { maxFeePerGas: gwei, maxPriorityFeePerGas: '2' } : {}
+  const place = { ...local, address, ...fees }
+  const dice = random()
+  if (dice < 0.55) {
+    const base = pick<Token>(['WETH', 'WETH', 'ETH', 'WBTC', 'DAI'])
+    const quote = pick<Token>(base === 'DAI' ? ['USDC', 'WETH'] : ['USDC', 'USDC', 'DAI'])
+    const side = pick(['BUY', 'SELL'])
+    const connector = pick(['uniswap', 'uniswap', 'any', 'sushiswap'])
+    return client.post('/amm/trade', { ...place, connector, base, quote, side, amount: amountOf(base) })
+  }
+  if (dice < 0.68) {
+    const price = ((0.9 + 0.2 * random()) * dollars).toFixed(2)
+    const order = { market: 'WETH-USDC', orderType: 'LIMIT', side: pick(['BUY', 'SELL']), price, amount: amountOf('WETH') }
+    return client.post('/clob/orders', { ...place, connector: 'oasis', ...order })
+  }
+  if (dice < 0.78) return client.post(pick(['/evm/wrap', '/evm/unwrap']), { ...place, amount: amountOf('ETH') })
+  if (dice < 0.88) {
+    const range = { token0: 'WETH', token1: 'USDC', lowerPrice: '2500', upperPrice: '3500', version: 'v3', fee: pick(['LOW', 'MEDIUM']) }
+    return client.post('/amm/liquidity/add', {
+      ...place,
+      connector: 'uniswap',
+      ...range,
+      amount0: amountOf('WETH'),
+      amount1: amountOf('USDC'),
+    })
+  }
+  if (dice < 0.92) {
+    const amounts = [amountOf('WETH'), amountOf('USDC')]
+    return client.post('/amm/shares/add', { ...place, connector: 'uniswap', tokens: ['WETH', 'USDC'], amounts })
+  }
+  if (dice < 0.95) {
+    const spender = pick(['uniswap', 'sushiswap', addresses.exchanges.sushiswap.factory])
+    return client.post('/evm/approve', { ...place, spender, token: pick(['WETH', 'USDC']), amount: amountOf('USDC') })
+  }
+  if (dice < 0.98) return client.post('/evm/cancel', { ...place, nonce })
+  return client.post('/evm/speedUp', { ...local, address, maxFeePerGas: gwei, maxPriorityFeePerGas: '2' })
+}
+
+/** What left a wallet from a block on, by the chain alone. Wraps leave nothing away. */
+async function outflow({ provider }: RobbedWallets, address: string, from: number) {
+  const given: Record<string, bigint> = Object.fromEntries(Object.keys(perDay).map((token) => [token, 0n]))
+  const last = await provider.getBlockNumber()
+  const transfers = [id('Transfer(address,address,uint256)'), zeroPadValue(address, 32)]
+  for (let first = from; first <= last; first += 2000) {
+    const logs = await provider.getLogs({ fromBlock: first, toBlock: Math.min(first + 1999, last), topics: transfers })
+    for (const { address: token, data, topics } of logs) {
+      const symbol = Object.entries(addresses.tokens).find(([, each]) => each.address.toLowerCase() === token.toLowerCase())?.[0]
+      // Those of NFTs have a fourth topic.
+      if (symbol !== undefined && topics.length === 3) given[symbol] = (given[symbol] ?? 0n) + BigInt(data)
+    }
+  }
+  return given
+}
+
+describe('limits over random requests', function () {
+  this.timeout(Math.max(240_000, requests * 100))
+  let site: RobbedWallets
+
+  before(async () => {
+    site = await startRobbedWallets(clients, limits)
+    for (const quote of ['USDC', 'DAI', 'WBTC'])
+      await site.owner.get('/amm/price', { ...uniswap, base: 'WETH', quote, amount: '1', side: 'SELL' })
+    const [first] = site.stolen
+    if (first) await anyRequest(first, () => 0, 0)
+    await site.pass(1500)
+  })
+  after(() => site?.stop())
+
+  it(`hold for each of ${requests} requests (SLUICE_LIMITS_SEED=${seed})`, async () => {
+    const { provider, stolen } = site
+    const start = (await provider.getBlockNumber()) + 1
+    const before = await Promise.all(
+      stolen.map(async ({ address }) => [await site.worth(address), await provider.getTransactionCount(address)] as const),
+    )
+    const first = await Promise.all(stolen.map(({ address }) => provider.getTransactionCount(address)))
+    const answers: Answer[] = []
+    await Promise.all(
+      stolen.map(async (one, index) => {
+        const random = createRandom(seed + index)
+        for (let done = 0; done < each;) {
+          const together = Math.min(each - done, 1 + Math.floor(random() * 4))
+          const nonce = await provider.getTransactionCount(one.address)
+          answers.push(...(await Promise.all(Array.from({ length: together }, () => anyRequest(one, random, nonce)))))
+          done += together
+          if (index === 0 && random() < 0.05) await push(site, dollars * (0.8 + 0.4 * random()))
+          if (index === 1 && random() < 0.05) await site.pass(10)
+        }
+      }),
+    )
+    const outcomes = answers.map(outcome)
+    for (const each of new Set(outcomes)) expect(each).to.match(/^(200|4\d\d [A-Z_]+|503 [A-Z_]+)$/)
+    await push(site, dollars)
+    await site.rpc('anvil_mine', '0x2')
+    let mined = 0
+    for (const [index, { address }] of stolen.entries()) {
+      mined += (await provider.getTransactionCount(address)) - (first[index] ?? 0)
+      for (const [token, raw] of Object.entries(await outflow(site, address, start))) {
+        const { decimals } = token === 'ETH' ? { decimals: 18 } : addresses.tokens[token as keyof typeof addresses.tokens]
+        expect(raw <= parseUnits(perDay[token] ?? '0', decimals), `${token} of client ${index}: ${raw}`).to.equal(true)
+      }
+      const lost = (before[index]?.[0] ?? 0) - (await site.worth(address))
+      expect(lost, `dollars of client ${index}`).to.be.at.most(Number(limits.maxDailyLoss) + Number(limits.maxDailyGas) * dollars)
+    }
+    const counts = Object.fromEntries([...new Set(outcomes)].map((each) => [each, outcomes.filter((other) => other === each).length]))
+    expect(mined / requests, JSON.stringify(counts)).to.be.above(0.3)
+    expect(counts['403 LIMIT_EXCEEDED'], JSON.stringify(counts)).to.be.above(requests / 50)
+    // The long runs by hand are told of.
+    if (process.env.SLUICE_LIMITS_REQUESTS !== undefined) console.log(`${mined} mined`, JSON.stringify(counts))
+  })
+})
+
+const reserves = ['function getReserves() view returns (uint112, uint112, uint32)', 'function token0() view returns (address)'] as const
+
+/** The thief moves the price of one pool. */
+async function push(site: RobbedWallets, toDollars: number): Promise<void> {
+  const { WETH, USDC } = addresses.tokens
+  const factory = new Contract(
+    addresses.exchanges.uniswap.factory,
+    ['function getPair(address,address) view returns (address)'],
+    site.provider,
+  )
+  const pair = new Contract(await factory.getFunction('getPair')(WETH.address, USDC.address), reserves, site.provider)
+  const [one, other] = await pair.getFunction('getReserves')()
+  const [ether, usd] = (await pair.getFunction('token0')()) === WETH.address ? [one, other] : [other, one]
+  const target = Math.sqrt((Number(ether) / 1e18) * (Number(usd) / 1e6) * toDollars)
+  const isBuy = target > Number(usd) / 1e6
+  const amountRaw = isBuy
+    ? parseUnits((target - Number(usd) / 1e6).toFixed(6), 6)
+    : parseUnits((target / toDollars - Number(ether) / 1e18).toFixed(6), 18)
+  if (amountRaw < 10n ** 4n) return
+  const path = isBuy ? [USDC.address, WETH.address] : [WETH.address, USDC.address]
+  const swap = [amountRaw, 0n, path, await site.thief.getAddress(), 2n ** 40n]
+  await site.send(pools.v2Router, 'swapExactTokensForTokens(uint256,uint256,address[],address,uint256)', swap)
+}
