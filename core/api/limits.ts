@@ -19,6 +19,9 @@ export const LimitsResponse = response({
     Type.Object({
       limit: Type.String({ description: 'Its key in `limits` of the client, such as `maxFee` or `allowed.tokens`.' }),
       allowed: Type.String({ description: 'A decimal in the unit, or a list.' }),
+      default: Type.Optional(
+        Type.Literal(true, { description: 'The client has no such limit of its own: it is what settings of the server say.' }),
+      ),
       unit: Type.String({ description: 'A symbol, `transactions`, `reference token`, `unit of account`, `%`, `times`, or `list`.' }),
       window: Type.Optional(Type.Union([Type.Literal('hour'), Type.Literal('day')])),
       used: Type.Optional(Type.String({ description: 'What was spent in the window, and what open transactions may still spend.' })),

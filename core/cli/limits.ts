@@ -120,17 +120,19 @@ async function showLimits(client: string | undefined, options: AskOptions, setti
   if (answer.limits.length === 0) return `The client ${answer.client} has no limits. To set some: limits of its entry in conf/clients.yml.`
   const head = { cells: ['limit', 'allowed', 'used', 'left', 'unit', 'window', 'all free at'] }
   const [lists, others] = [true, false].map((isList) => answer.limits.filter(({ unit }) => (unit === 'list') === isList))
-  const rows = (others ?? []).map(({ limit, allowed, used = '', left = '', unit, window, chain, network, freesAt }) => ({
-    cells: [
-      limit,
-      allowed,
-      used === '' ? '' : shortened(used, 'up'),
-      left === '' ? '' : shortened(left, 'down'),
-      chain === undefined || network === undefined ? unit : `${unit} on ${chain}/${network}`,
-      window ?? 'each',
-      freesAt === undefined ? '' : minuteOf(freesAt),
-    ],
-  }))
+  const rows = (others ?? []).map(
+    ({ limit, allowed, default: isDefault, used = '', left = '', unit, window, chain, network, freesAt }) => ({
+      cells: [
+        isDefault ? `${limit} (default)` : limit,
+        allowed,
+        used === '' ? '' : shortened(used, 'up'),
+        left === '' ? '' : shortened(left, 'down'),
+        chain === undefined || network === undefined ? unit : `${unit} on ${chain}/${network}`,
+        window ?? 'each',
+        freesAt === undefined ? '' : minuteOf(freesAt),
+      ],
+    }),
+  )
   const shown = rows.length === 0 ? [] : [table([head, ...rows], maxWidth)]
   return [answer.client, ...shown, ...(lists ?? []).map(({ limit, allowed }) => `${limit}: ${allowed}`)].join('\n')
 }

@@ -16,6 +16,19 @@ const bounds = {
 
 const Amount = (description: string) => Type.String({ pattern: '^\\d{1,40}(\\.\\d{1,36})?$', description })
 
+/** Coins differ in value: one amount for all networks, or one for each. */
+const AmountByNetwork = (description: string) =>
+  Type.Union(
+    [
+      Amount(description),
+      Type.Record(Type.String({ pattern: '^[^/]+/[^/]+$' }), Amount(description), {
+        additionalProperties: false,
+        description: 'by network, such as ethereum/mainnet; on others nothing may be spent',
+      }),
+    ],
+    { description },
+  )
+
 /** What a request can do, by what is signed. What only takes back or cancels is none of these: it is always allowed. */
 export const actions = [
   'swap',
@@ -74,9 +87,9 @@ const limits = Type.Object(
     maxPriceImpact: Percent(
       'How far the worst outcome may be below the market, in percent, where that is stricter than limits.maxPriceImpact',
     ),
-    maxFee: Type.Optional(Amount('Greatest fee of one transaction, in the coin of its network')),
+    maxFee: Type.Optional(AmountByNetwork('Greatest fee of one transaction, in the coin of its network')),
     maxDailyGas: Type.Optional(
-      Amount('Fees of all transactions on one network in a rolling day, in its coin; a fifth of it is for cancels alone'),
+      AmountByNetwork('Fees of all transactions on one network in a rolling day, in its coin; a fifth of it is for cancels alone'),
     ),
     maxDailyLoss: Type.Optional(
       Amount('What trades may lose against the market in a rolling day, gains against losses, in the reference token'),

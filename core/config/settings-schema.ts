@@ -174,9 +174,35 @@ export const serverSchema = closed({
       default: ['USDC', 'USDT', 'DAI'],
       description: 'Symbols of the tokens that values are counted in: the first that a network lists',
     }),
+    maxDailyLossPercent: Type.Number({
+      minimum: 0,
+      maximum: 100,
+      default: 2,
+      description:
+        'Of a client without thin and without maxDailyLoss of its own: what its trades may lose against the market in a rolling day, in percent of what its wallets held in listed tokens when the day began',
+    }),
+    minDailyLoss: Type.Number({
+      minimum: 0,
+      maximum: 1e12,
+      default: 20,
+      description: 'The least that it is, in the reference token, so that small wallets can trade',
+    }),
+    maxFeePercent: Type.Number({
+      exclusiveMinimum: 0,
+      maximum: 100,
+      default: 10,
+      description:
+        'Of a client without thin and without maxFee of its own: the greatest fee of one transaction, in percent of what 1,000,000 gas costs at the feeCap of the network; on Solana, of a hundred times feeCap',
+    }),
+    maxDailyGasPercent: Type.Number({
+      exclusiveMinimum: 0,
+      maximum: 100_000,
+      default: 100,
+      description: 'The same of maxDailyGas, the fees of a rolling day on one network',
+    }),
     onLocalNetworks: Type.Boolean({
       default: false,
-      description: 'Whether requests on local networks, such as the devnet, are held against the market, too',
+      description: 'Whether requests on local networks, such as the devnet, are held against the market and the default limits, too',
     }),
     pluginLoadSeconds: seconds(10, 'Processor time that a plugin from outside may use to load; it also has at most 60 s by the clock'),
     pluginStallSeconds: seconds(

@@ -13,6 +13,7 @@ import type { PerpetualTurns } from '../limits/perpetual-limits.ts'
 import type { Replay } from '../limits/replay.ts'
 import type { ApprovalCheck } from '../limits/approval-check.ts'
 import type { Approval, Approvals } from '../limits/approvals.ts'
+import type { HoldingsReader } from '../limits/holdings.ts'
 import type { LimitUsage } from '../limits/usage.ts'
 import type { Market } from '../market/market.ts'
 import type { WalletChecks } from '../live-state/wallets.ts'
@@ -77,6 +78,8 @@ export interface Services {
   settings: Settings
   books: Books
   market: Market
+  /** What wallets hold: read of a client on a network from then on. */
+  holdings: Pick<HoldingsReader, 'follow'>
   quotes: Quotes
   walletChecks: WalletChecks
   approvedSpenders: ApprovedSpenders

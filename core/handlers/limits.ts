@@ -79,12 +79,16 @@ function readClient(asked: string | undefined, { clients }: Pick<Services, 'clie
   throw badFields([{ field: 'client', problem: `"${client}" has no entry in conf/clients.yml${didYouMean(client, ids)}` }])
 }
 
-function showUsage({ limit, allowed, unit, window, counted, network: on }: LimitUsage, { registry }: Pick<Services, 'registry'>) {
+function showUsage(
+  { limit, allowed, unit, window, isDefault, counted, network: on }: LimitUsage,
+  { registry }: Pick<Services, 'registry'>,
+) {
   const coin = on && registry.networks.find(({ chain, network }) => chain === on.chain && network === on.network)?.impl.nativeCurrency
   const leftRaw = counted && counted.allowedRaw > counted.usedRaw ? counted.allowedRaw - counted.usedRaw : 0n
   return {
     limit,
     allowed,
+    ...(isDefault && { default: true as const }),
     unit: typeof unit === 'object' ? unit.token : unit === 'coin' ? (coin?.symbol ?? 'coin of the network') : unit,
     ...(window && { window }),
     ...(counted && { used: formatRaw(counted.usedRaw, counted.decimals), left: formatRaw(leftRaw, counted.decimals) }),

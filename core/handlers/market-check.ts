@@ -15,6 +15,7 @@ type Context = Omit<NetworkContext, 'signal'>
 export function heldAgainstMarket(exchanged: ExchangedAmounts, context: Context): Commitment {
   const { network, services } = context
   if (!isCompared(context)) return exchanged
+  followHoldings(context)
   const compared = services.market.compare(network, exchanged)
   if (compared.is !== 'priced') {
     if (allowedImpact(context) === undefined) return exchanged
@@ -37,6 +38,7 @@ export function heldDeposit(
   const { market } = services
   const deposit = { gives, gets: {} }
   if (!isCompared(context)) return deposit
+  followHoldings(context)
   const isBounded = allowedImpact(context) !== undefined
   const whole = market.compare(network, deposit)
   if (whole.is !== 'priced') {
@@ -57,6 +59,11 @@ export function heldDeposit(
       if (compared.lostMicros * worst.givenMicros > worst.lostMicros * compared.givenMicros) worst = compared
     }
   return valued(deposit, divideRaw(whole.givenMicros * worst.lostMicros, worst.givenMicros, 'up'), context)
+}
+
+/** The default of maxDailyLoss is a share of what its wallets hold. */
+function followHoldings({ network, services, caller }: Context): void {
+  if (!mayUseThin(caller)) services.holdings.follow(caller.id, network)
 }
 
 /** So much that no price of a token makes it too little for an exact ratio. */

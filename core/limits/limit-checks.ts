@@ -24,6 +24,16 @@ export type GivenValue =
   /** @param seconds until the market has been read for long enough, where that is all */
   | { readonly is: 'no market'; readonly seconds?: number }
 
+export type DefaultLimit = 'maxFee' | 'maxDailyGas' | 'maxDailyLoss'
+
+/** What bounds a client on one network. Amounts are decimal strings. */
+export interface NetworkLimits extends Omit<ClientLimits, 'maxFee' | 'maxDailyGas'> {
+  readonly maxFee?: string
+  readonly maxDailyGas?: string
+  /** Those that the client does not have of its own. */
+  readonly defaults?: ReadonlySet<DefaultLimit>
+}
+
 /** Values of the reference token are in millionths of it. */
 export const referenceDecimals = 6
 /** Of `maxDailyGas`, one part of five is kept for what cancels or reduces. */
@@ -49,7 +59,7 @@ export const amountWindows = [
 export type TokenLimits = ReadonlyMap<string, { readonly token: LimitedToken; readonly limits: AmountLimits }>
 
 export function tokenLimitsOf(
-  { tokens }: ClientLimits,
+  { tokens }: Pick<ClientLimits, 'tokens'>,
   on: NetworkName,
   tokenOf: (on: NetworkName, name: string) => LimitedToken | undefined,
 ): TokenLimits {
@@ -63,7 +73,7 @@ export function tokenLimitsOf(
 /** What one request is held against. */
 export interface LimitCheck {
   readonly spending: Spending
-  readonly limits: ClientLimits
+  readonly limits: NetworkLimits
   readonly tokens: TokenLimits
   /** The symbol of the reference token. */
   readonly reference: string
@@ -105,17 +115,20 @@ const withoutMarket = (limit: string, what: string, seconds?: number) =>
   )
 
 /** @throws SluiceError LIMIT_EXCEEDED */
-export function requireFees({ spending: { steps, coin }, limits: { maxFee } }: LimitCheck): void {
+export function requireFees({ spending: { steps, coin }, limits: { maxFee, defaults } }: LimitCheck): void {
   if (maxFee === undefined) return
   const mostRaw = limitRaw(maxFee, coin.decimals)
   const over = steps.map(feeOf).find((feeRaw) => feeRaw > mostRaw)
   if (over === undefined) return
   throw new SluiceError(
     'LIMIT_EXCEEDED',
-    `The transaction may cost ${formatRaw(over, coin.decimals)} ${coin.symbol} of fees, and maxFee of the client allows ${maxFee}: nothing was signed. Wait for lower fees, or give lower ones; or the operator raises limits.maxFee in conf/clients.yml.`,
+    `The transaction may cost ${formatRaw(over, coin.decimals)} ${coin.symbol} of fees, and maxFee of the client${defaultWord('maxFee', defaults)} allows ${maxFee}: nothing was signed. Wait for lower fees, or give lower ones; or the operator raises limits.maxFee in conf/clients.yml.`,
     { details: { limit: 'maxFee', allowed: maxFee, needed: formatRaw(over, coin.decimals) } },
   )
 }
+
+const defaultWord = (name: string, defaults: NetworkLimits['defaults']): string =>
+  [...(defaults ?? [])].some((each) => each === name) ? ' (a default)' : ''
 
 const feeOf = ({ maxCostRaw, valueRaw }: SpendingStep): bigint => maxCostRaw - valueRaw
 
@@ -190,10 +203,11 @@ export function refusalOf(
   { before, after, gives, nowMs }: { before: Account; after: Account; gives: Amounts; nowMs: number },
 ): SluiceError | undefined {
   for (const limit of limitsIn(check)) {
+    const ofClient = `of the client${defaultWord(limit.name, check.limits.defaults)}`
     const { measure, window, mostRaw } = limit
     if (window === undefined) {
       const neededRaw = gives[measure] ?? 0n
-      if (neededRaw > mostRaw) return exceeded(limit, { leftRaw: mostRaw, neededRaw })
+      if (neededRaw > mostRaw) return exceeded(limit, { ofClient, leftRaw: mostRaw, neededRaw })
       continue
     }
     const neededRaw = (after.open[measure] ?? 0n) - (before.open[measure] ?? 0n)
@@ -203,14 +217,19 @@ export function refusalOf(
     if (usedRaw + neededRaw <= mostRaw) continue
     const at = freesAt(after, window, measure, mostRaw, nowMs)
     const seconds = at === undefined ? undefined : Math.ceil((at - nowMs) / 1000)
-    return exceeded(limit, { leftRaw: mostRaw > usedRaw ? mostRaw - usedRaw : 0n, neededRaw, ...(seconds !== undefined && { seconds }) })
+    return exceeded(limit, {
+      ofClient,
+      leftRaw: mostRaw > usedRaw ? mostRaw - usedRaw : 0n,
+      neededRaw,
+      ...(seconds !== undefined && { seconds }),
+    })
   }
   return undefined
 }
 
 function exceeded(
   { name, window, mostRaw, decimals, unit, token }: Limit,
-  { leftRaw, neededRaw, seconds }: { leftRaw: bigint; neededRaw: bigint; seconds?: number },
+  { ofClient, leftRaw, neededRaw, seconds }: { ofClient: string; leftRaw: bigint; neededRaw: bigint; seconds?: number },
 ): SluiceError {
   const show = (raw: bigint) => `${formatRaw(raw, decimals)} ${raw === 1n && unit === 'transactions' ? 'transaction' : unit}`
   const frees =
@@ -221,7 +240,7 @@ function exceeded(
         : `So much is free in ${seconds} s.`
   return new SluiceError(
     'LIMIT_EXCEEDED',
-    `${name} of the client is ${show(mostRaw)} ${window === undefined ? 'in one request' : `in a rolling ${window}`}.${window === undefined ? '' : ` What is left: ${show(leftRaw)}.`} This may take ${show(neededRaw)}. Nothing was signed. ${frees} Or the operator raises limits.${name} in conf/clients.yml.`,
+    `${name} ${ofClient} is ${show(mostRaw)} ${window === undefined ? 'in one request' : `in a rolling ${window}`}.${window === undefined ? '' : ` What is left: ${show(leftRaw)}.`} This may take ${show(neededRaw)}. Nothing was signed. ${frees} Or the operator raises limits.${name} in conf/clients.yml.`,
     {
       details: {
         limit: name,

@@ -8,6 +8,7 @@ import type { Entry, Kind } from '../transactions/entry.ts'
 import { effectOf } from '../transactions/stops.ts'
 import { emptyAccount, reserve, settle, sum, type Account, type Amounts } from './account.ts'
 import { createAllowLists } from './allow-lists.ts'
+import { limitsOn } from './client-limits.ts'
 import {
   gasMeasureOf,
   isCancel,
@@ -138,7 +139,7 @@ export function createReplay(client: string, limits: ClientLimits, reader: Repla
     const found = singly.flatMap((single) => {
       const check = {
         spending,
-        limits: single,
+        limits: limitsOn(single, entry),
         tokens: tokenLimitsOf(single, entry, reader.token),
         reference: reader.reference(entry) ?? 'of the reference token',
       }

@@ -179,17 +179,23 @@ function withLeverage(limits: ClientLimits, _index: number, all: readonly Client
 }
 
 /**
- * Of each amount the lower. What only one of them limits is limited; of tokens, each of which needs an entry, those stay that both have. Lists of what may
+ * Of each amount the lower. What only one of them limits is limited; of tokens and of networks, each of which needs an entry, those stay that both have. Lists of what may
  * be touched are held one by one.
  */
 export function strictest(one: unknown, other: unknown, key = ''): unknown {
   if (one === undefined || other === undefined) return one ?? other
   if (typeof one === 'number' && typeof other === 'number') return Math.min(one, other)
   if (typeof one === 'string' && typeof other === 'string') return isLess(other, one) ? other : one
+  // One amount for all networks, and amounts by network.
+  if (typeof one === 'string' && isObject(other)) return strictestOfEach(other, one)
+  if (typeof other === 'string' && isObject(one)) return strictestOfEach(one, other)
   if (!isObject(one) || !isObject(other)) return one
-  const isList = /^\.tokens(\.[^.]*)?$/.test(key)
+  const isList = /^\.(tokens(\.[^.]*)?|maxFee|maxDailyGas)$/.test(key)
   const keys = [...new Set([...Object.keys(one), ...Object.keys(other)])].filter((each) => !isList || (each in one && each in other))
   return Object.fromEntries(
     keys.map((each) => [each, each === 'allowed' ? one[each] : strictest(one[each], other[each], `${key}.${each}`)]),
   )
 }
+
+const strictestOfEach = (amounts: Readonly<Record<string, unknown>>, all: string): unknown =>
+  Object.fromEntries(Object.entries(amounts).map(([network, amount]) => [network, strictest(amount, all)]))

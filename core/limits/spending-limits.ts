@@ -2,7 +2,6 @@
 import type { Transaction } from 'kysely'
 import { abs, divideRaw } from '../base/decimal.ts'
 import { SluiceError } from '../base/errors.ts'
-import type { ClientLimits } from '../config/clients.ts'
 import { countEveryMs } from '../store/store-time.ts'
 import type { Store } from '../store/store.ts'
 import type { Tables } from '../store/tables.ts'
@@ -21,6 +20,7 @@ import {
   type GivenValue,
   type LimitCheck,
   type LimitedToken,
+  type NetworkLimits,
   type NetworkName,
 } from './limit-checks.ts'
 import { notionalMeasureOf, withOrders } from './perpetual-limits.ts'
@@ -56,15 +56,18 @@ export interface SpendingLimits extends Budgets {
 /** The store's time may be behind by two counts. */
 const lagMs = 2 * countEveryMs
 
-export function createSpendingLimits(
-  limitsOf: (client: string) => ClientLimits | undefined,
-  kind: Store['kind'] = 'embedded',
-): SpendingLimits {
+type LimitsOn = (client: string, on: NetworkName) => NetworkLimits | undefined
+
+/** @param limitsOn of a client on a network; undefined where nothing bounds it */
+export function createSpendingLimits(limitsOn: LimitsOn, kind: Store['kind'] = 'embedded'): SpendingLimits {
   let reader = unknownReader
+
+  /** All steps are on one network. */
+  const limitsFor = (client: string, { steps: [first] }: Spending) => first && limitsOn(client, first.entry)
 
   /** @throws SluiceError LIMIT_EXCEEDED, SERVICE_UNINITIALIZED */
   async function reserveFor(client: string, spending: Spending, tx: Transaction<Tables>): Promise<void> {
-    const limits = limitsOf(client)
+    const limits = limitsFor(client, spending)
     const [first] = spending.steps
     if (!limits || !first) return
     const tokens = tokenLimitsOf(limits, first.entry, reader.token)
@@ -98,7 +101,7 @@ export function createSpendingLimits(
 
   return {
     readBy: (by) => void (reader = by),
-    concerns: (spending) => payersOf(spending).some((client) => limitsOf(client) !== undefined),
+    concerns: (spending) => payersOf(spending).some((client) => limitsFor(client, spending) !== undefined),
     async reserve(spending, tx) {
       // In one order on all servers.
       for (const client of payersOf(spending).toSorted()) await reserveFor(client, spending, tx)

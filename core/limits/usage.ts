@@ -10,6 +10,7 @@ import {
   referenceDecimals,
   tokenMeasureOf,
   type LimitedToken,
+  type NetworkLimits,
   type NetworkName,
 } from './limit-checks.ts'
 import { maxLeverageOf } from './perpetual-limits.ts'
@@ -18,8 +19,9 @@ import { ownerOf } from './reservations.ts'
 export interface LimitUsage {
   /** Its key in `limits` of the client, as errors name it. */
   readonly limit: string
-  /** As the operator wrote it. */
   readonly allowed: string
+  /** The client has none of its own. */
+  readonly isDefault?: boolean
   readonly unit: 'transactions' | 'reference token' | 'coin' | '%' | 'times' | 'unit of account' | 'list' | { readonly token: string }
   /** Absent: it is of each transaction, or of each request. */
   readonly window?: Window
@@ -36,25 +38,30 @@ export interface LimitUsage {
   readonly network?: NetworkName
 }
 
-/** What is known of networks that are served. */
-interface NetworkReader {
-  coin(on: NetworkName): { readonly decimals: number } | undefined
+interface UsageSource {
+  /** As the operator wrote them. */
+  readonly own: ClientLimits | undefined
+  /** With defaults. */
+  limitsOn(on: NetworkName): NetworkLimits | undefined
+  /** Those that are served, and the decimals of their coins. */
+  readonly networks: readonly (NetworkName & { readonly decimals: number })[]
   token(on: NetworkName, name: string): LimitedToken | undefined
 }
 
-/** @throws StoreUnavailable */
-export async function readUsage(
-  store: Pick<Store, 'read'>,
-  client: string,
-  limits: ClientLimits,
-  networks: NetworkReader,
-): Promise<readonly LimitUsage[]> {
+/** None where nothing bounds the client. @throws StoreUnavailable */
+export async function readUsage(store: Pick<Store, 'read'>, client: string, source: UsageSource): Promise<readonly LimitUsage[]> {
+  const { own, limitsOn, networks } = source
+  const bounded = networks.flatMap((place) => {
+    const limits = limitsOn(place)
+    return limits ? [{ place, limits }] : []
+  })
+  if (!own && bounded.length === 0) return []
   const [row, time] = await store.read(async (db) => [
     await db.selectFrom('budgets').select('body').where('owner', '=', ownerOf(client)).executeTakeFirst(),
     await db.selectNoFrom(storeTime.as('now')).executeTakeFirstOrThrow(),
   ])
   const account = row && row.body !== '' ? readAccount(row.body) : emptyAccount
-  const counted = (measure: Measure, window: Window, allowed: string, decimals: number) => ({
+  const counted: CountUsage = (measure, window, allowed, decimals) => ({
     window,
     counted: {
       usedRaw: usedIn(account, window, measure, time.now),
@@ -63,39 +70,63 @@ export async function readUsage(
       ...freesIn(account, window, measure, time.now),
     },
   })
-  const {
-    allowed: lists = {},
-    maxFee,
-    maxDailyLoss,
-    maxDailyGas,
-    transactionsPerHour,
-    maxOpenNotional,
-    approveAbove,
-    tokens = {},
-    value = {},
-  } = limits
-  const usage: LimitUsage[] = []
-  if (maxFee !== undefined) usage.push({ limit: 'maxFee', allowed: maxFee, unit: 'coin' })
+  const feesOf = (limit: 'maxFee' | 'maxDailyGas') => feeUsage(limit, own?.[limit], { bounded, used: networksOf(account), counted })
+  const usage: LimitUsage[] = [...feesOf('maxFee')]
+  const { transactionsPerHour, approveAbove } = own ?? {}
   if (approveAbove !== undefined) usage.push({ limit: 'approveAbove', allowed: approveAbove, unit: 'reference token' })
   if (transactionsPerHour !== undefined) {
     const allowed = String(transactionsPerHour)
     usage.push({ limit: 'transactionsPerHour', allowed, unit: 'transactions', ...counted('count', 'hour', allowed, 0) })
   }
-  if (maxDailyLoss !== undefined)
+  const allowedLoss = own?.maxDailyLoss ?? bounded.find(({ limits }) => limits.maxDailyLoss !== undefined)?.limits.maxDailyLoss
+  if (allowedLoss !== undefined)
     usage.push({
       limit: 'maxDailyLoss',
-      allowed: maxDailyLoss,
+      allowed: allowedLoss,
+      ...(own?.maxDailyLoss === undefined && { isDefault: true }),
       unit: 'reference token',
-      ...counted('loss', 'day', maxDailyLoss, referenceDecimals),
+      ...counted('loss', 'day', allowedLoss, referenceDecimals),
     })
-  if (maxDailyGas !== undefined) {
-    const ofGas = { limit: 'maxDailyGas', allowed: maxDailyGas, unit: 'coin' } as const
-    const ofNetworks = networksOf(account).flatMap((network): LimitUsage[] => {
-      const coin = networks.coin(network)
-      return coin ? [{ ...ofGas, network, ...counted(gasMeasureOf(network), 'day', maxDailyGas, coin.decimals) }] : []
-    })
-    usage.push(...(ofNetworks.length > 0 ? ofNetworks : [{ ...ofGas, window: 'day' } as const]))
-  }
+  return [...usage, ...feesOf('maxDailyGas'), ...ownUsage(own ?? {}, source, counted)]
+}
+
+type CountUsage = (measure: Measure, window: Window, allowed: string, decimals: number) => Pick<LimitUsage, 'window' | 'counted'>
+
+/** One amount for all networks is one row, whose use is shown on those where there was some. Others are shown by network. */
+function feeUsage(
+  limit: 'maxFee' | 'maxDailyGas',
+  given: string | Readonly<Record<string, string>> | undefined,
+  {
+    bounded,
+    used,
+    counted,
+  }: {
+    readonly bounded: readonly { place: UsageSource['networks'][number]; limits: NetworkLimits }[]
+    readonly used: readonly NetworkName[]
+    readonly counted: CountUsage
+  },
+): readonly LimitUsage[] {
+  const isUsed = ({ chain, network }: NetworkName) => used.some((each) => each.chain === chain && each.network === network)
+  const rows = bounded.flatMap(({ place, limits }) => {
+    const allowed = limits[limit]
+    if (allowed === undefined) return []
+    const { chain, network, decimals } = place
+    const isDefault = limits.defaults?.has(limit) === true
+    const count = limit === 'maxDailyGas' && counted(gasMeasureOf(place), 'day', allowed, decimals)
+    return [{ limit, allowed, unit: 'coin', network: { chain, network }, ...(isDefault && { isDefault }), ...count } as const]
+  })
+  const ofUsed = rows.filter(({ network }) => isUsed(network))
+  if (given === undefined) return ofUsed.length > 0 ? ofUsed : rows
+  if (typeof given === 'object')
+    return rows.filter(({ network }) => isUsed(network) || given[`${network.chain}/${network.network}`] !== undefined)
+  if (limit === 'maxFee') return [{ limit, allowed: given, unit: 'coin' }]
+  return ofUsed.length > 0 ? ofUsed : [{ limit, allowed: given, unit: 'coin', window: 'day' }]
+}
+
+/** Of limits that have no defaults. */
+function ownUsage(limits: ClientLimits, { token: tokenOf }: Pick<UsageSource, 'token'>, counted: CountUsage): readonly LimitUsage[] {
+  const { allowed: lists = {}, maxOpenNotional, tokens = {}, value = {} } = limits
+  const usage: LimitUsage[] = []
   for (const [key, window] of amountWindows) {
     const allowed = value[key]
     if (allowed === undefined) continue
@@ -106,7 +137,7 @@ export async function readUsage(
     const [chain = '', name = ''] = path.split('/')
     const network = { chain, network: name }
     for (const [symbol, ofToken] of Object.entries(ofNetwork)) {
-      const token = networks.token(network, symbol)
+      const token = tokenOf(network, symbol)
       for (const [key, window] of amountWindows) {
         const allowed = ofToken[key]
         if (allowed === undefined) continue
@@ -137,7 +168,7 @@ function freesIn(account: Account, window: Window, measure: Measure, nowMs: numb
 }
 
 /** On which fees were paid, or may be. */
-function networksOf({ open, spent }: Account): readonly { chain: string; network: string }[] {
+function networksOf({ open, spent }: Account): readonly NetworkName[] {
   const measures = new Set([...Object.keys(open), ...[...spent.day.values()].flatMap((bucket) => Object.keys(bucket))])
   return [...measures].flatMap((measure) => {
     const [, chain, network] = /^gas:([^/]+)\/(.+)$/.exec(measure) ?? []

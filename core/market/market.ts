@@ -24,6 +24,8 @@ export interface Market {
   value(network: NetworkEntry, gives: ExchangedAmounts['gives']): Valuation
   /** The symbol of the reference token. */
   referenceOf(network: NetworkEntry): string | undefined
+  /** Reads the tokens from now on. @returns whether the newest reading had them already, as far as so many are read */
+  watch(network: NetworkEntry, tokens: readonly string[]): boolean
   /** Whether a pool has real depth now: its address, or what identifies it. */
   isDeep(network: NetworkEntry, pool: string): boolean
   /** What a unit of each token is worth now, between the medians; those without a value are missing. */
@@ -78,6 +80,8 @@ interface WatchedTokens {
   /** By address, when it was last asked for. */
   readonly tokens: Map<string, number>
   samples: ValueSample[]
+  /** The tokens of the newest sample. */
+  read: ReadonlySet<string>
   reading: boolean
 }
 
@@ -93,7 +97,7 @@ export function createMarket(options: MarketOptions): Market {
   interval.unref()
 
   function watchedOn({ impl }: NetworkEntry): WatchedTokens {
-    const known = watched.get(impl) ?? { tokens: new Map(), samples: [], reading: false }
+    const known = watched.get(impl) ?? { tokens: new Map(), samples: [], read: new Set<string>(), reading: false }
     watched.set(impl, known)
     return known
   }
@@ -130,6 +134,7 @@ export function createMarket(options: MarketOptions): Market {
     const minDepthMicros = BigInt(Math.round(settings.minDepth * 1e6))
     const said = valueTokens(found.flat(), { reference, between: between.map(({ address }) => address), minDepthMicros })
     const atMs = steadyMs()
+    state.read = new Set(tokens.map(({ address }) => address))
     state.samples = [...state.samples.filter((each) => each.atMs > atMs - windowMs), { atMs, ...said }]
   }
 
@@ -176,6 +181,12 @@ export function createMarket(options: MarketOptions): Market {
       return askFor(network, { gives, gets: {} }) ?? valueGiven(gives, freshSamples(network), windowMs / neededPart)
     },
     referenceOf: (network) => referenceOf(network, settings)?.symbol,
+    watch(network, tokens) {
+      const state = watchedOn(network)
+      for (const token of tokens) state.tokens.set(token, steadyMs())
+      const isFull = state.read.size >= maxTokens
+      return freshSamples(network).length > 0 && (isFull || tokens.every((token) => state.read.has(wrappedOr(token, network))))
+    },
     isDeep: (network, pool) => freshSamples(network).at(-1)?.deep.has(poolKey(pool)) === true,
     valuesNow(network, tokens) {
       const values = freshSamples(network).at(-1)?.values

@@ -45,6 +45,7 @@ export function openServices(parts: ServerParts): Services {
     settings,
     liveState,
     market,
+    holdings,
     turns,
     following,
     transactions,
@@ -72,6 +73,7 @@ export function openServices(parts: ServerParts): Services {
     settings,
     books: liveState.books,
     market,
+    holdings,
     quotes: liveState.quotes,
     walletChecks: liveState.walletChecks,
     approvedSpenders: createApprovedSpenders(),
@@ -109,10 +111,13 @@ function limitReplay(client: string, parts: ServerParts): Replay | undefined {
 }
 
 /** None where the client has no limits. */
-async function limitUsage(client: string, { store, serverLimits, registry }: ServerParts): Promise<readonly LimitUsage[]> {
-  const limits = serverLimits.strictestOf(client)
-  const coin = (on: NetworkName) => networkOf(on, registry)?.impl.nativeCurrency
-  return limits ? readUsage(store, client, limits, { coin, token: (on, name) => limitedToken(on, name, registry) }) : []
+async function limitUsage(client: string, { store, serverLimits, clientLimits, registry }: ServerParts): Promise<readonly LimitUsage[]> {
+  return readUsage(store, client, {
+    own: serverLimits.strictestOf(client),
+    limitsOn: (on) => clientLimits.on(client, on),
+    networks: registry.networks.map(({ chain, network, impl }) => ({ chain, network, decimals: impl.nativeCurrency.decimals })),
+    token: (on, name) => limitedToken(on, name, registry),
+  })
 }
 
 export const ownInterface = (parts: ServerParts): ServedApp => ({ app: createInterface(parts), address: parts.settings.server })

@@ -13,6 +13,8 @@ import type { Metrics } from '../http/metrics.ts'
 import type { AllowLists } from '../limits/allow-lists.ts'
 import type { Approvals } from '../limits/approvals.ts'
 import type { ServerLimits } from '../limits/server-limits.ts'
+import type { ClientLimitsBook } from '../limits/client-limits.ts'
+import type { HoldingsReader } from '../limits/holdings.ts'
 import type { SpendingLimits } from '../limits/spending-limits.ts'
 import type { LiveState } from '../live-state/live-state.ts'
 import type { Market } from '../market/market.ts'
@@ -66,6 +68,7 @@ export interface ServerParts {
   stopFiles: StopFiles
   serverLimits: ServerLimits
   allowLists: AllowLists
+  clientLimits: ClientLimitsBook
   spendingLimits: SpendingLimits
   approvals: Approvals
   journal: Journal
@@ -88,6 +91,7 @@ export interface ServerParts {
   liveState: LiveState
   following: Services['following']
   market: Market
+  holdings: HoldingsReader
   quarantine: Quarantine
   quarantines: void
   targets: TransactionTarget[]

@@ -10,6 +10,7 @@ import { approvalBudgets } from '../limits/approval-check.ts'
 import { createApprovals, type Approvals } from '../limits/approvals.ts'
 import { withAllowLists } from '../limits/allow-lists.ts'
 import { createServerLimits, type ServerLimits } from '../limits/server-limits.ts'
+import { createClientLimits, type ClientLimitsBook } from '../limits/client-limits.ts'
 import { createSpendingLimits, type SpendingLimits } from '../limits/spending-limits.ts'
 import { openStore } from '../store/open-store.ts'
 import { StoreError, type Store } from '../store/store.ts'
@@ -58,11 +59,14 @@ export async function openServerLimits({ store, identity, clients, log }: Server
   return limits
 }
 
+export const openClientLimits = ({ clients, serverLimits, settings }: ServerParts): ClientLimitsBook =>
+  createClientLimits({ clients: () => clients.list, ownOf: serverLimits.strictestOf, settings: settings.limits })
+
 /** Idle where no client has limits, and nothing is reserved since one had. */
-export async function openSpendingLimits({ store, serverLimits }: ServerParts): Promise<SpendingLimits> {
+export async function openSpendingLimits({ store, serverLimits, clientLimits }: ServerParts): Promise<SpendingLimits> {
   const reserved = await store.read((db) => db.selectFrom('reservations').select('entry_key').limit(1).execute())
-  const limits = createSpendingLimits(serverLimits.strictestOf, store.kind)
-  return { ...limits, isIdle: () => reserved.length === 0 && !serverLimits.areThere() }
+  const limits = createSpendingLimits(clientLimits.on, store.kind)
+  return { ...limits, isIdle: () => reserved.length === 0 && !serverLimits.areThere() && !clientLimits.wereUsed() }
 }
 
 export const openApprovals = ({ store, settings: { limits }, log }: ServerParts): Approvals =>

@@ -1,5 +1,6 @@
 // Keys, the devnet, live state, and the life of transactions.
 import path from 'node:path'
+import { isSameAddress } from '../base/addresses.ts'
 import { command } from '../base/layout.ts'
 import { openLocalSites, wantedSites, type LocalSites } from '../devnet/local-sites.ts'
 import { bringUpDevnet, forgetDevnet, type Devnet } from '../devnet/start-devnet.ts'
@@ -11,6 +12,10 @@ import { compareMined, shownLosses, shownQuarantines } from '../handlers/mined-b
 import { countChanges, liveStateCounters } from '../http/metrics.ts'
 import { createLiveState, type LiveState } from '../live-state/live-state.ts'
 import type { LimitReader } from '../limits/spending-limits.ts'
+import { defaultGas, defaultTransactions, type NetworkTerms } from '../limits/client-limits.ts'
+import type { NetworkName } from '../limits/limit-checks.ts'
+import { createHoldings, type HoldingsReader } from '../limits/holdings.ts'
+import { heldValue } from '../market/held-value.ts'
 import { createMarket, type Market } from '../market/market.ts'
 import { transactionTargets } from '../plugins/index.ts'
 import { createArchiveFiles } from '../transactions/archive-files.ts'
@@ -83,6 +88,39 @@ export function openMarket(
     log,
     ...(steadyMs && { steadyMs }),
   })
+}
+
+/**
+ * Reads what wallets hold, and tells the limits of clients what their defaults are made of.
+ * @param steadyMs a clock that is never set
+ */
+export function openHoldings(
+  { settings: { limits }, clients, clientLimits, log, registry, market, signer, store }: ServerParts,
+  steadyMs?: () => number,
+): HoldingsReader {
+  const holdings = createHoldings({
+    store,
+    clients: () => clientLimits.withDefaultLoss().map(({ name }) => name),
+    async valueOf(client, place, signal) {
+      const network = networkOf(place, registry)
+      const wallets = clients.list.find(({ name }) => name === client)?.wallets ?? []
+      const isOwn = (address: string) => wallets === 'all' || wallets.some((each) => isSameAddress(each, address))
+      const addresses = signer.wallets().flatMap((each) => (each.chain === place.chain && isOwn(each.address) ? [each.address] : []))
+      return network && network.notReady() === undefined ? heldValue(addresses, { network, market }, { signal }) : undefined
+    },
+    log,
+    ...(steadyMs && { steadyMs }),
+  })
+  clientLimits.setDefaults({
+    termsOf(place: NetworkName): NetworkTerms | undefined {
+      const { impl } = networkOf(place, registry) ?? {}
+      if (!impl || (impl.local && !limits.onLocalNetworks)) return undefined
+      const feesAtCapRaw = impl.feeCapRaw * (impl.evm ? defaultGas : defaultTransactions)
+      return { feesAtCapRaw, decimals: impl.nativeCurrency.decimals }
+    },
+    heldMicros: holdings.heldMicros,
+  })
+  return holdings
 }
 
 /** The deepest pools of a pair, by what they take within 2 % of their price. */

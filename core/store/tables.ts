@@ -189,7 +189,7 @@ export interface StopRow {
   lifted_by: string | null
 }
 
-/** What one owner of limits has spent, and what its open transactions hold: `core/limits/account.ts`. */
+/** What one owner of limits has spent, and what its open transactions hold (`core/limits/account.ts`), or what its wallets held (`holdings.ts`). */
 interface BudgetRow {
   owner: string
   body: JsonText

@@ -1,7 +1,8 @@
 // Trades of clients without the permission thin, held against the market of the devnet's real pools.
 import { expect } from 'chai'
 import { rpcTo, type Rpc } from '../../core/devnet/anvil.ts'
-import { openMarket } from '../../core/parts/trading.ts'
+import type { HoldingsReader } from '../../core/limits/holdings.ts'
+import { openHoldings, openMarket } from '../../core/parts/trading.ts'
 import { newClient } from '../../core/tls/certificates.ts'
 import { createClient, type Client } from '../../testkit/client.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
@@ -11,6 +12,7 @@ const clients = {
   client: { permissions: ['read', 'trade', 'thin', 'admin'], wallets: 'all' },
   bot: { permissions: ['read', 'trade'], wallets: 'all' },
   limited: { permissions: ['read', 'trade'], wallets: 'all', limits: { maxDailyLoss: '20' } },
+  fresh: { permissions: ['read', 'trade'], wallets: [traders] },
 }
 const minutes = 20
 
@@ -18,18 +20,28 @@ describe('a client without the permission thin', () => {
   let server: TestServer
   let rpc: Rpc
   let bot: Client
+  let holdings: HoldingsReader
   let nowMs = 0
 
   before(async function () {
     this.timeout(120_000)
     server = await startServer(
       {
-        settings: { ...oneChain.settings, 'limits.onLocalNetworks': true, 'limits.marketMinutes': minutes, 'limits.marketDepth': 100_000 },
+        settings: {
+          ...oneChain.settings,
+          'limits.onLocalNetworks': true,
+          'limits.marketMinutes': minutes,
+          'limits.marketDepth': 100_000,
+          'limits.maxFeePercent': 1,
+        },
         conf: { ...oneChain.conf, 'clients.yml': { clients } },
       },
       undefined,
       false,
-      { market: { open: (parts) => openMarket(parts, () => nowMs), stop: (market) => market.stop() } },
+      {
+        market: { open: (parts) => openMarket(parts, () => nowMs), stop: (market) => market.stop() },
+        holdings: { open: (parts) => (holdings = openHoldings(parts, () => nowMs)), stop: () => holdings.stop() },
+      },
     )
     await newClient(server.certsDir, 'bot')
     bot = createClient(server.url, server.certsDir, 'bot')
@@ -50,6 +62,7 @@ describe('a client without the permission thin', () => {
     for (let left = seconds; left > 0; left -= 10) {
       nowMs += 10_000
       await server.kernel.services.market.read()
+      await holdings.read()
     }
   }
   const sell = (client: Client, fields: object = {}) => client.post('/amm/trade', { ...swap, address: traders, ...fields })
@@ -72,11 +85,6 @@ describe('a client without the permission thin', () => {
       expect(outcome(answer), answer.text).to.equal('403 LIMIT_EXCEEDED')
       expect(answer.body.details.limit).to.equal('maxPriceImpact')
     }
-  })
-
-  it('cannot trade a token without a market', async () => {
-    const answer = await bot.post('/amm/trade', { ...uniswap, base: 'DAI', quote: 'WBTC', side: 'SELL', amount: '1', address: traders })
-    expect(answer.status, answer.text).to.equal(403)
   })
 
   it('cannot place orders far below the market, and loses no other order of their batch', async () => {
@@ -140,13 +148,13 @@ describe('a client without the permission thin', () => {
       expect(body.details.limit).to.equal('maxDailyLoss')
       expect(Number(body.details.left)).to.be.within(0, 20)
       const shown = await limited.get('/limits')
-      const [loss] = shown.body.limits
+      const loss = shown.body.limits.find(({ limit }: { limit: string }) => limit === 'maxDailyLoss')
       expect(loss).to.include({ limit: 'maxDailyLoss', allowed: '20', window: 'day', unit: 'reference token' })
       expect(Number(loss.used) + Number(loss.left)).to.be.closeTo(20, 0.000001)
       expect(outcome(await limited.get('/limits', { client: 'bot' }))).to.equal('403 FORBIDDEN')
       const limitsOf = (await server.client.get('/limits', { client: 'limited' })).body.limits
       // What a liquidation takes is bounded by the leverage.
-      expect(limitsOf.map(({ limit }: { limit: string }) => limit)).to.deep.equal(['maxDailyLoss', 'maxLeverage'])
+      expect(limitsOf.map(({ limit }: { limit: string }) => limit)).to.deep.equal(['maxFee', 'maxDailyLoss', 'maxDailyGas', 'maxLeverage'])
       expect((await server.client.get('/limits', { client: 'limitd' })).text).to.contain('limited')
       // What was traded near the market is settled to that: more is left then.
       await rpc('anvil_mine', '0x40')
@@ -156,6 +164,32 @@ describe('a client without the permission thin', () => {
       expect(Date.now()).to.be.below(until)
     } finally {
       limited.close()
+    }
+  })
+
+  it('has defaults: of the loss of a day, by what its wallets hold once that is read, of the fee and of the gas', async () => {
+    await newClient(server.certsDir, 'fresh')
+    const fresh = createClient(server.url, server.certsDir, 'fresh')
+    try {
+      // The first request has its wallets read.
+      expect(outcome(await sell(fresh, { amount: '0.1' }))).to.equal('200')
+      await holdings.read()
+      const sold = await sell(fresh, { amount: '2' })
+      expect(outcome(sold), sold.text).to.equal('200')
+      const wrap = { ...local, address: traders, amount: '0.01' }
+      const dear = await fresh.post('/evm/wrap', { ...wrap, maxFeePerGas: '299' })
+      expect(dear.body.details, dear.text).to.include({ limit: 'maxFee', allowed: '0.003' })
+      expect(outcome(await fresh.post('/evm/wrap', wrap))).to.equal('200')
+      const shown = await fresh.get('/limits')
+      const [fee, loss, gas] = shown.body.limits
+      expect(fee).to.deep.include({ limit: 'maxFee', default: true, allowed: '0.003', chain: 'ethereum', network: 'local' })
+      expect(loss).to.deep.include({ limit: 'maxDailyLoss', default: true })
+      // Two percent of ten thousand coins and as much of tokens.
+      expect(Number(loss.allowed)).to.be.within(600_000, 2_000_000)
+      expect(gas).to.deep.include({ limit: 'maxDailyGas', default: true, allowed: '0.3', chain: 'ethereum', network: 'local' })
+      expect((await server.client.get('/limits')).body.limits).to.deep.equal([])
+    } finally {
+      fresh.close()
     }
   })
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { expect } from 'chai'
 import { hexlify } from 'ethers'
 import { sql } from 'kysely'
-import type { ClientLimits } from '../../core/config/clients.ts'
+import type { NetworkLimits } from '../../core/limits/limit-checks.ts'
 import { createSpendingLimits, type LimitReader } from '../../core/limits/spending-limits.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { Commitment } from '../../core/transactions/budgets.ts'
@@ -44,7 +44,7 @@ describe('the limits of a client', () => {
     afterEach(() => site.rpc('anvil_dropAllTransactions'))
 
     const serverWith = async (
-      limits: Readonly<Record<string, ClientLimits>>,
+      limits: Readonly<Record<string, NetworkLimits>>,
       { on = store, reader }: { on?: Store; reader?: Partial<LimitReader> } = {},
     ) => {
       const budgets = createSpendingLimits((client) => limits[client], on.kind)
@@ -113,6 +113,16 @@ describe('the limits of a client', () => {
       await stop()
     })
 
+    it('say where a limit is a default', async () => {
+      const bot = { maxDailyLoss: '20', maxFee: '1', defaults: new Set(['maxDailyLoss', 'maxFee'] as const) }
+      const { submit, stop } = await serverWith({ bot })
+      expect((await refused(submit({ commitment: trade(30n * dollars) }))).message).to.contain(
+        'maxDailyLoss of the client (a default) is 20 ',
+      )
+      await submit({ commitment: trade(10n * dollars) })
+      await stop()
+    })
+
     it('count a trade that was mined though a cancel was to take its nonce', async () => {
       const reader = { gasCost: () => 21_000n }
       const { submit, stop, server } = await serverWith({ bot: { maxDailyLoss: '100' } }, { reader })
@@ -131,7 +141,7 @@ describe('the limits of a client', () => {
       await stop()
     })
 
-    const perDay = (amount: string): ClientLimits => ({ maxDailyGas: '1000', tokens: { 'ethereum/local': { USDC: { perDay: amount } } } })
+    const perDay = (amount: string): NetworkLimits => ({ maxDailyGas: '1000', tokens: { 'ethereum/local': { USDC: { perDay: amount } } } })
     const gives = (raw: bigint, token = 'in'): Commitment => ({ gives: { [token]: raw } })
 
     it('refuse what gives more of a token than one request, an hour or a day may, and say what is left', async () => {
