@@ -22,6 +22,7 @@ import { knownPosition } from './perp.ts'
 import { searchFields, shownRangePosition, unavailablePosition } from './range.ts'
 import { JournaledTransaction } from './transactions.ts'
 import { ShownPlugin } from './plugins.ts'
+import { ShownStop } from './limits.ts'
 
 /** `data` of an event of the topic `blocks`. */
 export const Block = response({
@@ -103,11 +104,29 @@ export const PluginsNews = response({
   plugins: Type.Array(ShownPlugin, { description: 'Those of third parties, each as /plugins shows it. Again when one of them changed.' }),
 })
 
+/** `data` of an event of the topic `stops`. */
+export const StopsEvent = response({
+  stops: Type.Array(ShownStop, {
+    description: 'Those in force, as /stops shows them. Again when one is set or lifted, by whichever server.',
+  }),
+  lifted: Type.Array(
+    Type.Intersect([
+      ShownStop,
+      Type.Object({
+        liftedBy: Type.String({ description: 'The id of the client that lifted it.' }),
+        liftedAt: Type.Number({ description: 'Milliseconds since the Unix epoch.' }),
+      }),
+    ]),
+    { description: 'The last 20 that were lifted, newest first. Those of files are not among them.' },
+  ),
+})
+
 export type Block = Static<typeof Block>
 export type OrderBookNews = Static<typeof OrderBookNews>
 export type PriceEvent = Static<typeof PriceEvent>
 export type PositionsNews = Static<typeof PositionsNews>
 export type PluginsNews = Static<typeof PluginsNews>
+export type StopsEvent = Static<typeof StopsEvent>
 
 /** Every topic, with the `data` of its events. What follows a topic stands in `core/events`, in one file for each, and in `createTopics`. */
 export const eventData = {
@@ -117,6 +136,7 @@ export const eventData = {
   price: PriceEvent,
   positions: PositionsNews,
   plugins: PluginsNews,
+  stops: StopsEvent,
 }
 export type EventTopic = keyof typeof eventData
 export type EventData<Topic extends EventTopic> = Static<(typeof eventData)[Topic]>
@@ -193,6 +213,7 @@ const topicFields = {
     quote: Type.Optional({ ...TokenName, description: 'as base.' }),
   },
   plugins: {},
+  stops: {},
 } satisfies Record<EventTopic, object>
 
 /** All fields of all topics. */
@@ -247,7 +268,7 @@ export const eventsEndpoint = endpoint({
   wallet: true,
   name: 'Events',
   path: '/events',
-  summary: 'Server-sent events: changes of transactions, new blocks, order books, prices, positions, and plugins.',
+  summary: 'Server-sent events: changes of transactions, new blocks, order books, prices, positions, plugins, and what is stopped.',
   errors: [
     'UNKNOWN_CHAIN_ERROR',
     'UNKNOWN_CONNECTOR',

@@ -64,7 +64,7 @@ export const stopModes = ['stop', 'reduce-only'] as const
 export type StopMode = (typeof stopModes)[number]
 
 /** A stop in force. */
-const ShownStop = Type.Object({
+export const ShownStop = Type.Object({
   mode: Type.Union([Type.Literal('stop'), Type.Literal('reduce-only')], {
     description: 'stop: only cancels go through. reduce-only: also what closes, removes, repays or revokes.',
   }),

@@ -12,6 +12,7 @@ import { createBookTopic } from './order-books.ts'
 import { createPluginTopic } from './plugins.ts'
 import { createPositionTopic } from './positions.ts'
 import { createPriceTopic } from './prices.ts'
+import { createStopTopic } from './stops.ts'
 import { createStreams, eventStream, frame, parsePosition } from './stream.ts'
 import { createLatestUpdates, type Topic } from './topic.ts'
 import { createTransactionChanges } from './transactions.ts'
@@ -27,6 +28,7 @@ function createTopics({ services, log }: EventsParts): { readonly [Name in Lates
     plugins: createPluginTopic(registry, pathsHider(settings)),
     price: createPriceTopic(services),
     positions: createPositionTopic({ services, blocks, timeoutMs: settings.server.requestTimeoutSeconds * 1000, log }),
+    stops: createStopTopic(services.stops),
   }
 }
 
@@ -106,7 +108,7 @@ export function createEvents(parts: EventsParts): Events {
         stream.onEnd(latest.end)
         const found = []
         for (const [name, topic] of Object.entries(latestTopics))
-          if (topics.some((each) => each === name)) found.push(...(await topic.find(request, at)))
+          if (topics.some((each) => each === name)) found.push(...(await topic.find(request, at, caller)))
         for (const subscribe of found) latest.follow(subscribe)
 
         ctx.respond = false

@@ -1,12 +1,13 @@
 import type { EventTopic, TopicRequest } from '../api/events.ts'
 import type { At } from '../contracts/index.ts'
 import { badFields, SluiceError } from '../base/errors.ts'
+import type { Caller } from '../handlers/context.ts'
 import { findNetworks, type NetworkEntry, type Registry, type VenueEntry } from '../plugins/index.ts'
 
 /** A topic of /events that tells the latest of each thing: who was away misses nothing that still counts. */
 export interface Topic<Name extends EventTopic> {
   /** What the request follows of this topic, each to be subscribed to. @throws SluiceError as the endpoints about the same things do */
-  find(request: TopicRequest<Name>, at: At): Promise<readonly Subscribe[]>
+  find(request: TopicRequest<Name>, at: At, caller: Caller): Promise<readonly Subscribe[]>
 }
 
 /** Calls back whenever the subscription has a new update, until its end. */

@@ -62,7 +62,7 @@ function scopeOf(address: string | undefined, client: string | undefined): StopS
   return client === undefined ? { of: 'all' } : { of: 'client', subject: client }
 }
 
-function isShownTo(caller: Caller, { scope }: Stop): boolean {
+export function isShownTo(caller: Caller, { scope }: Stop): boolean {
   if (scope.of === 'all' || (['stop', 'resume', 'admin'] as const).some((each) => hasPermission(caller, each))) return true
   return scope.of === 'wallet' ? mayUseWallet(caller, scope.subject) : scope.subject === caller.id
 }

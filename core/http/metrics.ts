@@ -67,6 +67,12 @@ export function createMetrics() {
       labelNames: ['bound'],
       registers,
     }),
+    limitRefusals: new Counter({
+      name: 'sluice_limit_refusals_total',
+      help: 'Requests refused with LIMIT_EXCEEDED, by the client and the limit; refused orders of a batch that was placed without them are not counted.',
+      labelNames: ['client', 'limit'],
+      registers,
+    }),
     eventStreams: new Gauge({ name: 'sluice_event_streams', help: 'Open streams of /events.', registers }),
 
     outcomes: new Counter({

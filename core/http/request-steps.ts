@@ -2,6 +2,7 @@
 import type { Logger } from 'pino'
 import { isAbort } from '../base/async.ts'
 import { SluiceError } from '../base/errors.ts'
+import { isObject } from '../base/json.ts'
 import { printableTexts } from '../base/printable.ts'
 import type { Settings } from '../config/settings.ts'
 import { pathsHider } from '../config/shown-paths.ts'
@@ -53,6 +54,7 @@ export function createRequestSteps(
     const { code, name, retryAfterSeconds } = shown
     metrics.errors.inc({ code, name })
     if (error instanceof SluiceError && error.bound) metrics.requestsRefused.inc({ bound: error.bound })
+    if (name === 'LIMIT_EXCEEDED') metrics.limitRefusals.inc({ client: state.caller.id, limit: limitOf(error) })
     if (name === 'UNKNOWN_ERROR') log.error({ err: error, requestId, path }, 'request failed by a defect')
     if (isAbort(error)) log.warn({ err: error, requestId, path }, 'request failed because a wait was ended')
     const { status, body } = showError(shown)
@@ -129,3 +131,9 @@ const stopping = new SluiceError(
   'The server is stopping: nothing was done for this request. Send it again on a new connection, to another server or when this one is back.',
   { retryAfterSeconds: 5 },
 )
+
+/** Which limit a refusal is of. */
+function limitOf(error: unknown): string {
+  const details: unknown = error instanceof SluiceError ? error.details : undefined
+  return isObject(details) && typeof details['limit'] === 'string' ? details['limit'] : 'unknown'
+}

@@ -67,6 +67,21 @@ interface By {
   readonly requestId: string
 }
 
+/** One that was lifted. */
+export interface LiftedStop extends Stop {
+  /** The id of a client. */
+  readonly liftedBy: string
+  /** Milliseconds since the Unix epoch. */
+  readonly liftedAt: number
+}
+
+export interface StopState {
+  /** As `list`. */
+  readonly inForce: readonly Stop[]
+  /** The last ones that were lifted, newest first. Those of files leave no trace. */
+  readonly lifted: readonly LiftedStop[]
+}
+
 export interface Stops {
   /** Those in force: of the store, oldest first, and of the files of this server. @throws StoreUnavailable */
   list(): Promise<readonly Stop[]>
@@ -77,6 +92,8 @@ export interface Stops {
   set(stop: { mode: StopMode; scope: StopScope; reason?: string | undefined }, by: By): Promise<Stop>
   /** @param mode absent: both @returns those that were in force @throws StoreUnavailable */
   lift(of: { scope: StopScope; mode?: StopMode | undefined }, by: By): Promise<readonly Stop[]>
+  /** Calls with what is known, and with each change by whichever server, until the returned function is called. */
+  follow(changed: (state: StopState) => void): () => void
   /** Reads what other servers and files say. Runs by itself every second. Never rejects. */
   refresh(): Promise<void>
   stop(): void
@@ -96,6 +113,7 @@ interface StopsOptions {
 
 /** What another server set is told to this one's signer so late at most. The journal's write asks the store in any case. */
 const refreshMs = 1_000
+const liftedShown = 20
 
 export function createStops({
   store,
@@ -107,6 +125,8 @@ export function createStops({
 }: StopsOptions): Stops {
   let shown = '[]'
   let shownFiles = '[]'
+  let state: StopState | undefined
+  const followers = new Set<(state: StopState) => void>()
   let isFailing = false
   const timer = setInterval(() => void refresh(), refreshMs).unref()
 
@@ -120,12 +140,15 @@ export function createStops({
   /** @param isSaid it is logged already */
   async function refresh(isSaid = false): Promise<void> {
     const files = readFiles()
-    if (JSON.stringify(files) !== shownFiles) sayFiles(files)
+    const areOthers = JSON.stringify(files) !== shownFiles
+    if (areOthers) sayFiles(files)
     shownFiles = JSON.stringify(files)
     try {
       const now = await stored()
       isFailing = false
-      if (JSON.stringify(now) === shown) return
+      const isOther = JSON.stringify(now) !== shown
+      if (isOther || areOthers || !state) tell({ inForce: [...now, ...files], lifted: await lastLifted() })
+      if (!isOther) return
       shown = JSON.stringify(now)
       onChange(now)
       for (const { mode, scope, setBy, since, reason } of isSaid ? [] : now)
@@ -137,6 +160,24 @@ export function createStops({
     }
   }
 
+  const lastLifted = async (): Promise<readonly LiftedStop[]> =>
+    store.read(async (db) => {
+      const rows = await db
+        .selectFrom('stops')
+        .select([...columns, 'lifted_by', 'lifted_at'])
+        .where('lifted_at', 'is not', null)
+        .orderBy('lifted_at', 'desc')
+        .orderBy('id', 'desc')
+        .limit(liftedShown)
+        .execute()
+      return rows.map((row) => ({ ...readStop(row), liftedBy: row.lifted_by ?? '', liftedAt: row.lifted_at ?? 0 }))
+    })
+
+  function tell(now: StopState): void {
+    state = now
+    for (const changed of followers) changed(now)
+  }
+
   function sayFiles(files: readonly Stop[]): void {
     if (files.length === 0) log.warn({}, 'no file in the data folder stops anything any more')
     for (const { mode, scope, file, reason } of files)
@@ -145,6 +186,12 @@ export function createStops({
 
   return {
     list: async () => [...(await stored()), ...readFiles()],
+    follow(changed) {
+      const follower = (now: StopState) => changed(now)
+      followers.add(follower)
+      if (state) changed(state)
+      return () => void followers.delete(follower)
+    },
     refresh: () => refresh(),
     stop: () => clearInterval(timer),
     async set({ mode, scope, reason }, { client, requestId }) {

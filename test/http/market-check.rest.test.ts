@@ -6,6 +6,7 @@ import { openHoldings, openMarket } from '../../core/parts/trading.ts'
 import { newClient } from '../../core/tls/certificates.ts'
 import { createClient, type Client } from '../../testkit/client.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
+import { scrape } from './scrape.ts'
 import { admins, local, mined, oneChain, outcome, swap, traders, uniswap } from './shared-server.ts'
 
 const clients = {
@@ -179,6 +180,7 @@ describe('a client without the permission thin', () => {
       const wrap = { ...local, address: traders, amount: '0.01' }
       const dear = await fresh.post('/evm/wrap', { ...wrap, maxFeePerGas: '299' })
       expect(dear.body.details, dear.text).to.include({ limit: 'maxFee', allowed: '0.003' })
+      expect((await scrape(server.client)).text).to.contain('sluice_limit_refusals_total{client="fresh",limit="maxFee"} 1')
       expect(outcome(await fresh.post('/evm/wrap', wrap))).to.equal('200')
       const shown = await fresh.get('/limits')
       const [fee, loss, gas] = shown.body.limits

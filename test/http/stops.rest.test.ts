@@ -5,6 +5,7 @@ import { expect } from 'chai'
 import { createClient, type Client } from '../../testkit/client.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
 import { newClient } from '../../core/tls/certificates.ts'
+import { follow } from '../events/client.ts'
 import { scrape } from './scrape.ts'
 import { admins, local, mined, oneChain, others, outcome, swap, traders } from './shared-server.ts'
 
@@ -65,6 +66,39 @@ describe('what an operator stops', function () {
     const traded = await trade(server.client, admins, key)
     expect(outcome(traded), traded.text).to.equal('200')
     await mined(server.client, traded.body.txHash)
+  })
+
+  it('is told as it happens to who may see it: what is set and what is lifted, by whom, also by a file', async () => {
+    const door = { url: server.url, certsDir: server.certsDir }
+    const [bots, guards] = [
+      await follow({ ...door, name: 'bot' }, { topics: 'stops' }),
+      await follow({ ...door, name: 'guard' }, { topics: 'stops' }),
+    ]
+    try {
+      await bots.hears('nothing is stopped', ({ data }) => data.stops.length === 0)
+      await stop(as.guard, { mode: 'reduce-only', address: admins, reason: 'not the bot' })
+      await stop(as.guard, { mode: 'stop', address: traders })
+      const { data } = await bots.hears('its wallet is stopped', (event) => event.data.stops.length > 0)
+      expect(data.stops).to.have.length(1)
+      expect(data.stops[0]).to.include({ mode: 'stop', of: 'wallet', setBy: 'guard' })
+      await guards.hears('both are stopped', (event) => event.data.stops.length === 2)
+      await lift({ address: traders })
+      const { data: after } = await bots.hears('it is lifted', (event) =>
+        event.data.lifted.some(({ of }: { of: string }) => of === 'wallet'),
+      )
+      expect(after.stops).to.deep.equal([])
+      expect(after.lifted[0]).to.include({ mode: 'stop', of: 'wallet', setBy: 'guard', liftedBy: 'boss' })
+      const file = path.join(home, 'data', 'STOP')
+      await writeFile(file, '')
+      await bots.hears('a file stops all', (event) => event.data.stops.some(({ file: name }: { file?: string }) => name !== undefined))
+      await rm(file)
+      await bots.hears(
+        'the file is gone',
+        ({ data: last }) => last === bots.told.at(-1)?.data && last.stops.length === 0 && last.lifted.length > 0,
+      )
+    } finally {
+      await Promise.all([bots.close(), guards.close()])
+    }
   })
 
   it('as reduce-only lets an allowance be revoked, and none be given', async () => {
