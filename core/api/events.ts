@@ -110,13 +110,11 @@ export const StopsEvent = response({
     description: 'Those in force, as /stops shows them. Again when one is set or lifted, by whichever server.',
   }),
   lifted: Type.Array(
-    Type.Intersect([
-      ShownStop,
-      Type.Object({
-        liftedBy: Type.String({ description: 'The id of the client that lifted it.' }),
-        liftedAt: Type.Number({ description: 'Milliseconds since the Unix epoch.' }),
-      }),
-    ]),
+    Type.Object({
+      ...ShownStop.properties,
+      liftedBy: Type.String({ description: 'The id of the client that lifted it.' }),
+      liftedAt: Type.Number({ description: 'Milliseconds since the Unix epoch.' }),
+    }),
     { description: 'The last 20 that were lifted, newest first. Those of files are not among them.' },
   ),
 })
