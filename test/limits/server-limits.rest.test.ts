@@ -104,6 +104,13 @@ describe('the limits of servers on one store', () => {
     })
   })
 
+  it('are of amounts by network the lower on networks that both name, and by one amount for all of them', () => {
+    const byNetwork = { maxFee: { 'a/b': '2', 'a/c': '3' } }
+    expect(strictest(byNetwork, { maxFee: { 'a/b': '1', 'a/d': '4' } })).to.deep.equal({ maxFee: { 'a/b': '1' } })
+    for (const merged of [strictest(byNetwork, { maxFee: '2.5' }), strictest({ maxFee: '2.5' }, byNetwork)])
+      expect(merged).to.deep.equal({ maxFee: { 'a/b': '2', 'a/c': '2.5' } })
+  })
+
   it('are of each amount the lower, of what either has', () => {
     const merged = strictest(
       { maxFee: '2', maxLeverage: 3, tokens: { 'a/b': { X: { perDay: '5', perHour: '1' }, Y: { perDay: '1' } } }, value: { perDay: '9' } },
