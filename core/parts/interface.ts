@@ -16,7 +16,6 @@ import {
 } from '../http/gauges.ts'
 import { createInterface } from '../http/interface.ts'
 import { listenOnAll, type Listener, type ServedApp } from '../http/server.ts'
-import type { NetworkName } from '../limits/limit-checks.ts'
 import { createPerpetualTurns } from '../limits/perpetual-limits.ts'
 import { ownerOf } from '../limits/reservations.ts'
 import { createReplay, type Replay } from '../limits/replay.ts'
