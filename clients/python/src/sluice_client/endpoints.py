@@ -4727,7 +4727,7 @@ class CLOBPerpLastTradePriceResponse(TypedDict):
 
 @final
 class EventsRequest(TypedDict, total=False):
-    topics: list[Literal["transactions", "blocks", "orderBook", "price", "positions", "plugins"]]  # Any of transactions, blocks, orderBook, price, positions, plugins. Without it, transactions.
+    topics: list[Literal["transactions", "blocks", "orderBook", "price", "positions", "plugins", "stops"]]  # Any of transactions, blocks, orderBook, price, positions, plugins, stops. Without it, transactions.
     chain: str  # Name of a chain.
     network: str  # One of the chain's networks.
     address: str  # Of transactions: only those of this wallet. Of positions: the wallet.
@@ -5076,6 +5076,50 @@ class PluginsEvent(NamedTuple):
     data: PluginsData
 
 
+class _StopsDataStops(TypedDict):
+    mode: Literal["stop"] | Literal["reduce-only"]  # stop: only cancels go through. reduce-only: also what closes, removes, repays or revokes.
+    of: Literal["all"] | Literal["wallet"] | Literal["client"]
+    setBy: str  # The id of the client that set it.
+    since: float  # Milliseconds since the Unix epoch.
+
+
+@final
+class StopsDataStops(_StopsDataStops, total=False):
+    address: str  # Of a wallet.
+    client: str  # The id of a client: the key of its entry in conf/clients.yml.
+    reason: str
+    file: str  # The file in the data folder of this server that says it. It is not in the store.
+
+
+class _StopsDataLifted(TypedDict):
+    mode: Literal["stop"] | Literal["reduce-only"]  # stop: only cancels go through. reduce-only: also what closes, removes, repays or revokes.
+    of: Literal["all"] | Literal["wallet"] | Literal["client"]
+    setBy: str  # The id of the client that set it.
+    since: float  # Milliseconds since the Unix epoch.
+    liftedBy: str  # The id of the client that lifted it.
+    liftedAt: float  # Milliseconds since the Unix epoch.
+
+
+@final
+class StopsDataLifted(_StopsDataLifted, total=False):
+    address: str  # Of a wallet.
+    client: str  # The id of a client: the key of its entry in conf/clients.yml.
+    reason: str
+    file: str  # The file in the data folder of this server that says it. It is not in the store.
+
+
+@final
+class StopsData(TypedDict):
+    stops: list[StopsDataStops]  # Those in force, as /stops shows them. Again when one is set or lifted, by whichever server.
+    lifted: list[StopsDataLifted]  # The last 20 that were lifted, newest first. Those of files are not among them.
+
+
+class StopsEvent(NamedTuple):
+    topic: Literal["stops"]
+    id: str
+    data: StopsData
+
+
 @final
 class ReadyData(TypedDict):
     topics: list[str]
@@ -5087,10 +5131,10 @@ class ReadyEvent(NamedTuple):
     data: ReadyData
 
 
-Event = Union[TransactionsEvent, BlocksEvent, OrderBookEvent, PriceEvent, PositionsEvent, PluginsEvent, ReadyEvent]
+Event = Union[TransactionsEvent, BlocksEvent, OrderBookEvent, PriceEvent, PositionsEvent, PluginsEvent, StopsEvent, ReadyEvent]
 
 
-EVENTS: dict[str, type[Any]] = {"transactions": TransactionsEvent, "blocks": BlocksEvent, "orderBook": OrderBookEvent, "price": PriceEvent, "positions": PositionsEvent, "plugins": PluginsEvent, "ready": ReadyEvent}
+EVENTS: dict[str, type[Any]] = {"transactions": TransactionsEvent, "blocks": BlocksEvent, "orderBook": OrderBookEvent, "price": PriceEvent, "positions": PositionsEvent, "plugins": PluginsEvent, "stops": StopsEvent, "ready": ReadyEvent}
 
 
 class Endpoints(ABC):
