@@ -20,7 +20,8 @@ const Effect = Type.Object({
   gets: Type.Optional(Type.Unsafe<Static<typeof Amounts>>({ ...Amounts, description: 'Comes at least.' })),
   valueGiven: Type.Optional(
     Type.String({
-      description: 'What it gives at most, at the highest market of the last minutes, in the reference token. Absent: no market tells.',
+      description:
+        'What it gives at most, at the market now or at the median of the last minutes, whichever is more; in the reference token. Absent: no market tells.',
     }),
   ),
   valueLost: Type.Optional(

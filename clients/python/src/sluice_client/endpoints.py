@@ -368,7 +368,7 @@ class ApprovalsResponseApprovalsEffectGets(_ApprovalsResponseApprovalsEffectGets
 class ApprovalsResponseApprovalsEffect(TypedDict, total=False):
     gives: list[ApprovalsResponseApprovalsEffectGives]  # Leaves the wallet at most, without fees.
     gets: list[ApprovalsResponseApprovalsEffectGets]  # Comes at least.
-    valueGiven: str  # What it gives at most, at the highest market of the last minutes, in the reference token. Absent: no market tells.
+    valueGiven: str  # What it gives at most, at the market now or at the median of the last minutes, whichever is more; in the reference token. Absent: no market tells.
     valueLost: str  # What it loses at most against the market, in the reference token. Absent: no market tells.
     maxFee: str  # Of all its transactions at most, by the simulation; in the coin of the network.
     feeToken: str
@@ -434,7 +434,7 @@ class ApprovalsPreviewResponseApprovalEffectGets(_ApprovalsPreviewResponseApprov
 class ApprovalsPreviewResponseApprovalEffect(TypedDict, total=False):
     gives: list[ApprovalsPreviewResponseApprovalEffectGives]  # Leaves the wallet at most, without fees.
     gets: list[ApprovalsPreviewResponseApprovalEffectGets]  # Comes at least.
-    valueGiven: str  # What it gives at most, at the highest market of the last minutes, in the reference token. Absent: no market tells.
+    valueGiven: str  # What it gives at most, at the market now or at the median of the last minutes, whichever is more; in the reference token. Absent: no market tells.
     valueLost: str  # What it loses at most against the market, in the reference token. Absent: no market tells.
     maxFee: str  # Of all its transactions at most, by the simulation; in the coin of the network.
     feeToken: str
@@ -486,7 +486,7 @@ class ApprovalsPreviewResponseEffectGets(_ApprovalsPreviewResponseEffectGets, to
 class ApprovalsPreviewResponseEffect(TypedDict, total=False):
     gives: list[ApprovalsPreviewResponseEffectGives]  # Leaves the wallet at most, without fees.
     gets: list[ApprovalsPreviewResponseEffectGets]  # Comes at least.
-    valueGiven: str  # What it gives at most, at the highest market of the last minutes, in the reference token. Absent: no market tells.
+    valueGiven: str  # What it gives at most, at the market now or at the median of the last minutes, whichever is more; in the reference token. Absent: no market tells.
     valueLost: str  # What it loses at most against the market, in the reference token. Absent: no market tells.
     maxFee: str  # Of all its transactions at most, by the simulation; in the coin of the network.
     feeToken: str
@@ -544,7 +544,7 @@ class ApprovalsApproveResponseEffectGets(_ApprovalsApproveResponseEffectGets, to
 class ApprovalsApproveResponseEffect(TypedDict, total=False):
     gives: list[ApprovalsApproveResponseEffectGives]  # Leaves the wallet at most, without fees.
     gets: list[ApprovalsApproveResponseEffectGets]  # Comes at least.
-    valueGiven: str  # What it gives at most, at the highest market of the last minutes, in the reference token. Absent: no market tells.
+    valueGiven: str  # What it gives at most, at the market now or at the median of the last minutes, whichever is more; in the reference token. Absent: no market tells.
     valueLost: str  # What it loses at most against the market, in the reference token. Absent: no market tells.
     maxFee: str  # Of all its transactions at most, by the simulation; in the coin of the network.
     feeToken: str
@@ -601,7 +601,7 @@ class ApprovalsDenyResponseEffectGets(_ApprovalsDenyResponseEffectGets, total=Fa
 class ApprovalsDenyResponseEffect(TypedDict, total=False):
     gives: list[ApprovalsDenyResponseEffectGives]  # Leaves the wallet at most, without fees.
     gets: list[ApprovalsDenyResponseEffectGets]  # Comes at least.
-    valueGiven: str  # What it gives at most, at the highest market of the last minutes, in the reference token. Absent: no market tells.
+    valueGiven: str  # What it gives at most, at the market now or at the median of the last minutes, whichever is more; in the reference token. Absent: no market tells.
     valueLost: str  # What it loses at most against the market, in the reference token. Absent: no market tells.
     maxFee: str  # Of all its transactions at most, by the simulation; in the coin of the network.
     feeToken: str
