@@ -29,7 +29,9 @@ describe('sluice limits show', function () {
     expect(said).to.match(/transactionsPerHour +5 +1 +4 +transactions +hour/)
     expect(said).to.match(/maxDailyGas +1 +0\.0\d+ +0\.9\d+ +ETH on ethereum\/local +day/)
     expect(Math.max(...said.split('\n').map(({ length }) => length))).to.be.at.most(100)
-    expect(JSON.parse(await runCommand(server, ['limits', 'show', '--json'])).limits).to.have.length(3)
+    // The default is of networks that are not local.
+    expect(said).to.match(/maxDailyLoss \(default\) +20 +0 +20 +reference token +day/)
+    expect(JSON.parse(await runCommand(server, ['limits', 'show', '--json'])).limits).to.have.length(4)
   })
 
   it('says who has none, whom nobody knows, and who may not ask', async () => {

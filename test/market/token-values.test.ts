@@ -91,6 +91,20 @@ describe('an exchange held against the market', () => {
     expect(lost(sale(2900), 3000, 3000, 3000, 3000, 3000, 9000)).to.be.closeTo(6100, 0.01)
   })
 
+  for (const pushedMinutes of [1, 5, 9])
+    it(`loses what is missing to the median while all pools are pushed for ${pushedMinutes} of 20 minutes`, () => {
+      const prices = Array.from({ length: 20 }, (_, index) => (index < 20 - pushedMinutes ? 3000 : 300))
+      expect(lost(sale(290), ...prices)).to.be.above(269)
+    })
+
+  it('has no market once a token of it has lost its price, and has one again with its history when it is back', () => {
+    const [priced, unpriced] = [samples(3000)[0], { atMs: 0, values: valuesOf(pool('weth', 3000)), deep: new Set<string>() }]
+    const at = (index: number, isThere: boolean): ValueSample => ({ ...(isThere && priced ? priced : unpriced), atMs: index * minute })
+    const history = Array.from({ length: 10 }, (_, index) => at(index, true))
+    expect(compareExchange(sale(2900), [...history, at(10, false)], 5 * minute)).to.deep.equal({ is: 'no market', tokens: ['weth'] })
+    expect(compareExchange(sale(2900), [...history, at(10, false), at(11, true)], 5 * minute).is).to.equal('priced')
+  })
+
   it('needs a market for long enough, of all tokens', () => {
     expect(lost(sale(2900), 3000, 3000, 3000)).to.equal('too short')
     expect(compareExchange({ gives: { fake: 1n }, gets: { usdc: 1n } }, samples(1, 1, 1, 1, 1, 1), minute)).to.deep.equal({
