@@ -119,29 +119,18 @@ function valueOf({ base, quote }: Pair, { side, price, amount }: NewOrder, amoun
 const outOfRange = (field: 'amount' | 'price', problem: string) =>
   new SluiceError('INCOMPLETE_PARAMS', `${field}: ${problem}.`, { details: [{ field, problem }] })
 
+/**
+ * Never with the market's own `rounding`: it lets offers match whose prices differ by less than a unit, and a rest of one unit matches any price
+ * then. Who offers that before the order is mined is paid all that the market may take (`MatchingMarket._matcho`).
+ */
 function resting({ pair, order, offers }: OrderContext, amountRaw: bigint, quoteRaw: bigint): string {
   const isBuy = order.side === 'BUY'
   const { base, quote } = pair
   const [pays, wants] = isBuy ? [quote, base] : [base, quote]
   const offer = isBuy ? { payRaw: quoteRaw, buyRaw: amountRaw } : { payRaw: amountRaw, buyRaw: quoteRaw }
-  const [own, met] = isBuy ? [offers.buys, offers.sells] : [offers.sells, offers.buys]
-  const position = neighbourOf(own.offers, offer)
-  return oasisAbi.encodeFunctionData('offer', [
-    offer.payRaw,
-    pays.address,
-    offer.buyRaw,
-    wants.address,
-    position,
-    keepsPrice(order, pair, matchOffer(met.offers, offer, true)),
-  ])
+  const position = neighbourOf((isBuy ? offers.buys : offers.sells).offers, offer)
+  return oasisAbi.encodeFunctionData('offer', [offer.payRaw, pays.address, offer.buyRaw, wants.address, position, false])
 }
-
-/**
- * Whether the market may match with its own `rounding`, by which offers of the same price match although rounding made them differ. It may as
- * long as the order's price holds over all that it matches.
- */
-const keepsPrice = (order: NewOrder, pair: Pair, { paidRaw, gotRaw }: MatchResult): boolean =>
-  isWithin(order, pair, order.side === 'BUY' ? { quoteRaw: paidRaw, baseRaw: gotRaw } : { quoteRaw: gotRaw, baseRaw: paidRaw })
 
 /** Exact: a BUY pays no more than its price for what it gets, and a SELL gets no less than its price for what it pays. */
 function isWithin({ side, price }: NewOrder, { base, quote }: Pair, { baseRaw, quoteRaw }: TradeAmounts): boolean {
@@ -198,33 +187,6 @@ const planCancel = (market: string, owner: string, id: string): Plan<Evm> => ({
   needs: [],
   memo: writeCancel({ market, owner, id }),
 })
-
-/** What an order would pay and get from the offers that it matches. */
-interface MatchResult {
-  readonly paidRaw: bigint
-  readonly gotRaw: bigint
-}
-
-/**
- * The market's matching of a new offer, to the unit: MatchingMarket._matcho. It stops at the first offer that asks for more. With `rounding` it
- * allows for the difference that rounding can make between offers of the same price.
- */
-function matchOffer(makers: readonly Offer[], offer: Pick<Offer, 'payRaw' | 'buyRaw'>, rounding: boolean): MatchResult {
-  let { payRaw, buyRaw } = offer
-  let [paidRaw, gotRaw] = [0n, 0n]
-  for (const maker of makers) {
-    const slack = rounding ? maker.buyRaw + buyRaw + payRaw + maker.payRaw : 0n
-    if (maker.buyRaw * buyRaw > payRaw * maker.payRaw + slack) break
-    const takenRaw = buyRaw < maker.payRaw ? buyRaw : maker.payRaw
-    paidRaw += (takenRaw * maker.buyRaw) / maker.payRaw
-    gotRaw += takenRaw
-    const before = buyRaw
-    buyRaw -= takenRaw
-    payRaw = (buyRaw * payRaw) / before
-    if (payRaw === 0n || buyRaw === 0n) break
-  }
-  return { paidRaw, gotRaw }
-}
 
 interface TradeAmounts {
   readonly baseRaw: bigint

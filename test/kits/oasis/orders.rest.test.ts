@@ -295,12 +295,39 @@ describe('orders in a matching market', function () {
     expect(fixture.exchange.outcome(receipt, planned.plan.memo)[0]).to.include({ state: 'OPEN', filledAmount: '0' })
   })
 
-  it('match offers of their price that rounding has moved by less than a unit, and those behind them', async () => {
+  it('never pay past their price, whatever is offered before they are mined', async () => {
+    const [weth, usdc] = [tokens.WETH, tokens.USDC]
+    await fixture.empty('WETH-USDC')
+    const action = { do: 'create', market: await fixture.named('WETH-USDC'), order: fixture.limit('SELL', '3000', '1') } as const
+    const [planned] = await fixture.exchange.act(taker.address, [action], at())
+    if (!planned || 'via' in planned.plan) throw new Error('An order is a transaction.')
+    // All of it but the last unit at its price, and that unit for 10 WETH.
+    const market = fixture.market.connect(maker)
+    for (const [payRaw, buyRaw] of [
+      [3000n * 10n ** 6n - 1n, 10n ** 18n - 10n ** 9n],
+      [10n ** 6n, 10n ** 25n],
+    ])
+      await (
+        await market.getFunction('offer(uint256,address,uint256,address,uint256,bool)')(
+          payRaw,
+          usdc.address,
+          buyRaw,
+          weth.address,
+          0n,
+          false,
+          { gasLimit: 1_000_000n },
+        )
+      ).wait()
+    const before = await fixture.balance(taker.address, weth)
+    await fixture.execute(planned.plan, taker, 3_000_000n)
+    expect(before - (await fixture.balance(taker.address, weth)) <= 10n ** 18n).to.equal(true)
+  })
+
+  it('rest beside offers of their price where their value is no whole number of units, and match them where it is', async () => {
     await fixture.empty('WETH-USDC')
     await fixture.place(maker, 'WETH-USDC', fixture.limit('SELL', '3000', '1'))
-    await fixture.place(taker, 'WETH-USDC', fixture.limit('BUY', '3000', '0.333333333333333333'))
-    await fixture.place(maker, 'WETH-USDC', fixture.limit('SELL', '3000', '1'))
-    expect((await fixture.book('WETH-USDC')).sells.map(({ price }) => price)).to.deep.equal(['3000', '3000.0000015'])
+    const odd = await fixture.place(taker, 'WETH-USDC', fixture.limit('BUY', '3000', '0.333333333333333333'))
+    expect(odd.outcome).to.include({ state: 'OPEN', filledAmount: '0' })
     const { outcome } = await fixture.place(taker, 'WETH-USDC', fixture.limit('BUY', '3000', '0.5'))
     expect(outcome).to.deep.equal({ state: 'FILLED', filledAmount: '0.5', averagePrice: '3000' })
   })
