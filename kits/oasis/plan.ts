@@ -76,7 +76,8 @@ function planOrder(context: OrderContext): Plan<Evm> {
   const { base, quote } = pair
   const amountRaw = toRaw(order.amount, base.decimals)
   if (amountRaw === undefined) throw new Error(`${order.amount} has more than ${base.decimals} decimals.`)
-  const quoteRaw = valueOf(pair, order, amountRaw)
+  const exactRaw = valueOf(pair, order, amountRaw)
+  const quoteRaw = order.orderType === 'MARKET' ? exactRaw : matchingValue(context, amountRaw, exactRaw)
   const [pays, payRaw] = order.side === 'BUY' ? [quote, quoteRaw] : [base, amountRaw]
   const data = order.orderType === 'MARKET' ? fillOrKill(context, amountRaw, quoteRaw) : resting(context, amountRaw, quoteRaw)
   return {
@@ -187,6 +188,56 @@ const planCancel = (market: string, owner: string, id: string): Plan<Evm> => ({
   needs: [],
   memo: writeCancel({ market, owner, id }),
 })
+
+/** So many smallest units an order's value may differ from its price, in all; never more than one part of a hundred thousand. */
+const maxUnitsOff = 8n
+const leastParts = 100_000n
+
+/**
+ * The value at which an order matches the offers of exactly its price. The market rounds down what is left after each match, so that an order
+ * that asks for its price to the unit stops before them. It differs by a few units where the offers that it matches hold its price all the same.
+ */
+function matchingValue({ pair, order, offers }: OrderContext, amountRaw: bigint, exactRaw: bigint): bigint {
+  const isBuy = order.side === 'BUY'
+  const makers = (isBuy ? offers.sells : offers.buys).offers
+  let best = { quoteRaw: exactRaw, gotRaw: 0n }
+  // A unit of quote, or what a unit of base is worth where that is more.
+  const unitRaw = divideRaw(exactRaw, amountRaw, 'up')
+  for (let units = 0n; units <= maxUnitsOff && units * unitRaw * leastParts <= exactRaw; units++) {
+    const quoteRaw = isBuy ? exactRaw + units * unitRaw : exactRaw - units * unitRaw
+    const { paidRaw, gotRaw } = matchOffer(
+      makers,
+      isBuy ? { payRaw: quoteRaw, buyRaw: amountRaw } : { payRaw: amountRaw, buyRaw: quoteRaw },
+    )
+    if (!isWithin(order, pair, isBuy ? { quoteRaw: paidRaw, baseRaw: gotRaw } : { quoteRaw: gotRaw, baseRaw: paidRaw })) break
+    if (gotRaw > best.gotRaw) best = { quoteRaw, gotRaw }
+    if (paidRaw === 0n && units > 0n) break
+  }
+  return best.quoteRaw
+}
+
+/** What an order would pay and get from the offers that it matches. */
+interface MatchResult {
+  readonly paidRaw: bigint
+  readonly gotRaw: bigint
+}
+
+/** The market's matching of a new offer, to the unit: MatchingMarket._matcho. It stops at the first offer that asks for more. */
+function matchOffer(makers: readonly Offer[], offer: Pick<Offer, 'payRaw' | 'buyRaw'>): MatchResult {
+  let { payRaw, buyRaw } = offer
+  let [paidRaw, gotRaw] = [0n, 0n]
+  for (const maker of makers) {
+    if (maker.buyRaw * buyRaw > payRaw * maker.payRaw) break
+    const takenRaw = buyRaw < maker.payRaw ? buyRaw : maker.payRaw
+    paidRaw += (takenRaw * maker.buyRaw) / maker.payRaw
+    gotRaw += takenRaw
+    const before = buyRaw
+    buyRaw -= takenRaw
+    payRaw = (buyRaw * payRaw) / before
+    if (payRaw === 0n || buyRaw === 0n) break
+  }
+  return { paidRaw, gotRaw }
+}
 
 interface TradeAmounts {
   readonly baseRaw: bigint

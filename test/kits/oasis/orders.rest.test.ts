@@ -323,11 +323,12 @@ describe('orders in a matching market', function () {
     expect(before - (await fixture.balance(taker.address, weth)) <= 10n ** 18n).to.equal(true)
   })
 
-  it('rest beside offers of their price where their value is no whole number of units, and match them where it is', async () => {
+  it('match offers of their price that rounding has moved by less than a unit, and those behind them', async () => {
     await fixture.empty('WETH-USDC')
     await fixture.place(maker, 'WETH-USDC', fixture.limit('SELL', '3000', '1'))
-    const odd = await fixture.place(taker, 'WETH-USDC', fixture.limit('BUY', '3000', '0.333333333333333333'))
-    expect(odd.outcome).to.include({ state: 'OPEN', filledAmount: '0' })
+    await fixture.place(taker, 'WETH-USDC', fixture.limit('BUY', '3000', '0.333333333333333333'))
+    await fixture.place(maker, 'WETH-USDC', fixture.limit('SELL', '3000', '1'))
+    expect((await fixture.book('WETH-USDC')).sells.map(({ price }) => price)).to.deep.equal(['3000', '3000.0000015'])
     const { outcome } = await fixture.place(taker, 'WETH-USDC', fixture.limit('BUY', '3000', '0.5'))
     expect(outcome).to.deep.equal({ state: 'FILLED', filledAmount: '0.5', averagePrice: '3000' })
   })
