@@ -11,6 +11,7 @@ export const pythonTypes = fileURLToPath(new URL('../clients/python/src/sluice_c
 type Schema = Record<string, unknown>
 
 /** `allowance` of `AMMPriceResponse` is `AMMPriceResponseAllowance`. */
+const literal = (value: unknown): string => (typeof value === 'boolean' ? (value ? 'True' : 'False') : JSON.stringify(value))
 const capitalized = (name: string) => `${name.charAt(0).toUpperCase()}${name.slice(1)}`
 const words =
   /^(False|None|True|and|as|assert|async|await|break|class|continue|def|del|elif|else|except|finally|for|from|global|if|import|in|is|lambda|nonlocal|not|or|pass|raise|return|try|while|with|yield)$/
@@ -23,7 +24,7 @@ export function pythonTypesText(): string {
     const { type, items, properties, patternProperties, anyOf } = schema
     if (schema.acceptsNumber === true) return 'Amount'
     if (Array.isArray(schema.enum)) return `Literal[${schema.enum.map((each) => JSON.stringify(each)).join(', ')}]`
-    if ('const' in schema) return `Literal[${JSON.stringify(schema.const)}]`
+    if ('const' in schema) return `Literal[${literal(schema.const)}]`
     if (Array.isArray(anyOf)) {
       const isSingle = anyOf.filter((each) => isObject(each) && isObject(each.properties)).length < 2
       return anyOf.map((each: Schema, index) => typeOf(each, isSingle ? name : `${name}${index + 1}`)).join(' | ')

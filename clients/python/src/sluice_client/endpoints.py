@@ -157,7 +157,7 @@ class _LimitsResponseLimits(TypedDict):
 
 @final
 class LimitsResponseLimits(_LimitsResponseLimits, total=False):
-    default: Literal[true]  # The client has no such limit of its own: it is what settings of the server say.
+    default: Literal[True]  # The client has no such limit of its own: it is what settings of the server say.
     window: Literal["hour"] | Literal["day"]
     used: str  # What was spent in the window, and what open transactions may still spend.
     left: str
