@@ -8,7 +8,8 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 /** Where what is written is no command to type, or is read where another one is: the reason stands beside it. */
 const plain = [
   'core/config/lock.ts: # Written by \\`sluice plugin allow|trust|remove\\`. A plugin that is not here, or has other bytes, is not run.',
-  "core/cli/doctor.ts: const lock = lockStore(dataDir, 'sluice doctor')",
+  "core/cli/doctor-store.ts: const lock = lockStore(dataDir, 'sluice doctor')",
+  "core/cli/signer.ts: return lockStore(dataDir, 'sluice signer')",
   'core/devnet/build-state.ts: return id(`sluice devnet: ${pluginName}`)',
   "kits/oasis/devnet.ts: const trader = new Wallet(hashOf('sluice devnet: another trader')).address",
 ]

@@ -25,7 +25,10 @@ describe('what a plan may use of gas and time', () => {
       network: { chain: 'ethereum', network: 'mainnet', impl, tokens: { listed: [] } },
       venue: { connector: 'strange', builtIn, contracts: [router], bridges: {}, impl: {} },
       signal: AbortSignal.timeout(60_000),
+      caller: { id: 'bot' },
       services: {
+        limitsOf: () => undefined,
+        market: { isChecked: () => false },
         registry: { quarantined: () => undefined },
         transactions: {
           async submit(request: SubmitRequest & { plan: Plan }) {

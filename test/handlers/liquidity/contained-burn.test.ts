@@ -48,7 +48,10 @@ describe('burning a position by the plugin of a stranger', () => {
       venue,
       network,
       signal: AbortSignal.timeout(60_000),
+      caller: { id: 'bot' },
       services: {
+        limitsOf: () => undefined,
+        market: { isChecked: () => false },
         wallets: { all: () => [{ chain: 'ethereum', address: wallet }] },
         following: { ageSeconds: () => 0 },
         settings: { wallet: { allowedSpenders: [] } },

@@ -46,7 +46,10 @@ describe('removing shares by the plugin of a stranger', () => {
       venue,
       network,
       signal: AbortSignal.timeout(60_000),
+      caller: { id: 'bot' },
       services: {
+        limitsOf: () => undefined,
+        market: { isChecked: () => false },
         wallets: { all: () => [{ chain: 'ethereum', address: wallet }] },
         following: { ageSeconds: () => 0 },
         settings: { wallet: { allowedSpenders: [] } },
