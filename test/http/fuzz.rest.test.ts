@@ -37,7 +37,16 @@ const unserved = (endpoints as readonly Endpoint[])
   .filter(
     ({ set, name }) =>
       ['altchain', 'MARGIN_CLOB', 'PERP_CLOB'].includes(set) ||
-      ['CLOBDeposit', 'CLOBWithdraw', 'PluginsLift', 'StopsPost', 'StopsDelete'].includes(name),
+      [
+        'CLOBDeposit',
+        'CLOBWithdraw',
+        'PluginsLift',
+        'StopsPost',
+        'StopsDelete',
+        'ApprovalsPreview',
+        'ApprovalsApprove',
+        'ApprovalsDeny',
+      ].includes(name),
   )
   .map(({ name }) => name)
 /** What HTTP has a number of its own for. */
