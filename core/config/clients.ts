@@ -4,8 +4,7 @@ import type { Static } from 'typebox'
 import type { ConfigProblem } from './problems.ts'
 import { checkFile, compile } from './check.ts'
 import { pointerOf, segmentsOf, type Environment, type Section } from './tree.ts'
-import { locate, type YamlFile } from './yaml.ts'
-import { isObject } from '../base/json.ts'
+import { locate, withoutEmptyKeys, type YamlFile } from './yaml.ts'
 
 const bounds = {
   requestsPerSecond: Type.Optional(Type.Number({ exclusiveMinimum: 0, description: 'Its own rate limit' })),
@@ -227,7 +226,7 @@ export function readClients(yaml: YamlFile | undefined, file: string, env: Envir
   /** By the JSON pointers of the entries. */
   const wrong = new Map<string, readonly ConfigProblem[]>()
   const entries = { at: rightAt, onLeftOut: (entry: string, why: readonly ConfigProblem[]) => void wrong.set(entry, why) }
-  const checked = checkFile(validate, { file, yaml, entries }, env, problems)
+  const checked = checkFile(validate, { file, yaml: yaml && withoutEmptyKeys(yaml, remedyOfEmpty), entries }, env, problems)
   if (!checked) return undefined
   const listed = Object.entries(checked.value.clients ?? {}).map(([name, { wallets = [], sendTo, ...rest }]): Client => {
     const recipients = sendTo && new Map(Object.entries(sendTo))
@@ -237,7 +236,6 @@ export function readClients(yaml: YamlFile | undefined, file: string, env: Envir
     const entry = pointerOf(['clients', name])
     wrong.set(entry, [...(wrong.get(entry) ?? []), { ...locate(entry, yaml ? [yaml] : [], file), problem, remedy }])
   }
-  for (const name of emptyIn(yaml)) close(name, 'is empty', 'Write its permissions, or remove it.')
   for (const { name, limits: { tokens, value, maxDailyGas } = {} } of listed)
     if ((tokens ?? value) && maxDailyGas === undefined)
       close(name, 'limits what it gives away, and not its fees', 'Write limits.maxDailyGas, too: fees leave the wallet as well.')
@@ -287,10 +285,13 @@ const closedNames = (wrong: ReadonlyMap<string, unknown>): string[] =>
     return client !== undefined && inside.length === 0 ? [client] : []
   })
 
-/** Entries without a value, which a merge of layers drops. */
-function emptyIn(yaml: YamlFile | undefined): string[] {
-  const all = yaml?.value['clients']
-  return isObject(all) ? Object.entries(all).flatMap(([name, entry]) => (entry === null ? [name] : [])) : []
+/** Without clients nobody has a permission. Any other key that is empty may be one that was to allow nothing. */
+function remedyOfEmpty(pointer: string): string | undefined {
+  const [top, ...at] = segmentsOf(pointer)
+  if (top === 'clients' && at.length === 1) return 'Write its permissions, or remove it.'
+  return top === 'clients' && at.length === 0
+    ? undefined
+    : 'Write a value, such as "0", or [] for a list: they allow nothing. Or remove the key.'
 }
 
 const inWords = (problems: readonly ConfigProblem[]): string => problems.map(({ path, problem }) => `${path} ${problem}`).join('; ')

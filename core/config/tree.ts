@@ -16,6 +16,12 @@ export function mergeOver(below: Section, over: Section): Section {
   return merged
 }
 
+/** Keys of mappings without a value, which a merge drops: in lists a schema sees them. */
+export function emptyKeys(tree: unknown, pointer = ''): string[] {
+  if (tree === null) return [pointer]
+  return isObject(tree) ? Object.entries(tree).flatMap(([key, value]) => emptyKeys(value, pointer + pointerOf([key]))) : []
+}
+
 export function getAt(tree: unknown, pointer: string): unknown {
   let at = tree
   for (const segment of segmentsOf(pointer)) {

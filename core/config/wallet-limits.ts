@@ -5,7 +5,7 @@ import * as Type from 'typebox'
 import type { Static } from 'typebox'
 import { checkFile, compile } from './check.ts'
 import { ConfigError, type ConfigProblem } from './problems.ts'
-import { readYaml } from './yaml.ts'
+import { readYaml, withoutEmptyKeys } from './yaml.ts'
 
 const amount = Type.Union([Type.String({ pattern: String.raw`^\d{1,40}(\.\d{1,36})?$` }), Type.Number({ minimum: 0 })], {
   description: 'in whole units, in quotes where it is long or very small',
@@ -69,7 +69,8 @@ export function readWalletLimits(confDir: string): WalletLimits {
   const shown = path.join(path.basename(confDir), 'limits.yml')
   const problems: ConfigProblem[] = []
   const yaml = readYaml(file, shown, problems)
-  const checked = problems.length > 0 ? undefined : checkFile(validate, { file: shown, yaml }, {}, problems)
+  const strict = yaml && withoutEmptyKeys(yaml, () => 'Write a value ("0" allows nothing), or remove the key.')
+  const checked = problems.length > 0 ? undefined : checkFile(validate, { file: shown, yaml: strict }, {}, problems)
   if (!checked) throw new ConfigError(problems)
   return checked.value.wallets ?? {}
 }

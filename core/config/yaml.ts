@@ -2,7 +2,7 @@ import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs
 import { CST, LineCounter, Parser, parseDocument, isAlias, isMap, isScalar, isSeq, type Document } from 'yaml'
 import { readPlainYaml } from './plain-yaml.ts'
 import type { ConfigProblem } from './problems.ts'
-import { dottedPath, mergeOver, type Section, pointerOf, type TreeProblem, ancestors } from './tree.ts'
+import { dottedPath, emptyKeys, mergeOver, type Section, pointerOf, type TreeProblem, ancestors } from './tree.ts'
 import { isObject } from '../base/json.ts'
 
 /** A configuration file: its mapping, and the line of each key. */
@@ -45,6 +45,15 @@ export function readYaml(path: string | number, file: string, problems: ConfigPr
   if (isObject(value)) return { file, value, lines, ...(withTraps && { traps }) }
   report('is not a mapping', 'Write `key: value` lines at the top level.', '', 1)
   return undefined
+}
+
+/** The same where a key without a value is a problem: a limit that is left empty would be none. @param remedyOf undefined: this one may be empty */
+export function withoutEmptyKeys(yaml: YamlFile, remedyOf: (pointer: string) => string | undefined): YamlFile {
+  const empty = emptyKeys(yaml.value).flatMap((pointer) => {
+    const remedy = remedyOf(pointer)
+    return remedy === undefined ? [] : [{ pointer, problem: 'is empty', remedy }]
+  })
+  return empty.length === 0 ? yaml : { ...yaml, traps: [...(yaml.traps ?? []), ...empty] }
 }
 
 /** These files laid over each other, the last on top. One that is missing or cannot be read is left out. */

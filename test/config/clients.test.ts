@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { clientOf, describeClosed } from '../../core/config/clients.ts'
 import { loadSettings } from '../../core/config/settings.ts'
+import { readWalletLimits } from '../../core/config/wallet-limits.ts'
 import { closeWrongAddresses, signerFiles } from '../../core/wallet/signing.ts'
 import { described, eachWithHome } from './home.ts'
 
@@ -70,6 +71,49 @@ describe('clients.yml', () => {
     expect(text).to.contain('conf/clients.yml:6 clients.e.streams needs the environment variable NOT_SET')
     expect(text).to.contain('conf/clients.yml:7 clients.f is empty')
     expect(text).to.contain('conf/clients.yml:8 clients.g is of the wrong type')
+  })
+
+  it('closes a client with a key that is left empty: no limit is lost', async () => {
+    const keys = ['maxDailyLoss', 'value', 'allowed.tokens', 'allowed.actions', 'tokens.ethereum/mainnet', 'value.perDay']
+    const nested = (key: string) => key.split('.').reduceRight((inside, each) => `{ "${each}": ${inside} }`, '')
+    const bots = ['limits:', ...keys.map((key) => `limits: ${nested(key)}`), 'wallets: ~', 'requestsPerSecond:']
+    const file = [
+      'clients:',
+      '  good: { permissions: [read] }',
+      ...bots.flatMap((line, index) => [`  bot${index}:`, '    permissions: [trade]', `    ${line}`]),
+      'unlisted: { streams: }',
+    ]
+    await home.write('conf/clients.yml', file.join('\n'))
+    const { clients, closed, unlisted } = settings()
+    expect(clients.filter((each) => each.closed === undefined).map(({ name }) => name)).to.deep.equal(['good'])
+    expect(unlisted.closed).to.equal('unlisted.streams is empty')
+    expect(closed.map(({ path, problem }) => `${path} ${problem}`)).to.deep.equal([
+      'clients.bot0.limits is empty',
+      ...keys.map((key, index) => `clients.bot${index + 1}.limits.${key} is empty`),
+      'clients.bot6.limits.value must NOT have fewer than 1 properties',
+      'clients.bot7.wallets is empty',
+      'clients.bot8.requestsPerSecond is empty',
+      'unlisted.streams is empty',
+    ])
+    expect(closed[0]).to.include({ file: 'conf/clients.yml', line: 5 })
+    expect(closed[0]?.remedy).to.contain('"0"')
+  })
+
+  it('may have no clients, and a file of limits of wallets no key that is left empty', async () => {
+    await home.write('conf/clients.yml', 'clients:\n')
+    expect(settings()).to.deep.include({ clients: [], closed: [] })
+    const row = (amounts: string) => `wallets: { 0xA1: { ethereum/mainnet: { gasCost: { perDay: "1" }, ${amounts} } } }\n`
+    for (const [text, path] of [
+      [row('tokens: , native: { perDay: "1" }'), 'wallets.0xA1.ethereum/mainnet.tokens'],
+      [row('native: { perHour: , perDay: "1" }'), 'wallets.0xA1.ethereum/mainnet.native.perHour'],
+      ['wallets:\n', 'wallets'],
+      ['wallets: { 0xA1: }\n', 'wallets.0xA1'],
+    ] as const) {
+      await home.write('conf/limits.yml', text)
+      expect(await described(() => readWalletLimits(home.confDir))).to.contain(`conf/limits.yml:1  ${path}: is empty`)
+    }
+    await home.write('conf/limits.yml', row('native: { perDay: "1" }'))
+    expect(readWalletLimits(home.confDir)).to.have.property('0xA1')
   })
 
   it('closes a wrong address by itself', async () => {
