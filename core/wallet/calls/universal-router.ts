@@ -99,25 +99,39 @@ const pathKey = '(address intermediateCurrency, uint24 fee, int24 tickSpacing, a
 const swapStruct = `(address currency, ${pathKey} path, uint256[] minHopPrices, uint128 amount, uint128 bound)`
 const [swapExactIn, swapExactOut, settle, take] = [0x07, 0x09, 0x0b, 0x0e]
 
-/** The pools pay one another within the PoolManager: only what its swaps owe there is settled, and swaps alone make debts. */
+/**
+ * The pools pay one another within the PoolManager: only what its swaps owe there is settled, and swaps alone make debts. The router holds the input
+ * of a swap to its bound, and nothing else: where a pool of an exact output fills a part, or has a hook, the swap owes any amount of the others.
+ */
 function readV4Swap([codes, inputs]: readonly unknown[], { tally }: CommandContext): void {
   const names = codesIn(codes)
   const list_ = parts(inputs)
   if (names.length !== list_.length) throw new Unreadable('its actions and their inputs differ in number')
+  const isSwap = (code: number) => code === swapExactIn || code === swapExactOut
   const owed = new Map<string, bigint>()
+  const unbounded = new Set<string>()
+  for (const [index, code] of names.entries()) {
+    if (!isSwap(code)) continue
+    const { currency, mostRaw, others } = debtsOf(decode([swapStruct], list_[index])[0], code)
+    owed.set(currency, (owed.get(currency) ?? 0n) + mostRaw)
+    for (const other of others) unbounded.add(other)
+  }
+  const debtIn = (currency: string): bigint => {
+    const mostRaw = owed.get(currency)
+    if (mostRaw === undefined || unbounded.has(currency)) throw new Unreadable('it settles what its swaps may owe without a bound')
+    return mostRaw
+  }
   for (const [index, code] of names.entries()) {
     const input = list_[index]
-    if (code === swapExactIn || code === swapExactOut) {
-      const { currency, mostRaw } = inputOf(decode([swapStruct], input)[0], code)
-      owed.set(currency, (owed.get(currency) ?? 0n) + mostRaw)
-    } else if (code === settle) {
+    if (isSwap(code)) continue
+    if (code === settle) {
       const [of, amountRaw, isOfWallet] = decode(['address', 'uint256', 'bool'], input)
       const [currency, exactRaw] = [text(of), amount(amountRaw)]
       if (isOfWallet !== true) {
         if (exactRaw === wholeBalance) tally.use(currency)
       } else if (exactRaw === wholeBalance) throw new Unreadable('it takes as much from the wallet as the router has')
       // The coin itself came with the call.
-      else if (currency !== zeroAddress) tally.take(currency, exactRaw === openDelta ? (owed.get(currency) ?? 0n) : exactRaw)
+      else if (currency !== zeroAddress) tally.take(currency, exactRaw === openDelta ? debtIn(currency) : exactRaw)
     } else if (code === take) {
       const [of, receiver, amountRaw] = decode(['address', 'address', 'uint256'], input)
       if (amount(amountRaw) !== openDelta) throw new Unreadable('it takes an amount out of the pools that it may owe then')
@@ -126,10 +140,19 @@ function readV4Swap([codes, inputs]: readonly unknown[], { tally }: CommandConte
   }
 }
 
-function inputOf(struct: unknown, code: number): { readonly currency: string; readonly mostRaw: bigint } {
-  const [currency, path, , amountRaw, boundRaw] = list(struct)
-  const [key] = parts(path)
-  if (key === undefined) throw new Unreadable('its path has no pools')
-  if (code === swapExactIn) return { currency: text(currency), mostRaw: amount(amountRaw) }
-  return { currency: text(list(key)[0]), mostRaw: amount(boundRaw) }
+interface SwapDebts {
+  /** Of the input. */
+  readonly currency: string
+  readonly mostRaw: bigint
+  /** What else it may owe, in any amount. */
+  readonly others: readonly string[]
+}
+
+function debtsOf(struct: unknown, code: number): SwapDebts {
+  const [of, path, , amountRaw, boundRaw] = list(struct)
+  const [currency, ...others] = [...parts(path).map((key) => text(list(key)[0])), text(of)]
+  if (others.length === 0 || currency === undefined) throw new Unreadable('its path has no pools')
+  // What the one pool gives is what the next one takes.
+  if (code === swapExactIn) return { currency: text(of), mostRaw: amount(amountRaw), others: [] }
+  return { currency, mostRaw: amount(boundRaw), others }
 }

@@ -157,15 +157,33 @@ describe('the reader of', () => {
       expect(run(['0x03', ['bytes'], ['0x']])).to.equal('unreadable')
     })
 
+    const struct = '(address, (address, uint24, int24, address, bytes)[], uint256[], uint128, uint128)'
+    const hop = (currency: string) => [currency, 500, 10, zero, '0x']
+    const swap = (code: string, values: readonly unknown[]) => [code, coder.encode([struct], [values])] as const
+    const settle = (amountRaw: bigint, isOfWallet = true, currency = usdc) =>
+      ['0x0b', coder.encode(['address', 'uint256', 'bool'], [currency, amountRaw, isOfWallet])] as const
+    const take = (to: string, amountRaw = 0n) => ['0x0e', coder.encode(['address', 'address', 'uint256'], [weth, to, amountRaw])] as const
+    const v4 = (...list: readonly (readonly [string, string])[]) =>
+      run(['0x10', ['bytes', 'bytes[]'], [concat(list.map(([code]) => code)), list.map(([, input]) => input)]])
+
+    it('reads no debts of v4 in other currencies than the input, which an exact output may make without a bound', () => {
+      const through = swap('0x09', [weth, [hop(unlisted), hop(usdc)], [], 5n, 0n])
+      expect(v4(through, settle(0n), take(wallet)), 'of an intermediate').to.equal('unreadable')
+      expect(v4(through, settle(0n, true, weth)), 'of the output').to.equal('unreadable')
+      expect(v4(through, settle(7n), take(wallet)), 'of an amount').to.deep.equal({ [usdc]: 7n })
+      expect(v4(through, settle(0n, true, unlisted), take(wallet)), 'of the input').to.deep.equal({ [unlisted]: 0n })
+      const sell = swap('0x07', [usdc, [hop(weth)], [], 5n, 0n])
+      for (const both of [
+        [through, sell],
+        [sell, through],
+      ])
+        expect(v4(...both, settle(0n), take(wallet)), 'of an intermediate that is an input, too').to.equal('unreadable')
+      expect(v4(sell, settle(0n), through, take(wallet)), 'in any order').to.equal('unreadable')
+      expect(v4(swap('0x09', [weth, [hop(usdc)], [], 5n, 9n]), settle(0n, true, weth), take(wallet)), 'with one hop').to.equal('unreadable')
+      expect(v4(sell, settle(0n, true, unlisted), take(wallet)), 'of no swap').to.equal('unreadable')
+    })
+
     it('counts of swaps in v4 what their debts are at most', () => {
-      const struct = '(address, (address, uint24, int24, address, bytes)[], uint256[], uint128, uint128)'
-      const hop = (currency: string) => [currency, 500, 10, zero, '0x']
-      const swap = (code: string, values: readonly unknown[]) => [code, coder.encode([struct], [values])] as const
-      const settle = (amountRaw: bigint, isOfWallet = true) =>
-        ['0x0b', coder.encode(['address', 'uint256', 'bool'], [usdc, amountRaw, isOfWallet])] as const
-      const take = (to: string, amountRaw = 0n) => ['0x0e', coder.encode(['address', 'address', 'uint256'], [weth, to, amountRaw])] as const
-      const v4 = (...list: readonly (readonly [string, string])[]) =>
-        run(['0x10', ['bytes', 'bytes[]'], [concat(list.map(([code]) => code)), list.map(([, input]) => input)]])
       const sell = swap('0x07', [usdc, [hop(weth)], [], 5n, 0n])
       expect(v4(sell, settle(0n), take(wallet))).to.deep.equal({ [usdc]: 5n })
       expect(v4(sell, settle(8n), take(wallet))).to.deep.equal({ [usdc]: 8n })
