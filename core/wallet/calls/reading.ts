@@ -30,6 +30,8 @@ export class Unreadable extends Error {
 export const zeroAddress = '0x0000000000000000000000000000000000000000'
 /** Calls, commands and actions within one call. */
 const mostParts = 64
+/** Of the data of a call: what points at one part of it many times would be decoded as often. Plans of this release have a few kB. */
+const maxBytes = 32_768
 
 export const text = (value: unknown): string => {
   if (typeof value !== 'string') throw new Unreadable('an argument is of another type')
@@ -72,6 +74,7 @@ export function methodsOf(signatures: readonly string[]): (data: string) => Meth
         return [method.selector, method]
       }),
     )
+    if (data.length > 2 + 2 * maxBytes) throw new Unreadable(`it is above ${maxBytes} bytes`)
     const selector = data.slice(0, 10)
     const method = methods.get(selector)
     if (!method) throw new Unreadable(`the method ${selector} has no reader`)

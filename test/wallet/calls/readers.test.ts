@@ -51,6 +51,14 @@ describe('the reader of', () => {
     })
   })
 
+  it('of any contract reads no call above 32 kB, before it decodes any of it', () => {
+    const abi = new Interface(['function swapExactTokensForTokens(uint256, uint256, address[], address, uint256)'])
+    const along = (count: number) =>
+      abi.encodeFunctionData('swapExactTokensForTokens', [7n, 0n, Array.from({ length: count }, () => usdc), wallet, later])
+    expect(outcome('v2-router', along(1000))).to.deep.equal({ [usdc]: 7n })
+    expect(outcome('v2-router', along(1024))).to.equal('unreadable')
+  })
+
   describe('routers of Uniswap v3', () => {
     const abi = new Interface([
       'function exactInputSingle((address, address, uint24, address, uint256, uint256, uint160))',
