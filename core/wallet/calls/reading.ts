@@ -181,17 +181,17 @@ export function requireWallet(receiver: string, { wallet }: ContractCall): void 
 }
 
 /**
- * Contracts of Uniswap v3 pay a pool with the coin that came with the call, or take the wrapped coin from the wallet where they have too little
- * of it. The code of a token can have them return the coin in between: then they take both. So both count, unless all tokens are of lists.
- * @param isReturnedEarly whether the coin is returned before the last part that may need it
+ * Contracts of Uniswap v3 make each payment of the wrapped coin either with the coin that came with the call, or, where they have too little left of
+ * that, with the wrapped coin of the wallet alone. Code of a token or a pool can have them return the coin in between. So the wrapped coin counts in
+ * full, unless the coin certainly pays for all of it.
+ * @param isCoinKept whether they keep the coin until their last payment, and pay with it for nothing but what is counted
  */
 export function countCoin(
   amounts: Map<string, bigint>,
   { valueRaw, wrapped, listed }: ContractCall,
-  { tokens, isReturnedEarly }: { readonly tokens: Iterable<string>; readonly isReturnedEarly: boolean },
+  { tokens, isCoinKept }: { readonly tokens: Iterable<string>; readonly isCoinKept: boolean },
 ): void {
-  if (valueRaw === 0n || wrapped === undefined || isReturnedEarly) return
+  if (valueRaw === 0n || wrapped === undefined || !isCoinKept) return
   if ([...tokens].some((token) => token !== wrapped && !listed.has(token))) return
-  const wrappedRaw = amounts.get(wrapped) ?? 0n
-  amounts.set(wrapped, wrappedRaw > valueRaw ? wrappedRaw - valueRaw : 0n)
+  if (valueRaw >= (amounts.get(wrapped) ?? 0n)) amounts.set(wrapped, 0n)
 }

@@ -51,8 +51,8 @@ export const readV3Positions: CallReader = (call) => {
     else if (name === 'multicall') throw new Unreadable('it has calls within calls')
   }
   const amounts = new Map(tally.finish())
-  const firstReturn = calls.findIndex(({ name }) => name === 'refundETH')
-  const lastMint = calls.findLastIndex(({ name }) => name === 'mint')
-  countCoin(amounts, call, { tokens, isReturnedEarly: firstReturn >= 0 && firstReturn < lastMint })
+  // All other calls may move tokens that they do not name, or that are in no list: their code runs then.
+  const isCoinKept = calls.every(({ name }, index) => name === 'mint' || (name === 'refundETH' && index === calls.length - 1))
+  countCoin(amounts, call, { tokens, isCoinKept })
   return amounts
 }

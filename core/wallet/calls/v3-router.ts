@@ -55,12 +55,12 @@ function readerOf(dialect: Dialect): CallReader {
     const outer = methodOf(call.data)
     const calls = outer.name === 'multicall' ? parts(outer.args.at(-1)).map((each) => methodOf(text(each))) : [outer]
     const tally = createTally({ call, self: [dialect.self], ...(dialect.caller !== undefined && { caller: dialect.caller }) })
-    const tokens = new Set<string>()
-    for (const each of calls) readPart(each, { call, dialect, tally, tokens })
+    const swaps = calls.flatMap((each) => readPart(each, { call, dialect, tally }) ?? [])
     const amounts = new Map(tally.finish())
     const firstReturn = calls.findIndex(({ name }) => name === refund)
     const lastSwap = calls.findLastIndex(({ name }) => name !== unwrap && name !== refund)
-    countCoin(amounts, call, { tokens, isReturnedEarly: firstReturn >= 0 && firstReturn < lastSwap })
+    const isCoinKept = (firstReturn < 0 || firstReturn > lastSwap) && !swaps.some((swap) => mayUseCoin(swap, call))
+    countCoin(amounts, call, { tokens: swaps.flatMap(({ path }) => path), isCoinKept })
     return amounts
   }
 }
@@ -69,54 +69,80 @@ interface Reading {
   readonly call: ContractCall
   readonly dialect: Dialect
   readonly tally: Tally
-  /** All that move. */
-  readonly tokens: Set<string>
 }
 
-function readPart({ name, args }: Method, { call, dialect, tally, tokens }: Reading): void {
-  if (name === dialect.refund) return
+/** @returns the swap, where it is one */
+function readPart({ name, args }: Method, { call, dialect, tally }: Reading): Swap | undefined {
+  if (name === dialect.refund) return undefined
   if (name === dialect.unwrap) {
     if (call.wrapped === undefined) throw new Unreadable('the network has no wrapped coin')
-    return tally.payOut(call.wrapped, text(args[1]))
+    tally.payOut(call.wrapped, text(args[1]))
+    return undefined
   }
   if (name === 'multicall') throw new Unreadable('it has calls within calls')
   const swap = swapOf({ name, args }, dialect)
-  for (const token of swap.path) tokens.add(token)
   const [tokenIn, tokenOut] = [first(swap.path), last(swap.path)]
   if (swap.mostInRaw === 0n && dialect.hasWholeBalance) tally.use(tokenIn)
   else tally.take(tokenIn, swap.mostInRaw)
   tally.give(tokenOut, swap.recipient)
+  return swap
 }
+
+/** The router pays with the coin first, also where it pays with what it has of the wrapped coin. Pools of deployers run code of theirs. */
+const mayUseCoin = ({ path, mostInRaw, hasDeployer }: Swap, { wrapped = '' }: ContractCall): boolean =>
+  hasDeployer || path.slice(1).includes(wrapped) || (mostInRaw === 0n && path[0] === wrapped)
 
 interface Swap {
   /** From the token that it takes to the one that it gives. */
   readonly path: readonly string[]
   readonly recipient: string
   readonly mostInRaw: bigint
+  /** A pool on its path has another deployer than the factory. */
+  readonly hasDeployer: boolean
 }
 
 function swapOf({ name, args }: Method, { markBytes }: Dialect): Swap {
-  if (name === 'swapExactTokensForTokens') return { path: list(args[2]).map(text), recipient: text(args[3]), mostInRaw: amount(args[0]) }
+  if (name === 'swapExactTokensForTokens')
+    return { path: list(args[2]).map(text), recipient: text(args[3]), mostInRaw: amount(args[0]), hasDeployer: false }
   const params = list(args[0])
   const isExactOut = name.startsWith('exactOutput')
+  const isDeployer = (mark: unknown) => markBytes === deployerBytes && mark !== zeroAddress
   if (name.endsWith('Single')) {
-    const [tokenIn, tokenOut, , recipient] = params
-    return { path: [text(tokenIn), text(tokenOut)], recipient: text(recipient), mostInRaw: amount(params.at(isExactOut ? -2 : -3)) }
+    const [tokenIn, tokenOut, mark, recipient] = params
+    return {
+      path: [text(tokenIn), text(tokenOut)],
+      recipient: text(recipient),
+      mostInRaw: amount(params.at(isExactOut ? -2 : -3)),
+      hasDeployer: isDeployer(mark),
+    }
   }
   const path = tokensIn(params[0], markBytes)
   return {
     path: isExactOut ? path.toReversed() : path,
     recipient: text(params[1]),
     mostInRaw: amount(params.at(isExactOut ? -1 : -2)),
+    hasDeployer: marksIn(params[0], markBytes).some(isDeployer),
   }
 }
 
+const deployerBytes = 20
+
 /** Tokens with what tells their pools apart in between. */
-export function tokensIn(path: unknown, markBytes: number): readonly string[] {
+export const tokensIn = (path: unknown, markBytes: number): readonly string[] => pathParts(path, markBytes).map(({ token }) => token)
+
+const marksIn = (path: unknown, markBytes: number): readonly string[] =>
+  pathParts(path, markBytes)
+    .slice(0, -1)
+    .map(({ mark }) => mark)
+
+function pathParts(path: unknown, markBytes: number): readonly { readonly token: string; readonly mark: string }[] {
   const digits = text(path).slice(2)
   const step = 2 * (20 + markBytes)
   if (digits.length < step + 40 || (digits.length - 40) % step !== 0) throw new Unreadable('its path is malformed')
-  return Array.from({ length: (digits.length - 40) / step + 1 }, (_, index) => `0x${digits.slice(index * step, index * step + 40)}`)
+  return Array.from({ length: (digits.length - 40) / step + 1 }, (_, index) => {
+    const start = index * step
+    return { token: `0x${digits.slice(start, start + 40)}`, mark: `0x${digits.slice(start + 40, start + step)}` }
+  })
 }
 
 export const readSwapRouter: CallReader = readerOf({ ...own, ...uniswap, mark: 'uint24 fee', markBytes: 3 })

@@ -98,9 +98,41 @@ describe('the reader of', () => {
     it('counts the coin and the wrapped coin both where code of a token could have the router take both', () => {
       const paid = (...calls: readonly string[]) => outcome('v3-router-02', all(...calls), 5n)
       expect(paid(sell(weth, usdc, wallet), refund)).to.deep.equal({ [weth]: 0n })
-      expect(paid(sell(weth, usdc, wallet, 7n), refund)).to.deep.equal({ [weth]: 2n })
       expect(paid(sell(weth, unlisted, wallet), refund)).to.deep.equal({ [weth]: 5n })
       expect(paid(refund, sell(weth, usdc, wallet))).to.deep.equal({ [weth]: 5n })
+    })
+
+    it('counts all of the wrapped coin where the coin does not pay for all parts: a payment takes one of them alone', () => {
+      const paid = (...calls: readonly string[]) => outcome('v3-router-02', all(...calls), 5n)
+      expect(paid(sell(weth, usdc, wallet, 6n), refund)).to.deep.equal({ [weth]: 6n })
+      expect(paid(sell(weth, usdc, wallet, 3n), sell(weth, usdc, wallet, 3n), refund)).to.deep.equal({ [weth]: 6n })
+      expect(paid(sell(weth, usdc, wallet, 3n), sell(weth, usdc, wallet, 2n), refund)).to.deep.equal({ [weth]: 0n })
+    })
+
+    it('counts all of the wrapped coin where a part pays with what the router has of it, for which it would use the coin', () => {
+      const paid = (...calls: readonly string[]) => outcome('v3-router-02', all(...calls), 5n)
+      const hops = concat([usdc, '0x0001f4', weth, '0x0001f4', usdc])
+      const through = new Interface(['function exactInput((bytes, address, uint256, uint256))']).encodeFunctionData('exactInput', [
+        [hops, wallet, 1n, 0n],
+      ])
+      expect(paid(sell(usdc, weth, self), sell(weth, usdc, wallet, 0n), sell(weth, usdc, wallet))).to.deep.equal({ [usdc]: 5n, [weth]: 5n })
+      expect(paid(through, sell(weth, usdc, wallet))).to.deep.equal({ [usdc]: 1n, [weth]: 5n })
+    })
+
+    it('counts all of the wrapped coin where a pool of Algebra has a deployer, whose code runs in the swap', () => {
+      const algebra = new Interface([
+        'function exactInputSingle((address, address, address, address, uint256, uint256, uint256, uint160))',
+        'function exactInput((bytes, address, uint256, uint256, uint256))',
+      ])
+      const single = (deployer: string) =>
+        algebra.encodeFunctionData('exactInputSingle', [[weth, usdc, deployer, wallet, later, 5n, 0n, 0n]])
+      const along = (deployer: string) =>
+        algebra.encodeFunctionData('exactInput', [[concat([weth, deployer, usdc]), wallet, later, 5n, 0n]])
+      for (const call of [single, along]) {
+        expect(outcome('algebra-router', call(zero), 5n)).to.deep.equal({ [weth]: 0n })
+        expect(outcome('algebra-router', call(stranger), 5n)).to.deep.equal({ [weth]: 5n })
+        expect(outcome('algebra-router', call(stranger))).to.deep.equal({ [weth]: 5n })
+      }
     })
 
     it('reads no calls within calls within calls, and nothing that it does not know', () => {
@@ -115,7 +147,29 @@ describe('the reader of', () => {
       'function mint((address, address, uint24, int24, int24, uint256, uint256, uint256, uint256, address, uint256))',
       'function collect((uint256, address, uint128, uint128))',
       'function increaseLiquidity((uint256, uint256, uint256, uint256, uint256, uint256))',
+      'function refundETH()',
+      'function sweepToken(address, uint256, address)',
+      'function multicall(bytes[])',
     ])
+    it('counts the coin and the wrapped coin both where code of a token may run before the manager is paid', () => {
+      const mint = (token = usdc) => abi.encodeFunctionData('mint', [[weth, token, 500, -10, 10, 3n, 4n, 0n, 0n, wallet, later]])
+      const refund = abi.encodeFunctionData('refundETH')
+      const sweep = abi.encodeFunctionData('sweepToken', [unlisted, 0n, wallet])
+      const collect = abi.encodeFunctionData('collect', [[1n, wallet, 1n, 1n]])
+      const paid = (...calls: readonly string[]) => outcome('v3-positions', abi.encodeFunctionData('multicall', [calls]), 3n)
+      expect(paid(mint(), refund)).to.deep.equal({ [weth]: 0n, [usdc]: 4n })
+      for (const calls of [
+        [sweep, mint()],
+        [collect, mint()],
+        [mint(), sweep, mint()],
+        [refund, mint()],
+      ]) {
+        const mints = BigInt(calls.filter((each) => each === mint()).length)
+        expect(paid(...calls)).to.deep.equal({ [weth]: 3n * mints, [usdc]: 4n * mints })
+      }
+      expect(paid(mint(unlisted), refund)).to.deep.equal({ [weth]: 3n, [unlisted]: 4n })
+    })
+
     it('says what a new position takes, and lets only the wallet have it and what it pays out', () => {
       const mint = (to: string) => abi.encodeFunctionData('mint', [[weth, usdc, 500, -10, 10, 3n, 4n, 0n, 0n, to, later]])
       const collect = (to: string) => abi.encodeFunctionData('collect', [[1n, to, 1n, 1n]])
