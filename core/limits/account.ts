@@ -36,6 +36,8 @@ export interface Account {
   readonly spent: Readonly<Record<Window, ReadonlyMap<number, Bucket>>>
   /** By account at an exchange of perpetuals: the request whose orders were the last. */
   readonly lastOrders?: Readonly<Record<string, string>>
+  /** By the key of another client's entry: the highest fee that this client was charged up to when it raised it. */
+  readonly raised?: Amounts
 }
 
 export const emptyAccount: Account = { open: {}, spent: { hour: new Map(), day: new Map() } }
@@ -118,8 +120,8 @@ export function greatest(all: readonly Amounts[]): Amounts {
  * As two lines of JSON: what is open, and what was spent, which a reservation leaves as it is. Amounts are decimal texts, the tail behind the net where
  * they differ.
  */
-export const writeAccount = ({ open, spent, lastOrders }: Account): string =>
-  `${JSON.stringify({ open: writeAmounts(open), ...(lastOrders && { lastOrders }) })}\n${textsOfSpent.get(spent) ?? textOf(spent)}`
+export const writeAccount = ({ open, spent, lastOrders, raised }: Account): string =>
+  `${JSON.stringify({ open: writeAmounts(open), ...(lastOrders && { lastOrders }), ...(raised && { raised: writeAmounts(raised) }) })}\n${textsOfSpent.get(spent) ?? textOf(spent)}`
 
 /** @throws Error where it is not what `writeAccount` makes: what was spent is not known */
 export function readAccount(text: string): Account {
@@ -133,6 +135,7 @@ export function readAccount(text: string): Account {
   return {
     open: readAmounts(stored['open']),
     ...(lastOrders.length > 0 && { lastOrders: Object.fromEntries(lastOrders) }),
+    ...(stored['raised'] !== undefined && { raised: readAmounts(stored['raised']) }),
     spent: spentByText.get(spent) ?? readSpent(spent),
   }
 }

@@ -7,7 +7,7 @@ import type { Store } from '../store/store.ts'
 import type { Tables } from '../store/tables.ts'
 import { microsOf, type Budgets, type Spending } from '../transactions/budgets.ts'
 import type { Entry } from '../transactions/entry.ts'
-import { negative, reserve, settle, sum, writeAccount, type Amounts } from './account.ts'
+import { greatest, negative, reserve, settle, sum, writeAccount, type Account, type Amounts } from './account.ts'
 import {
   gasMeasureOf,
   isCancel,
@@ -85,11 +85,11 @@ export function createSpendingLimits(limitsOn: LimitsOn, kind: Store['kind'] = '
     // Whoever raises the fees of another client's transaction holds nothing that its end would settle.
     const ofOther = spending.is === 'raise' && client !== first.entry.client
     const held = ofOther ? new Map() : reservationsOf(spending, given, earlier)
-    const raised = ofOther ? raisedFees(spending) : {}
+    const raised = ofOther ? raisedFees(spending, before.raised) : {}
     const after = reserve(account, sum(raised, sum(openOf(new Map([...earlier, ...held])), negative(openOf(earlier)))))
     const refusal = refusalOf(check, { before: account, after, gives: given.amounts, nowMs })
     if (refusal) throw refusal
-    const changed = ofOther ? settle(after, raised, raised, { nowMs, lagMs }) : after
+    const changed = ofOther ? withRaise(settle(after, raised, raised, { nowMs, lagMs }), spending) : after
     await writeReserved({ owner, account: changed, held }, tx, kind)
 
     /** Of what it replaces or raises: a new entry on a nonce of its own has nothing before it. */
@@ -149,12 +149,21 @@ const payersOf = ({ client, is, steps }: Spending): readonly string[] => {
   return owner === client ? [client] : [client, owner]
 }
 
-const raisedFees = ({ steps }: Spending): Amounts =>
-  steps.reduce<Amounts>(
-    (all, { entry, maxCostRaw, lastCostRaw = 0n }) =>
-      maxCostRaw > lastCostRaw ? sum(all, { [gasMeasureOf(entry)]: maxCostRaw - lastCostRaw }) : all,
-    {},
-  )
+/** Of another client's transaction: what it adds to the last attempt, and to what the client was charged before for the same entry. */
+const raisedFees = ({ steps }: Spending, charged: Amounts = {}): Amounts =>
+  steps.reduce<Amounts>((all, { entry, maxCostRaw, valueRaw, lastCostRaw = valueRaw }) => {
+    const { [entry.key]: baseRaw = 0n } = greatest([charged, { [entry.key]: lastCostRaw - valueRaw }])
+    const addedRaw = maxCostRaw - valueRaw - baseRaw
+    return addedRaw > 0n ? sum(all, { [gasMeasureOf(entry)]: addedRaw }) : all
+  }, {})
+
+/** Older raises are forgotten: if one is tried again, it is charged again. */
+const maxRaises = 32
+
+function withRaise(account: Account, { steps }: Spending): Account {
+  const fees = steps.map(({ entry, maxCostRaw, valueRaw }) => ({ [entry.key]: maxCostRaw - valueRaw }))
+  return { ...account, raised: Object.fromEntries(Object.entries(greatest([account.raised ?? {}, ...fees])).slice(-maxRaises)) }
+}
 
 /** What a request takes from its wallet beside fees, of what its client has limits for. */
 interface GivenAmounts {
@@ -184,12 +193,12 @@ const nothingGiven: GivenAmounts = { amounts: {}, prices: {}, gives: {} }
 /** By entry, what it may come to from now on. What the whole plan gives is held by its last step. */
 function reservationsOf({ is, steps }: Spending, given: GivenAmounts, earlier: Reservations): Reservations {
   const held = new Map<string, Reservation>()
-  for (const [index, { entry, maxCostRaw, valueRaw, lastCostRaw, replaces }] of steps.entries()) {
+  for (const [index, { entry, maxCostRaw, valueRaw, replaces }] of steps.entries()) {
     const before = earlier.get(entry.key)
     if (is === 'raise') {
       // One that was made before its client had limits, or has just ended, holds nothing.
-      if (before)
-        held.set(entry.key, { ...before, amounts: sum(before.amounts, { [gasMeasureOf(entry)]: maxCostRaw - (lastCostRaw ?? 0n) }) })
+      // It may come again for the same attempt, so it holds the greatest and adds nothing.
+      if (before) held.set(entry.key, { ...before, amounts: greatest([before.amounts, { [gasMeasureOf(entry)]: maxCostRaw - valueRaw }]) })
       continue
     }
     const { amounts, ...kept } = index === steps.length - 1 ? given : nothingGiven
