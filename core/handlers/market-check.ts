@@ -25,22 +25,26 @@ export function heldAgainstMarket(exchanged: ExchangedAmounts, context: Context)
   return valued(exchanged, compared.lostMicros, context)
 }
 
-/**
- * The same of a deposit into a pool, whose price it takes: the pool itself has to be deep, and its price near to the market.
- * @param pricesRaw by token, what one unit is worth in the pool, in units that all of them share
- */
-export function heldDeposit(
-  gives: Readonly<Record<string, bigint>>,
-  pool: { readonly address: string; readonly prices: Readonly<Record<string, Fraction>> },
-  context: Context,
-): Commitment {
+export interface DepositPool {
+  readonly address: string
+  /** By token, what one unit is worth in the pool, in units that all of them share. */
+  readonly prices: Readonly<Record<string, Fraction>>
+  /**
+   * Where it takes any ratio: by token, what the least shares are of what it held before, rounded down. What is given beyond its ratio is a swap with it,
+   * and no swap makes a share worth less: so the shares are worth at least this, but for what others gain where its price is off the market.
+   */
+  readonly leastGot?: Readonly<Record<string, bigint>>
+}
+
+/** The same of a deposit into a pool, whose price it takes: the pool itself has to be deep, its price near to the market, and the least shares worth what is given. */
+export function heldDeposit(gives: Readonly<Record<string, bigint>>, pool: DepositPool, context: Context): Commitment {
   const { network, services } = context
   const { market } = services
   const deposit = { gives, gets: {} }
   if (!isCompared(context)) return deposit
   followHoldings(context)
   const isBounded = allowedImpact(context) !== undefined
-  const whole = market.compare(network, deposit)
+  const whole = market.compare(network, { gives, gets: pool.leastGot ?? {} })
   if (whole.is !== 'priced') {
     if (!isBounded) return deposit
     throw needsThin(whole, context)
@@ -58,7 +62,11 @@ export function heldDeposit(
       requireNear(compared, context)
       if (compared.lostMicros * worst.givenMicros > worst.lostMicros * compared.givenMicros) worst = compared
     }
-  return valued(deposit, divideRaw(whole.givenMicros * worst.lostMicros, worst.givenMicros, 'up'), context)
+  const lostByPrice = divideRaw(whole.givenMicros * worst.lostMicros, worst.givenMicros, 'up')
+  const lostByShares = pool.leastGot && whole.lostMicros > 0n ? whole.lostMicros : 0n
+  const lostMicros = lostByPrice + lostByShares
+  requireNear({ givenMicros: whole.givenMicros, lostMicros }, context)
+  return valued(deposit, lostMicros, context)
 }
 
 /** The default of maxDailyLoss is a share of what its wallets hold. */

@@ -32,7 +32,7 @@ describe('a client without the permission thin', () => {
           ...oneChain.settings,
           'limits.onLocalNetworks': true,
           'limits.marketMinutes': minutes,
-          'limits.marketDepth': 100_000,
+          'limits.marketDepth': 80_000,
           'limits.maxFeePercent': 1,
         },
         conf: { ...oneChain.conf, 'clients.yml': { clients } },
@@ -136,12 +136,37 @@ describe('a client without the permission thin', () => {
     expect(outcome(await add(server.client, 'HIGH'))).to.equal('200')
   })
 
+  it('adds shares of one token alone only where the least shares are worth what is given', async () => {
+    const wrapped = await server.client.post('/evm/wrap', { ...local, address: traders, amount: '8000' })
+    await mined(server.client, wrapped.body.txHash)
+    for (const token of ['WETH', 'USDT']) {
+      const approved = await server.client.post('/evm/approve', { ...local, address: traders, spender: 'balancer', token })
+      await mined(server.client, approved.body.txHash)
+    }
+    const shares = { ...local, connector: 'balancer', address: traders, tokens: ['WETH', 'USDT'] }
+    const add = (client: Client, fields: object) => client.post('/amm/shares/add', { ...shares, ...fields })
+    // The first request has its tokens read.
+    await add(bot, { amounts: ['1', '0'] })
+    await pass(320)
+    const alone = await add(bot, { amounts: ['7000', '0'], minShares: '0.000001' })
+    expect(outcome(alone), alone.text).to.equal('403 LIMIT_EXCEEDED')
+    expect(alone.body.details.limit).to.equal('maxPriceImpact')
+    for (const amounts of [['1'], ['1', '0'], ['0', '3000']]) {
+      const added = await add(bot, { amounts })
+      expect(outcome(added), added.text).to.equal('200')
+    }
+  })
+
   it('loses no more in a day than maxDailyLoss, however small each loss is, and only what it lost', async () => {
     await newClient(server.certsDir, 'limited')
     const limited = createClient(server.url, server.certsDir, 'limited')
     try {
+      const shares = { ...local, connector: 'balancer', address: traders, tokens: ['WETH', 'USDT'], amounts: ['1', '0'] }
+      const added = await limited.post('/amm/shares/add', shares)
+      expect(outcome(added), added.text).to.equal('403 LIMIT_EXCEEDED')
+      expect(added.body.details.limit).to.equal('maxDailyLoss')
       // Slippage alone lets each lose one percent.
-      const sales = await Promise.all(Array.from({ length: 8 }, () => sell(limited, { amount: '0.2' })))
+      const sales = await Promise.all(Array.from({ length: 8 }, () => sell(limited, { amount: '0.3' })))
       const outcomes = sales.map(outcome)
       expect(new Set(outcomes)).to.deep.equal(new Set(['200', '403 LIMIT_EXCEEDED']))
       expect(outcomes.filter((each) => each === '200').length).to.be.within(1, 3)

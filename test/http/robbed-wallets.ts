@@ -68,7 +68,7 @@ export async function startRobbedWallets(count: number, limits: object, plugins:
     {
       plugins: [...plugins],
       trusted: [],
-      settings: { ...oneChain.settings, 'limits.onLocalNetworks': true, 'limits.marketMinutes': 20, 'limits.marketDepth': 100_000 },
+      settings: { ...oneChain.settings, 'limits.onLocalNetworks': true, 'limits.marketMinutes': 20, 'limits.marketDepth': 80_000 },
       conf: { ...oneChain.conf, 'clients.yml': { clients } },
       env: { SLUICE_WALLET_PASSPHRASE_FILE: passphraseFile },
     },
@@ -106,9 +106,9 @@ export async function startRobbedWallets(count: number, limits: object, plugins:
   }
   await Promise.all(
     stolen.map(async ({ address }) => {
-      for (const spender of ['uniswap', 'uniswap/v2', 'uniswap/v3', 'uniswap/positions', 'oasis', 'perp'])
+      for (const spender of ['uniswap', 'uniswap/v2', 'uniswap/v3', 'uniswap/positions', 'oasis', 'perp', 'balancer'])
         for (const token of ['WETH', 'USDC', 'WBTC', 'DAI']) {
-          if (spender === 'perp' && token !== 'USDC') continue
+          if ((spender === 'perp' && token !== 'USDC') || (spender === 'balancer' && token !== 'WETH')) continue
           const approved = await server.client.post('/evm/approve', { ...local, address, spender, token })
           if (approved.status !== 200) throw new Error(`${spender} ${token}: ${approved.text}`)
           await mined(server.client, approved.body.txHash)

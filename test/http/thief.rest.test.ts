@@ -226,6 +226,16 @@ const ways: readonly Way[] = [
     },
   },
   {
+    title: 'adds shares of one token alone',
+    async take({ client, address }) {
+      const shares = { ...local, connector: 'balancer', address, tokens: ['WETH', 'USDT'], amounts: ['290', '0'] }
+      return [
+        await client.post('/amm/shares/add', { ...shares, minShares: '0.000001' }),
+        await client.post('/amm/shares/add', { ...shares, amounts: ['150', '0'] }),
+      ]
+    },
+  },
+  {
     title: 'wraps and unwraps at the highest fees',
     async take({ client, address }) {
       const answers: Answer[] = []

@@ -73,7 +73,8 @@ const ammSharesAdd: Handler<'AMMSharesAdd'> = async (request, context) => {
   const scope = { contracts: venue.contracts, valueRaw: paidRaw[ofCoin] ?? 0n, deadline: terms.deadline }
   const gives = Object.fromEntries(ordered.tokens.map(({ address }, index) => [address, paidRaw[index] ?? 0n]))
   const prices = Object.fromEntries(pool.tokens.flatMap((token, index) => (pool.prices[index] ? [[token, pool.prices[index]]] : [])))
-  const commitment = heldDeposit(gives, { address: pool.address, prices }, context)
+  const leastGot = boundsShares ? heldBy(minSharesRaw, pool) : undefined
+  const commitment = heldDeposit(gives, { address: pool.address, prices, ...(leastGot && { leastGot }) }, context)
   const touches = () => touchesOf(pool, ordered, context, slippage)
   return submitAndShow(
     { plan, scope, bounds, kind: 'liquidity', touches, about: aboutShares(pool, ordered), commitment },
@@ -125,6 +126,12 @@ const ammSharesRemove: Handler<'AMMSharesRemove'> = async (request, context) => 
     context,
   )
 }
+
+/** By token, what shares are of what a pool holds, rounded down. */
+const heldBy = (sharesRaw: bigint, { tokens, heldRaw, totalSharesRaw }: SharesPool): Readonly<Record<string, bigint>> =>
+  totalSharesRaw === 0n
+    ? {}
+    : Object.fromEntries(tokens.map((token, index) => [token, ((heldRaw[index] ?? 0n) * sharesRaw) / totalSharesRaw]))
 
 function touchesOf(
   { address }: SharesPool,
