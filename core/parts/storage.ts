@@ -15,6 +15,7 @@ import { createSpendingLimits, type SpendingLimits } from '../limits/spending-li
 import { openStore } from '../store/open-store.ts'
 import { StoreError, type Store } from '../store/store.ts'
 import { ensureCertificates } from '../tls/ensure-certificates.ts'
+import { withClientRights } from '../transactions/client-rights.ts'
 import { createIdempotency, type Idempotency } from '../transactions/idempotency.ts'
 import type { Journal } from '../transactions/journal/journal.ts'
 import { sqlJournal } from '../transactions/journal/sql-journal.ts'
@@ -72,9 +73,11 @@ export async function openSpendingLimits({ store, serverLimits, clientLimits }: 
 export const openApprovals = ({ store, settings: { limits }, log }: ServerParts): Approvals =>
   createApprovals({ store, minutes: limits.approvalMinutes, maxWaiting: limits.waitingApprovals, log })
 
-export function openJournal({ store, log, metrics, stopFiles, spendingLimits, allowLists, serverLimits }: ServerParts): Journal {
+export function openJournal({ store, log, metrics, stopFiles, spendingLimits, allowLists, serverLimits, clients }: ServerParts): Journal {
   const journal = sqlJournal(store, log, [spendingLimits, approvalBudgets(serverLimits.strictestOf)])
-  return observeJournal(withStopFiles(withAllowLists(journal, allowLists, serverLimits.limitsOf), stopFiles), metrics)
+  const listed = withAllowLists(journal, allowLists, serverLimits.limitsOf)
+  const permitted = withClientRights(listed, () => clients.list)
+  return observeJournal(withStopFiles(permitted, stopFiles), metrics)
 }
 
 export const openLeases = ({ store, identity, log, metrics }: ServerParts): Leases =>

@@ -10,7 +10,7 @@ const minPauseMs = 1_000
 const maxPauseMs = 60_000
 
 /** Who asks for what the server does by itself. */
-const ownId = 'sluice'
+export const ownId = 'sluice'
 
 export interface UpkeepParts extends ReplaceParts {
   raise: Raise

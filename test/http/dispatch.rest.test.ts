@@ -40,6 +40,16 @@ describe('an endpoint that is called without HTTP', () => {
   })
   const nonce = async () => (await dispatch.call('EVMNonce', { ...local, address: admins }, by(client))).nonce
 
+  it('signs nothing for a certificate that was revoked since its request began, or may not do it any more', async () => {
+    const fields = { ...local, address: traders, amount: '0.01' }
+    expect((await dispatch.call('EVMWrap', fields, by(trader))).txHash).to.be.a('string')
+    for (const id of ['revoked', reader.id]) {
+      const refused = await refusal(dispatch.call('EVMWrap', fields, by({ ...trader, id })))
+      expect(refused.name).to.equal('FORBIDDEN')
+      expect(refused.message).to.contain(`"${id}" lacks the permission trade by now: nothing was signed`)
+    }
+  })
+
   it('answers with what HTTP answers with, typed by its name', async () => {
     const [called, status] = [await dispatch.call('AMMPrice', swap, by(reader)), await dispatch.call('Status', {}, by(reader))]
     const { body } = await http.get('/amm/price', swap)
