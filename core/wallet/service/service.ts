@@ -10,6 +10,7 @@ import { SluiceError } from '../../base/errors.ts'
 import { version } from '../../base/layout.ts'
 import type { Signer, SignerLog } from '../signer.ts'
 import type { StopsMessage } from '../signer-messages.ts'
+import { createKeptStops } from './kept-stops.ts'
 import { base64, frameOf, helloMs, maxRequestBytes, protocol, readFrames, readToService, requestOfWire } from './protocol.ts'
 import type { FromService, ToService, Welcome } from './protocol.ts'
 
@@ -37,11 +38,13 @@ const slots = 32
 const drainMs = 2_000
 /** So often one thing is logged of connections: who makes many of them fills no disk. */
 const logEveryMs = 1_000
+const liftEveryMs = 10_000
 const maxReason = 4_000
 
 interface Connection {
   readonly socket: Socket
-  isGreeted: boolean
+  /** By the steady clock. */
+  greetedMs: number | undefined
   stops: StopsMessage['stops']
 }
 
@@ -51,11 +54,21 @@ export async function startSignerService({ socket: address, signer, facts, log }
   const connections = new Set<Connection>()
   const queues = createQueues()
   const note = quietLog(log)
+  const kept = createKeptStops(
+    () => performance.now(),
+    () => signer.wallets().map(({ address: each }) => each),
+  )
+  const lifting = setInterval(() => {
+    const lifted = kept.lift()
+    if (lifted.length === 0) return
+    log.warn({ stops: lifted }, 'What a server that is gone had stopped is lifted: a server that connected since replaced it')
+    hold()
+  }, liftEveryMs).unref()
 
   const server = createServer((socket) => {
-    const connection: Connection = { socket, isGreeted: false, stops: [] }
+    const connection: Connection = { socket, greetedMs: undefined, stops: [] }
     // Who never says who it is makes room for who does.
-    if (connections.size >= maxConnections) drop([...connections].find((each) => !each.isGreeted))
+    if (connections.size >= maxConnections) drop([...connections].find((each) => each.greetedMs === undefined))
     socket.on('error', () => {})
     if (connections.size >= maxConnections) return refuse(socket, `${maxConnections} servers are connected already`)
     connections.add(connection)
@@ -69,7 +82,7 @@ export async function startSignerService({ socket: address, signer, facts, log }
       maxRequestBytes,
       (json) => {
         const message = readToService(json)
-        if (connection.isGreeted) return take(connection, message, json.length)
+        if (connection.greetedMs !== undefined) return take(connection, message, json.length)
         clearTimeout(late)
         greet(connection, message)
       },
@@ -83,6 +96,8 @@ export async function startSignerService({ socket: address, signer, facts, log }
     if (!connection || !connections.delete(connection)) return
     connection.socket.destroy()
     queues.drop(connection)
+    const stops = kept.keep(connection.stops)
+    if (stops.length > 0) note('warn', { stops }, 'A server is gone: what it has stopped stays stopped')
     hold()
   }
 
@@ -94,8 +109,12 @@ export async function startSignerService({ socket: address, signer, facts, log }
         socket,
         `the signer is of Sluice ${version} (protocol ${protocol}), the server of ${message.version} (protocol ${message.protocol}): run both from one release`,
       )
-    connection.isGreeted = true
-    note('info', { version: message.version, servers: [...connections].filter((each) => each.isGreeted).length }, 'A server connected')
+    connection.greetedMs = performance.now()
+    note(
+      'info',
+      { version: message.version, servers: [...connections].filter((each) => each.greetedMs !== undefined).length },
+      'A server connected',
+    )
     socket.once('close', () => note('info', {}, 'A server is gone'))
     const wallets = signer.wallets()
     tell(connection, {
@@ -118,6 +137,7 @@ export async function startSignerService({ socket: address, signer, facts, log }
     if (message.type === 'ping') return tell(connection, { type: 'pong', ...state() })
     if (message.type === 'stops') {
       connection.stops = message.stops
+      kept.replace(connection.greetedMs ?? 0)
       return hold()
     }
     if (message.type === 'hello') throw new Error('it greets twice')
@@ -141,16 +161,9 @@ export async function startSignerService({ socket: address, signer, facts, log }
     }
   }
 
-  /** What one server has stopped holds for all: a server can make it stricter, and none can lift what another one says. */
+  /** What one server has stopped holds for all, also once it is gone: a server can make it stricter, and none can lift what another one says. */
   function hold(): void {
-    signer.hold(
-      [...connections].flatMap(({ stops }) =>
-        stops.map(({ wallet, ...stop }): Stop => ({
-          ...stop,
-          scope: wallet === undefined ? { of: 'all' } : { of: 'wallet', subject: wallet },
-        })),
-      ),
-    )
+    signer.hold([...[...connections].flatMap(({ stops }) => stops), ...kept.current()].map(stopOf))
   }
 
   function tell({ socket }: Connection, message: FromService): void {
@@ -174,6 +187,7 @@ export async function startSignerService({ socket: address, signer, facts, log }
 
   return {
     async stop() {
+      clearInterval(lifting)
       server.close()
       await withTimeout(queues.drain(), drainMs, () => undefined)
       for (const { socket } of connections) socket.destroySoon()
@@ -181,6 +195,11 @@ export async function startSignerService({ socket: address, signer, facts, log }
     },
   }
 }
+
+const stopOf = ({ wallet, ...stop }: StopsMessage['stops'][number]): Stop => ({
+  ...stop,
+  scope: wallet === undefined ? { of: 'all' } : { of: 'wallet', subject: wallet },
+})
 
 function quietLog(log: SignerLog) {
   const lastMs = new Map<string, number>()

@@ -1,0 +1,62 @@
+// What servers had stopped whose connections have ended. Who took over a server may end connections and greet again: so their end lifts nothing, and
+// what the next connection says lifts it only after a while.
+import { addressKey } from '../../base/addresses.ts'
+import type { StopsMessage } from '../signer-messages.ts'
+
+type ToldStop = StopsMessage['stops'][number]
+
+/** So long they hold at least, whatever comes. */
+export const stopsKeptMs = 600_000
+/** Of what a server wrote beside a stop. */
+const maxWords = 300
+
+interface KeptStop {
+  readonly stop: ToldStop
+  readonly endedMs: number
+  /** A later connection has said what is stopped now. */
+  isReplaced: boolean
+}
+
+export interface KeptStops {
+  /** The connection of a server ended that had stopped these. @returns what is kept of them */
+  keep(stops: readonly ToldStop[]): readonly ToldStop[]
+  /** A server said what is stopped, by a connection that was greeted then: it replaces what ended before. */
+  replace(greetedMs: number): void
+  /** @returns what held until now, and does not any more */
+  lift(): readonly ToldStop[]
+  current(): readonly ToldStop[]
+}
+
+/**
+ * @param nowMs of a steady clock
+ * @param addresses of the keys: stops of others are not kept, so that nobody fills the memory with them
+ */
+export function createKeptStops(nowMs: () => number, addresses: () => readonly string[]): KeptStops {
+  const kept = new Map<string, KeptStop>()
+  return {
+    keep(stops) {
+      const own = new Set(addresses().map(addressKey))
+      return stops.flatMap(({ mode, wallet, setBy, since, reason }) => {
+        if (wallet !== undefined && !own.has(addressKey(wallet))) return []
+        const stop = {
+          mode,
+          setBy: setBy.slice(0, maxWords),
+          since,
+          ...(wallet !== undefined && { wallet }),
+          ...(reason !== undefined && { reason: reason.slice(0, maxWords) }),
+        }
+        kept.set(`${mode} ${wallet === undefined ? '' : addressKey(wallet)}`, { stop, endedMs: nowMs(), isReplaced: false })
+        return [stop]
+      })
+    },
+    replace(greetedMs) {
+      for (const each of kept.values()) if (each.endedMs <= greetedMs) each.isReplaced = true
+    },
+    lift() {
+      const over = [...kept].filter(([, { isReplaced, endedMs }]) => isReplaced && nowMs() - endedMs >= stopsKeptMs)
+      for (const [key] of over) kept.delete(key)
+      return over.map(([, { stop }]) => stop)
+    },
+    current: () => [...kept.values()].map(({ stop }) => stop),
+  }
+}
