@@ -14,6 +14,7 @@ import type { Replay } from '../limits/replay.ts'
 import type { ApprovalCheck } from '../limits/approval-check.ts'
 import type { Approval, Approvals } from '../limits/approvals.ts'
 import type { HoldingsReader } from '../limits/holdings.ts'
+import type { NetworkLimits, NetworkName } from '../limits/limit-checks.ts'
 import type { LimitUsage } from '../limits/usage.ts'
 import type { Market } from '../market/market.ts'
 import type { WalletChecks } from '../live-state/wallets.ts'
@@ -64,6 +65,8 @@ export interface Services {
   allowLists: Pick<AllowLists, 'require' | 'requireSlippage' | 'maxPriceImpact'>
   /** The strictest of a client, by its id, on all servers as they are now; undefined: it has none. */
   limitsOf(client: string): ClientLimits | undefined
+  /** The same on one network, with defaults where it has none of its own. */
+  limitsOn(client: string, on: NetworkName): NetworkLimits | undefined
   /** Holds transactions of before against the limits that a client has now; undefined: it has none. */
   limitReplay(client: string): Replay | undefined
   /** Requests that wait for a second person. */

@@ -14,18 +14,21 @@ export const notionalMeasureOf = ({ account }: Pick<PerpetualExposure, 'account'
 /** A loss that is limited can be no greater than what is held, as with tokens, unless the operator allows more. */
 const leverageWithMaxLoss = 1
 
+/** Of a client, with defaults where they hold. */
+type PerpetualLimits = Pick<ClientLimits, 'maxLeverage' | 'maxOpenNotional' | 'maxDailyLoss'>
+
 /** The greatest leverage of a client; undefined: it has none. */
-export function maxLeverageOf({ maxLeverage, maxDailyLoss }: ClientLimits): string | undefined {
+export function maxLeverageOf({ maxLeverage, maxDailyLoss }: PerpetualLimits): string | undefined {
   const most = maxLeverage ?? (maxDailyLoss === undefined ? undefined : leverageWithMaxLoss)
   return most === undefined ? undefined : String(most)
 }
 
 /** Whether what a client has open in perpetuals has to be read. */
-export const limitsExposure = (limits: ClientLimits | undefined): limits is ClientLimits =>
+export const limitsExposure = (limits: PerpetualLimits | undefined): boolean =>
   limits !== undefined && (limits.maxOpenNotional !== undefined || maxLeverageOf(limits) !== undefined)
 
 interface Orders {
-  readonly limits: ClientLimits
+  readonly limits: PerpetualLimits
   readonly exposure: PerpetualExposure
   /** What they may lose at once. */
   readonly lossMicros: bigint
@@ -33,7 +36,7 @@ interface Orders {
 }
 
 /** @throws SluiceError LIMIT_EXCEEDED for orders of perpetuals that open more than the client may */
-export function withOrders({ commitment, steps }: Spending, limits: ClientLimits, account: Account): Account {
+export function withOrders({ commitment, steps }: Spending, limits: PerpetualLimits, account: Account): Account {
   const { perpetual: exposure, market } = commitment ?? {}
   const requestId = steps[0]?.entry.requestId
   if (!exposure || requestId === undefined) return account
@@ -92,7 +95,7 @@ const overtaken = () =>
   )
 
 /** @throws SluiceError LIMIT_EXCEEDED for a setting at the exchange that is above the client's */
-export function requireLeverageSetting(leverage: string | undefined, limits: ClientLimits | undefined): void {
+export function requireLeverageSetting(leverage: string | undefined, limits: PerpetualLimits | undefined): void {
   const most = limits && maxLeverageOf(limits)
   if (leverage === undefined || most === undefined || !isMore(toFraction(leverage), toFraction(most))) return
   throw new SluiceError('LIMIT_EXCEEDED', `maxLeverage of the client is ${most}, and leverage is ${leverage}: nothing was signed.`, {

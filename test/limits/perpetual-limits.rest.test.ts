@@ -216,6 +216,30 @@ describe('limits of what is open at an exchange of the chain', function () {
     await done(await by['leverage']!.post('/perpAMM/close', market))
   })
 
+  it('have defaults on a network that is held against the market: losses count, and the leverage is 1', async () => {
+    const clients = { client: all, bot: { permissions: ['read', 'trade'], wallets: 'all' } }
+    const settings = { ...oneChain.settings, 'limits.onLocalNetworks': true, 'limits.minDailyLoss': 100 }
+    const held = await startServer({ settings, conf: { ...oneChain.conf, 'clients.yml': { clients } } })
+    const { bot } = await clientsOf(held, ['bot'])
+    try {
+      const approved = await held.client.post('/evm/approve', { ...local, address: traders, spender: 'perp', token: 'USDC' })
+      await mined(held.client, approved.body.txHash)
+      const collateral = { ...local, connector: 'perp', address: traders, token: 'USDC', amount: '10000' }
+      const deposited = await held.client.post('/perpAMM/deposit', collateral)
+      await mined(held.client, deposited.body.txHash)
+      const refused = await trade(bot, { amount: '5', margin: '6600', leverage: '3' })
+      expect(refused.body.details?.limit, refused.text).to.equal('maxLeverage')
+      const opened = await trade(bot)
+      expect(outcome(opened), opened.text).to.equal('200')
+      const { body } = await bot!.get('/limits')
+      const loss = body.limits.find(({ limit }: { limit: string }) => limit === 'maxDailyLoss')
+      expect(Number(loss.used), JSON.stringify(loss)).to.be.greaterThan(1)
+    } finally {
+      bot?.close()
+      await held.stop()
+    }
+  })
+
   it('reserve the worst that a position may lose, and settle it to its fill', async () => {
     const used = async () => {
       const { body } = await by['loss']!.get('/limits')

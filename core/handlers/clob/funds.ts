@@ -137,7 +137,7 @@ function plannerOf(type: BookSet, how: MarginMove, venue: VenueEntry): Planner {
 }
 
 const clobLeverage: BookHandler<'Leverage'> = async (request, context) => {
-  const { venue, services, caller, signal } = context
+  const { venue, network, services, caller, signal } = context
   const at = { signal }
   const perp = tradingOf('PERP_CLOB', venue)
   const wallet = readWallet(request, context)
@@ -146,7 +146,7 @@ const clobLeverage: BookHandler<'Leverage'> = async (request, context) => {
   const [problem] = leverageProblems(request, market)
   if (problem) throw badFields([problem])
   const leverage = normalize(request.leverage)
-  requireLeverageSetting(leverage, services.limitsOf(caller.id))
+  requireLeverageSetting(leverage, services.limitsOn(caller.id, network))
   const plan = await perp.leverage(market, leverage, request.marginMode, wallet.address, at)
   const shown = { market: marketName(market), leverage }
   const scope = { contracts: venue.contracts, valueRaw: 0n }

@@ -103,8 +103,8 @@ async function stakeOfOrders(actions: ReadonlyMap<number, BookAction>, owner: st
 }
 
 async function heldPerpetual({ market, order }: Placement, stake: Fraction | undefined, context: ConnectorContext): Promise<Commitment> {
-  const { venue, services, caller } = context
-  const limits = services.limitsOf(caller.id)
+  const { venue, services, caller, network } = context
+  const limits = services.limitsOn(caller.id, network)
   requireLeverageSetting(order.leverage, limits)
   if (!isHeldToIndex(context) && limits?.maxDailyLoss === undefined) return { gives: {}, gets: {} }
   const { indexPrice } = await tradingOf('PERP_CLOB', venue).prices(market, { signal: context.signal })

@@ -23,7 +23,7 @@ export async function inTurn<T>(
   work: (turn: ExposureTurn | undefined) => Promise<T>,
 ): Promise<T> {
   const { caller, network, venue, services } = context
-  if (!limitsExposure(services.limitsOf(caller.id))) return work(undefined)
+  if (!limitsExposure(services.limitsOn(caller.id, network))) return work(undefined)
   const account = `${network.chain}/${network.network}/${venue.connector}/${addressKey(address)}`
   return services.perpetuals.take({ client: caller.id, account }, async (lastRequest) => work({ account, lastRequest }))
 }

@@ -8,10 +8,14 @@ import type { ConnectorContext } from '../context.ts'
 const dollar = 'USD'
 const one = 1_000_000n
 
-type Context = Pick<ConnectorContext, 'caller' | 'services'>
+type Context = Pick<ConnectorContext, 'caller' | 'network' | 'services'>
 
 /** @param lost in quote; a gain is below 0, and counts as 0 */
-export function perpetualCommitment({ quote }: { readonly quote: string }, lost: string, { services }: Context): Commitment {
+export function perpetualCommitment(
+  { quote }: { readonly quote: string },
+  lost: string,
+  { services }: Pick<Context, 'services'>,
+): Commitment {
   const { digits, scale } = parseDecimal(lost)
   const lossMicros = digits > 0n ? divideRaw(digits * one, 10n ** BigInt(scale), 'up') : 0n
   return committed(quote, { lossMicros, prices: {} }, services)
@@ -25,14 +29,15 @@ function committed(quote: string, market: NonNullable<Commitment['market']>, ser
 
 /** Of an order that is filled at once, fees included: by its bound. Nothing for a client without a maxDailyLoss. */
 export function committedBy({ order, market, prices: { index } }: PerpQuote, boundRaw: bigint, context: Context): Commitment {
-  if (context.services.limitsOf(context.caller.id)?.maxDailyLoss === undefined) return { gives: {}, gets: {} }
+  const { caller, network, services } = context
+  if (services.limitsOn(caller.id, network)?.maxDailyLoss === undefined) return { gives: {}, gets: {} }
   const { quote, baseDecimals, quoteDecimals } = market
   const quoteX = (one << fractionBits) / 10n ** BigInt(quoteDecimals)
   const baseX = (index.numerator * (one << fractionBits)) / (index.denominator * 10n ** BigInt(baseDecimals))
   const [paid, received] = [boundRaw * quoteX, order.sizeRaw * baseX]
   const lostX = order.side === 'LONG' ? paid - received : received - paid
   const lossMicros = lostX > 0n ? (lostX >> fractionBits) + 1n : 0n
-  return committed(quote, { lossMicros, prices: { [perpetualSides.base]: baseX, [perpetualSides.quote]: quoteX } }, context.services)
+  return committed(quote, { lossMicros, prices: { [perpetualSides.base]: baseX, [perpetualSides.quote]: quoteX } }, services)
 }
 
 /** What a change of a position gave and got, as if its two sides were tokens. */

@@ -55,6 +55,7 @@ function contextOf(leavesRaw: bigint): ConnectorContext {
       market: { isChecked: () => false },
       allowLists: createAllowLists(() => []),
       limitsOf: () => undefined,
+      limitsOn: () => undefined,
     },
     caller: { id: 'client', permissions: new Set() },
   } as unknown as ConnectorContext
