@@ -19,8 +19,8 @@ export const defaultTransactions = 100n
 export interface ClientLimitsBook {
   /** Undefined where nothing bounds it there. */
   on(client: string, on: NetworkName): NetworkLimits | undefined
-  /** Whether anything has bound a client since the start. */
-  wereUsed(): boolean
+  /** Whether defaults may bind a client, on this server or on one before it, or anything has bound one since the start. */
+  mayBind(): boolean
   /** The clients to which the default of maxDailyLoss applies. */
   withDefaultLoss(): readonly Client[]
   /** Once networks are known. Before that nobody has defaults. */
@@ -57,7 +57,7 @@ export function createClientLimits({ clients, ownOf, settings }: ClientLimitsOpt
   }
 
   return {
-    wereUsed: () => wereUsed,
+    mayBind: () => wereUsed || boundNames().size > 0,
     withDefaultLoss: () => clients().filter((client) => mayLose(client) && ownOf(client.name)?.maxDailyLoss === undefined),
     setDefaults: (by) => void (source = by),
     on(client, place) {

@@ -63,11 +63,11 @@ export async function openServerLimits({ store, identity, clients, log }: Server
 export const openClientLimits = ({ clients, serverLimits, settings }: ServerParts): ClientLimitsBook =>
   createClientLimits({ clients: () => clients.list, ownOf: serverLimits.strictestOf, settings: settings.limits })
 
-/** Idle where no client has limits, and nothing is reserved since one had. */
+/** Idle where nothing bounds a client, and nothing is reserved since something did: another server on the store may have reserved it. */
 export async function openSpendingLimits({ store, serverLimits, clientLimits }: ServerParts): Promise<SpendingLimits> {
   const reserved = await store.read((db) => db.selectFrom('reservations').select('entry_key').limit(1).execute())
   const limits = createSpendingLimits(clientLimits.on, store.kind)
-  return { ...limits, isIdle: () => reserved.length === 0 && !serverLimits.areThere() && !clientLimits.wereUsed() }
+  return { ...limits, isIdle: () => reserved.length === 0 && !serverLimits.areThere() && !clientLimits.mayBind() }
 }
 
 export const openApprovals = ({ store, settings: { limits }, log }: ServerParts): Approvals =>

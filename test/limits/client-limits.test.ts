@@ -33,11 +33,20 @@ describe('the limits of a client on a network', () => {
 
   it('are none with thin, on local networks, for clients that sign nothing, and for what the server does by itself', () => {
     expect(bookOf(client(['trade', 'thin'])).on('bot', mainnet)).to.equal(undefined)
-    expect(bookOf(client(['trade', 'thin'])).wereUsed()).to.equal(false)
     expect(bookOf(client(['trade'])).on('bot', local)).to.equal(undefined)
     expect(bookOf(client(['read'])).on('bot', mainnet)).to.equal(undefined)
     expect(bookOf(client(['trade'])).on('sluice', mainnet)).to.equal(undefined)
     expect(openBook(client(['trade'])).on('bot', mainnet)).to.equal(undefined)
+  })
+
+  it('may bind a client before it has asked for anything: another server may have reserved for it', () => {
+    expect(openBook(client(['trade'])).mayBind()).to.equal(true)
+    expect(openBook(client(['send'])).mayBind()).to.equal(true)
+    for (const permissions of [['trade', 'thin'], ['read']] as const) {
+      const book = bookOf(client(permissions))
+      book.on('bot', mainnet)
+      expect(book.mayBind()).to.equal(false)
+    }
   })
 
   it('are its own where it has some, with thin, too', () => {
