@@ -4,6 +4,7 @@ import { SluiceError } from '../base/errors.ts'
 import type { AmountLimits, ClientLimits } from '../config/clients.ts'
 import type { Spending, SpendingStep } from '../transactions/budgets.ts'
 import type { Entry } from '../transactions/entry.ts'
+import { strictest } from './server-limits.ts'
 import { freesAt, usedIn, type Account, type Amounts, type Measure, type Window } from './account.ts'
 
 /** A listed token. */
@@ -63,11 +64,14 @@ export function tokenLimitsOf(
   on: NetworkName,
   tokenOf: (on: NetworkName, name: string) => LimitedToken | undefined,
 ): TokenLimits {
-  const found = Object.entries(tokens?.[`${on.chain}/${on.network}`] ?? {}).flatMap(([name, limits]) => {
+  const found = new Map<string, { token: LimitedToken; limits: AmountLimits }>()
+  for (const [name, limits] of Object.entries(tokens?.[`${on.chain}/${on.network}`] ?? {})) {
     const token = tokenOf(on, name)
-    return token ? [[token.address, { token, limits }] as const] : []
-  })
-  return new Map(found)
+    const other = token && found.get(token.address)
+    // By its symbol and by its address: the stricter of the two.
+    if (token) found.set(token.address, { token, limits: other ? (strictest(other.limits, limits) as AmountLimits) : limits })
+  }
+  return found
 }
 
 /** What one request is held against. */

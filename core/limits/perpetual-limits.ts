@@ -4,7 +4,8 @@ import { SluiceError } from '../base/errors.ts'
 import type { ClientLimits } from '../config/clients.ts'
 import type { Store } from '../store/store.ts'
 import type { PerpetualExposure, Spending } from '../transactions/budgets.ts'
-import { readAccount, type Account, type Measure } from './account.ts'
+import type { Account, Measure } from './account.ts'
+import { accountOf } from './reservations.ts'
 
 /** In millionths of the exchange's unit of account. */
 const decimals = 6
@@ -116,8 +117,9 @@ export function createPerpetualTurns(store: Pick<Store, 'read'>, ownerOf: (clien
   const last = new Map<string, Promise<unknown>>()
 
   const lastRequest = async (client: string, account: string): Promise<string> => {
-    const row = await store.read((db) => db.selectFrom('budgets').select('body').where('owner', '=', ownerOf(client)).executeTakeFirst())
-    return row && row.body !== '' ? (readAccount(row.body).lastOrders?.[account] ?? '') : ''
+    const owner = ownerOf(client)
+    const row = await store.read((db) => db.selectFrom('budgets').select('body').where('owner', '=', owner).executeTakeFirst())
+    return accountOf(owner, row).lastOrders?.[account] ?? ''
   }
 
   return {

@@ -54,8 +54,12 @@ export async function lockAccount(owner: string, tx: Tx, kind: Store['kind']): P
       .onConflict((conflict) => conflict.column('owner').doUpdateSet({ owner }))
       .returning(['body', storeTime.as('now')])
       .executeTakeFirstOrThrow())
-  return { account: row.body === '' ? emptyAccount : readStored(owner, () => readAccount(row.body)), nowMs: row.now }
+  return { account: accountOf(owner, row), nowMs: row.now }
 }
+
+/** @param row of the table budgets @throws SluiceError SERVICE_UNINITIALIZED */
+export const accountOf = (owner: string, row: { readonly body: string } | undefined): Account =>
+  row && row.body !== '' ? readStored(owner, () => readAccount(row.body)) : emptyAccount
 
 /** @throws SluiceError SERVICE_UNINITIALIZED: what was spent is not known, so nothing more is */
 function readStored<T>(owner: string, read: () => T): T {

@@ -2,7 +2,7 @@
 import type { AllowedLists, ClientLimits } from '../config/clients.ts'
 import { storeTime } from '../store/store-time.ts'
 import type { Store } from '../store/store.ts'
-import { emptyAccount, freesAt, readAccount, usedIn, type Account, type Measure, type Window } from './account.ts'
+import { freesAt, usedIn, type Account, type Measure, type Window } from './account.ts'
 import {
   amountWindows,
   gasMeasureOf,
@@ -14,7 +14,7 @@ import {
   type NetworkName,
 } from './limit-checks.ts'
 import { maxLeverageOf } from './perpetual-limits.ts'
-import { ownerOf } from './reservations.ts'
+import { accountOf, ownerOf } from './reservations.ts'
 
 export interface LimitUsage {
   /** Its key in `limits` of the client, as errors name it. */
@@ -48,7 +48,7 @@ interface UsageSource {
   token(on: NetworkName, name: string): LimitedToken | undefined
 }
 
-/** None where nothing bounds the client. @throws StoreUnavailable */
+/** None where nothing bounds the client. @throws StoreUnavailable; SluiceError SERVICE_UNINITIALIZED */
 export async function readUsage(store: Pick<Store, 'read'>, client: string, source: UsageSource): Promise<readonly LimitUsage[]> {
   const { own, limitsOn, networks } = source
   const bounded = networks.flatMap((place) => {
@@ -60,7 +60,7 @@ export async function readUsage(store: Pick<Store, 'read'>, client: string, sour
     await db.selectFrom('budgets').select('body').where('owner', '=', ownerOf(client)).executeTakeFirst(),
     await db.selectNoFrom(storeTime.as('now')).executeTakeFirstOrThrow(),
   ])
-  const account = row && row.body !== '' ? readAccount(row.body) : emptyAccount
+  const account = accountOf(ownerOf(client), row)
   const counted: CountUsage = (measure, window, allowed, decimals) => ({
     window,
     counted: {
