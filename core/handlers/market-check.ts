@@ -120,7 +120,8 @@ const mayUseThin = ({ permissions }: Context['caller']): boolean => permissions.
 function valued(exchanged: ExchangedAmounts, lostMicros: bigint, { network, services: { market } }: Context): Commitment {
   const coin = network.impl.nativeCurrency.address
   const tokens = [...new Set([...Object.keys(exchanged.gives), ...Object.keys(exchanged.gets), coin])]
-  return { ...exchanged, market: { lossMicros: lostMicros > 0n ? lostMicros : 0n, prices: market.valuesNow(network, tokens) } }
+  const [prices, medianPrices] = [market.valuesNow(network, tokens), market.medianValues(network, tokens)]
+  return { ...exchanged, market: { lossMicros: lostMicros > 0n ? lostMicros : 0n, prices, medianPrices } }
 }
 
 /**

@@ -18,6 +18,8 @@ export interface Reservation {
   readonly amounts: Amounts
   /** Of the market, where the entry is held against it. */
   readonly prices: Amounts
+  /** By the median of the last minutes; empty where the market has none, and of entries of before. */
+  readonly medianPrices: Amounts
   /** By token address, what it gives at most, where its value counts. */
   readonly gives: Amounts
 }
@@ -84,17 +86,19 @@ export async function readReservations(owner: string, keys: readonly string[], t
       new Map(
         rows.map(({ entry_key, nonce, body }) => {
           const stored: unknown = JSON.parse(body)
-          const { amounts, prices, gives = {} } = isObject(stored) ? stored : {}
-          return [entry_key, { nonce, amounts: readAmounts(amounts), prices: readAmounts(prices), gives: readAmounts(gives) }]
+          const { amounts, prices, medianPrices = {}, gives = {} } = isObject(stored) ? stored : {}
+          const kept = { prices: readAmounts(prices), medianPrices: readAmounts(medianPrices), gives: readAmounts(gives) }
+          return [entry_key, { nonce, amounts: readAmounts(amounts), ...kept }]
         }),
       ),
   )
 }
 
-const writeReservation = ({ amounts, prices, gives }: Reservation): string =>
+const writeReservation = ({ amounts, prices, medianPrices, gives }: Reservation): string =>
   JSON.stringify({
     amounts: writeAmounts(amounts),
     prices: writeAmounts(prices),
+    ...(Object.keys(medianPrices).length > 0 && { medianPrices: writeAmounts(medianPrices) }),
     ...(Object.keys(gives).length > 0 && { gives: writeAmounts(gives) }),
   })
 

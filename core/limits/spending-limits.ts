@@ -170,6 +170,7 @@ interface GivenAmounts {
   readonly amounts: Amounts
   /** Kept to settle it to what it did. */
   readonly prices: Amounts
+  readonly medianPrices: Amounts
   readonly gives: Amounts
 }
 
@@ -185,10 +186,11 @@ function givenBy({ spending: { commitment, steps }, limits, tokens }: LimitCheck
     ...Object.fromEntries(ofTokens),
     ...(commitment?.perpetual && { [notionalMeasureOf(commitment.perpetual)]: commitment.perpetual.notionalMicros }),
   }
-  return { amounts: sum(amounts, {}), prices: commitment?.market?.prices ?? {}, gives: limits.value ? sum(gives, {}) : {} }
+  const { prices = {}, medianPrices = {} } = commitment?.market ?? {}
+  return { amounts: sum(amounts, {}), prices, medianPrices, gives: limits.value ? sum(gives, {}) : {} }
 }
 
-const nothingGiven: GivenAmounts = { amounts: {}, prices: {}, gives: {} }
+const nothingGiven: GivenAmounts = { amounts: {}, prices: {}, medianPrices: {}, gives: {} }
 
 /** By entry, what it may come to from now on. What the whole plan gives is held by its last step. */
 function reservationsOf({ is, steps }: Spending, given: GivenAmounts, earlier: Reservations): Reservations {
@@ -229,7 +231,7 @@ function actualOf(entry: Entry, reservation: Reservation, reader: LimitReader): 
 function tradedBy(entry: Entry, reservation: Reservation, reader: LimitReader): Amounts {
   const gains = (entry.kind === 'trade' || entry.kind === 'position') && entry.part.of === 1 ? reader.gains(entry) : undefined
   if (!gains) return {}
-  const { amounts, gives, prices } = reservation
+  const { amounts, gives, prices, medianPrices } = reservation
   const gaveRaw = (token: string): bigint | undefined => {
     const raw = gains.get(token)
     return raw === undefined ? undefined : raw < 0n ? -raw : 0n
@@ -240,7 +242,9 @@ function tradedBy(entry: Entry, reservation: Reservation, reader: LimitReader): 
     if (raw !== undefined) actual[measure] = raw
   }
   const loss = lossOf(gains, prices)
-  if (loss !== undefined) actual['loss'] = loss
+  const byMedian = lossOf(gains, medianPrices)
+  // The worse of the two: whoever pushes a price for a moment gains nothing by it.
+  if (loss !== undefined) actual['loss'] = byMedian !== undefined && byMedian > loss ? byMedian : loss
   const [given, ...others] = Object.entries(gives)
   if (amounts['value'] === undefined || !given || others.length > 0) return actual
   const [token, mostRaw] = given

@@ -5,6 +5,8 @@ import type { At, Log, PoolView, Token } from '../contracts/index.ts'
 import type { NetworkEntry, VenueEntry } from '../plugins/index.ts'
 import {
   compareExchange,
+  medianValue,
+  middleOf,
   valueGiven,
   poolKey,
   valueTokens,
@@ -30,6 +32,8 @@ export interface Market {
   isDeep(network: NetworkEntry, pool: string): boolean
   /** What a unit of each token is worth now, between the medians; those without a value are missing. */
   valuesNow(network: NetworkEntry, tokens: readonly string[]): Readonly<Record<string, bigint>>
+  /** The same by the median of the last minutes. */
+  medianValues(network: NetworkEntry, tokens: readonly string[]): Readonly<Record<string, bigint>>
   /** Reads all networks once. Each does so by itself every few seconds. */
   read(): Promise<void>
   stop(): Promise<void>
@@ -82,6 +86,8 @@ interface WatchedTokens {
   samples: ValueSample[]
   /** The tokens of the newest sample. */
   read: ReadonlySet<string>
+  /** Of the samples, by address of those that were asked for. */
+  readonly medians: Map<string, bigint | undefined>
   reading: boolean
 }
 
@@ -97,7 +103,7 @@ export function createMarket(options: MarketOptions): Market {
   interval.unref()
 
   function watchedOn({ impl }: NetworkEntry): WatchedTokens {
-    const known = watched.get(impl) ?? { tokens: new Map(), samples: [], read: new Set<string>(), reading: false }
+    const known = watched.get(impl) ?? { tokens: new Map(), samples: [], read: new Set<string>(), medians: new Map(), reading: false }
     watched.set(impl, known)
     return known
   }
@@ -136,6 +142,7 @@ export function createMarket(options: MarketOptions): Market {
     const atMs = steadyMs()
     state.read = new Set(tokens.map(({ address }) => address))
     state.samples = [...state.samples.filter((each) => each.atMs > atMs - windowMs), { atMs, ...said }]
+    state.medians.clear()
   }
 
   /** One pair in a turn of the event loop: the depth of pools takes computing. */
@@ -190,12 +197,18 @@ export function createMarket(options: MarketOptions): Market {
     isDeep: (network, pool) => freshSamples(network).at(-1)?.deep.has(poolKey(pool)) === true,
     valuesNow(network, tokens) {
       const values = freshSamples(network).at(-1)?.values
-      return Object.fromEntries(
-        tokens.flatMap((token) => {
-          const value = values?.get(wrappedOr(token, network))
-          return value ? [[token, (value.lowX + value.highX) / 2n]] : []
-        }),
-      )
+      return valuesOf(tokens, network, (token) => {
+        const value = values?.get(token)
+        return value && middleOf(value)
+      })
+    },
+    medianValues(network, tokens) {
+      const samples = freshSamples(network)
+      const { medians } = watchedOn(network)
+      return valuesOf(tokens, network, (token) => {
+        if (samples.length > 0 && !medians.has(token)) medians.set(token, medianValue(token, samples))
+        return samples.length > 0 ? medians.get(token) : undefined
+      })
     },
     read,
     async stop() {
@@ -205,6 +218,18 @@ export function createMarket(options: MarketOptions): Market {
     },
   }
 }
+
+const valuesOf = (
+  tokens: readonly string[],
+  network: NetworkEntry,
+  valueOf: (token: string) => bigint | undefined,
+): Readonly<Record<string, bigint>> =>
+  Object.fromEntries(
+    tokens.flatMap((token) => {
+      const value = valueOf(wrappedOr(token, network))
+      return value === undefined ? [] : [[token, value]]
+    }),
+  )
 
 const placeOf = ({ chain, network }: NetworkEntry) => ({ chain, network })
 

@@ -91,6 +91,18 @@ export interface ValueSample extends PoolValues {
   readonly atMs: number
 }
 
+/** Between the medians of the pools. */
+export const middleOf = ({ lowX, highX }: TokenValue): bigint => (lowX + highX) / 2n
+
+/** Of the moments in which the token had a value. Undefined where it never had one. */
+export function medianValue(token: string, samples: readonly Pick<ValueSample, 'values'>[]): bigint | undefined {
+  const sorted = samples
+    .flatMap(({ values }) => values.get(token) ?? [])
+    .map(middleOf)
+    .toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0))
+  return sorted[(sorted.length - 1) >> 1]
+}
+
 /** What a wallet gives and gets, by token address, in smallest units. */
 export interface ExchangedAmounts {
   readonly gives: Readonly<Record<string, bigint>>

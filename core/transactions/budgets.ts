@@ -109,6 +109,8 @@ export interface MarketValue {
   readonly lossMicros: bigint
   /** By token address, with the native coin where it has a price, or by the two sides of a perpetual (`perpetualSides`): what the smallest unit is worth, in 2^-128 of a millionth of the reference token. */
   readonly prices: Readonly<Record<string, bigint>>
+  /** The same by the median of the last minutes, where the market has one: a price that is pushed for a moment moves the first and not the second. */
+  readonly medianPrices?: Readonly<Record<string, bigint>>
 }
 
 /** What stands for the tokens of a perpetual, of which nothing enters a wallet. */

@@ -1,11 +1,13 @@
 // Trades of clients without the permission thin, held against the market of the devnet's real pools.
 import { expect } from 'chai'
+import { heldAgainstMarket } from '../../core/handlers/market-check.ts'
 import { rpcTo, type Rpc } from '../../core/devnet/anvil.ts'
 import type { HoldingsReader } from '../../core/limits/holdings.ts'
 import { openHoldings, openMarket } from '../../core/parts/trading.ts'
 import { newClient } from '../../core/tls/certificates.ts'
 import { createClient, type Client } from '../../testkit/client.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
+import { addresses } from '../devnet/addresses.ts'
 import { scrape } from './scrape.ts'
 import { admins, local, mined, oneChain, outcome, swap, traders, uniswap } from './shared-server.ts'
 
@@ -16,6 +18,8 @@ const clients = {
   fresh: { permissions: ['read', 'trade'], wallets: [traders] },
 }
 const minutes = 20
+
+type CallerContext = Parameters<typeof heldAgainstMarket>[1]
 
 describe('a client without the permission thin', () => {
   let server: TestServer
@@ -218,6 +222,21 @@ describe('a client without the permission thin', () => {
     } finally {
       fresh.close()
     }
+  })
+
+  it('is settled by prices of now and by their median', () => {
+    const { services } = server.kernel
+    const network = services.registry.network(local.chain, local.network)
+    const { WETH, USDC } = addresses.tokens
+    const caller = { id: 'bot', permissions: new Set(['trade']) } as unknown as CallerContext['caller']
+    const held = heldAgainstMarket({ gives: { [WETH.address]: 10n ** 18n }, gets: { [USDC.address]: 3000n * 10n ** 6n } }, {
+      network,
+      services,
+      caller,
+    } as CallerContext)
+    const { prices = {}, medianPrices = {} } = held.market ?? {}
+    expect(medianPrices).to.have.all.keys(Object.keys(prices))
+    expect(prices).to.include.keys(WETH.address, USDC.address, network.impl.nativeCurrency.address)
   })
 
   it('cannot sell through a pool that somebody has pushed', async () => {

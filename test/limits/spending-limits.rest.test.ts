@@ -280,6 +280,31 @@ describe('the limits of a client', () => {
       await refused(submit({ commitment: trade(20n * dollars) }))
       await stop()
     })
+
+    it('settle a trade at the market of now or of before, whichever is worse: a price that was pushed erases no loss', async () => {
+      const gains = new Map([
+        ['in', -100n],
+        ['out', 99n],
+      ])
+      const { submit, stop, server } = await serverWith(
+        { bot: { maxDailyLoss: '60' } },
+        { reader: { gains: () => gains, gasCost: () => 1n } },
+      )
+      const settled = async (commitment: Commitment) => {
+        const { nonce } = await submit({ commitment })
+        await site.rpc('anvil_mine', '0x40')
+        await ended(server, nonce)
+      }
+      gains.set('out', 50n)
+      await settled(trade(50n * dollars))
+      gains.set('out', 99n)
+      const prices = { in: dollars << 128n, out: dollars << 128n }
+      await settled({ ...trade(0n), market: { lossMicros: 0n, prices: { ...prices, out: 10n * prices.out }, medianPrices: prices } })
+      await refused(submit({ commitment: trade(20n * dollars) }))
+      await settled({ ...trade(0n), market: { lossMicros: 0n, prices, medianPrices: { ...prices, out: 10n * prices.out } } })
+      await refused(submit({ commitment: trade(20n * dollars) }))
+      await stop()
+    })
   })
 })
 

@@ -1,6 +1,6 @@
 import { assert, bigInt, integer, property } from 'fast-check'
 import { expect } from 'chai'
-import { compareExchange, valueGiven, valueTokens, type PricedPool, type ValueSample } from '../../core/market/token-values.ts'
+import { compareExchange, medianValue, valueGiven, valueTokens, type PricedPool, type ValueSample } from '../../core/market/token-values.ts'
 import { microsOf } from '../../core/transactions/budgets.ts'
 
 const usdc = { address: 'usdc', decimals: 6 }
@@ -112,6 +112,12 @@ describe('an exchange held against the market', () => {
       tokens: ['fake'],
     })
     expect(compareExchange(sale(1), [], minute).is).to.equal('no market')
+  })
+
+  it('is settled by a median of the window that a push of less than half of it does not move', () => {
+    expect(medianValue('weth', samples(3000, 3000, 3000, 30_000, 30_000))).to.equal(medianValue('weth', samples(3000)))
+    expect(medianValue('weth', samples(3000, 3000, 30_000, 30_000, 30_000))).to.equal(medianValue('weth', samples(30_000)))
+    expect(medianValue('fake', samples(3000))).to.equal(undefined)
   })
 
   it('loses nothing where both sides have moved together', () => {

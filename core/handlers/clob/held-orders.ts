@@ -135,6 +135,7 @@ export function sumOf(all: readonly Commitment[]): Commitment {
       market: {
         lossMicros: markets.reduce((sum, { lossMicros }) => sum + lossMicros, 0n),
         prices: Object.assign({}, ...markets.map(({ prices }) => prices)) as Readonly<Record<string, bigint>>,
+        medianPrices: Object.assign({}, ...markets.map(({ medianPrices }) => medianPrices)) as Readonly<Record<string, bigint>>,
       },
     }),
   }
