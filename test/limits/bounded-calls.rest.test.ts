@@ -1,14 +1,79 @@
 // Plans of this release, mined after somebody has moved their pool: none gives more or gets less than what was reserved for it.
 import { expect } from 'chai'
+import { AbiCoder, Interface, MaxUint256, keccak256, toQuantity } from 'ethers'
+import { deployerAddress } from '../../core/devnet/build-state.ts'
 import { rpcTo, type Rpc } from '../../core/devnet/anvil.ts'
 import type { Commitment } from '../../core/transactions/budgets.ts'
 import { createSpendingLimits } from '../../core/limits/spending-limits.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
 import type { Answer } from '../../testkit/client.ts'
-import { local, mined, others, outcome, traders } from '../http/shared-server.ts'
+import { getLiquidityForAmounts, getSqrtRatioAtTick } from '../../kits/amm/v3/math.ts'
+import { permit2Address, v4DevnetAddresses } from '../../kits/amm/v4/devnet.ts'
+import { tokens } from '../kits/amm/devnet-fixture.ts'
+import { admins, local, mined, others, outcome, traders } from '../http/shared-server.ts'
 
 const zero = '0x0000000000000000000000000000000000000000'
 const limits = { transactionsPerHour: 1_000_000 }
+
+type Key = readonly [currency0: string, currency1: string, fee: number, tickSpacing: number, hooks: string]
+interface WidePool {
+  readonly key: Key
+  readonly quote: string
+  readonly amount: string
+  /** The price is near the edge of a position, on the side from which a purchase crosses it. */
+  readonly tick: number
+  readonly edge: number
+  readonly amountsRaw: readonly [bigint, bigint]
+}
+// From one end of the prices to the other it takes little gas.
+const spacing = 4000
+/** What is sold for a price in its own currency. */
+function widePool(sold: string, decimals: number, quote: 'USDC' | 'DAI', price: number, amount: string, fee = 777): WidePool {
+  const other = tokens[quote]
+  const isFirst = BigInt(sold) < BigInt(other.address)
+  const rawPrice = price * 10 ** (other.decimals - decimals)
+  const edge = Math.round(((isFirst ? 1 : -1) * Math.log(rawPrice)) / Math.log(1.0001) / spacing) * spacing
+  const [ownRaw, otherRaw] = [10n ** BigInt(decimals), BigInt(price) * 10n ** BigInt(other.decimals)]
+  const [currencies, amountsRaw] = isFirst
+    ? ([
+        [sold, other.address],
+        [ownRaw, otherRaw],
+      ] as const)
+    : ([
+        [other.address, sold],
+        [otherRaw, ownRaw],
+      ] as const)
+  return { key: [...currencies, fee, spacing, zero], quote, amount, tick: isFirst ? edge - 2 : edge + 2, edge, amountsRaw }
+}
+const { WBTC, WETH } = tokens
+const widePools = [
+  { name: 'a token', base: 'WBTC', pool: widePool(WBTC.address, 8, 'USDC', 60_000, '0.001') },
+  { name: 'the coin', base: 'ETH', pool: widePool(zero, 18, 'DAI', 3000, '0.01') },
+  { name: 'the wrapped coin, of a pool of the coin', base: 'WETH', pool: widePool(zero, 18, 'DAI', 3000, '0.01', 778) },
+  { name: 'the coin, of a pool of the wrapped one', base: 'ETH', pool: widePool(WETH.address, 18, 'DAI', 3000, '0.01') },
+]
+const v4Pools = widePools.map(({ pool: { key } }) => ({ currency0: key[0], currency1: key[1], fee: key[2], tickSpacing: key[3] }))
+
+const { positionManager } = v4DevnetAddresses(deployerAddress('uniswap'))
+const keyTuple = '(address currency0, address currency1, uint24 fee, int24 tickSpacing, address hooks)'
+const v4Abi = new Interface([
+  'function approve(address spender, uint256 value)',
+  'function approve(address token, address spender, uint160 amount, uint48 expiration)',
+  `function initializePool(${keyTuple} key, uint160 sqrtPriceX96) payable returns (int24)`,
+  'function modifyLiquidities(bytes unlockData, uint256 deadline) payable',
+  'function multicall(bytes[] data) payable returns (bytes[])',
+  'function nextTokenId() view returns (uint256)',
+  'function getPositionLiquidity(uint256 tokenId) view returns (uint128)',
+])
+const coder = AbiCoder.defaultAbiCoder()
+/** Actions of @uniswap/v4-periphery@1.0.3: 1 takes liquidity, 2 mints, 0d settles a pair, 11 takes a pair, 14 sweeps. */
+const changeOf = (actions: string, inputs: readonly string[]) =>
+  v4Abi.encodeFunctionData('modifyLiquidities', [coder.encode(['bytes', 'bytes[]'], [actions, inputs]), MaxUint256])
+const mintOf = (key: Key, lower: number, upper: number, liquidity: bigint) =>
+  coder.encode(
+    [keyTuple, 'int24', 'int24', 'uint256', 'uint128', 'uint128', 'address', 'bytes'],
+    [key, lower, upper, liquidity, 2n ** 127n, 2n ** 127n, admins, '0x'],
+  )
 
 describe('what a plan of this release gives and gets', function () {
   this.timeout(300_000)
@@ -19,7 +84,7 @@ describe('what a plan of this release gives and gets', function () {
 
   before(async () => {
     const { isIdle: _, ...spending } = { isIdle: false, ...createSpendingLimits(() => limits) }
-    server = await startServer({}, undefined, false, {
+    server = await startServer({ conf: { 'connectors/uniswap.yml': { v4Pools: { 'ethereum/local': v4Pools } } } }, undefined, false, {
       spendingLimits: {
         open: () => ({
           ...spending,
@@ -47,7 +112,7 @@ describe('what a plan of this release gives and gets', function () {
   /** Signs it, has somebody move the price by more or less before it is mined, and compares what it did with what was reserved. */
   async function heldTo(
     ask: () => Promise<Answer>,
-    push: (amount: string) => Promise<Answer>,
+    push: (amount: string) => Promise<Pick<Answer, 'status' | 'body' | 'text'>>,
     amount: string,
   ): Promise<'mined' | 'failed'> {
     committed = undefined
@@ -61,7 +126,7 @@ describe('what a plan of this release gives and gets', function () {
       const touched = [...new Set([...Object.keys(commitment.gives), ...Object.keys(commitment.gets ?? {})])]
       const before = await Promise.all(touched.map((token) => balanceOf(token, traders)))
       const pushed = await push(amount)
-      expect(outcome(pushed), pushed.text).to.equal('200')
+      expect(pushed.status, pushed.text).to.equal(200)
       // Its higher fees put it first.
       await rpc('anvil_mine', '0x1')
       const receipt = Object(await rpc('eth_getTransactionReceipt', answer.body.txHash))
@@ -173,4 +238,75 @@ describe('what a plan of this release gives and gets', function () {
       '100',
     )
   })
+
+  for (const { name, pool, base } of widePools)
+    it(`gets all that it buys or nothing where a pool of v4 loses its liquidity first: ${name}`, async () => {
+      const { key, quote, amount } = pool
+      const id = keccak256(coder.encode(['address', 'address', 'uint24', 'int24', 'address'], key))
+      await approve('uniswap/v4', [quote], [traders])
+      await makePool(pool)
+      const { body: config } = await server.client.get('/connector/config', { connector: 'uniswap' })
+      const router = String(config.contractAddresses.local.v4RouterAddress)
+      const trade = { connector: 'uniswap', version: 'v4', pool: id, base, quote, side: 'BUY', amount, address: traders }
+      const asked = () => post('/amm/trade', trade)
+      let left = ''
+      const push = async () => {
+        const pushed = await leaveLittle(pool)
+        left = pushed.body.txHash
+        return pushed
+      }
+      expect(await heldTo(asked, push, amount)).to.equal('failed')
+      expect(Object(await rpc('eth_getTransactionReceipt', left)).status).to.equal('0x1')
+      for (const currency of new Set([key[0], key[1], WETH.address, zero])) expect(await balanceOf(currency, router), currency).to.equal(0n)
+    })
+
+  /** By the wallet that is given, as the server does not know of it. */
+  async function sent(to: string, data: string, valueRaw = 0n): Promise<string> {
+    const fee = (gwei: bigint) => toQuantity(gwei * 10n ** 9n)
+    const fees = { gas: toQuantity(3_000_000), maxFeePerGas: fee(200n), maxPriorityFeePerGas: fee(50n) }
+    return String(await rpc('eth_sendTransaction', { from: admins, to, data, value: toQuantity(valueRaw), ...fees }))
+  }
+
+  /** Two positions, of which a purchase leaves the second: so the trade has gas for as much as happens later. */
+  async function makePool({ key, edge, tick, amountsRaw }: WidePool): Promise<void> {
+    for (const currency of [key[0], key[1]]) {
+      if (currency === zero) continue
+      await sent(currency, v4Abi.encodeFunctionData('approve(address,uint256)', [permit2Address, MaxUint256]))
+      const allowed = [currency, positionManager, 2n ** 160n - 1n, 2n ** 48n - 1n]
+      await sent(permit2Address, v4Abi.encodeFunctionData('approve(address,address,uint160,uint48)', allowed))
+    }
+    const [lower, upper] = [edge - 2 * spacing, edge + 2 * spacing]
+    const [at, from, to] = [tick, lower, upper].map(getSqrtRatioAtTick) as [bigint, bigint, bigint]
+    const liquidity = getLiquidityForAmounts(at, from, to, ...amountsRaw)
+    const inner = tick < edge ? [lower, edge] : [edge, upper]
+    const minted = [[lower, upper], inner].map(([one = 0, other = 0]) => mintOf(key, one, other, liquidity))
+    const settled = coder.encode(['address', 'address'], [key[0], key[1]])
+    const swept = coder.encode(['address', 'address'], [key[0], admins])
+    const calls = [v4Abi.encodeFunctionData('initializePool', [key, at]), changeOf('0x02020d14', [...minted, settled, swept])]
+    const valueRaw = key[0] === zero ? 3n * amountsRaw[0] : 0n
+    const txHash = await sent(positionManager, v4Abi.encodeFunctionData('multicall', [calls]), valueRaw)
+    await mined(server.client, txHash)
+    expect(Object(await rpc('eth_getTransactionReceipt', txHash)).status).to.equal('0x1')
+  }
+
+  /** Takes all liquidity out of the pool, and leaves a little of what is sold, up to a high price: for nearly all that the buyer pays at most. */
+  async function leaveLittle({ key, edge, tick }: WidePool): Promise<Pick<Answer, 'status' | 'body' | 'text'>> {
+    const read = async (name: string, ...args: readonly unknown[]) =>
+      BigInt(String(await rpc('eth_call', { to: positionManager, data: v4Abi.encodeFunctionData(name, args) }, 'latest')))
+    const next = await read('nextTokenId')
+    const taken = []
+    for (const id of [next - 2n, next - 1n])
+      taken.push(
+        coder.encode(['uint256', 'uint256', 'uint128', 'uint128', 'bytes'], [id, await read('getPositionLiquidity', id), 0, 0, '0x']),
+      )
+    const isUpward = tick < edge
+    // To ten times the price and more.
+    const [lower, upper] = isUpward ? [edge - spacing, edge + 6 * spacing] : [edge - 6 * spacing, edge + spacing]
+    const [from, to] = (isUpward ? [tick, upper] : [lower, tick]).map(getSqrtRatioAtTick) as [bigint, bigint]
+    const paidRaw = ((committed?.gives[isUpward ? key[1] : key[0]] ?? 0n) * 9n) / 10n
+    const liquidity = isUpward ? (paidRaw << 96n) / (to - from) : (paidRaw * from * to) / (to - from) / 2n ** 96n
+    const rest = coder.encode(['address', 'address', 'address'], [key[0], key[1], admins])
+    const txHash = await sent(positionManager, changeOf('0x01010211', [...taken, mintOf(key, lower, upper, liquidity), rest]))
+    return { status: 200, body: { txHash }, text: '' }
+  }
 })

@@ -27,7 +27,7 @@ interface UniversalRouterOptions {
 
 type Kind = 'constant-product' | 'range' | 'kept'
 
-/** IV4Router of @uniswap/v4-periphery@1.0.3, V2SwapRouter and V3SwapRouter of @uniswap/universal-router@2.1.0. */
+/** IV4Router of @uniswap/v4-periphery@1.0.3, V2SwapRouter, V3SwapRouter and Payments of @uniswap/universal-router@2.1.0. */
 const slippageReasons = [
   'V4TooLittleReceived(uint256,uint256)',
   'V4TooMuchRequested(uint256,uint256)',
@@ -35,6 +35,8 @@ const slippageReasons = [
   'V3TooMuchRequested()',
   'V2TooLittleReceived()',
   'V2TooMuchRequested()',
+  'InsufficientToken()',
+  'InsufficientETH()',
 ].map(customError)
 
 /**
@@ -126,6 +128,8 @@ const command = (name: keyof typeof commands, types: readonly string[], values: 
 })
 // Since version 2.1.1 these end with a list of lowest prices for each hop, where none is wanted; 2.1.0 does not read it.
 const swapTypes = (path: string) => ['address', 'uint256', 'uint256', path, 'bool', 'uint256[]']
+const sweep = (token: string, recipient: string, minRaw: bigint) =>
+  command('sweep', ['address', 'address', 'uint256'], [token, recipient, minRaw])
 const wrap = (recipient: string, amountRaw: bigint) => command('wrap', ['address', 'uint256'], [recipient, amountRaw])
 const unwrap = (recipient: string, minRaw: bigint) => command('unwrap', ['address', 'uint256'], [recipient, minRaw])
 
@@ -135,7 +139,7 @@ function planSwap(quote: Quote, terms: SwapTerms, options: UniversalRouterOption
   const bounds = boundsOf(parts, terms.boundRaw)
   const calls = parts.flatMap((part, index) => partCommands(part, bounds[index] ?? 0n, quote, terms, options))
   // The rest of the coin: what the bound leaves, or what a pool could not take of an exact input.
-  if (tokenIn.native) calls.push(command('sweep', ['address', 'address', 'uint256'], [zeroAddress, terms.recipient, 0n]))
+  if (tokenIn.native) calls.push(sweep(zeroAddress, terms.recipient, 0n))
   return swapPlan(quote, terms, {
     router: options.router,
     data: functions.encodeFunctionData('execute', [
@@ -209,6 +213,9 @@ function partCommands(
   if (!first || !last) throw new Error('A route has at least one pool.')
   // The router gets the output first where it is in the other form of the coin.
   const changesOutput = tokenOut.native ? last.currencyOut !== zeroAddress : last.currencyOut === zeroAddress
+  // A pool of v4 whose liquidity ends gives less than an exact output, and does not fail (`swap` of the library Pool of @uniswap/v4-core@1.0.2): the
+  // router pays it out only where it is whole. Pools before the last one give all that is owed, or the PoolManager ends with a debt and reverts.
+  const mayGiveLess = exact === 'out' && legs.at(-1)?.kind === 'kept'
   // The form in which the router has what it pays with; undefined while the wallet has it.
   let held = tokenIn.native ? zeroAddress : undefined
   if (held === undefined && first.currencyIn === zeroAddress) {
@@ -222,12 +229,16 @@ function partCommands(
     const { currencyOut } = leg.hops.at(-1) ?? last
     if (held !== undefined && held !== currencyIn)
       calls.push(currencyIn === zeroAddress ? unwrap(self, 0n) : wrap(self, isFirst ? maxInRaw : wholeBalance))
-    const to = isLast && !changesOutput ? recipient : self
+    const to = isLast && !changesOutput && !mayGiveLess ? recipient : self
     const amounts = { exactRaw: isFirst ? exactRaw : undefined, boundRaw: isLast ? boundRaw : 0n }
     calls.push(legCommand(leg, exact, amounts, { to, payer: held === undefined ? payerIsUser : payerIsRouter }))
     held = currencyOut
   }
-  if (changesOutput) calls.push(tokenOut.native ? unwrap(recipient, exact === 'in' ? boundRaw : exactRaw) : wrap(recipient, wholeBalance))
+  if (changesOutput && tokenOut.native) calls.push(unwrap(recipient, exact === 'in' ? boundRaw : exactRaw))
+  else {
+    if (changesOutput) calls.push(wrap(mayGiveLess ? self : recipient, wholeBalance))
+    if (mayGiveLess) calls.push(sweep(tokenOut.native ? zeroAddress : last.hop.tokenOut, recipient, exactRaw))
+  }
   // What is left of an input that the router was given in the other form: an exact output needs less than the bound, and a pool may not have
   // the liquidity for all of an exact input.
   if (tokenIn.native && first.currencyIn !== zeroAddress) calls.push(unwrap(recipient, 0n))
