@@ -70,25 +70,32 @@ export function createSpendingLimits(limitsOn: LimitsOn, kind: Store['kind'] = '
     const limits = limitsFor(client, spending)
     const [first] = spending.steps
     if (!limits || !first) return
+    // What the server has to do for its queue is never refused.
+    const isCounted = first.entry.paidBy === client && spending.client !== client
     const tokens = tokenLimitsOf(limits, first.entry, reader.token)
     const check = { spending, limits, tokens, reference: reader.reference(first.entry) ?? 'of the reference token' }
-    requireFees(check)
+    if (!isCounted) requireFees(check)
     requireListedTokens(check, reader.token)
     const gives = sum(spending.commitment?.gives ?? {}, {})
     const value = limits.value && Object.keys(gives).length > 0 ? reader.value(first.entry, gives) : undefined
     requirePrices(check, value)
     const given = givenBy(check, value)
     const owner = ownerOf(client)
-    const { account: before, nowMs } = await lockAccount(owner, tx, kind)
+    const stored = await lockAccount(owner, tx, kind).catch((error: unknown) => {
+      if (isCounted && error instanceof SluiceError) return undefined
+      throw error
+    })
+    if (!stored) return
+    const { account: before, nowMs } = stored
     const account = withOrders(spending, limits, before)
     const earlier = await readEarlier(owner, spending)
     // Whoever raises the fees of another client's transaction holds nothing that its end would settle.
-    const ofOther = spending.is === 'raise' && client !== first.entry.client
+    const ofOther = spending.is === 'raise' && client !== payerOf(first.entry)
     const held = ofOther ? new Map() : reservationsOf(spending, given, earlier)
     const raised = ofOther ? raisedFees(spending, before.raised) : {}
     const after = reserve(account, sum(raised, sum(openOf(new Map([...earlier, ...held])), negative(openOf(earlier)))))
     const refusal = refusalOf(check, { before: account, after, gives: given.amounts, nowMs })
-    if (refusal) throw refusal
+    if (refusal && !isCounted) throw refusal
     const changed = ofOther ? withRaise(settle(after, raised, raised, { nowMs, lagMs }), spending) : after
     await writeReserved({ owner, account: changed, held }, tx, kind)
 
@@ -143,11 +150,14 @@ export function createSpendingLimits(limitsOn: LimitsOn, kind: Store['kind'] = '
   }
 }
 
-/** Raised fees are those of whose transaction it is, and of whoever raises them. */
-const payersOf = ({ client, is, steps }: Spending): readonly string[] => {
-  const owner = is === 'raise' ? (steps[0]?.entry.client ?? client) : client
-  return owner === client ? [client] : [client, owner]
+/** Raised fees are those of whose transaction it is, and of whoever raises them. What the server does by itself is of who caused it. */
+const payersOf = ({ client, is, steps: [first] }: Spending): readonly string[] => {
+  const owner = first ? payerOf(first.entry) : client
+  if (owner === client || (is === 'new' && first?.entry.paidBy !== undefined)) return [owner]
+  return is === 'raise' ? [client, owner] : [client]
 }
+
+const payerOf = ({ client, paidBy = client }: Entry): string => paidBy
 
 /** Of another client's transaction: what it adds to the last attempt, and to what the client was charged before for the same entry. */
 const raisedFees = ({ steps }: Spending, charged: Amounts = {}): Amounts =>

@@ -56,6 +56,8 @@ export interface Entry {
   readonly signer?: string
   /** The caller's id: the key of its entry in `conf/clients.yml`. */
   readonly client: string
+  /** Of a fill or cancel that the server makes by itself: the client that caused it. Its fees count for that client, and are never refused. */
+  readonly paidBy?: string
   readonly requestId: string
   readonly idempotencyKey?: string
   /** Milliseconds since the Unix epoch. */
@@ -301,6 +303,7 @@ const Body = Compile(
     plugin: Type.Optional(Type.String()),
     signer: Type.Optional(Type.String()),
     client: Type.String(),
+    paidBy: Type.Optional(Type.String()),
     createdAt: Type.Number(),
     updatedAt: Type.Number(),
     part: Type.Object({ index: Type.Integer(), of: Type.Integer() }),

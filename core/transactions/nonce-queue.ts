@@ -21,6 +21,8 @@ export interface NonceQueue {
   setPending(sequence: Json, pending: PendingTransaction, chosenByCaller?: boolean): void
   /** Nothing was signed with the claimed sequences, so they are free again. Returns those that block later transactions. */
   release(sequences: readonly Json[]): readonly Json[]
+  /** The client whose request released a nonce last. */
+  releasedBy(nonce: number): string | undefined
   /** The transaction is final: its nonce and those below are never free again, even if a node that lags says so. */
   markFinal(sequence: Json): void
   pendingOn(nonce: number): PendingTransaction | undefined
@@ -55,6 +57,8 @@ export interface PendingTransaction {
 
 export interface Claim {
   requestId: string
+  /** Who causes a gap if the nonces are released. */
+  client?: string
   count: number
   /** The first nonce; absent: the next free ones. */
   nonce?: number
@@ -96,6 +100,8 @@ interface QueueItem {
   chosenByCaller: boolean
   /** The request that is signing. */
   claimedBy?: string
+  /** Its client. */
+  client?: string | undefined
   /** The most that the transaction it signs can take. */
   claimedRaw?: bigint
   pending?: PendingTransaction
@@ -116,7 +122,7 @@ export function createNonceQueue({ rail, address, limit, name }: NonceQueueParts
   const nonceOf = (sequence: Json) => rail.nonceOf(sequence)
   const items = new Map<number, QueueItem>()
   /** Nonces that we released. They are gaps unless another request claims them. */
-  const released = new Set<number>()
+  const released = new Map<number, string | undefined>()
   /** Gaps in the previous update. */
   let gapsBefore: ReadonlySet<number> = new Set()
   let known: Json | undefined
@@ -211,6 +217,7 @@ export function createNonceQueue({ rail, address, limit, name }: NonceQueueParts
           chosenByCaller: chosenByCaller[index] ?? false,
           pending: pending[index],
           claimedBy: requestId,
+          client: claim.client,
           claimedRaw: costsRaw[index],
         })
       }
@@ -223,15 +230,16 @@ export function createNonceQueue({ rail, address, limit, name }: NonceQueueParts
     release(given) {
       for (const sequence of given) {
         const nonce = nonceOf(sequence)
-        const { chosenByCaller = false, pending } = items.get(nonce) ?? {}
+        const { chosenByCaller = false, pending, client } = items.get(nonce) ?? {}
         if (pending) items.set(nonce, { sequence, chosenByCaller, pending })
         else {
           items.delete(nonce)
-          if (!chosenByCaller) released.add(nonce)
+          if (!chosenByCaller) released.set(nonce, client)
         }
       }
       return rail.gaps(synced(), synced(), sequences(), waiting()).filter((sequence) => released.has(nonceOf(sequence)))
     },
+    releasedBy: (nonce) => released.get(nonce),
     markFinal(sequence) {
       const nonce = nonceOf(sequence)
       if (isOrdered) floor = Math.max(floor, nonce + 1)
@@ -268,7 +276,7 @@ export function createNonceQueue({ rail, address, limit, name }: NonceQueueParts
       const empty = rail.gaps(synced(), update, sequences(), waiting()).filter((sequence) => nonceOf(sequence) >= floor)
       const certain = empty.filter((sequence) => released.has(nonceOf(sequence)) || gapsBefore.has(nonceOf(sequence)))
       gapsBefore = new Set(empty.map(nonceOf))
-      for (const nonce of released) if (!gapsBefore.has(nonce)) released.delete(nonce)
+      for (const nonce of released.keys()) if (!gapsBefore.has(nonce)) released.delete(nonce)
       return certain
     },
   }

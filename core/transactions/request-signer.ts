@@ -133,10 +133,11 @@ export function createRequestSigner(parts: RequestSignerParts): RequestSigner {
   }
 
   async function claim(request: RoutedRequest, { replaces = false, only }: ReplaceOptions, queue: NonceQueue, checked: Checked) {
-    const { requestId, nonce, kind, feeOverrides } = request
+    const { requestId, nonce, kind, feeOverrides, caller, paidBy = caller.id } = request
     const { prepared, synced, checkFunds } = checked
     const claimed = queue.claim({
       requestId,
+      client: paidBy,
       nonce,
       count: prepared.length,
       chosenByCaller: nonce !== undefined && kind !== 'fill',
@@ -146,8 +147,7 @@ export function createRequestSigner(parts: RequestSignerParts): RequestSigner {
       only,
     })
     if ('conflict' in claimed) throw await nonceConflictError(claimed.conflict, { recorder, target, address: queue.address })
-    // Checked in the same turn of the event loop as the claim: if the funds cover each of two requests but not both, one is refused. A
-    // cancel or fill is never refused for lack of funds, because it lets other transactions be mined.
+    // In the same turn of the event loop as the claim: of two requests that the funds cover one at a time, one is refused. Cancels and fills never are.
     const shortage = kind === 'cancel' || kind === 'fill' ? undefined : checkFunds(queue.committedRaw(synced, claimed.sequences))
     if (!shortage) return claimed
     releaseAndFill(queue, claimed.sequences)

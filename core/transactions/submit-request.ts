@@ -33,6 +33,8 @@ export interface Origin {
   address: string
   /** The client. */
   caller: { id: string }
+  /** Of what the server does by itself: the client that caused it. */
+  paidBy?: string
   requestId: string
   /** The request came with an Idempotency-Key. */
   keyed?: IdempotencyContext
@@ -279,6 +281,7 @@ export function newEntries(
     venue,
     plugin = venue?.plugin,
     caller,
+    paidBy,
     requestId,
     keyed,
     feeOverrides,
@@ -301,6 +304,7 @@ export function newEntries(
     ...(plugin !== undefined && { plugin }),
     ...(rail !== undefined && { signer }),
     client: caller.id,
+    ...(paidBy !== undefined && { paidBy }),
     requestId,
     ...(keyed && { idempotencyKey: keyed.claim.key }),
     createdAt: nowMs,

@@ -81,8 +81,10 @@ export function createUpkeep({ target, queues, recorder, submit, raise, inBackgr
 
   return {
     fill(address, nonce) {
+      const paidBy = queues.held(address)?.queue.releasedBy(nonce)
+      const origin = { ...originOf(address), signer: address, nonce, ...(paidBy !== undefined && { paidBy }) }
       start('fill a nonce gap', { address, name: `fill/${address}/${nonce}` }, { nonce }, (signal) =>
-        submitEmpty({ ...originOf(address), signer: address, nonce }, 'fill', {}, parts, signal),
+        submitEmpty(origin, 'fill', {}, parts, signal),
       )
     },
     bump(entry, overId, head) {
@@ -105,11 +107,11 @@ export function createUpkeep({ target, queues, recorder, submit, raise, inBackgr
       )
     },
     cancel(entry, reason) {
-      const { key, address, nonce, feesGiven } = entry
+      const { key, address, nonce, feesGiven, client, paidBy = client } = entry
       const signer = signerOf(entry)
       // If the caller set the fees, those of the cancel are not raised either: the cancel must not cost more than the caller allowed.
       const again = isPrivateEmpty(entry)
-      const origin = { ...originOf(address), signer, nonce, again, ...(feesGiven && { feesGiven }) }
+      const origin = { ...originOf(address), signer, nonce, again, paidBy, ...(feesGiven && { feesGiven }) }
       start('cancel a transaction', { address: signer, name: `cancel/${key}` }, { nonce, reason }, (signal) =>
         submitEmpty(origin, 'cancel', { replaces: true, only: key, reason }, parts, signal),
       )

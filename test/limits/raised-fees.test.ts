@@ -5,7 +5,7 @@ import { createSpendingLimits } from '../../core/limits/spending-limits.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { Spending } from '../../core/transactions/budgets.ts'
 import { newEntry } from '../transactions/journal/entries.ts'
-import { freshStore } from '../transactions/site.ts'
+import { freshStore, rejection } from '../transactions/site.ts'
 
 const gas = 'gas:ethereum/local'
 const entry = newEntry({ key: 'raised', client: 'owner' })
@@ -41,6 +41,27 @@ describe('fees that are raised again and again', () => {
     expect((await accountOf('owner')).open[gas]).to.equal(120n)
     await store.write((tx) => limits.reserve(raiseTo(140n, 120n), tx))
     expect((await accountOf('owner')).open[gas]).to.equal(140n)
+  })
+
+  it('are those of the client that caused a cancel of the server, and refused where it raises them itself', async () => {
+    const limits = createSpendingLimits((client) => (client === 'owner' ? { maxDailyGas: '125', maxFee: '110' } : undefined))
+    await store.write((tx) => limits.reserve(fresh, tx))
+    const cancel = newEntry({ key: 'cancel', kind: 'cancel', client: 'sluice', paidBy: 'owner' })
+    const step = { entry: cancel, maxCostRaw: 130n, valueRaw: 0n }
+    const spending: Spending = { client: 'sluice', is: 'new', coin, steps: [{ ...step, replaces: entry.key }] }
+    expect(limits.concerns?.(spending)).to.equal(true)
+    await store.write((tx) => limits.reserve(spending, tx))
+    expect((await accountOf('owner')).open[gas]).to.equal(130n)
+    const raise = { ...spending, is: 'raise' as const, steps: [{ ...step, maxCostRaw: 150n, lastCostRaw: 130n }] }
+    const byClient = store.write((tx) => limits.reserve({ ...raise, client: 'owner' }, tx))
+    expect(await rejection(byClient)).to.have.property('name', 'LIMIT_EXCEEDED')
+    await store.write((tx) => limits.reserve(raise, tx))
+    expect((await accountOf('owner')).open[gas]).to.equal(150n)
+    await store.write(async (tx) =>
+      limits.settle?.([{ ...cancel, landed: { id: '0x1', ok: true, blockNumber: 1, receipt: null } }, entry], tx),
+    )
+    expect(await spentBy('owner')).to.equal(150n)
+    expect((await accountOf('owner')).open[gas]).to.equal(undefined)
   })
 
   it('are charged once to another client that raises them', async () => {
