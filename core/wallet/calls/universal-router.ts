@@ -17,14 +17,12 @@ import {
   type Tally,
 } from './reading.ts'
 import { tokensIn } from './v3-router.ts'
+import { caller, openDelta, self } from './v4-positions.ts'
 
 const methodOf = methodsOf(['function execute(bytes commands, bytes[] inputs, uint256 deadline)'])
 
-// ActionConstants of @uniswap/v4-periphery@1.0.3.
-const caller = '0x0000000000000000000000000000000000000001'
-const self = '0x0000000000000000000000000000000000000002'
+/** CONTRACT_BALANCE, of ActionConstants as well. */
 const wholeBalance = 1n << 255n
-const openDelta = 0n
 /** `FLAG_ALLOW_REVERT` with PERMIT2_PERMIT: what it gives the wallet signed, and the router takes that by calls of the wallet alone. */
 const permitThatMayFail = 0x8a
 

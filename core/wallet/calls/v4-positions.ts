@@ -18,9 +18,9 @@ import {
 const methodOf = methodsOf(['function modifyLiquidities(bytes unlockData, uint256 deadline)'])
 
 // ActionConstants, and the library Actions of @uniswap/v4-periphery@1.0.3.
-const caller = '0x0000000000000000000000000000000000000001'
-const self = '0x0000000000000000000000000000000000000002'
-const openDelta = 0n
+export const caller = '0x0000000000000000000000000000000000000001'
+export const self = '0x0000000000000000000000000000000000000002'
+export const openDelta = 0n
 const key = '(address currency0, address currency1, uint24 fee, int24 tickSpacing, address hooks)'
 const actions: ReadonlyMap<number, { readonly name: string; readonly types: readonly string[] }> = new Map([
   [0x00, { name: 'increase', types: ['uint256', 'uint256', 'uint128', 'uint128', 'bytes'] }],
