@@ -6,7 +6,7 @@ import { SluiceError } from '../base/errors.ts'
 import type { AllowedLists, ClientLimits } from '../config/clients.ts'
 import type { Footprint, TouchedToken } from '../transactions/budgets.ts'
 import type { Entry } from '../transactions/entry.ts'
-import type { Journal } from '../transactions/journal/journal.ts'
+import type { Guard } from '../transactions/guards.ts'
 import { effectOf, leastEffect } from '../transactions/stops.ts'
 import type { SubmitRequest } from '../transactions/submit-request.ts'
 
@@ -57,20 +57,15 @@ export function createAllowLists(limitsOf: LimitsOf, nowMs: () => number = Date.
   }
 }
 
-/** The journal, which holds each new entry against the lists of its client. */
-export function withAllowLists(journal: Journal, lists: Pick<AllowLists, 'require'>, limitsOf: LimitsOf): Journal {
-  return {
-    ...journal,
-    async open(entries, lease, claim, orders, spending) {
-      const [first] = entries
-      if (first && limitsOf(first.client).length > 0 && leastEffect(entries) === 'other') {
-        if (!spending?.touches) throw new Error('The lists of the client were not told what new entries touch.')
-        lists.require(first.client, spending.touches, first)
-      }
-      await journal.open(entries, lease, claim, orders, spending)
-    },
+/** Holds each new entry against the lists of its client. */
+export const allowListGuard =
+  (lists: Pick<AllowLists, 'require'>, limitsOf: LimitsOf): Guard =>
+  ({ is, entries, touches }) => {
+    const [first] = entries
+    if (is !== 'new' || limitsOf(first.client).length === 0 || leastEffect(entries) !== 'other') return
+    if (!touches) throw new Error('The lists of the client were not told what new entries touch.')
+    lists.require(first.client, touches, first)
   }
-}
 
 /** @throws SluiceError LIMIT_EXCEEDED */
 function requireListed({ connectors, networks, tokens, pools, recipients, actions }: AllowedLists, touches: Footprint, on: Place): void {

@@ -8,18 +8,18 @@ import { observeJournal } from '../http/metrics.ts'
 import { readKeptThin } from '../store/kept-thin.ts'
 import { approvalBudgets } from '../limits/approval-check.ts'
 import { createApprovals, type Approvals } from '../limits/approvals.ts'
-import { withAllowLists } from '../limits/allow-lists.ts'
+import { allowListGuard } from '../limits/allow-lists.ts'
 import { createServerLimits, type ServerLimits } from '../limits/server-limits.ts'
 import { createClientLimits, type ClientLimitsBook } from '../limits/client-limits.ts'
 import { createSpendingLimits, type SpendingLimits } from '../limits/spending-limits.ts'
 import { openStore } from '../store/open-store.ts'
 import { StoreError, type Store } from '../store/store.ts'
 import { ensureCertificates } from '../tls/ensure-certificates.ts'
-import { withClientRights } from '../transactions/client-rights.ts'
+import { clientRights, withGuards } from '../transactions/guards.ts'
 import { createIdempotency, type Idempotency } from '../transactions/idempotency.ts'
 import type { Journal } from '../transactions/journal/journal.ts'
 import { sqlJournal } from '../transactions/journal/sql-journal.ts'
-import { createStopFiles, withStopFiles, type StopFiles } from '../transactions/stop-files.ts'
+import { createStopFiles, stopFileGuard, type StopFiles } from '../transactions/stop-files.ts'
 import { sqlLeases, type Leases } from '../transactions/leases.ts'
 import { closeWrongAddresses } from '../wallet/signing.ts'
 import type { Drain, ServerParts } from './server-parts.ts'
@@ -75,9 +75,8 @@ export const openApprovals = ({ store, settings: { limits }, log }: ServerParts)
 
 export function openJournal({ store, log, metrics, stopFiles, spendingLimits, allowLists, serverLimits, clients }: ServerParts): Journal {
   const journal = sqlJournal(store, log, [spendingLimits, approvalBudgets(serverLimits.strictestOf)])
-  const listed = withAllowLists(journal, allowLists, serverLimits.limitsOf)
-  const permitted = withClientRights(listed, () => clients.list)
-  return observeJournal(withStopFiles(permitted, stopFiles), metrics)
+  const guards = [stopFileGuard(stopFiles), clientRights(() => clients.list), allowListGuard(allowLists, serverLimits.limitsOf)]
+  return observeJournal(withGuards(journal, guards), metrics)
 }
 
 export const openLeases = ({ store, identity, log, metrics }: ServerParts): Leases =>

@@ -4,8 +4,7 @@ import { readStopFiles } from '../config/stop-files.ts'
 import { findStop, stoppedError, type Stop, type StopScope } from '../config/stops.ts'
 import type { Client } from '../config/clients.ts'
 import type { Settings } from '../config/settings.ts'
-import type { Entry } from './entry.ts'
-import type { Journal } from './journal/journal.ts'
+import type { Guard } from './guards.ts'
 import { leastEffect } from './stops.ts'
 
 export interface StopFiles {
@@ -32,28 +31,13 @@ export function createStopFiles({ data }: Pick<Settings, 'data'>, clients: () =>
   }
 }
 
-/** The journal, which asks the files before each new entry and before fees are raised. */
-export function withStopFiles(journal: Journal, files: Pick<StopFiles, 'read'>): Journal {
-  function refuse(entries: readonly Entry[], client?: string): void {
-    const [first] = entries
-    const stops = first ? files.read() : []
-    if (!first || stops.length === 0) return
-    const { address, signer = address, client: own } = first
-    const stop = findStop(stops, leastEffect(entries), { wallets: [address, signer], clients: [own, client ?? own] })
+/** Asks the files, as they are now. */
+export const stopFileGuard =
+  (files: Pick<StopFiles, 'read'>): Guard =>
+  ({ entries, client }) => {
+    const stops = files.read()
+    if (stops.length === 0) return
+    const [{ address, signer = address, client: own }] = entries
+    const stop = findStop(stops, leastEffect(entries), { wallets: [address, signer], clients: [own, client] })
     if (stop) throw stoppedError(stop)
   }
-  return {
-    ...journal,
-    async open(entries, lease, claim, orders, spending) {
-      refuse(entries, spending?.client)
-      await journal.open(entries, lease, claim, orders, spending)
-    },
-    async reserve(spending, lease) {
-      refuse(
-        spending.steps.map(({ entry }) => entry),
-        spending.client,
-      )
-      await journal.reserve(spending, lease)
-    },
-  }
-}

@@ -1,9 +1,10 @@
 import { expect } from 'chai'
 import type { AllowedLists, ClientLimits } from '../../core/config/clients.ts'
-import { createAllowLists, withAllowLists } from '../../core/limits/allow-lists.ts'
+import { allowListGuard, createAllowLists } from '../../core/limits/allow-lists.ts'
 import type { SluiceError } from '../../core/base/errors.ts'
 import type { Footprint } from '../../core/transactions/budgets.ts'
 import type { Entry, Kind } from '../../core/transactions/entry.ts'
+import { withGuards } from '../../core/transactions/guards.ts'
 import type { Journal } from '../../core/transactions/journal/journal.ts'
 
 const weth = '0x00000000000000000000000000000000000000Aa'
@@ -132,7 +133,7 @@ describe('the lists of a client', () => {
     let written = 0
     const journal = { open: async () => void (written += 1) } as unknown as Journal
     const limitsOf = (client: string) => (client === 'bot' ? [{ allowed: { actions: [] } }] : [])
-    const held = withAllowLists(journal, createAllowLists(limitsOf), limitsOf)
+    const held = withGuards(journal, [allowListGuard(createAllowLists(limitsOf), limitsOf)])
     const open = (kind: Kind, more: Partial<Entry> = {}, touches?: Footprint) => {
       const spending = touches && ({ touches: () => touches } as unknown as Parameters<Journal['open']>[4])
       return held.open([{ ...mainnet, client: 'bot', kind, ...more } as Entry], {} as never, undefined, undefined, spending).then(

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import type { Client } from '../../core/config/clients.ts'
 import type { Spending } from '../../core/transactions/budgets.ts'
-import { withClientRights } from '../../core/transactions/client-rights.ts'
 import type { Entry, Kind } from '../../core/transactions/entry.ts'
+import { clientRights, withGuards } from '../../core/transactions/guards.ts'
 import type { Journal } from '../../core/transactions/journal/journal.ts'
 
 describe('the permissions of a client at the journal', () => {
@@ -14,7 +14,7 @@ describe('the permissions of a client at the journal', () => {
     ...more,
   })
   let clients: readonly Client[] = []
-  const held = withClientRights(journal, () => clients)
+  const held = withGuards(journal, [clientRights(() => clients)])
   const outcome = (work: Promise<void>) =>
     work.then(
       () => 'written',
