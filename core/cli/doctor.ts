@@ -30,7 +30,7 @@ import type { KeySourceSetting } from '../keys/key-source.ts'
 import { describeKeySource, type KeySources } from '../keys/sources.ts'
 import { hasCount } from '../wallet/limits/count-file.ts'
 import { invalidRecords } from '../wallet/own-policy.ts'
-import { passphraseFromFile } from '../wallet/prompt.ts'
+import { passphraseFromFile, sealPassphrase } from '../wallet/prompt.ts'
 import { addressKey } from '../base/addresses.ts'
 import { examineNetworks } from './doctor-networks.ts'
 import { examineDisk, examineStore } from './doctor-store.ts'
@@ -136,7 +136,8 @@ function examineLimits({ confDir, data }: Pick<Settings, 'confDir' | 'data'>): F
 /** Whether the signer goes by the records of sluice.lock. */
 async function examineSeals(settings: Settings): Promise<Finding[]> {
   try {
-    const passphrase = passphraseFromFile({ SLUICE_WALLET_PASSPHRASE_FILE: settings.wallet.passphraseFile })
+    const { passphraseFile } = settings.wallet
+    const passphrase = sealPassphrase(settings.wallet) ?? passphraseFromFile({ SLUICE_WALLET_PASSPHRASE_FILE: passphraseFile })
     const unheld = await invalidRecords(settings, passphrase)
     return unheld.map(({ name, problem, remedy }): Finding => ({
       part: 'plugins',

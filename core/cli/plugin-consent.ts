@@ -27,7 +27,7 @@ import { keystoreHasKeys } from '../keys/keystore-files.ts'
 import { canChange } from '../wallet/changeable.ts'
 import { invalidRecords } from '../wallet/own-policy.ts'
 import { releasedOwners, releasedScope, type ReleasedScope } from '../wallet/policy-files.ts'
-import { ask, hasTerminal, passphraseForNewKey, passphraseFromFile } from '../wallet/prompt.ts'
+import { ask, hasTerminal, passphraseForNewKey, passphraseFromFile, sealPassphrase } from '../wallet/prompt.ts'
 import { complain, isYes, printError, printResult } from './output.ts'
 import { rightsWords } from './plugin-rights.ts'
 import { revokeAll, type RevokeOptions } from './plugin-allowances.ts'
@@ -211,12 +211,15 @@ async function askToRun(yes: boolean, folder: string, settings: Settings, say: (
     )
 }
 
-/** Of the keystore, where it has keys: it seals what is recorded. @throws Error where it does not open them */
+/** It seals what is recorded: that of the seals, or of the keystore, where it has keys. @throws Error where that does not open them */
 export const passphraseOf = async ({ data, wallet }: Settings): Promise<string | undefined> =>
-  keystoreHasKeys(data.dir) ? passphraseForNewKey(data.dir, givenPassphrase(wallet)) : undefined
+  sealPassphrase(wallet) ?? (keystoreHasKeys(data.dir) ? passphraseForNewKey(data.dir, givenPassphrase(wallet)) : undefined)
 
 const givenPassphrase = ({ passphraseFile }: Settings['wallet']): string | undefined =>
   passphraseFromFile({ SLUICE_WALLET_PASSPHRASE_FILE: passphraseFile })
+
+/** That of the seals where nobody has to be asked. */
+const givenForSeals = (wallet: Settings['wallet']): string | undefined => sealPassphrase(wallet) ?? givenPassphrase(wallet)
 
 async function confirm(question: string, yes: boolean): Promise<void> {
   if (yes) return
@@ -232,8 +235,8 @@ async function verified(name: string | undefined, settings: Settings): Promise<s
   if (checked.length === 0) return 'No plugin of a third party was allowed.'
   for (const { name: each, problem } of checked) if (problem !== undefined) printError(`${each}: ${problem}`)
   const { confDir, data, wallet } = settings
-  const sealsCount = keystoreHasKeys(data.dir) && canChange(lockFile(confDir))
-  const passphrase = sealsCount ? (givenPassphrase(wallet) ?? (hasTerminal() ? await passphraseOf(settings) : undefined)) : undefined
+  const sealsCount = (wallet.sealPassphraseFile !== undefined || keystoreHasKeys(data.dir)) && canChange(lockFile(confDir))
+  const passphrase = sealsCount ? (givenForSeals(wallet) ?? (hasTerminal() ? await passphraseOf(settings) : undefined)) : undefined
   const unheld = (await invalidRecords(settings, passphrase)).filter((each) => Object.hasOwn(only, each.name))
   for (const { name: each, problem, remedy } of unheld) printError(`${each}: the signer does not sign for it: ${problem}. ${remedy}`)
   return [

@@ -277,19 +277,28 @@ function defaultsOf(schema: unknown): Section {
 /** The only source of the passphrase besides a terminal: a file can be protected, while variables and settings are copied around. */
 export const passphraseVariable = 'SLUICE_WALLET_PASSPHRASE_FILE'
 
-const remedy = `Write it into a file that only the user of Sluice can read, and name that file in ${passphraseVariable}.`
+/** Names a file with a passphrase for the seals of sluice.lock. Without it the keystore's passphrase makes them. */
+export const sealVariable = 'SLUICE_SEAL_PASSPHRASE_FILE'
+
+const remedy = (name: string) => `Write it into a file that only the user of Sluice can read, and name that file in ${name}.`
 
 /** Reports a passphrase in a file of settings or in a variable, and removes it from what was read. */
 export function refusePassphrase(yaml: YamlFile | undefined, env: Environment, problems: ConfigProblem[]): void {
   const wallet = yaml?.value['wallet']
   if (yaml && isObject(wallet) && wallet['passphrase'] !== undefined) {
     const pointer = '/wallet/passphrase'
-    problems.push({ ...locate(pointer, [yaml], yaml.file), problem: 'may not stand in a file of settings', remedy })
+    problems.push({
+      ...locate(pointer, [yaml], yaml.file),
+      problem: 'may not stand in a file of settings',
+      remedy: remedy(passphraseVariable),
+    })
     delete wallet['passphrase']
   }
-  const name = passphraseVariable.replace(/_FILE$/, '')
-  if (variable(env, name) !== undefined)
-    problems.push({ file: 'environment', path: name, problem: 'may not hold the passphrase itself', remedy })
+  for (const named of [passphraseVariable, sealVariable]) {
+    const name = named.replace(/_FILE$/, '')
+    if (variable(env, name) !== undefined)
+      problems.push({ file: 'environment', path: name, problem: 'may not hold the passphrase itself', remedy: remedy(named) })
+  }
 }
 
 interface SettingRow {
@@ -311,15 +320,20 @@ export function describeSettings(): SettingRow[] {
     environmentName: key.environmentName,
     description: expected({ ...key.schema, default: undefined }),
   }))
-  const passphrase = {
-    name: 'wallet.passphrase',
-    file: 'none',
-    default: '',
-    environmentName: passphraseVariable,
-    description: 'file that holds the passphrase of the keystore; without it, it is asked for at a terminal',
-  }
+  const secrets = [
+    {
+      name: 'wallet.passphrase',
+      environmentName: passphraseVariable,
+      description: 'file that holds the passphrase of the keystore; without it, it is asked for at a terminal',
+    },
+    {
+      name: 'wallet.sealPassphrase',
+      environmentName: sealVariable,
+      description: 'file that holds the passphrase of the seals of sluice.lock; without it, the keystore’s makes them',
+    },
+  ].map((each) => ({ ...each, file: 'none', default: '' }))
   const after = rows.findLastIndex(({ name }) => name.startsWith('wallet.')) + 1
-  return rows.toSpliced(after, 0, passphrase)
+  return rows.toSpliced(after, 0, ...secrets)
 }
 
 function defaultOf({ schema }: SettingKey): string {

@@ -13,6 +13,7 @@ import {
   type ServerSettings,
   type SslSettings,
   passphraseVariable,
+  sealVariable,
   refusePassphrase,
   type SettingKey,
   settingKeys,
@@ -33,6 +34,8 @@ export type Settings = Omit<ServerSettings, 'wallet'> & {
     readonly keySources: readonly KeySourceSetting[]
     /** The file with the keystore's passphrase. The passphrase is read where it is used, and not kept in memory. */
     passphraseFile?: string
+    /** The file with the passphrase of the seals of sluice.lock, where they do not have the keystore's. */
+    sealPassphraseFile?: string
   }
   /** The folder with conf, certs, data and plugins: relative paths of the settings start here. */
   home: string
@@ -85,11 +88,11 @@ export function loadSettings({ flags = {}, env = process.env, confDir, home: nam
   const server = checkFile(validateServer, { ...serverLayers, entries: spenderEntries(closedSpenders) }, env, problems)
   const ssl = checkFile(validateSsl, layers(sslFile), env, problems)
   const clients = readClients(read('clients.yml', true), inConf('clients.yml'), env, problems)
-  const passphrase = readSecretFile(passphraseVariable, env, home, problems)
+  const passphraseFile = readPassphraseFile(passphraseVariable, env, home, problems)
+  const sealPassphraseFile = readPassphraseFile(sealVariable, env, home, problems)
   const closed = [...closedSpenders, ...(clients?.closed ?? [])]
   if (!server || !ssl || !clients || problems.length > 0) throw new ConfigError([...problems, ...closed])
 
-  const passphraseFile = passphrase === undefined ? {} : { passphraseFile: resolve(home, variable(env, passphraseVariable) ?? '') }
   const { plugins, data, wallet, signer } = server.value
   return {
     ...server.value,
@@ -100,7 +103,12 @@ export function loadSettings({ flags = {}, env = process.env, confDir, home: nam
     },
     data: { dir: resolve(home, data.dir) },
     signer: signer.socket === undefined ? {} : { socket: resolve(home, signer.socket) },
-    wallet: { ...wallet, keySources: wallet.keySources.map(keySourceSetting), ...passphraseFile },
+    wallet: {
+      ...wallet,
+      keySources: wallet.keySources.map(keySourceSetting),
+      ...(passphraseFile !== undefined && { passphraseFile }),
+      ...(sealPassphraseFile !== undefined && { sealPassphraseFile }),
+    },
     ssl: { certsDir: resolve(home, ssl.value.certsDir) },
     clients: clients.clients,
     unlisted: clients.unlisted,
@@ -173,6 +181,11 @@ function fromEnvironment(
   return secret === undefined ? undefined : { name: fileName, text: secret }
 }
 
+/** The file that a variable names, which can be read; its content is not kept. */
+function readPassphraseFile(name: string, env: Environment, home: string, problems: ConfigProblem[]): string | undefined {
+  return readSecretFile(name, env, home, problems) === undefined ? undefined : resolve(home, variable(env, name) ?? '')
+}
+
 /** The content of the file that a variable names, without the newline at its end; undefined without such a variable, or after a problem. */
 function readSecretFile(name: string, env: Environment, home: string, problems: ConfigProblem[]): string | undefined {
   const path = variable(env, name)
@@ -193,6 +206,7 @@ const knownVariables = [
   'SLUICE_CONF',
   'SLUICE_HOME',
   passphraseVariable,
+  sealVariable,
   ...settingKeys.flatMap(({ environmentName }) => [environmentName, `${environmentName}_FILE`]),
 ]
 

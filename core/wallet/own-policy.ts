@@ -26,7 +26,7 @@ export interface OwnPolicyOptions {
   readonly files: SignerFiles
   readonly dataDir: string
   readonly keySources: readonly KeySourceSetting[]
-  /** Of the keystore's passphrase, where one was given. */
+  /** Of the seals' own passphrase, or of the keystore's, where one was given. */
   readonly sealKeys: SealKeys | undefined
 }
 
@@ -220,7 +220,7 @@ async function recordsThatHold(
 interface LockedSettings {
   readonly confDir: string
   readonly data: { readonly dir: string }
-  readonly wallet: { readonly keySources: readonly KeySourceSetting[] }
+  readonly wallet: { readonly keySources: readonly KeySourceSetting[]; readonly sealPassphraseFile?: string }
 }
 
 /**
@@ -228,12 +228,13 @@ interface LockedSettings {
  * @throws ConfigError where the lock cannot be read
  */
 export async function invalidRecords(
-  { confDir, data: { dir: dataDir }, wallet: { keySources } }: LockedSettings,
+  { confDir, data: { dir: dataDir }, wallet: { keySources, sealPassphraseFile } }: LockedSettings,
   passphrase: string | undefined,
 ): Promise<UnheldRecord[]> {
   const content = readLockContent(confDir)
   const { plugins } = content
-  if (!mayHaveRealKeys(keySources, dataDir) || !canChange(lockFile(confDir))) return []
+  const needsSeals = sealPassphraseFile !== undefined || mayHaveRealKeys(keySources, dataDir)
+  if (!needsSeals || !canChange(lockFile(confDir))) return []
   const found =
     passphrase === undefined
       ? Object.entries(plugins).flatMap(([name, record]) => (hasSeal(record) ? [] : [{ name, problem: noSeal }]))

@@ -5,29 +5,45 @@ import { decryptKey, listWallets } from '../keys/keystore.ts'
 import { passphraseBytes, readPassphrase } from '../keys/passphrase.ts'
 
 const passphraseVariable = 'SLUICE_WALLET_PASSPHRASE_FILE'
+const sealVariable = 'SLUICE_SEAL_PASSPHRASE_FILE'
 
 const minPassphraseLength = 8
 
 /** Reads the passphrase from the file that the environment names. A line break at the end of the file is not part of it. */
-export function passphraseFromFile(environment: NodeJS.ProcessEnv = process.env): string | undefined {
-  const bytes = secretFromFile(environment)
+export const passphraseFromFile = (environment: NodeJS.ProcessEnv = process.env): string | undefined =>
+  textOf(secretFromFile(environment[passphraseVariable], passphraseVariable))
+
+interface SealSettings {
+  readonly sealPassphraseFile?: string
+}
+
+/** The passphrase of the seals of sluice.lock as bytes; undefined where the keystore's makes them. @throws Error where it is too short */
+export function sealSecret({ sealPassphraseFile }: SealSettings): Uint8Array | undefined {
+  const secret = secretFromFile(sealPassphraseFile, sealVariable)
+  if (secret === undefined || secret.length >= minPassphraseLength) return secret
+  throw new Error(`${sealVariable} names ${sealPassphraseFile}, which has fewer than ${minPassphraseLength} characters; take more.`)
+}
+
+/** The same as a text. */
+export const sealPassphrase = (settings: SealSettings): string | undefined => textOf(sealSecret(settings))
+
+function textOf(bytes: Uint8Array | undefined): string | undefined {
   if (bytes === undefined) return undefined
   const passphrase = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
   bytes.fill(0)
   return passphrase
 }
 
-/** The same as bytes, which whoever gets them wipes. */
-function secretFromFile(environment: NodeJS.ProcessEnv): Uint8Array | undefined {
-  const file = environment[passphraseVariable]
+/** As bytes, which whoever gets them wipes. */
+function secretFromFile(file: string | undefined, variable: string): Uint8Array | undefined {
   if (file === undefined || file === '') return undefined
   let passphrase: Uint8Array
   try {
     passphrase = readPassphrase(file)
   } catch {
-    throw new Error(`${passphraseVariable} names ${file}, which cannot be read; correct the name or the file's mode.`)
+    throw new Error(`${variable} names ${file}, which cannot be read; correct the name or the file's mode.`)
   }
-  if (passphrase.length === 0) throw new Error(`${passphraseVariable} names ${file}, which is empty; write the passphrase into it.`)
+  if (passphrase.length === 0) throw new Error(`${variable} names ${file}, which is empty; write the passphrase into it.`)
   return passphrase
 }
 
@@ -46,7 +62,7 @@ export async function getPassphrase(question: string, given?: string): Promise<s
 
 /** As `getPassphrase`, as bytes for whoever runs long: they are wiped after their use. What is typed stays in the memory for a while. */
 export const getSecret = async (question: string, environment: NodeJS.ProcessEnv): Promise<Uint8Array> =>
-  secretFromFile(environment) ?? passphraseBytes(await getPassphrase(question))
+  secretFromFile(environment[passphraseVariable], passphraseVariable) ?? passphraseBytes(await getPassphrase(question))
 
 /**
  * Gets the passphrase to encrypt another key with. For an empty keystore it is new and asked twice; else it is the one that opens the keystore.

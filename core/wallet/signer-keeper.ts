@@ -1,4 +1,4 @@
-// A process between the server and the signer. It holds the passphrase, so that the server does not have to, and starts the signer
+// A process between the server and the signer. It holds the passphrases, so that the server does not have to, and starts the signer
 // again when it ends; a signer that hangs is killed first. It passes every other message on without reading it, and it never sees a key.
 import { takeSecret } from '../keys/passphrase.ts'
 import { serveParent, supervise, tellParent } from './supervisor.ts'
@@ -6,8 +6,8 @@ import { serveParent, supervise, tellParent } from './supervisor.ts'
 const stopGraceMs = 2_000
 
 let open: object | undefined
-/** Its bytes, where the server gave any. */
-let passphrase: Promise<Uint8Array | undefined> | undefined
+/** Their bytes, where the server gave any. */
+let secrets: Promise<Uint8Array | undefined> | undefined
 
 const signer = supervise({
   module: 'signer-process',
@@ -30,9 +30,14 @@ const signer = supervise({
 
 async function sendOpen(): Promise<void> {
   if (!open) return
-  const secret = await passphrase
+  const secret = await secrets
   // Where the server ended before it gave it, there is none.
-  signer.send(secret ? open : { ...open, passphraseBytes: undefined }, secret)
+  signer.send(secret ? open : { ...open, passphraseBytes: undefined, sealBytes: undefined }, secret)
+}
+
+function lengthIn(message: object, field: 'passphraseBytes' | 'sealBytes'): number {
+  const length: unknown = Reflect.get(message, field)
+  return typeof length === 'number' ? length : 0
 }
 
 process.on('message', (message) => {
@@ -41,7 +46,8 @@ process.on('message', (message) => {
     // Once: who holds the channel later does not say again what the signer goes by. What was read is never the server's word.
     if (open) return
     open = Object.assign({}, message, { read: undefined })
-    if ('passphraseBytes' in message && typeof message.passphraseBytes === 'number') passphrase = takeSecret(message.passphraseBytes)
+    const bytes = lengthIn(message, 'passphraseBytes') + lengthIn(message, 'sealBytes')
+    if (bytes > 0) secrets = takeSecret(bytes)
     return void sendOpen()
   }
   // The heartbeat is the keeper's own.

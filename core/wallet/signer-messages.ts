@@ -8,13 +8,16 @@ import { signerFiles } from './policy-files.ts'
 
 const id = Type.Integer()
 
+const secretLength = Type.Integer({ minimum: 1, maximum: 262_144 })
+
 const open = Type.Object({
   type: Type.Literal('open'),
   /** With the options of its kind, which the source checks. */
   keySources: Type.Array(Type.Object({ kind: Type.String() })),
   dataDir: Type.String(),
-  /** How long the passphrase is that comes by the pipe beside this channel. */
-  passphraseBytes: Type.Optional(Type.Integer({ minimum: 1, maximum: 262_144 })),
+  /** How long the secrets are that come by the pipe beside this channel: the keystore's passphrase, then that of the seals. */
+  passphraseBytes: Type.Optional(secretLength),
+  sealBytes: Type.Optional(secretLength),
   /** Where the signer reads what it signs. */
   files: signerFiles,
   /** From the keeper alone: what a signer before this one read. Only sluice.lock is looked at again. */
@@ -41,6 +44,10 @@ export type StopsMessage = Static<typeof stopsMessage>
 const toSigner = Type.Union([open, sign, stopsMessage])
 export type ToSigner = Static<typeof toSigner>
 export type OpenMessage = Static<typeof open>
+
+/** What comes by the pipe beside the message, all secrets together. */
+export const secretBytesOf = ({ passphraseBytes = 0, sealBytes = 0 }: Pick<OpenMessage, 'passphraseBytes' | 'sealBytes'>): number =>
+  passphraseBytes + sealBytes
 
 export const walletSchema = Type.Object({
   chain: Type.String(),

@@ -16,7 +16,15 @@ import { createSealKeys } from './lock-seal.ts'
 import { curveOf } from './release-policy.ts'
 import { takeSecret } from '../keys/passphrase.ts'
 import { keptOwnPolicy, readOwnPolicy, steadyMs, takeUpLock, type OwnPolicy, type OwnPolicyOptions } from './own-policy.ts'
-import { isSignRequest, readToSigner, type FromSigner, type OpenMessage, type SignRequest, type ToSigner } from './signer-messages.ts'
+import {
+  isSignRequest,
+  readToSigner,
+  secretBytesOf,
+  type FromSigner,
+  type OpenMessage,
+  type SignRequest,
+  type ToSigner,
+} from './signer-messages.ts'
 import { serveParent, tellParent } from './supervisor.ts'
 import { addressKey, isSameAddress } from '../base/addresses.ts'
 
@@ -50,12 +58,12 @@ const lookMs = 2_000
 
 const tell = (message: FromSigner): void => tellParent(message)
 
-async function open({ keySources, dataDir, passphraseBytes, files, read }: OpenMessage): Promise<void> {
+async function open({ keySources, dataDir, files, read, ...lengths }: OpenMessage): Promise<void> {
   if (isOpen) return
   isOpen = true
   stopFiles = () => readStopFiles(dataDir, readStopLine)
-  const passphrase = passphraseBytes === undefined ? undefined : await takeSecret(passphraseBytes)
-  const sealKeys = passphrase === undefined ? undefined : createSealKeys(passphrase)
+  const { passphrase, ofSeals } = await takeSecrets(lengths)
+  const sealKeys = ofSeals === undefined ? undefined : createSealKeys(ofSeals)
   const options = { files, dataDir, keySources, sealKeys }
   const lock = watchFile(lockFile(files.confDir))
   const first = read === undefined ? await readOwnPolicy(options) : keptOwnPolicy(files, read)
@@ -85,6 +93,20 @@ async function open({ keySources, dataDir, passphraseBytes, files, read }: OpenM
     problems: opened.flatMap((source) => source.problems),
     isRefused: opened.some((source) => source.wallets.length === 0 && source.problems.length > 0),
   })
+}
+
+type SecretLengths = Pick<OpenMessage, 'passphraseBytes' | 'sealBytes'>
+
+/** The seals have a passphrase of their own, or the keystore's. */
+async function takeSecrets(lengths: SecretLengths): Promise<{ readonly passphrase?: Uint8Array; readonly ofSeals?: Uint8Array }> {
+  const { passphraseBytes = 0, sealBytes = 0 } = lengths
+  const secret = secretBytesOf(lengths) === 0 ? undefined : await takeSecret(secretBytesOf(lengths))
+  if (secret === undefined) return {}
+  const passphrase = secret.subarray(0, passphraseBytes)
+  return {
+    ...(passphraseBytes > 0 && { passphrase }),
+    ofSeals: sealBytes > 0 ? secret.subarray(passphraseBytes) : passphrase,
+  }
 }
 
 /** What it reads is kept by the keeper, beside it. */

@@ -5,7 +5,16 @@ import type { KeySourceSetting } from '../keys/key-source.ts'
 import { defaultKeySources, variablesOf } from '../keys/sources.ts'
 import { createPendingCalls, unavailable } from './pending-calls.ts'
 import type { SignerFiles } from './policy-files.ts'
-import { readFromSigner, type FromSigner, type SignRequest, type StopsMessage, type ToSigner, type Wallet } from './signer-messages.ts'
+import {
+  readFromSigner,
+  secretBytesOf,
+  type FromSigner,
+  type OpenMessage,
+  type SignRequest,
+  type StopsMessage,
+  type ToSigner,
+  type Wallet,
+} from './signer-messages.ts'
 import { passphraseBytes, type Passphrase } from '../keys/passphrase.ts'
 import { supervise } from './supervisor.ts'
 
@@ -22,6 +31,8 @@ export interface SignerOptions {
   readonly keySources?: readonly KeySourceSetting[]
   /** Opens the keystore. It is needed only when the keystore has keys. It is handed to another process and not kept here: bytes are wiped. */
   readonly passphrase?: Passphrase | undefined
+  /** Of the seals of sluice.lock. Absent: the keystore's makes them. */
+  readonly ofSeals?: Passphrase | undefined
   /** Adds the devnet's well-known wallets, which sign on `local` networks only. */
   readonly devnet: boolean
   /** Where its process reads what it signs. It goes by nothing else. */
@@ -60,16 +71,16 @@ const stopGraceMs = 4_000
  * A key that cannot be opened is locked, and the others sign; where none of a source can be, it is no start.
  * @throws Error that names each key that cannot be opened
  */
-export async function startSigner({ passphrase, ...options }: SignerOptions): Promise<Signer> {
+export async function startSigner({ passphrase, ofSeals, ...options }: SignerOptions): Promise<Signer> {
   const signer = superviseSigner(options)
-  const secret = typeof passphrase === 'string' ? passphraseBytes(passphrase) : passphrase
+  const secrets = secretsOf(passphrase, ofSeals)
   const { problems, isRefused } = await signer
-    .open(secret)
+    .open(secrets)
     .catch(async (error: unknown) => {
       await signer.stop()
       throw error
     })
-    .finally(() => secret?.fill(0))
+    .finally(() => secrets?.bytes.fill(0))
   if (!isRefused) {
     for (const problem of problems)
       options.log.error({ problem }, 'A wallet is locked, and the others sign: mend it and restart the server')
@@ -79,9 +90,26 @@ export async function startSigner({ passphrase, ...options }: SignerOptions): Pr
   throw new Error(problems.join('\n'))
 }
 
+interface Secrets {
+  readonly lengths: Pick<OpenMessage, 'passphraseBytes' | 'sealBytes'>
+  /** One after the other. */
+  readonly bytes: Uint8Array
+}
+
+/** Bytes that were given are wiped. */
+function secretsOf(passphrase: Passphrase | undefined, ofSeals: Passphrase | undefined): Secrets | undefined {
+  const [own, seals] = [passphrase, ofSeals].map((each) => (typeof each === 'string' ? passphraseBytes(each) : each))
+  const lengths = { ...(own && { passphraseBytes: own.length }), ...(seals && { sealBytes: seals.length }) }
+  const bytes = Buffer.alloc(secretBytesOf(lengths))
+  bytes.set(own ?? [])
+  bytes.set(seals ?? [], own?.length ?? 0)
+  for (const each of [own, seals]) each?.fill(0)
+  return bytes.length === 0 ? undefined : { lengths, bytes }
+}
+
 type FirstReady = Pick<Extract<FromSigner, { type: 'ready' }>, 'problems' | 'isRefused'>
 
-function superviseSigner({ dataDir, keySources = defaultKeySources, devnet, files, log }: Omit<SignerOptions, 'passphrase'>) {
+function superviseSigner({ dataDir, keySources = defaultKeySources, devnet, files, log }: Omit<SignerOptions, 'passphrase' | 'ofSeals'>) {
   const opened = [...(devnet ? [devnetSetting()] : []), ...keySources]
   const calls = createPendingCalls(signTimeoutMs)
   let wallets: readonly Wallet[] | undefined
@@ -167,25 +195,25 @@ function superviseSigner({ dataDir, keySources = defaultKeySources, devnet, file
       down(`its keeper: ${reason}`)
     },
     // The passphrase is lost with the keeper: keys of the keystore stay locked until the server is restarted. Devnet wallets do not.
-    onRestart: () => sendOpen(),
+    onRestart: () => sendOpen(undefined),
   })
   const isReady = (): boolean => signerProcessId !== undefined && silent.size === 0
   const send = (message: ToSigner): void => keeper.send(message)
-  const sendOpen = (passphrase?: Uint8Array): void => {
+  const sendOpen = (secrets: Secrets | undefined): void => {
     const message: ToSigner = {
       type: 'open',
       keySources: opened,
       dataDir,
-      ...(passphrase && { passphraseBytes: passphrase.length }),
+      ...secrets?.lengths,
       files,
     }
-    keeper.send(message, passphrase)
+    keeper.send(message, secrets?.bytes)
   }
 
   return {
     /** @returns why keys could not be opened */
-    open(passphrase: Uint8Array | undefined) {
-      sendOpen(passphrase)
+    open(secrets: Secrets | undefined) {
+      sendOpen(secrets)
       return firstReady
     },
     wallets: () => wallets ?? [],

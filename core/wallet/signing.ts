@@ -11,7 +11,7 @@ import { mayHaveRealKeys, needsPassphrase } from '../keys/sources.ts'
 import { namedVariables, type SignerFiles } from './policy-files.ts'
 import { readReleasePolicy } from './release-policy.ts'
 import type { Passphrase } from '../keys/passphrase.ts'
-import { getSecret } from './prompt.ts'
+import { getSecret, sealSecret } from './prompt.ts'
 import { readTypedData, type SignRequest } from './signer-messages.ts'
 import { boundProblem } from './service/bound.ts'
 import { connectSigner } from './service/client.ts'
@@ -153,6 +153,11 @@ const openService = (socket: string, { settings: { data, wallet }, log }: Signer
     )
   if (wallet.passphraseFile !== undefined)
     log.warn({ file: wallet.passphraseFile }, 'This server needs no passphrase: the signer service has its own. Take it away')
+  if (wallet.sealPassphraseFile !== undefined)
+    log.warn(
+      { file: wallet.sealPassphraseFile },
+      'This server needs no passphrase of the seals: the signer service has its own. Take it away',
+    )
   return connectSigner({
     socket,
     log,
@@ -176,15 +181,22 @@ export function limitedWallets(confDir: string): number {
 }
 
 /** Starts the signer's process, with the keys of these settings. @throws StartError */
-export const openKeys = ({ settings: { data, devnet, wallet }, log, passphrase, files, devnetChains = [] }: SignerParts): Promise<Signer> =>
-  startSigner({
-    dataDir: data.dir,
-    keySources: [...devnetChains.map(devnetSetting), ...wallet.keySources],
-    passphrase,
-    devnet: devnet.enabled,
-    files,
-    log,
-  }).catch(refuseStart)
+export const openKeys = async ({ settings, log, passphrase, files, devnetChains = [] }: SignerParts): Promise<Signer> => {
+  const { data, devnet, wallet } = settings
+  try {
+    return await startSigner({
+      dataDir: data.dir,
+      keySources: [...devnetChains.map(devnetSetting), ...wallet.keySources],
+      passphrase,
+      ofSeals: sealSecret(wallet),
+      devnet: devnet.enabled,
+      files,
+      log,
+    })
+  } catch (error) {
+    return refuseStart(error)
+  }
+}
 
 function refuseStart(error: unknown): never {
   throw new StartError(error instanceof Error ? error.message : String(error))

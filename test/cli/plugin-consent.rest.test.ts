@@ -429,6 +429,24 @@ describe("the operator's word on a plugin", function () {
       expect((await sayWith('passphrase', 'plugin', 'verify')).code).to.equal(0)
     })
 
+    it('takes its seal from a passphrase of the seals, where one is named, without that of the keystore', async () => {
+      const sealed = await readFile(lock(), 'utf8')
+      await writeFile(path.join(home, 'seals'), 'the seals have their own\n', { mode: 0o600 })
+      const sayBy = async (...args: string[]) => {
+        const { ended, printed } = sluiceWith({ ...account, SLUICE_SEAL_PASSPHRASE_FILE: path.join(home, 'seals') }, home, ...args)
+        return { code: (await ended).code, said: printed() }
+      }
+      expect((await sayBy('plugin', 'verify')).said).to.match(/teller: the signer does not sign for it: .+ another passphrase/)
+      expect((await sayBy('doctor')).said).to.match(/The signer does not sign for teller: .+ another passphrase/)
+      const { code, said } = await sayBy('plugin', 'allow', 'teller', '--yes')
+      expect(code, said).to.equal(0)
+      expect((await sayBy('plugin', 'verify')).said).to.contain('The seals hold.')
+      expect((await sayWith('passphrase', 'plugin', 'verify')).said).to.match(/another passphrase/)
+      await writeFile(path.join(home, 'seals'), 'short\n')
+      expect((await sayBy('plugin', 'verify')).said).to.match(/SLUICE_SEAL_PASSPHRASE_FILE names .+, which has fewer than 8 characters/)
+      await writeFile(lock(), sealed)
+    })
+
     it('ends at a removal, which names the requests that revoke its allowances, where no server runs', async () => {
       const { code, said } = await say('plugin', 'remove', 'teller')
       expect(code, said).to.equal(0)

@@ -103,6 +103,25 @@ describe('the signer', () => {
     }
   })
 
+  it('goes by seals of a passphrase of their own, with the keystore or with keys of another source', async () => {
+    const ofSeals = 'another long passphrase'
+    const keystores = { dataDir, passphrase }
+    const others = { dataDir: temporaryFolder(), keySources: [{ kind: 'devnet' }] }
+    for (const keys of [keystores, others]) {
+      const owner = keys === keystores ? real.address : devnet0
+      const sealed = await exampleFiles(temporaryFolder(), { passphrase: ofSeals })
+      for (const [given, holds] of [
+        [ofSeals, true],
+        ['yet another passphrase', false],
+      ] as const) {
+        const own = await startSigner({ devnet: true, log, files: sealed, ofSeals: given, ...keys })
+        const to = await failure(own.sign(requestOf(owner, transaction())))
+        expect(to.name, to.message).to.equal(holds ? 'none' : 'FORBIDDEN')
+        await own.stop()
+      }
+    }
+  })
+
   it('lets the well-known wallets sign on a devnet only', async () => {
     const refused = await failure(signer.sign(requestOf(devnet0, transaction({ chainId: 1 }), { network: 'mainnet' })))
     expect(refused.name).to.equal('FORBIDDEN')
