@@ -292,6 +292,14 @@ export function observeJournal(journal: Journal, { journalSeconds, journalFailur
   }
   return {
     ...journal,
+    admit(...args) {
+      const admission = journal.admit(...args)
+      if (!(admission instanceof Promise)) return admission
+      return admission.catch((error: unknown) => {
+        journalFailures.inc({ operation: 'open', reason: failureReason(error) })
+        throw error
+      })
+    },
     open: (...args) => timed('open', () => journal.open(...args)),
     write: (...args) => timed('write', () => journal.write(...args)),
   }

@@ -59,6 +59,16 @@ export async function lockAccount(owner: string, tx: Tx, kind: Store['kind']): P
   return { account: accountOf(owner, row), nowMs: row.now }
 }
 
+/** As it is now, not locked. @throws SluiceError SERVICE_UNINITIALIZED; StoreUnavailable */
+export async function peekAccount(owner: string, read: Store['read']): Promise<StoredAccount> {
+  const row = await read((db) =>
+    db
+      .selectNoFrom((eb) => [storeTime.as('now'), eb.selectFrom('budgets').select('body').where('owner', '=', owner).as('body')])
+      .executeTakeFirstOrThrow(),
+  )
+  return { account: accountOf(owner, { body: row.body ?? '' }), nowMs: row.now }
+}
+
 /** @param row of the table budgets @throws SluiceError SERVICE_UNINITIALIZED */
 export const accountOf = (owner: string, row: { readonly body: string } | undefined): Account =>
   row && row.body !== '' ? readStored(owner, () => readAccount(row.body)) : emptyAccount

@@ -1,12 +1,12 @@
 // What each client may spend: reserved in the write that makes entries, settled in the write that ends them.
 import type { Transaction } from 'kysely'
-import { abs, divideRaw } from '../base/decimal.ts'
 import { SluiceError } from '../base/errors.ts'
 import { countEveryMs } from '../store/store-time.ts'
 import type { Store } from '../store/store.ts'
 import type { Tables } from '../store/tables.ts'
-import { microsOf, type Budgets, type Spending } from '../transactions/budgets.ts'
+import type { Budgets, Spending } from '../transactions/budgets.ts'
 import type { Entry } from '../transactions/entry.ts'
+import { createAdmissions } from './admissions.ts'
 import { greatest, negative, reserve, settle, sum, writeAccount, type Account, type Amounts } from './account.ts'
 import {
   gasMeasureOf,
@@ -24,14 +24,21 @@ import {
   type NetworkName,
 } from './limit-checks.ts'
 import { notionalMeasureOf, withOrders } from './perpetual-limits.ts'
-import { lockAccount, openOf, ownerOf, readReservations, writeReserved, type Reservation, type Reservations } from './reservations.ts'
+import {
+  lockAccount,
+  openOf,
+  ownerOf,
+  peekAccount,
+  readReservations,
+  writeReserved,
+  type Reservation,
+  type Reservations,
+  type StoredAccount,
+} from './reservations.ts'
+import { actualOf, type OutcomeReader } from './settlements.ts'
 
 /** What the limits ask of the rest of the server, which answers at once. Undefined where that cannot be told. */
-export interface LimitReader {
-  /** What the wallet gained (above 0) or gave of each token, by address: of a transaction that is final. */
-  gains(entry: Entry): ReadonlyMap<string, bigint> | undefined
-  /** Of the coin, smallest units. */
-  gasCost(entry: Entry): bigint | undefined
+export interface LimitReader extends OutcomeReader {
   /** The listed token of a symbol or an address. */
   token(on: NetworkName, name: string): LimitedToken | undefined
   /** What is given is worth at most. By token address, smallest units. */
@@ -61,15 +68,16 @@ type LimitsOn = (client: string, on: NetworkName) => NetworkLimits | undefined
 /** @param limitsOn of a client on a network; undefined where nothing bounds it */
 export function createSpendingLimits(limitsOn: LimitsOn, kind: Store['kind'] = 'embedded'): SpendingLimits {
   let reader = unknownReader
+  const admissions = createAdmissions(kind)
 
   /** All steps are on one network. */
   const limitsFor = (client: string, { steps: [first] }: Spending) => first && limitsOn(client, first.entry)
 
-  /** @throws SluiceError LIMIT_EXCEEDED, SERVICE_UNINITIALIZED */
-  async function reserveFor(client: string, spending: Spending, tx: Transaction<Tables>): Promise<void> {
+  /** What a request is held against, but for what was spent. Undefined where nothing bounds the client. @throws SluiceError LIMIT_EXCEEDED */
+  function checkOf(client: string, spending: Spending): AccountCheck | undefined {
     const limits = limitsFor(client, spending)
     const [first] = spending.steps
-    if (!limits || !first) return
+    if (!limits || !first) return undefined
     // What the server has to do for its queue is never refused.
     const isCounted = first.entry.paidBy === client && spending.client !== client
     const tokens = tokenLimitsOf(limits, first.entry, reader.token)
@@ -79,36 +87,45 @@ export function createSpendingLimits(limitsOn: LimitsOn, kind: Store['kind'] = '
     const gives = sum(spending.commitment?.gives ?? {}, {})
     const value = limits.value && Object.keys(gives).length > 0 ? reader.value(first.entry, gives) : undefined
     requirePrices(check, value)
-    const given = givenBy(check, value)
-    const owner = ownerOf(client)
+    // Whoever raises the fees of another client's transaction holds nothing that its end would settle.
+    const ofOther = spending.is === 'raise' && client !== payerOf(first.entry)
+    return { ...check, owner: ownerOf(client), isCounted, ofOther, given: givenBy(check, value) }
+  }
+
+  /** @throws SluiceError LIMIT_EXCEEDED, SERVICE_UNINITIALIZED */
+  async function reserveFor(client: string, spending: Spending, tx: Transaction<Tables>): Promise<void> {
+    const check = checkOf(client, spending)
+    if (!check) return
+    const { owner, isCounted } = check
     const stored = await lockAccount(owner, tx, kind).catch((error: unknown) => {
       if (isCounted && error instanceof SluiceError) return undefined
       throw error
     })
     if (!stored) return
-    const { account: before, nowMs } = stored
-    const account = withOrders(spending, limits, before)
-    const earlier = await readEarlier(owner, spending)
-    // Whoever raises the fees of another client's transaction holds nothing that its end would settle.
-    const ofOther = spending.is === 'raise' && client !== payerOf(first.entry)
-    const held = ofOther ? new Map() : reservationsOf(spending, given, earlier)
-    const raised = ofOther ? raisedFees(spending, before.raised) : {}
-    const after = reserve(account, sum(raised, sum(openOf(new Map([...earlier, ...held])), negative(openOf(earlier)))))
-    const refusal = refusalOf(check, { before: account, after, gives: given.amounts, nowMs })
-    if (refusal && !isCounted) throw refusal
-    const changed = ofOther ? withRaise(settle(after, raised, raised, { nowMs, lagMs }), spending) : after
-    await writeReserved({ owner, account: changed, held }, tx, kind)
-
-    /** Of what it replaces or raises: a new entry on a nonce of its own has nothing before it. */
-    async function readEarlier(of: string, { steps, is }: Spending): Promise<Reservations> {
-      const keys = steps.flatMap(({ entry, replaces }) => (is === 'raise' ? entry.key : (replaces ?? [])))
-      return keys.length === 0 ? new Map() : readReservations(of, keys, tx)
-    }
+    const { account, held } = reservedBy(check, stored, await readEarlier(owner, spending, tx))
+    await writeReserved({ owner, account, held }, tx, kind)
+    admissions.note(owner, { account, nowMs: stored.nowMs })
   }
 
   return {
     readBy: (by) => void (reader = by),
     concerns: (spending) => payersOf(spending).some((client) => limitsFor(client, spending) !== undefined),
+    admit({ client, ...on }, spendingOf, read) {
+      if (!limitsOn(client, on)) return undefined
+      try {
+        const check = checkOf(client, spendingOf())
+        if (!check) return undefined
+        const { owner, spending } = check
+        // What takes the nonce of another transaction leaves no gap, and the store alone knows what that one holds.
+        const steps = spending.steps.filter(({ replaces }) => replaces === undefined)
+        if (steps.length === 0) return undefined
+        const ofNew = { ...check, spending: { ...spending, steps } }
+        const amountsIn = (stored: StoredAccount) => openOf(reservedBy(ofNew, stored, new Map()).held)
+        return admissions.admit(owner, amountsIn, () => peekAccount(owner, read))
+      } catch (error) {
+        return Promise.reject(error)
+      }
+    },
     async reserve(spending, tx) {
       // In one order on all servers.
       for (const client of payersOf(spending).toSorted()) await reserveFor(client, spending, tx)
@@ -140,6 +157,7 @@ export function createSpendingLimits(limitsOn: LimitsOn, kind: Store['kind'] = '
           .where('owner', '=', owner)
           .execute()
         await tx.deleteFrom('reservations').where('owner', '=', owner).where('entry_key', 'in', keys).execute()
+        admissions.note(owner, { account, nowMs })
       }
 
       async function readAll(owner: string, of: readonly string[]) {
@@ -148,6 +166,33 @@ export function createSpendingLimits(limitsOn: LimitsOn, kind: Store['kind'] = '
       }
     },
   }
+}
+
+/** What one request is held against, but for what was spent. */
+interface AccountCheck extends LimitCheck {
+  readonly owner: string
+  /** It counts, and is not refused. */
+  readonly isCounted: boolean
+  readonly ofOther: boolean
+  readonly given: GivenAmounts
+}
+
+/** @param earlier of what it replaces or raises @throws SluiceError LIMIT_EXCEEDED */
+function reservedBy(check: AccountCheck, { account: before, nowMs }: StoredAccount, earlier: Reservations) {
+  const { spending, limits, given, isCounted, ofOther } = check
+  const account = withOrders(spending, limits, before)
+  const held = ofOther ? new Map<string, Reservation>() : reservationsOf(spending, given, earlier)
+  const raised = ofOther ? raisedFees(spending, before.raised) : {}
+  const after = reserve(account, sum(raised, sum(openOf(new Map([...earlier, ...held])), negative(openOf(earlier)))))
+  const refusal = refusalOf(check, { before: account, after, gives: given.amounts, nowMs })
+  if (refusal && !isCounted) throw refusal
+  return { account: ofOther ? withRaise(settle(after, raised, raised, { nowMs, lagMs }), spending) : after, held }
+}
+
+/** Of what it replaces or raises: a new entry on a nonce of its own has nothing before it. */
+async function readEarlier(owner: string, { steps, is }: Spending, tx: Transaction<Tables>): Promise<Reservations> {
+  const keys = steps.flatMap(({ entry, replaces }) => (is === 'raise' ? entry.key : (replaces ?? [])))
+  return keys.length === 0 ? new Map() : readReservations(owner, keys, tx)
 }
 
 /** Raised fees are those of whose transaction it is, and of whoever raises them. What the server does by itself is of who caused it. */
@@ -222,54 +267,4 @@ function reservationsOf({ is, steps }: Spending, given: GivenAmounts, earlier: R
     held.set(entry.key, { nonce, amounts: sum(ofStep, amounts), ...kept })
   }
   return held
-}
-
-/** What an entry that is final came to. */
-function actualOf(entry: Entry, reservation: Reservation, reader: LimitReader): Amounts {
-  const { landed, part } = entry
-  const gas = gasMeasureOf(entry)
-  const { [gas]: heldGas = 0n, count, ...given } = reservation.amounts
-  // The steps before it may have moved what it was to exchange.
-  const ofOthers: Amounts = part.of > 1 ? given : {}
-  if (!landed) return ofOthers
-  const fees: Amounts = { ...(count !== undefined && { count: 1n }), [gas]: reader.gasCost(entry) ?? heldGas }
-  if (!landed.ok) return { ...fees, ...ofOthers }
-  return { ...fees, ...given, ...tradedBy(entry, { ...reservation, amounts: given }, reader) }
-}
-
-/** What a trade came to, as far as its receipt tells: the native coin leaves no event. */
-function tradedBy(entry: Entry, reservation: Reservation, reader: LimitReader): Amounts {
-  const gains = (entry.kind === 'trade' || entry.kind === 'position') && entry.part.of === 1 ? reader.gains(entry) : undefined
-  if (!gains) return {}
-  const { amounts, gives, prices, medianPrices } = reservation
-  const gaveRaw = (token: string): bigint | undefined => {
-    const raw = gains.get(token)
-    return raw === undefined ? undefined : raw < 0n ? -raw : 0n
-  }
-  const actual: Record<string, bigint> = {}
-  for (const measure of Object.keys(amounts)) {
-    const raw = measure.startsWith('token:') ? gaveRaw(measure.slice(measure.lastIndexOf('/') + 1)) : undefined
-    if (raw !== undefined) actual[measure] = raw
-  }
-  const loss = lossOf(gains, prices)
-  const byMedian = lossOf(gains, medianPrices)
-  // The worse of the two: whoever pushes a price for a moment gains nothing by it.
-  if (loss !== undefined) actual['loss'] = byMedian !== undefined && byMedian > loss ? byMedian : loss
-  const [given, ...others] = Object.entries(gives)
-  if (amounts['value'] === undefined || !given || others.length > 0) return actual
-  const [token, mostRaw] = given
-  const raw = gaveRaw(token)
-  // At the value that was reserved.
-  if (raw !== undefined) actual['value'] = divideRaw(amounts['value'] * raw, mostRaw, 'up')
-  return actual
-}
-
-/** Of a trade all of whose tokens have a price: what it gave less what it got; a gain is below 0. */
-function lossOf(gains: ReadonlyMap<string, bigint>, prices: Amounts): bigint | undefined {
-  const moved = [...gains].filter(([, raw]) => raw !== 0n)
-  if (moved.length < 2 || moved.some(([token]) => prices[token] === undefined)) return undefined
-  return moved.reduce((loss, [token, raw]) => {
-    const micros = microsOf(abs(raw), prices[token] ?? 0n, 'down')
-    return raw < 0n ? loss + micros + 1n : loss - micros
-  }, 0n)
 }

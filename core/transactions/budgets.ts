@@ -2,8 +2,9 @@
 import type { Transaction } from 'kysely'
 import type { Fraction } from '../base/decimal.ts'
 import type { Action } from '../config/clients.ts'
+import type { Store } from '../store/store.ts'
 import type { Tables } from '../store/tables.ts'
-import type { Entry } from './entry.ts'
+import type { Entry, RailId } from './entry.ts'
 
 /**
  * Called in database transactions of the journal. What it writes with `tx` is durable together with the entries.
@@ -16,6 +17,13 @@ export interface Budgets {
   /** Whether it has to be asked: else the write needs no transaction for it. Absent: always. */
   concerns?(spending: Spending): boolean
   /**
+   * Before nonces are claimed for new entries: refuses what `reserve` would refuse now, so that it leaves no gap of nonces. `reserve` decides all the same.
+   * One of the budgets has it at most.
+   * @param spending as it will be, with entries that have no nonces. A function: only clients with limits are asked
+   * @returns undefined where nothing bounds the client. A rejection is a SluiceError that refuses it
+   */
+  admit?(of: SpendingClient, spending: () => Spending, read: Store['read']): Admission | Promise<Admission> | undefined
+  /**
    * Before new entries, of every kind, are written, and so before anything is signed for them; and before the fees of an entry are raised, in a
    * transaction that checks the lease.
    * @throws SluiceError to refuse: then nothing is written, by it and by the journal, and nothing is signed
@@ -26,6 +34,14 @@ export interface Budgets {
   /** In the write that makes entries final. It may be called again for the same ones, and throws nothing but errors of the database. */
   settle?(ended: readonly Entry[], tx: Transaction<Tables>): Promise<void>
 }
+
+/** A client on a network. */
+export interface SpendingClient extends Pick<RailId, 'chain' | 'network'> {
+  readonly client: string
+}
+
+/** What was let through counts as held until this is called: once, when its write was made or refused. */
+export type Admission = () => void
 
 /**
  * `preview`: it is only looked at, and nothing may be signed. `below`: it gives away less than what has to wait. `approved`: it waited, and was

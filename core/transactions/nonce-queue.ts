@@ -26,6 +26,8 @@ export interface NonceQueue {
   /** The transaction is final: its nonce and those below are never free again, even if a node that lags says so. */
   markFinal(sequence: Json): void
   pendingOn(nonce: number): PendingTransaction | undefined
+  /** By position, what is pending on the nonces that a claim from this one would get. The chain must have been asked before. */
+  pendingFrom(nonce: number, count: number): readonly (PendingTransaction | undefined)[]
   /** Whether one of the pending transactions is private. */
   hasPrivate(): boolean
   /** What an attempt would meet: the chain is past it, another transaction is pending, or it is free. */
@@ -107,6 +109,13 @@ interface QueueItem {
   pending?: PendingTransaction
 }
 
+interface ReleasedNonce {
+  /** Whose request had claimed it. */
+  readonly client: string | undefined
+  /** It blocks what comes after it from the moment when that is signed. Not where a caller chose it: other software may use it. */
+  readonly isCertain: boolean
+}
+
 interface NonceQueueParts {
   rail: Rail
   address: string
@@ -122,7 +131,7 @@ export function createNonceQueue({ rail, address, limit, name }: NonceQueueParts
   const nonceOf = (sequence: Json) => rail.nonceOf(sequence)
   const items = new Map<number, QueueItem>()
   /** Nonces that we released. They are gaps unless another request claims them. */
-  const released = new Map<number, string | undefined>()
+  const released = new Map<number, ReleasedNonce>()
   /** Gaps in the previous update. */
   let gapsBefore: ReadonlySet<number> = new Set()
   let known: Json | undefined
@@ -234,12 +243,12 @@ export function createNonceQueue({ rail, address, limit, name }: NonceQueueParts
         if (pending) items.set(nonce, { sequence, chosenByCaller, pending })
         else {
           items.delete(nonce)
-          if (!chosenByCaller) released.set(nonce, client)
+          released.set(nonce, { client, isCertain: !chosenByCaller })
         }
       }
-      return rail.gaps(synced(), synced(), sequences(), waiting()).filter((sequence) => released.has(nonceOf(sequence)))
+      return rail.gaps(synced(), synced(), sequences(), waiting()).filter((sequence) => released.get(nonceOf(sequence))?.isCertain)
     },
-    releasedBy: (nonce) => released.get(nonce),
+    releasedBy: (nonce) => released.get(nonce)?.client,
     markFinal(sequence) {
       const nonce = nonceOf(sequence)
       if (isOrdered) floor = Math.max(floor, nonce + 1)
@@ -259,6 +268,7 @@ export function createNonceQueue({ rail, address, limit, name }: NonceQueueParts
       )
     },
     pendingOn: (nonce) => items.get(nonce)?.pending,
+    pendingFrom: (nonce, count) => rail.sequencesFrom(synced(), nonce, count).map((sequence) => items.get(nonceOf(sequence))?.pending),
     hasPrivate: () => [...items.values()].some(({ pending }) => pending?.privateOnly === true),
     statusOf(of) {
       const sequence = 'sequence' in of ? of.sequence : rail.sequencesFrom(synced(), of.nonce, 1)[0]
@@ -274,9 +284,11 @@ export function createNonceQueue({ rail, address, limit, name }: NonceQueueParts
     nextNonce,
     gaps(update) {
       const empty = rail.gaps(synced(), update, sequences(), waiting()).filter((sequence) => nonceOf(sequence) >= floor)
-      const certain = empty.filter((sequence) => released.has(nonceOf(sequence)) || gapsBefore.has(nonceOf(sequence)))
+      const certain = empty.filter((sequence) => released.get(nonceOf(sequence))?.isCertain || gapsBefore.has(nonceOf(sequence)))
       gapsBefore = new Set(empty.map(nonceOf))
-      for (const nonce of released.keys()) if (!gapsBefore.has(nonce)) released.delete(nonce)
+      // What comes after it may still be being signed: whoever released it is known until its nonce is used.
+      const used = isOrdered ? firstFree(update) : Infinity
+      for (const nonce of released.keys()) if (nonce < used && !gapsBefore.has(nonce)) released.delete(nonce)
       return certain
     },
   }

@@ -1,21 +1,16 @@
-// Takes a checked request from its nonces to signed bytes in the journal.
-import { SluiceError, type Checked, type Json, type Log, type Prepared, type Rail } from '../contracts/index.ts'
-import { StoreUnavailable } from '../store/store.ts'
+// Takes a checked request to signed bytes in the journal.
+import { SluiceError, type Json, type Log, type Prepared } from '../contracts/index.ts'
 import { persistSigned, type PersistResult, type SignAttempt } from './attempts.ts'
-import type { Spending } from './budgets.ts'
-import { hasOutstanding, isFinal, txHashOf, type Entry } from './entry.ts'
+import { isFinal, txHashOf, type Entry } from './entry.ts'
 import type { Change, RecordedAnswer, Recorder } from './journal/journal.ts'
 import { expireUnsigned, restoreSigned, type LeasedQueue, type LeasedQueues } from './leases.ts'
-import { nonceConflictError, type NonceQueue, type PendingTransaction } from './nonce-queue.ts'
+import { createNonceClaims } from './nonce-claims.ts'
+import type { PendingTransaction } from './nonce-queue.ts'
 import { permitOf } from './permits.ts'
 import type { CheckResult } from './plan-checker.ts'
 import {
-  checkGas,
-  checkRelays,
   gasOf,
-  newEntries,
   orTimeout,
-  setsFees,
   timedOutBeforeSigning,
   type ReplaceOptions,
   type RoutedRequest,
@@ -64,49 +59,28 @@ export interface RequestSigner {
 }
 
 export function createRequestSigner(parts: RequestSignerParts): RequestSigner {
-  const { target, queues, recorder, signing, wake, fill, closing, log, nowMs } = parts
+  const { target, recorder, signing, wake, closing, log } = parts
   const { rail } = target.impl
+  const claims = createNonceClaims(parts)
 
   async function sign(
     request: RoutedRequest,
     options: ReplaceOptions,
     leased: LeasedQueue,
-    { checked, commitment = request.commitment }: CheckResult,
+    result: CheckResult,
     signal: AbortSignal,
   ): Promise<SignedRequest> {
-    const { queue, lease, permits } = leased
-    const { prepared } = checked
-    checkGas(request, checked)
-    const { sequences, chosenByCaller, pending } = await claim(request, options, queue, checked)
-    // A gap is filled privately where something private waits behind it: a public fill would tell that it comes.
-    const isHidden = request.privateOnly === true || (request.kind === 'fill' && queue.hasPrivate())
-    const privateOnly = pending.map((each) => isHidden || each?.privateOnly === true)
+    const { lease } = leased
+    const { prepared } = result.checked
+    const { sequences, pending, queued } = await claims.claim(request, options, leased, result, signal)
     const permitSigning = { began: false }
-    let queued: readonly Entry[] = []
     try {
-      if (privateOnly.includes(true)) checkRelays(target)
-      const conflict = permits.conflict(request.plan.needs, checked, rail)
-      if (conflict) throw conflict
-      queued = newEntries(request, {
-        sequences,
-        chosenByCaller,
-        nonces: sequences.map((sequence) => rail.nonceOf(sequence)),
-        ranks: pending.map((each) => (each ? each.rank + 1 : 0)),
-        privateOnly,
-        permits: checked.permits,
-        nowMs: nowMs(),
-      })
-      // In the same turn of the event loop: of two requests that want the same right one is refused.
-      for (const entry of queued) permits.set(entry)
-      for (const { key } of queued) signing.add(key)
-      const spending = spendingOf({ ...request, ...(commitment && { commitment }) }, queued, { prepared, pending, rail })
-      await recorder.open(queued, lease, request.keyed?.claim, request.clientOrders, spending)
       const signed = await orTimeout(
         Promise.all(queued.map((entry, index) => signOne(entry, prepared[index], request, permitSigning, parts))),
         signal,
         timedOutBeforeSigning,
       )
-      const result = submitResultOf(signed, prepared)
+      const submitted = submitResultOf(signed, prepared)
       const persisted = await persistSigned(
         recorder,
         {
@@ -116,7 +90,7 @@ export function createRequestSigner(parts: RequestSignerParts): RequestSigner {
           }),
           instead: expireUnsigned('The store did not record the signed bytes: nothing was sent.'),
           lease,
-          answer: answerTo(request, result),
+          answer: answerTo(request, submitted),
           onRecorded: request.keyed?.onRecorded,
           requestId: request.requestId,
         },
@@ -124,34 +98,11 @@ export function createRequestSigner(parts: RequestSignerParts): RequestSigner {
         log,
       )
       if (persisted.is === 'persisted') addToQueue(persisted.entries, leased)
-      return { leased, sequences, queued, persisted, result }
+      return { leased, sequences, queued, persisted, result: submitted }
     } catch (error) {
-      releaseAndFill(queue, sequences)
-      await expire(queued, leased, error, !permitSigning.began)
+      await claims.giveBack({ sequences, queued }, leased, error, !permitSigning.began)
       throw error
     }
-  }
-
-  async function claim(request: RoutedRequest, { replaces = false, only }: ReplaceOptions, queue: NonceQueue, checked: Checked) {
-    const { requestId, nonce, kind, feeOverrides, caller, paidBy = caller.id } = request
-    const { prepared, synced, checkFunds } = checked
-    const claimed = queue.claim({
-      requestId,
-      client: paidBy,
-      nonce,
-      count: prepared.length,
-      chosenByCaller: nonce !== undefined && kind !== 'fill',
-      fees: prepared.map(({ fees }) => fees),
-      costsRaw: prepared.map(({ step, fees }) => rail.cost(step, fees)),
-      mayReplace: replaces || setsFees(feeOverrides),
-      only,
-    })
-    if ('conflict' in claimed) throw await nonceConflictError(claimed.conflict, { recorder, target, address: queue.address })
-    // In the same turn of the event loop as the claim: of two requests that the funds cover one at a time, one is refused. Cancels and fills never are.
-    const shortage = kind === 'cancel' || kind === 'fill' ? undefined : checkFunds(queue.committedRaw(synced, claimed.sequences))
-    if (!shortage) return claimed
-    releaseAndFill(queue, claimed.sequences)
-    throw shortage
   }
 
   function addToQueue(entries: readonly Entry[], { queue, permits }: LeasedQueue): void {
@@ -162,48 +113,13 @@ export function createRequestSigner(parts: RequestSignerParts): RequestSigner {
     }
   }
 
-  function releaseAndFill(queue: NonceQueue, sequences: readonly Json[]): void {
-    const gaps = queue.release(sequences)
-    // If another server has owned the queue since then, its owner fills the gaps.
-    if (queues.held(queue.address)?.queue === queue) for (const gap of gaps) fill(queue.address, rail.nonceOf(gap))
-  }
-
-  /**
-   * For entries that were never signed, or whose signed bytes were discarded. If the write fails, `expireLeftovers` does it later.
-   * @param isWithoutRights whether it is certain that none of their permits was signed
-   */
-  async function expire(
-    queued: readonly Entry[],
-    { lease, permits }: LeasedQueue,
-    error: unknown,
-    isWithoutRights: boolean,
-  ): Promise<void> {
-    if (queued.length === 0) return
-    const expired = expireUnsigned(error instanceof SluiceError ? error.message : 'The transaction could not be signed.')
-    const after = queued.map((before) => (isWithoutRights ? withoutPermits(expired(before)) : expired(before)))
-    for (const entry of after) permits.set(entry)
-    if (after.some(hasOutstanding)) wake()
-    try {
-      if (!(error instanceof StoreUnavailable))
-        await recorder.write(
-          queued.map((before, index) => ({ before, after: after[index] ?? before })),
-          lease,
-        )
-    } catch (failure) {
-      const reason = failure instanceof Error ? failure.message : 'unknown'
-      log.info({ requestId: queued[0]?.requestId, reason }, 'expiry of an unsigned request not persisted yet')
-    } finally {
-      for (const { key } of queued) signing.delete(key)
-    }
-  }
-
   async function finishUnknown(
     { leased, sequences, queued }: SignedRequest,
     { outcome, cause }: PersistResult & { is: 'unknown' },
   ): Promise<readonly Entry[]> {
     const entries = await outcome
     if (entries) addToQueue(entries, leased)
-    else releaseAndFill(leased.queue, sequences)
+    else claims.release(leased.queue, sequences)
     for (const { key } of queued) signing.delete(key)
     if (!entries) throw cause
     wake()
@@ -212,8 +128,6 @@ export function createRequestSigner(parts: RequestSignerParts): RequestSigner {
 
   return { sign, finishUnknown }
 }
-
-const withoutPermits = ({ permits: _permits, ...entry }: Entry): Entry => entry
 
 async function signOne(
   entry: Entry,
@@ -248,29 +162,6 @@ async function stepWithPermits(
     step = takes.withPermit(step, permit, rail.permits.seal(permit, signature, address))
   }
   return step
-}
-
-function spendingOf(
-  { caller, commitment, touches, approval, network }: RoutedRequest,
-  queued: readonly Entry[],
-  { prepared, pending, rail }: { prepared: readonly Prepared[]; pending: readonly (PendingTransaction | undefined)[]; rail: Rail },
-): Spending {
-  const steps = queued.map((entry, index) => {
-    const priced = prepared[index]
-    if (!priced) throw new Error('A step was not priced.')
-    const replaces = pending[index]?.key
-    const { valueRaw } = rail.outline(priced.step)
-    return { entry, maxCostRaw: rail.cost(priced.step, priced.fees), valueRaw, ...(replaces !== undefined && { replaces }) }
-  })
-  return {
-    client: caller.id,
-    is: 'new',
-    coin: network.impl.nativeCurrency,
-    steps,
-    ...(commitment && { commitment }),
-    ...(touches && { touches }),
-    ...(approval && { approval }),
-  }
 }
 
 /** Marks the entries that the signed ones replace. */

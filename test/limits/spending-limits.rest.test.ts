@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { EventEmitter, once } from 'node:events'
 import { expect } from 'chai'
 import { hexlify } from 'ethers'
 import { sql } from 'kysely'
@@ -7,8 +6,6 @@ import type { NetworkLimits } from '../../core/limits/limit-checks.ts'
 import { createSpendingLimits, type LimitReader } from '../../core/limits/spending-limits.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { Commitment } from '../../core/transactions/budgets.ts'
-import type { Journal } from '../../core/transactions/journal/journal.ts'
-import type { Entry } from '../../core/transactions/entry.ts'
 import { onBothStores } from '../store/stores.ts'
 import { addressOf, gwei, order, planOf, rejection, soon, startSite, transactionsOn, type TestSite } from '../transactions/site.ts'
 
@@ -48,11 +45,11 @@ describe('the limits of a client', () => {
 
     const serverWith = async (
       limits: Readonly<Record<string, NetworkLimits>>,
-      { on = store, reader, journalOf }: { on?: Store; reader?: Partial<LimitReader>; journalOf?: (journal: Journal) => Journal } = {},
+      { on = store, reader }: { on?: Store; reader?: Partial<LimitReader> } = {},
     ) => {
       const budgets = createSpendingLimits((client) => limits[client], on.kind)
       budgets.readBy({ ...blindReader, ...reader })
-      const server = await transactionsOn({ store: on, budgets, ...(journalOf && { journalOf }) })
+      const server = await transactionsOn({ store: on, budgets })
       const submit = (change: Parameters<typeof order>[1] = {}) => server.submit(order(site, { caller: { id: 'bot' }, ...change }), soon())
       return { server, submit, stop: () => server.stop(500) }
     }
@@ -265,29 +262,6 @@ describe('the limits of a client', () => {
       await stricter.stop()
     })
 
-    it('count the fee of a gap that a refused request left for its client, also where nothing is left', async () => {
-      const behind = new EventEmitter()
-      const refusesLate = (journal: Journal): Journal => ({
-        ...journal,
-        open: (...of) =>
-          journal.open(...of).catch(async (error: unknown) => {
-            await once(behind, 'sent')
-            throw error
-          }),
-      })
-      const limits = { bot: { maxDailyGas: '0.000001', maxFee: '0.000001' } }
-      const { submit, stop, server } = await serverWith(limits, { journalOf: refusesLate })
-      const late = refused(submit())
-      await new Promise((resolve) => setTimeout(resolve, 500))
-      const { nonce } = await submit({ caller: { id: 'other' } })
-      behind.emit('sent')
-      await late
-      const fill = await entryOf(server, ({ kind }) => kind === 'fill')
-      expect(fill.nonce).to.equal(nonce - 1)
-      expect(await gasHeld(store)).to.deep.equal([21_000n * BigInt(feePerGas(fill))])
-      await stop()
-    })
-
     it('settle a trade to what it did, and free what was never executed', async () => {
       const reader = {
         gains: () =>
@@ -352,17 +326,6 @@ async function rawOf(server: Awaited<ReturnType<typeof transactionsOn>>, nonce: 
   const { entries } = await server.list({})
   const trade = entries.find((each) => each.nonce === nonce && each.kind === 'trade')
   return hexlify(trade?.attempts[0]?.raw ?? new Uint8Array())
-}
-
-const feePerGas = ({ attempts }: Entry): string => (attempts.at(0)?.fees as { maxFeePerGas?: string } | undefined)?.maxFeePerGas ?? '0'
-
-async function entryOf(server: Awaited<ReturnType<typeof transactionsOn>>, is: (entry: Entry) => boolean): Promise<Entry> {
-  for (const until = Date.now() + 20_000; ;) {
-    const found = (await server.list({})).entries.find((entry) => entry.attempts.length > 0 && is(entry))
-    if (found) return found
-    if (Date.now() > until) throw new Error('There is no such entry.')
-    await new Promise((resolve) => setTimeout(resolve, 100))
-  }
 }
 
 async function ended(server: Awaited<ReturnType<typeof transactionsOn>>, nonce: number, state = 'CONFIRMED'): Promise<void> {

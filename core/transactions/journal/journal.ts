@@ -2,7 +2,7 @@ import type { Transaction } from 'kysely'
 import { SluiceError } from '../../contracts/index.ts'
 import type { Tables } from '../../store/tables.ts'
 import type { ClientOrder, OrderJournal } from '../book-orders.ts'
-import type { Spending } from '../budgets.ts'
+import type { Admission, Spending, SpendingClient } from '../budgets.ts'
 import type { Entry, RailId, TransactionState } from '../entry.ts'
 import type { StopQuery } from '../stops.ts'
 
@@ -12,6 +12,8 @@ import type { StopQuery } from '../stops.ts'
  * used before: then nothing was written
  */
 export interface Journal {
+  /** Before nonces are claimed for new entries. @returns undefined where no budget bounds the client. A rejection is the SluiceError by which one refuses it */
+  admit(of: SpendingClient, spending: () => Spending): Admission | Promise<Admission> | undefined
   /**
    * New entries of one queue, before anything is signed, and the book orders that the last of them places.
    * @param spending of all entries. Where there are budgets it is required

@@ -6,7 +6,7 @@ import { walletNumber } from '../../store/compact.ts'
 import type { Store } from '../../store/store.ts'
 import type { Tables } from '../../store/tables.ts'
 import { sqlOrders } from '../book-orders.ts'
-import type { Budgets, Spending } from '../budgets.ts'
+import type { Budgets, Spending, SpendingClient } from '../budgets.ts'
 import { bodyColumns, type BodyRow, isFinal, railName, readArchivedBody, readBody, readEvent, type Entry } from '../entry.ts'
 import { deleteEvents, listArchived, markEvents, moveOut, openPlaces, rowOfHash, selectEnded } from './archived-entries.ts'
 import { embeddedWriter } from './embedded.ts'
@@ -36,7 +36,7 @@ const writers: Readonly<Record<Store['kind'], (store: Store) => JournalWriter>> 
 export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>, budgets: readonly Budgets[] = []): Journal {
   const { open, withLease, write, settledEventId } = writers[store.kind](store)
 
-  const { reserving, settling } = within(budgets)
+  const { admit, reserving, settling } = within(budgets, store)
 
   function onDamage(error: unknown): void {
     log?.warn({ reason: error instanceof Error ? error.message : 'unknown' }, 'a row of the journal is damaged')
@@ -119,6 +119,7 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>, budgets: reado
   }
 
   return {
+    admit,
     open: (entries, lease, claim, orders = [], spending) =>
       open(entries, lease, claim, orders, stopQuery(entries, spending?.client), reserving(spending)),
     reserve: (spending, lease) => withLease(lease, raiseQuery(spending), isDearer(spending) ? reserving(spending) : undefined),
@@ -230,9 +231,11 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>, budgets: reado
 const isDearer = ({ steps }: Spending): boolean => steps.some(({ maxCostRaw, lastCostRaw = -1n }) => maxCostRaw > lastCostRaw)
 
 /** What the budgets do in the writes of the journal; undefined where there is nothing to do. */
-function within(budgets: readonly Budgets[]) {
+function within(budgets: readonly Budgets[], { read }: Pick<Store, 'read'>) {
+  const admitting = budgets.find(({ admit }) => admit)
   const settlesEnds = () => budgets.some(({ settle, isIdle }) => settle && isIdle?.() !== true)
   return {
+    admit: (of: SpendingClient, spending: () => Spending) => admitting?.admit?.(of, spending, read),
     reserving(spending: Spending | undefined): WithinWrite | undefined {
       if (budgets.length === 0) return undefined
       if (!spending) return () => Promise.reject(new Error('The budgets were not told what new entries spend.'))

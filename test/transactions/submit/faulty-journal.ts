@@ -19,6 +19,7 @@ export function faultyJournal(journal: Journal, faults: Faults): Journal {
     if (faults.away) throw away()
   }
   return {
+    admit: (...args) => journal.admit(...args),
     async open(...args) {
       await reach()
       const keep = () => journal.open(...args)

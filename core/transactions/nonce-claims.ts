@@ -1,0 +1,217 @@
+// Takes a checked request to its nonces and its unsigned entries in the journal, and gives the nonces back where nothing is signed.
+import { SluiceError, type Checked, type Json, type Prepared, type Rail } from '../contracts/index.ts'
+import { StoreUnavailable } from '../store/store.ts'
+import type { Spending } from './budgets.ts'
+import { hasOutstanding, type Entry } from './entry.ts'
+import { expireUnsigned, type LeasedQueue } from './leases.ts'
+import { nonceConflictError, type NonceQueue, type PendingTransaction } from './nonce-queue.ts'
+import type { CheckResult } from './plan-checker.ts'
+import type { RequestSignerParts } from './request-signer.ts'
+import {
+  checkGas,
+  checkRelays,
+  newEntries,
+  orTimeout,
+  setsFees,
+  timedOutBeforeSigning,
+  type ReplaceOptions,
+  type RoutedRequest,
+} from './submit-request.ts'
+
+/** A request with its nonces, whose unsigned entries are in the journal. */
+export interface ClaimedRequest {
+  readonly sequences: readonly Json[]
+  /** What it takes the place of, for each nonce. */
+  readonly pending: readonly (PendingTransaction | undefined)[]
+  readonly queued: readonly Entry[]
+}
+
+export interface NonceClaims {
+  /** @throws an error that means that nothing is journaled, and no nonce is claimed */
+  claim(
+    request: RoutedRequest,
+    options: ReplaceOptions,
+    leased: LeasedQueue,
+    result: CheckResult,
+    signal: AbortSignal,
+  ): Promise<ClaimedRequest>
+  /**
+   * Nothing was signed, or the signed bytes were discarded.
+   * @param isWithoutRights whether it is certain that none of its permits was signed
+   */
+  giveBack(
+    claimed: Pick<ClaimedRequest, 'sequences' | 'queued'>,
+    leased: LeasedQueue,
+    error: unknown,
+    isWithoutRights: boolean,
+  ): Promise<void>
+  /** Its entries have expired already. */
+  release(queue: NonceQueue, sequences: readonly Json[]): void
+}
+
+export function createNonceClaims({ target, queues, recorder, signing, wake, fill, log, nowMs }: RequestSignerParts): NonceClaims {
+  const { rail } = target.impl
+
+  async function claim(
+    request: RoutedRequest,
+    options: ReplaceOptions,
+    leased: LeasedQueue,
+    { checked, commitment = request.commitment }: CheckResult,
+    signal: AbortSignal,
+  ): Promise<ClaimedRequest> {
+    checkGas(request, checked)
+    const spending = { ...request, ...(commitment && { commitment }) }
+    // Without limits nothing is awaited between the check and the claim.
+    const admitting = admit(spending, leased.queue, checked.prepared, signal)
+    const admission = admitting instanceof Promise ? await admitting : admitting
+    try {
+      return await openEntries(spending, options, leased, checked)
+    } finally {
+      admission?.()
+    }
+  }
+
+  /** Asks the limits of the client while no nonce is claimed yet. @returns undefined where it has none. A rejection is LIMIT_EXCEEDED or TIMEOUT */
+  function admit(request: RoutedRequest, queue: NonceQueue, prepared: readonly Prepared[], signal: AbortSignal) {
+    const { caller, nonce, network } = request
+    const admitting = recorder.admit({ client: caller.id, chain: network.chain, network: network.network }, () => {
+      const drafts = newEntries(request, { sequences: [], chosenByCaller: [], nonces: [], ranks: [], nowMs: nowMs() })
+      const pending = nonce === undefined ? [] : queue.pendingFrom(nonce, prepared.length)
+      return spendingOf(request, drafts, { prepared, pending, rail })
+    })
+    if (!(admitting instanceof Promise)) return admitting
+    return orTimeout(admitting, signal, timedOutBeforeSigning).catch((error: unknown) => {
+      // If the request has ended before its turn came, the turn is the next one's.
+      admitting.then(
+        (end) => end(),
+        () => {},
+      )
+      throw error
+    })
+  }
+
+  /** @throws an error that means that the nonces are given back */
+  async function openEntries(request: RoutedRequest, options: ReplaceOptions, leased: LeasedQueue, checked: Checked) {
+    const { queue, lease, permits } = leased
+    const { prepared } = checked
+    const { sequences, chosenByCaller, pending } = await claimNonces(request, options, queue, checked)
+    let queued: readonly Entry[] = []
+    try {
+      // A gap is filled privately where something private waits behind it: a public fill would tell that it comes.
+      const isHidden = request.privateOnly === true || (request.kind === 'fill' && queue.hasPrivate())
+      const privateOnly = pending.map((each) => isHidden || each?.privateOnly === true)
+      if (privateOnly.includes(true)) checkRelays(target)
+      const conflict = permits.conflict(request.plan.needs, checked, rail)
+      if (conflict) throw conflict
+      queued = newEntries(request, {
+        sequences,
+        chosenByCaller,
+        nonces: sequences.map((sequence) => rail.nonceOf(sequence)),
+        ranks: pending.map((each) => (each ? each.rank + 1 : 0)),
+        privateOnly,
+        permits: checked.permits,
+        nowMs: nowMs(),
+      })
+      // In the same turn of the event loop: of two requests that want the same right one is refused.
+      for (const entry of queued) permits.set(entry)
+      for (const { key } of queued) signing.add(key)
+      await recorder.open(
+        queued,
+        lease,
+        request.keyed?.claim,
+        request.clientOrders,
+        spendingOf(request, queued, { prepared, pending, rail }),
+      )
+      return { sequences, pending, queued }
+    } catch (error) {
+      await giveBack({ sequences, queued }, leased, error, true)
+      throw error
+    }
+  }
+
+  async function claimNonces(request: RoutedRequest, { replaces = false, only }: ReplaceOptions, queue: NonceQueue, checked: Checked) {
+    const { requestId, nonce, kind, feeOverrides, caller, paidBy = caller.id } = request
+    const { prepared, synced, checkFunds } = checked
+    const claimed = queue.claim({
+      requestId,
+      client: paidBy,
+      nonce,
+      count: prepared.length,
+      chosenByCaller: nonce !== undefined && kind !== 'fill',
+      fees: prepared.map(({ fees }) => fees),
+      costsRaw: prepared.map(({ step, fees }) => rail.cost(step, fees)),
+      mayReplace: replaces || setsFees(feeOverrides),
+      only,
+    })
+    if ('conflict' in claimed) throw await nonceConflictError(claimed.conflict, { recorder, target, address: queue.address })
+    // In the same turn of the event loop as the claim: of two requests that the funds cover one at a time, one is refused. Cancels and fills never are.
+    const shortage = kind === 'cancel' || kind === 'fill' ? undefined : checkFunds(queue.committedRaw(synced, claimed.sequences))
+    if (!shortage) return claimed
+    release(queue, claimed.sequences)
+    throw shortage
+  }
+
+  function release(queue: NonceQueue, sequences: readonly Json[]): void {
+    const gaps = queue.release(sequences)
+    // If another server has owned the queue since then, its owner fills the gaps.
+    if (queues.held(queue.address)?.queue === queue) for (const gap of gaps) fill(queue.address, rail.nonceOf(gap))
+  }
+
+  const giveBack: NonceClaims['giveBack'] = async ({ sequences, queued }, leased, error, isWithoutRights) => {
+    release(leased.queue, sequences)
+    await expire(queued, leased, error, isWithoutRights)
+  }
+
+  /** If the write fails, `expireLeftovers` does it later. */
+  async function expire(
+    queued: readonly Entry[],
+    { lease, permits }: LeasedQueue,
+    error: unknown,
+    isWithoutRights: boolean,
+  ): Promise<void> {
+    if (queued.length === 0) return
+    const expired = expireUnsigned(error instanceof SluiceError ? error.message : 'The transaction could not be signed.')
+    const after = queued.map((before) => (isWithoutRights ? withoutPermits(expired(before)) : expired(before)))
+    for (const entry of after) permits.set(entry)
+    if (after.some(hasOutstanding)) wake()
+    try {
+      if (!(error instanceof StoreUnavailable))
+        await recorder.write(
+          queued.map((before, index) => ({ before, after: after[index] ?? before })),
+          lease,
+        )
+    } catch (failure) {
+      const reason = failure instanceof Error ? failure.message : 'unknown'
+      log.info({ requestId: queued[0]?.requestId, reason }, 'expiry of an unsigned request not persisted yet')
+    } finally {
+      for (const { key } of queued) signing.delete(key)
+    }
+  }
+
+  return { claim, giveBack, release }
+}
+
+const withoutPermits = ({ permits: _permits, ...entry }: Entry): Entry => entry
+
+function spendingOf(
+  { caller, commitment, touches, approval, network }: RoutedRequest,
+  queued: readonly Entry[],
+  { prepared, pending, rail }: { prepared: readonly Prepared[]; pending: readonly (PendingTransaction | undefined)[]; rail: Rail },
+): Spending {
+  const steps = queued.map((entry, index) => {
+    const priced = prepared[index]
+    if (!priced) throw new Error('A step was not priced.')
+    const replaces = pending[index]?.key
+    const { valueRaw } = rail.outline(priced.step)
+    return { entry, maxCostRaw: rail.cost(priced.step, priced.fees), valueRaw, ...(replaces !== undefined && { replaces }) }
+  })
+  return {
+    client: caller.id,
+    is: 'new',
+    coin: network.impl.nativeCurrency,
+    steps,
+    ...(commitment && { commitment }),
+    ...(touches && { touches }),
+    ...(approval && { approval }),
+  }
+}

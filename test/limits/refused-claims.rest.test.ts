@@ -1,0 +1,189 @@
+// What requests that are over a limit cost: no nonce, and so no transaction of the server that fills a gap.
+import { EventEmitter, once } from 'node:events'
+import { expect } from 'chai'
+import { hexlify, Transaction } from 'ethers'
+import { formatRaw } from '../../core/base/decimal.ts'
+import { SluiceError } from '../../core/contracts/index.ts'
+import type { NetworkLimits } from '../../core/limits/limit-checks.ts'
+import { createSpendingLimits, type LimitReader } from '../../core/limits/spending-limits.ts'
+import type { Store } from '../../core/store/store.ts'
+import type { Commitment } from '../../core/transactions/budgets.ts'
+import type { Entry } from '../../core/transactions/entry.ts'
+import type { Journal } from '../../core/transactions/journal/journal.ts'
+import type { Sign } from '../../core/transactions/submit-request.ts'
+import { onBothStores } from '../store/stores.ts'
+import { nowhere, order, planOf, sign, soon, startSite, transactionsOn, until, type TestSite } from '../transactions/site.ts'
+
+const usdc = { address: 'in', symbol: 'USDC', decimals: 2 }
+const reader: LimitReader = {
+  gains: () => undefined,
+  gasCost: () => 21_000n * 10n ** 9n,
+  token: (_, name) => (name === usdc.symbol || name === usdc.address ? usdc : undefined),
+  value: () => ({ is: 'no market' }),
+  reference: () => undefined,
+}
+const gives = (raw: bigint): Commitment => ({ gives: { in: raw } })
+const perDay = (amount: string, more: NetworkLimits = {}): NetworkLimits => ({
+  tokens: { 'ethereum/local': { USDC: { perDay: amount } } },
+  ...more,
+})
+
+describe('a request that is over a limit', () => {
+  let site: TestSite
+  before(async () => {
+    site = await startSite({ flags: ['--no-mining'] })
+  })
+  after(() => site.stop())
+
+  onBothStores((place) => {
+    let store: Store
+    const servers: { stop(): Promise<void> }[] = []
+    beforeEach(async () => {
+      store = await place().open()
+    })
+    afterEach(async () => {
+      for (const { stop } of servers.splice(0)) await stop()
+      await site.rpc('anvil_dropAllTransactions')
+    })
+
+    interface Server {
+      on?: Store
+      sign?: Sign
+      journalOf?: (journal: Journal) => Journal
+    }
+    const serverWith = async (bot: NetworkLimits, { on = store, ...more }: Server = {}) => {
+      const budgets = createSpendingLimits((client) => (client === 'bot' ? bot : undefined), on.kind)
+      budgets.readBy(reader)
+      const transactions = await transactionsOn({ store: on, budgets, sites: [site.network], ...more })
+      const submit = (change: Parameters<typeof order>[1] = {}) =>
+        transactions.submit(order(site, { caller: { id: 'bot' }, ...change }), soon())
+      servers.push({ stop: () => transactions.stop(500) })
+      return { submit, list: async (): Promise<readonly Entry[]> => (await transactions.list({ limit: 500 })).entries }
+    }
+    const outcomeOf = (work: Promise<unknown>): Promise<string> =>
+      work.then(
+        () => 'done',
+        ({ name }: Error) => name,
+      )
+    const kinds = async (list: () => Promise<readonly Entry[]>, kind: string) =>
+      (await list()).filter((each) => each.kind === kind && each.attempts.length > 0)
+    /** So long that the watcher fills what there is to fill. */
+    const settle = async () => {
+      for (let block = 0; block < 8; block += 1) {
+        await site.mine()
+        await new Promise((resolve) => setTimeout(resolve, 100))
+      }
+    }
+
+    it('claims no nonce: 49 of 50 at once leave no gap below the one that is signed', async () => {
+      const { submit, list } = await serverWith(perDay('1'))
+      const first = (await submit({ caller: { id: 'other' } })).nonce
+      const over = Array.from({ length: 49 }, () => outcomeOf(submit({ commitment: gives(101n) })))
+      const within = submit({ commitment: gives(100n) })
+      const behind = submit({ caller: { id: 'other' } })
+      expect(new Set(await Promise.all(over))).to.deep.equal(new Set(['LIMIT_EXCEEDED']))
+      expect([(await within).nonce, (await behind).nonce].toSorted((a, b) => a - b)).to.deep.equal([first + 1, first + 2])
+      await settle()
+      expect(await kinds(list, 'fill')).to.deep.equal([])
+    })
+
+    it('claims no nonce where those before it in a burst take what is left', async () => {
+      const { submit, list } = await serverWith(perDay('1'))
+      const burst = Array.from({ length: 50 }, () => outcomeOf(submit({ commitment: gives(60n) })))
+      const behind = submit({ caller: { id: 'other' } })
+      const outcomes = await Promise.all(burst)
+      expect(outcomes.filter((each) => each === 'done')).to.have.length(1)
+      expect(outcomes.filter((each) => each === 'LIMIT_EXCEEDED')).to.have.length(49)
+      await behind
+      await settle()
+      expect(await kinds(list, 'fill')).to.deep.equal([])
+      expect(await list()).to.have.length(2)
+    })
+
+    it('is let through where one before it in the burst fails, and nothing is counted twice', async () => {
+      let refuses = true
+      const signer: Sign = async (request) => {
+        if (!refuses) return sign(request)
+        refuses = false
+        throw new SluiceError('FORBIDDEN', 'The signer refuses it.')
+      }
+      const { submit } = await serverWith(perDay('1'), { sign: signer })
+      expect(await outcomeOf(submit({ commitment: gives(60n) }))).to.equal('FORBIDDEN')
+      const burst = [20n, 20n, 20n, 20n, 20n].map((raw) => outcomeOf(submit({ commitment: gives(raw) })))
+      expect(await Promise.all(burst)).to.deep.equal(['done', 'done', 'done', 'done', 'done'])
+      expect(await outcomeOf(submit({ commitment: gives(1n) }))).to.equal('LIMIT_EXCEEDED')
+    })
+
+    it('that the write refuses gives its nonce back, and the next request has it', async () => {
+      const { submit, list } = await serverWith(perDay('1'), { journalOf: unlooked })
+      const { nonce } = await submit({ commitment: gives(100n) })
+      for (let tries = 0; tries < 3; tries += 1) expect(await outcomeOf(submit({ commitment: gives(1n) }))).to.equal('LIMIT_EXCEEDED')
+      expect((await submit({ caller: { id: 'other' } })).nonce).to.equal(nonce + 1)
+      await settle()
+      expect(await kinds(list, 'fill')).to.deep.equal([])
+    })
+
+    it('that the write refuses when a later nonce is taken is filled, and counts for its client', async () => {
+      const behind = new EventEmitter()
+      const refusesLate = (journal: Journal): Journal => ({
+        ...unlooked(journal),
+        open: (...of) =>
+          journal.open(...of).catch(async (error: unknown) => {
+            await once(behind, 'sent')
+            throw error
+          }),
+      })
+      const { submit, list } = await serverWith({ maxDailyGas: '0.000001', maxFee: '0.000001' }, { journalOf: refusesLate })
+      for (const chosen of [false, true]) {
+        const nonces = (await list()).map(({ nonce }) => nonce)
+        const late = outcomeOf(submit(chosen ? { nonce: Math.max(...nonces) + 1 } : {}))
+        await new Promise((resolve) => setTimeout(resolve, 500))
+        const { nonce } = await submit({ caller: { id: 'other' } })
+        behind.emit('sent')
+        expect(await late).to.equal('LIMIT_EXCEEDED')
+        await until('the gap is filled', async () => {
+          await site.mine()
+          return (await kinds(list, 'fill')).some((each) => each.nonce === nonce - 1)
+        })
+        expect((await kinds(list, 'fill')).find((each) => each.nonce === nonce - 1)?.paidBy).to.equal('bot')
+      }
+    })
+
+    it('has no fills without end, whatever refuses it late: they count in its maxDailyGas, and then no nonce is claimed', async () => {
+      const turns = new EventEmitter()
+      // It refuses what sends 7 wei, once another request is behind it.
+      const signer: Sign = async (request) => {
+        if (Transaction.from(hexlify(request.signable.bytes)).value !== 7n) return sign(request)
+        turns.emit('asked')
+        await once(turns, 'behind')
+        throw new SluiceError('FORBIDDEN', 'The signer refuses it.')
+      }
+      const bot = { maxDailyGas: '1000' }
+      const { submit, list } = await serverWith(bot, { sign: signer })
+      const plan = planOf({ to: nowhere, data: '0x', value: '7' })
+      const outcomes: string[] = []
+      while (outcomes.length < 20 && outcomes.at(-1) !== 'LIMIT_EXCEEDED') {
+        const asked = once(turns, 'asked')
+        const late = outcomeOf(submit({ plan }))
+        const isAsked = await Promise.race([asked.then(() => true), late.then(() => false)])
+        if (isAsked) {
+          await submit({ caller: { id: 'other' } })
+          turns.emit('behind')
+        }
+        outcomes.push(await late)
+        await until(
+          'each gap is filled',
+          async () => (await kinds(list, 'fill')).length === outcomes.filter((each) => each === 'FORBIDDEN').length,
+        )
+        const fees = (await kinds(list, 'fill'))[0]?.attempts[0]?.fees as { maxFeePerGas: string } | undefined
+        const feeRaw = 21_000n * BigInt(fees?.maxFeePerGas ?? 0)
+        // A fifth is kept for cancels.
+        bot.maxDailyGas = formatRaw(5n * feeRaw, 18)
+      }
+      expect(outcomes).to.deep.equal(['FORBIDDEN', 'FORBIDDEN', 'FORBIDDEN', 'FORBIDDEN', 'LIMIT_EXCEEDED'])
+    })
+  })
+})
+
+/** As if the limits had said nothing before the nonce was claimed: another server has spent meanwhile. */
+const unlooked = (journal: Journal): Journal => ({ ...journal, admit: () => undefined })
