@@ -90,7 +90,7 @@ function requireNear({ givenMicros, lostMicros }: { givenMicros: bigint; lostMic
  * How far below the market the worst outcome may be, in percent: the stricter of the server's and the client's own. Undefined: any distance, with the
  * permission thin and none of its own.
  */
-export function allowedImpact({ services, caller }: Context): number | undefined {
+export function allowedImpact({ services, caller }: Pick<Context, 'services' | 'caller'>): number | undefined {
   const own = services.allowLists.maxPriceImpact(caller.id)
   if (mayUseThin(caller)) return own
   const { maxPriceImpact } = services.settings.limits
@@ -142,16 +142,30 @@ export function requireNearIndex(
 ): void {
   const allowed = allowedImpact(context)
   if (allowed === undefined || !isHeldToIndex(context)) return
-  const [worstX, indexX] = [worst.numerator * index.denominator, index.numerator * worst.denominator]
-  const lost = side === 'LONG' ? worstX - indexX : indexX - worstX
-  if (lost <= 0n) return
   const isPart = stake.numerator < stake.denominator
-  const { numerator, denominator } = isPart ? stake : whole
-  const [lostOf, staked] = [lost * denominator, indexX * numerator]
-  if (staked > 0n && lostOf * 100_000_000n <= staked * BigInt(Math.round(allowed * 1e6))) return
-  const worse = staked > 0n ? formatRatio(lostOf * 100n, staked, 'up', 4) : 'more than 100'
+  const { lost, staked } = lostAgainst(index, side, worst, isPart ? stake : whole)
+  if (isWithin(lost, staked, allowed)) return
+  const worse = staked > 0n ? formatRatio(lost * 100n, staked, 'up', 4) : 'more than 100'
   throw isPart ? tooMuchOfMargin(worse, allowed, context.caller.id) : tooFar(worse, allowed, context.caller.id)
 }
+
+/** Whether a close at this price would pass the check, also where the client is not held to it. */
+export const closesNearIndex = (
+  { side, worst, index }: { readonly side: 'LONG' | 'SHORT'; readonly worst: Fraction; readonly index: Fraction },
+  context: Pick<Context, 'services' | 'caller'>,
+): boolean => {
+  const { lost, staked } = lostAgainst(index, side, worst, whole)
+  return isWithin(lost, staked, allowedImpact(context) ?? context.services.settings.limits.maxPriceImpact)
+}
+
+function lostAgainst(index: Fraction, side: 'LONG' | 'SHORT', worst: Fraction, { numerator, denominator }: Fraction) {
+  const [worstX, indexX] = [worst.numerator * index.denominator, index.numerator * worst.denominator]
+  return { lost: (side === 'LONG' ? worstX - indexX : indexX - worstX) * denominator, staked: indexX * numerator }
+}
+
+/** @param allowed in percent */
+const isWithin = (lost: bigint, staked: bigint, allowed: number): boolean =>
+  lost <= 0n || (staked > 0n && lost * 100_000_000n <= staked * BigInt(Math.round(allowed * 1e6)))
 
 const whole: Fraction = { numerator: 1n, denominator: 1n }
 

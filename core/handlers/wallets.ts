@@ -117,9 +117,9 @@ export async function submitAndShow<S extends object>(
 /** A request whose commitment, where it has none, is what its plan may take from the wallet. */
 type PlanRequest = Omit<SubmitRequest, 'commitment'> & Partial<Pick<SubmitRequest, 'commitment'>>
 
-/** A removal takes shares or a position, and gives their tokens back to the wallet. */
-const commitmentOf = ({ kind, reduces, commitment }: PlanRequest, bounds: OutcomeBounds): Commitment =>
-  commitment ?? (kind === 'liquidity' && reduces === true ? givesNothing : { gives: mostLeaving(bounds) })
+/** A removal takes shares or a position, and gives their tokens back to the wallet. What is repaid is owed no more. */
+export const commitmentOf = ({ kind, reduces, commitment }: PlanRequest, bounds: OutcomeBounds): Commitment =>
+  commitment ?? ((kind === 'liquidity' || kind === 'funds') && reduces === true ? givesNothing : { gives: mostLeaving(bounds) })
 
 /**
  * Submits a plan of a connector; what the plan of one that is not built in does to the wallet is simulated first. In errors, refusal codes of

@@ -150,14 +150,15 @@ interface Limit {
   readonly token?: string
 }
 
-function limitsIn({ spending: { steps, coin }, limits, tokens, reference }: LimitCheck): readonly Limit[] {
+function limitsIn({ spending: { steps, coin, commitment }, limits, tokens, reference }: LimitCheck): readonly Limit[] {
   const [first] = steps
   if (!first) return []
   const cancels = steps.every(({ entry }) => isCancel(entry))
   const reduces = steps.every(({ entry }) => isCancel(entry) || entry.reduces === true)
   const { transactionsPerHour, maxDailyGas, maxDailyLoss, value } = limits
   const found: Limit[] = []
-  if (transactionsPerHour !== undefined && !cancels)
+  // What reduces is bounded by its fees, where these are.
+  if (transactionsPerHour !== undefined && !cancels && !(reduces && maxDailyGas !== undefined))
     found.push({
       name: 'transactionsPerHour',
       measure: 'count',
@@ -180,7 +181,7 @@ function limitsIn({ spending: { steps, coin }, limits, tokens, reference }: Limi
   }
   if (cancels) return found
   const micros = { decimals: referenceDecimals, unit: reference }
-  if (maxDailyLoss !== undefined)
+  if (maxDailyLoss !== undefined && !(reduces && commitment?.closesNearIndex))
     found.push({ name: 'maxDailyLoss', measure: 'loss', window: 'day', mostRaw: limitRaw(maxDailyLoss, referenceDecimals), ...micros })
   if (value) found.push(...amountLimits('value', value, { measure: 'value', ...micros }))
   for (const { token, limits: ofToken } of tokens.values()) {
@@ -214,7 +215,8 @@ export function refusalOf(
       if (neededRaw > mostRaw) return exceeded(limit, { ofClient, leftRaw: mostRaw, neededRaw })
       continue
     }
-    const neededRaw = (after.open[measure] ?? 0n) - (before.open[measure] ?? 0n)
+    const takenRaw = (after.open[measure] ?? 0n) - (before.open[measure] ?? 0n)
+    const neededRaw = measure === 'loss' && takenRaw <= 0n && opensPosition(check.spending) ? 1n : takenRaw
     // What was spent may be above a limit that was lowered: what takes no more of it goes through.
     if (neededRaw <= 0n) continue
     const usedRaw = usedIn(before, window, measure, nowMs)
@@ -230,6 +232,9 @@ export function refusalOf(
   }
   return undefined
 }
+
+/** What closes it later is not refused for what it loses. So with nothing left of a limit of losses nothing is opened, also at a price that loses nothing. */
+const opensPosition = ({ commitment }: Spending): boolean => (commitment?.perpetual?.addedMicros ?? 0n) > 0n
 
 function exceeded(
   { name, window, mostRaw, decimals, unit, token }: Limit,

@@ -99,6 +99,8 @@ export interface Commitment {
   readonly market?: MarketValue
   /** Of orders of perpetuals that may open something, of a client with limits of that. */
   readonly perpetual?: PerpetualExposure
+  /** It only closes perpetuals, at no price that is further from the exchange's index than `maxPriceImpact` allows: it is not refused for what it loses. */
+  readonly closesNearIndex?: true
 }
 
 /** What a wallet has open at an exchange of perpetuals, and what is to be added. In millionths of the exchange's unit of account, rounded up. */

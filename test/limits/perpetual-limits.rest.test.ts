@@ -33,11 +33,12 @@ describe('limits of what is open at an exchange of signed actions', function () 
       leverage: limited({ maxLeverage: 0.02 }),
       loss: limited({ maxDailyLoss: '20', maxLeverage: 10 }),
       onlyLoss: limited({ maxDailyLoss: '2000000' }),
+      out: limited({ maxDailyLoss: '10', maxLeverage: 10 }),
       bot: { permissions: ['read', 'trade'], wallets: 'all' },
     }
     server = await startServer({ ...site.server, conf: { ...site.server.conf, 'clients.yml': { clients } } })
     await venuesReady(server.kernel, site)
-    by = await clientsOf(server, ['notional', 'leverage', 'loss', 'onlyLoss', 'bot'])
+    by = await clientsOf(server, ['notional', 'leverage', 'loss', 'onlyLoss', 'bot', 'out'])
     of = { chain: site.chain, network: site.network, connector: 'hyperliquid', address: site.wallets[0] }
     const prices = await server.client.get('/clob/perp/funding/info', {
       chain: of.chain,
@@ -144,6 +145,21 @@ describe('limits of what is open at an exchange of signed actions', function () 
     expect(outcome(await order(by['loss']))).to.equal('200')
   })
 
+  it('let a position be closed near the index where nothing is left of the daily loss, and count what that loses', async () => {
+    const at = (part: number) => ({ price: String(Math.round(index * part)), timeInForce: 'IOC' })
+    expect(outcome(await order(by['out'], at(1.02)))).to.equal('200')
+    const opens = await order(by['out'], at(1.02))
+    expect(opens.body.details?.limit, opens.text).to.equal('maxDailyLoss')
+    const far = await order(by['out'], { ...at(0.94), side: 'SELL', reduceOnly: true })
+    expect(far.body.details?.limit, far.text).to.equal('maxDailyLoss')
+    const closed = await order(by['out'], { ...at(0.96), side: 'SELL', reduceOnly: true })
+    expect(outcome(closed), closed.text).to.equal('200')
+    const { body } = await by['out']!.get('/limits')
+    const { used, left } = body.limits.find(({ limit }: { limit: string }) => limit === 'maxDailyLoss')
+    expect(Number(used)).to.be.within(24, 27)
+    expect(left).to.equal('0')
+  })
+
   it('hold what is lost against the index to a part of what the account is worth, without thin', async () => {
     // 3 % of twice the account's value is 6 % of it.
     const price = String(Math.round(index * 1.03))
@@ -167,9 +183,10 @@ describe('limits of what is open at an exchange of the chain', function () {
       notional: limited({ maxOpenNotional: '4000' }),
       leverage: limited({ maxLeverage: 0.4 }),
       loss: limited({ maxDailyLoss: '100', maxLeverage: 10 }),
+      out: limited({ maxDailyLoss: '25', maxLeverage: 10 }),
     }
     server = await startServer({ settings: oneChain.settings, conf: { ...oneChain.conf, 'clients.yml': { clients } } })
-    by = await clientsOf(server, ['notional', 'leverage', 'loss'])
+    by = await clientsOf(server, ['notional', 'leverage', 'loss', 'out'])
     const { body } = await server.client.post('/evm/approve', { ...local, address: traders, spender: 'perp', token: 'USDC' })
     await mined(server.client, body.txHash)
     const deposited = await server.client.post('/perpAMM/deposit', {
@@ -214,6 +231,12 @@ describe('limits of what is open at an exchange of the chain', function () {
     expect(refused.body.details.limit).to.equal('maxLeverage')
     await done(await trade(by['leverage']))
     await done(await by['leverage']!.post('/perpAMM/close', market))
+  })
+
+  it('let a position be closed near the index where nothing is left of the daily loss', async () => {
+    await done(await trade(by['out'], { allowedSlippage: '1/200' }))
+    // At worst it loses 1 % of some 3,000.
+    await done(await by['out']!.post('/perpAMM/close', market))
   })
 
   it('have defaults on a network that is held against the market: losses count, and the leverage is 1', async () => {

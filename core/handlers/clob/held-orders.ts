@@ -22,8 +22,8 @@ import { tradingOf } from '../../plugins/index.ts'
 import type { Commitment } from '../../transactions/budgets.ts'
 import type { ConnectorContext } from '../context.ts'
 import { touchesOfOrder } from '../touches.ts'
-import { heldAgainstMarket, isHeldToIndex, requireNearIndex } from '../market-check.ts'
-import { perpetualCommitment } from '../perp/losses.ts'
+import { closesNearIndex, heldAgainstMarket, isHeldToIndex, requireNearIndex } from '../market-check.ts'
+import { closing, perpetualCommitment } from '../perp/losses.ts'
 
 /** No exchange that takes more is worth an order, and what a plugin names is only its word. */
 const mostFee = toFraction('0.01')
@@ -109,15 +109,15 @@ async function heldPerpetual({ market, order }: Placement, stake: Fraction | und
   if (!isHeldToIndex(context) && limits?.maxDailyLoss === undefined) return { gives: {}, gets: {} }
   const { indexPrice } = await tradingOf('PERP_CLOB', venue).prices(market, { signal: context.signal })
   const side = order.side === 'BUY' ? 'LONG' : 'SHORT'
-  requireNearIndex(
-    { side, worst: toFraction(order.price), index: toFraction(indexPrice), stake: order.reduceOnly === true ? undefined : stake },
-    context,
-  )
+  const reduces = order.reduceOnly === true
+  const atWorst = { side, worst: toFraction(order.price), index: toFraction(indexPrice) } as const
+  requireNearIndex({ ...atWorst, stake: reduces ? undefined : stake }, context)
   const [fee = '0'] = [market.makerFee, market.takerFee].toSorted((a, b) => compare(b, a))
   const notional = multiply(order.price, order.amount)
   const indexed = multiply(indexPrice, order.amount)
   const lost = side === 'LONG' ? subtract(notional, indexed) : subtract(indexed, notional)
-  return perpetualCommitment(market, add(lost, isLess(fee, '0') ? '0' : multiply(max(notional, indexed), fee)), context)
+  const committed = perpetualCommitment(market, add(lost, isLess(fee, '0') ? '0' : multiply(max(notional, indexed), fee)), context)
+  return reduces && closesNearIndex(atWorst, context) ? closing(committed) : committed
 }
 
 /** Of all orders of a plan. */
@@ -138,5 +138,6 @@ export function sumOf(all: readonly Commitment[]): Commitment {
         medianPrices: Object.assign({}, ...markets.map(({ medianPrices }) => medianPrices)) as Readonly<Record<string, bigint>>,
       },
     }),
+    ...(all.length > 0 && all.every((each) => each.closesNearIndex) && { closesNearIndex: true as const }),
   }
 }

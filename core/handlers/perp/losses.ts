@@ -40,6 +40,9 @@ export function committedBy({ order, market, prices: { index } }: PerpQuote, bou
   return committed(quote, { lossMicros, prices: { [perpetualSides.base]: baseX, [perpetualSides.quote]: quoteX } }, services)
 }
 
+/** The same of what only closes, near the index: its loss counts, where it is known, and refuses nothing. */
+export const closing = ({ market }: Commitment): Commitment => ({ gives: {}, gets: {}, ...(market && { market }), closesNearIndex: true })
+
 /** What a change of a position gave and got, as if its two sides were tokens. */
 export function exchangedBy({ sizeRaw, quoteRaw }: PerpFill, side: 'LONG' | 'SHORT'): ReadonlyMap<string, bigint> {
   const sign = side === 'LONG' ? 1n : -1n

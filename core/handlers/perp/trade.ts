@@ -3,7 +3,7 @@ import type { At, PerpClosing, PerpOrder, PerpQuote, PerpTerms, Plan } from '../
 import { formatFraction, fromRaw, valueAt } from '../../base/decimal.ts'
 import type { ConnectorContext } from '../context.ts'
 import type { PerpetualExposure } from '../../transactions/budgets.ts'
-import { requireNearIndex } from '../market-check.ts'
+import { closesNearIndex, requireNearIndex } from '../market-check.ts'
 import { nothingLeaves } from '../outcome.ts'
 import { tradingOf, type VenueEntry } from '../../plugins/index.ts'
 import { deadlineAfter, effectiveSlippage, slippageBound, tighterBound } from '../slippage.ts'
@@ -15,7 +15,7 @@ import { showPosition } from './account.ts'
 import { pricePerBase } from './figures.ts'
 import { inTurn, quoteExposure } from './exposure.ts'
 import { aboutPosition, noPositionError } from './fills.ts'
-import { committedBy, stakeOf } from './losses.ts'
+import { closing, committedBy, stakeOf } from './losses.ts'
 import { positionAfterFill, readMarginRequest, requireFreeCollateral, requireMargin } from './margin-check.ts'
 import { findMarket, requireOpen, showPrices, type PerpHandler } from './markets.ts'
 
@@ -117,9 +117,11 @@ async function submitTrade<S extends object>(
   }
   if (!reduces) services.allowLists.require(caller.id, touches, network)
   const worst = pricePerBase(order.market, boundRaw, order.sizeRaw)
-  requireNearIndex({ side: order.side, worst, index: prices.index, stake: reduces ? undefined : stakeOf(quote, boundRaw) }, context)
+  const atWorst = { side: order.side, worst, index: prices.index }
+  requireNearIndex({ ...atWorst, stake: reduces ? undefined : stakeOf(quote, boundRaw) }, context)
   const perpetual = exposureAt?.(boundRaw)
-  const commitment = { ...committedBy(quote, boundRaw, context), ...(perpetual && { perpetual }) }
+  const committed = committedBy(quote, boundRaw, context)
+  const commitment = reduces && closesNearIndex(atWorst, context) ? closing(committed) : { ...committed, ...(perpetual && { perpetual }) }
   const deadline = deadlineAfter(head, config.ttl, services.following.ageSeconds(network, head))
   const plan = await planOf({ owner: wallet.address, boundRaw, deadline })
   // Computed before anything is sent: what cannot be shown must not become an error about a trade that was sent.
