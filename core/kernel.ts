@@ -10,7 +10,6 @@ import { createDispatch, type Dispatch } from './handlers/dispatch.ts'
 import { handlers } from './handlers/handlers.ts'
 import { createLimits } from './http/limits.ts'
 import { createMetrics } from './http/metrics.ts'
-import { createAllowLists } from './limits/allow-lists.ts'
 import { openParts, type PartsOf } from './parts/container.ts'
 import { closeListener, openGauges, openListener, openServices, ownInterface } from './parts/interface.ts'
 import * as plugin from './parts/plugins.ts'
@@ -61,8 +60,8 @@ const serverParts = (settings: Settings, options: StartOptions): PartsOf<ServerP
   limits: { open: createLimits },
   stopFiles: { open: storage.openStopFiles },
   serverLimits: { open: storage.openServerLimits, stop: (limits) => limits.stop() },
-  allowLists: { open: ({ serverLimits }) => createAllowLists(serverLimits.limitsOf) },
   clientLimits: { open: storage.openClientLimits },
+  allowLists: { open: storage.openAllowLists },
   spendingLimits: { open: storage.openSpendingLimits },
   approvals: { open: storage.openApprovals },
   journal: { open: storage.openJournal },

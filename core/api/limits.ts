@@ -22,6 +22,15 @@ export const LimitsResponse = response({
       default: Type.Optional(
         Type.Literal(true, { description: 'The client has no such limit of its own: it is what settings of the server say.' }),
       ),
+      basis: Type.Optional(
+        Type.Object(
+          { percent: Type.String(), of: Type.String(), atLeast: Type.Optional(Type.String()) },
+          {
+            description:
+              'Of a default: so many percent of this amount, and at least so much. Of maxDailyLoss it is what the wallets held when the rolling day began, of fees what gas costs at feeCap.',
+          },
+        ),
+      ),
       unit: Type.String({ description: 'A symbol, `transactions`, `reference token`, `unit of account`, `%`, `times`, or `list`.' }),
       window: Type.Optional(Type.Union([Type.Literal('hour'), Type.Literal('day')])),
       used: Type.Optional(Type.String({ description: 'What was spent in the window, and what open transactions may still spend.' })),

@@ -121,7 +121,7 @@ async function showLimits(client: string | undefined, options: AskOptions, setti
   const head = { cells: ['limit', 'allowed', 'used', 'left', 'unit', 'window', 'all free at'] }
   const [lists, others] = [true, false].map((isList) => answer.limits.filter(({ unit }) => (unit === 'list') === isList))
   const rows = (others ?? []).map(
-    ({ limit, allowed, default: isDefault, used = '', left = '', unit, window, chain, network, freesAt }) => ({
+    ({ limit, allowed, default: isDefault, basis, used = '', left = '', unit, window, chain, network, freesAt }) => ({
       cells: [
         isDefault ? `${limit} (default)` : limit,
         allowed,
@@ -131,6 +131,7 @@ async function showLimits(client: string | undefined, options: AskOptions, setti
         window ?? 'each',
         freesAt === undefined ? '' : minuteOf(freesAt),
       ],
+      ...(basis && { below: [`${basis.percent} % of ${basis.of}${basis.atLeast === undefined ? '' : `, and at least ${basis.atLeast}`}`] }),
     }),
   )
   const shown = rows.length === 0 ? [] : [table([head, ...rows], maxWidth)]

@@ -80,7 +80,7 @@ function readClient(asked: string | undefined, { clients }: Pick<Services, 'clie
 }
 
 function showUsage(
-  { limit, allowed, unit, window, isDefault, counted, network: on }: LimitUsage,
+  { limit, allowed, unit, window, isDefault, basis, counted, network: on }: LimitUsage,
   { registry }: Pick<Services, 'registry'>,
 ) {
   const coin = on && registry.networks.find(({ chain, network }) => chain === on.chain && network === on.network)?.impl.nativeCurrency
@@ -89,6 +89,7 @@ function showUsage(
     limit,
     allowed,
     ...(isDefault && { default: true as const }),
+    ...(basis && { basis: showBasis(basis) }),
     unit: typeof unit === 'object' ? unit.token : unit === 'coin' ? (coin?.symbol ?? 'coin of the network') : unit,
     ...(window && { window }),
     ...(counted && { used: formatRaw(counted.usedRaw, counted.decimals), left: formatRaw(leftRaw, counted.decimals) }),
@@ -96,3 +97,9 @@ function showUsage(
     ...on,
   }
 }
+
+const showBasis = ({ percent, ofRaw, atLeastRaw, decimals }: NonNullable<LimitUsage['basis']>) => ({
+  percent: String(percent),
+  of: formatRaw(ofRaw, decimals),
+  ...(atLeastRaw !== undefined && { atLeast: formatRaw(atLeastRaw, decimals) }),
+})

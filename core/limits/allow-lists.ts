@@ -16,6 +16,8 @@ export type LimitsOf = (client: string) => readonly ClientLimits[]
 type Place = Pick<Entry, 'chain' | 'network'>
 
 export interface AllowLists {
+  /** Whether any of them holds the client there. */
+  concerns(client: string, on: Place): boolean
   /** @throws SluiceError LIMIT_EXCEEDED */
   require(client: string, touches: () => Footprint, on: Place): void
   /** The same of a request that is about to be submitted. What cancels or takes back is always allowed. @throws SluiceError LIMIT_EXCEEDED */
@@ -26,20 +28,29 @@ export interface AllowLists {
   maxPriceImpact(client: string): number | undefined
 }
 
-/** @param nowMs the clock of this server: hours of the day are by it */
-export function createAllowLists(limitsOf: LimitsOf, nowMs: () => number = Date.now): AllowLists {
+interface AllowListsOptions {
+  readonly limitsOf: LimitsOf
+  /** The greatest leverage of a client on a network, also by default; undefined: it has none. */
+  readonly maxLeverageOn?: (client: string, on: Place) => string | undefined
+  /** The clock of this server: hours of the day are by it. */
+  readonly nowMs?: () => number
+}
+
+export function createAllowLists({ limitsOf, maxLeverageOn = () => undefined, nowMs = Date.now }: AllowListsOptions): AllowLists {
   function requireAll(client: string, touchesOf: () => Footprint, on: Place): void {
     const all = limitsOf(client)
-    if (all.length === 0) return
+    const maxLeverage = maxLeverageOn(client, on)
+    if (all.length === 0 && maxLeverage === undefined) return
     const touches = touchesOf()
+    if (touches.leverage) requireMost('maxLeverage', maxLeverage, touches.leverage)
     for (const limits of all) {
       requireListed(limits.allowed ?? {}, touches, on)
       requireHour(limits.allowed?.hours, nowMs())
       if (touches.slippage) requireMost('maxSlippage', limits.maxSlippage, percentOf(touches.slippage))
-      if (touches.leverage) requireMost('maxLeverage', limits.maxLeverage, touches.leverage)
     }
   }
   return {
+    concerns: (client, on) => limitsOf(client).length > 0 || maxLeverageOn(client, on) !== undefined,
     require: requireAll,
     requireRequest({ caller, touches, network, kind, reduces }) {
       if (effectOf({ kind, ...(reduces === true && { reduces }) }) === 'other') requireAll(caller.id, touches, network)
@@ -59,10 +70,10 @@ export function createAllowLists(limitsOf: LimitsOf, nowMs: () => number = Date.
 
 /** Holds each new entry against the lists of its client. */
 export const allowListGuard =
-  (lists: Pick<AllowLists, 'require'>, limitsOf: LimitsOf): Guard =>
+  (lists: Pick<AllowLists, 'concerns' | 'require'>): Guard =>
   ({ is, entries, touches }) => {
     const [first] = entries
-    if (is !== 'new' || limitsOf(first.client).length === 0 || leastEffect(entries) !== 'other') return
+    if (is !== 'new' || leastEffect(entries) !== 'other' || !lists.concerns(first.client, first)) return
     if (!touches) throw new Error('The lists of the client were not told what new entries touch.')
     lists.require(first.client, touches, first)
   }
@@ -128,12 +139,15 @@ const percentOf = ({ numerator, denominator }: Fraction): Fraction => ({ numerat
 const units = { maxSlippage: ' %', maxLeverage: '' } as const
 
 /** @throws SluiceError LIMIT_EXCEEDED */
-function requireMost(limit: keyof typeof units, most: number | undefined, value: Fraction | 'unknown'): void {
+function requireMost(limit: keyof typeof units, most: number | string | undefined, value: Fraction | 'unknown'): void {
   if (most === undefined) return
   const allowed = toFraction(String(most))
   if (value !== 'unknown' && value.numerator * allowed.denominator <= allowed.numerator * value.denominator) return
   const shown = value === 'unknown' ? value : formatFraction(value, 'up')
-  const lower = limit === 'maxSlippage' ? 'Give a lower allowedSlippage' : 'Give a lower leverage, with each order'
+  const lower =
+    limit === 'maxSlippage'
+      ? 'Give a lower allowedSlippage'
+      : 'Give a lower leverage, with each order; who has a maxLeverage borrows nothing, and a maxDailyLoss brings one of 1'
   throw new SluiceError(
     'LIMIT_EXCEEDED',
     `${limit} of the client is ${most}${units[limit]}, and this has ${shown === 'unknown' ? 'one that is not known' : `${shown}${units[limit]}`}: nothing was signed. ${lower}, or the operator raises limits.${limit} in conf/clients.yml.`,

@@ -2,7 +2,7 @@
 import { formatRaw } from '../base/decimal.ts'
 import type { Client, ClientLimits } from '../config/clients.ts'
 import type { Settings } from '../config/settings.ts'
-import { referenceDecimals, type DefaultLimit, type NetworkLimits, type NetworkName } from './limit-checks.ts'
+import { referenceDecimals, type DefaultBasis, type DefaultLimit, type NetworkLimits, type NetworkName } from './limit-checks.ts'
 
 /** What defaults of a network are made of. */
 export interface NetworkTerms {
@@ -67,8 +67,8 @@ export function createClientLimits({ clients, ownOf, settings }: ClientLimitsOpt
       wereUsed = true
       const given = limits ? limitsOn(limits, place) : {}
       if (!terms || !source) return given
-      const added = defaultsFor(given, terms, settings, () => source?.heldMicros(client) ?? 0n)
-      return { ...added, ...given, defaults: new Set(Object.keys(added) as DefaultLimit[]) }
+      const { amounts, defaults } = defaultsFor(given, terms, settings, () => source?.heldMicros(client) ?? 0n)
+      return { ...amounts, ...given, defaults }
     },
   }
 }
@@ -94,17 +94,26 @@ function defaultsFor(
   { feesAtCapRaw, decimals }: NetworkTerms,
   { maxFeePercent, maxDailyGasPercent, maxDailyLossPercent, minDailyLoss }: DefaultSettings,
   heldMicros: () => bigint,
-): Partial<Record<'maxFee' | 'maxDailyGas' | 'maxDailyLoss', string>> {
-  return {
-    ...(given.maxFee === undefined && { maxFee: formatRaw(shareOf(feesAtCapRaw, maxFeePercent), decimals) }),
-    ...(given.maxDailyGas === undefined && { maxDailyGas: formatRaw(shareOf(feesAtCapRaw, maxDailyGasPercent), decimals) }),
-    ...(given.maxDailyLoss === undefined && { maxDailyLoss: dailyLoss(shareOf(heldMicros(), maxDailyLossPercent), minDailyLoss) }),
+): { amounts: Partial<Record<DefaultLimit, string>>; defaults: Map<DefaultLimit, DefaultBasis> } {
+  const amounts: Partial<Record<DefaultLimit, string>> = {}
+  const defaults = new Map<DefaultLimit, DefaultBasis>()
+  const add = (limit: DefaultLimit, unitDecimals: number, basisOf: () => DefaultBasis): void => {
+    if (given[limit] !== undefined) return
+    const basis = basisOf()
+    amounts[limit] = formatRaw(amountOf(basis), unitDecimals)
+    defaults.set(limit, basis)
   }
+  add('maxFee', decimals, () => ({ percent: maxFeePercent, ofRaw: feesAtCapRaw }))
+  add('maxDailyGas', decimals, () => ({ percent: maxDailyGasPercent, ofRaw: feesAtCapRaw }))
+  add('maxDailyLoss', referenceDecimals, () => ({
+    percent: maxDailyLossPercent,
+    ofRaw: heldMicros(),
+    atLeastRaw: BigInt(Math.round(minDailyLoss * 1e6)),
+  }))
+  return { amounts, defaults }
 }
 
-const shareOf = (raw: bigint, percent: number): bigint => (raw * BigInt(Math.round(percent * 1e6))) / 100_000_000n
-
-function dailyLoss(shareMicros: bigint, minDailyLoss: number): string {
-  const floorMicros = BigInt(Math.round(minDailyLoss * 1e6))
-  return formatRaw(shareMicros > floorMicros ? shareMicros : floorMicros, referenceDecimals)
+function amountOf({ percent, ofRaw, atLeastRaw = 0n }: DefaultBasis): bigint {
+  const raw = (ofRaw * BigInt(Math.round(percent * 1e6))) / 100_000_000n
+  return raw > atLeastRaw ? raw : atLeastRaw
 }

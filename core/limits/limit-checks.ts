@@ -31,8 +31,15 @@ export type DefaultLimit = 'maxFee' | 'maxDailyGas' | 'maxDailyLoss'
 export interface NetworkLimits extends Omit<ClientLimits, 'maxFee' | 'maxDailyGas'> {
   readonly maxFee?: string
   readonly maxDailyGas?: string
-  /** Those that the client does not have of its own. */
-  readonly defaults?: ReadonlySet<DefaultLimit>
+  /** Those that the client does not have of its own, by what they are shares of. */
+  readonly defaults?: ReadonlyMap<DefaultLimit, DefaultBasis>
+}
+
+/** In the smallest units of the limit. */
+export interface DefaultBasis {
+  readonly percent: number
+  readonly ofRaw: bigint
+  readonly atLeastRaw?: bigint
 }
 
 /** Values of the reference token are in millionths of it. */
@@ -132,7 +139,7 @@ export function requireFees({ spending: { steps, coin }, limits: { maxFee, defau
 }
 
 const defaultWord = (name: string, defaults: NetworkLimits['defaults']): string =>
-  [...(defaults ?? [])].some((each) => each === name) ? ' (a default)' : ''
+  [...(defaults?.keys() ?? [])].some((each) => each === name) ? ' (a default)' : ''
 
 const feeOf = ({ maxCostRaw, valueRaw }: SpendingStep): bigint => maxCostRaw - valueRaw
 

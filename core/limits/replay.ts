@@ -8,7 +8,6 @@ import type { Entry, Kind } from '../transactions/entry.ts'
 import { effectOf } from '../transactions/stops.ts'
 import { emptyAccount, reserve, settle, sum, type Account, type Amounts } from './account.ts'
 import { createAllowLists } from './allow-lists.ts'
-import { limitsOn } from './client-limits.ts'
 import {
   gasMeasureOf,
   isCancel,
@@ -17,8 +16,10 @@ import {
   requireListedTokens,
   tokenLimitsOf,
   tokenMeasureOf,
+  type NetworkLimits,
   type NetworkName,
 } from './limit-checks.ts'
+import { maxLeverageOf } from './perpetual-limits.ts'
 import type { LimitReader } from './spending-limits.ts'
 
 export interface ReplayReader extends LimitReader {
@@ -58,14 +59,17 @@ const neverTold = [
   'allowed.recipients',
 ] as const
 
-export function createReplay(client: string, limits: ClientLimits, reader: ReplayReader): Replay {
+interface ReplayedLimits {
+  /** As the operator wrote them. */
+  readonly own: ClientLimits | undefined
+  /** With defaults. */
+  limitsOn(on: NetworkName): NetworkLimits | undefined
+}
+
+export function createReplay(client: string, { own, limitsOn }: ReplayedLimits, reader: ReplayReader): Replay {
   const hits = new Map<string, LimitHits>()
-  const { allowed = {} } = limits
-  const notTold = new Set<string>(neverTold.filter((limit) => limit in limits || limit.replace('allowed.', '') in allowed))
-  /** Each by itself: what one refuses another may, too. */
-  const singly = Object.entries(limits)
-    .filter(([key]) => key !== 'allowed' && !notTold.has(key))
-    .map(([key, value]): ClientLimits => ({ [key]: value }))
+  const { allowed = {} } = own ?? {}
+  const notTold = new Set<string>(neverTold.filter((limit) => (own && limit in own) || limit.replace('allowed.', '') in allowed))
   let account: Account = emptyAccount
   let transactions = 0
 
@@ -73,7 +77,8 @@ export function createReplay(client: string, limits: ClientLimits, reader: Repla
     // Nothing was signed.
     if (entry.attempts.length === 0 && !entry.archived) return
     transactions += 1
-    const refused = new Set([...(effectOf(entry) === 'other' ? listsHit(entry) : []), ...amountsHit(entry)])
+    const isListed = own !== undefined && effectOf(entry) === 'other'
+    const refused = new Set([...(isListed ? listsHit(entry) : []), ...amountsHit(entry)])
     for (const limit of refused) {
       const before = hits.get(limit)
       hits.set(limit, { limit, transactions: (before?.transactions ?? 0) + 1, first: before?.first ?? entry, last: entry })
@@ -98,10 +103,7 @@ export function createReplay(client: string, limits: ClientLimits, reader: Repla
       const { [key]: list, ...others } = { ...listsOf(footprint), [key]: allowed[key] }
       const only: AllowedLists = list === undefined ? others : { ...others, [key]: list }
       try {
-        createAllowLists(
-          () => [{ allowed: only }],
-          () => entry.createdAt,
-        ).require(client, () => footprint, entry)
+        createAllowLists({ limitsOf: () => [{ allowed: only }], nowMs: () => entry.createdAt }).require(client, () => footprint, entry)
         return []
       } catch (error) {
         return [limitOf(error)]
@@ -112,7 +114,10 @@ export function createReplay(client: string, limits: ClientLimits, reader: Repla
 
   function amountsHit(entry: Entry): readonly string[] {
     const coin = reader.coin(entry)
-    if (!coin) return []
+    const limits = limitsOn(entry)
+    if (!coin || !limits) return []
+    for (const limit of neverTold) if (limit in limits) notTold.add(limit)
+    if (maxLeverageOf(limits) !== undefined) notTold.add('maxLeverage')
     const gains = reader.gains(entry) ?? new Map<string, bigint>()
     const gives: Amounts = Object.fromEntries([...gains].flatMap(([token, raw]) => (raw < 0n ? [[token, -raw] as const] : [])))
     const gasRaw = reader.gasCost(entry) ?? 0n
@@ -136,10 +141,13 @@ export function createReplay(client: string, limits: ClientLimits, reader: Repla
       {},
     )
     const after = reserve(account, amounts)
-    const found = singly.flatMap((single) => {
+    // Each by itself: what one refuses another may, too.
+    const told = Object.entries(limits).filter(([key]) => key !== 'allowed' && key !== 'defaults' && !notTold.has(key))
+    const found = told.flatMap(([key, amount]) => {
+      const single: NetworkLimits = { [key]: amount }
       const check = {
         spending,
-        limits: limitsOn(single, entry),
+        limits: single,
         tokens: tokenLimitsOf(single, entry, reader.token),
         reference: reader.reference(entry) ?? 'of the reference token',
       }

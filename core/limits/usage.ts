@@ -9,6 +9,8 @@ import {
   limitRaw,
   referenceDecimals,
   tokenMeasureOf,
+  type DefaultBasis,
+  type DefaultLimit,
   type LimitedToken,
   type NetworkLimits,
   type NetworkName,
@@ -22,6 +24,8 @@ export interface LimitUsage {
   readonly allowed: string
   /** The client has none of its own. */
   readonly isDefault?: boolean
+  /** Of a default that is a share of something. */
+  readonly basis?: DefaultBasis & { readonly decimals: number }
   readonly unit: 'transactions' | 'reference token' | 'coin' | '%' | 'times' | 'unit of account' | 'list' | { readonly token: string }
   /** Absent: it is of each transaction, or of each request. */
   readonly window?: Window
@@ -78,17 +82,43 @@ export async function readUsage(store: Pick<Store, 'read'>, client: string, sour
     const allowed = String(transactionsPerHour)
     usage.push({ limit: 'transactionsPerHour', allowed, unit: 'transactions', ...counted('count', 'hour', allowed, 0) })
   }
-  const allowedLoss = own?.maxDailyLoss ?? bounded.find(({ limits }) => limits.maxDailyLoss !== undefined)?.limits.maxDailyLoss
-  if (allowedLoss !== undefined)
+  const byDefault = bounded.find(({ limits }) => limits.maxDailyLoss !== undefined)?.limits
+  const maxDailyLoss = own?.maxDailyLoss ?? byDefault?.maxDailyLoss
+  if (maxDailyLoss !== undefined)
     usage.push({
       limit: 'maxDailyLoss',
-      allowed: allowedLoss,
-      ...(own?.maxDailyLoss === undefined && { isDefault: true }),
+      allowed: maxDailyLoss,
+      ...(own?.maxDailyLoss === undefined && defaultOf('maxDailyLoss', byDefault, referenceDecimals)),
       unit: 'reference token',
-      ...counted('loss', 'day', allowedLoss, referenceDecimals),
+      ...counted('loss', 'day', maxDailyLoss, referenceDecimals),
     })
-  return [...usage, ...feesOf('maxDailyGas'), ...ownUsage(own ?? {}, source, counted)]
+  return [
+    ...usage,
+    ...feesOf('maxDailyGas'),
+    ...ownUsage(own ?? {}, source, counted),
+    ...leverageUsage({ ...own, ...(maxDailyLoss !== undefined && { maxDailyLoss }) }),
+    ...listsUsage(own?.allowed),
+  ]
 }
+
+function defaultOf(limit: DefaultLimit, limits: NetworkLimits | undefined, decimals: number): Pick<LimitUsage, 'isDefault' | 'basis'> {
+  const basis = limits?.defaults?.get(limit)
+  return basis ? { isDefault: true, basis: { ...basis, decimals } } : {}
+}
+
+/** A limit of losses brings one with it. */
+function leverageUsage(limits: ClientLimits): readonly LimitUsage[] {
+  const allowed = maxLeverageOf(limits)
+  if (allowed === undefined) return []
+  return [{ limit: 'maxLeverage', allowed, unit: 'times', ...(limits.maxLeverage === undefined && { isDefault: true }) }]
+}
+
+const listsUsage = (lists: AllowedLists = {}): readonly LimitUsage[] =>
+  (Object.keys(lists) as (keyof AllowedLists)[]).map((list) => ({
+    limit: `allowed.${list}`,
+    allowed: lists[list]?.join(', ') || 'none',
+    unit: 'list',
+  }))
 
 type CountUsage = (measure: Measure, window: Window, allowed: string, decimals: number) => Pick<LimitUsage, 'window' | 'counted'>
 
@@ -111,9 +141,8 @@ function feeUsage(
     const allowed = limits[limit]
     if (allowed === undefined) return []
     const { chain, network, decimals } = place
-    const isDefault = limits.defaults?.has(limit) === true
     const count = limit === 'maxDailyGas' && counted(gasMeasureOf(place), 'day', allowed, decimals)
-    return [{ limit, allowed, unit: 'coin', network: { chain, network }, ...(isDefault && { isDefault }), ...count } as const]
+    return [{ limit, allowed, unit: 'coin', network: { chain, network }, ...defaultOf(limit, limits, decimals), ...count } as const]
   })
   const ofUsed = rows.filter(({ network }) => isUsed(network))
   if (given === undefined) return ofUsed.length > 0 ? ofUsed : rows
@@ -125,7 +154,7 @@ function feeUsage(
 
 /** Of limits that have no defaults. */
 function ownUsage(limits: ClientLimits, { token: tokenOf }: Pick<UsageSource, 'token'>, counted: CountUsage): readonly LimitUsage[] {
-  const { allowed: lists = {}, maxOpenNotional, tokens = {}, value = {} } = limits
+  const { maxOpenNotional, tokens = {}, value = {} } = limits
   const usage: LimitUsage[] = []
   for (const [key, window] of amountWindows) {
     const allowed = value[key]
@@ -154,11 +183,7 @@ function ownUsage(limits: ClientLimits, { token: tokenOf }: Pick<UsageSource, 't
     const most = limits[limit]
     if (most !== undefined) usage.push({ limit, allowed: String(most), unit })
   }
-  const maxLeverage = maxLeverageOf(limits)
-  if (maxLeverage !== undefined) usage.push({ limit: 'maxLeverage', allowed: maxLeverage, unit: 'times' })
   if (maxOpenNotional !== undefined) usage.push({ limit: 'maxOpenNotional', allowed: maxOpenNotional, unit: 'unit of account' })
-  for (const list of Object.keys(lists) as (keyof AllowedLists)[])
-    usage.push({ limit: `allowed.${list}`, allowed: lists[list]?.join(', ') || 'none', unit: 'list' })
   return usage
 }
 

@@ -16,6 +16,7 @@ import {
 } from '../http/gauges.ts'
 import { createInterface } from '../http/interface.ts'
 import { listenOnAll, type Listener, type ServedApp } from '../http/server.ts'
+import type { NetworkName } from '../limits/limit-checks.ts'
 import { createPerpetualTurns } from '../limits/perpetual-limits.ts'
 import { ownerOf } from '../limits/reservations.ts'
 import { createReplay, type Replay } from '../limits/replay.ts'
@@ -98,16 +99,19 @@ export function openServices(parts: ServerParts): Services {
 }
 
 function limitReplay(client: string, parts: ServerParts): Replay | undefined {
-  const { registry, serverLimits } = parts
-  const limits = serverLimits.strictestOf(client)
-  return (
-    limits &&
-    createReplay(client, limits, {
+  const { registry, serverLimits, clientLimits } = parts
+  const own = serverLimits.strictestOf(client)
+  const limitsOn = (on: NetworkName) => clientLimits.on(client, on)
+  if (!own && !registry.networks.some((on) => limitsOn(on) !== undefined)) return undefined
+  return createReplay(
+    client,
+    { own, limitsOn },
+    {
       ...limitReader(parts),
       coin: (on) => networkOf(on, registry)?.impl.nativeCurrency,
       // One that is gone is not known any more.
       isBuiltIn: (name) => registry.hasConnector(name) && registry.connector(name).tier === 'built in',
-    })
+    },
   )
 }
 

@@ -67,8 +67,8 @@ export interface ServerParts {
   clients: LiveClients
   stopFiles: StopFiles
   serverLimits: ServerLimits
-  allowLists: AllowLists
   clientLimits: ClientLimitsBook
+  allowLists: AllowLists
   spendingLimits: SpendingLimits
   approvals: Approvals
   journal: Journal

@@ -8,9 +8,10 @@ import { observeJournal } from '../http/metrics.ts'
 import { readKeptThin } from '../store/kept-thin.ts'
 import { approvalBudgets } from '../limits/approval-check.ts'
 import { createApprovals, type Approvals } from '../limits/approvals.ts'
-import { allowListGuard } from '../limits/allow-lists.ts'
+import { allowListGuard, createAllowLists, type AllowLists } from '../limits/allow-lists.ts'
 import { createServerLimits, type ServerLimits } from '../limits/server-limits.ts'
 import { createClientLimits, type ClientLimitsBook } from '../limits/client-limits.ts'
+import { maxLeverageOf } from '../limits/perpetual-limits.ts'
 import { createSpendingLimits, type SpendingLimits } from '../limits/spending-limits.ts'
 import { openStore } from '../store/open-store.ts'
 import { StoreError, type Store } from '../store/store.ts'
@@ -63,6 +64,9 @@ export async function openServerLimits({ store, identity, clients, log }: Server
 export const openClientLimits = ({ clients, serverLimits, settings }: ServerParts): ClientLimitsBook =>
   createClientLimits({ clients: () => clients.list, ownOf: serverLimits.strictestOf, settings: settings.limits })
 
+export const openAllowLists = ({ serverLimits, clientLimits }: ServerParts): AllowLists =>
+  createAllowLists({ limitsOf: serverLimits.limitsOf, maxLeverageOn: (client, on) => maxLeverageOf(clientLimits.on(client, on) ?? {}) })
+
 /** Idle where nothing bounds a client, and nothing is reserved since something did: another server on the store may have reserved it. */
 export async function openSpendingLimits({ store, serverLimits, clientLimits }: ServerParts): Promise<SpendingLimits> {
   const reserved = await store.read((db) => db.selectFrom('reservations').select('entry_key').limit(1).execute())
@@ -75,7 +79,7 @@ export const openApprovals = ({ store, settings: { limits }, log }: ServerParts)
 
 export function openJournal({ store, log, metrics, stopFiles, spendingLimits, allowLists, serverLimits, clients }: ServerParts): Journal {
   const journal = sqlJournal(store, log, [spendingLimits, approvalBudgets(serverLimits.strictestOf)])
-  const guards = [stopFileGuard(stopFiles), clientRights(() => clients.list), allowListGuard(allowLists, serverLimits.limitsOf)]
+  const guards = [stopFileGuard(stopFiles), clientRights(() => clients.list), allowListGuard(allowLists)]
   return observeJournal(withGuards(journal, guards), metrics)
 }
 

@@ -30,10 +30,12 @@ function outcomeOf(
 ) {
   const all = Array.isArray(limits) ? (limits as readonly ClientLimits[]) : [limits as ClientLimits]
   try {
-    createAllowLists(
-      () => all,
-      () => Date.parse(at),
-    ).require('bot', () => ({ ...swap, ...touches }), on)
+    const maxLeverageOn = () => all.flatMap(({ maxLeverage }) => (maxLeverage === undefined ? [] : String(maxLeverage)))[0]
+    createAllowLists({ limitsOf: () => all, nowMs: () => Date.parse(at), maxLeverageOn }).require(
+      'bot',
+      () => ({ ...swap, ...touches }),
+      on,
+    )
     return 'allowed'
   } catch (error) {
     const { name, details } = error as SluiceError
@@ -100,10 +102,10 @@ describe('the lists of a client', () => {
   })
 
   it('say what was refused, what is allowed, and when the hours begin', () => {
-    const lists = createAllowLists(
-      () => [{ allowed: { hours: ['22:00-06:00', '18:30-19:00'] } }],
-      () => Date.parse('2026-11-26T17:00:40Z'),
-    )
+    const lists = createAllowLists({
+      limitsOf: () => [{ allowed: { hours: ['22:00-06:00', '18:30-19:00'] } }],
+      nowMs: () => Date.parse('2026-11-26T17:00:40Z'),
+    })
     expect(() => lists.require('bot', () => swap, mainnet))
       .to.throw(/hours of the client does not have 17:00 UTC.*Nothing|nothing was signed.*22:00-06:00, 18:30-19:00/)
       .with.property('details')
@@ -124,6 +126,14 @@ describe('the lists of a client', () => {
     expect(outcomeOf({ maxLeverage: 2 })).to.equal('allowed')
   })
 
+  it('bound the leverage by its default on networks that have one, where the client has no limits', () => {
+    const lists = createAllowLists({ limitsOf: () => [], maxLeverageOn: (_, { network }) => (network === 'mainnet' ? '1' : undefined) })
+    const borrow = () => ({ ...swap, action: 'borrow', leverage: 'unknown' }) as const
+    expect(() => lists.require('bot', borrow, mainnet)).to.throw(/maxLeverage of the client is 1/)
+    lists.require('bot', borrow, { chain: 'ethereum', network: 'local' })
+    lists.require('bot', () => swap, mainnet)
+  })
+
   it('hold all together where there are several', () => {
     expect(outcomeOf([{ allowed: { tokens: ['WETH', 'USDC'] } }, { maxSlippage: 0.5 }])).to.equal('maxSlippage')
     expect(outcomeOf([{ maxSlippage: 0.5 }, { maxSlippage: 5 }])).to.equal('maxSlippage')
@@ -133,7 +143,7 @@ describe('the lists of a client', () => {
     let written = 0
     const journal = { open: async () => void (written += 1) } as unknown as Journal
     const limitsOf = (client: string) => (client === 'bot' ? [{ allowed: { actions: [] } }] : [])
-    const held = withGuards(journal, [allowListGuard(createAllowLists(limitsOf), limitsOf)])
+    const held = withGuards(journal, [allowListGuard(createAllowLists({ limitsOf }))])
     const open = (kind: Kind, more: Partial<Entry> = {}, touches?: Footprint) => {
       const spending = touches && ({ touches: () => touches } as unknown as Parameters<Journal['open']>[4])
       return held.open([{ ...mainnet, client: 'bot', kind, ...more } as Entry], {} as never, undefined, undefined, spending).then(

@@ -1,6 +1,8 @@
 import { expect } from 'chai'
 import type { Client, ClientLimits } from '../../core/config/clients.ts'
 import { createClientLimits, type NetworkTerms } from '../../core/limits/client-limits.ts'
+import { readUsage } from '../../core/limits/usage.ts'
+import type { Store } from '../../core/store/store.ts'
 
 const settings = { maxDailyLossPercent: 2, minDailyLoss: 20, maxFeePercent: 10, maxDailyGasPercent: 100 }
 const mainnet = { chain: 'ethereum', network: 'mainnet' }
@@ -26,7 +28,11 @@ describe('the limits of a client on a network', () => {
   it('are defaults without the permission thin: shares of feeCap and of what the wallets held, with a floor', () => {
     const limits = bookOf(client(['trade']), 50_000n * dollars).on('bot', mainnet)
     expect(limits).to.include({ maxFee: '0.05', maxDailyGas: '0.5', maxDailyLoss: '1000' })
-    expect([...(limits?.defaults ?? [])]).to.have.members(['maxFee', 'maxDailyGas', 'maxDailyLoss'])
+    expect(Object.fromEntries(limits?.defaults ?? [])).to.deep.equal({
+      maxFee: { percent: 10, ofRaw: terms.feesAtCapRaw },
+      maxDailyGas: { percent: 100, ofRaw: terms.feesAtCapRaw },
+      maxDailyLoss: { percent: 2, ofRaw: 50_000n * dollars, atLeastRaw: 20n * dollars },
+    })
     expect(bookOf(client(['trade']), 100n * dollars).on('bot', mainnet)?.maxDailyLoss).to.equal('20')
     expect(bookOf(client(['send'])).on('bot', mainnet)?.maxFee).to.equal('0.05')
   })
@@ -53,7 +59,7 @@ describe('the limits of a client on a network', () => {
     const own = { maxDailyLoss: '5', maxFee: '1' }
     const limits = bookOf(client(['trade'], own), 50_000n * dollars).on('bot', mainnet)
     expect(limits).to.include({ ...own, maxDailyGas: '0.5' })
-    expect([...(limits?.defaults ?? [])]).to.deep.equal(['maxDailyGas'])
+    expect([...(limits?.defaults?.keys() ?? [])]).to.deep.equal(['maxDailyGas'])
     expect(bookOf(client(['trade', 'thin'], own)).on('bot', mainnet)).to.deep.equal(own)
   })
 
@@ -61,5 +67,36 @@ describe('the limits of a client on a network', () => {
     const book = bookOf(client(['trade'], { maxFee: { 'ethereum/mainnet': '0.02' }, maxDailyGas: { 'base/mainnet': '0.01' } }))
     expect(book.on('bot', mainnet)).to.include({ maxFee: '0.02', maxDailyGas: '0' })
     expect(book.on('bot', base)).to.include({ maxFee: '0', maxDailyGas: '0.01' })
+  })
+})
+
+describe('what is shown of limits', () => {
+  const emptyStore = { read: async () => [undefined, { now: 0 }] } as unknown as Store
+  const shownOf = async (listed: Client) => {
+    const usage = await readUsage(emptyStore, 'bot', {
+      own: listed.limits,
+      limitsOn: (on) => bookOf(listed, 50_000n * dollars).on('bot', on),
+      networks: [
+        { ...local, decimals: 18 },
+        { ...mainnet, decimals: 18 },
+      ],
+      token: () => undefined,
+    })
+    return usage.map(({ limit, allowed, isDefault, basis }) => [limit, allowed, isDefault, basis?.percent, basis?.ofRaw, basis?.atLeastRaw])
+  }
+
+  it('has the defaults in force, what they are shares of, and the leverage that a limit of losses brings', async () => {
+    expect(await shownOf(client(['trade']))).to.deep.equal([
+      ['maxFee', '0.05', true, 10, terms.feesAtCapRaw, undefined],
+      ['maxDailyLoss', '1000', true, 2, 50_000n * dollars, 20n * dollars],
+      ['maxDailyGas', '0.5', true, 100, terms.feesAtCapRaw, undefined],
+      ['maxLeverage', '1', true, undefined, undefined, undefined],
+    ])
+    const own = await shownOf(client(['trade', 'thin'], { maxDailyLoss: '5', maxLeverage: 3 }))
+    expect(own.map(([limit, allowed, isDefault]) => [limit, allowed, isDefault])).to.deep.equal([
+      ['maxDailyLoss', '5', undefined],
+      ['maxLeverage', '3', undefined],
+    ])
+    expect(await shownOf(client(['trade', 'thin']))).to.deep.equal([])
   })
 })

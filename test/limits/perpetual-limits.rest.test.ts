@@ -257,6 +257,11 @@ describe('limits of what is open at an exchange of the chain', function () {
       const { body } = await bot!.get('/limits')
       const loss = body.limits.find(({ limit }: { limit: string }) => limit === 'maxDailyLoss')
       expect(Number(loss.used), JSON.stringify(loss)).to.be.greaterThan(1)
+      expect(loss).to.deep.include({ default: true, basis: { percent: '2', of: loss.basis.of, atLeast: '100' } })
+      const leverage = body.limits.find(({ limit }: { limit: string }) => limit === 'maxLeverage')
+      expect(leverage).to.deep.equal({ limit: 'maxLeverage', allowed: '1', default: true, unit: 'times' })
+      const checked = await bot!.get('/limits/check', { days: '1' })
+      expect(checked.body, checked.text).to.deep.include({ transactions: 1, hits: [], notTold: ['maxDailyLoss', 'maxLeverage'] })
     } finally {
       bot?.close()
       await held.stop()

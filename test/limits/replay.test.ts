@@ -1,5 +1,7 @@
 import { expect } from 'chai'
 import type { ClientLimits } from '../../core/config/clients.ts'
+import { limitsOn } from '../../core/limits/client-limits.ts'
+import type { NetworkName } from '../../core/limits/limit-checks.ts'
 import { createReplay, type ReplayReader } from '../../core/limits/replay.ts'
 import type { Entry } from '../../core/transactions/entry.ts'
 
@@ -36,7 +38,7 @@ const swapAt = (at: number, more: Partial<Entry> = {}): Entry =>
   }) as unknown as Entry
 
 function hitsOf(limits: ClientLimits, ...entries: readonly Entry[]): Record<string, number> {
-  const replay = createReplay('bot', limits, reader)
+  const replay = createReplay('bot', { own: limits, limitsOn: (on) => limitsOn(limits, on) }, reader)
   for (const entry of entries) replay.take(entry)
   return Object.fromEntries(replay.result().hits.map(({ limit, transactions }) => [limit, transactions]))
 }
@@ -82,12 +84,32 @@ describe('limits that are checked against transactions of before', () => {
     expect(hitsOf({ value: { perTransaction: '4' } }, swapAt(0))).to.deep.equal({ 'value.perTransaction': 1 })
   })
 
+  it('would have refused what is over defaults, on networks that have them', () => {
+    const limitsHere = ({ network }: NetworkName) =>
+      network === 'mainnet' ? { maxFee: '1', maxDailyLoss: '20', defaults: new Map() } : undefined
+    const replay = createReplay('bot', { own: undefined, limitsOn: limitsHere }, reader)
+    for (const entry of [swapAt(0, { nonce: 2 }), swapAt(1, { nonce: 2, network: 'local' }), swapAt(2, { connector: 'mine' })])
+      replay.take(entry)
+    const { hits, notTold, transactions } = replay.result()
+    expect(hits.map(({ limit, transactions: count }) => [limit, count])).to.deep.equal([['maxFee', 1]])
+    expect([...notTold].toSorted()).to.deep.equal(['maxDailyLoss', 'maxLeverage'])
+    expect(transactions).to.equal(3)
+  })
+
   it('say which of them the journal does not tell', () => {
     const limits: ClientLimits = { maxDailyLoss: '1', maxSlippage: 1, value: { perDay: '1' }, allowed: { pools: [], recipients: [] } }
-    const replay = createReplay('bot', limits, { ...reader, value: () => ({ is: 'no market' }) })
+    const held = { own: limits, limitsOn: (on: NetworkName) => limitsOn(limits, on) }
+    const replay = createReplay('bot', held, { ...reader, value: () => ({ is: 'no market' }) })
     replay.take(swapAt(0))
     const { notTold, hits, transactions } = replay.result()
-    expect([...notTold].toSorted()).to.deep.equal(['allowed.pools', 'allowed.recipients', 'maxDailyLoss', 'maxSlippage', 'value'])
+    expect([...notTold].toSorted()).to.deep.equal([
+      'allowed.pools',
+      'allowed.recipients',
+      'maxDailyLoss',
+      'maxLeverage',
+      'maxSlippage',
+      'value',
+    ])
     expect(hits).to.deep.equal([])
     expect(transactions).to.equal(1)
   })

@@ -114,7 +114,14 @@ describe('the limits of a client', () => {
     })
 
     it('say where a limit is a default', async () => {
-      const bot = { maxDailyLoss: '20', maxFee: '1', defaults: new Set(['maxDailyLoss', 'maxFee'] as const) }
+      const bot = {
+        maxDailyLoss: '20',
+        maxFee: '1',
+        defaults: new Map([
+          ['maxDailyLoss', { percent: 2, ofRaw: 0n }],
+          ['maxFee', { percent: 10, ofRaw: 0n }],
+        ] as const),
+      }
       const { submit, stop } = await serverWith({ bot })
       expect((await refused(submit({ commitment: trade(30n * dollars) }))).message).to.contain(
         'maxDailyLoss of the client (a default) is 20 ',

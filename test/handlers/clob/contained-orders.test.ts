@@ -53,7 +53,7 @@ function contextOf(leavesRaw: bigint): ConnectorContext {
       },
       books: { book: async () => book },
       market: { isChecked: () => false },
-      allowLists: createAllowLists(() => []),
+      allowLists: createAllowLists({ limitsOf: () => [] }),
       limitsOf: () => undefined,
       limitsOn: () => undefined,
     },

@@ -149,6 +149,16 @@ class LimitsRequest(TypedDict, total=False):
     client: str  # Another client than the caller: the key of its entry in conf/clients.yml. Needs the permission admin.
 
 
+class _LimitsResponseLimitsBasis(TypedDict):
+    percent: str
+    of: str
+
+
+@final
+class LimitsResponseLimitsBasis(_LimitsResponseLimitsBasis, total=False):
+    atLeast: str
+
+
 class _LimitsResponseLimits(TypedDict):
     limit: str  # Its key in `limits` of the client, such as `maxFee` or `allowed.tokens`.
     allowed: str  # A decimal in the unit, or a list.
@@ -158,6 +168,7 @@ class _LimitsResponseLimits(TypedDict):
 @final
 class LimitsResponseLimits(_LimitsResponseLimits, total=False):
     default: Literal[True]  # The client has no such limit of its own: it is what settings of the server say.
+    basis: LimitsResponseLimitsBasis  # Of a default: so many percent of this amount, and at least so much. Of maxDailyLoss it is what the wallets held when the rolling day began, of fees what gas costs at feeCap.
     window: Literal["hour"] | Literal["day"]
     used: str  # What was spent in the window, and what open transactions may still spend.
     left: str
