@@ -34,7 +34,7 @@ export interface Account {
   readonly open: Amounts
   /** By the number of the bucket. */
   readonly spent: Readonly<Record<Window, ReadonlyMap<number, Bucket>>>
-  /** By account at an exchange of perpetuals: the request whose orders were the last. */
+  /** By account at an exchange of perpetuals: what names the last orders. */
   readonly lastOrders?: Readonly<Record<string, string>>
   /** By the key of another client's entry: the highest fee that this client was charged up to when it raised it. */
   readonly raised?: Amounts

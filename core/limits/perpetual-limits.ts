@@ -1,4 +1,5 @@
 // Limits of what a client has open in perpetuals: `maxLeverage` and `maxOpenNotional`. What stands at the exchange is read before, and what is on its way is held until it is there.
+import { randomUUID } from 'node:crypto'
 import { formatRaw, toFraction, toRaw, type Fraction } from '../base/decimal.ts'
 import { SluiceError } from '../base/errors.ts'
 import type { ClientLimits } from '../config/clients.ts'
@@ -33,28 +34,28 @@ interface Orders {
   readonly exposure: PerpetualExposure
   /** What they may lose at once. */
   readonly lossMicros: bigint
-  readonly requestId: string
 }
 
 /** @throws SluiceError LIMIT_EXCEEDED for orders of perpetuals that open more than the client may */
-export function withOrders({ commitment, steps }: Spending, limits: PerpetualLimits, account: Account): Account {
+export function withOrders({ commitment }: Pick<Spending, 'commitment'>, limits: PerpetualLimits, account: Account): Account {
   const { perpetual: exposure, market } = commitment ?? {}
-  const requestId = steps[0]?.entry.requestId
-  if (!exposure || requestId === undefined) return account
-  const refusal = exposureRefusal({ limits, exposure, lossMicros: market?.lossMicros ?? 0n, requestId }, account)
+  if (!exposure) return account
+  const refusal = exposureRefusal({ limits, exposure, lossMicros: market?.lossMicros ?? 0n }, account)
   if (refusal) throw refusal
-  return { ...account, lastOrders: { ...account.lastOrders, [exposure.account]: requestId } }
+  // Another name for each: whoever has read between two plans of one request has not read the second.
+  const name = `${exposure.turn} ${randomUUID()}`
+  return { ...account, lastOrders: { ...account.lastOrders, [exposure.account]: name } }
 }
 
 /** @param account as it is before the orders */
-function exposureRefusal({ limits, exposure, lossMicros, requestId }: Orders, account: Account): SluiceError | undefined {
-  const { openMicros, addedMicros, valueMicros, lastRequest } = exposure
+function exposureRefusal({ limits, exposure, lossMicros }: Orders, account: Account): SluiceError | undefined {
+  const { openMicros, addedMicros, valueMicros, turn, lastOrders, heldMicros } = exposure
   const last = account.lastOrders?.[exposure.account] ?? ''
-  if (last !== lastRequest && last !== requestId) return overtaken()
-  const underWayMicros = account.open[notionalMeasureOf(exposure)] ?? 0n
-  const beforeMicros = openMicros + underWayMicros
+  // Orders of the same request are all in what it adds.
+  if (last !== lastOrders && !last.startsWith(`${turn} `)) return overtaken()
+  const beforeMicros = openMicros + heldMicros
   // What only reduces, with nothing on its way, leaves less than there was.
-  if (addedMicros === 0n && underWayMicros === 0n) return undefined
+  if (addedMicros === 0n && heldMicros === 0n) return undefined
   const afterMicros = beforeMicros + addedMicros
   const { maxOpenNotional } = limits
   const mostMicros = maxOpenNotional === undefined ? undefined : (toRaw(maxOpenNotional, decimals) ?? 0n)
@@ -106,27 +107,31 @@ export function requireLeverageSetting(leverage: string | undefined, limits: Per
 
 const isMore = (one: Fraction, other: Fraction): boolean => one.numerator * other.denominator > other.numerator * one.denominator
 
+export type PerpetualTurn = Pick<PerpetualExposure, 'turn' | 'lastOrders' | 'heldMicros'>
+
 /** The orders of each account, one request after another: each reads what those before it have left. */
 export interface PerpetualTurns {
-  /** @param work gets the request whose orders were the last, also on other servers @throws StoreUnavailable */
-  take<T>(of: { client: string; account: string }, work: (lastRequest: string) => Promise<T>): Promise<T>
+  /** @param work reads what is open after its turn was made, and submits the orders @throws StoreUnavailable */
+  take<T>(of: { client: string; account: string }, work: (turn: PerpetualTurn) => Promise<T>): Promise<T>
 }
 
 /** @param ownerOf of a client, in the store */
 export function createPerpetualTurns(store: Pick<Store, 'read'>, ownerOf: (client: string) => string): PerpetualTurns {
   const last = new Map<string, Promise<unknown>>()
 
-  const lastRequest = async (client: string, account: string): Promise<string> => {
+  /** By the store: other servers have turns of their own. */
+  async function newTurn(client: string, account: string): Promise<PerpetualTurn> {
     const owner = ownerOf(client)
     const row = await store.read((db) => db.selectFrom('budgets').select('body').where('owner', '=', owner).executeTakeFirst())
-    return accountOf(owner, row).lastOrders?.[account] ?? ''
+    const { lastOrders, open } = accountOf(owner, row)
+    return { turn: randomUUID(), lastOrders: lastOrders?.[account] ?? '', heldMicros: open[notionalMeasureOf({ account })] ?? 0n }
   }
 
   return {
     async take({ client, account }, work) {
       const key = `${client} ${account}`
       const before = last.get(key) ?? Promise.resolve()
-      const mine = before.catch(() => {}).then(async () => work(await lastRequest(client, account)))
+      const mine = before.catch(() => {}).then(async () => work(await newTurn(client, account)))
       last.set(key, mine)
       try {
         return await mine

@@ -115,8 +115,12 @@ export interface PerpetualExposure {
   readonly addedMicros: bigint
   /** Notional of the orders: what they hold until the exchange shows them. */
   readonly notionalMicros: bigint
-  /** The request whose orders were the last in the account when that was read. */
-  readonly lastRequest: string
+  /** Of the request whose orders they are: random, so that no caller can choose it. */
+  readonly turn: string
+  /** What named the last orders of the account before all that was read. */
+  readonly lastOrders: string
+  /** What orders held that were under way then: what was read may be without them, also where they have ended since. */
+  readonly heldMicros: bigint
 }
 
 /** Of what takes nothing from the wallet but fees. */

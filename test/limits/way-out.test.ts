@@ -26,7 +26,9 @@ const opening = (usd: bigint, notional: bigint): Commitment =>
       openMicros: 0n,
       addedMicros: notional * dollars,
       notionalMicros: notional * dollars,
-      lastRequest: '',
+      turn: 'one',
+      lastOrders: '',
+      heldMicros: 0n,
     },
   })
 
@@ -55,7 +57,7 @@ describe('a client that has nothing left of a limit', () => {
     const client = `bot ${(keys += 1)}`
     const budgets = createSpendingLimits(() => limits)
     return async (commitment: Commitment, more: Partial<Entry> = {}): Promise<unknown> => {
-      const entry = newEntry({ key: `key ${(keys += 1)}`, client, requestId: 'one', ...more })
+      const entry = newEntry({ key: `key ${(keys += 1)}`, client, ...more })
       const steps = [{ entry, maxCostRaw: 1n, valueRaw: 0n }]
       try {
         await store.write((tx) => budgets.reserve({ client, is: 'new', coin: { symbol: 'ETH', decimals: 18 }, commitment, steps }, tx))

@@ -2,7 +2,7 @@
 import { addressKey } from '../../base/addresses.ts'
 import { abs, divideRaw, max, multiply, parseDecimal, rescale, subtract } from '../../base/decimal.ts'
 import type { BookAction, PerpAccount, PerpPosition, PerpQuote } from '../../contracts/index.ts'
-import { limitsExposure } from '../../limits/perpetual-limits.ts'
+import { limitsExposure, type PerpetualTurn } from '../../limits/perpetual-limits.ts'
 import { tradingOf } from '../../plugins/index.ts'
 import type { PerpetualExposure } from '../../transactions/budgets.ts'
 import type { ConnectorContext } from '../context.ts'
@@ -10,8 +10,8 @@ import { notionalAt } from './figures.ts'
 
 const decimals = 6
 
-/** An account and the request whose orders were its last. */
-export type ExposureTurn = Pick<PerpetualExposure, 'account' | 'lastRequest'>
+/** An account, and the turn of a request in it. */
+export type ExposureTurn = Pick<PerpetualExposure, 'account'> & PerpetualTurn
 
 /**
  * Does the work of one request in its turn, so that it reads what the requests before it have left. Without limits of what may be open it is done at
@@ -25,7 +25,7 @@ export async function inTurn<T>(
   const { caller, network, venue, services } = context
   if (!limitsExposure(services.limitsOn(caller.id, network))) return work(undefined)
   const account = `${network.chain}/${network.network}/${venue.connector}/${addressKey(address)}`
-  return services.perpetuals.take({ client: caller.id, account }, async (lastRequest) => work({ account, lastRequest }))
+  return services.perpetuals.take({ client: caller.id, account }, async (turn) => work({ account, ...turn }))
 }
 
 /** Before orders of a book; undefined where none of them may open anything. */
