@@ -25,6 +25,8 @@ interface BucketSum {
   readonly net: bigint
   /** The greatest sum of its latest amounts: a gain makes up for losses before it, and not for those after it. */
   readonly tail: bigint
+  /** The sum of its gains. */
+  readonly gained: bigint
 }
 
 type Bucket = Readonly<Record<Measure, BucketSum>>
@@ -56,6 +58,41 @@ export const reserve = (account: Account, held: Amounts): Account => ({ ...accou
 export function settle(account: Account, held: Amounts, actual: Amounts, moment: Moment): Account {
   const open = sum(account.open, negative(held))
   return { ...account, open, spent: { hour: spend(account, 'hour', actual, moment), day: spend(account, 'day', actual, moment) } }
+}
+
+/** When something was counted, to take a part of it back later. */
+export interface CountedAt {
+  /** What dates it: the moment with its lag. */
+  readonly atMs: number
+  /** By measure, what was gained in its bucket before. */
+  readonly gained: Amounts
+}
+
+/** Of what is counted at this moment. */
+export function countedAt({ spent }: Account, amounts: Amounts, { nowMs, lagMs }: Moment): CountedAt {
+  const atMs = nowMs + lagMs
+  const bucket = spent.day.get(Math.floor(atMs / windows.day.bucketMs))
+  const gained = Object.fromEntries(Object.keys(amounts).map((measure) => [measure, bucket?.[measure]?.gained ?? 0n]))
+  return { atMs, gained: sum(gained, {}) }
+}
+
+/**
+ * What was counted then, and came back for certain, is counted no more. A loss stays where something was gained in its bucket after it: that made up
+ * for it, and without it would make up for less. Of what has left its windows nothing is left to free.
+ */
+export function refund(account: Account, amounts: Amounts, { atMs, gained }: CountedAt): Account {
+  const refundIn = (window: Window): ReadonlyMap<number, Bucket> => {
+    const index = Math.floor(atMs / windows[window].bucketMs)
+    const bucket = account.spent[window].get(index)
+    if (!bucket) return account.spent[window]
+    const refunded = Object.entries(amounts).flatMap(([measure, raw]): [Measure, BucketSum][] => {
+      const { [measure]: sumOf } = bucket
+      if (!sumOf || sumOf.gained !== (gained[measure] ?? 0n)) return []
+      return [[measure, { ...sumOf, net: sumOf.net - raw, tail: sumOf.tail > raw ? sumOf.tail - raw : 0n }]]
+    })
+    return new Map(account.spent[window]).set(index, { ...bucket, ...Object.fromEntries(refunded) })
+  }
+  return { ...account, spent: { hour: refundIn('hour'), day: refundIn('day') } }
 }
 
 /** Against the spender: the greatest loss since any moment within the window. Of what cannot be gained it is the sum. */
@@ -93,8 +130,8 @@ function spend({ spent }: Account, window: Window, amounts: Amounts, { nowMs, la
   const index = Math.floor((nowMs + lagMs) / windows[window].bucketMs)
   const before = kept.get(index)
   const added = counted.map(([measure, amount]): [Measure, BucketSum] => {
-    const { net, tail } = before?.[measure] ?? { net: 0n, tail: 0n }
-    return [measure, { net: net + amount, tail: tail + amount > 0n ? tail + amount : 0n }]
+    const { net, tail, gained } = before?.[measure] ?? { net: 0n, tail: 0n, gained: 0n }
+    return [measure, { net: net + amount, tail: tail + amount > 0n ? tail + amount : 0n, gained: amount < 0n ? gained - amount : gained }]
   })
   return kept.set(index, { ...before, ...Object.fromEntries(added) })
 }
@@ -118,7 +155,7 @@ export function greatest(all: readonly Amounts[]): Amounts {
 
 /**
  * As two lines of JSON: what is open, and what was spent, which a reservation leaves as it is. Amounts are decimal texts, the tail behind the net where
- * they differ.
+ * they differ, and behind it what was gained.
  */
 export const writeAccount = ({ open, spent, lastOrders, raised }: Account): string =>
   `${JSON.stringify({ open: writeAmounts(open), ...(lastOrders && { lastOrders }), ...(raised && { raised: writeAmounts(raised) }) })}\n${textsOfSpent.get(spent) ?? textOf(spent)}`
@@ -164,7 +201,10 @@ function textOf(spent: SpentBuckets): string {
   return text
 }
 
-const writeSum = ([measure, { net, tail }]: [Measure, BucketSum]) => [measure, net === tail ? `${net}` : `${net} ${tail}`]
+const writeSum = ([measure, { net, tail, gained }]: [Measure, BucketSum]) => [
+  measure,
+  gained > 0n ? `${net} ${tail} ${gained}` : net === tail ? `${net}` : `${net} ${tail}`,
+]
 
 /** @throws Error */
 function readSpent(text: string): SpentBuckets {
@@ -174,8 +214,8 @@ function readSpent(text: string): SpentBuckets {
         Number(index),
         Object.fromEntries(
           entriesOf(bucket).map(([measure, amounts]) => {
-            const [net = '', tail = net] = String(amounts).split(' ')
-            return [measure, { net: BigInt(net), tail: BigInt(tail) }]
+            const [net = '', tail = net, gained = '0'] = String(amounts).split(' ')
+            return [measure, { net: BigInt(net), tail: BigInt(tail), gained: BigInt(gained) }]
           }),
         ),
       ]),

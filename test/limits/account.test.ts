@@ -1,9 +1,11 @@
 import { array, assert, bigInt, constant, nat, oneof, property, record, tuple } from 'fast-check'
 import { expect } from 'chai'
 import {
+  countedAt,
   emptyAccount,
   freesAt,
   readAccount,
+  refund,
   reserve,
   settle,
   usedIn,
@@ -84,6 +86,60 @@ describe('the account of a client', () => {
         if (lasted < day) expect(used).to.equal(worst)
       }),
     )
+  })
+
+  it('frees what came back of what it was counted for, and never makes other losses less', () => {
+    const act = record({
+      afterMs: nat({ max: 3_600_000 }),
+      what: oneof(
+        record({ is: constant('spend' as const), loss: bigInt({ min: -30n, max: 50n }) }),
+        record({ is: constant('refund' as const), of: nat({ max: 20 }), percent: nat({ max: 100 }) }),
+      ),
+    })
+    assert(
+      property(array(act, { maxLength: 40 }), (all) => {
+        let account: Account = emptyAccount
+        let nowMs = 10 * day
+        const counted: { at: number; loss: bigint; left: bigint; when: ReturnType<typeof countedAt> }[] = []
+        for (const { afterMs, what } of all) {
+          nowMs += afterMs
+          const moment = { nowMs, lagMs: 0 }
+          account = readAccount(writeAccount(account))
+          if (what.is === 'spend') {
+            const { loss } = what
+            account = settle(account, {}, { loss, value: loss > 0n ? loss : 0n }, moment)
+            counted.push({ at: nowMs, loss, left: loss, when: countedAt(account, { loss, value: loss }, moment) })
+          } else {
+            const found = counted[what.of]
+            if (!found || found.left <= 0n) continue
+            const raw = (found.left * BigInt(what.percent)) / 100n
+            account = refund(account, { loss: raw, value: raw }, found.when)
+            found.left -= raw
+          }
+          const inDay = counted.filter(({ at }) => at > nowMs - day)
+          // The greatest loss since any moment, by what is left of each.
+          let [since, worst, value] = [0n, 0n, 0n]
+          for (const { left } of inDay.toReversed()) {
+            since += left
+            if (since > worst) worst = since
+            if (left > 0n) value += left
+          }
+          expect(usedIn(account, 'day', 'loss', nowMs) >= worst, 'loss').to.equal(true)
+          expect(usedIn(account, 'day', 'value', nowMs) >= value, 'value').to.equal(true)
+          // All within one day: exactly that.
+          if (nowMs < 11 * day) expect(usedIn(account, 'day', 'value', nowMs)).to.equal(value)
+        }
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('frees nothing of what has left its window, nor of what was counted after it', () => {
+    const moment = { nowMs: 10 * day, lagMs: 0 }
+    const first = settle(emptyAccount, {}, { loss: 5n }, moment)
+    const later = settle(first, {}, { loss: 7n }, { nowMs: 11 * day + 2 * windows.day.bucketMs, lagMs: 0 })
+    const refunded = refund(later, { loss: 5n }, countedAt(first, { loss: 5n }, moment))
+    expect(usedIn(refunded, 'day', 'loss', 11 * day + 2 * windows.day.bucketMs)).to.equal(7n)
   })
 
   it('says when so much is free again', () => {
