@@ -216,6 +216,13 @@ export interface EvmVerbs<F extends Types = Types> {
    * to the wallet.
    */
   coinGain?(receipt: F['receipt'], wallet: F['address'], at: At): Promise<bigint | undefined>
+  /** The allowances that a mined transaction of a wallet set, by the events of tokens. Absent: not known. */
+  approvals?(receipt: F['receipt'], wallet: F['address']): readonly SetAllowance<F['address']>[]
+  /**
+   * What an allowance that a mined transaction set held just before it, after what was taken in its block: at most that. It is read at the block
+   * before. Absent: not known.
+   */
+  allowanceBefore?(receipt: F['receipt'], wallet: F['address'], allowance: Allowance<F['address']>, at: At): Promise<bigint>
 }
 
 /** What to pay for gas, smallest units of the native coin per gas. */
@@ -246,6 +253,11 @@ export interface Permit2Allowance {
 export interface Allowance<A = string> {
   readonly token: A
   readonly spender: A
+}
+
+/** From then on the spender may take so much of it, smallest units. */
+export interface SetAllowance<A = string> extends Allowance<A> {
+  readonly amountRaw: bigint
 }
 
 /** A right over tokens of the wallet that steps give, or make larger. */

@@ -57,6 +57,7 @@ export type {
   GasPrice,
   GasPrices,
   Permit2Allowance,
+  SetAllowance,
   SimulatedOutcome,
   Transaction,
 } from './chain.ts'

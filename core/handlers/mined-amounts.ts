@@ -1,33 +1,149 @@
-// What a mined transaction did to its wallet, by its receipt alone.
+// What a mined transaction did to its wallet, by its receipt, and where that does not tell by what was read beside it (`mined-readings.ts`).
 import { isObject } from '../base/json.ts'
-import type { Json, PerpFill } from '../contracts/index.ts'
+import type { Json, SetAllowance } from '../contracts/index.ts'
+import { allowanceName, orderName, signedOrderName, type HeldChange } from '../limits/refundable.ts'
 import type { NetworkEntry, Registry } from '../plugins/index.ts'
 import type { Entry } from '../transactions/entry.ts'
+import { tradedSymbols } from './amm/trade.ts'
+import { networkOf } from './limited-amounts.ts'
+import type { MinedReadings } from './mined-readings.ts'
+import { isBuiltInSpender } from './spenders.ts'
 import { readAboutPosition } from './perp/fills.ts'
 import { exchangedBy } from './perp/losses.ts'
 
+type Networks = Pick<Registry, 'networks' | 'plannedBy'>
+type CoinGain = Pick<MinedReadings, 'coinGain'>
+
+const unread: CoinGain = { coinGain: () => undefined }
+
 /**
  * By token address, what the wallet gained or gave, smallest units; of a perpetual by its two sides. Undefined where the chain's receipts do not tell.
- * The native coin leaves no event.
+ * The native coin leaves no event: it is there where its balances and the exchange's events say the same.
  */
-export function gainsOf(entry: Entry, registry: Pick<Registry, 'networks' | 'plannedBy'>): ReadonlyMap<string, bigint> | undefined {
-  const { chain, network, landed, address } = entry
-  const on = registry.networks.find((each) => each.chain === chain && each.network === network)
+export function gainsOf(entry: Entry, registry: Networks, readings: CoinGain = unread): ReadonlyMap<string, bigint> | undefined {
+  const { kind, landed, address } = entry
+  const on = networkOf(entry, registry)
   if (!on || !landed) return undefined
-  return entry.kind === 'position' ? positionGains(entry, landed.receipt, on, registry) : on.impl.evm?.gains?.(landed.receipt, address)
+  if (kind === 'position') return positionGains(entry, landed.receipt, on, registry)
+  const gains = on.impl.evm?.gains?.(landed.receipt, address)
+  const coinRaw = gains && kind === 'trade' ? readings.coinGain(entry) : undefined
+  if (!gains || coinRaw === undefined || coinRaw !== coinExchangedBy(entry, landed.receipt, on, registry)) return gains
+  return new Map([...gains, [on.impl.nativeCurrency.address, coinRaw]])
 }
 
-/** By a built-in connector alone: others may say what they like. */
-function positionGains(entry: Entry, receipt: Json, on: NetworkEntry, registry: Pick<Registry, 'plannedBy'>) {
+/** Whether a trade of a connector of this release gives or gets the coin: then its balances are read. */
+export const exchangesCoin = (entry: Entry, on: NetworkEntry, registry: Networks): boolean =>
+  entry.kind === 'trade' && entry.part.of === 1 && coinSideOf(entry, on) !== undefined && registry.plannedBy(entry, on)?.builtIn === true
+
+function coinSideOf({ about }: Entry, { impl }: NetworkEntry): 'in' | 'out' | undefined {
+  const { symbolIn, symbolOut } = tradedSymbols(about)
+  const { symbol } = impl.nativeCurrency
+  return symbolIn === symbol ? 'in' : symbolOut === symbol ? 'out' : undefined
+}
+
+/** By the events of the exchange. */
+function coinExchangedBy(entry: Entry, receipt: Json, on: NetworkEntry, registry: Networks): bigint | undefined {
   const venue = registry.plannedBy(entry, on)
-  if (!venue?.builtIn || receipt === null) return undefined
+  const side = coinSideOf(entry, on)
+  if (!venue?.builtIn || side === undefined) return undefined
+  const fill = atOnce(() => venue.impl.AMM?.fill(receipt, entry.memo))
+  return fill && (side === 'in' ? -fill.amountInRaw : fill.amountOutRaw)
+}
+
+/** What a connector of this release reads from a receipt; undefined where it cannot. */
+function atOnce<T>(read: () => T | Promise<T> | undefined): T | undefined {
   try {
-    const fill: PerpFill | undefined | Promise<unknown> = venue.impl.PERP_AMM?.perpFill(receipt, entry.memo)
-    return fill && !(fill instanceof Promise) ? exchangedBy(fill, readAboutPosition(entry.about).side) : undefined
+    const answer = read()
+    return answer instanceof Promise ? undefined : answer
   } catch {
     // What was reserved counts.
     return undefined
   }
+}
+
+/** What its receipts tell of what it gives. An order in a book on the chain has paid all that it offers. */
+export function tellsOf(entry: Entry, registry: Networks): 'what it gives' | 'all' | undefined {
+  if (entry.kind === 'trade' || entry.kind === 'position') return 'all'
+  const order = placedOn(entry, registry)
+  if (!order || order.isSigned) return undefined
+  return order.outcome.state === 'OPEN' || order.outcome.state === 'PARTIALLY_FILLED' ? 'what it gives' : 'all'
+}
+
+/** The only order that an entry placed, at a connector of this release. */
+function placedOn(entry: Entry, registry: Networks) {
+  const { kind, landed, memo, signer } = entry
+  const on = networkOf(entry, registry)
+  const venue = on && kind === 'order' && landed?.ok ? registry.plannedBy(entry, on) : undefined
+  if (!venue?.builtIn || !landed) return undefined
+  const { CLOB, MARGIN_CLOB, PERP_CLOB } = venue.impl
+  for (const book of [CLOB, MARGIN_CLOB, PERP_CLOB]) {
+    const [outcome, ...others] = atOnce(() => book?.outcome(landed.receipt, memo)) ?? []
+    if (outcome) return others.length === 0 ? { outcome, isSigned: signer !== undefined } : undefined
+  }
+  return undefined
+}
+
+/** What a transaction tells of allowances and orders. */
+export function heldChangesOf(
+  entry: Entry,
+  registry: Networks & Pick<Registry, 'venuesOn'>,
+  { allowanceBefore }: Pick<MinedReadings, 'allowanceBefore'>,
+): readonly HeldChange[] {
+  const { kind, landed, address } = entry
+  const on = networkOf(entry, registry)
+  if (!on || !landed?.ok) return []
+  if (kind === 'approve')
+    return countedApprovals(entry, on, registry).map((each) => ({
+      name: allowanceName(entry, each),
+      returnedRaw: allowanceBefore(entry, each),
+      ...(each.amountRaw > 0n && { held: { token: each.token, ofRaw: each.amountRaw, heldRaw: each.amountRaw } }),
+    }))
+  const leaves = (sign: bigint) =>
+    [...(on.impl.evm?.gains?.(landed.receipt, address) ?? [])].flatMap(([, raw]) => (raw * sign > 0n ? [raw * sign] : []))
+  if (kind === 'order-cancel' && entry.signer === undefined) {
+    const [orderId, ...others] = cancelledIn(entry, on, registry)
+    const [returnedRaw, ...more] = leaves(1n)
+    return orderId === undefined || others.length > 0 || more.length > 0 ? [] : [{ name: orderName(entry, orderId), returnedRaw }]
+  }
+  const order = placedOn(entry, registry)
+  if (!order) return []
+  if (order.isSigned)
+    return [{ name: signedOrderName(entry), returnedRaw: undefined, held: { ofRaw: wholeOrderRaw, heldRaw: wholeOrderRaw } }]
+  const [paidRaw, ...others] = leaves(-1n)
+  const { orderId } = order.outcome
+  if (orderId === undefined || paidRaw === undefined || others.length > 0) return []
+  return [{ name: orderName(entry, orderId), returnedRaw: undefined, held: { ofRaw: paidRaw, heldRaw: paidRaw } }]
+}
+
+/** Of an order at an exchange of signed actions only the part is known that was filled. */
+const wholeOrderRaw = 10n ** 18n
+
+/** Those that count: a token that nobody lists may say anything, and what spenders of this release may take is given to nobody. */
+export function countedApprovals(
+  { landed, address }: Entry,
+  on: NetworkEntry,
+  registry: Pick<Registry, 'venuesOn'>,
+): readonly SetAllowance[] {
+  const approvals = landed ? (on.impl.evm?.approvals?.(landed.receipt, address) ?? []) : []
+  const isBuiltIn = isBuiltInSpender(on, registry)
+  return approvals.filter(({ token, spender }) => on.tokens.listedAt(token) !== undefined && !isBuiltIn(spender))
+}
+
+/** The ids of the orders that a transaction of a connector of this release has cancelled. */
+function cancelledIn(entry: Entry, on: NetworkEntry, registry: Networks): readonly string[] {
+  const { landed, memo } = entry
+  const venue = registry.plannedBy(entry, on)
+  if (!venue?.builtIn || !landed) return []
+  const outcomes = atOnce(() => venue.impl.CLOB?.outcome(landed.receipt, memo)) ?? []
+  return outcomes.flatMap(({ state, orderId }) => (state === 'CANCELED' && orderId !== undefined ? [orderId] : []))
+}
+
+/** By a built-in connector alone: others may say what they like. */
+function positionGains(entry: Entry, receipt: Json, on: NetworkEntry, registry: Networks) {
+  const venue = registry.plannedBy(entry, on)
+  if (!venue?.builtIn || receipt === null) return undefined
+  const fill = atOnce(() => venue.impl.PERP_AMM?.perpFill(receipt, entry.memo))
+  return fill && atOnce(() => exchangedBy(fill, readAboutPosition(entry.about).side))
 }
 
 /** Of the native coin, with what a rollup charges for layer 1; undefined where the receipt has none. */

@@ -2,7 +2,7 @@
 import { sql, type Transaction } from 'kysely'
 import { SluiceError } from '../base/errors.ts'
 import { isObject } from '../base/json.ts'
-import { storeTime } from '../store/store-time.ts'
+import { countEveryMs, storeTime } from '../store/store-time.ts'
 import type { Store } from '../store/store.ts'
 import type { Tables } from '../store/tables.ts'
 import { emptyAccount, greatest, readAccount, readAmounts, sum, writeAccount, writeAmounts, type Account, type Amounts } from './account.ts'
@@ -33,6 +33,9 @@ export function openOf(reservations: Reservations): Amounts {
   for (const { nonce, amounts } of reservations.values()) byNonce.set(nonce, greatest([byNonce.get(nonce) ?? {}, amounts]))
   return [...byNonce.values()].reduce(sum, {})
 }
+
+/** The store's time may be behind by two counts. */
+export const lagMs = 2 * countEveryMs
 
 export interface StoredAccount {
   readonly account: Account

@@ -1,35 +1,46 @@
-// What a reservation is settled to: what its transaction did, as far as that is known. Pure.
+// What a reservation is settled to: what its transaction did, as far as that is known. What nobody can tell counts as it was reserved. Pure.
 import { abs, divideRaw } from '../base/decimal.ts'
 import { microsOf } from '../transactions/budgets.ts'
 import type { Entry } from '../transactions/entry.ts'
 import type { Amounts } from './account.ts'
 import { gasMeasureOf } from './limit-checks.ts'
+import type { HeldChange } from './refundable.ts'
 import type { Reservation } from './reservations.ts'
 
-/** Of transactions that are final. It answers at once; undefined where it cannot tell. */
-export interface OutcomeReader {
-  /** What the wallet gained (above 0) or gave of each token, by address. */
+/** Of transactions that are final. It answers at once. */
+export interface SettlementReader {
+  /** What the wallet gained (above 0) or gave of each token, by address: undefined where that cannot be told. */
   gains(entry: Entry): ReadonlyMap<string, bigint> | undefined
-  /** Of the coin, smallest units. */
+  /** Whether `gains` has all that it ever gives, or all that it gives and gets. */
+  tells(entry: Entry): 'what it gives' | 'all' | undefined
+  /** Of the coin, smallest units; undefined where that cannot be told. */
   gasCost(entry: Entry): bigint | undefined
+  /** Of a transaction that is final and did not fail: of allowances and orders. */
+  heldChanges(entry: Entry): readonly HeldChange[]
 }
 
-/** What an entry that is final came to. */
-export function actualOf(entry: Entry, reservation: Reservation, reader: OutcomeReader): Amounts {
-  const { landed, part } = entry
+/** What an entry that is final came to. @param before the steps before it; undefined where these are not known */
+export function actualOf(
+  entry: Entry,
+  before: readonly Entry[] | undefined,
+  reservation: Reservation,
+  reader: SettlementReader,
+): { readonly fees: Amounts; readonly amounts: Amounts } {
+  const { landed } = entry
   const gas = gasMeasureOf(entry)
   const { [gas]: heldGas = 0n, count, ...given } = reservation.amounts
+  const fees: Amounts = landed ? { ...(count !== undefined && { count: 1n }), [gas]: reader.gasCost(entry) ?? heldGas } : {}
   // The steps before it may have moved what it was to exchange.
-  const ofOthers: Amounts = part.of > 1 ? given : {}
-  if (!landed) return ofOthers
-  const fees: Amounts = { ...(count !== undefined && { count: 1n }), [gas]: reader.gasCost(entry) ?? heldGas }
-  if (!landed.ok) return { ...fees, ...ofOthers }
-  return { ...fees, ...given, ...tradedBy(entry, { ...reservation, amounts: given }, reader) }
+  if (!before) return { fees, amounts: given }
+  const done = [...before, entry].filter((each) => each.landed?.ok)
+  if (done.length === 0) return { fees, amounts: {} }
+  return { fees, amounts: { ...given, ...tradedBy(entry, done, { ...reservation, amounts: given }, reader) } }
 }
 
-/** What a trade came to, as far as its receipt tells: the native coin leaves no event. */
-function tradedBy(entry: Entry, reservation: Reservation, reader: OutcomeReader): Amounts {
-  const gains = (entry.kind === 'trade' || entry.kind === 'position') && entry.part.of === 1 ? reader.gains(entry) : undefined
+/** What a trade came to, as far as its receipts tell. @param done the steps of its plan that did not fail */
+function tradedBy(entry: Entry, done: readonly Entry[], reservation: Reservation, reader: SettlementReader): Amounts {
+  const tells = reader.tells(entry)
+  const gains = tells === undefined || (entry.part.of > 1 && entry.kind !== 'trade') ? undefined : gainsOf(done, reader)
   if (!gains) return {}
   const { amounts, gives, prices, medianPrices } = reservation
   const gaveRaw = (token: string): bigint | undefined => {
@@ -41,7 +52,7 @@ function tradedBy(entry: Entry, reservation: Reservation, reader: OutcomeReader)
     const raw = measure.startsWith('token:') ? gaveRaw(measure.slice(measure.lastIndexOf('/') + 1)) : undefined
     if (raw !== undefined) actual[measure] = raw
   }
-  const loss = lossOf(gains, prices)
+  const loss = tells === 'all' ? lossOf(gains, prices) : undefined
   const byMedian = lossOf(gains, medianPrices)
   // The worse of the two: whoever pushes a price for a moment gains nothing by it.
   if (loss !== undefined) actual['loss'] = byMedian !== undefined && byMedian > loss ? byMedian : loss
@@ -52,6 +63,17 @@ function tradedBy(entry: Entry, reservation: Reservation, reader: OutcomeReader)
   // At the value that was reserved.
   if (raw !== undefined) actual['value'] = divideRaw(amounts['value'] * raw, mostRaw, 'up')
   return actual
+}
+
+/** Of all of them together; undefined where it is not known of each. */
+function gainsOf(done: readonly Entry[], reader: SettlementReader): ReadonlyMap<string, bigint> | undefined {
+  const gains = new Map<string, bigint>()
+  for (const step of done) {
+    const ofStep = reader.gains(step)
+    if (!ofStep) return undefined
+    for (const [token, raw] of ofStep) gains.set(token, (gains.get(token) ?? 0n) + raw)
+  }
+  return gains
 }
 
 /** Of a trade all of whose tokens have a price: what it gave less what it got; a gain is below 0. */

@@ -1,13 +1,12 @@
 // What each client may spend: reserved in the write that makes entries, settled in the write that ends them.
 import type { Transaction } from 'kysely'
 import { SluiceError } from '../base/errors.ts'
-import { countEveryMs } from '../store/store-time.ts'
 import type { Store } from '../store/store.ts'
 import type { Tables } from '../store/tables.ts'
 import type { Budgets, Spending } from '../transactions/budgets.ts'
 import type { Entry } from '../transactions/entry.ts'
 import { createAdmissions } from './admissions.ts'
-import { greatest, negative, reserve, settle, sum, writeAccount, type Account, type Amounts } from './account.ts'
+import { greatest, negative, reserve, settle, sum, type Account, type Amounts } from './account.ts'
 import {
   gasMeasureOf,
   isCancel,
@@ -25,6 +24,7 @@ import {
 } from './limit-checks.ts'
 import { notionalMeasureOf, withOrders } from './perpetual-limits.ts'
 import {
+  lagMs,
   lockAccount,
   openOf,
   ownerOf,
@@ -35,10 +35,11 @@ import {
   type Reservations,
   type StoredAccount,
 } from './reservations.ts'
-import { actualOf, type OutcomeReader } from './settlements.ts'
+import { settleEnded, settleOrder } from './settle-entries.ts'
+import type { SettlementReader } from './settlements.ts'
 
 /** What the limits ask of the rest of the server, which answers at once. Undefined where that cannot be told. */
-export interface LimitReader extends OutcomeReader {
+export interface LimitReader extends SettlementReader {
   /** The listed token of a symbol or an address. */
   token(on: NetworkName, name: string): LimitedToken | undefined
   /** What is given is worth at most. By token address, smallest units. */
@@ -49,7 +50,9 @@ export interface LimitReader extends OutcomeReader {
 
 const unknownReader: LimitReader = {
   gains: () => undefined,
+  tells: () => undefined,
   gasCost: () => undefined,
+  heldChanges: () => [],
   token: () => undefined,
   value: () => ({ is: 'no market' }),
   reference: () => undefined,
@@ -59,9 +62,6 @@ export interface SpendingLimits extends Budgets {
   /** Until it is set, what was reserved counts. */
   readBy(reader: LimitReader): void
 }
-
-/** The store's time may be behind by two counts. */
-const lagMs = 2 * countEveryMs
 
 type LimitsOn = (client: string, on: NetworkName) => NetworkLimits | undefined
 
@@ -131,39 +131,10 @@ export function createSpendingLimits(limitsOn: LimitsOn, kind: Store['kind'] = '
       for (const client of payersOf(spending).toSorted()) await reserveFor(client, spending, tx)
     },
     async settle(ended, tx) {
-      const keys = ended.map(({ key }) => key)
-      const owned = await tx.selectFrom('reservations').select('owner').distinct().where('entry_key', 'in', keys).execute()
-      // In one order on all servers.
-      for (const owner of owned.map((row) => row.owner).toSorted()) {
-        const stored = await readAll(owner, keys).catch((error: unknown) => {
-          // What cannot be read stays as it is: a transaction has to be able to end.
-          if (error instanceof SluiceError) return undefined
-          throw error
-        })
-        if (!stored) continue
-        const { nowMs } = stored
-        let { account, reservations } = stored
-        for (const entry of ended) {
-          const reservation = reservations.get(entry.key)
-          if (!reservation) continue
-          const others = new Map([...reservations].filter(([key]) => key !== entry.key))
-          const freed = sum(openOf(reservations), negative(openOf(others)))
-          account = settle(account, freed, actualOf(entry, reservation, reader), { nowMs, lagMs })
-          reservations = others
-        }
-        await tx
-          .updateTable('budgets')
-          .set({ body: writeAccount(account) })
-          .where('owner', '=', owner)
-          .execute()
-        await tx.deleteFrom('reservations').where('owner', '=', owner).where('entry_key', 'in', keys).execute()
-        admissions.note(owner, { account, nowMs })
-      }
-
-      async function readAll(owner: string, of: readonly string[]) {
-        const locked = await lockAccount(owner, tx, kind)
-        return { ...locked, reservations: await readReservations(owner, of, tx) }
-      }
+      for (const [owner, stored] of await settleEnded(ended, reader, tx, kind)) admissions.note(owner, stored)
+    },
+    async endOrder(order, tx) {
+      for (const [owner, stored] of await settleOrder(order, tx, kind)) admissions.note(owner, stored)
     },
   }
 }

@@ -69,7 +69,9 @@ export const openAllowLists = ({ serverLimits, clientLimits }: ServerParts): All
 
 /** Idle where nothing bounds a client, and nothing is reserved since something did: another server on the store may have reserved it. */
 export async function openSpendingLimits({ store, serverLimits, clientLimits }: ServerParts): Promise<SpendingLimits> {
-  const reserved = await store.read((db) => db.selectFrom('reservations').select('entry_key').limit(1).execute())
+  const reserved = await store.read((db) =>
+    db.selectFrom('reservations').select('owner').unionAll(db.selectFrom('refundable').select('owner')).limit(1).execute(),
+  )
   const limits = createSpendingLimits(clientLimits.on, store.kind)
   return { ...limits, isIdle: () => reserved.length === 0 && !serverLimits.areThere() && !clientLimits.mayBind() }
 }

@@ -7,8 +7,9 @@ import { bringUpDevnet, forgetDevnet, type Devnet } from '../devnet/start-devnet
 import { outcomeToJournal } from '../handlers/fills.ts'
 import { findPools } from '../handlers/amm/pools.ts'
 import { limitedToken, networkOf, valueOf } from '../handlers/limited-amounts.ts'
-import { gainsOf, gasCostOf } from '../handlers/mined-amounts.ts'
+import { gainsOf, gasCostOf, heldChangesOf, tellsOf } from '../handlers/mined-amounts.ts'
 import { compareMined, shownLosses, shownQuarantines } from '../handlers/mined-bounds.ts'
+import { createMinedReadings, type MinedReadings } from '../handlers/mined-readings.ts'
 import { countChanges, liveStateCounters } from '../http/metrics.ts'
 import { createLiveState, type LiveState } from '../live-state/live-state.ts'
 import type { LimitReader } from '../limits/spending-limits.ts'
@@ -160,9 +161,30 @@ export function openStops({ store, log, signer, stopFiles }: ServerParts): Stops
 export const listTargets = ({ registry }: ServerParts): TransactionTarget[] => [...transactionTargets(registry)]
 
 export function openTransactions(parts: ServerParts): Transactions {
-  const { journal, leases, targets, signer, registry, log, quarantine, settings, metrics, following, spendingLimits, allowLists } = parts
+  const {
+    journal,
+    leases,
+    targets,
+    signer,
+    registry,
+    log,
+    quarantine,
+    settings,
+    metrics,
+    following,
+    spendingLimits,
+    clientLimits,
+    allowLists,
+  } = parts
   const count = countChanges(metrics)
-  spendingLimits.readBy(limitReader(parts))
+  const timeoutMs = settings.server.requestTimeoutSeconds * 1000
+  const readings = createMinedReadings({
+    registry,
+    isLimited: (entry) => clientLimits.on(entry.client, entry) !== undefined,
+    isIdle: () => spendingLimits.isIdle?.() === true,
+    timeoutMs,
+  })
+  spendingLimits.readBy(limitReader(parts, readings))
   return createTransactions({
     journal,
     leases,
@@ -174,13 +196,12 @@ export function openTransactions(parts: ServerParts): Transactions {
     },
     log,
     readOutcome: (entry) => outcomeToJournal(entry, registry),
-    compareMined: (entry) =>
-      compareMined(entry, {
-        registry,
-        quarantine,
-        entriesOf: async (of) => (await journal.list({ ...of, limit: 100 })).entries,
-        timeoutMs: settings.server.requestTimeoutSeconds * 1000,
-      }),
+    compareMined(entry) {
+      const entriesOf = async (of: Parameters<typeof journal.list>[0]) => (await journal.list({ ...of, limit: 100 })).entries
+      const comparison = compareMined(entry, { registry, quarantine, entriesOf, timeoutMs })
+      const reading = readings.read(entry)
+      return comparison && reading ? async () => void (await Promise.all([comparison(), reading()])) : (comparison ?? reading)
+    },
     mayBegin: allowLists.requireRequest,
     mayRaise: async ({ connector }) => (connector === undefined ? undefined : quarantine.refuse(connector)),
     isLoading: () => registry.plugins.some(({ state }) => state === 'pending'),
@@ -193,8 +214,10 @@ export function openTransactions(parts: ServerParts): Transactions {
 }
 
 /** What limits ask of networks and their market. */
-export const limitReader = ({ registry, market }: Pick<ServerParts, 'registry' | 'market'>): LimitReader => ({
-  gains: (entry) => gainsOf(entry, registry),
+export const limitReader = ({ registry, market }: Pick<ServerParts, 'registry' | 'market'>, readings?: MinedReadings): LimitReader => ({
+  gains: (entry) => gainsOf(entry, registry, readings),
+  tells: (entry) => tellsOf(entry, registry),
+  heldChanges: (entry) => (readings ? heldChangesOf(entry, registry, readings) : []),
   gasCost: gasCostOf,
   token: (on, name) => limitedToken(on, name, registry),
   value: (on, gives) => valueOf(on, gives, { registry, market }),

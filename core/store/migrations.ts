@@ -17,7 +17,7 @@ export interface ColumnTypes {
 }
 
 /** What a server of this version knows: whoever has a newer one in the same store is not of this version. */
-export const newestMigration = '006-approvals'
+export const newestMigration = '007-refundable'
 
 /** All migrations in order. A released one is never edited: the next change is a new one. */
 const migrationsFor = (types: ColumnTypes, isNew: boolean): Readonly<Record<string, Migration>> => ({
@@ -26,7 +26,8 @@ const migrationsFor = (types: ColumnTypes, isNew: boolean): Readonly<Record<stri
   '003-kept-thin': keptThin(types, isNew),
   '004-budgets': budgets(types),
   '005-server-limits': serverLimits(),
-  [newestMigration]: approvals(types),
+  '006-approvals': approvals(types),
+  [newestMigration]: refundable(types),
 })
 
 /** Those of versions before 0.2.0, whose stores are not read. No new one has such a name. */
@@ -136,6 +137,15 @@ const approvals = ({ serialKey, sortedText, bytes }: ColumnTypes): Migration => 
     await sql`create unique index approvals_of_key on approvals (client, path, "key")`.execute(db)
     await createIndex(db, 'approvals_waiting', "approvals (client) where state = 'waiting'")
     await createIndex(db, 'approvals_age', 'approvals (expires_elapsed)')
+  },
+})
+
+/** What was counted for clients with limits, and may come back: by revoking, by a cancel. */
+const refundable = ({ sortedText }: ColumnTypes): Migration => ({
+  async up(db: Kysely<unknown>) {
+    await sql`create table refundable (name ${sortedText} primary key, owner ${sortedText} not null, counted_at bigint not null,
+      body text not null)`.execute(db)
+    await createIndex(db, 'refundable_age', 'refundable (owner, counted_at)')
   },
 })
 

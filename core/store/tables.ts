@@ -204,6 +204,15 @@ interface ReservationRow {
   body: JsonText
 }
 
+/** What was counted for an owner and may come back (`core/limits/refundable.ts`). */
+interface RefundableRow {
+  name: string
+  owner: string
+  /** By the store's time. */
+  counted_at: Milliseconds
+  body: JsonText
+}
+
 /** A request that waits, or waited, for a second person (`core/limits/approvals.ts`). Its outcome is the answer under its key in `requests`. */
 export interface ApprovalRow {
   id: Generated<number>
@@ -265,6 +274,7 @@ export interface Tables {
   kept_thin: KeptThinRow
   budgets: BudgetRow
   reservations: ReservationRow
+  refundable: RefundableRow
   approvals: ApprovalRow
   probes: ProbeRow
   store_time: StoreTimeRow

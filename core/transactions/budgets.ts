@@ -33,6 +33,16 @@ export interface Budgets {
   isIdle?(): boolean
   /** In the write that makes entries final. It may be called again for the same ones, and throws nothing but errors of the database. */
   settle?(ended: readonly Entry[], tx: Transaction<Tables>): Promise<void>
+  /** In the write that stores the end of an order of signed actions. It throws nothing but errors of the database. */
+  endOrder?(order: OrderEnd, tx: Transaction<Tables>): Promise<void>
+}
+
+/** By the exchange's last word, which never changes. */
+export interface OrderEnd {
+  /** What placed it. */
+  readonly entry: Entry
+  /** The part of its amount that was not filled, and never will be. */
+  readonly unfilled: Fraction
 }
 
 /** A client on a network. */

@@ -1,5 +1,5 @@
-// Mined transactions of plugins that are not built in, held against what their plans were allowed to do: at first sight, and certainly before they
-// are final, so that a restart in between loses nothing. What is compared is the chain's receipt; the plugin is not asked.
+// What is to be done with mined transactions at first sight, and certainly before they are final, so that a restart in between loses nothing: those of plugins that are
+// not built in are held against what their plans were allowed to do, by the chain's receipt alone, and what limits are settled by is read.
 import { withTimeout } from '../base/async.ts'
 import type { Log } from '../contracts/index.ts'
 import { heldAsMined, landedId, txHashOf, type Entry } from './entry.ts'
@@ -62,10 +62,7 @@ export function createComparisons(compare: MinedComparison, { log, steadyMs }: {
       const isGivenUp = comparison.state !== 'done' && steadyMs() - comparison.heldSince >= maxHeldMs
       if (isGivenUp) {
         const { connector } = after
-        log.warn(
-          { txHash: txHashOf(after), connector },
-          'transaction is final, and what it did to the wallet could not be compared with its plan',
-        )
+        log.warn({ txHash: txHashOf(after), connector }, 'transaction is final, and what it did to the wallet could not be read')
       }
       if (isGivenUp || comparison.state === 'done') {
         comparisons.delete(after.key)
@@ -76,5 +73,4 @@ export function createComparisons(compare: MinedComparison, { log, steadyMs }: {
   }
 }
 
-const isCompared = ({ bounds, landed, state }: Entry): boolean =>
-  bounds !== undefined && landed?.ok === true && (state === 'MINED' || state === 'CONFIRMED')
+const isCompared = ({ landed, state }: Entry): boolean => landed?.ok === true && (state === 'MINED' || state === 'CONFIRMED')

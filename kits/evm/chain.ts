@@ -34,6 +34,7 @@ import { createReader } from './reader.ts'
 import { createRecentBlocks } from './recent-blocks.ts'
 import { decodeLogs, findTransaction } from './receipts.ts'
 import { evmRpc } from './rpc.ts'
+import { approvalsIn, readAllowanceBefore } from './set-allowances.ts'
 import { createSimulation } from './simulate.ts'
 import { createStandingRights } from './standing-rights.ts'
 import { gainsIn, movedIn } from './movements.ts'
@@ -170,6 +171,8 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
       standing: createStandingRights(reader),
       gains: (receipt, wallet) => gainsIn(receipt, wallet, { coin, wrapped: wrapped.address }),
       coinGain: (receipt, wallet, at) => readCoinGain(rpc, receipt, wallet, rollup !== undefined, at),
+      approvals: approvalsIn,
+      allowanceBefore: (receipt, wallet, allowance, at) => readAllowanceBefore(rpc, receipt, wallet, allowance, at),
       moved: (receipt, sentRaw, wallet) => movedIn(receipt, sentRaw, wallet, { coin, wrapped: wrapped.address }),
     },
     async start(signal) {

@@ -49,6 +49,8 @@ describe('the amounts of a client by token', () => {
         }))
         budgets.readBy({
           gains: ({ key }) => new Map([[token.address, gained.get(key) ?? 0n]]),
+          tells: () => 'all',
+          heldChanges: () => [],
           gasCost: () => 1n,
           token: (_, name) => (name === token.symbol || name === token.address ? token : undefined),
           value: () => ({ is: 'no market' }),

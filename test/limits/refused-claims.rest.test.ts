@@ -17,6 +17,8 @@ import { nowhere, order, planOf, sign, soon, startSite, transactionsOn, until, t
 const usdc = { address: 'in', symbol: 'USDC', decimals: 2 }
 const reader: LimitReader = {
   gains: () => undefined,
+  tells: () => 'all',
+  heldChanges: () => [],
   gasCost: () => 21_000n * 10n ** 9n,
   token: (_, name) => (name === usdc.symbol || name === usdc.address ? usdc : undefined),
   value: () => ({ is: 'no market' }),

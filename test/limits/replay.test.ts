@@ -13,6 +13,8 @@ const tokens = [
 /** What each transaction moved is its memo, and its fee its nonce. */
 const reader: ReplayReader = {
   gains: ({ memo }) => new Map(Object.entries(memo as Record<string, number>).map(([token, raw]) => [token, BigInt(raw)])),
+  tells: () => 'all',
+  heldChanges: () => [],
   gasCost: ({ nonce }) => BigInt(nonce),
   token: (_, name) => tokens.find(({ address, symbol }) => address === name || symbol === name),
   value: (_, gives) => ({ is: 'priced', micros: Object.values(gives).reduce((sum, raw) => sum + raw * 1_000_000n, 0n) }),

@@ -14,6 +14,8 @@ const tokens = { USDC: { address: 'in', symbol: 'USDC', decimals: 2 }, WETH: { a
 /** Nothing is known of what transactions did. One unit of each token is worth a dollar. */
 const blindReader: LimitReader = {
   gains: () => undefined,
+  tells: () => 'all',
+  heldChanges: () => [],
   gasCost: () => undefined,
   token: ({ network }, name) =>
     network === 'local' ? Object.values(tokens).find(({ symbol, address }) => symbol === name || address === name) : undefined,
@@ -285,6 +287,23 @@ describe('the limits of a client', () => {
       await ended(server, nonce)
       await submit({ commitment: trade(50n * dollars) })
       await refused(submit({ commitment: trade(20n * dollars) }))
+      await stop()
+    })
+
+    it('settle a plan of several steps to what all of them did, and free it where none did anything', async () => {
+      const reader: Partial<LimitReader> = { gains: ({ part }) => new Map([['in', part.index === 0 ? -30n : -10n]]), gasCost: () => 1n }
+      const { submit, stop, server } = await serverWith({ bot: perDay('1') }, { reader })
+      const step = { to: `0x${randomBytes(20).toString('hex')}`, data: '0x', value: '1' }
+      const { nonce } = await submit({ commitment: gives(100n), plan: planOf(step, { ...step, value: '2' }) })
+      await refused(submit({ commitment: gives(1n) }))
+      await site.rpc('anvil_mine', '0x40')
+      await ended(server, nonce)
+      expect((await refused(submit({ commitment: gives(61n) }))).details).to.include({ left: '0.6' })
+      const failing = await submit({ commitment: gives(60n), plan: planOf(step, step) })
+      await site.rpc('anvil_setCode', step.to, '0x60006000fd')
+      await site.rpc('anvil_mine', '0x40')
+      await ended(server, failing.nonce, 'REVERTED')
+      await submit({ commitment: gives(60n) })
       await stop()
     })
 

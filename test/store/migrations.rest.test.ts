@@ -87,13 +87,22 @@ describe('a store of 0.2.0 before anything could be stopped', () => {
       const { entries } = await journal.list({})
       expect(entries.map(({ nonce, state }) => `${nonce} ${state}`)).to.deep.equal(['2 QUEUED', '1 DROPPED'])
       await store.close()
-      const { stops, kept_thin: kept, budgets, reservations, approvals, kysely_migration: migrations, ...after } = await contentsOf(place())
+      const {
+        stops,
+        kept_thin: kept,
+        budgets,
+        reservations,
+        approvals,
+        refundable,
+        kysely_migration: migrations,
+        ...after
+      } = await contentsOf(place())
       const { kysely_migration: _, ...unchanged } = before
       expect(after).to.deep.equal(unchanged)
       expect(stops).to.deep.equal([])
       expect(kept).to.deep.equal([{ client: '' }])
-      expect([budgets, reservations, approvals]).to.deep.equal([[], [], []])
-      expect(migrations).to.have.length(6)
+      expect([budgets, reservations, approvals, refundable]).to.deep.equal([[], [], [], []])
+      expect(migrations).to.have.length(7)
 
       const again = await place().open()
       await again.write((tx) =>
@@ -141,6 +150,7 @@ describe('a migration', () => {
         { name: '004-budgets' },
         { name: '005-server-limits' },
         { name: '006-approvals' },
+        { name: '007-refundable' },
       ])
       await before.write((tx) => sql`update servers set alive_until = 0`.execute(tx))
       const later = await openLater(place())

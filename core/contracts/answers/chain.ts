@@ -8,6 +8,7 @@ import type {
   HeadChanges,
   NodeState,
   Permit2Allowance,
+  SetAllowance,
   SimulatedOutcome,
   Transaction,
 } from '../chain.ts'
@@ -122,6 +123,8 @@ const evmContract: Contract<EvmVerbs> = {
   moved: answers(orNothing(map(signedAmount(), maxTokens))),
   gains: answers(map(signedAmount(), maxTokens)),
   coinGain: answers(orNothing(signedAmount())),
+  approvals: answers(list(object<SetAllowance>({ token: text(), spender: text(), amountRaw: amount() }), maxTokens)),
+  allowanceBefore: answers(amount()),
 }
 
 const altchainContract: Contract<AltchainVerbs> = {

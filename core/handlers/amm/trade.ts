@@ -387,6 +387,12 @@ const aboutTrade = ({ side, base, quote }: SwapRequest, moves: AboutTrade['moves
   ...(moves && { moves }),
 })
 
+/** @param about from `aboutTrade` */
+export function tradedSymbols(about: Json): { readonly symbolIn: string; readonly symbolOut: string } {
+  const { side, base, quote } = about as AboutTrade
+  return side === 'BUY' ? { symbolIn: quote.symbol, symbolOut: base.symbol } : { symbolIn: base.symbol, symbolOut: quote.symbol }
+}
+
 /** What a trade moves by its plan. A final entry has no steps any more. */
 function movesOf(swapRequest: SwapRequest, { steps }: Pick<Plan, 'steps'>, { impl }: NetworkEntry): AboutTrade['moves'] {
   const { tokenIn, tokenOut } = toSwap(swapRequest)

@@ -1,0 +1,83 @@
+// What receipts do not tell of mined transactions, read at the node before these are final: what an allowance held before it was changed, and what the
+// wallet's coin did. It settles limits of clients. What cannot be read stays counted as it was reserved.
+import type { Allowance } from '../contracts/index.ts'
+import { landedId, type Entry } from '../transactions/entry.ts'
+import type { MinedComparison } from '../transactions/comparisons.ts'
+import { allowanceName } from '../limits/refundable.ts'
+import type { Registry } from '../plugins/index.ts'
+import { networkOf } from './limited-amounts.ts'
+import { exchangesCoin, countedApprovals } from './mined-amounts.ts'
+
+export interface MinedReadings {
+  /** What begins a reading; undefined where there is nothing to read. */
+  readonly read: MinedComparison
+  /** What the allowance that the transaction set held just before it, at most. */
+  allowanceBefore(entry: Entry, allowance: Allowance): bigint | undefined
+  /** What the transaction did to the wallet's coin, without gas. */
+  coinGain(entry: Entry): bigint | undefined
+}
+
+interface Parts {
+  readonly registry: Pick<Registry, 'networks' | 'plannedBy' | 'venuesOn'>
+  /** Whether a client has limits there. */
+  isLimited(entry: Entry): boolean
+  /** Whether no client has, nor had some. */
+  isIdle(): boolean
+  readonly timeoutMs: number
+}
+
+interface Reading {
+  /** Of a block: after a reorganisation it is read again. */
+  readonly id: string
+  /** By name. */
+  readonly allowances: Map<string, bigint>
+  coinGainRaw?: bigint | undefined
+}
+
+const maxReadings = 10_000
+
+export function createMinedReadings({ registry, isLimited, isIdle, timeoutMs }: Parts): MinedReadings {
+  const readings = new Map<string, Reading>()
+
+  function readingOf(entry: Entry): Reading | undefined {
+    const found = readings.get(entry.key)
+    return found?.id === landedId(entry) ? found : undefined
+  }
+
+  function begin(entry: Entry): Reading {
+    const reading: Reading = readingOf(entry) ?? { id: landedId(entry), allowances: new Map() }
+    readings.delete(entry.key)
+    readings.set(entry.key, reading)
+    for (const [oldest] of readings) if (readings.size > maxReadings) readings.delete(oldest)
+    return reading
+  }
+
+  return {
+    read(entry) {
+      const { kind, landed, address } = entry
+      if ((kind !== 'approve' && kind !== 'trade') || !landed?.ok || isIdle()) return undefined
+      const on = networkOf(entry, registry)
+      const evm = on?.impl.evm
+      if (!on || !evm) return undefined
+      const at = () => ({ signal: AbortSignal.timeout(timeoutMs) })
+      if (kind === 'approve') {
+        // Also of a client without limits: it may revoke what another one approved.
+        const asked = countedApprovals(entry, on, registry)
+        const { allowanceBefore } = evm
+        if (asked.length === 0 || !allowanceBefore) return undefined
+        return async () => {
+          const { allowances } = begin(entry)
+          for (const each of asked) allowances.set(allowanceName(entry, each), await allowanceBefore(landed.receipt, address, each, at()))
+        }
+      }
+      const { coinGain } = evm
+      if (!coinGain || !isLimited(entry) || !exchangesCoin(entry, on, registry)) return undefined
+      return async () => {
+        const reading = begin(entry)
+        reading.coinGainRaw = await coinGain(landed.receipt, address, at())
+      }
+    },
+    allowanceBefore: (entry, allowance) => readingOf(entry)?.allowances.get(allowanceName(entry, allowance)),
+    coinGain: (entry) => readingOf(entry)?.coinGainRaw,
+  }
+}

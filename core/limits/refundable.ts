@@ -1,0 +1,117 @@
+// What was counted and may still come back: what an allowance holds, what an order offers. Rows of the table refundable, by a name that says where it is held.
+import type { Transaction } from 'kysely'
+import { addressKey } from '../base/addresses.ts'
+import { isObject } from '../base/json.ts'
+import type { Tables } from '../store/tables.ts'
+import type { Entry, RailId } from '../transactions/entry.ts'
+import { readAmounts, windows, writeAmounts, type Amounts, type CountedAt } from './account.ts'
+
+type Tx = Transaction<Tables>
+
+/** Of one owner. */
+export interface Refundable {
+  readonly owner: string
+  /** What counts of it, by measure. */
+  readonly amounts: Amounts
+  readonly counted: CountedAt
+  /** All that these amounts were counted for, and how much of it may come back. */
+  readonly ofRaw: bigint
+  readonly heldRaw: bigint
+}
+
+/** What a final transaction tells of something that is held elsewhere. */
+export interface HeldChange {
+  readonly name: string
+  /** What came back of what was held before; undefined where nobody can tell. Afterwards nothing more of that comes back. */
+  readonly returnedRaw: bigint | undefined
+  /** What the transaction gives away, and how much of it may come back. @param token where it may be a part of what its request gives */
+  readonly held?: { readonly token?: string; readonly ofRaw: bigint; readonly heldRaw: bigint }
+}
+
+/** There is one at a time: the last that was approved stands. */
+export const allowanceName = ({ chain, network, address }: Entry, { token, spender }: { token: string; spender: string }): string =>
+  `allowance ${chain}/${network}/${[address, token, spender].map(addressKey).join('/')}`
+
+/** By the exchange's id. */
+export const orderName = ({ chain, network, connector }: RailId, orderId: string): string =>
+  `order ${chain}/${network}/${connector}/${orderId}`
+
+/** Of an exchange's signed actions: the only one of its entry. */
+export const signedOrderName = ({ key }: Pick<Entry, 'key'>): string => `order ${key}`
+
+/** What is not counted any more. Rounded down. */
+export function refundOf({ amounts, ofRaw, heldRaw }: Refundable, returnedRaw: bigint): Amounts {
+  const raw = returnedRaw < heldRaw ? returnedRaw : heldRaw
+  if (raw <= 0n || ofRaw <= 0n) return {}
+  return Object.fromEntries(Object.entries(amounts).map(([measure, amount]) => [measure, raw >= ofRaw ? amount : (amount * raw) / ofRaw]))
+}
+
+export async function ownersOfRefundable(names: readonly string[], tx: Tx): Promise<readonly string[]> {
+  if (names.length === 0) return []
+  const rows = await tx.selectFrom('refundable').select('owner').distinct().where('name', 'in', names).execute()
+  return rows.map(({ owner }) => owner)
+}
+
+/** They are there no more, whatever becomes of them. */
+export async function takeRefundable(names: readonly string[], tx: Tx): Promise<Map<string, Refundable>> {
+  if (names.length === 0) return new Map()
+  const rows = await tx.deleteFrom('refundable').where('name', 'in', names).returningAll().execute()
+  return new Map(
+    rows.flatMap(({ name, owner, counted_at, body }): [string, Refundable][] => {
+      try {
+        return [[name, { owner, ...readBody(body, counted_at) }]]
+      } catch {
+        // What it was counted for stays counted.
+        return []
+      }
+    }),
+  )
+}
+
+/** A day, and a bucket. */
+const keptMs = windows.day.bucketMs * (windows.day.buckets + 1)
+
+export async function keepRefundable(all: ReadonlyMap<string, Refundable>, nowMs: number, tx: Tx): Promise<void> {
+  if (all.size === 0) return
+  const owners = [...new Set([...all.values()].map(({ owner }) => owner))]
+  await tx
+    .deleteFrom('refundable')
+    .where('owner', 'in', owners)
+    .where('counted_at', '<', nowMs - keptMs)
+    .execute()
+  const rows = [...all].map(([name, { owner, counted, amounts, ofRaw, heldRaw }]) => ({
+    name,
+    owner,
+    counted_at: counted.atMs,
+    body: JSON.stringify({
+      amounts: writeAmounts(amounts),
+      gained: writeAmounts(counted.gained),
+      ofRaw: String(ofRaw),
+      heldRaw: String(heldRaw),
+    }),
+  }))
+  await tx
+    .insertInto('refundable')
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict.column('name').doUpdateSet(({ ref }) => ({
+        owner: ref('excluded.owner'),
+        counted_at: ref('excluded.counted_at'),
+        body: ref('excluded.body'),
+      })),
+    )
+    .execute()
+}
+
+/** @throws Error where it is not what `keepRefundable` writes */
+function readBody(text: string, atMs: number): Omit<Refundable, 'owner'> {
+  const body: unknown = JSON.parse(text)
+  if (!isObject(body)) throw new Error('It is not an object.')
+  const { amounts, gained, ofRaw, heldRaw } = body
+  return {
+    amounts: readAmounts(amounts),
+    counted: { atMs, gained: readAmounts(gained) },
+    ofRaw: BigInt(String(ofRaw)),
+    heldRaw: BigInt(String(heldRaw)),
+  }
+}

@@ -1,0 +1,170 @@
+// What was reserved for transactions that are final becomes what they did (`settlements.ts`), in the write that ends them.
+import type { Transaction } from 'kysely'
+import { divideRaw } from '../base/decimal.ts'
+import { SluiceError } from '../base/errors.ts'
+import type { Store } from '../store/store.ts'
+import type { Tables } from '../store/tables.ts'
+import type { OrderEnd } from '../transactions/budgets.ts'
+import { bodyColumns, isFinal, readBody, type Entry } from '../transactions/entry.ts'
+import { countedAt, negative, refund, settle, sum, writeAccount, type Account, type Amounts } from './account.ts'
+import { tokenMeasureOf } from './limit-checks.ts'
+import { keepRefundable, ownersOfRefundable, refundOf, signedOrderName, takeRefundable, type HeldChange } from './refundable.ts'
+import { lagMs, lockAccount, openOf, readReservations, type Reservation, type Reservations, type StoredAccount } from './reservations.ts'
+import { actualOf, type SettlementReader } from './settlements.ts'
+
+type Tx = Transaction<Tables>
+
+/** An account whose row is locked. */
+interface OpenAccount {
+  account: Account
+  readonly nowMs: number
+  reservations: Reservations
+}
+
+/** By owner, each account that was written. */
+type Settled = ReadonlyMap<string, StoredAccount>
+
+/** @throws errors of the database alone: a transaction has to be able to end */
+export async function settleEnded(all: readonly Entry[], reader: SettlementReader, tx: Tx, kind: Store['kind']): Promise<Settled> {
+  // As the chain has them.
+  const ended = all.toSorted((one, other) => one.nonce - other.nonce)
+  const keys = ended.map(({ key }) => key)
+  const reserved = await tx.selectFrom('reservations').select(['owner', 'entry_key']).where('entry_key', 'in', keys).execute()
+  const isReserved = ({ key }: Entry) => reserved.some(({ entry_key }) => entry_key === key)
+  // What ends an order or an allowance may be of a client without limits. What begins one is not.
+  const tells = (entry: Entry) => entry.landed?.ok === true && (entry.kind !== 'order' || isReserved(entry))
+  const changes = new Map(ended.filter(tells).map((entry) => [entry.key, reader.heldChanges(entry)]))
+  const names = [...new Set([...changes.values()].flat().map(({ name }) => name))]
+  const owners = new Set([...reserved.map(({ owner }) => owner), ...(await ownersOfRefundable(names, tx))])
+  const accounts = await openAccounts(owners, keys, tx, kind)
+  if (accounts.size === 0) return accounts
+  const refundable = await takeRefundable(names, tx)
+  for (const entry of ended) {
+    const ofEntry = changes.get(entry.key) ?? []
+    for (const { name, returnedRaw } of ofEntry) {
+      const found = refundable.get(name)
+      refundable.delete(name)
+      const open = found && accounts.get(found.owner)
+      if (open && returnedRaw !== undefined) open.account = refund(open.account, refundOf(found, returnedRaw), found.counted)
+    }
+    for (const [owner, open] of accounts) {
+      const given = settleEntry(entry, await earlierSteps(entry, open, ended, tx), open, reader)
+      const kept = given && keptOf(entry, given, ofEntry)
+      if (kept) refundable.set(kept.name, { ...kept, owner, counted: countedAt(open.account, kept.amounts, { nowMs: open.nowMs, lagMs }) })
+    }
+  }
+  for (const [owner, { account }] of accounts)
+    await tx
+      .updateTable('budgets')
+      .set({ body: writeAccount(account) })
+      .where('owner', '=', owner)
+      .execute()
+  await tx
+    .deleteFrom('reservations')
+    .where('owner', 'in', [...accounts.keys()])
+    .where('entry_key', 'in', keys)
+    .execute()
+  await keepRefundable(refundable, Math.max(...[...accounts.values()].map(({ nowMs }) => nowMs)), tx)
+  return accounts
+}
+
+/** An exchange of signed actions says that an order has ended: what was not filled is counted no more. */
+export async function settleOrder({ entry, unfilled }: OrderEnd, tx: Tx, kind: Store['kind']): Promise<Settled> {
+  const names = [signedOrderName(entry)]
+  const accounts = await openAccounts(new Set(await ownersOfRefundable(names, tx)), [], tx, kind)
+  for (const found of (await takeRefundable(names, tx)).values()) {
+    const open = accounts.get(found.owner)
+    if (!open) continue
+    const returnedRaw = divideRaw(found.ofRaw * unfilled.numerator, unfilled.denominator, 'down')
+    open.account = refund(open.account, refundOf(found, returnedRaw), found.counted)
+    await tx
+      .updateTable('budgets')
+      .set({ body: writeAccount(open.account) })
+      .where('owner', '=', found.owner)
+      .execute()
+  }
+  return accounts
+}
+
+/** In one order on all servers. What cannot be read stays as it is. */
+async function openAccounts(
+  owners: ReadonlySet<string>,
+  keys: readonly string[],
+  tx: Tx,
+  kind: Store['kind'],
+): Promise<Map<string, OpenAccount>> {
+  const accounts = new Map<string, OpenAccount>()
+  for (const owner of [...owners].toSorted())
+    try {
+      const locked = await lockAccount(owner, tx, kind)
+      accounts.set(owner, { ...locked, reservations: keys.length === 0 ? new Map() : await readReservations(owner, keys, tx) })
+    } catch (error) {
+      if (!(error instanceof SluiceError)) throw error
+    }
+  return accounts
+}
+
+/** What it gives away counts from now on, and is held no more. @returns undefined where nothing was reserved for it @param before the steps before it */
+function settleEntry(
+  entry: Entry,
+  before: readonly Entry[] | undefined,
+  open: OpenAccount,
+  reader: SettlementReader,
+): Settlement | undefined {
+  const { reservations } = open
+  const reservation = reservations.get(entry.key)
+  if (!reservation) return undefined
+  const others = new Map([...reservations].filter(([key]) => key !== entry.key))
+  const freed = sum(openOf(reservations), negative(openOf(others)))
+  const { fees, amounts } = actualOf(entry, before, reservation, reader)
+  open.account = settle(open.account, freed, { ...fees, ...amounts }, { nowMs: open.nowMs, lagMs })
+  open.reservations = others
+  return { reservation, amounts }
+}
+
+interface Settlement {
+  readonly reservation: Reservation
+  /** What counts beside fees. */
+  readonly amounts: Amounts
+}
+
+/** What of an entry may still come back. Of several at once nobody can say which part counts for which. */
+function keptOf(entry: Entry, { reservation, amounts }: Settlement, changes: readonly HeldChange[]) {
+  const [change, ...others] = changes.filter(({ held }) => held)
+  const kept = Object.fromEntries(Object.entries(amounts).filter(([, raw]) => raw > 0n))
+  if (!change?.held || others.length > 0 || Object.keys(kept).length === 0) return undefined
+  const { token, ofRaw, heldRaw } = change.held
+  // A plan may approve several spenders, and its last step holds the sum.
+  const reservedRaw = token === undefined ? 0n : (reservation.amounts[tokenMeasureOf(entry, token)] ?? reservation.gives[token] ?? 0n)
+  return { name: change.name, amounts: kept, ofRaw: reservedRaw > ofRaw ? reservedRaw : ofRaw, heldRaw }
+}
+
+/** Of a plan's last step, all before it; undefined unless they are final. What the whole plan gives is held by the last step. */
+async function earlierSteps(
+  { part, kind, chain, network, requestId, key }: Entry,
+  { reservations }: OpenAccount,
+  ended: readonly Entry[],
+  tx: Tx,
+): Promise<readonly Entry[] | undefined> {
+  if (part.of === 1) return []
+  if (part.index < part.of - 1 || !reservations.has(key)) return undefined
+  const rows = await tx.selectFrom('entries').select(bodyColumns).where('request_id', '=', requestId).execute()
+  const now = new Map(ended.map((entry) => [entry.key, entry]))
+  const known = rows.flatMap((row): Entry[] => {
+    try {
+      return [now.get(row.key) ?? readBody(row)]
+    } catch {
+      return []
+    }
+  })
+  const before = known.filter(
+    (each) =>
+      each.chain === chain &&
+      each.network === network &&
+      each.kind === kind &&
+      each.part.of === part.of &&
+      each.part.index < part.index &&
+      isFinal(each),
+  )
+  return before.length === part.index ? before : undefined
+}

@@ -1,0 +1,223 @@
+// What was counted for a client and came back is free again, on the devnet's own exchanges: never more than the chain gave back.
+import { expect } from 'chai'
+import { Contract, JsonRpcProvider, NonceManager, parseUnits, toQuantity, Wallet } from 'ethers'
+import { rpcTo, type Rpc } from '../../core/devnet/anvil.ts'
+import { openMarket } from '../../core/parts/trading.ts'
+import { newClient } from '../../core/tls/certificates.ts'
+import { createClient, type Answer, type Client } from '../../testkit/client.ts'
+import { startServer, type TestServer } from '../../testkit/server.ts'
+import { addresses } from '../devnet/addresses.ts'
+import { local, mined, oneChain, others, swap, traders } from './shared-server.ts'
+
+const thief = Wallet.createRandom()
+const tokens = { 'ethereum/local': { USDC: { perDay: '100000' }, WETH: { perDay: '100' }, ETH: { perDay: '100' } } }
+const ofBots = { permissions: ['read', 'trade', 'thin'], wallets: 'all' }
+const names = ['revoker', 'other', 'maker', 'swapper', 'taken'] as const
+const clients = {
+  client: { permissions: ['read', 'trade', 'thin', 'admin'], wallets: 'all' },
+  // Each test has a client of its own: what one has spent is not spent by another.
+  ...Object.fromEntries(names.map((name) => [name, { ...ofBots, limits: { maxDailyGas: '10', tokens } }])),
+}
+
+describe('what limits count once transactions are final', function () {
+  this.timeout(120_000)
+  let server: TestServer
+  let rpc: Rpc
+  let usdc: Contract
+  const opened = new Map<string, Client>()
+
+  before(async () => {
+    server = await startServer(
+      {
+        settings: { ...oneChain.settings, 'limits.onLocalNetworks': true, 'wallet.allowedSpenders': [thief.address] },
+        conf: { ...oneChain.conf, 'clients.yml': { clients } },
+      },
+      undefined,
+      false,
+      { market: { open: (parts) => openMarket(parts, () => 0), stop: (market) => market.stop() } },
+    )
+    rpc = rpcTo(server.rpcUrl)
+    const provider = new JsonRpcProvider(server.rpcUrl, undefined, { staticNetwork: true, cacheTimeout: -1, pollingInterval: 50 })
+    const abi = ['function transferFrom(address,address,uint256)', 'function allowance(address,address) view returns (uint256)']
+    usdc = new Contract(addresses.tokens.USDC.address, abi, new NonceManager(thief.connect(provider)))
+    await rpc('anvil_setBalance', thief.address, toQuantity(parseUnits('10', 18)))
+    const approvals = [
+      [traders, 'oasis', 'WETH'],
+      [others, 'oasis', 'USDC'],
+      [traders, 'uniswap', 'USDC'],
+      [others, 'uniswap', 'USDC'],
+    ]
+    const asked = approvals.map(([address, spender, token]) => server.client.post('/evm/approve', { ...local, address, spender, token }))
+    for (const answer of await Promise.all(asked)) await done(answer)
+    for (const name of names) {
+      await newClient(server.certsDir, name)
+      opened.set(name, createClient(server.url, server.certsDir, name))
+    }
+  })
+  after(async () => {
+    for (const client of opened.values()) client.close()
+    ;(usdc.runner?.provider as JsonRpcProvider | undefined)?.destroy()
+    await server.stop()
+  })
+
+  const as = (name: (typeof names)[number]): Client => opened.get(name) ?? server.client
+  const ofTraders = { ...local, address: traders }
+  const usdcRaw = (amount: string) => parseUnits(amount, 6)
+
+  async function done(answer: Answer): Promise<Answer> {
+    expect(answer.status, answer.text).to.equal(200)
+    await mined(server.client, answer.body.txHash)
+    return answer
+  }
+  /** Until the journal has it as final: with the next blocks. */
+  async function final(answer: Answer): Promise<void> {
+    expect(answer.status, answer.text).to.equal(200)
+    for (const until = Date.now() + 40_000; ;) {
+      await rpc('anvil_mine', '0x1')
+      const { body } = await server.client.get('/network/poll', { ...local, txHash: answer.body.txHash })
+      if (body.txState === 'CONFIRMED') return
+      if (Date.now() > until) throw new Error(`It is not final: ${JSON.stringify(body)}`)
+      await new Promise((resolve) => setTimeout(resolve, 200))
+    }
+  }
+  const used = async (name: (typeof names)[number], token: string): Promise<number> => {
+    const { body } = await as(name).get('/limits')
+    const row = body.limits.find((each: Record<string, string>) => each.limit === 'tokens.perDay' && each.unit === token)
+    return Number(row.used)
+  }
+
+  const approve = (client: Client, amount: string) =>
+    client.post('/evm/approve', { ...ofTraders, spender: thief.address, token: 'USDC', amount })
+  const take = async (amount: string) => {
+    const sent = await usdc.getFunction('transferFrom')(traders, thief.address, usdcRaw(amount))
+    await sent.wait()
+  }
+
+  it('frees what an allowance still held when it is revoked or lowered, and keeps what was taken', async () => {
+    const bot = as('revoker')
+    await final(await approve(bot, '400'))
+    expect(await used('revoker', 'USDC')).to.equal(400)
+    await take('150')
+    await final(await approve(bot, '100'))
+    // 150 were taken, and 100 may be.
+    expect(await used('revoker', 'USDC')).to.equal(250)
+    await take('30')
+    // Another client of the wallet may revoke it, too.
+    await final(await approve(server.client, '0'))
+    expect(await used('revoker', 'USDC')).to.equal(180)
+    // What was freed once is not freed again.
+    await final(await approve(server.client, '500'))
+    await final(await approve(bot, '0'))
+    expect(await used('revoker', 'USDC')).to.equal(180)
+    await final(await approve(bot, '70'))
+    await final(await approve(bot, '90'))
+    expect(await used('revoker', 'USDC')).to.equal(270)
+  })
+
+  it('frees nothing that was taken in the block of the revocation', async () => {
+    const bot = as('other')
+    await rpc('evm_setAutomine', false)
+    await rpc('evm_setIntervalMining', 0)
+    const approved = await approve(bot, '400')
+    expect(approved.status, approved.text).to.equal(200)
+    // Each pays less than the one before it, so that they are mined in this order.
+    const price = 2n * 10n ** 9n
+    await rpc('anvil_mine', '0x1')
+    await mined(server.client, approved.body.txHash)
+    const taking = await usdc.getFunction('transferFrom')(traders, thief.address, usdcRaw('250'), {
+      maxFeePerGas: 100n * price,
+      maxPriorityFeePerGas: 50n * price,
+      gasLimit: 200_000n,
+    })
+    const revoked = await approve(bot, '0')
+    await rpc('anvil_mine', '0x1')
+    await rpc('evm_setAutomine', true)
+    const [first, second] = await Promise.all([taking.wait(), rpc('eth_getTransactionReceipt', revoked.body.txHash)])
+    expect(BigInt(Object(second).blockNumber)).to.equal(BigInt(first.blockNumber))
+    expect(Number(Object(second).transactionIndex)).to.be.above(first.index)
+    await final(revoked)
+    expect(await used('other', 'USDC')).to.equal(250)
+  })
+
+  const book = { ...local, connector: 'oasis', market: 'WETH-USDC' } as const
+  const placed = (client: Client, fields: object) => client.post('/clob/orders', { ...book, orderType: 'LIMIT', ...fields })
+  async function cancelled(client: Client, clientOrderId: string): Promise<void> {
+    const named = new URLSearchParams({ ...book, address: traders, clientOrderId })
+    await final(await client.request('DELETE', `/clob/orders?${named.toString()}`))
+  }
+
+  it('frees what a cancelled order of a book had left, and keeps what was filled', async () => {
+    const bot = as('maker')
+    const order = { address: traders, side: 'SELL', price: '9000', amount: '2' }
+    const whole = await placed(bot, order)
+    await final(whole)
+    expect(await used('maker', 'WETH')).to.equal(2)
+    await cancelled(bot, whole.body.clientOrderId)
+    expect(await used('maker', 'WETH')).to.equal(0)
+
+    // Somebody else takes a part of the best one.
+    const { body: quotes } = await server.client.get('/clob/orderBook', book)
+    const price = (Number(quotes.sells[0].price) - 0.5).toFixed(2)
+    const { body, ...answer } = await placed(bot, { ...order, price })
+    await final({ body, ...answer })
+    await final(await placed(server.client, { address: others, side: 'BUY', price, amount: '0.5' }))
+    await cancelled(bot, body.clientOrderId)
+    const left = await used('maker', 'WETH')
+    expect(left).to.be.within(0.5, 2)
+    const logs = await rpc('eth_getLogs', {
+      fromBlock: '0x0',
+      address: addresses.tokens.WETH.address,
+      topics: [null, null, padded(traders)],
+    })
+    expect(left).to.equal(2 - Number(BigInt(Object((logs as object[]).at(-1)).data)) / 1e18)
+  })
+
+  const coinSwap = { ...swap, address: traders, quote: 'ETH', base: 'USDC' }
+  it('counts a swap of the coin by what it took', async () => {
+    const bot = as('swapper')
+    const bought = await bot.post('/amm/trade', { ...coinSwap, side: 'BUY', amount: '300' })
+    const reserved = await used('swapper', 'ETH')
+    await final(bought)
+    const { body } = await mined(server.client, bought.body.txHash)
+    expect(await used('swapper', 'ETH')).to.be.below(reserved)
+    expect(await used('swapper', 'ETH')).to.equal(Number(body.fill.amountIn))
+  })
+
+  it('counts a fill that a reorganisation takes back as it was reserved, until it is final', async () => {
+    const bot = as('taken')
+    await rpc('evm_setAutomine', false)
+    await rpc('evm_setIntervalMining', 0)
+    const bought = await bot.post('/amm/trade', { ...swap, address: traders, side: 'BUY', amount: '0.1' })
+    expect(bought.status, bought.text).to.equal(200)
+    const reserved = await used('taken', 'USDC')
+    await rpc('anvil_mine', '0x1')
+    await mined(server.client, bought.body.txHash)
+    expect(await used('taken', 'USDC')).to.equal(reserved)
+    await rpc('anvil_reorg', 1, [])
+    await rpc('anvil_mine', '0x1')
+    const until = Date.now() + 20_000
+    const state = async () => (await server.client.get('/network/poll', { ...local, txHash: bought.body.txHash })).body.txState
+    while ((await state()) === 'MINED' && Date.now() < until) await new Promise((resolve) => setTimeout(resolve, 50))
+    expect(await used('taken', 'USDC')).to.equal(reserved)
+    // Before it is mined again, somebody makes it dearer.
+    const dearer = {
+      ...swap,
+      address: others,
+      base: 'WETH',
+      quote: 'USDC',
+      side: 'BUY',
+      amount: '1',
+      maxFeePerGas: '250',
+      maxPriorityFeePerGas: '200',
+    }
+    await server.client.post('/amm/trade', dearer)
+    await rpc('anvil_mine', '0x1')
+    await rpc('evm_setAutomine', true)
+    await final(bought)
+    const { body } = await mined(server.client, bought.body.txHash)
+    expect(await used('taken', 'USDC')).to.be.below(reserved)
+    expect(await used('taken', 'USDC')).to.be.closeTo(Number(body.fill.amountIn), 1e-6)
+  })
+})
+
+const padded = (address: string): string => `0x${address.slice(2).toLowerCase().padStart(64, '0')}`
