@@ -21,11 +21,11 @@ interface OpenAccount {
   reservations: Reservations
 }
 
-/** By owner, each account that was written. */
-type Settled = ReadonlyMap<string, StoredAccount>
+/** Each account that was written. */
+type AccountsByOwner = ReadonlyMap<string, StoredAccount>
 
 /** @throws errors of the database alone: a transaction has to be able to end */
-export async function settleEnded(all: readonly Entry[], reader: SettlementReader, tx: Tx, kind: Store['kind']): Promise<Settled> {
+export async function settleEnded(all: readonly Entry[], reader: SettlementReader, tx: Tx, kind: Store['kind']): Promise<AccountsByOwner> {
   // As the chain has them.
   const ended = all.toSorted((one, other) => one.nonce - other.nonce)
   const keys = ended.map(({ key }) => key)
@@ -69,7 +69,7 @@ export async function settleEnded(all: readonly Entry[], reader: SettlementReade
 }
 
 /** An exchange of signed actions says that an order has ended: what was not filled is counted no more. */
-export async function settleOrder({ entry, unfilled }: OrderEnd, tx: Tx, kind: Store['kind']): Promise<Settled> {
+export async function settleOrder({ entry, unfilled }: OrderEnd, tx: Tx, kind: Store['kind']): Promise<AccountsByOwner> {
   const names = [signedOrderName(entry)]
   const accounts = await openAccounts(new Set(await ownersOfRefundable(names, tx)), [], tx, kind)
   for (const found of (await takeRefundable(names, tx)).values()) {
