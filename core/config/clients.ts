@@ -177,6 +177,19 @@ export interface ClientBounds {
   readonly streams?: number
 }
 
+/** Who asks for what the server does by itself, where else the id of a client stands. */
+export const ownId = 'sluice'
+
+/** Ids that no client has, by what they name. */
+const reservedIds: ReadonlyMap<string, string> = new Map([
+  ['', 'nobody'],
+  [ownId, 'the server itself, in the journal and in the log'],
+  ['unlisted', 'all certificates that are not listed, in the log'],
+])
+
+/** What an id names that no client may have; undefined: a client may. */
+export const reservedFor = (id: string): string | undefined => reservedIds.get(id)
+
 /** The rights of one certificate. */
 export interface Client extends ClientBounds {
   /** The key in clients.yml: common name or fingerprint. */
@@ -239,6 +252,15 @@ export function readClients(yaml: YamlFile | undefined, file: string, env: Envir
   for (const { name, limits: { tokens, value, maxDailyGas } = {} } of listed)
     if ((tokens ?? value) && maxDailyGas === undefined)
       close(name, 'limits what it gives away, and not its fees', 'Write limits.maxDailyGas, too: fees leave the wallet as well.')
+  for (const { name } of listed) {
+    const use = reservedFor(name)
+    if (use !== undefined)
+      close(
+        name,
+        `is a name that stands for ${use}`,
+        'Write the SHA-256 fingerprint of its certificate as the key, in quotes (sluice certs list shows it). Or make a certificate with another name.',
+      )
+  }
   const names = [...listed.map(({ name }) => name), ...closedNames(wrong)]
   // Nobody can tell which of the two is right.
   for (const name of names.filter((each) => names.some((other) => other !== each && isSameFingerprint(other, each))))

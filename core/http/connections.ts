@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { TLSSocket } from 'node:tls'
 import type { Permission } from '../api/endpoint.ts'
-import { clientOf, type Client, type ClientBounds, type UnlistedClients } from '../config/clients.ts'
+import { clientOf, reservedFor, type Client, type ClientBounds, type UnlistedClients } from '../config/clients.ts'
 import type { LiveClients } from '../config/live-clients.ts'
 import type { Settings } from '../config/settings.ts'
 import { SluiceError } from '../base/errors.ts'
@@ -189,7 +189,7 @@ function idsOf(
 ): Pick<Caller, 'id' | 'formerId'> {
   const isNameOfEntry = commonName === '' || clients.some(({ name }) => name === commonName)
   // A name that is the fingerprint of another certificate is that one's id.
-  if (!client) return { id: isNameOfEntry ? fingerprint256 : commonName }
+  if (!client) return { id: isNameOfEntry || reservedFor(commonName) !== undefined ? fingerprint256 : commonName }
   return { id: client.name, ...(!isNameOfEntry && { formerId: commonName }) }
 }
 

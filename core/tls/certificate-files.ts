@@ -4,6 +4,7 @@ import { open, readFile, mkdir, readdir, rename, rm, rmdir, writeFile, stat } fr
 import { hostname } from 'node:os'
 import path from 'node:path'
 import { pause } from '../base/async.ts'
+import { reservedFor } from '../config/clients.ts'
 
 /** A problem with the certificates that the operator can solve. The message says how. */
 export class CertificateError extends Error {
@@ -43,6 +44,8 @@ export function checkClientName(name: string): void {
   if (reservedNames.has(name.toLowerCase())) {
     throw new CertificateError(`"${name}" is the name of a certificate made in set-up: choose another name for the new client.`)
   }
+  const use = reservedFor(name.toLowerCase())
+  if (use !== undefined) throw new CertificateError(`"${name}" stands for ${use}: choose another name for the new client.`)
 }
 
 /** Reads a file of a certs directory. @throws CertificateError where it is missing or unreadable */

@@ -1,11 +1,10 @@
 // What refuses entries before the store is asked: the permissions of their client, its lists, and files that stop. Asked in every write of new entries and
 // before fees are raised, so what has changed while a request was under way holds for it.
 import { SluiceError } from '../base/errors.ts'
-import type { Client } from '../config/clients.ts'
+import { ownId, type Client } from '../config/clients.ts'
 import type { Spending } from './budgets.ts'
 import type { Entry } from './entry.ts'
 import type { Journal } from './journal/journal.ts'
-import { ownId } from './upkeep.ts'
 
 /** What a write of the journal is about to do. */
 export interface GuardedWrite extends Pick<Spending, 'is' | 'client' | 'touches'> {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { withDeadline } from '../base/async.ts'
+import { ownId } from '../config/clients.ts'
 import { SluiceError, type Head, type Json, type Log } from '../contracts/index.ts'
 import { signerOf, type Entry } from './entry.ts'
 import { isPrivateEmpty, replaceOf, submitEmpty, type Raise, type ReplaceParts } from './replace.ts'
@@ -8,9 +9,6 @@ const timeoutMs = 15_000
 /** A failed action is tried again after this time, doubled with each failure. */
 const minPauseMs = 1_000
 const maxPauseMs = 60_000
-
-/** Who asks for what the server does by itself. */
-export const ownId = 'sluice'
 
 export interface UpkeepParts extends ReplaceParts {
   raise: Raise

@@ -3,6 +3,7 @@ import { clientOf, describeClosed } from '../../core/config/clients.ts'
 import { loadSettings } from '../../core/config/settings.ts'
 import { readWalletLimits } from '../../core/config/wallet-limits.ts'
 import { closeWrongAddresses, signerFiles } from '../../core/wallet/signing.ts'
+import { readClientsFile } from '../../core/config/live-clients.ts'
 import { described, eachWithHome } from './home.ts'
 
 const hex = 'ab'.repeat(32)
@@ -210,5 +211,21 @@ describe('clients.yml', () => {
     expect(clientOf(clients, { commonName: 'bot', fingerprint256: '00' })?.permissions).to.deep.equal(['trade'])
     expect(closed).to.have.length(2)
     expect(closed.map(describeClosed).join()).to.contain('in another spelling')
+  })
+
+  it('closes a client whose name stands for the server itself or for others, and says what to do', async () => {
+    await home.write(
+      'conf/clients.yml',
+      'clients:\n  sluice: { permissions: [trade], wallets: all }\n  unlisted: { permissions: [read] }\n  "": { permissions: [trade] }\n  bot: { permissions: [trade] }\n',
+    )
+    const { clients, closed } = settings()
+    for (const commonName of ['sluice', 'unlisted', ''])
+      expect(clientOf(clients, { commonName, fingerprint256: '00' }), commonName).to.deep.include({ permissions: [] })
+    expect(clientOf(clients, { commonName: 'bot', fingerprint256: '00' })?.permissions).to.deep.equal(['trade'])
+    expect(closed.map((each) => `${describeClosed(each)} ${each.remedy}`)[0]).to.equal(
+      'conf/clients.yml:2 clients.sluice is a name that stands for the server itself, in the journal and in the log, so the client "sluice" has no permission. Write the SHA-256 fingerprint of its certificate as the key, in quotes (sluice certs list shows it). Or make a certificate with another name.',
+    )
+    await home.write('conf/clients.yml', 'clients:\n  sluice: { permissions: [trade], wallets: all }\n')
+    expect(readClientsFile(home.confDir)).to.have.nested.property('problems[0].path', 'clients.sluice')
   })
 })

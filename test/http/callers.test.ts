@@ -29,6 +29,9 @@ describe('the id of a caller', () => {
   it('equals the common name where the certificate is not listed, unless that is empty or the key of another one', () => {
     expect(idsOf('watcher', [byName])).to.deep.equal({ id: 'watcher' })
     expect(idsOf('', [byName])).to.deep.equal({ id: fingerprint256 })
+    // They name the server itself, and all that are not listed.
+    for (const reserved of ['sluice', 'unlisted']) expect(idsOf(reserved, [byName])).to.deep.equal({ id: fingerprint256 })
+    expect(idsOf('sluice', [byFingerprint])).to.deep.equal({ id: fingerprint256, formerId: 'sluice' })
     const other = 'CD'.repeat(32)
     expect(idsOf(fingerprint256, [byFingerprint], other)).to.deep.equal({ id: other })
   })

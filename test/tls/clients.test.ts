@@ -36,7 +36,23 @@ describe('client certificates', () => {
     await newClient(certsDir, 'Bot')
     const before = await readdir(certsDir)
 
-    for (const name of ['../bot', 'a/b', '..', '.hidden', '', 'a b', 'bot\n', 'ü', 'x'.repeat(64), 'server', 'CA', 'client', 'bot']) {
+    for (const name of [
+      '../bot',
+      'a/b',
+      '..',
+      '.hidden',
+      '',
+      'a b',
+      'bot\n',
+      'ü',
+      'x'.repeat(64),
+      'server',
+      'CA',
+      'client',
+      'bot',
+      'Sluice',
+      'unlisted',
+    ]) {
       expect(await rejection(newClient(certsDir, name)), JSON.stringify(name)).to.be.instanceOf(CertificateError)
     }
     expect(await readdir(certsDir)).to.deep.equal(before)
