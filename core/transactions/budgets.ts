@@ -68,6 +68,8 @@ export interface Spending {
   readonly commitment?: Commitment
   /** Of a new request of a client. A function: only clients with limits are asked. */
   readonly touches?: () => Footprint
+  /** Whether the client had the permission thin when it asked, so that nothing was held against the market. */
+  readonly hadThin?: boolean
   readonly approval?: ApprovalMark
   /** Of the network, in which fees are. */
   readonly coin: { readonly symbol: string; readonly decimals: number }

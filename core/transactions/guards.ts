@@ -1,13 +1,15 @@
-// What refuses entries before the store is asked: the permissions of their client, its lists, and files that stop. Asked in every write of new entries and
+// What refuses entries before the store is asked: the rights of their client, its lists, and files that stop. Asked in every write of new entries and
 // before fees are raised, so what has changed while a request was under way holds for it.
+import { addressKey, isSameAddress } from '../base/addresses.ts'
 import { SluiceError } from '../base/errors.ts'
 import { ownId, type Client } from '../config/clients.ts'
 import type { Spending } from './budgets.ts'
 import type { Entry } from './entry.ts'
 import type { Journal } from './journal/journal.ts'
+import { leastEffect } from './stops.ts'
 
 /** What a write of the journal is about to do. */
-export interface GuardedWrite extends Pick<Spending, 'is' | 'client' | 'touches'> {
+export interface GuardedWrite extends Pick<Spending, 'is' | 'client' | 'touches' | 'hadThin'> {
   /** One at least. Of a raise those whose fees are raised. */
   readonly entries: readonly [Entry, ...Entry[]]
 }
@@ -23,8 +25,13 @@ export function withGuards(journal: Journal, guards: readonly Guard[]): Journal 
   return {
     ...journal,
     async open(entries, lease, claim, orders, spending) {
-      const { touches } = spending ?? {}
-      ask(entries, { is: 'new', client: spending?.client ?? entries[0]?.client ?? '', ...(touches && { touches }) })
+      const { touches, hadThin } = spending ?? {}
+      ask(entries, {
+        is: 'new',
+        client: spending?.client ?? entries[0]?.client ?? '',
+        ...(touches && { touches }),
+        ...(hadThin && { hadThin }),
+      })
       await journal.open(entries, lease, claim, orders, spending)
     },
     async reserve(spending, lease) {
@@ -37,21 +44,54 @@ export function withGuards(journal: Journal, guards: readonly Guard[]): Journal 
   }
 }
 
-/** The permissions of clients as they are now: a request that is under way when its certificate is revoked signs nothing. */
-export function clientRights(clients: () => readonly Client[]): Guard {
-  let known: { readonly of: readonly Client[]; readonly byName: ReadonlyMap<string, Client> } = { of: [], byName: new Map() }
+/** A client with its wallets by `addressKey`. */
+interface KnownClient {
+  readonly client: Client
+  readonly wallets: 'all' | ReadonlySet<string>
+}
 
-  return ({ is, client: name, entries }) => {
-    if (name === ownId) return
+/** The rights of clients as they are now: a request that is under way when its client loses one signs nothing. */
+export function clientRights(clients: () => readonly Client[]): Guard {
+  let known: { readonly of: readonly Client[]; readonly byName: ReadonlyMap<string, KnownClient> } = { of: [], byName: new Map() }
+
+  function clientNow(name: string): KnownClient | undefined {
     const now = clients()
-    if (known.of !== now) known = { of: now, byName: new Map(now.map((client) => [client.name, client])) }
-    const client = known.byName.get(name)
+    if (known.of !== now) known = { of: now, byName: new Map(now.map((client) => [client.name, withWallets(client)])) }
+    return known.byName.get(name)
+  }
+
+  return ({ is, client: name, entries, touches, hadThin = false }) => {
+    if (name === ownId) return
+    const { client, wallets = new Set<string>() } = clientNow(name) ?? {}
+    const permissions = client?.closed === undefined ? (client?.permissions ?? []) : []
     // Raising is trading, whatever is raised.
-    const permission = is === 'new' && entries.some(({ kind }) => kind === 'send') ? 'send' : 'trade'
-    if (client?.closed === undefined && client?.permissions.includes(permission)) return
-    throw new SluiceError(
-      'FORBIDDEN',
-      `The client certificate "${name}" lacks the permission ${permission} by now: nothing was signed. An operator gives it in conf/clients.yml.`,
-    )
+    const sends = is === 'new' && entries.some(({ kind }) => kind === 'send')
+    const permission = sends ? 'send' : 'trade'
+    if (!permissions.includes(permission)) throw lacks(name, `the permission ${permission}`)
+    const foreign = wallets === 'all' ? undefined : entries.find(({ address }) => !wallets.has(addressKey(address)))
+    if (foreign) throw lacks(name, `the wallet ${foreign.address}`)
+    if (sends) {
+      const [{ address }] = entries
+      const to = touches?.().recipient
+      if (to === undefined || !maySendTo(client, address, to)) throw lacks(name, `the address ${to ?? 'of nobody'} in sendTo of ${address}`)
+    }
+    // It was not held against the market.
+    if (hadThin && !permissions.includes('thin') && leastEffect(entries) === 'other') throw lacks(name, 'the permission thin')
   }
 }
+
+const withWallets = (client: Client): KnownClient => ({
+  client,
+  wallets: client.wallets === 'all' ? 'all' : new Set(client.wallets.map(addressKey)),
+})
+
+const maySendTo = (client: Client | undefined, address: string, to: string): boolean =>
+  [...(client?.sendTo ?? [])].some(
+    ([wallet, recipients]) => isSameAddress(wallet, address) && recipients.some((each) => isSameAddress(each, to)),
+  )
+
+const lacks = (client: string, what: string) =>
+  new SluiceError(
+    'FORBIDDEN',
+    `The client certificate "${client}" lacks ${what} by now: nothing was signed. An operator gives it in conf/clients.yml.`,
+  )

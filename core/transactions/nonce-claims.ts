@@ -212,6 +212,7 @@ function spendingOf(
     steps,
     ...(commitment && { commitment }),
     ...(touches && { touches }),
+    ...(caller.permissions?.has('thin') && { hadThin: true }),
     ...(approval && { approval }),
   }
 }

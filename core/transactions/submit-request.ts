@@ -14,6 +14,7 @@ import {
   type TakesPermit,
   type VenuePlan,
 } from '../contracts/index.ts'
+import type { Permission } from '../api/endpoint.ts'
 import type { Effect } from '../config/stops.ts'
 import type { ClientOrder } from './book-orders.ts'
 import type { ApprovalMark, Commitment, Footprint } from './budgets.ts'
@@ -31,8 +32,8 @@ export interface Origin {
   network: TransactionTarget
   /** The wallet. */
   address: string
-  /** The client. */
-  caller: { id: string }
+  /** The client, as it was when it asked. */
+  caller: { readonly id: string; readonly permissions?: ReadonlySet<Permission> }
   /** Of what the server does by itself: the client that caused it. */
   paidBy?: string
   requestId: string

@@ -6,6 +6,7 @@ import type { NetworkLimits } from '../../core/limits/limit-checks.ts'
 import { createSpendingLimits, type LimitReader } from '../../core/limits/spending-limits.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { Commitment } from '../../core/transactions/budgets.ts'
+import type { Journal } from '../../core/transactions/journal/journal.ts'
 import { onBothStores } from '../store/stores.ts'
 import { addressOf, gwei, order, planOf, rejection, soon, startSite, transactionsOn, type TestSite } from '../transactions/site.ts'
 
@@ -47,11 +48,11 @@ describe('the limits of a client', () => {
 
     const serverWith = async (
       limits: Readonly<Record<string, NetworkLimits>>,
-      { on = store, reader }: { on?: Store; reader?: Partial<LimitReader> } = {},
+      { on = store, reader, journalOf }: { on?: Store; reader?: Partial<LimitReader>; journalOf?: (journal: Journal) => Journal } = {},
     ) => {
       const budgets = createSpendingLimits((client) => limits[client], on.kind)
       budgets.readBy({ ...blindReader, ...reader })
-      const server = await transactionsOn({ store: on, budgets })
+      const server = await transactionsOn({ store: on, budgets, ...(journalOf && { journalOf }) })
       const submit = (change: Parameters<typeof order>[1] = {}) => server.submit(order(site, { caller: { id: 'bot' }, ...change }), soon())
       return { server, submit, stop: () => server.stop(500) }
     }
@@ -129,6 +130,22 @@ describe('the limits of a client', () => {
         'maxDailyLoss of the client (a default) is 20 ',
       )
       await submit({ commitment: trade(10n * dollars) })
+      await stop()
+    })
+
+    it('are told who might use thin markets when it asked', async () => {
+      const told: unknown[] = []
+      const journalOf = (journal: Journal): Journal => ({
+        ...journal,
+        async open(entries, lease, claim, orders, spending) {
+          told.push(spending?.hadThin)
+          await journal.open(entries, lease, claim, orders, spending)
+        },
+      })
+      const { submit, stop } = await serverWith({}, { journalOf })
+      await submit({ caller: { id: 'bot', permissions: new Set(['trade', 'thin'] as const) } })
+      await submit({ caller: { id: 'bot', permissions: new Set(['trade'] as const) } })
+      expect(told).to.deep.equal([true, undefined])
       await stop()
     })
 
