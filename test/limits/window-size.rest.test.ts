@@ -1,0 +1,166 @@
+// What limits cost in the store: the same for a million entries in a window as for a thousand.
+import path from 'node:path'
+import { expect } from 'chai'
+import { PostgresQueryCompiler, SqliteQueryCompiler, sql, type CompiledQuery, type KyselyPlugin } from 'kysely'
+import Libsql from 'libsql'
+import { isObject } from '../../core/base/json.ts'
+import { emptyAccount, settle, windows, writeAccount, type Account } from '../../core/limits/account.ts'
+import { createSpendingLimits } from '../../core/limits/spending-limits.ts'
+import { readUsage } from '../../core/limits/usage.ts'
+import type { Store } from '../../core/store/store.ts'
+import type { Spending } from '../../core/transactions/budgets.ts'
+import { newEntry } from '../transactions/journal/entries.ts'
+import { onBothStores } from '../store/stores.ts'
+
+const dayMs = windows.day.bucketMs * windows.day.buckets
+const owner = 'client bot'
+/** Entries that one statement writes. */
+const piece = 50_000
+const limits = { transactionsPerHour: 2_000_000, maxDailyLoss: '2000000' }
+
+/** So many entries that have ended within a day. */
+function accountOf(entries: number): Account {
+  let account: Account = emptyAccount
+  // All buckets are in use by then; the others would change their sums alone.
+  const buckets = Math.min(entries, 1_000)
+  for (let index = 0; index < buckets; index += 1)
+    account = settle(
+      account,
+      {},
+      { count: BigInt(entries / buckets), loss: BigInt(entries) },
+      { nowMs: dayMs + (index * dayMs) / buckets, lagMs: 0 },
+    )
+  return account
+}
+
+describe('what limits ask of the store', function () {
+  this.timeout(60_000)
+  onBothStores((place) => {
+    it('is the same for a million entries as for a thousand: statements, rows read and bytes', async () => {
+      const store = await place().open()
+      const few = await costsOf(store, 1_000)
+      const many = await costsOf(store, 1_000_000)
+      expect(many).to.deep.equal(few)
+      for (const [what, { rows }] of Object.entries(many)) expect(rows, what).to.be.below(10)
+      expect(bytesOf(1_000_000)).to.be.below(2 * bytesOf(1_000))
+      await store.close()
+      if (store.kind === 'embedded')
+        for (const { statements } of Object.values(many)) expectIndexes(path.join(place().options.dataDir, 'sluice.db'), statements)
+    })
+  })
+})
+
+const bytesOf = (entries: number): number => writeAccount(accountOf(entries)).length
+
+interface Cost {
+  readonly statements: readonly string[]
+  /** In PostgreSQL, which tells. */
+  readonly rows: number
+}
+
+/** Of a client with so many entries that have ended. */
+async function costsOf(store: Store, entries: number): Promise<Record<'reserve' | 'settle' | 'show', Cost>> {
+  await fill(store, entries)
+  const budgets = createSpendingLimits(() => limits, store.kind)
+  const entry = newEntry({ key: 'new', client: 'bot', kind: 'trade' })
+  const spending: Spending = {
+    client: 'bot',
+    is: 'new',
+    coin: { symbol: 'ETH', decimals: 18 },
+    commitment: { gives: {} },
+    steps: [{ entry, maxCostRaw: 2n, valueRaw: 0n }],
+  }
+  return {
+    reserve: await costOf(store, (plugin) => store.write((tx) => budgets.reserve(spending, tx.withPlugin(plugin)))),
+    settle: await costOf(store, (plugin) => store.write(async (tx) => budgets.settle?.([entry], tx.withPlugin(plugin)))),
+    show: await costOf(store, async (plugin) => {
+      const read: Store['read'] = (work) => store.read((db) => work(db.withPlugin(plugin)))
+      await readUsage({ read }, 'bot', { own: limits, limitsOn: () => undefined, networks: [], token: () => undefined })
+    }),
+  }
+}
+
+/** Of so few that are open a database reads all. */
+const minOpen = 2_000
+
+/** A tenth as many are open. */
+async function fill(store: Store, entries: number): Promise<void> {
+  await store.write(async (tx) => {
+    await tx.deleteFrom('budgets').execute()
+    await tx.deleteFrom('reservations').execute()
+    await sql`update store_time set elapsed = ${2 * dayMs}`.execute(tx)
+    await tx
+      .insertInto('budgets')
+      .values({ owner, body: writeAccount(accountOf(entries)) })
+      .execute()
+  })
+  const body = JSON.stringify({ amounts: { count: '1' }, prices: {} })
+  const open = Math.max(minOpen, entries / 10)
+  for (let from = 0; from < open; from += piece) {
+    const to = Math.min(open, from + piece)
+    const numbers =
+      store.kind === 'postgres'
+        ? sql`generate_series(${from}::integer, ${to - 1}::integer) as n`
+        : sql`(with recursive s(n) as (select ${from} union all select n + 1 from s where n < ${to - 1}) select n from s)`
+    await store.write((tx) =>
+      sql`insert into reservations (entry_key, owner, nonce, body) select 'k' || n, ${owner}, 'k' || n, ${body} from ${numbers}`.execute(
+        tx,
+      ),
+    )
+  }
+  if (store.kind === 'postgres') await store.write((tx) => sql`analyze reservations`.execute(tx))
+}
+
+async function costOf(store: Store, work: (plugin: KyselyPlugin) => Promise<unknown>): Promise<Cost> {
+  const queries: CompiledQuery[] = []
+  const compiler = store.kind === 'postgres' ? new PostgresQueryCompiler() : new SqliteQueryCompiler()
+  await work({
+    transformQuery({ node, queryId }) {
+      queries.push(compiler.compileQuery(node, queryId))
+      return node
+    },
+    transformResult: async ({ result }) => result,
+  })
+  let rows = 0
+  if (store.kind === 'postgres') for (const query of queries) rows += await rowsOf(store, query)
+  return { statements: queries.map((query) => query.sql), rows }
+}
+
+const undone = new Error('It is undone.')
+
+/** In PostgreSQL: carries a statement out, and undoes it. */
+async function rowsOf(store: Store, query: CompiledQuery): Promise<number> {
+  let rows = 0
+  await store
+    .write(async (tx) => {
+      const { rows: plan } = await tx.executeQuery({ ...query, sql: `explain (analyze, format json) ${query.sql}` })
+      rows = rowsRead(Object(plan[0])['QUERY PLAN'])
+      throw undone
+    })
+    .catch((error: unknown) => {
+      if (error !== undone) throw error
+    })
+  return rows
+}
+
+/** What scans found, and what they passed over. */
+function rowsRead(plan: unknown): number {
+  if (Array.isArray(plan)) return plan.reduce<number>((sum, each) => sum + rowsRead(each), 0)
+  if (!isObject(plan)) return 0
+  const { Plan, Plans, ...node } = plan
+  const isScan = String(node['Node Type']).includes('Scan')
+  const own = isScan ? Number(node['Actual Rows'] ?? 0) + Number(node['Rows Removed by Filter'] ?? 0) : 0
+  return own + rowsRead(Plan) + rowsRead(Plans)
+}
+
+/** In SQLite a search by an index finds a few rows, and a scan reads all of a table. The store's time has one row. */
+function expectIndexes(file: string, statements: readonly string[]): void {
+  const database = new Libsql(file)
+  for (const statement of statements) {
+    const values = Array.from({ length: statement.split('?').length - 1 }, () => '')
+    const plan = database.prepare(`explain query plan ${statement}`).all(values)
+    const scans = plan.map((step) => String(Object(step)['detail'])).filter((detail) => /^SCAN (?!store_time|CONSTANT)/.test(detail))
+    expect(scans, statement).to.deep.equal([])
+  }
+  database.close()
+}
