@@ -17,6 +17,8 @@ export interface ClientsFile {
 
 export interface LiveClients extends Pick<ClientsFile, 'unlisted'> {
   readonly list: readonly Client[]
+  /** Whether the file is wrong now: what it said before holds, and of a wrong one at the start what is right of it. */
+  isWrong(): boolean
   /** Called after each change of the file. */
   onChange(listener: (changes: readonly ClientChange[]) => void): void
   /** Looks whether the file has changed. Runs by itself every second. Never rejects. */
@@ -28,6 +30,8 @@ interface LiveClientsOptions {
   confDir: string
   /** As the server was started with. */
   first: ClientsFile
+  /** The start has said so, and what it closed stays closed. */
+  wasWrong?: boolean
   /** Reads the file anew. */
   read(): ClientsFile | { readonly problems: readonly ConfigProblem[] }
   /** What the server makes of the entries. */
@@ -39,28 +43,31 @@ interface LiveClientsOptions {
 const lookMs = 1_000
 /** How often a file that is wrong is said to be so. */
 const repeatMs = 60_000
-const fileName = 'clients.yml'
+export const clientsFileName = 'clients.yml'
 
 export function createLiveClients({
   confDir,
   first,
+  wasWrong = false,
   read,
   prepare = (clients) => clients,
   log,
   steadyMs = () => performance.now(),
 }: LiveClientsOptions): LiveClients {
   const listeners: ((changes: readonly ClientChange[]) => void)[] = []
-  const file = path.join(path.basename(confDir), fileName)
+  const file = path.join(path.basename(confDir), clientsFileName)
   let current = first
   let list = prepare(first.clients)
   /** Of the file as it was read last, and as it was seen last: a file that is just being written is not read. */
   let known = { read: '', seen: '' }
-  let wrong: { readonly problems: readonly string[]; saidAtMs: number } | undefined
+  let wrong: { readonly problems: readonly string[]; saidAtMs: number } | undefined = wasWrong
+    ? { problems: [], saidAtMs: Infinity }
+    : undefined
   let isFirst = true
   const timer = setInterval(() => void look(), lookMs).unref()
 
   async function look(): Promise<void> {
-    const { mark, owner } = await markOf(path.join(confDir, fileName))
+    const { mark, owner } = await markOf(path.join(confDir, clientsFileName))
     const isStill = mark === known.seen
     known = { ...known, seen: mark }
     if (isStill && mark !== known.read) {
@@ -74,8 +81,7 @@ export function createLiveClients({
     const wasFirst = isFirst
     isFirst = false
     if ('problems' in found) {
-      // The start has said it, and what it closed stays closed.
-      if (!wasFirst) sayWrong(found.problems.map(describeProblem))
+      if (!(wasFirst && wasWrong)) sayWrong(found.problems.map(describeProblem))
       return
     }
     if (wrong) log.warn({ file }, `${file} is in order again`)
@@ -111,6 +117,7 @@ export function createLiveClients({
     get unlisted() {
       return current.unlisted
     },
+    isWrong: () => wrong !== undefined,
     onChange: (listener) => void listeners.push(listener),
     look: () => look(),
     stop: () => clearInterval(timer),
@@ -120,8 +127,8 @@ export function createLiveClients({
 /** The file as it is now: every entry has to be right. */
 export function readClientsFile(confDir: string, env: Environment = process.env): ReturnType<LiveClientsOptions['read']> {
   const problems: ConfigProblem[] = []
-  const file = path.join(path.basename(confDir), fileName)
-  const yaml = readYaml(path.join(confDir, fileName), file, problems, true)
+  const file = path.join(path.basename(confDir), clientsFileName)
+  const yaml = readYaml(path.join(confDir, clientsFileName), file, problems, true)
   const found = readClients(yaml, file, env, problems)
   const all = [...problems, ...(found?.closed ?? [])]
   return found && all.length === 0 ? found : { problems: all }

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import { Counter, Gauge, type Registry as MetricsRegistry } from 'prom-client'
 import { withTimeout } from '../base/async.ts'
+import type { LiveClients } from '../config/live-clients.ts'
 import type { Rail } from '../contracts/index.ts'
 import type { NetworkEntry, Registry } from '../plugins/index.ts'
 import type { LiveState } from '../live-state/live-state.ts'
@@ -92,6 +93,16 @@ export function measureStops(target: Target, stops: Pick<Stops, 'list'>): void {
       const inForce = await inTime(stops.list()).catch(() => [])
       return inForce.map(({ mode, scope }) => [{ mode, of: scope.of }, 1])
     },
+  )
+}
+
+export function measureClientsFile(target: Target, clients: Pick<LiveClients, 'isWrong'>): void {
+  gauge(
+    target,
+    'sluice_clients_file_wrong',
+    '1 while conf/clients.yml is wrong or gone: nothing that was changed in it since holds. The log says what is wrong each minute.',
+    [],
+    () => [[{}, Number(clients.isWrong())]],
   )
 }
 

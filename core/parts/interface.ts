@@ -6,6 +6,7 @@ import type { Services } from '../handlers/context.ts'
 import { limitedToken, networkOf, valueOf } from '../handlers/limited-amounts.ts'
 import { failingParts } from '../handlers/readiness.ts'
 import {
+  measureClientsFile,
   measureLiveState,
   measureNodes,
   measurePlugins,
@@ -29,9 +30,10 @@ import { limitReader } from './trading.ts'
 /** After the time for requests under way: for the answers to those that are aborted. */
 const lastAnswersMs = 500
 
-export function openGauges({ metrics, store, stops, registry, liveState, journal, targets, log }: ServerParts): void {
+export function openGauges({ metrics, store, stops, registry, liveState, journal, targets, clients, log }: ServerParts): void {
   measureStore(metrics, store)
   measureStops(metrics, stops)
+  measureClientsFile(metrics, clients)
   measurePlugins(metrics, registry)
   measureNodes(metrics, registry)
   measureLiveState(metrics, liveState)

@@ -1,8 +1,9 @@
 // Certificates, the store and what is kept in it.
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
+import path from 'node:path'
 import type { Client } from '../config/clients.ts'
-import { createLiveClients, readClientsFile, type LiveClients } from '../config/live-clients.ts'
+import { clientsFileName, createLiveClients, readClientsFile, type LiveClients } from '../config/live-clients.ts'
 import { StartError } from '../config/problems.ts'
 import { observeJournal } from '../http/metrics.ts'
 import { readKeptThin } from '../store/kept-thin.ts'
@@ -111,7 +112,8 @@ export async function openClients({ store, settings, log }: ServerParts): Promis
     const { clients, closed } = closeWrongAddresses({ ...settings, clients: found.clients, closed: [] })
     return closed.length > 0 ? { problems: closed } : { ...found, clients }
   }
-  return createLiveClients({ confDir, first: { clients: first, unlisted, shown }, read, prepare, log })
+  const wasWrong = settings.closed.some(({ file }) => path.basename(file) === clientsFileName)
+  return createLiveClients({ confDir, first: { clients: first, unlisted, shown }, wasWrong, read, prepare, log })
 }
 
 /** For the operator, at each start until conf/clients.yml decides. */

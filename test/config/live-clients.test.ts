@@ -18,6 +18,7 @@ describe('conf/clients.yml while the server runs', () => {
   let live: LiveClients
   let said: { level: string; fields: Record<string, unknown>; message: string }[]
   let nowMs = 0
+  let open: (wasWrong: boolean) => void
   beforeEach(async () => {
     confDir = await mkdtemp(path.join(tmpdir(), 'sluice-conf-'))
     file = path.join(confDir, 'clients.yml')
@@ -25,14 +26,19 @@ describe('conf/clients.yml while the server runs', () => {
     said = []
     const say = (level: string) => (fields: object, message: string) => void said.push({ level, fields: { ...fields }, message })
     const read = () => readClientsFile(confDir, { NAME: 'treasurer' })
-    live = createLiveClients({
-      confDir,
-      first: read() as ClientsFile,
-      read,
-      log: { warn: say('warn'), error: say('error') },
-      steadyMs: () => nowMs,
-    })
-    live.stop()
+    open = (wasWrong) => {
+      live = createLiveClients({
+        confDir,
+        first,
+        wasWrong,
+        read,
+        log: { warn: say('warn'), error: say('error') },
+        steadyMs: () => nowMs,
+      })
+      live.stop()
+    }
+    const first = read() as ClientsFile
+    open(false)
     await settle()
   })
   afterEach(() => rm(confDir, { recursive: true }))
@@ -81,6 +87,7 @@ describe('conf/clients.yml while the server runs', () => {
       await settle()
       expect(said.pop()).to.deep.include({ level: 'error' })
       expect(botOf()?.limits?.maxFee).to.equal('1')
+      expect(live.isWrong()).to.equal(true)
     }
     await rename(file, `${file}.bak`)
     await settle()
@@ -94,10 +101,23 @@ describe('conf/clients.yml while the server runs', () => {
     await writeFile(file, before.replace('"1"', '"2"'))
     await settle()
     expect(botOf()?.limits?.maxFee).to.equal('2')
+    expect(live.isWrong()).to.equal(false)
     expect(said.map(({ message }) => message)).to.deep.equal([
       `${path.basename(confDir)}/clients.yml is in order again`,
       `limits.maxFee of bot changed by ${path.basename(confDir)}/clients.yml`,
     ])
+  })
+
+  it('is said to be wrong where it became so while the server started, and not again where the start has said it', async () => {
+    await writeFile(file, 'clients: [')
+    open(true)
+    await settle()
+    expect(said).to.deep.equal([])
+    expect(live.isWrong()).to.equal(true)
+    open(false)
+    await settle()
+    expect(said.pop()?.level).to.equal('error')
+    expect(live.isWrong()).to.equal(true)
   })
 
   it('is not read while it is being written', async () => {

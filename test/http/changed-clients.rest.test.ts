@@ -6,6 +6,7 @@ import { stringify } from 'yaml'
 import { newClient } from '../../core/tls/certificates.ts'
 import { createClient, type Client } from '../../testkit/client.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
+import { scrape } from './scrape.ts'
 import { local, mined, oneChain, outcome, traders } from './shared-server.ts'
 
 describe('a change of conf/clients.yml', () => {
@@ -98,10 +99,16 @@ describe('a change of conf/clients.yml', () => {
   })
 
   it('changes nothing where the file is wrong', async () => {
+    const isWrong = async () => /^sluice_clients_file_wrong (.*)$/m.exec((await scrape(server.client)).text)?.[1]
+    expect(await isWrong()).to.equal('0')
     await write('clients: [')
-    await new Promise((resolve) => setTimeout(resolve, 3_500))
+    for (const endsAt = Date.now() + 20_000; (await isWrong()) !== '1' && Date.now() < endsAt;)
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    expect(await isWrong()).to.equal('1')
     expect(outcome(await wrap())).to.equal('200')
+    expect(outcome(await server.client.get('/health/ready'))).to.equal('200')
     await write({ ...trader, limits: { allowed: { actions: [] } } })
     await until('403 LIMIT_EXCEEDED', wrap)
+    expect(await isWrong()).to.equal('0')
   })
 })

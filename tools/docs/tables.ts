@@ -6,6 +6,7 @@ import { expected } from '../../core/config/problems.ts'
 import { describeSettings } from '../../core/config/settings-schema.ts'
 import type { Plugin } from '../../core/contracts/index.ts'
 import {
+  measureClientsFile,
   measureLiveState,
   measureNodes,
   measurePlugins,
@@ -95,6 +96,7 @@ export function shownMetrics(): ShownMetric[] {
   const log = { warn: () => {} }
   measureStore(metrics, { failing: async () => undefined })
   measureStops(metrics, { list: async () => [] })
+  measureClientsFile(metrics, { isWrong: () => false })
   measureTransactions(metrics, { journal: { openQueues: async () => [], unfinished: async () => [] }, networks: [], log })
   measureNodes(metrics, { networks: [] })
   measureLiveState(metrics, { books: { size: 0 }, quotes: { size: 0 }, following: { all: () => [] } })
