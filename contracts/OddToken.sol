@@ -9,6 +9,9 @@ contract OddToken is TestToken {
     address private called;
     bytes private data;
     address private refused;
+    uint256 private fromReceiver;
+    uint256 private fromSender;
+    bool private isTold;
 
     constructor(string memory name_, string memory symbol_, uint8 decimals_) TestToken(name_, symbol_, decimals_) {}
 
@@ -31,6 +34,11 @@ contract OddToken is TestToken {
         (called, data) = (called_, data_);
     }
 
+    /// Takes percents of what is moved from its receiver, and from its sender beside it; its events tell so or not.
+    function tax(uint256 fromReceiver_, uint256 fromSender_, bool isTold_) external {
+        (fromReceiver, fromSender, isTold) = (fromReceiver_, fromSender_, isTold_);
+    }
+
     /// As this contract, so that it can approve what it trades with in its callback.
     function act(address to, bytes calldata with) external {
         (bool ok, ) = to.call(with);
@@ -40,8 +48,20 @@ contract OddToken is TestToken {
     function _move(address from, address to, uint256 value) internal override {
         require(!paused && (refused == address(0) || to != refused), "paused");
         super._move(from, to, value);
+        _take(to, value * fromReceiver / 100);
+        _take(from, value * fromSender / 100);
         if (called == address(0) || from == address(this)) return;
         (bool ok, ) = called.call(data);
         ok;
+    }
+
+    function _take(address holder, uint256 value) private {
+        if (value == 0) return;
+        if (isTold) {
+            super._move(holder, address(0xdead), value);
+        } else {
+            balanceOf[holder] -= value;
+            balanceOf[address(0xdead)] += value;
+        }
     }
 }
