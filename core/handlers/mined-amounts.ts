@@ -64,6 +64,7 @@ function atOnce<T>(read: () => T | Promise<T> | undefined): T | undefined {
 /** What its receipts tell of what it gives. An order in a book on the chain has paid all that it offers. */
 export function tellsOf(entry: Entry, registry: Networks): 'what it gives' | 'all' | undefined {
   if (entry.kind === 'trade' || entry.kind === 'position') return 'all'
+  if (entry.kind === 'send') return 'what it gives'
   const order = placedOn(entry, registry)
   if (!order || order.isSigned) return undefined
   return order.outcome.state === 'OPEN' || order.outcome.state === 'PARTIALLY_FILLED' ? 'what it gives' : 'all'

@@ -37,19 +37,22 @@ export function actualOf(
   return { fees, amounts: { ...given, ...tradedBy(entry, done, { ...reservation, amounts: given }, reader) } }
 }
 
-/** What a trade came to, as far as its receipts tell. @param done the steps of its plan that did not fail */
+/** What a trade or a transfer came to, as far as its receipts tell. @param done the steps of its plan that did not fail */
 function tradedBy(entry: Entry, done: readonly Entry[], reservation: Reservation, reader: SettlementReader): Amounts {
   const tells = reader.tells(entry)
   const gains = tells === undefined || (entry.part.of > 1 && entry.kind !== 'trade') ? undefined : gainsOf(done, reader)
   if (!gains) return {}
   const { amounts, gives, prices, medianPrices } = reservation
-  const gaveRaw = (token: string): bigint | undefined => {
+  const gaveRaw = (token: string, askedRaw: bigint): bigint | undefined => {
     const raw = gains.get(token)
-    return raw === undefined ? undefined : raw < 0n ? -raw : 0n
+    if (raw === undefined) return undefined
+    // A transfer gives what was asked for at least; its token may take more from the sender.
+    const leastRaw = entry.kind === 'send' ? askedRaw : 0n
+    return -raw > leastRaw ? -raw : leastRaw
   }
   const actual: Record<string, bigint> = {}
-  for (const measure of Object.keys(amounts)) {
-    const raw = measure.startsWith('token:') ? gaveRaw(measure.slice(measure.lastIndexOf('/') + 1)) : undefined
+  for (const [measure, askedRaw] of Object.entries(amounts)) {
+    const raw = measure.startsWith('token:') ? gaveRaw(measure.slice(measure.lastIndexOf('/') + 1), askedRaw) : undefined
     if (raw !== undefined) actual[measure] = raw
   }
   const loss = tells === 'all' ? lossOf(gains, prices) : undefined
@@ -59,7 +62,7 @@ function tradedBy(entry: Entry, done: readonly Entry[], reservation: Reservation
   const [given, ...others] = Object.entries(gives)
   if (amounts['value'] === undefined || !given || others.length > 0) return actual
   const [token, mostRaw] = given
-  const raw = gaveRaw(token)
+  const raw = gaveRaw(token, mostRaw)
   // At the value that was reserved.
   if (raw !== undefined) actual['value'] = divideRaw(amounts['value'] * raw, mostRaw, 'up')
   return actual

@@ -117,9 +117,14 @@ describe('odd tokens against the limits of a client', function () {
   })
 
   const as = (name: string): Client => opened.get(name) ?? server.client
+  const contractOf = (name: Odd): Contract => {
+    const contract = contracts.get(name)
+    if (!contract) throw new Error(`${name} is not deployed yet.`)
+    return contract
+  }
   /** The owner of the token sets how it behaves. */
   const tell = async (name: Odd, method: string, ...args: unknown[]) =>
-    void (await (await contracts.get(name)?.getFunction(method)(...args)).wait())
+    void (await (await contractOf(name).getFunction(method)(...args)).wait())
   const raw = (name: Odd, amount: string): bigint => {
     const [whole = '0', part = ''] = amount.split('.')
     return BigInt(whole + part.padEnd(odd[name].decimals, '0').slice(0, odd[name].decimals))
@@ -134,8 +139,7 @@ describe('odd tokens against the limits of a client', function () {
   const sell = (client: string, token: Odd, amount: string) => trade(client, token, 'SELL', amount)
   const send = (client: string, token: Odd, amount: string) =>
     as(client).post('/evm/send', { ...local, address: traders, to: coldStore, token, amount })
-  const balance = (name: Odd, of = traders): Promise<bigint> =>
-    contracts.get(name)?.getFunction('balanceOf').staticCall(of) as Promise<bigint>
+  const balance = (name: Odd, of = traders): Promise<bigint> => contractOf(name).getFunction('balanceOf').staticCall(of)
   const used = async (client: string, limit: string, unit: string): Promise<string> =>
     (await as(client).get('/limits')).body.limits.find(
       (each: { limit: string; unit: string }) => each.limit === limit && each.unit === unit,
