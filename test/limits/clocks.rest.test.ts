@@ -37,6 +37,8 @@ describe("a clock that is set at a window's edge", () => {
         const budgets = createSpendingLimits(() => limits)
         budgets.readBy({
           gains: () => undefined,
+          tells: () => undefined,
+          heldChanges: () => [],
           gasCost: () => 21_000n,
           token: () => token,
           value: () => ({ is: 'no market' }),

@@ -37,6 +37,8 @@ describe('limits of a client whose transactions are overtaken', () => {
     const budgets = createSpendingLimits(() => limits)
     budgets.readBy({
       gains: () => undefined,
+      tells: () => undefined,
+      heldChanges: () => [],
       gasCost: () => 21_000n,
       token: (_, name) => (name === token.symbol || name === token.address ? token : undefined),
       value: () => ({ is: 'no market' }),
