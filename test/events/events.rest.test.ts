@@ -122,7 +122,7 @@ describe('/events', () => {
 
   it('sends a certificate only events of its own wallets', async () => {
     const [theirs, all] = [await listen({}, door('trader')), await listen()]
-    const unlisted = await listen({ topics: 'transactions,blocks' }, door('unlisted'))
+    const unlisted = await listen({ topics: 'transactions,blocks' }, door('visitor'))
     const [foreign, own] = [await trade(), await trade({ address: traders })]
     await theirs.hears('its end', endOf(own))
     await all.hears('its end', endOf(foreign))

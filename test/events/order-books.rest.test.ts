@@ -25,7 +25,7 @@ describe('order books in /events', () => {
     folder = await mkdtemp(path.join(tmpdir(), 'sluice-books-'))
     await inventBooks(folder)
     server = await startServer({ plugins: [folder], trusted: ['told-books'] })
-    await newClient(server.settings.ssl.certsDir, 'unlisted')
+    await newClient(server.settings.ssl.certsDir, 'visitor')
     sayBooks({ markets, books: exchange.stream })
   })
   after(async () => {
@@ -51,7 +51,7 @@ describe('order books in /events', () => {
     const levels = Array.from({ length: 30 }, (_, index) => level(30 - index))
     const [one, two, top] = await Promise.all([
       listen(),
-      listen({ ...of, market: 'WETH-USDC', topics: 'orderBook' }, 'unlisted'),
+      listen({ ...of, market: 'WETH-USDC', topics: 'orderBook' }, 'visitor'),
       listen({ depth: '1' }),
     ])
     await until(() => exchange.isWatched('WETH/USDC'))

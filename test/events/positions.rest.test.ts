@@ -96,7 +96,7 @@ describe('positions in /events', function () {
   it('go only to certificates that may use the wallet', async () => {
     const query = { ...asked, address: admins }
     expect(outcome(await server.as.trader.get('/events', query))).to.equal('403 FORBIDDEN')
-    expect(outcome(await server.as.unlisted.get('/events', asked))).to.equal('403 FORBIDDEN')
+    expect(outcome(await server.as.visitor.get('/events', asked))).to.equal('403 FORBIDDEN')
   })
 
   for (const [what, query, expected, field] of [

@@ -35,7 +35,7 @@ describe('prices in /events', function () {
       conf: { 'tokens/ethereum/local.json': JSON.stringify(list) },
     })
     rpc = rpcTo(server.rpcUrl)
-    await newClient(server.settings.ssl.certsDir, 'unlisted')
+    await newClient(server.settings.ssl.certsDir, 'visitor')
   })
   after(() => server?.stop())
   afterEach(async () => {
@@ -62,7 +62,7 @@ describe('prices in /events', function () {
   }
 
   it('equal /amm/price, and are sent again with each block that changes them, the same to every stream', async () => {
-    const [one, other] = [await listen(), await listen(asked, 'unlisted')]
+    const [one, other] = [await listen(), await listen(asked, 'visitor')]
     const before = await priceNow()
     const told = await first(one)
     expect(told.topic).to.equal('price')

@@ -16,7 +16,7 @@ describe('token accounts', () => {
 
   it('need a certificate that may trade, and with the wallet', async () => {
     const asked = { chain: 'solana', network: 'mainnet', address: '9a7xu6pt44A5WRkDyfvFKdfY6MYFuvbcfme1pvsy7e9J', tokenSymbol: 'USDC' }
-    for (const client of [server.as.reader, server.as.trader, server.as.unlisted])
+    for (const client of [server.as.reader, server.as.trader, server.as.visitor])
       expect(outcome(await client.post('/altchain/create-token', asked))).to.equal('403 FORBIDDEN')
   })
 })

@@ -190,7 +190,7 @@ describe('permissions', function () {
   for (const [what, ask, unlisted, reader, trader] of table) {
     it(`answers ${what} by what the certificate may`, async () => {
       const { as } = server
-      const answers = [await ask(as.unlisted), await ask(as.reader), await ask(as.trader)]
+      const answers = [await ask(as.visitor), await ask(as.reader), await ask(as.trader)]
       expect(answers.map(outcome)).to.deep.equal([unlisted, reader, trader])
     })
   }
@@ -233,14 +233,14 @@ describe('permissions', function () {
   it('lists the wallets that the certificate may use', async () => {
     expect(await addresses(server.client)).to.have.length(3)
     expect(await addresses(server.as.trader)).to.deep.equal([traders])
-    expect(await addresses(server.as.unlisted)).to.deep.equal([])
+    expect(await addresses(server.as.visitor)).to.deep.equal([])
   })
 
   it('shows a transaction of another wallet from the chain only, without the journal', async () => {
     const { body } = await server.client.post('/amm/trade', { ...swap, base: 'ETH', amount: '0.001', address: admins })
     const asked = { ...local, txHash: body.txHash }
     expect((await server.client.get('/network/poll', asked)).body).to.have.property('txState')
-    for (const client of [server.as.trader, server.as.unlisted]) {
+    for (const client of [server.as.trader, server.as.visitor]) {
       const seen = await client.get('/network/poll', asked)
       expect(seen.status).to.equal(200)
       expect(seen.body).not.to.have.any.keys('txState', 'fill', 'replacedBy')

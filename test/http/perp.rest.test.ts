@@ -216,7 +216,7 @@ describe('/perpAMM and /perp', () => {
   })
 
   it('show and spend only wallets of the certificate', async () => {
-    const { trader, reader, unlisted, idle } = server.as
+    const { trader, reader, visitor, idle } = server.as
     for (const prefix of ['/perpAMM', '/perp']) {
       for (const verb of Object.keys(fieldsOf)) {
         const fields = fieldsOf[verb] ?? {}
@@ -224,15 +224,15 @@ describe('/perpAMM and /perp', () => {
         const outcomes = async (by: Client, over: object = {}) => outcome(await ask(verb, over, prefix, by))
         const about = `${prefix}/${verb}`
         if (wallet === undefined) {
-          for (const by of [trader, reader, unlisted]) expect(await outcomes(by), about).to.equal('200')
+          for (const by of [trader, reader, visitor]) expect(await outcomes(by), about).to.equal('200')
           expect(await outcomes(idle), about).to.equal('403 FORBIDDEN')
           continue
         }
         for (const stranger of [admins, others]) expect(await outcomes(trader, { [wallet]: stranger }), about).to.equal('403 FORBIDDEN')
-        expect(await outcomes(unlisted), about).to.equal('403 FORBIDDEN')
+        expect(await outcomes(visitor), about).to.equal('403 FORBIDDEN')
         if (perpEndpoints.find(({ path }) => path === about)?.method === 'GET') {
           const got = async (by: Client, over: object) => outcome(await by.get(about, asQuery({ ...perp, ...fields, ...over })))
-          expect([await got(trader, {}), await got(trader, { [wallet]: admins }), await got(unlisted, {})], about).to.deep.equal([
+          expect([await got(trader, {}), await got(trader, { [wallet]: admins }), await got(visitor, {})], about).to.deep.equal([
             '200',
             '403 FORBIDDEN',
             '403 FORBIDDEN',

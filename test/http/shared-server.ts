@@ -30,7 +30,7 @@ const clients = {
   closed: { permissions: ['read', 'trad'], wallets: 'all' },
   idle: { permissions: [], wallets: 'all' },
 }
-const certificates = ['treasurer', 'trader', 'reader', 'slow', 'idle', 'closed', 'unlisted'] as const
+const certificates = ['treasurer', 'trader', 'reader', 'slow', 'idle', 'closed', 'visitor'] as const
 
 export interface SharedServer extends TestServer {
   as: Record<(typeof certificates)[number], Client>

@@ -102,7 +102,7 @@ describe('/transactions', () => {
     expect(theirs.map(({ txHash }: { txHash: string }) => txHash)).to.include(made[1])
     expect(await hashes({ txHash: made[0] ?? '' }, server.as.trader)).to.deep.equal([])
     expect(await hashes({ idempotencyKey: `${run}-0` }, server.as.reader)).to.deep.equal([])
-    expect(await hashes({}, server.as.unlisted)).to.deep.equal([])
+    expect(await hashes({}, server.as.visitor)).to.deep.equal([])
     expect(outcome(await list({ address: admins }, server.as.trader))).to.equal('403 FORBIDDEN')
     expect(outcome(await list({}, server.as.idle))).to.equal('403 FORBIDDEN')
   })

@@ -154,7 +154,7 @@ describe('what a wallet does with its own coin and tokens', () => {
 
   describe('prices for gas', () => {
     it('rise with the speed, and a trade takes them', async () => {
-      const { body, status, text } = await server.as.unlisted.get('/evm/gas', local)
+      const { body, status, text } = await server.as.visitor.get('/evm/gas', local)
       expect(status, text).to.equal(200)
       expect(body.gasPriceToken).to.equal('ETH')
       const prices = ['slow', 'normal', 'fast'].map((speed) => body[speed])
