@@ -35,7 +35,7 @@ interface CheckResult<T> {
 }
 
 export interface Check<T> {
-  validate: ValidateFunction<T>
+  validate: Validate<T>
   env: Environment
   /** Values that replace those of the tree. */
   overrides?: readonly Override[]
@@ -50,9 +50,19 @@ export interface Check<T> {
 // The schemas are our own: to compile the schema of schemas, and to optimise what runs once, takes longer than all checks.
 const ajv = new Ajv({ strict: true, allErrors: true, verbose: true, meta: false, validateSchema: false, code: { optimize: false } })
 
-/** Compiles one of Sluice's own schemas. */
-export function compile<S extends TSchema>(schema: S): ValidateFunction<Static<S>> {
-  return ajv.compile<Static<S>>(schema)
+/** A type guard with what was wrong in the last value. */
+export type Validate<T> = ((value: unknown) => value is T) & Pick<ValidateFunction<T>, 'errors'>
+
+/** Checks by one of Sluice's own schemas. It is compiled at its first use: not every start needs each. */
+export function compile<S extends TSchema>(schema: S): Validate<Static<S>> {
+  let compiled: ValidateFunction<Static<S>> | undefined
+  const validate: Validate<Static<S>> = (value): value is Static<S> => {
+    const judge = (compiled ??= ajv.compile<Static<S>>(schema))
+    const isValid = judge(value)
+    validate.errors = judge.errors ?? null
+    return isValid
+  }
+  return validate
 }
 
 /** What a schema judges: plain data, so that another process can do it. */
@@ -100,7 +110,7 @@ export function prepareTree(
 }
 
 /** Validates a part in place. */
-export function judgePart<T>(validate: ValidateFunction<T>, { value, textual, hidden = [], alsoKnown }: SchemaPart): JudgedPart<T> {
+export function judgePart<T>(validate: Validate<T>, { value, textual, hidden = [], alsoKnown }: SchemaPart): JudgedPart<T> {
   if (checkValue(validate, value, new Set(textual))) return { value }
   // All errors are listed, and defaults are filled in beside them.
   const errors = (validate.errors ?? []).filter(({ instancePath }) => !hidden.includes(instancePath))
@@ -132,7 +142,7 @@ export function checkTree<T>(tree: Section, { validate, ...how }: Check<T>): Che
  * must have the right type.
  * @param textual JSON pointers of the texts from the environment
  */
-function checkValue<T>(validate: ValidateFunction<T>, value: Section, textual: ReadonlySet<string>): value is Section & T {
+function checkValue<T>(validate: Validate<T>, value: Section, textual: ReadonlySet<string>): value is Section & T {
   if (validate(value)) return true
   let changed = false
   for (const { keyword, instancePath, params } of validate.errors ?? []) {
@@ -191,7 +201,7 @@ export interface SeparateEntries {
 
 /** Merges the layers and validates the result; undefined after a problem. */
 export function checkFile<T>(
-  validate: ValidateFunction<T>,
+  validate: Validate<T>,
   { file, defaults = {}, yaml, overrides = [], entries }: Layers,
   env: Environment,
   problems: ConfigProblem[],
