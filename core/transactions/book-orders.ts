@@ -1,10 +1,12 @@
+import type { Kysely } from 'kysely'
 import * as Type from 'typebox'
 import { Compile } from 'typebox/compile'
 import { orderStates, SluiceError, type ActionOutcome, type Json, type OrderState } from '../contracts/index.ts'
 import type { Store } from '../store/store.ts'
-import type { OrderRow, StoredBytes } from '../store/tables.ts'
+import type { OrderRow, StoredBytes, Tables } from '../store/tables.ts'
 import { isFinal, type Entry, readArchivedBody, readBody } from './entry.ts'
 import { addressKey } from '../base/addresses.ts'
+import type { Budgets, OrderEnd } from './budgets.ts'
 
 /**
  * An order in a book, under its client order id. It is journaled in the same write as the entry of its plan's last step. A wallet uses an
@@ -66,8 +68,9 @@ export interface ClientOrders {
   /**
    * Stores the newest report. The exchange is not asked again about an order that has ended. Older reports, and any after the end, are
    * ignored.
+   * @param end of an order of signed actions whose last report it is: by a connector of this release
    */
-  note(order: JournaledOrder, report: OrderReport): Promise<void>
+  note(order: JournaledOrder, report: OrderReport, end?: Pick<OrderEnd, 'unfilled'>): Promise<void>
 }
 
 export interface OrderJournal extends ClientOrders {
@@ -94,8 +97,9 @@ const maxIds = 5_000
 /**
  * Orders in the store's tables. The journal's writers insert them.
  * @param onDamage receives the error of a row that cannot be read; the list has the others
+ * @param endOrder called in the write that ends an order; undefined while nobody has to be told
  */
-export function sqlOrders(store: Store, onDamage: (error: unknown) => void): OrderJournal {
+export function sqlOrders(store: Store, onDamage: (error: unknown) => void, endOrder?: () => Budgets['endOrder']): OrderJournal {
   return {
     firstUsed: (venue, ids) => firstUsedId(store, venue, ids),
     async list(filter) {
@@ -109,21 +113,31 @@ export function sqlOrders(store: Store, onDamage: (error: unknown) => void): Ord
         }
       })
     },
-    async note({ clientOrderId, entry }, report) {
+    async note({ clientOrderId, entry }, report, end) {
       const { connector, key } = entry
       if (connector === undefined) throw new Error(`${key} is not an order of a connector.`)
       const { orderId, state, updatedAt } = report
-      await store.writeOnce((db) => {
-        const open = db
+      const open = (db: Pick<Kysely<Tables>, 'updateTable'>) =>
+        db
           .updateTable('orders')
           .set({ said: JSON.stringify(report), said_at: updatedAt, ...(orderId !== undefined && { order_id: orderId }) })
           .where((eb) => eb.and({ ...venueColumns({ ...entry, connector }), client_order_id: clientOrderId }))
           // Another order may have the id by now, if this one expired unsigned.
           .where('entry_key', '=', key)
           .where('standing', '=', 'open')
-        if (endStates.has(state)) return open.set({ standing: 'ended' }).execute()
-        return open.where((eb) => eb.or([eb('said_at', 'is', null), eb('said_at', '<=', updatedAt)])).execute()
-      })
+      const told = end && endOrder?.()
+      if (told)
+        await store.write(async (tx) => {
+          const { numUpdatedRows } = await open(tx).set({ standing: 'ended' }).executeTakeFirst()
+          if (numUpdatedRows > 0n) await told({ entry, ...end }, tx)
+        })
+      else if (endStates.has(state)) await store.writeOnce((db) => open(db).set({ standing: 'ended' }).execute())
+      else
+        await store.writeOnce((db) =>
+          open(db)
+            .where((eb) => eb.or([eb('said_at', 'is', null), eb('said_at', '<=', updatedAt)]))
+            .execute(),
+        )
     },
   }
 }

@@ -16,6 +16,7 @@ import { submit, type SigningWallet } from '../wallets.ts'
 import { holdOrders, orderGives, sumOf } from './held-orders.ts'
 import { marketName } from './markets.ts'
 import { aboutCancels, aboutOrder } from './order-state.ts'
+import { storeEnds, walletOrders } from './wallet-orders.ts'
 
 export interface SubmittedAction {
   readonly submitted: SubmitResult
@@ -95,6 +96,7 @@ async function submitInTurn(
   async function submitOne(plan: IndexedPlan, isLast: boolean): Promise<void> {
     const record = (submitted: SubmitResult) => {
       const outcomes = immediateOutcomes(book, plan, submitted)
+      if (outcomes) readEnds(type, plan, outcomes, actions, wallet, context)
       for (const [position, key] of plan.covers.entries()) {
         const outcome = outcomes?.[position]
         results.set(key, { submitted, isOnChain: !('via' in plan.plan), ...(outcome && { outcome }) })
@@ -246,6 +248,32 @@ async function submitPlan(
   }
   const { listed } = context.network.tokens
   return submit(request, context, atMostLeaves(created.flatMap((each) => orderGives(each, listed))))
+}
+
+const endsTimeoutMs = 10_000
+
+/**
+ * Where a client has limits, asks how much was filled of orders that have ended, so that the rest counts no more. Nobody waits for it: what is not known then is
+ * stored when orders are listed.
+ */
+function readEnds(
+  type: BookSet,
+  { covers }: IndexedPlan,
+  outcomes: readonly ActionOutcome[],
+  actions: ReadonlyMap<number, BookAction>,
+  { address }: SigningWallet,
+  context: ConnectorContext,
+): void {
+  const { services, caller, network, venue } = context
+  if (!venue.builtIn || services.limitsOn(caller.id, network) === undefined) return
+  const names = covers.flatMap((key, index): OrderName[] => {
+    const action = actions.get(key)
+    if (!action || outcomes[index]?.state !== 'CANCELED') return []
+    return [action.do === 'cancel' ? action.order : { clientOrderId: action.order.clientOrderId }]
+  })
+  if (names.length === 0) return
+  const orders = walletOrders(type, address, { network, venue, services, signal: AbortSignal.timeout(endsTimeoutMs) })
+  storeEnds(orders, names).catch(() => {})
 }
 
 type Book = Pick<MaybeAsync<CLOB>, 'outcome'>

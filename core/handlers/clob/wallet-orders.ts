@@ -1,5 +1,6 @@
 import type { BookSet } from '../../api/index.ts'
 import type { ActionOutcome, BookMarket, BookOrder, OrderName } from '../../contracts/index.ts'
+import { toCommonScale } from '../../base/decimal.ts'
 import { badFields, SluiceError } from '../../base/errors.ts'
 import type { JournaledOrder, OrderFilter } from '../../transactions/book-orders.ts'
 import { isFinal, type Entry, type TransactionState } from '../../transactions/entry.ts'
@@ -66,7 +67,7 @@ export function walletOrders(type: BookSet, owner: string, { network: on, venue,
       ...(reason !== undefined && { reason }),
     }
     // If the store is unavailable, the exchange is asked again: the request may have sent something and must not fail for this.
-    await transactions.orders.note(order, newReport).catch((error: unknown) => {
+    await transactions.orders.note(order, newReport, endOf(order, shown, venue)).catch((error: unknown) => {
       if (!(error instanceof SluiceError)) throw error
     })
   }
@@ -126,6 +127,14 @@ export function walletOrders(type: BookSet, owner: string, { network: on, venue,
       return (name) => idsOf(name).some((id) => ids.has(id))
     },
   }
+}
+
+/** By the last word of an exchange of signed actions, whose connector is of this release. Those of a chain end by their transactions. */
+function endOf({ entry }: JournaledOrder, { state, amount, filledAmount }: ShownOrder, { builtIn }: Context['venue']) {
+  if (!builtIn || entry.signer === undefined || !hasEnded(state)) return undefined
+  const { aRaw: amountRaw, bRaw: filledRaw } = toCommonScale(amount, filledAmount)
+  const leftRaw = amountRaw > filledRaw ? amountRaw - filledRaw : 0n
+  return amountRaw > 0n ? { unfilled: { numerator: leftRaw, denominator: amountRaw } } : undefined
 }
 
 /** Prefixed, so that an orderId is never taken for a clientOrderId. */
@@ -195,6 +204,16 @@ async function journaledAs(orders: WalletOrders, { orderId, txHash }: BookOrder)
   const open = await openJournaledOrders(orders, undefined, (found) => found.some(hasId))
   const ofTransaction = open.filter(({ entry }) => entry.attempts.some(({ id }) => id === txHash))
   return open.find(hasId) ?? (ofTransaction.length === 1 ? ofTransaction[0] : undefined)
+}
+
+/** Asks the exchange how orders have ended, and stores it. */
+export async function storeEnds(orders: WalletOrders, names: readonly OrderName[]): Promise<void> {
+  for (const exchange of await orders.onExchange({ names })) {
+    const { clientOrderId } = exchange
+    const [named] = clientOrderId === undefined ? [] : await orders.journaled({ clientOrderId, limit: 1 })
+    const order = named ?? (await journaledAs(orders, exchange))
+    if (order) await orders.show(order, exchange, false)
+  }
 }
 
 /** If a name has both ids, both must be of this order. */

@@ -1,12 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { sql, type ExpressionBuilder } from 'kysely'
+import { sql, type ExpressionBuilder, type Transaction } from 'kysely'
 import type { Log } from '../../contracts/index.ts'
 import { SluiceError } from '../../base/errors.ts'
 import { walletNumber } from '../../store/compact.ts'
 import type { Store } from '../../store/store.ts'
 import type { Tables } from '../../store/tables.ts'
 import { sqlOrders } from '../book-orders.ts'
-import type { Budgets, Spending, SpendingClient } from '../budgets.ts'
+import type { Budgets, OrderEnd, Spending, SpendingClient } from '../budgets.ts'
 import { bodyColumns, type BodyRow, isFinal, railName, readArchivedBody, readBody, readEvent, type Entry } from '../entry.ts'
 import { deleteEvents, listArchived, markEvents, moveOut, openPlaces, rowOfHash, selectEnded } from './archived-entries.ts'
 import { embeddedWriter } from './embedded.ts'
@@ -36,7 +36,7 @@ const writers: Readonly<Record<Store['kind'], (store: Store) => JournalWriter>> 
 export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>, budgets: readonly Budgets[] = []): Journal {
   const { open, withLease, write, settledEventId } = writers[store.kind](store)
 
-  const { admit, reserving, settling } = within(budgets, store)
+  const { admit, reserving, settling, endingOrder } = within(budgets, store)
 
   function onDamage(error: unknown): void {
     log?.warn({ reason: error instanceof Error ? error.message : 'unknown' }, 'a row of the journal is damaged')
@@ -206,7 +206,7 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>, budgets: reado
       return events
     },
     lastEventId,
-    orders: sqlOrders(store, onDamage),
+    orders: sqlOrders(store, onDamage, endingOrder),
     ended: {
       select: (of) => selectEnded(store, of),
       openPlaces: () => openPlaces(store),
@@ -243,6 +243,13 @@ function within(budgets: readonly Budgets[], { read }: Pick<Store, 'read'>) {
       if (asked.length === 0) return undefined
       return async (tx) => {
         for (const each of asked) await each.reserve(spending, tx)
+      }
+    },
+    endingOrder() {
+      const asked = budgets.filter(({ endOrder, isIdle }) => endOrder && isIdle?.() !== true)
+      if (asked.length === 0) return undefined
+      return async (order: OrderEnd, tx: Transaction<Tables>) => {
+        for (const each of asked) await each.endOrder?.(order, tx)
       }
     },
     settling(entries: readonly Entry[]): WithinWrite | undefined {
