@@ -1,6 +1,7 @@
 import { formatUnits } from 'ethers'
 import { type Head, type Hop, type Quote, type Swap, type Token, SluiceError } from '../../core/contracts/index.ts'
-import { bestRoute, search, gasPriceIn } from './routing/best-route.ts'
+import { bestRoute, search } from './routing/best-route.ts'
+import { gasPriceIn } from './routing/gas-cost.ts'
 import {
   innerTokens,
   maxHops,
@@ -14,7 +15,8 @@ import {
   type RouteQuery,
 } from './routing/graph.ts'
 import { takesRoute, type Router } from './protocol.ts'
-import { bestSplit, shareDecimal, wholeShare } from './routing/split.ts'
+import { wholeShare } from './routing/candidate.ts'
+import { bestSplit, shareDecimal } from './routing/split.ts'
 
 /** Everything that a quote depends on: the pools that it may pass, after one block, and the gas price. */
 interface PricingSnapshot {
@@ -50,7 +52,7 @@ export function priceSwap(snapshot: PricingSnapshot, swap: Swap, readsLeft: numb
   const query: RouteQuery = { tokenIn, tokenOut, intermediates: intermediates.map(({ address }) => address), exact, amountRaw }
   const { gasCost, missing: missingForGas } = gasPriceIn(exact === 'in' ? tokenOut : tokenIn, wrapped.address, graph, gasPriceRaw)
   const { best, isTooLittle, missing: missingForRoute } = bestRoute(graph, query, options, gasCost)
-  const split = best && bestSplit(graph, { swap, query, routers: options.routers, gasCost, best })
+  const split = best && bestSplit(graph, { swap, query, options, gasCost, best })
   // One read for all.
   const isSplit = split && !('missing' in split)
   const missing = [...missingForGas, ...missingForRoute, ...(split && !isSplit ? split.missing : [])]

@@ -1,13 +1,14 @@
-// The best route by branch and bound. Partial routes grow by one pool at a time. Those that another route dominates are left out, and so
-// are those whose upper bound is below the incumbent, the best complete route known. Routes are compared by what is left after paying for gas.
-import type { Passed, Router } from '../protocol.ts'
+// The best route: one of those with the best prices where no other can be better, else by branch and bound. Partial routes grow by one pool at a
+// time. Those that another route dominates are left out, and so are those whose upper bound is below the incumbent, the best complete route
+// known. Routes are compared by what is left after paying for gas.
+import type { Passed } from '../protocol.ts'
+import { gainOf, gasRateOf, hugeGasUnits, pricedRoute, swapGasUnits, type GasCost, type PricedRoute } from './gas-cost.ts'
 import {
   getOrCreate,
   innerTokens,
   maxHops,
   perGraph,
   quoteAlong,
-  ratedRoutes,
   versionsOf,
   type MissingState,
   type PoolEdge,
@@ -16,16 +17,7 @@ import {
   type RouteQuery,
   type RouteQuote,
 } from './graph.ts'
-
-export interface PricedRoute {
-  readonly edges: readonly PoolEdge[]
-  readonly router: Router
-  /** The other side of the swap. */
-  readonly amountRaw: bigint
-  /** Of the whole swap. */
-  readonly gasUnits: bigint
-  readonly firstWriteUnits: bigint
-}
+import { bestByPrice, keyOf, maxRatesOf, ratedRoutes, slack } from './rated-routes.ts'
 
 interface BestRoute {
   /** Undefined where no route gives anything. */
@@ -45,9 +37,15 @@ interface Incumbent {
 /**
  * The route that leaves the trader most after paying for gas; the shorter of two equal ones.
  * @param gasCost in the token of the other side
- * @param fromLast whether the search begins with the best route for the last amount
  */
-export function bestRoute(graph: PoolGraph, query: RouteQuery, options: RouteOptions, gasCost: GasCost, fromLast = true): BestRoute {
+export function bestRoute(graph: PoolGraph, query: RouteQuery, options: RouteOptions, gasCost: GasCost): BestRoute {
+  const byPrice = bestByPrice(graph, query, options, gasCost)
+  if (byPrice) return { best: byPrice, missing: [], isTooLittle: false }
+  return bestOfSearch(graph, query, options, gasCost)
+}
+
+/** @param fromLast whether the search begins with the best route for the last amount */
+function bestOfSearch(graph: PoolGraph, query: RouteQuery, options: RouteOptions, gasCost: GasCost, fromLast = true): BestRoute {
   const last = fromLast ? lastBestOf(graph).get(keyOf(query)) : undefined
   const first = firstIncumbent(graph, query, options, gasCost, last)
   const isPruned = first && pruneBelow(first.gainRaw, graph, query, gasCost)
@@ -71,7 +69,7 @@ export function bestRoute(graph: PoolGraph, query: RouteQuery, options: RouteOpt
   // The search finds the first incumbent again, unless another route dominated a part of it and used more gas later.
   if (first && (!incumbent || first.gainRaw > incumbent.gainRaw)) {
     // The quote must not depend on the amount that was asked for before.
-    if (last) return bestRoute(graph, query, options, gasCost, false)
+    if (last) return bestOfSearch(graph, query, options, gasCost, false)
     incumbent = first
   }
   const certainRaw = incumbent?.gainRaw
@@ -86,19 +84,6 @@ export function bestRoute(graph: PoolGraph, query: RouteQuery, options: RouteOpt
     isTooLittle: searches.some((each) => each.isTooLittle),
   }
 }
-
-const gainOf = ({ amountRaw, gasUnits }: RouteQuote, { exact }: RouteQuery, gasCost: GasCost): bigint =>
-  netGain(exact, amountRaw, swapGasUnits + gasUnits, gasCost)
-
-const pricedRoute = (edges: readonly PoolEdge[], router: Router, { amountRaw, gasUnits, firstWriteUnits }: RouteQuote): PricedRoute => ({
-  edges,
-  router,
-  amountRaw,
-  gasUnits: swapGasUnits + gasUnits,
-  firstWriteUnits,
-})
-
-const keyOf = ({ exact, tokenIn, tokenOut }: RouteQuery): string => `${exact} ${tokenIn} ${tokenOut}`
 
 /** The best route for the last amount. It is tried first for the next one, because the best price may be that of a nearly empty pool. */
 const lastBestOf = perGraph<readonly PoolEdge[]>()
@@ -115,7 +100,7 @@ function firstIncumbent(
   lastBest: readonly PoolEdge[] | undefined,
 ): Incumbent | undefined {
   if (!options.protocols.some(({ spotIsBest }) => spotIsBest)) return undefined
-  const byRate = ratedRoutes(graph, query)[0]?.edges
+  const byRate = ratedRoutes(graph, query, options).routes[0]?.edges
   const isSame = byRate?.length === lastBest?.length && byRate?.every((edge, index) => edge === lastBest?.[index])
   let incumbent: Incumbent | undefined
   for (const edges of isSame ? [byRate] : [lastBest, byRate]) {
@@ -320,9 +305,6 @@ class ParetoFront {
 /** Whether a route need not be extended by an edge, with so many hops left after it. */
 type PruneRule = (route: PartialRoute, edge: PoolEdge, hopsLeft: number) => boolean
 
-/** More than the rounding errors of floating point. */
-const slack = 1e-9
-
 /**
  * Prunes routes whose upper bound is below a gain: the best price from their token to the end, and no more gas.
  * @param gasCost in the token of the other side
@@ -332,113 +314,11 @@ function pruneBelow(gainRaw: bigint, graph: PoolGraph, query: RouteQuery, gasCos
   const isForward = query.exact === 'in'
   // Gas is rounded down, and floating point to either side.
   const minGain = Number(gainRaw) - Math.abs(Number(gainRaw)) * slack - 1
-  const gasRate = (Number(gasCost(hugeGasUnits)) / Number(hugeGasUnits)) * (1 - slack)
+  const gasRate = gasRateOf(gasCost) * (1 - slack)
   return ({ amountRaw, gasUnits }, { passage, maxRate }, hopsLeft) => {
     const rate = maxRate() * (rates[hopsLeft]?.get(isForward ? passage.tokenOut : passage.tokenIn) ?? 0)
     const maxWorth = isForward ? Number(amountRaw) * rate * (1 + slack) : (-Number(amountRaw) / rate) * (1 - slack)
     const upperBound = maxWorth - Number(swapGasUnits + gasUnits) * gasRate
     return upperBound < minGain
   }
-}
-
-/** By token: the best product of rates between it and the end of the search. Tokens without a route to the end are missing. */
-type MaxRates = ReadonlyMap<string, number>
-
-const maxRatesCache = perGraph<readonly MaxRates[]>()
-
-/** By the number of hops that are left. They depend on no amount, so they are cached with the graph. */
-function maxRatesOf(graph: PoolGraph, query: RouteQuery): readonly MaxRates[] {
-  return getOrCreate(maxRatesCache(graph), keyOf(query), () => {
-    const isForward = query.exact === 'in'
-    const inner = innerTokens(query)
-    let rates: MaxRates = new Map([[isForward ? query.tokenOut : query.tokenIn, 1]])
-    const byHopsLeft = [rates]
-    for (let hopsLeft = 1; hopsLeft < maxHops; hopsLeft += 1) {
-      const next = new Map(rates)
-      for (const from of inner) {
-        for (const [to, rate] of rates) {
-          for (const edge of isForward ? graph.edgesBetween(from, to) : graph.edgesBetween(to, from)) {
-            next.set(from, Math.max(next.get(from) ?? 0, edge.maxRate() * rate))
-          }
-        }
-      }
-      byHopsLeft.push((rates = next))
-    }
-    return byHopsLeft
-  })
-}
-
-/**
- * The gas of a swap without its pools. Measured on the devnet with the router of Uniswap v2 and plain tokens: 88,000 to 113,000 for one hop
- * and 133,000 for two through pools that have traded before, 133,000 and 222,000 where they have not; tokens behind proxies cost more.
- * The pools' part of that is given by their protocols.
- */
-export const swapGasUnits = 50_000n
-
-/** More than any swap uses. If this costs nothing in a token, gas counts as free. */
-const hugeGasUnits = 10n ** 9n
-
-/** A swap of this much gas shows how deep a pool is. */
-const typicalGasUnits = 150_000n
-/** A pool is deep enough if a swap of this many times the gas cost passes it well. In a smaller pool anyone can set the price. */
-const minDepth = 100n
-/** A constant-product pool that holds just as much as is put in gives half of the marginal price, less the fee. */
-const minOutputMillionths = 400_000n
-
-/** The cost of this much gas in a token, in its smallest units. */
-export type GasCost = (gasUnits: bigint) => bigint
-
-/** The other side of a swap after paying for gas. Negative where the other side is the input. */
-export const netGain = (exact: 'in' | 'out', otherRaw: bigint, gasUnits: bigint, gasCost: GasCost): bigint =>
-  (exact === 'in' ? otherRaw : -otherRaw) - gasCost(gasUnits)
-
-interface GasPrice {
-  readonly gasCost: GasCost
-  /** Of pools that could be the deepest. */
-  readonly missing: readonly MissingState[]
-}
-
-/** By token. The same for all amounts, as long as neither the pools nor the gas price change. */
-const gasPricesOf = perGraph<GasPrice & { readonly gasPriceRaw: bigint }>()
-
-/**
- * What gas costs in a token, rounded down, at the price of its deepest pool with the wrapped coin. It costs nothing where no pool is deep
- * enough: then routes are compared without gas, rather than by a price that anyone can set for pennies.
- * @param gasPriceRaw wei per gas
- */
-export function gasPriceIn(token: string, wrapped: string, graph: PoolGraph, gasPriceRaw: bigint): GasPrice {
-  if (token === wrapped) return { gasCost: (gasUnits) => gasUnits * gasPriceRaw, missing: [] }
-  const cache = gasPricesOf(graph)
-  const cached = cache.get(token)
-  if (cached?.gasPriceRaw === gasPriceRaw) return cached
-  const gasPrice = { gasPriceRaw, ...gasPriceByDeepestPool(token, wrapped, graph, gasPriceRaw) }
-  cache.set(token, gasPrice)
-  return gasPrice
-}
-
-function gasPriceByDeepestPool(token: string, wrapped: string, graph: PoolGraph, gasPriceRaw: bigint): GasPrice {
-  const trialRaw = typicalGasUnits * gasPriceRaw * minDepth
-  let deepest: { outputMillionths: bigint; spot: { numerator: bigint; denominator: bigint } } | undefined
-  const uncertain: { outputMillionths: bigint; state: MissingState }[] = []
-  for (const { protocol, pool, passage, pass } of trialRaw > 0n ? graph.edgesBetween(wrapped, token) : []) {
-    const passed = pass('in', trialRaw)
-    const spot = protocol.spot(pool, passage)
-    if (!passed || spot.numerator <= 0n) continue
-    // The output, as a part of what the trial amount is worth at the marginal price.
-    const millionthsOf = (outputRaw: bigint) => (outputRaw * spot.denominator * 1_000_000n) / (trialRaw * spot.numerator)
-    if ('missing' in passed) {
-      const outputMillionths = passed.atBestRaw === undefined ? 1_000_000n : millionthsOf(passed.atBestRaw)
-      uncertain.push({ outputMillionths, state: { protocol, pool: pool.address, missing: passed.missing } })
-      continue
-    }
-    const outputMillionths = millionthsOf(passed.amountRaw)
-    if (outputMillionths >= minOutputMillionths && outputMillionths > (deepest?.outputMillionths ?? 0n))
-      deepest = { outputMillionths, spot }
-  }
-  const least = deepest ? deepest.outputMillionths + 1n : minOutputMillionths
-  const missing = uncertain.flatMap(({ outputMillionths, state }) => (outputMillionths >= least ? state : []))
-  if (!deepest) return { gasCost: () => 0n, missing }
-  const { numerator, denominator } = deepest.spot
-  const rateRaw = gasPriceRaw * numerator
-  return { gasCost: (gasUnits) => (gasUnits * rateRaw) / denominator, missing }
 }

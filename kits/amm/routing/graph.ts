@@ -1,6 +1,8 @@
 import { parseDecimal, rescale } from '../../../core/base/decimal.ts'
 import {
+  maxSteepness,
   takesRoute,
+  type Estimate,
   type Missing,
   type Passage,
   type Passed,
@@ -17,6 +19,8 @@ export interface PoolEdge {
   readonly passage: Passage
   /** What the protocol says; the last answer is cached, because searches over one version and over several ask the same. */
   pass(exact: 'in' | 'out', amountRaw: bigint): Passed | Missing | undefined
+  /** Undefined where only `pass` can tell. */
+  estimate(exact: 'in' | 'out', amount: number): Estimate | undefined
   /** The marginal price with the fee: output per input in smallest units, times 2^128, rounded up. */
   rateX128(): bigint
   /** The same as floating point. Infinite where an amount may get a better price than that. */
@@ -66,6 +70,7 @@ function poolEdge(protocol: PoolProtocol, pool: Pool, passage: Passage): PoolEdg
       last = { exact, amountRaw, answer }
       return answer
     },
+    estimate: (exact, amount) => protocol.estimate?.(pool, passage, exact, amount),
     rateX128: () => rateX128Of(protocol, pool, passage),
     maxRate: () => (maxRate ??= protocol.spotIsBest ? Number(rateX128Of(protocol, pool, passage)) / 2 ** 128 : Infinity),
   }
@@ -89,7 +94,12 @@ export function rateX128Of(protocol: PoolProtocol, pool: Pool, passage: Passage)
   })
 }
 
-export function getOrCreate<K, V>(map: Map<K, V>, key: K, create: () => V): V {
+interface Cache<K, V> {
+  get(key: K): V | undefined
+  set(key: K, value: V): unknown
+}
+
+export function getOrCreate<K, V>(map: Cache<K, V>, key: K, create: () => V): V {
   const found = map.get(key)
   if (found !== undefined) return found
   const created = create()
@@ -97,13 +107,12 @@ export function getOrCreate<K, V>(map: Map<K, V>, key: K, create: () => V): V {
   return created
 }
 
-/** A cache of what depends on the pools alone and not on the amount. It lives as long as the graph. */
-export function perGraph<T>(): (graph: PoolGraph) => Map<string, T> {
-  const caches = new WeakMap<PoolGraph, Map<string, T>>()
-  return (graph) => {
-    const cache = caches.get(graph) ?? new Map<string, T>()
-    caches.set(graph, cache)
-    return cache
+/** A cache of what depends on the pools alone and not on the amount. It lives as long as the graph, or as the graph and the options. */
+export function perGraph<T>(): (graph: PoolGraph, options?: RouteOptions) => Map<string, T> {
+  const caches = new WeakMap<PoolGraph | RouteOptions, WeakMap<PoolGraph, Map<string, T>>>()
+  return (graph, options) => {
+    const ofOptions = getOrCreate(caches, options ?? graph, () => new WeakMap<PoolGraph, Map<string, T>>())
+    return getOrCreate(ofOptions, graph, () => new Map<string, T>())
   }
 }
 
@@ -117,7 +126,7 @@ export interface RouteQuery {
   readonly amountRaw: bigint
 }
 
-type RouteEnds = Pick<RouteQuery, 'tokenIn' | 'tokenOut' | 'intermediates'>
+export type RouteEnds = Pick<RouteQuery, 'tokenIn' | 'tokenOut' | 'intermediates'>
 
 export const maxHops = 3
 
@@ -243,6 +252,21 @@ export function quoteAlong(edges: readonly PoolEdge[], exact: 'in' | 'out', exac
   return { amountRaw, gasUnits, firstWriteUnits, unknowns }
 }
 
+/** The same in floating point. Undefined where a pool on the way cannot tell. */
+export function estimateAlong(edges: readonly PoolEdge[], exact: 'in' | 'out', exactAmount: number): Estimate | undefined {
+  const isIn = exact === 'in'
+  let [amount, error, gasUnits] = [exactAmount, 0, 0]
+  for (let index = 0; index < edges.length; index += 1) {
+    const passed = edges[isIn ? index : edges.length - 1 - index]?.estimate(exact, amount)
+    if (!passed) return undefined
+    amount = passed.amount
+    // More of an input gives less than that much more.
+    error = passed.error + (isIn ? error : maxSteepness * error)
+    gasUnits += passed.gasUnits
+  }
+  return { amount, error, gasUnits }
+}
+
 /**
  * The amount at the other end of a route by the pools' marginal prices without fees. The price impact is measured against it.
  * Rounded up, so that it is never zero.
@@ -256,60 +280,3 @@ export function spotAlong(edges: readonly PoolEdge[], exact: 'in' | 'out', amoun
   }
   return (numerator + denominator - 1n) / denominator
 }
-
-/** A route with its marginal price, fees included. No amount gets a better price. */
-export interface RatedRoute {
-  readonly edges: readonly PoolEdge[]
-  readonly versions: readonly string[]
-  /** Output per input in smallest units, times 2^128, rounded up. */
-  readonly rateX128: bigint
-}
-
-/** How many of the best routes to each intermediate token are extended. */
-const maxRatedPerToken = 6
-/** How many routes between two tokens are rated. */
-const maxRatedRoutes = 32
-
-const ratedRoutesOf = perGraph<readonly RatedRoute[]>()
-
-/** The routes between two tokens, those with the best price first. They depend on no amount, so they are cached with the graph. */
-export function ratedRoutes(graph: PoolGraph, ends: RouteEnds): readonly RatedRoute[] {
-  return getOrCreate(ratedRoutesOf(graph), `${ends.tokenIn} ${ends.tokenOut}`, () => rateRoutes(graph, ends))
-}
-
-interface RatedPath extends Pick<RatedRoute, 'edges' | 'rateX128'> {
-  /** The token at its end. */
-  readonly token: string
-}
-
-function rateRoutes(graph: PoolGraph, ends: RouteEnds): readonly RatedRoute[] {
-  const { tokenIn, tokenOut } = ends
-  const inner = innerTokens(ends)
-  const complete: RatedPath[] = []
-  let open: readonly RatedPath[] = [{ token: tokenIn, edges: [], rateX128: 1n << 128n }]
-  for (let hop = 1; hop <= maxHops; hop += 1) {
-    const next: RatedPath[] = []
-    for (const token of hop < maxHops ? [...inner, tokenOut] : [tokenOut]) {
-      const extended = open.flatMap((path) => {
-        if (path.token === token || path.edges.some(({ passage }) => passage.tokenIn === token)) return []
-        return graph
-          .edgesBetween(path.token, token)
-          .filter((edge) => !path.edges.some(({ pool }) => pool.address === edge.pool.address))
-          .map((edge) => ({ token, edges: [...path.edges, edge], rateX128: ((path.rateX128 * edge.rateX128()) >> 128n) + 1n }))
-      })
-      if (token === tokenOut) complete.push(...extended)
-      else next.push(...extended.toSorted(byRate).slice(0, maxRatedPerToken))
-    }
-    open = next
-  }
-  return complete
-    .toSorted(byRate)
-    .slice(0, maxRatedRoutes)
-    .map(({ edges, rateX128 }) => ({ edges, rateX128, versions: versionsOf(edges) }))
-}
-
-const byRate = (a: RatedPath, b: RatedPath) => (a.rateX128 === b.rateX128 ? 0 : a.rateX128 > b.rateX128 ? -1 : 1)
-
-/** A bound of the other amount at a rate: at most this output, or at least this input. */
-export const amountAtRate = (rateX128: bigint, exact: 'in' | 'out', amountRaw: bigint): bigint =>
-  exact === 'in' ? ((amountRaw * rateX128) >> 128n) + 1n : (amountRaw << 128n) / rateX128

@@ -6,7 +6,18 @@ import { wordAt, wordCount } from '../../evm/encoding.ts'
 import type { CallResult } from '../../evm/types.ts'
 import { cacheByPair } from '../deployment.ts'
 import { lender, trialAmount } from '../fee-on-transfer.ts'
-import { readBy, type Loan, type Passage, type Pool, type PoolMemory, type PoolProtocol } from '../protocol.ts'
+import {
+  floatError,
+  maxEstimateError,
+  maxSteepness,
+  readBy,
+  type Estimate,
+  type Loan,
+  type Passage,
+  type Pool,
+  type PoolMemory,
+  type PoolProtocol,
+} from '../protocol.ts'
 
 /** The part of the input that a pool keeps: `[3n, 1000n]` is 0.3 %. */
 export type Fee = readonly [numerator: bigint, denominator: bigint]
@@ -36,6 +47,26 @@ export function getAmountIn(amountOutRaw: bigint, reserveInRaw: bigint, reserveO
   return reserveInRaw + amountInRaw > maxReserveRaw ? undefined : amountInRaw
 }
 
+const maxReserve = Number(maxReserveRaw) * (1 - floatError)
+
+/** `getAmountOut` and `getAmountIn` in floating point, by the part of an input that passes. They round by a unit. */
+export function estimateOther(
+  exact: 'in' | 'out',
+  amount: number,
+  reserveIn: number,
+  reserveOut: number,
+  passedPart: number,
+  gasUnits: number,
+): Estimate | undefined {
+  const left = reserveOut - amount
+  if (exact === 'out' && left * maxSteepness < reserveOut) return undefined
+  const other =
+    exact === 'in' ? (amount * passedPart * reserveOut) / (reserveIn + amount * passedPart) : (reserveIn * amount) / (left * passedPart)
+  const error = 1 / other + floatError
+  const isTaken = reserveIn + (exact === 'in' ? amount : other) < maxReserve
+  return isTaken && error < maxEstimateError ? { amount: other, error, gasUnits } : undefined
+}
+
 /** `[25n, 10_000n]` → "0.0025": exact for fees of up to 18 decimals, cut off after that. */
 export function feeDecimal([kept, whole]: Fee): string {
   return formatRaw((kept * 10n ** 18n) / whole, 18)
@@ -56,11 +87,13 @@ interface Reserves {
 
 // Measured on the devnet with plain tokens: what one more hop adds, through pools that have traded before.
 const hopGasUnits = 60_000n
+const hopGas = Number(hopGasUnits)
 
 /** Pools of two tokens whose product of reserves never shrinks; one pool for each two tokens. */
 export function v2Protocol(version: string, fee: Fee, deployment: Deployment): PoolProtocol<Reserves> {
   const memory = v2PoolMemory(deployment)
   const feeText = feeDecimal(fee)
+  const passedPart = 1 - Number(fee[0]) / Number(fee[1])
   return {
     version,
     memory,
@@ -69,6 +102,10 @@ export function v2Protocol(version: string, fee: Fee, deployment: Deployment): P
       const { reserveInRaw, reserveOutRaw } = reservesAlong(pool, passage)
       const otherRaw = (exact === 'in' ? getAmountOut : getAmountIn)(amountRaw, reserveInRaw, reserveOutRaw, fee)
       return otherRaw === undefined ? undefined : { amountRaw: otherRaw, gasUnits: hopGasUnits }
+    },
+    estimate(pool, passage, exact, amount) {
+      const { reserveInRaw, reserveOutRaw } = reservesAlong(pool, passage)
+      return estimateOther(exact, amount, Number(reserveInRaw), Number(reserveOutRaw), passedPart, hopGas)
     },
     spot(pool, passage) {
       const { reserveInRaw, reserveOutRaw } = reservesAlong(pool, passage)

@@ -8,6 +8,7 @@ import { maxTick, minTick, Q192 } from './math.ts'
 import {
   availableOut,
   cachedSqrtRatioAtTick,
+  estimateSwap,
   firstWriteUnitsOf,
   gasUnitsOf,
   maxPriceX96,
@@ -48,6 +49,7 @@ export function v3Protocol({ version, fees, ...deployment }: V3ProtocolOptions):
       const missing = missingTicks(address, zeroForOne, state)
       return missing && { missing, ...swapped }
     },
+    estimate: ({ tokens, state }, { tokenIn }, exact, amount) => estimateSwap(state, tokenIn === tokens[0], exact, amount),
     spot({ tokens, state }: Pool<V3PoolState>, { tokenIn }: Passage) {
       return spotOf(state, tokenIn === tokens[0])
     },

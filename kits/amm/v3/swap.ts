@@ -16,6 +16,7 @@ import {
   wordEdge,
   type SwapStep,
 } from './math.ts'
+import { floatError, maxEstimateError, maxSteepness, type Estimate } from '../protocol.ts'
 
 /** A pool of concentrated liquidity with its known ticks, at one block. */
 export interface V3PoolState {
@@ -110,6 +111,8 @@ export interface IncompleteSwap {
  */
 export const maxTicksCrossed = 4096
 
+const wholeFee = Number(wholeFeePips)
+
 /** Pools take amounts as `int256`. */
 const maxAmountRaw = 2n ** 255n - 1n
 
@@ -148,6 +151,81 @@ export function swap(
     onStep?.({ sqrtRatioNextX96: segment.endX96, paidRaw: segment.paidRaw, outRaw: segment.outRaw })
     if (amountRaw === upToRaw) return { amountRaw: isIn ? outRaw + segment.outRaw : paidRaw + segment.paidRaw, ticksCrossed, steps }
   }
+}
+
+/** What `swap` gives, in floating point. Undefined where a tick that is near or one that is not known decides. */
+export function estimateSwap(state: V3PoolState, zeroForOne: boolean, exact: 'in' | 'out', amount: number): Estimate | undefined {
+  const path = pathOf(state, zeroForOne)
+  const isIn = exact === 'in'
+  for (let index = 0; ; index += 1) {
+    const step = path.step(index)
+    if (step === undefined) return undefined
+    const inNumbers = (step.inNumbers ??= numbersOf(step, zeroForOne))
+    const upTo = isIn ? inNumbers.paidUpTo : inNumbers.outUpTo
+    if (amount > upTo * (1 + nearATick)) continue
+    if (amount > upTo * (1 - nearATick)) return undefined
+    return isIn ? outWithin(step, inNumbers, amount, state.fee) : paidWithin(step, inNumbers, amount, state.fee)
+  }
+}
+
+/** More than the error of an estimate that comes from two pools before. */
+const nearATick = 10 * maxEstimateError
+
+/** A step's amounts, and what it holds at its start, as if its liquidity reached to all prices. */
+interface StepNumbers {
+  readonly paidBefore: number
+  readonly paidUpTo: number
+  readonly outBefore: number
+  readonly outUpTo: number
+  readonly heldIn: number
+  readonly heldOut: number
+  /** Of each token, how much one unit of a price's 96 bits is: prices are rounded to it. */
+  readonly inPerUnit: number
+  readonly outPerUnit: number
+}
+
+const Q96Number = 2 ** 96
+
+function numbersOf({ segment, paidRaw, outRaw }: PathStep, zeroForOne: boolean): StepNumbers {
+  const { startX96, endX96, liquidity } = segment
+  const [price, end] = [Number(startX96) / Q96Number, Number(endX96) / Q96Number]
+  const held = Number(liquidity)
+  const lowest = Math.min(price, end)
+  const [perUnit0, perUnit1] = [held / (lowest * lowest) / Q96Number, held / Q96Number]
+  return {
+    paidBefore: Number(paidRaw),
+    paidUpTo: Number(paidRaw + segment.paidRaw),
+    outBefore: Number(outRaw),
+    outUpTo: Number(outRaw + segment.outRaw),
+    heldIn: zeroForOne ? held / price : held * price,
+    heldOut: zeroForOne ? held * price : held / price,
+    inPerUnit: zeroForOne ? perUnit0 : perUnit1,
+    outPerUnit: zeroForOne ? perUnit1 : perUnit0,
+  }
+}
+
+/** Of an input that ends within the step. The fee, the price and the output are rounded. */
+function outWithin(step: PathStep, inNumbers: StepNumbers, paid: number, fee: number): Estimate | undefined {
+  const { paidBefore, outBefore, heldIn, heldOut, outPerUnit } = inNumbers
+  const input = ((paid - paidBefore) * (wholeFee - fee)) / wholeFee
+  const amount = outBefore + (heldOut * input) / (heldIn + input)
+  const error = (1 + outPerUnit + heldOut / (heldIn + input)) / amount + floatError
+  return error < maxEstimateError ? { amount, error, gasUnits: gasOf(step) } : undefined
+}
+
+/** The part of a step's output below which a difference of two numbers says too little. */
+const minLeft = 1e-3
+
+/** Of an output that ends within the step. The price, the input and its fee are rounded. */
+function paidWithin(step: PathStep, inNumbers: StepNumbers, out: number, fee: number): Estimate | undefined {
+  const { paidBefore, outBefore, heldIn, heldOut, inPerUnit } = inNumbers
+  const output = out - outBefore
+  const left = heldOut - output
+  if (left < heldOut * minLeft) return undefined
+  const priceAtEnd = ((heldIn / left) * (heldOut / left) * wholeFee) / (wholeFee - fee)
+  const amount = paidBefore + (priceAtEnd * output * left) / heldOut
+  const error = (2 + inPerUnit) / amount + floatError
+  return error < maxEstimateError && priceAtEnd * out < maxSteepness * amount ? { amount, error, gasUnits: gasOf(step) } : undefined
 }
 
 /** The rest at the price that the path reaches, which only gets worse: at most this out, at least this in. */
@@ -202,6 +280,8 @@ interface PathStep {
   readonly steps: number
   /** The known ticks end within this step. It is right for a swap that ends before they do. */
   readonly isUncertain: boolean
+  /** Made for the first estimate that ends in it or goes beyond. */
+  inNumbers: StepNumbers | undefined
 }
 
 /**
@@ -279,7 +359,7 @@ class SwapPath {
     this.#count += 1
     const segment = this.#segment(start, endX96)
     const { paidRaw, outRaw } = this
-    this.steps.push({ segment, paidRaw, outRaw, ticksCrossed: this.#ticksCrossed, steps: this.#count, isUncertain })
+    this.steps.push({ segment, paidRaw, outRaw, ticksCrossed: this.#ticksCrossed, steps: this.#count, isUncertain, inNumbers: undefined })
     this.#isLastCrossed = false
   }
 
@@ -396,9 +476,10 @@ const stepUnits = 7_000
 const tickUnits = 17_000
 
 /** An estimate for choosing routes and showing costs; what is signed is simulated first. */
-export function gasUnitsOf({ ticksCrossed, steps }: SwapResult): bigint {
-  return BigInt(hopUnits + stepUnits * (steps - 1) + tickUnits * ticksCrossed)
-}
+export const gasUnitsOf = (crossed: Pick<SwapResult, 'ticksCrossed' | 'steps'>): bigint => BigInt(gasOf(crossed))
+
+const gasOf = ({ ticksCrossed, steps }: Pick<SwapResult, 'ticksCrossed' | 'steps'>): number =>
+  hopUnits + stepUnits * (steps - 1) + tickUnits * ticksCrossed
 
 // A tick that was never crossed has two empty storage slots to write, 17,100 more each than slots with a value
 // (https://eips.ethereum.org/EIPS/eip-2929): 58,800 in all, measured. PancakeSwap's farms keep a third slot for each tick, behind a call of

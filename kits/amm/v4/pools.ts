@@ -5,13 +5,33 @@ import { toInt256, wordAt } from '../../evm/encoding.ts'
 import type { FoundLog } from '../../evm/types.ts'
 import { cacheByPair, sortTokens } from '../deployment.ts'
 import { trialAmount } from '../fee-on-transfer.ts'
-import { bothReadings, readBy, type Passage, type Pool, type Loan, type PoolMemory, type PoolProtocol } from '../protocol.ts'
+import {
+  bothReadings,
+  maxEstimateError,
+  readBy,
+  type Estimate,
+  type Passage,
+  type Pool,
+  type Loan,
+  type PoolMemory,
+  type PoolProtocol,
+} from '../protocol.ts'
 import { joinTried, passByTrial, triedAsOf, triedIn, trialReading, trialsAmong, type Trial, type TriedState } from '../trial.ts'
 import { initialQuery, isPriceKnown, lensReading, missingTicks, widerQuery, type LensQuery, type ReadPool } from '../v3/lens.ts'
 import { changedState, isSameState, joinStates, withLiquidity } from '../v3/logs.ts'
 import { toInt24, wholeFeePips } from '../v3/math.ts'
 import { isEmpty, spotOf } from '../v3/pools.ts'
-import { availableOut, firstWriteUnitsOf, gasUnitsOf, maxPriceX96, minPriceX96, swap, TickTable, type V3PoolState } from '../v3/swap.ts'
+import {
+  availableOut,
+  estimateSwap,
+  firstWriteUnitsOf,
+  gasUnitsOf,
+  maxPriceX96,
+  minPriceX96,
+  swap,
+  TickTable,
+  type V3PoolState,
+} from '../v3/swap.ts'
 import probe from './artifacts/V4TransferProbe.json' with { type: 'json' }
 
 /** What identifies a pool: PoolKey of @uniswap/v4-core@1.0.2. The zero address is the native coin as a currency, and no hooks as `hooks`. */
@@ -132,6 +152,12 @@ export function v4Protocol({ version, manager, poolsBetween, isAsked = false }: 
       if (!isAsked) return computed(pool.address, range, zeroForOne, exact, amountRaw)
       return amountRaw > maxAmountRaw ? undefined : passByTrial(pool, { zeroForOne, exact, amountRaw })
     },
+    ...(!isAsked && {
+      estimate(pool: Pool<V4PoolState>, { tokenIn }: Passage, exact: 'in' | 'out', amount: number) {
+        const { zeroForOne, range } = stateOf(pool, tokenIn)
+        return estimated(range, zeroForOne, exact, amount)
+      },
+    }),
     ...(isAsked && {
       curve(pool: Pool<V4PoolState>, { tokenIn }: Passage, exact: 'in' | 'out', amountRaw: bigint) {
         const { zeroForOne, range } = stateOf(pool, tokenIn)
@@ -142,7 +168,7 @@ export function v4Protocol({ version, manager, poolsBetween, isAsked = false }: 
       const { zeroForOne, range } = stateOf(pool, tokenIn)
       return spotOf(range, zeroForOne)
     },
-    fee: (pool, { tokenIn }) => String(stateOf(pool, tokenIn).range.fee / Number(wholeFeePips)),
+    fee: (pool, { tokenIn }) => String(stateOf(pool, tokenIn).range.fee / wholeFee),
     ...(isAsked ? { asksChain: () => true } : { spotIsBest: true }),
     holds: (pool, { tokenIn }) => ({ liquidityRaw: stateOf(pool, tokenIn).range.liquidity }),
     coinForm: ({ state }) => state.coinForm,
@@ -176,6 +202,14 @@ function computed(address: string, range: V3PoolState, zeroForOne: boolean, exac
   }
   if (swapped.amountRaw > maxAmountRaw) return undefined
   return { amountRaw: swapped.amountRaw, gasUnits: gasUnitsOf(swapped) + routerUnits, firstWriteUnits: firstWriteUnitsOf(swapped) }
+}
+
+const [maxAmount, wholeFee, routerGas] = [Number(maxAmountRaw) * (1 - maxEstimateError), Number(wholeFeePips), Number(routerUnits)]
+
+function estimated(range: V3PoolState, zeroForOne: boolean, exact: 'in' | 'out', amount: number): Estimate | undefined {
+  if (range.fee >= wholeFee) return undefined
+  const found = estimateSwap(range, zeroForOne, exact, amount)
+  return found && amount < maxAmount && found.amount < maxAmount ? { ...found, gasUnits: found.gasUnits + routerGas } : undefined
 }
 
 // IPoolManager and IProtocolFees of @uniswap/v4-core@1.0.2. Donate pays the providers of liquidity, and changes no swap.

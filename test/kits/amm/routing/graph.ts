@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { maxHops, poolGraphOf, type PoolEdge, type PoolGraph, type RouteQuery, routeOptionsOf } from '../../../../kits/amm/routing/graph.ts'
-import type { PoolExchange, PoolProtocol, Router } from '../../../../kits/amm/index.ts'
-import { getAmountIn, getAmountOut } from '../../../../kits/amm/v2/pools.ts'
+import type { Passage, Pool, PoolExchange, PoolProtocol, Router } from '../../../../kits/amm/index.ts'
+import { estimateOther, getAmountIn, getAmountOut } from '../../../../kits/amm/v2/pools.ts'
 
 // A graph that fails is told as it is: to make it smaller takes longer than all tests.
 fc.configureGlobal({ endOnFailure: true })
@@ -43,18 +43,30 @@ export const someBaskets: fc.Arbitrary<readonly BasketOf[]> = fc.array(
   { minLength: 1, maxLength: 14 },
 )
 
+/** From end to end a pool is dear, so that passing it twice would pay. */
+const keptPercent = (feePercent: bigint, tokenIn: string, tokenOut: string) =>
+  tokenIn === 'A' && tokenOut === 'B' ? 20n * feePercent : feePercent
+
 const basketProtocol = (version: string): PoolProtocol<Basket> => ({
   version,
   read: () => ({ calls: [], pools: () => [] }),
   pass({ state: { reservesRaw, feePercent, gasUnits, mostInRaw } }, { tokenIn, tokenOut }, exact, amountRaw) {
     const step = exact === 'in' ? getAmountOut : getAmountIn
-    // From end to end a pool is dear, so that passing it twice would pay.
-    const keptPercent = tokenIn === 'A' && tokenOut === 'B' ? 20n * feePercent : feePercent
-    const otherRaw = step(amountRaw, reservesRaw[tokenIn] ?? 0n, reservesRaw[tokenOut] ?? 0n, [keptPercent, 100n])
+    const fee = [keptPercent(feePercent, tokenIn, tokenOut), 100n] as const
+    const otherRaw = step(amountRaw, reservesRaw[tokenIn] ?? 0n, reservesRaw[tokenOut] ?? 0n, fee)
     const inRaw = exact === 'in' ? amountRaw : otherRaw
     if (otherRaw === undefined || inRaw === undefined || (mostInRaw !== undefined && inRaw > mostInRaw)) return undefined
     return { amountRaw: otherRaw, gasUnits }
   },
+  // Pairs are always passed exactly.
+  ...(version === 'ticks' && {
+    estimate({ state: { reservesRaw, feePercent, gasUnits, mostInRaw } }, { tokenIn, tokenOut }, exact, amount) {
+      const passedPart = 1 - Number(keptPercent(feePercent, tokenIn, tokenOut)) / 100
+      if (mostInRaw !== undefined) return undefined
+      const [reserveIn, reserveOut] = [Number(reservesRaw[tokenIn] ?? 0n), Number(reservesRaw[tokenOut] ?? 0n)]
+      return estimateOther(exact, amount, reserveIn, reserveOut, passedPart, Number(gasUnits))
+    },
+  }),
   spot: ({ state: { reservesRaw } }, { tokenIn, tokenOut }) => ({
     numerator: reservesRaw[tokenOut] ?? 0n,
     denominator: reservesRaw[tokenIn] ?? 1n,
@@ -88,6 +100,10 @@ export const exchange: PoolExchange = { protocols, routers }
 function knowing(protocol: PoolProtocol, known: (pool: string) => boolean): PoolProtocol {
   return {
     ...protocol,
+    ...(protocol.estimate && {
+      estimate: (pool: Pool, ...asked: [Passage, 'in' | 'out', number]) =>
+        known(pool.address) ? protocol.estimate?.(pool, ...asked) : undefined,
+    }),
     pass(pool, passage, exact, amountRaw) {
       if (known(pool.address)) return protocol.pass(pool, passage, exact, amountRaw)
       const { numerator, denominator } = protocol.spot(pool, passage)

@@ -3,7 +3,8 @@ import * as fc from 'fast-check'
 import type { Swap, Token } from '../../../../core/contracts/index.ts'
 import { bestRoute } from '../../../../kits/amm/routing/best-route.ts'
 import { type PoolEdge, routeOptionsOf, type RouteQuery } from '../../../../kits/amm/routing/graph.ts'
-import { shareOf, wholeShare, bestSplit } from '../../../../kits/amm/routing/split.ts'
+import { shareOf, wholeShare } from '../../../../kits/amm/routing/candidate.ts'
+import { bestSplit } from '../../../../kits/amm/routing/split.ts'
 import { along, everyRoute, exchange, graphOf, type BasketOf } from './graph.ts'
 
 const splitting = { ...exchange, routers: exchange.routers.map((router) => ({ ...router, splits: () => true })) }
@@ -91,7 +92,7 @@ describe('a split swap', function () {
         const gasCost = gasCostAt(gasPriceRaw)
         const { best } = bestRoute(graph, query, options, gasCost)
         if (!best) return true
-        const found = bestSplit(graph, { swap: swapAlong(query), query, routers: options.routers, gasCost, best })
+        const found = bestSplit(graph, { swap: swapAlong(query), query, options, gasCost, best })
         if (found && 'missing' in found) throw new Error('All is known.')
         const net = (otherRaw: bigint, gasUnits: bigint) => (query.exact === 'in' ? otherRaw : -otherRaw) - gasCost(gasUnits)
         const ours = found ? net(found.amountRaw, found.gasUnits) : net(best.amountRaw, best.gasUnits)
@@ -124,7 +125,7 @@ describe('a split swap', function () {
         const found = bestSplit(graph, {
           swap: swapAlong(query),
           query,
-          routers: options.routers,
+          options,
           gasCost: () => 0n,
           best,
         })
@@ -159,7 +160,7 @@ describe('a split swap', function () {
     const { best } = bestRoute(graph, query, options, gasCost)
     if (!best) throw new Error('There is a way.')
     expect(best.edges.map(({ pool }) => pool.address)).to.deep.equal(['pool 0', 'pool 1'])
-    const found = bestSplit(graph, { swap: swapAlong(query), query, routers: options.routers, gasCost, best })
+    const found = bestSplit(graph, { swap: swapAlong(query), query, options, gasCost, best })
     if (!found || 'missing' in found) throw new Error('It is split.')
     expect(found.parts.map((part) => part.edges.map(({ pool }) => pool.address).join())).to.have.members(['pool 2,pool 1', 'pool 3'])
   })
@@ -176,13 +177,13 @@ describe('a split swap', function () {
     const [good, as, bad] = [pool(10n ** 15n), pool((10n ** 15n * 99n) / 100n), pool(10n ** 14n)]
     const split = (unknown: string | undefined) => {
       const graph = graphOf([good, as, bad], (address) => address !== unknown)
-      const { routers } = routeOptionsOf(splitting, 'in', undefined)
+      const options = routeOptionsOf(splitting, 'in', undefined)
       const [edge] = graph.edgesBetween('A', 'B')
-      const [router] = routers
+      const [router] = options.routers
       const passed = edge?.pass('in', query.amountRaw)
       if (!edge || !router || !passed || 'missing' in passed) throw new Error('The first pool is known.')
       const best = { edges: [edge], router, amountRaw: passed.amountRaw, gasUnits: 90_000n, firstWriteUnits: 0n }
-      return bestSplit(graph, { swap: swapAlong(query), query, routers, gasCost: () => 0n, best })
+      return bestSplit(graph, { swap: swapAlong(query), query, options, gasCost: () => 0n, best })
     }
     const found = split(undefined)
     if (!found || 'missing' in found) throw new Error('It is split.')

@@ -1,0 +1,101 @@
+// What the gas of a swap costs in the token of its other side, and what the swap leaves after paying for it.
+import type { Router } from '../protocol.ts'
+import { perGraph, type MissingState, type PoolEdge, type PoolGraph, type RouteQuery, type RouteQuote } from './graph.ts'
+
+/**
+ * The gas of a swap without its pools. Measured on the devnet with the router of Uniswap v2 and plain tokens: 88,000 to 113,000 for one hop
+ * and 133,000 for two through pools that have traded before, 133,000 and 222,000 where they have not; tokens behind proxies cost more.
+ * The pools' part of that is given by their protocols.
+ */
+export const swapGasUnits = 50_000n
+
+/** More than any swap uses. If this costs nothing in a token, gas counts as free. */
+export const hugeGasUnits = 10n ** 9n
+
+/** A swap of this much gas shows how deep a pool is. */
+const typicalGasUnits = 150_000n
+/** A pool is deep enough if a swap of this many times the gas cost passes it well. In a smaller pool anyone can set the price. */
+const minDepth = 100n
+/** A constant-product pool that holds just as much as is put in gives half of the marginal price, less the fee. */
+const minOutputMillionths = 400_000n
+
+/** The cost of this much gas in a token, in its smallest units. */
+export type GasCost = (gasUnits: bigint) => bigint
+
+/** What a unit of gas costs, in floating point. */
+export const gasRateOf = (gasCost: GasCost): number => Number(gasCost(hugeGasUnits)) / Number(hugeGasUnits)
+
+/** The other side of a swap after paying for gas. Negative where the other side is the input. */
+export const netGain = (exact: 'in' | 'out', otherRaw: bigint, gasUnits: bigint, gasCost: GasCost): bigint =>
+  (exact === 'in' ? otherRaw : -otherRaw) - gasCost(gasUnits)
+
+export interface PricedRoute {
+  readonly edges: readonly PoolEdge[]
+  readonly router: Router
+  /** The other side of the swap. */
+  readonly amountRaw: bigint
+  /** Of the whole swap. */
+  readonly gasUnits: bigint
+  readonly firstWriteUnits: bigint
+}
+
+export const pricedRoute = (
+  edges: readonly PoolEdge[],
+  router: Router,
+  { amountRaw, gasUnits, firstWriteUnits }: RouteQuote,
+): PricedRoute => ({ edges, router, amountRaw, gasUnits: swapGasUnits + gasUnits, firstWriteUnits })
+
+/** Of a route through one router. */
+export const gainOf = ({ amountRaw, gasUnits }: RouteQuote, { exact }: RouteQuery, gasCost: GasCost): bigint =>
+  netGain(exact, amountRaw, swapGasUnits + gasUnits, gasCost)
+
+interface GasPrice {
+  readonly gasCost: GasCost
+  /** Of pools that could be the deepest. */
+  readonly missing: readonly MissingState[]
+}
+
+/** By token. The same for all amounts, as long as neither the pools nor the gas price change. */
+const gasPricesOf = perGraph<GasPrice & { readonly gasPriceRaw: bigint }>()
+
+/**
+ * What gas costs in a token, rounded down, at the price of its deepest pool with the wrapped coin. It costs nothing where no pool is deep
+ * enough: then routes are compared without gas, rather than by a price that anyone can set for pennies.
+ * @param gasPriceRaw wei per gas
+ */
+export function gasPriceIn(token: string, wrapped: string, graph: PoolGraph, gasPriceRaw: bigint): GasPrice {
+  if (token === wrapped) return { gasCost: (gasUnits) => gasUnits * gasPriceRaw, missing: [] }
+  const cache = gasPricesOf(graph)
+  const cached = cache.get(token)
+  if (cached?.gasPriceRaw === gasPriceRaw) return cached
+  const gasPrice = { gasPriceRaw, ...gasPriceByDeepestPool(token, wrapped, graph, gasPriceRaw) }
+  cache.set(token, gasPrice)
+  return gasPrice
+}
+
+function gasPriceByDeepestPool(token: string, wrapped: string, graph: PoolGraph, gasPriceRaw: bigint): GasPrice {
+  const trialRaw = typicalGasUnits * gasPriceRaw * minDepth
+  let deepest: { outputMillionths: bigint; spot: { numerator: bigint; denominator: bigint } } | undefined
+  const uncertain: { outputMillionths: bigint; state: MissingState }[] = []
+  for (const { protocol, pool, passage, pass } of trialRaw > 0n ? graph.edgesBetween(wrapped, token) : []) {
+    const passed = pass('in', trialRaw)
+    const spot = protocol.spot(pool, passage)
+    if (!passed || spot.numerator <= 0n) continue
+    // The output, as a part of what the trial amount is worth at the marginal price.
+    const millionthsOf = (outputRaw: bigint) => (outputRaw * spot.denominator * 1_000_000n) / (trialRaw * spot.numerator)
+    if ('missing' in passed) {
+      const outputMillionths = passed.atBestRaw === undefined ? 1_000_000n : millionthsOf(passed.atBestRaw)
+      uncertain.push({ outputMillionths, state: { protocol, pool: pool.address, missing: passed.missing } })
+      continue
+    }
+    const outputMillionths = millionthsOf(passed.amountRaw)
+    if (outputMillionths >= minOutputMillionths && outputMillionths > (deepest?.outputMillionths ?? 0n))
+      deepest = { outputMillionths, spot }
+  }
+  const least = deepest ? deepest.outputMillionths + 1n : minOutputMillionths
+  const missing = uncertain.flatMap(({ outputMillionths, state }) => (outputMillionths >= least ? state : []))
+  if (!deepest) return { gasCost: () => 0n, missing }
+  const { numerator, denominator } = deepest.spot
+  const rateRaw = gasPriceRaw * numerator
+  return { gasCost: (gasUnits) => (gasUnits * rateRaw) / denominator, missing }
+}
