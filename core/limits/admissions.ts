@@ -11,6 +11,8 @@ type Check = (stored: StoredAccount) => Amounts
 export interface Admissions {
   /** The account as a write of this server leaves it. If that is undone, it is wrong until the next write, or the next request that it refuses. */
   note(owner: string, stored: StoredAccount): void
+  /** As it was noted, or read, last. */
+  known(owner: string): StoredAccount | undefined
   /** @param read asked only before a request is refused, and for the first one @throws SluiceError LIMIT_EXCEEDED */
   admit(owner: string, check: Check, read: () => Promise<StoredAccount>): Admission | Promise<Admission>
 }
@@ -73,6 +75,7 @@ export function createAdmissions(kind: Store['kind']): Admissions {
 
   return {
     note: (owner, stored) => void (ledgerOf(owner).known = stored),
+    known: (owner) => ledgers.get(owner)?.known,
     admit(owner, check, read) {
       const ledger = ledgerOf(owner)
       const beside = kind === 'embedded' && !ledger.last ? enterByMemory(ledger, check) : undefined

@@ -6,10 +6,19 @@ import type { Store } from '../store/store.ts'
 import type { Tables } from '../store/tables.ts'
 import type { OrderEnd } from '../transactions/budgets.ts'
 import { bodyColumns, isFinal, readBody, type Entry } from '../transactions/entry.ts'
-import { countedAt, negative, refund, settle, sum, writeAccount, type Account, type Amounts } from './account.ts'
+import { countedAt, negative, refund, settle, sum, type Account, type Amounts } from './account.ts'
 import { tokenMeasureOf } from './limit-checks.ts'
 import { keepRefundable, ownersOfRefundable, refundOf, signedOrderName, takeRefundable, type HeldChange } from './refundable.ts'
-import { lagMs, lockAccount, openOf, readReservations, type Reservation, type Reservations, type StoredAccount } from './reservations.ts'
+import {
+  lagMs,
+  lockAccount,
+  openOf,
+  readReservations,
+  writeReserved,
+  type Reservation,
+  type Reservations,
+  type StoredAccount,
+} from './reservations.ts'
 import { actualOf, type SettlementReader } from './settlements.ts'
 
 type Tx = Transaction<Tables>
@@ -19,6 +28,7 @@ interface OpenAccount {
   account: Account
   readonly nowMs: number
   reservations: Reservations
+  version?: string
 }
 
 /** Each account that was written. */
@@ -53,12 +63,7 @@ export async function settleEnded(all: readonly Entry[], reader: SettlementReade
       if (kept) refundable.set(kept.name, { ...kept, owner, counted: countedAt(open.account, kept.amounts, { nowMs: open.nowMs, lagMs }) })
     }
   }
-  for (const [owner, { account }] of accounts)
-    await tx
-      .updateTable('budgets')
-      .set({ body: writeAccount(account) })
-      .where('owner', '=', owner)
-      .execute()
+  for (const [owner, open] of accounts) await writeOpen(owner, open, tx, kind)
   await tx
     .deleteFrom('reservations')
     .where('owner', 'in', [...accounts.keys()])
@@ -77,13 +82,13 @@ export async function settleOrder({ entry, unfilled }: OrderEnd, tx: Tx, kind: S
     if (!open) continue
     const returnedRaw = divideRaw(found.ofRaw * unfilled.numerator, unfilled.denominator, 'down')
     open.account = refund(open.account, refundOf(found, returnedRaw), found.counted)
-    await tx
-      .updateTable('budgets')
-      .set({ body: writeAccount(open.account) })
-      .where('owner', '=', found.owner)
-      .execute()
+    await writeOpen(found.owner, open, tx, kind)
   }
   return accounts
+}
+
+async function writeOpen(owner: string, open: OpenAccount, tx: Tx, kind: Store['kind']): Promise<void> {
+  Object.assign(open, await writeReserved({ owner, account: open.account, held: new Map() }, tx, kind))
 }
 
 /** In one order on all servers. What cannot be read stays as it is. */

@@ -1,6 +1,7 @@
 // What each client may spend: reserved in the write that makes entries, settled in the write that ends them.
 import type { Transaction } from 'kysely'
 import { SluiceError } from '../base/errors.ts'
+import { isObject } from '../base/json.ts'
 import type { Store } from '../store/store.ts'
 import type { Tables } from '../store/tables.ts'
 import type { Budgets, Spending } from '../transactions/budgets.ts'
@@ -30,6 +31,7 @@ import {
   ownerOf,
   peekAccount,
   readReservations,
+  reservationPart,
   writeReserved,
   type Reservation,
   type Reservations,
@@ -103,8 +105,8 @@ export function createSpendingLimits(limitsOn: LimitsOn, kind: Store['kind'] = '
     })
     if (!stored) return
     const { account, held } = reservedBy(check, stored, await readEarlier(owner, spending, tx))
-    await writeReserved({ owner, account, held }, tx, kind)
-    admissions.note(owner, { account, nowMs: stored.nowMs })
+    const version = await writeReserved({ owner, account, held }, tx, kind)
+    admissions.note(owner, { account, nowMs: stored.nowMs, ...version })
   }
 
   return {
@@ -121,7 +123,7 @@ export function createSpendingLimits(limitsOn: LimitsOn, kind: Store['kind'] = '
         if (steps.length === 0) return undefined
         const ofNew = { ...check, spending: { ...spending, steps } }
         const amountsIn = (stored: StoredAccount) => openOf(reservedBy(ofNew, stored, new Map()).held)
-        return admissions.admit(owner, amountsIn, () => peekAccount(owner, read))
+        return admissions.admit(owner, amountsIn, () => peekAccount(owner, read, kind))
       } catch (error) {
         return Promise.reject(error)
       }
@@ -129,6 +131,26 @@ export function createSpendingLimits(limitsOn: LimitsOn, kind: Store['kind'] = '
     async reserve(spending, tx) {
       // In one order on all servers.
       for (const client of payersOf(spending).toSorted()) await reserveFor(client, spending, tx)
+    },
+    part(spending) {
+      const [client, ...others] = payersOf(spending)
+      const known = client === undefined ? undefined : admissions.known(ownerOf(client))
+      // What an entry before it holds is in the store alone.
+      if (client === undefined || others.length > 0 || known?.version === undefined || hasEarlier(spending)) return undefined
+      const owner = ownerOf(client)
+      const reserved = orUndefined(() => {
+        const check = checkOf(client, spending)
+        return check && reservedBy(check, known, new Map())
+      })
+      if (!reserved) return undefined
+      const { account } = reserved
+      return {
+        ...reservationPart({ owner, ...reserved }, known.version),
+        written(changed) {
+          const { version, now } = isObject(changed) ? changed : {}
+          if (typeof version === 'string') admissions.note(owner, { account, nowMs: Number(now), version })
+        },
+      }
     },
     async settle(ended, tx) {
       for (const [owner, stored] of await settleEnded(ended, reader, tx, kind)) admissions.note(owner, stored)
@@ -158,6 +180,17 @@ function reservedBy(check: AccountCheck, { account: before, nowMs }: StoredAccou
   const refusal = refusalOf(check, { before: account, after, gives: given.amounts, nowMs })
   if (refusal && !isCounted) throw refusal
   return { account: ofOther ? withRaise(settle(after, raised, raised, { nowMs, lagMs }), spending) : after, held }
+}
+
+const hasEarlier = ({ is, steps }: Spending): boolean => is === 'raise' || steps.some(({ replaces }) => replaces !== undefined)
+
+/** What is refused by what this server knows is refused by what the store has, or not. */
+function orUndefined<T>(work: () => T): T | undefined {
+  try {
+    return work()
+  } catch {
+    return undefined
+  }
 }
 
 /** Of what it replaces or raises: a new entry on a nonce of its own has nothing before it. */

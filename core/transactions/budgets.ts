@@ -1,5 +1,5 @@
 // The door for limits of what is spent. Who sets limits implements `Budgets`, and passes it to the journal where that is opened. What is stopped is asked beside it (`stops.ts`).
-import type { Transaction } from 'kysely'
+import type { RawBuilder, Transaction } from 'kysely'
 import type { Fraction } from '../base/decimal.ts'
 import type { Action } from '../config/clients.ts'
 import type { Store } from '../store/store.ts'
@@ -29,6 +29,8 @@ export interface Budgets {
    * @throws SluiceError to refuse: then nothing is written, by it and by the journal, and nothing is signed
    */
   reserve(spending: Spending, tx: Transaction<Tables>): Promise<void>
+  /** In PostgreSQL, for new entries: what `reserve` would write, as a part of the statement that writes them. Undefined where it takes a transaction. */
+  part?(spending: Spending): ReservationPart | undefined
   /** Whether nothing is reserved, so that nothing has to be settled. Absent: never. */
   isIdle?(): boolean
   /** In the write that makes entries final. It may be called again for the same ones, and throws nothing but errors of the database. */
@@ -52,6 +54,16 @@ export interface SpendingClient extends Pick<RailId, 'chain' | 'network'> {
 
 /** What was let through counts as held until this is called: once, when its write was made or refused. */
 export type Admission = () => void
+
+/** What a budget adds to one statement of PostgreSQL. Where `holds` has no row, nothing is written, and `reserve` is asked in a transaction. */
+export interface ReservationPart {
+  /** SQL: a row where the budget stands as it was decided by. It locks that row, and waits for nobody: the statement has locks of its own. */
+  readonly holds: RawBuilder<unknown>
+  /** SQL: queries that write where `written` of the query `outcome`. One of them is `budget_changed`, of one row. */
+  readonly writes: RawBuilder<unknown>
+  /** Called once it is written. @param changed the row of `budget_changed` */
+  written(changed: unknown): void
+}
 
 /**
  * `preview`: it is only looked at, and nothing may be signed. `below`: it gives away less than what has to wait. `approved`: it waited, and was

@@ -19,11 +19,11 @@ const maxOrders = 1_000
  */
 export function embeddedWriter(store: Store): JournalWriter {
   return {
-    open: (entries, lease, claim, orders, stops, within) =>
+    open: (entries, lease, claim, orders, stops, reserving) =>
       store.write(async (tx) => {
         checkOwnership({ ownsQueue: await ownsQueue(tx, lease), ownsKey: await ownsKey(tx, claim) })
         await refuseStopped(tx, stops)
-        if (within) await within(tx)
+        await reserving?.within(tx)
         await insertOrders(tx, orderRows(entries, orders))
         for (const entry of entries) await tx.insertInto('entries').values(entryRow(entry, lease.queue)).execute()
         await insertHashes(tx, entries)

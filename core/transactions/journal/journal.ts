@@ -2,7 +2,7 @@ import type { Transaction } from 'kysely'
 import { SluiceError } from '../../contracts/index.ts'
 import type { Tables } from '../../store/tables.ts'
 import type { ClientOrder, OrderJournal } from '../book-orders.ts'
-import type { Admission, Spending, SpendingClient } from '../budgets.ts'
+import type { Admission, ReservationPart, Spending, SpendingClient } from '../budgets.ts'
 import type { Entry, RailId, TransactionState } from '../entry.ts'
 import type { StopQuery } from '../stops.ts'
 
@@ -163,6 +163,13 @@ export class OwnershipLostError extends SluiceError {
 /** What else belongs into a database transaction of the journal. A throw undoes all of it. */
 export type WithinWrite = (tx: Transaction<Tables>) => Promise<void>
 
+/** What budgets do where new entries are written. */
+export interface ReservingWrite {
+  readonly within: WithinWrite
+  /** The same as a part of one statement, where it can be. */
+  part(): ReservationPart | undefined
+}
+
 /** How one kind of database writes the journal: checks and rows in one transaction. */
 export interface JournalWriter {
   /** @param within nothing of it stays if this writes nothing */
@@ -174,7 +181,7 @@ export interface JournalWriter {
     claim: KeyClaim | undefined,
     orders: readonly ClientOrder[],
     stops: StopQuery | undefined,
-    within: WithinWrite | undefined,
+    reserving: ReservingWrite | undefined,
   ): Promise<void>
   /** Writes nothing else, and only while the lease is ours. */
   withLease(lease: Lease, stops: StopQuery | undefined, within: WithinWrite | undefined): Promise<void>

@@ -2,6 +2,7 @@ import { sql, type RawBuilder } from 'kysely'
 import { pack } from '../../store/compact.ts'
 import { storeTime } from '../../store/store-time.ts'
 import type { Store } from '../../store/store.ts'
+import type { ReservationPart } from '../budgets.ts'
 import { firstUsedId, OrderIdUsedError, orderRows, statusAfter, type ClientOrder } from '../book-orders.ts'
 import { type Entry, entryRow, eventRow, hashRows } from '../entry.ts'
 import { stoppedError } from '../../config/stops.ts'
@@ -18,14 +19,16 @@ interface Outcome {
   written: boolean
   /** What keeps the entries from being written. */
   stop?: StoredStop | null
+  /** Of a budget that is part of the statement. */
+  reserved?: unknown
 }
 
 /**
  * Writes the journal in PostgreSQL with one statement: one round trip, and a server that is stopped in the middle holds no lock. The
  * statement locks the rows of the lease and of the key before it writes. A server that takes them over either waits for these few
  * milliseconds, or was first, and then nothing is written. So READ COMMITTED is enough: each condition is on a row that is locked when it is
- * checked. With budgets it is a transaction of two statements or more, and a server that is stopped in the middle holds its locks until the
- * database ends its session.
+ * checked. A budget is part of the statement where the row that it decided by is still the same. Else, and for what raises or ends, it is a
+ * transaction of two statements or more, and a server that is stopped in the middle holds its locks until the database ends its session.
  */
 export function postgresWriter(store: Store): JournalWriter {
   async function run(statement: RawBuilder<Outcome>, within?: WithinWrite): Promise<boolean> {
@@ -58,12 +61,16 @@ export function postgresWriter(store: Store): JournalWriter {
   }
 
   return {
-    async open(entries, lease, claim, orders, stops, within) {
-      const statement = sql<Outcome>`
+    async open(entries, lease, claim, orders, stops, reserving) {
+      const statement = (part?: ReservationPart) => sql<Outcome>`
         with ${inputs(entries, lease)}, ${ownership(lease, claim)}, ${stopRow(stops)},
+        ${part ? sql`budget_row as materialized (${part.holds}),` : sql``}
         outcome as materialized (
-          select owns_queue, owns_key, owns_queue and owns_key and not exists (select 1 from stop_row) as written from ownership
+          select owns_queue, owns_key, owns_queue and owns_key and not exists (select 1 from stop_row)
+            ${part ? sql`and exists (select 1 from budget_row)` : sql``} as written
+          from ownership
         ),
+        ${part ? sql`${part.writes},` : sql``}
         opened as (
           insert into entries (${entryColumns}) select ${entryColumns} from given, outcome where written
           returning key
@@ -72,8 +79,17 @@ export function postgresWriter(store: Store): JournalWriter {
         ${insertOrders(entries, orders)}
         barrier as materialized (select ${enterBarrier} from (select count(*) as n from opened) as done where n > 0),
         events_added as (insert into events (${eventColumns}) select ${eventColumns} from barrier, given_events order by entry_key)
-        select owns_queue, owns_key, written, ${shownStop} as stop from outcome`
-      const isWritten = await run(statement, within).catch(async (error: unknown) => {
+        select owns_queue, owns_key, written, ${shownStop} as stop
+          ${part ? sql`, (select row_to_json(budget_changed) from budget_changed) as reserved` : sql``}
+        from outcome`
+      async function writeWith(part: ReservationPart): Promise<boolean> {
+        const result = await store.writeOnce((db) => statement(part).execute(db))
+        if (!outcomeOf(result)) return false
+        part.written(result.rows[0]?.reserved)
+        return true
+      }
+      const write = async (part = reserving?.part()) => (part && (await writeWith(part))) || run(statement(), reserving?.within)
+      const isWritten = await write().catch(async (error: unknown) => {
         throw isDuplicateOrder(error) ? await orderIdUsed(entries, orders) : error
       })
       if (!isWritten) throw new Error('The journal did not write new entries.')

@@ -10,7 +10,7 @@ import type { Budgets, OrderEnd, Spending, SpendingClient } from '../budgets.ts'
 import { bodyColumns, type BodyRow, isFinal, railName, readArchivedBody, readBody, readEvent, type Entry } from '../entry.ts'
 import { deleteEvents, listArchived, markEvents, moveOut, openPlaces, rowOfHash, selectEnded } from './archived-entries.ts'
 import { embeddedWriter } from './embedded.ts'
-import type { EntryFilter, EntryPage, Journal, JournalEvent, JournalWriter, OnRail, WithinWrite } from './journal.ts'
+import type { EntryFilter, EntryPage, Journal, JournalEvent, JournalWriter, OnRail, ReservingWrite, WithinWrite } from './journal.ts'
 import { listEntries } from './list-entries.ts'
 import { postgresWriter } from './postgres.ts'
 import { raiseQuery, stopQuery } from '../stops.ts'
@@ -122,7 +122,7 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>, budgets: reado
     admit,
     open: (entries, lease, claim, orders = [], spending) =>
       open(entries, lease, claim, orders, stopQuery(entries, spending?.client), reserving(spending)),
-    reserve: (spending, lease) => withLease(lease, raiseQuery(spending), isDearer(spending) ? reserving(spending) : undefined),
+    reserve: (spending, lease) => withLease(lease, raiseQuery(spending), isDearer(spending) ? reserving(spending)?.within : undefined),
     write: (entries, lease, answer) => write(entries, lease, answer, settling(entries)),
     async read(key) {
       const row = await store.read((db) => db.selectFrom('entries').select(bodyColumns).where('key', '=', key).executeTakeFirst())
@@ -236,13 +236,18 @@ function within(budgets: readonly Budgets[], { read }: Pick<Store, 'read'>) {
   const settlesEnds = () => budgets.some(({ settle, isIdle }) => settle && isIdle?.() !== true)
   return {
     admit: (of: SpendingClient, spending: () => Spending) => admitting?.admit?.(of, spending, read),
-    reserving(spending: Spending | undefined): WithinWrite | undefined {
+    reserving(spending: Spending | undefined): ReservingWrite | undefined {
       if (budgets.length === 0) return undefined
-      if (!spending) return () => Promise.reject(new Error('The budgets were not told what new entries spend.'))
+      if (!spending)
+        return { within: () => Promise.reject(new Error('The budgets were not told what new entries spend.')), part: () => undefined }
       const asked = budgets.filter((each) => each.concerns?.(spending) !== false)
       if (asked.length === 0) return undefined
-      return async (tx) => {
-        for (const each of asked) await each.reserve(spending, tx)
+      const [first, ...others] = asked
+      return {
+        part: () => (others.length === 0 ? first?.part?.(spending) : undefined),
+        async within(tx) {
+          for (const each of asked) await each.reserve(spending, tx)
+        },
       }
     },
     endingOrder() {
