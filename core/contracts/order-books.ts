@@ -37,6 +37,11 @@ export interface BookMarket {
   /** Symbols; joined by a hyphen they are the market's name. */
   readonly base: string
   readonly quote: string
+  /**
+   * Addresses of the chain's tokens that the symbols stand for, where the exchange tells: a side that is missing is no token of the chain. Absent: the symbols are
+   * those of the chain's tokens. Symbols may be anybody's.
+   */
+  readonly tokens?: { readonly base?: string; readonly quote?: string }
   readonly prices: PriceGrid
   /** Amounts are whole multiples of it. */
   readonly lotSize: Decimal
@@ -69,6 +74,27 @@ export interface Level {
 export interface Book {
   readonly buys: readonly Level[]
   readonly sells: readonly Level[]
+}
+
+/** A level of one maker. */
+export interface MakerLevel extends Level {
+  readonly maker: string
+}
+
+/** The best offers of a market, each by itself. Best first. */
+export interface MakerBook {
+  /** The market's id. */
+  readonly market: string
+  readonly buys: readonly MakerLevel[]
+  readonly sells: readonly MakerLevel[]
+}
+
+/** A price that no order in the exchange's book moves, such as of an oracle. */
+export interface IndexPrice {
+  /** The market's id. */
+  readonly market: string
+  /** Quote per one base. */
+  readonly price: Decimal
 }
 
 /** The last price, and the volume of the last day in base, where the exchange gives them. */
@@ -230,6 +256,10 @@ export interface CLOB<F extends Types = Types> {
   /** Markets that the exchange has and `markets` leaves out, with the reason; absent: there are none. Of names that differ in letter case only, core leaves out the later. */
   unlisted?(at: At): Promise<readonly UnlistedMarket[]>
   readonly books: BookStream | FollowedBooks<F>
+  /** For the market check. Absent where the exchange does not tell makers: then `books` are looked at. `timestamp`: milliseconds since the Unix epoch. */
+  offers?(markets: readonly BookMarket[], at: At): Promise<{ readonly timestamp: number; readonly books: readonly MakerBook[] }>
+  /** For the market check. Absent: the exchange has none for its spot markets. */
+  indexPrices?(at: At): Promise<readonly IndexPrice[]>
   /** Newest first: all open orders, and the ended ones that the exchange still has. `names`: only these. */
   orders(owner: F['address'], query: { market?: BookMarket; names?: readonly OrderName[] }, at: At): Promise<readonly BookOrder[]>
   /** Newest first, at most `limit` before a time in milliseconds; those of everybody where no owner is given. */

@@ -119,8 +119,10 @@ const mayUseThin = ({ permissions }: Context['caller']): boolean => permissions.
 
 function valued(exchanged: ExchangedAmounts, lostMicros: bigint, { network, services: { market } }: Context): Commitment {
   const coin = network.impl.nativeCurrency.address
-  const tokens = [...new Set([...Object.keys(exchanged.gives), ...Object.keys(exchanged.gets), coin])]
-  const [prices, medianPrices] = [market.valuesNow(network, tokens), market.medianValues(network, tokens)]
+  // As it is compared: what is given, and the coin of its fees, counts at most, and what comes at least.
+  const [given, got] = [[...Object.keys(exchanged.gives), coin], Object.keys(exchanged.gets)]
+  const prices = { ...market.valuesNow(network, got, 'lowX'), ...market.valuesNow(network, given, 'highX') }
+  const medianPrices = { ...market.medianValues(network, got, 'lowX'), ...market.medianValues(network, given, 'highX') }
   return { ...exchanged, market: { lossMicros: lostMicros > 0n ? lostMicros : 0n, prices, medianPrices } }
 }
 
@@ -205,7 +207,7 @@ function needsThin(why: NoMarket, { network, services, caller }: Context): Sluic
       const named = why.tokens.map((token) => network.tokens.listedAt(token)?.symbol ?? token)
       return new SluiceError(
         'FORBIDDEN',
-        `${named.join(', ')} ${named.length === 1 ? 'has' : 'have'} no market on ${where}: that takes a listed token and two pools of built-in connectors, each with ${depth}. ${needs}`,
+        `${named.join(', ')} ${named.length === 1 ? 'has' : 'have'} no market on ${where}: that takes a listed token and two sources of built-in connectors that agree, pools, order books or their indexes, with ${depth}. ${needs}`,
         { details: { reason: 'no market', tokens: why.tokens } },
       )
     }

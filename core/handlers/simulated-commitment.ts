@@ -78,6 +78,7 @@ function gotBy({ gains }: Outcome, words: Amounts | undefined, { network, servic
   const values = services.market.valuesNow(
     network,
     came.map(([token]) => token),
+    'lowX',
   )
   return Object.fromEntries(came.filter(([token]) => token in values))
 }

@@ -4,6 +4,7 @@ import { toFraction } from '../base/decimal.ts'
 import type { BookSet } from '../api/index.ts'
 import type { BookMarket, NewOrder } from '../contracts/index.ts'
 import { approvableOf } from '../contracts/index.ts'
+import { tokensOfMarket } from '../market/book-tokens.ts'
 import type { NetworkEntry, Registry, VenueEntry } from '../plugins/index.ts'
 import type { Footprint, TouchedToken } from '../transactions/budgets.ts'
 
@@ -33,18 +34,17 @@ export const connectorsOf = (
     .filter(({ impl }) => addresses.every((spender) => Object.values(approvableOf(impl)).includes(spender)))
     .flatMap(touchedVenue)
 
-/** What a new order in a book touches. Tokens of a spot market are those of the network's list that have its symbols. */
+/** What a new order in a book touches. Tokens of a spot market are those of the network's list. */
 export function touchesOfOrder(
   type: BookSet,
   { market, order }: { market: BookMarket; order: NewOrder },
   venue: OfVenue,
   on: NetworkEntry,
 ): Footprint {
-  const symbols = [market.base, market.quote]
   const isPerpetual = type === 'PERP_CLOB'
-  const tokens = symbols.map((symbol): TouchedToken => {
-    const listed = on.tokens.listed.find((token) => token.symbol === symbol)
-    return isPerpetual ? { name: symbol, symbol } : listed ? { name: listed.address, symbol } : { name: symbol }
+  const tokens = (['base', 'quote'] as const).map((side): TouchedToken => {
+    const [symbol, [listed]] = [market[side], tokensOfMarket(market, side, on.tokens.listed)]
+    return isPerpetual ? { name: symbol, symbol } : listed ? { name: listed.address, symbol: listed.symbol } : { name: symbol }
   })
   return {
     action: isPerpetual ? 'perpetual' : 'order',

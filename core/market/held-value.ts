@@ -1,4 +1,4 @@
-// What wallets hold of listed tokens and of the coin, at the market of now.
+// What wallets hold of listed tokens and of the coin, at the market of now, at least.
 import type { At } from '../contracts/index.ts'
 import type { NetworkEntry } from '../plugins/index.ts'
 import { microsOf } from '../transactions/budgets.ts'
@@ -22,6 +22,6 @@ export async function heldValue(
   }
   const addresses = [...held.keys()]
   if (!market.watch(network, addresses)) return undefined
-  const values = market.valuesNow(network, addresses)
+  const values = market.valuesNow(network, addresses, 'lowX')
   return addresses.reduce((sum, address) => sum + microsOf(held.get(address) ?? 0n, values[address] ?? 0n, 'down'), 0n)
 }

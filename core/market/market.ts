@@ -1,12 +1,12 @@
-// The market: what tokens are worth now and were worth in the last minutes, by all built-in pools with real depth. Read from time to time, asked without a node.
+// The market: what tokens are worth now and were worth in the last minutes, by all built-in pools and order books with real depth. Read from time to time, asked without a node.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { withDeadline } from '../base/async.ts'
 import type { At, Log, PoolView, Token } from '../contracts/index.ts'
 import type { NetworkEntry, VenueEntry } from '../plugins/index.ts'
+import type { PricedBook } from './book-price.ts'
 import {
   compareExchange,
   medianValue,
-  middleOf,
   valueGiven,
   poolKey,
   valueTokens,
@@ -14,6 +14,7 @@ import {
   type ExchangedAmounts,
   type PricedPool,
   type Valuation,
+  type ValueBound,
   type ValueSample,
 } from './token-values.ts'
 
@@ -30,10 +31,10 @@ export interface Market {
   watch(network: NetworkEntry, tokens: readonly string[]): boolean
   /** Whether a pool has real depth now: its address, or what identifies it. */
   isDeep(network: NetworkEntry, pool: string): boolean
-  /** What a unit of each token is worth now, between the medians; those without a value are missing. */
-  valuesNow(network: NetworkEntry, tokens: readonly string[]): Readonly<Record<string, bigint>>
+  /** What a unit of each token is worth now, at least or at most; those without a value are missing. */
+  valuesNow(network: NetworkEntry, tokens: readonly string[], bound: ValueBound): Readonly<Record<string, bigint>>
   /** The same by the median of the last minutes. */
-  medianValues(network: NetworkEntry, tokens: readonly string[]): Readonly<Record<string, bigint>>
+  medianValues(network: NetworkEntry, tokens: readonly string[], bound: ValueBound): Readonly<Record<string, bigint>>
   /** Reads all networks once. Each does so by itself every few seconds. */
   read(): Promise<void>
   stop(): Promise<void>
@@ -47,6 +48,8 @@ interface MarketOptions {
   venuesOn(network: NetworkEntry): readonly VenueEntry[]
   /** The pools of a pair, in the depth given. */
   readPools(network: NetworkEntry, venue: VenueEntry, pair: Pair, at: At): Promise<readonly PoolView[]>
+  /** The order books of these pairs at built-in connectors, by `order-books.ts`. */
+  readBooks(network: NetworkEntry, pairs: readonly Pair[], at: At): Promise<readonly PricedBook[]>
   /** Tokens that were quoted lately. */
   quotedTokens(network: NetworkEntry): readonly string[]
   settings: MarketSettings
@@ -64,7 +67,7 @@ export interface Pair {
 export interface MarketSettings {
   /** Symbols: the first that a network lists is its reference token. */
   readonly referenceTokens: readonly string[]
-  /** What a pool takes within 2 % of its price, to count: units of the reference token. */
+  /** What a pool takes within 2 % of its price, and a book has on each side, to count: units of the reference token. */
   readonly minDepth: number
   /** Minutes over which the median is taken. */
   readonly minutes: number
@@ -86,7 +89,7 @@ interface WatchedTokens {
   samples: ValueSample[]
   /** The tokens of the newest sample. */
   read: ReadonlySet<string>
-  /** Of the samples, by address of those that were asked for. */
+  /** Of the samples, by bound and address of those that were asked for. */
   readonly medians: Map<string, bigint | undefined>
   reading: boolean
 }
@@ -136,9 +139,16 @@ export function createMarket(options: MarketOptions): Market {
     const wrapped = network.impl.evm?.wrapped?.token
     const between = wrapped && wrapped.address !== reference.address ? [wrapped] : []
     const pairs = pairsOf([...between, ...tokens], [reference, ...between])
-    const found = await Promise.all(options.venuesOn(network).map((venue) => readVenue(network, venue, pairs, at)))
+    const [pools, books] = await Promise.all([
+      Promise.all(options.venuesOn(network).map((venue) => readVenue(network, venue, pairs, at))),
+      options.readBooks(network, pairs, at),
+    ])
     const minDepthMicros = BigInt(Math.round(settings.minDepth * 1e6))
-    const said = valueTokens(found.flat(), { reference, between: between.map(({ address }) => address), minDepthMicros })
+    const keptBooks = freshSamples(network).at(-1)?.books
+    const said = valueTokens(
+      { pools: pools.flat(), books },
+      { reference, between: between.map(({ address }) => address), minDepthMicros, ...(keptBooks && { keptBooks }) },
+    )
     const atMs = steadyMs()
     state.read = new Set(tokens.map(({ address }) => address))
     state.samples = [...state.samples.filter((each) => each.atMs > atMs - windowMs), { atMs, ...said }]
@@ -195,19 +205,17 @@ export function createMarket(options: MarketOptions): Market {
       return freshSamples(network).length > 0 && (isFull || tokens.every((token) => state.read.has(wrappedOr(token, network))))
     },
     isDeep: (network, pool) => freshSamples(network).at(-1)?.deep.has(poolKey(pool)) === true,
-    valuesNow(network, tokens) {
+    valuesNow(network, tokens, bound) {
       const values = freshSamples(network).at(-1)?.values
-      return valuesOf(tokens, network, (token) => {
-        const value = values?.get(token)
-        return value && middleOf(value)
-      })
+      return valuesOf(tokens, network, (token) => values?.get(token)?.[bound])
     },
-    medianValues(network, tokens) {
+    medianValues(network, tokens, bound) {
       const samples = freshSamples(network)
       const { medians } = watchedOn(network)
       return valuesOf(tokens, network, (token) => {
-        if (samples.length > 0 && !medians.has(token)) medians.set(token, medianValue(token, samples))
-        return samples.length > 0 ? medians.get(token) : undefined
+        const key = `${bound} ${token}`
+        if (samples.length > 0 && !medians.has(key)) medians.set(key, medianValue(token, samples, bound))
+        return samples.length > 0 ? medians.get(key) : undefined
       })
     },
     read,

@@ -6,6 +6,7 @@ import { openLocalSites, wantedSites, type LocalSites } from '../devnet/local-si
 import { bringUpDevnet, forgetDevnet, type Devnet } from '../devnet/start-devnet.ts'
 import { outcomeToJournal } from '../handlers/fills.ts'
 import { findPools } from '../handlers/amm/pools.ts'
+import { bookVenueOf } from '../handlers/clob/markets.ts'
 import { limitedToken, networkOf, valueOf } from '../handlers/limited-amounts.ts'
 import { gainsOf, gasCostOf, heldChangesOf, tellsOf } from '../handlers/mined-amounts.ts'
 import { compareMined, shownLosses, shownQuarantines } from '../handlers/mined-bounds.ts'
@@ -18,6 +19,7 @@ import type { NetworkName } from '../limits/limit-checks.ts'
 import { createHoldings, type HoldingsReader } from '../limits/holdings.ts'
 import { heldValue } from '../market/held-value.ts'
 import { createMarket, type Market } from '../market/market.ts'
+import { createBookReader } from '../market/order-books.ts'
 import { transactionTargets } from '../plugins/index.ts'
 import { createArchiveFiles } from '../transactions/archive-files.ts'
 import { createArchiver, type Archiver } from '../transactions/archiver.ts'
@@ -68,9 +70,10 @@ export const followBlocks = ({ liveState: { following }, hosts }: ServerParts): 
 
 /** @param steadyMs a clock that is never set */
 export function openMarket(
-  { settings: { limits }, clients, serverLimits, log, registry, liveState: { quotes } }: ServerParts,
-  steadyMs?: () => number,
+  { settings, clients, serverLimits, log, registry, signer, liveState: { quotes, books }, following }: ServerParts,
+  steadyMs: () => number = () => performance.now(),
 ): Market {
+  const { limits, market } = settings
   const isNeeded = () =>
     clients.list.some(({ name, permissions }) => {
       if (!permissions.includes('trade')) return false
@@ -84,10 +87,18 @@ export function openMarket(
     venuesOn: ({ chain, network }) => registry.venuesOn(chain, network).filter(({ builtIn, impl }) => builtIn && impl.AMM),
     readPools: async (network, venue, pair, at) =>
       (await findPools([pair], marketPools, venue, { network, services: { quotes } }, at)).pools,
+    readBooks: createBookReader({
+      venuesOn: ({ chain, network }) => registry.venuesOn(chain, network).filter(({ builtIn, impl }) => builtIn && impl.CLOB),
+      readBook: async (network, venue, of, at) => books.book(bookVenueOf('CLOB', network, venue), of, at),
+      ownWallets: () => signer.wallets().map(({ address }) => address),
+      isStale: (network, timestamp) =>
+        !network.impl.local && following.ageSeconds(network, { timestamp: timestamp / 1000 }) > market.staleBlockSeconds,
+      steadyMs,
+    }),
     quotedTokens: (network) => quotes.quotedTokens(network, quotedWithinMs),
     settings: { referenceTokens: limits.referenceTokens, minDepth: limits.marketDepth, minutes: limits.marketMinutes },
     log,
-    ...(steadyMs && { steadyMs }),
+    steadyMs,
   })
 }
 

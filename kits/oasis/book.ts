@@ -25,7 +25,7 @@ export function oasisBooks({ reader, log }: Venue<Evm>, deployment: Deployment):
     async load(keys, after, at) {
       const pairs = deployment.pairs.filter(({ id }) => keys.includes(id))
       const [{ head, offers: found }, prices] = await Promise.all([
-        readOffers(reader, deployment.market, pairs, undefined, at, after).catch((error: unknown) => {
+        readOffers(reader, deployment.market, pairs, undefined, at, { after }).catch((error: unknown) => {
           // One pair takes nothing from the others: an error that is the connector's own makes them be loaded one by one.
           if (pairs.length > 1 && error instanceof SluiceError && error.name === 'SERVICE_UNINITIALIZED') throw new Error(error.message)
           throw error

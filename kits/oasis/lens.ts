@@ -44,14 +44,14 @@ export async function readOffers(
   pairs: readonly Pair[],
   owner: string | undefined,
   at: At,
-  after?: Head,
+  { after, maxOffers }: { after?: Head; maxOffers?: number } = {},
 ): Promise<{ head: Head; offers: readonly PairOffers[] }> {
   const sides = pairs.flatMap((pair) => [tokensOf(pair, 'sells'), tokensOf(pair, 'buys')])
   const best = sides.map(([pays, wants]) => ({
     to: market,
     data: oasisAbi.encodeFunctionData('getBestOffer', [pays.address, wants.address]),
   }))
-  const { head, results } = await reader.read([offerLens(market, pairs, owner), ...best], at, after)
+  const { head, results } = await reader.read([offerLens(market, pairs, owner, maxOffers), ...best], at, after)
   for (const index of best.keys()) decodeView(market, 'getBestOffer', results[index + 1])
   return { head, offers: readLens(results[0] ?? { ok: false, data: '0x' }, pairs) }
 }

@@ -4,6 +4,7 @@ import { oasisBooks } from './book.ts'
 import { type OasisOptions, pairOfMarket, deploymentOf, oasisAbi, type Pair, type Deployment, decodeView } from './contract.ts'
 import { formatRaw } from '../../core/base/decimal.ts'
 import { ownLogs, takesOf } from './events.ts'
+import { readMakerBooks } from './maker-books.ts'
 import { outcome } from './outcome.ts'
 import { lockedBalances, offersOfIds, orderOf, ownOffers, tradesOf, tradesOfTakers } from './own-orders.ts'
 import { act, isOfferId, typicalGasUnits } from './plan.ts'
@@ -28,6 +29,7 @@ export function oasis(venue: Venue<Evm>, options: OasisOptions): Oasis {
     markets,
     unlisted: async () => [...deployment.unlisted, ...unread],
     books: oasisBooks(venue, deployment),
+    offers: (markets, at) => readMakerBooks(reader, deployment, markets, at),
     async orders(owner, { market, names }, at) {
       // The market gives orders their ids, and knows no others.
       const ids = names?.flatMap(({ orderId }) => (orderId !== undefined && isOfferId(orderId) ? [orderId] : []))
@@ -93,6 +95,7 @@ function toMarket({ id, base, quote }: Pair, status: BookMarket['status'], minSe
     id,
     base: base.symbol,
     quote: quote.symbol,
+    tokens: { base: base.address, quote: quote.address },
     prices: 'any',
     lotSize: formatRaw(1n, base.decimals),
     // The contract compares each with what an order pays: base for a SELL, quote for a BUY.

@@ -8,6 +8,7 @@ import {
   SluiceError,
   type BookMarket,
   type FundingPayment,
+  type IndexPrice,
   type PerpMarketPrices,
 } from 'sluice/plugin'
 import type { QueryInfo } from './api.ts'
@@ -337,6 +338,16 @@ export async function readPayments(
       return of ? [{ market: of, amount: normalize(delta.usdc), rate: normalize(delta.fundingRate), timestamp: time }] : []
     })
   return withUnread(payments, missing.slice(0, limit), 'userFunding')
+}
+
+/** Of spot markets whose tokens can be collateral: the exchange values these by prices that its validators publish. */
+export async function readIndexPrices(queryInfo: QueryInfo, { byId }: Listing, at: At): Promise<readonly IndexPrice[]> {
+  const priceOf = new Map(await queryInfo({ type: 'allBorrowLendReserveStates' }, reserves, at))
+  return [...byId.values()].flatMap(({ market, pair }): readonly IndexPrice[] => {
+    const [base, quote] = pair?.map((index) => priceOf.get(index)?.oraclePx ?? '0') ?? []
+    if (base === undefined || quote === undefined || compare(base, '0') <= 0 || compare(quote, '0') <= 0) return []
+    return [{ market: market.id, price: normalize(divide(base, quote, scale, 'down')) }]
+  })
 }
 
 /** The exchange pays funding at every full hour, at the rate of that moment. */

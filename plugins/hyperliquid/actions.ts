@@ -156,14 +156,16 @@ export interface HyperliquidNetwork {
   readonly name: 'Mainnet' | 'Testnet'
   /** The chain id that user-signed actions are signed for. The exchange accepts any, the signer only the network's own. */
   readonly signatureChainId: number
+  /** The index of the chain's coin among the exchange's tokens: https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/asset-ids. Anybody can give a token its name. */
+  readonly coinIndex: number
   /** Nothing moves money into it: its wallets have some from the start. */
   readonly takesNoDeposits?: true
 }
 
 export const networks: Readonly<Record<string, HyperliquidNetwork>> = {
-  mainnet: { source: 'a', name: 'Mainnet', signatureChainId: 999 },
-  testnet: { source: 'b', name: 'Testnet', signatureChainId: 998 },
-  local: { source: 'b', name: 'Testnet', signatureChainId: 31338, takesNoDeposits: true },
+  mainnet: { source: 'a', name: 'Mainnet', signatureChainId: 999, coinIndex: 150 },
+  testnet: { source: 'b', name: 'Testnet', signatureChainId: 998, coinIndex: 1105 },
+  local: { source: 'b', name: 'Testnet', signatureChainId: 31338, coinIndex: 1105, takesNoDeposits: true },
 }
 
 /** The one function of the client library that is used at run time: the hash that signatures of L1 actions are over. */

@@ -39,7 +39,7 @@ export interface Exchange {
 
 /** @param pauseMs between two polls of what is open, where no update comes in between */
 export function createExchange(
-  { chain, network: name, config, contracts, tokens, log }: Venue<Evm, HyperliquidConfig>,
+  { chain, network: name, config, contracts, tokens, nativeCurrency, log }: Venue<Evm, HyperliquidConfig>,
   pauseMs?: number,
 ): Exchange {
   const network = networks[name]
@@ -64,7 +64,7 @@ export function createExchange(
     clock,
     network,
     books: bookStream({ queryInfo, feed, clock }),
-    listing: createMarkets(queryInfo, config.marketsSeconds, log),
+    listing: createMarkets(queryInfo, config.marketsSeconds, log, { coinIndex: network.coinIndex, nativeCurrency, tokens }),
     ttlMs: config.ttl * 1000,
     tokens,
     coreDepositWallet,

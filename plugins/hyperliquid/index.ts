@@ -16,6 +16,7 @@ import {
   perpAccountOf,
   perpBalancesOf,
   readPerpState,
+  readIndexPrices,
   readPositions,
   readPerpPrices,
   readSpotBalances,
@@ -124,6 +125,7 @@ function spot(exchange: Exchange): CLOB<Evm> {
   return {
     ...orderBook(exchange, 'spot', (user, actions, at) => requireSpotFunds(exchange.queryInfo, user, actions, at)),
     transferCollateral: movesOf(exchange, 'spot'),
+    indexPrices: async (at) => readIndexPrices(exchange.queryInfo, await exchange.listing(at), at),
   }
 }
 

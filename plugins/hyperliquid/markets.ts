@@ -1,4 +1,4 @@
-import type { At, BookMarket, Log, UnlistedMarket } from 'sluice/plugin'
+import type { At, BookMarket, Log, Token, UnlistedMarket } from 'sluice/plugin'
 import type { QueryInfo } from './api.ts'
 import { formatRaw, normalize } from 'sluice/decimal'
 import { anything, array, decimal, flag, integer, is, nothing, object, shape, text, union, type Infer } from './shape.ts'
@@ -18,6 +18,8 @@ export interface MarketEntry {
   readonly kind: 'spot' | 'perp'
   readonly market: BookMarket
   readonly asset: number
+  /** Of a spot market: the indexes of base and quote. */
+  readonly pair?: readonly [base: number, quote: number]
   /** Whether positions can have isolated margin only. */
   readonly onlyIsolated: boolean
 }
@@ -44,11 +46,30 @@ const takes = { LIMIT: ['GTC', 'IOC'], LIMIT_MAKER: ['GTC'], MARKET: ['IOC'] } a
 const nobody = '0x0000000000000000000000000000000000000000'
 const feesSeconds = 3600
 
+/** The exchange's own tokens on its chain. */
+export interface ChainTokens {
+  readonly coinIndex: number
+  readonly nativeCurrency: Pick<Token, 'address'>
+  /** The chain's token list. */
+  readonly tokens: readonly Token[]
+}
+
+/** The index of USDC. Its contract is that of the deposits: https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/hyperevm/hypercore-less-than-greater-than-hyperevm-transfers */
+const dollarIndex = 0
+
+/** Names are anybody's: by the indexes of the coin and of USDC, and by the contracts that others are linked with. */
+function chainToken({ index, evmContract }: SpotToken, { coinIndex, nativeCurrency, tokens }: ChainTokens): string | undefined {
+  if (index === coinIndex) return nativeCurrency.address
+  const linked = evmContract?.address.toLowerCase()
+  const isToken = ({ address, symbol }: Token) => (index === dollarIndex ? symbol === 'USDC' : address.toLowerCase() === linked)
+  return tokens.find(isToken)?.address
+}
+
 /**
  * The exchange's list of markets, cached for some time. What of it is in an unknown format is left out, and said: its other markets can be traded. Of names
  * that differ in letter case only, core leaves out the later.
  */
-export function createMarkets(queryInfo: QueryInfo, cacheSeconds: number, log: Log): (at: At) => Promise<Listing> {
+export function createMarkets(queryInfo: QueryInfo, cacheSeconds: number, log: Log, chain: ChainTokens): (at: At) => Promise<Listing> {
   const fees = createCache(feesSeconds, (at) => queryInfo({ type: 'userFees', user: nobody }, userFees, at))
   const warned = new Set<string>()
   return createCache(cacheSeconds, async (at) => {
@@ -78,7 +99,7 @@ export function createMarkets(queryInfo: QueryInfo, cacheSeconds: number, log: L
       }
       const missing = entry.tokens.find((index) => !tokens.has(index))
       const [base, quote] = entry.tokens.map((index) => tokens.get(index))
-      if (base && quote) addSpot(byId, entry, [base, quote], rates)
+      if (base && quote) addSpot(byId, entry, [base, quote], rates, chain)
       else
         leaveOut(
           'spot',
@@ -126,18 +147,21 @@ function addSpot(
   { name: id, index }: Infer<typeof spotEntry>,
   pair: readonly [SpotToken, SpotToken],
   rates: Rates,
+  chain: ChainTokens,
 ): void {
   const [base, quote] = pair
+  const [baseToken, quoteToken] = [chainToken(base, chain), chainToken(quote, chain)]
   const market: BookMarket = {
     id,
     base: base.name,
     quote: quote.name,
+    tokens: { ...(baseToken !== undefined && { base: baseToken }), ...(quoteToken !== undefined && { quote: quoteToken }) },
     ...grid('spot', base.szDecimals),
     makerFee: normalize(rates.userSpotAddRate),
     takerFee: normalize(rates.userSpotCrossRate),
     status: 'open',
   }
-  byId.set(id, { kind: 'spot', market, asset: firstSpotAsset + index, onlyIsolated: false })
+  byId.set(id, { kind: 'spot', market, asset: firstSpotAsset + index, pair: [base.index, quote.index], onlyIsolated: false })
 }
 
 function grid(kind: MarketEntry['kind'], szDecimals: number): Pick<BookMarket, 'prices' | 'lotSize' | 'minNotional' | 'takes'> {

@@ -1,11 +1,21 @@
 import { assert, bigInt, integer, property } from 'fast-check'
 import { expect } from 'chai'
-import { compareExchange, medianValue, valueGiven, valueTokens, type PricedPool, type ValueSample } from '../../core/market/token-values.ts'
+import type { PricedBook } from '../../core/market/book-price.ts'
+import {
+  compareExchange,
+  medianValue,
+  valueGiven,
+  valueTokens,
+  type PricedPool,
+  type ValueSample,
+  type ValueTerms,
+} from '../../core/market/token-values.ts'
 import { microsOf } from '../../core/transactions/budgets.ts'
 
 const usdc = { address: 'usdc', decimals: 6 }
 const e18 = 10n ** 18n
 const dollars = 1_000_000n
+const nothingDeep = { deep: new Set<string>(), books: new Set<string>() }
 let pools = 0
 
 /** A pool of a token of 18 decimals, and what it costs in USDC, or in WETH. */
@@ -23,7 +33,9 @@ const pool = (tokenIn: string, price: number, { tokenOut = 'usdc', depth = 100, 
   },
 })
 const terms = { reference: usdc, between: ['weth'], minDepthMicros: 1_000n * dollars }
-const valuesOf = (...of: readonly PricedPool[]) => valueTokens(of, terms).values
+const said = (pools: readonly PricedPool[], books: readonly PricedBook[] = [], more: Partial<ValueTerms> = {}) =>
+  valueTokens({ pools, books }, { ...terms, ...more })
+const valuesOf = (...of: readonly PricedPool[]) => said(of).values
 const dollarsOf = (raw: bigint, valueX = 0n) => Number(microsOf(raw, valueX, 'down')) / 1e6
 
 describe('values of tokens', () => {
@@ -34,7 +46,7 @@ describe('values of tokens', () => {
       pool('weth', 1, { depth: 10_000 }),
       pool('weth', 9_000, { depth: 0 }),
     ).get('weth')
-    expect(weth?.pools).to.equal(3)
+    expect(weth?.sources).to.equal(3)
     expect(dollarsOf(e18, weth?.lowX)).to.be.closeTo(3000, 0.001)
     expect(dollarsOf(e18, weth?.highX)).to.be.closeTo(3000, 0.001)
     const two = valuesOf(pool('weth', 3000), pool('weth', 2000)).get('weth')
@@ -70,11 +82,112 @@ describe('values of tokens', () => {
   })
 })
 
+describe('values by order books', () => {
+  const quoteRaw = (usd: number) => BigInt(Math.round(usd * 1e6))
+  const offers = (price: number, worth: number, makers: readonly (string | undefined)[]) =>
+    makers.map((maker) => ({
+      price: { numerator: quoteRaw(price), denominator: e18 },
+      otherRaw: quoteRaw(worth / makers.length),
+      ...(maker !== undefined && { maker }),
+    }))
+  /** A book around a price, by default with depth of two makers. */
+  const book = (
+    price: number,
+    {
+      worth = 1_000,
+      makers = ['a', 'b'] as readonly (string | undefined)[],
+      spread = 0.005,
+      index = undefined as number | undefined,
+      connector = 'books',
+      tokenIn = 'weth',
+    } = {},
+  ): PricedBook => ({
+    connector,
+    market: `${tokenIn}-usdc`,
+    tokenIn,
+    tokenOut: 'usdc',
+    buys: offers(price * (1 - spread), worth, makers),
+    sells: offers(price * (1 + spread), worth, makers),
+    ...(index !== undefined && { index: { numerator: quoteRaw(index), denominator: e18 } }),
+  })
+  const ofWeth = (pools: readonly PricedPool[], books: readonly PricedBook[], more: Partial<ValueTerms> = {}) => {
+    const value = said(pools, books, more).values.get('weth')
+    return value && { low: dollarsOf(e18, value.lowX), high: dollarsOf(e18, value.highX), sources: value.sources }
+  }
+  const close = (found: ReturnType<typeof ofWeth>, low: number, high: number) => {
+    expect(found?.low).to.be.closeTo(low, 0.01)
+    expect(found?.high).to.be.closeTo(high, 0.01)
+  }
+
+  it('come of a book and a pool that agree, at the worse of both', () => {
+    close(ofWeth([pool('weth', 3010)], [book(3000)]), 3000, 3010)
+    close(ofWeth([pool('weth', 2990)], [book(3000)]), 2990, 3000)
+  })
+
+  it('come of a book that does not tell its makers, and the index of its exchange', () => {
+    const makers = [undefined]
+    close(ofWeth([], [book(3000, { makers, index: 3020 })]), 3000, 3020)
+    expect(ofWeth([], [book(3000, { makers })])).to.equal(undefined)
+    expect(ofWeth([], [book(3000, { makers, index: 3020, worth: 900 })])).to.equal(undefined)
+  })
+
+  it('are none where the sources do not agree', () => {
+    expect(ofWeth([pool('weth', 3000)], [book(3300)])).to.equal(undefined)
+    expect(ofWeth([], [book(3000, { makers: [undefined], index: 2000 })])).to.equal(undefined)
+  })
+
+  it('are none of one book, whatever its makers call themselves, nor of two of one exchange', () => {
+    expect(ofWeth([], [book(3000, { makers: ['a', 'b', 'c'] })])).to.equal(undefined)
+    expect(ofWeth([], [book(3000), { ...book(3000), market: 'another' }])).to.equal(undefined)
+    close(ofWeth([], [book(3000), book(3001, { connector: 'other books' })]), 3000, 3001)
+  })
+
+  it('take more than one maker on each side', () => {
+    const pools = [pool('weth', 3000)]
+    expect(ofWeth(pools, [book(3000, { makers: ['a'], worth: 1_000_000 })])).to.equal(undefined)
+    const half = { ...book(3000), sells: offers(3010, 1_000_000, ['a']) }
+    expect(ofWeth(pools, [half])).to.equal(undefined)
+  })
+
+  it('take real depth near the price on both sides', () => {
+    const pools = [pool('weth', 3000)]
+    expect(ofWeth(pools, [book(3000, { worth: 999 })])).to.equal(undefined)
+    expect(ofWeth(pools, [{ ...book(3000), sells: [] }])).to.equal(undefined)
+    expect(ofWeth(pools, [book(3000, { spread: 0.03 })])).to.equal(undefined)
+  })
+
+  it('are not moved by an order below the depth, however good its price is', () => {
+    const real = book(3000)
+    const dust = { ...real, buys: [...offers(3013, 100, ['thief']), ...real.buys] }
+    close(ofWeth([pool('weth', 3000)], [dust]), 3000, 3000)
+  })
+
+  it('are none of a crossed book', () => {
+    const crossed = { ...book(3000), buys: offers(3100, 1000, ['a', 'b']) }
+    expect(ofWeth([pool('weth', 3000)], [crossed])).to.equal(undefined)
+  })
+
+  it('are never nearer to a book than the pools alone are, where two pools have a price', () => {
+    // One pushed pool and a book that was made up.
+    close(ofWeth([pool('weth', 3000), pool('weth', 2000)], [book(2000)]), 2000, 3000)
+    close(ofWeth([pool('weth', 3000), pool('weth', 3000)], [book(2000)]), 3000, 3000)
+    // Two of three pools pushed: the book says so.
+    close(ofWeth([pool('weth', 3000), pool('weth', 2000), pool('weth', 2000)], [book(3000)]), 2000, 3000)
+  })
+
+  it('keep a book whose depth became less, but not below its half', () => {
+    const keptBooks = said([pool('weth', 3000)], [book(3000)]).books
+    close(ofWeth([pool('weth', 3000)], [book(3000, { worth: 500 })], { keptBooks }), 3000, 3000)
+    expect(ofWeth([pool('weth', 3000)], [book(3000, { worth: 499 })], { keptBooks })).to.equal(undefined)
+    expect(ofWeth([pool('weth', 3000)], [book(3000, { worth: 500 })])).to.equal(undefined)
+  })
+})
+
 describe('an exchange held against the market', () => {
   const minute = 60_000
   /** A price of WETH for each minute. */
   const samples = (...prices: readonly number[]): ValueSample[] =>
-    prices.map((price, index) => ({ atMs: index * minute, ...valueTokens([pool('weth', price), pool('weth', price)], terms) }))
+    prices.map((price, index) => ({ atMs: index * minute, ...said([pool('weth', price), pool('weth', price)]) }))
   const sale = (usd: number) => ({ gives: { weth: e18 }, gets: { usdc: BigInt(usd) * dollars } })
   const lost = (exchanged: ReturnType<typeof sale>, ...prices: readonly number[]) => {
     const compared = compareExchange(exchanged, samples(...prices), 5 * minute)
@@ -98,7 +211,7 @@ describe('an exchange held against the market', () => {
     })
 
   it('has no market once a token of it has lost its price, and has one again with its history when it is back', () => {
-    const [priced, unpriced] = [samples(3000)[0], { atMs: 0, values: valuesOf(pool('weth', 3000)), deep: new Set<string>() }]
+    const [priced, unpriced] = [samples(3000)[0], { atMs: 0, values: valuesOf(pool('weth', 3000)), ...nothingDeep }]
     const at = (index: number, isThere: boolean): ValueSample => ({ ...(isThere && priced ? priced : unpriced), atMs: index * minute })
     const history = Array.from({ length: 10 }, (_, index) => at(index, true))
     expect(compareExchange(sale(2900), [...history, at(10, false)], 5 * minute)).to.deep.equal({ is: 'no market', tokens: ['weth'] })
@@ -115,9 +228,9 @@ describe('an exchange held against the market', () => {
   })
 
   it('is settled by a median of the window that a push of less than half of it does not move', () => {
-    expect(medianValue('weth', samples(3000, 3000, 3000, 30_000, 30_000))).to.equal(medianValue('weth', samples(3000)))
-    expect(medianValue('weth', samples(3000, 3000, 30_000, 30_000, 30_000))).to.equal(medianValue('weth', samples(30_000)))
-    expect(medianValue('fake', samples(3000))).to.equal(undefined)
+    expect(medianValue('weth', samples(3000, 3000, 3000, 30_000, 30_000), 'lowX')).to.equal(medianValue('weth', samples(3000), 'lowX'))
+    expect(medianValue('weth', samples(3000, 3000, 30_000, 30_000, 30_000), 'lowX')).to.equal(medianValue('weth', samples(30_000), 'lowX'))
+    expect(medianValue('fake', samples(3000), 'highX')).to.equal(undefined)
   })
 
   it('loses nothing where both sides have moved together', () => {
@@ -125,7 +238,7 @@ describe('an exchange held against the market', () => {
     const moved = [1000, 1000, 1000, 1000, 1000, 2000, 3000].map((price, index) => ({
       atMs: index * minute,
       values: both(price),
-      deep: new Set<string>(),
+      ...nothingDeep,
     }))
     const compared = compareExchange({ gives: { weth: e18 }, gets: { wbtc: e18 } }, moved, 5 * minute)
     expect(compared.is === 'priced' && compared.lostMicros < 10n).to.equal(true)
@@ -137,7 +250,7 @@ describe('what is given, by value', () => {
   const given = (...prices: readonly number[]) => {
     const samples = prices.map((price, index) => ({
       atMs: index * minute,
-      ...valueTokens([pool('weth', price), pool('weth', price)], terms),
+      ...said([pool('weth', price), pool('weth', price)]),
     }))
     const value = valueGiven({ weth: e18 }, samples, 5 * minute)
     return value.is === 'priced' ? Number(value.micros) / 1e6 : value.is

@@ -13,7 +13,10 @@ import {
   type BookUpdate,
   type CLOB,
   type FundingPayment,
+  type IndexPrice,
   type Level,
+  type MakerBook,
+  type MakerLevel,
   type MarginAccount,
   type MarginCLOB,
   type MarginToken,
@@ -74,6 +77,7 @@ const marketSchema = object<BookMarket>({
   id: word(),
   base: word(),
   quote: word(),
+  tokens: optional(object<NonNullable<BookMarket['tokens']>>({ base: optional(word()), quote: optional(word()) })),
   prices: gridSchema,
   lotSize: positiveDecimal(),
   minOrderSize: optional(decimal()),
@@ -111,6 +115,8 @@ const orderSchema = object<BookOrder>({
 
 const levelSchema = object<Level>({ price: decimal(), quantity: decimal() })
 const levelsSchema = list(levelSchema, maxLevels)
+const makerLevelsSchema = list(object<MakerLevel>({ price: decimal(), quantity: decimal(), maker: word() }), maxLevels)
+const makerBookSchema = object<MakerBook>({ market: word(), buys: makerLevelsSchema, sells: makerLevelsSchema })
 type Update<Is extends BookUpdate['is']> = Extract<BookUpdate, { is: Is }>
 const snapshotSchema = object<Update<'snapshot'>>({
   is: oneOf('snapshot'),
@@ -204,6 +210,8 @@ const bookContract: Omit<Contract<CLOB>, 'transferCollateral'> = {
     answer: eachOf(marketSchema, maxMarkets, { nameOf: marketName, sameName: 'in any letter case' }),
     isCached: true,
   },
+  offers: answers(object<Awaited<ReturnType<Required<CLOB>['offers']>>>({ timestamp: time(), books: list(makerBookSchema, maxMarkets) })),
+  indexPrices: answers(list(object<IndexPrice>({ market: word(), price: positiveDecimal() }), maxMarkets)),
   unlisted: answers(list(object<UnlistedMarket>({ market: words(200), reason: words(1_000) }), maxMarkets)),
   books: streamed(updateSchema, snapshotSchema),
   orders: answers(list(orderSchema, maxEntries), (orders, [, { market, names }]) => {

@@ -18,6 +18,7 @@ import {
 } from '../../base/decimal.ts'
 import { SluiceError } from '../../base/errors.ts'
 import { requireLeverageSetting } from '../../limits/perpetual-limits.ts'
+import { tokensOfMarket } from '../../market/book-tokens.ts'
 import { tradingOf } from '../../plugins/index.ts'
 import type { Commitment } from '../../transactions/budgets.ts'
 import type { ConnectorContext } from '../context.ts'
@@ -28,20 +29,18 @@ import { closing, perpetualCommitment } from '../perp/losses.ts'
 /** No exchange that takes more is worth an order, and what a plugin names is only its word. */
 const mostFee = toFraction('0.01')
 
-/** What an order gives away at most, with the larger of the exchange's fees, but at most 1 %: tokens of the network's list that have its market's symbols. */
+/** What an order gives away at most, with the larger of the exchange's fees, but at most 1 %: tokens of the network's list. */
 export function orderGives({ market, order }: Placement, listed: readonly Token[]): { token: string; amountRaw: bigint }[] {
-  const [symbol, price] = order.side === 'SELL' ? [market.base, '1'] : [market.quote, order.price]
+  const [side, price] = order.side === 'SELL' ? (['base', '1'] as const) : (['quote', order.price] as const)
   const fees = [market.makerFee, market.takerFee]
     .filter((fee) => !fee.startsWith('-'))
     .map(toFraction)
     .map((fee) => (fee.numerator * mostFee.denominator > mostFee.numerator * fee.denominator ? mostFee : fee))
-  return listed
-    .filter((token) => token.symbol === symbol)
-    .map((token) => {
-      const amountRaw = amountOf(order, price, token, 'up')
-      const withFees = fees.map(({ numerator, denominator }) => divideRaw(amountRaw * (denominator + numerator), denominator, 'up'))
-      return { token: token.address, amountRaw: withFees.reduce((most, raw) => (raw > most ? raw : most), amountRaw) }
-    })
+  return tokensOfMarket(market, side, listed).map((token) => {
+    const amountRaw = amountOf(order, price, token, 'up')
+    const withFees = fees.map(({ numerator, denominator }) => divideRaw(amountRaw * (denominator + numerator), denominator, 'up'))
+    return { token: token.address, amountRaw: withFees.reduce((most, raw) => (raw > most ? raw : most), amountRaw) }
+  })
 }
 
 /** An order's amount in base times a price, in a token's smallest units. */
@@ -81,12 +80,12 @@ export async function holdOrders(type: BookSet, actions: ReadonlyMap<number, Boo
 function heldOrder(action: Placement, context: ConnectorContext): Commitment {
   const { market, order } = action
   const { listed } = context.network.tokens
-  const [symbol, price] = order.side === 'SELL' ? [market.quote, order.price] : [market.base, '1']
-  const bought = listed.find((token) => token.symbol === symbol)
+  const [side, price] = order.side === 'SELL' ? (['quote', order.price] as const) : (['base', '1'] as const)
+  const [bought] = tokensOfMarket(market, side, listed)
   const gives = Object.fromEntries(orderGives(action, listed).map(({ token, amountRaw }) => [token, amountRaw]))
   const named = Object.keys(gives).length === 0 ? { [order.side === 'SELL' ? market.base : market.quote]: 1n } : gives
   return heldAgainstMarket(
-    { gives: named, gets: bought ? { [bought.address]: amountOf(order, price, bought, 'down') } : { [symbol]: 1n } },
+    { gives: named, gets: bought ? { [bought.address]: amountOf(order, price, bought, 'down') } : { [market[side]]: 1n } },
     context,
   )
 }

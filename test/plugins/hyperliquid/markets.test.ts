@@ -16,8 +16,25 @@ const rates = { userCrossRate: '0.0004', userAddRate: '0.0001', userSpotCrossRat
 const listed: Readonly<Record<string, unknown>> = {
   meta: { universe: [perp('BTC'), perp('kPEPE'), perp('KPEPE'), { name: 'ODD' }, perp('NULL', null), null, perp('ETH')] },
   spotMeta: {
-    tokens: [token('USDC', 0), token('HYPE', 1), token('hype', 2), { name: 'BROKEN', index: 3 }, token('PURR', 4)],
-    universe: [spot(1, [1, 0]), spot(2, [2, 0]), spot(3, [3, 0]), spot(4, 'no list'), spot(5, [4, 0]), spot(6, [4, 0])],
+    tokens: [
+      token('USDC', 0),
+      token('HYPE', 1),
+      token('hype', 2),
+      { name: 'BROKEN', index: 3 },
+      token('PURR', 4),
+      { ...token('ANY', 5), evmContract: { address: '0xPEPE' } },
+      token('WHYPE', 6),
+    ],
+    universe: [
+      spot(1, [1, 0]),
+      spot(2, [2, 0]),
+      spot(3, [3, 0]),
+      spot(4, 'no list'),
+      spot(5, [4, 0]),
+      spot(6, [4, 0]),
+      spot(7, [5, 0]),
+      spot(8, [6, 0]),
+    ],
   },
   userFees: rates,
 }
@@ -25,7 +42,16 @@ const queryInfo: QueryInfo = async ({ type }, shape) => shape(listed[type], type
 
 describe("Hyperliquid's markets with bad ones among them", () => {
   const own = keptLog()
-  const listing = createMarkets(queryInfo, 60, own.log)
+  const [coin, usdc, pepe] = ['0xcccccccccccccccccccccccccccccccccccccccc', '0xuSdC', '0xPePe']
+  const listing = createMarkets(queryInfo, 60, own.log, {
+    coinIndex: 4,
+    nativeCurrency: { address: coin },
+    tokens: [
+      { symbol: 'USDC', address: usdc, decimals: 6 },
+      { symbol: 'PEPE', address: pepe, decimals: 18 },
+      { symbol: 'WHYPE', address: '0xWhype', decimals: 18 },
+    ],
+  })
   const ofKind = (kind: 'spot' | 'perp') => ({
     markets: async () => (await listing(at)).markets[kind],
     unlisted: async () => (await listing(at)).unlisted[kind],
@@ -40,7 +66,7 @@ describe("Hyperliquid's markets with bad ones among them", () => {
 
   it('have the later of two names that differ in letter case left out, and said, among spot', async () => {
     const { markets, unavailable } = await ask('CLOB')
-    expect(Object.keys(markets)).to.deep.equal(['HYPE-USDC', 'PURR-USDC'])
+    expect(Object.keys(markets)).to.deep.equal(['HYPE-USDC', 'PURR-USDC', 'ANY-USDC', 'WHYPE-USDC'])
     expect(unavailable).to.deep.equal([
       { market: 'hype-USDC', reason: 'has the name of HYPE-USDC in other letter case' },
       { market: 'PURR-USDC', reason: 'is there twice' },
@@ -48,6 +74,15 @@ describe("Hyperliquid's markets with bad ones among them", () => {
       { market: '@4', reason: 'the exchange lists it in an unknown format (at /tokens)' },
     ])
     expect(Object.keys((await ask('CLOB', 'hype-usdc')).markets)).to.deep.equal(['HYPE-USDC'])
+  })
+
+  it("name the tokens of the chain by index and contract, and never by a name, which is anybody's", async () => {
+    const tokensOf = new Map([...(await listing(at)).byId].map(([id, { market }]) => [id, market.tokens]))
+    // The first is named as the coin is, and the fifth has its index.
+    expect(tokensOf.get('@1')).to.deep.equal({ quote: usdc })
+    expect(tokensOf.get('@5')).to.deep.equal({ base: coin, quote: usdc })
+    expect(tokensOf.get('@7')).to.deep.equal({ base: pepe, quote: usdc })
+    expect(tokensOf.get('@8')).to.deep.equal({ quote: usdc })
   })
 
   it('and among perpetuals, whose numbers stay those of the exchange', async () => {

@@ -10,8 +10,11 @@ export interface Token {
   fullName: string | null
 }
 
+/** Testnet has another token at the index of mainnet's. */
+const testnetHype = 1105
+
 /** Some of mainnet's tokens by their indexes there; the ids are made up but for the first two. */
-const tokens: readonly Token[] = [
+const mainnetTokens: readonly Token[] = [
   { name: 'USDC', index: 0, szDecimals: 8, weiDecimals: 8, tokenId: '0x6d1e7cde53ba9467b783cb7c530ce054', fullName: null },
   { name: 'PURR', index: 1, szDecimals: 0, weiDecimals: 5, tokenId: '0xc1fb593aeffbeb02f85e0308e9956a90', fullName: null },
   { name: 'HYPE', index: 150, szDecimals: 2, weiDecimals: 8, tokenId: '0x00000000000000000000000000000096', fullName: 'Hyperliquid' },
@@ -150,6 +153,7 @@ export interface Listing {
 const firstSpotAsset = 10_000
 
 export function createListing(testnet: boolean, { morePerpetuals }: Pick<Rules, 'morePerpetuals'>): Listing {
+  const tokens = mainnetTokens.map((token) => (testnet && token.name === 'HYPE' ? { ...token, index: testnetHype } : token))
   const quote = tokens[0]!
   const spot = spotPairs.map(({ index, name, base: baseName }): SpotMarket => {
     const base = tokens.find((token) => token.name === baseName)!
