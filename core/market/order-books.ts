@@ -1,6 +1,6 @@
 // The order books of built-in connectors, as sources of the market. Each is read only while somebody whom the market holds asks for its tokens.
 import { addressKey } from '../base/addresses.ts'
-import { toFraction, type Fraction } from '../base/decimal.ts'
+import { add, isLess, normalize, subtract, toFraction, type Fraction } from '../base/decimal.ts'
 import type { At, Book, BookMarket, Level, MakerBook, MakerLevel, Token } from '../contracts/index.ts'
 import { tradingOf, type NetworkEntry, type VenueEntry } from '../plugins/index.ts'
 import { tokensOfMarket } from './book-tokens.ts'
@@ -14,9 +14,18 @@ interface BookReaderOptions {
   readBook(network: NetworkEntry, venue: VenueEntry, market: BookMarket, at: At): Promise<Book>
   /** Of this server: their orders make no market. */
   ownWallets(): readonly string[]
+  /** What this server's wallets have open in the market, as far as its journal knows: where the exchange does not tell makers. */
+  ownOrders(network: NetworkEntry, venue: VenueEntry, market: BookMarket): Promise<readonly OwnOrder[]>
   /** @param timestamp milliseconds since the Unix epoch */
   isStale(network: NetworkEntry, timestamp: number): boolean
   steadyMs: () => number
+}
+
+export interface OwnOrder {
+  readonly side: 'BUY' | 'SELL'
+  readonly price: string
+  /** What is left of it, in base. */
+  readonly amount: string
 }
 
 type BookReader = (network: NetworkEntry, pairs: readonly Pair[], at: At) => Promise<readonly PricedBook[]>
@@ -27,7 +36,7 @@ const marketsMs = 60_000
 /** Exchanges count each reading of it against their limits. */
 const indexMs = 30_000
 
-export function createBookReader({ venuesOn, readBook, ownWallets, isStale, steadyMs }: BookReaderOptions): BookReader {
+export function createBookReader({ venuesOn, readBook, ownWallets, ownOrders, isStale, steadyMs }: BookReaderOptions): BookReader {
   const listMarkets = cachedFor(marketsMs, steadyMs, async (books, at) => books.markets(at))
   const readIndexes = cachedFor(indexMs, steadyMs, async (books, at) => {
     const prices = (await books.indexPrices?.(at)) ?? []
@@ -64,8 +73,11 @@ export function createBookReader({ venuesOn, readBook, ownWallets, isStale, stea
         for (const { market, buys, sells } of read.books) found.set(market, { market, buys: ofOthers(buys), sells: ofOthers(sells) })
       return found
     }
-    const books = markets.map(async ({ market }) => ({ market, book: await readBook(network, venue, market, at).catch(() => undefined) }))
-    for (const { market, book } of await Promise.all(books)) if (book) found.set(market.id, book)
+    const books = markets.map(async ({ market }) => {
+      const [book, own] = await Promise.all([readBook(network, venue, market, at), ownOrders(network, venue, market)])
+      found.set(market.id, { buys: withoutOwn(book.buys, 'BUY', own), sells: withoutOwn(book.sells, 'SELL', own) })
+    })
+    await Promise.allSettled(books)
     return found
   }
 
@@ -73,6 +85,18 @@ export function createBookReader({ venuesOn, readBook, ownWallets, isStale, stea
     const read = venuesOn(network).map(async (venue) => readVenue(network, venue, pairs, at).catch(() => []))
     return (await Promise.all(read)).flat()
   }
+}
+
+function withoutOwn(levels: readonly Level[], side: OwnOrder['side'], own: readonly OwnOrder[]): readonly Level[] {
+  const amounts = new Map<string, string>()
+  for (const order of own)
+    if (order.side === side) amounts.set(normalize(order.price), add(amounts.get(normalize(order.price)) ?? '0', order.amount))
+  return levels.flatMap((level) => {
+    const amount = amounts.get(normalize(level.price))
+    if (amount === undefined) return [level]
+    const quantity = subtract(level.quantity, amount)
+    return isLess('0', quantity) ? [{ price: level.price, quantity }] : []
+  })
 }
 
 /** Reads again what is older. Failures are not cached. */

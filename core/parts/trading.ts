@@ -1,12 +1,14 @@
 // Keys, the devnet, live state, and the life of transactions.
 import path from 'node:path'
 import { isSameAddress } from '../base/addresses.ts'
+import { subtract } from '../base/decimal.ts'
 import { command } from '../base/layout.ts'
 import { openLocalSites, wantedSites, type LocalSites } from '../devnet/local-sites.ts'
 import { bringUpDevnet, forgetDevnet, type Devnet } from '../devnet/start-devnet.ts'
 import { outcomeToJournal } from '../handlers/fills.ts'
 import { findPools } from '../handlers/amm/pools.ts'
-import { bookVenueOf } from '../handlers/clob/markets.ts'
+import { bookVenueOf, marketName } from '../handlers/clob/markets.ts'
+import { readAboutOrder } from '../handlers/clob/order-state.ts'
 import { limitedToken, networkOf, valueOf } from '../handlers/limited-amounts.ts'
 import { gainsOf, gasCostOf, heldChangesOf, tellsOf } from '../handlers/mined-amounts.ts'
 import { compareMined, shownLosses, shownQuarantines } from '../handlers/mined-bounds.ts'
@@ -19,7 +21,7 @@ import type { NetworkName } from '../limits/limit-checks.ts'
 import { createHoldings, type HoldingsReader } from '../limits/holdings.ts'
 import { heldValue } from '../market/held-value.ts'
 import { createMarket, type Market } from '../market/market.ts'
-import { createBookReader } from '../market/order-books.ts'
+import { createBookReader, type OwnOrder } from '../market/order-books.ts'
 import { transactionTargets } from '../plugins/index.ts'
 import { createArchiveFiles } from '../transactions/archive-files.ts'
 import { createArchiver, type Archiver } from '../transactions/archiver.ts'
@@ -70,7 +72,7 @@ export const followBlocks = ({ liveState: { following }, hosts }: ServerParts): 
 
 /** @param steadyMs a clock that is never set */
 export function openMarket(
-  { settings, clients, serverLimits, log, registry, signer, liveState: { quotes, books }, following }: ServerParts,
+  { settings, clients, serverLimits, log, journal, registry, signer, liveState: { quotes, books }, following }: ServerParts,
   steadyMs: () => number = () => performance.now(),
 ): Market {
   const { limits, market } = settings
@@ -91,6 +93,18 @@ export function openMarket(
       venuesOn: ({ chain, network }) => registry.venuesOn(chain, network).filter(({ builtIn, impl }) => builtIn && impl.CLOB),
       readBook: async (network, venue, of, at) => books.book(bookVenueOf('CLOB', network, venue), of, at),
       ownWallets: () => signer.wallets().map(({ address }) => address),
+      async ownOrders({ chain, network }, { connector }, of) {
+        const found: OwnOrder[] = []
+        for (const { chain: on, address } of signer.wallets()) {
+          if (on !== chain) continue
+          const query = { chain, network, connector, address, market: marketName(of), openOnly: true, limit: ownOrdersOfWallet }
+          for (const order of await journal.orders.list(query)) {
+            const { side, price, amount } = readAboutOrder(order)
+            found.push({ side, price, amount: subtract(amount, order.report?.filledAmount ?? '0') })
+          }
+        }
+        return found
+      },
       isStale: (network, timestamp) =>
         !network.impl.local && following.ageSeconds(network, { timestamp: timestamp / 1000 }) > market.staleBlockSeconds,
       steadyMs,
@@ -135,6 +149,8 @@ export function openHoldings(
   return holdings
 }
 
+/** The newest that are not known to have ended. */
+const ownOrdersOfWallet = 200
 /** The deepest pools of a pair, by what they take within 2 % of their price. */
 const marketPools = { depths: [200], most: 8 }
 const quotedWithinMs = 24 * 3_600_000
