@@ -1,0 +1,185 @@
+// Order books as a source of the market: the devnet's exchange of offers beside one pool, and makers of its own.
+import { readdirSync } from 'node:fs'
+import { expect } from 'chai'
+import { Contract, JsonRpcProvider, MaxUint256, NonceManager, parseUnits, toQuantity, Wallet } from 'ethers'
+import { rpcTo } from '../../core/devnet/anvil.ts'
+import { deployerAddress } from '../../core/devnet/build-state.ts'
+import { openMarket } from '../../core/parts/trading.ts'
+import { newClient } from '../../core/tls/certificates.ts'
+import { oasisDevnetMarket } from '../../kits/oasis/devnet.ts'
+import { createClient, type Client } from '../../testkit/client.ts'
+import { startServer, type TestServer } from '../../testkit/server.ts'
+import { addresses } from '../devnet/addresses.ts'
+import { admins, local, mined, oneChain, outcome, traders } from './shared-server.ts'
+
+const clients = {
+  client: { permissions: ['read', 'trade', 'thin', 'admin'], wallets: 'all' },
+  bot: { permissions: ['read', 'trade'], wallets: 'all' },
+}
+const oasis = { ...local, connector: 'oasis' } as const
+const market = oasisDevnetMarket(deployerAddress('oasis'))
+/** All connectors but one with one pool of the pair, and the book. */
+const kept = ['ethereum', 'traderjoe', 'oasis']
+const disabled = readdirSync(new URL('../../plugins/', import.meta.url)).filter((name) => !kept.includes(name))
+const { WETH, USDC, DAI } = addresses.tokens
+type Quote = 'USDC' | 'DAI'
+
+/** Somebody who is not of the server, with as much as needed. */
+interface Maker {
+  offer(side: 'BUY' | 'SELL', price: number, ether: number, quote?: Quote): Promise<void>
+  cancelAll(): Promise<void>
+}
+
+describe('the market by an order book', function () {
+  this.timeout(120_000)
+  let server: TestServer
+  let provider: JsonRpcProvider
+  let bot: Client
+  let makers: readonly Maker[]
+  let nowMs = 0
+
+  before(async () => {
+    server = await startServer(
+      {
+        settings: {
+          'plugins.disabled': disabled,
+          'limits.onLocalNetworks': true,
+          'limits.marketMinutes': 20,
+          'limits.marketDepth': 4_000,
+        },
+        conf: { ...oneChain.conf, 'clients.yml': { clients } },
+      },
+      undefined,
+      false,
+      { market: { open: (parts) => openMarket(parts, () => nowMs), stop: (opened) => opened.stop() } },
+    )
+    await newClient(server.certsDir, 'bot')
+    bot = createClient(server.url, server.certsDir, 'bot')
+    provider = new JsonRpcProvider(server.rpcUrl, undefined, { staticNetwork: true, cacheTimeout: -1, pollingInterval: 50 })
+    for (const address of [traders, admins])
+      for (const token of ['WETH', 'USDC', 'DAI']) {
+        const approved = await server.client.post('/evm/approve', { ...local, address, spender: 'oasis', token })
+        await mined(server.client, approved.body.txHash)
+      }
+    makers = await Promise.all([newMaker(), newMaker()])
+  })
+  after(async () => {
+    provider?.destroy()
+    bot?.close()
+    await server?.stop()
+  })
+
+  async function newMaker(): Promise<Maker> {
+    const signer = new NonceManager(Wallet.createRandom(provider))
+    const own = await signer.getAddress()
+    await rpcTo(server.rpcUrl)('anvil_setBalance', own, toQuantity(parseUnits('100000', 18)))
+    const send = async (to: string, signature: string, args: readonly unknown[], value = 0n) => {
+      const contract = new Contract(to, [`function ${signature} payable`], signer)
+      return (await contract.getFunction(signature)(...args, { value, gasLimit: 5_000_000n })).wait()
+    }
+    await send(WETH.address, 'deposit()', [], parseUnits('10000', 18))
+    for (const { address, decimals } of [USDC, DAI]) await send(address, 'mint(address,uint256)', [own, parseUnits('100000000', decimals)])
+    for (const { address } of [WETH, USDC, DAI]) await send(address, 'approve(address,uint256)', [market, MaxUint256])
+    const made: bigint[] = []
+    return {
+      async offer(side, price, ether, quote = 'USDC') {
+        const { address, decimals } = addresses.tokens[quote]
+        const [base, quoted] = [
+          [parseUnits(String(ether), 18), WETH.address],
+          [parseUnits((price * ether).toFixed(6), decimals), address],
+        ] as const
+        const [pays, wants] = side === 'SELL' ? [base, quoted] : [quoted, base]
+        const receipt = await send(market, 'offer(uint256,address,uint256,address,uint256,bool)', [...pays, ...wants, 0n, false])
+        const log = receipt.logs.find(({ topics }: { topics: readonly string[] }) => topics.length === 4)
+        made.push(BigInt(log.topics[1]))
+      },
+      async cancelAll() {
+        for (const id of made.splice(0)) await send(market, 'cancel(uint256)', [id])
+      },
+    }
+  }
+
+  /** The market is read every ten seconds of this time. */
+  async function pass(seconds: number): Promise<void> {
+    for (let left = seconds; left > 0; left -= 10) {
+      nowMs += 10_000
+      await server.kernel.services.market.read()
+    }
+  }
+  const order = (fields: object = {}, client = bot, address: string = traders) =>
+    client.post('/clob/orders', {
+      ...oasis,
+      address,
+      market: 'WETH-USDC',
+      orderType: 'LIMIT',
+      side: 'SELL',
+      amount: '0.1',
+      price: '3020',
+      ...fields,
+    })
+  const reasonOf = async (fields?: object) => {
+    const { status, body, text } = await order(fields)
+    expect(status, text).to.equal(403)
+    return body.details.reason
+  }
+
+  it('has no opinion where one maker is on both sides, with one pool beside it', async () => {
+    expect(await reasonOf()).to.equal('market too short')
+    await pass(330)
+    expect(await reasonOf()).to.equal('no market')
+  })
+
+  it('does not count orders of wallets of the server', async () => {
+    for (const fields of [
+      { side: 'SELL', price: '3018', amount: '3' },
+      { side: 'BUY', price: '2982', amount: '3' },
+    ]) {
+      const placed = await order(fields, server.client, admins)
+      expect(outcome(placed), placed.text).to.equal('200')
+      await mined(server.client, placed.body.txHash)
+    }
+    await pass(10)
+    expect(await reasonOf()).to.equal('no market')
+  })
+
+  it('counts with another maker on both sides, once it has been there for long enough', async () => {
+    await makers[0]?.offer('SELL', 3019, 3)
+    await pass(10)
+    expect(await reasonOf()).to.equal('no market')
+    await makers[0]?.offer('BUY', 2981, 3)
+    await pass(10)
+    expect(await reasonOf()).to.equal('market too short')
+    await pass(310)
+    const placed = await order()
+    expect(outcome(placed), placed.text).to.equal('200')
+    for (const far of [
+      { side: 'SELL', price: '2000' },
+      { side: 'BUY', price: '4000' },
+    ]) {
+      const refused = await order(far)
+      expect(outcome(refused), refused.text).to.equal('403 LIMIT_EXCEEDED')
+      expect(refused.body.details.limit).to.equal('maxPriceImpact')
+    }
+  })
+
+  it('counts no more once a maker has left, and again when it is back', async () => {
+    await makers[0]?.cancelAll()
+    await pass(10)
+    expect(await reasonOf()).to.equal('no market')
+    await makers[0]?.offer('SELL', 3019, 3)
+    await makers[0]?.offer('BUY', 2981, 3)
+    await pass(10)
+    expect(outcome(await order({ price: '3021' }))).to.equal('200')
+  })
+
+  it('alone is no market, whatever its makers are', async () => {
+    const dai = { market: 'WETH-DAI' }
+    for (const maker of makers) {
+      await maker.offer('SELL', 3010, 3, 'DAI')
+      await maker.offer('BUY', 2990, 3, 'DAI')
+    }
+    await order(dai)
+    await pass(330)
+    expect(await reasonOf(dai)).to.equal('no market')
+  })
+})
