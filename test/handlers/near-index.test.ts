@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { toFraction } from '../../core/base/decimal.ts'
 import { requireNearIndex } from '../../core/handlers/market-check.ts'
+import { stakeOf, worthAtStake } from '../../core/handlers/perp/losses.ts'
 
 type Context = Parameters<typeof requireNearIndex>[1]
 
@@ -53,6 +54,17 @@ describe('the worst price of a perpetual', () => {
     expect(lost('2100', '7')).to.equal('allowed')
     expect(lost('2000.01', '0')).to.match(/loses more than 100 %/)
     expect(lost('2000', '0')).to.equal('allowed')
+  })
+
+  it('may lose no more where the mark was pushed: gains that are not realized are no stake, and losses are', () => {
+    const quoteOf = (valueRaw: bigint) => ({ account: { decimals: 6, valueRaw, collateralRaw: 100n }, market: { quoteDecimals: 6 } })
+    const stake = (valueRaw: bigint) => stakeOf(quoteOf(valueRaw) as unknown as Parameters<typeof stakeOf>[0], 1000n)
+    expect(stake(100n)).to.deep.equal({ numerator: 100n * 10n ** 6n, denominator: 1000n * 10n ** 6n })
+    expect(stake(5_000n)).to.deep.equal(stake(100n))
+    expect(stake(40n)?.numerator).to.equal(40n * 10n ** 6n)
+    expect(stake(-1n)?.numerator).to.equal(0n)
+    const ofBook = (accountValue: string) => worthAtStake({ accountValue, collateral: '100' })
+    expect(['5000', '40', '-1'].map(ofBook)).to.deep.equal(['100', '40', '-1'])
   })
 
   it('matters neither for a client with thin nor on a network that is not checked', () => {

@@ -1,6 +1,6 @@
 // What orders of perpetuals may lose against the exchange's index, for clients with a maxDailyLoss: the price, and the fees.
-import type { PerpFill, PerpQuote } from '../../contracts/index.ts'
-import { divideRaw, parseDecimal, type Fraction } from '../../base/decimal.ts'
+import type { PerpBookAccount, PerpFill, PerpQuote } from '../../contracts/index.ts'
+import { divideRaw, isLess, parseDecimal, type Fraction } from '../../base/decimal.ts'
 import { fractionBits, perpetualSides, type Commitment } from '../../transactions/budgets.ts'
 import type { ConnectorContext } from '../context.ts'
 
@@ -52,9 +52,17 @@ export function exchangedBy({ sizeRaw, quoteRaw }: PerpFill, side: 'LONG' | 'SHO
   ])
 }
 
-/** What an account is worth, as a part of an order's notional. */
-export const stakeOf = ({ account, market }: Pick<PerpQuote, 'account' | 'market'>, notionalRaw: bigint): Fraction | undefined =>
-  account && {
-    numerator: account.valueRaw > 0n ? account.valueRaw * 10n ** BigInt(market.quoteDecimals) : 0n,
-    denominator: (notionalRaw > 0n ? notionalRaw : 1n) * 10n ** BigInt(account.decimals),
+/** What an account is worth without gains that are not realized: these are by the mark, which may be pushed. */
+export const worthAtStake = ({ accountValue, collateral }: Pick<PerpBookAccount, 'accountValue' | 'collateral'>): string =>
+  isLess(collateral, accountValue) ? collateral : accountValue
+
+/** The same, as a part of an order's notional. */
+export function stakeOf({ account, market }: Pick<PerpQuote, 'account' | 'market'>, notionalRaw: bigint): Fraction | undefined {
+  if (!account) return undefined
+  const { valueRaw, collateralRaw, decimals } = account
+  const worthRaw = valueRaw < collateralRaw ? valueRaw : collateralRaw
+  return {
+    numerator: worthRaw > 0n ? worthRaw * 10n ** BigInt(market.quoteDecimals) : 0n,
+    denominator: (notionalRaw > 0n ? notionalRaw : 1n) * 10n ** BigInt(decimals),
   }
+}
