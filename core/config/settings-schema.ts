@@ -167,7 +167,8 @@ export const serverSchema = closed({
     marketDepth: Type.Number({
       exclusiveMinimum: 0,
       default: 20_000,
-      description: 'What a pool has to take in both directions within 2 % of its price to count for the market, in the reference token',
+      description:
+        'What a pool has to take in both directions within 2 % of its price, and an order book to have on each side, to count for the market: in the reference token',
     }),
     referenceTokens: Type.Array(Type.String({ minLength: 1 }), {
       minItems: 1,

@@ -1,7 +1,9 @@
 // What a thief of a certificate with the permissions read and trade can take, by all the ways that we know.
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
-import { Contract, MaxUint256, parseUnits } from 'ethers'
+import { Contract, MaxUint256, NonceManager, parseUnits, toQuantity, Wallet } from 'ethers'
+import { deployerAddress } from '../../core/devnet/build-state.ts'
+import { oasisDevnetMarket } from '../../kits/oasis/devnet.ts'
 import type { Answer } from '../../testkit/client.ts'
 import { addresses } from '../devnet/addresses.ts'
 import { pools, startRobbedWallets, type RobbedWallets, type Stolen } from './robbed-wallets.ts'
@@ -404,6 +406,62 @@ const ways: readonly Way[] = [
   {
     title: 'hides a trade from the public in a private relay',
     take: async (stolen) => [await sell(stolen, { amount: '200', privateOnly: true })],
+  },
+  {
+    title: 'fills both sides of a book itself',
+    async take({ client, address }, site) {
+      const place = (fields: object) => client.post('/clob/orders', { ...oasis, ...order, address, market: 'WETH-DAI', ...fields })
+      const own = [await place({ side: 'SELL', price: '3010', amount: '40' }), await place({ side: 'BUY', price: '2990', amount: '30' })]
+      await site.pass(700)
+      return [
+        ...own,
+        await place({ side: 'SELL', price: '1500', amount: '100' }),
+        await sell({ client, address }, { quote: 'DAI', amount: '150', ...priced }),
+      ]
+    },
+    isPartlyAllowed: true,
+  },
+  {
+    title: 'makes up a book with two makers beside a pool that it pushed',
+    async take(stolen, site) {
+      const second = new NonceManager(Wallet.createRandom(site.provider))
+      const secondAddress = await second.getAddress()
+      await site.rpc('anvil_setBalance', secondAddress, toQuantity(100n * ether))
+      const asMaker = async (maker: NonceManager, to: string, signature: string, args: readonly unknown[]) => {
+        const contract = new Contract(to, [`function ${signature}`], maker)
+        await (await contract.getFunction(signature)(...args, { gasLimit: 8_000_000n })).wait()
+      }
+      const [wbtc, usdc] = [10n ** 8n, 10n ** 6n]
+      await site.send(WBTC.address, 'transfer(address,uint256)', [secondAddress, 100n * wbtc])
+      await site.send(USDC.address, 'transfer(address,uint256)', [secondAddress, 1_000_000n * usdc])
+      const market = oasisDevnetMarket(deployerAddress('oasis'))
+      // At half of the price: what is there on the other side is taken first, and the second maker trades with the first.
+      for (const maker of [site.thief, second]) {
+        for (const { address } of [WBTC, USDC]) await asMaker(maker, address, 'approve(address,uint256)', [market, MaxUint256])
+        const offer = 'offer(uint256,address,uint256,address,uint256,bool)'
+        await asMaker(maker, market, offer, [10n * wbtc, WBTC.address, 301_000n * usdc, USDC.address, 0n, false])
+        await asMaker(maker, market, offer, [299_000n * usdc, USDC.address, 10n * wbtc, WBTC.address, 0n, false])
+      }
+      await asMaker(second, market, 'buyAllAmount(address,uint256,address,uint256)', [WBTC.address, wbtc / 100n, USDC.address, 400n * usdc])
+      const swap = [[WBTC.address, USDC.address, 3000, await site.thief.getAddress(), 100n * wbtc, 0n, 0n]]
+      await site.send(pools.router, 'exactInputSingle((address,address,uint24,address,uint256,uint256,uint160))', swap)
+      await site.pass(700)
+      const { client, address } = stolen
+      const place = (fields: object) => client.post('/clob/orders', { ...oasis, ...order, address, market: 'WBTC-USDC', ...fields })
+      return [
+        await place({ side: 'SELL', price: '29000', amount: '4' }),
+        await client.post('/clob/orders', {
+          ...oasis,
+          address,
+          market: 'WBTC-USDC',
+          orderType: 'MARKET',
+          side: 'SELL',
+          limitPrice: '29000',
+          amount: '4',
+        }),
+        await sell(stolen, { base: 'WBTC', version: 'v3', amount: '4', ...priced }),
+      ]
+    },
   },
 ]
 
