@@ -45,12 +45,19 @@ describe('the market of a lone book at Hyperliquid', function () {
       await server.kernel.services.market.read()
     }
   }
+  const of = (wallet = 0) => ({ chain: site.chain, network: site.network, connector: 'hyperliquid', address: site.wallets[wallet] ?? '' })
+  const priceAt = (mid: number, distance: number) => String(Number((mid * (1 + distance)).toFixed(3)))
+  let others: number[] = []
+  /** The orders of somebody else move. */
+  function makeMarket(mid: number, size: string): void {
+    for (const oid of others) site.exchange.cancel(stranger, oid)
+    others = (['BUY', 'SELL'] as const).map(
+      (side) => site.exchange.place(stranger, { coin, side, price: priceAt(mid, side === 'BUY' ? -0.00125 : 0.00125), size }).oid,
+    )
+  }
   const order = (fields: object = {}, client = bot, wallet = 0) =>
     client.post('/clob/orders', {
-      chain: site.chain,
-      network: site.network,
-      connector: 'hyperliquid',
-      address: site.wallets[wallet],
+      ...of(wallet),
       market: 'HYPE-USDC',
       side: 'SELL',
       orderType: 'LIMIT',
@@ -63,6 +70,11 @@ describe('the market of a lone book at Hyperliquid', function () {
       const query = { chain: site.chain, network: site.network, connector: 'hyperliquid', market: 'HYPE-USDC' }
       return (await server.client.get('/clob/orderBook', query)).body.buys?.[0]?.price === best
     })
+  async function cancelOwn(client: Client, wallet: number): Promise<void> {
+    const { body } = await client.get('/clob/orders', { ...of(wallet), market: 'HYPE-USDC' })
+    const cancel = body.orders.map(({ clientOrderId }: { clientOrderId: string }) => ({ market: 'HYPE-USDC', clientOrderId }))
+    if (cancel.length > 0) await client.post('/clob/batchOrders', { ...of(wallet), cancel })
+  }
   const reasonOf = async (fields?: object) => {
     const { status, body, text } = await order(fields)
     expect(status, text).to.equal(403)
@@ -84,8 +96,7 @@ describe('the market of a lone book at Hyperliquid', function () {
   })
 
   it('counts with depth and the index, with the settings that are given to everybody', async () => {
-    site.exchange.place(stranger, { coin, side: 'BUY', price: '39.95', size: '600' })
-    site.exchange.place(stranger, { coin, side: 'SELL', price: '40.05', size: '600' })
+    makeMarket(40, '600')
     await shown('39.95')
     await pass(10)
     expect(await reasonOf()).to.equal('market too short')
@@ -98,6 +109,28 @@ describe('the market of a lone book at Hyperliquid', function () {
       const refused = await order(far)
       expect(outcome(refused), refused.text).to.equal('403 LIMIT_EXCEEDED')
     }
+  })
+
+  it('never refuses a market maker as that of the examples, while the others move their orders and half of their depth is away', async () => {
+    for (const wallet of [0, 1]) await cancelOwn(server.client, wallet)
+    for (let round = 0; round < 12; round++) {
+      // It goes up by 1 % and down again.
+      const mid = 40 + 0.4 * Math.sin(round / 2)
+      await cancelOwn(bot, 0)
+      makeMarket(mid, round % 2 === 0 ? '300' : '600')
+      await shown(priceAt(mid, -0.00125))
+      await pass(10)
+      for (const [side, distance] of [
+        ['BUY', -0.004],
+        ['SELL', 0.004],
+      ] as const) {
+        const answer = await order({ side, price: priceAt(mid, distance), amount: '2.5' })
+        expect(outcome(answer), answer.text).to.equal('200')
+      }
+    }
+    await cancelOwn(bot, 0)
+    makeMarket(40, '600')
+    await shown('39.95')
   })
 
   it('is no market without the index, and for tokens that are not of the chain', async () => {
