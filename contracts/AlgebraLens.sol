@@ -5,9 +5,19 @@ import {PoolLens} from "./PoolLens.sol";
 
 // IAlgebraPool of @cryptoalgebra/integral-core@1.2.10.
 /// Reads pools of Algebra Integral as PoolLens reads those of Uniswap v3. Their initialised ticks are a list that is linked in both
-/// directions, so that the words of a question mean nothing. Behind the tickSpacing of a pool comes its pluginConfig (3). A look that came
-/// to the end of the list ends one tick beyond the last possible one.
+/// directions, so that the words of a question mean nothing. Behind the tickSpacing of a pool comes its pluginConfig (3), and 1 where the
+/// code of its plugin is one that is published, else 0 (3). A look that came to the end of the list ends one tick beyond the last possible
+/// one.
 contract AlgebraLens is PoolLens {
+    // AlgebraBasePluginV1 and AlgebraBasePluginV2 of @cryptoalgebra/integral-base-plugin@1.2.1: how long their code is, where its immutables
+    // are (two bytes for each place), and its hash with zeros there.
+    uint256 private constant sizeOfV1 = 16215;
+    uint256 private constant placesOfV1 = 0x01cb029409740a781321159e178f180818eb196a2c83;
+    bytes32 private constant hashOfV1 = 0xad5c8250724e7bc7fdad6c421f9a25985b85c5f2c7814be508a9e7bbd3417b5b;
+    uint256 private constant sizeOfV2 = 16068;
+    uint256 private constant placesOfV2 = 0x01e102be08fc0a00131013a117e418ad193a1a1d2bcf;
+    bytes32 private constant hashOfV2 = 0xb6446e1a996b4548fc8293dc06218c253c91361bf05c721cfd388332c682ce53;
+
     constructor(bytes32[] memory wanted) PoolLens(wanted) {}
 
     function putPool(Look memory look) internal view override returns (int256 tick, uint256 liquidity) {
@@ -28,7 +38,28 @@ contract AlgebraLens is PoolLens {
         put(look, fee, 3);
         put(look, tickSpacing, 3);
         put(look, pluginConfig, 3);
+        put(look, hasPublishedPlugin(look) ? 1 : 0, 3);
         look.tickSpacing = 1;
+    }
+
+    /// It allocates no memory: what is written behind all that was read is overwritten by what is read next.
+    function hasPublishedPlugin(Look memory look) private view returns (bool) {
+        (uint256 plugin, ) = ask(look.pool, 0xef01df4f, 0); // plugin()
+        uint256 size;
+        assembly {
+            size := extcodesize(plugin)
+        }
+        bool isV1 = size == sizeOfV1;
+        if (!isV1 && size != sizeOfV2) return false;
+        uint256 places = isV1 ? placesOfV1 : placesOfV2;
+        uint256 to = look.to;
+        bytes32 found;
+        assembly {
+            extcodecopy(plugin, to, 0, size)
+            for {} places { places := shr(16, places) } { mstore(add(to, and(places, 0xffff)), 0) }
+            found := keccak256(to, size)
+        }
+        return found == (isV1 ? hashOfV1 : hashOfV2);
     }
 
     /// Ticks that are already in the list stay there when a pool gets another spacing.

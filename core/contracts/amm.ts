@@ -52,6 +52,8 @@ export interface Quote {
   spender: string
   /** Others of the connector's spenders that carry out the very same route: a wallet may have approved one of them instead. */
   otherSpenders?: readonly string[]
+  /** Set where a plugin runs in a process of its own: a node was asked for it. */
+  asked?: boolean
 }
 
 /** A pool of two tokens, at one block. Amounts are in smallest units. */

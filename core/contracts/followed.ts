@@ -57,6 +57,11 @@ export interface Followed<F extends Types = Types, S = unknown> {
    * Where one state knows more than the other, compare what both know.
    */
   same?(inMemory: S, loaded: S, head: Head): boolean
+  /**
+   * What quotes need to know of the block of this head besides its changes: `load` gets it as `more`, once, when the block comes, for states that
+   * were used a moment ago. None where nothing is needed.
+   */
+  ofBlock?(state: S, head: Head): readonly unknown[]
   /** Called with a state in memory that differed from the chain in two readings. The state is loaded again. */
   foundWrong?(state: S): void
 }

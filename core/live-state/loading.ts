@@ -48,7 +48,7 @@ export function createStateLoader({ history, telemetry, running, onLoad }: State
       if (signal.aborted || !history.tip || states.length === 0) return
       for (const state of states) {
         group.wanted.delete(state)
-        if (state.loading) state.loading.asked = [...state.more]
+        if (state.loading) state.loading.asked = [...state.more, ...state.ofBlock]
       }
       await loadGroup(group, states, history, telemetry, signal)
       onLoad()
@@ -99,6 +99,7 @@ async function loadGroup(
   const { chain, network, connector } = group.source.subject
   const after = history.tip
   if (!after) return
+  const ofBlock = new Map(states.map((each) => [each, each.ofBlock]))
   try {
     const inMemory = new Map(states.map((each) => [each.key, history.images ? each.history.newest() : each.history.at(after.number)]))
     const { head: read, states: loaded } = await loadStates(group, states, after, { history, signal }, inMemory)
@@ -111,6 +112,9 @@ async function loadGroup(
     for (const each of states) {
       const state = loaded.get(each.key)
       each.history.clear()
+      // A block that came meanwhile needs something else.
+      if (each.ofBlock === ofBlock.get(each)) each.ofBlock = []
+      else group.wanted.add(each)
       each.images?.restart(read.number)
       if (state !== undefined) each.history.put(read.number, state)
       else fail(each, new SluiceError('PAIR_NOT_FOUND', `${connector} has no ${each.key} on ${chain}/${network}.`))
@@ -156,10 +160,11 @@ async function loadStates(
 ): Promise<{ head: Head; states: ReadonlyMap<string, unknown> }> {
   const keys = states.map(({ key }) => key)
   const known = new Map<string, KnownOf>()
-  for (const { key, about, more } of states) {
+  for (const { key, about, more: missing, ofBlock } of states) {
     const state = inMemory?.get(key)
+    const more = [...missing, ...ofBlock]
     if (about !== undefined || more.length > 0 || state !== undefined)
-      known.set(key, { about, more: [...more], ...(state !== undefined && { state }) })
+      known.set(key, { about, more, ...(state !== undefined && { state }) })
   }
   const { head, states: loaded } = await withDeadline(runSignal, loadTimeoutMs, (signal) =>
     abortable(Promise.resolve(followed.load(keys, after, { signal }, known)), signal),

@@ -25,6 +25,11 @@ export class OneBlock {
     return snapshot ? this.#pin(bundle, snapshot) : bundle.read(at).then((loaded) => this.#states.get(bundle) ?? this.#pin(bundle, loaded))
   }
 
+  /** Whether all states are after the same block. */
+  get isOne(): boolean {
+    return new Set([...this.#states.values()].map(({ snapshot }) => snapshot.head.number)).size < 2
+  }
+
   #pin(bundle: Bundle, snapshot: StateSnapshot): PinnedStates {
     const pinned = pinnedStates(bundle, snapshot)
     this.#states.set(bundle, pinned)

@@ -11,6 +11,7 @@ import {
   applyBlock,
   createTrackedStates,
   failureOf,
+  readWithBlock,
   interestIn,
   uncoveredBy,
   type StateAtBlock,
@@ -150,6 +151,7 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
     // A network that delivers a block may deliver states again. What a connector cannot read is not tried with every block.
     for (const each of states.all())
       if (each.history.newest() === undefined && (each.error === undefined || isNetworkFailure(each.error))) void load(each)
+    for (const group of states.groups()) for (const each of readWithBlock(group, to, telemetry)) void load(each)
   }
 
   function start(): void {

@@ -38,6 +38,8 @@ export interface TrackedState {
   readonly about: unknown
   /** What readers found missing in the state, newest last. The source loads it too. */
   readonly more: unknown[]
+  /** What is to be read of the newest block besides. */
+  ofBlock: readonly unknown[]
   readonly history: StateHistory
   /** Where changes are images of accounts. */
   readonly images: ImageSlots | undefined
@@ -55,7 +57,7 @@ export interface TrackedState {
   loading?: {
     readonly done: Promise<void>
     settle(error?: unknown): void
-    /** The part of `more` that this load asks for; undefined until it begins. */
+    /** The part of `more`, and of `ofBlock`, that this load asks for; undefined until it begins. */
     asked?: readonly unknown[]
   }
   /** The state that the listeners have. */
@@ -78,6 +80,7 @@ const createTrackedState = (group: StateGroup, key: string, about: unknown, imag
   key,
   about,
   more: [],
+  ofBlock: [],
   history: new StateHistory(),
   images: images ? new ImageSlots() : undefined,
   listeners: new Set(),
@@ -282,6 +285,32 @@ export function uncoveredBy(
   const isNamed = (state: TrackedState) => !named || followed.emitters?.(namesOf(followed, [state])).every((each) => named.has(each))
   const isNewer = ({ images, history }: TrackedState) => images && (history.newestFrom ?? -1n) >= head.number
   return [...states].filter((each) => !isNewer(each) && (followedOf(followed, each).some(isMissing) || !isNamed(each)))
+}
+
+/** How long after its last use a state is still read with each block. Bundles mark theirs as used every five seconds. */
+const liveMs = 15_000
+
+/** The states of a group of which something is to be read with this block, as somebody may soon ask for it. */
+export function readWithBlock(
+  { source: { followed, subject }, states }: StateGroup,
+  head: Head,
+  telemetry: Telemetry,
+): readonly TrackedState[] {
+  if (!followed.ofBlock) return []
+  const since = performance.now() - liveMs
+  const found: TrackedState[] = []
+  for (const tracked of states.values()) {
+    const state = tracked.history.newest()
+    if (state === undefined || (tracked.usedAt < since && tracked.listeners.size === 0)) continue
+    try {
+      tracked.ofBlock = followed.ofBlock(state, head)
+    } catch (cause) {
+      telemetry.trouble({ ...subject, what: tracked.key }, 'defect', 'the connector failed to say what it needs of a block', cause)
+      continue
+    }
+    if (tracked.ofBlock.length > 0) found.push(tracked)
+  }
+  return found
 }
 
 /** Applies a block to the states of a group, or to `only` these. Returns the states that cannot be derived from it and must be loaded again. */

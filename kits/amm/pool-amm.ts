@@ -487,5 +487,6 @@ export function followedPools(protocol: PoolProtocol, memory: PoolMemory, reader
       if (inMemory.pool === null || loaded.pool === null) return inMemory.pool === loaded.pool
       return memory.same ? memory.same(inMemory.pool, loaded.pool, head) : isDeepStrictEqual(inMemory.pool, loaded.pool)
     },
+    ...(memory.ofBlock && { ofBlock: ({ pool }: CachedPool, head: Head) => (pool && memory.ofBlock?.(pool, head)) ?? [] }),
   }
 }

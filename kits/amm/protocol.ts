@@ -110,6 +110,11 @@ export interface PoolMemory<State = unknown, At extends Place = Place> {
    * nothing changed, because results are cached by it.
    */
   asOf?(pool: Pool<State>, head: Head): Pool<State> | null
+  /**
+   * What swaps need to know of the block of this head besides its logs, as `missing` of a read: it is read once, when the block comes, of pools that
+   * were used a moment ago.
+   */
+  ofBlock?(pool: Pool<State>, head: Head): readonly unknown[]
 }
 
 /**

@@ -18,6 +18,8 @@ export interface Trial {
   /** The block for which the result is wanted, and its number. */
   readonly block: string
   readonly number: bigint
+  /** It is tried for what it tells of that block, and of no other. */
+  readonly ofBlock?: true
 }
 
 const isTrial = (value: unknown): value is Trial => isObject(value) && 'pool' in value && 'block' in value && 'amountRaw' in value
@@ -78,14 +80,14 @@ export function joinTried(inMemory: TriedState, { block, number, tried = [] }: T
 /** By a pool in memory: the same at a later block, of which nothing was tried. */
 const untried = new WeakMap<Pool, Pool<TriedState>>()
 
-/** The pool at the block of this head: what was tried at another one is left out. */
-export function triedAsOf<S extends TriedState>(pool: Pool<S>, head: Head): Pool<S> {
+/** The pool at the block of this head: what was tried at another one is left out. @param cleared what else is of one block alone */
+export function triedAsOf<S extends TriedState>(pool: Pool<S>, head: Head, cleared?: Partial<S>): Pool<S> {
   const block = blockName(head)
   if (pool.state.block === block) return pool
   const known = untried.get(pool)
   // It was made of this pool.
   if (known?.state.block === block) return known as Pool<S>
-  const made = { ...pool, state: { ...pool.state, block, number: head.number, tried: [] } }
+  const made = { ...pool, state: { ...pool.state, ...cleared, block, number: head.number, tried: [] } }
   untried.set(pool, made)
   return made
 }
@@ -94,7 +96,7 @@ export function triedAsOf<S extends TriedState>(pool: Pool<S>, head: Head): Pool
 export function trialsAmong(missing: readonly unknown[], pools: ReadonlySet<string>): readonly Trial[] {
   const asked = missing.filter(isTrial).filter(({ pool }) => pools.has(pool))
   const newest = asked.reduce((most, { number }) => (number > most ? number : most), 0n)
-  const wanted = asked.filter(({ number }) => number > newest - waitBlocks)
+  const wanted = asked.filter(({ number, ofBlock }) => number > newest - (ofBlock ? 1n : waitBlocks))
   return wanted.filter((trial, index) => wanted.findLastIndex((each) => isSameTrial(each, trial)) === index).slice(-mostTrials)
 }
 

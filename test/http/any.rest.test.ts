@@ -88,10 +88,8 @@ describe('the best of all connectors', () => {
     expect(worths).to.deep.equal(worths.toSorted((one, other) => (one > other ? -1 : one < other ? 1 : 0)))
     expect(best.body.connector).to.equal(candidates[0].connector)
     const own = alone.find(({ connector }) => connector === best.body.connector)
-    for (const field of ['price', 'expectedAmount', 'route', 'slippagePrice', 'priceImpact'])
+    for (const field of ['price', 'expectedAmount', 'gasCost', 'route', 'slippagePrice', 'priceImpact'])
       expect(best.body[field], field).to.deep.equal(own[field])
-    // The gas of a pool that is tried at the node is what that trial took: its clock alone moves it by a few units.
-    expect(Number(best.body.gasCost)).to.be.closeTo(Number(own.gasCost), Number(own.gasCost) / 10_000)
     expect(best.body.source).to.equal('memory')
   }
 
@@ -175,7 +173,7 @@ describe('the best of all connectors', () => {
       const lacking = async (version: string) => {
         const quote = await venue.impl.AMM?.quote({ tokenIn, tokenOut, exact: 'in', amountRaw: 1_000_000n }, { version }, at)
         if (!quote) throw new Error('No quote.')
-        const candidate = { venue, sourced: { quote, source: 'rpc' as const }, boundRaw: 1n }
+        const candidate = { venue, sourced: { quote, source: 'rpc' as const, isFollowed: false }, boundRaw: 1n }
         return (await lackingApprovals([candidate], wallet, network, registry, at))(venue, quote.spender)
       }
       expect([await lacking('v2'), await lacking('v4')]).to.deep.equal([1, 2])

@@ -53,6 +53,7 @@ const quoteSchema = (head: Schema<Head>) =>
     head,
     spender: text(),
     otherSpenders: optional(list(text(), 100)),
+    asked: optional(flag()),
   })
 
 /** It is about the requested swap, and its parts cover the whole swap and the whole route: bounds and fills are computed from them. */

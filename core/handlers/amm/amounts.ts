@@ -20,21 +20,16 @@ const maxTries = 5
  */
 export async function priceOfEach(amounts: readonly string[], request: AMMPriceRequest, price: PriceOf): Promise<PriceOfEach> {
   for (let tries = 0; tries < maxTries; tries += 1) {
-    const { answer, all } = await priceAt(new OneBlock(), amounts, request, price)
-    const blocks = new Set(all.filter(({ source }) => source === 'memory').map(({ blockNumber }) => blockNumber))
-    if (blocks.size < 2) return answer
+    const block = new OneBlock()
+    const answer = await priceAt(block, amounts, request, price)
+    if (block.isOne) return answer
   }
   throw new SluiceError('NETWORK', 'Blocks come faster than the pools can be read for so many amounts. Try again, or ask for fewer.', {
     retryAfterSeconds: 1,
   })
 }
 
-async function priceAt(
-  block: OneBlock,
-  amounts: readonly string[],
-  request: AMMPriceRequest,
-  priceOf: PriceOf,
-): Promise<{ readonly answer: PriceOfEach; readonly all: readonly Price[] }> {
+async function priceAt(block: OneBlock, amounts: readonly string[], request: AMMPriceRequest, priceOf: PriceOf): Promise<PriceOfEach> {
   const price = (each: WithAmount) => priceOf(each, block)
   const { address: _, ...noWallet } = request
   const own = hasAmount(request) ? begun(() => price(request)) : undefined
@@ -54,8 +49,7 @@ async function priceAt(
     const { base: _base, quote: _quote, allowance: _allowance, ...quoted } = found
     return quoted
   })
-  const all = [wanted, ...priced].flatMap((found) => (found === undefined || found instanceof SluiceError ? [] : [found]))
-  return { answer: { ...first, quotes }, all }
+  return { ...first, quotes }
 }
 
 /** A promise of what is called at once, also where that throws. */

@@ -53,7 +53,7 @@ function priceOfBest(request: WithAmount, context: ConnectorsContext, block: One
       const { candidates, leftOut } = asked
       const [best] = candidates
       const shown = {
-        ...responseOf(swap, best.sourced, best.boundRaw, best.gas, network),
+        ...responseOf(swap, { ...best.sourced, source: sourceOf(candidates) }, best.boundRaw, best.gas, network),
         ...showChoice(best, leftOut, swap, isAll),
         ...(isAll && { candidates: showCandidates(candidates, swap, network) }),
       }
@@ -63,6 +63,10 @@ function priceOfBest(request: WithAmount, context: ConnectorsContext, block: One
     }),
   )
 }
+
+/** The best is known by the prices of all. */
+const sourceOf = (all: readonly { readonly sourced: SourcedQuote }[]): SourcedQuote['source'] =>
+  all.every(({ sourced }) => sourced.source === 'memory') ? 'memory' : 'rpc'
 
 interface KnownResponse {
   readonly quote: Quote
@@ -82,7 +86,8 @@ function cachedResponse(swapRequest: SwapRequest, sourced: SourcedQuote, boundRa
   const slot = Number(BigInt.asUintN(slotBits, quote.amountRaw))
   const known = knownResponses[slot]
   const { gasPriceRaw, gasCostRaw } = gas
-  if (known?.quote === quote && known.boundRaw === boundRaw && known.gas.gasPriceRaw === gasPriceRaw && known.gas.gasCostRaw === gasCostRaw)
+  const isKnown = known?.quote === quote && known.response.source === sourced.source
+  if (isKnown && known.boundRaw === boundRaw && known.gas.gasPriceRaw === gasPriceRaw && known.gas.gasCostRaw === gasCostRaw)
     return known.response
   // Most quotes are asked for only once: a response is kept from the second time on.
   if (lastQuotes[slot] !== quote) {

@@ -60,8 +60,10 @@ export const toQuoteChoice = (version: string | undefined, pool?: string): Quote
 
 export interface SourcedQuote {
   readonly quote: Quote
-  /** Computed from the state in memory, or asked of the chain just now. */
+  /** `memory`: no node was asked for it. */
   readonly source: 'memory' | 'rpc'
+  /** By the states in memory, and what was read beside them; else the exchange was asked at the newest block. */
+  readonly isFollowed: boolean
 }
 
 export interface QuoteScope extends Pick<ConnectorContext, 'network' | 'venue'> {
@@ -96,9 +98,10 @@ function quoteFromMemory(
   // One pool alone is asked of the chain: what is in memory is for routes over all.
   if (!quoteVenue || swapRequest.pool !== undefined) return quoteAndRemember(swapRequest, venue, at)
   const quoted = quotes.quote(quoteVenue, toSwap(swapRequest), toQuoteChoice(version), at, block)
-  if (!(quoted instanceof Promise)) return fromMemory(quoted, venue)
+  if (!(quoted instanceof Promise)) return followedQuote(quoted, 'memory', venue)
   return quoted.then(
-    (quote) => fromMemory(quote, venue),
+    // It waited for a node.
+    (quote) => followedQuote(quote, 'rpc', venue),
     (error: unknown) => {
       // The nodes answer, but do not tell what happened in the blocks.
       if (quotes.isCutOff(quoteVenue)) return quoteAndRemember(swapRequest, venue, at)
@@ -107,14 +110,14 @@ function quoteFromMemory(
   )
 }
 
-function fromMemory(quote: Quote, { recentQuotes }: VenueEntry): SourcedQuote {
-  recentQuotes.counts.memory += 1
-  return { quote, source: 'memory' }
+function followedQuote(quote: Quote, source: SourcedQuote['source'], { recentQuotes }: VenueEntry): SourcedQuote {
+  recentQuotes.counts[source] += 1
+  return { quote, source, isFollowed: true }
 }
 
 async function quoteAndRemember(swapRequest: SwapRequest, venue: VenueEntry, at: At): Promise<SourcedQuote> {
   const sourced = await quoteFromChain(swapRequest, venue, at)
-  if (sourced.source === 'rpc') venue.recentQuotes.put(keyOf(swapRequest), sourced.quote)
+  if (!sourced.isFollowed) venue.recentQuotes.put(keyOf(swapRequest), sourced.quote)
   return sourced
 }
 
@@ -124,9 +127,10 @@ export async function quoteFromChain(swapRequest: SwapRequest, venue: VenueEntry
   const quote = await tradingOf('AMM', venue).quote(toSwap(swapRequest), toQuoteChoice(version, pool), at)
   if (pool !== undefined && !quote.route.every((hop) => isSameAddress(hop.pool, pool)))
     throw new SluiceError('UNSUPPORTED', `${venue.connector} cannot quote by one pool alone: leave pool out.`)
-  const source = venue.hosted && quote.head.hash !== undefined ? 'memory' : 'rpc'
+  const isFollowed = venue.hosted !== undefined && quote.head.hash !== undefined
+  const source = isFollowed && !quote.asked ? 'memory' : 'rpc'
   venue.recentQuotes.counts[source] += 1
-  return { quote, source }
+  return { quote, source, isFollowed }
 }
 
 /** The quote that the chain gave for the same swap a moment ago. */

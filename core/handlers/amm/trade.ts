@@ -90,7 +90,7 @@ function tradesOn({ request, swapRequest, wallet }: Trade, context: ConnectorCon
   // The trade may fail before it is asked for.
   reference?.catch(() => {})
 
-  return async ({ quote: preferred, source }: SourcedQuote, given: Bound, { precondition, choice = {} }: TradeOptions = {}) => {
+  return async ({ quote: preferred, isFollowed }: SourcedQuote, given: Bound, { precondition, choice = {} }: TradeOptions = {}) => {
     const quote = services.approvedSpenders.quoteBy(preferred, { network, venue, wallet: wallet.address })
     const { slippage, slippageRaw } = withinOwn(given, quote, venue)
     if (reference) {
@@ -141,7 +141,7 @@ function tradesOn({ request, swapRequest, wallet }: Trade, context: ConnectorCon
       precondition,
       ...permitOf(quote, deadline, context),
       ...(request.privateOnly && { privateOnly: true as const }),
-      ...(source === 'memory' && { checkFromCache }),
+      ...(isFollowed && { checkFromCache }),
     }
     const acceptedRaw = acceptedOf(swapRequest, request.limitPrice)
     const bounds = swapBounds(toSwap(swapRequest), { quotedRaw: quote.amountRaw, boundRaw, slippage, acceptedRaw })
@@ -176,7 +176,7 @@ async function tradeOnOne(trade: Trade, context: ConnectorContext) {
     try {
       return await tradeOnLast(last)
     } catch (error) {
-      const approved = await approvedInstead({ quote: last, source: 'rpc' }, error)
+      const approved = await approvedInstead({ quote: last, source: 'rpc', isFollowed: false }, error)
       if (!approved) throw error
       return tradeOn(approved, { bound: boundOf(context, last, trade) })
     }
@@ -188,12 +188,12 @@ async function tradeOnOne(trade: Trade, context: ConnectorContext) {
     const approved = await approvedInstead(quoted, error)
     if (approved) return tradeOn(approved, { bound: boundOf(context, quoted.quote, trade) })
     // There may be a new block that is not in memory yet.
-    if (quoted.source === 'rpc' || !isRefused(error)) throw error
+    if (!quoted.isFollowed || !isRefused(error)) throw error
     return tradeOn(await quoteFromChain(swapRequest, venue, at))
   }
 
   /** Exchanges get further contracts, and wallets go on with those that they have approved. */
-  async function approvedInstead({ quote: best, source }: SourcedQuote, error: unknown): Promise<SourcedQuote | undefined> {
+  async function approvedInstead({ quote: best, source, isFollowed }: SourcedQuote, error: unknown): Promise<SourcedQuote | undefined> {
     if (!isUnapproved(error) || best.swap.tokenIn.native || !network.impl.evm) return undefined
     const needed = best.swap.exact === 'in' ? best.swap.amountRaw : boundOf(context, best, trade).slippageRaw
     const permit2 = permit2On(network, services.registry)
@@ -207,7 +207,7 @@ async function tradeOnOne(trade: Trade, context: ConnectorContext) {
     if (same === undefined) return quoteBySpenders(trade, context, best, spenders)
     const quote = quoteBy(best, same)
     services.approvedSpenders.remember(quote, { network, venue, wallet: trade.wallet.address })
-    return { quote, source }
+    return { quote, source, isFollowed }
   }
 
   /**
@@ -220,7 +220,7 @@ async function tradeOnOne(trade: Trade, context: ConnectorContext) {
       if (await hasMoved) throw new Error('The price has moved: the plan must not be signed.')
     }
     try {
-      return await tradeOn({ quote, source: 'rpc' }, { precondition })
+      return await tradeOn({ quote, source: 'rpc', isFollowed: false }, { precondition })
     } catch (error) {
       // Even if the price is the same, an exchange may refuse the old plan: the chain's clock may have passed its deadline.
       if ((await hasMoved) || isRefused(error)) return tradeOn(await fresh)
@@ -248,7 +248,7 @@ async function quoteBySpenders(
     return undefined
   })
   if (!quote || !spenders.includes(quote.spender)) return undefined
-  return isWithin(quote, boundOf(context, best, trade).slippageRaw) ? { quote, source: 'rpc' } : undefined
+  return isWithin(quote, boundOf(context, best, trade).slippageRaw) ? { quote, source: 'rpc', isFollowed: false } : undefined
 }
 
 const isWithin = ({ swap, amountRaw }: Pick<Quote, 'swap' | 'amountRaw'>, boundRaw: bigint) =>

@@ -263,7 +263,8 @@ function runVenue(venue: HostVenue, index: number, settings: HostSettings): Runn
     if (!amm) throw new Error('It has no trading type AMM.')
     if (!quoteVenue) return amm.quote(swap, choice, at)
     try {
-      return await quotes.quote(quoteVenue, swap, choice, at)
+      const quoted = quotes.quote(quoteVenue, swap, choice, at)
+      return quoted instanceof Promise ? { ...(await quoted), asked: true } : quoted
     } catch (error) {
       // The nodes answer, but do not tell what happened in the blocks.
       if (quotes.isCutOff(quoteVenue)) return amm.quote(swap, choice, at)

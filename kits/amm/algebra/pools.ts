@@ -1,16 +1,19 @@
 // Pools of Algebra: concentrated liquidity as in Uniswap v3, one pool for two tokens, with a fee that changes. Those of Integral have a plugin of
-// their own.
+// their own. Where the code that sets the fee before swaps is known, the fee is one for all amounts of a block and direction: it is read once
+// for each, and swaps are computed by it. Where the code is not known, each amount is tried on the chain.
 import { AbiCoder, getCreate2Address, id, keccak256 } from 'ethers'
+import type { Head } from '../../../core/contracts/index.ts'
 import { wordAt } from '../../evm/encoding.ts'
 import type { FoundLog } from '../../evm/types.ts'
 import { cacheByPair } from '../deployment.ts'
 import { bothReadings, readBy, type Passage, type Pool, type PoolMemory, type PoolProtocol } from '../protocol.ts'
-import { joinTried, passByTrial, triedAsOf, triedIn, trialReading, trialsAmong, type TriedState } from '../trial.ts'
-import { initialQuery, isPriceKnown, lensReading, missingTicks, widerQuery, type Lens, type LensQuery } from '../v3/lens.ts'
+import { joinTried, passByTrial, triedAsOf, triedIn, trialReading, trialsAmong, type TriedState, type TrialResult } from '../trial.ts'
+import { initialQuery, isPriceKnown, lensReading, missingTicks, widerQuery, type Lens, type LensQuery, type ReadPool } from '../v3/lens.ts'
 import { changedState, isSameState, joinStates, withLiquidity } from '../v3/logs.ts'
 import { toInt24, wholeFeePips } from '../v3/math.ts'
 import { isEmpty, loanOf, spotOf } from '../v3/pools.ts'
-import { firstWriteUnitsOf, gasUnitsOf, swap, TickTable, type V3PoolState } from '../v3/swap.ts'
+import { firstWriteUnitsOf, gasUnitsOf, swap, type V3PoolState } from '../v3/swap.ts'
+import { feeTrial, joinPriced, pricedBy, withFee, type BlockFees, type PricedRange } from './block-fees.ts'
 import integralLens from './artifacts/AlgebraLens.json' with { type: 'json' }
 import v1Lens from './artifacts/AlgebraV1Lens.json' with { type: 'json' }
 
@@ -28,33 +31,52 @@ export type AlgebraKind = 'integral' | '1.0'
 
 interface PoolKind {
   readonly lens: Lens
-  /** Whether a swap is tried on the chain, because something decides the fee before it. */
-  isTried(pluginConfig: number): boolean
-  /** What the first swap of a block uses beyond others. The block of a trial may have had one, and that of the trade has none before it. */
-  readonly firstSwapUnits: bigint
+  /** Whether something decides the fee before a swap. */
+  isFeeSet(pluginConfig: number): boolean
+  /** Whether what decides it is known not to look at the amount. */
+  hasBlockFees(deployment: Deployment, pool: Pick<ReadPool, 'hasPublishedPlugin'>): boolean
+  /** The gas that deciding the fee uses, in the first swap of a block. */
+  readonly feeUnits: bigint
+  /** What a trial may have saved of that: its block may have had a swap, and that of the trade has none before it. */
+  readonly savedUnits: bigint
 }
 
 /** BEFORE_SWAP_FLAG of the library Plugins, @cryptoalgebra/integral-core@1.2.10: the plugin may set the fee, or refuse. */
 const beforeSwapFlag = 1
 
+// POOL_INIT_CODE_HASH of @cryptoalgebra/v1-core@1.0.0. Its pools are those of QuickSwap v3 on polygon.
+const v1PoolHash = '0x6ec6c9c8091d160c0aa74b2b14ba9c1717e95093bd3ac085cee99a49aab294a4'
+
 const poolKinds: Readonly<Record<AlgebraKind, PoolKind>> = {
   integral: {
     lens: { bytecode: integralLens.bytecode, hasTickList: true },
-    isTried: (pluginConfig) => (pluginConfig & beforeSwapFlag) !== 0,
-    firstSwapUnits: 0n,
+    isFeeSet: (pluginConfig) => (pluginConfig & beforeSwapFlag) !== 0,
+    hasBlockFees: (_deployment, { hasPublishedPlugin = false }) => hasPublishedPlugin,
+    // Of swaps by Algebra's own plugin on the devnet: 157,000 in all through one pool, where one without a plugin uses 105,000.
+    feeUnits: 52_000n,
+    savedUnits: 0n,
   },
-  // AlgebraPool of @cryptoalgebra/v1-core@1.0.0: the first swap of a block sets the fee, by how much the price moved until then. It is behind the
-  // hash of QuickSwap v3 on polygon.
-  // It writes down the price for that, which uses 66,000 as measured on anvil.
-  '1.0': { lens: { bytecode: v1Lens.bytecode }, isTried: () => true, firstSwapUnits: 66_000n },
+  // AlgebraPool of @cryptoalgebra/v1-core@1.0.0: the first swap of a block sets the fee, by how much the price moved until then. It writes down
+  // the price for that, which uses 66,000 as measured on anvil. In all, swaps through one pool of the devnet use 180,000.
+  '1.0': {
+    lens: { bytecode: v1Lens.bytecode },
+    isFeeSet: () => true,
+    hasBlockFees: ({ initCodeHash }) => initCodeHash.toLowerCase() === v1PoolHash,
+    feeUnits: 75_000n,
+    savedUnits: 66_000n,
+  },
 }
 
-/** A pool at one block. What was tried is of those whose swaps are tried. */
+/** A pool at one block. What was tried is of those in which something decides the fee before swaps. */
 export interface AlgebraPoolState extends TriedState {
   /** Its fee is that of the last swap, unless it is set before a swap. */
   readonly range: V3PoolState
   /** What the plugin does: a bit for each of the flags of the library Plugins. 0 where there are no plugins. */
   readonly pluginConfig: number
+  /** Whether the fee, where it is set before a swap, is one for all amounts of a block and direction. */
+  readonly hasBlockFees: boolean
+  /** By those fees, at the block of what was tried; undefined where none were read. */
+  readonly priced?: BlockFees | undefined
 }
 
 /** Where a pool is, or would be. */
@@ -73,41 +95,59 @@ interface AlgebraProtocolOptions {
 }
 
 /**
- * The factory's own pools. A swap is computed where nothing decides the fee before it; others are tried on the chain, at the block of the
- * quote, and the result holds for that block alone.
+ * The factory's own pools. A swap is computed where nothing decides the fee before it, and where the fee of its block and direction was read;
+ * others are tried on the chain, at the block of the quote, and the result holds for that block alone.
  */
 export function algebraProtocol({ version, kind, deployment }: AlgebraProtocolOptions): PoolProtocol<AlgebraPoolState> {
-  const { isTried, firstSwapUnits } = poolKinds[kind]
+  const { isFeeSet, feeUnits, savedUnits } = poolKinds[kind]
   const memory = algebraPoolMemory(deployment, poolKinds[kind])
   const isDownward = ({ tokens }: Pool<AlgebraPoolState>, { tokenIn }: Passage) => tokenIn === tokens[0]
+  /** What swaps of this direction are computed by; undefined while the fee is not known. */
+  const pricedRange = ({ range, pluginConfig, hasBlockFees, priced }: AlgebraPoolState, zeroForOne: boolean): PricedRange | undefined => {
+    if (!isFeeSet(pluginConfig)) return range
+    return hasBlockFees ? priced?.[zeroForOne ? 'zeroForOne' : 'oneForZero'] : 'tried'
+  }
+  /** The same with the fee of the last swap, where none is known: to be shown. */
+  const shownRange = (pool: Pool<AlgebraPoolState>, passage: Passage): V3PoolState => {
+    const priced = pricedRange(pool.state, isDownward(pool, passage))
+    return priced === undefined || priced === 'tried' ? pool.state.range : priced
+  }
   return {
     version,
     memory,
     read: readBy(memory),
     pass(pool, passage, exact, amountRaw) {
       const zeroForOne = isDownward(pool, passage)
-      if (!isTried(pool.state.pluginConfig)) return computed(pool, zeroForOne, exact, amountRaw)
+      const priced = pricedRange(pool.state, zeroForOne)
+      if (priced !== undefined && priced !== 'tried')
+        return computed(pool.address, priced, zeroForOne, exact, amountRaw, isFeeSet(pool.state.pluginConfig) ? feeUnits : 0n)
+      const missing = priced === undefined ? feeTrial(pool, pool.state.range, zeroForOne) : undefined
+      if (missing) return { missing }
       const passed = passByTrial(pool, { zeroForOne, exact, amountRaw })
-      return passed && 'gasUnits' in passed ? { ...passed, gasUnits: passed.gasUnits + firstSwapUnits } : passed
+      return passed && 'gasUnits' in passed ? { ...passed, gasUnits: passed.gasUnits + savedUnits } : passed
     },
-    curve: (pool, passage, exact, amountRaw) => computed(pool, isDownward(pool, passage), exact, amountRaw),
+    curve: (pool, passage, exact, amountRaw) =>
+      computed(pool.address, shownRange(pool, passage), isDownward(pool, passage), exact, amountRaw),
     spot: (pool, passage) => spotOf(pool.state.range, isDownward(pool, passage)),
-    fee: ({ state }) => String(state.range.fee / Number(wholeFeePips)),
-    asksChain: ({ state }) => isTried(state.pluginConfig),
+    fee: (pool, passage) => String(shownRange(pool, passage).fee / Number(wholeFeePips)),
+    asksChain: ({ state }) => {
+      const isComputed = (zeroForOne: boolean) => typeof pricedRange(state, zeroForOne) === 'object'
+      return !isComputed(true) || !isComputed(false)
+    },
     holds: ({ state }) => ({ liquidityRaw: state.range.liquidity }),
     mostIn: (pool, passage) => (isEmpty(pool.state.range, isDownward(pool, passage)) ? 0n : undefined),
     loan: ({ address, tokens, state }, token) => loanOf(address, tokens, state.range, token),
   }
 }
 
-/** By the pool's liquidity and its last fee. */
-function computed({ address, state: { range } }: Pool<AlgebraPoolState>, zeroForOne: boolean, exact: 'in' | 'out', amountRaw: bigint) {
+/** By the pool's liquidity and its fee. */
+function computed(address: string, range: V3PoolState, zeroForOne: boolean, exact: 'in' | 'out', amountRaw: bigint, units = 0n) {
   // The fee would be the whole input.
   if (BigInt(range.fee) >= wholeFeePips) return undefined
   const swapped = swap(range, zeroForOne, exact, amountRaw)
   if (!swapped) return undefined
   if (!('atBestRaw' in swapped))
-    return { amountRaw: swapped.amountRaw, gasUnits: gasUnitsOf(swapped), firstWriteUnits: firstWriteUnitsOf(swapped) }
+    return { amountRaw: swapped.amountRaw, gasUnits: gasUnitsOf(swapped) + units, firstWriteUnits: firstWriteUnitsOf(swapped) }
   const missing = missingTicks(address, zeroForOne, range)
   return missing && { missing, ...swapped }
 }
@@ -124,11 +164,16 @@ const feeTopic = id('Fee(uint16)')
 const pluginConfigTopic = id('PluginConfig(uint8)')
 const reloadTopics = [id('Initialize(uint160,int24)'), id('Plugin(address)'), id('TickSpacing(int24)')]
 
-function algebraPoolMemory(deployment: Deployment, { lens, isTried }: PoolKind): PoolMemory<AlgebraPoolState, PoolLocation> {
+function algebraPoolMemory(deployment: Deployment, kind: PoolKind): PoolMemory<AlgebraPoolState, PoolLocation> {
+  const { lens, isFeeSet } = kind
   const poolBetween = cacheByPair((tokens): PoolLocation => {
     const address = poolAddress(deployment, tokens)
     return { address, tokens, query: initialQuery(address) }
   })
+  function stateOf({ pluginConfig = 0, hasPublishedPlugin, ...range }: ReadPool, found: TriedState): AlgebraPoolState {
+    const hasBlockFees = kind.hasBlockFees(deployment, { hasPublishedPlugin })
+    return { range, pluginConfig, hasBlockFees, ...found, priced: hasBlockFees ? feesBy(range, found.tried) : undefined }
+  }
   return {
     places: (pairs) => pairs.map(([a, b]) => poolBetween(a, b)),
     read(locations, missing) {
@@ -141,9 +186,8 @@ function algebraPoolMemory(deployment: Deployment, { lens, isTried }: PoolKind):
           locations.map(({ address, tokens }, index) => {
             const state = states[index]
             if (!state) return null
-            const { pluginConfig = 0, ...range } = state
-            const found = head && isTried(pluginConfig) ? triedIn(tried, address, head) : {}
-            return { address, tokens, state: { range, pluginConfig, ...found } }
+            const found = head && isFeeSet(state.pluginConfig ?? 0) ? triedIn(tried, address, head) : {}
+            return { address, tokens, state: stateOf(state, found) }
           }),
       )
     },
@@ -156,38 +200,51 @@ function algebraPoolMemory(deployment: Deployment, { lens, isTried }: PoolKind):
       if (state === pool.state || state === 'reload') return state === 'reload' ? state : pool
       return isPriceKnown(state.range) ? { address: pool.address, tokens: pool.tokens, state } : 'reload'
     },
-    asOf: (pool, head) => (isTried(pool.state.pluginConfig) ? triedAsOf(pool, head) : pool),
+    asOf,
+    ofBlock(pool, head) {
+      const now = asOf(pool, head)
+      const { range, pluginConfig, hasBlockFees, priced } = now.state
+      if (!hasBlockFees || !isFeeSet(pluginConfig)) return []
+      const downward = priced?.zeroForOne === undefined ? feeTrial(now, range, true) : undefined
+      const upward = priced?.oneForZero === undefined ? feeTrial(now, range, false) : undefined
+      return [downward, upward].filter((trial) => trial !== undefined)
+    },
     same: ({ state: inMemory }, { state: loaded }) =>
       inMemory.pluginConfig === loaded.pluginConfig && isSameState(inMemory.range, loaded.range),
-    join: ({ state: inMemory }, loaded) => ({
-      ...loaded,
-      state: {
-        range: joinStates(inMemory.range, loaded.state.range),
-        pluginConfig: loaded.state.pluginConfig,
-        ...joinTried(inMemory, loaded.state),
-      },
-    }),
+    join({ state: inMemory }, loaded) {
+      const { pluginConfig, hasBlockFees, priced } = loaded.state
+      const range = joinStates(inMemory.range, loaded.state.range)
+      const before = inMemory.block === loaded.state.block && hasBlockFees ? inMemory.priced : undefined
+      const fees = (before ?? priced) && {
+        zeroForOne: joinPriced(range, before?.zeroForOne, priced?.zeroForOne),
+        oneForZero: joinPriced(range, before?.oneForZero, priced?.oneForZero),
+      }
+      return { ...loaded, state: { range, pluginConfig, hasBlockFees, ...joinTried(inMemory, loaded.state), priced: fees } }
+    },
+  }
+
+  function asOf(pool: Pool<AlgebraPoolState>, head: Head): Pool<AlgebraPoolState> {
+    return isFeeSet(pool.state.pluginConfig) ? triedAsOf(pool, head, { priced: undefined }) : pool
   }
 }
 
+const feesBy = (range: V3PoolState, tried: readonly TrialResult[] = []): BlockFees => ({
+  zeroForOne: pricedBy(range, true, tried),
+  oneForZero: pricedBy(range, false, tried),
+})
+
 /** A pool after one of its logs; the same object where nothing changes. */
 function applyLog(state: AlgebraPoolState, { topics, data }: FoundLog): AlgebraPoolState | 'reload' {
-  const { range, pluginConfig } = state
+  const { range, pluginConfig, hasBlockFees } = state
   const [topic = ''] = topics
-  const changed = (next: V3PoolState | 'reload') => (next === 'reload' ? next : next === range ? state : { range: next, pluginConfig })
+  const changed = (next: V3PoolState | 'reload') =>
+    next === 'reload' ? next : next === range ? state : { range: next, pluginConfig, hasBlockFees }
   if (swapTopics.includes(topic)) return changed(changedState(range, wordAt(data, 2), tickIn(data, 4), wordAt(data, 3), range.ticks))
   if (topic === mintTopic) return changed(withLiquidity(range, ...boundsIn(topics), wordAt(data, 1)))
   if (burnTopics.includes(topic)) return changed(withLiquidity(range, ...boundsIn(topics), -wordAt(data, 0)))
   if (topic === feeTopic) return changed(withFee(range, Number(wordAt(data, 0))))
-  if (topic === pluginConfigTopic) return { range, pluginConfig: Number(wordAt(data, 0)) }
+  if (topic === pluginConfigTopic) return { range, pluginConfig: Number(wordAt(data, 0)), hasBlockFees }
   return 'reload'
-}
-
-/** What earlier swaps found holds for their fee. */
-function withFee(range: V3PoolState, fee: number): V3PoolState {
-  if (fee === range.fee) return range
-  const { from, to, ticks, liquidity } = range.ticks
-  return { ...range, fee, ticks: new TickTable(from, to, ticks, liquidity) }
 }
 
 /** The last six digits of a word. */

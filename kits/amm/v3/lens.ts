@@ -68,6 +68,8 @@ export interface ReadPool extends V3PoolState {
   readonly protocolFee?: number
   /** Of a pool with a list of ticks: its pluginConfig. */
   readonly pluginConfig?: number
+  /** Of such a pool: whether the code of its plugin is one that is published. */
+  readonly hasPublishedPlugin?: boolean
 }
 
 type States = readonly (ReadPool | undefined)[]
@@ -169,7 +171,11 @@ type Bytes = ReturnType<typeof bytesFrom>
 function readAnswer(bytes: Bytes, isKept: boolean, hasTickList: boolean): PoolAnswer {
   const [sqrtPriceX96, tick, liquidity] = [bytes.big(20), bytes.int24(), bytes.big(16)]
   const [fee, tickSpacing] = [bytes.unsigned(3), bytes.int24()]
-  const ofKind = isKept ? { protocolFee: bytes.unsigned(3) } : hasTickList ? { pluginConfig: bytes.unsigned(3) } : {}
+  const ofKind = isKept
+    ? { protocolFee: bytes.unsigned(3) }
+    : hasTickList
+      ? { pluginConfig: bytes.unsigned(3), hasPublishedPlugin: bytes.unsigned(3) === 1 }
+      : {}
   const [below, above] = [readLook(bytes), readLook(bytes)]
   return { sqrtPriceX96, tick, liquidity, fee, tickSpacing, ...ofKind, below, above }
 }
@@ -181,14 +187,24 @@ function readLook(bytes: Bytes): Look {
 
 const joinLooks = (first: Look, next: Look): Look => ({ ...next, count: first.count + next.count, digits: first.digits + next.digits })
 
-function stateOf({ sqrtPriceX96, tick, liquidity, fee, tickSpacing, protocolFee, pluginConfig, below, above }: PoolAnswer): ReadPool {
+function stateOf({
+  sqrtPriceX96,
+  tick,
+  liquidity,
+  fee,
+  tickSpacing,
+  protocolFee,
+  pluginConfig,
+  hasPublishedPlugin,
+  below,
+  above,
+}: PoolAnswer): ReadPool {
   const encoded = new EncodedTicks(below.digits + above.digits, below.count)
   const ticks = new TickTable(below.end, above.end, encoded.ticks(below.count + above.count), encoded)
   const hasTickList = pluginConfig !== undefined
   const state = { sqrtPriceX96, tick, liquidity, fee, tickSpacing, ticks, hasTickList }
-  return protocolFee === undefined && pluginConfig === undefined
-    ? state
-    : { ...state, ...(protocolFee !== undefined && { protocolFee }), ...(hasTickList && { pluginConfig }) }
+  if (pluginConfig !== undefined) return { ...state, pluginConfig, hasPublishedPlugin: hasPublishedPlugin === true }
+  return protocolFee === undefined ? state : { ...state, protocolFee }
 }
 
 const liquidityBytes = 16

@@ -45,7 +45,7 @@ const keyedPool = {
   state: { zeroForOne: rangePool.state, oneForZero: rangePool.state, lpFee: 3000, protocolFee: 0, coinForm: undefined },
 }
 /** The same ticks in a pool of Algebra Integral whose plugin does nothing before swaps. */
-const listedPool = { address, tokens, state: { range: { ...rangePool.state, hasTickList: true }, pluginConfig: 0 } }
+const listedPool = { address, tokens, state: { range: { ...rangePool.state, hasTickList: true }, pluginConfig: 0, hasBlockFees: false } }
 // What has such liquidity at the same price.
 const pair = { address, tokens, state: { reserve0Raw: (held << 96n) / sqrtPriceX96, reserve1Raw: (held * sqrtPriceX96) >> 96n } }
 

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
-import { Contract, ContractFactory, Interface, MaxUint256, ZeroAddress, toQuantity } from 'ethers'
+import { Contract, ContractFactory, Interface, MaxUint256, ZeroAddress, toQuantity, type Wallet } from 'ethers'
 import { parse } from 'yaml'
 import type { Connector, ConnectorConfig, FollowedPricing, Quote, Swap, Token, Venue } from '../../../../core/contracts/index.ts'
 import { createLiveState } from '../../../../core/live-state/live-state.ts'
@@ -33,6 +34,7 @@ const positionTuple = (deployer: string) =>
   `(address token0, address token1, ${deployer}int24 tickLower, int24 tickUpper, uint256 amount0Desired, uint256 amount1Desired, uint256 amount0Min, uint256 amount1Min, address recipient, uint256 deadline)`
 const feeTuple =
   '(uint16 alpha1, uint16 alpha2, uint32 beta1, uint32 beta2, uint16 gamma1, uint16 gamma2, uint32 volumeBeta, uint16 volumeGamma, uint16 baseFee)'
+const pluginFeeTuple = '(uint16 alpha1, uint16 alpha2, uint32 beta1, uint32 beta2, uint16 gamma1, uint16 gamma2, uint16 baseFee)'
 const functions = [
   'function approve(address spender, uint256 value)',
   'function mint(address to, uint256 value)',
@@ -59,6 +61,12 @@ const kinds = {
       'function setFee(uint16 fee)',
       'function setTickSpacing(int24 spacing)',
       'function set(uint8 mode, uint24 fee)',
+      'function createPluginForExistingPool(address token0, address token1) returns (address)',
+      'function pluginByPool(address pool) view returns (address)',
+      'function initialize()',
+      'function plugin() view returns (address)',
+      `function changeFeeConfiguration(${pluginFeeTuple} config)`,
+      'function setPriceChangeFactor(uint16 factor)',
     ],
   },
   '1.0': {
@@ -88,6 +96,16 @@ export interface AlgebraWalk {
   readonly pools: number
   /** Of the quotes of all walks. */
   readonly share: number
+}
+
+/** The factory of the other plugin that is published: its fee follows the price, in each direction. */
+async function deployPublisher(trader: Wallet, factory: string): Promise<string> {
+  const file = createRequire(import.meta.url).resolve(
+    '@cryptoalgebra/integral-base-plugin/artifacts/contracts/BasePluginV2Factory.sol/BasePluginV2Factory.json',
+  )
+  const { abi, bytecode } = JSON.parse(readFileSync(file, 'utf8'))
+  const contract = await new ContractFactory(abi, bytecode, trader).deploy(factory)
+  return (await contract.waitForDeployment()).getAddress()
 }
 
 /** Quotes from memory on a random walk, compared with those of the exchange's own quoter. */
@@ -213,17 +231,21 @@ export function algebraWalk({ name, kind, plugin: connector, asked: askedPair, c
       const router = defaults.contractAddresses.local.routerAddress
       const contract = await new ContractFactory(plugin.abi, plugin.bytecode, trader).deploy()
       const odd = await (await contract.waitForDeployment()).getAddress()
+      const publishers = isIntegral ? [pluginFactory, await deployPublisher(trader, factory)] : []
 
       await rpc('evm_setIntervalMining', 0)
       await rpc('evm_setAutomine', false)
       await rpc('anvil_impersonateAccount', owner)
       await rpc('anvil_setBalance', trader.address, toQuantity(2n ** 100n))
       await rpc('anvil_setBalance', owner, toQuantity(2n ** 100n))
-      const send = async (to: string, data: string, { from = trader.address, value = 0n } = {}): Promise<boolean> => {
+      /** Undefined where it failed. */
+      const gasOf = async (to: string, data: string, { from = trader.address, value = 0n } = {}): Promise<bigint | undefined> => {
         const hash = await rpc('eth_sendTransaction', { from, to, data, value: toQuantity(value), gas: toQuantity(maxGas) })
         await rpc('evm_mine')
-        return (await chain.find(String(hash), at()))?.receipt?.status === 1
+        const receipt = (await rpc('eth_getTransactionReceipt', hash)) as { status: string; gasUsed: string } | null
+        return receipt?.status === '0x1' ? BigInt(receipt.gasUsed) : undefined
       }
+      const send = async (...args: Parameters<typeof gasOf>): Promise<boolean> => (await gasOf(...args)) !== undefined
       const asOwner = (to: string, name: string, args: readonly unknown[]) => send(to, abi.encodeFunctionData(name, args), { from: owner })
       await send(WETH.address, abi.encodeFunctionData('deposit'), { value: 2n ** 90n })
       for (const { address } of [WETH, USDC, DAI, WBTC, USDT]) {
@@ -245,7 +267,7 @@ export function algebraWalk({ name, kind, plugin: connector, asked: askedPair, c
       for (const a of [WETH, USDC, DAI, WBTC, USDT]) for (const b of [WETH, USDC, DAI, WBTC, USDT]) if (a !== b) await know(a, b)
       expect(pools).to.have.length(poolCount)
       const happened = { traded: 0, tried: 0, minted: 0, burnt: 0, charged: 0, made: 0, refused: 0 }
-      const counted = { ...happened, plugged: 0, behaved: 0, spaced: 0, aged: 0 }
+      const counted = { ...happened, plugged: 0, published: 0, behaved: 0, spaced: 0, aged: 0 }
 
       async function mint(): Promise<void> {
         const pool = pick(pools)
@@ -275,35 +297,64 @@ export function algebraWalk({ name, kind, plugin: connector, asked: askedPair, c
           }
       }
       async function charge(): Promise<void> {
+        const sigmoids = [1 + below(9_000), 1 + below(9_000), below(40), below(4_000), 1 + below(60), 1 + below(600)]
+        const baseFee = 1 + below(3_000)
         if (isIntegral) {
-          if (await asOwner(pick(pools).address, 'setFee', [below(20_000)])) counted.charged += 1
+          const { address } = pick(pools)
+          if (await asOwner(address, 'setFee', [below(20_000)])) counted.charged += 1
+          if ((await provider.getCode(address)) === '0x') return
+          const own: string = await view(address).getFunction('plugin').staticCall()
+          if (BigInt(own) === 0n || own === odd) return
+          // Of the one published plugin, or of the other.
+          for (const [what, args] of [
+            ['changeFeeConfiguration', [[...sigmoids, baseFee]]],
+            ['setPriceChangeFactor', [1 + below(60_000)]],
+          ] as const)
+            if (await asOwner(own, what, args)) counted.charged += 1
           return
         }
         // The next swap of a pool takes it up, when it is the first of its block.
-        const curve = [1 + below(9_000), 1 + below(9_000), below(40), below(4_000), 1 + below(60), 1 + below(600), 0, 1 + below(60)]
-        const config = [...curve, 1 + below(3_000)]
+        const config = [...sigmoids, 0, 1 + below(60), baseFee]
         for (const { address } of pools) {
           if ((await provider.getCode(address)) === '0x') continue
           const operator: string = await view(address).getFunction('dataStorageOperator').staticCall()
           if (await asOwner(operator, 'changeFeeConfiguration', [config])) counted.charged += 1
         }
       }
-      /** Another plugin, none, or the odd one, which acts before swaps or not. */
+      const plugins = ['odd', 'of moves', 'odd', 'of volatility', 'none'] as const
+      let plugs = 0
+      /** Another plugin: none, the odd one, which acts before swaps or not, or one of the two that are published. */
       async function plug(): Promise<void> {
-        const { address } = pick(pools)
-        const isNone = below(2) === 0
-        await asOwner(address, 'setPlugin', [isNone ? ZeroAddress : odd])
-        if (isNone || (await asOwner(address, 'setPluginConfig', [below(3) === 0 ? 0 : 1]))) counted.plugged += 1
+        const pool = pick(pools)
+        const next = plugins[plugs++ % plugins.length] ?? 'none'
+        if (next === 'of moves' || next === 'of volatility') return publish(pool, publishers[next === 'of moves' ? 1 : 0] ?? '')
+        await asOwner(pool.address, 'setPlugin', [next === 'odd' ? odd : ZeroAddress])
+        // It acts before swaps, and may give the fee.
+        if (next === 'none' || (await asOwner(pool.address, 'setPluginConfig', [below(4) === 0 ? 0 : 1 + 128]))) counted.plugged += 1
+      }
+      async function publish({ address, tokens: own }: (typeof pools)[number], publisher: string): Promise<void> {
+        if ((await provider.getCode(address)) === '0x') return
+        await asOwner(publisher, 'createPluginForExistingPool', own)
+        const made: string = await view(publisher).getFunction('pluginByPool').staticCall(address)
+        await asOwner(address, 'setPlugin', [made])
+        await asOwner(made, 'initialize', [])
+        // One that was there before is as it was then.
+        if (await asOwner(address, 'setPluginConfig', [1 + 64 + 128])) counted.published += 1
       }
       async function behave(): Promise<void> {
-        if (await send(odd, abi.encodeFunctionData('set', [below(8), 1 + below(30_000)]))) counted.behaved += 1
+        if (await send(odd, abi.encodeFunctionData('set', [below(8), 1 + below(below(2) === 0 ? 1_000 : 30_000)]))) counted.behaved += 1
       }
       async function space(): Promise<void> {
         if (await asOwner(pick(pools).address, 'setTickSpacing', [1 + below(200)])) counted.spaced += 1
       }
       /** Time goes by, and the share of the fees that the exchange keeps changes. */
       async function age(): Promise<void> {
-        await rpc('evm_increaseTime', 1 + below(600))
+        await rpc('evm_increaseTime', 1 + below(below(2) === 0 ? 600 : 40_000))
+        if (isIntegral) {
+          await rpc('evm_mine')
+          counted.aged += 1
+          return
+        }
         const share = () => (below(3) === 0 ? 0 : 3 + below(200))
         if (await asOwner(pick(pools).address, 'setCommunityFee', [share(), share()])) counted.aged += 1
       }
@@ -350,13 +401,19 @@ export function algebraWalk({ name, kind, plugin: connector, asked: askedPair, c
           const [step] = plan?.steps ?? []
           if (!step) continue
           counted.tried += 1
-          if (await send(step.to, step.data, { value: BigInt(step.value) })) counted.traded += 1
+          const used = await gasOf(step.to, step.data, { value: BigInt(step.value) })
+          if (used === undefined) return
+          counted.traded += 1
+          gas.least = Math.min(gas.least, Number(used) / Number(quote.gasUnits))
+          gas.most = Math.max(gas.most, Number(used) / Number(quote.gasUnits + (quote.firstWriteUnits ?? 0n)))
           return
         }
       }
 
       const quoter = await devnetQuoter(devnetFile, provider)
-      const held = { given: 0, byTrial: 0, fromMemory: 0 }
+      const held = { given: 0, byTrial: 0, byBlockFee: 0, fromMemory: 0 }
+      /** What trades used, beside the quoted units, and beside those with what is written for the first time. */
+      const gas = { least: Infinity, most: 0 }
       const fees = new Set<string>()
       async function hold(give: () => Promise<Quote>, _swap: unknown, _choice: unknown, what: string): Promise<void> {
         const quote = await givenOrRefused(give())
@@ -376,12 +433,13 @@ export function algebraWalk({ name, kind, plugin: connector, asked: askedPair, c
               .staticCall({ blockTag: Number(quote.head.number) }),
           ),
         )
-        const isTried = !isIntegral || states.some(({ pluginConfig }) => (pluginConfig & 1n) === 1n)
-        held[isTried ? 'byTrial' : 'fromMemory'] += 1
+        const isSet = !isIntegral || states.some(({ pluginConfig }) => (pluginConfig & 1n) === 1n)
+        const ofPools = isIntegral ? await Promise.all(quote.route.map(({ pool }) => view(pool).getFunction('plugin').staticCall())) : []
+        held[!isSet ? 'fromMemory' : ofPools.includes(odd) ? 'byTrial' : 'byBlockFee'] += 1
         for (const { fee } of isIntegral ? [] : states) fees.add(String(fee))
       }
       const acts = isIntegral
-        ? [mint, trade, behave, make, charge, trade, mint, plug, trade, behave, burn, trade, space]
+        ? [mint, plug, trade, behave, make, plug, charge, trade, age, behave, mint, plug, trade, behave, burn, trade, age, space, trade]
         : [mint, trade, age, make, charge, trade, mint, age, trade, trade, burn, trade]
       let turn = 0
       await walkInMemory(
@@ -397,10 +455,12 @@ export function algebraWalk({ name, kind, plugin: connector, asked: askedPair, c
         quotes,
         quotesEach,
       )
-      if (process.env['SLUICE_WALK_QUOTES']) console.log(`      ${JSON.stringify({ ...counted, ...held })}`)
-      const never: readonly string[] = isIntegral ? ['aged'] : ['plugged', 'behaved', 'spaced', 'fromMemory']
+      if (process.env['SLUICE_WALK_QUOTES']) console.log(`      ${JSON.stringify({ ...counted, ...held, gas })}`)
+      const never: readonly string[] = isIntegral ? [] : ['plugged', 'published', 'behaved', 'spaced', 'fromMemory', 'byTrial']
       for (const [what, count] of Object.entries({ ...counted, ...held })) if (!never.includes(what)) expect(count, what).to.be.above(0)
       if (!isIntegral) expect(fees.size, 'fees').to.be.above(1)
+      expect(gas.least, 'gas').to.be.above(0.75)
+      expect(gas.most, 'gas').to.be.below(1.25)
       expect(counted.traded * 2, `of ${counted.tried} trades`).to.be.above(counted.tried)
     })
   })
