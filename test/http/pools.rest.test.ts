@@ -36,6 +36,8 @@ describe('the pools of a pair', () => {
   })
 
   it('come from all connectors, the deepest first, from memory', async () => {
+    // A node is asked for the first.
+    await pools()
     const { body, text } = await pools()
     const all: ShownPool[] = body.pools
     expect(new Set(all.map(({ connector }) => connector)), text).to.include.keys('uniswap', 'sushiswap', 'balancer')

@@ -80,8 +80,10 @@ describe('while nodes refuse to return logs', function () {
     for (const connector of ['sushiswap', 'balancer', 'curve']) {
       const [base, quote] = connector === 'curve' ? ['USDC', 'DAI'] : ['WETH', 'USDC']
       const { version: _, ...any } = sale
-      const answer = await server.client.get('/amm/price', { ...any, connector, base, quote, amount: '1' })
-      expect([outcome(answer), answer.body.source], connector).to.deep.equal(['200', 'memory'])
+      const ask = () => server.client.get('/amm/price', { ...any, connector, base, quote, amount: '1' })
+      let answer = await ask()
+      expect(outcome(answer), connector).to.equal('200')
+      while (answer.body.source !== 'memory') answer = await ask()
     }
     const from = await reached(Number(await rpc('eth_blockNumber')))
     proxy.asked.length = 0

@@ -4,7 +4,7 @@ import { cpus, loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
 import { createClient } from '../../testkit/client.ts'
 import { startChild, type Child } from './child.ts'
-import { anyQuotes, poolPages, poolQuotes, quotesBesideV3, routes } from './figures/quotes.ts'
+import { algebraQuotes, anyQuotes, poolPages, poolQuotes, quotesBesideV3, routes } from './figures/quotes.ts'
 import { blockLogs, poolsFollowed } from './figures/pools-followed.ts'
 import { bookAnswers, bookEvents, bookIncrements } from './figures/books.ts'
 import { clientsBesideBare } from './figures/clients.ts'
@@ -64,6 +64,7 @@ const figures: Readonly<Record<string, () => Promise<void>>> = {
     report("A quote by one pool's arithmetic in memory, concentrated liquidity; reference: by a pair's", await poolQuotes())
     report("The same of v4; reference: v3's", await quotesBesideV3('keyed'))
     report("The same of Algebra Integral; reference: v3's", await quotesBesideV3('listed'))
+    report("A whole price of Algebra for a new amount, processor time; reference: by uniswap's pools of v3", await algebraQuotes())
   },
   pages: async () => report('A page of 100 of many pools with their depth; reference: of 200 pools', await poolPages()),
   any: async () => report('The best of all connectors, from memory; reference: each of them asked', await anyQuotes()),

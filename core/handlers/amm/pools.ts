@@ -187,7 +187,7 @@ export async function findPools(
   const followed = toQuoteVenue(network, venue)
   if (pair && pairs.length === 1 && followed && !services.quotes.isCutOff(followed)) {
     const known = await services.quotes.pools(followed, pair, choice, at)
-    if (known) return { blockNumber: known.head.number, source: 'memory', pools: known.pools }
+    if (known) return { blockNumber: known.head.number, source: known.isKnown ? 'memory' : 'rpc', pools: known.pools }
   }
   const amm = tradingOf('AMM', venue)
   if (!amm.pools) throw new SluiceError('UNSUPPORTED', `${venue.connector} does not list its pools.`)

@@ -64,6 +64,36 @@ export async function quotesBesideV3(kind: 'keyed' | 'listed'): Promise<Row[]> {
   }
 }
 
+const wholeQuotes = 2_000
+const algebraConnectors = ['camelot-v4', 'quickswap-v4', 'quickswap-v3']
+
+/** Whole prices for amounts that nobody asked for before, by the handler, of Algebra beside uniswap's pools of v3. */
+export async function algebraQuotes(): Promise<Row[]> {
+  const child = await startChild<AnyQuotesProcess>('any-quotes')
+  try {
+    let offset = 0
+    const ask = (connector: string, version?: string) => {
+      offset += wholeQuotes
+      return child.ask('one', { connector, quotes: wholeQuotes, offset, ...(version !== undefined && { version }) })
+    }
+    const rows: Row[] = []
+    for (const connector of algebraConnectors) {
+      const [ours, range]: [number[], number[]] = [[], []]
+      for (let round = -1; round < anyRounds; round += 1) {
+        const [one, other] = [await ask(connector), await ask('uniswap', 'v3')]
+        if (round < 0) continue
+        ours.push(one)
+        range.push(other)
+      }
+      const [value, reference] = [median(ours), median(range)]
+      rows.push({ name: connector, value: micros(value), reference: micros(reference), ratio: times(value, reference) })
+    }
+    return rows
+  } finally {
+    await child.end()
+  }
+}
+
 const nanos = (value: number) => `${Math.round(value)} ns`
 
 type Child = Awaited<ReturnType<typeof startChild<PoolQuotesProcess>>>

@@ -9,6 +9,11 @@ export interface AnyQuotesRequest {
   offset: number
 }
 
+export interface OneQuotesRequest extends AnyQuotesRequest {
+  connector: string
+  version?: string
+}
+
 const server = await startServer()
 const { services } = server.kernel
 const network = services.registry.network('ethereum', 'local')
@@ -31,9 +36,23 @@ const handlers = serve(
     any: (asking: AnyQuotesRequest) => timed(asking, [undefined]),
     /** One after the other, the sum of all. */
     each: (asking: AnyQuotesRequest) => timed(asking, venues),
+    one,
   },
   () => server.stop(),
 )
+
+/** Microseconds of processor time for each amount, by one connector. */
+async function one({ connector, version, quotes, offset }: OneQuotesRequest): Promise<number> {
+  const venue = venues.find((each) => each.connector === connector)
+  if (!venue) throw new Error(`There is no ${connector}.`)
+  const startedAt = process.cpuUsage()
+  for (let index = 0; index < quotes; index += 1) {
+    const amount = (1 + (offset + index) / 1e6).toString()
+    await priceHandlers.AMMPrice({ ...pair, connector, amount, ...(version !== undefined && { version }) }, { ...context, venue })
+  }
+  const { user, system } = process.cpuUsage(startedAt)
+  return (user + system) / quotes
+}
 
 /** Microseconds for each amount. Blocks come while it runs: a quote that has to wait for one counts as it is. */
 async function timed({ quotes, offset }: AnyQuotesRequest, asked: readonly ((typeof venues)[number] | undefined)[]): Promise<number> {

@@ -342,7 +342,9 @@ export function algebraWalk({ name, kind, plugin: connector, asked: askedPair, c
         if (await asOwner(address, 'setPluginConfig', [1 + 64 + 128])) counted.published += 1
       }
       async function behave(): Promise<void> {
-        if (await send(odd, abi.encodeFunctionData('set', [below(8), 1 + below(below(2) === 0 ? 1_000 : 30_000)]))) counted.behaved += 1
+        // A node needs many calls for swaps that each use all gas.
+        const mode = pick([0, 1, 3, 4, 5, 6, 7, below(4) === 0 ? 2 : 5])
+        if (await send(odd, abi.encodeFunctionData('set', [mode, 1 + below(below(2) === 0 ? 1_000 : 30_000)]))) counted.behaved += 1
       }
       async function space(): Promise<void> {
         if (await asOwner(pick(pools).address, 'setTickSpacing', [1 + below(200)])) counted.spaced += 1

@@ -1,0 +1,84 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { keccak256 } from 'ethers'
+import { feeTrial, pricedBy, withFee } from '../../../../kits/amm/algebra/block-fees.ts'
+import { trialsAmong } from '../../../../kits/amm/trial.ts'
+import { getSqrtRatioAtTick } from '../../../../kits/amm/v3/math.ts'
+import { swap, TickTable, type V3PoolState } from '../../../../kits/amm/v3/swap.ts'
+
+const pool = '0x0000000000000000000000000000000000000004'
+const block = { block: '0x01', number: 5n }
+
+/** One position over all of the known prices. */
+function rangeOf(tick: number, liquidity: bigint, hasTickList: boolean): V3PoolState {
+  const [from, to] = [-887_220, 887_220]
+  const net = (index: number) => (index === 0 ? liquidity : -liquidity)
+  const ticks = new TickTable(-887_273, 887_273, [from, to], { gross: () => liquidity, net })
+  return { sqrtPriceX96: getSqrtRatioAtTick(tick) + 7n, tick, liquidity, fee: 500, tickSpacing: 60, ticks, hasTickList }
+}
+
+const anyRange = fc
+  .tuple(fc.integer({ min: -300_000, max: 300_000 }), fc.bigInt({ min: 10n ** 12n, max: 10n ** 26n }), fc.boolean())
+  .map((parts) => rangeOf(...parts))
+
+/** What the pool would take in a trial with this fee. */
+function tried(range: V3PoolState, zeroForOne: boolean, fee: number) {
+  const trial = feeTrial({ address: pool, tokens: [], state: block }, range, zeroForOne)
+  if (!trial) return undefined
+  const swapped = swap(withFee(range, fee), zeroForOne, 'out', trial.amountRaw)
+  if (!swapped || 'atBestRaw' in swapped) return undefined
+  return { trial, done: { amountRaw: swapped.amountRaw, gasUnits: 1n } }
+}
+
+describe('the fee of a block', () => {
+  it('is the one with which a tried swap takes what it took, for any pool that holds enough', () => {
+    let found = 0
+    fc.assert(
+      fc.property(anyRange, fc.boolean(), fc.integer({ min: 0, max: 999_999 }), (range, zeroForOne, fee) => {
+        const result = tried(range, zeroForOne, fee)
+        if (!result) return
+        found += 1
+        const priced = pricedBy(range, zeroForOne, [result])
+        expect(priced).to.be.an('object')
+        expect(typeof priced === 'object' && priced.fee).to.equal(fee)
+      }),
+      { numRuns: 2_000 },
+    )
+    expect(found).to.be.above(1_000)
+  })
+
+  it('is not known by a trial that the pool refused, or that fits no fee: each amount is tried then', () => {
+    const range = rangeOf(0, 10n ** 22n, true)
+    const result = tried(range, true, 3_000)
+    if (!result) throw new Error('The pool holds enough.')
+    const { trial, done } = result
+    expect(pricedBy(range, true, [{ trial, done: undefined }])).to.equal('tried')
+    const free = tried(range, true, 0)?.done.amountRaw ?? 0n
+    expect(pricedBy(range, true, [{ trial, done: { ...done, amountRaw: free - 1n } }])).to.equal('tried')
+    expect(pricedBy(range, false, [result]), 'of the other direction').to.equal(undefined)
+  })
+
+  it('is read off a trial of its own block alone', () => {
+    const range = rangeOf(0, 10n ** 22n, true)
+    const at = (number: bigint) => feeTrial({ address: pool, tokens: [], state: { block: `0x0${number}`, number } }, range, true)
+    expect(trialsAmong([at(5n), at(6n)], new Set([pool])).map(({ number }) => number)).to.deep.equal([6n])
+  })
+
+  for (const version of ['V1', 'V2'])
+    it(`is trusted to plugins with the code of AlgebraBasePlugin${version} as its package has it, but for the immutables`, () => {
+      const name = `AlgebraBasePlugin${version}`
+      const file = createRequire(import.meta.url).resolve(
+        `@cryptoalgebra/integral-base-plugin/artifacts/contracts/${name}.sol/${name}.json`,
+      )
+      const { deployedBytecode: code }: { deployedBytecode: string } = JSON.parse(readFileSync(file, 'utf8'))
+      // A PUSH32 of zeros is where the constructor puts an immutable.
+      const places = [...code.slice(2).matchAll(/7f0{64}/g)].map(({ index }) => index / 2 + 1)
+      const lens = readFileSync(new URL('../../../../contracts/AlgebraLens.sol', import.meta.url), 'utf8')
+      const constant = (what: string) => new RegExp(`${what}Of${version} = (\\w+);`).exec(lens)?.[1]
+      expect(constant('size')).to.equal(String((code.length - 2) / 2))
+      expect(constant('places')).to.equal(`0x${places.map((place) => place.toString(16).padStart(4, '0')).join('')}`)
+      expect(constant('hash')).to.equal(keccak256(code))
+    })
+})
