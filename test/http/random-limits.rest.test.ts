@@ -1,6 +1,6 @@
 // No wallet gives more than the limits of its client, whatever is asked: counted on the chain, and on what the wallet has in the end.
 import { expect } from 'chai'
-import { Contract, id, parseUnits, zeroPadValue } from 'ethers'
+import { AbiCoder, Contract, id, parseUnits, zeroPadValue } from 'ethers'
 import type { Answer } from '../../testkit/client.ts'
 import { addresses } from '../devnet/addresses.ts'
 import { pools, startRobbedWallets, type RobbedWallets, type Stolen } from './robbed-wallets.ts'
@@ -41,15 +41,18 @@ function createRandom(from: number): () => number {
   }
 }
 
+/** Orders of each wallet that may be cancelled. */
+const placed = new Map<string, string[]>()
+
 /** A request of any kind that acts. */
-function anyRequest({ client, address }: Stolen, random: () => number, nonce: number): Promise<Answer> {
+async function anyRequest({ client, address }: Stolen, random: () => number, nonce: number, thief: string): Promise<Answer> {
   const pick = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T
   const ether = meanAmount * 2 * random()
   const worth = { ETH: 1, WETH: 1, USDC: 1 / dollars, DAI: 1 / dollars, WBTC: 20 }
   type Token = keyof typeof worth
   const amountOf = (token: Token) => (ether / worth[token]).toFixed(token === 'USDC' ? 6 : 8)
   const gwei = String(Math.ceil(3 + random() * 60))
-  const fees = random() < 0.1 ? { maxFeePerGas: gwei, maxPriorityFeePerGas: '2' } : {}
+  const fees: Record<string, string> = random() < 0.1 ? { maxFeePerGas: gwei, maxPriorityFeePerGas: '2' } : {}
   const place = { ...local, address, ...fees }
   const dice = random()
   if (dice < 0.55) {
@@ -62,7 +65,16 @@ function anyRequest({ client, address }: Stolen, random: () => number, nonce: nu
   if (dice < 0.68) {
     const price = ((0.9 + 0.2 * random()) * dollars).toFixed(2)
     const order = { market: 'WETH-USDC', orderType: 'LIMIT', side: pick(['BUY', 'SELL']), price, amount: amountOf('WETH') }
-    return client.post('/clob/orders', { ...place, connector: 'oasis', ...order })
+    const orders = placed.get(address) ?? []
+    placed.set(address, orders)
+    const book = { ...place, connector: 'oasis' }
+    if (orders.length > 0 && random() < 0.4) {
+      const named = new URLSearchParams({ ...book, market: 'WETH-USDC', clientOrderId: pick(orders) })
+      return client.request('DELETE', `/clob/orders?${named.toString()}`)
+    }
+    const answer = await client.post('/clob/orders', { ...book, ...order })
+    if (answer.status === 200) orders.push(answer.body.clientOrderId)
+    return answer
   }
   if (dice < 0.78) return client.post(pick(['/evm/wrap', '/evm/unwrap']), { ...place, amount: amountOf('ETH') })
   if (dice < 0.88) {
@@ -79,40 +91,89 @@ function anyRequest({ client, address }: Stolen, random: () => number, nonce: nu
     const amounts = [amountOf('WETH'), amountOf('USDC')]
     return client.post('/amm/shares/add', { ...place, connector: 'uniswap', tokens: ['WETH', 'USDC'], amounts })
   }
-  if (dice < 0.95) {
-    const spender = pick(['uniswap', 'sushiswap', addresses.exchanges.sushiswap.factory])
-    return client.post('/evm/approve', { ...place, spender, token: pick(['WETH', 'USDC']), amount: amountOf('USDC') })
+  if (dice < 0.96) {
+    const spender = pick(['uniswap', 'sushiswap', addresses.exchanges.sushiswap.factory, thief, thief, thief])
+    const token = pick<Token>(['WETH', 'USDC'])
+    return client.post('/evm/approve', {
+      ...place,
+      spender,
+      token,
+      amount: spender !== thief ? amountOf('USDC') : random() < 0.4 ? '0' : amountOf(token),
+    })
   }
   if (dice < 0.98) return client.post('/evm/cancel', { ...place, nonce })
   return client.post('/evm/speedUp', { ...local, address, maxFeePerGas: gwei, maxPriorityFeePerGas: '2' })
 }
 
+const symbolOf = (token: string): string | undefined =>
+  Object.entries(addresses.tokens).find(([, each]) => each.address.toLowerCase() === token.toLowerCase())?.[0]
+
+interface Outflow {
+  /** What left, but for what cancelled orders paid back, and what the thief may still take. */
+  readonly given: Record<string, bigint>
+  /** What the thief took. */
+  readonly taken: Record<string, bigint>
+}
+
+/** Of Oasis: an order was cancelled. Its data begin with the tokens that it paid and wanted, and what was left of the first. */
+const killed = id('LogKill(bytes32,bytes32,address,address,address,uint128,uint128,uint64)')
+
 /** What left a wallet from a block on, by the chain alone. Wraps leave nothing away. */
-async function outflow({ provider }: RobbedWallets, address: string, from: number) {
-  const given: Record<string, bigint> = Object.fromEntries(Object.keys(perDay).map((token) => [token, 0n]))
+async function outflow({ provider, thief }: RobbedWallets, address: string, from: number): Promise<Outflow> {
+  const none = () => Object.fromEntries(Object.keys(perDay).map((token) => [token, 0n]))
+  const [given, taken]: Record<string, bigint>[] = [none(), none()]
+  const add = (to: Record<string, bigint> = {}, symbol: string | undefined, raw: bigint) => {
+    if (symbol !== undefined) to[symbol] = (to[symbol] ?? 0n) + raw
+  }
   const last = await provider.getBlockNumber()
-  const transfers = [id('Transfer(address,address,uint256)'), zeroPadValue(address, 32)]
+  const thiefs = await thief.getAddress()
+  const [own, other] = [zeroPadValue(address, 32), zeroPadValue(thiefs, 32)]
   for (let first = from; first <= last; first += 2000) {
-    const logs = await provider.getLogs({ fromBlock: first, toBlock: Math.min(first + 1999, last), topics: transfers })
-    for (const { address: token, data, topics } of logs) {
-      const symbol = Object.entries(addresses.tokens).find(([, each]) => each.address.toLowerCase() === token.toLowerCase())?.[0]
+    const blocks = { fromBlock: first, toBlock: Math.min(first + 1999, last) }
+    for (const { address: token, data, topics } of await provider.getLogs({
+      ...blocks,
+      topics: [id('Transfer(address,address,uint256)'), own],
+    })) {
       // Those of NFTs have a fourth topic.
-      if (symbol !== undefined && topics.length === 3) given[symbol] = (given[symbol] ?? 0n) + BigInt(data)
+      if (topics.length !== 3) continue
+      add(given, symbolOf(token), BigInt(data))
+      if (topics[2] === other) add(taken, symbolOf(token), BigInt(data))
+    }
+    for (const { data } of await provider.getLogs({ ...blocks, topics: [killed, null, null, own] })) {
+      const [token, , raw] = AbiCoder.defaultAbiCoder().decode(['address', 'address', 'uint128'], data)
+      add(given, symbolOf(String(token)), -BigInt(raw))
     }
   }
-  return given
+  for (const [symbol, { address: token }] of Object.entries(addresses.tokens)) {
+    const contract = new Contract(token, ['function allowance(address,address) view returns (uint256)'], provider)
+    add(given, symbol, await contract.getFunction('allowance')(address, thiefs))
+  }
+  return { given: given ?? {}, taken: taken ?? {} }
+}
+
+/** The thief takes something of what it may. */
+async function take(site: RobbedWallets, address: string, random: () => number): Promise<void> {
+  const { address: token } = random() < 0.5 ? addresses.tokens.WETH : addresses.tokens.USDC
+  const contract = new Contract(token, ['function allowance(address,address) view returns (uint256)'], site.provider)
+  const thiefs = await site.thief.getAddress()
+  const mayRaw = BigInt(await contract.getFunction('allowance')(address, thiefs))
+  const raw = (mayRaw * BigInt(Math.ceil(random() * 100))) / 100n
+  // It may be revoked by then.
+  if (raw > 0n) await site.send(token, 'transferFrom(address,address,uint256)', [address, thiefs, raw]).catch(() => {})
 }
 
 describe('limits over random requests', function () {
   this.timeout(Math.max(240_000, requests * 100))
   let site: RobbedWallets
+  let thief: string
 
   before(async () => {
-    site = await startRobbedWallets(clients, limits)
+    site = await startRobbedWallets(clients, limits, true)
+    thief = await site.thief.getAddress()
     for (const quote of ['USDC', 'DAI', 'WBTC'])
       await site.owner.get('/amm/price', { ...uniswap, base: 'WETH', quote, amount: '1', side: 'SELL' })
     const [first] = site.stolen
-    if (first) await anyRequest(first, () => 0, 0)
+    if (first) await anyRequest(first, () => 0, 0, thief)
     await site.pass(1500)
   })
   after(() => site?.stop())
@@ -131,8 +192,9 @@ describe('limits over random requests', function () {
         for (let done = 0; done < each;) {
           const together = Math.min(each - done, 1 + Math.floor(random() * 4))
           const nonce = await provider.getTransactionCount(one.address)
-          answers.push(...(await Promise.all(Array.from({ length: together }, () => anyRequest(one, random, nonce)))))
+          answers.push(...(await Promise.all(Array.from({ length: together }, () => anyRequest(one, random, nonce, thief)))))
           done += together
+          if (random() < 0.3) await take(site, one.address, random)
           if (index === 0 && random() < 0.05) await push(site, dollars * (0.8 + 0.4 * random()))
           if (index === 1 && random() < 0.05) await site.pass(10)
         }
@@ -142,17 +204,22 @@ describe('limits over random requests', function () {
     for (const each of new Set(outcomes)) expect(each).to.match(/^(200|4\d\d [A-Z_]+|503 [A-Z_]+)$/)
     await push(site, dollars)
     await site.rpc('anvil_mine', '0x2')
-    let mined = 0
+    let [mined, allTaken] = [0, 0]
     for (const [index, { address }] of stolen.entries()) {
       mined += (await provider.getTransactionCount(address)) - (first[index] ?? 0)
-      for (const [token, raw] of Object.entries(await outflow(site, address, start))) {
+      const { given, taken } = await outflow(site, address, start)
+      for (const [token, raw] of Object.entries(given)) {
         const { decimals } = token === 'ETH' ? { decimals: 18 } : addresses.tokens[token as keyof typeof addresses.tokens]
         expect(raw <= parseUnits(perDay[token] ?? '0', decimals), `${token} of client ${index}: ${raw}`).to.equal(true)
       }
-      const lost = (before[index]?.[0] ?? 0) - (await site.worth(address))
+      // What the thief takes by an allowance is bounded by token.
+      const takenDollars = (Number(taken['WETH']) / 1e18) * dollars + Number(taken['USDC']) / 1e6
+      allTaken += takenDollars
+      const lost = (before[index]?.[0] ?? 0) - (await site.worth(address)) - takenDollars
       expect(lost, `dollars of client ${index}`).to.be.at.most(Number(limits.maxDailyLoss) + Number(limits.maxDailyGas) * dollars)
     }
     const counts = Object.fromEntries([...new Set(outcomes)].map((each) => [each, outcomes.filter((other) => other === each).length]))
+    expect(allTaken, 'dollars that the thief took').to.be.above(0)
     expect(mined / requests, JSON.stringify(counts)).to.be.above(0.3)
     expect(counts['403 LIMIT_EXCEEDED'], JSON.stringify(counts)).to.be.above(requests / 50)
     // The long runs by hand are told of.

@@ -49,8 +49,8 @@ export interface RobbedWallets {
   stop(): Promise<void>
 }
 
-/** @param limits of each client @param plugins folders of other plugins */
-export async function startRobbedWallets(count: number, limits: object, plugins: readonly string[] = []): Promise<RobbedWallets> {
+/** @param limits of each client @param allowsThief whether the operator lets wallets approve the thief */
+export async function startRobbedWallets(count: number, limits: object, allowsThief = false): Promise<RobbedWallets> {
   const home = await mkdtemp(path.join(tmpdir(), 'sluice-thief-'))
   const keys = Array.from({ length: count }, () => Wallet.createRandom())
   const dataDir = path.join(home, 'data')
@@ -64,11 +64,17 @@ export async function startRobbedWallets(count: number, limits: object, plugins:
     ...Object.fromEntries(named.map(([name, address]) => [name, { permissions: ['read', 'trade'], wallets: [address], limits }])),
   }
   let nowMs = 0
+  const thiefsKey = Wallet.createRandom()
   const server = await startServer(
     {
-      plugins: [...plugins],
       trusted: [],
-      settings: { ...oneChain.settings, 'limits.onLocalNetworks': true, 'limits.marketMinutes': 20, 'limits.marketDepth': 80_000 },
+      settings: {
+        ...oneChain.settings,
+        'limits.onLocalNetworks': true,
+        'limits.marketMinutes': 20,
+        'limits.marketDepth': 80_000,
+        ...(allowsThief && { 'wallet.allowedSpenders': [thiefsKey.address] }),
+      },
       conf: { ...oneChain.conf, 'clients.yml': { clients } },
       env: { SLUICE_WALLET_PASSPHRASE_FILE: passphraseFile },
     },
@@ -78,7 +84,7 @@ export async function startRobbedWallets(count: number, limits: object, plugins:
   )
   const rpc = rpcTo(server.rpcUrl)
   const provider = new JsonRpcProvider(server.rpcUrl, undefined, { staticNetwork: true, cacheTimeout: -1, pollingInterval: 50 })
-  const thief = new NonceManager(Wallet.createRandom(provider))
+  const thief = new NonceManager(thiefsKey.connect(provider))
   await rpc('anvil_setBalance', await thief.getAddress(), toQuantity(parseUnits('1000000', 18)))
 
   async function send(to: string, signature: string, args: readonly unknown[], value = 0n): Promise<void> {
