@@ -63,7 +63,7 @@ const serverParts = (settings: Settings, options: StartOptions): PartsOf<ServerP
   clientLimits: { open: storage.openClientLimits },
   allowLists: { open: storage.openAllowLists },
   spendingLimits: { open: storage.openSpendingLimits },
-  approvals: { open: storage.openApprovals },
+  approvals: { open: storage.openApprovals, stop: (approvals) => approvals.stop() },
   journal: { open: storage.openJournal },
   leases: { open: storage.openLeases },
   idempotency: { open: storage.openIdempotency, stop: (idempotency) => idempotency.stop() },

@@ -250,6 +250,7 @@ const decided = [
   'ApprovalsPreview',
   'ApprovalsApprove',
   'ApprovalsDeny',
+  'ApprovalsWithdraw',
 ] as const
 for (const name of decided) examples[name] = captured[name]
 examples['Events'] = { request: { topics: ['transactions', 'blocks'], ...chain } }

@@ -3,8 +3,8 @@ import * as Type from 'typebox'
 import type { Static } from 'typebox'
 import { endpoint, pageFields, refusalFields, request, response } from './endpoint.ts'
 
-/** waiting → approved → done; or denied, or expired. */
-export const approvalStates = ['waiting', 'approved', 'done', 'denied', 'expired'] as const
+/** waiting → approved → done; or denied, withdrawn, or expired. */
+export const approvalStates = ['waiting', 'approved', 'done', 'denied', 'withdrawn', 'expired'] as const
 export type ApprovalState = (typeof approvalStates)[number]
 
 const Amounts = Type.Array(
@@ -36,10 +36,12 @@ const Effect = Type.Object({
 /** What a request does, as it is planned and simulated at one moment. */
 export type RequestEffect = Static<typeof Effect>
 
-const Approval = Type.Object({
+/** A request that waits, or waited, as callers see it. */
+export const ShownApproval = Type.Object({
   id: Type.Integer(),
   state: Type.Enum(approvalStates, {
-    description: 'waiting; approved: it is being carried out, or its server died; done: its transaction is signed; denied; expired.',
+    description:
+      'waiting; approved: it is being carried out, or its server died; done: its transaction is signed; denied; withdrawn by its client; expired.',
   }),
   client: Type.String({ description: 'Who asked.' }),
   path: Type.String({ description: 'Of its endpoint.' }),
@@ -50,7 +52,7 @@ const Approval = Type.Object({
   effect: Type.Unsafe<RequestEffect>({ ...Effect, description: 'What it did when it began to wait.' }),
   madeAt: Type.Number({ description: 'Milliseconds since the Unix epoch.' }),
   expiresAt: Type.Number({ description: 'Milliseconds since the Unix epoch.' }),
-  decidedBy: Type.Optional(Type.String({ description: 'The client that approved or denied it.' })),
+  decidedBy: Type.Optional(Type.String({ description: 'The client that approved, denied or withdrew it.' })),
   decidedAt: Type.Optional(Type.Number({ description: 'Milliseconds since the Unix epoch.' })),
   requestId: Type.String({ description: 'Its transactions have it, too: `GET /transactions?requestId=…`.' }),
   idempotencyKey: Type.String({ description: 'Its own, or the one that the server made for it.' }),
@@ -58,7 +60,7 @@ const Approval = Type.Object({
     Type.Record(Type.String(), Type.Unknown(), { description: 'Of a request that is done: what its endpoint answered.' }),
   ),
 })
-export type ShownApproval = Static<typeof Approval>
+export type ShownApproval = Static<typeof ShownApproval>
 
 const Id = Type.Integer({
   minimum: 1,
@@ -75,21 +77,23 @@ export const ApprovalsRequest = request({
   ...pageFields,
 })
 export const ApprovalsResponse = response({
-  approvals: Type.Array(Approval, { description: 'Newest first.' }),
+  approvals: Type.Array(ShownApproval, { description: 'Newest first.' }),
   nextCursor: Type.Optional(Type.String({ description: 'There may be more: request them with this as `cursor`.' })),
 })
 
 export const ApprovalsPreviewRequest = request({ id: Id })
 export const ApprovalsPreviewResponse = response({
-  approval: Approval,
+  approval: ShownApproval,
   effect: Type.Optional(Type.Unsafe<RequestEffect>({ ...Effect, description: 'What it would do now, by a simulation at the node.' })),
   error: Type.Optional(Type.Object(refusalFields, { description: 'Why it would be refused now.' })),
 })
 
 export const ApprovalsApproveRequest = request({ id: Id })
-export const ApprovalsApproveResponse = Approval
+export const ApprovalsApproveResponse = ShownApproval
 export const ApprovalsDenyRequest = request({ id: Id })
-export const ApprovalsDenyResponse = Approval
+export const ApprovalsDenyResponse = ShownApproval
+export const ApprovalsWithdrawRequest = request({ id: Id })
+export const ApprovalsWithdrawResponse = ShownApproval
 
 export type ApprovalsRequest = Static<typeof ApprovalsRequest>
 export type ApprovalsResponse = Static<typeof ApprovalsResponse>
@@ -99,6 +103,8 @@ export type ApprovalsApproveRequest = Static<typeof ApprovalsApproveRequest>
 export type ApprovalsApproveResponse = Static<typeof ApprovalsApproveResponse>
 export type ApprovalsDenyRequest = Static<typeof ApprovalsDenyRequest>
 export type ApprovalsDenyResponse = Static<typeof ApprovalsDenyResponse>
+export type ApprovalsWithdrawRequest = Static<typeof ApprovalsWithdrawRequest>
+export type ApprovalsWithdrawResponse = Static<typeof ApprovalsWithdrawResponse>
 
 const service = { set: 'Service', on: 'service' } as const
 
@@ -132,7 +138,16 @@ export const approvalEndpoints = [
     path: '/approvals/approve',
     summary:
       'Approves a request of another client, and carries it out: planned anew, within its own bound, with the rights and limits of its client now. An error is that of the request: it waits on then.',
-    errors: ['APPROVAL_DENIED', 'APPROVAL_EXPIRED', 'IN_FLIGHT', 'TRADE_FAILED', 'LIMIT_EXCEEDED', 'STOPPED', 'INSUFFICIENT_BALANCE'],
+    errors: [
+      'APPROVAL_DENIED',
+      'APPROVAL_EXPIRED',
+      'APPROVAL_WITHDRAWN',
+      'IN_FLIGHT',
+      'TRADE_FAILED',
+      'LIMIT_EXCEEDED',
+      'STOPPED',
+      'INSUFFICIENT_BALANCE',
+    ],
     request: ApprovalsApproveRequest,
     response: ApprovalsApproveResponse,
   }),
@@ -143,8 +158,19 @@ export const approvalEndpoints = [
     name: 'ApprovalsDeny',
     path: '/approvals/deny',
     summary: 'Denies a request of another client. Nothing is signed for it.',
-    errors: ['APPROVAL_EXPIRED', 'IN_FLIGHT'],
+    errors: ['APPROVAL_EXPIRED', 'APPROVAL_WITHDRAWN', 'IN_FLIGHT'],
     request: ApprovalsDenyRequest,
     response: ApprovalsDenyResponse,
+  }),
+  endpoint({
+    ...service,
+    method: 'POST',
+    permission: 'read',
+    name: 'ApprovalsWithdraw',
+    path: '/approvals/withdraw',
+    summary: "Withdraws a request of the caller's own that waits. Nothing is signed for it.",
+    errors: ['APPROVAL_DENIED', 'APPROVAL_EXPIRED', 'IN_FLIGHT'],
+    request: ApprovalsWithdrawRequest,
+    response: ApprovalsWithdrawResponse,
   }),
 ]

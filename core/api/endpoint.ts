@@ -109,6 +109,7 @@ const acting: readonly ErrorName[] = [
   'PENDING_APPROVAL',
   'APPROVAL_DENIED',
   'APPROVAL_EXPIRED',
+  'APPROVAL_WITHDRAWN',
 ]
 
 /** Every error that an endpoint may answer with. */

@@ -22,6 +22,7 @@ import { knownPosition } from './perp.ts'
 import { searchFields, shownRangePosition, unavailablePosition } from './range.ts'
 import { JournaledTransaction } from './transactions.ts'
 import { ShownPlugin } from './plugins.ts'
+import { ShownApproval } from './approvals.ts'
 import { ShownStop } from './limits.ts'
 
 /** `data` of an event of the topic `blocks`. */
@@ -119,12 +120,22 @@ export const StopsEvent = response({
   ),
 })
 
+/** `data` of an event of the topic `approvals`. */
+export const ApprovalsEvent = response({
+  waiting: Type.Array(ShownApproval, {
+    description:
+      'Those that wait for a second person, or are being carried out, as /approvals shows them, newest first. Again when one begins to wait or ends, on whichever server.',
+  }),
+  ended: Type.Array(ShownApproval, { description: 'The last 20 that do not wait any more, newest first.' }),
+})
+
 export type Block = Static<typeof Block>
 export type OrderBookNews = Static<typeof OrderBookNews>
 export type PriceEvent = Static<typeof PriceEvent>
 export type PositionsNews = Static<typeof PositionsNews>
 export type PluginsNews = Static<typeof PluginsNews>
 export type StopsEvent = Static<typeof StopsEvent>
+export type ApprovalsEvent = Static<typeof ApprovalsEvent>
 
 /** Every topic, with the `data` of its events. What follows a topic stands in `core/events`, in one file for each, and in `createTopics`. */
 export const eventData = {
@@ -135,6 +146,7 @@ export const eventData = {
   positions: PositionsNews,
   plugins: PluginsNews,
   stops: StopsEvent,
+  approvals: ApprovalsEvent,
 }
 export type EventTopic = keyof typeof eventData
 export type EventData<Topic extends EventTopic> = Static<(typeof eventData)[Topic]>
@@ -212,6 +224,7 @@ const topicFields = {
   },
   plugins: {},
   stops: {},
+  approvals: {},
 } satisfies Record<EventTopic, object>
 
 /** All fields of all topics. */
@@ -266,7 +279,8 @@ export const eventsEndpoint = endpoint({
   wallet: true,
   name: 'Events',
   path: '/events',
-  summary: 'Server-sent events: changes of transactions, new blocks, order books, prices, positions, plugins, and what is stopped.',
+  summary:
+    'Server-sent events: changes of transactions, new blocks, order books, prices, positions, plugins, what is stopped, and what waits for a second person.',
   errors: [
     'UNKNOWN_CHAIN_ERROR',
     'UNKNOWN_CONNECTOR',

@@ -214,6 +214,12 @@ export const errorTable = {
     remedy:
       'Nothing was signed. Send a new request with a new `Idempotency-Key`, at the price of now. The operator sets how long a request waits, with `limits.approvalMinutes`.',
   },
+  APPROVAL_WITHDRAWN: {
+    code: 1034,
+    http: 403,
+    when: 'The client has withdrawn the request while it waited for an approval. details: id.',
+    remedy: 'Nothing was signed. A new request needs a new `Idempotency-Key`.',
+  },
   UNKNOWN_ERROR: {
     code: 1099,
     http: 500,

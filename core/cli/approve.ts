@@ -17,6 +17,7 @@ import { serverClient, type ServerClient } from './server-client.ts'
 
 interface ApproveOptions {
   readonly deny?: true
+  readonly withdraw?: true
   readonly yes?: true
   readonly all?: true
   readonly json?: true
@@ -27,16 +28,22 @@ interface ApproveOptions {
 
 export const approveCommand = (settingsOf: () => Settings): Command =>
   new Command('approve')
-    .description('approve or deny a request of another client that waits for a second person; without an id, list them')
+    .description(
+      'approve or deny a request of another client that waits for a second person, or withdraw your own; without an id, list them',
+    )
     .argument('[id]', 'its number')
     .option('--deny', 'deny it')
+    .option('--withdraw', 'withdraw it: a request of the client whose certificate is used')
     .option('--yes', 'approve it without a question')
     .option('--all', 'list those that do not wait any more, too')
     .option('--json', 'as JSON')
     .option('--url <url>', 'the running server (default: that of these settings, on this machine)')
     .option('--certs <folder>', 'the folder of the certificates (default: that of these settings)')
     .option('--as <name>', 'the client whose certificate is used (default: operator, else client)')
-    .addHelpText('after', examples('approve', 'approve 17 --as boss', 'approve 17 --deny --as boss'))
+    .addHelpText(
+      'after',
+      examples('approve', 'approve 17 --as boss', 'approve 17 --deny --as boss', 'approve 17 --withdraw --as market-maker'),
+    )
     .action((id: string | undefined, options: ApproveOptions) => printResult(() => decide(id, options, settingsOf())))
 
 /** A request is carried out before the answer comes. */
@@ -45,7 +52,7 @@ const maxWidth = 100
 const Refusal = Type.Object({ name: Type.String(), message: Type.String() })
 
 async function decide(id: string | undefined, options: ApproveOptions, settings: Settings): Promise<string> {
-  const { as, url, certs, json, deny, yes, all } = options
+  const { as, url, certs, json, deny, withdraw, yes, all } = options
   const server = serverClient({
     settings,
     clients: as === undefined ? ['operator', 'client'] : [as],
@@ -57,9 +64,10 @@ async function decide(id: string | undefined, options: ApproveOptions, settings:
     const answer = read(ApprovalsResponse, await server.get('/approvals', all ? {} : { state: 'waiting' }))
     return json ? JSON.stringify(answer, undefined, 2) : listOf(answer.approvals, all === true)
   }
-  if (deny) {
-    const denied = read(ApprovalsApproveResponse, await server.post('/approvals/deny', { id: Number(id) }))
-    return json ? JSON.stringify(denied, undefined, 2) : `The request ${id} of ${denied.client} is denied. Nothing was signed for it.`
+  if (deny || withdraw) {
+    const [path, state] = withdraw ? ['/approvals/withdraw', 'withdrawn'] : ['/approvals/deny', 'denied']
+    const ended = read(ApprovalsApproveResponse, await server.post(path, { id: Number(id) }))
+    return json ? JSON.stringify(ended, undefined, 2) : `The request ${id} of ${ended.client} is ${state}. Nothing was signed for it.`
   }
   if (yes) return approve(id, server, json)
   const preview = read(ApprovalsPreviewResponse, await server.get('/approvals/preview', { id }))

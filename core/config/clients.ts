@@ -1,4 +1,5 @@
 import { permissions, type Permission } from '../api/endpoint.ts'
+import { command } from '../base/layout.ts'
 import * as Type from 'typebox'
 import type { Static } from 'typebox'
 import type { ConfigProblem } from './problems.ts'
@@ -119,6 +120,16 @@ const limits = Type.Object(
     value: Type.Optional(Amounts('What it gives', 'What it may give away of all tokens together, in the reference token')),
     approveAbove: Type.Optional(
       Amount('What gives away more than this, in the reference token, waits for the approval of another client; so does what has no price'),
+    ),
+    approveTokensAbove: Type.Optional(
+      Type.Record(
+        Type.String({ pattern: '^[^/]+/[^/]+$' }),
+        Type.Record(Type.String({ minLength: 1 }), Amount('In whole units of the token')),
+        {
+          description:
+            'By chain/network, and by symbol or address of a listed token: what gives away more of it waits for the approval of another client; so does what gives away a token that is not named',
+        },
+      ),
     ),
   },
   { additionalProperties: false, description: 'What it may spend' },
@@ -258,7 +269,7 @@ export function readClients(yaml: YamlFile | undefined, file: string, env: Envir
       close(
         name,
         `is a name that stands for ${use}`,
-        'Write the SHA-256 fingerprint of its certificate as the key, in quotes (sluice certs list shows it). Or make a certificate with another name.',
+        `Write the SHA-256 fingerprint of its certificate as the key, in quotes (${command} certs list shows it). Or make a certificate with another name.`,
       )
   }
   const names = [...listed.map(({ name }) => name), ...closedNames(wrong)]

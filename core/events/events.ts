@@ -7,6 +7,7 @@ import type { Payer } from '../base/fair-turns.ts'
 import { requirePermission, requireWallet, visibleWallets, type Caller, type Services } from '../handlers/context.ts'
 import { fieldsReader, readQuery } from '../handlers/read-fields.ts'
 import { showTransaction } from '../handlers/service.ts'
+import { createApprovalTopic } from './approvals.ts'
 import { createBlockFeed, createBlockTopic } from './blocks.ts'
 import { createBookTopic } from './order-books.ts'
 import { createPluginTopic } from './plugins.ts'
@@ -29,6 +30,7 @@ function createTopics({ services, log }: EventsParts): { readonly [Name in Lates
     price: createPriceTopic(services),
     positions: createPositionTopic({ services, blocks, timeoutMs: settings.server.requestTimeoutSeconds * 1000, log }),
     stops: createStopTopic(services.stops),
+    approvals: createApprovalTopic(services.approvals),
   }
 }
 

@@ -62,20 +62,20 @@ export function createApprovalRuns({ approvals, clients, idempotency }: RunParts
       }
     },
 
-    async deny({ id, client, path, key, request, requestId }, by) {
-      const denied = new DenialError()
+    async end({ id, client, path, key, request, requestId }, state, by) {
+      const ended = new EndedError()
       try {
         await idempotency.once({
           key: { client, path, key },
           request,
           requestId,
           async act() {
-            if (await approvals.change(id, ['waiting', 'approved'], 'denied', by)) throw denied
+            if (await approvals.change(id, ['waiting', 'approved'], state, by)) throw ended
             throw notWaiting((await approvals.find({ id })) ?? { id, state: 'expired' as const })
           },
         })
       } catch (error) {
-        if (error === denied) return
+        if (error === ended) return
         throw error
       }
       throw isDone({ id })
@@ -83,7 +83,7 @@ export function createApprovalRuns({ approvals, clients, idempotency }: RunParts
   }
 }
 
-class DenialError extends Error {}
+class EndedError extends Error {}
 
 interface ActingRequest {
   readonly endpoint: { readonly name: string; readonly path: string; readonly request: { readonly properties: object } }
@@ -96,7 +96,7 @@ interface ActingRequest {
 
 /**
  * The answer of a request of a client whose large requests wait.
- * @throws SluiceError PENDING_APPROVAL where it waits; APPROVAL_DENIED, APPROVAL_EXPIRED for its key; that of the request
+ * @throws SluiceError PENDING_APPROVAL where it waits; APPROVAL_DENIED, APPROVAL_EXPIRED, APPROVAL_WITHDRAWN for its key; that of the request
  */
 export async function orWaiting(
   { endpoint, caller, requestId, key, request, signal }: ActingRequest,

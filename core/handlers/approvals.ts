@@ -9,8 +9,7 @@ export const approvalHandlers = {
   Approvals: async ({ id, state, limit: asked, cursor }, { services, caller }) => {
     if (cursor !== undefined && !/^\d{1,15}$/.test(cursor)) throw badCursor()
     const limit = readLimit(asked, services.settings)
-    const seesOthers = hasPermission(caller, 'approve') || hasPermission(caller, 'admin')
-    const of = !seesOthers
+    const of = !seesOthers(caller)
       ? { client: caller.id }
       : caller.wallets === 'all'
         ? {}
@@ -37,7 +36,7 @@ export const approvalHandlers = {
     const approval = await findFor(id, context)
     if (approval.state === 'done') return showApproval(approval)
     requireOther(approval, caller)
-    if (approval.state === 'denied' || approval.state === 'expired') throw notWaiting(approval)
+    if (hasEnded(approval)) throw notWaiting(approval)
     // One that is approved already is carried out again: its server may have died.
     if (approval.state === 'waiting' && !(await services.approvals.change(id, ['waiting'], 'approved', caller.id)))
       return decidedElsewhere(await findFor(id, context))
@@ -51,16 +50,38 @@ export const approvalHandlers = {
   },
 
   ApprovalsDeny: async ({ id }, context) => {
-    const { services, caller } = context
     const approval = await findFor(id, context)
-    requireOther(approval, caller)
-    if (approval.state === 'denied') return showApproval(approval)
-    if (approval.state === 'expired') throw notWaiting(approval)
-    if (approval.state === 'done') throw isDone(approval)
-    await services.approvalRuns.deny(approval, caller.id)
-    return showApproval((await services.approvals.find({ id })) ?? approval)
+    requireOther(approval, context.caller)
+    return endAs('denied', approval, context)
+  },
+
+  ApprovalsWithdraw: async ({ id }, context) => {
+    const { caller } = context
+    const approval = await findFor(id, context)
+    if (approval.client !== caller.id)
+      throw new SluiceError(
+        'FORBIDDEN',
+        `The request ${id} is of the client "${approval.client}", which alone may withdraw it. Who has the permission approve may deny it.`,
+      )
+    return endAs('withdrawn', approval, context)
   },
 } satisfies Partial<Handlers>
+
+/** @throws SluiceError IN_FLIGHT, APPROVAL_DENIED, APPROVAL_EXPIRED, APPROVAL_WITHDRAWN */
+async function endAs(
+  state: 'denied' | 'withdrawn',
+  approval: Approval,
+  { services, caller }: Pick<RequestContext, 'services' | 'caller'>,
+): Promise<ShownApproval> {
+  if (approval.state === state) return showApproval(approval)
+  if (hasEnded(approval)) throw notWaiting(approval)
+  if (approval.state === 'done') throw isDone(approval)
+  await services.approvalRuns.end(approval, state, caller.id)
+  return showApproval((await services.approvals.find({ id: approval.id })) ?? approval)
+}
+
+/** Nothing was signed for it, and nothing will be. */
+const hasEnded = ({ state }: Approval): boolean => state === 'denied' || state === 'withdrawn' || state === 'expired'
 
 /** It did nothing for certain. Of others nobody knows yet: another approval is carried out, or the outcome is not stored. */
 const isRefusal = (error: unknown): boolean => error instanceof SluiceError && error.name !== 'IN_FLIGHT' && error.name !== 'TIMEOUT'
@@ -86,10 +107,10 @@ function requireOther({ id, client, certificate }: Approval, caller: Caller): vo
   )
 }
 
-/** Somebody else was faster. @throws SluiceError IN_FLIGHT, APPROVAL_DENIED, APPROVAL_EXPIRED */
+/** Somebody else was faster. @throws SluiceError IN_FLIGHT, APPROVAL_DENIED, APPROVAL_EXPIRED, APPROVAL_WITHDRAWN */
 function decidedElsewhere(approval: Approval): ShownApproval {
   if (approval.state === 'done') return showApproval(approval)
-  if (approval.state === 'denied' || approval.state === 'expired') throw notWaiting(approval)
+  if (hasEnded(approval)) throw notWaiting(approval)
   throw new SluiceError('IN_FLIGHT', `The request ${approval.id} is being approved by somebody else.`, { retryAfterSeconds: 1 })
 }
 
@@ -104,18 +125,23 @@ export const isDone = ({ id }: Pick<Approval, 'id'>) =>
 
 /** What became of a request that is not to be carried out. */
 export function notWaiting({ id, state, decidedBy }: Pick<Approval, 'id' | 'state' | 'decidedBy'>): SluiceError {
-  return state === 'denied'
-    ? new SluiceError('APPROVAL_DENIED', `${decidedBy ?? 'Somebody'} has denied the request ${id}: nothing was signed.`, {
-        details: { id },
-      })
-    : new SluiceError(
-        'APPROVAL_EXPIRED',
-        `The request ${id} was not approved in time: nothing was signed. Send a new one, with a new Idempotency-Key.`,
-        {
-          details: { id },
-        },
-      )
+  const [name, message] =
+    state === 'denied'
+      ? (['APPROVAL_DENIED', `${decidedBy ?? 'Somebody'} has denied the request ${id}: nothing was signed.`] as const)
+      : state === 'withdrawn'
+        ? (['APPROVAL_WITHDRAWN', `The request ${id} was withdrawn by its client: nothing was signed.`] as const)
+        : ([
+            'APPROVAL_EXPIRED',
+            `The request ${id} was not approved in time: nothing was signed. Send a new one, with a new Idempotency-Key.`,
+          ] as const)
+  return new SluiceError(name, message, { details: { id } })
 }
+
+/** Whether the caller may see it: its own, and with approve or admin those of its wallets. */
+export const isApprovalShownTo = (caller: Caller, { client, address }: Approval): boolean =>
+  client === caller.id || (seesOthers(caller) && mayUseWallet(caller, address))
+
+const seesOthers = (caller: Caller): boolean => hasPermission(caller, 'approve') || hasPermission(caller, 'admin')
 
 export function showApproval(approval: Approval): ShownApproval {
   const { id, state, client, path, address, request, bound, effect, madeAt, expiresAt, decidedBy, decidedAt, requestId, key, answer } =

@@ -99,8 +99,8 @@ export interface ApprovalRuns {
   run(approval: Approval, signal: AbortSignal): Promise<Answer>
   /** Plans and simulates it, and signs nothing. @throws SluiceError that of the request */
   preview(approval: Approval, signal: AbortSignal): Promise<RequestEffect>
-  /** Denies it, unless it is being carried out. @throws SluiceError IN_FLIGHT, APPROVAL_EXPIRED */
-  deny(approval: Approval, by: string): Promise<void>
+  /** Denies or withdraws it, unless it is being carried out. @throws SluiceError IN_FLIGHT, APPROVAL_EXPIRED */
+  end(approval: Approval, state: 'denied' | 'withdrawn', by: string): Promise<void>
   /** Who calls endpoints, by their names. */
   runBy(answer: (endpoint: string, call: WaitedCall, request: RequestFields) => Answer | Promise<Answer>): void
 }

@@ -8,6 +8,7 @@ import type { LiveState } from '../live-state/live-state.ts'
 import type { Store } from '../store/store.ts'
 import { railName, railOf, signerOf, type Entry } from '../transactions/entry.ts'
 import type { Journal } from '../transactions/journal/journal.ts'
+import type { Approvals } from '../limits/approvals.ts'
 import type { Stops } from '../transactions/stops.ts'
 import { addressKey } from '../base/addresses.ts'
 
@@ -103,6 +104,19 @@ export function measureClientsFile(target: Target, clients: Pick<LiveClients, 'i
     '1 while conf/clients.yml is wrong or gone: nothing that was changed in it since holds. The log says what is wrong each minute.',
     [],
     () => [[{}, Number(clients.isWrong())]],
+  )
+}
+
+export function measureApprovals(target: Target, approvals: Pick<Approvals, 'count'>): void {
+  gauge(
+    target,
+    'sluice_approvals',
+    'Requests of the last day that wait, or waited, for a second person, by their state now: waiting, approved (being carried out), done, denied, withdrawn, expired. All servers of a store show the same. No sample where there were none, or while the store does not say.',
+    ['state'],
+    async () => {
+      const counts = await inTime(approvals.count()).catch(() => new Map<string, number>())
+      return [...counts].map(([state, count]) => [{ state }, count])
+    },
   )
 }
 

@@ -21,13 +21,16 @@ export class HeldRequest extends SluiceError {
   }
 }
 
-/** The strictest that holds now; undefined: the client has none. */
-type LimitsOf = (client: string) => Pick<ClientLimits, 'approveAbove'> | undefined
+/** Above which something waits. */
+type Thresholds = Pick<ClientLimits, 'approveAbove' | 'approveTokensAbove'>
 
-/** Millionths of the reference token; undefined: nothing of the client waits. */
-function aboveOf(client: string, limitsOf: LimitsOf): bigint | undefined {
-  const above = limitsOf(client)?.approveAbove
-  return above === undefined ? undefined : limitRaw(above, referenceDecimals)
+/** The strictest that holds now; undefined: the client has none. */
+type LimitsOf = (client: string) => Thresholds | undefined
+
+/** Whether anything of the client waits. */
+function mayHold(client: string, limitsOf: LimitsOf): boolean {
+  const { approveAbove, approveTokensAbove } = limitsOf(client) ?? {}
+  return approveAbove !== undefined || approveTokensAbove !== undefined
 }
 
 /** What takes back, cancels, or changes the form of what the wallet has. */
@@ -38,7 +41,7 @@ const mayWait = ({ kind, reduces }: { readonly kind: Kind; readonly reduces?: bo
 
 /** In the journal's write: of a client whose large requests wait, nothing gets in that was not looked at, or is not approved any more. */
 export const approvalBudgets = (limitsOf: LimitsOf, nowMs: () => number = Date.now): Budgets => ({
-  concerns: ({ is, client, approval }) => is === 'new' && (approval?.is === 'approved' || aboveOf(client, limitsOf) !== undefined),
+  concerns: ({ is, client, approval }) => is === 'new' && (approval?.is === 'approved' || mayHold(client, limitsOf)),
   async reserve({ approval, steps }: Spending, tx) {
     if (approval?.is === 'approved') return requireApproved(approval.id, tx, nowMs())
     if (approval?.is === 'below' || !steps.some(({ entry }) => mayWait(entry))) return
@@ -50,8 +53,8 @@ export const approvalBudgets = (limitsOf: LimitsOf, nowMs: () => number = Date.n
 
 interface ApprovalCheckParts {
   limitsOf: LimitsOf
-  /** Of listed tokens, by address. */
-  tokenOf(on: NetworkName, address: string): LimitedToken | undefined
+  /** Of listed tokens, by address or symbol. */
+  tokenOf(on: NetworkName, name: string): LimitedToken | undefined
   /** What is given is worth at most. */
   valueOf(on: NetworkName, gives: Commitment['gives']): GivenValue
 }
@@ -79,11 +82,33 @@ export function createApprovalCheck({ limitsOf, tokenOf, valueOf }: ApprovalChec
   function hasToWait(request: RequestTerms): boolean {
     const { caller, approval } = request
     if (approval?.is === 'preview') return true
-    const above = aboveOf(caller.id, limitsOf)
-    if (above === undefined || approval?.is === 'approved' || !mayWait(request)) return false
+    if (approval?.is === 'approved' || !mayWait(request)) return false
+    const { approveAbove, approveTokensAbove } = limitsOf(caller.id) ?? {}
+    return (
+      (approveAbove !== undefined && isWorthMore(request, limitRaw(approveAbove, referenceDecimals))) ||
+      (approveTokensAbove !== undefined && givesMore(request, approveTokensAbove))
+    )
+  }
+
+  /** What has no price is worth any amount. */
+  function isWorthMore(request: RequestTerms, aboveMicros: bigint): boolean {
     const worthMicros = worthOf(request)
-    // What has no price waits, too.
-    return worthMicros === undefined || worthMicros > above
+    return worthMicros === undefined || worthMicros > aboveMicros
+  }
+
+  /** Of a token that is not named nothing may be given. */
+  function givesMore({ kind, commitment, network }: RequestTerms, above: NonNullable<Thresholds['approveTokensAbove']>): boolean {
+    const given = Object.entries(commitment.gives).filter(([, raw]) => raw > 0n)
+    if (given.length === 0) return kind === 'position' || kind === 'order'
+    const most = new Map<string, bigint>()
+    for (const [name, amount] of Object.entries(above[`${network.chain}/${network.network}`] ?? {})) {
+      const token = tokenOf(network, name)
+      const raw = token && limitRaw(amount, token.decimals)
+      const other = token && most.get(token.address)
+      // By its symbol and by its address: the stricter of the two.
+      if (token && raw !== undefined) most.set(token.address, other !== undefined && other < raw ? other : raw)
+    }
+    return given.some(([address, raw]) => raw > (most.get(address) ?? 0n))
   }
 
   function effectOf(request: RequestTerms): RequestEffect {
@@ -111,15 +136,14 @@ export function createApprovalCheck({ limitsOf, tokenOf, valueOf }: ApprovalChec
   }
 
   return {
-    concerns: (client) => aboveOf(client, limitsOf) !== undefined,
+    concerns: (client) => mayHold(client, limitsOf),
     require(request) {
       if (hasToWait(request)) throw new HeldRequest(effectOf(request))
     },
     holding: (transactions) => ({
       ...transactions,
       submit(request, signal) {
-        if (aboveOf(request.caller.id, limitsOf) === undefined && request.approval === undefined)
-          return transactions.submit(request, signal)
+        if (!mayHold(request.caller.id, limitsOf) && request.approval === undefined) return transactions.submit(request, signal)
         if (!hasToWait(request)) return transactions.submit({ ...request, approval: request.approval ?? { is: 'below' } }, signal)
         const precondition: SubmitRequest['precondition'] = async (checking) => {
           await request.precondition?.(checking)

@@ -8,6 +8,7 @@ import { storeTime } from '../store/store-time.ts'
 import type { Store, StoreLog } from '../store/store.ts'
 import type { Tables } from '../store/tables.ts'
 import type { Answer } from '../transactions/idempotency.ts'
+import { createApprovalFeed, type FollowedApprovals } from './followed-approvals.ts'
 import { ownerOf } from './reservations.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -65,10 +66,15 @@ export interface Approvals {
   list(filter: ApprovalFilter): Promise<readonly Approval[]>
   /** Whether it was changed: only one that is in `from`, and has not expired. @throws StoreUnavailable */
   change(id: number, from: readonly StoredState[], to: StoredState, by: string): Promise<boolean>
+  /** How many of the last day are in each state now. @throws StoreUnavailable */
+  count(): Promise<ReadonlyMap<ApprovalState, number>>
+  /** Calls with what is known, and with each change by whichever server, until the returned function is called. The store is asked only while somebody follows. */
+  follow(changed: (state: FollowedApprovals) => void): () => void
+  stop(): void
 }
 
 /** `done` and `expired` are not written: the answer under its key, and the time, say so. */
-type StoredState = 'waiting' | 'approved' | 'denied'
+type StoredState = 'waiting' | 'approved' | 'denied' | 'withdrawn'
 
 interface ApprovalsOptions {
   readonly store: Pick<Store, 'read' | 'write' | 'writeOnce'>
@@ -81,6 +87,7 @@ interface ApprovalsOptions {
 
 /** By the store's time. Outcomes stay in the journal. */
 const keptMs = 30 * 24 * 3_600_000
+const dayMs = 24 * 3_600_000
 /** Rows that one request deletes. */
 const maxDeleted = 100
 
@@ -148,30 +155,52 @@ export function createApprovals({ store, minutes, maxWaiting, log, nowMs = Date.
     return row && readRow(row)
   }
 
+  async function list({ id, state, client, addresses, before, limit }: ApprovalFilter): Promise<readonly Approval[]> {
+    const rows = await store.read((db) => {
+      let all = select(db, nowMs()).orderBy('approvals.id', 'desc').limit(limit)
+      if (id !== undefined) all = all.where('approvals.id', '=', id)
+      if (before !== undefined) all = all.where('approvals.id', '<', before)
+      if (client !== undefined || addresses)
+        all = all.where((where) =>
+          where.or([
+            ...(client === undefined ? [] : [where('approvals.client', '=', client)]),
+            ...(addresses && addresses.size > 0 ? [where('approvals.address', 'in', [...addresses])] : []),
+          ]),
+        )
+      if (state !== undefined) all = all.where(stateNow(nowMs()), '=', state)
+      return all.execute()
+    })
+    return rows.map(readRow)
+  }
+
+  const feed = createApprovalFeed(list, log)
+
   return {
     async open(of) {
       const id = await store.write((tx) => insert(of, tx))
       const opened = await find({ id })
       if (!opened) throw new Error(`The store has lost the request ${id}.`)
+      log.warn({ id, client: of.client, path: of.path, requestId: of.requestId }, 'request waits for an approval')
+      void feed.refresh()
       return opened
     },
     find,
-    async list({ id, state, client, addresses, before, limit }) {
+    list,
+    follow: feed.follow,
+    stop: feed.stop,
+    async count() {
       const rows = await store.read((db) => {
-        let all = select(db, nowMs()).orderBy('approvals.id', 'desc').limit(limit)
-        if (id !== undefined) all = all.where('approvals.id', '=', id)
-        if (before !== undefined) all = all.where('approvals.id', '<', before)
-        if (client !== undefined || addresses)
-          all = all.where((where) =>
-            where.or([
-              ...(client === undefined ? [] : [where('approvals.client', '=', client)]),
-              ...(addresses && addresses.size > 0 ? [where('approvals.address', 'in', [...addresses])] : []),
-            ]),
-          )
-        if (state !== undefined) all = all.where(stateNow(nowMs()), '=', state)
-        return all.execute()
+        const recent = select(db, nowMs())
+          .clearSelect()
+          .select(stateNow(nowMs()).as('state'))
+          .where('expires_elapsed', '>', sql<number>`${storeTime} - ${dayMs}`)
+        return db
+          .selectFrom(recent.as('recent'))
+          .select(['state', sql<number | string>`count(*)`.as('count')])
+          .groupBy('state')
+          .execute()
       })
-      return rows.map(readRow)
+      return new Map(rows.map(({ state, count }) => [state, Number(count)]))
     },
     async change(id, from, to, by) {
       const rows = await store.writeOnce((db) =>
@@ -189,6 +218,7 @@ export function createApprovals({ store, minutes, maxWaiting, log, nowMs = Date.
           { id, by, client, path, requestId, now: to },
           to === 'waiting' ? 'approved request not carried out: it waits again' : `request ${to}`,
         )
+      if (rows.length > 0) void feed.refresh()
       return rows.length > 0
     },
   }
@@ -225,7 +255,7 @@ const unexpired = (nowMs: number) => sql<boolean>`(expires_elapsed > ${storeTime
 
 /** SQL: `ApprovalState` of a row beside its answer. */
 const stateNow = (nowMs: number) =>
-  sql<ApprovalState>`case when requests.status is not null then 'done' when state = 'denied' then state
+  sql<ApprovalState>`case when requests.status is not null then 'done' when state in ('denied', 'withdrawn') then state
     when not ${unexpired(nowMs)} then 'expired' else state end`
 
 function select(db: Kysely<Tables>, nowMs: number) {

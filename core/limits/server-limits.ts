@@ -190,7 +190,7 @@ export function strictest(one: unknown, other: unknown, key = ''): unknown {
   if (typeof one === 'string' && isObject(other)) return strictestOfEach(other, one)
   if (typeof other === 'string' && isObject(one)) return strictestOfEach(one, other)
   if (!isObject(one) || !isObject(other)) return one
-  const isList = /^\.(tokens(\.[^.]*)?|maxFee|maxDailyGas)$/.test(key)
+  const isList = /^\.((tokens|approveTokensAbove)(\.[^.]*)?|maxFee|maxDailyGas)$/.test(key)
   const keys = [...new Set([...Object.keys(one), ...Object.keys(other)])].filter((each) => !isList || (each in one && each in other))
   return Object.fromEntries(
     keys.map((each) => [each, each === 'allowed' ? one[each] : strictest(one[each], other[each], `${key}.${each}`)]),

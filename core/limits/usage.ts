@@ -154,7 +154,7 @@ function feeUsage(
 
 /** Of limits that have no defaults. */
 function ownUsage(limits: ClientLimits, { token: tokenOf }: Pick<UsageSource, 'token'>, counted: CountUsage): readonly LimitUsage[] {
-  const { maxOpenNotional, tokens = {}, value = {} } = limits
+  const { maxOpenNotional, tokens = {}, value = {}, approveTokensAbove = {} } = limits
   const usage: LimitUsage[] = []
   for (const [key, window] of amountWindows) {
     const allowed = value[key]
@@ -174,6 +174,13 @@ function ownUsage(limits: ClientLimits, { token: tokenOf }: Pick<UsageSource, 't
         const inWindow = token && window && counted(tokenMeasureOf(network, token.address), window, allowed, token.decimals)
         usage.push({ ...of, ...(window && { window }), ...inWindow })
       }
+    }
+  }
+  for (const [path, ofNetwork] of Object.entries(approveTokensAbove)) {
+    const [chain = '', network = ''] = path.split('/')
+    for (const [symbol, allowed] of Object.entries(ofNetwork)) {
+      const token = tokenOf({ chain, network }, symbol)?.symbol ?? symbol
+      usage.push({ limit: 'approveTokensAbove', allowed, unit: { token }, network: { chain, network } })
     }
   }
   for (const [limit, unit] of [

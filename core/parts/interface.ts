@@ -6,6 +6,7 @@ import type { Services } from '../handlers/context.ts'
 import { limitedToken, networkOf, valueOf } from '../handlers/limited-amounts.ts'
 import { failingParts } from '../handlers/readiness.ts'
 import {
+  measureApprovals,
   measureClientsFile,
   measureLiveState,
   measureNodes,
@@ -30,9 +31,10 @@ import { limitReader } from './trading.ts'
 /** After the time for requests under way: for the answers to those that are aborted. */
 const lastAnswersMs = 500
 
-export function openGauges({ metrics, store, stops, registry, liveState, journal, targets, clients, log }: ServerParts): void {
+export function openGauges({ metrics, store, stops, approvals, registry, liveState, journal, targets, clients, log }: ServerParts): void {
   measureStore(metrics, store)
   measureStops(metrics, stops)
+  measureApprovals(metrics, approvals)
   measureClientsFile(metrics, clients)
   measurePlugins(metrics, registry)
   measureNodes(metrics, registry)
@@ -67,7 +69,7 @@ export function openServices(parts: ServerParts): Services {
   } = parts
   const check = createApprovalCheck({
     limitsOf: serverLimits.strictestOf,
-    tokenOf: (on, address) => networkOf(on, registry)?.tokens.listedAt(address),
+    tokenOf: (on, name) => limitedToken(on, name, registry),
     valueOf: (on, gives) => valueOf(on, gives, parts),
   })
   const required = requiredHere(settings, allowed.found, devnet !== undefined)

@@ -51,4 +51,13 @@ describe('sluice approve', function () {
     expect(await runCommand(server, ['approve', '99'])).to.match(/no request that waits.*failed/s)
     expect(await runCommand(server, ['approve', 'x', '--yes'])).to.match(/INCOMPLETE_PARAMS.*failed/s)
   })
+
+  it('withdraws a request of the own client', async () => {
+    const id = await askFor('USDC')
+    expect(await runCommand(server, ['approve', id, '--withdraw'])).to.match(/is of the client "client", which alone.*FORBIDDEN.*failed/s)
+    expect(await runCommand(server, ['approve', id, '--withdraw', '--as', 'client'])).to.match(
+      /of client is withdrawn\. Nothing was signed/,
+    )
+    expect(await runCommand(server, ['approve', id, '--yes'])).to.match(/APPROVAL_WITHDRAWN.*failed/s)
+  })
 })

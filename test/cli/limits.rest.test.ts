@@ -30,8 +30,9 @@ describe('sluice limits show', function () {
     expect(said).to.match(/maxDailyGas +1 +0\.0\d+ +0\.9\d+ +ETH on ethereum\/local +day/)
     expect(Math.max(...said.split('\n').map(({ length }) => length))).to.be.at.most(100)
     // The default is of networks that are not local.
-    expect(said).to.match(/maxDailyLoss \(default\) +20 +0 +20 +reference token +day/)
-    expect(JSON.parse(await runCommand(server, ['limits', 'show', '--json'])).limits).to.have.length(4)
+    expect(said).to.match(/maxDailyLoss \(default\) +20 +0 +20 +reference token +day *\n +2 % of \d+(\.\d+)?, and at least 20\n/)
+    expect(said).to.match(/maxLeverage \(default\) +1 +times +each/)
+    expect(JSON.parse(await runCommand(server, ['limits', 'show', '--json'])).limits).to.have.length(5)
   })
 
   it('says who has none, whom nobody knows, and who may not ask', async () => {

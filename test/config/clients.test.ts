@@ -223,7 +223,7 @@ describe('clients.yml', () => {
       expect(clientOf(clients, { commonName, fingerprint256: '00' }), commonName).to.deep.include({ permissions: [] })
     expect(clientOf(clients, { commonName: 'bot', fingerprint256: '00' })?.permissions).to.deep.equal(['trade'])
     expect(closed.map((each) => `${describeClosed(each)} ${each.remedy}`)[0]).to.equal(
-      'conf/clients.yml:2 clients.sluice is a name that stands for the server itself, in the journal and in the log, so the client "sluice" has no permission. Write the SHA-256 fingerprint of its certificate as the key, in quotes (sluice certs list shows it). Or make a certificate with another name.',
+      'conf/clients.yml:2 clients.sluice is a name that stands for the server itself, in the journal and in the log, so the client "sluice" has no permission. Write the SHA-256 fingerprint of its certificate as the key, in quotes (bin/sluice certs list shows it). Or make a certificate with another name.',
     )
     await home.write('conf/clients.yml', 'clients:\n  sluice: { permissions: [trade], wallets: all }\n')
     expect(readClientsFile(home.confDir)).to.have.nested.property('problems[0].path', 'clients.sluice')

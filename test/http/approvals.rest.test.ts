@@ -11,8 +11,10 @@ import type { Store } from '../../core/store/store.ts'
 import { newClient, renew } from '../../core/tls/certificates.ts'
 import { createClient, type Answer, type Client } from '../../testkit/client.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
+import { follow } from '../events/client.ts'
 import { isPostgresInstalled, startPostgres, type TestPostgres } from '../store/postgres.ts'
 import { kinds } from '../store/stores.ts'
+import { scrape } from './scrape.ts'
 import { admins, coldStore, listedSpender, local, mined, oneChain, others, outcome, swap, traders } from './shared-server.ts'
 
 const clients = {
@@ -28,12 +30,17 @@ const clients = {
     wallets: [traders],
     limits: { approveAbove: '1000', transactionsPerHour: 1 },
   },
+  byToken: {
+    permissions: ['read', 'trade', 'thin'],
+    wallets: [traders],
+    limits: { approveTokensAbove: { 'ethereum/local': { WETH: '0.5', ETH: '0.02' } } },
+  },
   boss: { permissions: ['read', 'approve'], wallets: [traders] },
   second: { permissions: ['read', 'approve'], wallets: 'all' },
   stranger: { permissions: ['read', 'approve'], wallets: [others] },
   reader: { permissions: ['read'], wallets: 'all' },
 }
-const names = ['bot', 'limited', 'boss', 'second', 'stranger', 'reader'] as const
+const names = ['bot', 'limited', 'byToken', 'boss', 'second', 'stranger', 'reader'] as const
 
 for (const kind of kinds)
   describe(`a request above approveAbove (${kind})`, function () {
@@ -200,6 +207,79 @@ for (const kind of kinds)
         const answer = await as.bot.post(path, fields)
         if (status === undefined) expect(answer.status, answer.text).to.not.equal(200)
         else expect(answer.status, `${path} ${answer.text}`).to.equal(status)
+      }
+    })
+
+    it('waits by the amount of a token, and where it gives one that is not named', async () => {
+      const wallet = { ...local, address: traders }
+      for (const [path, fields, status] of [
+        ['/amm/trade', { ...swap, ...wallet, amount: '0.4' }, 200],
+        ['/amm/trade', { ...swap, ...wallet, amount: '0.5001' }, 202],
+        ['/amm/trade', { ...swap, ...wallet, base: 'ETH', amount: '0.021' }, 202],
+        ['/evm/approve', { ...wallet, token: 'USDC', spender: listedSpender, amount: '1' }, 202],
+        ['/evm/approve', { ...wallet, token: 'USDC', spender: 'uniswap' }, 200],
+        ['/evm/wrap', { ...wallet, amount: '2' }, 200],
+      ] as const) {
+        const answer = await as.byToken.post(path, fields)
+        expect(answer.status, `${path} ${answer.text}`).to.equal(status)
+      }
+      const { body } = await as.byToken.get('/limits')
+      const shown = body.limits.filter(({ limit }: { limit: string }) => limit === 'approveTokensAbove')
+      expect(shown).to.deep.equal([
+        { limit: 'approveTokensAbove', allowed: '0.02', unit: 'ETH', chain: 'ethereum', network: 'local' },
+        { limit: 'approveTokensAbove', allowed: '0.5', unit: 'WETH', chain: 'ethereum', network: 'local' },
+      ])
+    })
+
+    it('is withdrawn by its own client alone, and for good', async () => {
+      const id = waits(await sell('1', {}, 'withdrawn'))
+      const withdraw = (by: Client, of = id) => by.post('/approvals/withdraw', { id: of })
+      expect(outcome(await withdraw(as.boss))).to.equal('403 FORBIDDEN')
+      expect(outcome(await withdraw(as.stranger))).to.equal('400 INCOMPLETE_PARAMS')
+      const withdrawn = await withdraw(as.botRenewed)
+      expect(withdrawn.body, withdrawn.text).to.include({ id, state: 'withdrawn', decidedBy: 'bot' })
+      expect(outcome(await withdraw(as.bot))).to.equal('200')
+      for (const answer of [await approve(id), await deny(id), await sell('1', {}, 'withdrawn')]) {
+        expect(outcome(answer), answer.text).to.equal('403 APPROVAL_WITHDRAWN')
+        expect(answer.body).to.deep.include({ errorCode: 1034, details: { id } })
+      }
+      const done = waits(await sell('0.7'))
+      expect(outcome(await approve(done))).to.equal('200')
+      expect(outcome(await withdraw(as.bot, done))).to.equal('409 IN_FLIGHT')
+      const denied = waits(await sell('0.7'))
+      await deny(denied)
+      expect(outcome(await withdraw(as.bot, denied))).to.equal('403 APPROVAL_DENIED')
+    })
+
+    it('is told by events to who may see it, on every server, and counted', async () => {
+      const door = { url: (other ?? server).url, certsDir: server.certsDir }
+      const followers = await Promise.all(
+        ['second', 'bot', 'stranger'].map(async (name) => follow({ ...door, name }, { topics: 'approvals' })),
+      )
+      const [bosses, bots, strangers] = followers
+      if (!bosses || !bots || !strangers) throw new Error('Nobody follows.')
+      const idsOf = (all: readonly { id: number }[]) => all.map((each) => each.id)
+      try {
+        for (const each of followers) await each.hears('nothing waits', ({ data }) => data.waiting.length === 0)
+        const id = waits(await sell('1'))
+        for (const each of [bosses, bots]) {
+          const { data } = await each.hears('it waits', ({ data: { waiting } }) => idsOf(waiting).includes(id))
+          expect(data.waiting[0]).to.include({ id, state: 'waiting', client: 'bot', path: '/amm/trade' })
+        }
+        expect((await scrape(server.client)).text).to.match(/^sluice_approvals\{state="waiting"\} 1$/m)
+        expect(outcome(await as.bot.post('/approvals/withdraw', { id }))).to.equal('200')
+        const { data } = await bosses.hears('it is withdrawn', ({ data: { ended } }) => idsOf(ended).includes(id))
+        expect(data.ended[0]).to.include({ id, state: 'withdrawn', decidedBy: 'bot' })
+        expect(data.waiting).to.deep.equal([])
+        const late = waits(await sell('1'))
+        clockMs = 16 * 60_000
+        await bosses.hears('it has expired', ({ data: { ended } }) =>
+          ended.some((each: { id: number; state: string }) => each.id === late && each.state === 'expired'),
+        )
+        for (const { data: told } of strangers.told) expect(told).to.deep.equal({ waiting: [], ended: [] })
+        expect((await scrape(server.client)).text).to.match(/^sluice_approvals\{state="withdrawn"\} \d+$/m)
+      } finally {
+        await Promise.all(followers.map((each) => each.close()))
       }
     })
 

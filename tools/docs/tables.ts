@@ -6,6 +6,7 @@ import { expected } from '../../core/config/problems.ts'
 import { describeSettings } from '../../core/config/settings-schema.ts'
 import type { Plugin } from '../../core/contracts/index.ts'
 import {
+  measureApprovals,
   measureClientsFile,
   measureLiveState,
   measureNodes,
@@ -96,6 +97,7 @@ export function shownMetrics(): ShownMetric[] {
   const log = { warn: () => {} }
   measureStore(metrics, { failing: async () => undefined })
   measureStops(metrics, { list: async () => [] })
+  measureApprovals(metrics, { count: async () => new Map() })
   measureClientsFile(metrics, { isWrong: () => false })
   measureTransactions(metrics, { journal: { openQueues: async () => [], unfinished: async () => [] }, networks: [], log })
   measureNodes(metrics, { networks: [] })

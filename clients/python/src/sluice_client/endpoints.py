@@ -350,7 +350,7 @@ WalletResponse = list[WalletResponseEntry]
 @final
 class ApprovalsRequest(TypedDict, total=False):
     id: int  # `id` in `GET /approvals`, and in the details of PENDING_APPROVAL.
-    state: Literal["waiting", "approved", "done", "denied", "expired"]  # Only those in this state.
+    state: Literal["waiting", "approved", "done", "denied", "withdrawn", "expired"]  # Only those in this state.
     limit: int  # Maximum of entries. 100 without it.
     cursor: str  # `nextCursor` of the previous page.
 
@@ -388,7 +388,7 @@ class ApprovalsResponseApprovalsEffect(TypedDict, total=False):
 
 class _ApprovalsResponseApprovals(TypedDict):
     id: int
-    state: Literal["waiting", "approved", "done", "denied", "expired"]  # waiting; approved: it is being carried out, or its server died; done: its transaction is signed; denied; expired.
+    state: Literal["waiting", "approved", "done", "denied", "withdrawn", "expired"]  # waiting; approved: it is being carried out, or its server died; done: its transaction is signed; denied; withdrawn by its client; expired.
     client: str  # Who asked.
     path: str  # Of its endpoint.
     address: str  # Its wallet.
@@ -402,7 +402,7 @@ class _ApprovalsResponseApprovals(TypedDict):
 
 @final
 class ApprovalsResponseApprovals(_ApprovalsResponseApprovals, total=False):
-    decidedBy: str  # The client that approved or denied it.
+    decidedBy: str  # The client that approved, denied or withdrew it.
     decidedAt: float  # Milliseconds since the Unix epoch.
     answer: dict[str, Any]  # Of a request that is done: what its endpoint answered.
 
@@ -454,7 +454,7 @@ class ApprovalsPreviewResponseApprovalEffect(TypedDict, total=False):
 
 class _ApprovalsPreviewResponseApproval(TypedDict):
     id: int
-    state: Literal["waiting", "approved", "done", "denied", "expired"]  # waiting; approved: it is being carried out, or its server died; done: its transaction is signed; denied; expired.
+    state: Literal["waiting", "approved", "done", "denied", "withdrawn", "expired"]  # waiting; approved: it is being carried out, or its server died; done: its transaction is signed; denied; withdrawn by its client; expired.
     client: str  # Who asked.
     path: str  # Of its endpoint.
     address: str  # Its wallet.
@@ -468,7 +468,7 @@ class _ApprovalsPreviewResponseApproval(TypedDict):
 
 @final
 class ApprovalsPreviewResponseApproval(_ApprovalsPreviewResponseApproval, total=False):
-    decidedBy: str  # The client that approved or denied it.
+    decidedBy: str  # The client that approved, denied or withdrew it.
     decidedAt: float  # Milliseconds since the Unix epoch.
     answer: dict[str, Any]  # Of a request that is done: what its endpoint answered.
 
@@ -564,7 +564,7 @@ class ApprovalsApproveResponseEffect(TypedDict, total=False):
 
 class _ApprovalsApproveResponse(TypedDict):
     id: int
-    state: Literal["waiting", "approved", "done", "denied", "expired"]  # waiting; approved: it is being carried out, or its server died; done: its transaction is signed; denied; expired.
+    state: Literal["waiting", "approved", "done", "denied", "withdrawn", "expired"]  # waiting; approved: it is being carried out, or its server died; done: its transaction is signed; denied; withdrawn by its client; expired.
     client: str  # Who asked.
     path: str  # Of its endpoint.
     address: str  # Its wallet.
@@ -578,7 +578,7 @@ class _ApprovalsApproveResponse(TypedDict):
 
 @final
 class ApprovalsApproveResponse(_ApprovalsApproveResponse, total=False):
-    decidedBy: str  # The client that approved or denied it.
+    decidedBy: str  # The client that approved, denied or withdrew it.
     decidedAt: float  # Milliseconds since the Unix epoch.
     answer: dict[str, Any]  # Of a request that is done: what its endpoint answered.
 
@@ -621,7 +621,7 @@ class ApprovalsDenyResponseEffect(TypedDict, total=False):
 
 class _ApprovalsDenyResponse(TypedDict):
     id: int
-    state: Literal["waiting", "approved", "done", "denied", "expired"]  # waiting; approved: it is being carried out, or its server died; done: its transaction is signed; denied; expired.
+    state: Literal["waiting", "approved", "done", "denied", "withdrawn", "expired"]  # waiting; approved: it is being carried out, or its server died; done: its transaction is signed; denied; withdrawn by its client; expired.
     client: str  # Who asked.
     path: str  # Of its endpoint.
     address: str  # Its wallet.
@@ -635,7 +635,64 @@ class _ApprovalsDenyResponse(TypedDict):
 
 @final
 class ApprovalsDenyResponse(_ApprovalsDenyResponse, total=False):
-    decidedBy: str  # The client that approved or denied it.
+    decidedBy: str  # The client that approved, denied or withdrew it.
+    decidedAt: float  # Milliseconds since the Unix epoch.
+    answer: dict[str, Any]  # Of a request that is done: what its endpoint answered.
+
+
+@final
+class ApprovalsWithdrawRequest(TypedDict):
+    id: int  # `id` in `GET /approvals`, and in the details of PENDING_APPROVAL.
+
+
+class _ApprovalsWithdrawResponseEffectGives(TypedDict):
+    token: str  # Its address, or the symbol by which an exchange names it.
+    amount: str  # A decimal string; in smallest units where the symbol is missing.
+
+
+@final
+class ApprovalsWithdrawResponseEffectGives(_ApprovalsWithdrawResponseEffectGives, total=False):
+    symbol: str
+
+
+class _ApprovalsWithdrawResponseEffectGets(TypedDict):
+    token: str  # Its address, or the symbol by which an exchange names it.
+    amount: str  # A decimal string; in smallest units where the symbol is missing.
+
+
+@final
+class ApprovalsWithdrawResponseEffectGets(_ApprovalsWithdrawResponseEffectGets, total=False):
+    symbol: str
+
+
+@final
+class ApprovalsWithdrawResponseEffect(TypedDict, total=False):
+    gives: list[ApprovalsWithdrawResponseEffectGives]  # Leaves the wallet at most, without fees.
+    gets: list[ApprovalsWithdrawResponseEffectGets]  # Comes at least.
+    valueGiven: str  # What it gives at most, at the market now or at the median of the last minutes, whichever is more; in the reference token. Absent: no market tells.
+    valueLost: str  # What it loses at most against the market, in the reference token. Absent: no market tells.
+    maxFee: str  # Of all its transactions at most, by the simulation; in the coin of the network.
+    feeToken: str
+    answer: dict[str, Any]  # What its endpoint would answer, without hash and nonce.
+
+
+class _ApprovalsWithdrawResponse(TypedDict):
+    id: int
+    state: Literal["waiting", "approved", "done", "denied", "withdrawn", "expired"]  # waiting; approved: it is being carried out, or its server died; done: its transaction is signed; denied; withdrawn by its client; expired.
+    client: str  # Who asked.
+    path: str  # Of its endpoint.
+    address: str  # Its wallet.
+    request: dict[str, Any]  # Its fields. With limitPrice where it had none: the worst price that was shown when it began to wait.
+    effect: ApprovalsWithdrawResponseEffect  # What it did when it began to wait.
+    madeAt: float  # Milliseconds since the Unix epoch.
+    expiresAt: float  # Milliseconds since the Unix epoch.
+    requestId: str  # Its transactions have it, too: `GET /transactions?requestId=…`.
+    idempotencyKey: str  # Its own, or the one that the server made for it.
+
+
+@final
+class ApprovalsWithdrawResponse(_ApprovalsWithdrawResponse, total=False):
+    decidedBy: str  # The client that approved, denied or withdrew it.
     decidedAt: float  # Milliseconds since the Unix epoch.
     answer: dict[str, Any]  # Of a request that is done: what its endpoint answered.
 
@@ -4738,7 +4795,7 @@ class CLOBPerpLastTradePriceResponse(TypedDict):
 
 @final
 class EventsRequest(TypedDict, total=False):
-    topics: list[Literal["transactions", "blocks", "orderBook", "price", "positions", "plugins", "stops"]]  # Any of transactions, blocks, orderBook, price, positions, plugins, stops. Without it, transactions.
+    topics: list[Literal["transactions", "blocks", "orderBook", "price", "positions", "plugins", "stops", "approvals"]]  # Any of transactions, blocks, orderBook, price, positions, plugins, stops, approvals. Without it, transactions.
     chain: str  # Name of a chain.
     network: str  # One of the chain's networks.
     address: str  # Of transactions: only those of this wallet. Of positions: the wallet.
@@ -5131,6 +5188,122 @@ class StopsEvent(NamedTuple):
     data: StopsData
 
 
+class _ApprovalsDataWaitingEffectGives(TypedDict):
+    token: str  # Its address, or the symbol by which an exchange names it.
+    amount: str  # A decimal string; in smallest units where the symbol is missing.
+
+
+@final
+class ApprovalsDataWaitingEffectGives(_ApprovalsDataWaitingEffectGives, total=False):
+    symbol: str
+
+
+class _ApprovalsDataWaitingEffectGets(TypedDict):
+    token: str  # Its address, or the symbol by which an exchange names it.
+    amount: str  # A decimal string; in smallest units where the symbol is missing.
+
+
+@final
+class ApprovalsDataWaitingEffectGets(_ApprovalsDataWaitingEffectGets, total=False):
+    symbol: str
+
+
+@final
+class ApprovalsDataWaitingEffect(TypedDict, total=False):
+    gives: list[ApprovalsDataWaitingEffectGives]  # Leaves the wallet at most, without fees.
+    gets: list[ApprovalsDataWaitingEffectGets]  # Comes at least.
+    valueGiven: str  # What it gives at most, at the market now or at the median of the last minutes, whichever is more; in the reference token. Absent: no market tells.
+    valueLost: str  # What it loses at most against the market, in the reference token. Absent: no market tells.
+    maxFee: str  # Of all its transactions at most, by the simulation; in the coin of the network.
+    feeToken: str
+    answer: dict[str, Any]  # What its endpoint would answer, without hash and nonce.
+
+
+class _ApprovalsDataWaiting(TypedDict):
+    id: int
+    state: Literal["waiting", "approved", "done", "denied", "withdrawn", "expired"]  # waiting; approved: it is being carried out, or its server died; done: its transaction is signed; denied; withdrawn by its client; expired.
+    client: str  # Who asked.
+    path: str  # Of its endpoint.
+    address: str  # Its wallet.
+    request: dict[str, Any]  # Its fields. With limitPrice where it had none: the worst price that was shown when it began to wait.
+    effect: ApprovalsDataWaitingEffect  # What it did when it began to wait.
+    madeAt: float  # Milliseconds since the Unix epoch.
+    expiresAt: float  # Milliseconds since the Unix epoch.
+    requestId: str  # Its transactions have it, too: `GET /transactions?requestId=…`.
+    idempotencyKey: str  # Its own, or the one that the server made for it.
+
+
+@final
+class ApprovalsDataWaiting(_ApprovalsDataWaiting, total=False):
+    decidedBy: str  # The client that approved, denied or withdrew it.
+    decidedAt: float  # Milliseconds since the Unix epoch.
+    answer: dict[str, Any]  # Of a request that is done: what its endpoint answered.
+
+
+class _ApprovalsDataEndedEffectGives(TypedDict):
+    token: str  # Its address, or the symbol by which an exchange names it.
+    amount: str  # A decimal string; in smallest units where the symbol is missing.
+
+
+@final
+class ApprovalsDataEndedEffectGives(_ApprovalsDataEndedEffectGives, total=False):
+    symbol: str
+
+
+class _ApprovalsDataEndedEffectGets(TypedDict):
+    token: str  # Its address, or the symbol by which an exchange names it.
+    amount: str  # A decimal string; in smallest units where the symbol is missing.
+
+
+@final
+class ApprovalsDataEndedEffectGets(_ApprovalsDataEndedEffectGets, total=False):
+    symbol: str
+
+
+@final
+class ApprovalsDataEndedEffect(TypedDict, total=False):
+    gives: list[ApprovalsDataEndedEffectGives]  # Leaves the wallet at most, without fees.
+    gets: list[ApprovalsDataEndedEffectGets]  # Comes at least.
+    valueGiven: str  # What it gives at most, at the market now or at the median of the last minutes, whichever is more; in the reference token. Absent: no market tells.
+    valueLost: str  # What it loses at most against the market, in the reference token. Absent: no market tells.
+    maxFee: str  # Of all its transactions at most, by the simulation; in the coin of the network.
+    feeToken: str
+    answer: dict[str, Any]  # What its endpoint would answer, without hash and nonce.
+
+
+class _ApprovalsDataEnded(TypedDict):
+    id: int
+    state: Literal["waiting", "approved", "done", "denied", "withdrawn", "expired"]  # waiting; approved: it is being carried out, or its server died; done: its transaction is signed; denied; withdrawn by its client; expired.
+    client: str  # Who asked.
+    path: str  # Of its endpoint.
+    address: str  # Its wallet.
+    request: dict[str, Any]  # Its fields. With limitPrice where it had none: the worst price that was shown when it began to wait.
+    effect: ApprovalsDataEndedEffect  # What it did when it began to wait.
+    madeAt: float  # Milliseconds since the Unix epoch.
+    expiresAt: float  # Milliseconds since the Unix epoch.
+    requestId: str  # Its transactions have it, too: `GET /transactions?requestId=…`.
+    idempotencyKey: str  # Its own, or the one that the server made for it.
+
+
+@final
+class ApprovalsDataEnded(_ApprovalsDataEnded, total=False):
+    decidedBy: str  # The client that approved, denied or withdrew it.
+    decidedAt: float  # Milliseconds since the Unix epoch.
+    answer: dict[str, Any]  # Of a request that is done: what its endpoint answered.
+
+
+@final
+class ApprovalsData(TypedDict):
+    waiting: list[ApprovalsDataWaiting]  # Those that wait for a second person, or are being carried out, as /approvals shows them, newest first. Again when one begins to wait or ends, on whichever server.
+    ended: list[ApprovalsDataEnded]  # The last 20 that do not wait any more, newest first.
+
+
+class ApprovalsEvent(NamedTuple):
+    topic: Literal["approvals"]
+    id: str
+    data: ApprovalsData
+
+
 @final
 class ReadyData(TypedDict):
     topics: list[str]
@@ -5142,10 +5315,10 @@ class ReadyEvent(NamedTuple):
     data: ReadyData
 
 
-Event = Union[TransactionsEvent, BlocksEvent, OrderBookEvent, PriceEvent, PositionsEvent, PluginsEvent, StopsEvent, ReadyEvent]
+Event = Union[TransactionsEvent, BlocksEvent, OrderBookEvent, PriceEvent, PositionsEvent, PluginsEvent, StopsEvent, ApprovalsEvent, ReadyEvent]
 
 
-EVENTS: dict[str, type[Any]] = {"transactions": TransactionsEvent, "blocks": BlocksEvent, "orderBook": OrderBookEvent, "price": PriceEvent, "positions": PositionsEvent, "plugins": PluginsEvent, "stops": StopsEvent, "ready": ReadyEvent}
+EVENTS: dict[str, type[Any]] = {"transactions": TransactionsEvent, "blocks": BlocksEvent, "orderBook": OrderBookEvent, "price": PriceEvent, "positions": PositionsEvent, "plugins": PluginsEvent, "stops": StopsEvent, "approvals": ApprovalsEvent, "ready": ReadyEvent}
 
 
 class Endpoints(ABC):
@@ -5526,6 +5699,11 @@ class Endpoints(ABC):
     @overload
     def post(self, path: Literal["/approvals/deny"], request: ApprovalsDenyRequest, *, idempotency_key: str | None = ..., timeout: float | None = ...) -> ApprovalsDenyResponse:
         """Denies a request of another client. Nothing is signed for it."""
+        ...
+
+    @overload
+    def post(self, path: Literal["/approvals/withdraw"], request: ApprovalsWithdrawRequest, *, idempotency_key: str | None = ..., timeout: float | None = ...) -> ApprovalsWithdrawResponse:
+        """Withdraws a request of the caller's own that waits. Nothing is signed for it."""
         ...
 
     @overload
