@@ -41,6 +41,7 @@ describe('what limits ask of the store', function () {
       const few = await costsOf(store, 1_000)
       const many = await costsOf(store, 1_000_000)
       expect(many).to.deep.equal(few)
+      expect(many.settle.statements.join()).to.contain('insert into "refundable"')
       for (const [what, { rows }] of Object.entries(many)) expect(rows, what).to.be.below(10)
       expect(bytesOf(1_000_000)).to.be.below(2 * bytesOf(1_000))
       await store.close()
@@ -62,17 +63,29 @@ interface Cost {
 async function costsOf(store: Store, entries: number): Promise<Record<'reserve' | 'settle' | 'show', Cost>> {
   await fill(store, entries)
   const budgets = createSpendingLimits(() => limits, store.kind)
-  const entry = newEntry({ key: 'new', client: 'bot', kind: 'trade' })
+  // An allowance, which may be revoked later.
+  const name = 'allowance new'
+  budgets.readBy({
+    gains: () => undefined,
+    tells: () => undefined,
+    gasCost: () => 1n,
+    heldChanges: () => [{ name, returnedRaw: 0n, held: { ofRaw: 1n, heldRaw: 1n } }],
+    token: () => undefined,
+    value: () => ({ is: 'no market' }),
+    reference: () => undefined,
+  })
+  const entry = newEntry({ key: 'new', client: 'bot', kind: 'approve' })
+  const ended = { ...entry, landed: { id: '0x1', ok: true, blockNumber: 1, receipt: null } }
   const spending: Spending = {
     client: 'bot',
     is: 'new',
     coin: { symbol: 'ETH', decimals: 18 },
-    commitment: { gives: {} },
+    commitment: { gives: { in: 1n }, market: { lossMicros: 1n, prices: {} } },
     steps: [{ entry, maxCostRaw: 2n, valueRaw: 0n }],
   }
   return {
     reserve: await costOf(store, (plugin) => store.write((tx) => budgets.reserve(spending, tx.withPlugin(plugin)))),
-    settle: await costOf(store, (plugin) => store.write(async (tx) => budgets.settle?.([entry], tx.withPlugin(plugin)))),
+    settle: await costOf(store, (plugin) => store.write(async (tx) => budgets.settle?.([ended], tx.withPlugin(plugin)))),
     show: await costOf(store, async (plugin) => {
       const read: Store['read'] = (work) => store.read((db) => work(db.withPlugin(plugin)))
       await readUsage({ read }, 'bot', { own: limits, limitsOn: () => undefined, networks: [], token: () => undefined })
@@ -88,6 +101,7 @@ async function fill(store: Store, entries: number): Promise<void> {
   await store.write(async (tx) => {
     await tx.deleteFrom('budgets').execute()
     await tx.deleteFrom('reservations').execute()
+    await tx.deleteFrom('refundable').execute()
     await sql`update store_time set elapsed = ${2 * dayMs}`.execute(tx)
     await tx
       .insertInto('budgets')
@@ -102,13 +116,16 @@ async function fill(store: Store, entries: number): Promise<void> {
       store.kind === 'postgres'
         ? sql`generate_series(${from}::integer, ${to - 1}::integer) as n`
         : sql`(with recursive s(n) as (select ${from} union all select n + 1 from s where n < ${to - 1}) select n from s)`
-    await store.write((tx) =>
-      sql`insert into reservations (entry_key, owner, nonce, body) select 'k' || n, ${owner}, 'k' || n, ${body} from ${numbers}`.execute(
+    await store.write(async (tx) => {
+      await sql`insert into reservations (entry_key, owner, nonce, body) select 'k' || n, ${owner}, 'k' || n, ${body} from ${numbers}`.execute(
         tx,
-      ),
-    )
+      )
+      await sql`insert into refundable (name, owner, counted_at, body) select 'k' || n, ${owner}, ${2 * dayMs} + n, ${body} from ${numbers}`.execute(
+        tx,
+      )
+    })
   }
-  if (store.kind === 'postgres') await store.write((tx) => sql`analyze reservations`.execute(tx))
+  if (store.kind === 'postgres') await store.write((tx) => sql`analyze`.execute(tx))
 }
 
 async function costOf(store: Store, work: (plugin: KyselyPlugin) => Promise<unknown>): Promise<Cost> {
