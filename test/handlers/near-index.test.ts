@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { toFraction } from '../../core/base/decimal.ts'
 import { requireNearIndex } from '../../core/handlers/market-check.ts'
-import { stakeOf, worthAtStake } from '../../core/handlers/perp/losses.ts'
+import { stakeOf, accountWorth } from '../../core/handlers/perp/losses.ts'
 
 type Context = Parameters<typeof requireNearIndex>[1]
 
@@ -63,7 +63,7 @@ describe('the worst price of a perpetual', () => {
     expect(stake(5_000n)).to.deep.equal(stake(100n))
     expect(stake(40n)?.numerator).to.equal(40n * 10n ** 6n)
     expect(stake(-1n)?.numerator).to.equal(0n)
-    const ofBook = (accountValue: string) => worthAtStake({ accountValue, collateral: '100' })
+    const ofBook = (accountValue: string) => accountWorth({ accountValue, collateral: '100' })
     expect(['5000', '40', '-1'].map(ofBook)).to.deep.equal(['100', '40', '-1'])
   })
 

@@ -7,6 +7,7 @@ import { tradingOf } from '../../plugins/index.ts'
 import type { PerpetualExposure } from '../../transactions/budgets.ts'
 import type { ConnectorContext } from '../context.ts'
 import { notionalAt } from './figures.ts'
+import { accountWorth, accountWorthRaw } from './losses.ts'
 
 const decimals = 6
 
@@ -42,7 +43,7 @@ export async function bookExposure(
   const marks = [...new Map(opening.map(({ market }) => [market.id, market])).values()].map(async (market) =>
     perp.prices(market, at).then(({ markPrice }) => [market.id, markPrice] as const),
   )
-  const [{ accountValue, notional }, orders, ofMarkets] = await Promise.all([
+  const [{ notional, ...account }, orders, ofMarkets] = await Promise.all([
     perp.account(owner, at),
     perp.orders(owner, {}, at),
     Promise.all(marks),
@@ -60,7 +61,7 @@ export async function bookExposure(
     (total, { market, order: { price, amount } }) => total + microsUp(multiply(max(price, markOf.get(market.id) ?? price), amount)),
     0n,
   )
-  return { ...turn, valueMicros: microsDown(accountValue), openMicros, addedMicros: notionalMicros, notionalMicros }
+  return { ...turn, valueMicros: microsDown(accountWorth(account)), openMicros, addedMicros: notionalMicros, notionalMicros }
 }
 
 /** Before an order that is filled at once. @param boundRaw the most or the least of the quote that it takes or gives */
@@ -70,12 +71,13 @@ export function quoteExposure(
   { account, position, boundRaw }: { account: PerpAccount; position: PerpPosition; boundRaw: bigint },
 ): PerpetualExposure {
   const afterRaw = position.sizeRaw + (side === 'LONG' ? sizeRaw : -sizeRaw)
+  const stakeRaw = accountWorthRaw(account)
   const grownRaw = abs(afterRaw) - abs(position.sizeRaw)
   const atMarkRaw = notionalAt(market, sizeRaw, mark) + 1n
   const notionalMicros = rescaleUp(boundRaw > atMarkRaw ? boundRaw : atMarkRaw, market.quoteDecimals)
   return {
     ...turn,
-    valueMicros: account.valueRaw > 0n ? rescale(account.valueRaw, account.decimals, decimals) : 0n,
+    valueMicros: stakeRaw > 0n ? rescale(stakeRaw, account.decimals, decimals) : 0n,
     openMicros: rescaleUp(account.notionalRaw, account.decimals),
     addedMicros: grownRaw > 0n ? divideRaw(notionalMicros * grownRaw, sizeRaw, 'up') : 0n,
     notionalMicros,

@@ -1,5 +1,5 @@
 // What orders of perpetuals may lose against the exchange's index, for clients with a maxDailyLoss: the price, and the fees.
-import type { PerpBookAccount, PerpFill, PerpQuote } from '../../contracts/index.ts'
+import type { PerpAccount, PerpBookAccount, PerpFill, PerpQuote } from '../../contracts/index.ts'
 import { divideRaw, isLess, parseDecimal, type Fraction } from '../../base/decimal.ts'
 import { fractionBits, perpetualSides, type Commitment } from '../../transactions/budgets.ts'
 import type { ConnectorContext } from '../context.ts'
@@ -53,16 +53,18 @@ export function exchangedBy({ sizeRaw, quoteRaw }: PerpFill, side: 'LONG' | 'SHO
 }
 
 /** What an account is worth without gains that are not realized: these are by the mark, which may be pushed. */
-export const worthAtStake = ({ accountValue, collateral }: Pick<PerpBookAccount, 'accountValue' | 'collateral'>): string =>
+export const accountWorth = ({ accountValue, collateral }: Pick<PerpBookAccount, 'accountValue' | 'collateral'>): string =>
   isLess(collateral, accountValue) ? collateral : accountValue
+
+export const accountWorthRaw = ({ valueRaw, collateralRaw }: Pick<PerpAccount, 'valueRaw' | 'collateralRaw'>): bigint =>
+  valueRaw < collateralRaw ? valueRaw : collateralRaw
 
 /** The same, as a part of an order's notional. */
 export function stakeOf({ account, market }: Pick<PerpQuote, 'account' | 'market'>, notionalRaw: bigint): Fraction | undefined {
   if (!account) return undefined
-  const { valueRaw, collateralRaw, decimals } = account
-  const worthRaw = valueRaw < collateralRaw ? valueRaw : collateralRaw
+  const stakeRaw = accountWorthRaw(account)
   return {
-    numerator: worthRaw > 0n ? worthRaw * 10n ** BigInt(market.quoteDecimals) : 0n,
-    denominator: (notionalRaw > 0n ? notionalRaw : 1n) * 10n ** BigInt(decimals),
+    numerator: stakeRaw > 0n ? stakeRaw * 10n ** BigInt(market.quoteDecimals) : 0n,
+    denominator: (notionalRaw > 0n ? notionalRaw : 1n) * 10n ** BigInt(account.decimals),
   }
 }
