@@ -212,6 +212,7 @@ interface QuoterOptions {
 /** Quotes by reading pools at one block and computing with integers. */
 function quoter({ exchange, reader, checks, requireExactTransfers, trusted }: QuoterOptions) {
   const { intermediates, wrapped } = reader
+  const intermediateAddresses = intermediates.map(({ address }) => address)
   const missingBefore = missingStateCache()
   const routeOptionsFor = cachedRouteOptions(exchange)
 
@@ -219,14 +220,15 @@ function quoter({ exchange, reader, checks, requireExactTransfers, trusted }: Qu
     const [tokenIn, tokenOut] = [poolToken(swap.tokenIn, wrapped), poolToken(swap.tokenOut, wrapped)]
     requireDifferentTokens(tokenIn, tokenOut)
     const options = routeOptionsFor(swap.exact, version, spenders)
-    const inner = only === undefined ? intermediates.map(({ address }) => address) : []
+    const inner = only === undefined ? intermediateAddresses : []
     const pairs = routePairs(tokenIn, tokenOut, inner)
     const missing = new MissingReads(missingBefore.get(tokenIn, tokenOut), (each) => each.missing)
     for (;;) {
       const { head, graph: all } = await loadPools(reader, checks, options, pairs, missing.known, at)
       const graph = only === undefined ? all : poolGraphOf(all.pools.filter(({ pool }) => isSameAddress(pool.address, only)))
       if (only !== undefined && graph.isEmpty) throw noSuchPool(only)
-      const snapshot = { head, graph, options, version, wrapped, intermediates, gasPriceRaw: reader.gasPriceRaw(head) }
+      const gasPriceRaw = reader.gasPriceRaw(head)
+      const snapshot = { head, graph, options, version, wrapped, intermediates, intermediateAddresses, gasPriceRaw }
       const priced = priceSwap(snapshot, swap, missing.left)
       if ('missing' in priced) {
         missing.add(priced.missing)
@@ -382,6 +384,10 @@ export function followedPricing(options: QuoterOptions): FollowedPricing<Evm> | 
     return graph
   }
 
+  const isTrusted = ({ tokenIn, tokenOut }: Swap) => trusted.has(poolToken(tokenIn, wrapped)) && trusted.has(poolToken(tokenOut, wrapped))
+  const requireExact = (quote: Quote, graph: PoolGraph, at: At) =>
+    requireExactTransfers(untrustedTokens(quote.swap, edgesOf(quote, graph), graph, trusted), at)
+
   async function checkRouters(due: readonly Router[], exact: Promise<void> | undefined, at: At): Promise<void> {
     const verified = reader.read(checks.calls(due), at).then(({ results }) => checks.verify(due, results))
     await Promise.all([exact ?? Promise.resolve(), verified])
@@ -401,7 +407,8 @@ export function followedPricing(options: QuoterOptions): FollowedPricing<Evm> | 
     quote(swap: Swap, { version }: QuoteChoice, states, head, left) {
       const graph = graphOf(states, head)
       const gasPriceRaw = reader.gasPriceRaw(head)
-      const snapshot = { head, graph, options: routeOptionsFor(swap.exact, version), version, wrapped, intermediates, gasPriceRaw }
+      const options = routeOptionsFor(swap.exact, version)
+      const snapshot = { head, graph, options, version, wrapped, intermediates, intermediateAddresses, gasPriceRaw }
       const priced = priceSwap(snapshot, swap, left)
       if ('missing' in priced) {
         const missing = priced.missing.map(({ protocol, pool, missing }) => ({
@@ -421,8 +428,7 @@ export function followedPricing(options: QuoterOptions): FollowedPricing<Evm> | 
 
     vet(quote, states, at: At) {
       const due = checks.due(routers.filter(({ address }) => address === quote.spender || quote.otherSpenders?.includes(address)))
-      const graph = graphOf(states, quote.head)
-      const exact = requireExactTransfers(untrustedTokens(quote.swap, edgesOf(quote, graph), graph, trusted), at)
+      const exact = isTrusted(quote.swap) ? undefined : requireExact(quote, graphOf(states, quote.head), at)
       return due.length === 0 ? exact : checkRouters(due, exact, at)
     },
   }

@@ -1,11 +1,13 @@
 import { formatUnits } from 'ethers'
 import { type Head, type Hop, type Quote, type Swap, type Token, SluiceError } from '../../core/contracts/index.ts'
 import { bestRoute, search } from './routing/best-route.ts'
-import { gasPriceIn } from './routing/gas-cost.ts'
+import { gasPriceIn, type PricedRoute } from './routing/gas-cost.ts'
 import {
   innerTokens,
   maxHops,
   poolGraphOf,
+  atSpot,
+  getOrCreate,
   spotAlong,
   versionsOf,
   type MissingState,
@@ -15,7 +17,7 @@ import {
   type RouteQuery,
 } from './routing/graph.ts'
 import { takesRoute, type Router } from './protocol.ts'
-import { wholeShare } from './routing/candidate.ts'
+import type { RatedRoute } from './routing/rated-routes.ts'
 import { bestSplit, shareDecimal } from './routing/split.ts'
 
 /** Everything that a quote depends on: the pools that it may pass, after one block, and the gas price. */
@@ -27,6 +29,7 @@ interface PricingSnapshot {
   readonly version: string | undefined
   readonly wrapped: Token
   readonly intermediates: readonly Token[]
+  readonly intermediateAddresses: readonly string[]
   /** Wei per gas. */
   readonly gasPriceRaw: bigint
 }
@@ -44,46 +47,77 @@ export const poolToken = (token: Token, wrapped: Token): string => (token.native
  * @throws SluiceError PRICE_FAILED or PAIR_NOT_FOUND where no route gives anything
  */
 export function priceSwap(snapshot: PricingSnapshot, swap: Swap, readsLeft: number): Quote | NeedsState {
-  const { head, options, wrapped, intermediates, gasPriceRaw } = snapshot
+  const { head, options, wrapped, intermediateAddresses, gasPriceRaw } = snapshot
   const { exact, amountRaw } = swap
   const [tokenIn, tokenOut] = [poolToken(swap.tokenIn, wrapped), poolToken(swap.tokenOut, wrapped)]
   const isEnd = tokenIn === wrapped.address || tokenOut === wrapped.address
   const graph = exact === 'in' || isEnd ? snapshot.graph : withoutWrappedForm(snapshot.graph)
-  const query: RouteQuery = { tokenIn, tokenOut, intermediates: intermediates.map(({ address }) => address), exact, amountRaw }
+  const query: RouteQuery = { tokenIn, tokenOut, intermediates: intermediateAddresses, exact, amountRaw }
   const { gasCost, missing: missingForGas } = gasPriceIn(exact === 'in' ? tokenOut : tokenIn, wrapped.address, graph, gasPriceRaw)
   const { best, isTooLittle, missing: missingForRoute } = bestRoute(graph, query, options, gasCost)
   const split = best && bestSplit(graph, { swap, query, options, gasCost, best })
   // One read for all.
   const isSplit = split && !('missing' in split)
-  const missing = [...missingForGas, ...missingForRoute, ...(split && !isSplit ? split.missing : [])]
-  if (missing.length > 0 && readsLeft > 0) return { missing }
+  const missingForSplit = split && !isSplit ? split.missing : []
+  if (missingForGas.length + missingForRoute.length + missingForSplit.length > 0 && readsLeft > 0)
+    return { missing: [...missingForGas, ...missingForRoute, ...missingForSplit] }
   if (!best) throw noPriceError(snapshot, swap, query, isTooLittle)
   const { amountRaw: otherRaw, gasUnits, firstWriteUnits, router } = isSplit ? split : best
-  const takers = swap.tokenIn.native
-    ? []
-    : otherTakers(options, router, isSplit ? split.parts.map(({ edges }) => edges) : [best.edges], swap)
-  const parts = isSplit ? split.parts : [{ edges: best.edges, share: wholeShare, exactRaw: amountRaw, otherRaw }]
+  if (!isSplit) {
+    const { hops, spot, takers } = best.rated ? shownOf(best.rated, options, exact) : showRoute(best, options, exact)
+    return {
+      swap,
+      amountRaw: otherRaw,
+      spotAmountRaw: atSpot(spot, amountRaw),
+      gasUnits,
+      firstWriteUnits,
+      route: hops,
+      head,
+      spender: router.address,
+      ...(takers.length > 0 && !swap.tokenIn.native && { otherSpenders: takers }),
+    }
+  }
+  const versions = split.parts.map(({ edges }) => versionsOf(edges))
+  const takers = swap.tokenIn.native ? [] : othersOf(options, router, (other) => other.splits?.(versions, swap) === true)
   return {
     swap,
     amountRaw: otherRaw,
-    spotAmountRaw: parts.reduce((sum, part) => sum + spotAlong(part.edges, exact, part.exactRaw), 0n),
+    spotAmountRaw: split.parts.reduce((sum, { edges, exactRaw }) => sum + atSpot(spotAlong(edges, exact), exactRaw), 0n),
     gasUnits,
     firstWriteUnits,
-    route: parts.flatMap(({ edges, share }) => edges.map((edge) => hopOf(edge, share))),
-    ...(isSplit && { parts: parts.map((part) => ({ hops: part.edges.length, exactRaw: part.exactRaw, otherRaw: part.otherRaw })) }),
+    route: split.parts.flatMap(({ edges, share }) => edges.map((edge) => ({ ...hopOf(edge), share: shareDecimal(share) }))),
+    parts: split.parts.map((part) => ({ hops: part.edges.length, exactRaw: part.exactRaw, otherRaw: part.otherRaw })),
     head,
     spender: router.address,
     ...(takers.length > 0 && { otherSpenders: takers }),
   }
 }
 
-/** The addresses of the routers that would do the same as the one that is preferred. */
-function otherTakers({ all }: RouteOptions, preferred: Router, routes: readonly (readonly PoolEdge[])[], swap: Swap): readonly string[] {
-  const [only = [], ...others] = routes.map(versionsOf)
-  const takes = (router: Router) =>
-    others.length === 0 ? takesRoute(router, only, swap.exact) : router.splits?.([only, ...others], swap) === true
-  return all.filter((router) => router.address !== preferred.address && takes(router)).map(({ address }) => address)
+/** What a quote says of a route, whatever the amount. */
+interface ShownRoute {
+  readonly hops: readonly Hop[]
+  readonly spot: ReturnType<typeof spotAlong>
+  /** Routers that would do the same as the one that is preferred. */
+  readonly takers: readonly string[]
 }
+
+/** Of those that are kept with a graph: their options belong to one side. */
+const shownRoutes = new WeakMap<RatedRoute, ShownRoute>()
+
+const shownOf = (route: RatedRoute, options: RouteOptions, exact: 'in' | 'out'): ShownRoute =>
+  getOrCreate(shownRoutes, route, () => showRoute(route, options, exact))
+
+function showRoute({ edges, router }: Pick<PricedRoute, 'edges' | 'router'>, options: RouteOptions, exact: 'in' | 'out'): ShownRoute {
+  const versions = versionsOf(edges)
+  return {
+    hops: Object.freeze(edges.map((edge) => Object.freeze(hopOf(edge)))),
+    spot: spotAlong(edges, exact),
+    takers: othersOf(options, router, (other) => takesRoute(other, versions, exact)),
+  }
+}
+
+const othersOf = ({ all }: RouteOptions, preferred: Router, takes: (router: Router) => boolean): readonly string[] =>
+  all.filter((router) => router.address !== preferred.address && takes(router)).map(({ address }) => address)
 
 /** By graph, for those in which pools have the coin itself; the same graph for the others. */
 const graphsWithoutWrapped = new WeakMap<PoolGraph, PoolGraph>()
@@ -102,13 +136,12 @@ function withoutWrappedForm(graph: PoolGraph): PoolGraph {
   return made
 }
 
-const hopOf = ({ protocol, pool, passage }: PoolEdge, share: number): Hop => ({
+const hopOf = ({ protocol, pool, passage }: PoolEdge): Hop => ({
   pool: pool.address,
   version: protocol.version,
   tokenIn: passage.tokenIn,
   tokenOut: passage.tokenOut,
   fee: protocol.fee(pool, passage),
-  ...(share < wholeShare && { share: shareDecimal(share) }),
 })
 
 /** The error that says why no route gives a price. `details.most` is the largest amount that the pools take or give, if it is known. */

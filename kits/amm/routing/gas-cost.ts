@@ -1,6 +1,7 @@
 // What the gas of a swap costs in the token of its other side, and what the swap leaves after paying for it.
 import type { Router } from '../protocol.ts'
-import { perGraph, type MissingState, type PoolEdge, type PoolGraph, type RouteQuery, type RouteQuote } from './graph.ts'
+import { getOrCreate, perGraph, type MissingState, type PoolEdge, type PoolGraph, type RouteQuery, type RouteQuote } from './graph.ts'
+import type { RatedRoute } from './rated-routes.ts'
 
 /**
  * The gas of a swap without its pools. Measured on the devnet with the router of Uniswap v2 and plain tokens: 88,000 to 113,000 for one hop
@@ -22,8 +23,11 @@ const minOutputMillionths = 400_000n
 /** The cost of this much gas in a token, in its smallest units. */
 export type GasCost = (gasUnits: bigint) => bigint
 
+const gasRates = new WeakMap<GasCost, number>()
+
 /** What a unit of gas costs, in floating point. */
-export const gasRateOf = (gasCost: GasCost): number => Number(gasCost(hugeGasUnits)) / Number(hugeGasUnits)
+export const gasRateOf = (gasCost: GasCost): number =>
+  getOrCreate(gasRates, gasCost, () => Number(gasCost(hugeGasUnits)) / Number(hugeGasUnits))
 
 /** The other side of a swap after paying for gas. Negative where the other side is the input. */
 export const netGain = (exact: 'in' | 'out', otherRaw: bigint, gasUnits: bigint, gasCost: GasCost): bigint =>
@@ -32,6 +36,8 @@ export const netGain = (exact: 'in' | 'out', otherRaw: bigint, gasUnits: bigint,
 export interface PricedRoute {
   readonly edges: readonly PoolEdge[]
   readonly router: Router
+  /** Where it is one of those that are kept with the graph. */
+  readonly rated?: RatedRoute
   /** The other side of the swap. */
   readonly amountRaw: bigint
   /** Of the whole swap. */
@@ -64,11 +70,11 @@ const gasPricesOf = perGraph<GasPrice & { readonly gasPriceRaw: bigint }>()
  * @param gasPriceRaw wei per gas
  */
 export function gasPriceIn(token: string, wrapped: string, graph: PoolGraph, gasPriceRaw: bigint): GasPrice {
-  if (token === wrapped) return { gasCost: (gasUnits) => gasUnits * gasPriceRaw, missing: [] }
   const cache = gasPricesOf(graph)
   const cached = cache.get(token)
   if (cached?.gasPriceRaw === gasPriceRaw) return cached
-  const gasPrice = { gasPriceRaw, ...gasPriceByDeepestPool(token, wrapped, graph, gasPriceRaw) }
+  const ofCoin: GasPrice = { gasCost: (gasUnits) => gasUnits * gasPriceRaw, missing: [] }
+  const gasPrice = { gasPriceRaw, ...(token === wrapped ? ofCoin : gasPriceByDeepestPool(token, wrapped, graph, gasPriceRaw)) }
   cache.set(token, gasPrice)
   return gasPrice
 }

@@ -267,16 +267,17 @@ export function estimateAlong(edges: readonly PoolEdge[], exact: 'in' | 'out', e
   return { amount, error, gasUnits }
 }
 
-/**
- * The amount at the other end of a route by the pools' marginal prices without fees. The price impact is measured against it.
- * Rounded up, so that it is never zero.
- */
-export function spotAlong(edges: readonly PoolEdge[], exact: 'in' | 'out', amountRaw: bigint): bigint {
-  let [numerator, denominator] = [amountRaw, 1n]
+/** A route's marginal price without fees: the amount at the other end for an exact amount. */
+export function spotAlong(edges: readonly PoolEdge[], exact: 'in' | 'out'): { readonly numerator: bigint; readonly denominator: bigint } {
+  let [numerator, denominator] = [1n, 1n]
   for (const { protocol, pool, passage } of edges) {
     const spot = protocol.spot(pool, passage)
     numerator *= exact === 'in' ? spot.numerator : spot.denominator
     denominator *= exact === 'in' ? spot.denominator : spot.numerator
   }
-  return (numerator + denominator - 1n) / denominator
+  return { numerator, denominator }
 }
+
+/** The amount at the other end by that price. The price impact is measured against it. Rounded up, so that it is never zero. */
+export const atSpot = ({ numerator, denominator }: ReturnType<typeof spotAlong>, amountRaw: bigint): bigint =>
+  (amountRaw * numerator + denominator - 1n) / denominator

@@ -40,11 +40,17 @@ const maxRatedPerToken = 6
 /** How many routes between two tokens are rated. */
 const maxRatedRoutes = 32
 
-const ratedRoutesOf = perGraph<RatedRoutes>()
+/** By options and graph, then by the two tokens: texts that are put together for each question would be hashed anew. */
+const ratedRoutesOf = perGraph<Map<string, RatedRoutes>>()
 
 /** The routes between two tokens that some router takes. */
-export function ratedRoutes(graph: PoolGraph, ends: RouteEnds & Pick<RouteQuery, 'exact'>, options: RouteOptions): RatedRoutes {
-  return getOrCreate(ratedRoutesOf(graph, options), keyOf(ends), () => rateRoutes(graph, ends, options))
+export function ratedRoutes(graph: PoolGraph, ends: RouteEnds, options: RouteOptions): RatedRoutes {
+  const { tokenIn, tokenOut } = ends
+  const known = ratedRoutesOf(graph, options).get(tokenIn)?.get(tokenOut)
+  if (known) return known
+  const rated = rateRoutes(graph, ends, options)
+  getOrCreate(ratedRoutesOf(graph, options), tokenIn, () => new Map<string, RatedRoutes>()).set(tokenOut, rated)
+  return rated
 }
 
 interface RatedPath extends Pick<RatedRoute, 'edges' | 'versions'> {
@@ -143,7 +149,7 @@ export function bestByPrice(graph: PoolGraph, query: RouteQuery, options: RouteO
       continue
     }
     isTied = false
-    best = { route: pricedRoute(route.edges, route.router, quote), gainRaw }
+    best = { route: { ...pricedRoute(route.edges, route.router, quote), rated: route }, gainRaw }
   }
   return isTied ? undefined : best?.route
 }

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import * as fc from 'fast-check'
 import { bestRoute } from '../../../../kits/amm/routing/best-route.ts'
-import { routeOptionsOf, spotAlong, type RouteQuery } from '../../../../kits/amm/routing/graph.ts'
+import { atSpot, routeOptionsOf, spotAlong, type RouteQuery } from '../../../../kits/amm/routing/graph.ts'
 import { along, boundless, carrying, everyOutcome, everyRoute, exchange, graphOf, someBaskets, tokens } from './graph.ts'
 
 const someQuery: fc.Arbitrary<RouteQuery> = fc.record({
@@ -193,7 +193,7 @@ describe('the best route through pools of several kinds', () => {
       fc.property(someBaskets, someQuery, (baskets, query) => {
         const { best } = bestRoute(graphOf(baskets), query, optionsFor(query.exact), free)
         if (!best) return true
-        const spotRaw = spotAlong(best.edges, query.exact, query.amountRaw)
+        const spotRaw = atSpot(spotAlong(best.edges, query.exact), query.amountRaw)
         return query.exact === 'in' ? best.amountRaw <= spotRaw : best.amountRaw >= spotRaw
       }),
       runs,
