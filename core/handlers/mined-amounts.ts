@@ -61,9 +61,17 @@ function atOnce<T>(read: () => T | Promise<T> | undefined): T | undefined {
   }
 }
 
-/** What its receipts tell of what it gives. An order in a book on the chain has paid all that it offers. */
-export function tellsOf(entry: Entry, registry: Networks): 'what it gives' | 'all' | undefined {
-  if (entry.kind === 'trade' || entry.kind === 'position') return 'all'
+/**
+ * What its receipts tell of what it gives. An order in a book on the chain has paid all that it offers. A trade that gave or got the coin, of which nobody can
+ * tell how much, may have got tokens as well: without the coin that would look like a gain.
+ */
+export function tellsOf(entry: Entry, registry: Networks, readings: CoinGain = unread): 'what it gives' | 'all' | undefined {
+  if (entry.kind === 'position') return 'all'
+  if (entry.kind === 'trade') {
+    const on = networkOf(entry, registry)
+    const isWithCoin = on !== undefined && coinSideOf(entry, on) !== undefined
+    return isWithCoin && gainsOf(entry, registry, readings)?.has(on.impl.nativeCurrency.address) !== true ? 'what it gives' : 'all'
+  }
   if (entry.kind === 'send') return 'what it gives'
   const order = placedOn(entry, registry)
   if (!order || order.isSigned) return undefined

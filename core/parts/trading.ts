@@ -243,7 +243,7 @@ export function openTransactions(parts: ServerParts): Transactions {
 /** What limits ask of networks and their market. */
 export const limitReader = ({ registry, market }: Pick<ServerParts, 'registry' | 'market'>, readings?: MinedReadings): LimitReader => ({
   gains: (entry) => gainsOf(entry, registry, readings),
-  tells: (entry) => tellsOf(entry, registry),
+  tells: (entry) => tellsOf(entry, registry, readings),
   heldChanges: (entry) => (readings ? heldChangesOf(entry, registry, readings) : []),
   gasCost: gasCostOf,
   token: (on, name) => limitedToken(on, name, registry),

@@ -3,6 +3,7 @@ import { expect } from 'chai'
 import { hexlify } from 'ethers'
 import { sql } from 'kysely'
 import type { NetworkLimits } from '../../core/limits/limit-checks.ts'
+import type { HeldChange } from '../../core/limits/refundable.ts'
 import { createSpendingLimits, type LimitReader } from '../../core/limits/spending-limits.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { Commitment } from '../../core/transactions/budgets.ts'
@@ -304,6 +305,40 @@ describe('the limits of a client', () => {
       await ended(server, nonce)
       await submit({ commitment: trade(50n * dollars) })
       await refused(submit({ commitment: trade(20n * dollars) }))
+      await stop()
+    })
+
+    it('free what comes back of what was given, whoever makes it come back, once, and not what was given since', async () => {
+      const changes = new Map<number, HeldChange[]>()
+      const reader: Partial<LimitReader> = { gasCost: () => 1n, heldChanges: ({ nonce }) => changes.get(nonce) ?? [] }
+      const limits = { bot: perDay('1'), second: perDay('1') }
+      const { submit, stop, server } = await serverWith(limits, { reader })
+      const change = async (id: string, raw: bigint, returnedRaw: bigint | undefined) => {
+        const { nonce } = await submit({ kind: 'approve', caller: { id }, commitment: gives(raw) })
+        const held = { token: 'in', ofRaw: raw, heldRaw: raw }
+        changes.set(nonce, [{ name: 'allowance', returnedRaw, ...(raw > 0n && { held }) }])
+        await site.rpc('anvil_mine', '0x40')
+        await ended(server, nonce)
+      }
+      const left = async (id: string, amount: string) =>
+        expect((await refused(submit({ caller: { id }, commitment: gives(101n) }))).details).to.include({ left: amount })
+      await change('bot', 100n, 0n)
+      await left('bot', '0')
+      await change('unlimited', 0n, 40n)
+      await left('bot', '0.4')
+      // It was told once.
+      await change('unlimited', 0n, 40n)
+      await left('bot', '0.4')
+      await change('bot', 20n, 0n)
+      await change('second', 50n, 15n)
+      await left('bot', '0.35')
+      await left('second', '0.5')
+      // No more than what was counted for it, and nothing where nobody can tell.
+      await change('second', 30n, 1000n)
+      await left('second', '0.7')
+      await change('unlimited', 0n, undefined)
+      await change('unlimited', 0n, 30n)
+      await left('second', '0.7')
       await stop()
     })
 
