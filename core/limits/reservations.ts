@@ -41,8 +41,6 @@ export const lagMs = 2 * countEveryMs
 export interface StoredAccount {
   readonly account: Account
   readonly nowMs: number
-  /** In PostgreSQL: another one after each change of the row, which may not be committed. */
-  readonly version?: string
 }
 
 /**
@@ -66,22 +64,14 @@ export async function lockAccount(owner: string, tx: Tx, kind: Store['kind']): P
 }
 
 /** As it is now, not locked. @throws SluiceError SERVICE_UNINITIALIZED; StoreUnavailable */
-export async function peekAccount(owner: string, read: Store['read'], kind: Store['kind']): Promise<StoredAccount> {
-  const [row, time] = await read((db) =>
-    Promise.all([
-      db
-        .selectFrom('budgets')
-        .select(['body', ...(kind === 'postgres' ? [rowVersion.as('version')] : [])])
-        .where('owner', '=', owner)
-        .executeTakeFirst(),
-      db.selectNoFrom(storeTime.as('now')).executeTakeFirstOrThrow(),
-    ]),
+export async function peekAccount(owner: string, read: Store['read']): Promise<StoredAccount> {
+  const row = await read((db) =>
+    db
+      .selectNoFrom((eb) => [storeTime.as('now'), eb.selectFrom('budgets').select('body').where('owner', '=', owner).as('body')])
+      .executeTakeFirstOrThrow(),
   )
-  return { account: accountOf(owner, row), nowMs: time.now, ...(row?.version !== undefined && { version: row.version }) }
+  return { account: accountOf(owner, { body: row.body ?? '' }), nowMs: row.now }
 }
-
-/** The transaction that wrote the row: https://www.postgresql.org/docs/current/ddl-system-columns.html. */
-const rowVersion = sql<string>`budgets.xmin::text`
 
 /** @param row of the table budgets @throws SluiceError SERVICE_UNINITIALIZED */
 export const accountOf = (owner: string, row: { readonly body: string } | undefined): Account =>
@@ -136,38 +126,31 @@ interface ChangedAccount {
 const rowsOf = ({ owner, held }: ChangedAccount) =>
   [...held].map(([entry_key, reservation]) => ({ entry_key, owner, nonce: reservation.nonce, body: writeReservation(reservation) }))
 
-/** The account, and what is held from now on: in PostgreSQL one statement. @returns the version of the account */
-export async function writeReserved(changed: ChangedAccount, tx: Tx, kind: Store['kind']): Promise<Pick<StoredAccount, 'version'>> {
+/** The account, and what is held from now on: in PostgreSQL one statement. */
+export async function writeReserved(changed: ChangedAccount, tx: Tx, kind: Store['kind']): Promise<void> {
   const change = tx
     .updateTable('budgets')
     .set({ body: writeAccount(changed.account) })
     .where('owner', '=', changed.owner)
   const rows = rowsOf(changed)
+  if (rows.length === 0) return void (await change.execute())
   const addTo = (db: Pick<Tx, 'insertInto'>) =>
     db
       .insertInto('reservations')
       .values(rows)
       .onConflict((conflict) => conflict.column('entry_key').doUpdateSet({ body: sql`excluded.body` }))
-  if (kind === 'embedded') {
-    await change.execute()
-    if (rows.length > 0) await addTo(tx).execute()
-    return {}
-  }
-  const versioned = change.returning(rowVersion.as('version'))
-  if (rows.length === 0) return versioned.executeTakeFirstOrThrow()
-  const version = sql<string>`(select version from changed)`.as('version')
-  return addTo(tx.with('changed', () => versioned))
-    .returning(version)
-    .executeTakeFirstOrThrow()
+  if (kind === 'postgres') return void (await addTo(tx.with('changed', () => change)).execute())
+  await change.execute()
+  await addTo(tx).execute()
 }
 
-/** In PostgreSQL: the same where the account still has this version, as a part of another statement. Of a row that is locked nobody knows yet. */
-export const reservationPart = (changed: ChangedAccount, version: string): Pick<ReservationPart, 'holds' | 'writes'> => ({
-  holds: sql`select 1 from budgets where owner = ${changed.owner} and ${rowVersion} = ${version} for update skip locked`,
+/** In PostgreSQL: the same where the account is as it was before, as a part of another statement. Of a row that is locked nobody knows yet. */
+export const reservationPart = (changed: ChangedAccount, before: Account): Pick<ReservationPart, 'holds' | 'writes'> => ({
+  holds: sql`select 1 from budgets where owner = ${changed.owner} and body = ${writeAccount(before)} for update skip locked`,
   writes: sql`
     budget_changed as (
       update budgets set body = ${writeAccount(changed.account)} from outcome where written and owner = ${changed.owner}
-      returning ${rowVersion} as version, ${storeTime} as now
+      returning ${storeTime} as now
     ),
     budget_held as (
       insert into reservations (entry_key, owner, nonce, body) select entry_key, owner, nonce, body

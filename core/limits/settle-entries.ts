@@ -28,7 +28,6 @@ interface OpenAccount {
   account: Account
   readonly nowMs: number
   reservations: Reservations
-  version?: string
 }
 
 /** Each account that was written. */
@@ -87,9 +86,8 @@ export async function settleOrder({ entry, unfilled }: OrderEnd, tx: Tx, kind: S
   return accounts
 }
 
-async function writeOpen(owner: string, open: OpenAccount, tx: Tx, kind: Store['kind']): Promise<void> {
-  Object.assign(open, await writeReserved({ owner, account: open.account, held: new Map() }, tx, kind))
-}
+const writeOpen = (owner: string, { account }: OpenAccount, tx: Tx, kind: Store['kind']): Promise<void> =>
+  writeReserved({ owner, account, held: new Map() }, tx, kind)
 
 /** In one order on all servers. What cannot be read stays as it is. */
 async function openAccounts(

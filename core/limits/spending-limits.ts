@@ -105,8 +105,8 @@ export function createSpendingLimits(limitsOn: LimitsOn, kind: Store['kind'] = '
     })
     if (!stored) return
     const { account, held } = reservedBy(check, stored, await readEarlier(owner, spending, tx))
-    const version = await writeReserved({ owner, account, held }, tx, kind)
-    admissions.note(owner, { account, nowMs: stored.nowMs, ...version })
+    await writeReserved({ owner, account, held }, tx, kind)
+    admissions.note(owner, { account, nowMs: stored.nowMs })
   }
 
   return {
@@ -123,7 +123,7 @@ export function createSpendingLimits(limitsOn: LimitsOn, kind: Store['kind'] = '
         if (steps.length === 0) return undefined
         const ofNew = { ...check, spending: { ...spending, steps } }
         const amountsIn = (stored: StoredAccount) => openOf(reservedBy(ofNew, stored, new Map()).held)
-        return admissions.admit(owner, amountsIn, () => peekAccount(owner, read, kind))
+        return admissions.admit(owner, amountsIn, () => peekAccount(owner, read))
       } catch (error) {
         return Promise.reject(error)
       }
@@ -136,7 +136,7 @@ export function createSpendingLimits(limitsOn: LimitsOn, kind: Store['kind'] = '
       const [client, ...others] = payersOf(spending)
       const known = client === undefined ? undefined : admissions.known(ownerOf(client))
       // What an entry before it holds is in the store alone.
-      if (client === undefined || others.length > 0 || known?.version === undefined || hasEarlier(spending)) return undefined
+      if (kind === 'embedded' || client === undefined || others.length > 0 || !known || hasEarlier(spending)) return undefined
       const owner = ownerOf(client)
       const reserved = orUndefined(() => {
         const check = checkOf(client, spending)
@@ -145,10 +145,10 @@ export function createSpendingLimits(limitsOn: LimitsOn, kind: Store['kind'] = '
       if (!reserved) return undefined
       const { account } = reserved
       return {
-        ...reservationPart({ owner, ...reserved }, known.version),
+        ...reservationPart({ owner, ...reserved }, known.account),
         written(changed) {
-          const { version, now } = isObject(changed) ? changed : {}
-          if (typeof version === 'string') admissions.note(owner, { account, nowMs: Number(now), version })
+          const { now } = isObject(changed) ? changed : {}
+          if (typeof now === 'number') admissions.note(owner, { account, nowMs: now })
         },
       }
     },
