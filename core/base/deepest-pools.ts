@@ -20,6 +20,8 @@ export class DeepestPools<T> {
 
   add(one: T): void {
     const view = this.#viewOf(one)
+    const last = this.#kept[this.#most - 1]
+    if (last !== undefined && !isDeeper(view, this.#viewOf(last))) return
     let [low, high] = [0, this.#kept.length]
     while (low < high) {
       const middle = (low + high) >>> 1

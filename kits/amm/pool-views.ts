@@ -20,24 +20,54 @@ export async function viewPools(
 ): Promise<readonly PoolView[]> {
   // Of many pools few are shown. To keep all views would fill the memory, which the collector then copies.
   const deepest = new DeepestPools<PoolView>(most, (view) => view)
-  const byTokenIn = new Map<string, Passage[]>()
-  for (const passage of passages) byTokenIn.set(passage.tokenIn, [...(byTokenIn.get(passage.tokenIn) ?? []), passage])
+  const byTokens = new Map<string, Map<string, Passage>>()
+  for (const passage of passages) {
+    const ofTokenIn = byTokens.get(passage.tokenIn) ?? new Map<string, Passage>()
+    byTokens.set(passage.tokenIn, ofTokenIn.set(passage.tokenOut, passage))
+  }
   await inTurns(
     pools,
     (known) => {
       const { tokens, address } = known.pool
       if (version !== undefined && known.protocol.version !== version) return
       if (pool !== undefined && !isSameAddress(address, pool)) return
-      for (const token of tokens)
-        for (const passage of byTokenIn.get(token) ?? []) {
-          const view = tokens.includes(passage.tokenOut) ? viewPool(known, passage, depths) : undefined
+      for (const token of tokens) {
+        const ofToken = byTokens.get(token)
+        if (!ofToken) continue
+        for (const other of tokens) {
+          const passage = ofToken.get(other)
+          const view = passage && knownView(known, passage, depths)
           if (view && view.spot.denominator !== 0n) deepest.add(view)
         }
+      }
     },
     at,
   )
   return deepest.kept
 }
+
+/** By pool: what was shown of it last. A pool object stays the same until its state changes. */
+const lastViews = new WeakMap<Pool, LastView[]>()
+/** Of one pool: both ways, by two lists of depths. */
+const mostLast = 4
+
+interface LastView {
+  readonly depths: readonly number[]
+  readonly view: PoolView
+}
+
+/** The depth is searched for once for each state of a pool: it takes longer than all else. */
+function knownView(known: KnownPool, passage: Passage, depths: readonly number[]): PoolView {
+  const last = lastViews.get(known.pool) ?? []
+  for (const { depths: ofLast, view } of last)
+    if (view.tokenIn === passage.tokenIn && view.tokenOut === passage.tokenOut && isSameList(ofLast, depths)) return view
+  const view = viewPool(known, passage, depths)
+  lastViews.set(known.pool, [...last, { depths, view }].slice(-mostLast))
+  return view
+}
+
+const isSameList = (one: readonly number[], other: readonly number[]): boolean =>
+  one === other || (one.length === other.length && one.every((each, index) => each === other[index]))
 
 function viewPool({ protocol, pool }: KnownPool, passage: Passage, depths: readonly number[]): PoolView {
   const back = { tokenIn: passage.tokenOut, tokenOut: passage.tokenIn }

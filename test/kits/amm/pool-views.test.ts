@@ -172,6 +172,27 @@ describe('the pools that are shown', () => {
     for (const most of [0, 1, 7, 39, 40]) expect(await shown({ most }), String(most)).to.deep.equal(all.slice(0, most))
   })
 
+  it('have their depth searched for once for each state of a pool', async () => {
+    let passes = 0
+    const counting = { ...pairs, pass: (...given: Parameters<typeof pairs.pass>) => ((passes += 1), pairs.pass(...given)) }
+    const known = pools.map(({ pool }) => ({ protocol: counting, pool: { ...pool } }))
+    const choice = { depths: [100, 200], most: 7 }
+    const first = await viewPools(known, [forward], choice)
+    expect(passes).to.be.above(0)
+    passes = 0
+    expect(await viewPools(known, [forward], { ...choice, depths: [100, 200] })).to.deep.equal(first)
+    expect(passes, 'the same again').to.equal(0)
+    const [one, ...others] = known
+    if (!one) throw new Error('There is none.')
+    const changed = { ...one, pool: { ...one.pool, state: { reserve0Raw: 10n ** 24n, reserve1Raw: 10n ** 24n } } }
+    const [deepest] = await viewPools([changed, ...others], [forward], choice)
+    expect(deepest?.pool).to.equal(one.pool.address)
+    expect(passes).to.be.within(1, 200)
+    passes = 0
+    await viewPools(known, [forward], { ...choice, depths: [50] })
+    expect(passes, 'for other depths').to.be.above(0)
+  })
+
   it('include those of one version only, or the one of an address in any letters', async () => {
     expect(await shown({ most: 3, version: 'v2' })).to.have.length(3)
     expect(await shown({ most: 3, version: 'v3' })).to.deep.equal([])
