@@ -49,17 +49,17 @@ export function withOrders({ commitment }: Pick<Spending, 'commitment'>, limits:
 
 /** @param account as it is before the orders */
 function exposureRefusal({ limits, exposure, lossMicros }: Orders, account: Account): SluiceError | undefined {
-  const { openMicros, addedMicros, valueMicros, turn, lastOrders, heldMicros } = exposure
+  const { openMicros, addedMicros, valueMicros, turn, lastOrders, heldMicros, withdraws = false } = exposure
   const last = account.lastOrders?.[exposure.account] ?? ''
   // Orders of the same request are all in what it adds.
   if (last !== lastOrders && !last.startsWith(`${turn} `)) return overtaken()
   const beforeMicros = openMicros + heldMicros
   // What only reduces, with nothing on its way, leaves less than there was.
-  if (addedMicros === 0n && heldMicros === 0n) return undefined
+  if (addedMicros === 0n && heldMicros === 0n && !withdraws) return undefined
   const afterMicros = beforeMicros + addedMicros
   const { maxOpenNotional } = limits
   const mostMicros = maxOpenNotional === undefined ? undefined : (toRaw(maxOpenNotional, decimals) ?? 0n)
-  if (mostMicros !== undefined && afterMicros > mostMicros)
+  if (mostMicros !== undefined && afterMicros > mostMicros && !withdraws)
     return refusal('maxOpenNotional', `${maxOpenNotional} at most may be open in perpetuals`, {
       beforeMicros,
       addedMicros,
@@ -71,7 +71,7 @@ function exposureRefusal({ limits, exposure, lossMicros }: Orders, account: Acco
   const { numerator, denominator } = toFraction(maxLeverage)
   if (afterMicros * denominator <= worthMicros * numerator) return undefined
   const isByLoss = limits.maxLeverage === undefined
-  const rule = `the leverage of the account may be ${maxLeverage} at most${isByLoss ? ', because the client has a maxDailyLoss and no maxLeverage' : ''}; it is worth ${formatRaw(worthMicros, decimals)} after the order at worst`
+  const rule = `the leverage of the account may be ${maxLeverage} at most${isByLoss ? ', because the client has a maxDailyLoss and no maxLeverage' : ''}; it is worth ${formatRaw(worthMicros, decimals)} after ${withdraws ? 'the withdrawal' : 'the order at worst'}`
   return refusal('maxLeverage', rule, { beforeMicros, addedMicros, leftMicros: (worthMicros * numerator) / denominator - beforeMicros })
 }
 

@@ -137,8 +137,10 @@ export interface PerpetualExposure {
   readonly openMicros: bigint
   /** By how much the orders raise it at most. */
   readonly addedMicros: bigint
-  /** Notional of the orders: what they hold until the exchange shows them. */
+  /** Notional of the orders: what they hold until the exchange shows them. Of a withdrawal what it lets be open no longer. */
   readonly notionalMicros: bigint
+  /** It withdraws collateral, and `valueMicros` is what is left. */
+  readonly withdraws?: true
   /** Of the request whose orders they are: random, so that no caller can choose it. */
   readonly turn: string
   /** What named the last orders of the account before all that was read. */

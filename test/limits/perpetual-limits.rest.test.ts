@@ -117,6 +117,12 @@ describe('limits of what is open at an exchange of signed actions', function () 
     const refused = await order(by['leverage'], { amount: '0.2' })
     expect(outcome(refused), refused.text).to.equal('403 LIMIT_EXCEEDED')
     expect(refused.body.details.limit).to.equal('maxLeverage')
+    const withdraw = (amount: string) => by['leverage']!.post('/clob/perp/withdraw', { ...of, token: 'USDC', amount })
+    const withdrawn = await withdraw('20000')
+    expect(outcome(withdrawn), withdrawn.text).to.equal('403 LIMIT_EXCEEDED')
+    expect(withdrawn.body.details.limit).to.equal('maxLeverage')
+    const allowed = await withdraw('100')
+    expect(outcome(allowed), allowed.text).to.equal('200')
     const set = await by['leverage']?.post('/clob/perp/leverage', { ...of, market: 'ETH-USD', leverage: '3' })
     expect(set && outcome(set), set?.text).to.equal('403 LIMIT_EXCEEDED')
   })
@@ -230,6 +236,18 @@ describe('limits of what is open at an exchange of the chain', function () {
     expect(outcome(refused), refused.text).to.equal('403 LIMIT_EXCEEDED')
     expect(refused.body.details.limit).to.equal('maxLeverage')
     await done(await trade(by['leverage']))
+    const withdraw = (amount: string) =>
+      by['leverage']!.post('/perpAMM/withdraw', { ...local, connector: 'perp', address: traders, token: 'USDC', amount })
+    const withdrawn = await withdraw('5000')
+    expect(outcome(withdrawn), withdrawn.text).to.equal('403 LIMIT_EXCEEDED')
+    expect(withdrawn.body.details.limit).to.equal('maxLeverage')
+    // Until it is final the order counts beside the position.
+    let allowed = await withdraw('100')
+    for (let tries = 0; tries < 50 && allowed.status !== 200; tries++) {
+      await new Promise((resolve) => setTimeout(resolve, 200))
+      allowed = await withdraw('100')
+    }
+    await done(allowed)
     await done(await by['leverage']!.post('/perpAMM/close', market))
   })
 

@@ -8,7 +8,8 @@ import { evmOf } from '../evm.ts'
 import { atMostLeaves, nothingLeaves, type OutcomeBounds } from '../outcome.ts'
 import { requireLeverageSetting } from '../../limits/perpetual-limits.ts'
 import { tradingOf, type NetworkEntry, type VenueEntry } from '../../plugins/index.ts'
-import type { Footprint } from '../../transactions/budgets.ts'
+import { bookWithdrawal, inTurn } from '../perp/exposure.ts'
+import type { Commitment, Footprint } from '../../transactions/budgets.ts'
 import { touchedTokens, touchedVenue } from '../touches.ts'
 import { submit, readWallet, type SigningWallet } from '../wallets.ts'
 import { readPositiveRaw } from '../read-fields.ts'
@@ -118,7 +119,14 @@ const clobMove =
       // What is lent is traded with, at a leverage that nothing here bounds.
       ...(how === 'borrow' && { leverage: 'unknown' as const }),
     })
-    return submitFunds(await plan(token, amountRaw, wallet.address, at), { about, touches, shown, scope, bounds }, wallet, context)
+    const funds = { about, touches, shown, scope, bounds }
+    const move = async (commitment?: Commitment) =>
+      submitFunds(await plan(token, amountRaw, wallet.address, at), { ...funds, commitment }, wallet, context)
+    if (type !== 'PERP_CLOB' || how !== 'withdraw') return move()
+    return inTurn(wallet.address, context, async (turn) => {
+      const perpetual = turn && (await bookWithdrawal(turn, amount, wallet.address, { ...context, signal }))
+      return move(perpetual && { gives: {}, perpetual })
+    })
   }
 
 type Planner = (token: Token, amountRaw: bigint, owner: string, at: At) => Promise<BookPlan>
@@ -166,10 +174,19 @@ const clobLeverage: BookHandler<'Leverage'> = async (request, context) => {
 /** What the journal keeps of the request, in `about`. */
 type Funds = { readonly type: BookSet; readonly how: string } & { readonly [field: string]: Json }
 
+interface FundsRequest<S> {
+  readonly about: Funds
+  readonly touches: () => Footprint
+  readonly shown: S
+  readonly scope: Scope
+  readonly bounds: OutcomeBounds
+  readonly commitment?: Commitment | undefined
+}
+
 /** Submits a plan that moves funds or sets leverage: on the context's network, or on the exchange's own rail. */
 async function submitFunds<S extends object>(
   plan: BookPlan,
-  { about, touches, shown, scope, bounds }: { about: Funds; touches: () => Footprint; shown: S; scope: Scope; bounds: OutcomeBounds },
+  { about, touches, shown, scope, bounds, commitment }: FundsRequest<S>,
   wallet: SigningWallet,
   context: ConnectorContext,
 ) {
@@ -183,7 +200,8 @@ async function submitFunds<S extends object>(
     ...(isOnChain && { txHash, nonce }),
   })
   const reduces = about.how === 'repay'
-  return answer(await submit({ ...context, ...wallet, plan, scope, kind: 'funds', touches, reduces, about, answer }, context, bounds))
+  const request = { ...context, ...wallet, plan, scope, kind: 'funds', touches, reduces, about, answer } as const
+  return answer(await submit({ ...request, ...(commitment && { commitment }) }, context, bounds))
 }
 
 /** A plan of the chain needs its nodes, where nothing before has asked for them. @throws SluiceError NETWORK, RATE_LIMIT, SERVICE_UNINITIALIZED */

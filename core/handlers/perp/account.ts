@@ -7,6 +7,7 @@ import { touchedTokens, touchedVenue } from '../touches.ts'
 import { tradingOf } from '../../plugins/index.ts'
 import { submitAndShow, readAddress, readWallet } from '../wallets.ts'
 import { readPositiveRaw } from '../read-fields.ts'
+import { collateralWithdrawal, inTurn } from './exposure.ts'
 import { liquidationPrice, notionalAt, pricePerBase, showLeverage, showMarginRatio, type AccountMargin } from './figures.ts'
 import { findMarket, tickerOf, type PerpHandler } from './markets.ts'
 
@@ -154,7 +155,12 @@ const perpMove =
       connectors: touchedVenue(venue),
       tokens: touchedTokens([token.address], network),
     })
-    return submitAndShow({ plan, scope, bounds, kind: 'collateral', touches, about: null }, shown, wallet, context)
+    const change = { plan, scope, bounds, kind: 'collateral', touches, about: null } as const
+    if (how === 'deposit') return submitAndShow(change, shown, wallet, context)
+    return inTurn(wallet.address, context, async (turn) => {
+      const perpetual = turn && (await collateralWithdrawal(turn, { token, amountRaw }, wallet.address, { ...context, signal }))
+      return submitAndShow({ ...change, ...(perpetual && { commitment: { gives: {}, perpetual } }) }, shown, wallet, context)
+    })
   }
 
 function insufficientCollateral(freeRaw: bigint, neededRaw: bigint, { symbol, decimals }: Token): SluiceError {

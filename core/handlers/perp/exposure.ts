@@ -1,8 +1,9 @@
 // What a wallet has open in perpetuals, read before its orders: for clients with limits of that. The limits themselves are held where the orders are reserved.
 import { addressKey } from '../../base/addresses.ts'
-import { abs, divideRaw, max, multiply, parseDecimal, rescale, subtract } from '../../base/decimal.ts'
-import type { BookAction, PerpAccount, PerpPosition, PerpQuote } from '../../contracts/index.ts'
-import { limitsExposure, type PerpetualTurn } from '../../limits/perpetual-limits.ts'
+import { abs, divideRaw, max, multiply, parseDecimal, rescale, subtract, toFraction } from '../../base/decimal.ts'
+import { SluiceError } from '../../base/errors.ts'
+import type { At, BookAction, PerpAccount, PerpCLOB, PerpPosition, PerpQuote, Token } from '../../contracts/index.ts'
+import { limitsExposure, maxLeverageOf, type PerpetualTurn } from '../../limits/perpetual-limits.ts'
 import { tradingOf } from '../../plugins/index.ts'
 import type { PerpetualExposure } from '../../transactions/budgets.ts'
 import type { ConnectorContext } from '../context.ts'
@@ -43,12 +44,20 @@ export async function bookExposure(
   const marks = [...new Map(opening.map(({ market }) => [market.id, market])).values()].map(async (market) =>
     perp.prices(market, at).then(({ markPrice }) => [market.id, markPrice] as const),
   )
-  const [{ notional, ...account }, orders, ofMarkets] = await Promise.all([
-    perp.account(owner, at),
-    perp.orders(owner, {}, at),
-    Promise.all(marks),
-  ])
+  const [account, ofMarkets] = await Promise.all([readBookAccount(perp, owner, at), Promise.all(marks)])
   const markOf = new Map(ofMarkets)
+  // A sale below the mark opens a position that counts at the mark.
+  const notionalMicros = opening.reduce(
+    (total, { market, order: { price, amount } }) => total + microsUp(multiply(max(price, markOf.get(market.id) ?? price), amount)),
+    0n,
+  )
+  return { ...turn, ...account, addedMicros: notionalMicros, notionalMicros }
+}
+
+type AccountExposure = Pick<PerpetualExposure, 'valueMicros' | 'openMicros'>
+
+async function readBookAccount(perp: Pick<PerpCLOB, 'account' | 'orders'>, owner: string, at: At): Promise<AccountExposure> {
+  const [{ notional, ...account }, orders] = await Promise.all([perp.account(owner, at), perp.orders(owner, {}, at)])
   const open = orders.filter(
     ({ state }) => state === 'OPEN' || state === 'PARTIALLY_FILLED' || state === 'PENDING_OPEN' || state === 'PENDING_CANCEL',
   )
@@ -56,13 +65,67 @@ export async function bookExposure(
     (total, { price, amount, filledAmount, leftAmount = subtract(amount, filledAmount) }) => total + microsUp(multiply(price, leftAmount)),
     microsUp(notional),
   )
-  // A sale below the mark opens a position that counts at the mark.
-  const notionalMicros = opening.reduce(
-    (total, { market, order: { price, amount } }) => total + microsUp(multiply(max(price, markOf.get(market.id) ?? price), amount)),
-    0n,
-  )
-  return { ...turn, valueMicros: microsDown(accountWorth(account)), openMicros, addedMicros: notionalMicros, notionalMicros }
+  return { valueMicros: microsDown(accountWorth(account)), openMicros }
 }
+
+/** Before collateral is withdrawn from an account of a book. @param amount in the exchange's unit of account */
+export async function bookWithdrawal(
+  turn: ExposureTurn,
+  amount: string,
+  owner: string,
+  context: ConnectorContext,
+): Promise<PerpetualExposure | undefined> {
+  if (maxLeverageIn(context) === undefined) return undefined
+  const account = await readBookAccount(tradingOf('PERP_CLOB', context.venue), owner, { signal: context.signal })
+  return withdrawalExposure(turn, account, microsUp(amount), context)
+}
+
+/** Before collateral is withdrawn from an account on the chain. What is withdrawn in another token than that of settlement counts as all that it is worth. */
+export async function collateralWithdrawal(
+  turn: ExposureTurn,
+  { token, amountRaw }: { token: Token; amountRaw: bigint },
+  owner: string,
+  context: ConnectorContext,
+): Promise<PerpetualExposure | undefined> {
+  if (maxLeverageIn(context) === undefined) return undefined
+  const perp = tradingOf('PERP_AMM', context.venue)
+  const at = { signal: context.signal }
+  const [{ settlement }, { account }] = await Promise.all([perp.listMarkets(at), perp.account(owner, at)])
+  const { valueRaw = 0n, collateralRaw = 0n, notionalRaw, decimals: unit } = account
+  if (notionalRaw === undefined) throw notRead()
+  const worthRaw = accountWorthRaw({ valueRaw, collateralRaw })
+  const valueMicros = worthRaw > 0n ? rescale(worthRaw, unit, decimals) : 0n
+  const takenMicros = token.address === settlement.address ? rescaleUp(amountRaw, token.decimals) : valueMicros
+  return withdrawalExposure(turn, { valueMicros, openMicros: rescaleUp(notionalRaw, unit) }, takenMicros, context)
+}
+
+const maxLeverageIn = ({ caller, network, services }: ConnectorContext): string | undefined =>
+  maxLeverageOf(services.limitsOn(caller.id, network) ?? {})
+
+/** The leverage of the account is held after it, as after an order. */
+function withdrawalExposure(
+  turn: ExposureTurn,
+  { valueMicros, openMicros }: AccountExposure,
+  takenMicros: bigint,
+  context: ConnectorContext,
+): PerpetualExposure {
+  const { numerator, denominator } = toFraction(maxLeverageIn(context) ?? '0')
+  return {
+    ...turn,
+    valueMicros: valueMicros > takenMicros ? valueMicros - takenMicros : 0n,
+    openMicros,
+    addedMicros: 0n,
+    // Orders that read the account before the exchange shows the withdrawal have as much less.
+    notionalMicros: divideRaw(takenMicros * numerator, denominator, 'up'),
+    withdraws: true,
+  }
+}
+
+const notRead = () =>
+  new SluiceError(
+    'PRICE_FAILED',
+    'The exchange cannot tell what is open in the account now, and the client has a maxLeverage: nothing was sent. Try again.',
+  )
 
 /** Before an order that is filled at once. @param boundRaw the most or the least of the quote that it takes or gives */
 export function quoteExposure(
