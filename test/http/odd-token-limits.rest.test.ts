@@ -157,7 +157,7 @@ describe('odd tokens against the limits of a client', function () {
   /** What was signed is final, so that all is counted as it was. */
   async function settled(): Promise<void> {
     const open = async () =>
-      (await server.client.get('/transactions', { ...local, limit: '500' })).body.transactions.filter(
+      (await server.client.get('/transactions', { ...local, limit: '20' })).body.transactions.filter(
         (each: { final: boolean }) => !each.final,
       )
     for (const endsAt = Date.now() + 30_000; (await open()).length > 0;) {
