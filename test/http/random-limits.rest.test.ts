@@ -128,17 +128,20 @@ async function outflow({ provider, thief }: RobbedWallets, address: string, from
   const last = await provider.getBlockNumber()
   const thiefs = await thief.getAddress()
   const [own, other] = [zeroPadValue(address, 32), zeroPadValue(thiefs, 32)]
+  const transfer = id('Transfer(address,address,uint256)')
+  const paid = new Set<string>()
   for (let first = from; first <= last; first += 2000) {
     const blocks = { fromBlock: first, toBlock: Math.min(first + 1999, last) }
-    for (const { address: token, data, topics } of await provider.getLogs({
-      ...blocks,
-      topics: [id('Transfer(address,address,uint256)'), own],
-    })) {
+    for (const { address: token, data, topics, transactionHash } of await provider.getLogs({ ...blocks, topics: [transfer, own] })) {
       // Those of NFTs have a fourth topic.
       if (topics.length !== 3) continue
       add(given, symbolOf(token), BigInt(data))
+      paid.add(`${transactionHash} ${token}`)
       if (topics[2] === other) add(taken, symbolOf(token), BigInt(data))
     }
+    // An order that meets one of the wallet's own pays the wallet itself.
+    for (const { address: token, data, transactionHash } of await provider.getLogs({ ...blocks, topics: [transfer, null, own] }))
+      if (paid.has(`${transactionHash} ${token}`)) add(given, symbolOf(token), -BigInt(data))
     for (const { data } of await provider.getLogs({ ...blocks, topics: [killed, null, null, own] })) {
       const [token, , raw] = AbiCoder.defaultAbiCoder().decode(['address', 'address', 'uint128'], data)
       add(given, symbolOf(String(token)), -BigInt(raw))
@@ -186,6 +189,8 @@ describe('limits over random requests', function () {
     )
     const first = await Promise.all(stolen.map(({ address }) => provider.getTransactionCount(address)))
     const answers: Answer[] = []
+    // Anvil was seen to stop mining by itself among thousands of requests, and then who pushes would wait for ever.
+    const mining = setInterval(() => void site.rpc('evm_mine').catch(() => {}), 5_000)
     await Promise.all(
       stolen.map(async (one, index) => {
         const random = createRandom(seed + index)
@@ -199,7 +204,7 @@ describe('limits over random requests', function () {
           if (index === 1 && random() < 0.05) await site.pass(10)
         }
       }),
-    )
+    ).finally(() => clearInterval(mining))
     const outcomes = answers.map(outcome)
     for (const each of new Set(outcomes)) expect(each).to.match(/^(200|4\d\d [A-Z_]+|503 [A-Z_]+)$/)
     await push(site, dollars)
@@ -219,7 +224,8 @@ describe('limits over random requests', function () {
       expect(lost, `dollars of client ${index}`).to.be.at.most(Number(limits.maxDailyLoss) + Number(limits.maxDailyGas) * dollars)
     }
     const counts = Object.fromEntries([...new Set(outcomes)].map((each) => [each, outcomes.filter((other) => other === each).length]))
-    expect(allTaken, 'dollars that the thief took').to.be.above(0)
+    // Of few requests none may approve the thief.
+    if (requests >= 1000) expect(allTaken, 'dollars that the thief took').to.be.above(0)
     expect(mined / requests, JSON.stringify(counts)).to.be.above(0.3)
     expect(counts['403 LIMIT_EXCEEDED'], JSON.stringify(counts)).to.be.above(requests / 50)
     // The long runs by hand are told of.
