@@ -37,9 +37,9 @@ const isSameTrial = (one: Trial, other: Trial): boolean =>
 const waitBlocks = 8n
 /**
  * Of one reading, the newest: a quote needs a few of each pool. Where each uses all gas that it gets, a node of 30 million gas for a call tries
- * five at once, and a reading takes 24 calls at most (`maxRounds`).
+ * four at once, and a reading takes 24 calls at most (`maxRounds`).
  */
-const mostTrials = 100
+const mostTrials = 90
 
 /** What is known of a pool by trials. Part of its state: a log leaves none of it. */
 export interface TriedState {
