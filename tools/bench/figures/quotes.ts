@@ -159,6 +159,11 @@ export async function routes(): Promise<Row[]> {
         const [value, beside] = [median(ours), median(reference)]
         const name = `${ether} to ${2 * ether} WETH exactly ${exact}, ${Math.round(100 * split)} % go several ways`
         rows.push({ name, value: micros(value), reference: micros(beside), ratio: times(value, beside) })
+        const { passes, estimates, bytes } = await child.ask('count', { exact, ether })
+        rows.push({
+          name: '  pools passed, estimated, bytes allocated',
+          value: [passes, estimates, bytes].map((each) => each.toFixed(0)).join(', '),
+        })
       }
     }
     return rows

@@ -2,7 +2,7 @@
 // at once, and with none that may.
 import type { FollowedPricing, Swap, Token } from '../../../core/contracts/index.ts'
 import type { Evm } from '../../../kits/evm/index.ts'
-import { poolAMM, type PoolExchange } from '../../../kits/amm/index.ts'
+import { poolAMM, type PoolExchange, type PoolProtocol } from '../../../kits/amm/index.ts'
 import { uniswapV2 } from '../../../kits/amm/v2/index.ts'
 import { uniswapV3 } from '../../../kits/amm/v3/index.ts'
 import { v2Deployments, v3Deployments } from '../../../plugins/uniswap/deployments.ts'
@@ -26,10 +26,15 @@ const venue = fixture.venue(contracts)
 const v2 = uniswapV2(venue, { version: 'v2', fee: [3n, 1000n], deployments: v2Deployments })
 const v3 = uniswapV3(venue, { deployments: v3Deployments, mixedWith: { version: 'v2', deployments: v2Deployments } })
 const alone = { ...v3, routers: v3.routers.map(({ address, name, carries, plan, fill }) => ({ address, name, carries, plan, fill })) }
-const [several, single] = await Promise.all([pricingOf(v2, v3), pricingOf(v2, alone)])
+const counts = { passes: 0, estimates: 0 }
+const [several, single, counted] = await Promise.all([
+  pricingOf(v2, v3),
+  pricingOf(v2, alone),
+  pricingOf(...[v2, v3].map((each) => ({ ...each, protocols: each.protocols.map((protocol) => counting(protocol)) }))),
+])
 
 export type RoutesProcess = typeof handlers
-const handlers = serve({ ask }, () => fixture.close())
+const handlers = serve({ ask, count }, () => fixture.close())
 
 async function pricingOf(...exchanges: readonly PoolExchange[]) {
   const { followed } = poolAMM(venue, ...exchanges)
@@ -47,9 +52,37 @@ async function loaded(pricing: FollowedPricing<Evm>, tokenIn: Token, tokenOut: T
   return { states: await Promise.all(loads), head }
 }
 
+/** The same protocol; what it is asked is counted. */
+function counting(protocol: PoolProtocol): PoolProtocol {
+  return {
+    ...protocol,
+    pass(...asked) {
+      counts.passes += 1
+      return protocol.pass(...asked)
+    },
+    estimate(...asked) {
+      counts.estimates += 1
+      return protocol.estimate?.(...asked)
+    },
+  }
+}
+
+const countedQuotes = 100
+
+/** How often pools are passed and estimated for one quote, and the bytes that it allocates. */
+function count({ exact, ether }: Pick<RoutesRun, 'exact' | 'ether'>) {
+  const asking = { splits: true, exact, ether, quotes: countedQuotes }
+  global.gc?.()
+  const before = process.memoryUsage().heapUsed
+  ask(asking)
+  const bytes = (process.memoryUsage().heapUsed - before) / countedQuotes
+  Object.assign(counts, { passes: 0, estimates: 0 })
+  ask(asking, counted)
+  return { bytes, passes: counts.passes / countedQuotes, estimates: counts.estimates / countedQuotes }
+}
+
 /** Microseconds of one, and the fraction of them that went several ways. */
-function ask({ splits, exact, ether, quotes }: RoutesRun) {
-  const pricing = splits ? several : single
+function ask({ splits, exact, ether, quotes }: RoutesRun, pricing = splits ? several : single) {
   const [tokenIn, tokenOut] = exact === 'in' ? [WETH, USDC] : [USDC, WETH]
   const { states, head } = exact === 'in' ? pricing.out : pricing.in
   const minRaw = BigInt(ether) * 10n ** 18n
