@@ -56,6 +56,14 @@ export interface Quote {
   asked?: boolean
 }
 
+/** What no quote of a swap does better than. */
+export interface QuoteBound {
+  /** At most this output, or at least this input. An output of 0: there is no quote. */
+  readonly amountRaw: bigint
+  /** At least this much gas. */
+  readonly gasUnits: bigint
+}
+
 /** A pool of two tokens, at one block. Amounts are in smallest units. */
 export interface PoolView {
   /** Its address, or what identifies it. */
@@ -127,6 +135,12 @@ export interface FollowedPricing<F extends Types = Types> {
     head: Head,
     left: number,
   ): Quote | { readonly missing: readonly MissingState[] }
+  /**
+   * What no quote of this swap by these states does better than, rounded in favour of the quote; undefined where nothing is proven. It must cost
+   * much less than `quote`, and hold whatever `left` is. With `connector=any`, a built-in connector whose bound is worse than another's quote is
+   * not asked. The bound of a plugin that is not built in is not used: its connector is asked always.
+   */
+  bound?(swap: Swap, choice: QuoteChoice, states: readonly unknown[], head: Head): QuoteBound | undefined
   /**
    * What quotes depend on besides the states, such as the price of gas. Where it is equal at two blocks, equal states give equal quotes. Where
    * absent, each block may change quotes.

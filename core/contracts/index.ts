@@ -13,6 +13,7 @@ export type {
   PoolsChoice,
   PoolView,
   Quote,
+  QuoteBound,
   QuoteChoice,
   QuotePart,
   SlippageReasons,

@@ -47,6 +47,7 @@ import {
   getOrCreate,
   type PoolEdge,
 } from './routing/graph.ts'
+import { isOfNoRoute, swapBound } from './routing/bound.ts'
 import { viewPools } from './pool-views.ts'
 import { partsOf } from './swap-plan.ts'
 import { addressKey, isSameAddress } from '../../core/base/addresses.ts'
@@ -418,6 +419,16 @@ export function followedPricing(options: QuoterOptions): FollowedPricing<Evm> | 
         return { missing }
       }
       return priced
+    },
+
+    bound(swap: Swap, { version }: QuoteChoice, states, head) {
+      const options = routeOptionsFor(swap.exact, version)
+      const [tokenIn, tokenOut] = [poolToken(swap.tokenIn, wrapped), poolToken(swap.tokenOut, wrapped)]
+      const query = { tokenIn, tokenOut, intermediates: intermediateAddresses, exact: swap.exact, amountRaw: swap.amountRaw }
+      const bound = swapBound(graphOf(states, head), query, options)
+      // A quote says whether a configured contract trades with other pools than these.
+      const isUnchecked = checks.due(options.chosen).length === options.chosen.length
+      return bound && isUnchecked && !isOfNoRoute(bound) ? undefined : bound
     },
 
     async pools(tokens, choice, states, head, at) {

@@ -45,6 +45,17 @@ export const maxEstimateError = 1e-6
 /** A part more of an exact output takes at most so many times that part more of input: no pool makes more of the error of the one behind it. */
 export const maxSteepness = 2
 
+/**
+ * What no amount through a pool does better than, in one direction. Of every pass, for an exact input and for an exact output:
+ * output ≤ input × rateX128 / 2^128 + offsetRaw.
+ */
+export interface RateBound {
+  /** Fee included. */
+  readonly rateX128: bigint
+  /** In smallest units of the output: what the contracts' rounding may give beyond the rate. */
+  readonly offsetRaw: bigint
+}
+
 /** The result depends on state of the pool that was not read. */
 export interface Missing {
   /**
@@ -146,6 +157,13 @@ export interface PoolProtocol<State = unknown> {
   fee(pool: Pool<State>, passage: Passage): string
   /** No amount gets a better price than `spot` less `fee`. Routes that cannot win by that price are then not tried. */
   readonly spotIsBest?: true
+  /**
+   * The bound of one pool, where `spotIsBest` does not say it of all. It must be proven, with the roundings of the contracts; undefined where
+   * nothing is.
+   */
+  rateBound?(pool: Pool<State>, passage: Passage): RateBound | undefined
+  /** No pass uses less gas. Absent: nothing is known. */
+  readonly leastGasUnits?: bigint
   /** What a swap gives is asked of the chain for each amount: no amount is divided between such a pool and others. */
   asksChain?(pool: Pool<State>): boolean
   /**

@@ -1,4 +1,4 @@
-import type { AMM, Fill, FollowedPricing, Hop, LoanTrial, PoolDepth, PoolView, Quote, QuotePart, Swap } from '../amm.ts'
+import type { AMM, Fill, FollowedPricing, Hop, LoanTrial, PoolDepth, PoolView, Quote, QuoteBound, QuotePart, Swap } from '../amm.ts'
 import type { Head } from '../family.ts'
 import type { MissingState } from '../followed.ts'
 import {
@@ -106,6 +106,7 @@ const followedPricingContract: Contract<FollowedPricing> = {
         : 'missing must have indexes of the states that were given'
     },
   ),
+  bound: answers(orNothing(object<QuoteBound>({ amountRaw: amount(), gasUnits: amount() }))),
   conditions: answers(text(1_000)),
   pools: { answer: list(poolViewSchema, maxStates), atOnce: true },
   vet: { answer: nothing(), atOnce: true },

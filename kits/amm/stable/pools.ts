@@ -4,6 +4,7 @@ import { formatFraction } from '../../../core/base/decimal.ts'
 import { toInt256, wordAt, wordCount } from '../../evm/encoding.ts'
 import type { Call, CallResult, EvmLog } from '../../evm/types.ts'
 import { readBy, type Passage, type Pool, type PoolMemory, type PoolProtocol } from '../protocol.ts'
+import { stableRateBound } from './rate-bound.ts'
 import {
   amountIn,
   amountOut,
@@ -91,6 +92,8 @@ export function stableProtocol(version: string, pools: readonly StablePool[]): P
       const otherRaw = (exact === 'in' ? amountOut : amountIn)(pool.state, from, to, amountRaw)
       return otherRaw === undefined ? undefined : { amountRaw: otherRaw, gasUnits: hopGasUnits }
     },
+    rateBound: (pool, passage) => stableRateBound(pool.state, ...along(pool, passage)),
+    leastGasUnits: hopGasUnits,
     spot: (pool, passage) => spotPrice(pool.state, ...along(pool, passage)),
     fee: ({ state }) => formatFraction({ numerator: state.fee, denominator: feeDenominator }, 'down'),
     holds(pool, passage) {

@@ -114,6 +114,7 @@ export function v2Protocol(version: string, fee: Fee, deployment: Deployment): P
     fee: () => feeText,
     mostIn: (pool, passage) => maxReserveRaw - reservesAlong(pool, passage).reserveInRaw,
     spotIsBest: true,
+    leastGasUnits: hopGasUnits,
     holds: reservesAlong,
     loan: loanOf,
   }

@@ -471,7 +471,7 @@ export function availableOut(
 // Measured by swaps of Uniswap's own pools through SwapRouter02 on anvil, with plain tokens and ticks that were crossed before: 103,000 in
 // all within one step, 7,200 for a step more, 23,700 where that crosses a tick. The base of a transaction and its router is added once, by
 // the caller.
-const hopUnits = 55_000
+export const hopUnits = 55_000
 const stepUnits = 7_000
 const tickUnits = 17_000
 

@@ -26,6 +26,7 @@ import {
   estimateSwap,
   firstWriteUnitsOf,
   gasUnitsOf,
+  hopUnits,
   maxPriceX96,
   minPriceX96,
   swap,
@@ -169,7 +170,7 @@ export function v4Protocol({ version, manager, poolsBetween, isAsked = false }: 
       return spotOf(range, zeroForOne)
     },
     fee: (pool, { tokenIn }) => String(stateOf(pool, tokenIn).range.fee / wholeFee),
-    ...(isAsked ? { asksChain: () => true } : { spotIsBest: true }),
+    ...(isAsked ? { asksChain: () => true } : { spotIsBest: true, leastGasUnits: BigInt(hopUnits) + routerUnits }),
     holds: (pool, { tokenIn }) => ({ liquidityRaw: stateOf(pool, tokenIn).range.liquidity }),
     coinForm: ({ state }) => state.coinForm,
     mostIn(pool, { tokenIn }) {

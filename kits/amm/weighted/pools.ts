@@ -39,7 +39,15 @@ export interface Holding {
 // Measured on the devnet with plain tokens: 104,000 to 113,000 for one hop and 140,000 for two, with what is added once.
 const hopGasUnits = 50_000n
 
-/** Pools of tokens with weights, listed by their ids in a Vault. */
+/**
+ * Pools of tokens with weights, listed by their ids in a Vault.
+ *
+ * Why the marginal price is the best of all amounts (`spotIsBest`). With t = net input / balance and k = weight in / weight out, what comes out is
+ * 1 - (1 + t)^-k of the other balance, which is concave in t, and k × t of it at the margin; an exact output costs the inverse, which is convex.
+ * Every rounding of the contract goes against the swap: the base of the power up, its exponent so that the power grows, the fee up, the output down
+ * and the input up. The power itself is raised by 10^-14 of it (`powUp`), which is more than its error: logarithms of 18 decimals are at most a few
+ * units of the last one off, times an exponent of at most 99, and the series of the exponential ends within 10^-17.
+ */
 export function weightedProtocol(version: string, vault: string, ids: readonly string[]): PoolProtocol<WeightedState> {
   const memory = weightedPoolMemory(vault, ids)
   return {
@@ -55,6 +63,8 @@ export function weightedProtocol(version: string, vault: string, ids: readonly s
       return { numerator: outOf.balanceRaw * into.weight, denominator: into.balanceRaw * outOf.weight }
     },
     fee: ({ state }) => formatRaw(state.swapFee, 18),
+    spotIsBest: true,
+    leastGasUnits: hopGasUnits,
     holds(pool, passage) {
       const { into, outOf } = holdingsAlong(pool, passage)
       return { reserveInRaw: into.balanceRaw, reserveOutRaw: outOf.balanceRaw }
