@@ -19,10 +19,15 @@ export class OneBlock {
 
   /** At once where the states are in memory. */
   statesOf(bundle: Bundle, at: At): PinnedStates | Promise<PinnedStates> {
+    return this.peek(bundle) ?? bundle.read(at).then((loaded) => this.#states.get(bundle) ?? this.#pin(bundle, loaded))
+  }
+
+  /** Undefined where `statesOf` would have to wait. */
+  peek(bundle: Bundle): PinnedStates | undefined {
     const known = this.#states.get(bundle)
     if (known) return known
     const snapshot = bundle.peek()
-    return snapshot ? this.#pin(bundle, snapshot) : bundle.read(at).then((loaded) => this.#states.get(bundle) ?? this.#pin(bundle, loaded))
+    return snapshot && this.#pin(bundle, snapshot)
   }
 
   /** Whether all states are after the same block. */

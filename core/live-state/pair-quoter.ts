@@ -1,12 +1,17 @@
 import { setMaxListeners } from 'node:events'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isAbort } from '../base/async.ts'
-import type { At, FollowedPricing, Quote, QuoteChoice, Swap, MissingState } from '../contracts/index.ts'
+import type { At, FollowedPricing, Head, Quote, QuoteBound, QuoteChoice, Swap, MissingState } from '../contracts/index.ts'
 import { MissingReads, readsAfterFirst } from '../contracts/followed.ts'
 import { SluiceError, type ErrorName } from '../base/errors.ts'
 import type { OneBlock, PinnedStates } from './one-block.ts'
 import type { Bundle, StateSnapshot } from './tracked-states.ts'
 import type { Synchroniser } from './synchroniser.ts'
+
+/** A bound of quotes, and the block whose states it is of. */
+export interface BoundAtHead extends QuoteBound {
+  readonly head: Head
+}
 
 /** Quotes two tokens, for any amount. */
 export interface PairQuoter {
@@ -15,6 +20,11 @@ export interface PairQuoter {
    * @param block of which the quote has to be, with others of the same request; absent: of the newest
    */
   quote(swap: Swap, at: At, block?: OneBlock): Quote | Promise<Quote>
+  /**
+   * What no quote by the states in memory does better than; undefined where nothing is proven, or where states are not in memory.
+   * @param block as in `quote`
+   */
+  bound(swap: Swap, block?: OneBlock): BoundAtHead | undefined
   /** Loads the states. */
   load(at: At): Promise<void>
   /** The states, as soon as they are there. */
@@ -71,6 +81,8 @@ export function createPairQuoter(pricing: FollowedPricing, choice: QuoteChoice, 
   /** The states that the cached quotes were computed from. */
   let current: StateSnapshot | undefined
   const cache = new Map<string, Quote>()
+  /** That there is no pool, which is so for every amount; by what is exact. To make an error costs more than most quotes. */
+  const refusals: { in?: SluiceError; out?: SluiceError } = {}
   /** Questions that may come again. Most come only once, and what is kept costs the collector of garbage more than to compute it. */
   const askedOnce = new Set<string>()
 
@@ -79,6 +91,21 @@ export function createPairQuoter(pricing: FollowedPricing, choice: QuoteChoice, 
     current = snapshot
     memory.forget(cache)
     askedOnce.clear()
+    delete refusals.in
+    delete refusals.out
+  }
+
+  /** @throws SluiceError PAIR_NOT_FOUND, the same one for all amounts */
+  function quoteBy(snapshot: StateSnapshot, swap: Swap, left: number): ReturnType<FollowedPricing['quote']> {
+    const { states, head } = snapshot
+    const known = snapshot === current ? refusals[swap.exact] : undefined
+    if (known) throw known
+    try {
+      return pricing.quote(swap, choice, states, head, left)
+    } catch (error) {
+      if (snapshot === current && error instanceof SluiceError && error.name === 'PAIR_NOT_FOUND') refusals[swap.exact] = error
+      throw error
+    }
   }
 
   function keep(snapshot: StateSnapshot, question: string, quote: Quote): Quote {
@@ -121,7 +148,7 @@ export function createPairQuoter(pricing: FollowedPricing, choice: QuoteChoice, 
       const known = cache.get(question)
       if (known) return known
     }
-    const quote = pricing.quote(swap, choice, snapshot.states, snapshot.head, missing.left)
+    const quote = quoteBy(snapshot, swap, missing.left)
     if ('missing' in quote) {
       missing.add(quote.missing)
       return pinned.readMore(quote.missing, at).then(() => computePinned(pinned, swap, question, at, missing))
@@ -132,12 +159,12 @@ export function createPairQuoter(pricing: FollowedPricing, choice: QuoteChoice, 
 
   /** What was read for a request that the exchange refuses is not read again with the states: nobody gets a quote by it. */
   function quoteOrRefuse(
-    { states, head }: StateSnapshot,
+    snapshot: StateSnapshot,
     swap: Swap,
     { left, known }: MissingReads<MissingState>,
   ): ReturnType<FollowedPricing['quote']> {
     try {
-      return pricing.quote(swap, choice, states, head, left)
+      return quoteBy(snapshot, swap, left)
     } catch (error) {
       bundle.forgetMissing(known)
       throw error
@@ -146,13 +173,19 @@ export function createPairQuoter(pricing: FollowedPricing, choice: QuoteChoice, 
 
   /** Computes the quote without waiting, unless something is missing in the states. */
   function compute(snapshot: StateSnapshot, swap: Swap, question: string, at: At): Quote | Promise<Quote> {
-    const quote = pricing.quote(swap, choice, snapshot.states, snapshot.head, readsAfterFirst)
+    const quote = quoteBy(snapshot, swap, readsAfterFirst)
     if ('missing' in quote) return load(swap, question, at)
     const vetting = pricing.vet(quote, snapshot.states, at)
     return vetting ? vetting.then(() => keep(snapshot, question, quote)) : keep(snapshot, question, quote)
   }
 
   return {
+    bound(swap, block) {
+      if (!pricing.bound) return undefined
+      const snapshot = block ? block.peek(bundle)?.snapshot : bundle.peek()
+      const bound = snapshot && pricing.bound(swap, choice, snapshot.states, snapshot.head)
+      return bound && { amountRaw: bound.amountRaw, gasUnits: bound.gasUnits, head: snapshot.head }
+    },
     async load(at) {
       await bundle.read(at)
     },

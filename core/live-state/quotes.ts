@@ -9,6 +9,7 @@ import {
   createPairQuoter,
   createQuoteMemory,
   createQuoteSubscriptions,
+  type BoundAtHead,
   type PairQuoter,
   type QuoteListener,
   type QuoteSubscriptions,
@@ -32,6 +33,11 @@ export interface Quotes {
    */
   quote(venue: QuoteVenue, swap: Swap, choice: QuoteChoice, at: At, block?: OneBlock): Quote | Promise<Quote>
   /**
+   * What no quote of the connector does better than, by the states in memory; undefined where it does not say, or where they are not there.
+   * @param block as in `quote`
+   */
+  bound(venue: QuoteVenue, swap: Swap, choice: QuoteChoice, block?: OneBlock): BoundAtHead | undefined
+  /**
    * Calls back with the first quote, after every block that changes it, and with `undefined` while there is none, until the returned function
    * is called. Each question is computed once for all who follow it.
    * @throws SluiceError if the question is invalid, or OVERLOADED if there is no room
@@ -41,6 +47,8 @@ export interface Quotes {
   pools(venue: QuoteVenue, tokens: Pick<Swap, 'tokenIn' | 'tokenOut'>, choice: PoolsChoice, at: At): Promise<FollowedPools | undefined>
   /** Addresses of the tokens of a network that were quoted in this time, the newest first. */
   quotedTokens(on: { chain: string; network: string }, withinMs: number): readonly string[]
+  /** Increases whenever a state of the network may have changed; undefined while states cannot be shown at once. */
+  version(on: FollowedNetwork): number | undefined
   /** Whether quotes from memory are errors because the changes of the network cannot be read: then the exchange has to be asked. */
   isCutOff(venue: QuoteVenue): boolean
   /** Loads the pairs that were quoted before the last stop of the server. */
@@ -156,6 +164,7 @@ export function createQuotes({ following, pairs, maxQuotes }: QuotesOptions): Qu
       return memory.size
     },
     quote: (venue, swap, choice, at, block) => quoterOf(venue, swap, choice).quote(swap, at, block),
+    bound: (venue, swap, choice, block) => quoterOf(venue, swap, choice).bound(swap, block),
     follow: (venue, swap, choice, listener) => subscriptionsOn(venue).follow(quoterOf(venue, swap, choice), swap, listener),
     async pools(venue, tokens, choice, at) {
       const { pricing } = venue
@@ -172,6 +181,7 @@ export function createQuotes({ following, pairs, maxQuotes }: QuotesOptions): Qu
       )
       return [...new Set(recent.flatMap(([, { pair }]) => [pair.tokenIn.address, pair.tokenOut.address]))]
     },
+    version: (on) => following.of(on).version(),
     isCutOff: (venue) => following.of(venue).isCutOff,
     async warmUp(venue) {
       const known = pairs.known.filter((pair) => venueName(pair) === venueName(venue)).slice(0, maxWarmUp)

@@ -86,6 +86,8 @@ export interface Synchroniser {
   invalidate(source: StateSource, key: string, why: SluiceError): void
   /** Changes cannot be read, and the states are too old to be shown: until that ends, exchanges have to be asked directly. */
   readonly isCutOff: boolean
+  /** Increases whenever a state may have changed; undefined while states cannot be read at once. */
+  version(): number | undefined
   /** How many states are kept. */
   readonly size: number
   readonly tip: Head | undefined
@@ -248,6 +250,7 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
     get isCutOff() {
       return freshness.isCutOff()
     },
+    version: () => (history.tip && freshness.isCurrent() ? version : undefined),
     get size() {
       return states.size
     },

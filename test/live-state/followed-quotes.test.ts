@@ -60,6 +60,7 @@ describe('subscriptions to quotes', () => {
       quote(swap, _choice, [price], head) {
         computed.push(swap.amountRaw)
         if (price === '0') throw new SluiceError('PRICE_FAILED', 'Nobody buys that.')
+        if (price === 'gone') throw new SluiceError('PAIR_NOT_FOUND', 'No pool.')
         const amountRaw = swap.amountRaw * BigInt(String(price))
         return { swap, amountRaw, spotAmountRaw: amountRaw, gasUnits: 1n, route: [], head, spender: '0x5' }
       },
@@ -114,6 +115,25 @@ describe('subscriptions to quotes', () => {
     test.make(0, [[priced(one, '12')]])
     await settled()
     expect(computed).to.have.length(2)
+  })
+
+  it('refuses every amount alike while there is no pool, without asking the connector again', async () => {
+    test.make(0, [[priced(one, 'gone')]])
+    const at = { signal: new AbortController().signal }
+    const refused = async (amountRaw: bigint) => {
+      try {
+        return await quotes.quote(venue, sell(one, amountRaw), {}, at)
+      } catch (error) {
+        return error
+      }
+    }
+    const first = await refused(1n)
+    expect(first).to.be.an.instanceOf(SluiceError).with.property('name', 'PAIR_NOT_FOUND')
+    expect([await refused(2n), await refused(3n)]).to.deep.equal([first, first])
+    expect(computed).to.deep.equal([1n])
+    test.make(0, [[priced(one, '10')]])
+    await until(() => following.of(venue).tip?.hash === test.tip.hash)
+    expect(await refused(2n)).to.include({ amountRaw: 20n })
   })
 
   it('keeps a quote that is asked for twice, as many as it may of all pairs together, and computes a forgotten one anew', async () => {
