@@ -17,7 +17,7 @@ import { bookCards, bookCardTitles } from './cards/books.ts'
 import { lpCards } from './cards/lp.ts'
 import { perpCards } from './cards/perp.ts'
 import { sharesCards } from './cards/shares.ts'
-import { loansBy, quotedPairs, type AddCard, type TestVenue, nodeCall } from './cards/venue.ts'
+import { boundsBy, loansBy, quotedPairs, type AddCard, type TestVenue, nodeCall } from './cards/venue.ts'
 import {
   devnetBookOperators,
   devnetNoDeadline,
@@ -103,7 +103,8 @@ export function connectorCards(
       suite?.tests.splice(suite.tests.indexOf(standIn), 1)
       const add: AddCard = (title, run) => suite?.addTest(new Test(title, runsCard(run)))
       if (types.includes('AMM')) {
-        Object.assign(venue, await quotedPairs(venue), { tryLoans: await loansBy(ammOf(plugin, venue), venue) })
+        const boundOf = boundsBy(server.kernel.services, venue)
+        Object.assign(venue, await quotedPairs(venue), { tryLoans: await loansBy(ammOf(plugin, venue), venue), boundOf })
         ammCards(venue, add)
       }
       if (types.includes('AMM_RANGE')) lpCards(venue, add, furtherVersions(plugin, venue))

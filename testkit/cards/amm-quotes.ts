@@ -202,6 +202,36 @@ export const impactCards: readonly AmmCard[] = [
   ],
 ]
 
+/** For connectors that say what none of their quotes does better than. */
+export const boundCard: AmmCard = [
+  'AMM-13',
+  'no quote does better than the bound that the connector gives',
+  ['AMM-01'],
+  async ({ venue, eachPair }) => {
+    let compared = 0
+    const compare = async (request: PriceRequest, tries = 0): Promise<void> => {
+      const before = await venue.boundOf?.(request)
+      const answer = await quoteOrNothing(venue, request)
+      const bound = await venue.boundOf?.(request)
+      if (!answer || !bound) return
+      // A block came in between.
+      if (before?.head.hash !== bound.head.hash || Number(bound.head.number) !== answer.blockNumber)
+        return tries < 20 ? compare(request, tries + 1) : undefined
+      compared += 1
+      const quoted = toRaw(answer.expectedAmount)
+      const isWithin = request.side === 'SELL' ? quoted <= bound.amountRaw : quoted >= bound.amountRaw
+      if (!isWithin || BigInt(answer.gasLimit) < bound.gasUnits)
+        expect.fail(
+          `${request.side} ${request.amount} ${request.base}-${request.quote}: it quotes ${quoted} with a gas limit of ${answer.gasLimit}, and says that no quote does better than ${bound.amountRaw} with ${bound.gasUnits} gas (smallest units). With connector=any it would be passed over. Look at \`bound\`: it is rounded in favour of the quote, and covers every route that may be taken.`,
+        )
+    }
+    await eachPair(async (base, quote) => {
+      for (const amount of amounts) for (const side of ['SELL', 'BUY'] as const) await compare({ base, quote, amount, side })
+    })
+    if (compared === 0) return { notTested: '`bound` gives none for any pair of the devnet that is quoted' }
+  },
+]
+
 /** Quotes need neither `pools` nor `poolTokens`. An exchange need not have them. */
 async function expectPools({ client, ...venue }: TestVenue, [base, quote]: readonly [string, string]): Promise<void> {
   const ask = async (path: string, query: Record<string, string>, member: string): Promise<Answer> => {

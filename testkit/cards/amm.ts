@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { devnetNetwork } from '../../core/config/settings.ts'
 import type { AddCard, TestVenue } from './venue.ts'
 import type { AmmCard, AmmFixture } from './amm-fixture.ts'
-import { impactCards, nothingQuoted, quoteCards } from './amm-quotes.ts'
+import { boundCard, impactCards, nothingQuoted, quoteCards } from './amm-quotes.ts'
 import { deadlineCard, lateCard, planCards, tradeCards } from './amm-trades.ts'
 
 /** What every exchange of the trading type AMM must do. */
@@ -24,6 +24,7 @@ export function ammCards(venue: TestVenue, it: AddCard): void {
     ...tradeCards,
     venue.noDeadline ? lateCard : deadlineCard,
     ...(isDevnet ? [...planCards, ...impactCards] : []),
+    ...(venue.boundOf ? [boundCard] : []),
   ]
   addInOrder(cards, fixture, it)
 }

@@ -4,6 +4,9 @@ import type { AMMPriceResponse } from '../../core/api/index.ts'
 import { devnetNetwork } from '../../core/config/settings.ts'
 import type { AMM, LoanTrial, Token } from '../../core/contracts/index.ts'
 import { devnetTokenSymbols, type BookOperators, type PerpOperator, type Quoter } from '../../core/contracts/devnet.ts'
+import { toQuoteChoice, toQuoteVenue, toSwap, readSwapRequest } from '../../core/handlers/amm/quote.ts'
+import type { Kernel } from '../../core/kernel.ts'
+import type { BoundAtHead } from '../../core/live-state/pair-quoter.ts'
 import { deployerAddress } from '../../core/devnet/build-state.ts'
 import type { Answer, Client } from '../client.ts'
 import type { SharesOnDevnet } from '../devnet-operators.ts'
@@ -33,6 +36,8 @@ export interface TestVenue {
   bookOperators?: BookOperators | undefined
   /** What `loan` of its pools does with listed tokens. Absent: it has no such pools. */
   tryLoans?: (() => Promise<readonly LoanTrial[]>) | undefined
+  /** What no quote of this does better than, by the states in memory. Absent: the connector has no `bound`, or is in another process. */
+  boundOf?: ((request: PriceRequest) => Promise<BoundAtHead | undefined>) | undefined
   /** Absent: the devnet. */
   chainControl?: ChainControl
 }
@@ -282,6 +287,18 @@ export async function loansBy(
   const tokens: readonly Token[] = Array.isArray(body) ? body : []
   const pairs = tokens.flatMap((tokenIn, index) => tokens.slice(index + 1).map((tokenOut) => ({ tokenIn, tokenOut })))
   return async () => (await amm.tryLoans?.(pairs, { signal: AbortSignal.timeout(30_000) })) ?? []
+}
+
+/** By the quotes of the server that the cards ask. */
+export function boundsBy(
+  { registry, quotes }: Pick<Kernel['services'], 'registry' | 'quotes'>,
+  { connector, chain, network }: Pick<TestVenue, 'connector' | 'chain' | 'network'>,
+): TestVenue['boundOf'] {
+  const on = registry.network(chain, network)
+  const venue = toQuoteVenue(on, registry.venue(connector, chain, network))
+  if (!venue?.pricing.bound) return undefined
+  return async (request) =>
+    quotes.bound(venue, toSwap(await readSwapRequest(request, on, { signal: AbortSignal.timeout(30_000) })), toQuoteChoice(undefined))
 }
 
 const isDefect = ({ name }: { name?: string }) => name === 'TIMEOUT' || name === 'UNKNOWN_ERROR'
