@@ -109,25 +109,47 @@ async function all(child: Child, name: keyof PoolQuotesProcess, ticksCrossed: nu
 const anyRounds = 9
 const anyQuotesAtOnce = 500
 
-/** Amounts that nobody has asked for before, in process: the best of all connectors, beside the sum of each of them asked. */
+type WhoIsAsked = 'any' | 'uniswap' | 'each'
+
+/**
+ * The best of all connectors, in process, by processor time: for amounts that nobody has asked for before beside one connector and beside each of them
+ * asked, and for an amount that was asked before.
+ */
 export async function anyQuotes(): Promise<Row[]> {
   const child = await startChild<AnyQuotesProcess>('any-quotes')
   try {
     const { asked, priced } = await child.ask('connectors')
-    const [best, each]: [number[], number[]] = [[], []]
-    for (let round = -1; round < anyRounds; round += 1) {
-      const [one, other] = [
-        await child.ask('any', { quotes: anyQuotesAtOnce, offset: (2 * round + 2) * anyQuotesAtOnce }),
-        await child.ask('each', { quotes: anyQuotesAtOnce, offset: (2 * round + 3) * anyQuotesAtOnce }),
-      ]
-      // What is measured is warm code.
-      if (round < 0) continue
-      best.push(one)
-      each.push(other)
+    const seen: Record<string, number[]> = {}
+    let offset = 0
+    const measure = async (what: WhoIsAsked, again?: true) => {
+      const { micros: taken, quotes } = await child.ask(what, {
+        quotes: anyQuotesAtOnce,
+        offset: (offset += anyQuotesAtOnce),
+        ...(again && { again }),
+      })
+      for (const [key, value] of Object.entries({ taken, quotes })) (seen[`${what} ${again ? 'again' : 'new'} ${key}`] ??= []).push(value)
     }
-    const [value, reference] = [median(best), median(each)]
-    const name = `${asked} connectors, ${priced} with the pair`
-    return [{ name, value: micros(value), reference: micros(reference), ratio: times(value, reference) }]
+    for (let round = -1; round < anyRounds; round += 1) {
+      for (const what of ['any', 'uniswap', 'each'] as const) await measure(what)
+      for (const what of ['any', 'uniswap'] as const) await measure(what, true)
+      // What is measured is warm code.
+      if (round < 0) for (const key of Object.keys(seen)) delete seen[key]
+    }
+    const of = (key: string) => median(seen[key] ?? [])
+    const row = (name: string, one: string, other: string): Row => {
+      const [value, reference] = [of(`${one} taken`), of(`${other} taken`)]
+      return {
+        name: `${name}, ${of(`${one} quotes`).toFixed(2)} quotes each`,
+        value: micros(value),
+        reference: micros(reference),
+        ratio: times(value, reference),
+      }
+    }
+    return [
+      row(`a new amount, ${asked} connectors, ${priced} with the pair; reference: uniswap alone`, 'any new', 'uniswap new'),
+      row('the same; reference: each of them asked', 'any new', 'each new'),
+      row('the same amount again; reference: uniswap alone', 'any again', 'uniswap again'),
+    ]
   } finally {
     await child.end()
   }

@@ -7,6 +7,8 @@ export interface AnyQuotesRequest {
   quotes: number
   /** So that no two runs ask for the same amounts. */
   offset: number
+  /** The same amount each time. */
+  again?: true
 }
 
 export interface OneQuotesRequest extends AnyQuotesRequest {
@@ -34,6 +36,7 @@ const handlers = serve(
       return { asked: venues.length, priced: answers.filter(({ status }) => status === 'fulfilled').length }
     },
     any: (asking: AnyQuotesRequest) => timed(asking, [undefined]),
+    uniswap: (asking: AnyQuotesRequest) => timed(asking, [services.registry.venue('uniswap', 'ethereum', 'local')]),
     /** One after the other, the sum of all. */
     each: (asking: AnyQuotesRequest) => timed(asking, venues),
     one,
@@ -54,11 +57,23 @@ async function one({ connector, version, quotes, offset }: OneQuotesRequest): Pr
   return (user + system) / quotes
 }
 
-/** Microseconds for each amount. Blocks come while it runs: a quote that has to wait for one counts as it is. */
-async function timed({ quotes, offset }: AnyQuotesRequest, asked: readonly ((typeof venues)[number] | undefined)[]): Promise<number> {
-  const startedAt = performance.now()
+interface AnyQuotesTime {
+  /** Of the processor, in microseconds for each amount. */
+  micros: number
+  /** How many quotes connectors gave for each amount. */
+  quotes: number
+}
+
+const quotesGiven = () => venues.reduce((sum, { recentQuotes: { counts } }) => sum + counts.memory + counts.rpc, 0)
+
+/** Blocks come while it runs: a quote that has to wait for one counts as it is. */
+async function timed(
+  { quotes, offset, again }: AnyQuotesRequest,
+  asked: readonly ((typeof venues)[number] | undefined)[],
+): Promise<AnyQuotesTime> {
+  const [startedAt, given] = [process.cpuUsage(), quotesGiven()]
   for (let index = 0; index < quotes; index += 1) {
-    const amount = (1 + (offset + index) / 1e6).toString()
+    const amount = (1 + (again ? offset : offset + index) / 1e6).toString()
     for (const venue of asked) {
       try {
         const answer = ask(amount, venue)
@@ -68,5 +83,6 @@ async function timed({ quotes, offset }: AnyQuotesRequest, asked: readonly ((typ
       }
     }
   }
-  return ((performance.now() - startedAt) * 1000) / quotes
+  const { user, system } = process.cpuUsage(startedAt)
+  return { micros: (user + system) / quotes, quotes: (quotesGiven() - given) / quotes }
 }
