@@ -3,7 +3,9 @@ import type { PriceEvent, TopicRequest } from '../api/events.ts'
 import type { At } from '../contracts/index.ts'
 import { fromRaw } from '../base/decimal.ts'
 import { badFields, SluiceError } from '../base/errors.ts'
-import { answerMs, askConnectors, refuseChoice, showCost, venuesOf, type Candidate } from '../handlers/amm/any.ts'
+import { askConnectors, refuseChoice, showCost } from '../handlers/amm/any.ts'
+import { answerMs, venuesOf } from '../handlers/amm/ask-each.ts'
+import type { Candidate } from '../handlers/amm/candidates.ts'
 import { readSwapRequest, requireVersion, swapPrice, toQuoteChoice, toQuoteVenue, toSwap, type SwapRequest } from '../handlers/amm/quote.ts'
 import type { Services } from '../handlers/context.ts'
 import { findNetworks, tradingOf, type FollowPrice, type NetworkEntry, type Registry, type VenueEntry } from '../plugins/index.ts'
@@ -54,7 +56,7 @@ export function createPriceTopic(services: PriceServices): Topic<'price'> {
   }
 }
 
-type PriceServices = Pick<Services, 'registry' | 'turns'> & { readonly quotes: Pick<Quotes, 'follow' | 'quote' | 'isCutOff'> }
+type PriceServices = Pick<Services, 'registry' | 'turns'> & { readonly quotes: Pick<Quotes, 'follow' | 'quote' | 'bound' | 'version' | 'isCutOff'> }
 
 async function findPrices(services: PriceServices, request: TopicRequest<'price'>, at: At): Promise<readonly PriceRequest[]> {
   const { registry, quotes } = services
@@ -159,7 +161,7 @@ function bestFollower(
         return changed({ update: all.includes(undefined) ? undefined : all[0] })
       }
       try {
-        const asked = await askConnectors({ swap, connectors: having, allowedSlippage: undefined }, { network, services }, ended)
+        const asked = await askConnectors({ swap, connectors: having, allowedSlippage: undefined, onlyBest: true }, { network, services }, ended)
         const [best] = asked.candidates
         if (ended.signal.aborted || (told && isSameBest(told, best))) return
         told = best

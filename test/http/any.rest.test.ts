@@ -4,7 +4,7 @@ import { mkdtemp, mkdir, rm, writeFile, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parse, stringify } from 'yaml'
-import { lackingApprovals } from '../../core/handlers/amm/any.ts'
+import { lackingApprovals } from '../../core/handlers/amm/approvals-lacked.ts'
 import { v2Deployments } from '../../plugins/uniswap/deployments.ts'
 import type { Answer, Client } from '../../testkit/client.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
@@ -42,15 +42,17 @@ describe('the best of all connectors', () => {
     expect(names).to.include.members(['uniswap', 'curve', 'balancer'])
   })
 
-  /** Each connector's own answer, and that of any, by the same block. */
-  async function both(fields: object): Promise<{ best: Answer; each: Answer[] }> {
+  /** Each connector's own answer, and that of any, with what all give and without, by the same block. */
+  async function both(fields: object): Promise<{ best: Answer; only: Answer; each: Answer[] }> {
     for (let tries = 0; ; tries++) {
+      // First of all, so that nothing was asked before.
+      const only = await price(fields)
       const best = await price({ ...fields, candidates: true })
       const each = await Promise.all(names.map((connector) => price({ ...fields, connector })))
-      const blocks = [best, ...each].filter(({ status }) => status === 200).map(({ body }) => body.blockNumber)
+      const blocks = [only, best, ...each].filter(({ status }) => status === 200).map(({ body }) => body.blockNumber)
       // A node is asked the first time.
       const isKnown = best.status !== 200 || best.body.source === 'memory'
-      if ((new Set(blocks).size < 2 && isKnown) || tries > 20) return { best, each }
+      if ((new Set(blocks).size < 2 && isKnown) || tries > 20) return { best, only, each }
     }
   }
 
@@ -68,9 +70,15 @@ describe('the best of all connectors', () => {
     ))
 
   async function expectBest(trial: { base?: string; quote?: string; side: string; amount: string }): Promise<void> {
-    const { best, each } = await both(trial)
+    const { best, only, each } = await both(trial)
+    // Those that cannot be the best are not asked, which changes nothing.
+    expect(outcome(only)).to.equal(outcome(best))
+    if (best.status === 200)
+      for (const field of ['connector', 'price', 'expectedAmount', 'route', 'slippagePrice', 'priceImpact', 'blockNumber'])
+        expect(only.body[field], `${field} of ${only.text} and ${best.text}`).to.deep.equal(best.body[field])
     // Where nobody gives so much, nobody is the best.
     if (best.status !== 200) {
+      expect(only.body.details).to.deep.equal(best.body.details)
       expect(best.body.name, best.text).to.equal('PRICE_FAILED')
       expect(each.map(({ status }) => status)).to.not.include(200)
       return

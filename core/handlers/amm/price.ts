@@ -10,7 +10,9 @@ import { tradingOf, type NetworkEntry, type VenueEntry } from '../../plugins/ind
 import { effectiveSlippage, slippageBound, tradeRules } from '../slippage.ts'
 import { readAddress, showGas } from '../wallets.ts'
 import { hasAmount, priceOfEach, type WithAmount } from './amounts.ts'
-import { askConnectors, refuseChoice, requireAny, showCandidates, showChoice } from './any.ts'
+import { askConnectors, refuseChoice, showCandidates, showChoice } from './any.ts'
+import { requireAny } from './ask-each.ts'
+import { keptBest } from './kept-best.ts'
 import { allowanceRaw, quoteSwap, readSwapRequest, showSwap, swapPrice, type SourcedQuote, type SwapRequest } from './quote.ts'
 
 /** Makes no promise if the quote comes from memory: see `after`. */
@@ -48,25 +50,39 @@ function priceOfBest(request: WithAmount, context: ConnectorsContext, block: One
   const { connectors, allowedSlippage, candidates: isAll = false } = request
   const at = new LazySignal(context)
   const wallet = request.address === undefined ? undefined : readAddress(network, request.address)
-  return after(readSwapRequest(request, network, at), (swap) =>
-    after(askConnectors({ swap, connectors, allowedSlippage, ...(wallet !== undefined && { wallet }) }, scope, at), (asked) => {
-      const { candidates, leftOut } = asked
+  return after(readSwapRequest(request, network, at), (swap) => {
+    const asking = { swap, connectors, allowedSlippage, onlyBest: !isAll, ...(wallet !== undefined && { wallet }) }
+    const make = () =>
+      after(askConnectors(asking, scope, at), (asked) => {
+        const { candidates, leftOut } = asked
+        const [best] = candidates
+        const shown = {
+          ...responseOf(swap, { ...best.sourced, source: sourceOf(candidates) }, best.boundRaw, best.gas, network),
+          ...showChoice(best, leftOut, swap, isAll),
+          ...(isAll && { candidates: showCandidates(candidates, swap, network) }),
+        }
+        return { asked, shown }
+      })
+    if (wallet === undefined && !isAll && !block) return keptBest(questionOf(swap, connectors, allowedSlippage), scope, at, make)
+    return after(make(), ({ asked: { candidates }, shown }) => {
       const [best] = candidates
-      const shown = {
-        ...responseOf(swap, { ...best.sourced, source: sourceOf(candidates) }, best.boundRaw, best.gas, network),
-        ...showChoice(best, leftOut, swap, isAll),
-        ...(isAll && { candidates: showCandidates(candidates, swap, network) }),
-      }
       if (wallet === undefined) return shown
       const allowed = allowanceOf(wallet, best.sourced.quote, best.boundRaw, network, best.venue, at)
       return allowed.then((allowance) => ({ ...shown, ...(allowance && { allowance }) }))
-    }),
-  )
+    })
+  })
 }
 
-/** The best is known by the prices of all. */
+/** The best is known by the prices of all that were asked. */
 const sourceOf = (all: readonly { readonly sourced: SourcedQuote }[]): SourcedQuote['source'] =>
   all.every(({ sourced }) => sourced.source === 'memory') ? 'memory' : 'rpc'
+
+/** Without commas: names of connectors have none. */
+const questionOf = (
+  { base, quote, side, amountRaw, version = '', pool = '' }: SwapRequest,
+  connectors: readonly string[] | undefined,
+  slippage = '',
+): string => `${side} ${amountRaw} ${base.address} ${quote.address} ${version} ${pool} ${slippage} ${connectors?.join() ?? '*'}`
 
 interface KnownResponse {
   readonly quote: Quote

@@ -16,7 +16,10 @@ import { readAllowances } from '../evm.ts'
 import { permit2On } from '../spenders.ts'
 import { deadlineAfter, effectiveSlippage, slippageBound, tighterBound, tradeRules, type Slippage } from '../slippage.ts'
 import { readWallet, showGas, submit, type SigningWallet } from '../wallets.ts'
-import { askConnectors, lackingApprovals, refuseChoice, showChoice, type Candidate, type Candidates, type LeftOutConnector } from './any.ts'
+import { askConnectors, refuseChoice, showChoice } from './any.ts'
+import { lackingApprovals } from './approvals-lacked.ts'
+import type { LeftOutConnector } from './ask-each.ts'
+import type { Candidate, Candidates } from './candidates.ts'
 import { quoteBy } from './approved.ts'
 import {
   quoteFromChain,
