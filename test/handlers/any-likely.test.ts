@@ -108,6 +108,7 @@ describe('the best of those that may be the best', function () {
       version: undefined,
       wrapped: coin,
       intermediates: [coin],
+      intermediateAddresses: [coin.address],
       gasPriceRaw,
     })
     return {

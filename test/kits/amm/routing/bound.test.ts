@@ -35,6 +35,7 @@ function quoted(
     version: undefined,
     wrapped: token('I'),
     intermediates: intermediates.map(token),
+    intermediateAddresses: intermediates,
     gasPriceRaw,
   }
   try {
