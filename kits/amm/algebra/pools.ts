@@ -134,10 +134,25 @@ export function algebraProtocol({ version, kind, deployment }: AlgebraProtocolOp
       const isComputed = (zeroForOne: boolean) => typeof pricedRange(state, zeroForOne) === 'object'
       return !isComputed(true) || !isComputed(false)
     },
+    rateBound(pool, passage) {
+      const zeroForOne = isDownward(pool, passage)
+      const priced = pricedRange(pool.state, zeroForOne)
+      // A plugin of unknown code may do anything before the swap.
+      if (priced === 'tried') return undefined
+      // Until the fee of the block is read, it is 0 at least.
+      return { rateX128: rateOf(pool.state.range, zeroForOne, priced?.fee ?? 0), offsetRaw: 0n }
+    },
     holds: ({ state }) => ({ liquidityRaw: state.range.liquidity }),
     mostIn: (pool, passage) => (isEmpty(pool.state.range, isDownward(pool, passage)) ? 0n : undefined),
     loan: ({ address, tokens, state }, token) => loanOf(address, tokens, state.range, token),
   }
+}
+
+/** The marginal price with a fee, times 2^128, rounded up: the price only gets worse, and every step rounds against the swap. */
+function rateOf(range: V3PoolState, zeroForOne: boolean, fee: number): bigint {
+  if (isEmpty(range, zeroForOne)) return 1n
+  const { numerator, denominator } = spotOf(range, zeroForOne)
+  return ((numerator * (wholeFeePips - BigInt(fee))) << 128n) / (denominator * wholeFeePips) + 1n
 }
 
 /** By the pool's liquidity and its fee. */
