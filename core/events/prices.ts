@@ -56,7 +56,9 @@ export function createPriceTopic(services: PriceServices): Topic<'price'> {
   }
 }
 
-type PriceServices = Pick<Services, 'registry' | 'turns'> & { readonly quotes: Pick<Quotes, 'follow' | 'quote' | 'bound' | 'version' | 'isCutOff'> }
+type PriceServices = Pick<Services, 'registry' | 'turns'> & {
+  readonly quotes: Pick<Quotes, 'follow' | 'quote' | 'bound' | 'version' | 'isCutOff'>
+}
 
 async function findPrices(services: PriceServices, request: TopicRequest<'price'>, at: At): Promise<readonly PriceRequest[]> {
   const { registry, quotes } = services
@@ -161,7 +163,11 @@ function bestFollower(
         return changed({ update: all.includes(undefined) ? undefined : all[0] })
       }
       try {
-        const asked = await askConnectors({ swap, connectors: having, allowedSlippage: undefined, onlyBest: true }, { network, services }, ended)
+        const asked = await askConnectors(
+          { swap, connectors: having, allowedSlippage: undefined, onlyBest: true },
+          { network, services },
+          ended,
+        )
         const [best] = asked.candidates
         if (ended.signal.aborted || (told && isSameBest(told, best))) return
         told = best
