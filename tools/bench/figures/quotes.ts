@@ -109,7 +109,7 @@ async function all(child: Child, name: keyof PoolQuotesProcess, ticksCrossed: nu
 const anyRounds = 9
 const anyQuotesAtOnce = 500
 
-type WhoIsAsked = 'any' | 'uniswap' | 'each'
+type QuoteSource = 'any' | 'uniswap' | 'each'
 
 /**
  * The best of all connectors, in process, by processor time: for amounts that nobody has asked for before beside one connector and beside each of them
@@ -121,7 +121,7 @@ export async function anyQuotes(): Promise<Row[]> {
     const { asked, priced } = await child.ask('connectors')
     const seen: Record<string, number[]> = {}
     let offset = 0
-    const measure = async (what: WhoIsAsked, again?: true) => {
+    const measure = async (what: QuoteSource, again?: true) => {
       const { micros: taken, quotes } = await child.ask(what, {
         quotes: anyQuotesAtOnce,
         offset: (offset += anyQuotesAtOnce),
