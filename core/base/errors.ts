@@ -185,7 +185,7 @@ export const errorTable = {
     http: 403,
     when: 'The request would lose, spend or risk more than a limit allows; details: limit, left, freesAt.',
     remedy:
-      'Nothing was signed. `details.limit` is the setting, `details.left` what is left of it, `details.freesAt` (milliseconds since 1970) when more of it is free. Ask for less, or at a price nearer to the market; or the operator raises the limit.',
+      'Nothing was signed. `details.limit` is the setting, `details.left` what is left of it, `details.freesAt` (milliseconds since 1970) when so much is free. Without it no moment is known: what is open counts until it has ended, and what came of it then counts for the hour or day of its limit. Ask for at most what is left, or at a price nearer to the market; or the operator raises the limit.',
   },
   STOPPED: {
     code: 1030,

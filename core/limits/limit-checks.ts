@@ -243,20 +243,27 @@ export function refusalOf(
 /** What closes it later is not refused for what it loses. So with nothing left of a limit of losses nothing is opened, also at a price that loses nothing. */
 const opensPosition = ({ commitment }: Spending): boolean => (commitment?.perpetual?.addedMicros ?? 0n) > 0n
 
+/** What is left of fees and losses is no amount that can be asked for. */
+const askForAtMost = (name: string, left: string): string | undefined => {
+  if (name.startsWith('tokens.') || name.startsWith('value.')) return `Ask for at most ${left}`
+  return name === 'maxDailyLoss' || name === 'maxDailyGas' ? 'Ask for less' : undefined
+}
+
 function exceeded(
   { name, window, mostRaw, decimals, unit, token }: Limit,
   { ofClient, leftRaw, neededRaw, seconds }: { ofClient: string; leftRaw: bigint; neededRaw: bigint; seconds?: number },
 ): SluiceError {
   const show = (raw: bigint) => `${formatRaw(raw, decimals)} ${raw === 1n && unit === 'transactions' ? 'transaction' : unit}`
-  const frees =
+  const most = leftRaw > 0n ? askForAtMost(name, show(leftRaw)) : undefined
+  const advice =
     neededRaw > mostRaw
-      ? 'Ask for less.'
-      : seconds === undefined
-        ? 'It frees when what is open has ended.'
-        : `So much is free in ${seconds} s.`
+      ? `${most ?? 'It is more than the whole limit'}.`
+      : seconds !== undefined
+        ? `${most === undefined ? 'So' : `${most}, or wait: so`} much is free in ${seconds} s.`
+        : `${most === undefined ? '' : `${most}. `}More is not free at a moment that is known. What is open counts until it has ended, and what came of it then counts for a rolling ${window}.`
   return new SluiceError(
     'LIMIT_EXCEEDED',
-    `${name} ${ofClient} is ${show(mostRaw)} ${window === undefined ? 'in one request' : `in a rolling ${window}`}.${window === undefined ? '' : ` What is left: ${show(leftRaw)}.`} This may take ${show(neededRaw)}. Nothing was signed. ${frees} Or the operator raises limits.${name} in conf/clients.yml.`,
+    `${name} ${ofClient} is ${show(mostRaw)} ${window === undefined ? 'in one request' : `in a rolling ${window}`}.${window === undefined ? '' : ` What is left: ${show(leftRaw)}.`} This may take ${show(neededRaw)}. Nothing was signed. ${advice} Or the operator raises limits.${name} in conf/clients.yml.`,
     {
       details: {
         limit: name,
