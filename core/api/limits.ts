@@ -65,7 +65,9 @@ export const LimitsCheckResponse = response({
       txHash: Type.Union([Type.String(), Type.Null()], { description: 'Of the last of them.' }),
     }),
   ),
-  notTold: Type.Array(Type.String(), { description: 'Limits of the client that the journal does not tell: they were not looked at.' }),
+  notTold: Type.Array(Type.String(), {
+    description: 'Limits of the client that the journal does not tell, of all transactions or of some: of these they were not looked at.',
+  }),
 })
 
 /** `stop`: only cancels go through. `reduce-only`: only what cancels, closes, removes, repays or revokes. */

@@ -108,7 +108,7 @@ async function checkLimits(client: string | undefined, options: AskOptions & { d
   return [
     looked,
     rows.length === 0 ? 'The limits that the client has now would have refused none of them.' : table([head, ...rows], maxWidth),
-    ...(notTold.length === 0 ? [] : [`Not looked at, because the journal does not tell: ${notTold.join(', ')}`]),
+    ...(notTold.length === 0 ? [] : [`Not known, because the journal does not tell, of all of them or of some: ${notTold.join(', ')}`]),
   ].join('\n')
 }
 

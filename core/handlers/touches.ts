@@ -1,4 +1,5 @@
 // What requests touch: for the lists of the client.
+import { isSameAddress } from '../base/addresses.ts'
 import type { Fraction } from '../base/decimal.ts'
 import { toFraction } from '../base/decimal.ts'
 import type { BookSet } from '../api/index.ts'
@@ -31,7 +32,7 @@ export const connectorsOf = (
 ): NonNullable<Footprint['connectors']> =>
   registry
     .venuesOn(chain, network)
-    .filter(({ impl }) => addresses.every((spender) => Object.values(approvableOf(impl)).includes(spender)))
+    .filter(({ impl }) => addresses.every((spender) => Object.values(approvableOf(impl)).some((each) => isSameAddress(each, spender))))
     .flatMap(touchedVenue)
 
 /** What a new order in a book touches. Tokens of a spot market are those of the network's list. */

@@ -24,7 +24,15 @@ import type { LimitReader } from './spending-limits.ts'
 
 export interface ReplayReader extends LimitReader {
   coin(on: NetworkName): Spending['coin'] | undefined
-  isBuiltIn(connector: string): boolean
+  /** What the lists of a client are held against. */
+  touches(entry: Entry): MinedTouches
+}
+
+/** What a transaction touched, as far as the journal tells. */
+export interface MinedTouches {
+  /** Empty: no connector has a part in it. */
+  readonly connectors: NonNullable<Footprint['connectors']> | 'unknown'
+  readonly tokens: Footprint['tokens'] | 'unknown'
 }
 
 /** A limit that would have refused some of them. */
@@ -43,7 +51,7 @@ export interface Replay {
     /** Those that were signed. */
     readonly transactions: number
     readonly hits: readonly LimitHits[]
-    /** Limits that the journal does not tell. */
+    /** Limits that the journal does not tell, of all of them or of some. */
     readonly notTold: readonly string[]
   }
 }
@@ -86,19 +94,23 @@ export function createReplay(client: string, { own, limitsOn }: ReplayedLimits, 
   }
 
   function listsHit(entry: Entry): readonly string[] {
+    const touched = reader.touches(entry)
     // Of what a plan of several actions might have been, the one that is allowed.
-    const [first, ...others] = actionsOf(entry).map((action) => hitsOf(entry, action))
+    const [first, ...others] = actionsOf(entry).map((action) => hitsOf(entry, action, touched))
     return (first ?? []).filter((limit) => others.every((each) => each.includes(limit)))
   }
 
-  function hitsOf(entry: Entry, action: Action): readonly string[] {
-    const footprint = footprintOf(entry, action, reader)
-    // Absent lists of connectors and tokens hold, too. The journal has no connector of an approval.
-    const keys = new Set<keyof AllowedLists>([
-      'tokens',
-      ...(action === 'approve' ? [] : ['connectors' as const]),
-      ...keysOf(allowed).filter((key) => key !== 'connectors' || action !== 'approve'),
-    ])
+  function hitsOf(entry: Entry, action: Action, { connectors, tokens }: MinedTouches): readonly string[] {
+    const footprint: Footprint = {
+      action,
+      tokens: tokens === 'unknown' ? [] : tokens,
+      ...(connectors !== 'unknown' && connectors.length > 0 && { connectors }),
+    }
+    // Absent lists of connectors and tokens hold, too.
+    const keys = new Set<keyof AllowedLists>(['tokens', 'connectors', ...keysOf(allowed)])
+    // The symbols of a perpetual are no tokens of a list: without one of the client's own they are allowed.
+    if (tokens === 'unknown' && keys.delete('tokens') && (allowed.tokens || action !== 'perpetual')) notTold.add('allowed.tokens')
+    if (connectors === 'unknown' && keys.delete('connectors')) notTold.add('allowed.connectors')
     const found = [...keys].flatMap((key) => {
       const { [key]: list, ...others } = { ...listsOf(footprint), [key]: allowed[key] }
       const only: AllowedLists = list === undefined ? others : { ...others, [key]: list }
@@ -109,7 +121,7 @@ export function createReplay(client: string, { own, limitsOn }: ReplayedLimits, 
         return [limitOf(error)]
       }
     })
-    return found.filter((limit) => !notTold.has(limit))
+    return found.filter((limit) => !neverTold.some((each) => each === limit))
   }
 
   function amountsHit(entry: Entry): readonly string[] {
@@ -118,8 +130,7 @@ export function createReplay(client: string, { own, limitsOn }: ReplayedLimits, 
     if (!coin || !limits) return []
     for (const limit of neverTold) if (limit in limits) notTold.add(limit)
     if (maxLeverageOf(limits) !== undefined) notTold.add('maxLeverage')
-    const gains = reader.gains(entry) ?? new Map<string, bigint>()
-    const gives: Amounts = Object.fromEntries([...gains].flatMap(([token, raw]) => (raw < 0n ? [[token, -raw] as const] : [])))
+    const gives = givenBy(entry)
     const gasRaw = reader.gasCost(entry) ?? 0n
     const spending: Spending = {
       client,
@@ -165,14 +176,21 @@ export function createReplay(client: string, { own, limitsOn }: ReplayedLimits, 
     return found
   }
 
+  /** What takes back, wraps and perpetuals give nothing that amounts count. */
+  function givenBy(entry: Entry): Amounts {
+    if (effectOf(entry) !== 'other' || entry.kind === 'wrap' || entry.kind === 'position') return {}
+    const gains = reader.gains(entry) ?? new Map<string, bigint>()
+    return Object.fromEntries([...gains].flatMap(([token, raw]) => (raw < 0n ? [[token, -raw] as const] : [])))
+  }
+
   return { take, result: () => ({ transactions, hits: [...hits.values()], notTold: [...notTold] }) }
 }
 
 const keysOf = (allowed: AllowedLists) => Object.keys(allowed) as (keyof AllowedLists)[]
 
 /** Lists that allow it, so that one key is looked at alone. */
-const listsOf = ({ connectors = [], tokens }: Footprint): AllowedLists => ({
-  connectors: connectors.map(({ name }) => name),
+const listsOf = ({ connectors, tokens }: Footprint): AllowedLists => ({
+  ...(connectors && { connectors: connectors.map(({ name }) => name) }),
   tokens: tokens.map(({ name }) => name),
 })
 
@@ -200,18 +218,4 @@ function actionsOf({ kind, about }: Entry): readonly Action[] {
   const how = isObject(about) ? about['how'] : undefined
   if (kind === 'funds') return how === 'withdraw' || how === 'borrow' ? [how] : how === 'leverage' ? ['perpetual'] : ['deposit']
   return actionsOfKind[kind] ?? []
-}
-
-function footprintOf(entry: Entry, action: Action, reader: ReplayReader): Footprint {
-  // What a deposit gets, such as shares, is the exchange's own.
-  const isMeant = entry.kind === 'liquidity' ? (raw: bigint) => raw < 0n : (raw: bigint) => raw !== 0n
-  const moved = [...(reader.gains(entry) ?? [])].filter(([, raw]) => isMeant(raw))
-  return {
-    action,
-    ...(entry.connector !== undefined && { connectors: [{ name: entry.connector, builtIn: reader.isBuiltIn(entry.connector) }] }),
-    tokens: moved.map(([name]) => {
-      const symbol = reader.token(entry, name)?.symbol
-      return { name, ...(symbol !== undefined && { symbol }) }
-    }),
-  }
 }

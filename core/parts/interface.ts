@@ -21,6 +21,7 @@ import { listenOnAll, type Listener, type ServedApp } from '../http/server.ts'
 import type { NetworkName } from '../limits/limit-checks.ts'
 import { createPerpetualTurns } from '../limits/perpetual-limits.ts'
 import { ownerOf } from '../limits/reservations.ts'
+import { minedTouches } from '../handlers/mined-touches.ts'
 import { createReplay, type Replay } from '../limits/replay.ts'
 import { createApprovalCheck } from '../limits/approval-check.ts'
 import { readUsage, type LimitUsage } from '../limits/usage.ts'
@@ -113,8 +114,7 @@ function limitReplay(client: string, parts: ServerParts): Replay | undefined {
     {
       ...limitReader(parts),
       coin: (on) => networkOf(on, registry)?.impl.nativeCurrency,
-      // One that is gone is not known any more.
-      isBuiltIn: (name) => registry.hasConnector(name) && registry.connector(name).tier === 'built in',
+      touches: (entry) => minedTouches(entry, registry),
     },
   )
 }

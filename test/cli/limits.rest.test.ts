@@ -56,7 +56,7 @@ describe('sluice limits show', function () {
     expect(said)
       .to.match(/allowed\.hours +3 /)
       .and.match(/transactionsPerHour +1 /)
-    expect(said).to.match(/Not looked at.*maxSlippage/)
+    expect(said).to.match(/Not known.*maxSlippage/)
     expect(Math.max(...said.split('\n').map(({ length }) => length))).to.be.at.most(100)
     const { hits } = JSON.parse(await runCommand(server, ['limits', 'check', 'client', '--json']))
     expect(hits).to.have.length(3)

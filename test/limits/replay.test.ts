@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import type { ClientLimits } from '../../core/config/clients.ts'
 import { limitsOn } from '../../core/limits/client-limits.ts'
 import type { NetworkName } from '../../core/limits/limit-checks.ts'
-import { createReplay, type ReplayReader } from '../../core/limits/replay.ts'
+import { createReplay, type Replay, type ReplayReader } from '../../core/limits/replay.ts'
 import type { Entry } from '../../core/transactions/entry.ts'
 
 const [weth, usdc, odd] = ['0x01', '0x02', '0x03'] as const
@@ -12,7 +12,7 @@ const tokens = [
 ]
 /** What each transaction moved is its memo, and its fee its nonce. */
 const reader: ReplayReader = {
-  gains: ({ memo }) => new Map(Object.entries(memo as Record<string, number>).map(([token, raw]) => [token, BigInt(raw)])),
+  gains: ({ memo }) => new Map(Object.entries((memo ?? {}) as Record<string, number>).map(([token, raw]) => [token, BigInt(raw)])),
   tells: () => 'all',
   heldChanges: () => [],
   gasCost: ({ nonce }) => BigInt(nonce),
@@ -20,7 +20,19 @@ const reader: ReplayReader = {
   value: (_, gives) => ({ is: 'priced', micros: Object.values(gives).reduce((sum, raw) => sum + raw * 1_000_000n, 0n) }),
   reference: () => 'USDC',
   coin: () => ({ symbol: 'ETH', decimals: 0 }),
-  isBuiltIn: (connector) => connector !== 'mine',
+  touches: ({ connector, memo, kind }) => ({
+    connectors: connector === 'not told' ? 'unknown' : connector === undefined ? [] : [{ name: connector, builtIn: connector !== 'mine' }],
+    tokens:
+      memo === null
+        ? 'unknown'
+        : Object.entries(memo as Record<string, number>)
+            .filter(([, raw]) => kind !== 'liquidity' || raw < 0)
+            .map(([name]) => ({ name, ...(kind === 'position' ? { symbol: name } : symbolOf(name)) })),
+  }),
+}
+function symbolOf(address: string): { symbol?: string } {
+  const token = tokens.find((each) => each.address === address)
+  return token ? { symbol: token.symbol } : {}
 }
 const hour = 3_600_000
 const noon = Date.parse('2026-11-26T12:00:00Z')
@@ -39,10 +51,14 @@ const swapAt = (at: number, more: Partial<Entry> = {}): Entry =>
     ...more,
   }) as unknown as Entry
 
-function hitsOf(limits: ClientLimits, ...entries: readonly Entry[]): Record<string, number> {
+function resultOf(limits: ClientLimits, ...entries: readonly Entry[]): ReturnType<Replay['result']> {
   const replay = createReplay('bot', { own: limits, limitsOn: (on) => limitsOn(limits, on) }, reader)
   for (const entry of entries) replay.take(entry)
-  return Object.fromEntries(replay.result().hits.map(({ limit, transactions }) => [limit, transactions]))
+  return replay.result()
+}
+
+function hitsOf(limits: ClientLimits, ...entries: readonly Entry[]): Record<string, number> {
+  return Object.fromEntries(resultOf(limits, ...entries).hits.map(({ limit, transactions }) => [limit, transactions]))
 }
 
 describe('limits that are checked against transactions of before', () => {
@@ -67,6 +83,41 @@ describe('limits that are checked against transactions of before', () => {
       'allowed.hours': 1,
     })
     expect(hitsOf({ allowed: { actions: ['shares'] } }, swapAt(0, { kind: 'liquidity', memo: { [odd]: 1, [weth]: -1 } }))).to.deep.equal({})
+  })
+
+  it('would have let through what the live server takes: approvals of its connectors, perpetuals, wraps and removals', () => {
+    const approval = swapAt(0, { kind: 'approve', memo: { [weth]: 0 } })
+    const position = swapAt(0, { kind: 'position', connector: 'perp', memo: { BTC: 1, USD: -1 } })
+    const wrap = swapAt(0, { kind: 'wrap', memo: { [weth]: -1 } })
+    const removal = swapAt(0, { kind: 'liquidity', memo: { [odd]: -1, [weth]: 2 }, reduces: true })
+    expect(hitsOf({ maxSlippage: 1 }, approval, position)).to.deep.equal({})
+    expect(hitsOf({ allowed: { connectors: ['perp'], tokens: ['BTC', 'USD', 'WETH'] } }, approval, position)).to.deep.equal({
+      'allowed.connectors': 1,
+    })
+    expect(hitsOf({ tokens: {}, value: { perTransaction: '0' } }, position, wrap, removal)).to.deep.equal({})
+  })
+
+  it('would have refused an approval of a spender of no connector for a client with a list of connectors alone', () => {
+    const { connector: _, ...approval } = swapAt(0, { kind: 'approve', memo: { [weth]: 0 } })
+    expect(hitsOf({ allowed: {} }, approval)).to.deep.equal({})
+    expect(hitsOf({ allowed: { connectors: ['perp'] } }, approval)).to.deep.equal({ 'allowed.connectors': 1 })
+  })
+
+  it('are not known where the journal does not tell what was touched, and hold those of which it does', () => {
+    const { hits, notTold } = resultOf(
+      { allowed: { connectors: ['perp'], tokens: ['USDC'] } },
+      swapAt(0),
+      swapAt(1, { connector: 'not told' }),
+      swapAt(2, { kind: 'order', memo: null }),
+    )
+    expect(hits.map(({ limit, transactions }) => [limit, transactions])).to.deep.equal([
+      ['allowed.tokens', 2],
+      ['allowed.connectors', 2],
+    ])
+    expect([...notTold]).to.deep.equal(['allowed.connectors', 'allowed.tokens'])
+    const ofPosition = resultOf({ maxFee: '5' }, swapAt(0, { kind: 'position', memo: null }))
+    expect(ofPosition.hits).to.deep.equal([])
+    expect(ofPosition.notTold).to.deep.equal([])
   })
 
   it('would have let cancels and what takes back through, and count nothing that was never signed', () => {

@@ -203,7 +203,7 @@ class _LimitsCheckResponse(TypedDict):
     days: int
     transactions: int  # How many of the client were looked at.
     hits: list[LimitsCheckResponseHits]
-    notTold: list[str]  # Limits of the client that the journal does not tell: they were not looked at.
+    notTold: list[str]  # Limits of the client that the journal does not tell, of all transactions or of some: of these they were not looked at.
 
 
 @final
