@@ -10,6 +10,7 @@ import { createDispatch, type Dispatch } from './handlers/dispatch.ts'
 import { handlers } from './handlers/handlers.ts'
 import { createLimits } from './http/limits.ts'
 import { createMetrics } from './http/metrics.ts'
+import { watchClientNames } from './parts/client-names.ts'
 import { openParts, type PartsOf } from './parts/container.ts'
 import { closeListener, openGauges, openListener, openServices, ownInterface } from './parts/interface.ts'
 import * as plugin from './parts/plugins.ts'
@@ -82,6 +83,7 @@ const serverParts = (settings: Settings, options: StartOptions): PartsOf<ServerP
   signer: { open: ({ unlocking }) => unlocking.signer },
   venues: { open: plugin.openVenues, stop: (venues) => venues.stop() },
   registry: { open: plugin.openRegistry },
+  clientNames: { open: watchClientNames },
 
   liveState: { open: trading.openLiveState, stop: (liveState) => liveState.stop() },
   following: { open: trading.followBlocks },
@@ -118,7 +120,8 @@ export async function startKernel(asRead: Settings, options: StartOptions, inste
   const startedAt = performance.now()
   const settings = closeWrongAddresses(asRead)
   const container = await openParts({ ...serverParts(settings, options), ...instead })
-  const { listener, log, services, dispatch, devnet, sites, running, late, changes, plugins, allowed, signer, clients } = container.cradle
+  const { listener, log, services, dispatch, devnet, sites, running, late, changes, plugins, allowed, signer, clients, clientNames } =
+    container.cradle
   return {
     url: listener.url,
     startedAt,
@@ -133,6 +136,7 @@ export async function startKernel(asRead: Settings, options: StartOptions, inste
     warnings: [
       ...settings.closed.map((each) => `${describeClosed(each)} ${each.remedy}`),
       ...settings.warnings,
+      ...clientNames,
       ...storage.keptThinWarnings(settings, clients.list),
       ...pluginWarnings(settings, plugins),
       ...plugin.notAllowedYet(allowed.tried),

@@ -22,7 +22,8 @@ import { examineSigner } from './doctor-signer.ts'
 import { examineRights } from './standing-rights.ts'
 import { closeWrongAddresses } from '../wallet/signing.ts'
 import { CertificateError, certificateFiles } from '../tls/certificate-files.ts'
-import { listClients } from '../tls/certificates.ts'
+import { unknownNames } from '../limits/unknown-names.ts'
+import { certificateNames, listClients } from '../tls/certificates.ts'
 import { readServerCertificates } from '../tls/server-certificates.ts'
 import { listWallets } from '../keys/keystore.ts'
 import { keystoreHasKeys } from '../keys/keystore-files.ts'
@@ -63,6 +64,7 @@ export async function examine(settings: Settings, { all = false }: { all?: boole
     ...(await examineStore(settings)),
     ...(service?.findings ?? [...examineKeySources(settings.wallet.keySources), ...examineKeystore(settings), ...examineLimits(settings)]),
     ...examineClients(settings, service?.wallets),
+    ...(await examineNames(settings, plugins)),
     ...loaded.flatMap(({ name, unserved, ...plugin }): Finding[] => [
       consentFinding(name, plugin),
       ...unserved
@@ -260,6 +262,16 @@ function examineKeystore({ data, wallet }: Settings): Finding[] {
     })
   }
   return findings
+}
+
+/** What conf/clients.yml names and nobody knows. */
+async function examineNames({ clients, ssl: { certsDir } }: Settings, { loaded, refused }: LoadResult): Promise<Finding[]> {
+  const known = {
+    connectors: [...loaded, ...refused].map(({ name }) => name),
+    networks: loaded.flatMap((plugin) => (plugin.kind === 'chain' ? plugin.venues : [])),
+    certificates: await certificateNames(certsDir),
+  }
+  return unknownNames(clients, known).map((what) => ({ part: 'clients', state: 'warn', what, remedy: 'Correct it in conf/clients.yml.' }))
 }
 
 /**

@@ -88,6 +88,8 @@ export interface ServerParts {
   signer: Signer
   venues: Venues
   registry: GrowingRegistry
+  /** What conf/clients.yml names and nobody knows, at the start. */
+  clientNames: readonly string[]
   liveState: LiveState
   following: Services['following']
   market: Market

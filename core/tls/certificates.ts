@@ -186,6 +186,18 @@ export async function listClients(certsDir: string, now = new Date()): Promise<C
   return [...known.toSorted(byNameThenNewest), ...bySerialOnly]
 }
 
+/** The names of those that are not revoked; none where they cannot be read: who reads them says so. */
+export async function certificateNames(certsDir: string): Promise<readonly string[]> {
+  try {
+    return (await listClients(certsDir)).flatMap(({ state, certificate }) =>
+      state === 'revoked' || !certificate ? [] : [certificate.name],
+    )
+  } catch (error) {
+    if (error instanceof CertificateError) return []
+    throw error
+  }
+}
+
 function describe(certificate: X509Certificate, revokedAt: Date | undefined, now: Date): ClientCertificate {
   const validFrom = new Date(certificate.validFrom)
   const validTo = new Date(certificate.validTo)

@@ -10,6 +10,7 @@ import { runCommand } from './run-command.ts'
 const clients = {
   client: { permissions: ['read', 'trade', 'admin'], wallets: 'all', limits: { transactionsPerHour: 5, maxDailyGas: '1', maxFee: '0.5' } },
   other: { permissions: ['read'] },
+  typist: { permissions: ['read'], limits: { allowed: { connectors: ['unswap'], networks: ['ethereum/lokal'] } } },
 }
 
 describe('sluice limits show', function () {
@@ -33,6 +34,15 @@ describe('sluice limits show', function () {
     expect(said).to.match(/maxDailyLoss \(default\) +20 +0 +20 +reference token +day *\n +2 % of \d+(\.\d+)?, and at least 20\n/)
     expect(said).to.match(/maxLeverage \(default\) +1 +times +each/)
     expect(JSON.parse(await runCommand(server, ['limits', 'show', '--json'])).limits).to.have.length(5)
+  })
+
+  it('is begun by a start that says which names in conf/clients.yml nobody knows', () => {
+    const said = server.kernel.warnings.filter((each) => each.includes('"typist"'))
+    expect(said).to.have.length(2)
+    expect(said.join('\n'))
+      .to.match(/unswap.*did you mean "uniswap"/)
+      .and.match(/ethereum\/lokal.*did you mean "ethereum\/local"/)
+    expect(server.kernel.warnings.filter((each) => each.includes('conf/clients.yml'))).to.have.length(2)
   })
 
   it('says who has none, whom nobody knows, and who may not ask', async () => {
