@@ -83,8 +83,8 @@ export const patches: Readonly<Record<string, readonly Patch[]>> = {
   'journal after broadcast': [
     {
       file: 'core/transactions/request-signer.ts',
-      find: 'const result = submitResultOf(signed, prepared)',
-      put: `const result = submitResultOf(signed, prepared)
+      find: 'const submitted = submitResultOf(signed, prepared)',
+      put: `const submitted = submitResultOf(signed, prepared)
       for (const { attempts: [attempt] } of signed) await rail.send(attempt, { signal })
       ${reached("'between broadcast and journal'")}`,
     },
