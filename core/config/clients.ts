@@ -2,6 +2,7 @@ import { permissions, type Permission } from '../api/endpoint.ts'
 import { command } from '../base/layout.ts'
 import * as Type from 'typebox'
 import type { Static } from 'typebox'
+import { amountPattern, hoursPattern, networkPattern } from './patterns.ts'
 import type { ConfigProblem } from './problems.ts'
 import { checkFile, compile } from './check.ts'
 import { pointerOf, segmentsOf, type Environment, type Section } from './tree.ts'
@@ -14,14 +15,14 @@ const bounds = {
   streams: Type.Optional(Type.Integer({ minimum: 1, description: 'Its own limit, in place of limits.clientStreams' })),
 }
 
-const Amount = (description: string) => Type.String({ pattern: '^\\d{1,40}(\\.\\d{1,36})?$', description })
+const Amount = (description: string) => Type.String({ pattern: amountPattern, description })
 
 /** Coins differ in value: one amount for all networks, or one for each. */
 const AmountByNetwork = (description: string) =>
   Type.Union(
     [
       Amount(description),
-      Type.Record(Type.String({ pattern: '^[^/]+/[^/]+$' }), Amount(description), {
+      Type.Record(Type.String({ pattern: networkPattern }), Amount(description), {
         additionalProperties: false,
         description: 'by network, such as ethereum/mainnet; on others nothing may be spent',
       }),
@@ -57,7 +58,7 @@ const allowed = Type.Object(
     recipients: names('Addresses, of those in sendTo. Absent: all in sendTo'),
     actions: Type.Optional(Type.Array(Type.Enum(actions), { uniqueItems: true, description: 'What it may do. Absent: all' })),
     hours: Type.Optional(
-      Type.Array(Type.String({ pattern: '^([01]\\d|2[0-3]):[0-5]\\d-(([01]\\d|2[0-3]):[0-5]\\d|24:00)$' }), {
+      Type.Array(Type.String({ pattern: hoursPattern }), {
         uniqueItems: true,
         description: 'Hours of the day in UTC, such as "08:00-18:00", by the clock of the server; also over midnight. Absent: all',
       }),
@@ -109,7 +110,7 @@ const limits = Type.Object(
     ),
     tokens: Type.Optional(
       Type.Record(
-        Type.String({ pattern: '^[^/]+/[^/]+$' }),
+        Type.String({ pattern: networkPattern }),
         Type.Record(Type.String({ minLength: 1 }), Amounts('What it gives', 'In whole units of the token')),
         {
           description:
@@ -123,7 +124,7 @@ const limits = Type.Object(
     ),
     approveTokensAbove: Type.Optional(
       Type.Record(
-        Type.String({ pattern: '^[^/]+/[^/]+$' }),
+        Type.String({ pattern: networkPattern }),
         Type.Record(Type.String({ minLength: 1 }), Amount('In whole units of the token')),
         {
           description:

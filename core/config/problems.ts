@@ -1,5 +1,6 @@
 import type { ErrorObject } from 'ajv'
 import { distance } from 'fastest-levenshtein'
+import { wordsOfPattern } from './patterns.ts'
 import { pointerOf, type TreeProblem } from './tree.ts'
 import { isObject } from '../base/json.ts'
 
@@ -81,7 +82,8 @@ function trouble({ keyword, instancePath, params, parentSchema, data, message }:
       const key = name(keyword === 'additionalProperties' ? 'additionalProperty' : 'unevaluatedProperty')
       const patterns = isObject(schema) && isObject(schema['patternProperties']) ? Object.keys(schema['patternProperties']) : []
       const known = [...Object.keys(properties), ...alsoKnown]
-      const remedy = known.length === 0 && patterns.length > 0 ? `Use a key that matches ${patterns.join(' or ')}.` : suggestion(key, known)
+      const shown = patterns.map((pattern) => wordsOfPattern(pattern) ?? `a key that matches ${pattern}`)
+      const remedy = known.length === 0 && shown.length > 0 ? `Use ${shown.join(' or ')}.` : suggestion(key, known)
       return { pointer: instancePath + pointerOf([key]), problem: 'is not a known key', remedy }
     }
     case 'required': {
@@ -100,7 +102,7 @@ function trouble({ keyword, instancePath, params, parentSchema, data, message }:
       return {
         pointer: instancePath,
         problem: problemOf(keyword, message),
-        remedy: `Write ${expected(schema)}.${typeHint(keyword, data, params['type'])}`,
+        remedy: `Write ${expected(schema)}.${typeHint(keyword, data, schema)}`,
       }
   }
 }
@@ -123,8 +125,12 @@ function problemOf(keyword: string, message: string | undefined): string {
   }
 }
 
-function typeHint(keyword: string, data: unknown, type: unknown): string {
-  if (keyword !== 'type' || typeof data !== 'string') return ''
+function typeHint(keyword: string, data: unknown, schema: unknown): string {
+  if (keyword !== 'type' || !isObject(schema)) return ''
+  const { type, pattern } = schema
+  if (typeof data === 'number' && type === 'string' && wordsOfPattern(pattern) === undefined)
+    return ' (In quotes: without them it is a number.)'
+  if (typeof data !== 'string') return ''
   if (type === 'boolean' && /^(y|n|yes|no|on|off)$/i.test(data)) return ' (In YAML 1.2, yes, no, on and off are text.)'
   if ((type === 'integer' || type === 'number') && /^-?\d/.test(data)) return ' (Without quotes, in decimal digits.)'
   return ''
@@ -162,7 +168,10 @@ function shape(schema: Record<string, unknown>): string {
     case 'object':
       return 'a mapping (`key: value` lines)'
     case 'string':
-      return typeof pattern === 'string' && typeof schema['description'] !== 'string' ? `text that matches ${pattern}` : 'text'
+      return (
+        wordsOfPattern(pattern) ??
+        (typeof pattern === 'string' && typeof schema['description'] !== 'string' ? `text that matches ${pattern}` : 'text')
+      )
     default:
       return 'a value that the schema allows'
   }

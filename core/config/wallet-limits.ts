@@ -4,10 +4,11 @@ import path from 'node:path'
 import * as Type from 'typebox'
 import type { Static } from 'typebox'
 import { checkFile, compile } from './check.ts'
+import { amountPattern, networkPattern } from './patterns.ts'
 import { ConfigError, type ConfigProblem } from './problems.ts'
 import { readYaml, withoutEmptyKeys } from './yaml.ts'
 
-const amount = Type.Union([Type.String({ pattern: String.raw`^\d{1,40}(\.\d{1,36})?$` }), Type.Number({ minimum: 0 })], {
+const amount = Type.Union([Type.String({ pattern: amountPattern }), Type.Number({ minimum: 0 })], {
   description: 'in whole units, in quotes where it is long or very small',
 })
 const decimals = Type.Integer({ minimum: 0, maximum: 36, description: 'digits after the point of its smallest unit' })
@@ -40,7 +41,7 @@ const networkLimits = Type.Object(
 const limitsSchema = Type.Object(
   {
     wallets: Type.Optional(
-      Type.Record(Type.String(), Type.Record(Type.String({ pattern: '^[^/]+/[^/]+$' }), networkLimits), {
+      Type.Record(Type.String(), Type.Record(Type.String({ pattern: networkPattern }), networkLimits), {
         description: 'by the address of the wallet, and by chain/network',
       }),
     ),

@@ -74,6 +74,24 @@ describe('clients.yml', () => {
     expect(text).to.contain('conf/clients.yml:8 clients.g is of the wrong type')
   })
 
+  it('says how an amount and hours are written, with an example', async () => {
+    const remedyOf = async (limits: string) => {
+      await home.write('conf/clients.yml', `clients:\n  bot: { permissions: [read], limits: ${limits} }`)
+      return settings()
+        .closed.map(({ remedy }) => remedy)
+        .join('\n')
+    }
+    const number = 'Write a number in quotes like "1.5", not negative, with a point'
+    for (const amount of ['"-5"', '"1,5"', '"1e3"', '"1 000"', '400', '1e-7'])
+      expect(await remedyOf(`{ maxDailyLoss: ${amount} }`), amount).to.match(new RegExp(`^${number} \\(What trades`))
+    for (const amount of ['1e-7', '"-0.5"', '400'])
+      expect(await remedyOf(`{ maxDailyGas: ${amount} }`), amount).to.match(new RegExp(`^${number}.*, or a mapping`))
+    expect(await remedyOf('{ allowed: { hours: [8-18] } }')).to.equal('Write hours of the day like "08:00-18:00".')
+    expect(await remedyOf('{ allowed: { hours: 8 } }')).to.match(/each hours of the day like "08:00-18:00" \(Hours/)
+    expect(await remedyOf('{ maxFee: { mainnet: "1" } }')).to.equal('Use a chain and network like ethereum/mainnet.')
+    expect(await remedyOf('{ allowed: { tokens: [400] } }')).to.equal('Write text. (In quotes: without them it is a number.)')
+  })
+
   it('closes a client with a key that is left empty: no limit is lost', async () => {
     const keys = ['maxDailyLoss', 'value', 'allowed.tokens', 'allowed.actions', 'tokens.ethereum/mainnet', 'value.perDay']
     const nested = (key: string) => key.split('.').reduceRight((inside, each) => `{ "${each}": ${inside} }`, '')
