@@ -103,15 +103,18 @@ function isCompared({ network, services, caller }: Context): boolean {
   if (services.allowLists.maxPriceImpact(caller.id) === undefined) return false
   throw new SluiceError(
     'LIMIT_EXCEEDED',
-    'The client has a maxPriceImpact, and nothing is compared with the market on a local network without limits.onLocalNetworks: nothing was signed.',
+    'The client has a limits.maxPriceImpact in conf/clients.yml, and nothing is compared with the market on a local network without limits.onLocalNetworks: nothing was signed.',
     { details: { limit: 'maxPriceImpact', reason: 'no market' } },
   )
 }
 
+const whoDecides =
+  'Or the operator decides: the stricter of the setting limits.maxPriceImpact and of limits.maxPriceImpact of the client in conf/clients.yml holds. With the permission thin only the latter does.'
+
 const tooFar = (worse: string, allowed: number, client: string) =>
   new SluiceError(
     'LIMIT_EXCEEDED',
-    `At worst this is ${worse} % below the market, and maxPriceImpact allows the client certificate "${client}" ${allowed} %: nothing was signed. Tighten limitPrice or allowedSlippage, trade less, or through deeper pools. What is worth it all the same needs the permission thin, and no maxPriceImpact in the limits of the client.`,
+    `At worst this is ${worse} % below the market, and maxPriceImpact allows the client certificate "${client}" ${allowed} %: nothing was signed. Tighten limitPrice or allowedSlippage, trade less, or through deeper pools. ${whoDecides}`,
     { details: { limit: 'maxPriceImpact', allowedPercent: String(allowed), worstPercent: worse } },
   )
 
@@ -174,7 +177,7 @@ const whole: Fraction = { numerator: 1n, denominator: 1n }
 const tooMuchOfMargin = (worse: string, allowed: number, client: string) =>
   new SluiceError(
     'LIMIT_EXCEEDED',
-    `At worst this loses ${worse} % of what the account is worth against the index, and maxPriceImpact allows the client certificate "${client}" ${allowed} %: nothing was signed. Tighten limitPrice or allowedSlippage, trade less, or deposit more. What is worth it all the same needs the permission thin, and no maxPriceImpact in the limits of the client.`,
+    `At worst this loses ${worse} % of what the account is worth against the index, and maxPriceImpact allows the client certificate "${client}" ${allowed} %: nothing was signed. Tighten limitPrice or allowedSlippage, trade less, or deposit more. ${whoDecides}`,
     { details: { limit: 'maxPriceImpact', allowedPercent: String(allowed), worstPercent: worse } },
   )
 
@@ -188,7 +191,7 @@ type NoMarket = Exclude<Comparison, { is: 'priced' }> | { readonly is: 'thin poo
 function needsThin(why: NoMarket, { network, services, caller }: Context): SluiceError {
   const { marketDepth, referenceTokens, marketMinutes } = services.settings.limits
   const where = `${network.chain}/${network.network}`
-  const needs = `Without a market only a client certificate with the permission thin, and without a maxPriceImpact of its own, may do this, and "${caller.id}" is none: nothing was signed.`
+  const needs = `Without a market only a client certificate with the permission thin, and without a maxPriceImpact and a maxDailyLoss in conf/clients.yml, may do this, and "${caller.id}" is none: nothing was signed.`
   const depth = `a depth of ${marketDepth} ${referenceTokens[0]} (limits.marketDepth)`
   switch (why.is) {
     case 'too short': {

@@ -51,6 +51,7 @@ describe('the worst price of a perpetual', () => {
     }
     expect(lost('2010', '0.1')).to.equal('allowed')
     expect(lost('2010.01', '0.1')).to.match(/^At worst this loses 5\.0050 % of what the account is worth/)
+    expect(lost('2010.01', '0.1')).to.match(/limits\.maxPriceImpact of the client in conf\/clients\.yml/)
     expect(lost('2100', '7')).to.equal('allowed')
     expect(lost('2000.01', '0')).to.match(/loses more than 100 %/)
     expect(lost('2000', '0')).to.equal('allowed')

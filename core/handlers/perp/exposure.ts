@@ -147,7 +147,8 @@ export function quoteExposure(
   }
 }
 
-const rescaleUp = (raw: bigint, from: number): bigint => rescale(raw, from, decimals) + (from > decimals ? 1n : 0n)
+const rescaleUp = (raw: bigint, from: number): bigint =>
+  from > decimals ? divideRaw(raw, 10n ** BigInt(from - decimals), 'up') : rescale(raw, from, decimals)
 
 function microsUp(text: string): bigint {
   const { digits, scale } = parseDecimal(text)

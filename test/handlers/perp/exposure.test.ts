@@ -23,4 +23,24 @@ describe('what a wallet has open in perpetuals before an order', () => {
     expect(worth(40n, 100n)).to.equal(40)
     expect(worth(-40n, 100n)).to.equal(0)
   })
+
+  it('is nothing before any position, and rounded up to a millionth where an exchange has more decimals', () => {
+    const openOf = (notionalRaw: bigint) =>
+      quoteExposure(
+        { account: 'a' } as unknown as Arguments[0],
+        {
+          order: { side: 'LONG', sizeRaw: 1n },
+          market: { baseDecimals: 0, quoteDecimals: 18 },
+          prices: { mark: { numerator: 1n, denominator: 1n } },
+        } as unknown as Arguments[1],
+        {
+          account: { decimals: 18, valueRaw: 0n, collateralRaw: 0n, notionalRaw },
+          position: { sizeRaw: 0n },
+          boundRaw: 1n,
+        } as unknown as Arguments[2],
+      ).openMicros
+    expect(openOf(0n)).to.equal(0n)
+    expect(openOf(2n * 10n ** 18n)).to.equal(2_000_000n)
+    expect(openOf(1n)).to.equal(1n)
+  })
 })
