@@ -1,5 +1,5 @@
 // What it means that the chain or the exchange refuses a transaction.
-import type { Json, SlippageReasons, Token } from '../contracts/index.ts'
+import { approvableOf, type Json, type SlippageReasons, type Token } from '../contracts/index.ts'
 import { SluiceError } from '../base/errors.ts'
 import { isObject } from '../base/json.ts'
 import type { SubmitRequest } from '../transactions/submit-request.ts'
@@ -40,6 +40,7 @@ export function explainRefusal(
 ): SluiceError {
   const { name, message } = error
   if (name === 'INSUFFICIENT_BALANCE') return nameListedToken(error, network.tokens.listed)
+  if (name === 'INSUFFICIENT_ALLOWANCE') return nameSpender(error, venue)
   const { reason, ...details } = detailsOf(error)
   if (name !== 'TRADE_FAILED' || typeof reason !== 'string') return error
   const why = causeOf(reason, 'via' in plan ? undefined : plan.steps.at(-1), network, venue)
@@ -67,5 +68,18 @@ function nameListedToken(error: SluiceError, listed: readonly Token[]): SluiceEr
   const message = error.message.replaceAll(token.address, token.symbol)
   return new SluiceError(error.name, message, { details: { ...details, token: token.symbol }, cause: error })
 }
+
+/** As /evm/approve takes it: a connector may have several, and each needs an allowance of its own. */
+function nameSpender(error: SluiceError, { impl, connector }: VenueEntry): SluiceError {
+  const details = detailsOf(error)
+  const label = Object.entries(approvableOf(impl)).find(([, address]) => address === details['spender'])?.[0]
+  if (label === undefined || !error.message.includes(approving)) return error
+  const spenderName = `${connector}/${label}`
+  const message = error.message.replace(approving, `${approving}, with the spender "${spenderName}"`)
+  return new SluiceError(error.name, message, { details: { ...details, spenderName }, cause: error })
+}
+
+/** As the kits say it. */
+const approving = 'approve it with /evm/approve'
 
 const detailsOf = ({ details }: SluiceError): Readonly<Record<string, unknown>> => (isObject(details) ? details : {})
