@@ -15,6 +15,7 @@ export const LimitsRequest = request({
 })
 export const LimitsResponse = response({
   client: Type.String(),
+  unlisted: Type.Optional(Type.Literal(true, { description: 'The certificate of the client has no entry in conf/clients.yml.' })),
   limits: Type.Array(
     Type.Object({
       limit: Type.String({ description: 'Its key in `limits` of the client, such as `maxFee` or `allowed.tokens`.' }),

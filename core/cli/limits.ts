@@ -12,7 +12,7 @@ import { serverClient } from './server-client.ts'
 /** `sluice limits`: what clients have left of theirs, and the signer's count of what wallets gave away. */
 export function limitsCommand(settingsOf: () => Settings): Command {
   const limits = new Command('limits').description(
-    "the limits of clients (conf/clients.yml) and of wallets (conf/limits.yml), and the signer's count of what it signed",
+    "what clients have left of their limits (conf/clients.yml); and a new count for the signer's limits of wallets (conf/limits.yml), which only the signer knows",
   )
   limits
     .command('reset-count')
@@ -68,7 +68,8 @@ interface AskOptions {
 }
 
 const timeoutMs = 10_000
-const maxWidth = 100
+/** What is no terminal, such as a pipe or a file, gets every cell whole. */
+const maxWidth = process.stdout.isTTY ? 100 : Infinity
 const Refusal = Type.Object({ name: Type.String(), message: Type.String() })
 
 /** @throws Error with the server's message, or where its answer has another form */
@@ -117,17 +118,19 @@ const minuteOf = (ms: number): string => new Date(ms).toISOString().slice(0, 16)
 async function showLimits(client: string | undefined, options: AskOptions, settings: Settings): Promise<string> {
   const answer = await askServer(LimitsResponse, '/limits', client === undefined ? {} : { client }, options, settings)
   if (options.json) return JSON.stringify(answer, undefined, 2)
+  if (answer.unlisted && answer.limits.length === 0)
+    return `The certificate ${answer.client} has no entry in conf/clients.yml, so it has no limits: what \`unlisted\` gives there holds for it.`
   if (answer.limits.length === 0) return `The client ${answer.client} has no limits. To set some: limits of its entry in conf/clients.yml.`
   const head = { cells: ['limit', 'allowed', 'used', 'left', 'unit', 'window', 'all free at'] }
   const [lists, others] = [true, false].map((isList) => answer.limits.filter(({ unit }) => (unit === 'list') === isList))
-  const rows = (others ?? []).map(
-    ({ limit, allowed, default: isDefault, basis, used = '', left = '', unit, window, chain, network, freesAt }) => ({
+  const rows = inOrder(others ?? []).map(
+    ({ limit, allowed, default: isDefault, basis, used = '', left = '', unit, window, place = '', freesAt }) => ({
       cells: [
         isDefault ? `${limit} (default)` : limit,
         allowed,
         used === '' ? '' : shortened(used, 'up'),
         left === '' ? '' : shortened(left, 'down'),
-        chain === undefined || network === undefined ? unit : `${unit} on ${chain}/${network}`,
+        `${unit}${place}`,
         window ?? 'each',
         freesAt === undefined ? '' : minuteOf(freesAt),
       ],
@@ -136,6 +139,27 @@ async function showLimits(client: string | undefined, options: AskOptions, setti
   )
   const shown = rows.length === 0 ? [] : [table([head, ...rows], maxWidth)]
   return [answer.client, ...shown, ...(lists ?? []).map(({ limit, allowed }) => `${limit}: ${allowed}`)].join('\n')
+}
+
+type ShownLimit = LimitsResponse['limits'][number]
+
+/** The client's own first. Defaults of fees on networks where it has paid none are one row for each amount. */
+function inOrder(limits: readonly ShownLimit[]): readonly (ShownLimit & { readonly place?: string })[] {
+  const placeOf = ({ chain, network }: ShownLimit) =>
+    chain === undefined || network === undefined ? {} : { place: ` on ${chain}/${network}` }
+  const isUntouched = ({ default: isDefault, network, used = '0' }: ShownLimit) => isDefault && network !== undefined && used === '0'
+  const groups = new Map<string, ShownLimit[]>()
+  for (const each of limits.filter(isUntouched)) {
+    const key = [each.limit, each.allowed, each.unit].join(' ')
+    groups.set(key, [...(groups.get(key) ?? []), each])
+  }
+  return [
+    ...limits.filter((each) => !each.default).map((each) => ({ ...each, ...placeOf(each) })),
+    ...limits.filter((each) => each.default && !isUntouched(each)).map((each) => ({ ...each, ...placeOf(each) })),
+    ...[...groups.values()].flatMap(([first, ...more]) =>
+      first ? [{ ...first, ...(more.length > 0 ? { place: ` on each of ${more.length + 1} networks` } : placeOf(first)) }] : [],
+    ),
+  ]
 }
 
 /** To six decimals: what was used is never shown as less, and what is left never as more. */

@@ -11,7 +11,12 @@ import { requirePermission, type Caller, type Handlers, type Services } from './
 export const limitHandlers = {
   Limits: async ({ client: asked }, { services, caller }) => {
     const client = readClient(asked, services, caller)
-    return { client, limits: (await services.limitUsage(client)).map((usage) => showUsage(usage, services)) }
+    const isListed = services.clients.list.some(({ name }) => name === client)
+    return {
+      client,
+      ...(!isListed && { unlisted: true as const }),
+      limits: (await services.limitUsage(client)).map((usage) => showUsage(usage, services)),
+    }
   },
 
   /** Reads the journal, and writes nothing. */

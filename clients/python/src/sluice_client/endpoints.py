@@ -177,10 +177,14 @@ class LimitsResponseLimits(_LimitsResponseLimits, total=False):
     network: str
 
 
-@final
-class LimitsResponse(TypedDict):
+class _LimitsResponse(TypedDict):
     client: str
     limits: list[LimitsResponseLimits]  # Empty where the client has none.
+
+
+@final
+class LimitsResponse(_LimitsResponse, total=False):
+    unlisted: Literal[True]  # The certificate of the client has no entry in conf/clients.yml.
 
 
 @final
