@@ -124,8 +124,10 @@ function valued(exchanged: ExchangedAmounts, lostMicros: bigint, { network, serv
   const coin = network.impl.nativeCurrency.address
   // As it is compared: what is given, and the coin of its fees, counts at most, and what comes at least.
   const [given, got] = [[...Object.keys(exchanged.gives), coin], Object.keys(exchanged.gets)]
-  const prices = { ...market.valuesNow(network, got, 'lowX'), ...market.valuesNow(network, given, 'highX') }
+  const now = { ...market.valuesNow(network, got, 'lowX'), ...market.valuesNow(network, given, 'highX') }
   const medianPrices = { ...market.medianValues(network, got, 'lowX'), ...market.medianValues(network, given, 'highX') }
+  // By the price of now alone nothing is settled: that may be pushed.
+  const prices = Object.fromEntries(Object.entries(now).filter(([token]) => token in medianPrices))
   return { ...exchanged, market: { lossMicros: lostMicros > 0n ? lostMicros : 0n, prices, medianPrices } }
 }
 

@@ -160,9 +160,12 @@ export interface ValueSample extends SourceValues {
 /** Whether a token counts at most or at least. */
 export type ValueBound = 'lowX' | 'highX'
 
-/** Of the moments in which the token had a value. Undefined where it never had one. */
+/** Of the moments in which the token had a value. Undefined where it never had one, or lacked it too often since. */
 export function medianValue(token: string, samples: readonly Pick<ValueSample, 'values'>[], bound: ValueBound): bigint | undefined {
-  const sorted = ascending(samples.flatMap(({ values }) => values.get(token)?.[bound] ?? []))
+  const said = samples.map(({ values }) => values.get(token)?.[bound])
+  const sorted = ascending(said.flatMap((value) => value ?? []))
+  const first = said.findIndex((value) => value !== undefined)
+  if (first === -1 || lackingReadings(sorted.length, said.length - first) > 0) return undefined
   return sorted[(bound === 'highX' ? sorted.length : sorted.length - 1) >> 1]
 }
 
@@ -244,14 +247,27 @@ function valueSamples(exchanged: ExchangedAmounts, samples: readonly ValueSample
   const newest = samples.at(-1)
   const missing = tokens.filter((token) => !newest?.values.has(token))
   if (!newest || missing.length > 0) return { is: 'no market', tokens: newest ? missing : tokens }
-  const priced = samples.flatMap((sample) => {
-    const value = exchangeValue(exchanged, sample)
-    return value ? [{ atMs: sample.atMs, ...value }] : []
-  })
+  const said = samples.map((sample) => ({ atMs: sample.atMs, value: exchangeValue(exchanged, sample) }))
+  const since = said.slice(said.findIndex(({ value }) => value !== undefined))
+  const priced = since.flatMap(({ value }) => value ?? [])
   const now = priced.at(-1)
-  const heldMs = newest.atMs - (priced[0]?.atMs ?? newest.atMs)
   if (!now) return { is: 'no market', tokens }
-  return heldMs < windowMs ? { is: 'too short', leftMs: windowMs - heldMs } : { is: 'priced', now, priced }
+  const heldMs = since.reduce((sum, { atMs, value }, index) => {
+    const before = since[index - 1]
+    return before?.value && value ? sum + Math.min(atMs - before.atMs, maxGapMs) : sum
+  }, 0)
+  const betweenMs = (newest.atMs - (since[0]?.atMs ?? newest.atMs)) / Math.max(since.length - 1, 1)
+  const leftMs = Math.max(windowMs - heldMs, lackingReadings(priced.length, since.length) * betweenMs)
+  return leftMs > 0 ? { is: 'too short', leftMs } : { is: 'priced', now, priced }
 }
+
+/** Of a longer time between two readings no more counts as read. */
+const maxGapMs = 60_000
+
+/**
+ * How many more readings with a value it takes until three of four have one. Whoever can take the value away, by its own liquidity, could otherwise
+ * have it read only while it is pushed.
+ */
+const lackingReadings = (priced: number, all: number): number => Math.max(0, 3 * all - 4 * priced)
 
 const ceilDivide = (a: bigint, b: bigint): bigint => (a > 0n ? (a + b - 1n) / b : a / b)

@@ -218,6 +218,28 @@ describe('an exchange held against the market', () => {
     expect(compareExchange(sale(2900), [...history, at(10, false), at(11, true)], 5 * minute).is).to.equal('priced')
   })
 
+  it('has no price while its market is there only at times: those may be the moments of a push', () => {
+    /** Two pools that say 1 at first and 2 later, or one of them alone. */
+    const at = (second: number, price?: number): ValueSample => ({
+      atMs: second * 1000,
+      ...said(price === undefined ? [pool('weth', 1, { depth: 10_000 })] : [1, 2].map(() => pool('weth', price, { depth: 10_000 }))),
+    })
+    const gap = Array.from({ length: 29 }, (_, index) => at(20 + 10 * index))
+    const purchase = { gives: { usdc: 10_000n * dollars }, gets: { weth: 5_000n * e18 } }
+    const compared = (...readings: readonly ValueSample[]) => compareExchange(purchase, readings, 5 * minute).is
+    const pushed = [at(0, 1), at(10, 2), ...gap, at(310, 2)]
+    expect(compared(...pushed)).to.equal('too short')
+    expect(valueGiven({ weth: e18 }, pushed, 5 * minute).is).to.equal('too short')
+    expect(medianValue('weth', pushed, 'lowX')).to.equal(undefined)
+    // Nor where nothing at all was read in between.
+    expect(compared(at(0, 1), at(10, 2), at(310, 2))).to.equal('too short')
+    // One of four may be lost.
+    const readings = Array.from({ length: 49 }, (_, index) => at(10 * index, index % 4 === 1 ? undefined : 2))
+    expect(medianValue('weth', readings, 'lowX')).to.not.equal(undefined)
+    const most = Array.from({ length: 60 }, (_, index) => at(10 * index, index % 8 === 1 ? undefined : 2))
+    expect(compared(...most)).to.equal('priced')
+  })
+
   it('needs a market for long enough, of all tokens', () => {
     expect(lost(sale(2900), 3000, 3000, 3000)).to.equal('too short')
     expect(compareExchange({ gives: { fake: 1n }, gets: { usdc: 1n } }, samples(1, 1, 1, 1, 1, 1), minute)).to.deep.equal({
