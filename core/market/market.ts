@@ -73,6 +73,12 @@ export interface MarketSettings {
   readonly minutes: number
 }
 
+/**
+ * All pools of a pair, with what they take within 2 % of their price. Which of them count their worth decides, and not a number of them: at a price
+ * near zero a pool takes any number of tokens for next to nothing, and some of those would leave no room for the others.
+ */
+export const marketPools = { depths: [200], most: Number.MAX_SAFE_INTEGER }
+
 const readEveryMs = 10_000
 /** For one network. */
 const readWithinMs = 20_000

@@ -20,7 +20,7 @@ import { defaultGas, defaultTransactions, type NetworkTerms } from '../limits/cl
 import type { NetworkName } from '../limits/limit-checks.ts'
 import { createHoldings, type HoldingsReader } from '../limits/holdings.ts'
 import { heldValue } from '../market/held-value.ts'
-import { createMarket, type Market } from '../market/market.ts'
+import { createMarket, marketPools, type Market } from '../market/market.ts'
 import { createBookReader, type OwnOrder } from '../market/order-books.ts'
 import { transactionTargets } from '../plugins/index.ts'
 import { createArchiveFiles } from '../transactions/archive-files.ts'
@@ -151,8 +151,6 @@ export function openHoldings(
 
 /** The newest that are not known to have ended. */
 const ownOrdersOfWallet = 200
-/** The deepest pools of a pair, by what they take within 2 % of their price. */
-const marketPools = { depths: [200], most: 8 }
 const quotedWithinMs = 24 * 3_600_000
 
 export function openQuarantine({ store, log, metrics, registry }: ServerParts): Quarantine {

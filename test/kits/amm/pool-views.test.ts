@@ -1,5 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
+import { marketPools } from '../../../core/market/market.ts'
+import { valueTokens } from '../../../core/market/token-values.ts'
 import { viewPools } from '../../../kits/amm/pool-views.ts'
 import type { PoolsChoice } from '../../../core/contracts/index.ts'
 import type { Passage, Pool, PoolProtocol } from '../../../kits/amm/index.ts'
@@ -198,5 +200,38 @@ describe('the pools that are shown', () => {
     expect(await shown({ most: 3, version: 'v3' })).to.deep.equal([])
     const one = await shown({ most: 3, pool: `0x${addressOf(12).slice(2).toUpperCase()}` })
     expect(one.map(({ pool }) => pool)).to.deep.equal([addressOf(12)])
+  })
+})
+
+describe('the market by the pools of a pair', () => {
+  const [coin, usdc] = tokens
+  let pools = 0
+  const poolAt = (tick: number, liquidity: bigint) => {
+    const edge = { gross: () => liquidity, net: () => 0n }
+    const state = {
+      sqrtPriceX96: getSqrtRatioAtTick(tick),
+      tick,
+      liquidity,
+      fee: 3000,
+      tickSpacing: 1,
+      ticks: new TickTable(-887_273, 887_273, [], edge),
+    }
+    const name = `0x${(pools += 1).toString(16).padStart(40, '0')}`
+    return { protocol: ranges as PoolProtocol, pool: { address: name, tokens, state } as Pool }
+  }
+
+  it('is that of the pools that hold much, however many others take a token for nothing', async () => {
+    // Two with 10^18 units of USDC near a price of 1, and eight with a millionth of that at 10^-24 of the price.
+    const honest = [poolAt(0, 10n ** 18n), poolAt(10, 10n ** 18n)]
+    const dust = Array.from({ length: 8 }, () => poolAt(-552_600, 10n ** 24n))
+    const found = await viewPools([...dust, ...honest], [{ tokenIn: coin, tokenOut: usdc }], marketPools)
+    const sold = found.map(({ depth }) => depth[0]?.sellRaw ?? 0n)
+    expect(sold.filter((raw) => raw > 10n ** 30n)).to.have.length(8)
+    const { values, deep } = valueTokens(
+      { pools: found.map((view) => ({ connector: 'exchange', view })), books: [] },
+      { reference: { address: usdc, decimals: 6 }, between: [], minDepthMicros: 10n ** 15n },
+    )
+    expect([...deep]).to.have.members(honest.map(({ pool }) => pool.address))
+    expect(values.get(coin)?.sources).to.equal(2)
   })
 })
