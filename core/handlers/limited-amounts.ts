@@ -18,15 +18,15 @@ export function limitedToken(on: NetworkName, name: string, registry: Networks):
   }
 }
 
-/** What is given is worth at most, in millionths of the reference token. @param gives by token address, smallest units */
+/** What the client gives is worth at most, in millionths of the reference token. @param gives by token address, smallest units */
 export function valueOf(
-  on: NetworkName,
+  on: NetworkName & { readonly client: string },
   gives: Readonly<Record<string, bigint>>,
   { registry, market }: { readonly registry: Networks; readonly market: Pick<Market, 'isChecked' | 'value'> },
 ): GivenValue {
   const network = networkOf(on, registry)
   if (!network || !market.isChecked(network)) return { is: 'no market' }
-  const value = market.value(network, gives)
+  const value = market.value(network, gives, on.client)
   if (value.is === 'priced') return value
   return { is: 'no market', ...(value.is === 'too short' && { seconds: Math.ceil(value.leftMs / 1000) }) }
 }

@@ -16,7 +16,7 @@ export function heldAgainstMarket(exchanged: ExchangedAmounts, context: Context)
   const { network, services } = context
   if (!isCompared(context)) return exchanged
   followHoldings(context)
-  const compared = services.market.compare(network, exchanged)
+  const compared = services.market.compare(network, exchanged, context.caller.id)
   if (compared.is !== 'priced') {
     if (allowedImpact(context) === undefined) return exchanged
     throw needsThin(compared, context)
@@ -44,7 +44,7 @@ export function heldDeposit(gives: Readonly<Record<string, bigint>>, pool: Depos
   if (!isCompared(context)) return deposit
   followHoldings(context)
   const isBounded = allowedImpact(context) !== undefined
-  const whole = market.compare(network, { gives, gets: pool.leastGot ?? {} })
+  const whole = market.compare(network, { gives, gets: pool.leastGot ?? {} }, context.caller.id)
   if (whole.is !== 'priced') {
     if (!isBounded) return deposit
     throw needsThin(whole, context)
@@ -57,7 +57,7 @@ export function heldDeposit(gives: Readonly<Record<string, bigint>>, pool: Depos
       if (token === other) continue
       const givesRaw = exampleRaw
       const getsRaw = (givesRaw * price.numerator * otherPrice.denominator) / (price.denominator * otherPrice.numerator)
-      const compared = market.compare(network, { gives: { [token]: givesRaw }, gets: { [other]: getsRaw } })
+      const compared = market.compare(network, { gives: { [token]: givesRaw }, gets: { [other]: getsRaw } }, context.caller.id)
       if (compared.is !== 'priced') continue
       requireNear(compared, context)
       if (compared.lostMicros * worst.givenMicros > worst.lostMicros * compared.givenMicros) worst = compared

@@ -55,8 +55,8 @@ interface ApprovalCheckParts {
   limitsOf: LimitsOf
   /** Of listed tokens, by address or symbol. */
   tokenOf(on: NetworkName, name: string): LimitedToken | undefined
-  /** What is given is worth at most. */
-  valueOf(on: NetworkName, gives: Commitment['gives']): GivenValue
+  /** What the client gives is worth at most. */
+  valueOf(on: NetworkName & { readonly client: string }, gives: Commitment['gives']): GivenValue
 }
 
 type RequestTerms = Pick<SubmitRequest, 'caller' | 'approval' | 'network' | 'kind' | 'reduces' | 'commitment'>
@@ -71,11 +71,11 @@ export interface ApprovalCheck {
 
 export function createApprovalCheck({ limitsOf, tokenOf, valueOf }: ApprovalCheckParts): ApprovalCheck {
   /** In millionths of the reference token; undefined where nobody can tell. */
-  function worthOf({ kind, commitment, network }: RequestTerms): bigint | undefined {
+  function worthOf({ kind, commitment, network: { chain, network }, caller }: RequestTerms): bigint | undefined {
     const given = Object.entries(commitment.gives).filter(([, raw]) => raw > 0n)
     // Of a perpetual nothing leaves the wallet now, and its margin is at stake.
     if (given.length === 0) return kind === 'position' || kind === 'order' ? undefined : 0n
-    const value = valueOf(network, Object.fromEntries(given))
+    const value = valueOf({ chain, network, client: caller.id }, Object.fromEntries(given))
     return value.is === 'priced' ? value.micros : undefined
   }
 

@@ -44,8 +44,8 @@ import type { SettlementReader } from './settlements.ts'
 export interface LimitReader extends SettlementReader {
   /** The listed token of a symbol or an address. */
   token(on: NetworkName, name: string): LimitedToken | undefined
-  /** What is given is worth at most. By token address, smallest units. */
-  value(on: NetworkName, gives: Amounts): GivenValue
+  /** What the client gives is worth at most. By token address, smallest units. */
+  value(on: NetworkName & { readonly client: string }, gives: Amounts): GivenValue
   /** The symbol of the reference token. */
   reference(on: NetworkName): string | undefined
 }

@@ -7,7 +7,11 @@ import type { Market } from './market.ts'
 /** In millionths of the reference token. What has no market counts as nothing; undefined until the market of what they hold was read. */
 export async function heldValue(
   wallets: readonly string[],
-  { network, market }: { readonly network: NetworkEntry; readonly market: Pick<Market, 'watch' | 'valuesNow'> },
+  {
+    network,
+    market,
+    client,
+  }: { readonly network: NetworkEntry; readonly market: Pick<Market, 'watch' | 'valuesNow'>; readonly client: string },
   at: At,
 ): Promise<bigint | undefined> {
   const { impl, tokens } = network
@@ -21,7 +25,7 @@ export async function heldValue(
     }
   }
   const addresses = [...held.keys()]
-  if (!market.watch(network, addresses)) return undefined
+  if (!market.watch(network, addresses, client)) return undefined
   const values = market.valuesNow(network, addresses, 'lowX')
   return addresses.reduce((sum, address) => sum + microsOf(held.get(address) ?? 0n, values[address] ?? 0n, 'down'), 0n)
 }

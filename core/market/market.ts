@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { withDeadline } from '../base/async.ts'
 import type { At, Log, PoolView, Token } from '../contracts/index.ts'
 import type { NetworkEntry, VenueEntry } from '../plugins/index.ts'
+import { AskedTokens } from './asked-tokens.ts'
 import type { PricedBook } from './book-price.ts'
 import {
   compareExchange,
@@ -21,14 +22,14 @@ import {
 export interface Market {
   /** Whether requests on the network are held against it. */
   isChecked(network: NetworkEntry): boolean
-  /** Of listed tokens, by address. The native coin is worth what the token that wraps it is. Reads from now on what it lacks. */
-  compare(network: NetworkEntry, exchanged: ExchangedAmounts): Comparison
-  /** What is given is worth at most, now and in the last minutes. Reads from now on what it lacks. */
-  value(network: NetworkEntry, gives: ExchangedAmounts['gives']): Valuation
+  /** Of listed tokens, by address. The native coin is worth what the token that wraps it is. Reads from now on what it lacks, for the client. */
+  compare(network: NetworkEntry, exchanged: ExchangedAmounts, client: string): Comparison
+  /** What is given is worth at most, now and in the last minutes. Reads from now on what it lacks, for the client. */
+  value(network: NetworkEntry, gives: ExchangedAmounts['gives'], client: string): Valuation
   /** The symbol of the reference token. */
   referenceOf(network: NetworkEntry): string | undefined
-  /** Reads the tokens from now on. @returns whether the newest reading had them already, as far as so many are read */
-  watch(network: NetworkEntry, tokens: readonly string[]): boolean
+  /** Reads from now on the tokens that the client holds. @returns whether the newest reading had them already, as far as so many are read */
+  watch(network: NetworkEntry, tokens: readonly string[], client: string): boolean
   /** Whether a pool has real depth now: its address, or what identifies it. */
   isDeep(network: NetworkEntry, pool: string): boolean
   /** What a unit of each token is worth now, at least or at most; those without a value are missing. */
@@ -90,8 +91,7 @@ const idleMs = 24 * 3_600_000
 const neededPart = 4
 
 interface WatchedTokens {
-  /** By address, when it was last asked for. */
-  readonly tokens: Map<string, number>
+  readonly tokens: AskedTokens
   samples: ValueSample[]
   /** The tokens of the newest sample. */
   read: ReadonlySet<string>
@@ -112,7 +112,13 @@ export function createMarket(options: MarketOptions): Market {
   interval.unref()
 
   function watchedOn({ impl }: NetworkEntry): WatchedTokens {
-    const known = watched.get(impl) ?? { tokens: new Map(), samples: [], read: new Set<string>(), medians: new Map(), reading: false }
+    const known = watched.get(impl) ?? {
+      tokens: new AskedTokens(idleMs),
+      samples: [],
+      read: new Set<string>(),
+      medians: new Map(),
+      reading: false,
+    }
     watched.set(impl, known)
     return known
   }
@@ -140,7 +146,7 @@ export function createMarket(options: MarketOptions): Market {
   async function addSample(network: NetworkEntry, state: WatchedTokens, at: At): Promise<void> {
     const reference = referenceOf(network, settings)
     if (!reference) return
-    const tokens = tokensToRead(network, state, options.quotedTokens(network), steadyMs())
+    const tokens = tokensToRead(network, state, options.quotedTokens(network), { sinceMs: steadyMs() - windowMs, nowMs: steadyMs() })
     if (tokens.length === 0) return
     const wrapped = network.impl.evm?.wrapped?.token
     const between = wrapped && wrapped.address !== reference.address ? [wrapped] : []
@@ -181,32 +187,37 @@ export function createMarket(options: MarketOptions): Market {
   }
 
   /** Has these tokens read from now on. @returns why nothing is known of them; undefined: the samples may tell */
-  function askFor(network: NetworkEntry, { gives, gets }: ExchangedAmounts): Exclude<Comparison, { is: 'priced' }> | undefined {
+  function askFor(
+    network: NetworkEntry,
+    { gives, gets }: ExchangedAmounts,
+    client: string,
+  ): Exclude<Comparison, { is: 'priced' }> | undefined {
     const { tokens } = watchedOn(network)
     const asked = [...new Set([...Object.keys(gives), ...Object.keys(gets)])]
     const unlisted = asked.filter((token) => !network.tokens.listedAt(token))
     if (unlisted.length > 0) return { is: 'no market', tokens: unlisted }
     const samples = freshSamples(network)
     const isNew = asked.some((token) => !tokens.has(token) && !samples.some(({ values }) => values.has(token)))
-    for (const token of asked) tokens.set(token, steadyMs())
+    tokens.ask(client, asked, steadyMs())
     // The first reading may find a market.
     return isNew ? { is: 'too short', leftMs: windowMs / neededPart } : undefined
   }
 
   return {
     isChecked: options.isChecked,
-    compare(network, { gives, gets }) {
+    compare(network, { gives, gets }, client) {
       const exchanged = { gives: withWrapped(gives, network), gets: withWrapped(gets, network) }
-      return askFor(network, exchanged) ?? compareExchange(exchanged, freshSamples(network), windowMs / neededPart)
+      return askFor(network, exchanged, client) ?? compareExchange(exchanged, freshSamples(network), windowMs / neededPart)
     },
-    value(network, given) {
+    value(network, given, client) {
       const gives = withWrapped(given, network)
-      return askFor(network, { gives, gets: {} }) ?? valueGiven(gives, freshSamples(network), windowMs / neededPart)
+      return askFor(network, { gives, gets: {} }, client) ?? valueGiven(gives, freshSamples(network), windowMs / neededPart)
     },
     referenceOf: (network) => referenceOf(network, settings)?.symbol,
-    watch(network, tokens) {
+    watch(network, tokens, client) {
       const state = watchedOn(network)
-      for (const token of tokens) state.tokens.set(token, steadyMs())
+      // Beside those that the client trades, which have places of their own.
+      state.tokens.ask(`held by ${client}`, tokens, steadyMs())
       const isFull = state.read.size >= maxTokens
       return freshSamples(network).length > 0 && (isFull || tokens.every((token) => state.read.has(wrappedOr(token, network))))
     },
@@ -255,19 +266,16 @@ function referenceOf({ tokens }: NetworkEntry, { referenceTokens }: MarketSettin
   return undefined
 }
 
-/** Listed ones, the last asked first. */
+/** Listed ones, by turns of those who asked, and then those that were quoted. */
 function tokensToRead(
-  { tokens: book, impl }: NetworkEntry,
-  { tokens: asked }: WatchedTokens,
+  network: NetworkEntry,
+  { tokens: asked, read }: WatchedTokens,
   quoted: readonly string[],
-  nowMs: number,
+  { sinceMs, nowMs }: { readonly sinceMs: number; readonly nowMs: number },
 ): readonly Token[] {
-  for (const [token, atMs] of asked) if (nowMs - atMs > idleMs) asked.delete(token)
-  const newestFirst = [...asked].toSorted(([, a], [, b]) => b - a).map(([token]) => token)
-  const addresses = new Set(
-    [...newestFirst, ...quoted].map((token) => (token === impl.nativeCurrency.address ? impl.evm?.wrapped?.token.address : token)),
-  )
-  return [...addresses].flatMap((token) => (token === undefined ? [] : (book.listedAt(token) ?? []))).slice(0, maxTokens)
+  const inTurns = asked.inTurns((token) => read.has(wrappedOr(token, network)), sinceMs, nowMs)
+  const addresses = new Set([...inTurns, ...quoted].map((token) => wrappedOr(token, network)))
+  return [...addresses].flatMap((token) => network.tokens.listedAt(token) ?? []).slice(0, maxTokens)
 }
 
 /** Each token with each of those that it is valued by. */

@@ -132,7 +132,7 @@ export function openHoldings(
       const wallets = clients.list.find(({ name }) => name === client)?.wallets ?? []
       const isOwn = (address: string) => wallets === 'all' || wallets.some((each) => isSameAddress(each, address))
       const addresses = signer.wallets().flatMap((each) => (each.chain === place.chain && isOwn(each.address) ? [each.address] : []))
-      return network && network.notReady() === undefined ? heldValue(addresses, { network, market }, { signal }) : undefined
+      return network && network.notReady() === undefined ? heldValue(addresses, { network, market, client }, { signal }) : undefined
     },
     log,
     ...(steadyMs && { steadyMs }),
