@@ -27,7 +27,7 @@ describe('limits while PostgreSQL is away', function () {
     if (!isPostgresInstalled) this.skip()
     postgres = await startPostgres()
     server = await startServer({
-      settings: { ...oneChain.settings, 'store.url': await postgres.database(), 'server.requestTimeoutSeconds': 8 },
+      settings: { ...oneChain.settings, 'store.url': await postgres.database(), 'server.requestTimeoutSeconds': 25 },
       conf: { ...oneChain.conf, 'clients.yml': { clients } },
     })
     rpc = rpcTo(server.rpcUrl)
