@@ -262,7 +262,7 @@ const mayBeDone = (key: string | undefined) =>
 // The client cannot know how the operator's Sluice is installed: it has the command's plain name.
 const certificateRefused = (key: string | undefined) =>
   new CertificateError(
-    `The server ends every connection after the handshake: this client's certificate was revoked or has expired. Ask the operator for a new one (sluice certs new).${mayBeDone(key)}`,
+    `The server ends every connection after the handshake: this client's certificate was revoked or has expired. Ask the operator for a new one (sluice certs renew).${mayBeDone(key)}`,
     { ...(key !== undefined && { idempotencyKey: key }) },
   )
 
@@ -272,7 +272,7 @@ function certificateError(thrown: unknown): CertificateError | undefined {
   if (typeof code !== 'string') return undefined
   if (/^ERR_SSL_.*ALERT.*(CERTIFICATE|UNKNOWN_CA|ACCESS_DENIED)/.test(code))
     return new CertificateError(
-      `The server refuses this client's certificate (${code}): it was revoked, has expired, or is of another CA. Ask the operator for a new one (sluice certs new).`,
+      `The server refuses this client's certificate (${code}): it was revoked, has expired, or is of another CA. Ask the operator for a new one (sluice certs renew).`,
       { cause: thrown },
     )
   if (/^(ERR_TLS_CERT|CERT_|UNABLE_TO_|DEPTH_ZERO|SELF_SIGNED|ERR_OSSL|ERR_SSL_.*(KEY|CERT))/.test(code))

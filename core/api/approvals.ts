@@ -43,6 +43,12 @@ export const ShownApproval = Type.Object({
     description:
       'waiting; approved: it is being carried out, or its server died; done: its transaction is signed; denied; withdrawn by its client; expired.',
   }),
+  revoked: Type.Optional(
+    Type.Boolean({
+      description:
+        'In GET /approvals, of one that waits or is approved: the certificate that asked is revoked, so it is never carried out.',
+    }),
+  ),
   client: Type.String({ description: 'Who asked.' }),
   path: Type.String({ description: 'Of its endpoint.' }),
   address: Type.String({ description: 'Its wallet.' }),
@@ -78,6 +84,7 @@ export const ApprovalsRequest = request({
 })
 export const ApprovalsResponse = response({
   approvals: Type.Array(ShownApproval, { description: 'Newest first.' }),
+  mayDecide: Type.Boolean({ description: 'Whether the caller has the permission approve.' }),
   nextCursor: Type.Optional(Type.String({ description: 'There may be more: request them with this as `cursor`.' })),
 })
 

@@ -62,7 +62,7 @@ async function decide(id: string | undefined, options: ApproveOptions, settings:
   })
   if (id === undefined) {
     const answer = read(ApprovalsResponse, await server.get('/approvals', all ? {} : { state: 'waiting' }))
-    return json ? JSON.stringify(answer, undefined, 2) : listOf(answer.approvals, all === true)
+    return json ? JSON.stringify(answer, undefined, 2) : listFor(server.as, answer, all === true)
   }
   if (deny || withdraw) {
     const [path, state] = withdraw ? ['/approvals/withdraw', 'withdrawn'] : ['/approvals/deny', 'denied']
@@ -88,11 +88,25 @@ async function approve(id: string, server: ServerClient, json: true | undefined)
   return `The request ${id} of ${client} is approved, and signed:${hash}\nTo follow it: ${command} tx show ${requestId}`
 }
 
+function listFor(as: string, { approvals, mayDecide }: Type.Static<typeof ApprovalsResponse>, isAll: boolean): string {
+  if (mayDecide) return listOf(approvals, isAll)
+  const lacks = `The certificate "${as}" lacks the permission approve, so requests of other clients are not shown, or not its to decide. To use another one: --as <name>. An operator gives the permission in conf/clients.yml.`
+  return `${lacks}\n${approvals.length === 0 ? 'No request waits that it may see.' : listOf(approvals, isAll)}`
+}
+
 function listOf(approvals: readonly ShownApproval[], isAll: boolean): string {
   if (approvals.length === 0)
     return isAll ? 'No request of a client waits, or waited, for an approval.' : 'No request waits for an approval.'
-  const rows = approvals.map(({ id, state, client, path, address, effect, expiresAt }) => ({
-    cells: [String(id), state, client, path, `${address.slice(0, 8)}…`, effect.valueGiven ?? 'no price', timeOf(expiresAt)],
+  const rows = approvals.map(({ id, state, revoked, client, path, address, effect, expiresAt }) => ({
+    cells: [
+      String(id),
+      revoked ? 'revoked' : state,
+      client,
+      path,
+      `${address.slice(0, 8)}…`,
+      effect.valueGiven ?? 'no price',
+      timeOf(expiresAt),
+    ],
   }))
   return table([{ cells: ['id', 'state', 'client', 'request', 'wallet', 'value', 'expires'] }, ...rows], maxWidth)
 }

@@ -66,7 +66,7 @@ export function certsCommand(getCertsDir: () => string | Promise<string>): Comma
         return [
           `Renewed the certificate of the client "${name}", valid until ${day(made.validTo)}.`,
           ...whatToCopy(certsDir, made),
-          `The certificate before it stays valid until it expires or is revoked, by its serial number in "${command} certs list".`,
+          await whatOfEarlier(certsDir, name, made.serialNumber),
           'Permissions by name in conf/clients.yml go on; those by fingerprint need the new one.',
         ]
       }),
@@ -126,6 +126,13 @@ function whatToCopy(certsDir: string, made: NewCertificate): string[] {
     `Fingerprint: ${made.fingerprint256}`,
     `Serial number: ${made.serialNumber}`,
   ]
+}
+
+async function whatOfEarlier(certsDir: string, name: string, serialNumber: string): Promise<string> {
+  const earlier = (await listClients(certsDir)).filter((each) => each.certificate?.name === name && each.serialNumber !== serialNumber)
+  return earlier.some(({ state }) => state === 'valid')
+    ? `The certificate before it stays valid until it expires or is revoked, by its serial number in "${command} certs list".`
+    : 'No certificate before it is valid any more.'
 }
 
 function describe({ state, revokedAt, serialNumber, certificate }: ClientCertificate): string[] {

@@ -6,7 +6,7 @@ import * as Type from 'typebox'
 import * as Value from 'typebox/value'
 import { isSameAddress } from '../base/addresses.ts'
 import { writeWholeFile } from '../base/whole-file.ts'
-import { StopsDeleteResponse, StopsPostResponse, type StopMode } from '../api/limits.ts'
+import { StopsDeleteResponse, StopsPostResponse, StopsResponse, type StopMode } from '../api/limits.ts'
 import type { Settings } from '../config/settings.ts'
 import { stopFileNames } from '../config/stop-files.ts'
 import { command } from '../base/layout.ts'
@@ -58,11 +58,12 @@ async function stop(mode: StopMode, options: StopOptions, settings: Settings): P
   if (!options.file) {
     try {
       const { reason } = options
+      const server = clientOf(options, settings)
       const { setBy, since } = read(
         StopsPostResponse,
-        await clientOf(options, settings).post('/stops', { mode, ...fieldsOf(options), ...(reason !== undefined && { reason }) }),
+        await server.post('/stops', { mode, ...fieldsOf(options), ...(reason !== undefined && { reason }) }),
       )
-      return `${mode} is set for ${subject ?? 'all'} by ${setBy} since ${new Date(since).toISOString()}. ${whatGoesOn[mode]} To lift it: ${command} resume${argumentsOf(options)}`
+      return `${mode} is set for ${subject ?? 'all'} by "${setBy}" since ${new Date(since).toISOString()}. ${whatIsLeft(mode, options, await strictestOf(server, options))}`
     } catch (error) {
       // A server elsewhere does not look at files here; and a wrong name would stop nothing.
       if (options.url !== undefined || error instanceof WrongField) throw error
@@ -74,7 +75,41 @@ async function stop(mode: StopMode, options: StopOptions, settings: Settings): P
   // An empty one is for all already.
   const lines = subject === undefined || before?.length === 0 ? [] : [...(before ?? []), subject]
   await writeWholeFile(file, lines.map((line) => `${line}\n`).join(''), 0o644)
-  return `${mode} is set for ${lines.length === 0 ? 'all' : lines.join(', ')} by ${file}. ${whatGoesOn[mode]} ${whoLooks(settings)} To lift it: ${command} resume${argumentsOf(options)}`
+  const held = stopsByFile(settings.data.dir, subject)
+  return `${mode} is set for ${lines.length === 0 ? 'all' : lines.join(', ')} by ${file}. ${whoLooks(settings)} ${whatIsLeft(mode, options, held)}`
+}
+
+/** Whom `stop` holds beside, of those that a mode was set for. */
+interface StopBeside {
+  readonly of: string
+  /** Of `resume`. */
+  readonly arguments: string
+}
+
+function whatIsLeft(mode: StopMode, options: StopOptions, stop: StopBeside | undefined): string {
+  const own = argumentsOf(options)
+  if (mode === 'stop' || !stop) return `${whatGoesOn[mode]} To lift it: ${command} resume${own}`
+  // What is lifted for the same ones is lifted in both modes.
+  const again = stop.arguments === own ? `, then ${command} ${mode}${own}` : ''
+  return `But stop is in force for ${stop.of}, too, so only cancels go through. For ${mode} alone: ${command} resume${stop.arguments}${again}`
+}
+
+/** By what the server says; undefined where it does not say. */
+async function strictestOf(server: ServerClient, options: StopOptions): Promise<StopBeside | undefined> {
+  const answer = parse((await server.get('/stops')).text)
+  const stops = Value.Check(StopsResponse, answer) ? answer.stops.filter(({ mode }) => mode === 'stop') : []
+  if (stops.some(({ of }) => of === 'all')) return { of: 'all', arguments: '' }
+  const subject = subjectOf(options)
+  const isHeld = subject !== undefined && stops.some(({ address, client }) => isSameAddress(address ?? client ?? '', subject))
+  return isHeld ? { of: subject, arguments: argumentsOf(options) } : undefined
+}
+
+function stopsByFile(dataDir: string, subject: string | undefined): StopBeside | undefined {
+  const files = stopFileNames.stop.map((name) => path.join(dataDir, name)).filter((file) => existsSync(file))
+  const all = files.map(linesOf)
+  if (all.some((lines) => lines.length === 0)) return { of: 'all', arguments: '' }
+  const line = all.flat().find((each) => subject !== undefined && isSameAddress(each, subject))
+  return line === undefined ? undefined : { of: line, arguments: resumeArguments(line) }
 }
 
 const whoLooks = ({ signer: { socket } }: Settings): string =>
@@ -86,7 +121,11 @@ async function resume(options: StopOptions, settings: Settings): Promise<string>
   const changed = options.url === undefined ? await liftFiles(settings.data.dir, subjectOf(options)) : []
   const files = changed.length === 0 ? '' : `${changed.join(' and ')} ${changed.length === 1 ? 'does' : 'do'} not say it any more. `
   const of = subjectOf(options) ?? 'all'
-  if (options.file) return changed.length === 0 ? `No file in ${settings.data.dir} stops ${of}.` : files.trim()
+  const left = options.url === undefined && subjectOf(options) === undefined ? linesLeft(settings.data.dir) : ''
+  if (options.file) {
+    if (changed.length > 0) return `${files}${left}`.trim()
+    return left === '' ? `No file in ${settings.data.dir} stops ${of}.` : `Nothing was lifted for ${of}. ${left}`
+  }
   let lifted: Type.Static<typeof StopsDeleteResponse>['lifted']
   try {
     ;({ lifted } = read(StopsDeleteResponse, await clientOf(options, settings).delete('/stops', fieldsOf(options))))
@@ -98,9 +137,28 @@ async function resume(options: StopOptions, settings: Settings): Promise<string>
       },
     )
   }
-  if (lifted.length === 0 && changed.length === 0) return `Nothing was stopped for ${of}. GET /stops shows what is.`
-  const words = lifted.map(({ mode, setBy, since }) => `${mode}, set by ${setBy} at ${new Date(since).toISOString()}`)
-  return `${files}${lifted.length === 0 ? '' : `Lifted for ${of}: ${words.join('; ')}.`}`.trim()
+  if (lifted.length === 0 && changed.length === 0)
+    return left === '' ? `Nothing was stopped for ${of}. GET /stops shows what is.` : `Nothing was lifted for ${of}. ${left}`
+  const words = lifted.map(({ mode, setBy, since }) => `${mode}, set by "${setBy}" at ${new Date(since).toISOString()}`)
+  return `${files}${lifted.length === 0 ? '' : `Lifted for ${of}: ${words.join('; ')}. `}${left}`.trim()
+}
+
+/** What files still say after all was lifted that is for all, and how to lift it: which lines count for all the server knows alone. */
+function linesLeft(dataDir: string): string {
+  const left = Object.values(stopFileNames)
+    .flat()
+    .map((name) => path.join(dataDir, name))
+    .flatMap((file) => (existsSync(file) ? [{ file, lines: linesOf(file) }] : []))
+    .filter(({ lines }) => lines.length > 0)
+  if (left.length === 0) return ''
+  const shown = left.map(({ file, lines }) => `${file} still stops: ${lines.join(', ')}.`)
+  const how = [...new Set(left.flatMap(({ lines }) => lines))].map((line) => `${command} resume${resumeArguments(line)}`)
+  return `${shown.join(' ')} A line that names neither a wallet nor a client counts as stop for all. To lift it: ${how.join('; ')}`
+}
+
+const resumeArguments = (line: string): string => {
+  const quoted = /^[\w.:-]+$/.test(line) ? line : `'${line.replaceAll("'", String.raw`'\''`)}'`
+  return ` --${/^0x/i.test(line) ? 'wallet' : 'client'} ${quoted}`
 }
 
 /** @returns the files that said it */

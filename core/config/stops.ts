@@ -60,7 +60,7 @@ const whatGoesThrough: Readonly<Record<StopMode, string>> = {
 /** The refusal of a request that a stop holds. */
 export function stoppedError(stop: Stop): SluiceError {
   const { mode, scope, setBy, since, reason, file } = stop
-  const who = file === undefined ? `by ${setBy}` : `by the file ${file} in the data folder`
+  const who = file === undefined ? `by "${setBy}"` : `by the file ${file} in the data folder`
   const why = reason === undefined ? '' : `: "${reason}"`
   const lift =
     file === undefined

@@ -14,11 +14,11 @@ export function createApprovalTopic(approvals: Pick<Approvals, 'follow'>): Topic
     keyOf: ({ fingerprint }) => fingerprint,
     follow: (_, changed) => approvals.follow(changed),
     show: (caller, { waiting, ended }): ApprovalsEvent => ({
-      waiting: waiting.filter((each) => isApprovalShownTo(caller, each)).map(showApproval),
+      waiting: waiting.filter((each) => isApprovalShownTo(caller, each)).map((each) => showApproval(each)),
       ended: ended
         .filter((each) => isApprovalShownTo(caller, each))
         .slice(0, endedShown)
-        .map(showApproval),
+        .map((each) => showApproval(each)),
     }),
   })
   return { find: async (_request, _at, caller) => [feed.subscriber(caller)] }

@@ -15,9 +15,11 @@ interface RunParts {
   /** As they are now. */
   readonly clients: { readonly list: readonly Client[] }
   readonly idempotency: Idempotency
+  /** By the serial number of a certificate. */
+  readonly isRevoked: (serialNumber: string) => Promise<boolean>
 }
 
-export function createApprovalRuns({ approvals, clients, idempotency }: RunParts): ApprovalRuns {
+export function createApprovalRuns({ approvals, clients, idempotency, isRevoked }: RunParts): ApprovalRuns {
   let answer: Parameters<ApprovalRuns['runBy']>[0] = (endpoint) => {
     throw new Error(`Nobody calls ${endpoint} yet.`)
   }
@@ -31,27 +33,27 @@ export function createApprovalRuns({ approvals, clients, idempotency }: RunParts
     throw new SluiceError('FORBIDDEN', `The client "${id}" has no entry in conf/clients.yml any more: nothing was signed for it.`)
   }
 
-  const callOf = (approval: Approval, signal: AbortSignal) => ({
-    caller: callerOf(approval),
-    client: payer,
-    requestId: approval.requestId,
-    startedAt: performance.now(),
-    signal,
-  })
+  const isRevokedNow: ApprovalRuns['isRevoked'] = async ({ serialNumber }) => serialNumber !== undefined && isRevoked(serialNumber)
+
+  async function callOf(approval: Approval, signal: AbortSignal) {
+    if (await isRevokedNow(approval)) throw revoked(approval)
+    return { caller: callerOf(approval), client: payer, requestId: approval.requestId, startedAt: performance.now(), signal }
+  }
 
   return {
+    isRevoked: isRevokedNow,
     runBy: (by) => void (answer = by),
 
     // Under its Idempotency-Key: at most one call has that at a time, on all servers, and its answer is stored with the signed bytes.
     run: async (approval, signal) => {
       const { id, endpoint, key, request, bound } = approval
-      const call = { ...callOf(approval, signal), key, waited: { mark: { is: 'approved', id } as const, bound } }
+      const call = { ...(await callOf(approval, signal)), key, waited: { mark: { is: 'approved', id } as const, bound } }
       return answer(endpoint, call, request)
     },
 
     async preview(approval, signal): Promise<RequestEffect> {
       const { endpoint, request, bound } = approval
-      const call = { ...callOf(approval, signal), waited: { mark: { is: 'preview' } as const, bound } }
+      const call = { ...(await callOf(approval, signal)), waited: { mark: { is: 'preview' } as const, bound } }
       try {
         const { body } = await answer(endpoint, call, request)
         // It would make no transaction.
@@ -105,7 +107,7 @@ export async function orWaiting(
 ): Promise<Answer> {
   const { name, path } = endpoint
   const known = key === undefined ? undefined : await approvals.find({ client: caller.id, path, key })
-  if (known) return outcomeOf(known, request, () => approvalRuns.run(known, signal ?? new AbortController().signal))
+  if (known) return outcomeOf(known, request, approvalRuns, signal ?? new AbortController().signal)
   try {
     return await answer()
   } catch (error) {
@@ -113,6 +115,7 @@ export async function orWaiting(
     const opened = await approvals.open({
       client: caller.id,
       certificate: caller.fingerprint,
+      serialNumber: caller.serialNumber,
       endpoint: name,
       path,
       key: key ?? `approval-${randomBytes(12).toString('hex')}`,
@@ -128,15 +131,22 @@ export async function orWaiting(
 }
 
 /** What a repetition of a request with its Idempotency-Key gets. */
-async function outcomeOf(known: Approval, request: RequestFields, run: () => Promise<Answer>): Promise<Answer> {
+async function outcomeOf(known: Approval, request: RequestFields, runs: ApprovalRuns, signal: AbortSignal): Promise<Answer> {
   if (known.fingerprint !== fingerprintOf(request))
     throw new SluiceError('IDEMPOTENCY_CONFLICT', 'This Idempotency-Key was used with another request; use a new key for a new request.')
   if (known.answer) return known.answer
-  if (known.state === 'waiting') throw pending(known)
+  if (known.state === 'waiting') throw (await runs.isRevoked(known)) ? revoked(known) : pending(known)
   // It is being carried out, or the server that did died.
-  if (known.state === 'approved') return run()
+  if (known.state === 'approved') return runs.run(known, signal)
   throw notWaiting(known)
 }
+
+const revoked = ({ id, client }: Approval) =>
+  new SluiceError(
+    'FORBIDDEN',
+    `The request ${id} was sent with a certificate of "${client}" that is revoked: it is never carried out, and nothing was signed for it. If it is still wanted, the client sends it again with its new certificate and a new Idempotency-Key.`,
+    { details: { id } },
+  )
 
 const pending = ({ id, expiresAt }: Approval) =>
   new SluiceError(

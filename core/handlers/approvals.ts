@@ -18,7 +18,8 @@ export const approvalHandlers = {
     const found = await services.approvals.list({ id, state, before, ...of, limit: limit + 1 })
     const page = found.slice(0, limit)
     const last = page.at(-1)
-    return { approvals: page.map(showApproval), ...(found.length > limit && last && { nextCursor: String(last.id) }) }
+    const approvals = await Promise.all(page.map(async (each) => showApproval(each, await isHeldBack(each, services))))
+    return { approvals, mayDecide: hasPermission(caller, 'approve'), ...(found.length > limit && last && { nextCursor: String(last.id) }) }
   },
 
   ApprovalsPreview: async ({ id }, context) => {
@@ -66,6 +67,10 @@ export const approvalHandlers = {
     return endAs('withdrawn', approval, context)
   },
 } satisfies Partial<Handlers>
+
+/** Whether it would be carried out, but for the revocation of its certificate. */
+const isHeldBack = async (approval: Approval, { approvalRuns }: Pick<RequestContext['services'], 'approvalRuns'>): Promise<boolean> =>
+  (approval.state === 'waiting' || approval.state === 'approved') && (await approvalRuns.isRevoked(approval))
 
 /** @throws SluiceError IN_FLIGHT, APPROVAL_DENIED, APPROVAL_EXPIRED, APPROVAL_WITHDRAWN */
 async function endAs(
@@ -143,12 +148,13 @@ export const isApprovalShownTo = (caller: Caller, { client, address }: Approval)
 
 const seesOthers = (caller: Caller): boolean => hasPermission(caller, 'approve') || hasPermission(caller, 'admin')
 
-export function showApproval(approval: Approval): ShownApproval {
+export function showApproval(approval: Approval, isRevoked = false): ShownApproval {
   const { id, state, client, path, address, request, bound, effect, madeAt, expiresAt, decidedBy, decidedAt, requestId, key, answer } =
     approval
   return {
     id,
     state,
+    ...(isRevoked && { revoked: true }),
     client,
     path,
     address,

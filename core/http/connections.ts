@@ -171,6 +171,7 @@ export function callerOf(
   const caller = {
     ...idsOf(certificate, client, clients),
     fingerprint: certificate.fingerprint256,
+    ...(certificate.serialNumber !== undefined && { serialNumber: certificate.serialNumber }),
     ...(client
       ? rightsOf(client)
       : { permissions: closed === undefined ? readOnly : none, wallets: noWallets, ...(closed !== undefined && { closed }) }),
@@ -180,7 +181,8 @@ export function callerOf(
   return { caller, bounds }
 }
 
-type Certificate = Pick<ReturnType<typeof peerIdentity>, 'commonName' | 'fingerprint256'>
+type Identity = ReturnType<typeof peerIdentity>
+type Certificate = Pick<Identity, 'commonName' | 'fingerprint256'> & Partial<Pick<Identity, 'serialNumber'>>
 
 function idsOf(
   { commonName, fingerprint256 }: Certificate,

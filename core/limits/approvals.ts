@@ -18,6 +18,8 @@ export interface NewApproval {
   readonly client: string
   /** SHA-256 of the certificate that asked. */
   readonly certificate: string
+  /** Its serial number, by which it is revoked. */
+  readonly serialNumber?: string | undefined
   /** The name of the endpoint, and its path. */
   readonly endpoint: string
   readonly path: string
@@ -95,7 +97,7 @@ export function createApprovals({ store, minutes, maxWaiting, log, nowMs = Date.
   const waitMs = minutes * 60_000
 
   async function insert(of: NewApproval, tx: Transaction<Tables>): Promise<number> {
-    const { client, certificate, endpoint, path, key, fingerprint, requestId, address, request, bound, effect } = of
+    const { client, certificate, serialNumber, endpoint, path, key, fingerprint, requestId, address, request, bound, effect } = of
     await lockClient(client, tx)
     const known = await tx
       .selectFrom('approvals')
@@ -136,7 +138,7 @@ export function createApprovals({ store, minutes, maxWaiting, log, nowMs = Date.
         request_id: requestId,
         state: 'waiting',
         decided_by: null,
-        body: pack(JSON.stringify({ address, request, bound, effect })),
+        body: pack(JSON.stringify({ address, serialNumber, request, bound, effect })),
       })
       .returning('id')
       .executeTakeFirstOrThrow()
@@ -275,7 +277,7 @@ type Row = Awaited<ReturnType<ReturnType<typeof select>['execute']>>[number]
 
 function readRow(row: Row): Approval {
   const { id, client, certificate, endpoint, path, key, fingerprint, request_id, made_at, expires_at, decided_by, decided_at } = row
-  const stored = JSON.parse(unpack(row.body)) as Pick<NewApproval, 'address' | 'request' | 'bound' | 'effect'>
+  const stored = JSON.parse(unpack(row.body)) as Pick<NewApproval, 'address' | 'serialNumber' | 'request' | 'bound' | 'effect'>
   const { answer_status: status, answer_body: body } = row
   return {
     id,

@@ -26,6 +26,7 @@ import { createReplay, type Replay } from '../limits/replay.ts'
 import { createApprovalCheck } from '../limits/approval-check.ts'
 import { readUsage, type LimitUsage } from '../limits/usage.ts'
 import { requiredHere } from '../plugins/index.ts'
+import { createRevokedCertificates } from '../tls/revoked-certificates.ts'
 import type { ServerParts } from './server-parts.ts'
 import { limitReader } from './trading.ts'
 
@@ -87,7 +88,7 @@ export function openServices(parts: ServerParts): Services {
     following,
     transactions: check.holding(transactions),
     approvals: { ...approvals, ...check },
-    approvalRuns: createApprovalRuns({ approvals, clients, idempotency }),
+    approvalRuns: createApprovalRuns({ approvals, clients, idempotency, isRevoked: createRevokedCertificates(settings.ssl.certsDir) }),
     archiver,
     quarantine,
     stops,

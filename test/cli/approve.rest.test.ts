@@ -15,6 +15,7 @@ describe('sluice approve', function () {
   before(async () => {
     server = await startServer({ settings: oneChain.settings, conf: { ...oneChain.conf, 'clients.yml': { clients } } })
     await newClient(server.certsDir, 'operator')
+    await newClient(server.certsDir, 'reader')
   })
   after(() => server?.stop())
 
@@ -31,6 +32,7 @@ describe('sluice approve', function () {
     const list = await runCommand(server, ['approve'])
     expect(list).to.match(/^id +state +client +request +wallet +value +expires\n/)
     expect(list).to.match(/waiting +client +\/amm\/trade +0x709979… +no price/)
+    expect(await runCommand(server, ['approve', '--as', 'reader'])).to.match(/^The certificate "reader" lacks the permission approve/)
     const shown = await runCommand(server, ['approve', id])
     expect(shown).to.match(/fields +connector uniswap, base ETH/)
     expect(shown).to.match(/gives +0\.01 ETH at most/)

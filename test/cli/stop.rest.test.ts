@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect } from 'chai'
 import { startServer, type TestServer } from '../../testkit/server.ts'
@@ -21,13 +21,15 @@ describe('sluice stop, reduce-only and resume', function () {
   const file = (name = 'STOP') => path.join(server.settings.data.dir, name)
 
   it('stop by a running server, and lift it', async () => {
-    expect(await sluice(['stop', '--reason', 'a stolen laptop'])).to.match(/^stop is set for all by client since .*Only cancels go through/)
+    expect(await sluice(['stop', '--reason', 'a stolen laptop'])).to.match(
+      /^stop is set for all by "client" since .*Only cancels go through/,
+    )
     expect(existsSync(file())).to.equal(false)
     expect(await trade()).to.equal('403 STOPPED')
-    expect(await sluice(['resume'])).to.match(/^Lifted for all: stop, set by client at /)
+    expect(await sluice(['resume'])).to.match(/^Lifted for all: stop, set by "client" at /)
     expect(await sluice(['resume'])).to.match(/^Nothing was stopped for all/)
     expect(await trade()).to.equal('200')
-    expect(await sluice(['reduce-only', '--client', 'client'])).to.match(/^reduce-only is set for client by client/)
+    expect(await sluice(['reduce-only', '--client', 'client'])).to.match(/^reduce-only is set for client by "client"/)
     expect(await trade()).to.equal('403 STOPPED')
     expect(await sluice(['resume', '--client', 'client'])).to.match(/^Lifted for client: reduce-only/)
   })
@@ -51,9 +53,36 @@ describe('sluice stop, reduce-only and resume', function () {
     expect(await trade()).to.equal('403 STOPPED')
     await sluice(['resume', '--client', 'client'])
     expect(readFileSync(file('REDUCE-ONLY'), 'utf8')).to.equal(`${traders}\n`)
-    expect(await sluice(['resume', '--file'])).to.match(/^No file in .* stops all/)
+    expect(await sluice(['resume', '--file'])).to.match(/^Nothing was lifted for all\. .*REDUCE-ONLY still stops: 0x/)
     expect(await sluice(['resume', '--wallet', traders.toLowerCase()])).to.match(/REDUCE-ONLY does not say it any more/)
     expect(existsSync(file('REDUCE-ONLY'))).to.equal(false)
+  })
+
+  it('say which file still stops all for a line that names nobody, and what lifts it', async () => {
+    writeFileSync(file(), 'Client # typo\n')
+    expect(await trade()).to.equal('403 STOPPED')
+    for (const args of [['resume'], ['resume', '--file']]) {
+      const said = await sluice(args)
+      expect(said).to.match(
+        /^Nothing was lifted for all\. .*STOP still stops: Client\. A line that names neither a wallet nor a client counts as stop for all/,
+      )
+      expect(said).to.match(/resume --client Client/)
+    }
+    await sluice(['stop'])
+    expect(await sluice(['resume'])).to.match(/Lifted for all: stop, set by "client".*STOP still stops: Client/s)
+    expect(await sluice(['resume', '--client', 'Client'])).to.match(/STOP does not say it any more/)
+    expect(await trade()).to.equal('200')
+  })
+
+  it('say that stop still holds where reduce-only is set beside it', async () => {
+    await sluice(['stop'])
+    const said = await sluice(['reduce-only'])
+    expect(said).to.match(/stop is in force for all, too, so only cancels go through/)
+    expect(said).to.match(/resume, then .*reduce-only/)
+    expect(await sluice(['resume'])).to.match(/Lifted for all: stop.*reduce-only/)
+    await sluice(['stop', '--file'])
+    expect(await sluice(['reduce-only', '--file'])).to.match(/stop is in force for all, too, so only cancels go through/)
+    await sluice(['resume', '--file'])
   })
 
   it('stop nothing for a name that the server does not know, and say so', async () => {

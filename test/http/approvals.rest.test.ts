@@ -8,7 +8,7 @@ import { startKernel, type Kernel } from '../../core/kernel.ts'
 import { openMarket } from '../../core/parts/trading.ts'
 import { createApprovals } from '../../core/limits/approvals.ts'
 import type { Store } from '../../core/store/store.ts'
-import { newClient, renew } from '../../core/tls/certificates.ts'
+import { newClient, renew, revoke } from '../../core/tls/certificates.ts'
 import { createClient, type Answer, type Client } from '../../testkit/client.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
 import { follow } from '../events/client.ts'
@@ -35,12 +35,13 @@ const clients = {
     wallets: [traders],
     limits: { approveTokensAbove: { 'ethereum/local': { WETH: '0.5', ETH: '0.02' } } },
   },
+  gone: { permissions: ['read', 'trade', 'thin'], wallets: [traders], limits: { approveAbove: '0' } },
   boss: { permissions: ['read', 'approve'], wallets: [traders] },
   second: { permissions: ['read', 'approve'], wallets: 'all' },
   stranger: { permissions: ['read', 'approve'], wallets: [others] },
   reader: { permissions: ['read'], wallets: 'all' },
 }
-const names = ['bot', 'limited', 'byToken', 'boss', 'second', 'stranger', 'reader'] as const
+const names = ['bot', 'limited', 'byToken', 'gone', 'boss', 'second', 'stranger', 'reader'] as const
 
 for (const kind of kinds)
   describe(`a request above approveAbove (${kind})`, function () {
@@ -141,6 +142,33 @@ for (const kind of kinds)
       return answer.body.details.id
     }
     const nonceOf = () => rpcTo(server.rpcUrl)('eth_getTransactionCount', traders, 'pending')
+
+    it('is never carried out once the certificate that asked is revoked, and says so', async () => {
+      const request = { ...swap, address: traders, amount: '0.1' }
+      const id = waits(await as.gone.post('/amm/trade', request, keyed('gone')))
+      expect(await show(id)).not.to.have.property('revoked')
+      await revoke(server.certsDir, 'gone')
+      await renew(server.certsDir, 'gone')
+      const nonce = await nonceOf()
+      expect(await show(id)).to.include({ state: 'waiting', revoked: true })
+      const preview = (await as.boss.get('/approvals/preview', { id: String(id) })).body
+      expect(preview.error.message).to.match(/sent with a certificate of "gone" that is revoked/)
+      const renewed = createClient(server.url, server.certsDir, 'gone')
+      try {
+        for (const refused of [
+          await approve(id),
+          await approve(id, as.secondElsewhere),
+          await renewed.post('/amm/trade', request, keyed('gone')),
+        ]) {
+          expect(outcome(refused), refused.text).to.equal('403 FORBIDDEN')
+          expect(refused.body.message).to.match(/that is revoked: it is never carried out, and nothing was signed/)
+        }
+        expect(await nonceOf()).to.equal(nonce)
+        expect(outcome(await approve(waits(await renewed.post('/amm/trade', request))))).to.equal('200')
+      } finally {
+        renewed.close()
+      }
+    })
 
     it('waits, shows what it would do, and is carried out once another client approves it', async () => {
       const small = await sell('0.1')

@@ -57,7 +57,7 @@ describe('what an operator stops', function () {
       expect(outcome(refused)).to.equal('403 STOPPED')
       expect(refused.body.errorCode).to.equal(1030)
       expect(refused.body.details).to.deep.equal(set.body)
-      expect(refused.body.message).to.match(/^stop is set for all by guard since .*: "a stolen laptop"\. Nothing was signed/)
+      expect(refused.body.message).to.match(/^stop is set for all by "guard" since .*: "a stolen laptop"\. Nothing was signed/)
     }
     expect((await as.bot.get('/stops')).body.stops).to.deep.equal([set.body])
     expect((await scrape(server.client)).text).to.contain('sluice_stops{mode="stop",of="all"} 1')

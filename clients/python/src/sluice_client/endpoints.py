@@ -406,6 +406,7 @@ class _ApprovalsResponseApprovals(TypedDict):
 
 @final
 class ApprovalsResponseApprovals(_ApprovalsResponseApprovals, total=False):
+    revoked: bool  # In GET /approvals, of one that waits or is approved: the certificate that asked is revoked, so it is never carried out.
     decidedBy: str  # The client that approved, denied or withdrew it.
     decidedAt: float  # Milliseconds since the Unix epoch.
     answer: dict[str, Any]  # Of a request that is done: what its endpoint answered.
@@ -413,6 +414,7 @@ class ApprovalsResponseApprovals(_ApprovalsResponseApprovals, total=False):
 
 class _ApprovalsResponse(TypedDict):
     approvals: list[ApprovalsResponseApprovals]  # Newest first.
+    mayDecide: bool  # Whether the caller has the permission approve.
 
 
 @final
@@ -472,6 +474,7 @@ class _ApprovalsPreviewResponseApproval(TypedDict):
 
 @final
 class ApprovalsPreviewResponseApproval(_ApprovalsPreviewResponseApproval, total=False):
+    revoked: bool  # In GET /approvals, of one that waits or is approved: the certificate that asked is revoked, so it is never carried out.
     decidedBy: str  # The client that approved, denied or withdrew it.
     decidedAt: float  # Milliseconds since the Unix epoch.
     answer: dict[str, Any]  # Of a request that is done: what its endpoint answered.
@@ -582,6 +585,7 @@ class _ApprovalsApproveResponse(TypedDict):
 
 @final
 class ApprovalsApproveResponse(_ApprovalsApproveResponse, total=False):
+    revoked: bool  # In GET /approvals, of one that waits or is approved: the certificate that asked is revoked, so it is never carried out.
     decidedBy: str  # The client that approved, denied or withdrew it.
     decidedAt: float  # Milliseconds since the Unix epoch.
     answer: dict[str, Any]  # Of a request that is done: what its endpoint answered.
@@ -639,6 +643,7 @@ class _ApprovalsDenyResponse(TypedDict):
 
 @final
 class ApprovalsDenyResponse(_ApprovalsDenyResponse, total=False):
+    revoked: bool  # In GET /approvals, of one that waits or is approved: the certificate that asked is revoked, so it is never carried out.
     decidedBy: str  # The client that approved, denied or withdrew it.
     decidedAt: float  # Milliseconds since the Unix epoch.
     answer: dict[str, Any]  # Of a request that is done: what its endpoint answered.
@@ -696,6 +701,7 @@ class _ApprovalsWithdrawResponse(TypedDict):
 
 @final
 class ApprovalsWithdrawResponse(_ApprovalsWithdrawResponse, total=False):
+    revoked: bool  # In GET /approvals, of one that waits or is approved: the certificate that asked is revoked, so it is never carried out.
     decidedBy: str  # The client that approved, denied or withdrew it.
     decidedAt: float  # Milliseconds since the Unix epoch.
     answer: dict[str, Any]  # Of a request that is done: what its endpoint answered.
@@ -5239,6 +5245,7 @@ class _ApprovalsDataWaiting(TypedDict):
 
 @final
 class ApprovalsDataWaiting(_ApprovalsDataWaiting, total=False):
+    revoked: bool  # In GET /approvals, of one that waits or is approved: the certificate that asked is revoked, so it is never carried out.
     decidedBy: str  # The client that approved, denied or withdrew it.
     decidedAt: float  # Milliseconds since the Unix epoch.
     answer: dict[str, Any]  # Of a request that is done: what its endpoint answered.
@@ -5291,6 +5298,7 @@ class _ApprovalsDataEnded(TypedDict):
 
 @final
 class ApprovalsDataEnded(_ApprovalsDataEnded, total=False):
+    revoked: bool  # In GET /approvals, of one that waits or is approved: the certificate that asked is revoked, so it is never carried out.
     decidedBy: str  # The client that approved, denied or withdrew it.
     decidedAt: float  # Milliseconds since the Unix epoch.
     answer: dict[str, Any]  # Of a request that is done: what its endpoint answered.

@@ -277,7 +277,7 @@ def _may_be_done(key: str | None) -> str:
 def _certificate_refused(key: str | None) -> CertificateError:
     return CertificateError(
         "The server ends every connection after the handshake: this client's certificate was revoked or has expired. Ask the operator for a"
-        f" new one (sluice certs new).{_may_be_done(key)}",
+        f" new one (sluice certs renew).{_may_be_done(key)}",
         idempotency_key=key,
     )
 
@@ -294,6 +294,6 @@ def _certificate_error(error: BaseException, key: str | None) -> CertificateErro
         return None
     return CertificateError(
         f"The server refuses this client's certificate ({reason}): it was revoked, has expired, or is of another CA. Ask the operator for a new"
-        f" one (sluice certs new).{_may_be_done(key)}",
+        f" one (sluice certs renew).{_may_be_done(key)}",
         idempotency_key=key,
     )
