@@ -227,7 +227,7 @@ function unknownFlags(flags: Flags): ConfigProblem[] {
     .map((name) => ({ file: 'command line', path: name, problem: 'is not a known setting', remedy: suggestion(name, known) }))
 }
 
-const files = ['server.yml', 'ssl.yml', 'clients.yml']
+const files = ['server.yml', 'ssl.yml', 'clients.yml', 'limits.yml']
 const folders = ['chains', 'connectors', 'tokens']
 
 /** A warning for each file of the conf folder that looks like settings and is not read. */

@@ -3,10 +3,11 @@ import { existsSync } from 'node:fs'
 import path from 'node:path'
 import * as Type from 'typebox'
 import type { Static } from 'typebox'
+import { walletAddress } from '../keys/curves.ts'
 import { checkFile, compile } from './check.ts'
 import { amountPattern, networkPattern } from './patterns.ts'
 import { ConfigError, type ConfigProblem } from './problems.ts'
-import { readYaml, withoutEmptyKeys } from './yaml.ts'
+import { locate, readYaml, withoutEmptyKeys } from './yaml.ts'
 
 const amount = Type.Union([Type.String({ pattern: amountPattern }), Type.Number({ minimum: 0 })], {
   description: 'in whole units, in quotes where it is long or very small',
@@ -72,6 +73,18 @@ export function readWalletLimits(confDir: string): WalletLimits {
   const yaml = readYaml(file, shown, problems)
   const strict = yaml && withoutEmptyKeys(yaml, () => 'Write a value ("0" allows nothing), or remove the key.')
   const checked = problems.length > 0 ? undefined : checkFile(validate, { file: shown, yaml: strict }, {}, problems)
-  if (!checked) throw new ConfigError(problems)
-  return checked.value.wallets ?? {}
+  const wallets = checked?.value.wallets ?? {}
+  if (yaml)
+    for (const wallet of Object.keys(wallets).filter(isMistyped))
+      problems.push({ ...locate(`/wallets/${wallet}`, [yaml], yaml.file), ...mistyped })
+  if (problems.length > 0) throw new ConfigError(problems)
+  return wallets
+}
+
+/** An address of EVM whose letters, small and large, are not those of its checksum: it would bound nothing. */
+const isMistyped = (text: string): boolean => /^0x[0-9a-f]{40}$/i.test(text) && walletAddress(text) === undefined
+
+const mistyped = {
+  problem: 'is no address: its letters do not have the right checksum, so it would bound no wallet',
+  remedy: 'Copy the address again.',
 }

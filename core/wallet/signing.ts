@@ -7,6 +7,7 @@ import { limitsFile, readWalletLimits } from '../config/wallet-limits.ts'
 import { SluiceError, type Permit, type Signable } from '../contracts/index.ts'
 import { curves } from '../keys/curves.ts'
 import { devnetSetting } from '../keys/devnet-keys.ts'
+import { addressKey } from '../base/addresses.ts'
 import { mayHaveRealKeys, needsPassphrase } from '../keys/sources.ts'
 import { namedVariables, type SignerFiles } from './policy-files.ts'
 import { readReleasePolicy } from './release-policy.ts'
@@ -184,7 +185,7 @@ export function limitedWallets(confDir: string): number {
 export const openKeys = async ({ settings, log, passphrase, files, devnetChains = [] }: SignerParts): Promise<Signer> => {
   const { data, devnet, wallet } = settings
   try {
-    return await startSigner({
+    const signer = await startSigner({
       dataDir: data.dir,
       keySources: [...devnetChains.map(devnetSetting), ...wallet.keySources],
       passphrase,
@@ -193,9 +194,20 @@ export const openKeys = async ({ settings, log, passphrase, files, devnetChains 
       files,
       log,
     })
+    for (const wallet of unboundWallets(settings.confDir, signer))
+      log.error({ wallet, file: limitsFile(settings.confDir) }, 'Limits of a wallet bound nothing: no key here is of that address')
+    return signer
   } catch (error) {
     return refuseStart(error)
   }
+}
+
+/** The wallets of conf/limits.yml of which there is no key. A key that is locked counts as there. */
+function unboundWallets(confDir: string, signer: Pick<Signer, 'wallets' | 'locked'>): readonly string[] {
+  const known = signer.wallets().map(({ address }) => addressKey(address))
+  const locked = signer.locked().join(' ').toLowerCase()
+  const isUnknown = (wallet: string) => !known.includes(addressKey(wallet)) && !locked.includes(wallet.toLowerCase())
+  return Object.keys(readWalletLimits(confDir)).filter(isUnknown)
 }
 
 function refuseStart(error: unknown): never {

@@ -133,6 +133,11 @@ describe('clients.yml', () => {
     }
     await home.write('conf/limits.yml', row('native: { perDay: "1" }'))
     expect(readWalletLimits(home.confDir)).to.have.property('0xA1')
+    const mistyped = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92267'
+    await home.write('conf/limits.yml', row('native: { perDay: "1" }').replace('0xA1', `"${mistyped}"`))
+    expect(await described(() => readWalletLimits(home.confDir))).to.match(
+      /^conf\/limits.yml:1 {2}wallets\.0xf39F\w+: is no address: .+ checksum/,
+    )
   })
 
   it('closes a wrong address by itself', async () => {

@@ -233,6 +233,7 @@ describe('the settings', () => {
     await home.write('conf/server.yaml', '')
     await home.write('conf/chain/ethereum.yml', '')
     await home.write('conf/notes.txt', '')
+    await home.write('conf/limits.yml', '')
     expect(load().warnings).to.deep.equal([
       `${home.confDir}/chain is not read. Did you mean chains?`,
       `${home.confDir}/server.yaml is not read. Did you mean server.yml?`,
