@@ -122,10 +122,14 @@ const mayUseThin = ({ permissions }: Context['caller']): boolean => permissions.
 
 function valued(exchanged: ExchangedAmounts, lostMicros: bigint, { network, services: { market } }: Context): Commitment {
   const coin = network.impl.nativeCurrency.address
-  // As it is compared: what is given, and the coin of its fees, counts at most, and what comes at least.
-  const [given, got] = [[...Object.keys(exchanged.gives), coin], Object.keys(exchanged.gets)]
-  const now = { ...market.valuesNow(network, got, 'lowX'), ...market.valuesNow(network, given, 'highX') }
-  const medianPrices = { ...market.medianValues(network, got, 'lowX'), ...market.medianValues(network, given, 'highX') }
+  // As it is compared: what is given, and the coin of its fees, counts at most, and what comes at least, also where that is the coin.
+  const [given, got] = [Object.keys(exchanged.gives), Object.keys(exchanged.gets)]
+  const worst = (values: typeof market.valuesNow | typeof market.medianValues) => ({
+    ...values(network, [coin], 'highX'),
+    ...values(network, got, 'lowX'),
+    ...values(network, given, 'highX'),
+  })
+  const [now, medianPrices] = [worst(market.valuesNow), worst(market.medianValues)]
   // By the price of now alone nothing is settled: that may be pushed.
   const prices = Object.fromEntries(Object.entries(now).filter(([token]) => token in medianPrices))
   return { ...exchanged, market: { lossMicros: lostMicros > 0n ? lostMicros : 0n, prices, medianPrices } }

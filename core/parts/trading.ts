@@ -98,7 +98,10 @@ export function openMarket(
         for (const { chain: on, address } of signer.wallets()) {
           if (on !== chain) continue
           const query = { chain, network, connector, address, market: marketName(of), openOnly: true, limit: ownOrdersOfWallet }
-          for (const order of await journal.orders.list(query)) {
+          const orders = await journal.orders.list(query)
+          // Of more it is not known how much stands in the book, so that the book says nothing.
+          if (orders.length === ownOrdersOfWallet) throw new Error(`${address} has ${ownOrdersOfWallet} open orders and more`)
+          for (const order of orders) {
             const { side, price, amount } = readAboutOrder(order)
             found.push({ side, price, amount: subtract(amount, order.report?.filledAmount ?? '0') })
           }

@@ -237,6 +237,13 @@ describe('a client without the permission thin', () => {
     const { prices = {}, medianPrices = {} } = held.market ?? {}
     expect(medianPrices).to.have.all.keys(Object.keys(prices))
     expect(prices).to.include.keys(WETH.address, USDC.address, network.impl.nativeCurrency.address)
+    // A coin that comes counts at least, not at most as the coin of fees.
+    const coin = network.impl.nativeCurrency.address
+    const bought = { gives: { [USDC.address]: 3000n * 10n ** 6n }, gets: { [coin]: 10n ** 18n } }
+    const { market } = heldAgainstMarket(bought, { network, services, caller } as CallerContext)
+    const [low, high] = (['lowX', 'highX'] as const).map((bound) => services.market.valuesNow(network, [coin], bound)[coin])
+    expect(low).to.not.equal(high)
+    expect(market?.prices[coin]).to.equal(low)
   })
 
   it('cannot sell through a pool that somebody has pushed', async () => {
