@@ -224,7 +224,8 @@ function paidWithin(step: PathStep, inNumbers: StepNumbers, out: number, fee: nu
   if (left < heldOut * minLeft) return undefined
   const priceAtEnd = ((heldIn / left) * (heldOut / left) * wholeFee) / (wholeFee - fee)
   const amount = paidBefore + (priceAtEnd * output * left) / heldOut
-  const error = (2 + inPerUnit) / amount + floatError
+  // What is rounded before the fee is added grows with it.
+  const error = ((2 + inPerUnit) * (wholeFee / (wholeFee - fee))) / amount + floatError
   return error < maxEstimateError && priceAtEnd * out < maxSteepness * amount ? { amount, error, gasUnits: gasOf(step) } : undefined
 }
 

@@ -25,7 +25,7 @@ const liquidity = fc.nat(80).chain((bits) => fc.bigInt(1n, 2n ** BigInt(bits)))
 /** Of concentrated liquidity, however much lies beyond the price. */
 export const aPool = fc
   .record({
-    fee: fc.constantFrom(100, 500, 2500, 3000, 10_000),
+    fee: fc.constantFrom(100, 500, 2500, 3000, 10_000, 250_000, 990_000),
     middle: fc.integer({ min: -3_000, max: 3_000 }),
     held: fc.oneof(fc.constant(0n), liquidity),
     // On one side or the other of the price; each a position of its own.
