@@ -1,5 +1,5 @@
 // Requests that wait for a second person: over HTTP, on the devnet, on both databases; on PostgreSQL by two servers.
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect } from 'chai'
@@ -98,6 +98,8 @@ for (const kind of kinds)
       opened.push(['botRenewed', createClient(server.url, certs, 'bot')])
       if (postgres) {
         const own = { ...server.settings, data: { ...server.settings.data, dir: path.join(home, 'other') } }
+        // A folder that is not there counts as a stop for all.
+        await mkdir(own.data.dir, { recursive: true })
         const { devnet } = server.kernel
         other = await startKernel(own, { print: () => {}, ...(devnet && { devnet }) }, parts)
         await other.pluginsLoaded
