@@ -10,6 +10,10 @@ export async function watchClientNames({ clients, registry, settings, log }: Ser
       networks: registry.networks.map(({ chain, network, tokens }) => ({ chain, network, tokens: tokens.listed })),
       certificates: await certificateNames(settings.ssl.certsDir),
     })
-  clients.onChange(() => void read().then((found) => found.forEach((each) => log.warn({ problem: each }, each))))
+  const tell = (found: readonly string[]) => found.forEach((each) => log.warn({ problem: each }, each))
+  // Who changes the file is warned, and a folder that cannot be read for that ends no server.
+  const notRead = (error: unknown) =>
+    log.warn({ reason: error instanceof Error ? error.message : 'unknown' }, 'What conf/clients.yml names could not be looked up')
+  clients.onChange(() => void read().then(tell, notRead))
   return read()
 }
