@@ -109,7 +109,7 @@ describe('a store of 0.2.0 before anything could be stopped', () => {
         sql`insert into stops (set_at, mode, scope, subject, set_by, request_id) values (1, 'stop', 'all', '', 'ops', '')`.execute(tx),
       )
       const lease = await giveLease(again, { queue: queueOf(), fencingToken: 2 })
-      expect(await messageOf(sqlJournal(again).open([newEntry()], lease))).to.contain('stop is set for all by ops')
+      expect(await messageOf(sqlJournal(again).open([newEntry()], lease))).to.contain('stop is set for all by "ops"')
     })
   })
 })

@@ -113,7 +113,7 @@ describe('a stop', () => {
       const { name, message, details } = await rejection(sqlJournal(store).open([newEntry()], await giveLease(store)))
       expect(name).to.equal('STOPPED')
       expect(message).to.equal(
-        `stop is set for the wallet ${wallet.toLowerCase()} by ops since 2027-01-15T08:00:00.000Z: "key lost". Nothing was signed: only cancels go through. A certificate with the permission resume lifts it: \`${command} resume --wallet ${wallet.toLowerCase()}\`, or DELETE /stops.`,
+        `stop is set for the wallet ${wallet.toLowerCase()} by "ops" since 2027-01-15T08:00:00.000Z: "key lost". Nothing was signed: only cancels go through. A certificate with the permission resume lifts it: \`${command} resume --wallet ${wallet.toLowerCase()}\`, or DELETE /stops.`,
       )
       expect(details).to.deep.equal({
         mode: 'stop',
