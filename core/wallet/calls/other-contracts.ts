@@ -1,8 +1,8 @@
 // Contracts with few methods: Balancer's Vault, routers and pools of the StableSwap invariant, the matching market, Perpetual Protocol, Permit2.
 import {
   amount,
+  argumentsOf,
   createTally,
-  decode,
   list,
   methodsOf,
   requireWallet,
@@ -23,6 +23,7 @@ const vaultMethod = methodsOf([
 ])
 /** ExitKind of WeightedPoolUserDataHelpers: an amount of shares for all tokens in proportion. */
 const exactSharesIn = 1n
+const exitIn = argumentsOf(['uint256', 'uint256'])
 
 /** The Vault enforces the most of each asset. It takes from its caller alone where nobody else is its relayer, and no such call is signed. */
 export const readVault: CallReader = (call) => {
@@ -50,7 +51,7 @@ export const readVault: CallReader = (call) => {
   requireOwnBalance(isInternal)
   if (name === 'joinPool') takeEach(assets, amounts)
   else {
-    const [kind] = decode(['uint256', 'uint256'], userData)
+    const [kind] = exitIn(userData)
     if (kind !== exactSharesIn) throw new Unreadable('it gives shares for other tokens than all of the pool in proportion')
   }
   return tally.finish()

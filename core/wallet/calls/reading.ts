@@ -1,7 +1,8 @@
 // What is common to the readers of calls: a call of a contract of the release is read for what it can take from the wallet at most, and for who
 // gets what it gives.
-import { AbiCoder, FunctionFragment, ParamType } from 'ethers/abi'
+import { FunctionFragment, ParamType } from 'ethers/abi'
 import { Refusal } from '../policy.ts'
+import { decoderOf, type ArgumentsDecoder } from './abi.ts'
 
 /** The call of a contract. Addresses are lower-case. */
 export interface ContractCall {
@@ -66,53 +67,34 @@ export interface Method {
  * Decodes calls by their methods. What is encoded in another way than the usual one is not read: contracts may read it in another way, too.
  */
 export function methodsOf(signatures: readonly string[]): (data: string) => Method {
-  let methods: ReadonlyMap<string, FunctionFragment> | undefined
+  let methods: ReadonlyMap<string, { readonly name: string; readonly decodeArgs: ArgumentsDecoder }> | undefined
   return (data) => {
     methods ??= new Map(
       signatures.map((signature) => {
-        const method = FunctionFragment.from(signature)
-        return [method.selector, method]
+        const { selector, name, inputs } = FunctionFragment.from(signature)
+        return [selector, { name, decodeArgs: decoderOf(inputs) }]
       }),
     )
     if (data.length > 2 + 2 * maxBytes) throw new Unreadable(`it is above ${maxBytes} bytes`)
     const selector = data.slice(0, 10)
     const method = methods.get(selector)
     if (!method) throw new Unreadable(`the method ${selector} has no reader`)
-    return { name: method.name, args: decodeAs(method.inputs, `0x${data.slice(10)}`) }
+    return { name: method.name, args: method.decodeArgs(data.slice(10)) ?? unusual() }
   }
-}
-
-const coder = AbiCoder.defaultAbiCoder()
-/** To read a type takes longer than to decode by it, and there are few. */
-const knownTypes = new Map<string, ParamType>()
-
-function typeOf(signature: string): ParamType {
-  const type = knownTypes.get(signature) ?? ParamType.from(signature)
-  knownTypes.set(signature, type)
-  return type
 }
 
 /** The same of arguments without a method. */
-export const decode = (types: readonly string[], data: unknown): readonly unknown[] => decodeAs(types.map(typeOf), text(data))
-
-function decodeAs(types: readonly ParamType[], data: string): readonly unknown[] {
-  const { args, encoded } = decoded(() => {
-    const decodedArgs = coder.decode(types, data)
-    return { args: decodedArgs, encoded: coder.encode(types, decodedArgs) }
-  })
-  if (encoded !== data) throw unusual()
-  return args
+export function argumentsOf(types: readonly string[]): (data: unknown) => readonly unknown[] {
+  let decodeArgs: ArgumentsDecoder | undefined
+  return (data) => {
+    decodeArgs ??= decoderOf(types.map((type) => ParamType.from(type)))
+    const digits = text(data)
+    return (digits.startsWith('0x') ? decodeArgs(digits.slice(2)) : undefined) ?? unusual()
+  }
 }
 
-const unusual = (): Unreadable => new Unreadable('its arguments are encoded in an unusual way')
-
-/** What is wrong within arguments shows when they are looked at, so they are encoded again within this. */
-function decoded<T>(decoding: () => T): T {
-  try {
-    return decoding()
-  } catch {
-    throw new Unreadable('its arguments do not fit its method')
-  }
+const unusual = (): never => {
+  throw new Unreadable('its arguments do not fit its method, or are encoded in an unusual way')
 }
 
 /** The one-byte numbers in bytes: commands, actions. */

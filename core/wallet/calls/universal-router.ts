@@ -1,9 +1,9 @@
 // Uniswap's Universal Router: it takes from its caller alone, by Permit2.
 import {
   amount,
+  argumentsOf,
   codesIn,
   createTally,
-  decode,
   first,
   last,
   list,
@@ -28,7 +28,7 @@ const permitThatMayFail = 0x8a
 
 /** @param inputs after the receiver */
 interface CommandReader {
-  readonly types: readonly string[]
+  readonly argsIn: (input: unknown) => readonly unknown[]
   read(args: readonly unknown[], context: CommandContext): void
 }
 
@@ -40,17 +40,41 @@ interface CommandContext {
 // Commands of @uniswap/universal-router@2.1.0. Swaps end with a list of lowest prices, which bound nothing that is taken.
 const swapTypes = (path: string) => ['address', 'uint256', 'uint256', path, 'bool', 'uint256[]']
 const commands: ReadonlyMap<number, CommandReader> = new Map([
-  [0x00, { types: swapTypes('bytes'), read: (args, context) => readSwap(args, tokensIn(args[3], 3), amount(args[1]), context) }],
+  [
+    0x00,
+    { argsIn: argumentsOf(swapTypes('bytes')), read: (args, context) => readSwap(args, tokensIn(args[3], 3), amount(args[1]), context) },
+  ],
   [
     0x01,
-    { types: swapTypes('bytes'), read: (args, context) => readSwap(args, tokensIn(args[3], 3).toReversed(), amount(args[2]), context) },
+    {
+      argsIn: argumentsOf(swapTypes('bytes')),
+      read: (args, context) => readSwap(args, tokensIn(args[3], 3).toReversed(), amount(args[2]), context),
+    },
   ],
-  [0x02, { types: ['address', 'address', 'uint160'], read: readTransferFrom }],
-  [0x04, { types: ['address', 'address', 'uint256'], read: ([token, receiver], { tally }) => tally.payOut(text(token), text(receiver)) }],
-  [0x08, { types: swapTypes('address[]'), read: (args, context) => readSwap(args, list(args[3]).map(text), amount(args[1]), context) }],
-  [0x0b, { types: ['address', 'uint256'], read: (args, context) => exchangeCoin(args, zeroAddress, wrappedOf(context), context) }],
-  [0x0c, { types: ['address', 'uint256'], read: (args, context) => exchangeCoin(args, wrappedOf(context), zeroAddress, context) }],
-  [0x10, { types: ['bytes', 'bytes[]'], read: readV4Swap }],
+  [0x02, { argsIn: argumentsOf(['address', 'address', 'uint160']), read: readTransferFrom }],
+  [
+    0x04,
+    {
+      argsIn: argumentsOf(['address', 'address', 'uint256']),
+      read: ([token, receiver], { tally }) => tally.payOut(text(token), text(receiver)),
+    },
+  ],
+  [
+    0x08,
+    {
+      argsIn: argumentsOf(swapTypes('address[]')),
+      read: (args, context) => readSwap(args, list(args[3]).map(text), amount(args[1]), context),
+    },
+  ],
+  [
+    0x0b,
+    { argsIn: argumentsOf(['address', 'uint256']), read: (args, context) => exchangeCoin(args, zeroAddress, wrappedOf(context), context) },
+  ],
+  [
+    0x0c,
+    { argsIn: argumentsOf(['address', 'uint256']), read: (args, context) => exchangeCoin(args, wrappedOf(context), zeroAddress, context) },
+  ],
+  [0x10, { argsIn: argumentsOf(['bytes', 'bytes[]']), read: readV4Swap }],
 ])
 
 export const readUniversalRouter: CallReader = (call) => {
@@ -63,7 +87,7 @@ export const readUniversalRouter: CallReader = (call) => {
     if (code === permitThatMayFail) continue
     const command = commands.get(code)
     if (!command) throw new Unreadable(`the command ${code} has no reader`)
-    command.read(decode(command.types, list[index]), { call, tally })
+    command.read(command.argsIn(list[index]), { call, tally })
   }
   return tally.finish()
 }
@@ -94,7 +118,9 @@ function exchangeCoin([receiver, amountRaw]: readonly unknown[], from: string, t
 
 // IV4Router, with the lowest prices for each hop, which it has since version 2.1.0 of the router.
 const pathKey = '(address intermediateCurrency, uint24 fee, int24 tickSpacing, address hooks, bytes hookData)[]'
-const swapStruct = `(address currency, ${pathKey} path, uint256[] minHopPrices, uint128 amount, uint128 bound)`
+const swapIn = argumentsOf([`(address currency, ${pathKey} path, uint256[] minHopPrices, uint128 amount, uint128 bound)`])
+const settlementIn = argumentsOf(['address', 'uint256', 'bool'])
+const payoutIn = argumentsOf(['address', 'address', 'uint256'])
 const [swapExactIn, swapExactOut, settle, take] = [0x07, 0x09, 0x0b, 0x0e]
 
 /**
@@ -110,7 +136,7 @@ function readV4Swap([codes, inputs]: readonly unknown[], { tally }: CommandConte
   const unbounded = new Set<string>()
   for (const [index, code] of names.entries()) {
     if (!isSwap(code)) continue
-    const { currency, mostRaw, others } = debtsOf(decode([swapStruct], list_[index])[0], code)
+    const { currency, mostRaw, others } = debtsOf(swapIn(list_[index])[0], code)
     owed.set(currency, (owed.get(currency) ?? 0n) + mostRaw)
     for (const other of others) unbounded.add(other)
   }
@@ -123,7 +149,7 @@ function readV4Swap([codes, inputs]: readonly unknown[], { tally }: CommandConte
     const input = list_[index]
     if (isSwap(code)) continue
     if (code === settle) {
-      const [of, amountRaw, isOfWallet] = decode(['address', 'uint256', 'bool'], input)
+      const [of, amountRaw, isOfWallet] = settlementIn(input)
       const [currency, exactRaw] = [text(of), amount(amountRaw)]
       if (isOfWallet !== true) {
         if (exactRaw === wholeBalance) tally.use(currency)
@@ -131,7 +157,7 @@ function readV4Swap([codes, inputs]: readonly unknown[], { tally }: CommandConte
       // The coin itself came with the call.
       else if (currency !== zeroAddress) tally.take(currency, exactRaw === openDelta ? debtIn(currency) : exactRaw)
     } else if (code === take) {
-      const [of, receiver, amountRaw] = decode(['address', 'address', 'uint256'], input)
+      const [of, receiver, amountRaw] = payoutIn(input)
       if (amount(amountRaw) !== openDelta) throw new Unreadable('it takes an amount out of the pools that it may owe then')
       tally.give(text(of), text(receiver))
     } else throw new Unreadable(`the action ${code} has no reader`)

@@ -1,9 +1,9 @@
 // PositionManager of Uniswap v4: it takes from its caller alone, by Permit2.
 import {
   amount,
+  argumentsOf,
   codesIn,
   createTally,
-  decode,
   list,
   methodsOf,
   parts,
@@ -21,31 +21,32 @@ const methodOf = methodsOf(['function modifyLiquidities(bytes unlockData, uint25
 export const caller = '0x0000000000000000000000000000000000000001'
 export const self = '0x0000000000000000000000000000000000000002'
 export const openDelta = 0n
+const actionsIn = argumentsOf(['bytes', 'bytes[]'])
 const key = '(address currency0, address currency1, uint24 fee, int24 tickSpacing, address hooks)'
-const actions: ReadonlyMap<number, { readonly name: string; readonly types: readonly string[] }> = new Map([
-  [0x00, { name: 'increase', types: ['uint256', 'uint256', 'uint128', 'uint128', 'bytes'] }],
-  [0x01, { name: 'decrease', types: ['uint256', 'uint256', 'uint128', 'uint128', 'bytes'] }],
-  [0x02, { name: 'mint', types: [key, 'int24', 'int24', 'uint256', 'uint128', 'uint128', 'address', 'bytes'] }],
-  [0x03, { name: 'burn', types: ['uint256', 'uint128', 'uint128', 'bytes'] }],
-  [0x0d, { name: 'settlePair', types: ['address', 'address'] }],
-  [0x0e, { name: 'take', types: ['address', 'address', 'uint256'] }],
-  [0x11, { name: 'takePair', types: ['address', 'address', 'address'] }],
-  [0x14, { name: 'sweep', types: ['address', 'address'] }],
-  [0x15, { name: 'wrap', types: ['uint256'] }],
-  [0x16, { name: 'unwrap', types: ['uint256'] }],
+const actions: ReadonlyMap<number, { readonly name: string; readonly argsIn: ReturnType<typeof argumentsOf> }> = new Map([
+  [0x00, { name: 'increase', argsIn: argumentsOf(['uint256', 'uint256', 'uint128', 'uint128', 'bytes']) }],
+  [0x01, { name: 'decrease', argsIn: argumentsOf(['uint256', 'uint256', 'uint128', 'uint128', 'bytes']) }],
+  [0x02, { name: 'mint', argsIn: argumentsOf([key, 'int24', 'int24', 'uint256', 'uint128', 'uint128', 'address', 'bytes']) }],
+  [0x03, { name: 'burn', argsIn: argumentsOf(['uint256', 'uint128', 'uint128', 'bytes']) }],
+  [0x0d, { name: 'settlePair', argsIn: argumentsOf(['address', 'address']) }],
+  [0x0e, { name: 'take', argsIn: argumentsOf(['address', 'address', 'uint256']) }],
+  [0x11, { name: 'takePair', argsIn: argumentsOf(['address', 'address', 'address']) }],
+  [0x14, { name: 'sweep', argsIn: argumentsOf(['address', 'address']) }],
+  [0x15, { name: 'wrap', argsIn: argumentsOf(['uint256']) }],
+  [0x16, { name: 'unwrap', argsIn: argumentsOf(['uint256']) }],
 ])
 
 /** What a new position takes is enforced by the manager, pools with hooks included: `validateMaxIn`. */
 export const readV4Positions: CallReader = (call) => {
   const [unlockData] = methodOf(call.data).args
-  const [codes, inputs] = decode(['bytes', 'bytes[]'], unlockData)
+  const [codes, inputs] = actionsIn(unlockData)
   const params = parts(inputs)
   const names = codesIn(codes)
   if (names.length !== params.length) throw new Unreadable('its actions and their inputs differ in number')
   const read = names.map((code, index) => {
     const action = actions.get(code)
     if (!action) throw new Unreadable(`the action ${code} has no reader`)
-    return { name: action.name, args: decode(action.types, params[index]) }
+    return { name: action.name, args: action.argsIn(params[index]) }
   })
   const has = (...some: readonly string[]) => read.some(({ name }) => some.includes(name))
   // Then what is owed is that of new positions alone.
