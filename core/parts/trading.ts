@@ -26,6 +26,7 @@ import { transactionTargets } from '../plugins/index.ts'
 import { createArchiveFiles } from '../transactions/archive-files.ts'
 import { createArchiver, type Archiver } from '../transactions/archiver.ts'
 import { waitForWriters } from '../transactions/journal/postgres.ts'
+import { clientRights, createClaimCheck } from '../transactions/guards.ts'
 import { createQuarantine, type Quarantine } from '../transactions/quarantine.ts'
 import { createStops, type Stops } from '../transactions/stops.ts'
 import type { TransactionTarget } from '../transactions/submit-request.ts'
@@ -203,6 +204,8 @@ export function openTransactions(parts: ServerParts): Transactions {
     spendingLimits,
     clientLimits,
     allowLists,
+    clients,
+    stops,
   } = parts
   const count = countChanges(metrics)
   const timeoutMs = settings.server.requestTimeoutSeconds * 1000
@@ -231,6 +234,7 @@ export function openTransactions(parts: ServerParts): Transactions {
       return comparison && reading ? async () => void (await Promise.all([comparison(), reading()])) : (comparison ?? reading)
     },
     mayBegin: allowLists.requireRequest,
+    mayClaim: createClaimCheck({ rights: clientRights(() => clients.list), clients, stops }),
     mayRaise: async ({ connector }) => (connector === undefined ? undefined : quarantine.refuse(connector)),
     isLoading: () => registry.plugins.some(({ state }) => state === 'pending'),
     walletQueue: settings.limits.walletQueue,

@@ -1,18 +1,24 @@
 // What refuses entries before the store is asked: the rights of their client, its lists, and files that stop. Asked in every write of new entries and
-// before fees are raised, so what has changed while a request was under way holds for it.
+// before fees are raised, so what has changed while a request was under way holds for it. What is known before a nonce is claimed is refused there.
 import { addressKey, isSameAddress } from '../base/addresses.ts'
 import { SluiceError } from '../base/errors.ts'
 import { ownId, type Client } from '../config/clients.ts'
+import type { LiveClients } from '../config/live-clients.ts'
+import { findStop, stoppedError, type Stop } from '../config/stops.ts'
 import type { Spending } from './budgets.ts'
 import type { Entry } from './entry.ts'
 import type { Journal } from './journal/journal.ts'
-import { leastEffect } from './stops.ts'
+import { effectOf, leastEffect, type Stops } from './stops.ts'
+import type { MayClaim } from './submit-request.ts'
 
 /** What a write of the journal is about to do. */
 export interface GuardedWrite extends Pick<Spending, 'is' | 'client' | 'touches' | 'hadThin'> {
   /** One at least. Of a raise those whose fees are raised. */
-  readonly entries: readonly [Entry, ...Entry[]]
+  readonly entries: readonly [GuardedEntry, ...GuardedEntry[]]
 }
+
+/** What guards ask of an entry. */
+export type GuardedEntry = Pick<Entry, 'chain' | 'network' | 'client' | 'address' | 'signer' | 'kind' | 'reduces'>
 
 /** Decides by what is in memory or in files. @throws SluiceError to refuse: then nothing is written, and nothing is signed */
 export type Guard = (write: GuardedWrite) => void
@@ -48,6 +54,45 @@ export function withGuards(journal: Journal, guards: readonly Guard[]): Journal 
 interface KnownClient {
   readonly client: Client
   readonly wallets: 'all' | ReadonlySet<string>
+}
+
+interface ClaimCheckParts {
+  /** Of clients. */
+  readonly rights: Guard
+  readonly clients: Pick<LiveClients, 'onChange'>
+  readonly stops: Pick<Stops, 'known' | 'list'>
+}
+
+/**
+ * Refuses what has been stopped, and what its client has lost the right to, before a nonce is claimed: so that it leaves no gap of nonces, which a transaction of the
+ * server would have to fill. The journal's write decides all the same.
+ */
+export function createClaimCheck({ rights, clients, stops }: ClaimCheckParts): MayClaim {
+  // Until then everybody has the rights with which their requests began.
+  let areOthers = false
+  clients.onChange(() => (areOthers = true))
+
+  return (request) => {
+    if (!areOthers && stops.known().length === 0) return undefined
+    const { caller, address, signer, kind, reduces, touches, network } = request
+    const { id: client, permissions } = caller
+    const entry = { chain: network.chain, network: network.network, client, address, signer, kind, ...(reduces === true && { reduces }) }
+    if (areOthers)
+      rights({
+        is: 'new',
+        client,
+        entries: [entry],
+        ...(touches && { touches }),
+        ...(permissions?.has('thin') && { hadThin: true }),
+      })
+    const stopIn = (all: readonly Stop[]) => findStop(all, effectOf(entry), { wallets: [address, signer], clients: [client] })
+    // Before it refuses anything the store is asked: another server may have lifted it within the second.
+    return stopIn(stops.known()) && stops.list().then((all) => refuseStopped(stopIn(all)))
+  }
+}
+
+function refuseStopped(stop: Stop | undefined): void {
+  if (stop) throw stoppedError(stop)
 }
 
 /** The rights of clients as they are now: a request that is under way when its client loses one signs nothing. */

@@ -1,7 +1,7 @@
 // Takes a checked request to its nonces and its unsigned entries in the journal, and gives the nonces back where nothing is signed.
 import { SluiceError, type Checked, type Json, type Prepared, type Rail } from '../contracts/index.ts'
 import { StoreUnavailable } from '../store/store.ts'
-import type { Spending } from './budgets.ts'
+import { givesNothing, type Spending } from './budgets.ts'
 import { hasOutstanding, type Entry } from './entry.ts'
 import { expireUnsigned, type LeasedQueue } from './leases.ts'
 import { nonceConflictError, type NonceQueue, type PendingTransaction } from './nonce-queue.ts'
@@ -49,7 +49,17 @@ export interface NonceClaims {
   release(queue: NonceQueue, sequences: readonly Json[]): void
 }
 
-export function createNonceClaims({ target, queues, recorder, signing, wake, fill, log, nowMs }: RequestSignerParts): NonceClaims {
+export function createNonceClaims({
+  target,
+  queues,
+  recorder,
+  signing,
+  wake,
+  fill,
+  mayClaim,
+  log,
+  nowMs,
+}: RequestSignerParts): NonceClaims {
   const { rail } = target.impl
 
   async function claim(
@@ -65,6 +75,9 @@ export function createNonceClaims({ target, queues, recorder, signing, wake, fil
     const admitting = admit(spending, leased.queue, checked.prepared, signal)
     const admission = admitting instanceof Promise ? await admitting : admitting
     try {
+      const refusing = mayClaim(request)
+      if (refusing) await orTimeout(refusing, signal, timedOutBeforeSigning)
+      request.hold?.({ commitment: commitment ?? givesNothing, prepared: checked.prepared })
       return await openEntries(spending, options, leased, checked)
     } finally {
       admission?.()

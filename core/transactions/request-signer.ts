@@ -12,6 +12,7 @@ import {
   gasOf,
   orTimeout,
   timedOutBeforeSigning,
+  type MayClaim,
   type ReplaceOptions,
   type RoutedRequest,
   type SignPermit,
@@ -31,6 +32,7 @@ export interface RequestSignerParts {
   wake: () => void
   /** Closes a nonce gap that later transactions wait behind. */
   fill: (address: string, nonce: number) => void
+  mayClaim: MayClaim
   closing: AbortSignal
   log: Log
   nowMs: () => number

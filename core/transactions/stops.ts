@@ -17,7 +17,7 @@ export function effectOf({ kind, reduces }: Pick<Entry, 'kind' | 'reduces'>): Ef
 }
 
 /** Of the steps of one plan, that which may least. */
-export function leastEffect(entries: readonly Entry[]): Effect {
+export function leastEffect(entries: readonly Pick<Entry, 'kind' | 'reduces'>[]): Effect {
   const effects = entries.map(effectOf)
   return (['other', 'reduces'] as const).find((each) => effects.includes(each)) ?? 'cancels'
 }
@@ -85,6 +85,8 @@ export interface StopState {
 export interface Stops {
   /** Those in force: of the store, oldest first, and of the files of this server. @throws StoreUnavailable */
   list(): Promise<readonly Stop[]>
+  /** The same as it was read last, a second ago at most. */
+  known(): readonly Stop[]
   /**
    * What is journaled after it has resolved is held by it, on every server. One that is in force already stays as it is.
    * @throws StoreUnavailable: then it may be in force, and holds for certain once it is set again
@@ -114,6 +116,7 @@ interface StopsOptions {
 /** What another server set is told to this one's signer so late at most. The journal's write asks the store in any case. */
 const refreshMs = 1_000
 const liftedShown = 20
+const nothing: readonly Stop[] = []
 
 export function createStops({
   store,
@@ -186,6 +189,7 @@ export function createStops({
 
   return {
     list: async () => [...(await stored()), ...readFiles()],
+    known: () => state?.inForce ?? nothing,
     follow(changed) {
       const follower = (now: StopState) => changed(now)
       followers.add(follower)

@@ -112,8 +112,17 @@ export interface SubmitRequest extends Origin {
    * place of `commitment`.
    */
   precondition?(checked: Promise<Pick<Checked, 'prepared'>>): Promise<Commitment | undefined | void>
+  /** Called once the limits have let the checked plan through, before a nonce is claimed for it. @throws SluiceError by which it is not signed */
+  hold?(checked: CheckedRequest): void
   /** The handler's answer, once hashes and nonces are known. Pure: it is journaled with the signed bytes. */
   answer(result: SubmitResult): object
+}
+
+/** What a request came to by its check. */
+export interface CheckedRequest {
+  readonly commitment: Commitment
+  /** One for each step. */
+  readonly prepared: readonly Prepared[]
 }
 
 /** How a request replaces another transaction. */
@@ -136,6 +145,9 @@ export interface RoutedRequest extends Omit<SubmitRequest, 'plan' | 'touches' | 
   /** Absent: it replaces a transaction, or fills a gap, and does nothing. */
   commitment?: Commitment
 }
+
+/** Before nonces are claimed: refuses by what is in memory what the journal's write would refuse. @throws SluiceError, or a rejection that is one */
+export type MayClaim = (request: RoutedRequest) => Promise<void> | void
 
 export interface SubmitResult {
   /** One for each step, in order. */

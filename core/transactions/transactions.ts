@@ -20,6 +20,7 @@ import { syncQueue } from './nonce-queue.ts'
 import { type CancelRequest, createCancel, createRaise, createSpeedUp } from './replace.ts'
 import {
   routeRequest,
+  type MayClaim,
   type Origin,
   type Sign,
   type SignPermit,
@@ -106,6 +107,7 @@ interface TransactionsOptions {
   compareMined?: MinedComparison
   /** Called before a request is planned for the chain: what would be refused before it is signed need not ask anybody. @throws SluiceError */
   mayBegin?: (request: SubmitRequest) => void
+  mayClaim?: MayClaim
   /** Called before a transaction of a plan with bounds is signed again at higher fees. @throws SluiceError where that must not be */
   mayRaise?: (entry: Entry) => Promise<void>
   /** Receives every entry that was written, and its version before (absent: new). */
@@ -135,6 +137,7 @@ export function createTransactions({
   readOutcome = () => undefined,
   compareMined = () => undefined,
   mayBegin = () => {},
+  mayClaim = () => {},
   mayRaise = async () => {},
   onChange = () => {},
   nowMs = Date.now,
@@ -171,6 +174,7 @@ export function createTransactions({
         walletQueue,
         outcomes,
         comparisons,
+        mayClaim,
         mayRaise,
         log,
         closing: closing.signal,
@@ -333,7 +337,7 @@ function startRecovery({ recorder, networks, closing, log, isLoading }: Recovery
 }
 
 interface NetworkParts extends Required<
-  Pick<TransactionsOptions, 'leases' | 'sign' | 'signPermit' | 'walletQueue' | 'mayRaise' | 'log' | 'nowMs' | 'steadyMs'>
+  Pick<TransactionsOptions, 'leases' | 'sign' | 'signPermit' | 'walletQueue' | 'mayClaim' | 'mayRaise' | 'log' | 'nowMs' | 'steadyMs'>
 > {
   target: TransactionTarget
   recorder: Recorder
@@ -355,6 +359,7 @@ function createNetworkTransactions({
   sign,
   signPermit,
   walletQueue,
+  mayClaim,
   mayRaise,
   log,
   closing,
@@ -375,7 +380,7 @@ function createNetworkTransactions({
   const signAttempt = createSignAttempt(target, sign, times, nowMs)
   const shared = { target, queues, recorder, signAttempt, broadcast, wake, inBackground, closing, log, times, nowMs, steadyMs }
   const reserveOrderIds = createReserveOrderIds(recorder, expireLeftovers)
-  const submitNow = createSubmit({ ...shared, signPermit, signing, unsent, fill, reserveOrderIds })
+  const submitNow = createSubmit({ ...shared, signPermit, signing, unsent, fill, mayClaim, reserveOrderIds })
   const submit: Submit = (request, options, signal) => withinLimit(request.signer, () => submitNow(request, options, signal))
   const raise = createRaise({ ...shared, mayRaise })
   const upkeep = createUpkeep({ ...shared, submit, raise })

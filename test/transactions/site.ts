@@ -141,6 +141,7 @@ interface TransactionsOn {
   sign?: Sign
   signPermit?: SignPermit
   walletQueue?: number
+  mayClaim?: Parameters<typeof createTransactions>[0]['mayClaim']
   log?: Parameters<typeof createTransactions>[0]['log']
   onChange?: (entry: Entry, before?: Entry) => void
   readOutcome?: Parameters<typeof createTransactions>[0]['readOutcome']
@@ -157,6 +158,7 @@ export async function transactionsOn({
   sign: signer = sign,
   signPermit,
   walletQueue = 256,
+  mayClaim,
   log = silent,
   onChange,
   readOutcome,
@@ -168,6 +170,7 @@ export async function transactionsOn({
   const journal = journalOf(sqlJournal(store, silent, budgets && [budgets]))
   const told = {
     ...(signPermit && { signPermit }),
+    ...(mayClaim && { mayClaim }),
     ...(onChange && { onChange }),
     ...(readOutcome && { readOutcome }),
     ...(nowMs && { nowMs }),
