@@ -268,12 +268,21 @@ function splitCandidates(
   ]
 }
 
-/** The best for a quarter of the swap by other pools than those of a route, the best by others than those of both, and so on. */
+/**
+ * The best for a quarter of the swap by other pools than those of a route, the best by others than those of both, and so on; and the same of those
+ * that refuse a quarter, for a tenth. These have less liquidity, or nobody knows yet: a quote must not depend on what was read of them before.
+ */
 function bestDisjoint(from: HasEdges, routes: readonly Candidate[], terms: Terms): readonly Candidate[] {
-  const found: Candidate[] = []
-  for (const route of routes.filter((each) => areDisjoint(each, from)).toSorted(bestFirst(wholeShare / 4, terms)))
-    if (found.length < maxDisjointCandidates && found.every((other) => areDisjoint(other, route))) found.push(route)
-  return found
+  const disjoint = routes.filter((each) => areDisjoint(each, from))
+  const bestFor = (count: number, among: readonly Candidate[]): readonly Candidate[] => {
+    const found: Candidate[] = []
+    for (const route of among.toSorted(bestFirst(count, terms)))
+      if (found.length < maxDisjointCandidates && found.every((other) => areDisjoint(other, route))) found.push(route)
+    return found
+  }
+  const [quarter, tenth] = [wholeShare / 4, wholeShare / 10]
+  const refusing = disjoint.filter((route) => !route.share(quarter))
+  return [...bestFor(quarter, disjoint), ...(refusing.length > 0 ? bestFor(tenth, refusing) : [])]
 }
 
 /** By what so many twentieths give. Routes that refuse that much come last. */

@@ -165,6 +165,36 @@ describe('a split swap', function () {
     expect(found.parts.map((part) => part.edges.map(({ pool }) => pool.address).join())).to.have.members(['pool 2,pool 1', 'pool 3'])
   })
 
+  it('gives a tenth to a pool that refuses a quarter, where many others are better for less', () => {
+    const pool = (a: string, b: string, aRaw: bigint, bRaw: bigint, mostInRaw?: bigint): BasketOf => ({
+      version: 'ticks',
+      tokens: [a, b],
+      reservesRaw: [aRaw, bRaw],
+      feePercent: 0n,
+      gasUnits: 40_000n,
+      mostInRaw,
+    })
+    const deepRaw = 10n ** 18n
+    const baskets = [
+      pool('A', 'B', 10n ** 17n, 10n ** 17n),
+      pool('A', 'B', deepRaw, (deepRaw * 95n) / 100n, 2n * 10n ** 15n),
+      ...[72n, 72n].map((price) => pool('A', 'B', 10n ** 17n, price * 10n ** 15n)),
+      // The best for little: routes that share this pool.
+      pool('A', 'I', 2n * 10n ** 15n, 32n * 10n ** 14n),
+      ...Array.from({ length: 13 }, () => pool('I', 'B', deepRaw, deepRaw)),
+    ]
+    const query: RouteQuery = { tokenIn: 'A', tokenOut: 'B', intermediates: ['I'], exact: 'in', amountRaw: 2n * 10n ** 16n }
+    const graph = graphOf(baskets)
+    const options = routeOptionsOf(splitting, 'in', undefined)
+    const gasCost = () => 0n
+    const { best } = bestRoute(graph, query, options, gasCost)
+    if (!best) throw new Error('There is a route.')
+    expect(best.edges.map(({ pool }) => pool.address)).to.deep.equal(['pool 0'])
+    const found = bestSplit(graph, { swap: swapAlong(query), query, options, gasCost, best })
+    if (!found || 'missing' in found) throw new Error('It is split.')
+    expect(found.parts.map(({ edges }) => edges[0]?.pool.address)).to.have.members(['pool 0', 'pool 1', 'pool 4'])
+  })
+
   it('asks for missing state of a pool that could have a share, and of no other', () => {
     const pool = (outRaw: bigint): BasketOf => ({
       version: 'ticks',
