@@ -1,6 +1,6 @@
 // What a mined transaction did to its wallet, by its receipt, and where that does not tell by what was read beside it (`mined-readings.ts`).
 import { isObject } from '../base/json.ts'
-import type { Json, SetAllowance } from '../contracts/index.ts'
+import type { ActionOutcome, Json, SetAllowance } from '../contracts/index.ts'
 import { allowanceName, orderName, signedOrderName, type HeldChange } from '../limits/refundable.ts'
 import type { NetworkEntry, Registry } from '../plugins/index.ts'
 import type { Entry } from '../transactions/entry.ts'
@@ -73,23 +73,24 @@ export function tellsOf(entry: Entry, registry: Networks, readings: CoinGain = u
     return isWithCoin && gainsOf(entry, registry, readings)?.has(on.impl.nativeCurrency.address) !== true ? 'what it gives' : 'all'
   }
   if (entry.kind === 'send') return 'what it gives'
-  const order = placedOn(entry, registry)
-  if (!order || order.isSigned) return undefined
-  return order.outcome.state === 'OPEN' || order.outcome.state === 'PARTIALLY_FILLED' ? 'what it gives' : 'all'
+  if (entry.signer !== undefined) return undefined
+  const [order, ...others] = placedOn(entry, registry)
+  if (!order || others.length > 0) return undefined
+  return order.state === 'OPEN' || order.state === 'PARTIALLY_FILLED' ? 'what it gives' : 'all'
 }
 
-/** The only order that an entry placed, at a connector of this release. */
-function placedOn(entry: Entry, registry: Networks) {
-  const { kind, landed, memo, signer } = entry
+/** The orders that an entry placed, at a connector of this release, with what it cancelled beside them: by their index. */
+function placedOn(entry: Entry, registry: Networks): readonly ActionOutcome[] {
+  const { kind, landed, memo } = entry
   const on = networkOf(entry, registry)
   const venue = on && kind === 'order' && landed?.ok ? registry.plannedBy(entry, on) : undefined
-  if (!venue?.builtIn || !landed) return undefined
+  if (!venue?.builtIn || !landed) return []
   const { CLOB, MARGIN_CLOB, PERP_CLOB } = venue.impl
   for (const book of [CLOB, MARGIN_CLOB, PERP_CLOB]) {
-    const [outcome, ...others] = atOnce(() => book?.outcome(landed.receipt, memo)) ?? []
-    if (outcome) return others.length === 0 ? { outcome, isSigned: signer !== undefined } : undefined
+    const outcomes = atOnce(() => book?.outcome(landed.receipt, memo)) ?? []
+    if (outcomes.length > 0) return outcomes
   }
-  return undefined
+  return []
 }
 
 /** What a transaction tells of allowances and orders. */
@@ -114,12 +115,17 @@ export function heldChangesOf(
     const [returnedRaw, ...more] = leaves(1n)
     return orderId === undefined || others.length > 0 || more.length > 0 ? [] : [{ name: orderName(entry, orderId), returnedRaw }]
   }
-  const order = placedOn(entry, registry)
-  if (!order) return []
-  if (order.isSigned)
-    return [{ name: signedOrderName(entry), returnedRaw: undefined, held: { ofRaw: wholeOrderRaw, heldRaw: wholeOrderRaw } }]
+  const orders = placedOn(entry, registry)
+  if (entry.signer !== undefined)
+    return orders.map((_, index) => ({
+      name: signedOrderName(entry, index),
+      returnedRaw: undefined,
+      held: { ...(orders.length > 1 && { part: index }), ofRaw: wholeOrderRaw, heldRaw: wholeOrderRaw },
+    }))
+  const [order, ...more] = orders
+  if (!order || more.length > 0) return []
   const [paidRaw, ...others] = leaves(-1n)
-  const { orderId } = order.outcome
+  const { orderId } = order
   if (orderId === undefined || paidRaw === undefined || others.length > 0) return []
   return [{ name: orderName(entry, orderId), returnedRaw: undefined, held: { ofRaw: paidRaw, heldRaw: paidRaw } }]
 }

@@ -24,8 +24,12 @@ export interface HeldChange {
   readonly name: string
   /** What came back of what was held before; undefined where nobody can tell. Afterwards nothing more of that comes back. */
   readonly returnedRaw: bigint | undefined
-  /** What the transaction gives away, and how much of it may come back. @param token where it may be a part of what its request gives */
-  readonly held?: { readonly token?: string; readonly ofRaw: bigint; readonly heldRaw: bigint }
+  /**
+   * What the transaction gives away, and how much of it may come back.
+   * @param token where it may be a part of what its request gives
+   * @param part of several orders the index of the one: what was reserved for it
+   */
+  readonly held?: { readonly token?: string; readonly part?: number; readonly ofRaw: bigint; readonly heldRaw: bigint }
 }
 
 /** There is one at a time: the last that was approved stands. */
@@ -36,8 +40,8 @@ export const allowanceName = ({ chain, network, address }: Entry, { token, spend
 export const orderName = ({ chain, network, connector }: RailId, orderId: string): string =>
   `order ${chain}/${network}/${connector}/${orderId}`
 
-/** Of an exchange's signed actions: the only one of its entry. */
-export const signedOrderName = ({ key }: Pick<Entry, 'key'>): string => `order ${key}`
+/** Of an exchange's signed actions, by its index in the outcome of its entry. */
+export const signedOrderName = ({ key }: Pick<Entry, 'key'>, index: number): string => `order ${key} ${index}`
 
 /** What is not counted any more. Rounded down. */
 export function refundOf({ amounts, ofRaw, heldRaw }: Refundable, returnedRaw: bigint): Amounts {
@@ -79,7 +83,17 @@ export async function keepRefundable(all: ReadonlyMap<string, Refundable>, nowMs
     .where('owner', 'in', owners)
     .where('counted_at', '<', nowMs - keptMs)
     .execute()
-  const rows = [...all].map(([name, { owner, counted, amounts, ofRaw, heldRaw }]) => ({
+  for (const some of piecesOf([...all])) await insertRefundable(some, tx)
+}
+
+/** Rows that one statement writes. */
+const maxRows = 1_000
+
+const piecesOf = <T>(all: readonly T[]): readonly (readonly T[])[] =>
+  Array.from({ length: Math.ceil(all.length / maxRows) }, (_, index) => all.slice(index * maxRows, (index + 1) * maxRows))
+
+async function insertRefundable(some: readonly (readonly [string, Refundable])[], tx: Tx): Promise<void> {
+  const rows = some.map(([name, { owner, counted, amounts, ofRaw, heldRaw }]) => ({
     name,
     owner,
     counted_at: counted.atMs,

@@ -23,6 +23,8 @@ export interface Reservation {
   readonly medianPrices: Amounts
   /** By token address, what it gives at most, where its value counts. */
   readonly gives: Amounts
+  /** Of several orders of one signed action what each holds of it, by its index. */
+  readonly parts?: ReadonlyMap<number, Amounts>
 }
 
 /** By the key of the entry. */
@@ -100,20 +102,29 @@ export async function readReservations(owner: string, keys: readonly string[], t
       new Map(
         rows.map(({ entry_key, nonce, body }) => {
           const stored: unknown = JSON.parse(body)
-          const { amounts, prices, medianPrices = {}, gives = {} } = isObject(stored) ? stored : {}
-          const kept = { prices: readAmounts(prices), medianPrices: readAmounts(medianPrices), gives: readAmounts(gives) }
+          const { amounts, prices, medianPrices = {}, gives = {}, parts } = isObject(stored) ? stored : {}
+          const kept = {
+            prices: readAmounts(prices),
+            medianPrices: readAmounts(medianPrices),
+            gives: readAmounts(gives),
+            ...(isObject(parts) && { parts: readParts(parts) }),
+          }
           return [entry_key, { nonce, amounts: readAmounts(amounts), ...kept }]
         }),
       ),
   )
 }
 
-const writeReservation = ({ amounts, prices, medianPrices, gives }: Reservation): string =>
+const readParts = (stored: object): ReadonlyMap<number, Amounts> =>
+  new Map(Object.entries(stored).map(([index, amounts]) => [Number(index), readAmounts(amounts)]))
+
+const writeReservation = ({ amounts, prices, medianPrices, gives, parts }: Reservation): string =>
   JSON.stringify({
     amounts: writeAmounts(amounts),
     prices: writeAmounts(prices),
     ...(Object.keys(medianPrices).length > 0 && { medianPrices: writeAmounts(medianPrices) }),
     ...(Object.keys(gives).length > 0 && { gives: writeAmounts(gives) }),
+    ...(parts && { parts: Object.fromEntries([...parts].map(([index, ofPart]) => [index, writeAmounts(ofPart)])) }),
   })
 
 interface ChangedAccount {

@@ -58,8 +58,8 @@ export async function settleEnded(all: readonly Entry[], reader: SettlementReade
     }
     for (const [owner, open] of accounts) {
       const given = settleEntry(entry, await earlierSteps(entry, open, ended, tx), open, reader)
-      const kept = given && keptOf(entry, given, ofEntry)
-      if (kept) refundable.set(kept.name, { ...kept, owner, counted: countedAt(open.account, kept.amounts, { nowMs: open.nowMs, lagMs }) })
+      for (const { name, ...kept } of given ? keptOf(entry, given, ofEntry) : [])
+        refundable.set(name, { ...kept, owner, counted: countedAt(open.account, kept.amounts, { nowMs: open.nowMs, lagMs }) })
     }
   }
   for (const [owner, open] of accounts) await writeOpen(owner, open, tx, kind)
@@ -73,8 +73,8 @@ export async function settleEnded(all: readonly Entry[], reader: SettlementReade
 }
 
 /** An exchange of signed actions says that an order has ended: what was not filled is counted no more. */
-export async function settleOrder({ entry, unfilled }: OrderEnd, tx: Tx, kind: Store['kind']): Promise<AccountsByOwner> {
-  const names = [signedOrderName(entry)]
+export async function settleOrder({ entry, index, unfilled }: OrderEnd, tx: Tx, kind: Store['kind']): Promise<AccountsByOwner> {
+  const names = [signedOrderName(entry, index)]
   const accounts = await openAccounts(new Set(await ownersOfRefundable(names, tx)), [], tx, kind)
   for (const found of (await takeRefundable(names, tx)).values()) {
     const open = accounts.get(found.owner)
@@ -131,15 +131,19 @@ interface Settlement {
   readonly amounts: Amounts
 }
 
-/** What of an entry may still come back. Of several at once nobody can say which part counts for which. */
+/** What of an entry may still come back. Of several at once that hold no parts nobody can say which part counts for which. */
 function keptOf(entry: Entry, { reservation, amounts }: Settlement, changes: readonly HeldChange[]) {
-  const [change, ...others] = changes.filter(({ held }) => held)
-  const kept = Object.fromEntries(Object.entries(amounts).filter(([, raw]) => raw > 0n))
-  if (!change?.held || others.length > 0 || Object.keys(kept).length === 0) return undefined
-  const { token, ofRaw, heldRaw } = change.held
-  // A plan may approve several spenders, and its last step holds the sum.
-  const reservedRaw = token === undefined ? 0n : (reservation.amounts[tokenMeasureOf(entry, token)] ?? reservation.gives[token] ?? 0n)
-  return { name: change.name, amounts: kept, ofRaw: reservedRaw > ofRaw ? reservedRaw : ofRaw, heldRaw }
+  const all = changes.filter(({ held }) => held)
+  return all.flatMap(({ name, held }) => {
+    if (!held || (all.length > 1 && held.part === undefined)) return []
+    const { token, part, ofRaw, heldRaw } = held
+    const counted = part === undefined ? amounts : (reservation.parts?.get(part) ?? {})
+    const kept = Object.fromEntries(Object.entries(counted).filter(([, raw]) => raw > 0n))
+    if (Object.keys(kept).length === 0) return []
+    // A plan may approve several spenders, and its last step holds the sum.
+    const reservedRaw = token === undefined ? 0n : (reservation.amounts[tokenMeasureOf(entry, token)] ?? reservation.gives[token] ?? 0n)
+    return [{ name, amounts: kept, ofRaw: reservedRaw > ofRaw ? reservedRaw : ofRaw, heldRaw }]
+  })
 }
 
 /** Of a plan's last step, all before it; undefined unless they are final. What the whole plan gives is held by the last step. */

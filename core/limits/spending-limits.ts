@@ -4,10 +4,10 @@ import { SluiceError } from '../base/errors.ts'
 import { isObject } from '../base/json.ts'
 import type { Store } from '../store/store.ts'
 import type { Tables } from '../store/tables.ts'
-import type { Budgets, Spending } from '../transactions/budgets.ts'
+import type { Budgets, Commitment, Spending } from '../transactions/budgets.ts'
 import type { Entry } from '../transactions/entry.ts'
 import { createAdmissions } from './admissions.ts'
-import { greatest, negative, reserve, settle, sum, type Account, type Amounts } from './account.ts'
+import { greatest, negative, reserve, settle, sum, type Account, type Amounts, type Measure } from './account.ts'
 import {
   gasMeasureOf,
   isCancel,
@@ -91,7 +91,7 @@ export function createSpendingLimits(limitsOn: LimitsOn, kind: Store['kind'] = '
     requirePrices(check, value)
     // Whoever raises the fees of another client's transaction holds nothing that its end would settle.
     const ofOther = spending.is === 'raise' && client !== payerOf(first.entry)
-    return { ...check, owner: ownerOf(client), isCounted, ofOther, given: givenBy(check, value) }
+    return { ...check, owner: ownerOf(client), isCounted, ofOther, given: givenBy(check, value, (part) => reader.value(first.entry, part)) }
   }
 
   /** @throws SluiceError LIMIT_EXCEEDED, SERVICE_UNINITIALIZED */
@@ -231,23 +231,63 @@ interface GivenAmounts {
   readonly prices: Amounts
   readonly medianPrices: Amounts
   readonly gives: Amounts
+  readonly parts?: ReadonlyMap<number, Amounts>
 }
 
-function givenBy({ spending: { commitment, steps }, limits, tokens }: LimitCheck, value: GivenValue | undefined): GivenAmounts {
-  const [first] = steps
-  const gives = commitment?.gives ?? {}
-  const ofTokens = Object.entries(gives).flatMap(([address, raw]) =>
+type ValueOf = (gives: Amounts) => GivenValue
+
+/** @param value of all that it gives @param valueOf of a part of that */
+function givenBy(check: LimitCheck, value: GivenValue | undefined, valueOf: ValueOf): GivenAmounts {
+  const { spending, limits } = check
+  const { commitment } = spending
+  const { prices = {}, medianPrices = {} } = commitment?.market ?? {}
+  const amounts = sum(
+    {
+      ...amountsOf(check, commitment),
+      value: value ? microsOfValue(value) : 0n,
+      ...(commitment?.perpetual && { [notionalMeasureOf(commitment.perpetual)]: commitment.perpetual.notionalMicros }),
+    },
+    {},
+  )
+  const parts = commitment?.parts && partsOf(check, commitment.parts, { all: amounts, valueOf })
+  return { amounts, prices, medianPrices, gives: limits.value ? sum(commitment?.gives ?? {}, {}) : {}, ...(parts && { parts }) }
+}
+
+/** What leaves and what may be lost, of tokens that have limits. */
+function amountsOf(
+  {
+    spending: {
+      steps: [first],
+    },
+    tokens,
+  }: LimitCheck,
+  commitment: Commitment | undefined,
+): Amounts {
+  const ofTokens = Object.entries(commitment?.gives ?? {}).flatMap(([address, raw]) =>
     first && tokens.has(address) ? [[tokenMeasureOf(first.entry, address), raw] as const] : [],
   )
-  const amounts = {
-    loss: commitment?.market?.lossMicros ?? 0n,
-    value: value?.is === 'priced' ? value.micros : 0n,
-    ...Object.fromEntries(ofTokens),
-    ...(commitment?.perpetual && { [notionalMeasureOf(commitment.perpetual)]: commitment.perpetual.notionalMicros }),
-  }
-  const { prices = {}, medianPrices = {} } = commitment?.market ?? {}
-  return { amounts: sum(amounts, {}), prices, medianPrices, gives: limits.value ? sum(gives, {}) : {} }
+  return { loss: commitment?.market?.lossMicros ?? 0n, ...Object.fromEntries(ofTokens) }
 }
+
+/** What each order holds of all that their action holds, rounded down: together never more. */
+function partsOf(
+  check: LimitCheck,
+  parts: NonNullable<Commitment['parts']>,
+  { all, valueOf }: { all: Amounts; valueOf: ValueOf },
+): ReadonlyMap<number, Amounts> {
+  const { value: allMicros = 0n } = all
+  const worth = new Map([...parts].map(([index, { gives }]) => [index, allMicros > 0n ? microsOfValue(valueOf(gives)) : 0n]))
+  const worthOfAll = [...worth.values()].reduce((sumOfAll, micros) => sumOfAll + micros, 0n)
+  const held = [...parts].map(([index, part]): [number, Amounts] => {
+    const value = worthOfAll > 0n ? (allMicros * (worth.get(index) ?? 0n)) / worthOfAll : 0n
+    return [index, sum({ ...amountsOf(check, part), value }, {})]
+  })
+  const together = held.reduce<Amounts>((sumOfAll, [, amounts]) => sum(sumOfAll, amounts), {})
+  const isWhole = ([measure]: [Measure, bigint]) => (together[measure] ?? 0n) <= (all[measure] ?? 0n)
+  return new Map(held.map(([index, amounts]) => [index, Object.fromEntries(Object.entries(amounts).filter(isWhole))]))
+}
+
+const microsOfValue = (value: GivenValue): bigint => (value.is === 'priced' ? value.micros : 0n)
 
 const nothingGiven: GivenAmounts = { amounts: {}, prices: {}, medianPrices: {}, gives: {} }
 

@@ -113,7 +113,7 @@ export function sqlOrders(store: Store, onDamage: (error: unknown) => void, endO
         }
       })
     },
-    async note({ clientOrderId, entry }, report, end) {
+    async note({ clientOrderId, entry, index }, report, end) {
       const { connector, key } = entry
       if (connector === undefined) throw new Error(`${key} is not an order of a connector.`)
       const { orderId, state, updatedAt } = report
@@ -129,7 +129,7 @@ export function sqlOrders(store: Store, onDamage: (error: unknown) => void, endO
       if (told)
         await store.write(async (tx) => {
           const { numUpdatedRows } = await open(tx).set({ standing: 'ended' }).executeTakeFirst()
-          if (numUpdatedRows > 0n) await told({ entry, ...end }, tx)
+          if (numUpdatedRows > 0n) await told({ entry, index, ...end }, tx)
         })
       else if (endStates.has(state)) await store.writeOnce((db) => open(db).set({ standing: 'ended' }).execute())
       else

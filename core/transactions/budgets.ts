@@ -43,6 +43,8 @@ export interface Budgets {
 export interface OrderEnd {
   /** What placed it. */
   readonly entry: Entry
+  /** Its index in the outcome of that. */
+  readonly index: number
   /** The part of its amount that was not filled, and never will be. */
   readonly unfilled: Fraction
 }
@@ -117,6 +119,8 @@ export interface TouchedToken {
 export interface Commitment {
   /** Leaves the wallet at most. */
   readonly gives: Readonly<Record<string, bigint>>
+  /** Of several orders that one signed action places: each by its index in the outcome of that, so that it comes back by itself. */
+  readonly parts?: ReadonlyMap<number, Commitment>
   /** Comes at least. Absent where nothing is exchanged: a transfer, an approval, a deposit that stays the wallet's. */
   readonly gets?: Readonly<Record<string, bigint>>
   /** How the market valued that; absent where it was not compared with a market. */

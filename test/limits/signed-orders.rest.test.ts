@@ -86,17 +86,52 @@ describe('orders of signed actions, for a client with limits', function () {
     await becomes(before)
   })
 
-  it('keeps what was reserved for several orders of one request', async () => {
+  /** Orders of one request, which is one signed action. */
+  async function placeTogether(create: readonly object[]): Promise<readonly Record<string, string>[]> {
+    const all = create.map((order) => ({ market, side: 'BUY', orderType: 'LIMIT', price: '10', ...order }))
+    const { status, body, text } = await bot.post('/clob/batchOrders', { ...of, create: all })
+    expect(status, text).to.equal(200)
+    return body.created
+  }
+  const cancelTogether = (orders: readonly Record<string, string>[]) =>
+    bot.post('/clob/batchOrders', { ...of, cancel: orders.map(({ clientOrderId = '' }) => ({ market, clientOrderId })) })
+
+  it('frees each of several orders of one request by itself', async () => {
     const before = await used()
-    const create = [1, 2].map((amount) => ({ market, side: 'BUY', orderType: 'LIMIT', price: '10', amount: String(amount + 10) }))
-    const placed = await bot.post('/clob/batchOrders', { ...of, create })
-    const reserved = await used()
-    expect(reserved - before, placed.text).to.be.within(230, 235)
-    const created = placed.body.created as { clientOrderId: string }[]
-    await bot.post('/clob/batchOrders', { ...of, cancel: created.map(({ clientOrderId }) => ({ market, clientOrderId })) })
+    const [first = {}, second = {}] = await placeTogether([{ amount: '11' }, { amount: '12' }])
+    const reserved = (await used()) - before
+    expect(reserved).to.be.within(230, 235)
+    await cancelTogether([first])
+    await becomes(before + (reserved * 12) / 23)
+    await cancelTogether([second])
+    await becomes(before)
     await bot.get('/clob/orders', of)
-    await new Promise((resolve) => setTimeout(resolve, 300))
-    expect(await used()).to.equal(reserved)
+    await becomes(before)
+  })
+
+  it('keeps what was filled of one of several orders', async () => {
+    const before = await used()
+    const { price } = await bestBid()
+    const [best = {}, other = {}] = await placeTogether([{ price, amount: '2' }, { amount: '12' }])
+    const reserved = (await used()) - before
+    const ofBest = (reserved * 2 * Number(price)) / (2 * Number(price) + 120)
+    site.exchange.place(taker, { coin: '@107', side: 'SELL', price, size: '0.5' })
+    await cancelTogether([best, other])
+    await becomes(before + ofBest / 4)
+  })
+
+  it('frees an order that the exchange refused, or ended unfilled, and keeps the others of its request', async () => {
+    const before = await used()
+    const { price } = await bestAsk()
+    const [refused = {}, unfilled = {}, resting = {}] = await placeTogether([
+      { price, amount: '2', orderType: 'LIMIT_MAKER' },
+      { price: '11', amount: '3', timeInForce: 'IOC' },
+      { amount: '12' },
+    ])
+    expect([refused, unfilled, resting].map((order) => order['state'])).to.deep.equal(['REJECTED', 'REJECTED', 'OPEN'])
+    await becomes(before + 120 * 1.0007)
+    await cancelTogether([resting])
+    await becomes(before)
   })
 
   /** A little above it, so that who sells takes the bot's first. */
@@ -104,5 +139,10 @@ describe('orders of signed actions, for a client with limits', function () {
     const { address: _, ...venue } = of
     const { body } = await server.client.get('/clob/orderBook', { ...venue, market })
     return { price: (Number(body.buys[0].price) + 0.01).toFixed(2) }
+  }
+  async function bestAsk(): Promise<{ price: string }> {
+    const { address: _, ...venue } = of
+    const { body } = await server.client.get('/clob/orderBook', { ...venue, market })
+    return { price: body.sells[0].price }
   }
 })

@@ -16,7 +16,7 @@ import { submit, type SigningWallet } from '../wallets.ts'
 import { holdOrders, orderGives, sumOf } from './held-orders.ts'
 import { marketName } from './markets.ts'
 import { aboutCancels, aboutOrder } from './order-state.ts'
-import { storeEnds, walletOrders } from './wallet-orders.ts'
+import { pickName, storeEnds, walletOrders } from './wallet-orders.ts'
 
 export interface SubmittedAction {
   readonly submitted: SubmitResult
@@ -96,27 +96,28 @@ async function submitInTurn(
   async function submitOne(plan: IndexedPlan, isLast: boolean): Promise<void> {
     const record = (submitted: SubmitResult) => {
       const outcomes = immediateOutcomes(book, plan, submitted)
-      if (outcomes) readEnds(type, plan, outcomes, actions, wallet, context)
       for (const [position, key] of plan.covers.entries()) {
         const outcome = outcomes?.[position]
         results.set(key, { submitted, isOnChain: !('via' in plan.plan), ...(outcome && { outcome }) })
       }
+      return outcomes
     }
     const finalAnswer = (submitted: SubmitResult) => {
       record(submitted)
       return answer(results)
     }
     try {
-      record(
-        await submitPlan(
-          type,
-          plan,
-          { actions, commitments, exposure: exposure instanceof SluiceError ? undefined : exposure },
-          wallet,
-          context,
-          isLast ? finalAnswer : undefined,
-        ),
+      const submitted = await submitPlan(
+        type,
+        plan,
+        { actions, commitments, exposure: exposure instanceof SluiceError ? undefined : exposure },
+        wallet,
+        context,
+        isLast ? finalAnswer : undefined,
       )
+      const outcomes = record(submitted)
+      // Once the action is final in the journal.
+      if (outcomes) readEnds(type, plan, outcomes, actions, wallet, context)
     } catch (error) {
       if (!(error instanceof SluiceError) || error instanceof HeldRequest || (isLast && context.keyed && error.name === 'TIMEOUT'))
         throw error
@@ -228,8 +229,13 @@ async function submitPlan(
     const touchesOf = (each: typeof first) => touchesOfOrder(type, each, venue, network)
     return touchesOfAll([touchesOf(first), ...others.map(touchesOf)])
   }
+  const ofOrders = covers.flatMap((key, index): [number, Commitment][] => {
+    const commitment = commitments.get(key)
+    return commitment ? [[index, commitment]] : []
+  })
   const commitment = {
-    ...sumOf(covers.flatMap((key) => commitments.get(key) ?? [])),
+    ...sumOf(ofOrders.map(([, each]) => each)),
+    ...(covers.length > 1 && { parts: new Map(ofOrders) }),
     ...(exposure && first && { perpetual: exposure }),
   }
   const request = {
@@ -253,7 +259,7 @@ async function submitPlan(
 const endsTimeoutMs = 10_000
 
 /**
- * Where a client has limits, asks how much was filled of orders that have ended, so that the rest counts no more. Nobody waits for it: what is not known then is
+ * Where a client has limits, asks how much was filled of orders that have ended, so that the rest counts no more, and stores which were refused. Nobody waits for it: what is not known then is
  * stored when orders are listed.
  */
 function readEnds(
@@ -266,14 +272,16 @@ function readEnds(
 ): void {
   const { services, caller, network, venue } = context
   if (!venue.builtIn || services.limitsOn(caller.id, network) === undefined) return
-  const names = covers.flatMap((key, index): OrderName[] => {
-    const action = actions.get(key)
-    if (!action || outcomes[index]?.state !== 'CANCELED') return []
-    return [action.do === 'cancel' ? action.order : { clientOrderId: action.order.clientOrderId }]
-  })
-  if (names.length === 0) return
+  const asked: OrderName[] = []
+  const refused: string[] = []
+  for (const [index, key] of covers.entries()) {
+    const [action, state] = [actions.get(key), outcomes[index]?.state]
+    if (action && state === 'CANCELED') asked.push(action.order)
+    else if (action?.do === 'create' && state === 'REJECTED') refused.push(action.order.clientOrderId)
+  }
+  if (asked.length + refused.length === 0) return
   const orders = walletOrders(type, address, { network, venue, services, signal: AbortSignal.timeout(endsTimeoutMs) })
-  storeEnds(orders, names).catch(() => {})
+  storeEnds(orders, { asked: asked.map(pickName), refused }).catch(() => {})
 }
 
 type Book = Pick<MaybeAsync<CLOB>, 'outcome'>

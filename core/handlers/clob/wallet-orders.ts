@@ -54,8 +54,9 @@ export function walletOrders(type: BookSet, owner: string, { network: on, venue,
     const { orderId, state, filledAmount, averagePrice, reason, updatedAt } = shown
     if (state === 'PENDING_OPEN' || state === 'PENDING_CANCEL') return
     if (report && report.state === state && report.orderId === orderId && report.filledAmount === filledAmount) return
+    // What it holds of limits is not settled before its action is final: its end would be told too early.
+    if (!isFinal(entry) && (entry.signer === undefined || hasEnded(state))) return
     if (entry.signer === undefined) {
-      if (!isFinal(entry)) return
       if (exchange !== undefined && hasEnded(state) && !(await isSettled(exchange))) return
     }
     const newReport = {
@@ -206,8 +207,14 @@ async function journaledAs(orders: WalletOrders, { orderId, txHash }: BookOrder)
   return open.find(hasId) ?? (ofTransaction.length === 1 ? ofTransaction[0] : undefined)
 }
 
-/** Asks the exchange how orders have ended, and stores it. */
-export async function storeEnds(orders: WalletOrders, names: readonly OrderName[]): Promise<void> {
+/** Stores how orders have ended: by what the exchange says now, and of those that it refused by its answer. */
+export async function storeEnds(
+  orders: WalletOrders,
+  { asked: names, refused }: { asked: readonly OrderName[]; refused: readonly string[] },
+): Promise<void> {
+  for (const clientOrderId of refused)
+    for (const order of await orders.journaled({ clientOrderId, limit: 1 })) await orders.show(order, undefined, false)
+  if (names.length === 0) return
   for (const exchange of await orders.onExchange({ names })) {
     const { clientOrderId } = exchange
     const [named] = clientOrderId === undefined ? [] : await orders.journaled({ clientOrderId, limit: 1 })
