@@ -14,6 +14,10 @@ export interface BlockFees {
   readonly oneForZero: PricedRange | undefined
 }
 
+interface PricedState extends Pick<TriedState, 'block'> {
+  readonly priced?: BlockFees | undefined
+}
+
 /** With a table of its own: what earlier swaps found holds for their fee. */
 export function withFee(range: V3PoolState, fee: number): V3PoolState {
   if (fee === range.fee) return range
@@ -76,4 +80,12 @@ export const joinPriced = (
 ): PricedRange | undefined => {
   const priced = loaded ?? inMemory
   return priced === undefined || priced === 'tried' ? priced : withFee(range, priced.fee)
+}
+
+/** Whether two readings agree on the fees of a block that both are of, as far as both know them. */
+export function isSameFees(one: PricedState, other: PricedState): boolean {
+  if (one.block === undefined || one.block !== other.block) return true
+  const isSame = (a: PricedRange | undefined, b: PricedRange | undefined) =>
+    a === undefined || b === undefined || (a === 'tried' || b === 'tried' ? a === b : a.fee === b.fee)
+  return isSame(one.priced?.zeroForOne, other.priced?.zeroForOne) && isSame(one.priced?.oneForZero, other.priced?.oneForZero)
 }

@@ -13,7 +13,7 @@ import { changedState, isSameState, joinStates, withLiquidity } from '../v3/logs
 import { toInt24, wholeFeePips } from '../v3/math.ts'
 import { isEmpty, loanOf, spotOf } from '../v3/pools.ts'
 import { firstWriteUnitsOf, gasUnitsOf, swap, type V3PoolState } from '../v3/swap.ts'
-import { feeTrial, joinPriced, pricedBy, withFee, type BlockFees, type PricedRange } from './block-fees.ts'
+import { feeTrial, isSameFees, joinPriced, pricedBy, withFee, type BlockFees, type PricedRange } from './block-fees.ts'
 import integralLens from './artifacts/AlgebraLens.json' with { type: 'json' }
 import v1Lens from './artifacts/AlgebraV1Lens.json' with { type: 'json' }
 
@@ -225,7 +225,10 @@ function algebraPoolMemory(deployment: Deployment, kind: PoolKind): PoolMemory<A
       return [downward, upward].filter((trial) => trial !== undefined)
     },
     same: ({ state: inMemory }, { state: loaded }) =>
-      inMemory.pluginConfig === loaded.pluginConfig && isSameState(inMemory.range, loaded.range),
+      inMemory.pluginConfig === loaded.pluginConfig &&
+      inMemory.hasBlockFees === loaded.hasBlockFees &&
+      isSameState(inMemory.range, loaded.range) &&
+      isSameFees(inMemory, loaded),
     join({ state: inMemory }, loaded) {
       const { pluginConfig, hasBlockFees, priced } = loaded.state
       const range = joinStates(inMemory.range, loaded.state.range)

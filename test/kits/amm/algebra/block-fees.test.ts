@@ -4,6 +4,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { keccak256 } from 'ethers'
 import { feeTrial, pricedBy, withFee } from '../../../../kits/amm/algebra/block-fees.ts'
+import { algebraProtocol, type AlgebraPoolState } from '../../../../kits/amm/algebra/pools.ts'
 import { trialsAmong } from '../../../../kits/amm/trial.ts'
 import { getSqrtRatioAtTick } from '../../../../kits/amm/v3/math.ts'
 import { swap, TickTable, type V3PoolState } from '../../../../kits/amm/v3/swap.ts'
@@ -64,6 +65,27 @@ describe('the fee of a block', () => {
     const range = rangeOf(0, 10n ** 22n, true)
     const at = (number: bigint) => feeTrial({ address: pool, tokens: [], state: { block: `0x0${number}`, number } }, range, true)
     expect(trialsAmong([at(5n), at(6n)], new Set([pool])).map(({ number }) => number)).to.deep.equal([6n])
+  })
+
+  it('is compared with what the chain says of the same block, and so is whether it is one for all amounts', () => {
+    const deployment = { factory: pool, poolDeployer: pool, initCodeHash: `0x${'00'.repeat(32)}` }
+    const { memory } = algebraProtocol({ version: 'integral', kind: 'integral', deployment })
+    const range = rangeOf(0, 10n ** 22n, true)
+    const priced = (fee: number, other: number | 'tried') => ({
+      zeroForOne: withFee(range, fee),
+      oneForZero: other === 'tried' ? other : withFee(range, other),
+    })
+    const inMemory: AlgebraPoolState = { range, pluginConfig: 1, hasBlockFees: true, ...block, tried: [], priced: priced(500, 3_000) }
+    const isSame = (differing: Partial<AlgebraPoolState>) => {
+      const [one, other] = [inMemory, { ...inMemory, ...differing }].map((state) => ({ address: pool, tokens: [], state }))
+      return one && other && memory?.same?.(one, other, { number: block.number, timestamp: 1 })
+    }
+    expect(isSame({})).to.equal(true)
+    expect(isSame({ priced: undefined }), 'as far as both know them').to.equal(true)
+    expect(isSame({ block: '0x02', priced: priced(501, 3_000) }), 'of another block').to.equal(true)
+    expect(isSame({ priced: priced(501, 3_000) })).to.equal(false)
+    expect(isSame({ priced: priced(500, 'tried') })).to.equal(false)
+    expect(isSame({ hasBlockFees: false, priced: undefined })).to.equal(false)
   })
 
   for (const version of ['V1', 'V2'])
