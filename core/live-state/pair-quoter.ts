@@ -77,7 +77,14 @@ export function createQuoteMemory(maxQuotes: number): QuoteMemory {
   }
 }
 
-export function createPairQuoter(pricing: FollowedPricing, choice: QuoteChoice, bundle: Bundle, memory: QuoteMemory): PairQuoter {
+/** @param keepsRefusals whether a refusal of the pair holds for all amounts: so much is known of built-in connectors alone */
+export function createPairQuoter(
+  pricing: FollowedPricing,
+  choice: QuoteChoice,
+  bundle: Bundle,
+  memory: QuoteMemory,
+  keepsRefusals: boolean,
+): PairQuoter {
   /** The states that the cached quotes were computed from. */
   let current: StateSnapshot | undefined
   const cache = new Map<string, Quote>()
@@ -95,7 +102,7 @@ export function createPairQuoter(pricing: FollowedPricing, choice: QuoteChoice, 
     delete refusals.out
   }
 
-  /** @throws SluiceError PAIR_NOT_FOUND, the same one for all amounts */
+  /** @throws SluiceError PAIR_NOT_FOUND, of a built-in connector the same one for all amounts */
   function quoteBy(snapshot: StateSnapshot, swap: Swap, left: number): ReturnType<FollowedPricing['quote']> {
     const { states, head } = snapshot
     const known = snapshot === current ? refusals[swap.exact] : undefined
@@ -103,7 +110,8 @@ export function createPairQuoter(pricing: FollowedPricing, choice: QuoteChoice, 
     try {
       return pricing.quote(swap, choice, states, head, left)
     } catch (error) {
-      if (snapshot === current && error instanceof SluiceError && error.name === 'PAIR_NOT_FOUND') refusals[swap.exact] = error
+      const isOfPair = error instanceof SluiceError && error.name === 'PAIR_NOT_FOUND'
+      if (isOfPair && keepsRefusals && snapshot === current) refusals[swap.exact] = error
       throw error
     }
   }

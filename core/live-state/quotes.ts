@@ -22,6 +22,8 @@ import { createStateSource, type StateSource } from './tracked-states.ts'
 export interface QuoteVenue extends FollowedNetwork {
   readonly connector: string
   readonly pricing: FollowedPricing
+  /** Of this release: what it says of a pair is believed for all amounts. */
+  readonly builtIn?: boolean
 }
 
 /** Quotes from memory, for all exchanges whose pools can be followed. */
@@ -123,7 +125,7 @@ export function createQuotes({ following, pairs, maxQuotes }: QuotesOptions): Qu
     const parts = pricing
       .basis({ tokenIn, tokenOut }, choice)
       .map(({ followed, ...part }) => ({ ...part, source: sourceOf(venue, followed) }))
-    const quoter = createPairQuoter(pricing, choice, following.of(venue).bundle(parts), memory)
+    const quoter = createPairQuoter(pricing, choice, following.of(venue).bundle(parts), memory, venue.builtIn === true)
     if (quoters.size >= maxPairs)
       for (const [oldest, entry] of newestFirst().slice(-droppedPairs)) {
         entry.quoter.forget()

@@ -117,7 +117,8 @@ describe('subscriptions to quotes', () => {
     expect(computed).to.have.length(2)
   })
 
-  it('refuses every amount alike while there is no pool, without asking the connector again', async () => {
+  it('refuses every amount alike while there is no pool, without asking a built-in connector again', async () => {
+    venue = { ...venue, builtIn: true }
     test.make(0, [[priced(one, 'gone')]])
     const at = { signal: new AbortController().signal }
     const refused = async (amountRaw: bigint) => {
@@ -134,6 +135,18 @@ describe('subscriptions to quotes', () => {
     test.make(0, [[priced(one, '10')]])
     await until(() => following.of(venue).tip?.hash === test.tip.hash)
     expect(await refused(2n)).to.include({ amountRaw: 20n })
+  })
+
+  it('asks a connector that is not built in for each amount, whatever it refused', async () => {
+    test.make(0, [[priced(one, 'gone')]])
+    const at = { signal: new AbortController().signal }
+    for (const amountRaw of [1n, 2n, 2n, 3n])
+      try {
+        await quotes.quote(venue, sell(one, amountRaw), {}, at)
+      } catch (error) {
+        expect(error).to.be.an.instanceOf(SluiceError).with.property('name', 'PAIR_NOT_FOUND')
+      }
+    expect(computed).to.deep.equal([1n, 2n, 2n, 3n])
   })
 
   it('keeps a quote that is asked for twice, as many as it may of all pairs together, and computes a forgotten one anew', async () => {

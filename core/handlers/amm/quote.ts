@@ -149,7 +149,7 @@ export function requireVersion(version: string | undefined, { versions }: Pick<A
 /** The exchange for quotes from memory; undefined if it or its chain cannot be followed. */
 export function toQuoteVenue({ chain, network, impl }: NetworkEntry, venue: VenueEntry): QuoteVenue | undefined {
   const pricing = impl.changes && venue.impl.AMM?.followed
-  return pricing && { chain, network, chainImpl: impl, connector: venue.connector, pricing }
+  return pricing && { chain, network, chainImpl: impl, connector: venue.connector, pricing, builtIn: venue.builtIn }
 }
 
 /** Quote per one base, for the whole amount. Rounded against the trader: up for BUY, down for SELL. */
