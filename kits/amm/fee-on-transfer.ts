@@ -21,15 +21,22 @@ interface Verdict {
 /** For a token that no pool lends. Then it cannot be sold through a pool either, and a pool that gets less than it is owed reverts. */
 const untried: Verdict = { refusal: undefined, expires: 0 }
 
+/** Checks tokens, and knows what it found. */
+interface ExactTransferCheck {
+  (tokens: readonly UntrustedToken[], at: At): Promise<void> | undefined
+  /** Whether a trial has shown that transfers of the token are exact. */
+  isKnown(token: Token): boolean
+}
+
 /**
  * Checks that the transfers of tokens are exact; returns undefined if this is known of all of them. With a token that takes a fee on transfer
  * a trade does not give what its quote says: pools revert when they get too little, and routers count what pools send, not what arrives. Such
  * a token is refused, and so is one whose trial fails. Verdicts are cached.
  */
-export function feeOnTransferCheck(reader: EvmReader): (tokens: readonly UntrustedToken[], at: At) => Promise<void> | undefined {
+export function feeOnTransferCheck(reader: EvmReader): ExactTransferCheck {
   const verdicts = new Map<string, Verdict>()
 
-  const cached = ({ token }: UntrustedToken): Verdict | undefined => {
+  const cached = ({ token }: Pick<UntrustedToken, 'token'>): Verdict | undefined => {
     const verdict = verdicts.get(token.address.toLowerCase())
     return verdict && verdict.expires > performance.now() ? verdict : undefined
   }
@@ -54,10 +61,10 @@ export function feeOnTransferCheck(reader: EvmReader): (tokens: readonly Untrust
     for (const { refusal } of all) if (refusal) throw new SluiceError('TOKEN_NOT_SUPPORTED', refusal)
   }
 
-  return (tokens, at) => {
-    const known = tokens.map(cached)
-    return known.every((verdict) => verdict && verdict.refusal === undefined) ? undefined : requireExact(tokens, at)
-  }
+  const isExact = (verdict: Verdict | undefined) => verdict !== undefined && verdict.refusal === undefined
+  const check = (tokens: readonly UntrustedToken[], at: At) =>
+    tokens.every((each) => isExact(cached(each))) ? undefined : requireExact(tokens, at)
+  return Object.assign(check, { isKnown: (token: Token) => isExact(cached({ token })) })
 }
 
 function refusalOf({ symbol, address }: Token, trial: TransferTrial | undefined): string | undefined {

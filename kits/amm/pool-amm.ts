@@ -306,22 +306,33 @@ async function loadPools(
 interface RouterChecks {
   /** The routers that were not checked yet. */
   due(routers: readonly Router[]): readonly Router[]
+  areDone(routers: readonly Router[]): boolean
   calls(due: readonly Router[]): readonly Call[]
-  /** @throws SluiceError SERVICE_UNINITIALIZED if a router trades with other pools than those that are read */
-  verify(due: readonly Router[], answers: readonly CallResult[]): void
+  /**
+   * @param own absent: all that are due
+   * @throws SluiceError SERVICE_UNINITIALIZED if a router of its own trades with other pools than those that are read
+   */
+  verify(due: readonly Router[], answers: readonly CallResult[], own?: readonly Router[]): void
 }
 
 export function routerChecks(): RouterChecks {
   const checked = new Set<Router>()
+  const isDue = (router: Router) => router.check !== undefined && !checked.has(router)
   return {
-    due: (routers) => routers.filter((router) => router.check && !checked.has(router)),
+    due: (routers) => routers.filter(isDue),
+    areDone: (routers) => !routers.some(isDue),
     calls: (due) => due.flatMap(({ check }) => check?.calls ?? []),
-    verify(due, answers) {
+    verify(due, answers, own = due) {
       let offset = 0
       for (const router of due) {
         const count = router.check?.calls.length ?? 0
-        router.check?.verify(answers.slice(offset, (offset += count)))
-        checked.add(router)
+        try {
+          router.check?.verify(answers.slice(offset, (offset += count)))
+          checked.add(router)
+        } catch (error) {
+          // It is checked again with a quote that names it, which says so.
+          if (own.includes(router) || !(error instanceof SluiceError)) throw error
+        }
       }
     },
   }
@@ -385,12 +396,15 @@ export function followedPricing(options: QuoterOptions): FollowedPricing<Evm> | 
     return graph
   }
 
-  const isTrusted = ({ tokenIn, tokenOut }: Swap) => trusted.has(poolToken(tokenIn, wrapped)) && trusted.has(poolToken(tokenOut, wrapped))
+  const isTrusted = (token: Token) => trusted.has(poolToken(token, wrapped))
+  const isExact = (token: Token) => isTrusted(token) || requireExactTransfers.isKnown(token)
   const requireExact = (quote: Quote, graph: PoolGraph, at: At) =>
     requireExactTransfers(untrustedTokens(quote.swap, edgesOf(quote, graph), graph, trusted), at)
 
-  async function checkRouters(due: readonly Router[], exact: Promise<void> | undefined, at: At): Promise<void> {
-    const verified = reader.read(checks.calls(due), at).then(({ results }) => checks.verify(due, results))
+  /** All at once: those of other quotes are known then. */
+  async function checkRouters(own: readonly Router[], exact: Promise<void> | undefined, at: At): Promise<void> {
+    const due = checks.due(routers)
+    const verified = reader.read(checks.calls(due), at).then(({ results }) => checks.verify(due, results, own))
     await Promise.all([exact ?? Promise.resolve(), verified])
   }
 
@@ -426,9 +440,9 @@ export function followedPricing(options: QuoterOptions): FollowedPricing<Evm> | 
       const [tokenIn, tokenOut] = [poolToken(swap.tokenIn, wrapped), poolToken(swap.tokenOut, wrapped)]
       const query = { tokenIn, tokenOut, intermediates: intermediateAddresses, exact: swap.exact, amountRaw: swap.amountRaw }
       const bound = swapBound(graphOf(states, head), query, options)
-      // A quote says whether a configured contract trades with other pools than these.
-      const isUnchecked = checks.due(options.chosen).length === options.chosen.length
-      return bound && isUnchecked && !isOfNoRoute(bound) ? undefined : bound
+      if (!bound || isOfNoRoute(bound)) return bound
+      // Only a quote says whether a configured contract trades with other pools than these, and whether a token takes a fee.
+      return isExact(swap.tokenIn) && isExact(swap.tokenOut) && checks.areDone(options.chosen) ? bound : undefined
     },
 
     async pools(tokens, choice, states, head, at) {
@@ -439,7 +453,8 @@ export function followedPricing(options: QuoterOptions): FollowedPricing<Evm> | 
 
     vet(quote, states, at: At) {
       const due = checks.due(routers.filter(({ address }) => address === quote.spender || quote.otherSpenders?.includes(address)))
-      const exact = isTrusted(quote.swap) ? undefined : requireExact(quote, graphOf(states, quote.head), at)
+      const exact =
+        isTrusted(quote.swap.tokenIn) && isTrusted(quote.swap.tokenOut) ? undefined : requireExact(quote, graphOf(states, quote.head), at)
       return due.length === 0 ? exact : checkRouters(due, exact, at)
     },
   }
