@@ -129,7 +129,8 @@ const quoted = {
   route: Type.Array(Hop, { description: 'The pools in order; if the swap is split, one path after the other.' }),
   blockNumber: Type.Number({ description: 'The block of the quote.' }),
   source: Type.Enum(['memory', 'rpc'], {
-    description: 'memory: computed from state that the server keeps up to date, without asking a node; rpc: the chain was asked.',
+    description:
+      'memory: computed from state that the server keeps up to date, and no node was asked for any of the answer; rpc: one was, for the price, the cost of gas, a token that is on no list, or the allowances of `address`.',
   }),
   slippagePrice: Type.String({ description: 'The worst price that a trade without limitPrice would accept.' }),
   connector: Type.Optional(Type.String({ description: 'With `any`: whose price this is.' })),

@@ -87,6 +87,61 @@ describe('source of a price, by what a proxy sees of the calls to the node', fun
     }
   })
 
+  it('is rpc of the best of all where a node is asked for the price of the coin, or for one that is left out, alone', async () => {
+    // Curve's pools are in memory; of the coin, and by the other connector, nothing was asked in these tokens.
+    const { body: listed } = await stage.server.client.get('/amm/pools', { ...local, connector: 'curve', base: 'DAI', quote: 'USDT' })
+    const susd = listed.pools[0].tokens[3]
+    const cases = [
+      { base: 'DAI', quote: 'USDT', connectors: 'curve' },
+      { base: susd, quote: 'USDT', connectors: 'curve,camelot-v4' },
+    ]
+    for (const { connectors, ...tokens } of cases) {
+      const best = { ...tokens, connector: 'any', connectors, side: 'SELL' }
+      await mined({ ...tokens, connector: 'curve' })
+      await settled()
+      const sources: string[] = []
+      for (let index = 0; index < 3; index += 1) {
+        const { body, text } = await price({ ...best, amount: `0.${20 + index}3` })
+        expect(body.connector, text).to.equal('curve')
+        expect(body.source, `${connectors} ${index}`).to.equal(methods().length === 0 ? 'memory' : 'rpc')
+        sources.push(body.source)
+        await settled()
+      }
+      expect(sources, connectors).to.deep.equal(['rpc', 'memory', 'memory'])
+    }
+  })
+
+  it('is memory of the best of all for each new amount, for which no node is asked', async () => {
+    for (const [base, quote] of [
+      ['WETH', 'USDC'],
+      ['USDC', 'DAI'],
+    ]) {
+      const best = { connector: 'any', base, quote, side: 'SELL' }
+      await mined(best)
+      await settled()
+      for (const side of ['SELL', 'BUY']) {
+        await price({ ...best, side, amount: '1' })
+        await settled()
+        for (let index = 0; index < count; index += 1) {
+          const answer = await price({ ...best, side, amount: `0.${10 + index}9` })
+          expect([outcome(answer), answer.body.source, methods()], answer.text).to.deep.equal(['200', 'memory', []])
+        }
+      }
+    }
+  })
+
+  it('is rpc with the allowances of a wallet, which a node is asked for', async () => {
+    const question = await questionTo('uniswap')
+    await mined(question)
+    await settled()
+    const address = deployerAddress('uniswap')
+    for (const connector of ['uniswap', 'any']) {
+      const answer = await price({ ...question, connector, amount: '0.17', address })
+      expect([outcome(answer), answer.body.source]).to.deep.equal(['200', 'rpc'])
+      expect(methods()).to.include('eth_call')
+    }
+  })
+
   it('stays memory from block to block where the fee depends on the block: a node is asked for each exchange once a block', async () => {
     for (const connector of algebra) {
       const question = await questionTo(connector)

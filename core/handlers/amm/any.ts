@@ -1,17 +1,17 @@
 // A swap asked of all connectors of a network (`connector=any`): what each gives, and which is the best after the cost of gas.
 import { anyConnector } from '../../api/endpoint.ts'
-import type { At } from '../../contracts/index.ts'
+import type { At, Head } from '../../contracts/index.ts'
 import { fromRaw } from '../../base/decimal.ts'
 import { badFields, errorFields, SluiceError } from '../../base/errors.ts'
 import { after } from '../context.ts'
 import { refuseQuarantined } from '../mined-bounds.ts'
 import type { NetworkEntry, VenueEntry } from '../../plugins/index.ts'
 import { withApprovals } from './approvals-lacked.ts'
-import { allOf, askEach, isLeftOut, venuesOf, withVersion, type AskScope, type LeftOutConnector } from './ask-each.ts'
+import { allOf, askEach, isLeftOut, isOfStates, venuesOf, withVersion, type AskScope, type LeftOutConnector } from './ask-each.ts'
 import { askLikely, type ConnectorAnswer } from './ask-likely.ts'
 import { ranked, withTerms, type Candidate, type Candidates, type WithTerms } from './candidates.ts'
-import { coinRate, costOf, type CoinRate } from './coin-rate.ts'
-import { quoteFromChain, quoteSwap, swapPrice, type SwapRequest } from './quote.ts'
+import { blockOf, coinRate, costOf, newestOf, type CoinRate } from './coin-rate.ts'
+import { quoteFromChain, quoteSwap, swapPrice, type SourcedQuote, type SwapRequest } from './quote.ts'
 
 export interface AnyRequest {
   readonly swap: SwapRequest
@@ -46,22 +46,40 @@ export function askConnectors(request: AnyRequest, scope: AskScope, at: At): Can
     refuseQuarantined(venue.connector, scope.services.registry)
     return fromChain ? quoteFromChain(swap, venue, at) : quoteSwap(swap, { ...scope, venue }, at)
   }
+  let source: SourcedQuote['source'] = wallet === undefined ? 'memory' : 'rpc'
+  const waitForNode = <T>(value: T | Promise<T>): T | Promise<T> => {
+    if (value instanceof Promise) source = 'rpc'
+    return value
+  }
   const ask = (each: readonly VenueEntry[]): readonly ConnectorAnswer[] | Promise<readonly ConnectorAnswer[]> =>
-    after(askEach(each, scope, what, quoteBy, at), (answers) =>
-      allOf(answers.map((one) => (isLeftOut(one) ? one : withTerms(one, allowedSlippage, scope.network, at)))),
-    )
+    after(askEach(each, scope, what, quoteBy, at), (answers) => {
+      if (answers.some((one) => (isLeftOut(one) ? one.hasWaited : one.answer.source === 'rpc'))) source = 'rpc'
+      return allOf(answers.map((one) => (isLeftOut(one) ? one : waitForNode(withTerms(one, allowedSlippage, scope.network, at)))))
+    })
   const placeOf = ({ connector }: LeftOutConnector) => venues.findIndex((venue) => venue.connector === connector)
-  const rateBy = (found: readonly WithTerms[]) => coinRate(swap.quote, found, scope, at)
+  /** For one answer once for each block, also where it is not kept. */
+  let last: { readonly block: string | undefined; readonly rate: CoinRate | undefined } | undefined
+  const rateBy = (found: readonly WithTerms[]): CoinRate | undefined | Promise<CoinRate | undefined> => {
+    const newest = newestOf(found)
+    const block = newest && blockOf(newest)
+    if (last && last.block === block) return last.rate
+    return after(coinRate(swap.quote, found, scope, at), (rated) => {
+      if (rated.source === 'rpc') source = 'rpc'
+      last = { block, rate: rated.rate }
+      return rated.rate
+    })
+  }
+  const gasOf = (units: bigint, head: Head) => waitForNode(scope.network.impl.gas(units, head, at))
   const compare = (answers: readonly ConnectorAnswer[], rate: CoinRate | undefined): Candidates | Promise<Candidates> => {
     const leftOut = answers.filter(isLeftOut).toSorted((one, other) => placeOf(one) - placeOf(other))
     const found = answers.filter((each): each is WithTerms => !isLeftOut(each))
     if (found.length === 0) throw noPrice(leftOut, swap.pool, scope.network)
     const candidates = found.map((each) => ({ ...each, costRaw: rate && costOf(each.gas, rate) }))
-    if (wallet === undefined) return ranked(candidates, leftOut, () => 0n)
-    return withApprovals(candidates, wallet, rate, scope, at).then((each) => ranked(each.candidates, leftOut, each.penalty))
+    if (wallet === undefined) return ranked(candidates, leftOut, source, () => 0n)
+    return withApprovals(candidates, wallet, rate, scope, at).then((each) => ranked(each.candidates, leftOut, source, each.penalty))
   }
   if (onlyBest && wallet === undefined && !fromChain)
-    return after(askLikely(venues, { swap, ask, rateBy }, scope, at), ({ answers, rate }) => compare(answers, rate))
+    return after(askLikely(venues, { swap, ask, rateBy, gasOf }, scope, at), ({ answers, rate }) => compare(answers, rate))
   return after(ask(venues), (answers) => {
     const found = answers.filter((each): each is WithTerms => !isLeftOut(each))
     return found.length === 0 ? compare(answers, undefined) : after(rateBy(found), (rate) => compare(answers, rate))
@@ -92,9 +110,7 @@ function noPrice(leftOut: readonly LeftOutConnector[], pool: string | undefined,
 
 /** @param all also those without a pool that has enough */
 export const showLeftOut = (leftOut: readonly LeftOutConnector[], all: boolean) =>
-  leftOut
-    .filter(({ error }) => all || !['PAIR_NOT_FOUND', 'PRICE_FAILED'].includes(error.name))
-    .map(({ connector, error }) => ({ connector, error: errorFields(error) }))
+  leftOut.filter((each) => all || !isOfStates(each)).map(({ connector, error }) => ({ connector, error: errorFields(error) }))
 
 /** The cost of gas in the quote token. */
 export const showCost = ({ costRaw }: Candidate, { quote }: SwapRequest) =>

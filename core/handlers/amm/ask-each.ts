@@ -19,6 +19,8 @@ export interface AskScope {
 export interface LeftOutConnector {
   readonly connector: string
   readonly error: SluiceError
+  /** A node may have been asked, or another process. */
+  readonly hasWaited?: true
 }
 
 /** @throws SluiceError UNSUPPORTED where no connector that is built in swaps on the network */
@@ -107,7 +109,7 @@ export function askEach<T>(
         throw lateError(connector, what)
       }
       // An answer that comes late says that it can be asked again.
-      return withTimeout(answer.then(answered), answerMs, late).catch(left)
+      return withTimeout(answer.then(answered), answerMs, late).catch((error: unknown) => ({ ...left(error), hasWaited: true }))
     } catch (error) {
       return left(error)
     }
@@ -122,6 +124,9 @@ export function askEach<T>(
   }
   return after(askFrom(0), () => allOf(asked))
 }
+
+/** Whether it refused by the states in memory: others than those may end while no state changes. */
+export const isOfStates = ({ error: { name } }: LeftOutConnector): boolean => name === 'PAIR_NOT_FOUND' || name === 'PRICE_FAILED'
 
 export const isLeftOut = (each: LeftOutConnector | object): each is LeftOutConnector => 'error' in each
 

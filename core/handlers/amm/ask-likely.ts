@@ -6,7 +6,7 @@
 // up. So its quote would be ranked below the best, whatever it is, and never beside it. Whoever gives no bound is asked: connectors that are not built
 // in, whose word on themselves is not taken; that run in another process; whose states are not in memory; that are late, quarantined or in trouble.
 // Where nobody has a price all are asked, for their reasons.
-import type { At, Head, Swap } from '../../contracts/index.ts'
+import type { At, GasTerms, Head, Swap } from '../../contracts/index.ts'
 import { SluiceError } from '../../base/errors.ts'
 import { payerOf } from '../../base/fair-turns.ts'
 import { after } from '../context.ts'
@@ -24,10 +24,13 @@ interface LikelyAnswers {
   readonly rate: CoinRate | undefined
 }
 
+type LikelyResult = LikelyAnswers | Promise<LikelyAnswers>
+
 interface Questions {
   readonly swap: SwapRequest
   ask(venues: readonly VenueEntry[]): readonly ConnectorAnswer[] | Promise<readonly ConnectorAnswer[]>
   rateBy(found: readonly WithTerms[]): CoinRate | undefined | Promise<CoinRate | undefined>
+  gasOf(units: bigint, head: Head): GasTerms | Promise<GasTerms>
 }
 
 /** A connector, and what its quote would be at best. */
@@ -46,48 +49,68 @@ interface Field {
 }
 
 /** At once where all answer at once. */
-export function askLikely(
-  venues: readonly VenueEntry[],
-  { swap, ask, rateBy }: Questions,
-  scope: AskScope,
-  at: At,
-): LikelyAnswers | Promise<LikelyAnswers> {
+export function askLikely(venues: readonly VenueEntry[], { swap, ask, rateBy, gasOf }: Questions, scope: AskScope, at: At): LikelyResult {
   const { turns } = scope.services
   const exact = swap.side === 'SELL' ? 'in' : 'out'
 
   /**
    * @param field who was not asked yet
    * @param hasWaited each turn of waiting takes as long as the slowest, so that the rest is asked together
+   * @param hasTurn others had their turn just now
    */
-  function goOn(field: Field, answers: readonly ConnectorAnswer[], hasWaited: boolean): LikelyAnswers | Promise<LikelyAnswers> {
+  function goOn(field: Field, answers: readonly ConnectorAnswer[], hasWaited: boolean, hasTurn = false): LikelyResult {
     const found = answers.filter((each): each is WithTerms => !isLeftOut(each))
-    if (found.length === 0) return first(field, answers, hasWaited)
-    return after(rateBy(found), (rate) => {
-      const leastRaw = found.map(({ sourced: { quote }, gas }) => worthOf(exact, quote.amountRaw, rate && costOf(gas, rate))).reduce(larger)
-      return after(worthsOf(field.contenders, rate), (worths) => {
-        const rivals = field.contenders.filter((_, index) => (worths[index] ?? leastRaw) >= leastRaw).map(({ venue }) => venue)
-        const asked = hasWaited ? [...field.certain, ...rivals] : [...field.certain, ...rivals.slice(0, 1)]
-        return asked.length === 0 ? { answers, rate } : askThen(asked, field, answers, hasWaited)
-      })
-    })
+    if (found.length === 0) return first(field, answers, hasWaited, hasTurn)
+    const rate = rateBy(found)
+    if (rate instanceof Promise) return rate.then((known) => compare(fieldNow(field), found, answers, hasWaited, hasTurn, known))
+    return compare(field, found, answers, hasWaited, hasTurn, rate)
   }
 
-  function first(field: Field, answers: readonly ConnectorAnswer[], hasWaited: boolean): LikelyAnswers | Promise<LikelyAnswers> {
+  function compare(
+    field: Field,
+    found: readonly WithTerms[],
+    answers: readonly ConnectorAnswer[],
+    hasWaited: boolean,
+    hasTurn: boolean,
+    rate: CoinRate | undefined,
+  ): LikelyResult {
+    const leastRaw = found.map(({ sourced: { quote }, gas }) => worthOf(exact, quote.amountRaw, rate && costOf(gas, rate))).reduce(larger)
+    const choose = (now: Field, worths: readonly bigint[]): LikelyResult => {
+      const isRival = ({ venue, bound }: Contender): boolean => {
+        const index = field.contenders.findIndex((before) => before.venue === venue && isSameBound(before.bound, bound))
+        return (worths[index] ?? leastRaw) >= leastRaw
+      }
+      const rivals = now.contenders.filter(isRival).map(({ venue }) => venue)
+      const asked = hasWaited ? [...now.certain, ...rivals] : [...now.certain, ...rivals.slice(0, 1)]
+      return asked.length === 0 ? { answers, rate } : askThen(asked, now, answers, hasWaited, hasTurn)
+    }
+    const worths = worthsOf(field.contenders, rate)
+    return worths instanceof Promise ? worths.then((each) => choose(fieldNow(field), each)) : choose(field, worths)
+  }
+
+  function first(field: Field, answers: readonly ConnectorAnswer[], hasWaited: boolean, hasTurn: boolean): LikelyResult {
     const { certain, contenders, others } = field
     if (certain.length + contenders.length + others.length === 0) return { answers, rate: undefined }
     const asked = [...certain, ...contenders.slice(0, hasWaited ? contenders.length : 1).map(({ venue }) => venue)]
-    return askThen(asked.length === 0 ? others : asked, field, answers, hasWaited)
+    return askThen(asked.length === 0 ? others : asked, field, answers, hasWaited, hasTurn)
   }
 
-  function askThen(asked: readonly VenueEntry[], field: Field, answers: readonly ConnectorAnswer[], hasWaited: boolean) {
-    const ours = (): LikelyAnswers | Promise<LikelyAnswers> => {
-      const more = ask(asked)
-      if (!(more instanceof Promise)) return goOn(without(field, asked), [...answers, ...more], hasWaited)
-      // There may be a new block.
-      return more.then((each) => goOn(fieldOf(venuesIn(without(field, asked))), [...answers, ...each], true))
-    }
-    return answers.length > 0 && turns.isOver() ? turns.next(payerOf(at.signal)).then(ours) : ours()
+  function askThen(
+    asked: readonly VenueEntry[],
+    field: Field,
+    answers: readonly ConnectorAnswer[],
+    hasWaited: boolean,
+    hasTurn: boolean,
+  ): LikelyResult {
+    if (answers.length > 0 && !hasTurn && turns.isOver())
+      return turns.next(payerOf(at.signal)).then(() => goOn(fieldNow(field), answers, hasWaited, true))
+    const more = ask(asked)
+    if (!(more instanceof Promise)) return goOn(without(field, asked), [...answers, ...more], hasWaited)
+    return more.then((each) => goOn(fieldNow(without(field, asked)), [...answers, ...each], true))
   }
+
+  /** After each wait there may be a new block. */
+  const fieldNow = (before: Field): Field => fieldOf(venuesIn(before))
 
   function fieldOf(left: readonly VenueEntry[]): Field {
     const [certain, contenders, others]: [VenueEntry[], Contender[], VenueEntry[]] = [[], [], []]
@@ -111,7 +134,7 @@ export function askLikely(
     const costRawOf = ({ gasUnits, head }: Contender['bound']): bigint | Promise<bigint> => {
       const known = costs.find((each) => each.gasUnits === gasUnits && each.head === head)
       if (known) return known.costRaw
-      const costRaw = after(scope.network.impl.gas(gasUnits, head, at), (gas) => costOf(gas, rate))
+      const costRaw = after(gasOf(gasUnits, head), (gas) => costOf(gas, rate))
       costs.push({ gasUnits, head, costRaw })
       return costRaw
     }
@@ -120,6 +143,9 @@ export function askLikely(
 
   return goOn(fieldOf(venues), [], false)
 }
+
+const isSameBound = (one: Contender['bound'], other: Contender['bound']): boolean =>
+  one.amountRaw === other.amountRaw && one.gasUnits === other.gasUnits && one.head === other.head
 
 const venuesIn = ({ certain, contenders, others }: Field) => [...certain, ...contenders.map(({ venue }) => venue), ...others]
 

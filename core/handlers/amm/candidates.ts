@@ -25,6 +25,8 @@ export interface Candidates {
   /** The best first. */
   readonly candidates: readonly [Candidate, ...Candidate[]]
   readonly leftOut: readonly LeftOutConnector[]
+  /** `memory`: no node was asked for any of it, neither for who was left out, nor for the cost of gas. */
+  readonly source: SourcedQuote['source']
 }
 
 export type WithTerms = Omit<Candidate, 'costRaw'>
@@ -54,6 +56,7 @@ export const worthOf = (exact: 'in' | 'out', amountRaw: bigint, costRaw: bigint 
 export function ranked(
   found: readonly Candidate[],
   leftOut: readonly LeftOutConnector[],
+  source: Candidates['source'],
   penaltyOf: (candidate: Candidate) => bigint,
 ): Candidates {
   const worth = new Map(
@@ -70,7 +73,7 @@ export function ranked(
       compare(one.venue.connector, other.venue.connector),
   )
   if (!best) throw new Error('there is no candidate to rank')
-  return { candidates: [best, ...others], leftOut }
+  return { candidates: [best, ...others], leftOut, source }
 }
 
 const compare = <T extends bigint | string>(one: T, other: T): number => (one < other ? -1 : one > other ? 1 : 0)

@@ -1,7 +1,7 @@
 // The answer of the best of all connectors to a question that comes again: the same object, while nothing that it depends on changes.
 import type { At } from '../../contracts/index.ts'
 import type { NetworkEntry, Registry } from '../../plugins/index.ts'
-import type { AskScope } from './ask-each.ts'
+import { isOfStates, type AskScope } from './ask-each.ts'
 import type { Candidates } from './candidates.ts'
 
 interface BestAnswer<T extends object> {
@@ -28,10 +28,14 @@ const mostKept = 1_000
  */
 export function keptBest<T extends object>(
   question: string,
-  { network, services: { registry, quotes } }: AskScope,
+  scope: AskScope,
   at: At,
   make: () => BestAnswer<T> | Promise<BestAnswer<T>>,
 ): T | Promise<T> {
+  const {
+    network,
+    services: { registry, quotes },
+  } = scope
   const states = quotes.version({ chain: network.chain, network: network.network, chainImpl: network.impl })
   const plugins = changesOf(registry)
   let kept = keptOn.get(network)
@@ -41,12 +45,13 @@ export function keptBest<T extends object>(
   if (known && hasSameGas(known.asked, network, at)) return known.shown as T
   const made = make()
   if (made instanceof Promise) return made.then(({ shown }) => shown)
-  if (kept && states !== undefined && isKeepable(made.asked)) keep(kept, question, made)
+  if (kept && states !== undefined) keep(kept, question, made, scope)
   return made.shown
 }
 
-function keep({ answers, askedOnce }: AnswerCache, question: string, made: BestAnswer<object>): void {
+function keep({ answers, askedOnce }: AnswerCache, question: string, made: BestAnswer<object>, scope: AskScope): void {
   if (askedOnce.delete(question)) {
+    if (!isKeepable(made.asked, scope)) return
     if (answers.size >= mostKept) answers.clear()
     answers.set(question, { ...made, shown: Object.freeze(made.shown) })
     return
@@ -55,10 +60,15 @@ function keep({ answers, askedOnce }: AnswerCache, question: string, made: BestA
   askedOnce.add(question)
 }
 
-/** Other refusals may end while no state changes. */
-const isKeepable = ({ candidates, leftOut }: Candidates): boolean =>
-  candidates.every(({ sourced, venue }) => sourced.source === 'memory' && !venue.hosted) &&
-  leftOut.every(({ error: { name } }) => name === 'PAIR_NOT_FOUND' || name === 'PRICE_FAILED')
+/** A refusal of another kind, or of a connector that is not built in, may end while no state changes. */
+function isKeepable(
+  { candidates, leftOut, source }: Candidates,
+  { network: { chain, network }, services: { registry } }: AskScope,
+): boolean {
+  if (source !== 'memory' || candidates.some(({ venue }) => venue.hosted) || !leftOut.every(isOfStates)) return false
+  const venues = registry.venuesOn(chain, network)
+  return leftOut.every((left) => venues.some(({ connector, builtIn }) => builtIn && connector === left.connector))
+}
 
 /** The price of gas may change between two blocks. */
 function hasSameGas({ candidates: [{ sourced, gas }] }: Candidates, { impl }: NetworkEntry, at: At): boolean {

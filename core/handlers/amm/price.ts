@@ -30,14 +30,19 @@ function priceOne(request: WithAmount, context: ConnectorContext, block: OneBloc
   const { network, venue, services } = context
   const at = new LazySignal(context)
   const wallet = request.address === undefined ? undefined : readAddress(network, request.address)
-  return after(readSwapRequest(request, network, at), (swapRequest) =>
+  const reading = readSwapRequest(request, network, at)
+  // Of a token that is on no list.
+  const asksToken = reading instanceof Promise
+  return after(reading, (swapRequest) =>
     after(quoteSwap(swapRequest, block ? { network, venue, services, block } : context, at), (sourced) => {
       const { quote } = sourced
       const boundRaw = slippageBound(quote, effectiveSlippage(venue.config, quote.route, request.allowedSlippage))
       const gasTerms = network.impl.gas(quote.gasUnits, quote.head, at)
-      if (wallet === undefined) return after(gasTerms, (gas) => cachedResponse(swapRequest, sourced, boundRaw, gas, network))
+      const hasAsked = asksToken || gasTerms instanceof Promise || wallet !== undefined
+      const shown: SourcedQuote = hasAsked ? { ...sourced, source: 'rpc' } : sourced
+      if (wallet === undefined) return after(gasTerms, (gas) => cachedResponse(swapRequest, shown, boundRaw, gas, network))
       return Promise.all([gasTerms, allowanceOf(wallet, quote, boundRaw, network, venue, at)]).then(([gas, allowance]) => ({
-        ...responseOf(swapRequest, sourced, boundRaw, gas, network),
+        ...responseOf(swapRequest, shown, boundRaw, gas, network),
         ...(allowance && { allowance }),
       }))
     }),
@@ -50,18 +55,21 @@ function priceOfBest(request: WithAmount, context: ConnectorsContext, block: One
   const { connectors, allowedSlippage, candidates: isAll = false } = request
   const at = new LazySignal(context)
   const wallet = request.address === undefined ? undefined : readAddress(network, request.address)
-  return after(readSwapRequest(request, network, at), (swap) => {
+  const reading = readSwapRequest(request, network, at)
+  const asksToken = reading instanceof Promise
+  return after(reading, (swap) => {
     const asking = { swap, connectors, allowedSlippage, onlyBest: !isAll, ...(wallet !== undefined && { wallet }) }
     const make = () =>
       after(askConnectors(asking, scope, at), (asked) => {
         const { candidates, leftOut } = asked
         const [best] = candidates
+        const source = asksToken ? 'rpc' : asked.source
         const shown = {
-          ...responseOf(swap, { ...best.sourced, source: sourceOf(candidates) }, best.boundRaw, best.gas, network),
+          ...responseOf(swap, { ...best.sourced, source }, best.boundRaw, best.gas, network),
           ...showChoice(best, leftOut, swap, isAll),
           ...(isAll && { candidates: showCandidates(candidates, swap, network) }),
         }
-        return { asked, shown }
+        return { asked: { ...asked, source }, shown }
       })
     if (wallet === undefined && !isAll && !block) return keptBest(questionOf(swap, connectors, allowedSlippage), scope, at, make)
     return after(make(), ({ asked: { candidates }, shown }) => {
@@ -72,10 +80,6 @@ function priceOfBest(request: WithAmount, context: ConnectorsContext, block: One
     })
   })
 }
-
-/** The best is known by the prices of all that were asked. */
-const sourceOf = (all: readonly { readonly sourced: SourcedQuote }[]): SourcedQuote['source'] =>
-  all.every(({ sourced }) => sourced.source === 'memory') ? 'memory' : 'rpc'
 
 /** Without commas: names of connectors have none. */
 const questionOf = (
