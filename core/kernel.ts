@@ -11,6 +11,7 @@ import { handlers } from './handlers/handlers.ts'
 import { createLimits } from './http/limits.ts'
 import { createMetrics } from './http/metrics.ts'
 import { watchClientNames } from './parts/client-names.ts'
+import { doubtfulWalletLimits } from './parts/limits-file.ts'
 import { openParts, type PartsOf } from './parts/container.ts'
 import { closeListener, openGauges, openListener, openServices, ownInterface } from './parts/interface.ts'
 import * as plugin from './parts/plugins.ts'
@@ -84,6 +85,7 @@ const serverParts = (settings: Settings, options: StartOptions): PartsOf<ServerP
   venues: { open: plugin.openVenues, stop: (venues) => venues.stop() },
   registry: { open: plugin.openRegistry },
   clientNames: { open: watchClientNames },
+  walletLimits: { open: doubtfulWalletLimits },
 
   liveState: { open: trading.openLiveState, stop: (liveState) => liveState.stop() },
   following: { open: trading.followBlocks },
@@ -120,8 +122,23 @@ export async function startKernel(asRead: Settings, options: StartOptions, inste
   const startedAt = performance.now()
   const settings = closeWrongAddresses(asRead)
   const container = await openParts({ ...serverParts(settings, options), ...instead })
-  const { listener, log, services, dispatch, devnet, sites, running, late, changes, plugins, allowed, signer, clients, clientNames } =
-    container.cradle
+  const {
+    listener,
+    log,
+    services,
+    dispatch,
+    devnet,
+    sites,
+    running,
+    late,
+    changes,
+    plugins,
+    allowed,
+    signer,
+    clients,
+    clientNames,
+    walletLimits,
+  } = container.cradle
   return {
     url: listener.url,
     startedAt,
@@ -137,6 +154,7 @@ export async function startKernel(asRead: Settings, options: StartOptions, inste
       ...settings.closed.map((each) => `${describeClosed(each)} ${each.remedy}`),
       ...settings.warnings,
       ...clientNames,
+      ...walletLimits,
       ...storage.keptThinWarnings(settings, clients.list),
       ...pluginWarnings(settings, plugins),
       ...plugin.notAllowedYet(allowed.tried),

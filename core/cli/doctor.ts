@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { describeClosed } from '../config/clients.ts'
 import { type Settings, devnetNetwork } from '../config/settings.ts'
-import { readWalletLimits } from '../config/wallet-limits.ts'
 import { mergedFiles } from '../config/yaml.ts'
 import { tradingWallets } from '../devnet/anvil.ts'
 import { simulated } from '../devnet/local-sites.ts'
@@ -18,6 +17,7 @@ import {
   type LoadResult,
   type LoadedPlugin,
 } from '../plugins/index.ts'
+import { examineLimits } from './doctor-limits.ts'
 import { examineSigner } from './doctor-signer.ts'
 import { examineRights } from './standing-rights.ts'
 import { closeWrongAddresses } from '../wallet/signing.ts'
@@ -29,7 +29,6 @@ import { listWallets } from '../keys/keystore.ts'
 import { keystoreHasKeys } from '../keys/keystore-files.ts'
 import type { KeySourceSetting } from '../keys/key-source.ts'
 import { describeKeySource, type KeySources } from '../keys/sources.ts'
-import { hasCount } from '../wallet/limits/count-file.ts'
 import { invalidRecords } from '../wallet/own-policy.ts'
 import { passphraseFromFile, sealPassphrase } from '../wallet/prompt.ts'
 import { addressKey } from '../base/addresses.ts'
@@ -62,7 +61,11 @@ export async function examine(settings: Settings, { all = false }: { all?: boole
     ...(await examineCertificates(settings)),
     ...(await examineDisk(settings)),
     ...(await examineStore(settings)),
-    ...(service?.findings ?? [...examineKeySources(settings.wallet.keySources), ...examineKeystore(settings), ...examineLimits(settings)]),
+    ...(service?.findings ?? [
+      ...examineKeySources(settings.wallet.keySources),
+      ...examineKeystore(settings),
+      ...examineLimits(settings, networksOf(loaded)),
+    ]),
     ...examineClients(settings, service?.wallets),
     ...(await examineNames(settings, plugins)),
     ...loaded.flatMap(({ name, unserved, ...plugin }): Finding[] => [
@@ -104,35 +107,6 @@ function consentFinding(name: string, { tier, allowedBy, sha256 = '' }: Pick<Loa
     }
   const how = allowedBy === 'release' ? '' : ` It is ${tier === 'trusted' ? 'trusted' : 'allowed'} with SHA-256 ${sha256}.`
   return { part: 'plugins', state: 'good', what: `${name} loads.${how}` }
-}
-
-/** Whether the limits of wallets are read and counted, and against whom they hold. */
-function examineLimits({ confDir, data }: Pick<Settings, 'confDir' | 'data'>): Finding[] {
-  const part = 'limits'
-  try {
-    const wallets = Object.keys(readWalletLimits(confDir)).length
-    if (wallets === 0) return []
-    if (!hasCount(data.dir))
-      return [
-        {
-          part,
-          state: 'bad',
-          what: `Nothing is signed for the ${wallets} wallets of conf/limits.yml: there is no count of what was signed.`,
-          remedy: `Begin one with the server stopped: \`${command} limits reset-count\`.`,
-        },
-      ]
-    return [
-      { part, state: 'good', what: `The signer bounds ${wallets} wallets by conf/limits.yml.` },
-      {
-        part,
-        state: 'warn',
-        what: "That does not hold against a server that was taken over: the signer and its count are the same user's as the server.",
-        remedy: 'Run the signer as a user of its own: docs/operators/signer.md.',
-      },
-    ]
-  } catch (error) {
-    return [{ part, state: 'bad', what: error instanceof Error ? error.message : String(error) }]
-  }
 }
 
 /** Whether the signer goes by the records of sluice.lock. */
@@ -264,11 +238,13 @@ function examineKeystore({ data, wallet }: Settings): Finding[] {
   return findings
 }
 
+const networksOf = (loaded: readonly LoadedPlugin[]) => loaded.flatMap((plugin) => (plugin.kind === 'chain' ? plugin.venues : []))
+
 /** What conf/clients.yml names and nobody knows. */
 async function examineNames({ clients, ssl: { certsDir } }: Settings, { loaded, refused }: LoadResult): Promise<Finding[]> {
   const known = {
     connectors: [...loaded, ...refused].map(({ name }) => name),
-    networks: loaded.flatMap((plugin) => (plugin.kind === 'chain' ? plugin.venues : [])),
+    networks: networksOf(loaded),
     certificates: await certificateNames(certsDir),
   }
   return unknownNames(clients, known).map((what) => ({ part: 'clients', state: 'warn', what, remedy: 'Correct it in conf/clients.yml.' }))

@@ -41,7 +41,7 @@ that its policy and limits allow. See docs/operators/signer.md.`,
 async function begin(asRead: Settings, socket: string): Promise<() => Promise<void>> {
   for (const signal of ['SIGHUP', 'SIGUSR2'] as const) process.on(signal, () => {})
   const [
-    { askPassphrase, closeWrongAddresses, limitedWallets, openKeys, serviceFiles },
+    { askPassphrase, closeWrongAddresses, limitsAtStart, openKeys, serviceFiles, unboundWallets },
     { changerWords, findChangers },
     { startSignerService },
     { lockStore },
@@ -60,18 +60,23 @@ async function begin(asRead: Settings, socket: string): Promise<() => Promise<vo
   try {
     const log = createLog({ settings })
     for (const { closed, ...why } of settings.closed) log.error(why, `a right in conf is wrong: ${closed}`)
-    const limits = limitedWallets(settings.confDir)
+    const { limits, doubtful } = limitsAtStart(settings.confDir)
+    const limited = Object.keys(limits).length
     const changers = findChangers(settings)
     const signer = await openKeys({ settings: own, log, passphrase: await askPassphrase(own), files: serviceFiles(settings) })
-    const service = await startSignerService({ socket, signer, facts: { limits, changers: changers.slice(0, maxTold) }, log }).catch(
-      async (error: unknown) => {
-        await signer.stop()
-        throw error
-      },
-    )
-    say(`Signs for the servers that connect to ${socket}, with ${signer.wallets().length} wallets. conf/limits.yml bounds ${limits}.`)
+    const service = await startSignerService({
+      socket,
+      signer,
+      facts: { limits: limited, changers: changers.slice(0, maxTold) },
+      log,
+    }).catch(async (error: unknown) => {
+      await signer.stop()
+      throw error
+    })
+    say(`Signs for the servers that connect to ${socket}, with ${signer.wallets().length} wallets. conf/limits.yml bounds ${limited}.`)
     for (const each of changers) complain(`Warning: ${changerWords(each)}`)
-    for (const each of [...settings.warnings, ...signer.locked()]) complain(`Warning: ${each}`)
+    for (const each of [...settings.warnings, ...doubtful, ...unboundWallets(limits, signer), ...signer.locked()])
+      complain(`Warning: ${each}`)
     return async () => {
       await service.stop()
       lock.release()

@@ -9,6 +9,7 @@ import { compile } from './check.ts'
 import { fetchTokenList, maxTokenListBytes, type FetchOptions } from './fetch-token-list.ts'
 import { maskUrl } from './mask.ts'
 import type { TokenListSource } from './plugin-config.ts'
+import { symbolPattern } from './patterns.ts'
 import { ConfigError, type ConfigProblem, schemaProblems } from './problems.ts'
 import { dottedPath } from './tree.ts'
 import { readTextFile } from './yaml.ts'
@@ -119,8 +120,6 @@ function shorter(path: string, home: string): string {
   const inside = relative(home, path)
   return inside.startsWith('..') ? path : inside
 }
-
-const symbolPattern = /^[^\s\p{C}]([^\p{C}]{0,62}[^\s\p{C}])?$/u
 
 // The parts of the Uniswap Token Lists format that are used; the others (name, logoURI, tags …) are not checked.
 // Symbols have no invisible characters, so that two symbols that look alike are alike.

@@ -1,13 +1,10 @@
 // `conf/limits.yml`: what the signer lets each wallet give away on each network, per transaction, hour and day.
-import { existsSync } from 'node:fs'
-import path from 'node:path'
 import * as Type from 'typebox'
 import type { Static } from 'typebox'
-import { walletAddress } from '../keys/curves.ts'
-import { checkFile, compile } from './check.ts'
+import { isObject } from '../base/json.ts'
+import { compile } from './check.ts'
 import { amountPattern, networkPattern } from './patterns.ts'
-import { ConfigError, type ConfigProblem } from './problems.ts'
-import { locate, readYaml, withoutEmptyKeys } from './yaml.ts'
+import type { Section } from './tree.ts'
 
 const amount = Type.Union([Type.String({ pattern: amountPattern }), Type.Number({ minimum: 0 })], {
   description: 'in whole units, in quotes where it is long or very small',
@@ -49,7 +46,9 @@ const limitsSchema = Type.Object(
   },
   { additionalProperties: false },
 )
-const validate = compile(limitsSchema)
+export const validateLimits = compile(limitsSchema)
+const isRow = compile(row)
+const isRowWithDecimals = compile(rowWithDecimals)
 
 /** Withdrawals from Hyperliquid are signed in dollars with so many decimals. */
 export const withdrawalDecimals = 6
@@ -59,32 +58,30 @@ export type NetworkLimits = Static<typeof networkLimits>
 /** By the address of the wallet, and by `chain/network`. */
 export type WalletLimits = Readonly<Record<string, Readonly<Record<string, NetworkLimits>>>>
 
-export const limitsFile = (confDir: string): string => path.join(confDir, 'limits.yml')
-
-/**
- * Reads what the operator's file says; nothing where there is none. Variables of the environment are not put in: the file alone counts.
- * @throws ConfigError with every problem
- */
-export function readWalletLimits(confDir: string): WalletLimits {
-  const file = limitsFile(confDir)
-  if (!existsSync(file)) return {}
-  const shown = path.join(path.basename(confDir), 'limits.yml')
-  const problems: ConfigProblem[] = []
-  const yaml = readYaml(file, shown, problems)
-  const strict = yaml && withoutEmptyKeys(yaml, () => 'Write a value ("0" allows nothing), or remove the key.')
-  const checked = problems.length > 0 ? undefined : checkFile(validate, { file: shown, yaml: strict }, {}, problems)
-  const wallets = checked?.value.wallets ?? {}
-  if (yaml)
-    for (const wallet of Object.keys(wallets).filter(isMistyped))
-      problems.push({ ...locate(`/wallets/${wallet}`, [yaml], yaml.file), ...mistyped })
-  if (problems.length > 0) throw new ConfigError(problems)
-  return wallets
+/** The same of a file in which something is wrong. */
+export type LimitsAsFarAsRight = Readonly<Record<string, Readonly<Record<string, LimitsOfNetworkAsFarAsRight>>>>
+export interface LimitsOfNetworkAsFarAsRight {
+  readonly native?: LimitRow | undefined
+  readonly gasCost?: LimitRow | undefined
+  readonly withdrawals?: LimitRow | undefined
+  readonly tokens?: Readonly<Record<string, Partial<LimitRow>>> | undefined
 }
 
-/** An address of EVM whose letters, small and large, are not those of its checksum: it would bound nothing. */
-const isMistyped = (text: string): boolean => /^0x[0-9a-f]{40}$/i.test(text) && walletAddress(text) === undefined
-
-const mistyped = {
-  problem: 'is no address: its letters do not have the right checksum, so it would bound no wallet',
-  remedy: 'Copy the address again.',
+/** What is right of it: what is wrong elsewhere is told beside it. */
+export function asFarAsRight(file: Section): LimitsAsFarAsRight {
+  return eachOf(file['wallets'], (networks) =>
+    eachOf(networks, (limits): LimitsOfNetworkAsFarAsRight => {
+      const section = isObject(limits) ? limits : {}
+      const rowAt = (key: string) => (isRow(section[key]) ? section[key] : undefined)
+      const tokens = eachOf(section['tokens'], (token): Partial<LimitRow> => {
+        if (isRowWithDecimals(token)) return token
+        const decimals = isObject(token) ? token['decimals'] : undefined
+        return typeof decimals === 'number' ? { decimals } : {}
+      })
+      return { native: rowAt('native'), gasCost: rowAt('gasCost'), withdrawals: rowAt('withdrawals'), tokens }
+    }),
+  )
 }
+
+const eachOf = <T>(section: unknown, of: (value: unknown) => T): Record<string, T> =>
+  Object.fromEntries(Object.entries(isObject(section) ? section : {}).map(([key, value]) => [key, of(value)]))

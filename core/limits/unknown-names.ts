@@ -1,13 +1,13 @@
 // What conf/clients.yml names and nobody knows: a misspelt name allows nothing, so its client is refused and nobody is told why. Pure.
 import { isSameAddress } from '../base/addresses.ts'
-import { parseDecimal } from '../base/decimal.ts'
-import type { AmountLimits, Client, ClientLimits } from '../config/clients.ts'
+import type { Client, ClientLimits } from '../config/clients.ts'
+import { amountProblems, networkPath, tokenNamed, unknownWords, type KnownNetwork, type KnownToken } from '../config/known-names.ts'
 import { didYouMean } from '../config/problems.ts'
-import { amountWindows, limitRaw, referenceDecimals, type LimitedToken } from './limit-checks.ts'
+import { referenceDecimals } from './limit-checks.ts'
 
 export interface KnownNames {
   readonly connectors: readonly string[]
-  readonly networks: readonly { readonly chain: string; readonly network: string; readonly tokens: readonly LimitedToken[] }[]
+  readonly networks: readonly KnownNetwork[]
   /** The common names of client certificates that were made here and not revoked. */
   readonly certificates: readonly string[]
 }
@@ -37,7 +37,7 @@ type LimitProblem = readonly [key: string, problem: string]
 
 function limitProblems(limits: ClientLimits, known: KnownNames): readonly LimitProblem[] {
   const { allowed = {}, value = {}, tokens = {}, approveTokensAbove = {} } = limits
-  const paths = known.networks.map(pathOf)
+  const paths = known.networks.map(networkPath)
   const all = known.networks.flatMap(({ tokens: listed }) => listed)
   const networkProblems = (key: string, names: readonly string[]) => unlisted(key, names, paths, 'network')
   const byNetwork = (['maxFee', 'maxDailyGas'] as const).flatMap((key) => {
@@ -51,32 +51,36 @@ function limitProblems(limits: ClientLimits, known: KnownNames): readonly LimitP
     ...byNetwork,
     ...networkProblems('limits.tokens', Object.keys(tokens)),
     ...networkProblems('limits.approveTokensAbove', Object.keys(approveTokensAbove)),
-    ...amountProblems('limits.value', value, { decimals: referenceDecimals, symbol: 'the reference token' }),
+    ...ofAmounts('limits.value', value, { decimals: referenceDecimals, symbol: 'the reference token' }),
     ...known.networks.flatMap((on) => {
-      const key = (name: string) => `limits.tokens["${pathOf(on)}"].${name}`
+      const key = (name: string) => `limits.tokens["${networkPath(on)}"].${name}`
       return [
-        ...Object.entries(tokens[pathOf(on)] ?? {}).flatMap(([name, amounts]) => {
+        ...Object.entries(tokens[networkPath(on)] ?? {}).flatMap(([name, amounts]) => {
           const found = tokenNamed(name, on.tokens)
-          return typeof found === 'string' ? [[key(name), found] as const] : amountProblems(key(name), amounts, found)
+          return typeof found === 'string' ? [limitsNone(key(name), found)] : ofAmounts(key(name), amounts, found)
         }),
-        ...Object.keys(approveTokensAbove[pathOf(on)] ?? {}).flatMap((name): LimitProblem[] => {
+        ...Object.keys(approveTokensAbove[networkPath(on)] ?? {}).flatMap((name) => {
           const found = tokenNamed(name, on.tokens)
-          return typeof found === 'string' ? [[`limits.approveTokensAbove["${pathOf(on)}"].${name}`, found]] : []
+          return typeof found === 'string' ? [limitsNone(`limits.approveTokensAbove["${networkPath(on)}"].${name}`, found)] : []
         }),
       ]
     }),
   ]
 }
 
-const pathOf = ({ chain, network }: { readonly chain: string; readonly network: string }): string => `${chain}/${network}`
+const limitsNone = (key: string, why: string): LimitProblem => [key, `limits no token: ${why}`]
+
+const ofAmounts = (key: string, ...amounts: Parameters<typeof amountProblems>): readonly LimitProblem[] =>
+  amountProblems(...amounts).map(([window, words]) => [`${key}.${window}`, words])
 
 const unlisted = (key: string, names: readonly string[], known: readonly string[], what: string): readonly LimitProblem[] =>
-  names.flatMap((name) =>
-    known.includes(name) ? [] : [[key, `has ${name}, and this server has no such ${what}${didYouMean(name, known)}`]],
-  )
+  names.flatMap((name) => {
+    const words = unknownWords(name, known, what)
+    return words === undefined ? [] : [[key, `has ${name}, ${words}`]]
+  })
 
 /** An address may be of a token that nobody lists. */
-function allowedTokenProblems(name: string, listed: readonly LimitedToken[]): readonly LimitProblem[] {
+function allowedTokenProblems(name: string, listed: readonly KnownToken[]): readonly LimitProblem[] {
   if (name.startsWith('0x') || listed.some(({ symbol, address }) => symbol === name || isSameAddress(address, name))) return []
   const guess = didYouMean(name, [...new Set(listed.map(({ symbol }) => symbol))])
   return [
@@ -84,41 +88,5 @@ function allowedTokenProblems(name: string, listed: readonly LimitedToken[]): re
       'limits.allowed.tokens',
       `has ${name}, and no network of this server lists such a token${guess}: it allows at most perpetuals whose market has this symbol`,
     ],
-  ]
-}
-
-/** Or what is wrong with the name. */
-function tokenNamed(name: string, listed: readonly LimitedToken[]): LimitedToken | string {
-  const [token, ...others] = listed.filter(({ symbol, address }) => symbol === name || isSameAddress(address, name))
-  if (!token)
-    return `limits no token: the network lists none of this name${didYouMean(
-      name,
-      listed.map(({ symbol }) => symbol),
-    )}`
-  return others.length > 0 ? 'limits no token: the network lists several of this symbol. Write the address' : token
-}
-
-function amountProblems(
-  key: string,
-  amounts: AmountLimits,
-  { decimals, symbol }: Pick<LimitedToken, 'decimals' | 'symbol'>,
-): readonly LimitProblem[] {
-  const set = amountWindows.flatMap(([name]) => {
-    const amount = amounts[name]
-    return amount === undefined ? [] : [{ name, amount, raw: limitRaw(amount, decimals) }]
-  })
-  return [
-    ...set
-      .filter(({ amount, raw }) => raw === 0n && parseDecimal(amount).digits !== 0n)
-      .map(
-        ({ name, amount }) =>
-          [`${key}.${name}`, `is ${amount}, which is less than the smallest unit of ${symbol}: it allows nothing`] as const,
-      ),
-    ...set.flatMap(({ name, amount, raw }, index) => {
-      const less = set.slice(index + 1).find((each) => each.raw < raw)
-      return less
-        ? [[`${key}.${name}`, `is ${amount}, which is above ${less.name} (${less.amount}): it never refuses anything`] as const]
-        : []
-    }),
   ]
 }

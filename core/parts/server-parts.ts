@@ -90,6 +90,8 @@ export interface ServerParts {
   registry: GrowingRegistry
   /** What conf/clients.yml names and nobody knows, at the start. */
   clientNames: readonly string[]
+  /** What is doubtful in conf/limits.yml, at the start. */
+  walletLimits: readonly string[]
   liveState: LiveState
   following: Services['following']
   market: Market

@@ -13,7 +13,7 @@ import {
   type LockedPlugin,
   type PluginLock,
 } from '../config/lock.ts'
-import { readWalletLimits, type WalletLimits } from '../config/wallet-limits.ts'
+import type { WalletLimits } from '../config/wallet-limits.ts'
 import { command } from '../base/layout.ts'
 import type { KeySourceSetting } from '../keys/key-source.ts'
 import { mayHaveRealKeys, opensRealKeys } from '../keys/sources.ts'
@@ -21,6 +21,7 @@ import { canChange, readWithOrigin } from './changeable.ts'
 import { createSealKeys, hasSeal, validRecords, noSeal, seenRecords, type SealKeys, type SeenRecords } from './lock-seal.ts'
 import { policyFromFiles, readSources, signingSources, type SignerFiles } from './policy-files.ts'
 import type { SignerPolicy } from './policy.ts'
+import { readSigningLimits } from './signing-networks.ts'
 
 export interface OwnPolicyOptions {
   readonly files: SignerFiles
@@ -43,6 +44,8 @@ const ownState = Type.Object(
     sources: signingSources,
     /** Of the wallets: `conf/limits.yml`. */
     limits: Type.Unsafe<WalletLimits>({}),
+    /** Of the tokens of the lists, for who has limits: by `chain/network` and address. */
+    symbols: Type.Record(Type.String(), Type.Record(Type.String(), Type.String())),
     /** The records in force. */
     records: Type.Record(Type.String(), lockedPlugin),
     /** Those that the lock had at the start, and that were not in force then. */
@@ -86,10 +89,11 @@ export async function readOwnPolicy({ files, ...options }: OwnPolicyOptions): Pr
   const plugins = lock?.content.plugins ?? {}
   const isNamed = (name: string) => files.plugins.includes(name)
   const records = pick(held, isNamed)
-  const limits = readWalletLimits(confDir)
+  const { limits, symbols } = readSigningLimits(confDir)
   const state = {
     sources: readSources(files),
     limits,
+    symbols: { ...symbols },
     records,
     left: pick(plugins, (name) => !Object.hasOwn(records, name)),
     seen,
@@ -114,7 +118,7 @@ export function keptOwnPolicy(files: SignerFiles, kept: unknown): OwnPolicy {
  * plugins and chains, which the server has until then, and conf.
  */
 export async function takeUpLock({ files, ...options }: OwnPolicyOptions, state: OwnState, nowMs = steadyMs()): Promise<OwnPolicy> {
-  const { records, left, sources, limits } = state
+  const { records, left, sources, limits, symbols } = state
   const { confDir, disabled = [] } = files
   const lock = readFromLock(confDir)
   if (lock === undefined) {
@@ -136,7 +140,7 @@ export async function takeUpLock({ files, ...options }: OwnPolicyOptions, state:
   const next = { ...stay, ...fresh }
   const earlier = earlierRecords(state, next, nowMs)
   const news = problems.filter(({ name }) => !isDeepStrictEqual(plugins[name], left[name]))
-  return policyOf(files, { sources, limits, records: next, left, seen, earlier }, withRemedies(news, plugins, confDir))
+  return policyOf(files, { sources, limits, symbols, records: next, left, seen, earlier }, withRemedies(news, plugins, confDir))
 }
 
 /** Enough for the server to start the new version, and for the operator to mend one that does not load. */

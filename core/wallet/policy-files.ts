@@ -1,18 +1,18 @@
 // What the signer signs, from files alone: what the release says of its own plugins (signing.json, their defaults.yml), the records of
 // sluice.lock, and the operator's conf over both. No code of a plugin runs here.
-import { existsSync, readdirSync, statSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import path from 'node:path'
 import { parseUnits } from 'ethers/utils'
 import * as Type from 'typebox'
 import type { Static } from 'typebox'
-import * as Value from 'typebox/value'
 import type { LockedPlugin, PluginLock } from '../config/lock.ts'
 import { mapTexts, mergeOver, substitute, type Environment, type Section } from '../config/tree.ts'
-import { mergedFiles, readTextFile, readYaml } from '../config/yaml.ts'
+import { mergedFiles, readYaml } from '../config/yaml.ts'
 import { canonicalPermit2 } from '../contracts/permit2.ts'
 import { isObject } from '../base/json.ts'
 import { builtInPlugins } from '../base/layout.ts'
 import { curves, type CurveName } from '../keys/curves.ts'
+import { listedTokens, type ListedTokens } from './listed-tokens.ts'
 import type { NetworkPolicy, SignerPolicy, TypedDataRules } from './policy.ts'
 import { readReleasePolicy, releasePolicy, type ReleasePolicy } from './release-policy.ts'
 import { addressKey } from '../base/addresses.ts'
@@ -89,61 +89,16 @@ export function readSources({ confDir, plugins, environment }: SignerFiles): Sig
     Object.hasOwn(released.connectors, name) ? [[name, mergedFiles([path.join(builtInPlugins, name, 'defaults.yml')])]] : [],
   )
   const conf = confFiles(confDir).map((file) => [file, fileOf(path.join(confDir, `${file}.yml`), environment)])
-  return { released, defaults: Object.fromEntries(defaults), conf: Object.fromEntries(conf), tokens: listedTokens(released, confDir) }
-}
-
-/** As the loader reads them. */
-const maxTokenListBytes = 10_000_000
-
-/** Folders that are mounted may be links. */
-const foldersIn = (folder: string): string[] =>
-  existsSync(folder)
-    ? readdirSync(folder).filter((name) => statSync(path.join(folder, name), { throwIfNoEntry: false })?.isDirectory())
-    : []
-
-const tokenList = Type.Object({ tokens: Type.Array(Type.Unknown()) })
-const tokenEntry = Type.Object({ chainId: Type.Integer(), address: Type.String() })
-
-/** What cannot be read has no tokens: then the loader refuses the chain, and says why. An entry that is wrong is none, and the loader says so. */
-function addressesOf(file: string, chainId: number | undefined): string[] {
-  const read = readTextFile(file, maxTokenListBytes)
-  if (read.is !== 'text') return []
-  let list: unknown
-  try {
-    list = JSON.parse(read.text)
-  } catch {
-    return []
+  return {
+    released,
+    defaults: Object.fromEntries(defaults),
+    conf: Object.fromEntries(conf),
+    tokens: addressesOf(listedTokens(released, confDir)),
   }
-  if (!Value.Check(tokenList, list)) return []
-  return list.tokens.flatMap((each) =>
-    !Value.Check(tokenEntry, each) || (chainId !== undefined && each.chainId !== chainId)
-      ? []
-      : (curves.secp256k1.address(each.address) ?? []),
-  )
 }
 
-/**
- * The tokens of the lists of the release's EVM chains and of `conf/tokens`. Lists of other plugins, and those that conf names elsewhere, do not
- * count: their authors would decide what is taken for an ERC-20 token.
- */
-function listedTokens({ chains }: ReleasePolicy, confDir: string): Record<string, string[]> {
-  const found: Record<string, string[]> = {}
-  const chainIds = new Map<string, number>()
-  const note = (on: string, file: string) => {
-    const here = addressesOf(file, chainIds.get(on))
-    if (here.length > 0) found[on] = [...new Set([...(found[on] ?? []), ...here])]
-  }
-  for (const [name, { chain, keys, networks }] of Object.entries(chains))
-    for (const [network, { chainId }] of keys === 'secp256k1' ? Object.entries(networks) : []) {
-      chainIds.set(`${chain}/${network}`, chainId)
-      note(`${chain}/${network}`, path.join(builtInPlugins, name, 'tokens.json'))
-    }
-  const own = path.join(confDir, 'tokens')
-  for (const chain of foldersIn(own))
-    for (const file of readdirSync(path.join(own, chain)))
-      if (file.endsWith('.json')) note(`${chain}/${file.slice(0, -'.json'.length)}`, path.join(own, chain, file))
-  return found
-}
+const addressesOf = (lists: ListedTokens): Record<string, string[]> =>
+  Object.fromEntries(Object.entries(lists).map(([on, tokens]) => [on, tokens.map(({ address }) => address)]))
 
 const confFiles = (confDir: string): string[] =>
   ['chains', 'connectors'].flatMap((kind) => {

@@ -1,13 +1,14 @@
 import path from 'node:path'
 import type { Logger } from 'pino'
 import { readLock } from '../config/lock.ts'
-import { StartError } from '../config/problems.ts'
+import { didYouMean, StartError } from '../config/problems.ts'
 import type { Settings } from '../config/settings.ts'
-import { limitsFile, readWalletLimits } from '../config/wallet-limits.ts'
+import { limitsFile } from '../config/limits-file.ts'
+import type { WalletLimits } from '../config/wallet-limits.ts'
 import { SluiceError, type Permit, type Signable } from '../contracts/index.ts'
 import { curves } from '../keys/curves.ts'
 import { devnetSetting } from '../keys/devnet-keys.ts'
-import { addressKey } from '../base/addresses.ts'
+import { isSameAddress } from '../base/addresses.ts'
 import { mayHaveRealKeys, needsPassphrase } from '../keys/sources.ts'
 import { namedVariables, type SignerFiles } from './policy-files.ts'
 import { readReleasePolicy } from './release-policy.ts'
@@ -16,6 +17,7 @@ import { getSecret, sealSecret } from './prompt.ts'
 import { readTypedData, type SignRequest } from './signer-messages.ts'
 import { boundProblem } from './service/bound.ts'
 import { connectSigner } from './service/client.ts'
+import { readSigningLimits, type SigningLimits } from './signing-networks.ts'
 import { startSigner, type Signer } from './signer.ts'
 
 /**
@@ -138,7 +140,7 @@ const notHeld = 'The limits of wallets do not hold against a server that was tak
 
 function openBesideServer(parts: SignerParts): Promise<Signer> {
   const { confDir } = parts.settings
-  if (limitedWallets(confDir) > 0)
+  if (Object.keys(limitsAtStart(confDir).limits).length > 0)
     parts.log.warn(
       { file: limitsFile(confDir) },
       `${notHeld}: the signer and its count are the same user's. The setting signer.socket is for that`,
@@ -172,10 +174,10 @@ const openService = (socket: string, { settings: { data, wallet }, log }: Signer
   }).catch(refuseStart)
 }
 
-/** How many there are. The signer reads them by itself; what is wrong with them is said here. @throws StartError */
-export function limitedWallets(confDir: string): number {
+/** The signer reads them by itself; what is wrong with them is said here. @throws StartError */
+export function limitsAtStart(confDir: string): SigningLimits {
   try {
-    return Object.keys(readWalletLimits(confDir)).length
+    return readSigningLimits(confDir)
   } catch (error) {
     return refuseStart(error)
   }
@@ -194,20 +196,24 @@ export const openKeys = async ({ settings, log, passphrase, files, devnetChains 
       files,
       log,
     })
-    for (const wallet of unboundWallets(settings.confDir, signer))
-      log.error({ wallet, file: limitsFile(settings.confDir) }, 'Limits of a wallet bound nothing: no key here is of that address')
+    const { limits } = limitsAtStart(settings.confDir)
+    for (const problem of unboundWallets(limits, signer)) log.error({ problem, file: limitsFile(settings.confDir) }, problem)
     return signer
   } catch (error) {
     return refuseStart(error)
   }
 }
 
-/** The wallets of conf/limits.yml of which there is no key. A key that is locked counts as there. */
-function unboundWallets(confDir: string, signer: Pick<Signer, 'wallets' | 'locked'>): readonly string[] {
-  const known = signer.wallets().map(({ address }) => addressKey(address))
+/** Of each wallet of conf/limits.yml of which there is no key, a sentence. A key that is locked counts as there. */
+export function unboundWallets(limits: WalletLimits, signer: Pick<Signer, 'wallets' | 'locked'>): readonly string[] {
+  const addresses = signer.wallets().map(({ address }) => address)
   const locked = signer.locked().join(' ').toLowerCase()
-  const isUnknown = (wallet: string) => !known.includes(addressKey(wallet)) && !locked.includes(wallet.toLowerCase())
-  return Object.keys(readWalletLimits(confDir)).filter(isUnknown)
+  return Object.keys(limits).flatMap((wallet) => {
+    if (addresses.some((each) => isSameAddress(each, wallet)) || locked.includes(wallet.toLowerCase())) return []
+    return [
+      `The limits of the wallet ${wallet} in conf/limits.yml bound nothing: no key here is of that address${didYouMean(wallet, addresses)}.`,
+    ]
+  })
 }
 
 function refuseStart(error: unknown): never {

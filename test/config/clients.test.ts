@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { clientOf, describeClosed } from '../../core/config/clients.ts'
 import { loadSettings } from '../../core/config/settings.ts'
-import { readWalletLimits } from '../../core/config/wallet-limits.ts'
+import { readWalletLimits } from '../../core/config/limits-file.ts'
 import { closeWrongAddresses, signerFiles } from '../../core/wallet/signing.ts'
 import { readClientsFile } from '../../core/config/live-clients.ts'
 import { described, eachWithHome } from './home.ts'
@@ -121,20 +121,21 @@ describe('clients.yml', () => {
   it('may have no clients, and a file of limits of wallets no key that is left empty', async () => {
     await home.write('conf/clients.yml', 'clients:\n')
     expect(settings()).to.deep.include({ clients: [], closed: [] })
-    const row = (amounts: string) => `wallets: { 0xA1: { ethereum/mainnet: { gasCost: { perDay: "1" }, ${amounts} } } }\n`
+    const wallet = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
+    const row = (amounts: string) => `wallets: { ${wallet}: { ethereum/mainnet: { gasCost: { perDay: "1" }, ${amounts} } } }\n`
     for (const [text, path] of [
-      [row('tokens: , native: { perDay: "1" }'), 'wallets.0xA1.ethereum/mainnet.tokens'],
-      [row('native: { perHour: , perDay: "1" }'), 'wallets.0xA1.ethereum/mainnet.native.perHour'],
+      [row('tokens: , native: { perDay: "1" }'), `wallets.${wallet}.ethereum/mainnet.tokens`],
+      [row('native: { perHour: , perDay: "1" }'), `wallets.${wallet}.ethereum/mainnet.native.perHour`],
       ['wallets:\n', 'wallets'],
-      ['wallets: { 0xA1: }\n', 'wallets.0xA1'],
+      [`wallets: { ${wallet}: }\n`, `wallets.${wallet}`],
     ] as const) {
       await home.write('conf/limits.yml', text)
       expect(await described(() => readWalletLimits(home.confDir))).to.contain(`conf/limits.yml:1  ${path}: is empty`)
     }
     await home.write('conf/limits.yml', row('native: { perDay: "1" }'))
-    expect(readWalletLimits(home.confDir)).to.have.property('0xA1')
+    expect(readWalletLimits(home.confDir)).to.have.property(wallet)
     const mistyped = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92267'
-    await home.write('conf/limits.yml', row('native: { perDay: "1" }').replace('0xA1', `"${mistyped}"`))
+    await home.write('conf/limits.yml', row('native: { perDay: "1" }').replace(wallet, `"${mistyped}"`))
     expect(await described(() => readWalletLimits(home.confDir))).to.match(
       /^conf\/limits.yml:1 {2}wallets\.0xf39F\w+: is no address: .+ checksum/,
     )

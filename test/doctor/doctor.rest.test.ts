@@ -3,6 +3,8 @@ import path from 'node:path'
 import { expect } from 'chai'
 import { Interface } from 'ethers'
 import { stringify } from 'yaml'
+import { tradingWallets } from '../../core/devnet/anvil.ts'
+import { beginCount } from '../../core/wallet/limits/count-file.ts'
 import { ensureCertificates } from '../../core/tls/ensure-certificates.ts'
 import { openAuthority, issueCertificate } from '../../core/tls/authority.ts'
 import { trustPlugins } from '../../testkit/server.ts'
@@ -63,6 +65,35 @@ describe('sluice doctor', () => {
       /^Nothing stops the server from starting\.$/m,
     ])
       expect(said).to.match(line)
+  })
+
+  it('says what is wrong in conf/limits.yml, then what is doubtful, and which wallets it bounds where', async () => {
+    const home = await newHome(devnetOnly)
+    const [wallet = ''] = tradingWallets
+    const stranger = wallet.toLowerCase().replace(/.$/, (last) => (last === '0' ? '1' : '0'))
+    const gasCost = { perDay: '1' }
+    const write = (network: string, tokens: object) => {
+      const row = { [network]: { gasCost, tokens } }
+      return writeFile(path.join(home, 'conf', 'limits.yml'), stringify({ wallets: { [wallet]: row, [stranger]: row } }))
+    }
+    const usdc = '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48'
+    await write('ethereum/mainnet', { [usdc]: { decimals: 18, perDay: '1' }, USDT: { decimals: 6, perDay: '1' } })
+    const wrong = await doctor(home)
+    expect(wrong.code).to.equal(1)
+    expect(wrong.said.match(/^✗ limits /gm)).to.have.length(4)
+    expect(wrong.said)
+      .to.match(
+        /limits\.yml:\d+ {2}wallets\.0x\w+\.ethereum\/mainnet\.tokens\.0x\w+\.decimals: is 18, and USDC .* has 6[^\n]*\n +→ Write decimals: 6/,
+      )
+      .and.match(/tokens\.USDT: is no address[^\n]*\n +→ Write "0x/)
+    await write('ethereum/local', { [usdc]: { decimals: 6, perDay: '1' } })
+    expect((await doctor(home)).said).to.match(/^✗ limits +Nothing is signed for the 2 wallets of conf\/limits\.yml: there is no count/m)
+    await beginCount(path.join(home, 'data'))
+    const { said } = await doctor(home)
+    expect(said)
+      .to.contain(`The signer bounds by conf/limits.yml: ${wallet} on ethereum/local; ${stranger} on ethereum/local.`)
+      .and.match(new RegExp(`^! limits +The limits of the wallet ${stranger} .*\\(did you mean "${wallet}"\\?\\)\\.$`, 'm'))
+      .and.match(/^! limits +tokens\.0xA0b\w+ .* is in no token list that was read/m)
   })
 
   it('reports each problem with its remedy, and exits with 1', async () => {

@@ -166,6 +166,10 @@ export async function beginCount(dataDir: string): Promise<void> {
   await writeWholeFile(headFile(folder), Buffer.concat([slot, slot]))
 }
 
+/** For the operator. */
+export const withoutCount = (wallets: number): string =>
+  `Nothing is signed for the ${wallets === 1 ? 'wallet' : `${wallets} wallets`} of conf/limits.yml: there is no count of what was signed. Begin one with the server stopped: ${command} limits reset-count.`
+
 export const hasCount = (dataDir: string): boolean => existsSync(logFile(countFolder(dataDir)))
 
 async function writeLog(

@@ -1,0 +1,58 @@
+// What files of limits name, held against what there is: networks, tokens and the amounts of both. Of conf/clients.yml and conf/limits.yml alike. Pure.
+import { isSameAddress } from '../base/addresses.ts'
+import { parseDecimal, rescale } from '../base/decimal.ts'
+import { didYouMean } from './problems.ts'
+
+/** A token of a list. */
+export interface KnownToken {
+  readonly address: string
+  readonly symbol: string
+  readonly decimals: number
+}
+
+export interface KnownNetwork {
+  readonly chain: string
+  readonly network: string
+  readonly tokens: readonly KnownToken[]
+}
+
+export const networkPath = ({ chain, network }: Pick<KnownNetwork, 'chain' | 'network'>): string => `${chain}/${network}`
+
+/** The words for a name that is not among these; undefined: it is one of them. */
+export const unknownWords = (name: string, known: readonly string[], what: string): string | undefined =>
+  known.includes(name) ? undefined : `and this server has no such ${what}${didYouMean(name, known)}`
+
+/** By symbol or address. Or what is wrong with the name. */
+export function tokenNamed(name: string, listed: readonly KnownToken[]): KnownToken | string {
+  const [token, ...others] = listed.filter(({ symbol, address }) => symbol === name || isSameAddress(address, name))
+  if (!token)
+    return `the network lists none of this name${didYouMean(
+      name,
+      listed.map(({ symbol }) => symbol),
+    )}`
+  return others.length > 0 ? 'the network lists several of this symbol. Write the address' : token
+}
+
+const windows = ['perTransaction', 'perHour', 'perDay'] as const
+
+/** The windows of an amount whose limit allows nothing, or never refuses anything, with the words for it. */
+export function amountProblems(
+  amounts: Readonly<Partial<Record<(typeof windows)[number], string | number>>>,
+  { decimals, symbol }: Pick<KnownToken, 'decimals' | 'symbol'>,
+): readonly (readonly [window: string, words: string])[] {
+  const set = windows.flatMap((name) => {
+    const amount = amounts[name]
+    if (amount === undefined) return []
+    const { digits, scale } = parseDecimal(String(amount))
+    return [{ name, amount, digits, raw: rescale(digits, scale, decimals) }]
+  })
+  return [
+    ...set
+      .filter(({ digits, raw }) => raw === 0n && digits !== 0n)
+      .map(({ name, amount }) => [name, `is ${amount}, which is less than the smallest unit of ${symbol}: it allows nothing`] as const),
+    ...set.flatMap(({ name, amount, raw }, index) => {
+      const less = set.slice(index + 1).find((each) => each.raw < raw)
+      return less ? [[name, `is ${amount}, which is above ${less.name} (${less.amount}): it never refuses anything`] as const] : []
+    }),
+  ]
+}

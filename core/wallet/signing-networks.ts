@@ -1,0 +1,85 @@
+// What the signer knows by itself of networks and tokens: what conf/limits.yml names is held against it, by the signer and by whoever starts one.
+import { addressKey } from '../base/addresses.ts'
+import { networkPath, type KnownNetwork } from '../config/known-names.ts'
+import { readWalletLimits, shownLimitsFile } from '../config/limits-file.ts'
+import { readLock, type PluginLock } from '../config/lock.ts'
+import { ConfigError } from '../config/problems.ts'
+import { dottedPath } from '../config/tree.ts'
+import { doubtfulLimits, unknownProblems, type SigningNetwork, type SigningNetworks } from '../config/wallet-limit-names.ts'
+import type { WalletLimits } from '../config/wallet-limits.ts'
+import { listedTokens } from './listed-tokens.ts'
+import { readReleasePolicy } from './release-policy.ts'
+
+/** The networks of the release and of records, with the tokens of the lists that the signer reads. @param records undefined: they cannot be read */
+export function signingNetworks(confDir: string, records: PluginLock | undefined): SigningNetworks {
+  const release = readReleasePolicy()
+  const lists = listedTokens(release, confDir, ['secp256k1', 'ed25519'])
+  const networkOf = (path: string, keys: SigningNetwork['keys']): SigningNetwork => {
+    const [chain = '', network = ''] = path.split('/')
+    return { chain, network, keys, tokens: Object.hasOwn(lists, path) ? (lists[path] ?? []) : [] }
+  }
+  const released = Object.values(release.chains).flatMap(({ chain, keys, networks }) =>
+    Object.keys(networks).map((network) => networkOf(`${chain}/${network}`, keys)),
+  )
+  const recorded = Object.values(records ?? {}).flatMap(({ kind, keys, networks }) =>
+    kind === 'chain' ? Object.keys(networks).map((path) => networkOf(path, keys)) : [],
+  )
+  return { networks: [...released, ...recorded], ...(!records && { isIncomplete: true }) }
+}
+
+/** `conf/limits.yml` as the signer goes by it. */
+export interface SigningLimits {
+  readonly limits: WalletLimits
+  /** What holds, and is probably not what was meant: sentences for the operator. */
+  readonly doubtful: readonly string[]
+  /** Of tokens, by `chain/network` and address: for people. Empty without limits. */
+  readonly symbols: Readonly<Record<string, Readonly<Record<string, string>>>>
+}
+
+/** @throws ConfigError with every problem */
+export function readSigningLimits(confDir: string): SigningLimits {
+  let known: SigningNetworks | undefined
+  const limits = readWalletLimits(confDir, () => (known = signingNetworks(confDir, recordsOf(confDir))))
+  return {
+    limits,
+    doubtful: known ? doubtfulLimits(limits, known, shownLimitsFile(confDir)) : [],
+    symbols: known ? symbolsOf(known) : {},
+  }
+}
+
+/**
+ * The same of a server, which knows more lists than the signer: those that conf names elsewhere, of plugins, and tokens that it was given while it
+ * ran. Their authors are not asked what the signer signs, so what they say otherwise refuses nothing. @throws ConfigError
+ */
+export function doubtfulByServer(confDir: string, served: readonly KnownNetwork[]): readonly string[] {
+  const limits = readWalletLimits(confDir)
+  if (Object.keys(limits).length === 0) return []
+  const file = shownLimitsFile(confDir)
+  const own = signingNetworks(confDir, recordsOf(confDir)).networks
+  const isSame = (one: KnownNetwork | SigningNetwork) => (other: KnownNetwork | SigningNetwork) => networkPath(one) === networkPath(other)
+  const known = served.map((on): SigningNetwork => ({ ...on, keys: own.find(isSame(on))?.keys }))
+  return [
+    ...unknownProblems(limits, { networks: known, isIncomplete: true }).map(
+      ({ pointer, problem, remedy }) => `${dottedPath(pointer)} in ${file} ${problem}. ${remedy}`,
+    ),
+    ...doubtfulLimits(limits, { networks: [...known, ...own.filter((on) => !known.some(isSame(on)))] }, file),
+  ]
+}
+
+/** Undefined where the lock cannot be read: the loader says why. */
+function recordsOf(confDir: string): PluginLock | undefined {
+  try {
+    return readLock(confDir)
+  } catch (error) {
+    if (error instanceof ConfigError) return undefined
+    throw error
+  }
+}
+
+const symbolsOf = ({ networks }: SigningNetworks): SigningLimits['symbols'] =>
+  Object.fromEntries(
+    networks.map((each) => [
+      networkPath(each),
+      Object.fromEntries(each.tokens.flatMap(({ address, symbol }) => (symbol === undefined ? [] : [[addressKey(address), symbol]]))),
+    ]),
+  )
