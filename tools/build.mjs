@@ -179,10 +179,10 @@ async function build({ whole }) {
     minifyWhitespace: true,
     minifySyntax: true,
     lineLimit: 160,
-    plugins: [fewMediaTypes, namesOfUndici, doors, ...(whole ? [packagesWithoutMap] : [])],
+    plugins: [fewMediaTypes, withoutTraces, namesOfUndici, doors, ...(whole ? [packagesWithoutMap] : [])],
     ...(whole && { sourcemap: 'linked', sourcesContent: false }),
   }
-  const split = { ...options, outdir: dist, splitting: true, external, banner }
+  const split = { ...options, outdir: dist, splitting: true, external, banner, plugins: [partsOfEthers, ...options.plugins] }
   const server = await bundle({
     ...split,
     entryPoints: [...started, ...entryPoints.filter((file) => !isDevnetPart(file)), ...plugins.map((name) => `plugins/${name}/index.ts`)],
@@ -303,6 +303,39 @@ const fewMediaTypes = {
       const types = Object.entries(JSON.parse(readFileSync(file, 'utf8'))).filter(([type]) => used.test(type))
       return { contents: JSON.stringify(Object.fromEntries(types)), loader: 'json' }
     })
+  },
+}
+
+/** prom-client asks it for the trace of a request where metrics name one, which they do not here. */
+const withoutTraces = {
+  name: 'without-traces',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^@opentelemetry\/api$/ }, ({ path: file }) => ({ path: file, namespace: 'without-traces' }))
+    onLoad({ filter: /.*/, namespace: 'without-traces' }, () => ({ contents: 'module.exports = {}' }))
+  },
+}
+
+/**
+ * Whoever imports a name of ethers would load what any other module of the bundle imports of it: providers and contracts, which only the devnet
+ * and tests use, and key files. Nothing here asks for a name of ENS, whose tables are large.
+ */
+const partsOfEthers = {
+  name: 'parts-of-ethers',
+  setup({ onResolve, onLoad }) {
+    const parts = ['abi', 'address', 'constants', 'crypto', 'hash', 'transaction', 'utils']
+    onResolve({ filter: /^ethers$/ }, ({ importer, path: file }) =>
+      /^(kits|plugins)\b(?!.*\bdevnet[^/\\]*\.ts$)/.test(path.relative(root, importer))
+        ? { path: file, namespace: 'parts-of-ethers' }
+        : undefined,
+    )
+    onLoad({ filter: /.*/, namespace: 'parts-of-ethers' }, () => ({
+      contents: parts.map((part) => `export * from 'ethers/${part}'`).join('\n'),
+      resolveDir: root,
+    }))
+    onResolve({ filter: /^@adraffy\/ens-normalize$/ }, ({ path: file }) => ({ path: file, namespace: 'without-ens' }))
+    onLoad({ filter: /.*/, namespace: 'without-ens' }, () => ({
+      contents: "export function ens_normalize() { throw new Error('names of ENS are not resolved here') }",
+    }))
   },
 }
 

@@ -3,7 +3,6 @@ import { access, chmod, constants, cp, rename, rm, stat } from 'node:fs/promises
 import path from 'node:path'
 import { StartError } from '../config/problems.ts'
 import type { Settings } from '../config/settings.ts'
-import { refuseWithoutDevnet } from '../devnet/start-devnet.ts'
 import { refuseUnusablePort } from '../http/server.ts'
 import { defaultConf } from '../base/layout.ts'
 import { refuseHeldStore } from '../store/open-store.ts'
@@ -17,7 +16,10 @@ export async function refuseBeforeStart(settings: Settings): Promise<void> {
   const { data, store, server, devnet, ssl } = settings
   refuseHeld(data.dir, store.url)
   await refuseUnusablePort(server)
-  if (devnet.enabled) await refuseWithoutDevnet(devnet.port)
+  if (devnet.enabled) {
+    const { refuseWithoutDevnet } = await import('../devnet/start-devnet.ts')
+    await refuseWithoutDevnet(devnet.port)
+  }
   await refuseReadOnly(data.dir)
   // Certificates that are there may be mounted read-only.
   if (!holdsFiles(ssl.certsDir)) await refuseReadOnly(ssl.certsDir)

@@ -5,7 +5,7 @@ import { eventsEndpoint } from '../api/index.ts'
 import type { Events } from '../events/events.ts'
 import type { Registry } from '../plugins/index.ts'
 import type { Metrics } from './metrics.ts'
-import { addDocuments } from './openapi.ts'
+import { addDocuments } from './documents.ts'
 import type { RequestState } from './request.ts'
 import { pageHeaders } from './responses.ts'
 

@@ -1,6 +1,6 @@
 // What conf/clients.yml names and this server does not know: said at the start, and when the file has changed.
 import { unknownNames } from '../limits/unknown-names.ts'
-import { certificateNames } from '../tls/certificates.ts'
+import { certificateNames } from '../tls/issued-certificates.ts'
 import type { ServerParts } from './server-parts.ts'
 
 export async function watchClientNames({ clients, registry, settings, log }: ServerParts): Promise<readonly string[]> {

@@ -4,7 +4,7 @@ import { isSameAddress } from '../base/addresses.ts'
 import { subtract } from '../base/decimal.ts'
 import { command } from '../base/layout.ts'
 import { openLocalSites, wantedSites, type LocalSites } from '../devnet/local-sites.ts'
-import { bringUpDevnet, forgetDevnet, type Devnet } from '../devnet/start-devnet.ts'
+import type { Devnet } from '../devnet/start-devnet.ts'
 import { outcomeToJournal } from '../handlers/fills.ts'
 import { findPools } from '../handlers/amm/pools.ts'
 import { bookVenueOf, marketName } from '../handlers/clob/markets.ts'
@@ -46,12 +46,14 @@ export async function beginUnlocking({ settings, options: { devnet }, log, allow
 
 export async function openDevnet({ settings, options: { print, devnet: running }, allowed }: ServerParts): Promise<Devnet | undefined> {
   if (running || !settings.devnet.enabled) return running
+  const { bringUpDevnet } = await import('../devnet/start-devnet.ts')
   return bringUpDevnet(settings, print, { allowed, hostsLater: true })
 }
 
 /** A devnet of the server's own begins anew: what the store has of the one before is over. */
 export async function forgetEarlierDevnet({ options, devnet, store, unlocking }: ServerParts): Promise<void> {
   if (devnet === undefined || devnet === options.devnet) return
+  const { forgetDevnet } = await import('../devnet/start-devnet.ts')
   await forgetDevnet(store)
   for (const name of unlocking.siteNames) await forgetDevnet(store, name)
 }

@@ -13,12 +13,12 @@ import {
   finishStagedWrite,
   writeAtomically,
   readCertificateFile,
-  namesInFolder,
 } from './certificate-files.ts'
+import { issuedCertificates, listClients, type ClientCertificate } from './issued-certificates.ts'
 import { normalSerial, readRevocationList } from './revocation-list.ts'
 import { serverNames } from './ensure-certificates.ts'
 
-// The commands `sluice certs new`, `renew`, `revoke` and `list`.
+// The commands `sluice certs new`, `renew` and `revoke`.
 
 interface CaAccess {
   /** Needed when the CA's key is encrypted. */
@@ -162,90 +162,8 @@ function select(clients: readonly ClientCertificate[], which: string): ClientCer
   )
 }
 
-/** A client certificate as `sluice certs list` shows it. A client that was renewed has several. */
-export interface ClientCertificate {
-  serialNumber: string
-  state: 'valid' | 'expired' | 'not yet valid' | 'revoked'
-  revokedAt?: Date
-  /** Absent when only the serial number is left, in the revocation list. */
-  certificate?: { name: string; fingerprint256: string; validFrom: Date; validTo: Date }
-}
-
-/** Every client certificate known in the folder, by name and from new to old. Certificates known only by serial number come last. */
-export async function listClients(certsDir: string, now = new Date()): Promise<ClientCertificate[]> {
-  const files = certificateFiles(certsDir)
-  const [revokedPem, caPem] = await Promise.all([readCertificateFile(files.revoked), readCertificateFile(files.caCert)])
-  const revocations = await readRevocationList(revokedPem, caPem, files.revoked)
-  const known = (await issuedCertificates(certsDir)).map((certificate) =>
-    describe(certificate, revocations.get(normalSerial(certificate.serialNumber)), now),
-  )
-  const serials = new Set(known.map((client) => client.serialNumber))
-  const bySerialOnly = [...revocations]
-    .filter(([serialNumber]) => !serials.has(serialNumber))
-    .map(([serialNumber, revokedAt]): ClientCertificate => ({ serialNumber, state: 'revoked', revokedAt }))
-  return [...known.toSorted(byNameThenNewest), ...bySerialOnly]
-}
-
-/** The names of those that are not revoked; none where they cannot be read: who reads them says so. */
-export async function certificateNames(certsDir: string): Promise<readonly string[]> {
-  try {
-    return (await listClients(certsDir)).flatMap(({ state, certificate }) =>
-      state === 'revoked' || !certificate ? [] : [certificate.name],
-    )
-  } catch (error) {
-    if (error instanceof CertificateError) return []
-    throw error
-  }
-}
-
-function describe(certificate: X509Certificate, revokedAt: Date | undefined, now: Date): ClientCertificate {
-  const validFrom = new Date(certificate.validFrom)
-  const validTo = new Date(certificate.validTo)
-  return {
-    serialNumber: normalSerial(certificate.serialNumber),
-    state: revokedAt !== undefined ? 'revoked' : now > validTo ? 'expired' : now < validFrom ? 'not yet valid' : 'valid',
-    ...(revokedAt === undefined ? {} : { revokedAt }),
-    certificate: { name: commonNameOf(certificate), fingerprint256: certificate.fingerprint256, validFrom, validTo },
-  }
-}
-
-function byNameThenNewest(a: ClientCertificate, b: ClientCertificate): number {
-  const byName = (a.certificate?.name ?? '').localeCompare(b.certificate?.name ?? '')
-  return byName !== 0 ? byName : (b.certificate?.validTo.getTime() ?? 0) - (a.certificate?.validTo.getTime() ?? 0)
-}
-
-const pemBlock = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
-
-/** Every client certificate of the CA that is known: those in `issued.pem` and those in files of their own. */
-async function issuedCertificates(certsDir: string): Promise<X509Certificate[]> {
-  const files = certificateFiles(certsDir)
-  const ca = new X509Certificate(await readCertificateFile(files.caCert))
-  const found = new Map<string, X509Certificate>()
-  const notClients = new Set([files.caCert, files.serverCert].map((file) => path.basename(file)))
-  const names = (await namesInFolder(certsDir)).filter((name) => name.endsWith('_cert.pem') && !notClients.has(name))
-  for (const name of ['issued.pem', ...names]) {
-    for (const certificate of await certificatesIn(path.join(certsDir, name))) {
-      if (certificate.verify(ca.publicKey)) found.set(certificate.fingerprint256, certificate)
-    }
-  }
-  return [...found.values()]
-}
-
 /** The content of `issued.pem` with one more certificate. */
 async function issuedWith(certsDir: string, certPem: string): Promise<string> {
   const known = await issuedCertificates(certsDir)
   return [...known.map((certificate) => certificate.toString()), certPem].join('')
-}
-
-/** The common name of a certificate, which is the client's name. */
-const commonNameOf = (certificate: X509Certificate): string => /^CN=(.*)$/m.exec(certificate.subject)?.[1] ?? ''
-
-async function certificatesIn(file: string): Promise<X509Certificate[]> {
-  try {
-    const pem = await readFile(file, 'utf8')
-    return [...pem.matchAll(pemBlock)].map(([block]) => new X509Certificate(block))
-  } catch (error) {
-    if (hasErrorCode(error, 'ENOENT')) return []
-    throw error
-  }
 }

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
-import { decryptKey, listWallets } from '../keys/keystore.ts'
 import { passphraseBytes, readPassphrase } from '../keys/passphrase.ts'
 
 const passphraseVariable = 'SLUICE_WALLET_PASSPHRASE_FILE'
@@ -69,6 +68,8 @@ export const getSecret = async (question: string, environment: NodeJS.ProcessEnv
  * @throws Error when it does not open the keys that are there, or is too short
  */
 export async function passphraseForNewKey(dataDir: string, given?: string): Promise<string> {
+  // A start asks for passphrases too, and needs no key file for that.
+  const { decryptKey, listWallets } = await import('../keys/keystore.ts')
   const wallets = listWallets(dataDir)
   const usable = wallets.find(({ problem }) => problem === undefined)
   if (wallets[0]?.problem !== undefined && !usable)

@@ -3,7 +3,7 @@ import { mkdtemp, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { ensureCertificates } from '../../core/tls/ensure-certificates.ts'
-import { listClients } from '../../core/tls/certificates.ts'
+import { listClients } from '../../core/tls/issued-certificates.ts'
 import { fencesOf, readPage, root } from './page.ts'
 import { run } from './run.ts'
 

@@ -8,7 +8,7 @@ import { expect } from 'chai'
 import Router from '@koa/router'
 import Koa from 'koa'
 import { endpoints } from '../../core/api/index.ts'
-import { addDocuments } from '../../core/http/openapi.ts'
+import { addDocuments } from '../../core/http/documents.ts'
 import { createRegistry, type GrowingRegistry, type PluginEntry } from '../../core/plugins/registry.ts'
 
 const refused: PluginEntry = {
