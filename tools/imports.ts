@@ -56,6 +56,18 @@ export function importsOf(file: string, from: string = root): string[] {
     .map((specifier) => path.normalize(path.join(path.dirname(file), specifier)))
 }
 
+/** What is loaded with these files: the project's files, and packages by their names. What is imported when it is needed is not. */
+export function loadedWith(files: readonly string[], from: string = root): ReadonlySet<string> {
+  const loaded = new Set(files)
+  for (const file of loaded) {
+    if (path.extname(file) !== '.ts') continue
+    const text = readFileSync(path.join(from, file), 'utf8')
+    for (const [, specifier = ''] of text.matchAll(/^(?:(?:import|export)\s(?!type\b)[^'"]*?\bfrom|import) '([^']+)'/gm))
+      loaded.add(specifier.startsWith('.') ? path.normalize(path.join(path.dirname(file), specifier)) : specifier)
+  }
+  return loaded
+}
+
 /** `core/http/app.ts` → `core/http`, `core/kernel.ts` → itself, `kits/evm/rail.ts` → `kits`. */
 export function roomOf(file: string): string {
   const [first = '', second = ''] = file.split(path.sep)

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect } from 'chai'
-import { circularImports, filesIn, importsPastDoors, root, specifiersOf, upwardImports } from '../../tools/imports.ts'
+import { circularImports, filesIn, importsPastDoors, loadedWith, root, specifiersOf, upwardImports } from '../../tools/imports.ts'
 
 const sources = ['core', 'kits', 'client', 'testkit', 'plugins'].flatMap((folder) => filesIn(folder))
 
@@ -50,5 +50,14 @@ describe('the directions of imports', () => {
     })
     expect(naming).to.have.lengthOf.at.most(2)
     for (const each of naming) expect(each).to.match(/^core\/(config|devnet|keys|wallet)\/[\w-]+\.ts: ethereum$/)
+  })
+
+  it('a start loads nothing that only some starts need', () => {
+    const loaded = loadedWith(['core/main.ts', 'core/cli/start.ts', 'core/cli/home.ts', 'core/kernel.ts'])
+    expect(loaded).to.include('core/tls/revocation-list.ts').and.to.include('koa')
+    const files = ['core/tls/authority.ts', 'core/keys/keystore.ts', 'core/devnet/start-devnet.ts', 'core/http/openapi.ts']
+    const packages = ['@peculiar/x509', 'ethers', 'ethers/wallet', 'undici', 'pg', 'esbuild']
+    const rare = [...files, ...packages]
+    expect([...loaded].filter((each) => rare.includes(each))).to.deep.equal([])
   })
 })
