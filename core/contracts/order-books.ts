@@ -260,6 +260,8 @@ export interface CLOB<F extends Types = Types> {
   offers?(markets: readonly BookMarket[], at: At): Promise<{ readonly timestamp: number; readonly books: readonly MakerBook[] }>
   /** For the market check. Absent: the exchange has none for its spot markets. */
   indexPrices?(at: At): Promise<readonly IndexPrice[]>
+  /** For limits of leverage: whether what the owner withdraws here is margin of the owner's perpetuals on the exchange. Absent: it never is. */
+  sharesMargin?(owner: F['address'], at: At): Promise<boolean>
   /** Newest first: all open orders, and the ended ones that the exchange still has. `names`: only these. */
   orders(owner: F['address'], query: { market?: BookMarket; names?: readonly OrderName[] }, at: At): Promise<readonly BookOrder[]>
   /** Newest first, at most `limit` before a time in milliseconds; those of everybody where no owner is given. */

@@ -20,6 +20,8 @@ import {
   readPositions,
   readPerpPrices,
   readSpotBalances,
+  isShared,
+  readMode,
 } from './accounts.ts'
 import { agentKind, userSignedDomain, userSignedKinds } from './actions.ts'
 import { schema, createExchange, type Exchange } from './exchange.ts'
@@ -126,6 +128,7 @@ function spot(exchange: Exchange): CLOB<Evm> {
     ...orderBook(exchange, 'spot', (user, actions, at) => requireSpotFunds(exchange.queryInfo, user, actions, at)),
     transferCollateral: movesOf(exchange, 'spot'),
     indexPrices: async (at) => readIndexPrices(exchange.queryInfo, await exchange.listing(at), at),
+    sharesMargin: async (owner, at) => isShared(await readMode(exchange.queryInfo, exchange.ownerOf(owner).user, at)),
   }
 }
 

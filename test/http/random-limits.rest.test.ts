@@ -168,7 +168,7 @@ async function take(site: RobbedWallets, address: string, random: () => number):
 }
 
 describe('limits over random requests', function () {
-  this.timeout(Math.max(240_000, requests * 100))
+  this.timeout(Math.max(240_000, requests * 500))
   let site: RobbedWallets
   let thief: string
   let mining: NodeJS.Timeout | undefined

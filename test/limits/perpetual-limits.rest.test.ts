@@ -175,6 +175,26 @@ describe('limits of what is open at an exchange of signed actions', function () 
     expect(Number(refused.body.details.worstPercent)).to.be.within(5.5, 7)
     expect(outcome(await order(by['bot'], { price, amount: '0.1', timeInForce: 'IOC' }))).to.equal('200')
   })
+
+  it('bound what is withdrawn at /clob where its balances are margin of perpetuals, and not where they are not', async () => {
+    const withdraw = (amount: string) => by['leverage']!.post('/clob/withdraw', { ...of, token: 'USDC', amount })
+    expect(outcome(await order(server.client, { amount: '1' }))).to.equal('200')
+    const apart = await withdraw('20')
+    expect(outcome(apart), apart.text).to.equal('200')
+    site.exchange.setMode(of.address.toLowerCase(), 'portfolioMargin')
+    const shared = await withdraw('20')
+    expect(outcome(shared), shared.text).to.equal('403 LIMIT_EXCEEDED')
+    expect(shared.body.details.limit).to.equal('maxLeverage')
+    await cancelAll()
+    const side = { side: 'SELL', reduceOnly: true, timeInForce: 'IOC', price: String(Math.round(index * 0.98)) }
+    const { body } = await server.client.get('/clob/perp/positions', of)
+    for (const { positionAmt: amount } of body.positions) {
+      const closed = await order(server.client, { ...side, amount })
+      expect(outcome(closed), closed.text).to.equal('200')
+    }
+    const nothingOpen = await withdraw('20')
+    expect(outcome(nothingOpen), nothingOpen.text).to.equal('200')
+  })
 })
 
 describe('limits of what is open at an exchange of the chain', function () {

@@ -36,6 +36,7 @@ import {
   closed,
   decimal,
   eachOf,
+  flag,
   either,
   integer,
   json,
@@ -212,6 +213,7 @@ const bookContract: Omit<Contract<CLOB>, 'transferCollateral'> = {
   },
   offers: answers(object<Awaited<ReturnType<Required<CLOB>['offers']>>>({ timestamp: time(), books: list(makerBookSchema, maxMarkets) })),
   indexPrices: answers(list(object<IndexPrice>({ market: word(), price: positiveDecimal() }), maxMarkets)),
+  sharesMargin: answers(flag()),
   unlisted: answers(list(object<UnlistedMarket>({ market: words(200), reason: words(1_000) }), maxMarkets)),
   books: streamed(updateSchema, snapshotSchema),
   orders: answers(list(orderSchema, maxEntries), (orders, [, { market, names }]) => {

@@ -122,9 +122,9 @@ const clobMove =
     const funds = { about, touches, shown, scope, bounds }
     const move = async (commitment?: Commitment) =>
       submitFunds(await plan(token, amountRaw, wallet.address, at), { ...funds, commitment }, wallet, context)
-    if (type !== 'PERP_CLOB' || how !== 'withdraw') return move()
+    if (type === 'MARGIN_CLOB' || how !== 'withdraw') return move()
     return inTurn(wallet.address, context, async (turn) => {
-      const perpetual = turn && (await bookWithdrawal(turn, amount, wallet.address, { ...context, signal }))
+      const perpetual = turn && (await bookWithdrawal(turn, { type, amount }, wallet.address, { ...context, signal }))
       return move(perpetual && { gives: {}, perpetual })
     })
   }

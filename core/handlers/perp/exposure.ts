@@ -68,15 +68,21 @@ async function readBookAccount(perp: Pick<PerpCLOB, 'account' | 'orders'>, owner
   return { valueMicros: microsDown(accountWorth(account)), openMicros }
 }
 
-/** Before collateral is withdrawn from an account of a book. @param amount in the exchange's unit of account */
+/**
+ * Before collateral is withdrawn from an account of a book, or from one that shares its balances with that.
+ * @param withdrawal its amount in the exchange's unit of account
+ */
 export async function bookWithdrawal(
   turn: ExposureTurn,
-  amount: string,
+  { type, amount }: { readonly type: 'CLOB' | 'PERP_CLOB'; readonly amount: string },
   owner: string,
   context: ConnectorContext,
 ): Promise<PerpetualExposure | undefined> {
-  if (maxLeverageIn(context) === undefined) return undefined
-  const account = await readBookAccount(tradingOf('PERP_CLOB', context.venue), owner, { signal: context.signal })
+  const { venue, signal } = context
+  const { CLOB, PERP_CLOB } = venue.impl
+  if (!PERP_CLOB || maxLeverageIn(context) === undefined) return undefined
+  if (type === 'CLOB' && (await CLOB?.sharesMargin?.(owner, { signal })) !== true) return undefined
+  const account = await readBookAccount(tradingOf('PERP_CLOB', venue), owner, { signal })
   return withdrawalExposure(turn, account, microsUp(amount), context)
 }
 
