@@ -98,6 +98,49 @@ export const NetworkBalancesResponse = enveloped({
   unavailable: unavailable({ token: Type.String({ description: 'As in the request.' }) }),
 })
 
+/** What a transaction brought, by its kind. */
+export const Fill = Type.Union([
+  Type.Object(
+    { amountIn: Type.String(), amountOut: Type.String(), price: Type.String() },
+    {
+      description:
+        'The fill of a trade, from its receipt. Of a connector that is neither built in nor trusted, by the transfers of its tokens; absent where these do not tell both amounts, as with the native coin that a contract pays out.',
+    },
+  ),
+  Type.Object(
+    {
+      tokenId: Type.String(),
+      liquidity: Type.String({ description: 'Added or removed, an integer; 0 if only fees were collected.' }),
+      amount0: Type.String({ description: "In the order of the request's tokens; else in the pool's." }),
+      amount1: Type.String(),
+    },
+    { description: 'The fill of a change of liquidity, from its receipt.' },
+  ),
+  Type.Object(
+    {
+      pool: Type.String(),
+      shares: Type.String({ description: 'Added or removed.' }),
+      tokens: Type.Array(Type.String(), { description: "Addresses, in the request's order; the zero address for the native coin." }),
+      amounts: Type.Array(Type.String(), { description: 'What the wallet paid to the pool, or the pool paid out, of each token.' }),
+    },
+    { description: 'The fill of a change of shares, from its receipt.' },
+  ),
+  Type.Object(
+    {
+      size: Type.String({ description: 'In base.' }),
+      price: Type.String({ description: 'Quote per one base, fees included.' }),
+      fee: Type.String({ description: 'In quote.' }),
+      realizedProfit: Type.String({
+        description: 'In quote: proceeds of the closed part less its cost, fees included. Below 0 is a loss.',
+      }),
+      closedRatio: Type.Optional(
+        Type.String({ description: 'Of a close: the fraction of the position that was closed, 1 for all of it.' }),
+      ),
+    },
+    { description: 'The fill of a change of a perpetual position, from its receipt.' },
+  ),
+])
+
 export const NetworkPollRequest = request({ ...chainFields, txHash: TransactionHash, connector: Type.Optional(ConnectorName) })
 export const NetworkPollResponse = enveloped({
   currentBlock: Type.Number({ description: '-1 if no node answers: then only what the journal has as final is shown.' }),
@@ -113,7 +156,7 @@ export const NetworkPollResponse = enveloped({
   archived: Type.Optional(
     Type.Boolean({
       description:
-        'true: the transaction ended long ago and left the journal. There is a `fill` then only where it was journaled: the archive has what it was read from.',
+        'true: the transaction ended long ago and left the journal. Its `fill` is the one that was journaled when it became final; one that an earlier version made may have none.',
     }),
   ),
   confirmations: Type.Number({ description: 'Blocks from its own to the newest; a lower bound if no node answers.' }),
@@ -128,49 +171,7 @@ export const NetworkPollResponse = enveloped({
       description: 'The chain reverted it because the price had moved past its bound. Absent for any other reason.',
     }),
   ),
-  fill: Type.Optional(
-    Type.Union([
-      Type.Object(
-        { amountIn: Type.String(), amountOut: Type.String(), price: Type.String() },
-        {
-          description:
-            'The fill of a trade, from its receipt. Of a connector that is neither built in nor trusted, by the transfers of its tokens; absent where these do not tell both amounts, as with the native coin that a contract pays out.',
-        },
-      ),
-      Type.Object(
-        {
-          tokenId: Type.String(),
-          liquidity: Type.String({ description: 'Added or removed, an integer; 0 if only fees were collected.' }),
-          amount0: Type.String({ description: "In the order of the request's tokens; else in the pool's." }),
-          amount1: Type.String(),
-        },
-        { description: 'The fill of a change of liquidity, from its receipt.' },
-      ),
-      Type.Object(
-        {
-          pool: Type.String(),
-          shares: Type.String({ description: 'Added or removed.' }),
-          tokens: Type.Array(Type.String(), { description: "Addresses, in the request's order; the zero address for the native coin." }),
-          amounts: Type.Array(Type.String(), { description: 'What the wallet paid to the pool, or the pool paid out, of each token.' }),
-        },
-        { description: 'The fill of a change of shares, from its receipt.' },
-      ),
-      Type.Object(
-        {
-          size: Type.String({ description: 'In base.' }),
-          price: Type.String({ description: 'Quote per one base, fees included.' }),
-          fee: Type.String({ description: 'In quote.' }),
-          realizedProfit: Type.String({
-            description: 'In quote: proceeds of the closed part less its cost, fees included. Below 0 is a loss.',
-          }),
-          closedRatio: Type.Optional(
-            Type.String({ description: 'Of a close: the fraction of the position that was closed, 1 for all of it.' }),
-          ),
-        },
-        { description: 'The fill of a change of a perpetual position, from its receipt.' },
-      ),
-    ]),
-  ),
+  fill: Type.Optional(Fill),
   fillMissing: Type.Optional(
     Type.String({ description: 'Why there is no `fill` of a transaction that may have brought something: only its plugin can read that.' }),
   ),

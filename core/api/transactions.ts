@@ -1,5 +1,7 @@
 import * as Type from 'typebox'
 import type { Static } from 'typebox'
+import { Hop } from './amm.ts'
+import { Fill } from './network.ts'
 import { ChainName, endpoint, NetworkName, pageFields, request, response, TransactionHash, unavailable, WalletAddress } from './endpoint.ts'
 
 /** QUEUED → SIGNED → BROADCAST → MINED → CONFIRMED, and the other final states. */
@@ -22,6 +24,9 @@ export const JournaledTransaction = response({
   chain: Type.String(),
   network: Type.String(),
   address: Type.String(),
+  client: Type.Optional(
+    Type.String({ description: 'Who asked for it: the key of its entry in conf/clients.yml. `sluice` is the server itself.' }),
+  ),
   kind: Type.String({
     description:
       'trade, liquidity, position (perpetual), collateral, order, order-cancel, funds (of an order book), token-account, approve, wrap (and unwrap), send, cancel, or fill: one of the server’s own that fills a nonce gap.',
@@ -69,6 +74,60 @@ export const JournaledTransaction = response({
       {
         description: 'The rights that the wallet signed for it (`signedPermits`): the spender may take the amount of the token by Permit2.',
       },
+    ),
+  ),
+  request: Type.Optional(
+    Type.Object(
+      { path: Type.String(), fields: Type.Unknown() },
+      {
+        description: 'What was asked for, in its own words. Absent of what the server does by itself, and of what an earlier version made.',
+      },
+    ),
+  ),
+  planned: Type.Optional(
+    Type.Unknown({
+      description:
+        'What its answer said that it does, without gas, nonce and hashes: of a trade `expectedAmount`, `price` and `limitPrice`, the worst price that the chain accepts. Of a plan with several transactions the last one has it.',
+    }),
+  ),
+  quote: Type.Optional(
+    Type.Object(
+      {
+        blockNumber: Type.Number(),
+        source: Type.Enum(['memory', 'rpc'], { description: 'As in /amm/price.' }),
+        route: Type.Array(Hop),
+        marketPrice: Type.Optional(
+          Type.String({
+            description:
+              'Quote per one base by the market that limits hold trades against, over all connectors of the release, when it was planned: to SELL the highest, to BUY the lowest. Absent where it was not known.',
+          }),
+        ),
+      },
+      { description: 'Of a trade: what it was quoted by.' },
+    ),
+  ),
+  fill: Type.Optional(Fill),
+  cost: Type.Optional(
+    Type.Object(
+      {
+        fee: Type.Optional(
+          Type.String({ description: 'In the native coin, the part of layer 1 with it. Absent where its network is not there.' }),
+        ),
+        feeToken: Type.Optional(Type.String()),
+        rawFee: Type.String({ description: "In the native coin's smallest unit." }),
+        layer1Fee: Type.Optional(Type.String({ description: 'The part that a rollup charges for layer 1.' })),
+        gasUsed: Type.Optional(Type.String()),
+      },
+      { description: 'What it cost, by its receipt, also where it failed. Once it is final.' },
+    ),
+  ),
+  slippage: Type.Optional(
+    Type.Object(
+      {
+        quote: Type.String({ description: 'Against the price that was quoted.' }),
+        market: Type.Optional(Type.String({ description: 'Against `marketPrice`.' })),
+      },
+      { description: 'Of a trade that is final: how much worse the price of its fill is, as a fraction. Below 0 it is better.' },
     ),
   ),
   archived: Type.Optional(

@@ -6,7 +6,7 @@ import { SluiceError } from '../base/errors.ts'
 import type { Payer } from '../base/fair-turns.ts'
 import { requirePermission, requireWallet, visibleWallets, type Caller, type Services } from '../handlers/context.ts'
 import { fieldsReader, readQuery } from '../handlers/read-fields.ts'
-import { showTransaction } from '../handlers/service.ts'
+import { journalView, showTransaction } from '../handlers/journaled.ts'
 import { createApprovalTopic } from './approvals.ts'
 import { createBlockFeed, createBlockTopic } from './blocks.ts'
 import { createBookTopic } from './order-books.ts'
@@ -62,7 +62,7 @@ interface EventsParts {
 /** Answers GET /events. */
 export function createEvents(parts: EventsParts): Events {
   const {
-    services: { transactions, settings, turns, clients },
+    services: { transactions, registry, settings, turns, clients },
     metrics: { eventStreams },
     log,
   } = parts
@@ -73,9 +73,10 @@ export function createEvents(parts: EventsParts): Events {
     if (changes.some(({ key }) => !key.startsWith('limits.'))) streams.endOpen()
   })
   const latestTopics = createTopics(parts)
+  const view = journalView(transactions, registry)
   const changes = createTransactionChanges(
     transactions.events,
-    ({ id, entry }) => frame('transactions', String(id), showTransaction(entry, transactions.status)),
+    ({ id, entry }) => frame('transactions', String(id), showTransaction(entry, view)),
     log,
   )
 

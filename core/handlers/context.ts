@@ -21,6 +21,7 @@ import type { WalletChecks } from '../live-state/wallets.ts'
 import type { Archiver } from '../transactions/archiver.ts'
 import type { Answer } from '../transactions/idempotency.ts'
 import type { ApprovalMark } from '../transactions/budgets.ts'
+import type { RequestWords } from '../transactions/entry-terms.ts'
 import type { IdempotencyContext } from '../transactions/submit-request.ts'
 import type { Quarantine } from '../transactions/quarantine.ts'
 import type { Stops } from '../transactions/stops.ts'
@@ -44,6 +45,8 @@ export interface RequestContext {
   requestId: string
   /** Aborted at the request's deadline. The clock starts when the signal is first read: a response from memory needs none. A copy by `...` has none. */
   signal: AbortSignal
+  /** The request in its own words, where it makes a transaction: the journal keeps them. */
+  words?: RequestWords
   /** The request has an Idempotency-Key. */
   keyed?: IdempotencyContext
   /** The request has waited for a second person, or is looked at by one. */

@@ -141,6 +141,7 @@ function endpointCalls(endpoint: AnyEndpoint, { services, handlers, idempotency,
     const request = waited ? { ...asked, ...waited.bound } : asked
     const deadline = new Deadline(requestTimeoutSeconds, { payer: call.client, turns: services.turns }, call.signal)
     const context = new HandlerContext(services, caller, requestId, deadline)
+    if (acts) Object.assign(context, { words: { path, fields: asked } })
     if (waited) Object.assign(context, { approval: waited.mark })
     if (key === undefined) {
       const answered = deadline.bound(() => after(lookUp(request), (target) => handler(request, Object.assign(context, target))))

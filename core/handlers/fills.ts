@@ -1,5 +1,5 @@
-// What a transaction brought: read from its receipt, by core where the events of tokens tell it, else by the version of the plugin that planned it. A
-// plugin may be gone when somebody asks, so what one of a third party reads is journaled once the transaction is final.
+// What a transaction brought: read from its receipt, by core where the events of tokens tell it, else by the version of the plugin that planned it. It is
+// journaled once the transaction is final: a plugin may be gone when somebody asks, and an archived transaction has no receipt.
 import type { BookSet, NetworkPollResponse } from '../api/index.ts'
 import type { ActionOutcome, Json } from '../contracts/index.ts'
 import type { Entry } from '../transactions/entry.ts'
@@ -89,27 +89,31 @@ export async function readActionOutcomes(
 }
 
 /**
- * Reads what the journal is to keep of a transaction that is about to be final; undefined where it can be read at any time: what the release's
- * connectors and core itself read. The reading rejects where it cannot be done now, but may be in a moment.
+ * Reads what the journal is to keep of a transaction that is about to be final; undefined where nothing is. The reading rejects where it cannot be done
+ * now, but may be in a moment: that keeps the transaction from being final, for a plugin of a third party alone.
  */
 export function outcomeToJournal(
   entry: Entry,
   registry: Fills & Pick<Registry, 'networks' | 'venueOf'>,
 ): (() => Promise<Json | undefined>) | undefined {
   const { kind, connector, plugin, landed } = entry
-  if (!landed?.ok || connector === undefined || !(hasFill(kind) || kind === 'order') || isReadByCore(entry)) return undefined
+  if (!landed?.ok || connector === undefined || !(hasFill(kind) || kind === 'order')) return undefined
   const network = registry.networks.find((each) => each.chain === entry.chain && each.network === entry.network)
   const venue = network && registry.venueOf(entry, network)
+  if (!network) return undefined
+  if (isReadByCore(entry) || venue?.builtIn)
+    return kind === 'order' ? undefined : async () => fillToJournal(await readFill(entry, landed.receipt, network, registry))
   // Where nobody allowed it, there is no version to wait for.
-  if (!network || venue?.builtIn || (!venue && plugin === undefined)) return undefined
+  if (!venue && plugin === undefined) return undefined
   if (kind === 'order') return () => ordersToJournal(entry, registry.plannedBy(entry, network))
   return async () => {
     const reading = await readFill(entry, landed.receipt, network, registry)
-    if (reading.is === 'read') return { ...reading.fill }
-    if (reading.is === 'none') return undefined
+    if (reading.is === 'read' || reading.is === 'none') return fillToJournal(reading)
     throw untold(entry, reading.is)
   }
 }
+
+const fillToJournal = (reading: FillReading): Json | undefined => (reading.is === 'read' ? { ...reading.fill } : undefined)
 
 async function ordersToJournal(entry: Entry, venue: VenueEntry | undefined): Promise<Json | undefined> {
   if (!venue) throw untold(entry, 'gone')

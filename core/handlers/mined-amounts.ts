@@ -3,6 +3,7 @@ import { isObject } from '../base/json.ts'
 import type { ActionOutcome, Json, SetAllowance } from '../contracts/index.ts'
 import { allowanceName, orderName, signedOrderName, type HeldChange } from '../limits/refundable.ts'
 import type { NetworkEntry, Registry } from '../plugins/index.ts'
+import { costOf } from '../transactions/costs.ts'
 import type { Entry } from '../transactions/entry.ts'
 import { tradedSymbols } from './amm/trade.ts'
 import { networkOf } from './limited-amounts.ts'
@@ -163,13 +164,6 @@ function positionGains(entry: Entry, receipt: Json, on: NetworkEntry, registry: 
 
 /** Of the native coin, with what a rollup charges for layer 1; undefined where the receipt has none. */
 export function gasCostOf({ landed }: Entry): bigint | undefined {
-  const receipt = landed?.receipt
-  if (!isObject(receipt)) return undefined
-  const { gasUsed, effectiveGasPrice, l1Fee = '0' } = receipt
-  const [used, price, dataFee] = [gasUsed, effectiveGasPrice, l1Fee].map(wholeNumber)
-  return used === undefined || price === undefined || dataFee === undefined ? undefined : used * price + dataFee
+  const cost = costOf(landed?.receipt)
+  return cost && BigInt(cost.feeRaw)
 }
-
-/** Decimal or hexadecimal digits. */
-const wholeNumber = (value: unknown): bigint | undefined =>
-  typeof value === 'string' && /^(\d{1,78}|0x[0-9a-f]{1,64})$/i.test(value) ? BigInt(value) : undefined

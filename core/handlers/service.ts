@@ -1,15 +1,13 @@
 import type { PluginEntry, ShownQuarantine } from '../plugins/index.ts'
-import type { JournaledTransaction, ShownPlugin } from '../api/index.ts'
+import type { ShownPlugin } from '../api/index.ts'
 import { didYouMean } from '../config/problems.ts'
 import type { NetworkNames } from '../contracts/index.ts'
-import { fromRaw } from '../base/decimal.ts'
 import { badFields } from '../base/errors.ts'
 import { named, printable } from '../base/printable.ts'
 import { dayMs } from '../transactions/archiver.ts'
-import { isFinal, txHashOf, type Entry, type JournaledPermit } from '../transactions/entry.ts'
 import type { EndedPosition } from '../transactions/journal/journal.ts'
-import type { Transactions } from '../transactions/transactions.ts'
 import { mayUseWallet, visibleWallets, type Handlers } from './context.ts'
+import { journalView, showTransaction } from './journaled.ts'
 import { shownLosses } from './mined-bounds.ts'
 import { badCursor, readLimit } from './pages.ts'
 
@@ -64,8 +62,9 @@ export const serviceHandlers = {
     const limit = readLimit(request.limit, services.settings)
     const addresses = visibleWallets(caller)
     const { entries, damaged, nextCursor } = await services.transactions.list({ ...request, limit, ...(addresses && { addresses }) })
+    const view = journalView(services.transactions, services.registry)
     return {
-      transactions: entries.map((entry) => showTransaction(entry, services.transactions.status)),
+      transactions: entries.map((entry) => showTransaction(entry, view)),
       ...(damaged && { unavailable: damaged.map((id) => ({ id, reason: 'its row in the store is damaged: the log says how' })) }),
       ...(nextCursor !== undefined && { nextCursor }),
     }
@@ -120,43 +119,3 @@ function readPosition(after: string): EndedPosition {
 
 /** The key of a journal entry, which is what a cursor is. */
 const cursorPattern = /^[0-9a-z]{17}$/
-
-/** A journaled transaction as callers see it. */
-export function showTransaction(entry: Entry, status: Transactions['status']): JournaledTransaction {
-  const { chain, network, address, kind, connector, nonce, state, landed, replacedBy, reason, attempts, requestId } = entry
-  const { signer, idempotencyKey, createdAt, updatedAt, deadline, privateOnly, permits, archived } = entry
-  return {
-    chain,
-    network,
-    address,
-    kind,
-    ...(connector !== undefined && { connector }),
-    ...(signer !== undefined && { signer }),
-    txHash: txHashOf(entry) ?? null,
-    nonce,
-    txState: state,
-    final: isFinal(entry),
-    txStatus: status(entry),
-    txBlock: landed?.blockNumber ?? -1,
-    ...(replacedBy !== undefined && { replacedBy }),
-    ...(reason !== undefined && { reason: printable(reason) }),
-    attempts: attempts.map(({ id, signedAt, sends }) => ({ txHash: id, signedAt, sends })),
-    requestId,
-    ...(idempotencyKey !== undefined && { idempotencyKey }),
-    createdAt,
-    updatedAt,
-    ...(deadline !== undefined && { deadline }),
-    ...(privateOnly && { privateOnly }),
-    ...(permits && { permits: permits.map(showPermit) }),
-    ...(archived && { archived }),
-  }
-}
-
-const showPermit = ({ token, spender, amountRaw, decimals, expires, nonce, state }: JournaledPermit) => ({
-  token,
-  spender,
-  amount: fromRaw(BigInt(amountRaw), decimals),
-  expires,
-  nonce,
-  state,
-})

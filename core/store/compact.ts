@@ -10,7 +10,7 @@ const maxTextBytes = 64 * 1024 * 1024
  * text is in it, and one of the dictionary.
  */
 export function pack(json: string): Buffer {
-  return deflateSync(foldAddresses(json), { dictionary, strategy: constants.Z_FILTERED })
+  return deflateSync(foldAddresses(json), { dictionary: newest, strategy: constants.Z_FILTERED })
 }
 
 /**
@@ -18,8 +18,15 @@ export function pack(json: string): Buffer {
  * @throws Error if they are not what `pack` makes
  */
 export function unpack(bytes: Uint8Array | ArrayBuffer): string {
+  const dictionary = dictionaryOf(bytes)
   const text = inflateSync(bytes, { finishFlush: constants.Z_FINISH, maxOutputLength: maxTextBytes, chunkSize, dictionary })
   return text.toString('utf8', unfoldAddresses(text))
+}
+
+/** Four bytes after the header of two say which dictionary it was: its checksum. */
+function dictionaryOf(bytes: Uint8Array | ArrayBuffer): Buffer {
+  const id = Buffer.from(bytes instanceof ArrayBuffer ? new Uint8Array(bytes) : bytes).readUInt32BE(2)
+  return dictionaries.get(id) ?? newest
 }
 
 /** Most texts fit in one piece of memory of this size. */
@@ -174,7 +181,7 @@ const hop = '{"kind":"range","pool":"0x","tokenIn":"0x","tokenOut":"0x","to":"0x
  * Ends with a whole trade of two hops, with gaps where trades differ. Packed bytes have the checksum of their dictionary: a change of this text
  * would be another dictionary, beside this one.
  */
-const dictionary = Buffer.from(
+const first = Buffer.from(
   [
     ...texts,
     '{"version":5,"chain":"","network":"mainnet","address":"0x","kind":"trade","connector":"","client":"bot","createdAt":179,"updatedAt":179,"part":{"index":0,"of":1},"step":null,',
@@ -185,4 +192,29 @@ const dictionary = Buffer.from(
     '],"transactionHash":"0x","transactionIndex":0,"blockHash":"0x","blockNumber":2,"gasUsed":"1","effectiveGasPrice":"1","blobGasPrice":"1","from":"0x","to":"0x","contractAddress":null,"blockTimestamp":179}},',
     '"attempts":[{"id":"0x","fees":{"gasLimit":"","maxFeePerGas":"1","maxPriorityFeePerGas":"1"},"signedAt":179,"sends":1,"sentAt":179}]}',
   ].join(''),
+)
+
+const quotedHop = '{"pool":"0x","version":"v3","tokenIn":"0x","tokenOut":"0x","fee":"0.003"}'
+
+/** What is written now: with what entries tell of what was asked for, planned, quoted, brought and cost. */
+const newest = Buffer.concat([
+  Buffer.from(
+    [
+      '"request":{"path":"/amm/liquidity/add"/clob/orders"/clob/batchOrders"/perp/open"/evm/approve"/evm/wrap"/evm/send","fields":{"chain":"","network":"mainnet","address":"0x","spender":"token":"amount":"tokenId":"lowerPrice":"upperPrice":"amount0":"amount1":"market":"order":{"clientOrderId":"price":"amount":"side":"BUY","orderType":"LIMIT"}}},"planned":{"token":"0x","spender":"0x","amount":"gasCost":"0.000","transactionCount":1},',
+      '"cost":{"feeRaw":"","gasUsed":"","layer1FeeRaw":""}',
+    ].join(''),
+  ),
+  first,
+  Buffer.from(
+    [
+      '"request":{"path":"/amm/trade","fields":{"chain":"ethereum","network":"mainnet","connector":"any","base":"WETH","quote":"USDC","amount":"0.","side":"SELL"BUY","address":"0x","limitPrice":"","allowedSlippage":"1/100","version":"v3","connectors":["uniswap"]}},',
+      '"planned":{"base":"0x","quote":"0x","amount":"0.000000000000000000","rawAmount":"000000000000000000","expectedAmount":"","price":"0.000000000000000000","limitPrice":"0.000000000000000000","deadline":179,"gasCost":"0.000","connector":"uniswap"},',
+      `"quote":{"blockNumber":2,"source":"rpc"memory","route":[${quotedHop},${quotedHop}],"marketPrice":"0.000000000000000000"},"outcome":{"amountIn":"0.000000000000000000","amountOut":"0.000000","price":"0.000000000000000000"},`,
+    ].join(''),
+  ),
+])
+
+/** By the checksum that stands in packed bytes. */
+const dictionaries: ReadonlyMap<number, Buffer> = new Map(
+  [first, newest].map((dictionary) => [deflateSync('', { dictionary }).readUInt32BE(2), dictionary]),
 )

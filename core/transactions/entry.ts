@@ -4,6 +4,8 @@ import type { Static } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { transactionStates } from '../api/transactions.ts'
 import type { Json, RefusalMeaning, Transaction } from '../contracts/index.ts'
+import { costOf, type Cost } from './costs.ts'
+import type { RequestWords } from './entry-terms.ts'
 import { digest, hashBytes, pack, unpack, walletNumber } from '../store/compact.ts'
 import type { ArchivedRow, EntryRow, EventRow, HashRow, StoredBytes } from '../store/tables.ts'
 import { addressKey } from '../base/addresses.ts'
@@ -60,6 +62,12 @@ export interface Entry {
   readonly paidBy?: string
   readonly requestId: string
   readonly idempotencyKey?: string
+  /** The request in its own words. Absent: the server does it by itself, or an earlier version made it. */
+  readonly request?: RequestWords
+  /** What its answer said that it does, without gas, nonces and hashes: see `plannedOf`. Of a plan with several steps the last one has it. */
+  readonly planned?: Json
+  /** Of a trade: what it was quoted by. */
+  readonly quote?: Json
   /** Milliseconds since the Unix epoch. */
   readonly createdAt: number
   readonly updatedAt: number
@@ -114,6 +122,8 @@ export interface Entry {
   readonly deadSince?: number
   /** Why it failed, or the last error of a node. */
   readonly reason?: string
+  /** What it cost, once it is archived: before, it stands in the receipt. */
+  readonly cost?: Cost
   /** It left the journal: this is its outcome. Calls, memo, signed bytes and receipt are empty here; the archive's file has them. An outcome that was journaled stays. */
   readonly archived?: true
 }
@@ -270,7 +280,9 @@ export function hashRows(entries: readonly Entry[]): HashRow[] {
 export function archivedRow(entry: Entry): ArchivedRow {
   const { key, chain, network, address, requestId, idempotencyKey, landed } = entry
   const attempts = entry.attempts.map((each) => ({ ...each, raw: new Uint8Array(), fees: null }))
-  const outcome = { ...entry, step: null, memo: null, about: null, attempts, ...(landed && { landed: { ...landed, receipt: null } }) }
+  const cost = costOf(landed?.receipt)
+  const ended = { ...(landed && { landed: { ...landed, receipt: null } }), ...(cost && { cost }) }
+  const outcome = { ...entry, step: null, memo: null, about: null, attempts, ...ended }
   return {
     key,
     chain,
@@ -287,6 +299,7 @@ export const readArchivedBody = (row: BodyRow): Entry => ({ ...readBody(row), ar
 
 /** Any JSON value. */
 const AnyJson = Type.Any()
+const RawAmount = Type.String({ pattern: '^[0-9]{1,78}$' })
 const State = Type.Union(transactionStates.map((each) => Type.Literal(each)))
 const Seen = Type.Union((['pays', 'underpriced', 'lost'] as const).map((each) => Type.Literal(each)))
 
@@ -304,6 +317,9 @@ const Body = Compile(
     signer: Type.Optional(Type.String()),
     client: Type.String(),
     paidBy: Type.Optional(Type.String()),
+    request: Type.Optional(Type.Object({ path: Type.String(), fields: Type.Record(Type.String(), AnyJson) })),
+    planned: Type.Optional(AnyJson),
+    quote: Type.Optional(AnyJson),
     createdAt: Type.Number(),
     updatedAt: Type.Number(),
     part: Type.Object({ index: Type.Integer(), of: Type.Integer() }),
@@ -355,6 +371,7 @@ const Body = Compile(
     seen: Type.Optional(Seen),
     landed: Type.Optional(Type.Object({ id: Type.String(), ok: Type.Boolean(), blockNumber: Type.Number(), receipt: AnyJson })),
     outcome: Type.Optional(AnyJson),
+    cost: Type.Optional(Type.Object({ feeRaw: RawAmount, gasUsed: Type.Optional(RawAmount), layer1FeeRaw: Type.Optional(RawAmount) })),
     replacedBy: Type.Optional(Type.String()),
     deadLooks: Type.Number(),
     reason: Type.Optional(Type.String()),
@@ -463,7 +480,7 @@ export function readEvent(entry: Entry, text: string): Entry {
   if (!change || change[3].length > entry.attempts.length)
     throw new Error(`An event of the journal's entry ${entry.key} cannot be read. Restore the store from a copy, or remove that row.`)
   const [version, age, state, sends, seen, block, replacedBy, reason] = change
-  const { seen: _seen, landed: _landed, outcome: _outcome, replacedBy: _replacedBy, reason: _reason, ...rest } = entry
+  const { seen: _seen, landed, outcome, replacedBy: _replacedBy, reason: _reason, ...rest } = entry
   const attempts = entry.attempts.slice(0, sends.length).map((each, index) => ({ ...each, raw: noBytes, sends: sends[index] ?? 0 }))
   const id = block && (typeof block[0] === 'string' ? block[0] : attempts[block[0]]?.id)
   return {
@@ -479,7 +496,14 @@ export function readEvent(entry: Entry, text: string): Entry {
     ...(block && typeof id === 'string' && { landed: { id, ok: block[1] === 1, blockNumber: block[2], receipt: null } }),
     ...(replacedBy !== null && { replacedBy }),
     ...(reason !== null && { reason }),
+    ...(isFinal({ state }) && endedWith(landed, outcome)),
   }
+}
+
+/** What the last event of an entry tells besides: a final state never changes. */
+function endedWith(landed: Entry['landed'], outcome: Json | undefined): Pick<Entry, 'cost' | 'outcome'> {
+  const cost = costOf(landed?.receipt)
+  return { ...(cost && { cost }), ...(outcome !== undefined && { outcome }) }
 }
 
 const noBytes = new Uint8Array()

@@ -2,7 +2,8 @@
 import { SluiceError, type Json, type Log, type Prepared } from '../contracts/index.ts'
 import { persistSigned, type PersistResult, type SignAttempt } from './attempts.ts'
 import { isFinal, txHashOf, type Entry } from './entry.ts'
-import type { Change, RecordedAnswer, Recorder } from './journal/journal.ts'
+import { plannedOf } from './entry-terms.ts'
+import type { Change, Recorder } from './journal/journal.ts'
 import { expireUnsigned, restoreSigned, type LeasedQueue, type LeasedQueues } from './leases.ts'
 import { createNonceClaims } from './nonce-claims.ts'
 import type { PendingTransaction } from './nonce-queue.ts'
@@ -83,16 +84,19 @@ export function createRequestSigner(parts: RequestSignerParts): RequestSigner {
         timedOutBeforeSigning,
       )
       const submitted = submitResultOf(signed, prepared)
+      // Made before anything is stored, so that an error in making it means that nothing was sent.
+      const said = request.answer(submitted)
+      const planned = request.words && plannedOf(said)
       const persisted = await persistSigned(
         recorder,
         {
           changes: async () => ({
-            own: queued.map((before, index) => ({ before, after: signed[index] ?? before })),
+            own: queued.map((before, index) => ({ before, after: withPlanned(signed[index] ?? before, planned) })),
             beside: await replacedBy(signed, pending, options, recorder),
           }),
           instead: expireUnsigned('The store did not record the signed bytes: nothing was sent.'),
           lease,
-          answer: answerTo(request, submitted),
+          answer: request.keyed && { claim: request.keyed.claim, ...request.keyed.answerOf(said) },
           onRecorded: request.keyed?.onRecorded,
           requestId: request.requestId,
         },
@@ -184,11 +188,9 @@ async function replacedBy(
   return changes.flat()
 }
 
-/** The answer to record. It is made before anything is stored, so that an error in making it means that nothing was sent. */
-function answerTo({ answer, keyed }: RoutedRequest, result: SubmitResult): RecordedAnswer | undefined {
-  const body = answer(result)
-  return keyed && { claim: keyed.claim, ...keyed.answerOf(body) }
-}
+/** The last step is what was asked for: those before it prepare it. */
+const withPlanned = (entry: Entry, planned: Json | undefined): Entry =>
+  planned !== undefined && entry.part.index === entry.part.of - 1 ? { ...entry, planned } : entry
 
 function submitResultOf(signed: readonly Entry[], prepared: readonly Prepared[]): SubmitResult {
   const transactions = signed.map((entry) => ({ txHash: hashOf(entry), nonce: entry.nonce }))

@@ -19,6 +19,7 @@ import type { Effect } from '../config/stops.ts'
 import type { ClientOrder } from './book-orders.ts'
 import type { ApprovalMark, Commitment, Footprint } from './budgets.ts'
 import type { Entry, Kind, RailId } from './entry.ts'
+import type { RequestWords } from './entry-terms.ts'
 import type { KeyClaim } from './journal/journal.ts'
 import { journaledPermit } from './permits.ts'
 
@@ -37,6 +38,8 @@ export interface Origin {
   /** Of what the server does by itself: the client that caused it. */
   paidBy?: string
   requestId: string
+  /** The request in its own words. Absent: the server does it by itself. */
+  words?: RequestWords
   /** The request came with an Idempotency-Key. */
   keyed?: IdempotencyContext
   feeOverrides: FeeOverrides
@@ -92,6 +95,8 @@ export interface SubmitRequest extends Origin {
   plugin?: string
   /** Journaled for the handler that shows the outcome. */
   about?: Json
+  /** `Entry.quote` */
+  quote?: Json
   /** `Entry.bounds` */
   bounds?: NonNullable<Entry['bounds']>
   /** For the budgets. */
@@ -296,10 +301,12 @@ export function newEntries(
     caller,
     paidBy,
     requestId,
+    words,
     keyed,
     feeOverrides,
     plan,
     about,
+    quote,
     bounds,
   } = request
   const { chain, network, connector: rail } = request.network
@@ -320,6 +327,8 @@ export function newEntries(
     ...(paidBy !== undefined && { paidBy }),
     requestId,
     ...(keyed && { idempotencyKey: keyed.claim.key }),
+    ...(words && { request: words }),
+    ...(quote !== undefined && { quote }),
     createdAt: nowMs,
     updatedAt: nowMs,
     part: { index, of: plan.steps.length },

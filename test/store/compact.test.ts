@@ -35,6 +35,11 @@ describe('packed texts', () => {
     expect(unpack(Buffer.from(packed, 'base64'))).to.equal('{"state":"CONFIRMED","address":"0xAbCdEf0000000000000000000000000000000001"}')
   })
 
+  it('can be read as long as there are stores: so does the second one', () => {
+    const packed = 'eLtyj+zyc1RwC7S15arG2pFATsmJSckpqYSLWUOlWgC51RUh'
+    expect(unpack(Buffer.from(packed, 'base64'))).to.equal('{"state":"CONFIRMED","address":"0xAbCdEf0000000000000000000000000000000001"}')
+  })
+
   it('fail to unpack where a byte is wrong or missing', () => {
     const packed = pack(readFileSync(new URL('../fixtures/two-hop-trade.json', import.meta.url), 'utf8'))
     for (const index of [0, 3, 20, packed.length - 2]) {

@@ -93,7 +93,7 @@ function tradesOn({ request, swapRequest, wallet }: Trade, context: ConnectorCon
   // The trade may fail before it is asked for.
   reference?.catch(() => {})
 
-  return async ({ quote: preferred, isFollowed }: SourcedQuote, given: Bound, { precondition, choice = {} }: TradeOptions = {}) => {
+  return async ({ quote: preferred, source, isFollowed }: SourcedQuote, given: Bound, { precondition, choice = {} }: TradeOptions = {}) => {
     const quote = services.approvedSpenders.quoteBy(preferred, { network, venue, wallet: wallet.address })
     const { slippage, slippageRaw } = withinOwn(given, quote, venue)
     if (reference) {
@@ -140,6 +140,7 @@ function tradesOn({ request, swapRequest, wallet }: Trade, context: ConnectorCon
       scope: { contracts: venue.contracts, valueRaw: maxValueRaw(swapRequest, boundRaw), deadline },
       kind: 'trade' as const,
       about: aboutTrade(swapRequest, venue.contained && movesOf(swapRequest, plan, network)),
+      quote: quotedBy(quote, source, swapRequest, context),
       answer,
       precondition,
       ...permitOf(quote, deadline, context),
@@ -394,6 +395,28 @@ const aboutTrade = ({ side, base, quote }: SwapRequest, moves: AboutTrade['moves
 export function tradedSymbols(about: Json): { readonly symbolIn: string; readonly symbolOut: string } {
   const { side, base, quote } = about as AboutTrade
   return side === 'BUY' ? { symbolIn: quote.symbol, symbolOut: base.symbol } : { symbolIn: base.symbol, symbolOut: quote.symbol }
+}
+
+/** `Entry.quote` */
+function quotedBy({ head, route }: Quote, source: SourcedQuote['source'], swapRequest: SwapRequest, context: ConnectorContext): Json {
+  const marketPrice = marketPriceOf(swapRequest, context)
+  return {
+    blockNumber: Number(head.number),
+    source,
+    route: route.map((hop) => ({ ...hop })),
+    ...(marketPrice !== undefined && { marketPrice }),
+  }
+}
+
+/** What the market would have given at best, where it is known now. */
+function marketPriceOf({ base, quote, side }: SwapRequest, { network, services: { market } }: ConnectorContext): string | undefined {
+  if (!market.isChecked(network)) return undefined
+  const value = (token: string, bound: 'highX' | 'lowX') => market.valuesNow(network, [token], bound)[token]
+  const [high, low] = ['highX', 'lowX'] as const
+  const [ofBase, ofQuote] =
+    side === 'SELL' ? [value(base.address, high), value(quote.address, low)] : [value(base.address, low), value(quote.address, high)]
+  if (ofBase === undefined || ofQuote === undefined || ofBase === 0n || ofQuote === 0n) return undefined
+  return priceOf({ raw: ofBase, decimals: quote.decimals }, { raw: ofQuote, decimals: base.decimals }, side === 'SELL' ? 'up' : 'down')
 }
 
 /** What a trade moves by its plan. A final entry has no steps any more. */

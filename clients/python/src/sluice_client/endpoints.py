@@ -738,6 +738,92 @@ class TransactionsResponseTransactionsPermits(TypedDict):
     state: str  # outstanding: whoever has seen the transaction may use it, whatever becomes of the transaction; used, or expired by the time of the blocks, once that is final.
 
 
+@final
+class TransactionsResponseTransactionsRequest(TypedDict):
+    path: str
+    fields: Any
+
+
+class _TransactionsResponseTransactionsQuoteRoute(TypedDict):
+    pool: str
+    version: str
+    tokenIn: str
+    tokenOut: str
+
+
+@final
+class TransactionsResponseTransactionsQuoteRoute(_TransactionsResponseTransactionsQuoteRoute, total=False):
+    fee: str  # Fraction of the input.
+    share: str  # Fraction of the exact amount that takes this path, in twentieths, if the swap is split. The hops of one path come after those of the previous; each path begins with the input token. The last path takes the remainder of rounding.
+
+
+class _TransactionsResponseTransactionsQuote(TypedDict):
+    blockNumber: float
+    source: Literal["memory", "rpc"]  # As in /amm/price.
+    route: list[TransactionsResponseTransactionsQuoteRoute]
+
+
+@final
+class TransactionsResponseTransactionsQuote(_TransactionsResponseTransactionsQuote, total=False):
+    marketPrice: str  # Quote per one base by the market that limits hold trades against, over all connectors of the release, when it was planned: to SELL the highest, to BUY the lowest. Absent where it was not known.
+
+
+@final
+class TransactionsResponseTransactionsFill1(TypedDict):
+    amountIn: str
+    amountOut: str
+    price: str
+
+
+@final
+class TransactionsResponseTransactionsFill2(TypedDict):
+    tokenId: str
+    liquidity: str  # Added or removed, an integer; 0 if only fees were collected.
+    amount0: str  # In the order of the request's tokens; else in the pool's.
+    amount1: str
+
+
+@final
+class TransactionsResponseTransactionsFill3(TypedDict):
+    pool: str
+    shares: str  # Added or removed.
+    tokens: list[str]  # Addresses, in the request's order; the zero address for the native coin.
+    amounts: list[str]  # What the wallet paid to the pool, or the pool paid out, of each token.
+
+
+class _TransactionsResponseTransactionsFill4(TypedDict):
+    size: str  # In base.
+    price: str  # Quote per one base, fees included.
+    fee: str  # In quote.
+    realizedProfit: str  # In quote: proceeds of the closed part less its cost, fees included. Below 0 is a loss.
+
+
+@final
+class TransactionsResponseTransactionsFill4(_TransactionsResponseTransactionsFill4, total=False):
+    closedRatio: str  # Of a close: the fraction of the position that was closed, 1 for all of it.
+
+
+class _TransactionsResponseTransactionsCost(TypedDict):
+    rawFee: str  # In the native coin's smallest unit.
+
+
+@final
+class TransactionsResponseTransactionsCost(_TransactionsResponseTransactionsCost, total=False):
+    fee: str  # In the native coin, the part of layer 1 with it. Absent where its network is not there.
+    feeToken: str
+    layer1Fee: str  # The part that a rollup charges for layer 1.
+    gasUsed: str
+
+
+class _TransactionsResponseTransactionsSlippage(TypedDict):
+    quote: str  # Against the price that was quoted.
+
+
+@final
+class TransactionsResponseTransactionsSlippage(_TransactionsResponseTransactionsSlippage, total=False):
+    market: str  # Against `marketPrice`.
+
+
 class _TransactionsResponseTransactions(TypedDict):
     chain: str
     network: str
@@ -757,6 +843,7 @@ class _TransactionsResponseTransactions(TypedDict):
 
 @final
 class TransactionsResponseTransactions(_TransactionsResponseTransactions, total=False):
+    client: str  # Who asked for it: the key of its entry in conf/clients.yml. `sluice` is the server itself.
     connector: str
     signer: str  # Only of signed actions, which an exchange takes instead of transactions: the address whose key signed, the wallet’s own or an agent’s.
     replacedBy: str  # Hash of the transaction that replaces, or replaced, it.
@@ -765,6 +852,12 @@ class TransactionsResponseTransactions(_TransactionsResponseTransactions, total=
     deadline: float  # Seconds since the Unix epoch. The chain refuses the trade after it.
     privateOnly: bool  # true: it goes to private relays only, and so does what replaces it.
     permits: list[TransactionsResponseTransactionsPermits]  # The rights that the wallet signed for it (`signedPermits`): the spender may take the amount of the token by Permit2.
+    request: TransactionsResponseTransactionsRequest  # What was asked for, in its own words. Absent of what the server does by itself, and of what an earlier version made.
+    planned: Any  # What its answer said that it does, without gas, nonce and hashes: of a trade `expectedAmount`, `price` and `limitPrice`, the worst price that the chain accepts. Of a plan with several transactions the last one has it.
+    quote: TransactionsResponseTransactionsQuote  # Of a trade: what it was quoted by.
+    fill: TransactionsResponseTransactionsFill1 | TransactionsResponseTransactionsFill2 | TransactionsResponseTransactionsFill3 | TransactionsResponseTransactionsFill4
+    cost: TransactionsResponseTransactionsCost  # What it cost, by its receipt, also where it failed. Once it is final.
+    slippage: TransactionsResponseTransactionsSlippage  # Of a trade that is final: how much worse the price of its fill is, as a fraction. Below 0 it is better.
     archived: bool  # true: it ended long ago and left the journal. This is its outcome; the archive has all of it.
 
 
@@ -998,7 +1091,7 @@ class _NetworkPollResponse(TypedDict):
 class NetworkPollResponse(_NetworkPollResponse, total=False):
     txState: str  # State in the journal. Later versions may add others.
     final: bool  # Whether that state never changes again.
-    archived: bool  # true: the transaction ended long ago and left the journal. There is a `fill` then only where it was journaled: the archive has what it was read from.
+    archived: bool  # true: the transaction ended long ago and left the journal. Its `fill` is the one that was journaled when it became final; one that an earlier version made may have none.
     replacedBy: str  # Hash of the transaction that replaces, or replaced, the requested one: the same at higher fees, or another.
     reason: str  # Why it was dropped, why the chain reverted it, or a node's last objection.
     cause: Literal["slippage"]  # The chain reverted it because the price had moved past its bound. Absent for any other reason.
@@ -4840,6 +4933,92 @@ class TransactionsDataPermits(TypedDict):
     state: str  # outstanding: whoever has seen the transaction may use it, whatever becomes of the transaction; used, or expired by the time of the blocks, once that is final.
 
 
+@final
+class TransactionsDataRequest(TypedDict):
+    path: str
+    fields: Any
+
+
+class _TransactionsDataQuoteRoute(TypedDict):
+    pool: str
+    version: str
+    tokenIn: str
+    tokenOut: str
+
+
+@final
+class TransactionsDataQuoteRoute(_TransactionsDataQuoteRoute, total=False):
+    fee: str  # Fraction of the input.
+    share: str  # Fraction of the exact amount that takes this path, in twentieths, if the swap is split. The hops of one path come after those of the previous; each path begins with the input token. The last path takes the remainder of rounding.
+
+
+class _TransactionsDataQuote(TypedDict):
+    blockNumber: float
+    source: Literal["memory", "rpc"]  # As in /amm/price.
+    route: list[TransactionsDataQuoteRoute]
+
+
+@final
+class TransactionsDataQuote(_TransactionsDataQuote, total=False):
+    marketPrice: str  # Quote per one base by the market that limits hold trades against, over all connectors of the release, when it was planned: to SELL the highest, to BUY the lowest. Absent where it was not known.
+
+
+@final
+class TransactionsDataFill1(TypedDict):
+    amountIn: str
+    amountOut: str
+    price: str
+
+
+@final
+class TransactionsDataFill2(TypedDict):
+    tokenId: str
+    liquidity: str  # Added or removed, an integer; 0 if only fees were collected.
+    amount0: str  # In the order of the request's tokens; else in the pool's.
+    amount1: str
+
+
+@final
+class TransactionsDataFill3(TypedDict):
+    pool: str
+    shares: str  # Added or removed.
+    tokens: list[str]  # Addresses, in the request's order; the zero address for the native coin.
+    amounts: list[str]  # What the wallet paid to the pool, or the pool paid out, of each token.
+
+
+class _TransactionsDataFill4(TypedDict):
+    size: str  # In base.
+    price: str  # Quote per one base, fees included.
+    fee: str  # In quote.
+    realizedProfit: str  # In quote: proceeds of the closed part less its cost, fees included. Below 0 is a loss.
+
+
+@final
+class TransactionsDataFill4(_TransactionsDataFill4, total=False):
+    closedRatio: str  # Of a close: the fraction of the position that was closed, 1 for all of it.
+
+
+class _TransactionsDataCost(TypedDict):
+    rawFee: str  # In the native coin's smallest unit.
+
+
+@final
+class TransactionsDataCost(_TransactionsDataCost, total=False):
+    fee: str  # In the native coin, the part of layer 1 with it. Absent where its network is not there.
+    feeToken: str
+    layer1Fee: str  # The part that a rollup charges for layer 1.
+    gasUsed: str
+
+
+class _TransactionsDataSlippage(TypedDict):
+    quote: str  # Against the price that was quoted.
+
+
+@final
+class TransactionsDataSlippage(_TransactionsDataSlippage, total=False):
+    market: str  # Against `marketPrice`.
+
+
 class _TransactionsData(TypedDict):
     chain: str
     network: str
@@ -4859,6 +5038,7 @@ class _TransactionsData(TypedDict):
 
 @final
 class TransactionsData(_TransactionsData, total=False):
+    client: str  # Who asked for it: the key of its entry in conf/clients.yml. `sluice` is the server itself.
     connector: str
     signer: str  # Only of signed actions, which an exchange takes instead of transactions: the address whose key signed, the wallet’s own or an agent’s.
     replacedBy: str  # Hash of the transaction that replaces, or replaced, it.
@@ -4867,6 +5047,12 @@ class TransactionsData(_TransactionsData, total=False):
     deadline: float  # Seconds since the Unix epoch. The chain refuses the trade after it.
     privateOnly: bool  # true: it goes to private relays only, and so does what replaces it.
     permits: list[TransactionsDataPermits]  # The rights that the wallet signed for it (`signedPermits`): the spender may take the amount of the token by Permit2.
+    request: TransactionsDataRequest  # What was asked for, in its own words. Absent of what the server does by itself, and of what an earlier version made.
+    planned: Any  # What its answer said that it does, without gas, nonce and hashes: of a trade `expectedAmount`, `price` and `limitPrice`, the worst price that the chain accepts. Of a plan with several transactions the last one has it.
+    quote: TransactionsDataQuote  # Of a trade: what it was quoted by.
+    fill: TransactionsDataFill1 | TransactionsDataFill2 | TransactionsDataFill3 | TransactionsDataFill4
+    cost: TransactionsDataCost  # What it cost, by its receipt, also where it failed. Once it is final.
+    slippage: TransactionsDataSlippage  # Of a trade that is final: how much worse the price of its fill is, as a fraction. Below 0 it is better.
     archived: bool  # true: it ended long ago and left the journal. This is its outcome; the archive has all of it.
 
 

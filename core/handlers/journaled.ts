@@ -1,0 +1,114 @@
+// A journaled transaction as callers see it: what was asked for, what it was quoted by, what became of it, and what it brought and cost.
+import type { JournaledTransaction } from '../api/index.ts'
+import { formatDecimal, fromRaw, toCommonScale } from '../base/decimal.ts'
+import { isObject } from '../base/json.ts'
+import { printable } from '../base/printable.ts'
+import type { Json, Token } from '../contracts/index.ts'
+import type { Registry } from '../plugins/index.ts'
+import { costOf } from '../transactions/costs.ts'
+import { isFinal, txHashOf, type Entry, type JournaledPermit } from '../transactions/entry.ts'
+import type { Transactions } from '../transactions/transactions.ts'
+import { journaledFill } from './fills.ts'
+import { networkOf } from './limited-amounts.ts'
+
+export interface JournalView {
+  readonly status: Transactions['status']
+  /** Undefined where the network is not there: then amounts of its coin are shown in its smallest units alone. */
+  coinOf(entry: Entry): Pick<Token, 'symbol' | 'decimals'> | undefined
+}
+
+export const journalView = ({ status }: Pick<Transactions, 'status'>, registry: Pick<Registry, 'networks'>): JournalView => ({
+  status,
+  coinOf: (entry) => networkOf(entry, registry)?.impl.nativeCurrency,
+})
+
+export function showTransaction(entry: Entry, { status, coinOf }: JournalView): JournaledTransaction {
+  const { chain, network, address, kind, connector, nonce, state, landed, replacedBy, reason, attempts, requestId } = entry
+  const { signer, idempotencyKey, createdAt, updatedAt, deadline, privateOnly, permits, archived, client, request, planned } = entry
+  const fill = isFinal(entry) ? journaledFill(entry) : undefined
+  const quote = readQuote(entry)
+  const cost = isFinal(entry) ? showCost(entry, coinOf(entry)) : undefined
+  const slippage = slippageOf(entry, fill, quote)
+  return {
+    chain,
+    network,
+    address,
+    client,
+    kind,
+    ...(connector !== undefined && { connector }),
+    ...(signer !== undefined && { signer }),
+    txHash: txHashOf(entry) ?? null,
+    nonce,
+    txState: state,
+    final: isFinal(entry),
+    txStatus: status(entry),
+    txBlock: landed?.blockNumber ?? -1,
+    ...(replacedBy !== undefined && { replacedBy }),
+    ...(reason !== undefined && { reason: printable(reason) }),
+    attempts: attempts.map(({ id, signedAt, sends }) => ({ txHash: id, signedAt, sends })),
+    requestId,
+    ...(idempotencyKey !== undefined && { idempotencyKey }),
+    createdAt,
+    updatedAt,
+    ...(deadline !== undefined && { deadline }),
+    ...(privateOnly && { privateOnly }),
+    ...(permits && { permits: permits.map(showPermit) }),
+    ...(request && { request: { path: request.path, fields: { ...request.fields } } }),
+    ...(isObject(planned) && { planned: { ...planned } }),
+    ...(quote && { quote }),
+    ...(fill && { fill }),
+    ...(cost && { cost }),
+    ...(slippage && { slippage }),
+    ...(archived && { archived }),
+  }
+}
+
+const showPermit = ({ token, spender, amountRaw, decimals, expires, nonce, state }: JournaledPermit) => ({
+  token,
+  spender,
+  amount: fromRaw(BigInt(amountRaw), decimals),
+  expires,
+  nonce,
+  state,
+})
+
+type ShownQuote = NonNullable<JournaledTransaction['quote']>
+
+/** This server wrote it. */
+const readQuote = ({ quote }: Entry): ShownQuote | undefined => (isObject(quote) ? (quote as unknown as ShownQuote) : undefined)
+
+function showCost(entry: Entry, coin: Pick<Token, 'symbol' | 'decimals'> | undefined): JournaledTransaction['cost'] {
+  const cost = entry.cost ?? costOf(entry.landed?.receipt)
+  if (!cost) return undefined
+  const { feeRaw, gasUsed, layer1FeeRaw } = cost
+  return {
+    rawFee: feeRaw,
+    ...(coin && { fee: fromRaw(BigInt(feeRaw), coin.decimals), feeToken: coin.symbol }),
+    ...(coin && layer1FeeRaw !== undefined && { layer1Fee: fromRaw(BigInt(layer1FeeRaw), coin.decimals) }),
+    ...(gasUsed !== undefined && { gasUsed }),
+  }
+}
+
+/** How much worse the price of the fill is, as fractions. */
+function slippageOf(
+  { kind, request, planned }: Entry,
+  fill: Json | object | undefined,
+  quote: ShownQuote | undefined,
+): JournaledTransaction['slippage'] {
+  const side = request?.fields['side']
+  if (kind !== 'trade' || !isObject(fill) || !isObject(planned) || (side !== 'BUY' && side !== 'SELL')) return undefined
+  const [price, quoted] = [fill['price'], planned['price']]
+  if (typeof price !== 'string' || typeof quoted !== 'string') return undefined
+  const market = quote?.marketPrice
+  return { quote: worseThan(quoted, price, side), ...(market !== undefined && { market: worseThan(market, price, side) }) }
+}
+
+const slippageDecimals = 10
+
+/** As a fraction of the expected price, rounded up; below 0 it is better. */
+function worseThan(expected: string, price: string, side: 'BUY' | 'SELL'): string {
+  const { aRaw: expectedRaw, bRaw: priceRaw } = toCommonScale(expected, price)
+  if (expectedRaw === 0n) return '0'
+  const lost = (side === 'SELL' ? expectedRaw - priceRaw : priceRaw - expectedRaw) * 10n ** BigInt(slippageDecimals)
+  return formatDecimal({ digits: (lost > 0n ? lost + expectedRaw - 1n : lost) / expectedRaw, scale: slippageDecimals })
+}

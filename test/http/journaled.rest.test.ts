@@ -1,0 +1,105 @@
+import { expect } from 'chai'
+import { fromRaw } from '../../core/base/decimal.ts'
+import { journalView, showTransaction } from '../../core/handlers/journaled.ts'
+import type { Answer, Client } from '../../testkit/client.ts'
+import { until } from '../transactions/site.ts'
+import { admins, local, traders, sharedServer, swap, uniswap, type SharedServer } from './shared-server.ts'
+
+/** What the journal tells of a transaction: what was asked for, what it was quoted by, what it brought and what it cost. */
+describe('a journaled transaction', () => {
+  let server: SharedServer
+  let client: Client
+
+  before(async () => {
+    server = await sharedServer()
+    client = server.client
+    await final(await client.post('/evm/approve', { ...local, address: admins, spender: 'uniswap', token: 'WETH' }))
+  })
+
+  /** As the journal has it once it is final. */
+  async function final(answer: Answer) {
+    expect(answer.status, answer.text).to.equal(200)
+    let found: any
+    await until('it is final', async () => {
+      ;[found] = (await client.get('/transactions', { txHash: answer.body.txHash })).body.transactions
+      return found.final
+    })
+    return found
+  }
+
+  const receiptOf = async (txHash: string) => (await client.get('/network/poll', { ...local, txHash })).body.txReceipt
+
+  for (const side of ['SELL', 'BUY'] as const)
+    it(`tells of a trade (${side}) its request, quote, bound, fill, cost and slippage`, async () => {
+      if (side === 'BUY') await final(await client.post('/evm/approve', { ...local, address: admins, spender: 'uniswap', token: 'USDC' }))
+      const body = { ...swap, amount: '0.25', side, address: admins, allowedSlippage: '1/100' }
+      const answer = await client.post('/amm/trade', body, { headers: { 'Idempotency-Key': `journaled-${side}` } })
+      const shown = await final(answer)
+      expect(shown.client).to.equal('client')
+      expect(shown.request).to.deep.equal({ path: '/amm/trade', fields: body })
+      const { base, quote, amount, expectedAmount, price, limitPrice, deadline, gasCost } = answer.body
+      expect(shown.planned).to.include({ base, quote, amount, expectedAmount, price, limitPrice, deadline, gasCost })
+      expect(shown.planned).to.not.have.any.keys('txHash', 'nonce', 'gasPrice', 'gasLimit', 'latency')
+      expect(shown.quote.route).to.have.length.above(0)
+      expect(shown.quote.blockNumber).to.be.within(1, shown.txBlock)
+      const { fill } = (await client.get('/network/poll', { ...local, txHash: answer.body.txHash })).body
+      expect(shown.fill).to.deep.equal(fill)
+      expect(fill).to.have.keys('amountIn', 'amountOut', 'price')
+      // Nobody traded in between.
+      expect(shown.slippage).to.deep.equal({ quote: '0' })
+      const { gasUsed, effectiveGasPrice } = await receiptOf(answer.body.txHash)
+      const feeRaw = BigInt(gasUsed) * BigInt(effectiveGasPrice)
+      expect(shown.cost).to.deep.equal({
+        rawFee: feeRaw.toString(),
+        fee: fromRaw(feeRaw, 18),
+        feeToken: 'ETH',
+        gasUsed: BigInt(gasUsed).toString(),
+      })
+    })
+
+  it('tells it in its last event, too, and the fill in no earlier one', async () => {
+    const answer = await client.post('/amm/trade', { ...swap, amount: '0.125', address: admins })
+    const listed = await final(answer)
+    const events = server.kernel.services.transactions.events
+    const all = await events.after(0, { limit: 10_000 })
+    const shown = all
+      .filter(({ entry }) => entry.requestId === listed.requestId)
+      .map(({ entry }) => showTransaction(entry, journalView(server.kernel.services.transactions, server.kernel.services.registry)))
+    expect(shown.at(-1)).to.deep.equal(listed)
+    expect(shown.length).to.be.above(2)
+    for (const each of shown.slice(0, -1)) expect(each).to.not.have.any.keys('fill', 'cost', 'slippage')
+    for (const each of shown) expect(each).to.deep.include({ request: listed.request, quote: listed.quote })
+  })
+
+  it('tells of a trade that failed what it cost, and no fill', async () => {
+    const of = { ...uniswap, version: 'v2', base: 'ETH', quote: 'USDC', side: 'SELL' }
+    await server.rpc('evm_setAutomine', false)
+    await server.rpc('evm_setIntervalMining', 0)
+    let own: Answer
+    try {
+      own = await client.post('/amm/trade', { ...of, amount: '0.5', address: traders, allowedSlippage: '1/10000' })
+      expect(own.status, own.text).to.equal(200)
+      // A larger trade is before it in the block, and moves the price past its bound.
+      const fees = { maxPriorityFeePerGas: '20', maxFeePerGas: '60' }
+      const before = await client.post('/amm/trade', { ...of, ...fees, amount: '25', address: admins })
+      expect(before.status, before.text).to.equal(200)
+    } finally {
+      await server.rpc('evm_setAutomine', true)
+      await server.rpc('evm_setIntervalMining', 1)
+    }
+    const shown = await final(own)
+    expect(shown).to.include({ txState: 'REVERTED' })
+    expect(shown).to.not.have.any.keys('fill', 'slippage')
+    const { gasUsed, effectiveGasPrice } = await receiptOf(own.body.txHash)
+    expect(shown.cost.rawFee).to.equal((BigInt(gasUsed) * BigInt(effectiveGasPrice)).toString())
+  })
+
+  it('tells of each kind what was asked for', async () => {
+    const wrapped = await final(await client.post('/evm/wrap', { ...local, address: admins, amount: '0.5' }))
+    expect(wrapped.request).to.deep.equal({ path: '/evm/wrap', fields: { ...local, address: admins, amount: '0.5' } })
+    expect(wrapped.planned).to.include({ amount: '0.500000000000000000' })
+    expect(wrapped).to.not.have.any.keys('quote', 'slippage')
+    const approved = await final(await client.post('/evm/approve', { ...local, address: admins, spender: 'uniswap', token: 'DAI' }))
+    expect(approved.request.path).to.equal('/evm/approve')
+  })
+})
