@@ -94,7 +94,7 @@ export const JournaledTransaction = response({
     Type.Object(
       {
         blockNumber: Type.Number(),
-        source: Type.Enum(['memory', 'rpc'], { description: 'As in /amm/price.' }),
+        source: Type.Enum(['memory', 'rpc'], { description: 'memory: no node was asked for it.' }),
         route: Type.Array(Hop),
         marketPrice: Type.Optional(
           Type.String({

@@ -759,7 +759,7 @@ class TransactionsResponseTransactionsQuoteRoute(_TransactionsResponseTransactio
 
 class _TransactionsResponseTransactionsQuote(TypedDict):
     blockNumber: float
-    source: Literal["memory", "rpc"]  # As in /amm/price.
+    source: Literal["memory", "rpc"]  # memory: no node was asked for it.
     route: list[TransactionsResponseTransactionsQuoteRoute]
 
 
@@ -4954,7 +4954,7 @@ class TransactionsDataQuoteRoute(_TransactionsDataQuoteRoute, total=False):
 
 class _TransactionsDataQuote(TypedDict):
     blockNumber: float
-    source: Literal["memory", "rpc"]  # As in /amm/price.
+    source: Literal["memory", "rpc"]  # memory: no node was asked for it.
     route: list[TransactionsDataQuoteRoute]
 
 
