@@ -19,12 +19,12 @@ describe('a journaled transaction', () => {
   /** As the journal has it once it is final. */
   async function final(answer: Answer) {
     expect(answer.status, answer.text).to.equal(200)
-    let found: any
+    let listed: Answer | undefined
     await until('it is final', async () => {
-      ;[found] = (await client.get('/transactions', { txHash: answer.body.txHash })).body.transactions
-      return found.final
+      listed = await client.get('/transactions', { txHash: answer.body.txHash })
+      return listed.body.transactions[0].final
     })
-    return found
+    return listed?.body.transactions[0]
   }
 
   const receiptOf = async (txHash: string) => (await client.get('/network/poll', { ...local, txHash })).body.txReceipt
