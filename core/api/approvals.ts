@@ -3,8 +3,8 @@ import * as Type from 'typebox'
 import type { Static } from 'typebox'
 import { endpoint, pageFields, refusalFields, request, response } from './endpoint.ts'
 
-/** waiting → approved → done; or denied, withdrawn, or expired. */
-export const approvalStates = ['waiting', 'approved', 'done', 'denied', 'withdrawn', 'expired'] as const
+/** waiting → approved → done; or refused, denied, withdrawn, or expired. */
+export const approvalStates = ['waiting', 'approved', 'done', 'refused', 'denied', 'withdrawn', 'expired'] as const
 export type ApprovalState = (typeof approvalStates)[number]
 
 const Amounts = Type.Array(
@@ -41,12 +41,12 @@ export const ShownApproval = Type.Object({
   id: Type.Integer(),
   state: Type.Enum(approvalStates, {
     description:
-      'waiting; approved: it is being carried out, or its server died; done: its transaction is signed; denied; withdrawn by its client; expired.',
+      'waiting; approved: it is being carried out, or its server died; done: its transaction is signed; refused: a limit, the market or the rights of its client refused it when it was approved; denied; withdrawn by its client; expired.',
   }),
   revoked: Type.Optional(
     Type.Boolean({
       description:
-        'In GET /approvals, of one that waits or is approved: the certificate that asked is revoked, so it is never carried out.',
+        'In GET /approvals and events, of one that waits or is approved: the certificate that asked is revoked, so it is never carried out.',
     }),
   ),
   client: Type.String({ description: 'Who asked.' }),
@@ -65,6 +65,7 @@ export const ShownApproval = Type.Object({
   answer: Type.Optional(
     Type.Record(Type.String(), Type.Unknown(), { description: 'Of a request that is done: what its endpoint answered.' }),
   ),
+  refusal: Type.Optional(Type.Object(refusalFields, { description: 'Of one that is refused: the error that its Idempotency-Key gets.' })),
 })
 export type ShownApproval = Static<typeof ShownApproval>
 
@@ -144,7 +145,7 @@ export const approvalEndpoints = [
     name: 'ApprovalsApprove',
     path: '/approvals/approve',
     summary:
-      'Approves a request of another client, and carries it out: planned anew, within its own bound, with the rights and limits of its client now. An error is that of the request: it waits on then.',
+      'Approves a request of another client, and carries it out: planned anew, within its own bound, with the rights and limits of its client now. An error is that of the request. A limit, the market check and the rights of its client end it for good; after other errors it waits on.',
     errors: [
       'APPROVAL_DENIED',
       'APPROVAL_EXPIRED',
@@ -165,7 +166,7 @@ export const approvalEndpoints = [
     name: 'ApprovalsDeny',
     path: '/approvals/deny',
     summary: 'Denies a request of another client. Nothing is signed for it.',
-    errors: ['APPROVAL_EXPIRED', 'APPROVAL_WITHDRAWN', 'IN_FLIGHT'],
+    errors: ['APPROVAL_EXPIRED', 'APPROVAL_WITHDRAWN', 'IN_FLIGHT', 'LIMIT_EXCEEDED'],
     request: ApprovalsDenyRequest,
     response: ApprovalsDenyResponse,
   }),
@@ -176,7 +177,7 @@ export const approvalEndpoints = [
     name: 'ApprovalsWithdraw',
     path: '/approvals/withdraw',
     summary: "Withdraws a request of the caller's own that waits. Nothing is signed for it.",
-    errors: ['APPROVAL_DENIED', 'APPROVAL_EXPIRED', 'IN_FLIGHT'],
+    errors: ['APPROVAL_DENIED', 'APPROVAL_EXPIRED', 'IN_FLIGHT', 'LIMIT_EXCEEDED'],
     request: ApprovalsWithdrawRequest,
     response: ApprovalsWithdrawResponse,
   }),

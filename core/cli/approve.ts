@@ -114,7 +114,7 @@ function listOf(approvals: readonly ShownApproval[], isAll: boolean): string {
 const timeOf = (ms: number): string => new Date(ms).toISOString().slice(0, 19).replace('T', ' ')
 
 function previewOf({ approval, effect, error }: Type.Static<typeof ApprovalsPreviewResponse>): string {
-  const { id, state, client, path, address, request, expiresAt, decidedBy } = approval
+  const { id, state, client, path, address, request, expiresAt, decidedBy, refusal } = approval
   const { chain, network, address: _address, ...fields } = request
   const rows = [
     ['request', `${id}, ${state}${decidedBy === undefined ? '' : ` by ${decidedBy}`}, expires ${timeOf(expiresAt)}`],
@@ -129,9 +129,11 @@ function previewOf({ approval, effect, error }: Type.Static<typeof ApprovalsPrev
     ],
     ...effectRows(effect ?? approval.effect),
   ]
-  const now = error
-    ? `It would be refused now: ${error.message} (${error.name})`
-    : 'Simulated at the node now. It is planned anew when it is approved.'
+  const now = refusal
+    ? `It was refused for good when it was approved: ${refusal.message} (${refusal.name})`
+    : error
+      ? `It would be refused now: ${error.message} (${error.name})`
+      : 'Simulated at the node now. It is planned anew when it is approved.'
   const [first, ...others] = rows.map((cells) => ({ cells }))
   return table([...(first ? [first] : []), ...others, { cells: ['now', ''], below: [now] }], maxWidth)
 }

@@ -13,8 +13,8 @@ export function createApprovalTopic(approvals: Pick<Approvals, 'follow'>): Topic
     event: 'approvals',
     keyOf: ({ fingerprint }) => fingerprint,
     follow: (_, changed) => approvals.follow(changed),
-    show: (caller, { waiting, ended }): ApprovalsEvent => ({
-      waiting: waiting.filter((each) => isApprovalShownTo(caller, each)).map((each) => showApproval(each)),
+    show: (caller, { waiting, ended, revoked }): ApprovalsEvent => ({
+      waiting: waiting.filter((each) => isApprovalShownTo(caller, each)).map((each) => showApproval(each, revoked.has(each.id))),
       ended: ended
         .filter((each) => isApprovalShownTo(caller, each))
         .slice(0, endedShown)

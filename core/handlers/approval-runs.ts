@@ -5,7 +5,7 @@ import { badFields, SluiceError } from '../base/errors.ts'
 import { isObject } from '../base/json.ts'
 import type { Client } from '../config/clients.ts'
 import { HeldRequest } from '../limits/approval-check.ts'
-import type { Approval, Approvals } from '../limits/approvals.ts'
+import type { Approval, Approvals, Refusal } from '../limits/approvals.ts'
 import { fingerprintOf, type Answer, type Idempotency } from '../transactions/idempotency.ts'
 import { isDone, notWaiting } from './approvals.ts'
 import { rightsOf, type ApprovalRuns, type Caller, type RequestFields, type Services } from './context.ts'
@@ -15,11 +15,9 @@ interface RunParts {
   /** As they are now. */
   readonly clients: { readonly list: readonly Client[] }
   readonly idempotency: Idempotency
-  /** By the serial number of a certificate. */
-  readonly isRevoked: (serialNumber: string) => Promise<boolean>
 }
 
-export function createApprovalRuns({ approvals, clients, idempotency, isRevoked }: RunParts): ApprovalRuns {
+export function createApprovalRuns({ approvals, clients, idempotency }: RunParts): ApprovalRuns {
   let answer: Parameters<ApprovalRuns['runBy']>[0] = (endpoint) => {
     throw new Error(`Nobody calls ${endpoint} yet.`)
   }
@@ -33,22 +31,46 @@ export function createApprovalRuns({ approvals, clients, idempotency, isRevoked 
     throw new SluiceError('FORBIDDEN', `The client "${id}" has no entry in conf/clients.yml any more: nothing was signed for it.`)
   }
 
-  const isRevokedNow: ApprovalRuns['isRevoked'] = async ({ serialNumber }) => serialNumber !== undefined && isRevoked(serialNumber)
-
   async function callOf(approval: Approval, signal: AbortSignal) {
-    if (await isRevokedNow(approval)) throw revoked(approval)
+    if (await approvals.isRevoked(approval)) throw revoked(approval)
     return { caller: callerOf(approval), client: payer, requestId: approval.requestId, startedAt: performance.now(), signal }
   }
 
+  /** Under its key, so that nobody carries it out meanwhile. @throws SluiceError IN_FLIGHT, or what became of it */
+  async function endBy(approval: Approval, change: () => Promise<boolean>): Promise<void> {
+    const { id, client, path, key, request, requestId } = approval
+    const ended = new EndedError()
+    try {
+      await idempotency.once({
+        key: { client, path, key },
+        request,
+        requestId,
+        async act() {
+          if (await change()) throw ended
+          throw notWaiting((await approvals.find({ id })) ?? { ...approval, state: 'expired' })
+        },
+      })
+    } catch (error) {
+      if (error === ended) return
+      throw error
+    }
+    throw isDone({ id })
+  }
+
   return {
-    isRevoked: isRevokedNow,
     runBy: (by) => void (answer = by),
 
     // Under its Idempotency-Key: at most one call has that at a time, on all servers, and its answer is stored with the signed bytes.
     run: async (approval, signal) => {
       const { id, endpoint, key, request, bound } = approval
       const call = { ...(await callOf(approval, signal)), key, waited: { mark: { is: 'approved', id } as const, bound } }
-      return answer(endpoint, call, request)
+      try {
+        return await answer(endpoint, call, request)
+      } catch (error) {
+        // If somebody carries it out meanwhile, that decides. If the store does not take it, the next attempt does.
+        if (isForGood(error)) await endBy(approval, () => approvals.refuse(approval, refusalOf(error))).catch(() => {})
+        throw error
+      }
     },
 
     async preview(approval, signal): Promise<RequestEffect> {
@@ -64,26 +86,16 @@ export function createApprovalRuns({ approvals, clients, idempotency, isRevoked 
       }
     },
 
-    async end({ id, client, path, key, request, requestId }, state, by) {
-      const ended = new EndedError()
-      try {
-        await idempotency.once({
-          key: { client, path, key },
-          request,
-          requestId,
-          async act() {
-            if (await approvals.change(id, ['waiting', 'approved'], state, by)) throw ended
-            throw notWaiting((await approvals.find({ id })) ?? { id, state: 'expired' as const })
-          },
-        })
-      } catch (error) {
-        if (error === ended) return
-        throw error
-      }
-      throw isDone({ id })
-    },
+    end: (approval, state, by) => endBy(approval, () => approvals.change(approval.id, ['waiting', 'approved'], state, by)),
   }
 }
+
+/** No other approval makes it another one: a limit, the market, or the rights of its client refuse it, and none of them says when to try again. */
+const isForGood = (error: unknown): error is SluiceError =>
+  error instanceof SluiceError && (error.name === 'LIMIT_EXCEEDED' || error.name === 'FORBIDDEN') && error.retryAfterSeconds === undefined
+
+/** The message of an error is no property that JSON has. */
+const refusalOf = ({ name, message, details }: SluiceError): Refusal => ({ name, message, details })
 
 class EndedError extends Error {}
 
@@ -107,7 +119,7 @@ export async function orWaiting(
 ): Promise<Answer> {
   const { name, path } = endpoint
   const known = key === undefined ? undefined : await approvals.find({ client: caller.id, path, key })
-  if (known) return outcomeOf(known, request, approvalRuns, signal ?? new AbortController().signal)
+  if (known) return outcomeOf(known, request, { approvals, approvalRuns }, signal ?? new AbortController().signal)
   try {
     return await answer()
   } catch (error) {
@@ -131,13 +143,18 @@ export async function orWaiting(
 }
 
 /** What a repetition of a request with its Idempotency-Key gets. */
-async function outcomeOf(known: Approval, request: RequestFields, runs: ApprovalRuns, signal: AbortSignal): Promise<Answer> {
+async function outcomeOf(
+  known: Approval,
+  request: RequestFields,
+  { approvals, approvalRuns }: Pick<Services, 'approvals' | 'approvalRuns'>,
+  signal: AbortSignal,
+): Promise<Answer> {
   if (known.fingerprint !== fingerprintOf(request))
     throw new SluiceError('IDEMPOTENCY_CONFLICT', 'This Idempotency-Key was used with another request; use a new key for a new request.')
   if (known.answer) return known.answer
-  if (known.state === 'waiting') throw (await runs.isRevoked(known)) ? revoked(known) : pending(known)
+  if (known.state === 'waiting') throw (await approvals.isRevoked(known)) ? revoked(known) : pending(known)
   // It is being carried out, or the server that did died.
-  if (known.state === 'approved') return runs.run(known, signal)
+  if (known.state === 'approved') return approvalRuns.run(known, signal)
   throw notWaiting(known)
 }
 

@@ -18,7 +18,7 @@ export const approvalHandlers = {
     const found = await services.approvals.list({ id, state, before, ...of, limit: limit + 1 })
     const page = found.slice(0, limit)
     const last = page.at(-1)
-    const approvals = await Promise.all(page.map(async (each) => showApproval(each, await isHeldBack(each, services))))
+    const approvals = await Promise.all(page.map(async (each) => showApproval(each, await services.approvals.isRevoked(each))))
     return { approvals, mayDecide: hasPermission(caller, 'approve'), ...(found.length > limit && last && { nextCursor: String(last.id) }) }
   },
 
@@ -68,10 +68,6 @@ export const approvalHandlers = {
   },
 } satisfies Partial<Handlers>
 
-/** Whether it would be carried out, but for the revocation of its certificate. */
-const isHeldBack = async (approval: Approval, { approvalRuns }: Pick<RequestContext['services'], 'approvalRuns'>): Promise<boolean> =>
-  (approval.state === 'waiting' || approval.state === 'approved') && (await approvalRuns.isRevoked(approval))
-
 /** @throws SluiceError IN_FLIGHT, APPROVAL_DENIED, APPROVAL_EXPIRED, APPROVAL_WITHDRAWN */
 async function endAs(
   state: 'denied' | 'withdrawn',
@@ -86,7 +82,7 @@ async function endAs(
 }
 
 /** Nothing was signed for it, and nothing will be. */
-const hasEnded = ({ state }: Approval): boolean => state === 'denied' || state === 'withdrawn' || state === 'expired'
+const hasEnded = ({ state }: Approval): boolean => state === 'refused' || state === 'denied' || state === 'withdrawn' || state === 'expired'
 
 /** It did nothing for certain. Of others nobody knows yet: another approval is carried out, or the outcome is not stored. */
 const isRefusal = (error: unknown): boolean => error instanceof SluiceError && error.name !== 'IN_FLIGHT' && error.name !== 'TIMEOUT'
@@ -129,7 +125,13 @@ export const isDone = ({ id }: Pick<Approval, 'id'>) =>
   )
 
 /** What became of a request that is not to be carried out. */
-export function notWaiting({ id, state, decidedBy }: Pick<Approval, 'id' | 'state' | 'decidedBy'>): SluiceError {
+export function notWaiting({ id, state, decidedBy, refusal }: Pick<Approval, 'id' | 'state' | 'decidedBy' | 'refusal'>): SluiceError {
+  if (refusal)
+    return new SluiceError(
+      refusal.name,
+      `The request ${id} was approved, and refused for good then: ${refusal.message} To ask again, send a new one with a new Idempotency-Key.`,
+      { details: refusal.details },
+    )
   const [name, message] =
     state === 'denied'
       ? (['APPROVAL_DENIED', `${decidedBy ?? 'Somebody'} has denied the request ${id}: nothing was signed.`] as const)
@@ -149,8 +151,8 @@ export const isApprovalShownTo = (caller: Caller, { client, address }: Approval)
 const seesOthers = (caller: Caller): boolean => hasPermission(caller, 'approve') || hasPermission(caller, 'admin')
 
 export function showApproval(approval: Approval, isRevoked = false): ShownApproval {
-  const { id, state, client, path, address, request, bound, effect, madeAt, expiresAt, decidedBy, decidedAt, requestId, key, answer } =
-    approval
+  const { id, state, client, path, address, request, bound, effect, madeAt, expiresAt, decidedBy, decidedAt } = approval
+  const { requestId, key, answer, refusal } = approval
   return {
     id,
     state,
@@ -167,5 +169,6 @@ export function showApproval(approval: Approval, isRevoked = false): ShownApprov
     requestId,
     idempotencyKey: key,
     ...(answer && { answer: JSON.parse(answer.body) as Record<string, unknown> }),
+    ...(refusal && { refusal: errorFields(new SluiceError(refusal.name, refusal.message, { details: refusal.details })) }),
   }
 }

@@ -100,8 +100,6 @@ export interface Services {
 export interface ApprovalRuns {
   /** Once, however often and wherever it is called. @throws SluiceError that of the request, and nothing was signed; IN_FLIGHT, TIMEOUT */
   run(approval: Approval, signal: AbortSignal): Promise<Answer>
-  /** Whether the certificate that asked for it is revoked by now: then it is never carried out. @throws SluiceError OVERLOADED */
-  isRevoked(approval: Approval): Promise<boolean>
   /** Plans and simulates it, and signs nothing. @throws SluiceError that of the request */
   preview(approval: Approval, signal: AbortSignal): Promise<RequestEffect>
   /** Denies or withdraws it, unless it is being carried out. @throws SluiceError IN_FLIGHT, APPROVAL_EXPIRED */

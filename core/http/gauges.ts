@@ -111,7 +111,7 @@ export function measureApprovals(target: Target, approvals: Pick<Approvals, 'cou
   gauge(
     target,
     'sluice_approvals',
-    'Requests of the last day that wait, or waited, for a second person, by their state now: waiting, approved (being carried out), done, denied, withdrawn, expired. All servers of a store show the same. No sample where there were none, or while the store does not say.',
+    'Requests of the last day that wait, or waited, for a second person, by their state now: waiting, approved (being carried out), done, refused, denied, withdrawn, expired. All servers of a store show the same. No sample where there were none, or while the store does not say.',
     ['state'],
     async () => {
       const counts = await inTime(approvals.count()).catch(() => new Map<string, number>())

@@ -57,19 +57,24 @@ interface ApprovalCheckParts {
   tokenOf(on: NetworkName, name: string): LimitedToken | undefined
   /** What the client gives is worth at most. */
   valueOf(on: NetworkName & { readonly client: string }, gives: Commitment['gives']): GivenValue
+  admit: Transactions['admit']
 }
 
 type RequestTerms = Pick<SubmitRequest, 'caller' | 'approval' | 'network' | 'kind' | 'reduces' | 'commitment'>
 
 export interface ApprovalCheck {
   concerns(client: string): boolean
-  /** The same transactions, where what has to wait is refused with `HeldRequest`, once its check has passed. */
+  /** The same transactions, where what has to wait is refused with `HeldRequest`, once its check has passed and limits have let it through. */
   holding(transactions: Transactions): Transactions
-  /** For a request of several plans, before the first of them. @throws HeldRequest */
-  require(request: RequestTerms): void
+  /**
+   * For a request of several plans, before the first of them. Their fees are not known then.
+   * @param commitment of all of them
+   * @throws HeldRequest; the refusal of a limit, or a stop, that no approval lifts
+   */
+  require(requests: readonly SubmitRequest[], commitment: Commitment, signal: AbortSignal): Promise<void>
 }
 
-export function createApprovalCheck({ limitsOf, tokenOf, valueOf }: ApprovalCheckParts): ApprovalCheck {
+export function createApprovalCheck({ limitsOf, tokenOf, valueOf, admit }: ApprovalCheckParts): ApprovalCheck {
   /** In millionths of the reference token; undefined where nobody can tell. */
   function worthOf({ kind, commitment, network: { chain, network }, caller }: RequestTerms): bigint | undefined {
     const given = Object.entries(commitment.gives).filter(([, raw]) => raw > 0n)
@@ -137,20 +142,25 @@ export function createApprovalCheck({ limitsOf, tokenOf, valueOf }: ApprovalChec
 
   return {
     concerns: (client) => mayHold(client, limitsOf),
-    require(request) {
-      if (hasToWait(request)) throw new HeldRequest(effectOf(request))
+    async require(requests, commitment, signal) {
+      const waiting = requests.find((each) => hasToWait({ ...each, commitment }))
+      if (!waiting) return
+      await admit(requests, commitment, signal)
+      throw new HeldRequest(effectOf({ ...waiting, commitment }))
     },
     holding: (transactions) => ({
       ...transactions,
       submit(request, signal) {
         if (!mayHold(request.caller.id, limitsOf) && request.approval === undefined) return transactions.submit(request, signal)
-        if (!hasToWait(request)) return transactions.submit({ ...request, approval: request.approval ?? { is: 'below' } }, signal)
-        const precondition: SubmitRequest['precondition'] = async (checking) => {
-          await request.precondition?.(checking)
-          const { prepared } = await checking
-          throw new HeldRequest({ ...effectOf(request), ...planOf(request, prepared) })
+        // By what the check finds that it gives: of a plugin that is not built in, the request has its words alone.
+        const hold: SubmitRequest['hold'] = ({ commitment, prepared }) => {
+          const checked = { ...request, commitment }
+          if (hasToWait(checked)) throw new HeldRequest({ ...effectOf(checked), ...planOf(request, prepared) })
         }
-        return transactions.submit({ ...request, precondition }, signal)
+        const { checkFromCache: _fromMemory, ...atNode } = request
+        // What a person is shown is simulated at the node.
+        if (hasToWait(request)) return transactions.submit({ ...atNode, hold }, signal)
+        return transactions.submit({ ...request, hold, approval: request.approval ?? { is: 'below' } }, signal)
       },
       async cancel(origin, signal) {
         refusePreview(origin)

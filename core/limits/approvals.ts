@@ -45,7 +45,12 @@ export interface Approval extends NewApproval {
   readonly decidedAt?: number
   /** Of one that is done. */
   readonly answer?: Answer
+  /** Of one that was approved, and is never carried out. */
+  readonly refusal?: Refusal
 }
+
+/** An error as it is stored. */
+export type Refusal = Readonly<Pick<SluiceError, 'name' | 'message' | 'details'>>
 
 export interface ApprovalFilter {
   readonly id?: number | undefined
@@ -67,7 +72,11 @@ export interface Approvals {
   /** Newest first. @throws StoreUnavailable */
   list(filter: ApprovalFilter): Promise<readonly Approval[]>
   /** Whether it was changed: only one that is in `from`, and has not expired. @throws StoreUnavailable */
-  change(id: number, from: readonly StoredState[], to: StoredState, by: string): Promise<boolean>
+  change(id: number, from: readonly StoredState[], to: Exclude<StoredState, 'refused'>, by: string): Promise<boolean>
+  /** Ends one that was approved and is not carried out, with the outcome of its key. Whether it was changed: only one that has not ended. @throws StoreUnavailable */
+  refuse(approval: Approval, refusal: Refusal): Promise<boolean>
+  /** Whether the certificate that asked for it is revoked by now: then it is never carried out. Of one that has ended: false. @throws SluiceError OVERLOADED */
+  isRevoked(approval: Approval): Promise<boolean>
   /** How many of the last day are in each state now. @throws StoreUnavailable */
   count(): Promise<ReadonlyMap<ApprovalState, number>>
   /** Calls with what is known, and with each change by whichever server, until the returned function is called. The store is asked only while somebody follows. */
@@ -76,13 +85,15 @@ export interface Approvals {
 }
 
 /** `done` and `expired` are not written: the answer under its key, and the time, say so. */
-type StoredState = 'waiting' | 'approved' | 'denied' | 'withdrawn'
+type StoredState = 'waiting' | 'approved' | 'refused' | 'denied' | 'withdrawn'
 
 interface ApprovalsOptions {
   readonly store: Pick<Store, 'read' | 'write' | 'writeOnce'>
   /** `limits.approvalMinutes` and `limits.waitingApprovals`. */
   readonly minutes: number
   readonly maxWaiting: number
+  /** By the serial number of a certificate. @throws SluiceError OVERLOADED */
+  readonly isRevoked: (serialNumber: string) => Promise<boolean>
   readonly log: StoreLog
   readonly nowMs?: () => number
 }
@@ -93,11 +104,21 @@ const dayMs = 24 * 3_600_000
 /** Rows that one request deletes. */
 const maxDeleted = 100
 
-export function createApprovals({ store, minutes, maxWaiting, log, nowMs = Date.now }: ApprovalsOptions): Approvals {
+export function createApprovals({
+  store,
+  minutes,
+  maxWaiting,
+  isRevoked: isRevokedCertificate,
+  log,
+  nowMs = Date.now,
+}: ApprovalsOptions): Approvals {
   const waitMs = minutes * 60_000
 
+  const isRevoked: Approvals['isRevoked'] = async ({ state, serialNumber }) =>
+    (state === 'waiting' || state === 'approved') && serialNumber !== undefined && isRevokedCertificate(serialNumber)
+
   async function insert(of: NewApproval, tx: Transaction<Tables>): Promise<number> {
-    const { client, certificate, serialNumber, endpoint, path, key, fingerprint, requestId, address, request, bound, effect } = of
+    const { client, certificate, endpoint, path, key, fingerprint, requestId, address } = of
     await lockClient(client, tx)
     const known = await tx
       .selectFrom('approvals')
@@ -138,7 +159,7 @@ export function createApprovals({ store, minutes, maxWaiting, log, nowMs = Date.
         request_id: requestId,
         state: 'waiting',
         decided_by: null,
-        body: pack(JSON.stringify({ address, serialNumber, request, bound, effect })),
+        body: bodyOf(of),
       })
       .returning('id')
       .executeTakeFirstOrThrow()
@@ -175,7 +196,7 @@ export function createApprovals({ store, minutes, maxWaiting, log, nowMs = Date.
     return rows.map(readRow)
   }
 
-  const feed = createApprovalFeed(list, log)
+  const feed = createApprovalFeed({ list, isRevoked }, log)
 
   return {
     async open(of) {
@@ -188,6 +209,7 @@ export function createApprovals({ store, minutes, maxWaiting, log, nowMs = Date.
     },
     find,
     list,
+    isRevoked,
     follow: feed.follow,
     stop: feed.stop,
     async count() {
@@ -223,8 +245,28 @@ export function createApprovals({ store, minutes, maxWaiting, log, nowMs = Date.
       if (rows.length > 0) void feed.refresh()
       return rows.length > 0
     },
+    async refuse(approval, refusal) {
+      const { id, client, path, requestId } = approval
+      const { numUpdatedRows } = await store.writeOnce((db) =>
+        db
+          .updateTable('approvals')
+          .set({ state: 'refused', body: bodyOf(approval, refusal) })
+          .where('id', '=', id)
+          .where('state', 'in', ['waiting', 'approved'])
+          .where(unexpired(nowMs()))
+          .executeTakeFirstOrThrow(),
+      )
+      if (numUpdatedRows === 0n) return false
+      const { name, message } = refusal
+      log.warn({ id, client, path, requestId, now: 'refused', name, reason: message }, 'approved request refused, and ended')
+      void feed.refresh()
+      return true
+    },
   }
 }
+
+const bodyOf = ({ address, serialNumber, request, bound, effect }: NewApproval, refusal?: Refusal) =>
+  pack(JSON.stringify({ address, serialNumber, request, bound, effect, refusal }))
 
 /** Locks the row until the end of the transaction. @throws SluiceError APPROVAL_EXPIRED: it was not approved, or not in time */
 export async function requireApproved(id: number, tx: Transaction<Tables>, nowMs: number): Promise<void> {
@@ -257,7 +299,7 @@ const unexpired = (nowMs: number) => sql<boolean>`(expires_elapsed > ${storeTime
 
 /** SQL: `ApprovalState` of a row beside its answer. */
 const stateNow = (nowMs: number) =>
-  sql<ApprovalState>`case when requests.status is not null then 'done' when state in ('denied', 'withdrawn') then state
+  sql<ApprovalState>`case when requests.status is not null then 'done' when state in ('refused', 'denied', 'withdrawn') then state
     when not ${unexpired(nowMs)} then 'expired' else state end`
 
 function select(db: Kysely<Tables>, nowMs: number) {
@@ -277,7 +319,7 @@ type Row = Awaited<ReturnType<ReturnType<typeof select>['execute']>>[number]
 
 function readRow(row: Row): Approval {
   const { id, client, certificate, endpoint, path, key, fingerprint, request_id, made_at, expires_at, decided_by, decided_at } = row
-  const stored = JSON.parse(unpack(row.body)) as Pick<NewApproval, 'address' | 'serialNumber' | 'request' | 'bound' | 'effect'>
+  const stored = JSON.parse(unpack(row.body)) as Pick<Approval, 'address' | 'serialNumber' | 'request' | 'bound' | 'effect' | 'refusal'>
   const { answer_status: status, answer_body: body } = row
   return {
     id,

@@ -1,6 +1,6 @@
 // What waits for a second person, for those who follow it: read from the store once a second while somebody does, and at each change of this server.
 import type { StoreLog } from '../store/store.ts'
-import type { Approval, ApprovalFilter } from './approvals.ts'
+import type { Approval, Approvals } from './approvals.ts'
 
 /** Newest first. */
 export interface FollowedApprovals {
@@ -8,6 +8,8 @@ export interface FollowedApprovals {
   readonly waiting: readonly Approval[]
   /** The last ones that do not any more. */
   readonly ended: readonly Approval[]
+  /** By their ids, those whose certificate is revoked by now. */
+  readonly revoked: ReadonlySet<number>
 }
 
 export interface ApprovalFeed {
@@ -26,7 +28,7 @@ const mostEnded = 100
 
 const isOpen = ({ state }: Approval): boolean => state === 'waiting' || state === 'approved'
 
-export function createApprovalFeed(list: (filter: ApprovalFilter) => Promise<readonly Approval[]>, log: StoreLog): ApprovalFeed {
+export function createApprovalFeed({ list, isRevoked }: Pick<Approvals, 'list' | 'isRevoked'>, log: StoreLog): ApprovalFeed {
   const followers = new Set<(state: FollowedApprovals) => void>()
   let known: { readonly state: FollowedApprovals; readonly text: string } | undefined
   let timer: NodeJS.Timeout | undefined
@@ -36,10 +38,13 @@ export function createApprovalFeed(list: (filter: ApprovalFilter) => Promise<rea
     if (followers.size === 0) return
     try {
       const recent = await list({ limit: mostRead })
+      const waiting = recent.filter(isOpen)
+      const areRevoked = await Promise.all(waiting.map(isRevoked))
+      const revoked = waiting.filter((_, index) => areRevoked[index]).map(({ id }) => id)
       isFailing = false
-      const text = JSON.stringify(recent)
+      const text = JSON.stringify([recent, revoked])
       if (text === known?.text || followers.size === 0) return
-      const state = { waiting: recent.filter(isOpen), ended: recent.filter((each) => !isOpen(each)).slice(0, mostEnded) }
+      const state = { waiting, ended: recent.filter((each) => !isOpen(each)).slice(0, mostEnded), revoked: new Set(revoked) }
       known = { state, text }
       for (const changed of followers) changed(state)
     } catch (error) {

@@ -26,7 +26,6 @@ import { createReplay, type Replay } from '../limits/replay.ts'
 import { createApprovalCheck } from '../limits/approval-check.ts'
 import { readUsage, type LimitUsage } from '../limits/usage.ts'
 import { requiredHere } from '../plugins/index.ts'
-import { createRevokedCertificates } from '../tls/revoked-certificates.ts'
 import type { ServerParts } from './server-parts.ts'
 import { limitReader } from './trading.ts'
 
@@ -73,6 +72,7 @@ export function openServices(parts: ServerParts): Services {
     limitsOf: serverLimits.strictestOf,
     tokenOf: (on, name) => limitedToken(on, name, registry),
     valueOf: (on, gives) => valueOf(on, gives, parts),
+    admit: transactions.admit,
   })
   const required = requiredHere(settings, allowed.found, devnet !== undefined)
   return {
@@ -88,7 +88,7 @@ export function openServices(parts: ServerParts): Services {
     following,
     transactions: check.holding(transactions),
     approvals: { ...approvals, ...check },
-    approvalRuns: createApprovalRuns({ approvals, clients, idempotency, isRevoked: createRevokedCertificates(settings.ssl.certsDir) }),
+    approvalRuns: createApprovalRuns({ approvals, clients, idempotency }),
     archiver,
     quarantine,
     stops,

@@ -16,6 +16,7 @@ import { maxLeverageOf } from '../limits/perpetual-limits.ts'
 import { createSpendingLimits, type SpendingLimits } from '../limits/spending-limits.ts'
 import { openStore } from '../store/open-store.ts'
 import { StoreError, type Store } from '../store/store.ts'
+import { createRevokedCertificates } from '../tls/revoked-certificates.ts'
 import { ensureCertificates } from '../tls/ensure-certificates.ts'
 import { clientRights, withGuards } from '../transactions/guards.ts'
 import { createIdempotency, type Idempotency } from '../transactions/idempotency.ts'
@@ -77,8 +78,14 @@ export async function openSpendingLimits({ store, serverLimits, clientLimits }: 
   return { ...limits, isIdle: () => reserved.length === 0 && !serverLimits.areThere() && !clientLimits.mayBind() }
 }
 
-export const openApprovals = ({ store, settings: { limits }, log }: ServerParts): Approvals =>
-  createApprovals({ store, minutes: limits.approvalMinutes, maxWaiting: limits.waitingApprovals, log })
+export const openApprovals = ({ store, settings: { limits, ssl }, log }: ServerParts): Approvals =>
+  createApprovals({
+    store,
+    minutes: limits.approvalMinutes,
+    maxWaiting: limits.waitingApprovals,
+    isRevoked: createRevokedCertificates(ssl.certsDir),
+    log,
+  })
 
 export function openJournal({ store, log, metrics, stopFiles, spendingLimits, allowLists, serverLimits, clients }: ServerParts): Journal {
   const journal = sqlJournal(store, log, [spendingLimits, approvalBudgets(serverLimits.strictestOf)])

@@ -1,7 +1,7 @@
 // Takes a checked request to its nonces and its unsigned entries in the journal, and gives the nonces back where nothing is signed.
 import { SluiceError, type Checked, type Json, type Prepared, type Rail } from '../contracts/index.ts'
 import { StoreUnavailable } from '../store/store.ts'
-import { givesNothing, type Spending } from './budgets.ts'
+import { givesNothing, type Admission, type Commitment, type Spending } from './budgets.ts'
 import { hasOutstanding, type Entry } from './entry.ts'
 import { expireUnsigned, type LeasedQueue } from './leases.ts'
 import { nonceConflictError, type NonceQueue, type PendingTransaction } from './nonce-queue.ts'
@@ -92,15 +92,7 @@ export function createNonceClaims({
       const pending = nonce === undefined ? [] : queue.pendingFrom(nonce, prepared.length)
       return spendingOf(request, drafts, { prepared, pending, rail })
     })
-    if (!(admitting instanceof Promise)) return admitting
-    return orTimeout(admitting, signal, timedOutBeforeSigning).catch((error: unknown) => {
-      // If the request has ended before its turn came, the turn is the next one's.
-      admitting.then(
-        (end) => end(),
-        () => {},
-      )
-      throw error
-    })
+    return admitting instanceof Promise ? orEndTurn(admitting, signal) : admitting
   }
 
   /** @throws an error that means that the nonces are given back */
@@ -202,6 +194,25 @@ export function createNonceClaims({
   }
 
   return { claim, giveBack, release }
+}
+
+/** If a request has ended before its turn came, the turn is the next one's. @throws SluiceError LIMIT_EXCEEDED, TIMEOUT */
+export const orEndTurn = (admitting: Promise<Admission>, signal: AbortSignal): Promise<Admission> =>
+  orTimeout(admitting, signal, timedOutBeforeSigning).catch((error: unknown) => {
+    admitting.then(
+      (end) => end(),
+      () => {},
+    )
+    throw error
+  })
+
+/** Of requests of one client whose plans are not checked yet: without fees. */
+export function unpricedSpending(requests: readonly RoutedRequest[], commitment: Commitment, nowMs: number): Spending {
+  const [first] = requests
+  if (!first) throw new Error('Nothing is requested.')
+  const drafts = requests.flatMap((each) => newEntries(each, { sequences: [], chosenByCaller: [], nonces: [], ranks: [], nowMs }))
+  const steps = drafts.map((entry) => ({ entry, maxCostRaw: 0n, valueRaw: 0n }))
+  return { client: first.caller.id, is: 'new', coin: first.network.impl.nativeCurrency, steps, commitment }
 }
 
 const withoutPermits = ({ permits: _permits, ...entry }: Entry): Entry => entry

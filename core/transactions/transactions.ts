@@ -31,6 +31,8 @@ import {
   timedOutBeforeSigning,
   type RoutedRequest,
 } from './submit-request.ts'
+import type { Commitment } from './budgets.ts'
+import { orEndTurn, unpricedSpending } from './nonce-claims.ts'
 import { createReserveOrderIds } from './order-reservations.ts'
 import { createSubmit, type Submit } from './submit.ts'
 import { createUpkeep } from './upkeep.ts'
@@ -43,6 +45,12 @@ export interface Transactions {
    * nothing will be; the message of a TIMEOUT says whether that is so.
    */
   submit(request: SubmitRequest, signal: AbortSignal): Promise<SubmitResult>
+  /**
+   * Whether limits and stops would let requests of one client through that are made together, as far as that is known before they are checked: without their
+   * fees. Nothing is reserved.
+   * @param commitment of all of them @throws SluiceError as `submit`
+   */
+  admit(requests: readonly SubmitRequest[], commitment: Commitment, signal: AbortSignal): Promise<void>
   /** Replaces a pending transaction by a transfer of nothing to oneself; without a nonce the lowest one. */
   cancel(origin: CancelRequest, signal: AbortSignal): Promise<{ txHash: string; nonce: number }>
   /**
@@ -224,6 +232,19 @@ export function createTransactions({
         const routed = routeRequest(request)
         return on(routed.network).submit(routed, until)
       }),
+    async admit(requests, commitment, signal) {
+      const routed = requests.map(routeRequest)
+      const [first] = routed
+      if (!first) return
+      for (const each of requests) mayBegin(each)
+      for (const each of routed) await mayClaim(each)
+      const { caller, network } = first
+      const admitting = recorder.admit({ client: caller.id, chain: network.chain, network: network.network }, () =>
+        unpricedSpending(routed, commitment, nowMs()),
+      )
+      const end = admitting instanceof Promise ? await orEndTurn(admitting, signal) : admitting
+      end?.()
+    },
     cancel: (origin, signal) => run(signal, (until) => on(origin.network).cancel(origin, until)),
     speedUp: (origin, signal) => run(signal, (until) => on(origin.network).speedUp(origin, until)),
     nextNonce: ({ network, address }, signal) => on(network).nextNonce(address, signal),

@@ -9,6 +9,7 @@ import { openMarket } from '../../core/parts/trading.ts'
 import { createApprovals } from '../../core/limits/approvals.ts'
 import type { Store } from '../../core/store/store.ts'
 import { newClient, renew, revoke } from '../../core/tls/certificates.ts'
+import { createRevokedCertificates } from '../../core/tls/revoked-certificates.ts'
 import { createClient, type Answer, type Client } from '../../testkit/client.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
 import { follow } from '../events/client.ts'
@@ -35,13 +36,18 @@ const clients = {
     wallets: [traders],
     limits: { approveTokensAbove: { 'ethereum/local': { WETH: '0.5', ETH: '0.02' } } },
   },
+  bounded: {
+    permissions: ['read', 'trade', 'thin'],
+    wallets: [traders],
+    limits: { approveAbove: '1000', value: { perTransaction: '2000', perDay: '6000' }, maxDailyGas: '1' },
+  },
   gone: { permissions: ['read', 'trade', 'thin'], wallets: [traders], limits: { approveAbove: '0' } },
   boss: { permissions: ['read', 'approve'], wallets: [traders] },
   second: { permissions: ['read', 'approve'], wallets: 'all' },
   stranger: { permissions: ['read', 'approve'], wallets: [others] },
   reader: { permissions: ['read'], wallets: 'all' },
 }
-const names = ['bot', 'limited', 'byToken', 'gone', 'boss', 'second', 'stranger', 'reader'] as const
+const names = ['bot', 'limited', 'byToken', 'bounded', 'gone', 'boss', 'second', 'stranger', 'reader'] as const
 
 for (const kind of kinds)
   describe(`a request above approveAbove (${kind})`, function () {
@@ -52,7 +58,7 @@ for (const kind of kinds)
     /** Of the same store and certificates. */
     let other: Kernel | undefined
     let store: Store | undefined
-    let as: Record<(typeof names)[number] | 'botRenewed' | 'secondElsewhere', Client>
+    let as: Record<(typeof names)[number] | 'botRenewed' | 'secondElsewhere' | 'boundedElsewhere', Client>
     let nowMs = 0
     let clockMs = 0
 
@@ -67,7 +73,8 @@ for (const kind of kinds)
       approvals: {
         open(open) {
           store = open.store
-          return createApprovals({ store, log: open.log, minutes: 15, maxWaiting: 4, nowMs: () => Date.now() + clockMs })
+          const isRevoked = createRevokedCertificates(open.settings.ssl.certsDir)
+          return createApprovals({ store, isRevoked, log: open.log, minutes: 15, maxWaiting: 4, nowMs: () => Date.now() + clockMs })
         },
       },
     }
@@ -103,10 +110,11 @@ for (const kind of kinds)
         const { devnet } = server.kernel
         other = await startKernel(own, { print: () => {}, ...(devnet && { devnet }) }, parts)
         await other.pluginsLoaded
-        opened.push(['secondElsewhere', createClient(other.url, certs, 'second')])
+        for (const name of ['second', 'bounded']) opened.push([`${name}Elsewhere`, createClient(other.url, certs, name)])
       }
       as = Object.fromEntries(opened) as typeof as
       as.secondElsewhere ??= as.second
+      as.boundedElsewhere ??= as.bounded
       await allow()
       waits(await sell('0.1'))
       for (let read = 0; read < 33; read += 1) {
@@ -149,7 +157,12 @@ for (const kind of kinds)
       const request = { ...swap, address: traders, amount: '0.1' }
       const id = waits(await as.gone.post('/amm/trade', request, keyed('gone')))
       expect(await show(id)).not.to.have.property('revoked')
+      const follower = await follow({ url: (other ?? server).url, certsDir: server.certsDir, name: 'boss' }, { topics: 'approvals' })
       await revoke(server.certsDir, 'gone')
+      await follower.hears('it is revoked', ({ data }) =>
+        data.waiting.some((each: { id: number; revoked?: true }) => each.id === id && each.revoked),
+      )
+      await follower.close()
       await renew(server.certsDir, 'gone')
       const nonce = await nonceOf()
       expect(await show(id)).to.include({ state: 'waiting', revoked: true })
@@ -356,7 +369,7 @@ for (const kind of kinds)
           .execute(),
       ))
 
-    it('is held by the stops and limits of the moment of its approval, and waits on', async () => {
+    it('is held by the stops and limits of the moment of its approval: it waits on under a stop, and a limit ends it', async () => {
       const id = waits(await sell('1', {}, 'stopped'))
       await server.client.post('/stops', { mode: 'stop', client: 'bot' })
       expect(outcome(await approve(id))).to.equal('403 STOPPED')
@@ -372,7 +385,61 @@ for (const kind of kinds)
       const refused = await approve(beyond)
       expect(outcome(refused), refused.text).to.equal('403 LIMIT_EXCEEDED')
       expect(refused.body.details.limit).to.equal('transactionsPerHour')
-      expect(await show(beyond)).to.include({ state: 'waiting' })
+      expect(await show(beyond)).to.include({ state: 'refused', decidedBy: 'boss' })
+    })
+
+    it('is refused at once where it is over a limit, since no approval lifts one', async () => {
+      const ask = (amount: string, key: string) => as.bounded.post('/amm/trade', { ...swap, address: traders, amount }, keyed(key))
+      const waiting = async () => (await as.boss.get('/approvals', { state: 'waiting' })).body.approvals.length
+      const before = await waiting()
+      const refused = await ask('1', 'over')
+      expect(outcome(refused), refused.text).to.equal('403 LIMIT_EXCEEDED')
+      expect(refused.body.details.limit).to.equal('value.perTransaction')
+      const create = ['1', '2', '3'].map((clientOrderId) => ({
+        market: 'WETH-USDC',
+        amount: '0.3',
+        price: '4000',
+        side: 'SELL',
+        orderType: 'LIMIT',
+        clientOrderId: `${kind}-${clientOrderId}`,
+      }))
+      const batch = await as.bounded.post('/clob/batchOrders', { ...local, connector: 'oasis', address: traders, create })
+      expect(outcome(batch), batch.text).to.equal('403 LIMIT_EXCEEDED')
+      expect(await waiting()).to.equal(before)
+      const two = await as.bounded.post('/clob/batchOrders', { ...local, connector: 'oasis', address: traders, create: create.slice(0, 2) })
+      waits(two)
+      expect(await waiting()).to.equal(before + 1)
+    })
+
+    it('has for its key what refused it at its approval, on every server and after a restart', async () => {
+      const ask = (by = as.bounded) => by.post('/amm/trade', { ...swap, address: traders, amount: '0.6' }, keyed('spent'))
+      const id = waits(await ask())
+      for (let count = 0; count < 6; count += 1) {
+        const small = await as.bounded.post('/amm/trade', { ...swap, address: traders, amount: '0.3' })
+        expect(outcome(small), small.text).to.equal('200')
+      }
+      const refused = await approve(id)
+      expect(outcome(refused), refused.text).to.equal('403 LIMIT_EXCEEDED')
+      const isRefused = async () => {
+        const withdraw = as.bounded.post('/approvals/withdraw', { id })
+        for (const answer of [
+          await ask(),
+          await ask(as.boundedElsewhere),
+          await approve(id, as.secondElsewhere),
+          await deny(id),
+          await withdraw,
+        ]) {
+          expect(outcome(answer), answer.text).to.equal('403 LIMIT_EXCEEDED')
+          expect(answer.body.details.limit, answer.text).to.equal('value.perDay')
+          expect(answer.body.message, answer.text).to.match(
+            /^The request \d+ was approved, and refused for good then: value.perDay of the client/,
+          )
+        }
+        expect((await show(id)).refusal).to.include({ name: 'LIMIT_EXCEEDED', errorCode: 1029 })
+      }
+      await isRefused()
+      await restart()
+      await isRefused()
     })
 
     it('is not carried out past the price that was shown when it began to wait', async () => {
@@ -400,20 +467,24 @@ for (const kind of kinds)
       expect(next.body.approvals).to.have.length(1)
     })
 
+    /** The only server of its store. */
+    const restart = async () => {
+      if (other) return
+      await server.stop()
+      server = await start()
+      for (const name of [...names, 'botRenewed'] as const) {
+        as[name].close()
+        as[name] = createClient(server.url, server.certsDir, name === 'botRenewed' ? 'bot' : name)
+      }
+      as.secondElsewhere = as.second
+      as.boundedElsewhere = as.bounded
+      // The devnet begins anew.
+      await allow()
+    }
+
     it('without a key shows its outcome by its id, and waits over a restart', async () => {
       const id = waits(await sell('1'))
-      const certs = server.certsDir
-      if (!other) {
-        await server.stop()
-        server = await start()
-        for (const name of [...names, 'botRenewed'] as const) {
-          as[name].close()
-          as[name] = createClient(server.url, certs, name === 'botRenewed' ? 'bot' : name)
-        }
-        as.secondElsewhere = as.second
-        // The devnet begins anew.
-        await allow()
-      }
+      await restart()
       const done = await approve(id)
       expect(outcome(done), done.text).to.equal('200')
       expect((await show(id, as.bot)).answer.txHash).to.match(/^0x/)

@@ -5,7 +5,7 @@ import { normalize } from '../../base/decimal.ts'
 import { SluiceError } from '../../base/errors.ts'
 import { HeldRequest } from '../../limits/approval-check.ts'
 import type { ClientOrder } from '../../transactions/book-orders.ts'
-import type { Commitment, Footprint, PerpetualExposure } from '../../transactions/budgets.ts'
+import { givesNothing, type Commitment, type Footprint, type PerpetualExposure } from '../../transactions/budgets.ts'
 import type { SubmitResult } from '../../transactions/submit-request.ts'
 import type { ConnectorContext } from '../context.ts'
 import { atMostLeaves } from '../outcome.ts'
@@ -86,11 +86,12 @@ async function submitInTurn(
   const allowed = new Map([...held].filter(([key]) => !tooFar.has(key)))
   const { plans, refused } = await planActions(book, wallet.address, allowed, { signal })
   const results = new Map<number, ActionResult>([...tooFar, ...refused])
+  const planned = { actions, commitments, exposure: exposure instanceof SluiceError ? undefined : exposure }
   // A request that has to wait for a second person waits as a whole.
-  if (plans.length > 1) {
-    const created = [...allowed.values()].filter((action) => action.do === 'create')
-    const reduces = created.every(({ order }) => order.reduceOnly === true)
-    context.services.approvals.require({ ...context, kind: 'order', reduces, commitment: sumOf([...commitments.values()]) })
+  if (plans.length > 1 && context.services.approvals.concerns(context.caller.id)) {
+    const requests = plans.map((plan) => requestOf({ type, plan, planned, wallet, context }).request)
+    const all = { ...sumOf([...commitments.values()]), ...(planned.exposure && { perpetual: planned.exposure }) }
+    await context.services.approvals.require(requests, all, signal)
   }
 
   async function submitOne(plan: IndexedPlan, isLast: boolean): Promise<void> {
@@ -107,15 +108,7 @@ async function submitInTurn(
       return answer(results)
     }
     try {
-      const submitted = await submitPlan(
-        type,
-        plan,
-        { actions, commitments, exposure: exposure instanceof SluiceError ? undefined : exposure },
-        wallet,
-        context,
-        isLast ? finalAnswer : undefined,
-      )
-      const outcomes = record(submitted)
+      const outcomes = record(await submitPlan({ type, plan, planned, wallet, context, answer: isLast ? finalAnswer : undefined }))
       // Once the action is final in the journal.
       if (outcomes) readEnds(type, plan, outcomes, actions, wallet, context)
     } catch (error) {
@@ -202,15 +195,23 @@ interface PlannedActions {
   readonly exposure: PerpetualExposure | undefined
 }
 
-/** @param answer undefined: the response is not journaled under the Idempotency-Key with this submission */
-async function submitPlan(
-  type: BookSet,
-  { covers, plan }: IndexedPlan,
-  { actions, commitments, exposure }: PlannedActions,
-  wallet: SigningWallet,
-  context: ConnectorContext,
-  answer: ((submitted: SubmitResult) => object) | undefined,
-): Promise<SubmitResult> {
+interface PlanRequest {
+  readonly type: BookSet
+  readonly plan: IndexedPlan
+  readonly planned: PlannedActions
+  readonly wallet: SigningWallet
+  readonly context: ConnectorContext
+  /** Absent: the response is not journaled under the Idempotency-Key with this submission. */
+  readonly answer?: ((submitted: SubmitResult) => object) | undefined
+}
+
+async function submitPlan(of: PlanRequest): Promise<SubmitResult> {
+  const { request, gives } = requestOf(of)
+  return submit(request, of.context, atMostLeaves(gives))
+}
+
+/** The request of a plan, and what it gives at most. */
+function requestOf({ type, plan: { covers, plan }, planned: { actions, commitments, exposure }, wallet, context, answer }: PlanRequest) {
   const { keyed, ...rest } = context
   const clientOrders: ClientOrder[] = []
   const cancels: (BookAction & { do: 'cancel' })[] = []
@@ -248,12 +249,13 @@ async function submitPlan(
     kind: clientOrders.length > 0 ? ('order' as const) : ('order-cancel' as const),
     reduces: created.every(({ order }) => order.reduceOnly === true),
     about: cancels.length > 0 ? aboutCancels(type, cancels) : null,
-    ...(clientOrders.length > 0 && { clientOrders, commitment }),
+    ...(clientOrders.length > 0 && { clientOrders }),
+    commitment: clientOrders.length > 0 ? commitment : givesNothing,
     ...(answer && keyed && { keyed }),
     answer: answer ?? (() => ({})),
   }
   const { listed } = context.network.tokens
-  return submit(request, context, atMostLeaves(created.flatMap((each) => orderGives(each, listed))))
+  return { request, gives: created.flatMap((each) => orderGives(each, listed)) }
 }
 
 const endsTimeoutMs = 10_000

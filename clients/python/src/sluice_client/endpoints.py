@@ -354,7 +354,7 @@ WalletResponse = list[WalletResponseEntry]
 @final
 class ApprovalsRequest(TypedDict, total=False):
     id: int  # `id` in `GET /approvals`, and in the details of PENDING_APPROVAL.
-    state: Literal["waiting", "approved", "done", "denied", "withdrawn", "expired"]  # Only those in this state.
+    state: Literal["waiting", "approved", "done", "refused", "denied", "withdrawn", "expired"]  # Only those in this state.
     limit: int  # Maximum of entries. 100 without it.
     cursor: str  # `nextCursor` of the previous page.
 
@@ -390,9 +390,21 @@ class ApprovalsResponseApprovalsEffect(TypedDict, total=False):
     answer: dict[str, Any]  # What its endpoint would answer, without hash and nonce.
 
 
+class _ApprovalsResponseApprovalsRefusal(TypedDict):
+    errorCode: float
+    name: str
+    message: str
+    httpErrorCode: float
+
+
+@final
+class ApprovalsResponseApprovalsRefusal(_ApprovalsResponseApprovalsRefusal, total=False):
+    details: Any
+
+
 class _ApprovalsResponseApprovals(TypedDict):
     id: int
-    state: Literal["waiting", "approved", "done", "denied", "withdrawn", "expired"]  # waiting; approved: it is being carried out, or its server died; done: its transaction is signed; denied; withdrawn by its client; expired.
+    state: Literal["waiting", "approved", "done", "refused", "denied", "withdrawn", "expired"]  # waiting; approved: it is being carried out, or its server died; done: its transaction is signed; refused: a limit, the market or the rights of its client refused it when it was approved; denied; withdrawn by its client; expired.
     client: str  # Who asked.
     path: str  # Of its endpoint.
     address: str  # Its wallet.
@@ -406,10 +418,11 @@ class _ApprovalsResponseApprovals(TypedDict):
 
 @final
 class ApprovalsResponseApprovals(_ApprovalsResponseApprovals, total=False):
-    revoked: bool  # In GET /approvals, of one that waits or is approved: the certificate that asked is revoked, so it is never carried out.
+    revoked: bool  # In GET /approvals and events, of one that waits or is approved: the certificate that asked is revoked, so it is never carried out.
     decidedBy: str  # The client that approved, denied or withdrew it.
     decidedAt: float  # Milliseconds since the Unix epoch.
     answer: dict[str, Any]  # Of a request that is done: what its endpoint answered.
+    refusal: ApprovalsResponseApprovalsRefusal  # Of one that is refused: the error that its Idempotency-Key gets.
 
 
 class _ApprovalsResponse(TypedDict):
@@ -458,9 +471,21 @@ class ApprovalsPreviewResponseApprovalEffect(TypedDict, total=False):
     answer: dict[str, Any]  # What its endpoint would answer, without hash and nonce.
 
 
+class _ApprovalsPreviewResponseApprovalRefusal(TypedDict):
+    errorCode: float
+    name: str
+    message: str
+    httpErrorCode: float
+
+
+@final
+class ApprovalsPreviewResponseApprovalRefusal(_ApprovalsPreviewResponseApprovalRefusal, total=False):
+    details: Any
+
+
 class _ApprovalsPreviewResponseApproval(TypedDict):
     id: int
-    state: Literal["waiting", "approved", "done", "denied", "withdrawn", "expired"]  # waiting; approved: it is being carried out, or its server died; done: its transaction is signed; denied; withdrawn by its client; expired.
+    state: Literal["waiting", "approved", "done", "refused", "denied", "withdrawn", "expired"]  # waiting; approved: it is being carried out, or its server died; done: its transaction is signed; refused: a limit, the market or the rights of its client refused it when it was approved; denied; withdrawn by its client; expired.
     client: str  # Who asked.
     path: str  # Of its endpoint.
     address: str  # Its wallet.
@@ -474,10 +499,11 @@ class _ApprovalsPreviewResponseApproval(TypedDict):
 
 @final
 class ApprovalsPreviewResponseApproval(_ApprovalsPreviewResponseApproval, total=False):
-    revoked: bool  # In GET /approvals, of one that waits or is approved: the certificate that asked is revoked, so it is never carried out.
+    revoked: bool  # In GET /approvals and events, of one that waits or is approved: the certificate that asked is revoked, so it is never carried out.
     decidedBy: str  # The client that approved, denied or withdrew it.
     decidedAt: float  # Milliseconds since the Unix epoch.
     answer: dict[str, Any]  # Of a request that is done: what its endpoint answered.
+    refusal: ApprovalsPreviewResponseApprovalRefusal  # Of one that is refused: the error that its Idempotency-Key gets.
 
 
 class _ApprovalsPreviewResponseEffectGives(TypedDict):
@@ -569,9 +595,21 @@ class ApprovalsApproveResponseEffect(TypedDict, total=False):
     answer: dict[str, Any]  # What its endpoint would answer, without hash and nonce.
 
 
+class _ApprovalsApproveResponseRefusal(TypedDict):
+    errorCode: float
+    name: str
+    message: str
+    httpErrorCode: float
+
+
+@final
+class ApprovalsApproveResponseRefusal(_ApprovalsApproveResponseRefusal, total=False):
+    details: Any
+
+
 class _ApprovalsApproveResponse(TypedDict):
     id: int
-    state: Literal["waiting", "approved", "done", "denied", "withdrawn", "expired"]  # waiting; approved: it is being carried out, or its server died; done: its transaction is signed; denied; withdrawn by its client; expired.
+    state: Literal["waiting", "approved", "done", "refused", "denied", "withdrawn", "expired"]  # waiting; approved: it is being carried out, or its server died; done: its transaction is signed; refused: a limit, the market or the rights of its client refused it when it was approved; denied; withdrawn by its client; expired.
     client: str  # Who asked.
     path: str  # Of its endpoint.
     address: str  # Its wallet.
@@ -585,10 +623,11 @@ class _ApprovalsApproveResponse(TypedDict):
 
 @final
 class ApprovalsApproveResponse(_ApprovalsApproveResponse, total=False):
-    revoked: bool  # In GET /approvals, of one that waits or is approved: the certificate that asked is revoked, so it is never carried out.
+    revoked: bool  # In GET /approvals and events, of one that waits or is approved: the certificate that asked is revoked, so it is never carried out.
     decidedBy: str  # The client that approved, denied or withdrew it.
     decidedAt: float  # Milliseconds since the Unix epoch.
     answer: dict[str, Any]  # Of a request that is done: what its endpoint answered.
+    refusal: ApprovalsApproveResponseRefusal  # Of one that is refused: the error that its Idempotency-Key gets.
 
 
 @final
@@ -627,9 +666,21 @@ class ApprovalsDenyResponseEffect(TypedDict, total=False):
     answer: dict[str, Any]  # What its endpoint would answer, without hash and nonce.
 
 
+class _ApprovalsDenyResponseRefusal(TypedDict):
+    errorCode: float
+    name: str
+    message: str
+    httpErrorCode: float
+
+
+@final
+class ApprovalsDenyResponseRefusal(_ApprovalsDenyResponseRefusal, total=False):
+    details: Any
+
+
 class _ApprovalsDenyResponse(TypedDict):
     id: int
-    state: Literal["waiting", "approved", "done", "denied", "withdrawn", "expired"]  # waiting; approved: it is being carried out, or its server died; done: its transaction is signed; denied; withdrawn by its client; expired.
+    state: Literal["waiting", "approved", "done", "refused", "denied", "withdrawn", "expired"]  # waiting; approved: it is being carried out, or its server died; done: its transaction is signed; refused: a limit, the market or the rights of its client refused it when it was approved; denied; withdrawn by its client; expired.
     client: str  # Who asked.
     path: str  # Of its endpoint.
     address: str  # Its wallet.
@@ -643,10 +694,11 @@ class _ApprovalsDenyResponse(TypedDict):
 
 @final
 class ApprovalsDenyResponse(_ApprovalsDenyResponse, total=False):
-    revoked: bool  # In GET /approvals, of one that waits or is approved: the certificate that asked is revoked, so it is never carried out.
+    revoked: bool  # In GET /approvals and events, of one that waits or is approved: the certificate that asked is revoked, so it is never carried out.
     decidedBy: str  # The client that approved, denied or withdrew it.
     decidedAt: float  # Milliseconds since the Unix epoch.
     answer: dict[str, Any]  # Of a request that is done: what its endpoint answered.
+    refusal: ApprovalsDenyResponseRefusal  # Of one that is refused: the error that its Idempotency-Key gets.
 
 
 @final
@@ -685,9 +737,21 @@ class ApprovalsWithdrawResponseEffect(TypedDict, total=False):
     answer: dict[str, Any]  # What its endpoint would answer, without hash and nonce.
 
 
+class _ApprovalsWithdrawResponseRefusal(TypedDict):
+    errorCode: float
+    name: str
+    message: str
+    httpErrorCode: float
+
+
+@final
+class ApprovalsWithdrawResponseRefusal(_ApprovalsWithdrawResponseRefusal, total=False):
+    details: Any
+
+
 class _ApprovalsWithdrawResponse(TypedDict):
     id: int
-    state: Literal["waiting", "approved", "done", "denied", "withdrawn", "expired"]  # waiting; approved: it is being carried out, or its server died; done: its transaction is signed; denied; withdrawn by its client; expired.
+    state: Literal["waiting", "approved", "done", "refused", "denied", "withdrawn", "expired"]  # waiting; approved: it is being carried out, or its server died; done: its transaction is signed; refused: a limit, the market or the rights of its client refused it when it was approved; denied; withdrawn by its client; expired.
     client: str  # Who asked.
     path: str  # Of its endpoint.
     address: str  # Its wallet.
@@ -701,10 +765,11 @@ class _ApprovalsWithdrawResponse(TypedDict):
 
 @final
 class ApprovalsWithdrawResponse(_ApprovalsWithdrawResponse, total=False):
-    revoked: bool  # In GET /approvals, of one that waits or is approved: the certificate that asked is revoked, so it is never carried out.
+    revoked: bool  # In GET /approvals and events, of one that waits or is approved: the certificate that asked is revoked, so it is never carried out.
     decidedBy: str  # The client that approved, denied or withdrew it.
     decidedAt: float  # Milliseconds since the Unix epoch.
     answer: dict[str, Any]  # Of a request that is done: what its endpoint answered.
+    refusal: ApprovalsWithdrawResponseRefusal  # Of one that is refused: the error that its Idempotency-Key gets.
 
 
 @final
@@ -5415,9 +5480,21 @@ class ApprovalsDataWaitingEffect(TypedDict, total=False):
     answer: dict[str, Any]  # What its endpoint would answer, without hash and nonce.
 
 
+class _ApprovalsDataWaitingRefusal(TypedDict):
+    errorCode: float
+    name: str
+    message: str
+    httpErrorCode: float
+
+
+@final
+class ApprovalsDataWaitingRefusal(_ApprovalsDataWaitingRefusal, total=False):
+    details: Any
+
+
 class _ApprovalsDataWaiting(TypedDict):
     id: int
-    state: Literal["waiting", "approved", "done", "denied", "withdrawn", "expired"]  # waiting; approved: it is being carried out, or its server died; done: its transaction is signed; denied; withdrawn by its client; expired.
+    state: Literal["waiting", "approved", "done", "refused", "denied", "withdrawn", "expired"]  # waiting; approved: it is being carried out, or its server died; done: its transaction is signed; refused: a limit, the market or the rights of its client refused it when it was approved; denied; withdrawn by its client; expired.
     client: str  # Who asked.
     path: str  # Of its endpoint.
     address: str  # Its wallet.
@@ -5431,10 +5508,11 @@ class _ApprovalsDataWaiting(TypedDict):
 
 @final
 class ApprovalsDataWaiting(_ApprovalsDataWaiting, total=False):
-    revoked: bool  # In GET /approvals, of one that waits or is approved: the certificate that asked is revoked, so it is never carried out.
+    revoked: bool  # In GET /approvals and events, of one that waits or is approved: the certificate that asked is revoked, so it is never carried out.
     decidedBy: str  # The client that approved, denied or withdrew it.
     decidedAt: float  # Milliseconds since the Unix epoch.
     answer: dict[str, Any]  # Of a request that is done: what its endpoint answered.
+    refusal: ApprovalsDataWaitingRefusal  # Of one that is refused: the error that its Idempotency-Key gets.
 
 
 class _ApprovalsDataEndedEffectGives(TypedDict):
@@ -5468,9 +5546,21 @@ class ApprovalsDataEndedEffect(TypedDict, total=False):
     answer: dict[str, Any]  # What its endpoint would answer, without hash and nonce.
 
 
+class _ApprovalsDataEndedRefusal(TypedDict):
+    errorCode: float
+    name: str
+    message: str
+    httpErrorCode: float
+
+
+@final
+class ApprovalsDataEndedRefusal(_ApprovalsDataEndedRefusal, total=False):
+    details: Any
+
+
 class _ApprovalsDataEnded(TypedDict):
     id: int
-    state: Literal["waiting", "approved", "done", "denied", "withdrawn", "expired"]  # waiting; approved: it is being carried out, or its server died; done: its transaction is signed; denied; withdrawn by its client; expired.
+    state: Literal["waiting", "approved", "done", "refused", "denied", "withdrawn", "expired"]  # waiting; approved: it is being carried out, or its server died; done: its transaction is signed; refused: a limit, the market or the rights of its client refused it when it was approved; denied; withdrawn by its client; expired.
     client: str  # Who asked.
     path: str  # Of its endpoint.
     address: str  # Its wallet.
@@ -5484,10 +5574,11 @@ class _ApprovalsDataEnded(TypedDict):
 
 @final
 class ApprovalsDataEnded(_ApprovalsDataEnded, total=False):
-    revoked: bool  # In GET /approvals, of one that waits or is approved: the certificate that asked is revoked, so it is never carried out.
+    revoked: bool  # In GET /approvals and events, of one that waits or is approved: the certificate that asked is revoked, so it is never carried out.
     decidedBy: str  # The client that approved, denied or withdrew it.
     decidedAt: float  # Milliseconds since the Unix epoch.
     answer: dict[str, Any]  # Of a request that is done: what its endpoint answered.
+    refusal: ApprovalsDataEndedRefusal  # Of one that is refused: the error that its Idempotency-Key gets.
 
 
 @final
@@ -5891,7 +5982,7 @@ class Endpoints(ABC):
 
     @overload
     def post(self, path: Literal["/approvals/approve"], request: ApprovalsApproveRequest, *, idempotency_key: str | None = ..., timeout: float | None = ...) -> ApprovalsApproveResponse:
-        """Approves a request of another client, and carries it out: planned anew, within its own bound, with the rights and limits of its client now. An error is that of the request: it waits on then."""
+        """Approves a request of another client, and carries it out: planned anew, within its own bound, with the rights and limits of its client now. An error is that of the request. A limit, the market check and the rights of its client end it for good; after other errors it waits on."""
         ...
 
     @overload
