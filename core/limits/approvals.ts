@@ -117,55 +117,6 @@ export function createApprovals({
   const isRevoked: Approvals['isRevoked'] = async ({ state, serialNumber }) =>
     (state === 'waiting' || state === 'approved') && serialNumber !== undefined && isRevokedCertificate(serialNumber)
 
-  async function insert(of: NewApproval, tx: Transaction<Tables>): Promise<number> {
-    const { client, certificate, endpoint, path, key, fingerprint, requestId, address } = of
-    await lockClient(client, tx)
-    const known = await tx
-      .selectFrom('approvals')
-      .select('id')
-      .where((where) => where.and({ client, path, key }))
-      .executeTakeFirst()
-    if (known) return known.id
-    const waiting = await tx
-      .selectFrom('approvals')
-      .select('id')
-      .where('client', '=', client)
-      .where(sql<boolean>`state = 'waiting'`)
-      .where(unexpired(nowMs()))
-      .limit(maxWaiting)
-      .execute()
-    if (waiting.length >= maxWaiting) throw tooMany(client, maxWaiting)
-    const old = tx
-      .selectFrom('approvals')
-      .select('id')
-      .where('expires_elapsed', '<', sql<number>`${storeTime} - ${keptMs}`)
-      .limit(maxDeleted)
-    await tx.deleteFrom('approvals').where('id', 'in', old).execute()
-    const at = nowMs()
-    const { id } = await tx
-      .insertInto('approvals')
-      .values({
-        made_at: at,
-        expires_at: at + waitMs,
-        expires_elapsed: sql<number>`${storeTime} + ${waitMs}`,
-        decided_at: null,
-        client,
-        path,
-        key,
-        certificate,
-        endpoint,
-        address: addressKey(address),
-        fingerprint,
-        request_id: requestId,
-        state: 'waiting',
-        decided_by: null,
-        body: bodyOf(of),
-      })
-      .returning('id')
-      .executeTakeFirstOrThrow()
-    return id
-  }
-
   async function find(of: Parameters<Approvals['find']>[0]): Promise<Approval | undefined> {
     const row = await store.read((db) => {
       const all = select(db, nowMs())
@@ -200,7 +151,7 @@ export function createApprovals({
 
   return {
     async open(of) {
-      const id = await store.write((tx) => insert(of, tx))
+      const id = await store.write((tx) => insert(of, { at: nowMs(), waitMs, maxWaiting }, tx))
       const opened = await find({ id })
       if (!opened) throw new Error(`The store has lost the request ${id}.`)
       log.warn({ id, client: of.client, path: of.path, requestId: of.requestId }, 'request waits for an approval')
@@ -263,6 +214,62 @@ export function createApprovals({
       return true
     },
   }
+}
+
+interface WaitTerms {
+  /** By the clock of this server. */
+  readonly at: number
+  readonly waitMs: number
+  readonly maxWaiting: number
+}
+
+/** Once for its key. @throws SluiceError LIMIT_EXCEEDED */
+async function insert(of: NewApproval, { at, waitMs, maxWaiting }: WaitTerms, tx: Transaction<Tables>): Promise<number> {
+  const { client, certificate, endpoint, path, key, fingerprint, requestId, address } = of
+  await lockClient(client, tx)
+  const known = await tx
+    .selectFrom('approvals')
+    .select('id')
+    .where((where) => where.and({ client, path, key }))
+    .executeTakeFirst()
+  if (known) return known.id
+  const waiting = await tx
+    .selectFrom('approvals')
+    .select('id')
+    .where('client', '=', client)
+    .where(sql<boolean>`state = 'waiting'`)
+    .where(unexpired(at))
+    .limit(maxWaiting)
+    .execute()
+  if (waiting.length >= maxWaiting) throw tooMany(client, maxWaiting)
+  const old = tx
+    .selectFrom('approvals')
+    .select('id')
+    .where('expires_elapsed', '<', sql<number>`${storeTime} - ${keptMs}`)
+    .limit(maxDeleted)
+  await tx.deleteFrom('approvals').where('id', 'in', old).execute()
+  const { id } = await tx
+    .insertInto('approvals')
+    .values({
+      made_at: at,
+      expires_at: at + waitMs,
+      expires_elapsed: sql<number>`${storeTime} + ${waitMs}`,
+      decided_at: null,
+      client,
+      path,
+      key,
+      certificate,
+      endpoint,
+      address: addressKey(address),
+      fingerprint,
+      request_id: requestId,
+      state: 'waiting',
+      decided_by: null,
+      body: bodyOf(of),
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  return id
 }
 
 const bodyOf = ({ address, serialNumber, request, bound, effect }: NewApproval, refusal?: Refusal) =>
