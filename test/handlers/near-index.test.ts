@@ -1,7 +1,8 @@
 import { expect } from 'chai'
 import { toFraction } from '../../core/base/decimal.ts'
 import { requireNearIndex } from '../../core/handlers/market-check.ts'
-import { stakeOf, accountWorth } from '../../core/handlers/perp/losses.ts'
+import { stakeOf } from '../../core/handlers/perp/losses.ts'
+import { accountWorth } from '../../core/handlers/perp/worth.ts'
 
 type Context = Parameters<typeof requireNearIndex>[1]
 
@@ -59,12 +60,12 @@ describe('the worst price of a perpetual', () => {
 
   it('may lose no more where the mark was pushed: gains that are not realized are no stake, and losses are', () => {
     const quoteOf = (valueRaw: bigint) => ({ account: { decimals: 6, valueRaw, collateralRaw: 100n }, market: { quoteDecimals: 6 } })
-    const stake = (valueRaw: bigint) => stakeOf(quoteOf(valueRaw) as unknown as Parameters<typeof stakeOf>[0], 1000n)
+    const stake = (valueRaw: bigint) => stakeOf(quoteOf(valueRaw) as unknown as Parameters<typeof stakeOf>[0], 1000n, [])
     expect(stake(100n)).to.deep.equal({ numerator: 100n * 10n ** 6n, denominator: 1000n * 10n ** 6n })
     expect(stake(5_000n)).to.deep.equal(stake(100n))
     expect(stake(40n)?.numerator).to.equal(40n * 10n ** 6n)
     expect(stake(-1n)?.numerator).to.equal(0n)
-    const ofBook = (accountValue: string) => accountWorth({ accountValue, collateral: '100' })
+    const ofBook = (accountValue: string) => accountWorth({ accountValue, collateral: '100' }, [])
     expect(['5000', '40', '-1'].map(ofBook)).to.deep.equal(['100', '40', '-1'])
   })
 

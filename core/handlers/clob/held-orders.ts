@@ -24,7 +24,8 @@ import type { Commitment } from '../../transactions/budgets.ts'
 import type { ConnectorContext } from '../context.ts'
 import { touchesOfOrder } from '../touches.ts'
 import { closesNearIndex, heldAgainstMarket, isHeldToIndex, requireNearIndex } from '../market-check.ts'
-import { closing, perpetualCommitment, accountWorth } from '../perp/losses.ts'
+import { closing, perpetualCommitment } from '../perp/losses.ts'
+import { readBookWorth } from '../perp/worth.ts'
 
 /** No exchange that takes more is worth an order, and what a plugin names is only its word. */
 const mostFee = toFraction('0.01')
@@ -96,8 +97,8 @@ async function stakeOfOrders(actions: ReadonlyMap<number, BookAction>, owner: st
     action.do === 'create' && action.order.reduceOnly !== true ? [action.order] : [],
   )
   if (opening.length === 0 || !isHeldToIndex(context)) return undefined
-  const account = await tradingOf('PERP_CLOB', context.venue).account(owner, { signal: context.signal })
-  const { aRaw, bRaw } = toCommonScale(accountWorth(account), sum(opening.map(({ price, amount }) => multiply(price, amount))))
+  const { worth } = await readBookWorth(tradingOf('PERP_CLOB', context.venue), owner, { signal: context.signal })
+  const { aRaw, bRaw } = toCommonScale(worth, sum(opening.map(({ price, amount }) => multiply(price, amount))))
   return { numerator: aRaw > 0n ? aRaw : 0n, denominator: bRaw > 0n ? bRaw : 1n }
 }
 

@@ -1,14 +1,13 @@
 // What a wallet has open in perpetuals, read before its orders: for clients with limits of that. The limits themselves are held where the orders are reserved.
 import { addressKey } from '../../base/addresses.ts'
 import { abs, divideRaw, max, multiply, parseDecimal, rescale, subtract, toFraction } from '../../base/decimal.ts'
-import { SluiceError } from '../../base/errors.ts'
 import type { At, BookAction, PerpAccount, PerpCLOB, PerpPosition, PerpQuote, Token } from '../../contracts/index.ts'
 import { limitsExposure, maxLeverageOf, type PerpetualTurn } from '../../limits/perpetual-limits.ts'
 import { tradingOf } from '../../plugins/index.ts'
 import type { PerpetualExposure } from '../../transactions/budgets.ts'
 import type { ConnectorContext } from '../context.ts'
 import { notionalAt } from './figures.ts'
-import { accountWorth, accountWorthRaw } from './losses.ts'
+import { accountWorthRaw, notRead, readBookWorth, readPositions } from './worth.ts'
 
 const decimals = 6
 
@@ -56,8 +55,8 @@ export async function bookExposure(
 
 type AccountExposure = Pick<PerpetualExposure, 'valueMicros' | 'openMicros'>
 
-async function readBookAccount(perp: Pick<PerpCLOB, 'account' | 'orders'>, owner: string, at: At): Promise<AccountExposure> {
-  const [{ notional, ...account }, orders] = await Promise.all([perp.account(owner, at), perp.orders(owner, {}, at)])
+async function readBookAccount(perp: Pick<PerpCLOB, 'account' | 'positions' | 'orders'>, owner: string, at: At): Promise<AccountExposure> {
+  const [{ notional, worth }, orders] = await Promise.all([readBookWorth(perp, owner, at), perp.orders(owner, {}, at)])
   const open = orders.filter(
     ({ state }) => state === 'OPEN' || state === 'PARTIALLY_FILLED' || state === 'PENDING_OPEN' || state === 'PENDING_CANCEL',
   )
@@ -65,7 +64,7 @@ async function readBookAccount(perp: Pick<PerpCLOB, 'account' | 'orders'>, owner
     (total, { price, amount, filledAmount, leftAmount = subtract(amount, filledAmount) }) => total + microsUp(multiply(price, leftAmount)),
     microsUp(notional),
   )
-  return { valueMicros: microsDown(accountWorth(account)), openMicros }
+  return { valueMicros: microsDown(worth), openMicros }
 }
 
 /**
@@ -96,10 +95,14 @@ export async function collateralWithdrawal(
   if (maxLeverageIn(context) === undefined) return undefined
   const perp = tradingOf('PERP_AMM', context.venue)
   const at = { signal: context.signal }
-  const [{ settlement }, { account }] = await Promise.all([perp.listMarkets(at), perp.account(owner, at)])
+  const [{ settlement }, { account }, positions] = await Promise.all([
+    perp.listMarkets(at),
+    perp.account(owner, at),
+    readPositions(perp, owner, at),
+  ])
   const { valueRaw = 0n, collateralRaw = 0n, notionalRaw, decimals: unit } = account
   if (notionalRaw === undefined) throw notRead()
-  const worthRaw = accountWorthRaw({ valueRaw, collateralRaw })
+  const worthRaw = accountWorthRaw({ valueRaw, collateralRaw, decimals: unit }, positions)
   const valueMicros = worthRaw > 0n ? rescale(worthRaw, unit, decimals) : 0n
   const takenMicros = token.address === settlement.address ? rescaleUp(amountRaw, token.decimals) : valueMicros
   return withdrawalExposure(turn, { valueMicros, openMicros: rescaleUp(notionalRaw, unit) }, takenMicros, context)
@@ -127,20 +130,19 @@ function withdrawalExposure(
   }
 }
 
-const notRead = () =>
-  new SluiceError(
-    'PRICE_FAILED',
-    'The exchange cannot tell what is open in the account now, and the client has a maxLeverage: nothing was sent. Try again.',
-  )
-
-/** Before an order that is filled at once. @param boundRaw the most or the least of the quote that it takes or gives */
+/** Before an order that is filled at once. @param positions all of the account @param boundRaw the most or the least of the quote that it takes or gives */
 export function quoteExposure(
   turn: ExposureTurn,
   { order: { side, sizeRaw }, market, prices: { mark } }: PerpQuote,
-  { account, position, boundRaw }: { account: PerpAccount; position: PerpPosition; boundRaw: bigint },
+  {
+    account,
+    position,
+    positions,
+    boundRaw,
+  }: { account: PerpAccount; position: PerpPosition; positions: readonly PerpPosition[]; boundRaw: bigint },
 ): PerpetualExposure {
   const afterRaw = position.sizeRaw + (side === 'LONG' ? sizeRaw : -sizeRaw)
-  const stakeRaw = accountWorthRaw(account)
+  const stakeRaw = accountWorthRaw(account, positions)
   const grownRaw = abs(afterRaw) - abs(position.sizeRaw)
   const atMarkRaw = notionalAt(market, sizeRaw, mark) + 1n
   const notionalMicros = rescaleUp(boundRaw > atMarkRaw ? boundRaw : atMarkRaw, market.quoteDecimals)

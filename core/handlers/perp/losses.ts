@@ -1,8 +1,9 @@
 // What orders of perpetuals may lose against the exchange's index, for clients with a maxDailyLoss: the price, and the fees.
-import type { PerpAccount, PerpBookAccount, PerpFill, PerpQuote } from '../../contracts/index.ts'
-import { divideRaw, isLess, parseDecimal, type Fraction } from '../../base/decimal.ts'
+import type { PerpFill, PerpPosition, PerpQuote } from '../../contracts/index.ts'
+import { divideRaw, parseDecimal, type Fraction } from '../../base/decimal.ts'
 import { fractionBits, perpetualSides, type Commitment } from '../../transactions/budgets.ts'
 import type { ConnectorContext } from '../context.ts'
+import { accountWorthRaw } from './worth.ts'
 
 /** In dollars, as most exchanges call what accounts are kept in. */
 const dollar = 'USD'
@@ -52,17 +53,14 @@ export function exchangedBy({ sizeRaw, quoteRaw }: PerpFill, side: 'LONG' | 'SHO
   ])
 }
 
-/** What an account is worth without gains that are not realized: these are by the mark, which may be pushed. */
-export const accountWorth = ({ accountValue, collateral }: Pick<PerpBookAccount, 'accountValue' | 'collateral'>): string =>
-  isLess(collateral, accountValue) ? collateral : accountValue
-
-export const accountWorthRaw = ({ valueRaw, collateralRaw }: Pick<PerpAccount, 'valueRaw' | 'collateralRaw'>): bigint =>
-  valueRaw < collateralRaw ? valueRaw : collateralRaw
-
-/** The same, as a part of an order's notional. */
-export function stakeOf({ account, market }: Pick<PerpQuote, 'account' | 'market'>, notionalRaw: bigint): Fraction | undefined {
+/** What the account is worth, as a part of an order's notional. */
+export function stakeOf(
+  { account, market }: Pick<PerpQuote, 'account' | 'market'>,
+  notionalRaw: bigint,
+  positions: readonly PerpPosition[],
+): Fraction | undefined {
   if (!account) return undefined
-  const stakeRaw = accountWorthRaw(account)
+  const stakeRaw = accountWorthRaw(account, positions)
   return {
     numerator: stakeRaw > 0n ? stakeRaw * 10n ** BigInt(market.quoteDecimals) : 0n,
     denominator: (notionalRaw > 0n ? notionalRaw : 1n) * 10n ** BigInt(account.decimals),

@@ -1,9 +1,9 @@
 import type { PerpAMMPriceRequest } from '../../api/index.ts'
-import type { At, PerpClosing, PerpOrder, PerpQuote, PerpTerms, Plan } from '../../contracts/index.ts'
+import type { At, PerpClosing, PerpOrder, PerpPosition, PerpQuote, PerpTerms, Plan } from '../../contracts/index.ts'
 import { formatFraction, fromRaw, valueAt } from '../../base/decimal.ts'
 import type { ConnectorContext } from '../context.ts'
 import type { PerpetualExposure } from '../../transactions/budgets.ts'
-import { closesNearIndex, requireNearIndex } from '../market-check.ts'
+import { closesNearIndex, isHeldToIndex, requireNearIndex } from '../market-check.ts'
 import { nothingLeaves } from '../outcome.ts'
 import { tradingOf, type VenueEntry } from '../../plugins/index.ts'
 import { deadlineAfter, effectiveSlippage, slippageBound, tighterBound } from '../slippage.ts'
@@ -16,6 +16,7 @@ import { pricePerBase } from './figures.ts'
 import { inTurn, quoteExposure } from './exposure.ts'
 import { aboutPosition, noPositionError } from './fills.ts'
 import { closing, committedBy, stakeOf } from './losses.ts'
+import { readPositions } from './worth.ts'
 import { positionAfterFill, readMarginRequest, requireFreeCollateral, requireMargin } from './margin-check.ts'
 import { findMarket, requireOpen, showPrices, type PerpHandler } from './markets.ts'
 
@@ -56,8 +57,10 @@ const perpOpen: PerpHandler<'Open'> = async (request, context) => {
     requireFreeCollateral(quote, account, settlement)
     const after = positionAfterFill(quote, position, account)
     const shown = { position: showPosition(after.position, after.account) }
-    const exposureAt = (boundRaw: bigint) => turn && quoteExposure(turn, quote, { account, position, boundRaw })
-    return submitTrade(quote, { planOf: (terms) => perp.open(quote, terms), shown, exposureAt }, wallet, request, context)
+    const positions = turn || isHeldToIndex(context) ? await readPositions(perp, wallet.address, at) : []
+    const exposureAt = (boundRaw: bigint) => turn && quoteExposure(turn, quote, { account, position, positions, boundRaw })
+    const planOf = (terms: PerpTerms) => perp.open(quote, terms)
+    return submitTrade(quote, { planOf, shown, positions, exposureAt }, wallet, request, context)
   })
 }
 
@@ -82,6 +85,8 @@ interface TradeToSubmit<S extends object> {
   planOf(terms: PerpTerms): Plan | Promise<Plan>
   readonly shown: S
   readonly reduces?: boolean
+  /** All of the account, where it is held to the index. */
+  readonly positions?: readonly PerpPosition[]
   /** What the order leaves open at its bound, where that is limited. */
   exposureAt?(boundRaw: bigint): PerpetualExposure | undefined
 }
@@ -89,7 +94,7 @@ interface TradeToSubmit<S extends object> {
 /** Submits a quoted trade with its bound and deadline. */
 async function submitTrade<S extends object>(
   quote: PerpQuote | PerpClosing,
-  { planOf, shown, reduces = false, exposureAt }: TradeToSubmit<S>,
+  { planOf, shown, reduces = false, positions = [], exposureAt }: TradeToSubmit<S>,
   wallet: SigningWallet,
   request: { limitPrice?: string; allowedSlippage?: string },
   context: ConnectorContext,
@@ -118,7 +123,7 @@ async function submitTrade<S extends object>(
   if (!reduces) services.allowLists.require(caller.id, touches, network)
   const worst = pricePerBase(order.market, boundRaw, order.sizeRaw)
   const atWorst = { side: order.side, worst, index: prices.index }
-  requireNearIndex({ ...atWorst, stake: reduces ? undefined : stakeOf(quote, boundRaw) }, context)
+  requireNearIndex({ ...atWorst, stake: reduces ? undefined : stakeOf(quote, boundRaw, positions) }, context)
   const perpetual = exposureAt?.(boundRaw)
   const committed = committedBy(quote, boundRaw, context)
   const commitment = reduces && closesNearIndex(atWorst, context) ? closing(committed) : { ...committed, ...(perpetual && { perpetual }) }

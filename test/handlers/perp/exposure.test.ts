@@ -1,18 +1,22 @@
 import { expect } from 'chai'
+import { noteLeftOut } from '../../../core/contracts/answers/contract.ts'
 import { quoteExposure } from '../../../core/handlers/perp/exposure.ts'
+import { readBookWorth, readPositions } from '../../../core/handlers/perp/worth.ts'
+import { rejection } from '../../transactions/site.ts'
 
 type Arguments = Parameters<typeof quoteExposure>
 
 describe('what a wallet has open in perpetuals before an order', () => {
   /** What the account is worth to limits, in whole dollars. */
-  const worth = (valueRaw: bigint, collateralRaw: bigint) => {
+  const worth = (valueRaw: bigint, collateralRaw: bigint, profitsRaw: readonly bigint[] = []) => {
     const market = { baseDecimals: 0, quoteDecimals: 0 }
+    const positions = profitsRaw.map((unrealizedProfitRaw) => ({ market, unrealizedProfitRaw }))
     const quote = { order: { side: 'LONG', sizeRaw: 1n }, market, prices: { mark: { numerator: 1n, denominator: 1n } } }
     const account = { decimals: 0, valueRaw, collateralRaw, notionalRaw: 0n }
     const { valueMicros } = quoteExposure(
       { account: 'a', lastRequest: undefined } as unknown as Arguments[0],
       quote as unknown as Arguments[1],
-      { account, position: { sizeRaw: 0n }, boundRaw: 1n } as unknown as Arguments[2],
+      { account, position: { sizeRaw: 0n }, positions, boundRaw: 1n } as unknown as Arguments[2],
     )
     return Number(valueMicros) / 1e6
   }
@@ -22,6 +26,32 @@ describe('what a wallet has open in perpetuals before an order', () => {
     expect(worth(5_000n, 100n)).to.equal(100)
     expect(worth(40n, 100n)).to.equal(40)
     expect(worth(-40n, 100n)).to.equal(0)
+  })
+
+  it('is worth less by the loss of each position, which no gain of another one hides', async () => {
+    expect(worth(100n, 100n, [60n, -60n])).to.equal(39)
+    expect(worth(5_000n, 100n, [4_960n, -30n, -30n])).to.equal(38)
+    const readOf = (profits: readonly string[], accountValue: string) => {
+      const account = { accountValue, collateral: '100', notional: '500' }
+      const positions = profits.map((unrealizedProfit) => ({ unrealizedProfit }))
+      const perp = { account: async () => account, positions: async () => positions } as unknown as Parameters<typeof readBookWorth>[0]
+      return readBookWorth(perp, 'owner', { signal: AbortSignal.timeout(1_000) })
+    }
+    expect(await readOf(['60.5', '-60.5'], '100')).to.deep.equal({ worth: '39.5', notional: '500' })
+    expect(await readOf(['-10', '-20'], '70')).to.deep.equal({ worth: '70', notional: '500' })
+    expect((await readOf(['20', '30'], '150')).worth).to.equal('100')
+  })
+
+  it('is not told where a position cannot be read', async () => {
+    const at = { signal: AbortSignal.timeout(1_000) }
+    const account = { accountValue: '1', collateral: '1', notional: '1' }
+    const positions = noteLeftOut([], [{ name: 'X', reason: 'unknown' }])
+    const book = { account: async () => account, positions: async () => positions } as unknown as Parameters<typeof readBookWorth>[0]
+    const chain = { funding: async () => ({ funding: [], unread: [{ market: 'X', reason: 'unknown' }] }) } as unknown as Parameters<
+      typeof readPositions
+    >[0]
+    for (const read of [readBookWorth(book, 'owner', at), readPositions(chain, 'owner', at)])
+      expect((await rejection(read)).name).to.equal('PRICE_FAILED')
   })
 
   it('is nothing before any position, and rounded up to a millionth where an exchange has more decimals', () => {
@@ -36,6 +66,7 @@ describe('what a wallet has open in perpetuals before an order', () => {
         {
           account: { decimals: 18, valueRaw: 0n, collateralRaw: 0n, notionalRaw },
           position: { sizeRaw: 0n },
+          positions: [],
           boundRaw: 1n,
         } as unknown as Arguments[2],
       ).openMicros
