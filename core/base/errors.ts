@@ -136,9 +136,9 @@ export const errorTable = {
   FORBIDDEN: {
     code: 1021,
     http: 403,
-    when: 'The client certificate may not do this, or not with this wallet, or the plugin is quarantined.',
+    when: 'The client certificate may not do this, or not with this wallet, or the plugin is quarantined, or the signer has no count for a wallet with limits.',
     remedy:
-      'An operator gives the permission or the wallet to the certificate in `conf/clients.yml`. A spender that belongs to no connector needs an entry in `wallet.allowedSpenders`. With `details.reason` `quarantined` the plugin did more to a wallet than it was allowed: an operator looks at it, and lifts it by `bin/sluice plugin lift`.',
+      'An operator gives the permission or the wallet to the certificate in `conf/clients.yml`. A spender that belongs to no connector needs an entry in `wallet.allowedSpenders`. With `details.reason` `quarantined` the plugin did more to a wallet than it was allowed: an operator looks at it, and lifts it by `bin/sluice plugin lift`. With `signer count` the signer cannot count what it signs for wallets of `conf/limits.yml`: the message says why; an operator stops the server and begins a new count by `bin/sluice limits reset-count`, or restarts it.',
   },
   IDEMPOTENCY_CONFLICT: {
     code: 1022,

@@ -1,8 +1,10 @@
+import { mkdir } from 'node:fs/promises'
 import { Command } from 'commander'
 import * as Type from 'typebox'
 import type { Static, TSchema } from 'typebox'
 import * as Value from 'typebox/value'
 import { divideRaw, formatRaw, normalize, parseDecimal } from '../base/decimal.ts'
+import type { FolderLock } from '../base/folder-lock.ts'
 import { LimitsCheckResponse, LimitsResponse } from '../api/limits.ts'
 import type { Settings } from '../config/settings.ts'
 import { ask, hasTerminal } from '../wallet/prompt.ts'
@@ -30,14 +32,30 @@ more: look at their transactions first, and lower conf/limits.yml for a day wher
         return printError(
           `The count is that of the signer service at ${signer.socket} (signer.socket): run this as its user, with its --home and without signer.socket.`,
         )
-      const { beginCount, hasCount } = await import('../wallet/limits/count-file.ts')
-      if (hasCount(data.dir) && !yes) {
-        if (!hasTerminal()) return printError('There is no terminal for the question; give --yes to begin a new count.')
-        const question =
-          'What the signer counted is lost, and wallets can give away their whole limits again. Begin a new count? Type yes: '
-        if (!isYes(await ask(question))) return printError('Nothing was changed.')
+      const { beginCount, countFolder, hasCount } = await import('../wallet/limits/count-file.ts')
+      const { HeldFolderError, lockFolder } = await import('../base/folder-lock.ts')
+      const folder = countFolder(data.dir)
+      await mkdir(folder, { recursive: true, mode: 0o700 })
+      let lock: FolderLock
+      try {
+        lock = lockFolder(folder, 'a reset of the count')
+      } catch (error) {
+        if (!(error instanceof HeldFolderError)) throw error
+        return printError(
+          `The count is in use by ${error.holder}: the signer is running. Stop the server, or the signer service, and run this again: nothing was changed.`,
+        )
       }
-      await beginCount(data.dir)
+      try {
+        if (hasCount(data.dir) && !yes) {
+          if (!hasTerminal()) return printError('There is no terminal for the question; give --yes to begin a new count.')
+          const question =
+            'What the signer counted is lost, and wallets can give away their whole limits again. Begin a new count? Type yes: '
+          if (!isYes(await ask(question))) return printError('Nothing was changed.')
+        }
+        await beginCount(data.dir)
+      } finally {
+        lock.release()
+      }
       say(`The signer's count in ${data.dir} begins anew at its next start.`)
     })
   const withServer = (name: string, description: string) =>

@@ -1,9 +1,9 @@
 // The embedded store: SQLite in a file of the data folder, for one server alone.
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync, statSync } from 'node:fs'
-import { hostname } from 'node:os'
+import { mkdirSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { Kysely, SqliteAdapter, SqliteDialect, sql, type SqliteDatabase, type SqliteStatement } from 'kysely'
 import Libsql from 'libsql'
+import { createPrivate, HeldFolderError, holderOf, lockFolder, type FolderLock } from '../base/folder-lock.ts'
 import { migrate, type ColumnTypes } from './migrations.ts'
 import { createSqlStore, takeLease } from './sql-store.ts'
 import { StoreError, type Store, type StoreLog, type Fault, type Faults, type ServerLeases } from './store.ts'
@@ -74,84 +74,25 @@ class EmbeddedDialect extends SqliteDialect {
   }
 }
 
-/**
- * Keeps other processes out of the folder's store while this one lives. Only the lock decides: the operating system releases it however
- * the process ends. The note beside it tells people who holds it.
- * @throws StoreError that names the holder
- */
-export function lockStore(dataDir: string, serverName: string): { release(): void } {
-  const note = noteOf(dataDir)
-  const file = path.join(dataDir, 'sluice.lock')
-  createPrivate(file)
-  const lock = openFile(file)
+/** Keeps other processes out of the folder's store while this one lives. @throws StoreError that names the holder */
+export function lockStore(dataDir: string, serverName: string): FolderLock {
   try {
-    lock.exec('pragma journal_mode = off; begin exclusive')
+    return lockFolder(dataDir, serverName, openFile)
   } catch (error) {
-    lock.close()
-    if (!(error instanceof Libsql.SqliteError) || error.code !== 'SQLITE_BUSY') throw error
-    throw heldStore(dataDir)
-  }
-  rmSync(note, { force: true })
-  const since = new Date().toISOString()
-  try {
-    writeFileSync(note, JSON.stringify({ pid: process.pid, host: hostname(), since, server: serverName }), { mode: 0o600 })
-  } catch (error) {
-    // On a full disk people are not told who holds it.
-    if (!(error instanceof Error && 'code' in error && error.code === 'ENOSPC')) throw error
-  }
-  return {
-    release() {
-      rmSync(note, { force: true })
-      lock.exec('rollback')
-      lock.close()
-    },
+    throw error instanceof HeldFolderError ? heldStore(dataDir, error.holder) : error
   }
 }
 
-const noteOf = (dataDir: string): string => path.join(dataDir, 'sluice.holder')
-
-/** Asks without taking the lock, and makes nothing. @throws StoreError that names the holder */
+/** Asks without taking the lock, and makes nothing. Whatever else is wrong with it is said when it is opened. @throws StoreError that names the holder */
 export function refuseHeldEmbedded(dataDir: string): void {
-  const file = path.join(dataDir, 'sluice.lock')
-  if (!existsSync(file)) return
-  let lock: InstanceType<typeof Libsql> | undefined
-  try {
-    lock = openFile(file)
-    lock.prepare('select 1 from sqlite_master').all()
-  } catch (error) {
-    if (error instanceof Libsql.SqliteError && error.code === 'SQLITE_BUSY') throw heldStore(dataDir)
-    // Whatever else is wrong with it is said when it is opened.
-  } finally {
-    lock?.close()
-  }
+  const holder = holderOf(dataDir, openFile)
+  if (holder !== undefined) throw heldStore(dataDir, holder)
 }
 
-const heldStore = (dataDir: string): StoreError =>
+const heldStore = (dataDir: string, holder: string): StoreError =>
   new StoreError(
-    `The store in ${dataDir} is in use by ${readHolder(dataDir)}. Stop that one first, or give this server a data.dir of its own; several servers share a store in PostgreSQL (store.url).`,
+    `The store in ${dataDir} is in use by ${holder}. Stop that one first, or give this server a data.dir of its own; several servers share a store in PostgreSQL (store.url).`,
   )
-
-function readHolder(dataDir: string): string {
-  try {
-    const { pid, host, since }: Record<string, unknown> = JSON.parse(readFileSync(noteOf(dataDir), 'utf8'))
-    return `process ${String(pid)} on ${String(host)}, since ${String(since)}`
-  } catch {
-    return 'another process'
-  }
-}
-
-/**
- * Creates the file for its owner alone. An existing file is not opened: closing it again would release every lock that this process
- * holds on it (POSIX).
- */
-function createPrivate(file: string): void {
-  try {
-    closeSync(openSync(file, 'wx', 0o600))
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
-    chmodSync(file, 0o600)
-  }
-}
 
 function systemReason(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' && 'syscall' in error ? error.message : undefined

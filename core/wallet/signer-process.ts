@@ -71,7 +71,7 @@ async function open({ keySources, dataDir, files, read, ...lengths }: OpenMessag
   const own: Own = { options, state: first.state }
   takeUp = followFile(lock, () => readAgain(own))
   goBy(first)
-  limiter = await openLimiter({ limits: first.state.limits, dataDir })
+  limiter = await openLimiter({ limits: first.state.limits, symbols: first.state.symbols, dataDir })
   const problem = limiter.problem()
   if (problem !== undefined)
     tell({ type: 'log', level: 'error', fields: { problem }, message: 'Nothing is signed for wallets with limits' })

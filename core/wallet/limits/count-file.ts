@@ -6,6 +6,7 @@ import path from 'node:path'
 import * as Type from 'typebox'
 import type { Static } from 'typebox'
 import * as Value from 'typebox/value'
+import type { FolderLock } from '../../base/folder-lock.ts'
 import { writeWholeFile } from '../../base/whole-file.ts'
 import { command } from '../../base/layout.ts'
 import type { Charge, CountedCharge } from './counts.ts'
@@ -16,15 +17,34 @@ export const countFolder = (dataDir: string): string => path.join(dataDir, 'sign
 const logFile = (folder: string): string => path.join(folder, 'log')
 const headFile = (folder: string): string => path.join(folder, 'head')
 
-/** The count is missing, older than it was or damaged: nothing is signed by it. */
+/** The count is missing, older than it was or damaged, or cannot be written: nothing is signed by it until an operator has mended that. */
 export class CountError extends Error {
   override readonly name = 'CountError'
 }
 
-const ofCount = (problem: string): CountError =>
+/** What was counted is lost. */
+const lost = (problem: string): CountError =>
   new CountError(
-    `the signer's count of what it signed ${problem}: an operator looks at it, and begins a new one by "${command} limits reset-count"`,
+    `the signer's count of what it signed ${problem}: an operator looks at it, stops the server (or the signer service), begins a new count by "${command} limits reset-count" and starts it again`,
   )
+
+/** What was counted is there, or somebody else has it. */
+const unusable = (problem: string): CountError =>
+  new CountError(
+    `the signer's count of what it signed ${problem}: an operator looks at it, and restarts the server (or the signer service)`,
+  )
+
+/** @throws CountError where another signer goes by this count */
+export async function lockCount(dataDir: string): Promise<FolderLock> {
+  const folder = countFolder(dataDir)
+  const { HeldFolderError, lockFolder } = await import('../../base/folder-lock.ts')
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    return lockFolder(folder, 'the signer')
+  } catch (error) {
+    throw unusable(error instanceof HeldFolderError ? `is in use by ${error.holder}` : `cannot be locked (${folder})`)
+  }
+}
 
 const timeFields = { ms: Type.Number(), steadyMs: Type.Number(), boot: Type.Optional(Type.String()) }
 const time = Type.Object(timeFields)
@@ -87,15 +107,15 @@ interface ReadLog {
 /** @throws CountError */
 function readLog(folder: string): ReadLog {
   const file = logFile(folder)
-  if (!existsSync(file)) throw ofCount(`is missing (${file})`)
+  if (!existsSync(file)) throw lost(`is missing (${file})`)
   let bytes: Buffer
   try {
     bytes = readFileSync(file)
   } catch {
-    throw ofCount(`cannot be read (${file})`)
+    throw unusable(`cannot be read (${file})`)
   }
   const whole = bytes.subarray(0, bytes.lastIndexOf(10) + 1)
-  const damaged = ofCount(`is damaged (${file})`)
+  const damaged = lost(`is damaged (${file})`)
   let sum = ''
   const parsed = whole
     .toString('utf8')
@@ -142,7 +162,7 @@ const slotOf = (text: Head): Buffer => {
 /** @throws CountError */
 function readHead(folder: string): Head {
   const file = headFile(folder)
-  if (!existsSync(file)) throw ofCount(`is missing in part (${file})`)
+  if (!existsSync(file)) throw lost(`is missing in part (${file})`)
   const text = readFileSync(file, 'latin1')
   const heads = [0, 1].flatMap((slot): Head[] => {
     const each = text.slice(slot * slotBytes, (slot + 1) * slotBytes).trimEnd()
@@ -152,7 +172,7 @@ function readHead(folder: string): Head {
     return Value.Check(head, read) ? [read] : []
   })
   const newest = heads.toSorted((one, other) => other.generation - one.generation)[0]
-  if (!newest) throw ofCount(`is damaged (${file})`)
+  if (!newest) throw lost(`is damaged (${file})`)
   return newest
 }
 
@@ -203,8 +223,8 @@ export async function openCount(dataDir: string, live: () => readonly CountedCha
   const folder = countFolder(dataDir)
   const read = readLog(folder)
   const noted = readHead(folder)
-  if (noted.count !== read.count) throw ofCount('is of two counts')
-  if (noted.generation > read.generation) throw ofCount('is older than it was')
+  if (noted.count !== read.count) throw lost('is of two counts')
+  if (noted.generation > read.generation) throw lost('is older than it was')
   let log = await openFile(logFile(folder))
   const heads = await openFile(headFile(folder))
   await log.truncate(read.bytes)
@@ -242,7 +262,7 @@ export async function openCount(dataDir: string, live: () => readonly CountedCha
         for (const { done } of batch) done()
         if (waiting.length === 0 && lines > spareLines) await shorten()
       } catch (error) {
-        broken ??= error instanceof CountError ? error : ofCount('cannot be written')
+        broken ??= error instanceof CountError ? error : unusable('cannot be written')
         for (const { failed } of batch) failed(broken)
       }
     }
@@ -281,7 +301,7 @@ async function openFile(file: string): Promise<FileHandle> {
   try {
     return await open(file, constants.O_RDWR)
   } catch {
-    throw ofCount(`cannot be written (${file})`)
+    throw unusable(`cannot be written (${file})`)
   }
 }
 
@@ -289,6 +309,6 @@ async function openFile(file: string): Promise<FileHandle> {
 function refuseOther(folder: string, log: FileHandle, bytes: number): void {
   const mine = fstatSync(log.fd, { bigint: true })
   const there = statSync(logFile(folder), { bigint: true, throwIfNoEntry: false })
-  if (!there) throw ofCount('is missing')
-  if (there.ino !== mine.ino || there.dev !== mine.dev || mine.size !== BigInt(bytes)) throw ofCount('was changed by another process')
+  if (!there) throw lost('is missing')
+  if (there.ino !== mine.ino || there.dev !== mine.dev || mine.size !== BigInt(bytes)) throw unusable('was changed by another process')
 }

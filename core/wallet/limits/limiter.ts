@@ -1,18 +1,20 @@
 // Holds what is to be signed against the limits of its wallet, and counts it before the signature leaves.
 import { addressKey } from '../../base/addresses.ts'
-import { fromRaw, parseDecimal } from '../../base/decimal.ts'
+import type { FolderLock } from '../../base/folder-lock.ts'
+import { command } from '../../base/layout.ts'
+import { formatRaw, parseDecimal } from '../../base/decimal.ts'
 import { withdrawalDecimals, type LimitRow, type NetworkLimits, type WalletLimits } from '../../config/wallet-limits.ts'
 import { Refusal, type EvmRules, type SolanaRules } from '../policy.ts'
 import type { SignRequest } from '../signer-messages.ts'
+import type { SigningLimits } from '../signing-networks.ts'
 import { createSignerClock, systemTime, type SignerClock, type TimeSources } from './clock.ts'
-import { CountError, openCount, type CountFile } from './count-file.ts'
+import { CountError, lockCount, openCount, type CountFile } from './count-file.ts'
 import { allGas, createCounts, gasOfTrades, type Bounds, type Counts, type Excess } from './counts.ts'
-import type { Spending } from './spending.ts'
 
 export interface Limiter {
   /**
    * Settles when it was counted that this is signed; at once for a wallet without limits.
-   * @throws Refusal LIMIT_EXCEEDED; OVERLOADED where the count cannot be used
+   * @throws Refusal LIMIT_EXCEEDED; FORBIDDEN where the count cannot be used, which lasts until an operator has mended it
    */
   reserve(request: SignRequest, rules: EvmRules | SolanaRules): Promise<void>
   hasLimits(address: string): boolean
@@ -24,12 +26,15 @@ export interface Limiter {
 interface LimiterOptions {
   readonly limits: WalletLimits
   readonly dataDir: string
+  /** Of tokens, by `chain/network` and address: for people. */
+  readonly symbols?: SigningLimits['symbols']
   readonly time?: TimeSources
 }
 
-export async function openLimiter({ limits, dataDir, time = systemTime() }: LimiterOptions): Promise<Limiter> {
+export async function openLimiter({ limits, dataDir, symbols = {}, time = systemTime() }: LimiterOptions): Promise<Limiter> {
   const byWallet = new Map(Object.entries(limits).map(([address, networks]) => [addressKey(address), networks]))
   const counts: Counts = createCounts()
+  let lock: FolderLock | undefined
   let file: CountFile | undefined
   let clock: SignerClock | undefined
   let problem: string | undefined
@@ -37,6 +42,8 @@ export async function openLimiter({ limits, dataDir, time = systemTime() }: Limi
   const { spendingOf } = byWallet.size > 0 ? await import('./spending.ts') : {}
   if (byWallet.size > 0) {
     try {
+      // Held without a count, too: who begins one stops this signer first, which then goes by it.
+      lock = await lockCount(dataDir)
       file = await openCount(dataDir, () => counts.charges(clock?.now().ms ?? 0))
       for (const charge of file.charges) counts.add(charge, charge.ms)
       clock = createSignerClock(file.last, time)
@@ -49,9 +56,12 @@ export async function openLimiter({ limits, dataDir, time = systemTime() }: Limi
   async function reserve(request: SignRequest, rules: EvmRules | SolanaRules): Promise<void> {
     const networks = byWallet.get(addressKey(request.address))
     if (!networks) return
-    if (!file || !clock || !spendingOf || problem !== undefined) throw new Refusal(problem ?? 'there is no count', 'OVERLOADED')
+    if (!file || !clock || !spendingOf || problem !== undefined) throw withoutCount(problem ?? 'there is no count')
     const limit = Object.hasOwn(networks, rules.name) ? networks[rules.name] : undefined
-    if (!limit) throw new Refusal(`the limits of ${request.address} in conf/limits.yml do not name ${rules.name}`, 'LIMIT_EXCEEDED')
+    if (!limit) {
+      const details = { limit: `wallets.${request.address}`, file: 'conf/limits.yml', left: '0' }
+      throw new Refusal(`the limits of ${request.address} in conf/limits.yml do not name ${rules.name}`, 'LIMIT_EXCEEDED', details)
+    }
     const spending = await spendingOf(request, rules, { allowsUnreadable: limit.unreadable === 'allow' })
     if (spending.unreadable !== undefined && limit.unreadable !== 'allow')
       throw new Refusal(
@@ -60,14 +70,14 @@ export async function openLimiter({ limits, dataDir, time = systemTime() }: Limi
       )
     const now = clock.now()
     const excess = counts.check(spending, (what) => boundsOf(limit, what, rules), now.ms)
-    if (excess) throw exceeded(excess, spending, { limit, rules, nowMs: now.ms })
+    if (excess) throw exceeded(excess, { wallet: request.address, limit, rules, symbols, nowMs: now.ms })
     // Nothing is awaited since it was checked.
     counts.add(spending, now.ms)
     try {
       await file.append(spending, now)
     } catch (error) {
       problem = error instanceof Error ? error.message : String(error)
-      throw new Refusal(problem, 'OVERLOADED')
+      throw withoutCount(problem)
     }
   }
 
@@ -75,7 +85,10 @@ export async function openLimiter({ limits, dataDir, time = systemTime() }: Limi
     reserve,
     hasLimits: (address) => byWallet.has(addressKey(address)),
     problem: () => problem,
-    close: async () => file?.close(),
+    async close() {
+      await file?.close()
+      lock?.release()
+    },
   }
 }
 
@@ -114,29 +127,60 @@ function rowOf(limits: NetworkLimits, what: string): LimitRow | undefined {
 const decimalsOf = (limits: NetworkLimits, what: string, rules: EvmRules | SolanaRules): number =>
   what === 'withdrawals' ? withdrawalDecimals : (rowOf(limits, what)?.decimals ?? (rules.keys === 'secp256k1' ? 18 : 9))
 
+/** It does not end by itself: a bot that tries again gets it again. */
+const withoutCount = (problem: string): Refusal =>
+  new Refusal(problem, 'FORBIDDEN', { reason: 'signer count', command: `${command} limits reset-count` })
+
 interface Where {
+  readonly wallet: string
   readonly limit: NetworkLimits
   readonly rules: EvmRules | SolanaRules
+  readonly symbols: SigningLimits['symbols']
   readonly nowMs: number
 }
 
-function exceeded(
-  { what, limit: window, mostRaw, leftRaw, freesAtMs }: Excess,
-  { wallet }: Spending,
-  { limit, rules, nowMs }: Where,
-): Refusal {
-  const show = (raw: bigint) => (what === 'transactions' ? raw.toString() : fromRaw(raw, decimalsOf(limit, what, rules)))
+function exceeded({ what, limit: window, mostRaw, leftRaw, freesAtMs }: Excess, { wallet, limit, rules, symbols, nowMs }: Where): Refusal {
+  const { key, name, symbol } = named(what, symbols[rules.name])
+  const on = `of the wallet ${wallet} on ${rules.name}`
+  const details = { file: 'conf/limits.yml', ...(symbol !== undefined && { token: symbol }) }
+  if (what !== 'transactions' && !rowOf(limit, what))
+    return new Refusal(
+      `the limits ${on} in conf/limits.yml do not name ${name}, and what they do not name is not given away`,
+      'LIMIT_EXCEEDED',
+      {
+        limit: `wallets.${wallet}.${rules.name}.${key}`,
+        left: '0',
+        ...details,
+      },
+    )
+  const show = (raw: bigint) => (what === 'transactions' ? raw.toString() : formatRaw(raw, decimalsOf(limit, what, rules)))
   // The count has a clock of its own: for people it is told by the system's.
   const freesAt = freesAtMs === undefined ? undefined : Date.now() + (freesAtMs - nowMs)
   const [most, left] = [show(mostRaw), show(leftRaw)]
-  const details = {
-    limit: `wallets.${wallet}.${rules.name}.${what === gasOfTrades ? allGas : what}.${window}`,
-    left,
-    ...(freesAt !== undefined && { freesAt }),
-  }
+  const room = freesAt === undefined ? 'there never is room for this' : `there is room for this at ${new Date(freesAt).toISOString()}`
+  const share = what === gasOfTrades && window !== 'perTransaction' ? ' (four fifths: the rest is for cancels and revocations)' : ''
   return new Refusal(
-    `the limit ${window} of ${what} of the wallet ${wallet} on ${rules.name} is ${most}, and ${left} is left${freesAt === undefined ? '' : `; there is room for this at ${new Date(freesAt).toISOString()}`}`,
+    `the limit ${window} of ${name} ${on} in conf/limits.yml is ${most}${share}, and ${left} is left; ${room}`,
     'LIMIT_EXCEEDED',
-    details,
+    { limit: `wallets.${wallet}.${rules.name}.${key}.${window}`, left, ...details, ...(freesAt !== undefined && { freesAt }) },
   )
 }
+
+/** The key in the file, and the name for people. */
+function named(
+  what: string,
+  symbols: Readonly<Record<string, string>> = {},
+): { readonly key: string; readonly name: string; readonly symbol?: string } {
+  if (what === allGas || what === gasOfTrades) return { key: allGas, name: 'gas (gasCost)' }
+  if (what === 'native') return { key: what, name: 'the native coin (native)' }
+  if (!what.startsWith(tokenPrefix)) return { key: what, name: what }
+  const address = what.slice(tokenPrefix.length)
+  const symbol = Object.hasOwn(symbols, address) ? symbols[address] : undefined
+  return {
+    key: `tokens.${address}`,
+    name: symbol === undefined ? `the token ${address}` : `${symbol} (${address})`,
+    ...(symbol !== undefined && { symbol }),
+  }
+}
+
+const tokenPrefix = 'token '

@@ -45,6 +45,21 @@ describe('the signer service', function () {
     home.remove()
   })
 
+  it('keeps its count while it runs: no command begins another one beside it', async () => {
+    const reset = async () => outcomeOf(await runAs(['--home', home.folder, 'limits', 'reset-count', '--yes'], { cwd: home.folder }))
+    const count = readFileSync(path.join(home.dataDir, 'signer-count', 'log'), 'utf8')
+    const refused = await reset()
+    expect(refused.said).to.match(/The count is in use by process \d+ on .*: the signer is running\. Stop the server.*nothing was changed/)
+    expect(refused.code).to.equal(1)
+    expect(readFileSync(path.join(home.dataDir, 'signer-count', 'log'), 'utf8')).to.equal(count)
+    await signer.sign(send({ nonce: 990, value: 1n }))
+    await program.stop()
+    expect((await reset()).said).to.contain('begins anew at its next start')
+    program = await home.start()
+    await until(() => signer.isReady())
+    await signer.sign(send({ nonce: 990, value: 1n }))
+  })
+
   /** A client that says what it likes. */
   async function hostile(): Promise<{ socket: Socket; answers: FromService[]; say(message: object): void }> {
     const socket = connect(home.socket)
