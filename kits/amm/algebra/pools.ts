@@ -12,7 +12,7 @@ import { initialQuery, isPriceKnown, lensReading, missingTicks, widerQuery, type
 import { changedState, isSameState, joinStates, withLiquidity } from '../v3/logs.ts'
 import { toInt24, wholeFeePips } from '../v3/math.ts'
 import { isEmpty, loanOf, spotOf } from '../v3/pools.ts'
-import { firstWriteUnitsOf, gasUnitsOf, swap, type V3PoolState } from '../v3/swap.ts'
+import { estimateSwap, firstWriteUnitsOf, gasUnitsOf, swap, type V3PoolState } from '../v3/swap.ts'
 import { feeTrial, isSameFees, joinPriced, pricedBy, withFee, type BlockFees, type PricedRange } from './block-fees.ts'
 import integralLens from './artifacts/AlgebraLens.json' with { type: 'json' }
 import v1Lens from './artifacts/AlgebraV1Lens.json' with { type: 'json' }
@@ -125,6 +125,14 @@ export function algebraProtocol({ version, kind, deployment }: AlgebraProtocolOp
       if (missing) return { missing }
       const passed = passByTrial(pool, { zeroForOne, exact, amountRaw })
       return passed && 'gasUnits' in passed ? { ...passed, gasUnits: passed.gasUnits + savedUnits } : passed
+    },
+    estimate(pool, passage, exact, amount) {
+      const zeroForOne = isDownward(pool, passage)
+      const priced = pricedRange(pool.state, zeroForOne)
+      if (priced === undefined || priced === 'tried' || priced.fee >= Number(wholeFeePips)) return undefined
+      const estimate = estimateSwap(priced, zeroForOne, exact, amount)
+      if (!estimate || !isFeeSet(pool.state.pluginConfig)) return estimate
+      return { amount: estimate.amount, error: estimate.error, gasUnits: estimate.gasUnits + Number(feeUnits) }
     },
     curve: (pool, passage, exact, amountRaw) =>
       computed(pool.address, shownRange(pool, passage), isDownward(pool, passage), exact, amountRaw),

@@ -99,7 +99,7 @@ function firstIncumbent(
   gasCost: GasCost,
   lastBest: readonly PoolEdge[] | undefined,
 ): Incumbent | undefined {
-  if (!options.protocols.some(({ spotIsBest }) => spotIsBest)) return undefined
+  if (!options.protocols.some(({ spotIsBest, rateBound }) => spotIsBest || rateBound)) return undefined
   const byRate = ratedRoutes(graph, query, options).routes[0]?.edges
   const isSame = byRate?.length === lastBest?.length && byRate?.every((edge, index) => edge === lastBest?.[index])
   let incumbent: Incumbent | undefined

@@ -72,8 +72,15 @@ function poolEdge(protocol: PoolProtocol, pool: Pool, passage: Passage): PoolEdg
     },
     estimate: (exact, amount) => protocol.estimate?.(pool, passage, exact, amount),
     rateX128: () => rateX128Of(protocol, pool, passage),
-    maxRate: () => (maxRate ??= protocol.spotIsBest ? Number(rateX128Of(protocol, pool, passage)) / 2 ** 128 : Infinity),
+    maxRate: () => (maxRate ??= maxRateOf(protocol, pool, passage)),
   }
+}
+
+/** Of a pool whose price is not known to be the best, by its bound where that has no offset: a product of such rates bounds a route. */
+function maxRateOf(protocol: PoolProtocol, pool: Pool, passage: Passage): number {
+  if (protocol.spotIsBest) return Number(rateX128Of(protocol, pool, passage)) / 2 ** 128
+  const bound = protocol.rateBound?.(pool, passage)
+  return bound?.offsetRaw === 0n ? Number(bound.rateX128) / 2 ** 128 : Infinity
 }
 
 const oneX18 = 10n ** 18n

@@ -126,16 +126,20 @@ export function bestByPrice(graph: PoolGraph, query: RouteQuery, options: RouteO
   const boundOf = (rate: number) => (exact === 'in' ? amount * rate * (1 + slack) : (-amount / rate) * (1 - slack)) - leastGas + 1
   const tried: { readonly route: RatedRoute; readonly atBest: number }[] = []
   let least = -Infinity
+  let mostOfOthers = boundOf(otherRate)
   for (const route of routes) {
     if (boundOf(route.maxRate) < least) continue
     const gain = estimatedGain(route, query, amount, gasRate)
-    if (gain === 'unknown') return undefined
     if (gain === 'refused') continue
+    if ('atMost' in gain) {
+      mostOfOthers = Math.max(mostOfOthers, gain.atMost)
+      continue
+    }
     const error = gain.error * gain.amount + 2
     tried.push({ route, atBest: gain.net + error })
     least = Math.max(least, gain.net - error)
   }
-  if (boundOf(otherRate) >= least) return undefined
+  if (mostOfOthers >= least) return undefined
 
   let best: { readonly route: PricedRoute; readonly gainRaw: bigint } | undefined
   let isTied = false
@@ -154,21 +158,38 @@ export function bestByPrice(graph: PoolGraph, query: RouteQuery, options: RouteO
   return isTied ? undefined : best?.route
 }
 
-/** By an estimate, or by passing the pools where there is none. */
-function estimatedGain({ edges }: RatedRoute, { exact, amountRaw }: RouteQuery, amount: number, gasRate: number) {
-  const passed = estimateAlong(edges, exact, amount) ?? exactAlong(edges, exact, amountRaw)
-  if (typeof passed === 'string') return passed
-  const net = (exact === 'in' ? passed.amount : -passed.amount) - (Number(swapGasUnits) + passed.gasUnits) * gasRate
+/** By an estimate, or by passing the pools where there is none; `atMost` where that needs state that is missing. */
+function estimatedGain(
+  { edges }: RatedRoute,
+  query: RouteQuery,
+  amount: number,
+  gasRate: number,
+): 'refused' | { readonly atMost: number } | { readonly amount: number; readonly error: number; readonly net: number } {
+  const { exact } = query
+  const passed = estimateAlong(edges, exact, amount) ?? exactAlong(edges, query)
+  if (passed === 'refused') return passed
+  const gas = (Number(swapGasUnits) + passed.gasUnits) * gasRate
+  const net = (exact === 'in' ? passed.amount : -passed.amount) - gas
+  // Gas is rounded down, and floating point to either side.
+  if ('isBound' in passed) return { atMost: net + slack * (passed.amount + gas) + 1 }
   return { amount: passed.amount, error: passed.error, net }
 }
 
-/** What an unknown pool gives is a bound, which says nothing about what the pools behind it refuse. */
-function exactAlong(edges: readonly PoolEdge[], exact: 'in' | 'out', exactRaw: bigint): Estimate | 'refused' | 'unknown' {
+/** From a pool with missing state on no amount does better than the best prices of the pools. */
+function exactAlong(
+  edges: readonly PoolEdge[],
+  { exact, amountRaw: exactRaw }: RouteQuery,
+): Estimate | (Omit<Estimate, 'error'> & { readonly isBound: true }) | 'refused' {
   let [amountRaw, gasUnits] = [exactRaw, 0n]
-  for (const edge of exact === 'in' ? edges : edges.toReversed()) {
+  const inOrder = exact === 'in' ? edges : edges.toReversed()
+  for (const [index, edge] of inOrder.entries()) {
     const passed = edge.pass(exact, amountRaw)
     if (!passed) return 'refused'
-    if ('missing' in passed) return 'unknown'
+    if ('missing' in passed) {
+      const rate = maxRateOf({ edges: inOrder.slice(index) })
+      const amount = exact === 'in' ? Number(amountRaw) * rate : Number(amountRaw) / rate
+      return { amount, gasUnits: Number(gasUnits), isBound: true }
+    }
     if (passed.amountRaw <= 0n) return 'refused'
     amountRaw = passed.amountRaw
     gasUnits += passed.gasUnits

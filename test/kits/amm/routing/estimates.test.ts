@@ -1,8 +1,15 @@
 import { expect } from 'chai'
 import * as fc from 'fast-check'
+import { algebraProtocol } from '../../../../kits/amm/algebra/pools.ts'
+import { withFee } from '../../../../kits/amm/algebra/block-fees.ts'
 import type { Pool, PoolProtocol } from '../../../../kits/amm/index.ts'
 import { maxEstimateError, maxSteepness } from '../../../../kits/amm/protocol.ts'
 import { address, aPool, asked, pairsOf, ranges, reserveRaw, tokens } from './any-pool.ts'
+
+const deployment = { factory: address, poolDeployer: address, initCodeHash: `0x${'00'.repeat(32)}` }
+const listed = algebraProtocol({ version: 'integral', kind: 'integral', deployment })
+/** The plugin sets the fee before each swap. */
+const setsFee = 1
 
 interface Question {
   readonly zeroForOne: boolean
@@ -54,5 +61,32 @@ describe('what a pool gives by an estimate', () => {
       { numRuns: 10_000 },
     )
     expect(seen.count).to.be.above(500)
+  })
+
+  it('is as close to the exact amount as it says, in a pool of Algebra by the fee of its block', () => {
+    const seen = { count: 0 }
+    const anyFee = fc.oneof(fc.nat(65_535), fc.integer({ min: 900_000, max: 1_000_000 }))
+    fc.assert(
+      fc.property(fc.record(asked), aPool, anyFee, fc.boolean(), (question, { state }, fee, hasTickList) => {
+        const range = { ...state, hasTickList }
+        const priced = { zeroForOne: withFee(range, fee), oneForZero: withFee(range, fee) }
+        return isClose(listed, { address, tokens, state: { range, pluginConfig: setsFee, hasBlockFees: true, priced } }, question, seen)
+      }),
+      { numRuns: 10_000 },
+    )
+    expect(seen.count).to.be.above(500)
+  })
+
+  it('is none in a pool of Algebra whose fee is not known, or differs by the amount', () => {
+    const [pool] = fc.sample(aPool, 1)
+    if (!pool) throw new Error('There is one.')
+    const state = { range: pool.state, pluginConfig: setsFee }
+    for (const each of [
+      { ...state, hasBlockFees: true },
+      { ...state, hasBlockFees: false },
+    ])
+      expect(listed.estimate?.({ address, tokens, state: each }, { tokenIn: tokens[0], tokenOut: tokens[1] }, 'in', 1e6)).to.equal(
+        undefined,
+      )
   })
 })
