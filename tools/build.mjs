@@ -79,13 +79,17 @@ function state() {
 
 const stamped = () => (existsSync(stamp) ? JSON.parse(readFileSync(stamp, 'utf8')) : {})
 
-/** Builds where sources changed since the last time. Several may ask at once: one builds, the others wait for it. */
-export async function buildWhenStale() {
-  if (stamped().state === state()) return
+/**
+ * Builds where sources changed since the last time. Several may ask at once: one builds, the others wait for it.
+ * @param maps source maps, for whoever asks which source a function is of
+ */
+export async function buildWhenStale({ maps = false } = {}) {
+  const isBuilt = () => stamped().state === state() && (!maps || stamped().maps)
+  if (isBuilt()) return
   await locked(async () => {
-    if (stamped().state === state()) return
+    if (isBuilt()) return
     const began = performance.now()
-    await build({ whole: false })
+    await build({ whole: false, maps })
     console.error(`Built dist/ from the changed sources in ${((performance.now() - began) / 1000).toFixed(1)} s.`)
   })
 }
@@ -157,7 +161,7 @@ function isRunning(pid) {
 }
 
 /** @param whole with types and source maps, too */
-async function build({ whole }) {
+async function build({ whole, maps = whole }) {
   const before = state()
   const { build: bundle, stop } = await import('esbuild')
   const manifest = JSON.parse(read('package.json'))
@@ -179,8 +183,8 @@ async function build({ whole }) {
     minifyWhitespace: true,
     minifySyntax: true,
     lineLimit: 160,
-    plugins: [fewMediaTypes, withoutTraces, namesOfUndici, doors, ...(whole ? [packagesWithoutMap] : [])],
-    ...(whole && { sourcemap: 'linked', sourcesContent: false }),
+    plugins: [fewMediaTypes, withoutTraces, namesOfUndici, doors, ...(maps ? [packagesWithoutMap] : [])],
+    ...(maps && { sourcemap: 'linked', sourcesContent: false }),
   }
   const split = { ...options, outdir: dist, splitting: true, external, banner, plugins: [partsOfEthers, ...options.plugins] }
   const server = await bundle({
@@ -255,7 +259,7 @@ async function build({ whole }) {
 
   const chunks = [...files.keys()].filter((file) => path.dirname(file) === chunkFolder)
   write(files, whole ? 0 : chunksKeptMs)
-  writeWhole(stamp, JSON.stringify({ state: before, whole, chunks: chunks.map((file) => path.basename(file)), bundled }))
+  writeWhole(stamp, JSON.stringify({ state: before, whole, maps, chunks: chunks.map((file) => path.basename(file)), bundled }))
   return { server: server.metafile, local: local.metafile }
 }
 

@@ -34,6 +34,7 @@ import type { SluiceProcess } from './processes/sluice.ts'
 import type { SteadyLoadProcess } from './processes/steady-load.ts'
 import type { TradersProcess } from './processes/traders.ts'
 import { flameGraph } from './flame-graph.ts'
+import { buildWithMaps } from './profiled-sources.ts'
 import { newQuotes, quotePath, sameQuote } from './quote-path.ts'
 import { report } from './measuring.ts'
 
@@ -208,6 +209,7 @@ async function soaked(): Promise<void> {
 
 /** Two profiles of a running server. */
 async function profile(): Promise<void> {
+  await buildWithMaps()
   await underLoad(async (sluice, load) => {
     report('Where the time of a price goes, asked again', await whereTimeGoes(sluice, load, sameQuote()))
     report('Where the time of a price goes, of another amount', await whereTimeGoes(sluice, load, newQuotes()))

@@ -1,25 +1,30 @@
 import type { Profiler } from 'node:inspector'
 import type { Child } from '../child.ts'
 import type { Row } from '../measuring.ts'
+import { bySources } from '../profiled-sources.ts'
 import type { LoadProcess } from '../processes/load.ts'
 import type { SluiceProcess } from '../processes/sluice.ts'
 
 const [connections, requests] = [16, 20_000]
+/** The dearest. */
+const functionsShown = 12
 
-/** Who a function belongs to, by its file or, where it has none, its name; the first that fits. */
+/** Who a function belongs to, by its source or, where it has none, its name; the first that fits. */
 const parts: readonly (readonly [string, RegExp])[] = [
   ['garbage collection', /^\(garbage collector\)/],
-  ['checking the fields: querystring, ajv', /^(validate|.*node:querystring|.*verbs\/read-fields|.*http\/request)/],
-  ['the quote: pools, routes, state in memory', /core\/(kits|market)\//],
-  ['the directory, and the guard around plugins', /(core\/(boot|loader)\/|verbs\/directory)/],
-  ['prices and amounts as text, and the rest of the verb', /core\/verbs\//],
-  ['writing JSON', /^(anonymous\d|.*fast-json-stringify)/],
-  ['metrics and the log', /(prom-client|pino|core\/(log|http\/metrics))/],
-  ['signals, timers and promises', /node:(internal\/(abort_controller|event_target|timers|per_context|errors|process)|timers)/],
-  ['Koa and its router', /node_modules\/(@koa|koa|on-finished|ee-first|delegates|statuses|type-is|parseurl)/],
-  ['the way of a request', /core\/http\//],
-  ['names that tsx gives to functions', /^(__name|set name|get name)/],
-  ['HTTP, TLS and sockets: what a bare server does, too', /(node:|^writev|^write|^\(program\)|^execute|^runMicrotasks)/],
+  ['checking the fields: querystring, ajv', /( node:querystring| core\/handlers\/read-fields|^validate\d* $)/],
+  ['the quote: pools and routes', / kits\//],
+  ['the quote: state in memory', / core\/(live-state|market)\//],
+  ['prices and amounts as text', / core\/base\/decimal/],
+  ['the handler of prices', / core\/handlers\/(amm|slippage|wallets)/],
+  ['finding the handler, its end and its answer', / core\/(handlers|transactions|base)\//],
+  ['the registry, and the guard around plugins', / core\/plugins\//],
+  ['writing JSON', /^(anonymous\d|serialize|as[A-Z]\w*) ( packages)?$/],
+  ['metrics and the log', / core\/(http\/(metrics|gauges)|base\/log)/],
+  ['signals, timers and promises', / node:(internal\/(abort_controller|event_target|timers|per_context|errors|process)|timers)/],
+  ['the way of a request', / core\//],
+  ['packages', / packages$/],
+  ['HTTP, TLS and sockets: what a bare server does, too', /( node:|^writev|^write|^\(program\)|^execute|^runMicrotasks)/],
 ]
 
 /** Of the main thread's time by a profile, and its processor time for each request. */
@@ -32,7 +37,7 @@ export async function whereTimeGoes(sluice: Child<SluiceProcess>, load: Child<Lo
   const after = await sluice.ask('cpu')
   await sluice.ask('startProfile')
   await run()
-  const times = selfTimes(await sluice.ask('takeProfile'))
+  const times = selfTimes(bySources(await sluice.ask('takeProfile')))
   const micros = (after.user + after.system - before.user - before.system) / requests
 
   const sums = new Map<string, number>()
@@ -49,10 +54,14 @@ export async function whereTimeGoes(sluice: Child<SluiceProcess>, load: Child<Lo
       value: `${((micros * time) / all).toFixed(1)} µs`,
       ratio: `${((100 * time) / all).toFixed(0)} %`,
     })),
+    ...[...times]
+      .toSorted(([, a], [, b]) => b - a)
+      .slice(0, functionsShown)
+      .map(([who, time]) => ({ name: `  ${who}`, value: `${((micros * time) / all).toFixed(2)} µs` })),
   ]
 }
 
-/** Microseconds that each function ran itself, by "name file"; without those in which nothing ran, or the profiler itself. */
+/** Microseconds that each function ran itself, by "name source"; without those in which nothing ran, or the profiler itself. */
 function selfTimes({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile): ReadonlyMap<string, number> {
   const names = new Map(nodes.map(({ id, callFrame: { functionName, url } }) => [id, `${functionName} ${url}`]))
   const times = new Map<string, number>()
