@@ -172,7 +172,11 @@ function endpointCalls(endpoint: AnyEndpoint, { services, handlers, idempotency,
     const [timestamp, latency] = [Date.now(), secondsSince(startedAt)]
     const moment = `"timestamp":${timestamp},"latency":${latency}`
     if (question.answer === answer) return { status, body: `${question.start}${moment}${question.end}` }
-    const body = serialized({ timestamp, ...answer, network: question.request.network, latency })
+    // V8 takes sixty times as long for an object if fields follow a spread in it.
+    const shown: Fields = { timestamp, ...answer }
+    shown['network'] = question.request.network
+    shown['latency'] = latency
+    const body = serialized(shown)
     // What is not frozen may have changed when it comes again.
     const momentAt = Object.isFrozen(answer) ? body.lastIndexOf(moment) : -1
     question.answer = momentAt < 0 ? undefined : answer

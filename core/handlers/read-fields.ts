@@ -49,7 +49,11 @@ function readPlain(search: string): Record<string, unknown> | undefined {
   return fields
 }
 
-export type FieldsReader<T> = (fields: Readonly<Record<string, unknown>>, from: 'query' | 'body') => T
+export interface FieldsReader<T> {
+  (fields: Readonly<Record<string, unknown>>, from: 'query' | 'body'): T
+  /** What was read of a query, with another value of one field that it has; undefined where that is not valid by itself. */
+  replaced?(read: T, field: string, value: string): T | undefined
+}
 
 /**
  * Makes a function that converts the fields of a query or body to the types of a schema and validates them. It throws INCOMPLETE_PARAMS
@@ -60,20 +64,32 @@ export function fieldsReader<T extends TObject>(schema: T): FieldsReader<Static<
   const names = Object.keys(schemas)
   const readers = new Map(Object.entries(schemas).map(([name, field]) => [name, fieldReader(field)]))
   let compiled: ValidateFunction<Static<T>> | undefined
+  const validators = new Map<string, ValidateFunction>()
 
-  return (fields, from) => {
-    const read: Fields = {}
+  function read(fields: Readonly<Fields>, from: 'query' | 'body'): Static<T> {
+    const values: Fields = {}
     const named = from === 'query' ? joinLists(fields, schemas) : fields
     for (const field of Object.keys(named)) {
       const value = named[field]
       const readField = readers.get(field)
-      if (readField === undefined) define(read, field, value)
-      else if (value !== null && (from === 'body' || value !== '')) read[field] = readField(value, from)
+      if (readField === undefined) define(values, field, value)
+      else if (value !== null && (from === 'body' || value !== '')) values[field] = readField(value, from)
     }
     const validate = (compiled ??= ajv.compile<Static<T>>(withoutEntries(schema)))
-    if (!validate(read)) throw badFields(problemsOf(validate.errors ?? [], schemas, names))
-    return read
+    if (!validate(values)) throw badFields(problemsOf(validate.errors ?? [], schemas, names))
+    return values
   }
+
+  function replaced(before: Static<T>, field: string, text: string): Static<T> | undefined {
+    const ofField = schema.properties[field]
+    if (!ofField || text === '') return undefined
+    let isValid = validators.get(field)
+    if (!isValid) validators.set(field, (isValid = ajv.compile(ofField)))
+    const value = readers.get(field)?.(text, 'query')
+    return isValid(value) ? Object.assign({ ...before }, { [field]: value }) : undefined
+  }
+
+  return Object.assign(read, { replaced })
 }
 
 function withoutEntries<T extends TObject>(schema: T): T {

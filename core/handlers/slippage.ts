@@ -30,14 +30,18 @@ const rulesCache = new WeakMap<ConnectorConfig, Map<string, TradeRules>>()
 
 /** The strictest slippage and the shortest ttl of the versions on a route. */
 export function tradeRules(config: ConnectorConfig, route: Route): TradeRules {
-  const versions = [...new Set(route.map(({ version }) => version))]
-  const cache = rulesCache.get(config) ?? new Map<string, TradeRules>()
-  rulesCache.set(config, cache)
-  const key = versions.join()
-  const rules = cache.get(key) ?? computeRules(config, versions)
-  cache.set(key, rules)
+  const [first] = route
+  // Most routes have one version.
+  const isOfOne = first !== undefined && route.every(({ version }) => version === first.version)
+  const key = isOfOne ? first.version : versionsOf(route).join()
+  let cache = rulesCache.get(config)
+  if (!cache) rulesCache.set(config, (cache = new Map()))
+  let rules = cache.get(key)
+  if (!rules) cache.set(key, (rules = computeRules(config, versionsOf(route))))
   return rules
 }
+
+const versionsOf = (route: Route): readonly string[] => [...new Set(route.map(({ version }) => version))]
 
 function computeRules(config: ConnectorConfig, versions: readonly string[]): TradeRules {
   // A connector may not name its route.

@@ -93,11 +93,20 @@ export function readFees(fields: FeeFields, { impl, chain }: NetworkEntry): FeeO
 export function showGas({ gasLimit, gasPriceRaw, gasPriceDecimals = 0, gasCostRaw }: GasTerms, { impl }: NetworkEntry) {
   const { symbol, decimals } = impl.nativeCurrency
   return {
-    gasPrice: Number(fromRaw(gasPriceRaw * 10n ** BigInt(gweiDecimals), decimals + gasPriceDecimals)),
+    gasPrice: gasPriceGwei(gasPriceRaw, decimals + gasPriceDecimals),
     gasPriceToken: symbol,
     gasLimit: Number(gasLimit),
     gasCost: fromRaw(gasCostRaw, decimals),
   }
+}
+
+/** The last one: it is the same for all prices of a block. */
+let lastGasPrice = { raw: 0n, decimals: 0, gwei: 0 }
+
+function gasPriceGwei(raw: bigint, decimals: number): number {
+  if (lastGasPrice.raw !== raw || lastGasPrice.decimals !== decimals)
+    lastGasPrice = { raw, decimals, gwei: Number(fromRaw(raw * 10n ** BigInt(gweiDecimals), decimals)) }
+  return lastGasPrice.gwei
 }
 
 /** Submits a plan of a connector. The response is what `shown` has, with gas, nonce and hash. */

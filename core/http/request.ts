@@ -6,6 +6,7 @@ import type { Caller } from '../handlers/context.ts'
 import type { Question } from '../handlers/dispatch.ts'
 import { readQuery, type FieldsReader } from '../handlers/read-fields.ts'
 import { isObject } from '../base/json.ts'
+import { hashOf, SecondTimes } from '../base/second-times.ts'
 import type { BodyBudget } from './body-budget.ts'
 import type { Connection } from './connections.ts'
 import type { ClientLoad } from './fair-queue.ts'
@@ -62,25 +63,46 @@ const readRequestId = (header: string | string[] | undefined) =>
 const maxCachedQueries = 500
 const maxCachedLength = 500
 
-/** Reads queries through a cache: bots ask the same question again and again. It holds what was asked for twice. */
+/**
+ * Reads queries through caches: bots ask the same question again and again, or the same but for its amount. The first holds what was asked for twice;
+ * for the second the amount alone is read.
+ */
 export function cachedQueryReader<T extends object>(read: FieldsReader<T>): (query: string) => Question<T> {
   const cache = new Map<string, Question<T>>()
-  const askedOnce = new Set<string>()
+  const seen = new SecondTimes()
+  const byAmount = new Map<string, T>()
+
+  function requestOf(query: string): T {
+    const at = query.startsWith(amountField) ? 0 : query.indexOf(`&${amountField}`)
+    const from = at + amountField.length + (at > 0 ? 1 : 0)
+    const end = query.indexOf('&', from)
+    const amount = query.slice(from, end < 0 ? query.length : end)
+    if (at < 0 || !plainAmount.test(amount)) return read(readQuery(query), 'query')
+    const others = end < 0 ? query.slice(0, from) : query.slice(0, from) + query.slice(end)
+    const known = byAmount.get(others)
+    if (known) return read.replaced?.(known, 'amount', amount) ?? read(readQuery(query), 'query')
+    const request = read(readQuery(query), 'query')
+    // It may be there twice.
+    if (!('amount' in request) || request.amount !== amount) return request
+    if (byAmount.size >= maxCachedQueries) byAmount.clear()
+    byAmount.set(others, Object.freeze(request))
+    return request
+  }
+
   return (query) => {
     const known = cache.get(query)
     if (known) return known
-    const question: Question<T> = { request: Object.freeze(read(readQuery(query), 'query')) }
-    if (query.length > maxCachedLength) return question
-    if (askedOnce.delete(query)) {
-      if (cache.size >= maxCachedQueries) cache.clear()
-      cache.set(query, question)
-    } else {
-      if (askedOnce.size >= maxCachedQueries) askedOnce.clear()
-      askedOnce.add(query)
-    }
+    if (query.length > maxCachedLength) return { request: Object.freeze(read(readQuery(query), 'query')) }
+    const question: Question<T> = { request: Object.freeze(requestOf(query)) }
+    if (!seen.isSecond(hashOf(query))) return question
+    if (cache.size >= maxCachedQueries) cache.clear()
+    cache.set(query, question)
     return question
   }
 }
+
+const amountField = 'amount='
+const plainAmount = /^[\d.]{1,99}$/
 
 /**
  * Reads the JSON body of a request that has one.

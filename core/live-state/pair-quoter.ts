@@ -4,6 +4,7 @@ import { isAbort } from '../base/async.ts'
 import type { At, FollowedPricing, Head, Quote, QuoteBound, QuoteChoice, Swap, MissingState } from '../contracts/index.ts'
 import { MissingReads, readsAfterFirst } from '../contracts/followed.ts'
 import { SluiceError, type ErrorName } from '../base/errors.ts'
+import { numberOf, SecondTimes } from '../base/second-times.ts'
 import type { OneBlock, PinnedStates } from './one-block.ts'
 import type { Bundle, StateSnapshot } from './tracked-states.ts'
 import type { Synchroniser } from './synchroniser.ts'
@@ -39,23 +40,26 @@ export interface PairQuoter {
   forget(): void
 }
 
-/** Of one pair. */
-const maxAskedOnce = 500
+/** To one pair: the exact amount, below 0 where it is the output. */
+type QuoteKey = bigint
+type QuotesByQuestion = Map<QuoteKey, Quote>
 
 /** The quotes that the pairs of all exchanges keep, by question, and how many they are together. */
 export interface QuoteMemory {
   readonly size: number
-  keep(quotes: Map<string, Quote>, question: string, quote: Quote): void
-  forget(quotes: Map<string, Quote>): void
+  /** From the second time on that the question comes: most come only once, and what is kept costs the collector of garbage more than to compute it. */
+  keep(quotes: QuotesByQuestion, question: QuoteKey, quote: Quote): void
+  forget(quotes: QuotesByQuestion): void
 }
 
 /** @param maxQuotes of all pairs: beyond it, the pair that computed none for the longest time loses all of its quotes */
 export function createQuoteMemory(maxQuotes: number): QuoteMemory {
   /** Those that hold quotes; the one that got its last quote before all others comes first. */
-  const holders = new Set<Map<string, Quote>>()
+  const holders = new Set<QuotesByQuestion>()
+  const seen = new SecondTimes()
   let size = 0
 
-  function forget(quotes: Map<string, Quote>): void {
+  function forget(quotes: QuotesByQuestion): void {
     if (!holders.delete(quotes)) return
     size -= quotes.size
     quotes.clear()
@@ -66,6 +70,7 @@ export function createQuoteMemory(maxQuotes: number): QuoteMemory {
       return size
     },
     keep(quotes, question, quote) {
+      if (!seen.isSecond(numberOf(question))) return
       const [oldest] = size >= maxQuotes ? holders : []
       if (oldest) forget(oldest)
       if (!quotes.has(question)) size += 1
@@ -87,17 +92,14 @@ export function createPairQuoter(
 ): PairQuoter {
   /** The states that the cached quotes were computed from. */
   let current: StateSnapshot | undefined
-  const cache = new Map<string, Quote>()
+  const cache: QuotesByQuestion = new Map()
   /** That there is no pool, which is so for every amount; by what is exact. To make an error costs more than most quotes. */
   const refusals: { in?: SluiceError; out?: SluiceError } = {}
-  /** Questions that may come again. Most come only once, and what is kept costs the collector of garbage more than to compute it. */
-  const askedOnce = new Set<string>()
 
   function use(snapshot: StateSnapshot): void {
     if (snapshot === current) return
     current = snapshot
     memory.forget(cache)
-    askedOnce.clear()
     delete refusals.in
     delete refusals.out
   }
@@ -116,17 +118,12 @@ export function createPairQuoter(
     }
   }
 
-  function keep(snapshot: StateSnapshot, question: string, quote: Quote): Quote {
-    if (current !== snapshot) return quote
-    if (askedOnce.delete(question)) memory.keep(cache, question, quote)
-    else {
-      if (askedOnce.size >= maxAskedOnce) askedOnce.clear()
-      askedOnce.add(question)
-    }
+  function keep(snapshot: StateSnapshot, question: QuoteKey, quote: Quote): Quote {
+    if (current === snapshot) memory.keep(cache, question, quote)
     return quote
   }
 
-  async function load(swap: Swap, question: string, at: At): Promise<Quote> {
+  async function load(swap: Swap, question: QuoteKey, at: At): Promise<Quote> {
     const missing = new MissingReads<MissingState>()
     for (;;) {
       const snapshot = bundle.peek() ?? (await bundle.read(at))
@@ -146,7 +143,7 @@ export function createPairQuoter(
   function computePinned(
     pinned: PinnedStates,
     swap: Swap,
-    question: string,
+    question: QuoteKey,
     at: At,
     missing = new MissingReads<MissingState>(),
   ): Quote | Promise<Quote> {
@@ -180,7 +177,7 @@ export function createPairQuoter(
   }
 
   /** Computes the quote without waiting, unless something is missing in the states. */
-  function compute(snapshot: StateSnapshot, swap: Swap, question: string, at: At): Quote | Promise<Quote> {
+  function compute(snapshot: StateSnapshot, swap: Swap, question: QuoteKey, at: At): Quote | Promise<Quote> {
     const quote = quoteBy(snapshot, swap, readsAfterFirst)
     if ('missing' in quote) return load(swap, question, at)
     const vetting = pricing.vet(quote, snapshot.states, at)
@@ -210,7 +207,6 @@ export function createPairQuoter(
     hold: bundle.hold,
     forget() {
       memory.forget(cache)
-      askedOnce.clear()
     },
     quote(swap, at, block) {
       const question = questionOf(swap)
@@ -228,7 +224,7 @@ export function createPairQuoter(
   }
 }
 
-const questionOf = ({ exact, amountRaw }: Swap) => `${exact} ${amountRaw}`
+const questionOf = ({ exact, amountRaw }: Swap): QuoteKey => (exact === 'in' ? amountRaw : -amountRaw)
 
 /** A quote, or why the exchange gives none; undefined while neither is known. */
 export type QuoteUpdate = Quote | SluiceError | undefined
@@ -276,7 +272,7 @@ interface Question {
 /** All questions to one quoter. */
 interface FollowedPair {
   readonly quoter: PairQuoter
-  readonly questions: Map<string, Question>
+  readonly questions: Map<QuoteKey, Question>
   readonly release: () => void
   /** What the last quotes were computed from. */
   states: readonly unknown[] | undefined

@@ -327,9 +327,11 @@ export function createRegistry(first: RegistryEntries): GrowingRegistry {
       // Nobody waits for nodes that their exchange does not need; what goes by the chain looks again.
       const isAside = venue?.actions !== undefined
       if (isAside && on?.notReady() !== undefined) void on.wake()
-      const named = [isAside ? undefined : on, venue]
-      const notReady = named.flatMap((entry) => (entry && entry.notReady() !== undefined ? [entry] : []))
-      return notReady.length === 0 ? undefined : wakeAll(notReady)
+      const isOnReady = isAside || on === undefined || on.notReady() === undefined
+      const isVenueReady = venue === undefined || venue.notReady() === undefined
+      // Of every request: it makes nothing where all is ready.
+      if (isOnReady && isVenueReady) return undefined
+      return wakeAll([...(on && !isOnReady ? [on] : []), ...(venue && !isVenueReady ? [venue] : [])])
     },
     network: (chain, network) => requireReady(findNetwork(chain, network), () => `The network ${chain}/${network}`),
     networkOf({ actions }, chain, network) {

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { chainContract } from '../../core/contracts/answers/chain.ts'
 import { connectorContract } from '../../core/contracts/answers/connector.ts'
-import type { Schema } from '../../core/contracts/answers/contract.ts'
+import { list, object, text, type Schema } from '../../core/contracts/answers/contract.ts'
 import { parserOf } from '../../core/plugins/code/parser.ts'
 
 interface Keywords {
@@ -76,6 +76,39 @@ describe('the contracts of plugins', () => {
         const { [key]: _, ...others } = Object(full)
         expect(() => parserOf(schema)(others, []), `${path} without ${key}`).to.throw(key)
       }
+    }
+  })
+
+  it('copy a frozen list of frozen text once, and all other lists each time', () => {
+    const parse = parserOf(list(object<{ pool: string }>({ pool: text() }), 10))
+    const frozen = (...items: readonly object[]) => Object.freeze(items.map((each) => Object.freeze(each)))
+    const parsedTwice = (value: unknown) => [parse(value, []), parse(value, [])] as const
+    const hops = frozen({ pool: 'a' }, { pool: 'b' })
+    const [copy, again] = parsedTwice(hops)
+    expect(copy).to.deep.equal(hops)
+    expect(copy).not.to.equal(hops)
+    expect(copy[0]).not.to.equal(hops[0])
+    expect(again).to.equal(copy)
+
+    let reads = 0
+    const changing = { get: () => `read ${(reads += 1)}`, enumerable: true }
+    class Hop {
+      get pool() {
+        return changing.get()
+      }
+    }
+    const byIndex = Object.freeze(Object.defineProperty([{ pool: 'a' }], 0, { get: () => ({ pool: changing.get() }) }))
+    for (const value of [
+      [{ pool: 'a' }],
+      Object.freeze([{ pool: 'a' }]),
+      frozen(Object.defineProperty({}, 'pool', changing)),
+      frozen(new Hop()),
+      Object.freeze([new Proxy({ pool: 'a' }, { get: changing.get })]),
+      new Proxy(hops, {}),
+      byIndex,
+    ]) {
+      const [one, other] = parsedTwice(value)
+      expect(one).not.to.equal(other)
     }
   })
 })

@@ -1,7 +1,9 @@
 import { getEventListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
+import * as fc from 'fast-check'
 import Type from 'typebox'
+import { Decimal } from '../../core/api/endpoint.ts'
 import { abortable, withDeadline } from '../../core/base/async.ts'
 import { opaque } from '../../core/contracts/answers/contract.ts'
 import { SluiceError } from '../../core/base/errors.ts'
@@ -9,7 +11,7 @@ import { errorBody } from '../../core/http/request-steps.ts'
 import { boundary } from '../../core/plugins/code/boundary.ts'
 import { Deadline } from '../../core/handlers/deadline.ts'
 import { cachedQueryReader } from '../../core/http/request.ts'
-import { fieldsReader } from '../../core/handlers/read-fields.ts'
+import { fieldsReader, readQuery } from '../../core/handlers/read-fields.ts'
 
 const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
 
@@ -93,6 +95,51 @@ describe('cached queries', () => {
   it('throw their problems each time', () => {
     const readSearch = cachedQueryReader(fieldsReader(schema))
     for (let time = 0; time < 2; time += 1) expect(() => readSearch('bass=WETH')).to.throw('did you mean "base"?')
+  })
+
+  it('say with another amount what they say when all of them is read', () => {
+    const priced = Type.Object(
+      {
+        base: Type.String(),
+        amount: Type.Optional(Decimal('Of base.')),
+        amounts: Type.Optional(Type.Array(Type.String())),
+        rawamount: Type.Optional(Type.String()),
+      },
+      { additionalProperties: false },
+    )
+    const outcomeOf = (read: () => unknown) => {
+      try {
+        return { read: read() }
+      } catch (error) {
+        return { error: error instanceof SluiceError ? error.details : error }
+      }
+    }
+    const readAll = fieldsReader(priced)
+    const readSearch = cachedQueryReader(readAll)
+    const amount = fc.oneof(
+      fc.constantFrom('', '1', '1.5', '0', '.', '1.', '.5', '1.2.3', '1e3', '-1', '1%2E5', '+1', ' 1', 'x', '1,2', '007'),
+      fc.nat(99).map((each) => (each / 8).toString()),
+    )
+    const field = fc.oneof(
+      amount.map((each) => `amount=${each}`),
+      fc.constantFrom('base=WETH', 'base=USDC', 'base=%57ETH', 'amounts=1,2', 'amount[]=3', 'rawamount=5', 'amount', 'depth=1', ''),
+    )
+    fc.assert(
+      fc.property(fc.array(field, { maxLength: 4 }), (fields) => {
+        const query = fields.join('&')
+        expect(outcomeOf(() => readSearch(query).request)).to.deep.equal(outcomeOf(() => readAll(readQuery(query), 'query')))
+      }),
+      { numRuns: 20_000 },
+    )
+  })
+
+  it('reads the amount alone where all else was read before', () => {
+    let reads = 0
+    const read = fieldsReader(Type.Object({ base: Type.String(), amount: Decimal('Of base.') }, { additionalProperties: false }))
+    const counted = Object.assign((...given: Parameters<typeof read>) => ((reads += 1), read(...given)), { replaced: read.replaced })
+    const readSearch = cachedQueryReader<{ base: string; amount: string }>(counted)
+    const amounts = ['1', '2.5', '0.001'].map((each) => readSearch(`base=WETH&amount=${each}`).request.amount)
+    expect({ amounts, reads }).to.deep.equal({ amounts: ['1', '2.5', '0.001'], reads: 1 })
   })
 
   it('make room after some hundred others', () => {

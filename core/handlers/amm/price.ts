@@ -4,6 +4,7 @@ import type { At, GasTerms, Plan, Quote } from '../../contracts/index.ts'
 import { quoteBy } from './approved.ts'
 import { formatRatio } from '../../base/decimal.ts'
 import { badFields } from '../../base/errors.ts'
+import { numberOf, SecondTimes } from '../../base/second-times.ts'
 import type { OneBlock } from '../../live-state/one-block.ts'
 import { after, isOfOne, LazySignal, type ConnectorContext, type ConnectorsContext, type Handler, type Handlers } from '../context.ts'
 import { tradingOf, type NetworkEntry, type VenueEntry } from '../../plugins/index.ts'
@@ -98,7 +99,7 @@ interface KnownResponse {
 /** By the last bits of the amount. */
 const slotBits = 9
 const knownResponses: (KnownResponse | undefined)[] = Array.from({ length: 2 ** slotBits })
-const lastQuotes: (Quote | undefined)[] = Array.from({ length: 2 ** slotBits })
+const seenAmounts = new SecondTimes(2 ** slotBits)
 
 /** A quote that is kept in memory is the same object until a block changes it, so the same question gets the same response. */
 function cachedResponse(swapRequest: SwapRequest, sourced: SourcedQuote, boundRaw: bigint, gas: GasTerms, network: NetworkEntry) {
@@ -110,10 +111,7 @@ function cachedResponse(swapRequest: SwapRequest, sourced: SourcedQuote, boundRa
   if (isKnown && known.boundRaw === boundRaw && known.gas.gasPriceRaw === gasPriceRaw && known.gas.gasCostRaw === gasCostRaw)
     return known.response
   // Most quotes are asked for only once: a response is kept from the second time on.
-  if (lastQuotes[slot] !== quote) {
-    lastQuotes[slot] = quote
-    return responseOf(swapRequest, sourced, boundRaw, gas, network)
-  }
+  if (!seenAmounts.isSecond(numberOf(quote.amountRaw))) return responseOf(swapRequest, sourced, boundRaw, gas, network)
   const response = Object.freeze(responseOf(swapRequest, sourced, boundRaw, gas, network))
   knownResponses[slot] = { quote, boundRaw, gas, response }
   return response

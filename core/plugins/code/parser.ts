@@ -258,9 +258,43 @@ function requireKey(key: string): void {
   if (key.length > maxKey || key === '__proto__' || !key.isWellFormed()) throw new Mismatch('is not a key that is allowed')
 }
 
-function arrayParser({ items, minItems = 0, maxItems = 0 }: Keywords): Parse {
-  const parse = parserFor(items ?? {})
-  return (value, args) => copyList(value, minItems, maxItems, (each) => parse(each, args))
+function arrayParser({ items = {}, minItems = 0, maxItems = 0 }: Keywords): Parse {
+  const parse = parserFor(items)
+  const parseList: Parse = (value, args) => copyList(value, minItems, maxItems, (each) => parse(each, args))
+  return holdsTextOnly(items) ? onceWhereConstant(parseList) : parseList
+}
+
+/** Objects of text, whatever the arguments of the call are. */
+const holdsTextOnly = ({ type, properties, additionalProperties, given, apart }: Keywords): boolean =>
+  type === 'object' &&
+  properties !== undefined &&
+  additionalProperties === undefined &&
+  given === undefined &&
+  apart === undefined &&
+  Object.values(properties).every(({ type: inner, given: isGiven }: Keywords) => inner === 'string' && isGiven === undefined)
+
+/** A connector answers with the same route again and again: what cannot change is copied once. */
+function onceWhereConstant(parse: Parse): Parse {
+  const copies = new WeakMap<object, unknown>()
+  return (value, args) => {
+    if (!Array.isArray(value) || types.isProxy(value) || !Object.isFrozen(value)) return parse(value, args)
+    const known = copies.get(value)
+    if (known !== undefined) return known
+    const copy = parse(value, args)
+    if (isConstantOf(value, Array.prototype, (each) => isConstantOf(each, Object.prototype, isText))) copies.set(value, copy)
+    return copy
+  }
+}
+
+const isText = (value: unknown): boolean => typeof value === 'string'
+
+/** Whether an object is frozen plain data, of which nothing is read by code. */
+function isConstantOf(value: unknown, prototype: object, isConstantItem: (item: unknown) => boolean): boolean {
+  if (typeof value !== 'object' || value === null || types.isProxy(value)) return false
+  if (!Object.isFrozen(value) || Object.getPrototypeOf(value) !== prototype) return false
+  return Object.entries(Object.getOwnPropertyDescriptors(value)).every(
+    ([key, { value: own, get }]) => get === undefined && (key === 'length' || isConstantItem(own)),
+  )
 }
 
 /** More of them are counted only. */
