@@ -127,10 +127,16 @@ export function sqlOrders(store: Store, onDamage: (error: unknown) => void, endO
           .where('standing', '=', 'open')
       const told = end && endOrder?.()
       if (told)
-        await store.write(async (tx) => {
-          const { numUpdatedRows } = await open(tx).set({ standing: 'ended' }).executeTakeFirst()
-          if (numUpdatedRows > 0n) await told({ entry, index, ...end }, tx)
-        })
+        await store
+          .write(async (tx) => {
+            // First, as in every write of the journal: budgets are locked before orders, so that no two transactions wait for each other.
+            await told({ entry, index, ...end }, tx)
+            const { numUpdatedRows } = await open(tx).set({ standing: 'ended' }).executeTakeFirst()
+            if (numUpdatedRows === 0n) throw new EndedBefore()
+          })
+          .catch((error: unknown) => {
+            if (!(error instanceof EndedBefore)) throw error
+          })
       else if (endStates.has(state)) await store.writeOnce((db) => open(db).set({ standing: 'ended' }).execute())
       else
         await store.writeOnce((db) =>
@@ -141,6 +147,9 @@ export function sqlOrders(store: Store, onDamage: (error: unknown) => void, endO
     },
   }
 }
+
+/** Undoes what the end of an order would change: it has ended before, or another order has its id. */
+class EndedBefore extends Error {}
 
 export async function firstUsedId(store: Store, venue: OrderVenue, clientOrderIds: readonly string[]): Promise<string | undefined> {
   for (let first = 0; first < clientOrderIds.length; first += maxIds) {

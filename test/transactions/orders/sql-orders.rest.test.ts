@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import type { Store } from '../../../core/store/store.ts'
 import type { Entry } from '../../../core/transactions/entry.ts'
 import { sqlJournal } from '../../../core/transactions/journal/sql-journal.ts'
+import type { Budgets } from '../../../core/transactions/budgets.ts'
 import { type ClientOrder, type JournaledOrder, type OrderReport } from '../../../core/transactions/book-orders.ts'
 import type { Lease, Journal } from '../../../core/transactions/journal/journal.ts'
 import { onBothStores } from '../../store/stores.ts'
@@ -171,6 +172,28 @@ describe('book orders in the journal', () => {
       expect((await only('a')).report).to.deep.equal(end)
       expect(idsOf(await all({ orderId: '77' }))).to.deep.equal(['a'])
       expect(await all({ openOnly: true })).to.deep.equal([])
+    })
+
+    it('end once, and are locked after the budgets that are told, as in every other write', async () => {
+      await place1(placing(), orderOf('a'))
+      const order = await only('a')
+      const told: string[] = []
+      const other = store.kind === 'postgres' ? await place().open() : undefined
+      const lockedBy = async () =>
+        other?.write((tx) => tx.selectFrom('orders').select('key').where('client_order_id', '=', 'a').forUpdate().noWait().execute())
+      const ending: Budgets = {
+        reserve: async () => {},
+        async endOrder() {
+          await lockedBy()
+          told.push('ended')
+        },
+      }
+      const { orders } = sqlJournal(store, undefined, [ending])
+      const unfilled = { numerator: 1n, denominator: 1n }
+      await orders.note(order, said('CANCELED', 10), { unfilled })
+      await orders.note(order, said('CANCELED', 20), { unfilled })
+      expect(told[0]).to.equal('ended')
+      expect((await only('a')).report).to.deep.equal(said('CANCELED', 10))
     })
 
     it('ignore reports on an earlier order that had their id and was never signed', async () => {
