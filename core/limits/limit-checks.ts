@@ -241,7 +241,7 @@ export function refusalOf(
 }
 
 /** What closes it later is not refused for what it loses. So with nothing left of a limit of losses nothing is opened, also at a price that loses nothing. */
-const opensPosition = ({ commitment }: Spending): boolean => (commitment?.perpetual?.addedMicros ?? 0n) > 0n
+const opensPosition = ({ commitment }: Spending): boolean => commitment?.perpetual?.opens === true
 
 /** What is left of fees and losses is no amount that can be asked for. */
 const askForAtMost = (name: string, left: string): string | undefined => {

@@ -35,7 +35,7 @@ export interface Budgets {
   isIdle?(): boolean
   /** In the write that makes entries final. It may be called again for the same ones, and throws nothing but errors of the database. */
   settle?(ended: readonly Entry[], tx: Transaction<Tables>): Promise<void>
-  /** In the write that stores the end of an order of signed actions. It throws nothing but errors of the database. */
+  /** In the write that stores the end of an order of signed actions, before the order is locked. It is undone where the order had ended before. It throws nothing but errors of the database. */
   endOrder?(order: OrderEnd, tx: Transaction<Tables>): Promise<void>
 }
 
@@ -141,6 +141,8 @@ export interface PerpetualExposure {
   readonly openMicros: bigint
   /** By how much the orders raise it at most. */
   readonly addedMicros: bigint
+  /** Some of the orders opens a position: a new one, more of one, or one of the other side, also where less is open after it than before. */
+  readonly opens?: true
   /** Notional of the orders: what they hold until the exchange shows them. Of a withdrawal what it lets be open no longer. */
   readonly notionalMicros: bigint
   /** It withdraws collateral, and `valueMicros` is what is left. */

@@ -18,13 +18,14 @@ const losing = (usd: bigint, more: Partial<Commitment> = {}): Commitment => ({
   ...more,
 })
 /** An order that may open as much as this. */
-const opening = (usd: bigint, notional: bigint): Commitment =>
+const opening = (usd: bigint, notional: bigint, isFlip = false): Commitment =>
   losing(usd, {
     perpetual: {
       account: 'perp',
       valueMicros: 1_000n * dollars,
       openMicros: 0n,
       addedMicros: notional * dollars,
+      ...((notional > 0n || isFlip) && { opens: true as const }),
       notionalMicros: notional * dollars,
       turn: 'one',
       lastOrders: '',
@@ -85,6 +86,8 @@ describe('a client that has nothing left of a limit', () => {
     expect(await request(losing(10n))).to.equal('passes')
     expect(await request(opening(0n, 100n), { kind: 'order' })).to.equal('maxDailyLoss')
     expect(await request(opening(0n, 0n), { kind: 'order' })).to.equal('passes')
+    // What turns a position over, and leaves less open than there was.
+    expect(await request(opening(0n, 0n, true), { kind: 'position' })).to.equal('maxDailyLoss')
     expect(await request(losing(0n))).to.equal('passes')
   })
 

@@ -50,7 +50,7 @@ export async function bookExposure(
     (total, { market, order: { price, amount } }) => total + microsUp(multiply(max(price, markOf.get(market.id) ?? price), amount)),
     0n,
   )
-  return { ...turn, ...account, addedMicros: notionalMicros, notionalMicros }
+  return { ...turn, ...account, addedMicros: notionalMicros, opens: true, notionalMicros }
 }
 
 type AccountExposure = Pick<PerpetualExposure, 'valueMicros' | 'openMicros'>
@@ -144,6 +144,7 @@ export function quoteExposure(
   const afterRaw = position.sizeRaw + (side === 'LONG' ? sizeRaw : -sizeRaw)
   const stakeRaw = accountWorthRaw(account, positions)
   const grownRaw = abs(afterRaw) - abs(position.sizeRaw)
+  const isFlipped = afterRaw !== 0n && afterRaw > 0n !== position.sizeRaw > 0n
   const atMarkRaw = notionalAt(market, sizeRaw, mark) + 1n
   const notionalMicros = rescaleUp(boundRaw > atMarkRaw ? boundRaw : atMarkRaw, market.quoteDecimals)
   return {
@@ -151,6 +152,7 @@ export function quoteExposure(
     valueMicros: stakeRaw > 0n ? rescale(stakeRaw, account.decimals, decimals) : 0n,
     openMicros: rescaleUp(account.notionalRaw, account.decimals),
     addedMicros: grownRaw > 0n ? divideRaw(notionalMicros * grownRaw, sizeRaw, 'up') : 0n,
+    ...((grownRaw > 0n || isFlipped) && { opens: true as const }),
     notionalMicros,
   }
 }

@@ -54,6 +54,31 @@ describe('what a wallet has open in perpetuals before an order', () => {
       expect((await rejection(read)).name).to.equal('PRICE_FAILED')
   })
 
+  it('is opened by what turns it over, also where less is left than before', () => {
+    const of = (side: 'LONG' | 'SHORT', sizeRaw: bigint, heldRaw: bigint) => {
+      const market = { baseDecimals: 0, quoteDecimals: 0 }
+      const { opens, addedMicros } = quoteExposure(
+        { account: 'a' } as unknown as Arguments[0],
+        { order: { side, sizeRaw }, market, prices: { mark: { numerator: 1n, denominator: 1n } } } as unknown as Arguments[1],
+        {
+          account: { decimals: 0, valueRaw: 100n, collateralRaw: 100n, notionalRaw: 5n },
+          position: { sizeRaw: heldRaw },
+          positions: [],
+          boundRaw: 1n,
+        } as unknown as Arguments[2],
+      )
+      return [opens === true, addedMicros > 0n]
+    }
+    expect(of('LONG', 1n, 0n)).to.deep.equal([true, true])
+    expect(of('LONG', 1n, 5n)).to.deep.equal([true, true])
+    expect(of('SHORT', 4n, 5n)).to.deep.equal([false, false])
+    expect(of('SHORT', 5n, 5n)).to.deep.equal([false, false])
+    // From LONG 5 to SHORT 4, and back.
+    expect(of('SHORT', 9n, 5n)).to.deep.equal([true, false])
+    expect(of('LONG', 9n, -5n)).to.deep.equal([true, false])
+    expect(of('SHORT', 11n, 5n)).to.deep.equal([true, true])
+  })
+
   it('is nothing before any position, and rounded up to a millionth where an exchange has more decimals', () => {
     const openOf = (notionalRaw: bigint) =>
       quoteExposure(
