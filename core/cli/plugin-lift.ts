@@ -6,6 +6,7 @@ import { ShownPlugin, PluginsLiftResponse } from '../api/plugins.ts'
 import type { Settings } from '../config/settings.ts'
 import { command } from '../base/layout.ts'
 import { ask, hasTerminal } from '../wallet/prompt.ts'
+import { certificateOf, formerAs } from './former-options.ts'
 import { complain, isYes, printResult } from './output.ts'
 import { serverClient, type ServerClient } from './server-client.ts'
 
@@ -13,6 +14,7 @@ interface LiftOptions {
   readonly yes?: true
   readonly url?: string
   readonly certs?: string
+  readonly as?: string
   readonly client?: string
 }
 
@@ -23,16 +25,18 @@ export function liftCommand(settingsOf: () => Settings): Command {
     .option('--yes', 'do not ask')
     .option('--url <url>', 'the running server (default: that of these settings, on this machine)')
     .option('--certs <folder>', 'the folder of the certificates (default: that of these settings)')
-    .option('--client <name>', 'the client whose certificate is used, with the permission admin (default: operator, else client)')
+    .option('--as <name>', 'the client whose certificate is used, with the permission admin (default: operator, else client)')
+    .addOption(formerAs())
     .action((name: string, options: LiftOptions) => printResult(() => lift(name, options, settingsOf())))
 }
 
 type Quarantine = NonNullable<ShownPlugin['quarantine']>
 
-async function lift(name: string, { yes, url, certs, client }: LiftOptions, settings: Settings): Promise<string> {
+async function lift(name: string, { yes, url, certs, as, client }: LiftOptions, settings: Settings): Promise<string> {
+  const named = certificateOf({ as, client })
   const server = serverClient({
     settings,
-    clients: client === undefined ? ['operator', 'client'] : [client],
+    clients: named === undefined ? ['operator', 'client'] : [named],
     timeoutMs: (settings.server.requestTimeoutSeconds + 5) * 1000,
     ...(url !== undefined && { url }),
     ...(certs !== undefined && { certs }),

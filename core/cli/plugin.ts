@@ -29,7 +29,7 @@ const forExample: Readonly<Record<string, readonly string[]>> = {
   verify: ['plugin verify', 'plugin verify riverswap'],
   trust: ['plugin trust my-chain'],
   remove: ['plugin remove riverswap', 'plugin remove riverswap --url https://sluice.example.org:15888'],
-  lift: ['plugin lift riverswap', 'plugin lift riverswap --url https://sluice.example.org:15888 --client operator'],
+  lift: ['plugin lift riverswap', 'plugin lift riverswap --url https://sluice.example.org:15888 --as operator'],
   test: ['plugin test plugins/riverswap', 'plugin test --trusted --network testnet plugins/my-chain'],
 }
 

@@ -16,11 +16,13 @@ import {
   type ExportOptions,
   type PruneOptions,
 } from './tx-archive.ts'
+import { certificateOf, formerAs } from './former-options.ts'
 import { serverClient, type ServerClient, journalClient, type JournalClient, type TransactionFilter } from './server-client.ts'
 
 interface AccessOptions {
   url?: string
   certs?: string
+  as?: string
   client?: string
   json?: true
 }
@@ -38,14 +40,16 @@ export function txCommand(settingsOf: () => Settings): Command {
       .description(description)
       .option('--url <url>', 'the server (default: that of these settings, on this machine)')
       .option('--certs <folder>', 'the folder of the certificates (default: that of these settings)')
-      .option('--client <name>', `the client whose certificate is used (default: ${clients.join(', else ')})`)
+      .option('--as <name>', `the client whose certificate is used (default: ${clients.join(', else ')})`)
+      .addOption(formerAs())
   const jsonOption = ['--json', 'print the JSON of the server'] as const
 
-  const connect = ({ url, certs, client }: AccessOptions): { server: ServerClient; journal: JournalClient } => {
+  const connect = ({ url, certs, as, client }: AccessOptions): { server: ServerClient; journal: JournalClient } => {
     const settings = settingsOf()
+    const named = certificateOf({ as, client })
     const server = serverClient({
       settings,
-      clients: client === undefined ? clients : [client],
+      clients: named === undefined ? clients : [named],
       // Longer than the server's own deadline, so that its TIMEOUT arrives.
       timeoutMs: (settings.server.requestTimeoutSeconds + 5) * 1000,
       ...(url !== undefined && { url }),

@@ -111,13 +111,16 @@ describe('sluice tx', () => {
 
     it('shows a certificate its own wallets only', async () => {
       const { txHash } = await approve(other)
-      expect((await tx('list', '--client', 'reader')).said)
+      expect((await tx('list', '--as', 'reader')).said)
         .to.include(done.txHash)
         .and.not.to.include(txHash)
-      expect((await tx('show', txHash, '--client', 'reader')).said).to.match(
+      expect((await tx('show', txHash, '--as', 'reader')).said).to.match(
         /^error: The journal has no transaction "0x.+ that this certificate may see\./,
       )
-      expect((await tx('list', '--client', 'nobody')).said).to.match(
+      const former = (await tx('list', '--client', 'reader')).said
+      expect(former).to.include(done.txHash).and.not.to.include(txHash)
+      expect(former).to.match(/warning: --client is called --as by now/)
+      expect((await tx('list', '--as', 'nobody')).said).to.match(
         /^(error: .+FORBIDDEN.+|There are no transactions that the certificate "nobody" may see\.)\n$/,
       )
     })
@@ -152,7 +155,7 @@ describe('sluice tx', () => {
     })
 
     it("gives the server's own words where it refuses", async () => {
-      expect((await tx('cancel', waiting.txHash, '--yes', '--client', 'reader')).said).to.match(/^error: .+ \(FORBIDDEN, request .+\)\n$/)
+      expect((await tx('cancel', waiting.txHash, '--yes', '--as', 'reader')).said).to.match(/^error: .+ \(FORBIDDEN, request .+\)\n$/)
       expect((await tx('cancel', waiting.txHash, '--yes', '--max-fee', '1000000000000')).said).to.match(
         /^error: .*gwei.* \(\w+, request .+\)\n$/,
       )
@@ -189,7 +192,7 @@ describe('sluice tx', () => {
       [['show', nowhere], /^error: The journal has no transaction "0x5c/],
       [['show', '0x5c50'], /A hash has 0x and 64 hexadecimal digits\./],
       [
-        ['list', '--client', 'nosuch'],
+        ['list', '--as', 'nosuch'],
         /^error: .+certs holds no certificate of the client "nosuch": create one with "bin\/sluice certs new nosuch"\.\n$/,
       ],
       [['list', '--url', 'http://localhost:1'], /^error: --url is "http:\/\/localhost:1", but must be a URL such as https:/],
