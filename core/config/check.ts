@@ -1,7 +1,8 @@
-import { Ajv, type ValidateFunction } from 'ajv'
+import { Ajv } from 'ajv'
 import type { Static, TSchema } from 'typebox'
 import { maskedCopy } from './mask.ts'
 import { schemaProblems, type ConfigProblem } from './problems.ts'
+import { checkBy, type Validate } from './quick-check.ts'
 import {
   type Environment,
   substitute,
@@ -9,6 +10,7 @@ import {
   setAt,
   type Section,
   getAt,
+  segmentsOf,
   ancestors,
   mapTexts,
   mergeOver,
@@ -48,22 +50,12 @@ export interface Check<T> {
 }
 
 // The schemas are our own: to compile the schema of schemas, and to optimise what runs once, takes longer than all checks.
-const ajv = new Ajv({ strict: true, allErrors: true, verbose: true, meta: false, validateSchema: false, code: { optimize: false } })
+const options = { strict: true, allErrors: true, verbose: true, meta: false, validateSchema: false, code: { optimize: false } } as const
+let ajv: Ajv | undefined
 
-/** A type guard with what was wrong in the last value. */
-export type Validate<T> = ((value: unknown) => value is T) & Pick<ValidateFunction<T>, 'errors'>
-
-/** Checks by one of Sluice's own schemas. It is compiled at its first use: not every start needs each. */
-export function compile<S extends TSchema>(schema: S): Validate<Static<S>> {
-  let compiled: ValidateFunction<Static<S>> | undefined
-  const validate: Validate<Static<S>> = (value): value is Static<S> => {
-    const judge = (compiled ??= ajv.compile<Static<S>>(schema))
-    const isValid = judge(value)
-    validate.errors = judge.errors ?? null
-    return isValid
-  }
-  return validate
-}
+/** Checks by one of Sluice's own schemas. It is compiled for the first value that is wrong. */
+export const compile = <S extends TSchema>(schema: S): Validate<Static<S>> =>
+  checkBy(schema, () => (ajv ??= new Ajv(options)).compile<Static<S>>(schema))
 
 /** What a schema judges: plain data, so that another process can do it. */
 export interface SchemaPart {
@@ -143,6 +135,7 @@ export function checkTree<T>(tree: Section, { validate, ...how }: Check<T>): Che
  * @param textual JSON pointers of the texts from the environment
  */
 function checkValue<T>(validate: Validate<T>, value: Section, textual: ReadonlySet<string>): value is Section & T {
+  convertTexts(validate.schema, value, textual)
   if (validate(value)) return true
   let changed = false
   for (const { keyword, instancePath, params } of validate.errors ?? []) {
@@ -154,6 +147,26 @@ function checkValue<T>(validate: Validate<T>, value: Section, textual: ReadonlyS
     changed = true
   }
   return changed && validate(value)
+}
+
+/** Converts the texts for which the schema has one type that no text has: nothing has to be wrong first to know that. */
+export function convertTexts(schema: unknown, value: Section, textual: Iterable<string>): void {
+  for (const pointer of textual) {
+    const type = typeAt(schema, pointer)
+    const text = type === undefined ? undefined : getAt(value, pointer)
+    const typed = typeof text === 'string' ? fromText(text, type) : undefined
+    if (typed !== undefined) setAt(value, pointer, typed)
+  }
+}
+
+/** The type of the property in the schema; undefined where it is said in another way. */
+function typeAt(schema: unknown, pointer: string): unknown {
+  let at = schema
+  for (const key of segmentsOf(pointer)) {
+    const properties = isObject(at) ? at['properties'] : undefined
+    at = isObject(properties) && Object.hasOwn(properties, key) ? properties[key] : undefined
+  }
+  return isObject(at) ? at['type'] : undefined
 }
 
 /** The value of this type that a text stands for. */

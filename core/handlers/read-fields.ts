@@ -22,12 +22,18 @@ interface FieldSchema {
 
 const maxProblems = 20
 
-const ajv = new Ajv({ strict: true, allErrors: true, ownProperties: true, meta: false, validateSchema: false })
-ajv.addKeyword({ keyword: 'expects', schemaType: 'string' })
-ajv.addKeyword({ keyword: 'acceptsNumber', schemaType: 'boolean' })
-ajv.addKeyword({ keyword: 'apart', schemaType: 'boolean' })
-// Checked by the handlers.
-ajv.addKeyword({ keyword: 'rules', schemaType: 'array' })
+let ajv: Ajv | undefined
+
+/** Of the schemas of all endpoints. */
+function newCompiler(): Ajv {
+  const compiler = new Ajv({ strict: true, allErrors: true, ownProperties: true, meta: false, validateSchema: false })
+  compiler.addKeyword({ keyword: 'expects', schemaType: 'string' })
+  compiler.addKeyword({ keyword: 'acceptsNumber', schemaType: 'boolean' })
+  compiler.addKeyword({ keyword: 'apart', schemaType: 'boolean' })
+  // Checked by the handlers.
+  compiler.addKeyword({ keyword: 'rules', schemaType: 'array' })
+  return compiler
+}
 
 /** Parses a query. A repeated field becomes a list. All fields are read; the parser's default would stop after a thousand. */
 export const readQuery = (search: string): Record<string, unknown> => readPlain(search) ?? parse(search, '&', '=', { maxKeys: 0 })
@@ -75,7 +81,7 @@ export function fieldsReader<T extends TObject>(schema: T): FieldsReader<Static<
       if (readField === undefined) define(values, field, value)
       else if (value !== null && (from === 'body' || value !== '')) values[field] = readField(value, from)
     }
-    const validate = (compiled ??= ajv.compile<Static<T>>(withoutEntries(schema)))
+    const validate = (compiled ??= (ajv ??= newCompiler()).compile<Static<T>>(withoutEntries(schema)))
     if (!validate(values)) throw badFields(problemsOf(validate.errors ?? [], schemas, names))
     return values
   }
@@ -84,7 +90,7 @@ export function fieldsReader<T extends TObject>(schema: T): FieldsReader<Static<
     const ofField = schema.properties[field]
     if (!ofField || text === '') return undefined
     let isValid = validators.get(field)
-    if (!isValid) validators.set(field, (isValid = ajv.compile(ofField)))
+    if (!isValid) validators.set(field, (isValid = (ajv ??= newCompiler()).compile(ofField)))
     const value = readers.get(field)?.(text, 'query')
     return isValid(value) ? Object.assign({ ...before }, { [field]: value }) : undefined
   }

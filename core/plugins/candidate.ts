@@ -2,6 +2,7 @@ import { withTimeout } from '../base/async.ts'
 import { Ajv, type ErrorObject } from 'ajv'
 import type { PluginConfig } from '../config/plugin-config.ts'
 import { judgeBySchema } from '../config/plugin-schema.ts'
+import { checkBy } from '../config/quick-check.ts'
 import { type Manifest, type Plugin, apiVersion as ours, tradingMethods } from '../contracts/index.ts'
 import { syntaxFault } from './code/compile.ts'
 import { networkKeysOf, readingConfiguration } from './configuration.ts'
@@ -164,8 +165,8 @@ const manifestSchema = {
   additionalProperties: false,
 }
 
-const ajv = new Ajv({ allErrors: true, strict: false, validateFormats: false, meta: false, validateSchema: false })
-const isManifest = ajv.compile<Manifest>(manifestSchema)
+const options = { allErrors: true, strict: false, validateFormats: false, meta: false, validateSchema: false } as const
+const isManifest = checkBy<Manifest>(manifestSchema, () => new Ajv(options).compile(manifestSchema))
 
 /** The manifest, checked and frozen. @throws PluginFault */
 function checkManifest(found: FoundPlugin, { kind, manifest }: Description): Manifest {

@@ -1,6 +1,7 @@
 import { Ajv } from 'ajv'
 import { ConfigError, nearest, type ConfigProblem } from '../config/problems.ts'
 import type { PluginConfig } from '../config/plugin-config.ts'
+import { checkBy } from '../config/quick-check.ts'
 import { pointerOf } from '../config/tree.ts'
 import { type Manifest, type Bridge, type ConnectorConfig, bridgesSchema } from '../contracts/index.ts'
 import type { FoundPlugin } from './discover/find.ts'
@@ -198,7 +199,7 @@ const rules = {
 } as const
 
 /** The keys that core itself uses for trading, whatever the manifest's schema says. */
-const isBase = new Ajv({ allErrors: true, meta: false, validateSchema: false }).compile<ConnectorConfig>({
+const baseSchema = {
   type: 'object',
   properties: {
     ...rules,
@@ -207,7 +208,10 @@ const isBase = new Ajv({ allErrors: true, meta: false, validateSchema: false }).
     versions: { type: 'object', additionalProperties: { type: 'object', properties: rules, required: Object.keys(rules) } },
   },
   required: [...Object.keys(rules), 'contractAddresses'],
-})
+}
+const isBase = checkBy<ConnectorConfig>(baseSchema, () =>
+  new Ajv({ allErrors: true, meta: false, validateSchema: false }).compile(baseSchema),
+)
 
 /** @throws PluginFault */
 export function checkBaseKeys({ name, tier }: Pick<FoundPlugin, 'name' | 'tier'>, config: unknown): asserts config is ConnectorConfig {
