@@ -55,7 +55,7 @@ describe('what a limit of a wallet refuses', () => {
     const error = await refusal({ nonce: 2, ...transferOf(token, 3_000_000n) })
     expect(error.message).to.match(
       new RegExp(
-        `^the limit perHour of DAI \\(${token}\\) of the wallet ${wallet} on ethereum/local in conf/limits\\.yml is 10\\.0*, and 2\\.50* is left; there is room for this at 20`,
+        `^the limit perHour of DAI \\(${token}\\) of the wallet ${wallet} on ethereum/local in conf/limits\\.yml is 10, and 2\\.5 is left; there is room for this at 20`,
       ),
     )
     expect(error.details).to.include({
