@@ -22,7 +22,7 @@ import { examineSigner } from './doctor-signer.ts'
 import { examineRights } from './standing-rights.ts'
 import { closeWrongAddresses } from '../wallet/signing.ts'
 import { CertificateError, certificateFiles } from '../tls/certificate-files.ts'
-import { unknownNames } from '../limits/unknown-names.ts'
+import { unknownNames, unknownReferences } from '../limits/unknown-names.ts'
 import { certificateNames, listClients } from '../tls/issued-certificates.ts'
 import { readServerCertificates } from '../tls/server-certificates.ts'
 import { listWallets } from '../keys/keystore.ts'
@@ -241,13 +241,22 @@ function examineKeystore({ data, wallet }: Settings): Finding[] {
 const networksOf = (loaded: readonly LoadedPlugin[]) => loaded.flatMap((plugin) => (plugin.kind === 'chain' ? plugin.venues : []))
 
 /** What conf/clients.yml names and nobody knows. */
-async function examineNames({ clients, ssl: { certsDir } }: Settings, { loaded, refused }: LoadResult): Promise<Finding[]> {
+async function examineNames({ clients, limits, ssl: { certsDir } }: Settings, { loaded, refused }: LoadResult): Promise<Finding[]> {
   const known = {
     connectors: [...loaded, ...refused].map(({ name }) => name),
     networks: networksOf(loaded),
     certificates: await certificateNames(certsDir),
   }
-  return unknownNames(clients, known).map((what) => ({ part: 'clients', state: 'warn', what, remedy: 'Correct it in conf/clients.yml.' }))
+  const references = unknownReferences(limits.referenceTokens, known.networks)
+  return [
+    ...references.map((what): Finding => ({ part: 'limits', state: 'warn', what, remedy: 'Correct it in conf/server.yml.' })),
+    ...unknownNames(clients, known).map((what): Finding => ({
+      part: 'clients',
+      state: 'warn',
+      what,
+      remedy: 'Correct it in conf/clients.yml.',
+    })),
+  ]
 }
 
 /**

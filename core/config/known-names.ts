@@ -1,6 +1,7 @@
 // What files of limits name, held against what there is: networks, tokens and the amounts of both. Of conf/clients.yml and conf/limits.yml alike. Pure.
 import { isSameAddress } from '../base/addresses.ts'
 import { parseDecimal, rescale } from '../base/decimal.ts'
+import { walletAddress } from '../keys/curves.ts'
 import { didYouMean } from './problems.ts'
 
 /** A token of a list. */
@@ -22,9 +23,13 @@ export const networkPath = ({ chain, network }: Pick<KnownNetwork, 'chain' | 'ne
 export const unknownWords = (name: string, known: readonly string[], what: string): string | undefined =>
   known.includes(name) ? undefined : `and this server has no such ${what}${didYouMean(name, known)}`
 
+/** An address of EVM whose letters, small and large, are not those of its checksum. */
+export const isMistypedAddress = (text: string): boolean => /^0x[0-9a-f]{40}$/i.test(text) && walletAddress(text) === undefined
+
 /** By symbol or address. Or what is wrong with the name. */
 export function tokenNamed(name: string, listed: readonly KnownToken[]): KnownToken | string {
   const [token, ...others] = listed.filter(({ symbol, address }) => symbol === name || isSameAddress(address, name))
+  if (!token && isMistypedAddress(name)) return 'its letters do not have the right checksum. Copy the address again'
   if (!token)
     return `the network lists none of this name${didYouMean(
       name,

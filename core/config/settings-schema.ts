@@ -13,6 +13,9 @@ const port = (value: number, description: string) => Type.Integer({ minimum: 0, 
 /** A path; a relative one is resolved against the home folder. */
 const path = (value: string, description: string) => Type.String({ minLength: 1, default: value, description })
 
+/** The default of `limits.referenceTokens`. Where no network lists one of them nothing is said: nobody wrote it. */
+export const usualReferences: string[] = ['USDC', 'USDT', 'DAI']
+
 /** `conf/server.yml`: type, defaults, validation and documentation in one declaration. */
 export const serverSchema = closed({
   server: closed({
@@ -172,7 +175,7 @@ export const serverSchema = closed({
     }),
     referenceTokens: Type.Array(Type.String({ minLength: 1 }), {
       minItems: 1,
-      default: ['USDC', 'USDT', 'DAI'],
+      default: usualReferences,
       description: 'Symbols of the tokens that values are counted in: the first that a network lists',
     }),
     maxDailyLossPercent: Type.Number({

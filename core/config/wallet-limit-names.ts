@@ -2,7 +2,7 @@
 // something else, or nothing. Pure.
 import { isSameAddress } from '../base/addresses.ts'
 import { curves, walletAddress, type CurveName } from '../keys/curves.ts'
-import { amountProblems, networkPath, type KnownNetwork, type KnownToken } from './known-names.ts'
+import { amountProblems, isMistypedAddress, networkPath, type KnownNetwork, type KnownToken } from './known-names.ts'
 import { nearest, suggestion } from './problems.ts'
 import { pointerOf, type TreeProblem } from './tree.ts'
 import {
@@ -53,7 +53,7 @@ function addressProblems(at: readonly string[], beside: readonly string[], what:
   const pointer = pointerOf(at)
   if (!isAddress(address))
     return [
-      /^0x[0-9a-f]{40}$/i.test(address)
+      isMistypedAddress(address)
         ? {
             pointer,
             problem: `is no address: its letters do not have the right checksum, so it would bound no ${what}`,

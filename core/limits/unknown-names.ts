@@ -1,8 +1,17 @@
 // What conf/clients.yml names and nobody knows: a misspelt name allows nothing, so its client is refused and nobody is told why. Pure.
 import { isSameAddress } from '../base/addresses.ts'
 import type { Client, ClientLimits } from '../config/clients.ts'
-import { amountProblems, networkPath, tokenNamed, unknownWords, type KnownNetwork, type KnownToken } from '../config/known-names.ts'
+import {
+  amountProblems,
+  isMistypedAddress,
+  networkPath,
+  tokenNamed,
+  unknownWords,
+  type KnownNetwork,
+  type KnownToken,
+} from '../config/known-names.ts'
 import { didYouMean } from '../config/problems.ts'
+import { usualReferences } from '../config/settings-schema.ts'
 import { referenceDecimals } from './limit-checks.ts'
 
 export interface KnownNames {
@@ -10,6 +19,16 @@ export interface KnownNames {
   readonly networks: readonly KnownNetwork[]
   /** The common names of client certificates that were made here and not revoked. */
   readonly certificates: readonly string[]
+  /** The addresses of keys; absent: they are not looked up. */
+  readonly wallets?: readonly string[]
+}
+
+/** Of the setting `limits.referenceTokens`: a symbol that no network lists, which no value is counted in. Sentences for the operator. */
+export const unknownReferences = (symbols: readonly string[], networks: readonly KnownNetwork[]): readonly string[] => {
+  const listed = [...new Set(networks.flatMap(({ tokens }) => tokens.map(({ symbol }) => symbol)))]
+  return symbols
+    .filter((symbol) => !listed.includes(symbol) && !usualReferences.includes(symbol))
+    .map((symbol) => `limits.referenceTokens has ${symbol}, and no network of this server lists such a token${didYouMean(symbol, listed)}.`)
 }
 
 /** A sentence for each, for the operator. */
@@ -18,6 +37,7 @@ export function unknownNames(clients: readonly Client[], known: KnownNames): rea
   const withoutEntry = known.certificates.filter((name) => !entries.has(name))
   return clients.flatMap((client) => [
     ...certificateProblems(client, known.certificates, withoutEntry),
+    ...rightProblems(client, known.wallets),
     ...limitProblems(client.limits ?? {}, known).map(
       ([key, problem]) => `${key} of the client "${client.name}" in conf/clients.yml ${problem}.`,
     ),
@@ -30,6 +50,20 @@ function certificateProblems({ name, fingerprint }: Client, made: readonly strin
   const guess = didYouMean(name, withoutEntry)
   if (guess === '') return []
   return [`No certificate that was made here has the name of the client "${name}" in conf/clients.yml${guess}. Its entry holds for nobody.`]
+}
+
+/** What gives nothing: wallets without a key, addresses to send to without the permission, and receivers that are not among them. */
+function rightProblems({ name, permissions, wallets, sendTo, limits }: Client, held?: readonly string[]): readonly string[] {
+  const of = `of the client "${name}" in conf/clients.yml`
+  const recipients = [...(sendTo?.values() ?? [])].flat()
+  const unheld = wallets === 'all' || !held ? [] : wallets.filter((each) => !held.some((other) => isSameAddress(other, each)))
+  return [
+    ...unheld.map((each) => `wallets ${of} has ${each}, and the server holds no such wallet${didYouMean(each, held ?? [])}.`),
+    ...(sendTo && !permissions.includes('send') ? [`sendTo ${of} gives nothing: the client has not the permission send.`] : []),
+    ...(limits?.allowed?.recipients ?? [])
+      .filter((each) => !recipients.some((other) => isSameAddress(other, each)))
+      .map((each) => `limits.allowed.recipients ${of} has ${each}, and sendTo does not${didYouMean(each, recipients)}: it allows nothing.`),
+  ]
 }
 
 /** The key, and what is wrong with it. */
@@ -48,6 +82,7 @@ function limitProblems(limits: ClientLimits, known: KnownNames): readonly LimitP
     ...unlisted('limits.allowed.connectors', allowed.connectors ?? [], known.connectors, 'connector'),
     ...networkProblems('limits.allowed.networks', allowed.networks ?? []),
     ...(allowed.tokens ?? []).flatMap((name) => allowedTokenProblems(name, all)),
+    ...(allowed.pools ?? []).flatMap((name) => (isMistypedAddress(name) ? [mistyped('limits.allowed.pools', name)] : [])),
     ...byNetwork,
     ...networkProblems('limits.tokens', Object.keys(tokens)),
     ...networkProblems('limits.approveTokensAbove', Object.keys(approveTokensAbove)),
@@ -79,8 +114,14 @@ const unlisted = (key: string, names: readonly string[], known: readonly string[
     return words === undefined ? [] : [[key, `has ${name}, ${words}`]]
   })
 
+const mistyped = (key: string, name: string): LimitProblem => [
+  key,
+  `has ${name}, whose letters do not have the right checksum: copy the address again`,
+]
+
 /** An address may be of a token that nobody lists. */
 function allowedTokenProblems(name: string, listed: readonly KnownToken[]): readonly LimitProblem[] {
+  if (isMistypedAddress(name)) return [mistyped('limits.allowed.tokens', name)]
   if (name.startsWith('0x') || listed.some(({ symbol, address }) => symbol === name || isSameAddress(address, name))) return []
   const guess = didYouMean(name, [...new Set(listed.map(({ symbol }) => symbol))])
   return [

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { Client, ClientLimits } from '../../core/config/clients.ts'
-import { unknownNames } from '../../core/limits/unknown-names.ts'
+import { unknownNames, unknownReferences } from '../../core/limits/unknown-names.ts'
 
 const known = {
   connectors: ['uniswap', 'perp'],
@@ -60,5 +60,30 @@ describe('names in conf/clients.yml that nobody knows', () => {
       'limits.value.perHour of the client "operator" in conf/clients.yml is 5, which is above perDay (4): it never refuses anything.',
     ])
     expect(problemsOf(ofLocal({ USDC: { perHour: '1', perDay: '2' } }))).to.deep.equal([])
+  })
+
+  it('are said of addresses: mistyped, of no wallet here, or to whom nothing can be sent', () => {
+    const mistyped = '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eb48'
+    expect(problemsOf({ allowed: { tokens: [mistyped], pools: [mistyped] } }).join('\n')).to.match(
+      /^limits\.allowed\.tokens .* right checksum[^\n]*\nlimits\.allowed\.pools .* right checksum[^\n]*$/,
+    )
+    expect(problemsOf(ofLocal({ [mistyped]: { perDay: '1' } })).join('\n')).to.match(/limits no token: .* right checksum/)
+    const client: Client = {
+      ...clientOf('operator', { allowed: { recipients: ['0x02', '0x01'] } }),
+      wallets: ['0xAA', '0xBB'],
+      sendTo: new Map([['0xaa', ['0x01']]]),
+    }
+    expect(unknownNames([client], { ...known, wallets: ['0xaa'] })).to.deep.equal([
+      'wallets of the client "operator" in conf/clients.yml has 0xBB, and the server holds no such wallet (did you mean "0xaa"?).',
+      'sendTo of the client "operator" in conf/clients.yml gives nothing: the client has not the permission send.',
+      'limits.allowed.recipients of the client "operator" in conf/clients.yml has 0x02, and sendTo does not (did you mean "0x01"?): it allows nothing.',
+    ])
+  })
+
+  it('are said of the reference tokens that somebody wrote', () => {
+    expect(unknownReferences(['DAI', 'USDC'], known.networks)).to.deep.equal([])
+    expect(unknownReferences(['USCD'], known.networks)).to.deep.equal([
+      'limits.referenceTokens has USCD, and no network of this server lists such a token (did you mean "USDC"?).',
+    ])
   })
 })

@@ -14,6 +14,8 @@ const botOf = (connector: string): Client => ({
   limits: { allowed: { connectors: [connector] } },
 })
 
+const signer = { wallets: () => [], locked: () => [] }
+
 describe('names in conf/clients.yml that the server does not know', () => {
   it('are said at the start, and logged when the file has changed', async () => {
     const clients = { list: [botOf('uniswap')], onChange: (listener: () => void) => void (changed = listener) }
@@ -23,10 +25,13 @@ describe('names in conf/clients.yml that the server does not know', () => {
     const parts = {
       clients,
       registry: { plugins: [{ name: 'uniswap' }], networks: [] },
-      settings: { ssl: { certsDir: '/nowhere' } },
+      settings: { ssl: { certsDir: '/nowhere' }, limits: { referenceTokens: ['USDC', 'USCD'] } },
+      signer,
       log: { warn: (_: object, message: string) => log(message) },
     } as unknown as ServerParts
-    expect(await watchClientNames(parts)).to.deep.equal([])
+    expect(await watchClientNames(parts)).to.deep.equal([
+      'limits.referenceTokens has USCD, and no network of this server lists such a token.',
+    ])
     clients.list = [botOf('unswap')]
     changed()
     expect(await logged).to.match(/unswap, and this server has no such connector \(did you mean "uniswap"\?\)/)
@@ -48,7 +53,8 @@ describe('names in conf/clients.yml that the server does not know', () => {
     const parts = {
       clients,
       registry,
-      settings: { ssl: { certsDir: folder } },
+      settings: { ssl: { certsDir: folder }, limits: { referenceTokens: ['USDC'] } },
+      signer,
       log: { warn: (fields: object, message: string) => void logged.push(`${message} ${JSON.stringify(fields)}`) },
     } as unknown as ServerParts
     const unhandled: unknown[] = []
