@@ -9,6 +9,8 @@ import { freePort } from '../../../test/free-port.ts'
 import { startChild, type Child } from '../child.ts'
 import { end, makeHome } from '../home.ts'
 import { megabytes, times, perSecond, type Row } from '../measuring.ts'
+import { newQuotes } from '../quote-path.ts'
+import type { BareServerProcess } from '../processes/bare-server.ts'
 import type { LoadProcess } from '../processes/load.ts'
 import type { SluiceProcess } from '../processes/sluice.ts'
 import type { SteadyLoadProcess } from '../processes/steady-load.ts'
@@ -23,7 +25,7 @@ const idleSeconds = 10
 const idleTarget = 210e6
 const loadedTarget = 200e6
 
-/** The processes of `sluice start --devnet` as an operator runs it: idle, and the server under 300 quotes a second over 50 pairs. */
+/** The processes of `sluice start --devnet` as an operator runs it: idle, under 300 quotes a second over 50 pairs, and as fast as it answers. */
 export async function resident(seconds: number): Promise<Row[]> {
   const home = await makeHome()
   const devnetPort = await freePort()
@@ -46,7 +48,7 @@ export async function resident(seconds: number): Promise<Row[]> {
         .map(({ pid }) => pid)
         .filter(isNode),
     ]
-    const sizes = processes.map(residentOf)
+    const sizes = processes.map((each) => residentOf(each))
     const idle = sizes.reduce((sum, each) => sum + each, 0)
     const place = { url, certsDir: path.join(home.folder, 'certs'), rpcUrl: `http://127.0.0.1:${devnetPort}` }
     const soaked = await soak({ ...place, resident: async () => residentOf(server.pid ?? 0) }, load, seconds)
@@ -63,11 +65,40 @@ export async function resident(seconds: number): Promise<Row[]> {
       ...loaded,
       { name: '  wanted', value: `at most ${megabytes(loadedTarget)}` },
       ...soaked.filter(({ name }) => name === 'quotes' || name === 'errors'),
+      ...(await atFullLoad(server.pid ?? 0, place)),
     ]
   } finally {
     await load.end()
     await end(server)
     await home.remove()
+  }
+}
+
+/** The flags of bin/sluice that bound what Node keeps. */
+const nodeFlags = ['--max-semi-space-size=4', '--v8-pool-size=1']
+
+/** What the server holds while it answers new amounts as fast as it can: at once after them, and at most meanwhile. */
+async function atFullLoad(processId: number, { url, certsDir }: { url: string; certsDir: string }): Promise<Row[]> {
+  const load = await startChild<LoadProcess>('load', [certsDir])
+  const bare = await startChild<BareServerProcess>('bare-server', [certsDir, '{}'], nodeFlags)
+  try {
+    const run = { connections: 16, requests: manyQuotes, mostSeconds: mostSecondsOfQuotes, path: newQuotes() }
+    const [made, plain] = [await load.ask('run', { ...run, url }), await load.ask('run', { ...run, url: await bare.ask('url') })]
+    const bareId = await bare.ask('pid')
+    const row = (name: string, of: (processId: number) => number): Row => ({
+      name,
+      value: megabytes(of(processId)),
+      reference: `${megabytes(of(bareId))} a bare server`,
+      ratio: times(of(processId), of(bareId)),
+    })
+    return [
+      row(`resident after ${made.requests.toLocaleString('en')} new quotes at full load`, residentOf),
+      row('  at most', (each) => residentOf(each, 'VmHWM')),
+      { name: '  wanted', value: `at most ${megabytes(loadedTarget)}` },
+      { name: '  rate meanwhile', value: perSecond(made.requests / made.seconds), reference: perSecond(plain.requests / plain.seconds) },
+    ]
+  } finally {
+    await Promise.all([bare.end(), load.end()])
   }
 }
 
@@ -82,10 +113,10 @@ async function readyUrl(server: Server): Promise<string> {
   throw new Error(`The server did not start:\n${printed}`)
 }
 
-/** Resident set of a process in bytes; NaN where the system has no /proc. */
-function residentOf(processId: number): number {
+/** Resident set of a process in bytes, now or at most so far; NaN where the system has no /proc. */
+function residentOf(processId: number, which: 'VmRSS' | 'VmHWM' = 'VmRSS'): number {
   try {
-    return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${processId}/status`, 'utf8'))?.[1]) * 1024
+    return Number(new RegExp(`${which}:\\s+(\\d+)`).exec(readFileSync(`/proc/${processId}/status`, 'utf8'))?.[1]) * 1024
   } catch {
     return Number.NaN
   }

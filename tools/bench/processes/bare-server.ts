@@ -9,6 +9,7 @@ const port = await plainServer(certsDir, (_request, response) =>
 export type BareServerProcess = typeof handlers
 const handlers = serve({
   url: () => `https://127.0.0.1:${port}`,
+  pid: () => process.pid,
   /** Microseconds of processor time so far. */
   cpu: () => process.cpuUsage(),
 })
