@@ -24,14 +24,18 @@ interface Reply {
   failure?: string
 }
 
+/** As esbuild compiles them for the server: `tsx` keeps the name of each function, which costs much where a request makes many of them. */
+export const asBuilt = new URL('./as-built.mjs', import.meta.url).href
+
 /** Starts one of the modules in `processes/`: what is measured and what measures it share no event loop. */
 export async function startChild<H extends Handlers>(
   name: string,
   args: readonly string[] = [],
   execArgv: readonly string[] = [],
+  loader = 'tsx/esm',
 ): Promise<Child<H>> {
   const child = fork(new URL(`./processes/${name}.ts`, import.meta.url), args, {
-    execArgv: ['--import', 'tsx/esm', '--expose-gc', ...execArgv],
+    execArgv: ['--import', loader, '--expose-gc', ...execArgv],
     serialization: 'advanced',
   })
   const failed = failureOf(child, name)

@@ -1,4 +1,4 @@
-import { startChild } from '../child.ts'
+import { asBuilt, startChild } from '../child.ts'
 import { times, median, micros, ms, type Row } from '../measuring.ts'
 import type { AnyQuotesProcess } from '../processes/any-quotes.ts'
 import type { PoolPagesProcess } from '../processes/pool-pages.ts'
@@ -69,7 +69,7 @@ const algebraConnectors = ['camelot-v4', 'quickswap-v4', 'quickswap-v3']
 
 /** Whole prices for amounts that nobody asked for before, by the handler, of Algebra beside uniswap's pools of v3. */
 export async function algebraQuotes(): Promise<Row[]> {
-  const child = await startChild<AnyQuotesProcess>('any-quotes')
+  const child = await startChild<AnyQuotesProcess>('any-quotes', [], [], asBuilt)
   try {
     let offset = 0
     const ask = (connector: string, version?: string) => {
@@ -107,7 +107,10 @@ async function all(child: Child, name: keyof PoolQuotesProcess, ticksCrossed: nu
 }
 
 const anyRounds = 9
-const anyQuotesAtOnce = 500
+/** A server answers so many between two blocks: of what is done once a block, each quote has a small part. */
+const anyQuotesAtOnce = { any: 3_000, uniswap: 3_000, each: 500 }
+/** What is measured is warm code. */
+const warmUpRounds = 4
 
 type QuoteSource = 'any' | 'uniswap' | 'each'
 
@@ -123,16 +126,15 @@ export async function anyQuotes(): Promise<Row[]> {
     let offset = 0
     const measure = async (what: QuoteSource, again?: true) => {
       const { micros: taken, quotes } = await child.ask(what, {
-        quotes: anyQuotesAtOnce,
-        offset: (offset += anyQuotesAtOnce),
+        quotes: anyQuotesAtOnce[what],
+        offset: (offset += anyQuotesAtOnce[what]),
         ...(again && { again }),
       })
       for (const [key, value] of Object.entries({ taken, quotes })) (seen[`${what} ${again ? 'again' : 'new'} ${key}`] ??= []).push(value)
     }
-    for (let round = -1; round < anyRounds; round += 1) {
+    for (let round = -warmUpRounds; round < anyRounds; round += 1) {
       for (const what of ['any', 'uniswap', 'each'] as const) await measure(what)
       for (const what of ['any', 'uniswap'] as const) await measure(what, true)
-      // What is measured is warm code.
       if (round < 0) for (const key of Object.keys(seen)) delete seen[key]
     }
     const of = (key: string) => median(seen[key] ?? [])
