@@ -201,6 +201,7 @@ const [many, few] = [20_000, 200]
 
 const pageFigures = {
   heldMs: 'the event loop is held at most, median of the pages',
+  heldCpuMs: '  the same, processor time',
   tookMs: 'a page takes',
   cpuMs: 'processor time of a page',
 }
@@ -215,7 +216,7 @@ export async function poolPages(): Promise<Row[]> {
         await child.ask('pages', { pools: many, pages, changed }),
         await child.ask('pages', { pools: few, pages, changed }),
       ]
-      for (const key of ['heldMs', 'tookMs', 'cpuMs'] as const) {
+      for (const key of ['heldMs', 'heldCpuMs', 'tookMs', 'cpuMs'] as const) {
         const [value, other] = [median(ours.map((each) => each[key])), median(reference.map((each) => each[key]))]
         const what = pageFigures[key]
         const name = `${many.toLocaleString('en')} pools, ${changed} changed since the last page: ${what}`

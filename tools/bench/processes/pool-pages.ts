@@ -1,6 +1,6 @@
 // Pages of many pools by the handler of a running server in the same process, through the boundary that copies what connectors answer.
 import { ammContract } from '../../../core/contracts/answers/amm.ts'
-import type { PoolsChoice, Swap } from '../../../core/contracts/index.ts'
+import type { At, PoolsChoice, Swap } from '../../../core/contracts/index.ts'
 import { poolHandlers } from '../../../core/handlers/amm/pools.ts'
 import { boundary } from '../../../core/plugins/code/boundary.ts'
 import type { Passage, Pool, PoolProtocol } from '../../../kits/amm/index.ts'
@@ -58,9 +58,9 @@ function venueWith(name: string, count: number) {
   if (!known) throw new Error('It trades no AMM.')
   const shown = {
     ...known,
-    async pools(asked: readonly Pick<Swap, 'tokenIn' | 'tokenOut'>[], choice: PoolsChoice) {
+    async pools(asked: readonly Pick<Swap, 'tokenIn' | 'tokenOut'>[], choice: PoolsChoice, at: At) {
       const passages = asked.map(({ tokenIn, tokenOut }): Passage => ({ tokenIn: tokenIn.address, tokenOut: tokenOut.address }))
-      return { head: { number: 1n, timestamp: 1 }, pools: await viewPools(pools, passages, choice) }
+      return { head: { number: 1n, timestamp: 1 }, pools: await viewPools(pools, passages, choice, at) }
     },
   }
   const AMM = boundary<object>(shown, { ...ammContract }, { plugin: name, log: { info() {}, warn() {} } })
@@ -95,7 +95,10 @@ function cpuMsSince(before: NodeJS.CpuUsage): number {
 export type PoolPagesProcess = typeof handlers
 const handlers = serve(
   {
-    /** The longest time that the event loop was held by each page, and how long the page took, and its processor time: milliseconds. */
+    /**
+     * The longest time that the event loop was held by each page, also without the time in which other processes had the processor; how long the page took,
+     * and its processor time: milliseconds.
+     */
     async pages({ pools, pages, changed }: PoolPagesRequest) {
       const all = venuesOf(pools)
       const venues = all.map(({ venue }) => venue)
@@ -105,19 +108,22 @@ const handlers = serve(
         venue: (name: string) => venues.find((each) => each.connector === name),
       }
       const caller = { id: 'bench', fingerprint: '', permissions: new Set(['read'] as const), wallets: 'all' } as const
-      const context = { services: { ...services, registry }, caller, requestId: 'bench', signal: new AbortController().signal, network }
-      const seen: { heldMs: number; tookMs: number; cpuMs: number }[] = []
+      const { signal } = new AbortController()
+      // As a request over HTTP is.
+      services.turns.chargeTo(signal, caller)
+      const context = { services: { ...services, registry }, caller, requestId: 'bench', signal, network }
+      const seen: { heldMs: number; heldCpuMs: number; tookMs: number; cpuMs: number }[] = []
       // The depth of each is found once for each of its states.
       for (let page = -4; page < pages; page += 1) {
         for (const { change } of all) change(changed / all.length)
-        let [heldMs, isDone] = [0, false]
-        const watch = (before: number) => {
-          const now = performance.now()
-          heldMs = Math.max(heldMs, now - before)
-          if (!isDone) setImmediate(watch, now)
+        let [heldMs, heldCpuMs, isDone] = [0, 0, false]
+        const watch = (before: number, usedBefore: NodeJS.CpuUsage) => {
+          heldMs = Math.max(heldMs, performance.now() - before)
+          heldCpuMs = Math.max(heldCpuMs, cpuMsSince(usedBefore))
+          if (!isDone) setImmediate(watch, performance.now(), process.cpuUsage())
         }
         const [startedAt, usedAt] = [performance.now(), process.cpuUsage()]
-        setImmediate(watch, startedAt)
+        setImmediate(watch, startedAt, usedAt)
         const ask = poolHandlers.AMMPools as (request: object, given: object) => Promise<{ pools: readonly object[] }>
         const request = { chain: 'ethereum', network: 'local', connector: 'any', base: 'WETH', limit: 100 }
         let answer = await ask(request, context).catch(() => undefined)
@@ -128,8 +134,10 @@ const handlers = serve(
         }
         const shown = answer?.pools ?? []
         if (shown.length !== 100) throw new Error(`The page has ${shown.length} pools.`)
-        if (page >= 0) seen.push({ heldMs: Math.max(heldMs, 0), tookMs: performance.now() - startedAt, cpuMs: cpuMsSince(usedAt) })
+        const [tookMs, cpuMs] = [performance.now() - startedAt, cpuMsSince(usedAt)]
         isDone = true
+        // What came within one turn of the loop held it the whole time.
+        if (page >= 0) seen.push({ heldMs: heldMs || tookMs, heldCpuMs: heldCpuMs || cpuMs, tookMs, cpuMs })
         await new Promise((resolve) => setImmediate(resolve))
       }
       return seen
