@@ -1,3 +1,4 @@
+import type { BoundForAll } from '../base/amount-bound.ts'
 import type { At, Head, Json, Token, Types } from './family.ts'
 import type { Basis, MissingState } from './followed.ts'
 import type { Plan } from './rail.ts'
@@ -62,6 +63,8 @@ export interface QuoteBound {
   readonly amountRaw: bigint
   /** At least this much gas. */
   readonly gasUnits: bigint
+  /** The same for every amount: where it is given, the connector is asked once for the states of a block, for exact inputs and for exact outputs. */
+  readonly forAll?: BoundForAll
 }
 
 /** A pool of two tokens, at one block. Amounts are in smallest units. */

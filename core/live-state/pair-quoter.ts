@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { boundBy } from '../base/amount-bound.ts'
 import { isAbort } from '../base/async.ts'
 import type { At, FollowedPricing, Head, Quote, QuoteBound, QuoteChoice, Swap, MissingState } from '../contracts/index.ts'
 import { MissingReads, readsAfterFirst } from '../contracts/followed.ts'
@@ -13,6 +14,8 @@ import type { Synchroniser } from './synchroniser.ts'
 export interface BoundAtHead extends QuoteBound {
   readonly head: Head
 }
+
+type BoundOfAll = Required<Pick<QuoteBound, 'forAll' | 'gasUnits'>>
 
 /** Quotes two tokens, for any amount. */
 export interface PairQuoter {
@@ -93,6 +96,8 @@ export function createPairQuoter(
   /** The states that the cached quotes were computed from. */
   let current: StateSnapshot | undefined
   const cache: QuotesByQuestion = new Map()
+  /** Bounds of every amount by the newest states, by what is exact. */
+  const bounds: { snapshot?: StateSnapshot; in?: BoundOfAll | undefined; out?: BoundOfAll | undefined } = {}
   /** That there is no pool, which is so for every amount; by what is exact. To make an error costs more than most quotes. */
   const refusals: { in?: SluiceError; out?: SluiceError } = {}
 
@@ -188,8 +193,17 @@ export function createPairQuoter(
     bound(swap, block) {
       if (!pricing.bound) return undefined
       const snapshot = block ? block.peek(bundle)?.snapshot : bundle.peek()
-      const bound = snapshot && pricing.bound(swap, choice, snapshot.states, snapshot.head)
-      return bound && { amountRaw: bound.amountRaw, gasUnits: bound.gasUnits, head: snapshot.head }
+      if (!snapshot) return undefined
+      const { exact, amountRaw } = swap
+      const { head } = snapshot
+      const known = snapshot === bounds.snapshot ? bounds[exact] : undefined
+      if (known) return { amountRaw: boundBy(known.forAll, exact, amountRaw), gasUnits: known.gasUnits, head }
+      const bound = pricing.bound(swap, choice, snapshot.states, head)
+      if (bound?.forAll) {
+        if (snapshot !== bounds.snapshot) Object.assign(bounds, { snapshot, in: undefined, out: undefined })
+        bounds[exact] = { forAll: bound.forAll, gasUnits: bound.gasUnits }
+      }
+      return bound && { amountRaw: bound.amountRaw, gasUnits: bound.gasUnits, head }
     },
     async load(at) {
       await bundle.read(at)

@@ -149,6 +149,40 @@ describe('subscriptions to quotes', () => {
     expect(computed).to.deep.equal([1n, 2n, 2n, 3n])
   })
 
+  it('asks for a bound that holds for every amount once for the states of a block, and for others each time', async () => {
+    const asked: bigint[] = []
+    let isForAll = true
+    const bound: FollowedPricing['bound'] = ({ amountRaw }, _choice, [price]) => {
+      asked.push(amountRaw)
+      const each = BigInt(String(price))
+      const forAll = { rateX128: each << 128n, offsetRaw: 1n }
+      return { amountRaw: amountRaw * each + 1n, gasUnits: 7n, ...(isForAll && { forAll }) }
+    }
+    venue = { ...venue, pricing: { ...venue.pricing, bound } }
+    const at = { signal: new AbortController().signal }
+    await quotes.quote(venue, sell(one, 1n), {}, at)
+    const boundOf = (swap: Swap) => {
+      const { amountRaw, gasUnits, head } = quotes.bound(venue, swap, {}) ?? {}
+      return [amountRaw, gasUnits, head?.number]
+    }
+    const first = test.tip.number
+    expect([2n, 3n, 4n].map((amountRaw) => boundOf(sell(one, amountRaw)))).to.deep.equal([
+      [21n, 7n, first],
+      [31n, 7n, first],
+      [41n, 7n, first],
+    ])
+    expect(asked).to.deep.equal([2n])
+    // The other way round the same line says what has to go in, rounded up.
+    const buys = [21n, 22n, 31n].map((amountRaw) => boundOf({ ...sell(one, amountRaw), exact: 'out' })[0])
+    expect(buys.slice(1)).to.deep.equal([3n, 3n])
+    expect(asked).to.deep.equal([2n, 21n])
+    test.make(0, [[priced(one, '11')]])
+    await until(() => following.of(venue).tip?.hash === test.tip.hash)
+    isForAll = false
+    expect([2n, 3n].map((amountRaw) => boundOf(sell(one, amountRaw))[0])).to.deep.equal([23n, 34n])
+    expect(asked).to.deep.equal([2n, 21n, 2n, 3n])
+  })
+
   it('keeps a quote that is asked for twice, as many as it may of all pairs together, and computes a forgotten one anew', async () => {
     await quotes.stop()
     following.stop()

@@ -1,4 +1,5 @@
 import type { AMM, Fill, FollowedPricing, Hop, LoanTrial, PoolDepth, PoolView, Quote, QuoteBound, QuotePart, Swap } from '../amm.ts'
+import type { BoundForAll } from '../../base/amount-bound.ts'
 import type { Head } from '../family.ts'
 import type { MissingState } from '../followed.ts'
 import {
@@ -92,6 +93,8 @@ const poolsSchema = object<{ readonly head: Head; readonly pools: readonly PoolV
   pools: list(poolViewSchema, maxStates),
 })
 
+const boundForAllSchema = object<BoundForAll>({ rateX128: amount(), offsetRaw: amount() })
+
 const followedPricingContract: Contract<FollowedPricing> = {
   basis: answers(list(basisSchema, maxStates)),
   quote: answers(
@@ -106,7 +109,7 @@ const followedPricingContract: Contract<FollowedPricing> = {
         : 'missing must have indexes of the states that were given'
     },
   ),
-  bound: answers(orNothing(object<QuoteBound>({ amountRaw: amount(), gasUnits: amount() }))),
+  bound: answers(orNothing(object<QuoteBound>({ amountRaw: amount(), gasUnits: amount(), forAll: optional(boundForAllSchema) }))),
   conditions: answers(text(1_000)),
   pools: { answer: list(poolViewSchema, maxStates), atOnce: true },
   vet: { answer: nothing(), atOnce: true },

@@ -8,6 +8,7 @@
 // - An exact output y needs an input of (y − n × C) / R at least.
 // R and C are rounded up with each pool, and the result to the whole unit that is not worse, in favour of the quote. State that was not read only makes a pool give less
 // than its price says. Where a pool on a walk has no bound, as those that are asked of the chain, the exchange has none.
+import { boundBy, type BoundForAll } from '../../../core/base/amount-bound.ts'
 import type { QuoteBound } from '../../../core/contracts/index.ts'
 import type { RateBound } from '../protocol.ts'
 import { swapGasUnits } from './gas-cost.ts'
@@ -19,10 +20,9 @@ type WalksBound = RateBound | 'unknown' | undefined
 /** The most routes that a swap takes at once: `bestSplit`. */
 const maxParts = 3n
 
-/** More than any amount: no input is enough. */
-const endlessRaw = 2n ** 256n - 1n
-const noOutput: QuoteBound = { amountRaw: 0n, gasUnits: 0n }
-const noInput: QuoteBound = { amountRaw: endlessRaw, gasUnits: 0n }
+const forNone: BoundForAll = { rateX128: 0n, offsetRaw: 0n }
+const noOutput: QuoteBound = { amountRaw: boundBy(forNone, 'in', 1n), gasUnits: 0n, forAll: forNone }
+const noInput: QuoteBound = { amountRaw: boundBy(forNone, 'out', 1n), gasUnits: 0n, forAll: forNone }
 
 /** Whether it says that there is no route at all. */
 export const isOfNoRoute = (bound: QuoteBound): boolean => bound === noOutput || bound === noInput
@@ -33,18 +33,10 @@ export function swapBound(graph: PoolGraph, query: RouteQuery, options: RouteOpt
   const bound = boundOf(graph, query, options)
   if (bound === 'unknown') return undefined
   if (bound === undefined) return exact === 'in' ? noOutput : noInput
-  const offsetRaw = bound.offsetRaw * maxParts
-  const otherRaw = exact === 'in' ? mostOut(amountRaw, bound.rateX128, offsetRaw) : leastIn(amountRaw, bound.rateX128, offsetRaw)
-  return { amountRaw: otherRaw < endlessRaw ? otherRaw : endlessRaw, gasUnits: leastGas(options) }
-}
-
-/** An output is a whole number of units, so that a part of one is cut off. */
-const mostOut = (inRaw: bigint, rateX128: bigint, offsetRaw: bigint): bigint => ((inRaw * rateX128) >> 128n) + offsetRaw
-
-/** Rounded up, for the same reason; at least one unit. */
-function leastIn(outRaw: bigint, rateX128: bigint, offsetRaw: bigint): bigint {
-  if (outRaw <= offsetRaw) return 1n
-  return (((outRaw - offsetRaw) << 128n) + rateX128 - 1n) / rateX128
+  const forAll = { rateX128: bound.rateX128, offsetRaw: bound.offsetRaw * maxParts }
+  const other = { amountRaw: boundBy(forAll, exact, amountRaw), gasUnits: leastGas(options) }
+  // As much as an answer may have.
+  return forAll.rateX128 >> 256n === 0n ? { ...other, forAll } : other
 }
 
 const leastGasOf = new WeakMap<RouteOptions, bigint>()

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import * as fc from 'fast-check'
+import { boundBy } from '../../../../core/base/amount-bound.ts'
 import type { Token } from '../../../../core/contracts/index.ts'
 import type { PoolExchange } from '../../../../kits/amm/index.ts'
 import { priceSwap } from '../../../../kits/amm/price.ts'
@@ -60,6 +61,11 @@ describe('the bound of an exchange', function () {
           const graph = graphOf(baskets)
           const bound = swapBound(graph, query, routeOptionsOf(of, query.exact, undefined))
           const quote = quoted(graph, query, of, gasPriceRaw)
+          // The same line holds for every amount.
+          const other = query.amountRaw + 7n
+          const ofOther = swapBound(graph, { ...query, amountRaw: other }, routeOptionsOf(of, query.exact, undefined))
+          if (bound?.forAll && ofOther?.amountRaw !== boundBy(bound.forAll, query.exact, other)) return false
+          if (bound && !bound.forAll) return false
           if (!quote) return true
           compared += 1
           if (quote.parts) split += 1
