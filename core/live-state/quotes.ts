@@ -77,6 +77,9 @@ interface QuotesOptions {
 interface CacheEntry {
   readonly quoter: PairQuoter
   readonly pair: QuotedPair
+  /** In the map of its exchange. */
+  readonly key: string
+  readonly ofExchange: Map<string, CacheEntry>
   usedAt: number
   /** Absent: only its pools were read. */
   quotedAt?: number
@@ -92,20 +95,14 @@ const saveIntervalMs = 60_000
 
 export function createQuotes({ following, pairs, maxQuotes }: QuotesOptions): Quotes {
   const memory = createQuoteMemory(maxQuotes)
-  const pricingIds = new WeakMap<FollowedPricing, number>()
   const sources = new WeakMap<Followed, StateSource>()
-  const quoters = new Map<string, CacheEntry>()
+  const entries = new Set<CacheEntry>()
+  const entriesOf = new WeakMap<FollowedPricing, Map<string, CacheEntry>>()
+  const keyOf = createPairKeys()
   const subscriptions = new WeakMap<Synchroniser, QuoteSubscriptions>()
-  let pricingCount = 0
   let isUnsaved = false
   const saving = setInterval(() => void save(), saveIntervalMs)
   saving.unref()
-
-  function idOf(pricing: FollowedPricing): number {
-    let id = pricingIds.get(pricing)
-    if (id === undefined) pricingIds.set(pricing, (id = pricingCount += 1))
-    return id
-  }
 
   function quoterOf(venue: QuoteVenue, tokens: Pick<Swap, 'tokenIn' | 'tokenOut'>, choice: QuoteChoice): PairQuoter {
     const entry = entryOf(venue, tokens, choice)
@@ -113,31 +110,36 @@ export function createQuotes({ following, pairs, maxQuotes }: QuotesOptions): Qu
     return entry.quoter
   }
 
-  function entryOf(venue: QuoteVenue, { tokenIn, tokenOut }: Pick<Swap, 'tokenIn' | 'tokenOut'>, { version }: QuoteChoice): CacheEntry {
+  function entryOf(venue: QuoteVenue, tokens: Pick<Swap, 'tokenIn' | 'tokenOut'>, { version }: QuoteChoice): CacheEntry {
     const { chain, network, connector, pricing } = venue
-    const key = `${idOf(pricing)} ${tokenIn.address} ${tokenOut.address} ${version ?? ''}`
-    const known = quoters.get(key)
+    const ofExchange = entriesOf.get(pricing) ?? new Map<string, CacheEntry>()
+    const key = keyOf(tokens, version)
+    const known = ofExchange.get(key)
     if (known) {
       known.usedAt = performance.now()
       return known
     }
+    const { tokenIn, tokenOut } = tokens
     const choice = version === undefined ? {} : { version }
     const parts = pricing
       .basis({ tokenIn, tokenOut }, choice)
       .map(({ followed, ...part }) => ({ ...part, source: sourceOf(venue, followed) }))
     const quoter = createPairQuoter(pricing, choice, following.of(venue).bundle(parts), memory, venue.builtIn === true)
-    if (quoters.size >= maxPairs)
-      for (const [oldest, entry] of newestFirst().slice(-droppedPairs)) {
-        entry.quoter.forget()
-        quoters.delete(oldest)
+    if (entries.size >= maxPairs)
+      for (const oldest of newestFirst().slice(-droppedPairs)) {
+        oldest.quoter.forget()
+        oldest.ofExchange.delete(oldest.key)
+        entries.delete(oldest)
       }
-    const entry = { quoter, pair: { chain, network, connector, ...choice, tokenIn, tokenOut }, usedAt: performance.now() }
-    quoters.set(key, entry)
+    const pair = { chain, network, connector, ...choice, tokenIn, tokenOut }
+    const entry: CacheEntry = { quoter, pair, key, ofExchange, usedAt: performance.now() }
+    entriesOf.set(pricing, ofExchange.set(key, entry))
+    entries.add(entry)
     isUnsaved = true
     return entry
   }
 
-  const newestFirst = () => [...quoters].toSorted(([, a], [, b]) => b.usedAt - a.usedAt)
+  const newestFirst = () => [...entries].toSorted((a, b) => b.usedAt - a.usedAt)
 
   function sourceOf({ chain, network, connector }: QuoteVenue, followed: Followed): StateSource {
     const source = sources.get(followed) ?? createStateSource({ chain, network, connector }, followed)
@@ -156,9 +158,9 @@ export function createQuotes({ following, pairs, maxQuotes }: QuotesOptions): Qu
     if (!isUnsaved) return
     isUnsaved = false
     // The pairs of exchanges without a request in this run are still to be loaded.
-    const used = new Set([...quoters.values()].map(({ pair }) => venueName(pair)))
+    const used = new Set([...entries].map(({ pair }) => venueName(pair)))
     const unused = pairs.known.filter((pair) => !used.has(venueName(pair)))
-    await pairs.save([...newestFirst().map(([, { pair }]) => pair), ...unused].slice(0, maxPairs))
+    await pairs.save([...newestFirst().map(({ pair }) => pair), ...unused].slice(0, maxPairs))
   }
 
   return {
@@ -179,9 +181,9 @@ export function createQuotes({ following, pairs, maxQuotes }: QuotesOptions): Qu
     quotedTokens({ chain, network }, withinMs) {
       const since = performance.now() - withinMs
       const recent = newestFirst().filter(
-        ([, { pair, quotedAt = -Infinity }]) => pair.chain === chain && pair.network === network && quotedAt >= since,
+        ({ pair, quotedAt = -Infinity }) => pair.chain === chain && pair.network === network && quotedAt >= since,
       )
-      return [...new Set(recent.flatMap(([, { pair }]) => [pair.tokenIn.address, pair.tokenOut.address]))]
+      return [...new Set(recent.flatMap(({ pair }) => [pair.tokenIn.address, pair.tokenOut.address]))]
     },
     version: (on) => following.of(on).version(),
     isCutOff: (venue) => following.of(venue).isCutOff,
@@ -195,6 +197,16 @@ export function createQuotes({ following, pairs, maxQuotes }: QuotesOptions): Qu
       clearInterval(saving)
       await save()
     },
+  }
+}
+
+/** The same text for all exchanges that are asked for one swap: to put it together takes longer than to find by it. */
+function createPairKeys() {
+  let last: { readonly tokens: Pick<Swap, 'tokenIn' | 'tokenOut'>; readonly version: string | undefined; readonly key: string } | undefined
+  return (tokens: Pick<Swap, 'tokenIn' | 'tokenOut'>, version: string | undefined): string => {
+    if (!last || last.tokens !== tokens || last.version !== version)
+      last = { tokens, version, key: `${tokens.tokenIn.address} ${tokens.tokenOut.address} ${version ?? ''}` }
+    return last.key
   }
 }
 

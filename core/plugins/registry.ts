@@ -211,11 +211,14 @@ export function createRegistry(first: RegistryEntries): GrowingRegistry {
   const earlier = createEarlierVersions()
   const countOn = createQuoteCounts()
   const listeners = new Set<() => void>()
+  /** Until one is added, replaced or removed. */
+  const venuesByNetwork = new Map<string, readonly VenueEntry[]>()
   let quarantines: ReadonlyMap<string, ShownQuarantine> = new Map()
   let networkAt = table(networks)
   let venueAt = new Map<string, ReturnType<typeof table<RegistryEntries['venues'][number]>>>()
 
   function add(more: RegistryEntries): void {
+    venuesByNetwork.clear()
     for (const entry of more.plugins) {
       if (entry.state === 'loaded')
         removeFrom(plugins, ({ name, kind, state }) => state === 'leaving' && isSamePlugin(entry, { name, kind }))
@@ -320,7 +323,12 @@ export function createRegistry(first: RegistryEntries): GrowingRegistry {
     connector: findConnector,
     hasConnector: (name) => connectors.some((each) => each.name === name),
     pending: (name) => pendingIn(plugins, name),
-    venuesOn: (chain, network) => venues.filter((each) => each.chain === chain && each.network === network),
+    venuesOn(chain, network) {
+      const key = `${chain}/${network}`
+      const found = venuesByNetwork.get(key) ?? venues.filter((each) => each.chain === chain && each.network === network)
+      if (found.length > 0) venuesByNetwork.set(key, found)
+      return found
+    },
     wake(chain, network, connector) {
       const venue = connector === undefined ? undefined : venueAt.get(connector)?.(chain, network)
       const on = networkAt(chain, network)

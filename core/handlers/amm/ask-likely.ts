@@ -76,11 +76,11 @@ export function askLikely(venues: readonly VenueEntry[], { swap, ask, rateBy, ga
   ): LikelyResult {
     const leastRaw = found.map(({ sourced: { quote }, gas }) => worthOf(exact, quote.amountRaw, rate && costOf(gas, rate))).reduce(larger)
     const choose = (now: Field, worths: readonly bigint[]): LikelyResult => {
-      const isRival = ({ venue, bound }: Contender): boolean => {
-        const index = field.contenders.findIndex((before) => before.venue === venue && isSameBound(before.bound, bound))
-        return (worths[index] ?? leastRaw) >= leastRaw
+      const worthRaw = ({ venue, bound }: Contender, place: number): bigint | undefined => {
+        if (now === field) return worths[place]
+        return worths[field.contenders.findIndex((before) => before.venue === venue && isSameBound(before.bound, bound))]
       }
-      const rivals = now.contenders.filter(isRival).map(({ venue }) => venue)
+      const rivals = now.contenders.filter((each, place) => (worthRaw(each, place) ?? leastRaw) >= leastRaw).map(({ venue }) => venue)
       const asked = hasWaited ? [...now.certain, ...rivals] : [...now.certain, ...rivals.slice(0, 1)]
       return asked.length === 0 ? { answers, rate } : askThen(asked, now, answers, hasWaited, hasTurn)
     }
