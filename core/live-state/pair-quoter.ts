@@ -96,8 +96,7 @@ export function createPairQuoter(
   /** The states that the cached quotes were computed from. */
   let current: StateSnapshot | undefined
   const cache: QuotesByQuestion = new Map()
-  /** Bounds of every amount by the newest states, by what is exact. */
-  const bounds: { snapshot?: StateSnapshot; in?: BoundOfAll | undefined; out?: BoundOfAll | undefined } = {}
+  const boundBySnapshot = createBounds(pricing, choice)
   /** That there is no pool, which is so for every amount; by what is exact. To make an error costs more than most quotes. */
   const refusals: { in?: SluiceError; out?: SluiceError } = {}
 
@@ -193,17 +192,7 @@ export function createPairQuoter(
     bound(swap, block) {
       if (!pricing.bound) return undefined
       const snapshot = block ? block.peek(bundle)?.snapshot : bundle.peek()
-      if (!snapshot) return undefined
-      const { exact, amountRaw } = swap
-      const { head } = snapshot
-      const known = snapshot === bounds.snapshot ? bounds[exact] : undefined
-      if (known) return { amountRaw: boundBy(known.forAll, exact, amountRaw), gasUnits: known.gasUnits, head }
-      const bound = pricing.bound(swap, choice, snapshot.states, head)
-      if (bound?.forAll) {
-        if (snapshot !== bounds.snapshot) Object.assign(bounds, { snapshot, in: undefined, out: undefined })
-        bounds[exact] = { forAll: bound.forAll, gasUnits: bound.gasUnits }
-      }
-      return bound && { amountRaw: bound.amountRaw, gasUnits: bound.gasUnits, head }
+      return snapshot && boundBySnapshot(snapshot, swap)
     },
     async load(at) {
       await bundle.read(at)
@@ -235,6 +224,25 @@ export function createPairQuoter(
       use(snapshot)
       return cache.get(question) ?? compute(snapshot, swap, question, at)
     },
+  }
+}
+
+/** Of one pair. What holds for every amount is kept for the newest states, by what is exact. */
+function createBounds(pricing: FollowedPricing, choice: QuoteChoice) {
+  const kept: { snapshot?: StateSnapshot; in?: BoundOfAll | undefined; out?: BoundOfAll | undefined } = {}
+  return (snapshot: StateSnapshot, swap: Swap): BoundAtHead | undefined => {
+    const { exact, amountRaw } = swap
+    const { states, head } = snapshot
+    const known = snapshot === kept.snapshot ? kept[exact] : undefined
+    if (known) return { amountRaw: boundBy(known.forAll, exact, amountRaw), gasUnits: known.gasUnits, head }
+    const bound = pricing.bound?.(swap, choice, states, head)
+    if (!bound) return undefined
+    const { forAll, gasUnits } = bound
+    if (forAll) {
+      if (snapshot !== kept.snapshot) Object.assign(kept, { snapshot, in: undefined, out: undefined })
+      kept[exact] = { forAll, gasUnits }
+    }
+    return { amountRaw: bound.amountRaw, gasUnits, head }
   }
 }
 

@@ -211,14 +211,13 @@ export function createRegistry(first: RegistryEntries): GrowingRegistry {
   const earlier = createEarlierVersions()
   const countOn = createQuoteCounts()
   const listeners = new Set<() => void>()
-  /** Until one is added, replaced or removed. */
-  const venuesByNetwork = new Map<string, readonly VenueEntry[]>()
+  const lists = createVenueLists(venues)
   let quarantines: ReadonlyMap<string, ShownQuarantine> = new Map()
   let networkAt = table(networks)
   let venueAt = new Map<string, ReturnType<typeof table<RegistryEntries['venues'][number]>>>()
 
   function add(more: RegistryEntries): void {
-    venuesByNetwork.clear()
+    lists.clear()
     for (const entry of more.plugins) {
       if (entry.state === 'loaded')
         removeFrom(plugins, ({ name, kind, state }) => state === 'leaving' && isSamePlugin(entry, { name, kind }))
@@ -323,12 +322,7 @@ export function createRegistry(first: RegistryEntries): GrowingRegistry {
     connector: findConnector,
     hasConnector: (name) => connectors.some((each) => each.name === name),
     pending: (name) => pendingIn(plugins, name),
-    venuesOn(chain, network) {
-      const key = `${chain}/${network}`
-      const found = venuesByNetwork.get(key) ?? venues.filter((each) => each.chain === chain && each.network === network)
-      if (found.length > 0) venuesByNetwork.set(key, found)
-      return found
-    },
+    venuesOn: lists.on,
     wake(chain, network, connector) {
       const venue = connector === undefined ? undefined : venueAt.get(connector)?.(chain, network)
       const on = networkAt(chain, network)
@@ -357,6 +351,21 @@ export function createRegistry(first: RegistryEntries): GrowingRegistry {
         `The connector ${connector} does not serve ${chain}/${network}; GET /connectors lists what it serves.`,
       )
     },
+  }
+}
+
+/** The connectors of each network, which every request to all of them asks for. */
+function createVenueLists(venues: RegistryEntries['venues']) {
+  const known = new Map<string, readonly VenueEntry[]>()
+  return {
+    on(chain: string, network: string): readonly VenueEntry[] {
+      const key = `${chain}/${network}`
+      const found = known.get(key) ?? venues.filter((each) => each.chain === chain && each.network === network)
+      if (found.length > 0) known.set(key, found)
+      return found
+    },
+    /** To be called where any was added or removed. */
+    clear: () => known.clear(),
   }
 }
 
