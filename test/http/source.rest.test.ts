@@ -88,12 +88,14 @@ describe('source of a price, by what a proxy sees of the calls to the node', fun
   })
 
   it('is rpc of the best of all where a node is asked for the price of the coin, or for one that is left out, alone', async () => {
-    // Curve's pools are in memory; of the coin, and by the other connector, nothing was asked in these tokens.
+    // Curve's pools are in memory. Nobody has a pool of its last token but curve, and nobody was asked for one yet: first the other connector is, then
+    // all are, for the price of the coin in it.
     const { body: listed } = await stage.server.client.get('/amm/pools', { ...local, connector: 'curve', base: 'DAI', quote: 'USDT' })
-    const susd = listed.pools[0].tokens[3]
+    const rare = listed.pools[0].tokens[3]
+    await price({ connector: 'any', connectors: 'curve', base: 'DAI', quote: 'USDT', side: 'SELL', amount: '1' })
     const cases = [
-      { base: 'DAI', quote: 'USDT', connectors: 'curve' },
-      { base: susd, quote: 'USDT', connectors: 'curve,camelot-v4' },
+      { base: rare, quote: 'USDT', connectors: 'curve,camelot-v4' },
+      { base: 'DAI', quote: rare, connectors: 'curve' },
     ]
     for (const { connectors, ...tokens } of cases) {
       const best = { ...tokens, connector: 'any', connectors, side: 'SELL' }
