@@ -4,6 +4,8 @@ import { expect } from 'chai'
 import { hexlify, Transaction } from 'ethers'
 import { formatRaw } from '../../core/base/decimal.ts'
 import { SluiceError } from '../../core/contracts/index.ts'
+import type { Client } from '../../core/config/clients.ts'
+import { createClientLimits } from '../../core/limits/client-limits.ts'
 import type { NetworkLimits } from '../../core/limits/limit-checks.ts'
 import { createSpendingLimits, type LimitReader } from '../../core/limits/spending-limits.ts'
 import type { Store } from '../../core/store/store.ts'
@@ -67,8 +69,9 @@ describe('a request that is over a limit', () => {
         sign?: Sign
         journalOf?: (journal: Journal) => Journal
       }
-      const serverWith = async (bot: NetworkLimits, { on = store, ...more }: Server = {}) => {
-        const budgets = createSpendingLimits((client) => (client === 'bot' ? bot : undefined), on.kind)
+      const serverWith = async (bot: NetworkLimits | (() => NetworkLimits | undefined), { on = store, ...more }: Server = {}) => {
+        const limits = typeof bot === 'function' ? bot : () => bot
+        const budgets = createSpendingLimits((client) => (client === 'bot' ? limits() : undefined), on.kind)
         budgets.readBy(reader)
         const transactions = await transactionsOn({ store: on, budgets, sites: [site.network], ...more })
         const submit = (change: Parameters<typeof order>[1] = {}, signal = soon()) =>
@@ -199,39 +202,59 @@ describe('a request that is over a limit', () => {
         }
       })
 
-      it('has no fills without end, whatever refuses it late: they count in its maxDailyGas, and then no nonce is claimed', async () => {
-        const turns = new EventEmitter()
-        // It refuses what sends 7 wei, once another request is behind it.
-        const signer: Sign = async (request) => {
-          if (Transaction.from(hexlify(request.signable.bytes)).value !== 7n) return sign(request)
-          turns.emit('asked')
-          await once(turns, 'behind')
-          throw new SluiceError('FORBIDDEN', 'The signer refuses it.')
-        }
-        const bot = { maxDailyGas: '1000' }
-        const { submit, list } = await serverWith(bot, { sign: signer })
-        const plan = planOf({ to: nowhere, data: '0x', value: '7' })
-        const outcomes: string[] = []
-        while (outcomes.length < 20 && outcomes.at(-1) !== 'LIMIT_EXCEEDED') {
-          const asked = once(turns, 'asked')
-          const late = outcomeOf(submit({ plan }))
-          const isAsked = await Promise.race([asked.then(() => true), late.then(() => false)])
-          if (isAsked) {
-            await submit({ caller: { id: 'other' } })
-            turns.emit('behind')
+      /** With a maxDailyGas of its own, and of a client without limits and without thin. */
+      const boundsOfFees = {
+        'its maxDailyGas': () => {
+          const bot = { maxDailyGas: '1000' }
+          return { limits: () => bot, set: (amountRaw: bigint) => void (bot.maxDailyGas = formatRaw(amountRaw, 18)) }
+        },
+        'its default maxDailyGas': () => {
+          let feesAtCapRaw = 1000n * 10n ** 18n
+          const settings = { maxDailyGasPercent: 100, maxFeePercent: 100, maxDailyLossPercent: 2, minDailyLoss: 20 }
+          const bot: Client = { name: 'bot', permissions: ['read', 'trade'], wallets: 'all' }
+          const clients = [bot]
+          const book = createClientLimits({ clients: () => clients, ownOf: () => undefined, settings })
+          book.setDefaults({ termsOf: () => ({ feesAtCapRaw, decimals: 18 }), heldMicros: () => 0n })
+          return {
+            limits: () => book.on('bot', { chain: 'ethereum', network: 'local' }),
+            set: (amountRaw: bigint) => void (feesAtCapRaw = amountRaw),
           }
-          outcomes.push(await late)
-          await until(
-            'each gap is filled',
-            async () => (await kinds(list, 'fill')).length === outcomes.filter((each) => each === 'FORBIDDEN').length,
-          )
-          const fees = (await kinds(list, 'fill'))[0]?.attempts[0]?.fees as { maxFeePerGas: string } | undefined
-          const feeRaw = 21_000n * BigInt(fees?.maxFeePerGas ?? 0)
-          // A fifth is kept for cancels.
-          bot.maxDailyGas = formatRaw(5n * feeRaw, 18)
-        }
-        expect(outcomes).to.deep.equal(['FORBIDDEN', 'FORBIDDEN', 'FORBIDDEN', 'FORBIDDEN', 'LIMIT_EXCEEDED'])
-      })
+        },
+      }
+      for (const [bound, boundOf] of Object.entries(boundsOfFees))
+        it(`has no fills without end, whatever refuses it late: they count in ${bound}, and then no nonce is claimed`, async () => {
+          const turns = new EventEmitter()
+          // It refuses what sends 7 wei, once another request is behind it.
+          const signer: Sign = async (request) => {
+            if (Transaction.from(hexlify(request.signable.bytes)).value !== 7n) return sign(request)
+            turns.emit('asked')
+            await once(turns, 'behind')
+            throw new SluiceError('FORBIDDEN', 'The signer refuses it.')
+          }
+          const { limits, set } = boundOf()
+          const { submit, list } = await serverWith(limits, { sign: signer })
+          const plan = planOf({ to: nowhere, data: '0x', value: '7' })
+          const outcomes: string[] = []
+          while (outcomes.length < 20 && outcomes.at(-1) !== 'LIMIT_EXCEEDED') {
+            const asked = once(turns, 'asked')
+            const late = outcomeOf(submit({ plan }))
+            const isAsked = await Promise.race([asked.then(() => true), late.then(() => false)])
+            if (isAsked) {
+              await submit({ caller: { id: 'other' } })
+              turns.emit('behind')
+            }
+            outcomes.push(await late)
+            await until(
+              'each gap is filled',
+              async () => (await kinds(list, 'fill')).length === outcomes.filter((each) => each === 'FORBIDDEN').length,
+            )
+            const fees = (await kinds(list, 'fill'))[0]?.attempts[0]?.fees as { maxFeePerGas: string } | undefined
+            const feeRaw = 21_000n * BigInt(fees?.maxFeePerGas ?? 0)
+            // A fifth is kept for cancels.
+            set(5n * feeRaw)
+          }
+          expect(outcomes).to.deep.equal(['FORBIDDEN', 'FORBIDDEN', 'FORBIDDEN', 'FORBIDDEN', 'LIMIT_EXCEEDED'])
+        })
     })
 })
 
