@@ -38,6 +38,8 @@ export interface RobbedWallets {
   readonly thief: NonceManager
   readonly provider: JsonRpcProvider
   readonly stolen: readonly Stolen[]
+  /** The wallet of somebody who helps the thief, by the owner's certificate: no limits hold it. */
+  readonly friend: string
   /** The thief sends a transaction of its own, such as `deposit()`. */
   send(to: string, signature: string, args: readonly unknown[], value?: bigint): Promise<void>
   /** A new token of the thief's, which has all of it. */
@@ -53,11 +55,12 @@ export interface RobbedWallets {
 export async function startRobbedWallets(count: number, limits: object, allowsThief = false): Promise<RobbedWallets> {
   const home = await mkdtemp(path.join(tmpdir(), 'sluice-thief-'))
   const keys = Array.from({ length: count }, () => Wallet.createRandom())
+  const friend = Wallet.createRandom()
   const dataDir = path.join(home, 'data')
   await mkdir(dataDir, { mode: 0o700, recursive: true })
   const passphraseFile = path.join(home, 'passphrase')
   await writeFile(passphraseFile, passphrase, { mode: 0o600 })
-  for (const { privateKey } of keys) await saveKey({ dataDir, chain: 'ethereum', privateKey, passphrase, scryptN: 2 })
+  for (const { privateKey } of [...keys, friend]) await saveKey({ dataDir, chain: 'ethereum', privateKey, passphrase, scryptN: 2 })
   const named = keys.map(({ address }, index) => [`bot-${index}`, address] as const)
   const clients = {
     client: { permissions: ['read', 'trade', 'thin', 'admin'], wallets: 'all' },
@@ -99,7 +102,7 @@ export async function startRobbedWallets(count: number, limits: object, allowsTh
   for (const { address } of Object.values(addresses.tokens))
     for (const spender of [pools.v2Router, pools.router, pools.positionManager])
       await send(address, 'approve(address,uint256)', [spender, MaxUint256])
-  for (const { address } of keys) {
+  for (const { address } of [...keys, friend]) {
     await rpc('anvil_setBalance', address, toQuantity(etherRaw))
     for (const [symbol, amount] of Object.entries(funds) as [keyof typeof funds, string][])
       await send(addresses.tokens[symbol].address, 'transfer(address,uint256)', [address, parseUnits(amount, decimalsOf(symbol))])
@@ -121,6 +124,10 @@ export async function startRobbedWallets(count: number, limits: object, allowsTh
         }
     }),
   )
+
+  const approved = await server.client.post('/evm/approve', { ...local, address: friend.address, spender: 'perp', token: 'USDC' })
+  if (approved.status !== 200) throw new Error(approved.text)
+  await mined(server.client, approved.body.txHash)
 
   /** Ends all that holds something of the wallet. The owner may do what the thief may not. */
   async function close(address: string): Promise<void> {
@@ -164,6 +171,7 @@ export async function startRobbedWallets(count: number, limits: object, allowsTh
     thief,
     provider,
     stolen,
+    friend: friend.address,
     send,
     async newToken(symbol) {
       const { abi, bytecode } = await readArtifact('TestToken', new URL('../../plugins/ethereum/index.ts', import.meta.url).href)
