@@ -2,7 +2,19 @@ import * as Type from 'typebox'
 import type { Static } from 'typebox'
 import { Hop } from './amm.ts'
 import { Fill } from './network.ts'
-import { ChainName, endpoint, NetworkName, pageFields, request, response, TransactionHash, unavailable, WalletAddress } from './endpoint.ts'
+import { momentForms } from '../base/moments.ts'
+import {
+  ChainName,
+  ConnectorName,
+  endpoint,
+  NetworkName,
+  pageFields,
+  request,
+  response,
+  TransactionHash,
+  unavailable,
+  WalletAddress,
+} from './endpoint.ts'
 
 /** QUEUED → SIGNED → BROADCAST → MINED → CONFIRMED, and the other final states. */
 export const transactionStates = [
@@ -17,6 +29,26 @@ export const transactionStates = [
   'DROPPED',
   'OVERTAKEN',
   'EXPIRED',
+] as const
+
+/**
+ * The purpose of a transaction. `order` and `order-cancel` belong to order books, `funds` is what a book holds and lends. A `cancel` replaces
+ * another transaction and does nothing; a `fill` closes a nonce gap below later transactions and does nothing.
+ */
+export const transactionKinds = [
+  'trade',
+  'liquidity',
+  'position',
+  'collateral',
+  'order',
+  'order-cancel',
+  'funds',
+  'token-account',
+  'approve',
+  'wrap',
+  'send',
+  'cancel',
+  'fill',
 ] as const
 
 /** A transaction of the journal, as `/transactions` and `/events` show it. */
@@ -149,6 +181,29 @@ export const TransactionsRequest = request({
       description: 'Only those in this state, in any letter case.',
     }),
   ),
+  client: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 256, expects: 'the id of a client', description: 'Only those that this client asked for.' }),
+  ),
+  kind: Type.Optional(
+    Type.Enum(transactionKinds, { expects: `one of ${transactionKinds.join(', ')}`, description: 'Only those of this kind.' }),
+  ),
+  connector: Type.Optional(ConnectorName),
+  pair: Type.Optional(
+    Type.String({
+      pattern: '^[^-]{1,128}-[^-]{1,128}$',
+      expects: 'two tokens such as WETH-USDC',
+      description:
+        'Only those of these two tokens, in either order: by their symbols, or by addresses where the request had addresses of unlisted ones.',
+    }),
+  ),
+  since: Type.Optional(
+    Type.String({
+      maxLength: 64,
+      expects: momentForms,
+      description: 'Only those that were requested then or later. A date begins at midnight UTC.',
+    }),
+  ),
+  until: Type.Optional(Type.String({ maxLength: 64, expects: momentForms, description: 'Only those that were requested before.' })),
   txHash: Type.Optional({ ...TransactionHash, description: 'Of any attempt, also of one that was replaced.' }),
   idempotencyKey: idOfRequest('The Idempotency-Key of the request.', 'an Idempotency-Key'),
   requestId: idOfRequest('The X-Request-Id of the request.', 'a request id'),

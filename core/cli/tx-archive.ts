@@ -1,3 +1,4 @@
+import { momentForms, readMoment } from '../base/moments.ts'
 import { plainJson } from '../base/printable.ts'
 import { once } from 'node:events'
 import { open, rename, rm } from 'node:fs/promises'
@@ -129,13 +130,9 @@ function readAge({ days, before }: PruneOptions, nowMs: number): number {
   throw new Error(`--before is "${before}", but must be a day ago or longer: what is newer stays in the journal.`)
 }
 
-/** Milliseconds since the Unix epoch. A time without a zone would mean another moment on another machine. */
+/** Milliseconds since the Unix epoch. */
 function readDate(option: string, given: string): number {
-  const isDate = /^\d{4}-\d\d-\d\d$/.test(given)
-  const isMoment = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/.test(given)
-  const moment = isDate || isMoment ? new Date(given).getTime() : Number.NaN
-  // There is no 31 February: it would be read as a day of March.
-  const isReal = !isDate || new Date(Number.isNaN(moment) ? 0 : moment).toISOString().startsWith(given)
-  if (!Number.isNaN(moment) && isReal) return moment
-  throw new Error(`${option} is "${given}", but must be a date such as 2026-03-01 (UTC), or a moment such as 2026-03-01T12:00Z.`)
+  const moment = readMoment(given)
+  if (moment !== undefined) return moment
+  throw new Error(`${option} is "${given}", but must be ${momentForms}.`)
 }

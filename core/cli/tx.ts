@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import { closest } from 'fastest-levenshtein'
 import type { JournaledTransaction } from '../api/transactions.ts'
 import type { Settings } from '../config/settings.ts'
+import { isObject } from '../base/json.ts'
 import { command } from '../base/layout.ts'
 import type { TransactionState } from '../transactions/entry.ts'
 import { ask, hasTerminal } from '../wallet/prompt.ts'
@@ -67,8 +68,20 @@ export function txCommand(settingsOf: () => Settings): Command {
     .option('--address <address>', 'only those of this wallet')
     .option('--chain <chain>', 'only those on this chain')
     .option('--network <network>', 'only those on networks of this name')
+    .option('--kind <kind>', 'only those of this kind, e.g. trade')
+    .option('--connector <name>', 'only those on this connector')
+    .option('--pair <pair>', 'only those of two tokens, in either order, e.g. WETH-USDC')
+    .option('--from <date>', 'only those requested at this date or later, e.g. 2026-03-01 (UTC) or 2026-03-01T12:00Z')
+    .option('--to <date>', 'only those requested before this date')
     .option('--limit <number>', 'at most so many', '20')
-    .addHelpText('after', examples('tx list --open', 'tx list --chain ethereum --network mainnet --state REVERTED --limit 100 --json'))
+    .addHelpText(
+      'after',
+      examples(
+        'tx list --open',
+        'tx list --pair WETH-USDC --from 2026-03-01',
+        'tx list --chain ethereum --network mainnet --state REVERTED --limit 100 --json',
+      ),
+    )
     .action((options: ListOptions & AccessOptions) =>
       printResult(async () => {
         const { server, journal } = connect(options)
@@ -155,6 +168,11 @@ interface ListOptions {
   address?: string
   chain?: string
   network?: string
+  kind?: string
+  connector?: string
+  pair?: string
+  from?: string
+  to?: string
   open?: true
   limit: string
 }
@@ -167,12 +185,9 @@ interface TransactionPage {
 /** Newest first. @throws Error that says which option is wrong and how */
 async function listTransactions(journal: JournalClient, options: ListOptions): Promise<TransactionPage> {
   const atMost = readLimit(options.limit)
-  const { chain, network, address } = options
-  const filter: TransactionFilter = {
-    ...(chain !== undefined && { chain }),
-    ...(network !== undefined && { network }),
-    ...(address !== undefined && { address }),
-  }
+  const { chain, network, address, kind, connector, pair, from, to } = options
+  const given = Object.entries({ chain, network, address, kind, connector, pair, since: from, until: to })
+  const filter: TransactionFilter = Object.fromEntries(given.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
   if (options.state === undefined && !options.open) return journal.list(filter, atMost)
   if (options.state !== undefined && options.open) throw new Error('Give --state or --open, not both.')
   if (options.state !== undefined) return journal.list({ ...filter, state: readState(options.state) }, atMost)
@@ -254,13 +269,17 @@ const isHash = (text: string): boolean => /^0x[0-9a-f]{64}$/i.test(text)
 /** Everything about a transaction, and what happens next. */
 function describe(transaction: JournaledTransaction, nowMs: number): string {
   const { txHash, txState, kind, connector, chain, network, address, nonce, txBlock, replacedBy, reason, attempts } = transaction
-  const { requestId, idempotencyKey, createdAt, updatedAt, deadline } = transaction
+  const { requestId, idempotencyKey, createdAt, updatedAt, deadline, client, request, cost } = transaction
   const lines: [string, string | undefined][] = [
     ['state', txState],
     ['next', whatIsNext(transaction)],
     ['what', `${kind}${connector === undefined ? '' : ` on ${connector}`}`],
     ['where', `${chain}/${network}`],
     ['wallet', address],
+    ['client', client],
+    ['asked', request && `${request.path} ${fieldsOf(request.fields)}`],
+    ...tradeLines(transaction),
+    ['cost', cost && costText(cost)],
     ['nonce', String(nonce)],
     ['block', txBlock < 0 ? undefined : String(txBlock)],
     ['replaced by', replacedBy],
@@ -279,6 +298,37 @@ function describe(transaction: JournaledTransaction, nowMs: number): string {
   const shown = lines.flatMap(([name, value]) => (value === undefined ? [] : [`  ${name.padEnd(11)}  ${value}`]))
   return [txHash ?? 'not signed', ...shown].join('\n')
 }
+
+/** Without what stands in other lines. */
+function fieldsOf(fields: unknown): string {
+  const shown = isObject(fields) ? Object.entries(fields) : []
+  return shown
+    .filter(([name]) => !['chain', 'network', 'address', 'connector'].includes(name))
+    .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .join(' ')
+}
+
+/** Of a trade: its prices, and what it really gave. */
+function tradeLines({ kind, planned, quote, fill, slippage }: JournaledTransaction): [string, string | undefined][] {
+  if (kind !== 'trade' || !isObject(planned)) return []
+  const { price, limitPrice, expectedAmount } = planned
+  const market = quote?.marketPrice
+  return [
+    ['quoted', `${text(price)} for ${text(expectedAmount)}${quote ? `, at block ${quote.blockNumber}` : ''}`],
+    ['market', market],
+    ['bound', typeof limitPrice === 'string' ? limitPrice : undefined],
+    ['filled', fill && 'amountIn' in fill ? `${fill.price}: ${fill.amountIn} for ${fill.amountOut}` : undefined],
+    ['slippage', slippage && `${slippage.quote} of the quote${slippage.market === undefined ? '' : `, ${slippage.market} of the market`}`],
+  ]
+}
+
+const text = (value: unknown): string => (typeof value === 'string' ? value : '?')
+
+const costText = ({ fee, feeToken, rawFee, gasUsed, layer1Fee }: NonNullable<JournaledTransaction['cost']>): string =>
+  [
+    fee === undefined ? `${rawFee} of the smallest unit` : `${fee} ${feeToken ?? ''}`,
+    gasUsed === undefined ? '' : ` (gas ${gasUsed}${layer1Fee === undefined ? '' : `, of it ${layer1Fee} for layer 1`})`,
+  ].join('')
 
 const sent = (times: number) => (times === 0 ? 'not sent yet' : times === 1 ? 'sent once' : `sent ${times} times`)
 

@@ -3,7 +3,9 @@ import type { ShownPlugin } from '../api/index.ts'
 import { didYouMean } from '../config/problems.ts'
 import type { NetworkNames } from '../contracts/index.ts'
 import { badFields } from '../base/errors.ts'
+import { momentForms, readMoment } from '../base/moments.ts'
 import { named, printable } from '../base/printable.ts'
+import { pairName } from '../store/entry-filters.ts'
 import { dayMs } from '../transactions/archiver.ts'
 import type { EndedPosition } from '../transactions/journal/journal.ts'
 import { mayUseWallet, visibleWallets, type Handlers } from './context.ts'
@@ -61,7 +63,9 @@ export const serviceHandlers = {
     if (request.cursor !== undefined && !cursorPattern.test(request.cursor)) throw badCursor()
     const limit = readLimit(request.limit, services.settings)
     const addresses = visibleWallets(caller)
-    const { entries, damaged, nextCursor } = await services.transactions.list({ ...request, limit, ...(addresses && { addresses }) })
+    const { since, until, pair, ...others } = request
+    const filter = { ...others, ...readPeriod(since, until), ...(pair !== undefined && { pair: readPair(pair) }) }
+    const { entries, damaged, nextCursor } = await services.transactions.list({ ...filter, limit, ...(addresses && { addresses }) })
     const view = journalView(services.transactions, services.registry)
     return {
       transactions: entries.map((entry) => showTransaction(entry, view)),
@@ -115,6 +119,27 @@ const copyNetworks = (available: readonly NetworkNames[]) => available.map(({ ch
 function readPosition(after: string): EndedPosition {
   const [endedAt = '', key = ''] = after.split(':')
   return { endedAt: Number(endedAt), key }
+}
+
+/** @throws SluiceError INCOMPLETE_PARAMS */
+function readPeriod(since: string | undefined, until: string | undefined): { from?: number; to?: number } {
+  const [from, to] = [readField('since', since), readField('until', until)]
+  if (from !== undefined && to !== undefined && from >= to)
+    throw badFields([{ field: 'since', problem: `is "${since}", which is not before until, "${until}": there can be none in between` }])
+  return { ...(from !== undefined && { from }), ...(to !== undefined && { to }) }
+}
+
+function readField(field: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const moment = readMoment(text)
+  if (moment === undefined) throw badFields([{ field, problem: `is "${text}", but must be ${momentForms}` }])
+  return moment
+}
+
+/** A request is read by its schema, so there are two. */
+const readPair = (text: string): string => {
+  const [one = '', other = ''] = text.split('-')
+  return pairName(one, other)
 }
 
 /** The key of a journal entry, which is what a cursor is. */

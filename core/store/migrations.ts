@@ -1,5 +1,8 @@
 import { Migrator, sql, type ColumnDefinitionBuilder, type Kysely, type Migration, type RawBuilder } from 'kysely'
+import { isObject } from '../base/json.ts'
 import { command } from '../base/layout.ts'
+import { unpack } from './compact.ts'
+import { filtersOf, type EntryFilters } from './entry-filters.ts'
 import { StoreError, type StoreLog } from './store.ts'
 import type { Tables } from './tables.ts'
 
@@ -17,7 +20,7 @@ export interface ColumnTypes {
 }
 
 /** What a server of this version knows: whoever has a newer one in the same store is not of this version. */
-export const newestMigration = '007-refundable'
+export const newestMigration = '008-entry-filters'
 
 /** All migrations in order. A released one is never edited: the next change is a new one. */
 const migrationsFor = (types: ColumnTypes, isNew: boolean): Readonly<Record<string, Migration>> => ({
@@ -27,7 +30,8 @@ const migrationsFor = (types: ColumnTypes, isNew: boolean): Readonly<Record<stri
   '004-budgets': budgets(types),
   '005-server-limits': serverLimits(),
   '006-approvals': approvals(types),
-  [newestMigration]: refundable(types),
+  '007-refundable': refundable(types),
+  [newestMigration]: entryFilters(),
 })
 
 /** Those of versions before 0.2.0, whose stores are not read. No new one has such a name. */
@@ -148,6 +152,49 @@ const refundable = ({ sortedText }: ColumnTypes): Migration => ({
     await createIndex(db, 'refundable_age', 'refundable (owner, counted_at)')
   },
 })
+
+/** By what transactions are found besides. What is journaled already is read once for it. */
+const entryFilters = (): Migration => ({
+  async up(db: Kysely<unknown>) {
+    for (const table of ['entries', 'archived'] as const) {
+      for (const column of ['client', 'kind'])
+        await sql`alter table ${sql.ref(table)} add column ${sql.ref(column)} text not null default ''`.execute(db)
+      for (const column of ['connector', 'pair']) await sql`alter table ${sql.ref(table)} add column ${sql.ref(column)} text`.execute(db)
+      for (let after = ''; ;) {
+        const { rows } = await sql<{ key: string; body: Uint8Array }>`
+          select key, body from ${sql.ref(table)} where key > ${after} order by key limit ${sql.lit(filledAtOnce)}`.execute(db)
+        const last = rows.at(-1)
+        if (!last) break
+        const filled = rows.flatMap(({ key, body }) => {
+          const filters = storedFilters(body)
+          return filters ? [sql`(${key}, ${filters.client}, ${filters.kind}, ${filters.connector}, ${filters.pair})`] : []
+        })
+        if (filled.length > 0)
+          await sql`with filled(key, client, kind, connector, pair) as (values ${sql.join(filled)})
+            update ${sql.ref(table)} set client = filled.client, kind = filled.kind, connector = filled.connector, pair = filled.pair
+            from filled where ${sql.ref(table)}.key = filled.key`.execute(db)
+        after = last.key
+      }
+      await createIndex(db, `${table}_of_client`, `${table} (client, key)`)
+      await createIndex(db, `${table}_of_pair`, `${table} (pair, key) where pair is not null`)
+      await createIndex(db, `${table}_of_connector`, `${table} (connector, key) where connector is not null`)
+      // Most are trades.
+      await createIndex(db, `${table}_of_kind`, `${table} (kind, key) where kind <> 'trade'`)
+    }
+  },
+})
+
+const filledAtOnce = 500
+
+/** Undefined where the row is damaged: it stays as it is, and is found by nothing of it. */
+function storedFilters(body: Uint8Array): EntryFilters | undefined {
+  try {
+    const entry: unknown = JSON.parse(unpack(body))
+    return isObject(entry) ? filtersOf(entry) : undefined
+  } catch {
+    return undefined
+  }
+}
 
 /** All of `Tables` at the first version of them. Numbers stand before texts, which differ in length. */
 const tables = (types: ColumnTypes): Migration => ({

@@ -1,4 +1,5 @@
 import type { ColumnType, Generated } from 'kysely'
+import type { EntryFilters } from './entry-filters.ts'
 
 /** Milliseconds since the Unix epoch. */
 type Milliseconds = number
@@ -8,7 +9,7 @@ type JsonText = string
 export type StoredBytes = Uint8Array | ArrayBuffer
 
 /** A transaction of the journal: `body` has all of it but key, request and Idempotency-Key; the other columns are for queries. */
-export interface EntryRow {
+export interface EntryRow extends EntryFilters {
   key: string
   version: number
   /** The nonce queue: `Lease.queue`. Empty once it is final, and every permit that it signed is used or expired. */
@@ -44,7 +45,7 @@ interface EntryTable extends EntryRow {
  * What stays of an entry in the archive: its key, by whom it is found, and its outcome. Its rows in `hashes`, `orders` and `requests` stay,
  * too.
  */
-export interface ArchivedRow {
+export interface ArchivedRow extends EntryFilters {
   key: string
   chain: string
   network: string

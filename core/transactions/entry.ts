@@ -2,10 +2,11 @@
 import * as Type from 'typebox'
 import type { Static } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { transactionStates } from '../api/transactions.ts'
+import { transactionKinds, transactionStates } from '../api/transactions.ts'
 import type { Json, RefusalMeaning, Transaction } from '../contracts/index.ts'
 import { costOf, type Cost } from './costs.ts'
 import type { RequestWords } from './entry-terms.ts'
+import { filtersOf } from '../store/entry-filters.ts'
 import { digest, hashBytes, pack, unpack, walletNumber } from '../store/compact.ts'
 import type { ArchivedRow, EntryRow, EventRow, HashRow, StoredBytes } from '../store/tables.ts'
 import { addressKey } from '../base/addresses.ts'
@@ -17,26 +18,7 @@ import { addressKey } from '../base/addresses.ts'
 export type TransactionState = 'QUEUED' | 'SIGNED' | 'BROADCAST' | 'MINED' | FinalState
 type FinalState = 'CONFIRMED' | 'REVERTED' | 'REPLACED' | 'CANCELLED' | 'DROPPED' | 'OVERTAKEN' | 'EXPIRED'
 
-/**
- * The purpose of a transaction. `order` and `order-cancel` belong to order books, `funds` is what a book holds and lends. A `cancel` replaces
- * another transaction and does nothing; a `fill` closes a nonce gap below later transactions and does nothing.
- */
-export const kinds = [
-  'trade',
-  'liquidity',
-  'position',
-  'collateral',
-  'order',
-  'order-cancel',
-  'funds',
-  'token-account',
-  'approve',
-  'wrap',
-  'send',
-  'cancel',
-  'fill',
-] as const
-export type Kind = (typeof kinds)[number]
+export type Kind = (typeof transactionKinds)[number]
 
 /** One transaction in the journal: the request, and what became of it. Each step of a plan has its own entry. */
 export interface Entry {
@@ -260,6 +242,7 @@ export function entryRow(entry: Entry, queue: string): EntryRow {
     request_id: requestId,
     idempotency_key: idempotencyKey ?? null,
     shown: digest(shownOf(entry)),
+    ...filtersOf({ ...entry }),
     body: writeBody(entry),
   }
 }
@@ -290,6 +273,7 @@ export function archivedRow(entry: Entry): ArchivedRow {
     address: addressKey(address),
     request_id: requestId,
     idempotency_key: idempotencyKey ?? null,
+    ...filtersOf({ ...entry }),
     body: writeBody(outcome),
   }
 }
@@ -310,7 +294,7 @@ const Body = Compile(
     chain: Type.String(),
     network: Type.String(),
     address: Type.String(),
-    kind: Type.Union(kinds.map((each) => Type.Literal(each))),
+    kind: Type.Union(transactionKinds.map((each) => Type.Literal(each))),
     reduces: Type.Optional(Type.Literal(true)),
     connector: Type.Optional(Type.String()),
     plugin: Type.Optional(Type.String()),

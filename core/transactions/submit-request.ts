@@ -378,6 +378,9 @@ function nextKey(nowMs: number): string {
 const timeDigits = 9
 const digits = (of: number, length: number): string => of.toString(36).padStart(length, '0')
 
+/** The lowest key of what is requested at this time: milliseconds since the Unix epoch. */
+export const firstKeyAt = (timeMs: number): string => digits(Math.max(0, Math.ceil(timeMs)), timeDigits)
+
 /** No entry with this key, or a lower one, was requested later than this: milliseconds since the Unix epoch, or NaN. */
 export const keyTimeMs = (key: string): number => Number.parseInt(key.slice(0, timeDigits), 36)
 

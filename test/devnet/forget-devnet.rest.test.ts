@@ -10,7 +10,7 @@ describe('a new devnet', () => {
     const store = await freshStore()
     try {
       for (const key of ['both', 'devnet alone']) await giveKey(store, key)
-      const archived = { chain: 'ethereum', address: '0x1', body: new Uint8Array() }
+      const archived = { chain: 'ethereum', address: '0x1', body: new Uint8Array(), client: 'client', kind: 'trade' }
       const rows = [
         { ...archived, key: '1', network: 'local', request_id: 'a', idempotency_key: 'both' },
         { ...archived, key: '2', network: 'sepolia', request_id: 'b', idempotency_key: 'both' },

@@ -95,14 +95,19 @@ describe('a store of 0.2.0 before anything could be stopped', () => {
         approvals,
         refundable,
         kysely_migration: migrations,
+        entries: filled,
         ...after
       } = await contentsOf(place())
-      const { kysely_migration: _, ...unchanged } = before
+      const { kysely_migration: _, entries: unfilled, ...unchanged } = before
       expect(after).to.deep.equal(unchanged)
+      // What they are found by is read from what they were.
+      const filters = { client: 'bot', kind: 'trade', connector: 'exchange', pair: null }
+      expect(filled).to.have.deep.members(asRows(unfilled).map((row) => ({ ...row, ...filters })))
+      expect(asRows(filled)).to.have.length(2)
       expect(stops).to.deep.equal([])
       expect(kept).to.deep.equal([{ client: '' }])
       expect([budgets, reservations, approvals, refundable]).to.deep.equal([[], [], [], []])
-      expect(migrations).to.have.length(7)
+      expect(migrations).to.have.length(8)
 
       const again = await place().open()
       await again.write((tx) =>
@@ -151,6 +156,7 @@ describe('a migration', () => {
         { name: '005-server-limits' },
         { name: '006-approvals' },
         { name: '007-refundable' },
+        { name: '008-entry-filters' },
       ])
       await before.write((tx) => sql`update servers set alive_until = 0`.execute(tx))
       const later = await openLater(place())
@@ -160,6 +166,8 @@ describe('a migration', () => {
     })
   })
 })
+
+const asRows = (rows: unknown): readonly object[] => (Array.isArray(rows) ? rows.filter(isObject) : [])
 
 /** In PostgreSQL with as much as tells it apart; the embedded one is a real store. */
 async function putStoreBefore(place: StorePlace): Promise<void> {

@@ -7,6 +7,8 @@ import type { Store } from '../../store/store.ts'
 import type { ArchivedRow, Tables } from '../../store/tables.ts'
 import { archivedRow, bodyColumns, type BodyRow, canonicalHash, readArchivedBody, type Entry } from '../entry.ts'
 import type { EndedEntry, EndedPosition, EntryFilter, EntryPlace } from './journal.ts'
+import { firstKeyAt } from '../submit-request.ts'
+import { isNoTrade, withinTime } from './list-entries.ts'
 import { addressKey } from '../../base/addresses.ts'
 
 /** Final entries without outstanding permits, oldest end first, which ended at least so long ago by the store's time. */
@@ -86,15 +88,17 @@ const pageRows = 100
 const maxRows = 2_000
 
 /**
- * Archived entries that match, at most `limit`. By hash, request or Idempotency-Key there are few. Otherwise a page may end early: there are
- * no indexes for the other filters.
+ * Archived entries that match, at most `limit`. By hash, request or Idempotency-Key there are few. Otherwise a page may end early: wallets and networks
+ * have no index there.
  */
 export async function listArchived(
   store: Store,
-  filter: EntryFilter,
+  asked: EntryFilter,
   limit: number,
   onDamage: (error: unknown) => void,
 ): Promise<ArchivedPage> {
+  const filter = withinTime(asked)
+  const lowest = filter.from === undefined ? '' : firstKeyAt(filter.from)
   const entries: Entry[] = []
   const damaged: string[] = []
   let before = filter.cursor
@@ -102,6 +106,7 @@ export async function listArchived(
     if (looked > 0) await nextTurn()
     const rows = await selectPage(store, filter, before)
     for (const row of rows) {
+      if (row.key < lowest) return { entries, damaged }
       before = row.key
       const entry = isOf(row, filter) ? readOr(row, onDamage, damaged) : undefined
       if (entry && (filter.state === undefined || entry.state === filter.state)) entries.push(entry)
@@ -112,9 +117,13 @@ export async function listArchived(
   return before === undefined ? { entries, damaged } : { entries, damaged, upTo: before }
 }
 
-function selectPage(store: Store, { txHash, requestId, idempotencyKey }: EntryFilter, before: string | undefined) {
+function selectPage(
+  store: Store,
+  { txHash, requestId, idempotencyKey, pair, client, kind, connector }: EntryFilter,
+  before: string | undefined,
+) {
   return store.read((db) => {
-    let query = db.selectFrom('archived').select([...bodyColumns, 'chain', 'network', 'address'])
+    let query = db.selectFrom('archived').select([...bodyColumns, 'chain', 'network', 'address', 'client', 'kind', 'connector', 'pair'])
     if (txHash !== undefined) {
       const keys = db
         .selectFrom('hashes')
@@ -124,13 +133,23 @@ function selectPage(store: Store, { txHash, requestId, idempotencyKey }: EntryFi
     }
     if (requestId !== undefined) query = query.where('request_id', '=', requestId)
     if (idempotencyKey !== undefined) query = query.where('idempotency_key', '=', idempotencyKey)
+    // One that has an index. The others are compared.
+    if (pair !== undefined) query = query.where('pair', '=', pair)
+    else if (client !== undefined) query = query.where('client', '=', client)
+    else if (kind !== undefined && kind !== 'trade') query = query.where('kind', '=', kind).where(isNoTrade)
+    else if (connector !== undefined) query = query.where('connector', '=', connector)
     if (before !== undefined) query = query.where('key', '<', before)
     return query.orderBy('key', 'desc').limit(pageRows).execute()
   })
 }
 
-function isOf(row: Pick<ArchivedRow, 'chain' | 'network' | 'address'>, { chain, network, address, addresses }: EntryFilter): boolean {
+function isOf(row: Omit<ArchivedRow, 'request_id' | 'idempotency_key' | 'body'>, filter: EntryFilter): boolean {
+  const { chain, network, address, addresses, client, kind, connector, pair } = filter
   return (
+    (client === undefined || row.client === client) &&
+    (kind === undefined || row.kind === kind) &&
+    (connector === undefined || row.connector === connector) &&
+    (pair === undefined || row.pair === pair) &&
     (chain === undefined || row.chain === chain) &&
     (network === undefined || row.network === network) &&
     (address === undefined || row.address === addressKey(address)) &&

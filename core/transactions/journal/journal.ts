@@ -127,7 +127,16 @@ export interface EntryFilter {
   requestId?: string
   nonce?: number
   on?: OnRail
-  /** Archived ones, too. By hash, request or Idempotency-Key they are always listed. Not with `client`, `nonce` or `on`. */
+  /** A caller's id. */
+  client?: string
+  kind?: string
+  connector?: string
+  /** `pairName` */
+  pair?: string
+  /** Requested at this time or later, and before that one: milliseconds since the Unix epoch. */
+  from?: number
+  to?: number
+  /** Archived ones, too. By hash, request or Idempotency-Key they are always listed. Not with `nonce` or `on`. */
   archived?: boolean
   /** At most 500. */
   limit?: number

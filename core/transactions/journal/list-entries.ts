@@ -5,12 +5,28 @@ import { hashBytes, walletNumber } from '../../store/compact.ts'
 import type { Store } from '../../store/store.ts'
 import type { EntryRow, Tables } from '../../store/tables.ts'
 import { bodyColumns, canonicalHash, type BodyRow } from '../entry.ts'
+import { firstKeyAt } from '../submit-request.ts'
 import { transactionStates } from '../../api/transactions.ts'
 import type { EntryFilter } from './journal.ts'
 import { addressKey } from '../../base/addresses.ts'
 
 /** What the filters are about. The body is read only of rows that are shown. */
-const columns = ['key', 'chain', 'network', 'address', 'state', 'via', 'signer', 'nonce', 'request_id', 'idempotency_key'] as const
+const columns = [
+  'key',
+  'chain',
+  'network',
+  'address',
+  'state',
+  'via',
+  'signer',
+  'nonce',
+  'request_id',
+  'idempotency_key',
+  'client',
+  'kind',
+  'connector',
+  'pair',
+] as const
 type Row = Pick<EntryRow, (typeof columns)[number]>
 type Query<R> = SelectQueryBuilder<Tables, 'entries', R>
 /** Starts a query of entries. */
@@ -36,7 +52,8 @@ interface Group {
 }
 
 /** @returns what is read of the newest entries that match, at most `limit` */
-export async function listEntries(store: Store, filter: EntryFilter, limit: number): Promise<readonly BodyRow[]> {
+export async function listEntries(store: Store, asked: EntryFilter, limit: number): Promise<readonly BodyRow[]> {
+  const filter = withinTime(asked)
   const keys = await (filter.txHash === undefined ? listKeys(store, filter, limit) : keysOfHash(store, filter, limit))
   const rowOf = new Map<string, BodyRow>()
   for (let start = 0; start < keys.length; start += pageBodies) {
@@ -48,9 +65,18 @@ export async function listEntries(store: Store, filter: EntryFilter, limit: numb
   return keys.flatMap((key) => rowOf.get(key) ?? [])
 }
 
+/** Keys sort by time. */
+export function withinTime(filter: EntryFilter): EntryFilter {
+  const { to, cursor } = filter
+  if (to === undefined) return filter
+  const end = firstKeyAt(to)
+  return { ...filter, cursor: cursor === undefined || end < cursor ? end : cursor }
+}
+
 /** A hash is signed once on a network. */
 async function keysOfHash(store: Store, filter: EntryFilter, limit: number): Promise<readonly string[]> {
-  const { txHash = '', cursor } = filter
+  const { txHash = '', cursor, from } = filter
+  const lowest = from === undefined ? '' : firstKeyAt(from)
   const rows = await store.read((db) => {
     const keys = db
       .selectFrom('hashes')
@@ -59,7 +85,7 @@ async function keysOfHash(store: Store, filter: EntryFilter, limit: number): Pro
     return rowsIn(db).where('key', 'in', keys).execute()
   })
   return rows
-    .filter((row) => matches(row, filter) && (cursor === undefined || row.key < cursor))
+    .filter((row) => matches(row, filter) && (cursor === undefined || row.key < cursor) && row.key >= lowest)
     .map(({ key }) => key)
     .toSorted((a, b) => (a < b ? 1 : -1))
     .slice(0, limit)
@@ -71,10 +97,10 @@ async function listKeys(store: Store, filter: EntryFilter, limit: number): Promi
     return collect((before, count) => store.read((db) => newest(where(rowsIn(db)), before, count).execute()), filter, limit, matches)
   const groups = await groupsOf(store, filter)
   if (groups?.length === 0) return []
-  if (filter.on) return collect(groups ? createMerge(store, groups, rowsIn) : pagesOf(store, rowsIn), filter, limit, matches)
+  if (hasOwnFilter(filter)) return collect(groups ? createMerge(store, groups, rowsIn) : pagesOf(store, rowsIn), filter, limit, matches)
   // Every row of the groups matches, and their index has the key.
   if (!groups) return collect(pagesOf(store, keysIn), filter, limit)
-  if (groups.length <= manyGroups || groups.some(({ address }) => address === undefined))
+  if (filter.from !== undefined || groups.length <= manyGroups || groups.some(({ address }) => address === undefined))
     return collect(createMerge(store, groups, keysIn), filter, limit)
   const found = await groupsOfPage(store, groups, filter.cursor, limit)
   const ofPage = found.map(({ group }) => group)
@@ -97,10 +123,14 @@ async function collect<R extends { key: string }>(
   isWanted: (row: R, filter: EntryFilter) => boolean = () => true,
 ): Promise<readonly string[]> {
   const keys: string[] = []
+  const lowest = filter.from === undefined ? '' : firstKeyAt(filter.from)
   let before = filter.cursor
   for (let count = limit; ; count = pageRows) {
     const rows = await readPage(before, count)
-    for (const row of rows) if (keys.length < limit && isWanted(row, filter)) keys.push(row.key)
+    for (const row of rows) {
+      if (row.key < lowest) return keys
+      if (keys.length < limit && isWanted(row, filter)) keys.push(row.key)
+    }
     if (rows.length < count || keys.length === limit) return keys
     before = rows.at(-1)?.key
     await nextTurn()
@@ -119,15 +149,31 @@ const newest = <R>(query: Query<R>, before: string | undefined, count: number): 
 const keyOf = (address: string | undefined) => (address === undefined ? undefined : addressKey(address))
 
 /** The one condition that leaves few rows, which has an index of its own. The database would have to guess which of several it is. */
-function byColumn({ idempotencyKey, requestId, nonce, on }: EntryFilter): ((query: Query<Row>) => Query<Row>) | undefined {
+function byColumn({ idempotencyKey, requestId, nonce, on, ...filter }: EntryFilter): ((query: Query<Row>) => Query<Row>) | undefined {
   if (idempotencyKey !== undefined) return (query) => query.where('idempotency_key', '=', idempotencyKey)
   if (requestId !== undefined) return (query) => query.where('request_id', '=', requestId)
   if (nonce !== undefined) return (query) => query.where('nonce', '=', nonce)
   const signer = on?.connector === undefined ? undefined : keyOf(on.address)
-  return signer === undefined ? undefined : (query) => query.where('signer', '=', signer)
+  if (signer !== undefined) return (query) => query.where('signer', '=', signer)
+  const { address, pair, client, kind, connector } = filter
+  // A wallet has an index of its own.
+  if (address !== undefined) return undefined
+  if (pair !== undefined) return (query) => query.where('pair', '=', pair)
+  if (client !== undefined) return (query) => query.where('client', '=', client)
+  // Most are trades: there is an index of the others.
+  if (kind !== undefined && kind !== 'trade') return (query) => query.where('kind', '=', kind).where(isNoTrade)
+  return connector === undefined ? undefined : (query) => query.where('connector', '=', connector)
 }
 
-function matches(row: Row, { chain, network, address, addresses, state, idempotencyKey, requestId, nonce, on }: EntryFilter) {
+/** As the index says it: else no database uses it. */
+export const isNoTrade = sql<boolean>`kind <> 'trade'`
+
+/** Whether rows of a wallet or a network have to be looked at one by one. */
+const hasOwnFilter = ({ pair, client, kind, connector, on }: EntryFilter): boolean =>
+  [pair, client, kind, connector, on].some((each) => each !== undefined)
+
+function matches(row: Row, filter: EntryFilter) {
+  const { chain, network, address, addresses, state, idempotencyKey, requestId, nonce, on, client, kind, connector, pair } = filter
   const isSame = <T>(wanted: T | undefined, value: T) => wanted === undefined || wanted === value
   return (
     isSame(chain, row.chain) &&
@@ -138,6 +184,10 @@ function matches(row: Row, { chain, network, address, addresses, state, idempote
     isSame<string | null>(idempotencyKey, row.idempotency_key) &&
     isSame(requestId, row.request_id) &&
     isSame(nonce, row.nonce) &&
+    isSame(client, row.client) &&
+    isSame(kind, row.kind) &&
+    isSame<string | null>(connector, row.connector) &&
+    isSame<string | null>(pair, row.pair) &&
     (on === undefined || isRowOnRail(row, on))
   )
 }

@@ -150,7 +150,7 @@ const passBarrier = sql<{ last: number }>`select last_value as last, pg_advisory
 
 const columns = {
   given: `key text, version integer, lane text, chain text, network text, address text, wallet integer, state text, final integer,
-    nonce bigint, via text, signer text, request_id text, idempotency_key text, shown text, body bytea`,
+    nonce bigint, via text, signer text, request_id text, idempotency_key text, shown text, client text, kind text, connector text, pair text, body bytea`,
   hashes: 'hash bytea, chain text, network text, entry_key text',
   orders: `chain text, network text, connector text, wallet text, client_order_id text, key text, type text, market text, entry_key text,
     place bigint, about text, standing text, order_id text, said_at bigint, said text`,

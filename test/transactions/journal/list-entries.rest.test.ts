@@ -66,11 +66,64 @@ const values = {
   nonce: ['later'],
 } as const
 
+const startMs = 1_790_000_000_000
+const pairs = [
+  ['WETH', 'USDC'],
+  ['USDC', 'weth'],
+  ['WBTC', 'DAI'],
+] as const
+
+/** Entries in which kind, client, connector, pair and time go with one another. */
+function varied(count: number): readonly Entry[] {
+  return Array.from({ length: count }, (_, index) => {
+    const [base, quote] = pairs[index % 3] ?? pairs[0]
+    const kind = index % 5 === 0 ? 'approve' : 'trade'
+    return newEntry({
+      key: `${(startMs + index * 1_000).toString(36).padStart(9, '0')}00aaaaaa`,
+      createdAt: startMs + index * 1_000,
+      address: wallets[Math.floor(index / 3) % wallets.length] ?? '',
+      client: index % 2 === 0 ? 'bot' : 'other',
+      kind,
+      connector: index % 7 === 0 ? 'second' : 'exchange',
+      about: kind === 'trade' ? { side: 'BUY', base: { symbol: base }, quote: { symbol: quote } } : null,
+    })
+  })
+}
+
+const variedValues = {
+  client: ['bot', 'nobody'],
+  kind: ['trade', 'approve'],
+  connector: ['exchange', 'second'],
+  pair: ['usdc-weth'],
+  from: [startMs + 100_000],
+  to: [startMs + 200_500],
+  address: [wallets[1]],
+  addresses: [new Set([wallets[1], wallets[3]].map((each = '') => each.toLowerCase()))],
+  cursor: ['later'],
+} as const
+
+function isVaried(entry: Entry, { client, kind, connector, pair, from, to, ...others }: EntryFilter): boolean {
+  const traded = entry.about === null ? undefined : JSON.stringify(entry.about).toLowerCase()
+  return (
+    matches(entry, others) &&
+    (client === undefined || entry.client === client) &&
+    (kind === undefined || entry.kind === kind) &&
+    (connector === undefined || entry.connector === connector) &&
+    (pair === undefined || (traded !== undefined && pair.split('-').every((each) => traded.includes(`"${each}"`)))) &&
+    (from === undefined || entry.createdAt >= from) &&
+    (to === undefined || entry.createdAt < to)
+  )
+}
+
 /** Each combination of the filters, with each value of them. Of a database that is farther away fewer are asked. */
-function combinations(middle: Entry, { kind }: StorePlace): readonly EntryFilter[] {
+function combinations(
+  middle: Entry,
+  { kind }: StorePlace,
+  of: Readonly<Record<string, readonly unknown[]>> = values,
+): readonly EntryFilter[] {
   const known: Record<string, unknown> = { txHash: txHashOf(middle), cursor: middle.key, nonce: middle.nonce }
   let filters: readonly EntryFilter[] = [{}]
-  for (const [name, list] of Object.entries(values))
+  for (const [name, list] of Object.entries(of))
     filters = filters.flatMap((filter) => [filter, ...list.map((value) => ({ ...filter, [name]: known[name] ?? value }))])
   return filters.filter((_, index) => kind === 'embedded' || index % 7 === 0)
 }
@@ -120,6 +173,35 @@ describe('lists of the journal', function () {
       }
     })
 
+    it('have what matches by client, kind, connector, pair and time, open or archived', async () => {
+      const store = await place().open()
+      const lease = await giveLease(store)
+      const journal = sqlJournal(store)
+      const opened = varied(300)
+      await journal.open(opened, lease)
+      const written = opened.map((entry) => next(entry, { state: 'DROPPED' }))
+      await journal.write(written, lease)
+      const all = written.toReversed()
+      const middle = all[100]
+      if (!middle) throw new Error('There are 300.')
+      const filters = combinations(middle, place(), variedValues)
+      const hasAll = async (isArchived: boolean) => {
+        for (const [index, filter] of filters.entries()) {
+          const limit = [500, 1, 7][index % 3] ?? 500
+          const wanted = all.filter((entry) => isVaried(entry, filter)).map(({ key }) => key)
+          const { entries } = await journal.list({ ...filter, limit, ...(isArchived && { archived: true }) })
+          const name = JSON.stringify({ ...filter, addresses: filter.addresses && [...filter.addresses] })
+          expect(
+            entries.map(({ key }) => key),
+            name,
+          ).to.deep.equal(wanted.slice(0, limit))
+        }
+      }
+      await hasAll(false)
+      await journal.ended.moveOut(written.filter((_, index) => index % 2 === 0))
+      await hasAll(true)
+    })
+
     it('continue page by page to the end', async () => {
       const store = await place().open()
       const all = await fill(store, 300)
@@ -151,6 +233,8 @@ describe('lists of the journal', function () {
       const { recording, queries } = recorded(store)
       const journal = sqlJournal(recording)
       for (const filter of [...combinations(middle, place()), { addresses: manyWallets }]) await journal.list(filter)
+      for (const filter of [{ client: 'bot' }, { pair: 'usdc-weth' }, { connector: 'exchange' }, { kind: 'approve' }])
+        await journal.list(filter)
       const explain = await explainer(place(), store)
       const seen = new Set<string>()
       for (const query of queries) {

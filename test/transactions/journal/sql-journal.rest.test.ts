@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { pack, unpack } from '../../../core/store/compact.ts'
 import type { Store } from '../../../core/store/store.ts'
-import { kinds } from '../../../core/transactions/entry.ts'
+import { transactionKinds as kinds } from '../../../core/api/transactions.ts'
 import type { Lease, Journal } from '../../../core/transactions/journal/journal.ts'
 import { sqlJournal } from '../../../core/transactions/journal/sql-journal.ts'
 import { onBothStores } from '../../store/stores.ts'

@@ -778,6 +778,12 @@ class TransactionsRequest(TypedDict, total=False):
     network: str  # One of the chain's networks.
     address: str  # Address of a wallet whose key the server has.
     state: Literal["QUEUED", "SIGNED", "BROADCAST", "MINED", "CONFIRMED", "REVERTED", "REPLACED", "CANCELLED", "DROPPED", "OVERTAKEN", "EXPIRED"]  # Only those in this state, in any letter case.
+    client: str  # Only those that this client asked for.
+    kind: Literal["trade", "liquidity", "position", "collateral", "order", "order-cancel", "funds", "token-account", "approve", "wrap", "send", "cancel", "fill"]  # Only those of this kind.
+    connector: str  # Name of a registered connector.
+    pair: str  # Only those of these two tokens, in either order: by their symbols, or by addresses where the request had addresses of unlisted ones.
+    since: str  # Only those that were requested then or later. A date begins at midnight UTC.
+    until: str  # Only those that were requested before.
     txHash: str  # Of any attempt, also of one that was replaced.
     idempotencyKey: str  # The Idempotency-Key of the request.
     requestId: str  # The X-Request-Id of the request.
@@ -1603,7 +1609,7 @@ class _AMMPriceResponseQuotes1(TypedDict):
     priceImpact: str  # Fraction of the input's value that the swap loses, at the pools' marginal price and fees included: 1 − output / (input × marginal price). The same for BUY and SELL.
     route: list[AMMPriceResponseQuotes1Route]  # The pools in order; if the swap is split, one path after the other.
     blockNumber: float  # The block of the quote.
-    source: Literal["memory", "rpc"]  # memory: computed from state that the server keeps up to date, without asking a node; rpc: the chain was asked.
+    source: Literal["memory", "rpc"]  # memory: computed from state that the server keeps up to date, and no node was asked for any of the answer; rpc: one was, for the price, the cost of gas, a token that is on no list, or the allowances of `address`.
     slippagePrice: str  # The worst price that a trade without limitPrice would accept.
 
 
@@ -1647,7 +1653,7 @@ class _AMMPriceResponse(TypedDict):
     priceImpact: str  # Fraction of the input's value that the swap loses, at the pools' marginal price and fees included: 1 − output / (input × marginal price). The same for BUY and SELL.
     route: list[AMMPriceResponseRoute]  # The pools in order; if the swap is split, one path after the other.
     blockNumber: float  # The block of the quote.
-    source: Literal["memory", "rpc"]  # memory: computed from state that the server keeps up to date, without asking a node; rpc: the chain was asked.
+    source: Literal["memory", "rpc"]  # memory: computed from state that the server keeps up to date, and no node was asked for any of the answer; rpc: one was, for the price, the cost of gas, a token that is on no list, or the allowances of `address`.
     slippagePrice: str  # The worst price that a trade without limitPrice would accept.
     network: str
     timestamp: float  # Milliseconds since the Unix epoch.
