@@ -89,6 +89,9 @@ describe('sluice tx', () => {
           /^ {2}next +Nothing: it is final and had its effect\.$/m,
           /^ {2}request +request-1$/m,
           /^ {2}key +approve-1$/m,
+          /^ {2}client +client$/m,
+          /^ {2}asked +\/evm\/approve spender=/m,
+          /^ {2}cost +0\.\d{18} ETH \(gas \d+\)$/m,
           new RegExp(`^  signed +${done.txHash}, .+ UTC \\(\\d+ s ago\\), sent once$`, 'm'),
         ])
           expect(said).to.match(line)
@@ -100,6 +103,8 @@ describe('sluice tx', () => {
       expect(entry).to.include({ txHash: done.txHash, txState: 'CONFIRMED', requestId: 'request-1', address: mine })
       expect(JSON.parse((await tx('list', '--state', 'confirmed', '--address', mine.toLowerCase(), '--json')).said)).to.have.lengthOf(1)
       expect(JSON.parse((await tx('list', '--open', '--json')).said)).to.deep.equal([])
+      expect(JSON.parse((await tx('list', '--kind', 'approve', '--from', '2026-01-01', '--json')).said)).to.have.lengthOf(1)
+      expect(JSON.parse((await tx('list', '--kind', 'approve', '--to', '2026-01-01', '--json')).said)).to.deep.equal([])
     })
 
     it('neither cancels it nor speeds it up, and asks nobody to', async () => {

@@ -97,22 +97,22 @@ describe('a journaled transaction', () => {
   it('is found by client, kind, connector, pair and time, and says what is wrong with these', async () => {
     const since = new Date(Date.now() - 1).toISOString()
     const trade = await final(await client.post('/amm/trade', { ...swap, amount: '0.0625', address: admins }))
-    const listed = async (query: object) =>
+    const listed = async (query: Record<string, string>) =>
       (await client.get('/transactions', query)).body.transactions.map(({ txHash }: { txHash: string }) => txHash)
     const query = { client: 'client', kind: 'trade', connector: 'uniswap', pair: 'usdc-WETH', since, chain: 'ethereum' }
     expect(await listed(query)).to.deep.equal([trade.txHash])
     expect(await listed({ ...query, until: new Date(Date.now() + 60_000).toISOString() })).to.deep.equal([trade.txHash])
-    for (const other of [
+    const others: readonly Record<string, string>[] = [
       { client: 'trader' },
       { kind: 'approve' },
       { connector: 'curve' },
       { pair: 'WETH-DAI' },
       { until: since, since: '2026-01-01' },
-    ])
-      expect(await listed({ ...query, ...other }), JSON.stringify(other)).to.not.include(trade.txHash)
+    ]
+    for (const other of others) expect(await listed({ ...query, ...other }), JSON.stringify(other)).to.not.include(trade.txHash)
     for (const [wrong, problem] of [
-      [{ since: 'yesterday' }, 'since is "yesterday", but must be a date such as 2026-03-01 (UTC)'],
-      [{ until: '2026-02-30' }, 'until is "2026-02-30"'],
+      [{ since: 'yesterday' }, 'since: is "yesterday", but must be a date such as 2026-03-01 (UTC)'],
+      [{ until: '2026-02-30' }, 'until: is "2026-02-30"'],
       [{ since: '2026-03-02', until: '2026-03-01' }, 'which is not before until'],
       [{ kind: 'swap' }, 'kind'],
       [{ pair: 'WETH' }, 'pair'],
