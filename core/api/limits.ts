@@ -13,8 +13,17 @@ export const LimitsRequest = request({
     }),
   ),
 })
+/** Of both answers. */
+const problems = Type.Optional(
+  Type.Array(Type.String(), {
+    description:
+      'What its entry in conf/clients.yml names and the server does not know, or what allows nothing there: sentences. Absent where there is none.',
+  }),
+)
+
 export const LimitsResponse = response({
   client: Type.String(),
+  problems,
   unlisted: Type.Optional(Type.Literal(true, { description: 'The certificate of the client has no entry in conf/clients.yml.' })),
   limits: Type.Array(
     Type.Object({
@@ -52,6 +61,7 @@ export const LimitsCheckRequest = request({
 })
 export const LimitsCheckResponse = response({
   client: Type.String(),
+  problems,
   days: Type.Integer(),
   since: Type.Optional(
     Type.Integer({ description: 'Where there are too many for so many days: those from then on were looked at, milliseconds since 1970.' }),

@@ -117,7 +117,7 @@ async function checkLimits(client: string | undefined, options: AskOptions & { d
   const query = { days: options.days, ...(client !== undefined && { client }) }
   const answer = await askServer(LimitsCheckResponse, '/limits/check', query, options, settings)
   if (options.json) return JSON.stringify(answer, undefined, 2)
-  const { transactions, hits, notTold } = answer
+  const { transactions, hits, notTold, problems = [] } = answer
   const looked = `${answer.client}: ${transactions} ${transactions === 1 ? 'transaction' : 'transactions'} ${answer.since === undefined ? `in ${answer.days} days` : `since ${minuteOf(answer.since)}, and more before that`}`
   const head = { cells: ['limit', 'would have refused', 'first', 'last'] }
   const rows = hits.map(({ limit, transactions: count, first, last, txHash }) => ({
@@ -127,6 +127,7 @@ async function checkLimits(client: string | undefined, options: AskOptions & { d
   return [
     looked,
     rows.length === 0 ? 'The limits that the client has now would have refused none of them.' : table([head, ...rows], maxWidth),
+    ...problems.map((each) => `! ${each}`),
     ...(notTold.length === 0 ? [] : [`Not known, because the journal does not tell, of all of them or of some: ${notTold.join(', ')}`]),
   ].join('\n')
 }
@@ -156,7 +157,8 @@ async function showLimits(client: string | undefined, options: AskOptions, setti
     }),
   )
   const shown = rows.length === 0 ? [] : [table([head, ...rows], maxWidth)]
-  return [answer.client, ...shown, ...(lists ?? []).map(({ limit, allowed }) => `${limit}: ${allowed}`)].join('\n')
+  const wrong = (answer.problems ?? []).map((each) => `! ${each}`)
+  return [answer.client, ...shown, ...(lists ?? []).map(({ limit, allowed }) => `${limit}: ${allowed}`), ...wrong].join('\n')
 }
 
 type ShownLimit = LimitsResponse['limits'][number]

@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { formatRaw } from '../base/decimal.ts'
 import { badFields } from '../base/errors.ts'
 import { didYouMean } from '../config/problems.ts'
+import { unknownNames } from '../limits/unknown-names.ts'
 import type { LimitUsage } from '../limits/usage.ts'
 import { dayMs } from '../transactions/archiver.ts'
 import { txHashOf, type Entry } from '../transactions/entry.ts'
@@ -14,6 +15,7 @@ export const limitHandlers = {
     const isListed = services.clients.list.some(({ name }) => name === client)
     return {
       client,
+      ...problemsOf(client, services),
       ...(!isListed && { unlisted: true as const }),
       limits: (await services.limitUsage(client)).map((usage) => showUsage(usage, services)),
     }
@@ -32,6 +34,7 @@ export const limitHandlers = {
     const { transactions, hits, notTold } = replay?.result() ?? { transactions: 0, hits: [], notTold: [] }
     return {
       client,
+      ...problemsOf(client, services),
       days,
       ...(since !== undefined && { since }),
       transactions,
@@ -72,6 +75,19 @@ async function readEntries(
     since = oldest.createdAt
   }
   return { entries: found.toReversed(), since }
+}
+
+/** What is wrong with the names in its entry: such a limit allows nothing, or holds nothing. */
+function problemsOf(client: string, { clients, registry }: Pick<Services, 'clients' | 'registry'>): { readonly problems?: string[] } {
+  const found = unknownNames(
+    clients.list.filter(({ name }) => name === client),
+    {
+      connectors: registry.plugins.map(({ name }) => name),
+      networks: registry.networks.map(({ chain, network, tokens }) => ({ chain, network, tokens: tokens.listed })),
+      certificates: [],
+    },
+  )
+  return found.length > 0 ? { problems: [...found] } : {}
 }
 
 /** @throws SluiceError FORBIDDEN, INCOMPLETE_PARAMS */

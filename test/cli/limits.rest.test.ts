@@ -45,6 +45,14 @@ describe('sluice limits show', function () {
     expect(server.kernel.warnings.filter((each) => each.includes('conf/clients.yml'))).to.have.length(2)
   })
 
+  it('says which of the names nobody knows, with what was probably meant', async () => {
+    for (const command of ['show', 'check'])
+      expect(await runCommand(server, ['limits', command, 'typist']))
+        .to.match(/^! limits\.allowed\.connectors .*unswap.*did you mean "uniswap"/m)
+        .and.match(/^! limits\.allowed\.networks .*ethereum\/lokal/m)
+    expect(await runCommand(server, ['limits', 'show'])).not.to.match(/^!/m)
+  })
+
   it('says who has none, whom nobody knows, and who may not ask', async () => {
     expect(await runCommand(server, ['limits', 'show', 'other'])).to.match(/^The client other has no limits/)
     expect(await runCommand(server, ['limits', 'show', '--as', 'stranger'])).to.match(

@@ -184,6 +184,7 @@ class _LimitsResponse(TypedDict):
 
 @final
 class LimitsResponse(_LimitsResponse, total=False):
+    problems: list[str]  # What its entry in conf/clients.yml names and the server does not know, or what allows nothing there: sentences. Absent where there is none.
     unlisted: Literal[True]  # The certificate of the client has no entry in conf/clients.yml.
 
 
@@ -212,6 +213,7 @@ class _LimitsCheckResponse(TypedDict):
 
 @final
 class LimitsCheckResponse(_LimitsCheckResponse, total=False):
+    problems: list[str]  # What its entry in conf/clients.yml names and the server does not know, or what allows nothing there: sentences. Absent where there is none.
     since: int  # Where there are too many for so many days: those from then on were looked at, milliseconds since 1970.
 
 
