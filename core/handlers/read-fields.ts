@@ -92,7 +92,10 @@ export function fieldsReader<T extends TObject>(schema: T): FieldsReader<Static<
     let isValid = validators.get(field)
     if (!isValid) validators.set(field, (isValid = (ajv ??= newCompiler()).compile(ofField)))
     const value = readers.get(field)?.(text, 'query')
-    return isValid(value) ? Object.assign({ ...before }, { [field]: value }) : undefined
+    if (!isValid(value)) return undefined
+    const copy: Fields = { ...before }
+    copy[field] = value
+    return copy as Static<T>
   }
 
   return Object.assign(read, { replaced })

@@ -387,7 +387,7 @@ describe('prices of several amounts', () => {
   }
 
   /** As the handler asks: a price of each amount, by one connector or the first of several. */
-  const seriesOf = (amounts: readonly string[], venues: readonly QuoteVenue[]) =>
+  const seriesOf = async (amounts: readonly string[], venues: readonly QuoteVenue[]) =>
     priceOfEach(amounts, { ...names, connector: 'any' }, async ({ amount }, block) => {
       const swap = sell(one, BigInt(amount))
       const [quote] = await Promise.all(venues.map(async (venue) => quotes.quote(venue, swap, {}, at, block)))

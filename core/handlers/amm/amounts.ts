@@ -1,6 +1,7 @@
 // Several amounts in one request for a price: a series of depth.
 import type { AMMPriceRequest, AMMPriceResponse } from '../../api/index.ts'
 import { OneBlock } from '../../live-state/one-block.ts'
+import { after } from '../context.ts'
 import { badFields, errorFields, SluiceError, type FieldProblem } from '../../base/errors.ts'
 
 export type WithAmount = AMMPriceRequest & { amount: string }
@@ -15,45 +16,83 @@ type PriceOfEach = Price & Pick<AMMPriceResponse, 'quotes'>
 const maxTries = 5
 
 /**
- * A price for each amount, at one block where they come from memory. What is beside them is that of `amount`, or of the first of them.
+ * A price for each amount, at one block where they come from memory, and then at once. What is beside them is that of `amount`, or of the first of them.
  * @throws SluiceError NETWORK where blocks come too fast for that
  */
-export async function priceOfEach(amounts: readonly string[], request: AMMPriceRequest, price: PriceOf): Promise<PriceOfEach> {
-  for (let tries = 0; tries < maxTries; tries += 1) {
-    const block = new OneBlock()
-    const answer = await priceAt(block, amounts, request, price)
+export function priceOfEach(
+  amounts: readonly string[],
+  request: AMMPriceRequest,
+  price: PriceOf,
+  triesLeft = maxTries,
+): PriceOfEach | Promise<PriceOfEach> {
+  const block = new OneBlock()
+  return after(priceAt(block, amounts, request, price), (answer) => {
     if (block.isOne) return answer
-  }
-  throw new SluiceError('NETWORK', 'Blocks come faster than the pools can be read for so many amounts. Try again, or ask for fewer.', {
-    retryAfterSeconds: 1,
+    if (triesLeft > 1) return priceOfEach(amounts, request, price, triesLeft - 1)
+    throw new SluiceError('NETWORK', 'Blocks come faster than the pools can be read for so many amounts. Try again, or ask for fewer.', {
+      retryAfterSeconds: 1,
+    })
   })
 }
 
-async function priceAt(block: OneBlock, amounts: readonly string[], request: AMMPriceRequest, priceOf: PriceOf): Promise<PriceOfEach> {
-  const price = (each: WithAmount) => priceOf(each, block)
+function priceAt(
+  block: OneBlock,
+  amounts: readonly string[],
+  request: AMMPriceRequest,
+  priceOf: PriceOf,
+): PriceOfEach | Promise<PriceOfEach> {
   const { address: _, ...noWallet } = request
-  const own = hasAmount(request) ? begun(() => price(request)) : undefined
-  const each = amounts.map((amount, index) =>
+  const own = hasAmount(request) ? begun(() => priceOf(request, block)) : undefined
+  const each = amounts.map((amount, index) => {
     // The allowance is for the amount of the answer itself.
-    begun(() => price({ ...(own === undefined && index === 0 ? request : noWallet), amount })).catch((error: unknown) => {
-      if (!(error instanceof SluiceError)) throw error
-      if (error.name === 'PRICE_FAILED') return error
-      throw inAmounts(error, index)
-    }),
-  )
-  const [wanted, ...priced] = await Promise.all([own, ...each])
-  const first = wanted ?? priced.find((found) => !(found instanceof SluiceError)) ?? priced[0]
+    const asked = { ...(own === undefined && index === 0 ? request : noWallet), amount }
+    return begun(
+      () => priceOf(asked, block),
+      (error) => refusalOf(error, index),
+    )
+  })
+  const show = ([wanted, ...priced]: readonly (Outcome | undefined)[]) => showEach(wanted, priced, amounts)
+  const all = [own, ...each]
+  return all.every(isHere) ? show(all) : Promise.all(all.map(async (found) => found)).then(show)
+}
+
+const isHere = (found: Outcome | Promise<Outcome> | undefined): found is Outcome | undefined => !(found instanceof Promise)
+
+type Outcome = Price | SluiceError
+
+function showEach(own: Outcome | undefined, priced: readonly (Outcome | undefined)[], amounts: readonly string[]): PriceOfEach {
+  const first = own ?? priced.find((found) => !(found instanceof SluiceError)) ?? priced[0]
   if (first === undefined || first instanceof SluiceError) throw first
-  const quotes = priced.map((found, index) => {
+  const quotes = priced.flatMap((found, index) => {
     if (found instanceof SluiceError) return { amount: amounts[index] ?? '', error: errorFields(found) }
+    if (!found) return []
     const { base: _base, quote: _quote, allowance: _allowance, ...quoted } = found
     return quoted
   })
   return { ...first, quotes }
 }
 
-/** A promise of what is called at once, also where that throws. */
-const begun = async <T>(make: () => T | Promise<T>): Promise<T> => make()
+/** What is called at once: its answer, or a promise of it. What it throws is a promise too, so that it is handled with those of the others. */
+function begun(make: () => Price | Promise<Price>, refuse: (error: unknown) => SluiceError = rethrow): Outcome | Promise<Outcome> {
+  const settle = async (error: unknown) => refuse(error)
+  try {
+    const made = make()
+    return made instanceof Promise ? made.catch(refuse) : made
+  } catch (error) {
+    return settle(error)
+  }
+}
+
+function rethrow(error: unknown): never {
+  throw error
+}
+
+/** That there is no price for one amount is said beside the prices of the others. @throws whatever else it is */
+function refusalOf(error: unknown, index: number): SluiceError {
+  if (!(error instanceof SluiceError)) throw error
+  if (error.name === 'PRICE_FAILED') return error
+  throw inAmounts(error, index)
+}
 
 /** Of the field that the caller knows. */
 function inAmounts(error: SluiceError, index: number): SluiceError {

@@ -118,15 +118,25 @@ function cachedResponse(swapRequest: SwapRequest, sourced: SourcedQuote, boundRa
 }
 
 function responseOf(swapRequest: SwapRequest, { quote, source }: SourcedQuote, boundRaw: bigint, gas: GasTerms, network: NetworkEntry) {
-  // Spreads come last: V8 takes sixty times as long for the object if fields follow them.
+  const { base, quote: other, amount, rawAmount, expectedAmount, price } = showSwap(swapRequest, quote)
+  const { gasPrice, gasPriceToken, gasLimit, gasCost } = showGas(gas, network)
+  // Without spreads, of which V8 copies each field by its name.
   return {
     priceImpact: priceImpact(quote),
     route: [...quote.route],
     blockNumber: Number(quote.head.number),
     source,
     slippagePrice: swapPrice(swapRequest, boundRaw),
-    ...showSwap(swapRequest, quote),
-    ...showGas(gas, network),
+    base,
+    quote: other,
+    amount,
+    rawAmount,
+    expectedAmount,
+    price,
+    gasPrice,
+    gasPriceToken,
+    gasLimit,
+    gasCost,
   }
 }
 

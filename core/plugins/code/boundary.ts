@@ -15,7 +15,7 @@ import type { Chain, Connector, Log } from '../../contracts/index.ts'
 import { errorTable, SluiceError, type ErrorName } from '../../base/errors.ts'
 import { inTurns } from '../../base/fair-turns.ts'
 import { isObject } from '../../base/json.ts'
-import { deepFreeze, parserOf } from './parser.ts'
+import { deepFreeze, mayLeaveOut, parserOf } from './parser.ts'
 import { placeInStack, placeOfFunction } from './source-places.ts'
 import { fieldOf, isError, messageOf, readableError } from './thrown.ts'
 
@@ -112,7 +112,7 @@ function parsedProperty(schema: Schema<unknown>, value: unknown, name: string): 
 function guarded(implementation: object, method: CallableFunction, contract: AnyMethod, callee: Callee, verb: string) {
   const { atOnce } = contract
   const mayWait = atOnce ?? callee.isRemote
-  const parse = answerParser(contract, tellsLeftOut(callee, verb))
+  const parse = answerParser(contract, mayLeaveOut(contract.answer) ? tellsLeftOut(callee, verb) : undefined)
   const { longList } = contract
   const parseSettled = longList === undefined ? parse : longAnswerParser(parse, longList)
   const settle = (answer: unknown, args: readonly unknown[]) =>

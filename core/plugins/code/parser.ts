@@ -300,6 +300,12 @@ function isConstantOf(value: unknown, prototype: object, isConstantItem: (item: 
 /** More of them are counted only. */
 const maxLeftOut = 100
 
+/** Whether an answer, a field of it, or one of its kinds is a list that leaves entries out. */
+export function mayLeaveOut(schema: TSchema): boolean {
+  const { apart, properties = {}, anyOf = [] }: Keywords = schema
+  return apart !== undefined || [...Object.values(properties), ...anyOf].some(mayLeaveOut)
+}
+
 /** Leaves out what does not fit, and what has a name that was there before. Where nothing fits, it is the list that is wrong. */
 function apartParser({ items, maxItems = 0 }: Keywords, { nameOf, sameName }: NonNullable<Keywords['apart']>): Parse {
   const parse = parserFor(items ?? {})
