@@ -172,10 +172,11 @@ function endpointCalls(endpoint: AnyEndpoint, { services, handlers, idempotency,
     const [timestamp, latency] = [Date.now(), secondsSince(startedAt)]
     const moment = `"timestamp":${timestamp},"latency":${latency}`
     if (question.answer === answer) return { status, body: `${question.start}${moment}${question.end}` }
-    // V8 takes sixty times as long for an object if fields follow a spread in it.
-    const shown: Fields = { ...answer }
-    shown['timestamp'] ??= timestamp
-    shown['network'] = question.request.network
+    const { network } = question.request
+    // Spreads come last: V8 takes sixty times as long for the object if fields follow them.
+    const shown: Fields = { timestamp, network, latency, ...answer }
+    // It is for the request to say them, whatever the answer has.
+    shown['network'] = network
     shown['latency'] = latency
     const body = serialized(shown)
     // What is not frozen may have changed when it comes again.
