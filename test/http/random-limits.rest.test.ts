@@ -1,4 +1,5 @@
 // No wallet gives more than the limits of its client, whatever is asked: counted on the chain, and on what the wallet has in the end.
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { AbiCoder, Contract, id, parseUnits, zeroPadValue } from 'ethers'
 import type { Answer } from '../../testkit/client.ts'
@@ -6,7 +7,7 @@ import { addresses } from '../devnet/addresses.ts'
 import { pools, startRobbedWallets, type RobbedWallets, type Stolen } from './robbed-wallets.ts'
 import { local, outcome, uniswap } from './shared-server.ts'
 
-/** More by hand: `SLUICE_LIMITS_REQUESTS=100000 npx mocha test/http/random-limits.rest.test.ts`. */
+/** `npm run test:limits` plays 100,000, with twenty seeds. */
 const requests = Number(process.env.SLUICE_LIMITS_REQUESTS ?? 320)
 const seed = Number(process.env.SLUICE_LIMITS_SEED ?? Math.floor(Math.random() * 2 ** 31))
 const isByHand = process.env.SLUICE_LIMITS_REQUESTS !== undefined
@@ -171,7 +172,8 @@ describe('limits over random requests', function () {
   this.timeout(Math.max(240_000, requests * 500))
   let site: RobbedWallets
   let thief: string
-  let mining: NodeJS.Timeout | undefined
+  let isOver = false
+  let mining = Promise.resolve()
 
   before(async () => {
     site = await startRobbedWallets(clients, limits, true)
@@ -184,12 +186,21 @@ describe('limits over random requests', function () {
     // Anvil was seen to stop mining by itself among thousands of requests. Few blocks of several transactions are also less work than one for each.
     await site.rpc('evm_setAutomine', false)
     await site.rpc('evm_setIntervalMining', 0)
-    mining = setInterval(() => void site.rpc('evm_mine').catch(() => {}), blockMs)
+    mining = mine()
   })
-  after(() => {
-    clearInterval(mining)
-    return site?.stop()
+  after(async () => {
+    isOver = true
+    await mining
+    await site?.stop()
   })
+
+  /** One block after the other. */
+  async function mine(): Promise<void> {
+    while (!isOver) {
+      await site.rpc('evm_mine').catch(() => {})
+      await sleep(blockMs)
+    }
+  }
 
   it(`hold for each of ${requests} requests (SLUICE_LIMITS_SEED=${seed})`, async () => {
     const { provider, stolen } = site
