@@ -216,7 +216,7 @@ export interface EvmVerbs<F extends Types = Types> {
    * to the wallet.
    */
   coinGain?(receipt: F['receipt'], wallet: F['address'], at: At): Promise<bigint | undefined>
-  /** The allowances that a mined transaction of a wallet set, by the events of tokens. Absent: not known. */
+  /** The allowances that a mined transaction of a wallet set, by the events of tokens and of contracts like Permit2. Absent: not known. */
   approvals?(receipt: F['receipt'], wallet: F['address']): readonly SetAllowance<F['address']>[]
   /**
    * What an allowance that a mined transaction set held just before it, after what was taken in its block: at most that. It is read at the block
@@ -253,6 +253,8 @@ export interface Permit2Allowance {
 export interface Allowance<A = string> {
   readonly token: A
   readonly spender: A
+  /** The contract of Permit2, where the spender takes it by that. */
+  readonly permit2?: A
 }
 
 /** From then on the spender may take so much of it, smallest units. */

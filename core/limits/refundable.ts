@@ -2,6 +2,7 @@
 import type { Transaction } from 'kysely'
 import { addressKey } from '../base/addresses.ts'
 import { isObject } from '../base/json.ts'
+import type { Allowance } from '../contracts/index.ts'
 import type { Tables } from '../store/tables.ts'
 import type { Entry, RailId } from '../transactions/entry.ts'
 import { readAmounts, windows, writeAmounts, type Amounts, type CountedAt } from './account.ts'
@@ -33,8 +34,8 @@ export interface HeldChange {
 }
 
 /** There is one at a time: the last that was approved stands. */
-export const allowanceName = ({ chain, network, address }: Entry, { token, spender }: { token: string; spender: string }): string =>
-  `allowance ${chain}/${network}/${[address, token, spender].map(addressKey).join('/')}`
+export const allowanceName = ({ chain, network, address }: Entry, { token, spender, permit2 }: Allowance): string =>
+  `allowance ${chain}/${network}/${[address, token, spender, ...(permit2 === undefined ? [] : [permit2])].map(addressKey).join('/')}`
 
 /** By the exchange's id. */
 export const orderName = ({ chain, network, connector }: RailId, orderId: string): string =>

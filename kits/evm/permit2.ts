@@ -17,6 +17,7 @@ import type { Call, CallResult, Evm, EvmReader } from './types.ts'
 
 /** Amounts have 160 bits. Such an allowance is not reduced by what is taken. */
 const maxAmountRaw = 2n ** 160n - 1n
+export const isUnlimitedByPermit2 = (amountRaw: bigint): boolean => amountRaw >= maxAmountRaw
 /** Expiries have 48 bits. */
 const never = 2n ** 48n - 1n
 

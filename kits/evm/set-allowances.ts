@@ -3,16 +3,27 @@ import { id } from 'ethers'
 import type { Allowance, At, SetAllowance } from '../../core/contracts/index.ts'
 import { isObject } from '../../core/base/json.ts'
 import { invalidAnswer, resultOf, type Rpc } from '../nodes/rpc.ts'
-import { addressWord, isAddressTopic, isBytes, isSameHex, transferTopic, wordAt, wordCount } from './encoding.ts'
+import { addressOf, addressWord, isAddressTopic, isBytes, isSameHex, transferTopic, wordAt, wordCount } from './encoding.ts'
 import { addressIn, canonical } from './movements.ts'
+import { isUnlimitedByPermit2, permit2AllowanceCall } from './permit2.ts'
 import { allowanceCall } from './tokens.ts'
 import type { EvmLog, EvmReceipt } from './types.ts'
 
 /** https://eips.ethereum.org/EIPS/eip-20. One of EIP-721 has a fourth topic. */
 const approvalTopic = id('Approval(address,address,uint256)')
+/** Of Permit2, each with owner, token and spender, the amount and its expiry: https://github.com/Uniswap/permit2/blob/main/src/interfaces/IAllowanceTransfer.sol */
+const permit2Approval = id('Approval(address,address,address,uint160,uint48)')
+const permit2Topics = [permit2Approval, id('Permit(address,address,address,uint160,uint48,uint48)')]
+/** It takes away what a spender may take: token and spender are data. */
+const lockdownTopic = id('Lockdown(address,address,address)')
 
 export function approvalsIn({ logs }: Pick<EvmReceipt, 'logs'>, wallet: string): SetAllowance[] {
-  return logs.flatMap((log) => (isApproval(log, wallet) ? [{ ...approvedBy(log), amountRaw: wordAt(log.data, 0) }] : []))
+  return logs.flatMap((log): SetAllowance[] => {
+    if (isApproval(log, wallet)) return [{ ...approvedBy(log), amountRaw: wordAt(log.data, 0) }]
+    const [event, owner, token, spender] = log.topics
+    if (event !== permit2Approval || !isAddressTopic(owner, wallet) || wordCount(log.data) < 2) return []
+    return [{ token: addressIn(token), spender: addressIn(spender), permit2: canonical(log.address), amountRaw: wordAt(log.data, 0) }]
+  })
 }
 
 const isApproval = ({ topics: [event, owner, , fourth], data }: EvmLog, wallet: string): boolean =>
@@ -22,16 +33,17 @@ const approvedBy = ({ address, topics: [, , spender] }: EvmLog) => ({ token: can
 
 /**
  * What it held after the block before, and what approvals in its own block before it have set, less all of the token that left the wallet from then on:
- * nobody can tell who took that.
+ * nobody can tell who took that. One by Permit2 holds its amount also once it has expired: what was not taken until then never is.
  * @throws SluiceError NETWORK also where the node has another block there
  */
 export async function readAllowanceBefore(
   rpc: Rpc,
   { blockHash, transactionHash }: EvmReceipt,
   wallet: string,
-  { token, spender }: Allowance,
+  allowance: Allowance,
   at: At,
 ): Promise<bigint> {
+  const { token, spender, permit2 } = allowance
   const block = resultOf(
     rpc,
     'eth_getBlockByHash',
@@ -39,10 +51,11 @@ export async function readAllowanceBefore(
   )
   const parentHash = isObject(block) ? block['parentHash'] : undefined
   if (typeof parentHash !== 'string') throw invalidAnswer(rpc, 'has no block of that hash')
-  const topics = [[transferTopic, approvalTopic], `0x${addressWord(wallet)}`]
+  const topics = [[transferTopic, approvalTopic, ...permit2Topics, lockdownTopic], `0x${addressWord(wallet)}`]
+  const asked = permit2 === undefined ? allowanceCall(token, wallet, spender) : permit2AllowanceCall(permit2, token, wallet, spender)
   const calls = [
-    { method: 'eth_call', params: [allowanceCall(token, wallet, spender), { blockHash: parentHash }] },
-    { method: 'eth_getLogs', params: [{ blockHash, address: token, topics }] },
+    { method: 'eth_call', params: [asked, { blockHash: parentHash }] },
+    { method: 'eth_getLogs', params: [{ blockHash, address: permit2 === undefined ? token : [token, permit2], topics }] },
   ]
   const answers = await rpc.batch(calls, at)
   const [before, logs] = calls.map(({ method }, index) => resultOf(rpc, method, answers[index]))
@@ -52,14 +65,27 @@ export async function readAllowanceBefore(
   let heldRaw = wordAt(before, 0)
   for (const log of logs as readonly unknown[]) {
     if (!isLog(log)) throw invalidAnswer(rpc, 'answered eth_getLogs with something else than logs')
-    if (isSameHex(log.transactionHash, transactionHash)) return heldRaw
-    if (isApproval(log, wallet) && isAddressTopic(log.topics[2], spender)) heldRaw = wordAt(log.data, 0)
+    // An amount of Permit2 that lasts is not reduced by what is taken: nobody can tell.
+    if (isSameHex(log.transactionHash, transactionHash)) return permit2 !== undefined && isUnlimitedByPermit2(heldRaw) ? 0n : heldRaw
+    const setRaw = setBy(log, wallet, allowance)
+    if (setRaw !== undefined) heldRaw = setRaw
     else if (log.topics[0] === transferTopic && wordCount(log.data) >= 1) {
       const takenRaw = wordAt(log.data, 0)
       heldRaw = heldRaw > takenRaw ? heldRaw - takenRaw : 0n
     }
   }
   throw invalidAnswer(rpc, 'lacks the logs of a transaction that it has mined')
+}
+
+/** Undefined: it does not set this allowance. */
+function setBy(log: EvmLog, wallet: string, { token, spender, permit2 }: Allowance): bigint | undefined {
+  const [event = '', , second, third] = log.topics
+  if (permit2 === undefined) return isApproval(log, wallet) && isAddressTopic(second, spender) ? wordAt(log.data, 0) : undefined
+  if (!isSameHex(log.address, permit2)) return undefined
+  const isSet = permit2Topics.includes(event) && isAddressTopic(second, token) && isAddressTopic(third, spender)
+  if (isSet && wordCount(log.data) >= 1) return wordAt(log.data, 0)
+  const isTakenAway = event === lockdownTopic && wordCount(log.data) >= 2
+  return isTakenAway && [token, spender].every((each, index) => isSameHex(addressOf(wordAt(log.data, index)), each)) ? 0n : undefined
 }
 
 function isLog(log: unknown): log is EvmLog & { readonly transactionHash: string } {

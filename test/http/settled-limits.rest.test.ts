@@ -1,7 +1,11 @@
 // What was counted for a client and came back is free again, on the devnet's own exchanges: never more than the chain gave back.
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { expect } from 'chai'
 import { Contract, JsonRpcProvider, NonceManager, parseUnits, toQuantity, Wallet } from 'ethers'
 import { rpcTo, type Rpc } from '../../core/devnet/anvil.ts'
+import { v2Deployments } from '../../plugins/uniswap/deployments.ts'
 import { openMarket } from '../../core/parts/trading.ts'
 import { newClient } from '../../core/tls/certificates.ts'
 import { createClient, type Answer, type Client } from '../../testkit/client.ts'
@@ -10,25 +14,55 @@ import { addresses } from '../devnet/addresses.ts'
 import { local, mined, oneChain, others, swap, traders } from './shared-server.ts'
 
 const thief = Wallet.createRandom()
+/** It takes tokens by Permit2 alone. */
+const other = Wallet.createRandom()
 const tokens = { 'ethereum/local': { USDC: { perDay: '100000' }, WETH: { perDay: '100' }, ETH: { perDay: '100' } } }
 const ofBots = { permissions: ['read', 'trade', 'thin'], wallets: 'all' }
-const names = ['revoker', 'other', 'maker', 'swapper', 'taken'] as const
+const names = ['revoker', 'other', 'maker', 'swapper', 'taken', 'permitter'] as const
 const clients = {
   client: { permissions: ['read', 'trade', 'thin', 'admin'], wallets: 'all' },
   // Each test has a client of its own: what one has spent is not spent by another.
   ...Object.fromEntries(names.map((name) => [name, { ...ofBots, limits: { maxDailyGas: '10', tokens } }])),
+  permitter: { ...ofBots, limits: { maxDailyGas: '10', tokens, allowed: { connectors: ['permitted'] } } },
 }
+
+const permit2Address = '0x000000000022D473030F116dDEE9F6B43aC78BA3'
+/** A connector that is not of the release, whose contract takes tokens by Permit2. */
+const exchange = `
+import { evm } from 'sluice/evm'
+import { defineConnector, versionedSchema } from 'sluice/plugin'
+import { poolAMM } from 'sluice/pools'
+import { uniswapV2 } from 'sluice/uniswap-v2'
+
+export default defineConnector({
+  family: evm,
+  manifest: { name: 'permitted', apiVersion: '1.0', version: '0.1.0', trading_type: ['AMM'], available_networks: [{ chain: 'ethereum', networks: ['local'] }], schema: versionedSchema({ v2: ['v2RouterAddress', 'permit2Address'] }) },
+  create(venue) {
+    const router = '${other.address}'
+    const AMM = poolAMM(venue, uniswapV2(venue, { version: 'v2', fee: [3n, 1000n], deployments: { 'ethereum/local': ${JSON.stringify(v2Deployments['ethereum/local'])} } }))
+    return { AMM, spenders: { router }, permit2: { address: '${permit2Address}', spenders: [router] } }
+  },
+})
+`
+const defaults = `{ allowedSlippage: 1/100, ttl: 300, versions: { v2: { allowedSlippage: 1/100, ttl: 300 } }, contractAddresses: { local: { v2RouterAddress: '${other.address}', permit2Address: '${permit2Address}' } } }`
 
 describe('what limits count once transactions are final', function () {
   this.timeout(120_000)
   let server: TestServer
   let rpc: Rpc
   let usdc: Contract
+  let folder: string
   const opened = new Map<string, Client>()
 
   before(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'sluice-permitted-'))
+    await mkdir(path.join(folder, 'permitted'))
+    await writeFile(path.join(folder, 'permitted', 'index.ts'), exchange)
+    await writeFile(path.join(folder, 'permitted', 'defaults.yml'), defaults)
     server = await startServer(
       {
+        plugins: [folder],
+        trusted: ['permitted'],
         settings: { ...oneChain.settings, 'limits.onLocalNetworks': true, 'wallet.allowedSpenders': [thief.address] },
         conf: { ...oneChain.conf, 'clients.yml': { clients } },
       },
@@ -58,6 +92,7 @@ describe('what limits count once transactions are final', function () {
     for (const client of opened.values()) client.close()
     ;(usdc.runner?.provider as JsonRpcProvider | undefined)?.destroy()
     await server.stop()
+    await rm(folder, { recursive: true, force: true })
   })
 
   const as = (name: (typeof names)[number]): Client => opened.get(name) ?? server.client
@@ -137,6 +172,27 @@ describe('what limits count once transactions are final', function () {
     expect(Number(Object(second).transactionIndex)).to.be.above(first.index)
     await final(revoked)
     expect(await used('other', 'USDC')).to.equal(250)
+  })
+
+  it('frees what an allowance by Permit2 still held when it is revoked, also after it has expired, and keeps what was taken', async () => {
+    const bot = as('permitter')
+    const abi = ['function transferFrom(address,address,uint160,address)']
+    await rpc('anvil_setBalance', other.address, toQuantity(parseUnits('10', 18)))
+    const permit2 = new Contract(permit2Address, abi, other.connect(usdc.runner?.provider ?? null))
+    const set = (amount: string, fields: object = {}) =>
+      bot.post('/evm/approve', { ...ofTraders, spender: 'permitted', token: 'USDC', amount, ...fields })
+    await final(await set('400'))
+    expect(await used('permitter', 'USDC')).to.equal(400)
+    const taking = await permit2.getFunction('transferFrom')(traders, other.address, usdcRaw('150'), addresses.tokens.USDC.address)
+    await taking.wait()
+    await final(await set('0'))
+    expect(await used('permitter', 'USDC')).to.equal(150)
+    const { timestamp } = Object(await rpc('eth_getBlockByNumber', 'latest', false))
+    await final(await set('200', { expires: Number(timestamp) + 3600 }))
+    expect(await used('permitter', 'USDC')).to.equal(350)
+    await rpc('evm_increaseTime', 4000)
+    await final(await set('0'))
+    expect(await used('permitter', 'USDC')).to.equal(150)
   })
 
   const book = { ...local, connector: 'oasis', market: 'WETH-USDC' } as const

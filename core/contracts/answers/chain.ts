@@ -76,6 +76,7 @@ const grantSchema = object<Grant>({
   spender: text(),
   amountRaw: optional(amount()),
   tokenId: optional(amount()),
+  permit2: optional(text()),
   byPermit2: optional(text()),
 })
 type OutcomeOf<Is extends SimulatedOutcome['is']> = Extract<SimulatedOutcome, { is: Is }>
@@ -123,7 +124,9 @@ const evmContract: Contract<EvmVerbs> = {
   moved: answers(orNothing(map(signedAmount(), maxTokens))),
   gains: answers(map(signedAmount(), maxTokens)),
   coinGain: answers(orNothing(signedAmount())),
-  approvals: answers(list(object<SetAllowance>({ token: text(), spender: text(), amountRaw: amount() }), maxTokens)),
+  approvals: answers(
+    list(object<SetAllowance>({ token: text(), spender: text(), amountRaw: amount(), permit2: optional(text()) }), maxTokens),
+  ),
   allowanceBefore: answers(amount()),
 }
 
