@@ -326,14 +326,7 @@ export function createRegistry(first: RegistryEntries): GrowingRegistry {
     wake(chain, network, connector) {
       const venue = connector === undefined ? undefined : venueAt.get(connector)?.(chain, network)
       const on = networkAt(chain, network)
-      // Nobody waits for nodes that their exchange does not need; what goes by the chain looks again.
-      const isAside = venue?.actions !== undefined
-      if (isAside && on?.notReady() !== undefined) void on.wake()
-      const isOnReady = isAside || on === undefined || on.notReady() === undefined
-      const isVenueReady = venue === undefined || venue.notReady() === undefined
-      // Of every request: it makes nothing where all is ready.
-      if (isOnReady && isVenueReady) return undefined
-      return wakeAll([...(on && !isOnReady ? [on] : []), ...(venue && !isVenueReady ? [venue] : [])])
+      return wakeBoth(on, venue)
     },
     network: (chain, network) => requireReady(findNetwork(chain, network), () => `The network ${chain}/${network}`),
     networkOf({ actions }, chain, network) {
@@ -352,6 +345,17 @@ export function createRegistry(first: RegistryEntries): GrowingRegistry {
       )
     },
   }
+}
+
+/** Undefined where both are ready: of every request, so it makes nothing then. */
+function wakeBoth(on: NetworkEntry | undefined, venue: VenueEntry | undefined): Promise<void> | undefined {
+  // Nobody waits for nodes that their exchange does not need; what goes by the chain looks again.
+  const isAside = venue?.actions !== undefined
+  if (isAside && on?.notReady() !== undefined) void on.wake()
+  const isOnReady = isAside || on === undefined || on.notReady() === undefined
+  const isVenueReady = venue === undefined || venue.notReady() === undefined
+  if (isOnReady && isVenueReady) return undefined
+  return wakeAll([...(on && !isOnReady ? [on] : []), ...(venue && !isVenueReady ? [venue] : [])])
 }
 
 /** The connectors of each network, which every request to all of them asks for. */

@@ -4,10 +4,10 @@
 import { ParamType } from 'ethers/abi'
 
 /** Integers are bigint; addresses and bytes are lower-case hexadecimal digits with 0x; arrays and tuples are arrays. */
-export type Decoded = bigint | boolean | string | readonly Decoded[]
+export type DecodedValue = bigint | boolean | string | readonly DecodedValue[]
 
 /** Of the digits of the arguments, without 0x. Undefined where they are not so encoded. */
-export type ArgumentsDecoder = (digits: string) => readonly Decoded[] | undefined
+export type ArgumentsDecoder = (digits: string) => readonly DecodedValue[] | undefined
 
 export function decoderOf(types: readonly ParamType[]): ArgumentsDecoder {
   const parts = types.map(partOf)
@@ -18,13 +18,13 @@ export function decoderOf(types: readonly ParamType[]): ArgumentsDecoder {
       const args = readAll(parts, input)
       return input.next === digits.length ? args : undefined
     } catch (error) {
-      if (error instanceof Malformed) return undefined
+      if (error instanceof MalformedError) return undefined
       throw error
     }
   }
 }
 
-class Malformed extends Error {}
+class MalformedError extends Error {}
 
 /** In digits: 32 bytes. */
 const word = 64
@@ -41,12 +41,12 @@ interface Part {
   /** Its head is where it stands, behind the other heads. */
   readonly isDynamic: boolean
   /** Reads it at `next`. */
-  read(input: Input): Decoded
+  read(input: Input): DecodedValue
 }
 
 function wordAt(input: Input): string {
   const end = input.next + word
-  if (end > input.digits.length) throw new Malformed()
+  if (end > input.digits.length) throw new MalformedError()
   const digits = input.digits.slice(input.next, end)
   input.next = end
   return digits
@@ -55,19 +55,19 @@ function wordAt(input: Input): string {
 /** Of bytes, elements or an offset: more than fits into the input does not fit into a number, either. */
 function smallNumber(input: Input): number {
   const digits = wordAt(input)
-  if (!digits.startsWith('0'.repeat(word - 8))) throw new Malformed()
+  if (!digits.startsWith('0'.repeat(word - 8))) throw new MalformedError()
   return Number.parseInt(digits.slice(-8), 16)
 }
 
 /** Heads first, behind them in the same order what is dynamic. */
-function readAll(parts: readonly Part[], input: Input): readonly Decoded[] {
+function readAll(parts: readonly Part[], input: Input): readonly DecodedValue[] {
   const start = input.next
   let tail = start
   for (const { length } of parts) tail += length
-  if (tail > input.digits.length) throw new Malformed()
+  if (tail > input.digits.length) throw new MalformedError()
   const values = parts.map((part) => {
     if (!part.isDynamic) return part.read(input)
-    if (smallNumber(input) * 2 !== tail - start) throw new Malformed()
+    if (smallNumber(input) * 2 !== tail - start) throw new MalformedError()
     const head = input.next
     input.next = tail
     const value = part.read(input)
@@ -79,12 +79,12 @@ function readAll(parts: readonly Part[], input: Input): readonly Decoded[] {
   return values
 }
 
-const valueOf = (read: (digits: string) => Decoded): Part => ({ length: word, isDynamic: false, read: (input) => read(wordAt(input)) })
+const valueOf = (read: (digits: string) => DecodedValue): Part => ({ length: word, isDynamic: false, read: (input) => read(wordAt(input)) })
 
 const unsigned = (bits: number): Part => {
   const unused = '0'.repeat(word - bits / 4)
   return valueOf((digits) => {
-    if (!digits.startsWith(unused)) throw new Malformed()
+    if (!digits.startsWith(unused)) throw new MalformedError()
     return BigInt(`0x${digits}`)
   })
 }
@@ -92,23 +92,23 @@ const unsigned = (bits: number): Part => {
 const signed = (bits: number): Part =>
   valueOf((digits) => {
     const value = BigInt.asIntN(256, BigInt(`0x${digits}`))
-    if (BigInt.asIntN(bits, value) !== value) throw new Malformed()
+    if (BigInt.asIntN(bits, value) !== value) throw new MalformedError()
     return value
   })
 
 const address = valueOf((digits) => {
-  if (!digits.startsWith('0'.repeat(24))) throw new Malformed()
+  if (!digits.startsWith('0'.repeat(24))) throw new MalformedError()
   return `0x${digits.slice(24)}`
 })
 
 const bool = valueOf((digits) => {
-  if (!digits.startsWith('0'.repeat(word - 1)) || digits > `${'0'.repeat(word - 1)}1`) throw new Malformed()
+  if (!digits.startsWith('0'.repeat(word - 1)) || digits > `${'0'.repeat(word - 1)}1`) throw new MalformedError()
   return digits.endsWith('1')
 })
 
 const fixedBytes = (bytes: number): Part =>
   valueOf((digits) => {
-    if (!digits.endsWith('0'.repeat(word - 2 * bytes))) throw new Malformed()
+    if (!digits.endsWith('0'.repeat(word - 2 * bytes))) throw new MalformedError()
     return `0x${digits.slice(0, 2 * bytes)}`
   })
 
@@ -119,7 +119,7 @@ const bytes: Part = {
     const length = 2 * smallNumber(input)
     const [start, end] = [input.next, input.next + length]
     const paddedEnd = start + Math.ceil(length / word) * word
-    if (paddedEnd > input.digits.length || input.digits.slice(end, paddedEnd) !== '0'.repeat(paddedEnd - end)) throw new Malformed()
+    if (paddedEnd > input.digits.length || input.digits.slice(end, paddedEnd) !== '0'.repeat(paddedEnd - end)) throw new MalformedError()
     input.next = paddedEnd
     return `0x${input.digits.slice(start, end)}`
   },
@@ -139,7 +139,7 @@ const array = (element: Part): Part => ({
   isDynamic: true,
   read(input) {
     const count = smallNumber(input)
-    if (count * element.length > input.digits.length - input.next) throw new Malformed()
+    if (count * element.length > input.digits.length - input.next) throw new MalformedError()
     return readAll(times(count, element), input)
   },
 })

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { AbiCoder, ParamType, toBeHex } from 'ethers'
-import { decoderOf, type Decoded } from '../../../core/wallet/calls/abi.ts'
+import { decoderOf, type DecodedValue } from '../../../core/wallet/calls/abi.ts'
 import { randomOf, type Random } from '../../../tools/chaos/random.ts'
 
 const seed = Number(process.env.SLUICE_ABI_SEED ?? Math.floor(Math.random() * 2 ** 31))
@@ -9,11 +9,11 @@ const rounds = Number(process.env.SLUICE_ABI_ROUNDS ?? 100)
 const coder = AbiCoder.defaultAbiCoder()
 
 /** As the reference has them: addresses with a checksum, lists with names. */
-const plain = (value: unknown): Decoded =>
+const plain = (value: unknown): DecodedValue =>
   Array.isArray(value) ? value.map(plain) : typeof value === 'string' ? value.toLowerCase() : (value as bigint | boolean)
 
 /** ethers takes encodings that nobody writes; encoded again they are others. */
-function byReference(types: readonly ParamType[], digits: string): Decoded | undefined {
+function byReference(types: readonly ParamType[], digits: string): DecodedValue | undefined {
   try {
     const args = coder.decode(types, `0x${digits}`)
     return coder.encode(types, args) === `0x${digits}` ? plain([...args]) : undefined
