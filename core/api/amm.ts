@@ -74,7 +74,7 @@ export const Hop = Type.Object({
   share: Type.Optional(
     Type.String({
       description:
-        'Fraction of the exact amount that takes this path, in twentieths, if the swap is split. The hops of one path come after those of the previous; each path begins with the input token. The last path takes the remainder of rounding.',
+        'Fraction of the exact amount that takes this path, in hundredths, if the swap is split. The hops of one path come after those of the previous; each path begins with the input token. The last path takes the remainder of rounding.',
     }),
   ),
 })

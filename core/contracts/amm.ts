@@ -20,7 +20,7 @@ export interface Hop {
   tokenOut: string
   /** Fraction of the input, as a decimal string: "0.003". */
   fee?: string
-  /** Fraction of the exact amount on this route, in twentieths, where the swap is split over several: "0.35". */
+  /** Fraction of the exact amount on this route, in hundredths, where the swap is split over several: "0.35". */
   share?: string
 }
 

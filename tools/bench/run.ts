@@ -14,6 +14,7 @@ import { installedSize } from './figures/installed-size.ts'
 import { journaling, journalPages, journalSize } from './figures/journal.ts'
 import { memory, resident } from './figures/resident.ts'
 import { nodeDistance, nodeCalls, perpCalls, solanaCalls } from './figures/node-calls.ts'
+import { optimal } from './figures/optimal.ts'
 import { orderRate } from './figures/order-rate.ts'
 import { priceEvents } from './figures/price-events.ts'
 import { priceRate } from './figures/price-rate.ts'
@@ -70,6 +71,10 @@ const figures: Readonly<Record<string, () => Promise<void>>> = {
   pages: async () => report('A page of 100 of many pools with their depth; reference: of 200 pools', await poolPages()),
   any: async () => report('The best of all connectors, from memory; reference: each of them asked', await anyQuotes()),
   routes: async () => report('A quote in process, for a new amount; reference: where no swap may go several ways', await routes()),
+  optimal: async () => {
+    const { rows, note } = await optimal(Number(values.worlds), Number(values.seed))
+    report('How far an answer is from the best of all, net of gas; reference: the best single route', rows, note)
+  },
   versions: async () => report("Quotes by the connector alone; reference: one pool's by QuoterV2 on the same node", await versionQuotes()),
   trades,
   books,
@@ -94,6 +99,8 @@ const { positionals: wanted, values } = parseArgs({
   options: {
     seconds: { type: 'string', default: '600' },
     trades: { type: 'string', default: '20000' },
+    worlds: { type: 'string', default: '500' },
+    seed: { type: 'string', default: '1' },
     out: { type: 'string', default: '.' },
   },
 })

@@ -2,13 +2,15 @@
 import { floatError, type Estimate } from '../protocol.ts'
 import { estimateAlong, quoteAlong, versionsOf, type MissingState, type PoolEdge, type RouteQuery } from './graph.ts'
 
-/** A swap is split in twentieths. */
-export const wholeShare = 20
+/** A swap is split in hundredths. */
+export const wholeShare = 100
+/** A division is found in steps of so many, from coarse to fine. */
+export const shareSteps = [20, 5, 1] as const
 
-/** A share of an amount, in twentieths, rounded down. */
+/** A share of an amount, in hundredths, rounded down. */
 export const shareOf = (amountRaw: bigint, share: number): bigint => (amountRaw * BigInt(share)) / BigInt(wholeShare)
 
-/** What a route gives for some twentieths. */
+/** What a route gives for some hundredths. */
 export interface Share extends Estimate {
   readonly unknowns?: readonly MissingState[]
 }
@@ -18,12 +20,12 @@ export class Candidate {
   readonly edges: readonly PoolEdge[]
   readonly versions: readonly string[]
   readonly #query: RouteQuery
-  /** By the number of twentieths; null where a pool refuses that much. */
+  /** By the number of hundredths; null where a pool refuses that much. */
   readonly #shares: (Share | null | undefined)[] = [nothing]
 
-  constructor(edges: readonly PoolEdge[], query: RouteQuery) {
+  constructor(edges: readonly PoolEdge[], query: RouteQuery, versions = versionsOf(edges)) {
     this.edges = edges
-    this.versions = versionsOf(edges)
+    this.versions = versions
     this.#query = query
   }
 
@@ -43,22 +45,32 @@ export class Candidate {
     return { amount: Number(quote.amountRaw), error: floatError, gasUnits: Number(quote.gasUnits), unknowns: quote.unknowns }
   }
 
-  /** The gain of the next twentieth after so many: its output, or its input as a negative number. Infinitely bad where a pool refuses it. */
-  marginalGain(count: number): number {
-    const [before, after] = [this.share(count), count < wholeShare ? this.share(count + 1) : undefined]
+  /** The gain of some more hundredths after so many: their output, or their input as a negative number. Infinitely bad where a pool refuses them. */
+  gainOf(more: number, count: number): number {
+    const [before, after] = [this.share(count), count + more <= wholeShare ? this.share(count + more) : undefined]
     if (!before || !after) return -Infinity
     return this.#query.exact === 'in' ? after.amount - before.amount : before.amount - after.amount
   }
 
-  /** What its twentieths gain that gain more than a price. */
+  /** The most that any number of its hundredths gains beyond a price of one: no route gains more with a later one than with an earlier one. */
   gainBeyond(price: number): number {
-    let sum = 0
-    for (let count = 0; count < wholeShare; count += 1) {
-      const gain = this.marginalGain(count) - price
-      if (gain <= 0) break
-      sum += gain
+    if (this.gainOf(1, 0) <= price) return 0
+    let [count, gain, last] = [0, 0, 0]
+    for (const step of shareSteps) {
+      // The most may lie within the last of the greater steps.
+      if (count > 0) {
+        count -= last
+        gain -= this.gainOf(last, count) - price * last
+      }
+      for (;;) {
+        const more = this.gainOf(step, count) - price * step
+        if (more <= 0) break
+        count += step
+        gain += more
+      }
+      last = step
     }
-    return sum
+    return gain
   }
 }
 

@@ -1,20 +1,21 @@
 import type { Swap } from '../../../core/contracts/index.ts'
 import type { Estimate, Router } from '../protocol.ts'
-import { areDisjoint, Candidate, isAsked, isSameRoute, shareOf, wholeShare, type HasEdges } from './candidate.ts'
+import { areDisjoint, Candidate, isAsked, isSameRoute, shareOf, shareSteps, wholeShare } from './candidate.ts'
 import { gasRateOf, type PricedRoute, netGain, swapGasUnits, type GasCost } from './gas-cost.ts'
 import { quoteAlong, type MissingState, type PoolEdge, type PoolGraph, type RouteOptions, type RouteQuery } from './graph.ts'
-import { ratedRoutes, slack, type RatedRoute } from './rated-routes.ts'
+import { ratedRoutes, slack, type RatedRoutes } from './rated-routes.ts'
+import { sizedRoutes, type SizedRoute } from './sized-routes.ts'
 
-/** 7 → "0.35" */
-export const shareDecimal = (share: number): string => String((share * 5) / 100)
+/** 35 → "0.35" */
+export const shareDecimal = (share: number): string => String(share / wholeShare)
 
 /**
  * The gas of each further route of a split, without its pools. Measured on the devnet with SwapRouter02: another call of its multicall through
  * one pool of concentrated liquidity uses 68,000 to 81,000, of which some 55,000 are the pool's.
  */
 const partGasUnits = 20_000n
-/** How many candidates are the best for a twentieth, and how many more have no pool in common with the best ones. */
-const [maxBestCandidates, maxDisjointCandidates] = [12, 2]
+/** How many routes are compared in sets: those with the highest bounds. */
+const maxCompared = 60
 
 /** What is to be split. */
 interface SplitQuery {
@@ -30,7 +31,7 @@ interface SplitQuery {
 /** One of several routes that a swap takes at once. */
 interface Part {
   readonly edges: readonly PoolEdge[]
-  /** In twentieths. */
+  /** In hundredths. */
   readonly share: number
   /** Of the exact amount; those of all parts add up to it. */
   readonly exactRaw: bigint
@@ -59,25 +60,26 @@ export function bestSplit(graph: PoolGraph, split: SplitQuery): SplitRoute | { r
   const single = new Candidate(best.edges, query)
   const isPart = !isAsked(best) && routerOf([single], split) !== undefined
   const terms = new Terms(split, isPart ? single.share(wholeShare - 1) : undefined)
-  const rated = ratedRoutes(graph, query, options).routes
-  const paying = payingRoutes(rated, split, terms)
-  if (paying.length === 0) return undefined
-  const choice = chooseRoutes(splitCandidates(rated, paying, isPart ? single : undefined, split, terms), split, terms)
+  const rated = ratedRoutes(graph, query, options)
+  if (!canPay(rated, split, terms)) return undefined
+  const routes = sizedRoutes(graph, rated, split, (versions) => routerOf([{ versions }], split) !== undefined)
+  const choice = chooseRoutes(splitCandidates(routes, isPart ? single : undefined, split, terms), split, terms)
   if (!choice) return undefined
-  if (choice.unknowns.length > 0) return { missing: choice.unknowns }
+  const unknowns = choice.routes.flatMap((route, index) => route.share(choice.shares[index] ?? 0)?.unknowns ?? [])
+  if (unknowns.length > 0) return { missing: unknowns }
   const parts = partsOf(choice, query)
   if (!parts) return undefined
   const sumOf = (field: 'otherRaw' | 'gasUnits' | 'firstWriteUnits') => parts.reduce((sum, part) => sum + part[field], 0n)
   const amountRaw = sumOf('otherRaw')
   const gasUnits = swapGasUnits + sumOf('gasUnits') + partGasUnits * BigInt(parts.length - 1)
-  // The last part has what rounding left, which matters where a twentieth is only a few units.
+  // The last part has what rounding left, which matters where a hundredth is only a few units.
   return netGain(query.exact, amountRaw, gasUnits, gasCost) > netGain(query.exact, best.amountRaw, best.gasUnits, gasCost)
     ? { parts, router: choice.router, amountRaw, gasUnits, firstWriteUnits: sumOf('firstWriteUnits') }
     : undefined
 }
 
 /** The first router that takes these routes together; of a single one, that takes it beside others. */
-function routerOf(routes: readonly Candidate[], { options: { routers }, swap }: SplitQuery): Router | undefined {
+function routerOf(routes: readonly Pick<Candidate, 'versions'>[], { options: { routers }, swap }: SplitQuery): Router | undefined {
   const versions = routes.map((route) => route.versions)
   return routers.find((router) => router.splits?.(versions, swap))
 }
@@ -105,7 +107,7 @@ class Terms {
   readonly partCost: number
   /** What the best single route leaves after paying for gas. */
   readonly gainOfBest: number
-  /** What the last twentieth brings on the best single route; what any brings, where the route is no part. */
+  /** What the last hundredth brings on the best single route; what any brings, where the route is no part. */
   readonly lastShare: number
   /** How far that may be off. */
   readonly #error: number
@@ -125,169 +127,230 @@ class Terms {
     return this.exact === 'in' ? amount : -amount
   }
 
-  /** Whether a twentieth gains so much more than the last one of the best route that, times nineteen, it pays for another call. */
+  /** Whether a hundredth gains so much more than the last one of the best route that, times 99, it pays for another call. */
   pays(amount: number, error: number): boolean {
     return (this.worth(amount) + error * amount - this.lastShare + this.#error) * (wholeShare - 1) > this.partCost
   }
 }
 
 /**
- * The routes that pay with a twentieth. A twentieth of the swap must do better on another route than the last twentieth does on the best single
- * one. Routes are tried in the order of their prices; most swaps are so small that none comes near, and then no pool is passed.
+ * Whether a hundredth of the swap does better on another route than the last hundredth does on the best single one. Routes are tried in the order
+ * of their prices; most swaps are so small that none comes near, and then no pool is passed.
  */
-function payingRoutes(rated: readonly RatedRoute[], split: SplitQuery, terms: Terms): readonly Candidate[] {
+function canPay({ routes, otherRate }: RatedRoutes, split: SplitQuery, terms: Terms): boolean {
   const { query, best } = split
   const amount = Number(query.amountRaw) / wholeShare
-  const paying: Candidate[] = []
-  for (const route of rated) {
-    if (!terms.pays(query.exact === 'in' ? amount * route.rate : amount / route.rate, slack)) break
+  const mayPay = (rate: number) => terms.pays(query.exact === 'in' ? amount * rate : amount / rate, slack)
+  for (const route of routes) {
+    if (!mayPay(route.rate)) return false
     if (isAsked(route) || isSameRoute(route.edges, best.edges)) continue
     const candidate = new Candidate(route.edges, query)
     const share = candidate.share(1)
-    if (share && terms.pays(share.amount, share.error) && routerOf([candidate], split)) paying.push(candidate)
+    if (share && terms.pays(share.amount, share.error) && routerOf([candidate], split)) return true
   }
-  return paying
+  return otherRate > 0 && mayPay(otherRate)
+}
+
+/** A candidate, and what it leaves at most in a set. */
+interface Offer {
+  readonly candidate: Candidate
+  /** The most that a hundredth may gain on it: no amount gets a better price. */
+  readonly atBest: number
+  readonly leastGas: number
+  /** What it leaves at most beyond a price of a hundredth, after paying for its call: beyond that of the first division. */
+  bound: number
+  /** The same beyond what the last hundredth brings on the best single route. */
+  boundAtLast: number
+}
+
+/** Routes that might have a share, the best single one among them where it may be a part; then those that gain most at best. */
+function splitCandidates(
+  routes: readonly SizedRoute[],
+  single: Candidate | undefined,
+  { query }: SplitQuery,
+  terms: Terms,
+): readonly Offer[] {
+  const amount = Number(query.amountRaw) / wholeShare
+  const offers: Offer[] = single ? [{ candidate: single, atBest: Infinity, leastGas: 0, bound: 0, boundAtLast: 0 }] : []
+  for (const { edges, versions, maxRate, leastGas } of routes) {
+    if (single && isSameRoute(single.edges, edges)) continue
+    const atBest = terms.worth(query.exact === 'in' ? amount * maxRate * (1 + slack) : (amount / maxRate) * (1 - slack))
+    offers.push({ candidate: new Candidate(edges, query, versions), atBest, leastGas, bound: 0, boundAtLast: 0 })
+  }
+  return offers
 }
 
 interface Choice {
   readonly routes: readonly Candidate[]
   readonly router: Router
-  /** In twentieths, in the order of the routes. */
+  /** In hundredths, in the order of the routes. */
   readonly shares: readonly number[]
-  readonly unknowns: readonly MissingState[]
+}
+
+/** What a candidate leaves at most beyond a price of a hundredth, after paying for its call. */
+function boundOf({ candidate, atBest, leastGas }: Offer, price: number, { gasRate, partCost }: Terms): number {
+  const gain = atBest > price ? candidate.gainBeyond(price) : 0
+  return gain - (gain > 0 ? (candidate.share(1)?.gasUnits ?? 0) : leastGas) * gasRate - partCost
+}
+
+/** Those that could be in a set that leaves more than this; the highest bounds first. */
+function highestBounds(offers: readonly Offer[], ofAll: number, gain: number): readonly Offer[] {
+  let [most, second] = [-Infinity, -Infinity]
+  for (const { bound } of offers) {
+    if (bound > most) [most, second] = [bound, most]
+    else if (bound > second) second = bound
+  }
+  const least = gain - ofAll - most - Math.max(second, 0)
+  const found: Offer[] = []
+  for (const offer of offers) if (offer.bound > least) found.push(offer)
+  return found.toSorted((a, b) => b.bound - a.bound).slice(0, maxCompared)
 }
 
 /**
- * The best two or three candidates without a common pool. A set is compared only where its bound is above the best one known: what its routes
- * gain with their twentieths beyond a price of a twentieth, whatever that is, and twenty times that price.
+ * The best two or three candidates without a common pool. A set is divided only where its bounds are above the best one known: what its routes
+ * gain with their hundredths beyond a price of a hundredth, whatever that is, and a hundred times that price.
  */
-function chooseRoutes(candidates: readonly Candidate[], split: SplitQuery, terms: Terms): Choice | undefined {
-  const { gasRate, partCost } = terms
+function chooseRoutes(offers: readonly Offer[], split: SplitQuery, terms: Terms): Choice | undefined {
+  const { gasRate, partCost, lastShare } = terms
   const ofSwap = Number(swapGasUnits) * gasRate
   let choice: Choice | undefined
   let maxGain = terms.gainOfBest
-  const consider = (routes: readonly Candidate[], found = allocate(routes)): void => {
+  const consider = (routes: readonly Candidate[], found: ReturnType<typeof allocate>): void => {
     if (!found || found.shares.includes(0)) return
-    const parts = routes.map((route, index) => route.share(found.shares[index] ?? 0))
-    const gasUnits = parts.reduce((sum, part) => sum + (part?.gasUnits ?? 0), 0)
-    const amount = parts.reduce((sum, part) => sum + (part?.amount ?? 0), 0)
+    let [amount, gasUnits] = [0, 0]
+    for (const [index, route] of routes.entries()) {
+      const part = route.share(found.shares[index] ?? 0)
+      amount += part?.amount ?? 0
+      gasUnits += part?.gasUnits ?? 0
+    }
     const gain = terms.worth(amount) - ofSwap - gasUnits * gasRate - partCost * (routes.length - 1)
     const router = gain > maxGain ? routerOf(routes, split) : undefined
     if (!router) return
-    choice = { routes, router, shares: found.shares, unknowns: parts.flatMap((part) => part?.unknowns ?? []) }
+    choice = { routes, router, shares: found.shares }
     maxGain = gain
   }
-  const first = firstDisjoint(candidates)
+  const ofAllAt = (price: number) => wholeShare * price - ofSwap + partCost
+  for (const offer of offers) offer.bound = offer.boundAtLast = boundOf(offer, lastShare, terms)
+  const first = firstDisjoint(highestBounds(offers, ofAllAt(lastShare), -Infinity))
   const found = allocate(first)
   if (first.length > 1) consider(first, found)
-  const priceOfShare = found?.minGain ?? terms.lastShare
-  const bounds = candidates.map((each) => each.gainBeyond(priceOfShare) - (each.share(1)?.gasUnits ?? 0) * gasRate - partCost)
-  const ofAll = wholeShare * priceOfShare - ofSwap + partCost
-  for (const [index, a] of candidates.entries()) {
-    const ofOne = ofAll + (bounds[index] ?? 0)
-    for (let second = index + 1; second < candidates.length; second += 1) {
-      const b = candidates[second]
-      if (!b || !areDisjoint(a, b)) continue
-      const ofTwo = ofOne + (bounds[second] ?? 0)
-      if (ofTwo > maxGain) consider([a, b])
-      for (let third = second + 1; third < candidates.length; third += 1) {
-        const c = candidates[third]
-        if (c && ofTwo + (bounds[third] ?? 0) > maxGain && areDisjoint(a, c) && areDisjoint(b, c)) consider([a, b, c])
+  const price = found?.minGain ?? lastShare
+  for (const offer of offers) offer.bound = boundOf(offer, price, terms)
+  const [ofAll, ofAllAtLast] = [ofAllAt(price), ofAllAt(lastShare)]
+  const order = highestBounds(offers, ofAll, maxGain)
+  // Where one does not reach, none after it does.
+  for (const [index, a] of order.entries()) {
+    if (ofAll + a.bound + 2 * Math.max(a.bound, 0) <= maxGain) break
+    for (let second = index + 1; second < order.length; second += 1) {
+      const b = order[second]
+      if (!b || ofAll + a.bound + b.bound + Math.max(b.bound, 0) <= maxGain) break
+      if (!areDisjoint(a.candidate, b.candidate)) continue
+      const [ofTwo, ofTwoAtLast] = [ofAll + a.bound + b.bound, ofAllAtLast + a.boundAtLast + b.boundAtLast]
+      const two = [a.candidate, b.candidate]
+      if (ofTwo > maxGain && ofTwoAtLast > maxGain) consider(two, allocate(two))
+      for (let third = second + 1; third < order.length; third += 1) {
+        const c = order[third]
+        if (!c || ofTwo + c.bound <= maxGain) break
+        if (ofTwoAtLast + c.boundAtLast <= maxGain || !areDisjoint(a.candidate, c.candidate) || !areDisjoint(b.candidate, c.candidate))
+          continue
+        const three = [...two, c.candidate]
+        consider(three, allocate(three))
       }
     }
   }
-  return choice
+  return choice && { ...choice, shares: netOfGas(choice, terms) }
+}
+
+/** A division is moved by so many where gas decides. */
+const gasSteps = [20, 12, 8, 5, 3, 2, 1] as const
+/** Where less than this part of the amount is paid for gas that depends on the division, it stays as it is. */
+const minGasPart = 2e-5
+
+/** The shares, moved as long as that leaves more after paying for gas: a route may use less of it where a share ends before a tick. */
+function netOfGas({ routes, shares }: Choice, { gasRate }: Terms): readonly number[] {
+  const moved = [...shares]
+  const net = (index: number, share: number): number => {
+    const [route, part] = [routes[index], share > 0 ? routes[index]?.share(share) : undefined]
+    return route && part ? route.gainOf(share, 0) - part.gasUnits * gasRate : -Infinity
+  }
+  let [gas, amount] = [0, 0]
+  for (const [index, route] of routes.entries()) {
+    const part = route.share(moved[index] ?? 0)
+    gas += ((part?.gasUnits ?? 0) - (route.share(1)?.gasUnits ?? 0)) * gasRate
+    amount += part?.amount ?? 0
+  }
+  if (gas < minGasPart * amount) return shares
+  for (let isMoving = true; isMoving;) {
+    isMoving = false
+    for (const step of gasSteps) {
+      for (let from = 0; from < moved.length; from += 1) {
+        for (let to = 0; to < moved.length; to += 1) {
+          const [ofFrom, ofTo] = [moved[from] ?? 0, moved[to] ?? 0]
+          if (from === to || ofFrom <= step) continue
+          const before = net(from, ofFrom) + net(to, ofTo)
+          if (net(from, ofFrom - step) + net(to, ofTo + step) <= before + Math.abs(before) * slack) continue
+          moved[from] = ofFrom - step
+          moved[to] = ofTo + step
+          isMoving = true
+        }
+      }
+    }
+  }
+  return moved
 }
 
 /** Up to three candidates without a common pool, of which none is left out for a later one. */
-function firstDisjoint(candidates: readonly Candidate[]): readonly Candidate[] {
+function firstDisjoint(order: readonly Offer[]): readonly Candidate[] {
   const found: Candidate[] = []
-  for (const each of candidates) if (found.length < 3 && found.every((other) => areDisjoint(each, other))) found.push(each)
+  for (const { candidate } of order) {
+    if (found.length === 3) break
+    if (found.every((other) => areDisjoint(candidate, other))) found.push(candidate)
+  }
   return found
 }
 
 /**
- * Gives twentieth by twentieth to the route that gains most with the next one. That is the best allocation, because no route gains more with
- * a later twentieth than with an earlier one. Undefined where no route takes some of it.
+ * Gives step by step to the route that gains most with the next one, then takes steps from one route and gives them to another as long as that gains,
+ * from coarse to fine. The end is the best allocation, because no route gains more with a later hundredth than with an earlier one. Undefined where no
+ * route takes some of it.
  */
 function allocate(routes: readonly Candidate[]): { readonly shares: readonly number[]; readonly minGain: number } | undefined {
   const shares = routes.map(() => 0)
-  let minGain = 0
-  for (let allocated = 0; allocated < wholeShare; allocated += 1) {
-    let best = -1
-    let maxGain = -Infinity
-    for (let index = 0; index < routes.length; index += 1) {
-      const gain = routes[index]?.marginalGain(shares[index] ?? 0) ?? -Infinity
-      if (gain <= maxGain) continue
-      best = index
-      maxGain = gain
+  let [left, minGain] = [wholeShare, 0]
+  for (const step of shareSteps) {
+    const gains = routes.map((route, index) => route.gainOf(step, shares[index] ?? 0))
+    const losses = routes.map((route, index) => lossOf(route, step, shares[index] ?? 0))
+    const give = (index: number, more: number) => {
+      const [route, share] = [routes[index], (shares[index] ?? 0) + more]
+      if (!route) return
+      shares[index] = share
+      left -= more
+      gains[index] = route.gainOf(step, share)
+      losses[index] = lossOf(route, step, share)
     }
-    if (best < 0) return undefined
-    minGain = maxGain
-    shares[best] = (shares[best] ?? 0) + 1
+    for (;;) {
+      const [to, from] = [indexOfMost(gains), indexOfLeast(losses)]
+      const [gain, loss] = [gains[to] ?? -Infinity, losses[from] ?? Infinity]
+      minGain = loss / step
+      if (left >= step ? gain === -Infinity : to === from || gain <= loss) break
+      if (left < step) give(from, -step)
+      give(to, step)
+    }
   }
-  return { shares, minGain }
+  return left > 0 ? undefined : { shares, minGain }
 }
 
-/** Routes that might have a share, the best single one among them where it may be a part. */
-function splitCandidates(
-  rated: readonly RatedRoute[],
-  paying: readonly Candidate[],
-  single: Candidate | undefined,
-  split: SplitQuery,
-  terms: Terms,
-): readonly Candidate[] {
-  const { query, best } = split
-  const accepted = rated.flatMap((route): readonly Candidate[] => {
-    const known = [...paying, ...(single ? [single] : [])].find(({ edges }) => isSameRoute(edges, route.edges))
-    const candidate = known ?? new Candidate(route.edges, query)
-    return isAsked(route) || !routerOf([candidate], split) ? [] : [candidate]
-  })
-  const ofBest = single?.share(wholeShare - 1) ? [single] : []
-  // With so few routes, all are candidates.
-  if (accepted.length <= maxBestCandidates) return [...new Set([...ofBest, ...accepted])]
+/** What the last of so many hundredths bring; infinitely much where there are fewer. */
+const lossOf = (route: Candidate, step: number, share: number): number => (share < step ? Infinity : route.gainOf(step, share - step))
 
-  const bestForOne = paying.toSorted(bestFirst(1, terms))
-  const [first = best] = bestForOne
-  // If the best for a twentieth has a pool in common with the best single route: the best route for the other nineteen twentieths beside
-  // it.
-  const partner = areDisjoint(first, best)
-    ? []
-    : accepted
-        .filter((route) => areDisjoint(route, first))
-        .toSorted(bestFirst(wholeShare - 1, terms))
-        .slice(0, 1)
-  return [
-    ...new Set([
-      ...ofBest,
-      ...bestForOne.slice(0, maxBestCandidates),
-      ...bestDisjoint(best, paying, terms),
-      ...bestDisjoint(first, paying, terms),
-      ...partner,
-    ]),
-  ]
+function indexOfMost(values: readonly number[]): number {
+  let most = 0
+  for (let index = 1; index < values.length; index += 1) if ((values[index] ?? 0) > (values[most] ?? 0)) most = index
+  return most
 }
 
-/**
- * The best for a quarter of the swap by other pools than those of a route, the best by others than those of both, and so on; and the same of those
- * that refuse a quarter, for a tenth. These have less liquidity, or nobody knows yet: a quote must not depend on what was read of them before.
- */
-function bestDisjoint(from: HasEdges, routes: readonly Candidate[], terms: Terms): readonly Candidate[] {
-  const disjoint = routes.filter((each) => areDisjoint(each, from))
-  const bestFor = (count: number, among: readonly Candidate[]): readonly Candidate[] => {
-    const found: Candidate[] = []
-    for (const route of among.toSorted(bestFirst(count, terms)))
-      if (found.length < maxDisjointCandidates && found.every((other) => areDisjoint(other, route))) found.push(route)
-    return found
-  }
-  const [quarter, tenth] = [wholeShare / 4, wholeShare / 10]
-  const refusing = disjoint.filter((route) => !route.share(quarter))
-  return [...bestFor(quarter, disjoint), ...(refusing.length > 0 ? bestFor(tenth, refusing) : [])]
-}
-
-/** By what so many twentieths give. Routes that refuse that much come last. */
-const bestFirst = (count: number, terms: Terms) => (a: Candidate, b: Candidate) => {
-  const [ofA, ofB] = [a.share(count), b.share(count)]
-  if (!ofA || !ofB) return ofA ? -1 : ofB ? 1 : 0
-  return terms.worth(ofB.amount) - terms.worth(ofA.amount)
+function indexOfLeast(values: readonly number[]): number {
+  let least = 0
+  for (let index = 1; index < values.length; index += 1) if ((values[index] ?? 0) < (values[least] ?? 0)) least = index
+  return least
 }

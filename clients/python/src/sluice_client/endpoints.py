@@ -827,7 +827,7 @@ class _TransactionsResponseTransactionsQuoteRoute(TypedDict):
 @final
 class TransactionsResponseTransactionsQuoteRoute(_TransactionsResponseTransactionsQuoteRoute, total=False):
     fee: str  # Fraction of the input.
-    share: str  # Fraction of the exact amount that takes this path, in twentieths, if the swap is split. The hops of one path come after those of the previous; each path begins with the input token. The last path takes the remainder of rounding.
+    share: str  # Fraction of the exact amount that takes this path, in hundredths, if the swap is split. The hops of one path come after those of the previous; each path begins with the input token. The last path takes the remainder of rounding.
 
 
 class _TransactionsResponseTransactionsQuote(TypedDict):
@@ -1513,7 +1513,7 @@ class _AMMPriceResponseRoute(TypedDict):
 @final
 class AMMPriceResponseRoute(_AMMPriceResponseRoute, total=False):
     fee: str  # Fraction of the input.
-    share: str  # Fraction of the exact amount that takes this path, in twentieths, if the swap is split. The hops of one path come after those of the previous; each path begins with the input token. The last path takes the remainder of rounding.
+    share: str  # Fraction of the exact amount that takes this path, in hundredths, if the swap is split. The hops of one path come after those of the previous; each path begins with the input token. The last path takes the remainder of rounding.
 
 
 class _AMMPriceResponseCandidates(TypedDict):
@@ -1564,7 +1564,7 @@ class _AMMPriceResponseQuotes1Route(TypedDict):
 @final
 class AMMPriceResponseQuotes1Route(_AMMPriceResponseQuotes1Route, total=False):
     fee: str  # Fraction of the input.
-    share: str  # Fraction of the exact amount that takes this path, in twentieths, if the swap is split. The hops of one path come after those of the previous; each path begins with the input token. The last path takes the remainder of rounding.
+    share: str  # Fraction of the exact amount that takes this path, in hundredths, if the swap is split. The hops of one path come after those of the previous; each path begins with the input token. The last path takes the remainder of rounding.
 
 
 class _AMMPriceResponseQuotes1Candidates(TypedDict):
@@ -5022,7 +5022,7 @@ class _TransactionsDataQuoteRoute(TypedDict):
 @final
 class TransactionsDataQuoteRoute(_TransactionsDataQuoteRoute, total=False):
     fee: str  # Fraction of the input.
-    share: str  # Fraction of the exact amount that takes this path, in twentieths, if the swap is split. The hops of one path come after those of the previous; each path begins with the input token. The last path takes the remainder of rounding.
+    share: str  # Fraction of the exact amount that takes this path, in hundredths, if the swap is split. The hops of one path come after those of the previous; each path begins with the input token. The last path takes the remainder of rounding.
 
 
 class _TransactionsDataQuote(TypedDict):
@@ -5199,7 +5199,7 @@ class _PriceDataRoute(TypedDict):
 @final
 class PriceDataRoute(_PriceDataRoute, total=False):
     fee: str  # Fraction of the input.
-    share: str  # Fraction of the exact amount that takes this path, in twentieths, if the swap is split. The hops of one path come after those of the previous; each path begins with the input token. The last path takes the remainder of rounding.
+    share: str  # Fraction of the exact amount that takes this path, in hundredths, if the swap is split. The hops of one path come after those of the previous; each path begins with the input token. The last path takes the remainder of rounding.
 
 
 @final
