@@ -31,7 +31,7 @@ export const seed = Number(process.env['SLUICE_WALK_SEED'] ?? 1)
 const wanted = Number(process.env['SLUICE_WALK_QUOTES'] ?? 3_000)
 /** The quotes of one walk, of those of all walks (SLUICE_WALK_QUOTES). */
 export const quotesOf = (share: number): number => Math.ceil(wanted * share)
-export const msOf = (quotes: number): number => 180_000 + quotes * 100
+export const msOf = (quotes: number): number => 180_000 + quotes * 300
 
 const deepest = 5
 /** One of this many blocks begins a reorganisation. */
