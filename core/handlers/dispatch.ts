@@ -8,6 +8,7 @@ import { isObject } from '../base/json.ts'
 import type { Settings } from '../config/settings.ts'
 import { pathsHider } from '../config/shown-paths.ts'
 import { readIdempotencyKey, type Answer, type Idempotency } from '../transactions/idempotency.ts'
+import { wordsOf } from '../transactions/entry-terms.ts'
 import type { KeyClaim } from '../transactions/journal/journal.ts'
 import type { IdempotencyContext } from '../transactions/submit-request.ts'
 import {
@@ -141,7 +142,7 @@ function endpointCalls(endpoint: AnyEndpoint, { services, handlers, idempotency,
     const request = waited ? { ...asked, ...waited.bound } : asked
     const deadline = new Deadline(requestTimeoutSeconds, { payer: call.client, turns: services.turns }, call.signal)
     const context = new HandlerContext(services, caller, requestId, deadline)
-    if (acts) Object.assign(context, { words: { path, fields: asked } })
+    if (acts) Object.assign(context, { words: wordsOf(path, asked) })
     if (waited) Object.assign(context, { approval: waited.mark })
     if (key === undefined) {
       const answered = deadline.bound(() => after(lookUp(request), (target) => handler(request, Object.assign(context, target))))

@@ -16,11 +16,13 @@ export function filtersOf(entry: Readonly<Record<string, unknown>>): EntryFilter
   const { client, kind, connector, about, request } = entry
   const traded = isObject(about) ? pairOf(about['base'], about['quote']) : undefined
   const fields = isObject(request) && isObject(request['fields']) ? request['fields'] : {}
+  const [order, ...otherOrders] = Array.isArray(fields['part']) ? fields['part'] : []
+  const market = isObject(order) && otherOrders.length === 0 ? order['market'] : (fields['market'] ?? fields['ticker'])
   return {
     client: textOf(client) ?? '',
     kind: textOf(kind) ?? '',
     connector: textOf(connector) ?? null,
-    pair: traded ?? pairOf(fields['base'], fields['quote']) ?? pairInName(fields['market'] ?? fields['ticker']) ?? null,
+    pair: traded ?? pairOf(fields['base'], fields['quote']) ?? pairOf(fields['token0'], fields['token1']) ?? pairInName(market) ?? null,
   }
 }
 

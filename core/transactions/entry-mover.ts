@@ -115,6 +115,7 @@ export function createEntryMover({ target: { impl }, recorder, broadcast, upkeep
       permits.set(entry)
       queue.markFinal(entry.sequence)
       upkeep.forget(entry)
+      outcomes.forget(entry)
       times.forget(entry.attempts)
       return false
     }

@@ -464,7 +464,7 @@ export function readEvent(entry: Entry, text: string): Entry {
   if (!change || change[3].length > entry.attempts.length)
     throw new Error(`An event of the journal's entry ${entry.key} cannot be read. Restore the store from a copy, or remove that row.`)
   const [version, age, state, sends, seen, block, replacedBy, reason] = change
-  const { seen: _seen, landed, outcome, replacedBy: _replacedBy, reason: _reason, ...rest } = entry
+  const { seen: _seen, landed, outcome, planned, replacedBy: _replacedBy, reason: _reason, ...rest } = entry
   const attempts = entry.attempts.slice(0, sends.length).map((each, index) => ({ ...each, raw: noBytes, sends: sends[index] ?? 0 }))
   const id = block && (typeof block[0] === 'string' ? block[0] : attempts[block[0]]?.id)
   return {
@@ -480,6 +480,8 @@ export function readEvent(entry: Entry, text: string): Entry {
     ...(block && typeof id === 'string' && { landed: { id, ok: block[1] === 1, blockNumber: block[2], receipt: null } }),
     ...(replacedBy !== null && { replacedBy }),
     ...(reason !== null && { reason }),
+    // It is written with the signature: an event is the same whenever it is read.
+    ...(planned !== undefined && attempts.length > 0 && { planned }),
     ...(isFinal({ state }) && endedWith(landed, outcome)),
   }
 }

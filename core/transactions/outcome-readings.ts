@@ -12,6 +12,8 @@ export interface OutcomeReadings {
   begin(entries: readonly Entry[]): Promise<void>
   /** The entry with what was read; as MINED while that is not known yet. */
   settle(before: Entry, after: Entry): Entry
+  /** It is final in the journal. */
+  forget(entry: Pick<Entry, 'key'>): void
 }
 
 /** Those of one version of a plugin. A slow one keeps only its own transactions waiting. */
@@ -109,6 +111,7 @@ export function createOutcomeReadings(readOutcome: ReadOutcome, { log, steadyMs 
   }
 
   return {
+    forget: ({ key }) => void readings.delete(key),
     async begin(entries) {
       const started = entries.filter(isConfirmed).flatMap((entry) => {
         const known = readings.get(entry.key)
@@ -126,7 +129,7 @@ export function createOutcomeReadings(readOutcome: ReadOutcome, { log, steadyMs 
       const reading = readings.get(after.key)
       if (reading?.id !== landedId(after)) return after
       if (reading.state === 'done') {
-        readings.delete(after.key)
+        // It stays until the entry is written: a write that another one was before is made again.
         return reading.outcome === undefined ? after : { ...after, outcome: reading.outcome }
       }
       if (isHeldTooLong(reading)) {

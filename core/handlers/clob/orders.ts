@@ -89,7 +89,7 @@ const isReplaced = ({ journaled }: FoundOrder) => journaled?.entry.replacedBy !=
 export async function cancelPlacement(
   found: FoundOrder,
   { address, feeOverrides }: SigningWallet,
-  { network, services, caller, requestId, signal, approval }: ConnectorContext,
+  { network, services, caller, requestId, words, signal, approval }: ConnectorContext,
 ) {
   if (isReplaced(found)) return showCancelling(found)
   const { key: only, nonce } = found.journaled?.entry ?? {}
@@ -98,6 +98,7 @@ export async function cancelPlacement(
     address,
     caller,
     requestId,
+    ...(words && { words }),
     feeOverrides,
     ...(approval && { approval }),
     ...(only !== undefined && nonce !== undefined && { only, nonce }),

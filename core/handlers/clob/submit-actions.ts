@@ -6,6 +6,7 @@ import { SluiceError } from '../../base/errors.ts'
 import { HeldRequest } from '../../limits/approval-check.ts'
 import type { ClientOrder } from '../../transactions/book-orders.ts'
 import { givesNothing, type Commitment, type Footprint, type PerpetualExposure } from '../../transactions/budgets.ts'
+import { wordsOf, type RequestWords } from '../../transactions/entry-terms.ts'
 import type { SubmitResult } from '../../transactions/submit-request.ts'
 import type { ConnectorContext } from '../context.ts'
 import { atMostLeaves } from '../outcome.ts'
@@ -212,7 +213,7 @@ async function submitPlan(of: PlanRequest): Promise<SubmitResult> {
 
 /** The request of a plan, and what it gives at most. */
 function requestOf({ type, plan: { covers, plan }, planned: { actions, commitments, exposure }, wallet, context, answer }: PlanRequest) {
-  const { keyed, ...rest } = context
+  const { keyed, words, ...rest } = context
   const clientOrders: ClientOrder[] = []
   const cancels: (BookAction & { do: 'cancel' })[] = []
   for (const [index, key] of covers.entries()) {
@@ -242,6 +243,7 @@ function requestOf({ type, plan: { covers, plan }, planned: { actions, commitmen
   const request = {
     ...rest,
     ...wallet,
+    ...(words && { words: covers.length === actions.size ? words : wordsOfPart(words, covers, actions) }),
     plan,
     touches,
     // Orders send no native coin.
@@ -256,6 +258,14 @@ function requestOf({ type, plan: { covers, plan }, planned: { actions, commitmen
   }
   const { listed } = context.network.tokens
   return { request, gives: created.flatMap((each) => orderGives(each, listed)) }
+}
+
+/** Of a request that takes several transactions each has its own part. */
+function wordsOfPart({ path, fields }: RequestWords, covers: readonly number[], actions: ReadonlyMap<number, BookAction>): RequestWords {
+  const { create: _create, cancel: _cancel, ...shared } = fields
+  const own = covers.flatMap((key) => actions.get(key) ?? [])
+  const part = own.map((action) => ({ do: action.do, market: marketName(action.market), clientOrderId: action.order.clientOrderId }))
+  return wordsOf(path, { ...shared, part })
 }
 
 const endsTimeoutMs = 10_000

@@ -80,3 +80,6 @@ export const isOfConnection = (error: unknown) =>
 
 /** Whether the connection cannot be used any more. */
 export const breaksConnection = (error: unknown) => isOfConnection(error) || (error instanceof DatabaseError && error.severity !== 'ERROR')
+
+/** Whether a statement was ended since it took, or waited, too long. */
+export const isTooSlow = (error: unknown): boolean => error instanceof DatabaseError && (error.code === '57014' || error.code === '55P03')

@@ -6,11 +6,13 @@ import { createSqlStore } from '../sql-store.ts'
 import { StoreError, type Store, type StoreLog } from '../store.ts'
 import type { Tables } from '../tables.ts'
 import { postgresPool } from './connection.ts'
-import { isRefusal, postgresFaults } from './faults.ts'
+import { isRefusal, isTooSlow, postgresFaults } from './faults.ts'
 import { isServerAlive, postgresLeases } from './leases.ts'
 
 /** A database that starts together with the server is waited for. */
 const startMs = 15_000
+/** Another server may bring the tables to this version meanwhile: minutes for a million transactions. */
+const othersMigrateMs = 3_600_000
 const pauseMs = 500
 
 /** A few transactions. */
@@ -93,7 +95,7 @@ export async function openPostgres({ url, serverName, log, later }: PostgresOpti
       }
       const fault = postgresFaults.of(error)
       if (!fault) throw error
-      if (isRefusal(error) || performance.now() > from + startMs)
+      if (isRefusal(error) || performance.now() > from + (isTooSlow(error) ? othersMigrateMs : startMs))
         throw new StoreError(`The store in PostgreSQL cannot be opened: ${fault.reason}. Look at store.url.`, { cause: error })
       if (tries === 1) log.warn({ reason: fault.reason }, 'the store in PostgreSQL cannot be opened yet')
       await pause(pauseMs)

@@ -4,7 +4,7 @@ import { sql, type Kysely, type RawBuilder, type SelectQueryBuilder } from 'kyse
 import { hashBytes, walletNumber } from '../../store/compact.ts'
 import type { Store } from '../../store/store.ts'
 import type { EntryRow, Tables } from '../../store/tables.ts'
-import { bodyColumns, canonicalHash, type BodyRow } from '../entry.ts'
+import { bodyColumns, canonicalHash, type BodyRow, type TransactionState } from '../entry.ts'
 import { firstKeyAt } from '../submit-request.ts'
 import { transactionStates } from '../../api/transactions.ts'
 import type { EntryFilter } from './journal.ts'
@@ -155,15 +155,17 @@ function byColumn({ idempotencyKey, requestId, nonce, on, ...filter }: EntryFilt
   if (nonce !== undefined) return (query) => query.where('nonce', '=', nonce)
   const signer = on?.connector === undefined ? undefined : keyOf(on.address)
   if (signer !== undefined) return (query) => query.where('signer', '=', signer)
-  const { address, pair, client, kind, connector } = filter
-  // A wallet has an index of its own.
-  if (address !== undefined) return undefined
+  const { address, addresses, state, pair, client, kind, connector } = filter
+  // Wallets have an index of their own, and few entries are open: of all of a pair most may be of others.
+  if (address !== undefined || addresses || (state !== undefined && openStates.has(state))) return undefined
   if (pair !== undefined) return (query) => query.where('pair', '=', pair)
   if (client !== undefined) return (query) => query.where('client', '=', client)
   // Most are trades: there is an index of the others.
   if (kind !== undefined && kind !== 'trade') return (query) => query.where('kind', '=', kind).where(isNoTrade)
   return connector === undefined ? undefined : (query) => query.where('connector', '=', connector)
 }
+
+const openStates: ReadonlySet<TransactionState> = new Set(['QUEUED', 'SIGNED', 'BROADCAST', 'MINED'])
 
 /** As the index says it: else no database uses it. */
 export const isNoTrade = sql<boolean>`kind <> 'trade'`
