@@ -5,13 +5,18 @@
 export class SecondTimes {
   readonly #seen: Float64Array
 
-  constructor(size = 1024) {
-    this.#seen = new Float64Array(size).fill(Number.NaN)
+  readonly #unused: number
+
+  /** @param bits as many places as they count */
+  constructor(bits = 14) {
+    this.#seen = new Float64Array(2 ** bits).fill(Number.NaN)
+    this.#unused = 32 - bits
   }
 
   /** Whether this number was the last one at its place. Another thing with the same number counts as the same. @param number whole, at least 0 */
   isSecond(number: number): boolean {
-    const place = number % this.#seen.length
+    // Round amounts have the same last bits: all bits make the place.
+    const place = Math.imul((number / 2 ** 32) ^ (number | 0) ^ (number >>> 15), 0x9e3779b1) >>> this.#unused
     if (this.#seen[place] === number) return true
     this.#seen[place] = number
     return false
@@ -25,6 +30,7 @@ export function hashOf(text: string): number {
   return hash >>> 0
 }
 
-const numberBits = 48
-/** A whole number for an amount, below 2^48. */
-export const numberOf = (amountRaw: bigint): number => Number(BigInt.asUintN(numberBits, amountRaw ^ (amountRaw >> 48n)))
+const amountBits = 40
+/** A whole number for an amount at one of 2^13 owners, below 2^53. */
+export const numberOf = (amountRaw: bigint, owner = 0): number =>
+  Number(BigInt.asUintN(amountBits, amountRaw ^ (amountRaw >> 40n))) * 2 ** 13 + (owner & 0x1fff)

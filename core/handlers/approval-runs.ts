@@ -90,9 +90,12 @@ export function createApprovalRuns({ approvals, clients, idempotency }: RunParts
   }
 }
 
-/** No other approval makes it another one: a limit, the market, or the rights of its client refuse it, and none of them says when to try again. */
+/** No other approval makes it another one: a limit, the market, or the rights of its client refuse it. What an operator mends is none of these. */
 const isForGood = (error: unknown): error is SluiceError =>
-  error instanceof SluiceError && (error.name === 'LIMIT_EXCEEDED' || error.name === 'FORBIDDEN') && error.retryAfterSeconds === undefined
+  error instanceof SluiceError &&
+  (error.name === 'LIMIT_EXCEEDED' || error.name === 'FORBIDDEN') &&
+  error.retryAfterSeconds === undefined &&
+  !(isObject(error.details) && ['quarantined', 'signer count'].includes(String(error.details['reason'])))
 
 /** The message of an error is no property that JSON has. */
 const refusalOf = ({ name, message, details }: SluiceError): Refusal => ({ name, message, details })

@@ -23,6 +23,7 @@ import {
   type WaitedRequest,
 } from './context.ts'
 import { orWaiting } from './approval-runs.ts'
+import { HeldRequest } from '../limits/approval-check.ts'
 import { Deadline, ended } from './deadline.ts'
 import { fieldsReader, type FieldsReader } from './read-fields.ts'
 
@@ -128,12 +129,20 @@ function endpointCalls(endpoint: AnyEndpoint, { services, handlers, idempotency,
     if (wallet)
       for (const address of [request.address, request.wallet_address]) if (typeof address === 'string') requireWallet(caller, address)
     const key = acts ? readIdempotencyKey(call.key) : undefined
-    // No other client waits for anybody.
-    return acts && call.waited === undefined && approvals.concerns(caller.id)
-      ? orWaiting({ endpoint, caller, requestId: call.requestId, key, request, signal: call.signal }, services, () =>
-          answerNow(call, question, key),
-        )
-      : answerNow(call, question, key)
+    if (!acts || call.waited !== undefined) return answerNow(call, question, key)
+    const waiting = () =>
+      orWaiting({ endpoint, caller, requestId: call.requestId, key, request, signal: call.signal }, services, () =>
+        answerNow(call, question, key),
+      )
+    if (approvals.concerns(caller.id)) return waiting()
+    const answered = answerNow(call, question, key)
+    return answered instanceof Promise ? answered.catch((error: unknown) => orElse(error, waiting)) : answered
+  }
+
+  /** Its client has no requests that wait any more, and this one has waited: it has the outcome that it had. */
+  function orElse(error: unknown, waiting: () => Promise<Answer>): Promise<Answer> {
+    if (error instanceof HeldRequest) return waiting()
+    throw error
   }
 
   function answerNow(call: Call, question: Question, key: string | undefined): Answer | Promise<Answer> {
@@ -151,6 +160,14 @@ function endpointCalls(endpoint: AnyEndpoint, { services, handlers, idempotency,
 
     /** The caller gets exactly the bytes that are journaled with the signed transaction. */
     const act = async (claim: KeyClaim, tag: string) => {
+      // A new key was never used. One that was may have waited, also where nothing of its client waits any more.
+      if (
+        claim.claim > 1 &&
+        waited === undefined &&
+        !approvals.concerns(caller.id) &&
+        (await approvals.find({ client: caller.id, path, key }))
+      )
+        throw new HeldRequest({})
       const signed: { answer?: Answer; isRecorded: boolean } = { isRecorded: false }
       const keyed: IdempotencyContext = {
         claim,

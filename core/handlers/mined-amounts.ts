@@ -1,6 +1,6 @@
 // What a mined transaction did to its wallet, by its receipt, and where that does not tell by what was read beside it (`mined-readings.ts`).
 import { isSameAddress } from '../base/addresses.ts'
-import type { ActionOutcome, Json, SetAllowance } from '../contracts/index.ts'
+import { canonicalPermit2, type ActionOutcome, type Json, type SetAllowance } from '../contracts/index.ts'
 import { allowanceName, orderName, signedOrderName, type HeldChange } from '../limits/refundable.ts'
 import type { NetworkEntry, Registry } from '../plugins/index.ts'
 import { costOf } from '../transactions/costs.ts'
@@ -143,9 +143,8 @@ export function countedApprovals(
   const approvals = landed ? (on.impl.evm?.approvals?.(landed.receipt, address) ?? []) : []
   if (approvals.length === 0) return []
   const isBuiltIn = isBuiltInSpender(on, registry)
-  const permit2s = registry.venuesOn(on.chain, on.network).flatMap(({ impl }) => impl.permit2?.address ?? [])
   // Any contract can write events like those of Permit2.
-  const isKnown = (permit2: string | undefined) => permit2 === undefined || permit2s.some((each) => isSameAddress(each, permit2))
+  const isKnown = (permit2: string | undefined) => permit2 === undefined || isSameAddress(permit2, canonicalPermit2)
   return approvals.filter(
     ({ token, spender, permit2 }) => on.tokens.listedAt(token) !== undefined && !isBuiltIn(spender) && isKnown(permit2),
   )

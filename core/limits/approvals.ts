@@ -306,7 +306,7 @@ const unexpired = (nowMs: number) => sql<boolean>`(expires_elapsed > ${storeTime
 
 /** SQL: `ApprovalState` of a row beside its answer. */
 const stateNow = (nowMs: number) =>
-  sql<ApprovalState>`case when requests.status is not null then 'done' when state in ('refused', 'denied', 'withdrawn') then state
+  sql<ApprovalState>`case when state in ('refused', 'denied', 'withdrawn') then state when requests.status is not null then 'done'
     when not ${unexpired(nowMs)} then 'expired' else state end`
 
 function select(db: Kysely<Tables>, nowMs: number) {

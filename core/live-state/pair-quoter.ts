@@ -60,7 +60,17 @@ export function createQuoteMemory(maxQuotes: number): QuoteMemory {
   /** Those that hold quotes; the one that got its last quote before all others comes first. */
   const holders = new Set<QuotesByQuestion>()
   const seen = new SecondTimes()
+  /** Of each pair of an exchange: the same amount at another is another question. */
+  const owners = new WeakMap<QuotesByQuestion, number>()
+  let lastOwner = 0
   let size = 0
+
+  function ownerOf(quotes: QuotesByQuestion): number {
+    const known = owners.get(quotes)
+    if (known !== undefined) return known
+    owners.set(quotes, (lastOwner += 1))
+    return lastOwner
+  }
 
   function forget(quotes: QuotesByQuestion): void {
     if (!holders.delete(quotes)) return
@@ -73,7 +83,7 @@ export function createQuoteMemory(maxQuotes: number): QuoteMemory {
       return size
     },
     keep(quotes, question, quote) {
-      if (!seen.isSecond(numberOf(question))) return
+      if (!seen.isSecond(numberOf(question, ownerOf(quotes)))) return
       const [oldest] = size >= maxQuotes ? holders : []
       if (oldest) forget(oldest)
       if (!quotes.has(question)) size += 1

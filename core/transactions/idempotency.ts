@@ -322,7 +322,10 @@ function requestTable(store: Store, serverId: string, nowMs: () => number) {
     deleteOld: () =>
       store.writeOnce(async (db) => {
         // Twice, because in PostgreSQL a call may claim a key between the two.
-        const isOld = sql`ages_from < ${storeTime} - ${retentionMs} and (status is not null or server = ${noServer})`
+        // One that has waited for a second person keeps its outcome for as long as that is known.
+        const isOld = sql`ages_from < ${storeTime} - ${retentionMs} and (status is not null or server = ${noServer})
+          and not exists (select 1 from approvals
+            where approvals.client = requests.client and approvals.path = requests.path and approvals."key" = requests."key")`
         const { numAffectedRows = 0n } = await sql`
           delete from requests where ${isOld} and (client, path, "key") in
             (select client, path, "key" from requests where ${isOld} limit ${maxDeleted})`.execute(db)

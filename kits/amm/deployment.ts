@@ -63,9 +63,10 @@ export function requireAddresses(expected: readonly ExpectedAddress[], answers: 
   }
 }
 
-/** The address in the first word; undefined where there is none: a call to an address without code succeeds and returns nothing. */
+/** The address in the first word; undefined where there is none: a call to an address without code succeeds and returns nothing, another contract a number. */
 export function addressIn(answer: CallResult | undefined): string | undefined {
-  return answer?.ok && dataLength(answer.data) >= 32 ? String(AbiCoder.defaultAbiCoder().decode(['address'], answer.data)[0]) : undefined
+  if (!answer?.ok || dataLength(answer.data) < 32 || !/^0x0{24}/.test(answer.data)) return undefined
+  return String(AbiCoder.defaultAbiCoder().decode(['address'], answer.data)[0])
 }
 
 /** The order in which pools keep two tokens. */

@@ -331,7 +331,7 @@ export function routerChecks(): RouterChecks {
           checked.add(router)
         } catch (error) {
           // It is checked again with a quote that names it, which says so.
-          if (own.includes(router) || !(error instanceof SluiceError)) throw error
+          if (own.includes(router)) throw error
         }
       }
     },

@@ -184,7 +184,7 @@ describe('/amm', () => {
       const { body: quoted } = await price({ side, amount: '150' })
       const shares: string[] = quoted.route.map(({ share }: { share?: string }) => share)
       expect(shares.length).to.be.above(1)
-      for (const share of shares) expect(share).to.match(/^0\.\d5?$/)
+      for (const share of shares) expect(share).to.match(/^0\.\d\d?$/)
       const { body, status, text } = await trade({ side, amount: '150', limitPrice: quoted.price })
       expect(status, text).to.equal(200)
       const { body: poll } = await mined(client, body.txHash)

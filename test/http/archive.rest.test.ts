@@ -123,7 +123,7 @@ for (const kind of ['embedded', 'postgres'] as const) {
         [['export', '--from', '2026-03-01', '--to', '2026-03-01'], 'is not before --to'],
         [['export', '--out', path.join(folder, 'none', 'a.ndjson')], 'cannot be written: ENOENT'],
         [['export', '--chain', 'a b'], ''],
-        [['prune', '--days', '90', '--client', 'trader'], 'FORBIDDEN'],
+        [['prune', '--days', '90', '--as', 'trader'], 'FORBIDDEN'],
       ] as const) {
         const { code, out, err } = await tx(...args)
         if (reason === '') continue
@@ -199,7 +199,7 @@ for (const kind of ['embedded', 'postgres'] as const) {
       expect((await tx('show', first.txHash)).out)
         .to.match(/^ {2}state +CONFIRMED$/m)
         .and.to.match(/^ {2}archived +the server's archive/m)
-      expect((await tx('show', first.txHash, '--client', 'trader')).err).to.match(/^error: The journal has no transaction/)
+      expect((await tx('show', first.txHash, '--as', 'trader')).err).to.match(/^error: The journal has no transaction/)
     })
 
     it('gives a repeated request its one outcome, and trades nothing', async () => {
@@ -223,7 +223,7 @@ for (const kind of ['embedded', 'postgres'] as const) {
         ['--from', day(1)],
         ['--to', day(-1)],
         ['--chain', 'solana'],
-        ['--client', 'trader'],
+        ['--as', 'trader'],
       ])
         expect((await tx('export', ...args)).out, args.join(' ')).to.equal('')
       expect(parsed((await tx('export', '--from', day(-1), '--to', day(1), '--network', 'local')).out)).to.deep.equal(all)

@@ -111,4 +111,18 @@ describe('a change of conf/clients.yml', () => {
     await until('403 LIMIT_EXCEEDED', wrap)
     expect(await isWrong()).to.equal('0')
   })
+
+  it('that lets nothing wait any more carries out nothing that has waited: a key keeps its outcome', async () => {
+    const swap = { ...local, connector: 'uniswap', base: 'ETH', quote: 'USDC', side: 'SELL', amount: '0.01', address: traders }
+    const trade = (key: string) => bot.post('/amm/trade', swap, { headers: { 'Idempotency-Key': key } })
+    await write({ ...trader, limits: { approveAbove: '0' } })
+    await until('202 PENDING_APPROVAL', () => trade(`first-${Date.now()}`))
+    const waiting = await trade('waits')
+    expect(outcome(await trade('waits-on'))).to.equal('202 PENDING_APPROVAL')
+    expect(outcome(await bot.post('/approvals/withdraw', { id: waiting.body.details.id }))).to.equal('200')
+    await write(trader)
+    await until('200', () => trade(`new-${Date.now()}`))
+    expect((await trade('waits')).body.name).to.equal('APPROVAL_WITHDRAWN')
+    expect(outcome(await trade('waits-on'))).to.equal('202 PENDING_APPROVAL')
+  })
 })

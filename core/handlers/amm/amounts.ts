@@ -11,6 +11,8 @@ type Price = Omit<AMMPriceResponse, 'network' | 'timestamp' | 'latency' | 'quote
 
 type PriceOf = (request: WithAmount, block: OneBlock) => Price | Promise<Price>
 type PriceOfEach = Price & Pick<AMMPriceResponse, 'quotes'>
+/** Undefined where nobody else waits for the event loop; else until it is this request's turn again. */
+type NextTurn = () => Promise<unknown> | undefined
 
 /** Connectors whose pools are not in memory yet may be loaded after others have answered: the next time all are there. */
 const maxTries = 5
@@ -23,12 +25,13 @@ export function priceOfEach(
   amounts: readonly string[],
   request: AMMPriceRequest,
   price: PriceOf,
+  nextTurn: NextTurn = () => undefined,
   triesLeft = maxTries,
 ): PriceOfEach | Promise<PriceOfEach> {
   const block = new OneBlock()
-  return after(priceAt(block, amounts, request, price), (answer) => {
+  return after(priceAt(block, amounts, request, price, nextTurn), (answer) => {
     if (block.isOne) return answer
-    if (triesLeft > 1) return priceOfEach(amounts, request, price, triesLeft - 1)
+    if (triesLeft > 1) return priceOfEach(amounts, request, price, nextTurn, triesLeft - 1)
     throw new SluiceError('NETWORK', 'Blocks come faster than the pools can be read for so many amounts. Try again, or ask for fewer.', {
       retryAfterSeconds: 1,
     })
@@ -40,20 +43,33 @@ function priceAt(
   amounts: readonly string[],
   request: AMMPriceRequest,
   priceOf: PriceOf,
+  nextTurn: NextTurn,
 ): PriceOfEach | Promise<PriceOfEach> {
   const { address: _, ...noWallet } = request
   const own = hasAmount(request) ? begun(() => priceOf(request, block)) : undefined
-  const each = amounts.map((amount, index) => {
+  const priceOne = (amount: string, index: number) => {
     // The allowance is for the amount of the answer itself.
     const asked = { ...(own === undefined && index === 0 ? request : noWallet), amount }
     return begun(
       () => priceOf(asked, block),
       (error) => refusalOf(error, index),
     )
-  })
+  }
   const show = ([wanted, ...priced]: readonly (Outcome | undefined)[]) => showEach(wanted, priced, amounts)
-  const all = [own, ...each]
-  return all.every(isHere) ? show(all) : Promise.all(all.map(async (found) => found)).then(show)
+  const all: (Outcome | Promise<Outcome> | undefined)[] = [own]
+  function priceFrom(first: number): PriceOfEach | Promise<PriceOfEach> {
+    for (let index = first; index < amounts.length; index += 1) {
+      const turn = index > first ? nextTurn() : undefined
+      if (turn) {
+        // One that is refused meanwhile is said at the end.
+        for (const found of all) if (found instanceof Promise) found.catch(() => {})
+        return turn.then(() => priceFrom(index))
+      }
+      all.push(priceOne(amounts[index] ?? '', index))
+    }
+    return all.every(isHere) ? show(all) : Promise.all(all.map(async (found) => found)).then(show)
+  }
+  return priceFrom(0)
 }
 
 const isHere = (found: Outcome | Promise<Outcome> | undefined): found is Outcome | undefined => !(found instanceof Promise)

@@ -4,6 +4,7 @@ import type { At, GasTerms, Plan, Quote } from '../../contracts/index.ts'
 import { quoteBy } from './approved.ts'
 import { formatRatio } from '../../base/decimal.ts'
 import { badFields } from '../../base/errors.ts'
+import { payerOf } from '../../base/fair-turns.ts'
 import { numberOf, SecondTimes } from '../../base/second-times.ts'
 import type { OneBlock } from '../../live-state/one-block.ts'
 import { after, isOfOne, LazySignal, type ConnectorContext, type ConnectorsContext, type Handler, type Handlers } from '../context.ts'
@@ -21,7 +22,9 @@ const ammPrice: Handler<'AMMPrice'> = (request, context) => {
   refuseChoice(request)
   const priceOf = (each: WithAmount, block?: OneBlock) =>
     isOfOne(context) ? priceOne(each, context, block) : priceOfBest(each, context, block)
-  if (request.amounts !== undefined) return priceOfEach(request.amounts, request, priceOf)
+  const { turns } = context.services
+  const nextTurn = () => (turns.isOver() ? turns.next(payerOf(context.signal)) : undefined)
+  if (request.amounts !== undefined) return priceOfEach(request.amounts, request, priceOf, nextTurn)
   if (!hasAmount(request))
     throw badFields([{ field: 'amount', problem: 'is required: a decimal string such as "1.5", or amounts: a list of them' }])
   return priceOf(request)
@@ -99,7 +102,7 @@ interface KnownResponse {
 /** By the last bits of the amount. */
 const slotBits = 9
 const knownResponses: (KnownResponse | undefined)[] = Array.from({ length: 2 ** slotBits })
-const seenAmounts = new SecondTimes(2 ** slotBits)
+const seenAmounts = new SecondTimes()
 
 /** A quote that is kept in memory is the same object until a block changes it, so the same question gets the same response. */
 function cachedResponse(swapRequest: SwapRequest, sourced: SourcedQuote, boundRaw: bigint, gas: GasTerms, network: NetworkEntry) {

@@ -113,9 +113,11 @@ async function submitInTurn(
       // Once the action is final in the journal.
       if (outcomes) readEnds(type, plan, outcomes, actions, wallet, context)
     } catch (error) {
-      if (!(error instanceof SluiceError) || error instanceof HeldRequest || (isLast && context.keyed && error.name === 'TIMEOUT'))
-        throw error
-      for (const key of plan.covers) results.set(key, error)
+      // Of several plans others may be signed by now: what has to wait was asked for before the first of them.
+      const waits = error instanceof HeldRequest && (plans.length === 1 || context.approval?.is === 'preview')
+      if (!(error instanceof SluiceError) || waits || (isLast && context.keyed && error.name === 'TIMEOUT')) throw error
+      const refusal = error instanceof HeldRequest ? changedMeanwhile() : error
+      for (const key of plan.covers) results.set(key, refusal)
     }
   }
 
@@ -130,6 +132,11 @@ async function submitInTurn(
   }
   return results
 }
+
+const changedMeanwhile = () =>
+  new SluiceError('OVERLOADED', 'The limits of the client, or the market, have changed meanwhile: nothing was signed. Send it again.', {
+    retryAfterSeconds: 1,
+  })
 
 /** Starts nothing more once the signal is aborted. */
 async function runConcurrently<T>(work: T[], run: (each: T) => Promise<void>, signal: AbortSignal): Promise<void> {

@@ -64,7 +64,8 @@ export class Candidate {
       }
       for (;;) {
         const more = this.gainOf(step, count) - price * step
-        if (more <= 0) break
+        // Also where nothing can be said of it.
+        if (!(more > 0)) break
         count += step
         gain += more
       }

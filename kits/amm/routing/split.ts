@@ -234,7 +234,7 @@ function chooseRoutes(offers: readonly Offer[], split: SplitQuery, terms: Terms)
   const first = firstDisjoint(highestBounds(offers, ofAllAt(lastShare), -Infinity))
   const found = allocate(first)
   if (first.length > 1) consider(first, found)
-  const price = found?.minGain ?? lastShare
+  const price = found && Number.isFinite(found.minGain) ? found.minGain : lastShare
   for (const offer of offers) offer.bound = boundOf(offer, price, terms)
   const [ofAll, ofAllAtLast] = [ofAllAt(price), ofAllAt(lastShare)]
   const order = highestBounds(offers, ofAll, maxGain)
