@@ -2,7 +2,7 @@
 // not built in are held against what their plans were allowed to do, by the chain's receipt alone, and what limits are settled by is read.
 import { withTimeout } from '../base/async.ts'
 import type { Log } from '../contracts/index.ts'
-import { heldAsMined, landedId, txHashOf, type Entry } from './entry.ts'
+import { heldAsMined, isFinal, landedId, txHashOf, type Entry } from './entry.ts'
 
 /**
  * Undefined: there is nothing to compare. What it returns reports what it finds before it resolves, and rejects where it cannot tell yet.
@@ -56,7 +56,7 @@ export function createComparisons(compare: MinedComparison, { log, steadyMs }: {
       if (started.length > 0) await withTimeout(Promise.all(started), inlineMs, () => {})
     },
     settle(before, after) {
-      const comparison = after.state === 'CONFIRMED' ? comparisons.get(after.key) : undefined
+      const comparison = after.state === 'CONFIRMED' && !isFinal(before) ? comparisons.get(after.key) : undefined
       if (comparison?.id !== landedId(after)) return after
       comparison.heldSince ??= steadyMs()
       const isGivenUp = comparison.state !== 'done' && steadyMs() - comparison.heldSince >= maxHeldMs

@@ -2,7 +2,7 @@
 // and journaled with that. A reading never delays another wallet's transactions for more than a moment, nor its own for ever.
 import { withTimeout } from '../base/async.ts'
 import type { Json, Log } from '../contracts/index.ts'
-import { heldAsMined, landedId, txHashOf, type Entry } from './entry.ts'
+import { heldAsMined, isFinal, landedId, txHashOf, type Entry } from './entry.ts'
 
 /** Undefined: nothing is to be journaled. What it returns asks the plugin, and rejects where it may be read in a moment. */
 export type ReadOutcome = (entry: Entry) => (() => Promise<Json | undefined>) | undefined
@@ -125,7 +125,8 @@ export function createOutcomeReadings(readOutcome: ReadOutcome, { log, steadyMs 
       })
     },
     settle(before, after) {
-      if (!isConfirmed(after)) return after
+      // What another server has ended never changes: its bytes are gone.
+      if (!isConfirmed(after) || isFinal(before)) return after
       const reading = readings.get(after.key)
       if (reading?.id !== landedId(after)) return after
       if (reading.state === 'done') {

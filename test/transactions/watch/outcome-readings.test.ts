@@ -46,6 +46,22 @@ describe('what a transaction brought, where only its plugin can tell', () => {
     expect(outcomes.settle(mined, confirmed).outcome).to.deep.equal({ liquidity: '1' })
   })
 
+  it('leaves what another server has ended as it is: that never changes', async () => {
+    for (const read of [async () => ({ liquidity: '1' }), () => new Promise<never>(() => {})]) {
+      const outcomes = readings(() => read)
+      await outcomes.begin([confirmed])
+      expect(outcomes.settle(confirmed, confirmed)).to.equal(confirmed)
+    }
+  })
+
+  it('is there again where the write is made again, until the entry is final in the journal', async () => {
+    const outcomes = readings(() => async () => ({ liquidity: '1' }))
+    await outcomes.begin([confirmed])
+    for (let writes = 0; writes < 2; writes += 1) expect(outcomes.settle(mined, confirmed).outcome).to.deep.equal({ liquidity: '1' })
+    outcomes.forget(confirmed)
+    expect(outcomes.settle(mined, confirmed)).to.equal(confirmed)
+  })
+
   it('does not keep it for ever, which is said', async () => {
     const outcomes = readings(() => () => Promise.reject(new Error('broken')))
     await outcomes.begin([confirmed])
