@@ -119,10 +119,10 @@ describe('what a transaction brought, where only its plugin can tell', () => {
 
     it('does not wait for its turn behind others that hang for ever', async () => {
       const outcomes = slow()
-      const finals = entries('CONFIRMED')
+      const [mines, finals] = [entries('MINED'), entries('CONFIRMED')]
       await outcomes.begin(finals)
       nowMs = 30_000
-      for (const each of finals) expect(outcomes.settle(each, each)).to.equal(each)
+      for (const [index, each] of finals.entries()) expect(outcomes.settle(mines[index] as Entry, each)).to.equal(each)
       expect(warned).to.have.length(keys.length)
     })
 
@@ -135,7 +135,7 @@ describe('what a transaction brought, where only its plugin can tell', () => {
       const begun = outcomes.begin([other])
       answers.get('7')?.({ liquidity: '7' })
       await begun
-      expect(outcomes.settle(other, other).outcome).to.deep.equal({ liquidity: '7' })
+      expect(outcomes.settle(entryOf('MINED', { key: '7' }), other).outcome).to.deep.equal({ liquidity: '7' })
     })
   })
 
