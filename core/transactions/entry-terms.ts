@@ -15,8 +15,8 @@ export const wordsOf = (path: string, fields: Readonly<Record<string, unknown>>)
 
 function shortened(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   if (JSON.stringify(fields).length <= maxTermsLength) return fields
-  const plain = Object.entries(fields).filter(([, value]) => typeof value !== 'object' && String(value).length <= 256)
-  return Object.fromEntries(plain)
+  const isShort = (value: unknown) => (typeof value === 'string' ? value.length <= 256 : typeof value !== 'object')
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => isShort(value)))
 }
 
 /** What an entry has of its own, or what differs each time the same is asked for. */
