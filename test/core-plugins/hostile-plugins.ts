@@ -306,7 +306,10 @@ for (;;) { all.push(Buffer.alloc(2 ** 25, 1)); await new Promise((resolve) => se
   'threads-at-import': {
     what: 'starts five hundred threads while it is imported',
     atImport: `const { Worker } = await import('node:worker_threads')
-for (let i = 0; i < 500; i += 1) new Worker('setInterval(() => {}, 1_000)', { eval: true })
+for (let i = 0; i < 500; i += 1) {
+  new Worker('setInterval(() => {}, 1_000)', { eval: true })
+  await new Promise((resolve) => setTimeout(resolve, 20))
+}
 await new Promise(() => {})`,
     step: 'import',
     reason: /Its process ended while it was loaded: it started more than \d+ threads/,
