@@ -279,7 +279,8 @@ return quote`,
   heap: { what: 'takes all heap', code: `const all = []; for (;;) all.push(Array(1e5).fill(all.length))`, ends: true, answer: unavailable },
   buffers: {
     what: 'takes memory outside of its heap',
-    code: `for (;;) { kept.push(Buffer.alloc(2 ** 26, 1)); await new Promise((resolve) => setTimeout(resolve, 50)) }`,
+    // Where the system refuses more before anybody looks, it holds what it has.
+    code: `for (;;) { try { kept.push(Buffer.alloc(2 ** 26, 1)) } catch {} await new Promise((resolve) => setTimeout(resolve, 50)) }`,
     ends: true,
     answer: unavailable,
   },
