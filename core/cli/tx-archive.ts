@@ -6,6 +6,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { keyTimeMs } from '../transactions/submit-request.ts'
+import { showProgress } from './progress.ts'
 import type { JournalClient } from './server-client.ts'
 
 export interface ExportOptions {
@@ -95,12 +96,18 @@ interface PruneSummary {
 /** Asks the server until there is nothing left to move. @throws Error that says which option is wrong and how, or with the server's message */
 export async function pruneTransactions(journal: JournalClient, options: PruneOptions, nowMs: number): Promise<PruneSummary> {
   const request = { olderThanDays: readAge(options, nowMs), dryRun: options.dryRun ?? false }
+  const progress = showProgress(request.dryRun ? 'Counting' : 'Moving')
   let total = { archived: 0, kept: 0 }
-  for (let after: string | undefined; ;) {
-    const { archived, kept, folder, next } = await journal.prune({ ...request, ...(after !== undefined && { after }) })
-    total = { archived: total.archived + archived, kept: total.kept + kept }
-    if (next === undefined) return { ...total, folder }
-    after = next
+  try {
+    for (let after: string | undefined; ;) {
+      const { archived, kept, folder, next } = await journal.prune({ ...request, ...(after !== undefined && { after }) })
+      total = { archived: total.archived + archived, kept: total.kept + kept }
+      if (next === undefined) return { ...total, folder }
+      after = next
+      progress.update({ text: `${countOf(total.archived)} of ${total.archived + total.kept} that are old enough` })
+    }
+  } finally {
+    progress.end()
   }
 }
 
