@@ -67,7 +67,7 @@ export function bestSplit(graph: PoolGraph, split: SplitQuery): SplitRoute | { r
   if (!choice) return undefined
   const unknowns = choice.routes.flatMap((route, index) => route.share(choice.shares[index] ?? 0)?.unknowns ?? [])
   if (unknowns.length > 0) return { missing: unknowns }
-  const parts = partsOf(choice, query)
+  const parts = partsOf(inOrder(choice), query)
   if (!parts) return undefined
   const sumOf = (field: 'otherRaw' | 'gasUnits' | 'firstWriteUnits') => parts.reduce((sum, part) => sum + part[field], 0n)
   const amountRaw = sumOf('otherRaw')
@@ -84,8 +84,17 @@ function routerOf(routes: readonly Pick<Candidate, 'versions'>[], { options: { r
   return routers.find((router) => router.splits?.(versions, swap))
 }
 
+/** The largest share first, then by pools: in the order of the search it would differ by what was read of the pools before. */
+function inOrder({ routes, shares }: Choice): Pick<Choice, 'routes' | 'shares'> {
+  const poolsOf = ({ edges }: Candidate) => edges.map(({ pool }) => pool.address).join()
+  const order = routes
+    .map((route, index) => ({ route, share: shares[index] ?? 0, pools: poolsOf(route) }))
+    .toSorted((a, b) => b.share - a.share || (a.pools < b.pools ? -1 : 1))
+  return { routes: order.map(({ route }) => route), shares: order.map(({ share }) => share) }
+}
+
 /** The last part has what rounding left. Undefined where that is too much for its pools. */
-function partsOf({ routes, shares }: Choice, { exact, amountRaw }: RouteQuery): readonly Part[] | undefined {
+function partsOf({ routes, shares }: Pick<Choice, 'routes' | 'shares'>, { exact, amountRaw }: RouteQuery): readonly Part[] | undefined {
   let leftRaw = amountRaw
   const parts: Part[] = []
   for (const [index, { edges }] of routes.entries()) {

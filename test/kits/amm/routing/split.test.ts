@@ -79,6 +79,27 @@ describe('a split swap', function () {
     expect(equal).to.be.at.least(compared - 1)
   })
 
+  it('names its routes in one order, the largest share first, whatever order its pools are listed in', () => {
+    let split = 0
+    const partsOf = (baskets: readonly BasketOf[], query: RouteQuery) => {
+      const graph = graphOf(baskets)
+      const options = routeOptionsOf(splitting, query.exact, undefined)
+      const { best } = bestRoute(graph, query, options, () => 0n)
+      const found = best && bestSplit(graph, { swap: swapAlong(query), query, options, gasCost: () => 0n, best })
+      return found && 'parts' in found ? found.parts.map(({ share }) => share) : []
+    }
+    fc.assert(
+      fc.property(denseBaskets, someQuery, (baskets, query) => {
+        const shares = partsOf(baskets, query)
+        split += shares.length > 1 ? 1 : 0
+        expect(shares).to.deep.equal(shares.toSorted((a, b) => b - a))
+        expect(partsOf(baskets.toReversed(), query)).to.deep.equal(shares)
+      }),
+      { numRuns: 200, seed: 1, endOnFailure: true },
+    )
+    expect(split).to.be.above(20)
+  })
+
   it('never does worse than the best single route, even for a few units', () => {
     let split = 0
     const coarse = fc.record({ ...queryFields, amountRaw: fc.bigInt(100n, 2_000n) })
