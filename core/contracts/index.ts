@@ -137,6 +137,7 @@ export type {
   Checked,
   FeeOverrides,
   GasTerms,
+  PaidFees,
   PollResult,
   OpenAttempt,
   Outline,

@@ -78,6 +78,16 @@ export interface GasTerms {
   gasCostRaw: bigint
 }
 
+/** What a mined transaction cost its wallet, smallest units of the native coin. */
+export interface PaidFees {
+  /** All of it, with what a rollup charges for layer 1. */
+  feeRaw: bigint
+  /** Units of gas; absent where the chain has no gas. */
+  gasUsed?: bigint
+  /** The part of a rollup's layer 1; absent where there is none. */
+  layer1FeeRaw?: bigint
+}
+
 /** A checked and priced step: everything that a draft needs but its sequence. */
 export interface Prepared<I extends Json = Json, Fees extends Json = Json> {
   step: I
@@ -194,6 +204,11 @@ export interface Rail<
   readonly cachedChecks?: CachedChecks<I, A, Synced, Fees>
   /** The maximum that a step can take of the native coin, in smallest units: its value and its fees. */
   cost(step: I, fees: Fees): bigint
+  /**
+   * What a mined transaction cost, by its receipt. Undefined where the receipt does not say all of it: then limits count the most that it could cost,
+   * and callers are told nothing. Absent: no receipt says it.
+   */
+  paidFees?(receipt: Json): PaidFees | undefined
   sync(from: A, at: At): Promise<Synced>
   /**
    * Merges an update into what is known. A value that goes back, or beyond what `held` explains, counts after two observations: nodes lag

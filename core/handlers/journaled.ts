@@ -5,7 +5,6 @@ import { isObject } from '../base/json.ts'
 import { printable } from '../base/printable.ts'
 import type { Json, Token } from '../contracts/index.ts'
 import type { Registry } from '../plugins/index.ts'
-import { costOf } from '../transactions/costs.ts'
 import { isFinal, txHashOf, type Entry, type JournaledPermit } from '../transactions/entry.ts'
 import type { Transactions } from '../transactions/transactions.ts'
 import { journaledFill } from './fills.ts'
@@ -78,7 +77,7 @@ type ShownQuote = NonNullable<JournaledTransaction['quote']>
 const readQuote = ({ quote }: Entry): ShownQuote | undefined => (isObject(quote) ? (quote as unknown as ShownQuote) : undefined)
 
 function showCost(entry: Entry, coin: Pick<Token, 'symbol' | 'decimals'> | undefined): JournaledTransaction['cost'] {
-  const cost = entry.cost ?? costOf(entry.landed?.receipt)
+  const cost = entry.landed?.cost
   if (!cost) return undefined
   const { feeRaw, gasUsed, layer1FeeRaw } = cost
   return {

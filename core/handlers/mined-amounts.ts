@@ -3,7 +3,6 @@ import { isSameAddress } from '../base/addresses.ts'
 import { canonicalPermit2, type ActionOutcome, type Json, type SetAllowance } from '../contracts/index.ts'
 import { allowanceName, orderName, signedOrderName, type HeldChange } from '../limits/refundable.ts'
 import type { NetworkEntry, Registry } from '../plugins/index.ts'
-import { costOf } from '../transactions/costs.ts'
 import type { Entry } from '../transactions/entry.ts'
 import { tradedSymbols } from './amm/trade.ts'
 import { networkOf } from './limited-amounts.ts'
@@ -167,8 +166,7 @@ function positionGains(entry: Entry, receipt: Json, on: NetworkEntry, registry: 
   return fill && atOnce(() => exchangedBy(fill, readAboutPosition(entry.about).side))
 }
 
-/** Of the native coin, with what a rollup charges for layer 1; undefined where the receipt has none. */
+/** Of the native coin, with what a rollup charges for layer 1; undefined where the receipt does not say all of it. */
 export function gasCostOf({ landed }: Entry): bigint | undefined {
-  const cost = costOf(landed?.receipt)
-  return cost && BigInt(cost.feeRaw)
+  return landed?.cost && BigInt(landed.cost.feeRaw)
 }

@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Head, Json } from '../contracts/index.ts'
 import type { Observations, CompetingOf } from './competing.ts'
+import { costOf } from './costs.ts'
 import { isFinal, signerOf, type Entry } from './entry.ts'
 import { restoreSigned, type LeasedQueue } from './leases.ts'
 import { advance, missedBlocks, type Action, type AttemptTimes, type NextInLine, type Step } from './lifecycle.ts'
@@ -106,6 +107,7 @@ export function createEntryMover({ target: { impl }, recorder, broadcast, upkeep
       missedBlocks: missedBlocks(entry, nextInLine, head.number),
       ...(replacing && { replacing }),
       waited: (attempt) => times.of(attempt),
+      costOf: (receipt) => costOf(receipt, rail),
     })
   }
 

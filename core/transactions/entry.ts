@@ -4,7 +4,7 @@ import type { Static } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { transactionKinds, transactionStates } from '../api/transactions.ts'
 import type { Json, RefusalMeaning, Transaction } from '../contracts/index.ts'
-import { costOf, type Cost } from './costs.ts'
+import type { Cost } from './costs.ts'
 import type { RequestWords } from './entry-terms.ts'
 import { filtersOf } from '../store/entry-filters.ts'
 import { digest, hashBytes, pack, unpack, walletNumber } from '../store/compact.ts'
@@ -104,8 +104,6 @@ export interface Entry {
   readonly deadSince?: number
   /** Why it failed, or the last error of a node. */
   readonly reason?: string
-  /** What it cost, once it is archived: before, it stands in the receipt. */
-  readonly cost?: Cost
   /** It left the journal: this is its outcome. Calls, memo, signed bytes and receipt are empty here; the archive's file has them. An outcome that was journaled stays. */
   readonly archived?: true
 }
@@ -163,6 +161,8 @@ interface BlockOfAttempt {
   readonly blockNumber: number
   readonly blockHash?: string
   readonly receipt: Json
+  /** Absent where the receipt does not say all of it, as that of an exchange's own rail. */
+  readonly cost?: Cost
 }
 
 /** Final without any effect on the chain. */
@@ -263,9 +263,7 @@ export function hashRows(entries: readonly Entry[]): HashRow[] {
 export function archivedRow(entry: Entry): ArchivedRow {
   const { key, chain, network, address, requestId, idempotencyKey, landed } = entry
   const attempts = entry.attempts.map((each) => ({ ...each, raw: new Uint8Array(), fees: null }))
-  const cost = costOf(landed?.receipt)
-  const ended = { ...(landed && { landed: { ...landed, receipt: null } }), ...(cost && { cost }) }
-  const outcome = { ...entry, step: null, memo: null, about: null, attempts, ...ended }
+  const outcome = { ...entry, step: null, memo: null, about: null, attempts, ...(landed && { landed: { ...landed, receipt: null } }) }
   return {
     key,
     chain,
@@ -353,9 +351,16 @@ const Body = Compile(
       }),
     ),
     seen: Type.Optional(Seen),
-    landed: Type.Optional(Type.Object({ id: Type.String(), ok: Type.Boolean(), blockNumber: Type.Number(), receipt: AnyJson })),
+    landed: Type.Optional(
+      Type.Object({
+        id: Type.String(),
+        ok: Type.Boolean(),
+        blockNumber: Type.Number(),
+        receipt: AnyJson,
+        cost: Type.Optional(Type.Object({ feeRaw: RawAmount, gasUsed: Type.Optional(RawAmount), layer1FeeRaw: Type.Optional(RawAmount) })),
+      }),
+    ),
     outcome: Type.Optional(AnyJson),
-    cost: Type.Optional(Type.Object({ feeRaw: RawAmount, gasUsed: Type.Optional(RawAmount), layer1FeeRaw: Type.Optional(RawAmount) })),
     replacedBy: Type.Optional(Type.String()),
     deadLooks: Type.Number(),
     reason: Type.Optional(Type.String()),
@@ -467,6 +472,8 @@ export function readEvent(entry: Entry, text: string): Entry {
   const { seen: _seen, landed, outcome, planned, replacedBy: _replacedBy, reason: _reason, ...rest } = entry
   const attempts = entry.attempts.slice(0, sends.length).map((each, index) => ({ ...each, raw: noBytes, sends: sends[index] ?? 0 }))
   const id = block && (typeof block[0] === 'string' ? block[0] : attempts[block[0]]?.id)
+  // A final state never changes: its event tells what the entry does.
+  const ended = isFinal({ state }) ? { cost: landed?.cost, outcome } : undefined
   return {
     ...rest,
     version,
@@ -477,19 +484,16 @@ export function readEvent(entry: Entry, text: string): Entry {
     about: null,
     attempts,
     ...(seen !== null && { seen }),
-    ...(block && typeof id === 'string' && { landed: { id, ok: block[1] === 1, blockNumber: block[2], receipt: null } }),
+    ...(block &&
+      typeof id === 'string' && {
+        landed: { id, ok: block[1] === 1, blockNumber: block[2], receipt: null, ...(ended?.cost && { cost: ended.cost }) },
+      }),
     ...(replacedBy !== null && { replacedBy }),
     ...(reason !== null && { reason }),
     // It is written with the signature: an event is the same whenever it is read.
     ...(planned !== undefined && attempts.length > 0 && { planned }),
-    ...(isFinal({ state }) && endedWith(landed, outcome)),
+    ...(ended?.outcome !== undefined && { outcome: ended.outcome }),
   }
-}
-
-/** What the last event of an entry tells besides: a final state never changes. */
-function endedWith(landed: Entry['landed'], outcome: Json | undefined): Pick<Entry, 'cost' | 'outcome'> {
-  const cost = costOf(landed?.receipt)
-  return { ...(cost && { cost }), ...(outcome !== undefined && { outcome }) }
 }
 
 const noBytes = new Uint8Array()

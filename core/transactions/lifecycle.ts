@@ -1,4 +1,5 @@
 import type { Head, Json, AttemptStatus } from '../contracts/index.ts'
+import type { Cost } from './costs.ts'
 import { isFinal, type Attempt, type Entry } from './entry.ts'
 
 /** What one poll observed of an entry. */
@@ -15,6 +16,8 @@ export interface LifecycleInput {
   /** Absent where signed transactions cannot be replaced. */
   replacing?: ReplacePolicy
   waited(attempt: Attempt): AttemptAge
+  /** By its receipt. */
+  costOf(receipt: Json): Cost | undefined
 }
 
 /** How long ago an attempt was signed, and last sent: `Infinity` if that is unknown, or never happened. */
@@ -111,7 +114,7 @@ export function advance(before: Entry, input: LifecycleInput): Step {
 
   const [landed, ...others] = observed.filter((each) => each.is === 'landed')
   // Two transactions with one sequence cannot both be in a block: one answer is from a fork. The next poll shows which.
-  if (landed) return unlessSame(asLanded(entry, landed, others.length > 0 || competing ? undefined : confirmations), entry)
+  if (landed) return unlessSame(asLanded(entry, landed, input, others.length > 0 || competing ? undefined : confirmations), entry)
   if (competing) return unlessSame(competing.final ? asReplaced(entry, competing) : asContested(entry), entry)
   const dead = observed.filter((each) => each.is === 'dead')
   const expired = observed.filter((each) => each.is === 'expired')
@@ -130,13 +133,19 @@ const withoutReplacement = (entry: Entry): Entry => (entry.replacedBy === undefi
 const notDead = { deadLooks: 0, deadSince: undefined }
 
 /** @param confirmations that make it final; undefined if nothing does yet */
-function asLanded(entry: Entry, landed: AttemptStatus & { is: 'landed' }, confirmations: number | undefined): Entry {
+function asLanded(
+  entry: Entry,
+  landed: AttemptStatus & { is: 'landed' },
+  { costOf }: Pick<LifecycleInput, 'costOf'>,
+  confirmations: number | undefined,
+): Entry {
   const { id, ok, blockNumber, blockHash, depth, receipt } = landed
+  const cost = costOf(receipt)
   const isSameBlock = entry.landed?.id === id && entry.landed.blockHash === blockHash
   const mined: Entry = {
     ...entry,
     ...notDead,
-    landed: { id, ok, blockNumber, ...(blockHash !== undefined && { blockHash }), receipt },
+    landed: { id, ok, blockNumber, ...(blockHash !== undefined && { blockHash }), receipt, ...(cost && { cost }) },
     ...(confirmations !== undefined && { replacedBy: undefined }),
     reason: ok ? undefined : (landed.reason ?? (isSameBlock ? entry.reason : undefined)),
   }

@@ -4,6 +4,7 @@ import type { At } from '../../core/contracts/index.ts'
 import { isObject } from '../../core/base/json.ts'
 import { invalidAnswer, resultOf, type Rpc } from '../nodes/rpc.ts'
 import { numberOf, quantityOf } from './encoding.ts'
+import { paidFees } from './receipts.ts'
 import type { EvmReceipt } from './types.ts'
 
 /**
@@ -13,8 +14,8 @@ import type { EvmReceipt } from './types.ts'
  * @throws SluiceError NETWORK also where the node has another block of that number
  */
 export async function readCoinGain(rpc: Rpc, receipt: EvmReceipt, wallet: string, isRollup: boolean, at: At): Promise<bigint | undefined> {
-  const feesRaw = feesOf(receipt, isRollup)
-  if (feesRaw === undefined) return undefined
+  const paid = paidFees(receipt, isRollup)
+  if (!paid) return undefined
   const [after, before] = [receipt.blockNumber, receipt.blockNumber - 1].map((number) => toQuantity(number))
   const calls = [
     ...[after, before].map((block) => ({ method: 'eth_getBalance', params: [wallet, block] })),
@@ -34,21 +35,5 @@ export async function readCoinGain(rpc: Rpc, receipt: EvmReceipt, wallet: string
   if (afterRaw === undefined || beforeRaw === undefined || sentUntil === undefined || sentBefore === undefined)
     throw invalidAnswer(rpc, 'answered a question about a wallet with something that is no number')
   if (!isObject(block) || block['hash'] !== receipt.blockHash) throw invalidAnswer(rpc, 'has another block of that number')
-  return sentUntil - sentBefore === 1 ? afterRaw - beforeRaw + feesRaw : undefined
+  return sentUntil - sentBefore === 1 ? afterRaw - beforeRaw + paid.feeRaw : undefined
 }
-
-/** A factor per million gas, and an amount: https://specs.optimism.io/protocol/isthmus/exec-engine.html#operator-fee */
-const million = 1_000_000n
-
-function feesOf(receipt: EvmReceipt & Readonly<Record<string, unknown>>, isRollup: boolean): bigint | undefined {
-  const gasUsed = BigInt(receipt.gasUsed)
-  const gasRaw = gasUsed * BigInt(receipt.effectiveGasPrice)
-  const dataRaw = wholeNumber(receipt['l1Fee'])
-  if (dataRaw === undefined) return isRollup ? undefined : gasRaw
-  const operatorRaw = (gasUsed * (wholeNumber(receipt['operatorFeeScalar']) ?? 0n)) / million
-  return gasRaw + dataRaw + operatorRaw + (wholeNumber(receipt['operatorFeeConstant']) ?? 0n)
-}
-
-/** A field of a receipt: some are kept as decimal texts. */
-const wholeNumber = (value: unknown): bigint | undefined =>
-  typeof value === 'string' && /^\d{1,78}$/.test(value) ? BigInt(value) : quantityOf(value)

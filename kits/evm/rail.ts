@@ -15,6 +15,7 @@ import { aggregateResults, packAggregate3 } from './multicall.ts'
 import { claimNonces, isDoubtful, mergeCounts, nonceGaps, noncesFrom, nonceStatus, type NonceCounts } from './nonces.ts'
 import { permit2AllowanceCall, permit2AllowanceOf, sealPermit } from './permit2.ts'
 import { createPoll } from './poll.ts'
+import { paidFees } from './receipts.ts'
 import type { EvmIntent } from './types.ts'
 
 /** What orders EVM transactions is the nonce. Attempts on one nonce exclude each other. */
@@ -72,6 +73,7 @@ export function evmRail(options: Omit<EvmRailOptions, 'policy'> & { policy?: Par
         },
       }),
     cost: costOf,
+    paidFees: (receipt) => paidFees(receipt, complete.rollup !== undefined),
     sync: (from, at) => readNonceCounts(rpc, from, at),
     merge: mergeCounts,
     needsSync: isDoubtful,

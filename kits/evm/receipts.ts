@@ -1,5 +1,5 @@
 import { EventFragment, Interface, Result, type ParamType } from 'ethers'
-import type { At, Transaction, Json } from '../../core/contracts/index.ts'
+import type { At, Transaction, Json, PaidFees } from '../../core/contracts/index.ts'
 import { invalidAnswer, resultOf, type Rpc } from '../nodes/rpc.ts'
 import { isBytes, numberOf, quantityOf } from './encoding.ts'
 import { blockCall, readBlock } from './rpc.ts'
@@ -53,6 +53,34 @@ const isLog = (raw: unknown): raw is EvmLog & Record<string, unknown> =>
   isBytes(raw['data']) &&
   Array.isArray(raw['topics']) &&
   raw['topics'].every(isBytes)
+
+/**
+ * What a mined transaction cost its sender, in wei. Undefined where the receipt does not say all of it.
+ * @param isRollup whether layer 1 is paid for beside the gas: then a receipt without that part says too little
+ */
+export function paidFees(receipt: Json, isRollup: boolean): PaidFees | undefined {
+  if (!isObject(receipt)) return undefined
+  const gasUsed = wholeNumber(receipt['gasUsed'])
+  const price = wholeNumber(receipt['effectiveGasPrice'])
+  const dataRaw = isRollup ? wholeNumber(receipt['l1Fee']) : partOf(receipt['l1Fee'])
+  const [scalar, constantRaw] = [partOf(receipt['operatorFeeScalar']), partOf(receipt['operatorFeeConstant'])]
+  // A receipt of a node that does not say the price has 0.
+  if (gasUsed === undefined || !price || dataRaw === undefined || scalar === undefined || constantRaw === undefined) return undefined
+  const feeRaw = gasUsed * price + dataRaw + (gasUsed * scalar) / million + constantRaw
+  return { feeRaw, gasUsed, ...(dataRaw > 0n && { layer1FeeRaw: dataRaw }) }
+}
+
+/** The operator's fee is a factor per million gas, and an amount: https://specs.optimism.io/protocol/isthmus/exec-engine.html#operator-fee */
+const million = 1_000_000n
+
+/** A part that is 0 where it is absent. */
+const partOf = (value: Json | undefined): bigint | undefined => (value === undefined || value === null ? 0n : wholeNumber(value))
+
+/** Decimal or hexadecimal digits, or a number: receipts are kept with all three. */
+function wholeNumber(value: unknown): bigint | undefined {
+  if (typeof value === 'number') return Number.isSafeInteger(value) && value >= 0 ? BigInt(value) : undefined
+  return typeof value === 'string' && /^(\d{1,78}|0x[0-9a-f]{1,64})$/i.test(value) ? BigInt(value) : undefined
+}
 
 /** A transaction with its receipt, in one round trip. For a pending one, whether it pays the next block's base fee. */
 export async function findTransaction(rpc: Rpc, hash: string, at: At): Promise<Transaction<Evm> | undefined> {

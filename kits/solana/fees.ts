@@ -1,4 +1,4 @@
-import { badFields, type FeeOverrides, type GasTerms } from '../../core/contracts/index.ts'
+import { badFields, type FeeOverrides, type GasTerms, type Json, type PaidFees } from '../../core/contracts/index.ts'
 import { MAX_COMPUTE_UNIT_LIMIT } from '@solana-program/compute-budget'
 import type { SolanaFeePolicy } from './network.ts'
 import { integerOf } from './rpc.ts'
@@ -46,6 +46,12 @@ export function costOf({ value, rent }: Pick<SolanaIntent, 'value' | 'rent'>, fe
 
 export function maxFees(fees: SolanaFees): bigint {
   return baseFeeLamports + priorityFeeLamports(budgetOf(fees, limitDigits * priceDigits - 1))
+}
+
+/** By its receipt, in lamports: undefined of one of which only the status is known. */
+export function paidFees(receipt: Json): PaidFees | undefined {
+  const fee = isObject(receipt) ? receipt['fee'] : undefined
+  return typeof fee === 'string' && /^\d{1,20}$/.test(fee) ? { feeRaw: BigInt(fee) } : undefined
 }
 
 /** The limit for a simulated consumption: 50 % more, since state may change, and a margin for the instruction of a durable nonce. */

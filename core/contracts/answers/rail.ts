@@ -1,6 +1,7 @@
 import type {
   Checked,
   GasTerms,
+  PaidFees,
   PollResult,
   Outline,
   Prepared,
@@ -130,6 +131,7 @@ export const railContract: Contract<Rail> = {
     ),
   }),
   cost: answers(amount()),
+  paidFees: answers(orNothing(object<PaidFees>({ feeRaw: amount(), gasUsed: optional(amount()), layer1FeeRaw: optional(amount()) }))),
   sync: answers(json()),
   merge: answers(json()),
   needsSync: answers(flag()),

@@ -107,13 +107,26 @@ describe('a rollup of the OP stack', () => {
     await site.rpc('eth_sendRawTransaction', hexlify(sealed.raw))
     await site.rpc('evm_mine')
     await mined(site, sealed.id)
-    const { gasUsed, effectiveGasPrice } = Object(await site.rpc('eth_getTransactionReceipt', sealed.id))
+    const receipt = Object(await site.rpc('eth_getTransactionReceipt', sealed.id))
+    const { gasUsed, effectiveGasPrice } = receipt
     const charged = before - (await balance()) - BigInt(swap.value) - BigInt(gasUsed) * BigInt(effectiveGasPrice)
     const dataFeeRaw = charged - operatorFeeRaw(BigInt(gasUsed))
     // All of the limit, and a signature and fees that nobody knew yet.
     const expected = chargeOf(step) - operatorFeeRaw(step.gas.gasLimit)
     expect(Math.abs(Number(expected) / Number(dataFeeRaw) - 1)).to.be.lessThan(0.05)
     expect(BigInt(feesOf(step).rollupFee ?? 0) >= charged, 'the most').to.equal(true)
+    // Anvil charges the data, and its receipts do not say so: gas alone would be too little.
+    const [landed] = (await site.chain.rail.poll([{ ...step, id: sealed.id, from: wallet, sequence: 0 }], await site.chain.head(at), at))
+      .statuses
+    if (landed?.is !== 'landed') throw new Error('It is not in a block.')
+    const { rail } = site.chain
+    expect(rail.paidFees?.(landed.receipt)).to.equal(undefined)
+    const said = {
+      l1Fee: dataFeeRaw.toString(),
+      operatorFeeScalar: operatorFee.scalar.toString(),
+      operatorFeeConstant: operatorFee.constant.toString(),
+    }
+    expect(rail.paidFees?.({ ...Object(landed.receipt), ...said })?.feeRaw).to.equal(charged + BigInt(gasUsed) * BigInt(effectiveGasPrice))
   })
 
   it("uses the oracle's answer", async () => {

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { id, Interface } from 'ethers'
-import { decodeLogs, jsonOfNode, readReceipt } from '../../../kits/evm/receipts.ts'
+import type { Json } from '../../../core/contracts/index.ts'
+import { decodeLogs, jsonOfNode, paidFees, readReceipt } from '../../../kits/evm/receipts.ts'
 
 const owner = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
 const pool = '0x0d4a11d5EEaaC28EC3F61d100daF4d40471f1852'
@@ -131,6 +132,30 @@ describe('a receipt', () => {
     const receipt = readReceipt(raw())
     if (!receipt) throw new Error('No receipt.')
     expect(() => decodeLogs(receipt, ['function transfer()'])).to.throw(/write it like "event Transfer/)
+  })
+})
+
+describe('the fees of a receipt', () => {
+  const gasRaw = 21_000n * 10n ** 9n
+  const feesOf = (more: object, isRollup: boolean) => paidFees(readReceipt({ ...raw(), ...more }) ?? null, isRollup)
+
+  it('are its gas where no layer is beneath', () => {
+    expect(feesOf({}, false)).to.deep.equal({ feeRaw: gasRaw, gasUsed: 21_000n })
+  })
+
+  it('have the parts of layer 1 and of the operator', () => {
+    expect(feesOf({ l1Fee: '0x64' }, true)).to.deep.equal({ feeRaw: gasRaw + 100n, gasUsed: 21_000n, layer1FeeRaw: 100n })
+    const operator = { operatorFeeScalar: '0x1e8480', operatorFeeConstant: '0x7' }
+    expect(feesOf({ l1Fee: '0x0', ...operator }, true)?.feeRaw).to.equal(gasRaw + 42_000n + 7n)
+  })
+
+  it('are unknown where a rollup does not say its part, or any part is no number', () => {
+    for (const l1Fee of [undefined, null, '', '0x', 'much']) expect(feesOf({ l1Fee }, true), String(l1Fee)).to.equal(undefined)
+    expect(feesOf({ l1Fee: 'much' }, false)).to.equal(undefined)
+    expect(feesOf({ l1Fee: '0x1', operatorFeeScalar: 'much' }, true)).to.equal(undefined)
+    expect(feesOf({ effectiveGasPrice: undefined }, false)).to.equal(undefined)
+    const odd: readonly Json[] = [null, 7, {}, { gasUsed: -1, effectiveGasPrice: '1' }]
+    for (const receipt of odd) expect(paidFees(receipt, false)).to.equal(undefined)
   })
 })
 

@@ -41,6 +41,7 @@ function observed(
     confirmations: 3,
     missedBlocks: 9,
     replacing,
+    costOf: () => undefined,
     waited: ({ signedAt, sentAt = -Infinity }) => ({ signedMs: nowMs - signedAt, sentMs: nowMs - sentAt }),
     ...more,
   }
@@ -268,6 +269,17 @@ describe('the lifecycle of a transaction', () => {
     expect(advance(once, observed([landed(2)])).entry).to.equal(once)
     const lost = advance(broadcast, observed([unseen])).entry
     expect(advance(lost, observed([unseen])).entry).to.equal(lost)
+  })
+
+  it('keeps what it cost with its block, and forgets it with it', () => {
+    const cost = { feeRaw: '21000' }
+    const costOf = () => cost
+    for (const ok of [true, false]) expect(advance(broadcast, observed([landed(3, ok)], { costOf })).entry.landed?.cost).to.equal(cost)
+    const { entry } = advance(broadcast, observed([landed(1)], { costOf }))
+    expect(advance(entry, observed([unseen])).entry.landed).to.equal(undefined)
+    // The receipt of the new block does not say it.
+    const again: AttemptStatus = { id, is: 'landed', ok: true, blockNumber: 8, blockHash: '0xcc', depth: 3, receipt }
+    expect(advance(entry, observed([again])).entry.landed).to.not.have.property('cost')
   })
 
   it('names the transaction that replaced it', () => {

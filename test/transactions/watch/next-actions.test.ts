@@ -74,6 +74,7 @@ function observed(
     confirmations: 3,
     missedBlocks: missed,
     ...(replacing && { replacing: { bumpAfterSeconds, mayBeWithdrawal: withdrawal, cancelIsCheaper: () => cheaper } }),
+    costOf: () => undefined,
     waited: ({ signedAt, sentAt = -Infinity }) => ({
       signedMs: afterSeconds * seconds - signedAt,
       sentMs: afterSeconds * seconds - sentAt,
