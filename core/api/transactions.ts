@@ -162,6 +162,22 @@ export const JournaledTransaction = response({
       { description: 'Of a trade that is final: how much worse the price of its fill is, as a fraction. Below 0 it is better.' },
     ),
   ),
+  movements: Type.Optional(
+    Type.Array(
+      Type.Object({
+        token: Type.String({ description: 'Its address; of one that is not counted in units `address/id`.' }),
+        symbol: Type.Optional(Type.String({ description: 'Absent of a token that is on no list.' })),
+        amount: Type.Optional(Type.String({ description: 'Above 0 it came, below 0 it left. Absent of a token that is on no list.' })),
+        rawAmount: Type.Union([Type.String(), Type.Null()], {
+          description: 'In the smallest unit. null: the native coin may have moved, and neither the receipt nor a balance told how much.',
+        }),
+      }),
+      {
+        description:
+          'What a final transaction moved into and out of its wallet, to the unit, by its receipt: without the fee, which is in `cost`. Absent on the own rail of an exchange, and of what an earlier version made final.',
+      },
+    ),
+  ),
   archived: Type.Optional(
     Type.Boolean({ description: 'true: it ended long ago and left the journal. This is its outcome; the archive has all of it.' }),
   ),

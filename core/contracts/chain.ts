@@ -106,6 +106,11 @@ export interface Chain<F extends Types = Types> extends Life {
   isTransactionId(text: string): boolean
   /** The receipt with its logs explained by the family's common events and by these: each gets `name` and `events: [{ name, value }]`. */
   decode(receipt: F['receipt'], events: readonly string[]): Json
+  /**
+   * What a mined transaction moved into (above 0) and out of the wallet that sent it, by its receipt, smallest units by token address; the native coin by the
+   * address of `nativeCurrency`, without the fee. Undefined where the receipt does not tell. Absent: not known, or, of EVM chains, read by `gains`.
+   */
+  movements?(receipt: F['receipt'], wallet: F['address']): ReadonlyMap<string, bigint> | undefined
   evm?: EvmVerbs<F>
   altchain?: AltchainVerbs<F>
 }

@@ -14,14 +14,22 @@ export interface JournalView {
   readonly status: Transactions['status']
   /** Undefined where the network is not there: then amounts of its coin are shown in its smallest units alone. */
   coinOf(entry: Entry): Pick<Token, 'symbol' | 'decimals'> | undefined
+  /** Undefined where nobody lists it. */
+  tokenOf(entry: Entry, address: string): Pick<Token, 'symbol' | 'decimals'> | undefined
 }
 
 export const journalView = ({ status }: Pick<Transactions, 'status'>, registry: Pick<Registry, 'networks'>): JournalView => ({
   status,
   coinOf: (entry) => networkOf(entry, registry)?.impl.nativeCurrency,
+  tokenOf(entry, address) {
+    const on = networkOf(entry, registry)
+    const coin = on?.impl.nativeCurrency
+    return coin?.address === address ? coin : on?.tokens.listedAt(address)
+  },
 })
 
-export function showTransaction(entry: Entry, { status, coinOf }: JournalView): JournaledTransaction {
+export function showTransaction(entry: Entry, view: JournalView): JournaledTransaction {
+  const { status, coinOf } = view
   const { chain, network, address, kind, connector, nonce, state, landed, replacedBy, reason, attempts, requestId } = entry
   const { signer, idempotencyKey, createdAt, updatedAt, deadline, privateOnly, permits, archived, client, request, planned } = entry
   const fill = isFinal(entry) ? journaledFill(entry) : undefined
@@ -58,6 +66,7 @@ export function showTransaction(entry: Entry, { status, coinOf }: JournalView): 
     ...(fill && { fill }),
     ...(cost && { cost }),
     ...(slippage && { slippage }),
+    ...(entry.movements && { movements: showMovements(entry, entry.movements, view) }),
     ...(archived && { archived }),
   }
 }
@@ -87,6 +96,17 @@ function showCost(entry: Entry, coin: Pick<Token, 'symbol' | 'decimals'> | undef
     ...(gasUsed !== undefined && { gasUsed }),
   }
 }
+
+const showMovements = (entry: Entry, movements: NonNullable<Entry['movements']>, { tokenOf }: JournalView) =>
+  Object.entries(movements).map(([token, rawAmount]) => {
+    const listed = tokenOf(entry, token)
+    return {
+      token,
+      ...(listed && { symbol: listed.symbol }),
+      ...(listed && rawAmount !== null && { amount: formatDecimal({ digits: BigInt(rawAmount), scale: listed.decimals }) }),
+      rawAmount,
+    }
+  })
 
 /** How much worse the price of the fill is, as fractions. */
 function slippageOf(

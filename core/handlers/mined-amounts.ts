@@ -35,6 +35,9 @@ export function gainsOf(entry: Entry, registry: Networks, readings: CoinGain = u
 export const exchangesCoin = (entry: Entry, on: NetworkEntry, registry: Networks): boolean =>
   entry.kind === 'trade' && entry.part.of === 1 && coinSideOf(entry, on) !== undefined && registry.plannedBy(entry, on)?.builtIn === true
 
+/** Whether a trade gives or gets the coin. */
+export const exchangesCoinOf = (entry: Entry, on: NetworkEntry): boolean => coinSideOf(entry, on) !== undefined
+
 function coinSideOf({ about }: Entry, { impl }: NetworkEntry): 'in' | 'out' | undefined {
   const { symbolIn, symbolOut } = tradedSymbols(about)
   const { symbol } = impl.nativeCurrency
@@ -42,7 +45,7 @@ function coinSideOf({ about }: Entry, { impl }: NetworkEntry): 'in' | 'out' | un
 }
 
 /** By the events of the exchange. */
-function coinExchangedBy(entry: Entry, receipt: Json, on: NetworkEntry, registry: Networks): bigint | undefined {
+export function coinExchangedBy(entry: Entry, receipt: Json, on: NetworkEntry, registry: Networks): bigint | undefined {
   const venue = registry.plannedBy(entry, on)
   const side = coinSideOf(entry, on)
   if (!venue?.builtIn || side === undefined) return undefined

@@ -12,6 +12,7 @@ import { readAboutOrder } from '../handlers/clob/order-state.ts'
 import { limitedToken, networkOf, valueOf } from '../handlers/limited-amounts.ts'
 import { gainsOf, gasCostOf, heldChangesOf, tellsOf } from '../handlers/mined-amounts.ts'
 import { compareMined, shownLosses, shownQuarantines } from '../handlers/mined-bounds.ts'
+import { createMovementReadings } from '../handlers/movements.ts'
 import { createMinedReadings, type MinedReadings } from '../handlers/mined-readings.ts'
 import { countChanges, liveStateCounters } from '../http/metrics.ts'
 import { createLiveState, type LiveState } from '../live-state/live-state.ts'
@@ -235,6 +236,7 @@ export function openTransactions(parts: ServerParts): Transactions {
       const reading = readings.read(entry)
       return comparison && reading ? async () => void (await Promise.all([comparison(), reading()])) : (comparison ?? reading)
     },
+    movements: createMovementReadings({ registry, timeoutMs }),
     mayBegin: allowLists.requireRequest,
     mayClaim: createClaimCheck({ rights: clientRights(() => clients.list), clients, stops }),
     mayRaise: async ({ connector }) => (connector === undefined ? undefined : quarantine.refuse(connector)),

@@ -25,6 +25,16 @@ export interface PollResult {
   readonly nextInLine: NextInLine
 }
 
+/** What transactions moved, to the unit, is journaled once they are final. It keeps none of them from that. */
+export interface MovementReadings {
+  /** Begins to read what the receipt does not tell. Settles after a moment at the latest. */
+  begin(entries: readonly Entry[]): Promise<void>
+  /** Undefined where nothing tells it. */
+  of(entry: Entry): Entry['movements']
+  /** It is final in the journal. */
+  forget(entry: Pick<Entry, 'key'>): void
+}
+
 export interface MoverParts {
   target: TransactionTarget
   recorder: Recorder
@@ -32,6 +42,7 @@ export interface MoverParts {
   upkeep: Upkeep
   outcomes: OutcomeReadings
   comparisons: Comparisons
+  movements: MovementReadings
   times: AttemptTimes
 }
 
@@ -42,7 +53,9 @@ export interface EntryMover {
   moveAll(open: readonly Entry[], leased: LeasedQueue, result: PollResult): Promise<boolean>
 }
 
-export function createEntryMover({ target: { impl }, recorder, broadcast, upkeep, outcomes, comparisons, times }: MoverParts): EntryMover {
+export function createEntryMover(parts: MoverParts): EntryMover {
+  const { target, recorder, broadcast, upkeep, outcomes, comparisons, movements, times } = parts
+  const { impl } = target
   const { rail, confirmations, bumpAfterSeconds } = impl
 
   async function moveAll(open: readonly Entry[], leased: LeasedQueue, result: PollResult): Promise<boolean> {
@@ -83,12 +96,16 @@ export function createEntryMover({ target: { impl }, recorder, broadcast, upkeep
 
   /** What is to be known before they are final. */
   async function read(entries: readonly Entry[]): Promise<void> {
-    await Promise.all([outcomes.begin(entries), comparisons.begin(entries)])
+    await Promise.all([outcomes.begin(entries), comparisons.begin(entries), movements.begin(entries)])
   }
 
   /** An entry that is about to be final waits until it is compared with its plan, and its outcome is read. */
   function settled(before: Entry, step: Step): Step {
     const entry = outcomes.settle(before, comparisons.settle(before, step.entry))
+    if (entry.landed && isFinal(entry) && !isFinal(before)) {
+      const moved = movements.of(entry)
+      if (moved) return { entry: { ...entry, movements: moved }, actions: entry === step.entry ? step.actions : [] }
+    }
     return entry === step.entry ? step : { entry, actions: [] }
   }
 
@@ -118,6 +135,7 @@ export function createEntryMover({ target: { impl }, recorder, broadcast, upkeep
       queue.markFinal(entry.sequence)
       upkeep.forget(entry)
       outcomes.forget(entry)
+      movements.forget(entry)
       times.forget(entry.attempts)
       return false
     }

@@ -96,6 +96,11 @@ export interface Entry {
   readonly landed?: BlockOfAttempt
   /** What it brought, where only a plugin of a third party can read it from receipt and memo: read when it became final. */
   readonly outcome?: Json
+  /**
+   * What it moved into (above 0) and out of its wallet, by token address (or `address/id`), smallest units, without fees: read when it became final.
+   * null: it may have moved the native coin, and nobody could tell how much. Absent: nothing tells it, or an earlier version made it final.
+   */
+  readonly movements?: Readonly<Record<string, string | null>>
   /** Hash of the transaction that is to replace it, or did. */
   readonly replacedBy?: string
   /** How many polls in a row found it dead. */
@@ -361,6 +366,7 @@ const Body = Compile(
       }),
     ),
     outcome: Type.Optional(AnyJson),
+    movements: Type.Optional(Type.Record(Type.String(), Type.Union([Type.String({ pattern: '^-?[0-9]{1,100}$' }), Type.Null()]))),
     replacedBy: Type.Optional(Type.String()),
     deadLooks: Type.Number(),
     reason: Type.Optional(Type.String()),
@@ -469,11 +475,11 @@ export function readEvent(entry: Entry, text: string): Entry {
   if (!change || change[3].length > entry.attempts.length)
     throw new Error(`An event of the journal's entry ${entry.key} cannot be read. Restore the store from a copy, or remove that row.`)
   const [version, age, state, sends, seen, block, replacedBy, reason] = change
-  const { seen: _seen, landed, outcome, planned, replacedBy: _replacedBy, reason: _reason, ...rest } = entry
+  const { seen: _seen, landed, outcome, movements, planned, replacedBy: _replacedBy, reason: _reason, ...rest } = entry
   const attempts = entry.attempts.slice(0, sends.length).map((each, index) => ({ ...each, raw: noBytes, sends: sends[index] ?? 0 }))
   const id = block && (typeof block[0] === 'string' ? block[0] : attempts[block[0]]?.id)
   // A final state never changes: its event tells what the entry does.
-  const ended = isFinal({ state }) ? { cost: landed?.cost, outcome } : undefined
+  const ended = isFinal({ state }) ? { cost: landed?.cost, outcome, movements } : undefined
   return {
     ...rest,
     version,
@@ -493,6 +499,7 @@ export function readEvent(entry: Entry, text: string): Entry {
     // It is written with the signature: an event is the same whenever it is read.
     ...(planned !== undefined && attempts.length > 0 && { planned }),
     ...(ended?.outcome !== undefined && { outcome: ended.outcome }),
+    ...(ended?.movements && { movements: ended.movements }),
   }
 }
 

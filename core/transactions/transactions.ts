@@ -14,6 +14,7 @@ import {
   type Recorder,
 } from './journal/journal.ts'
 import { type Leases, createLeasedQueues, expireUnsigned } from './leases.ts'
+import type { MovementReadings } from './entry-mover.ts'
 import { createOutcomeReadings, type OutcomeReadings, type ReadOutcome } from './outcome-readings.ts'
 import { createAttemptTimes } from './lifecycle.ts'
 import { syncQueue } from './nonce-queue.ts'
@@ -113,6 +114,8 @@ interface TransactionsOptions {
   readOutcome?: ReadOutcome
   /** Holds what a mined transaction did against what its plan was allowed to do. */
   compareMined?: MinedComparison
+  /** Reads what mined transactions moved. */
+  movements?: MovementReadings
   /** Called before a request is planned for the chain: what would be refused before it is signed need not ask anybody. @throws SluiceError */
   mayBegin?: (request: SubmitRequest) => void
   mayClaim?: MayClaim
@@ -144,6 +147,7 @@ export function createTransactions({
   isLoading = () => false,
   readOutcome = () => undefined,
   compareMined = () => undefined,
+  movements = { begin: async () => {}, of: () => undefined, forget: () => {} },
   mayBegin = () => {},
   mayClaim = () => {},
   mayRaise = async () => {},
@@ -182,6 +186,7 @@ export function createTransactions({
         walletQueue,
         outcomes,
         comparisons,
+        movements,
         mayClaim,
         mayRaise,
         log,
@@ -364,6 +369,7 @@ interface NetworkParts extends Required<
   recorder: Recorder
   outcomes: OutcomeReadings
   comparisons: Comparisons
+  movements: MovementReadings
   /** Aborted when the server ends: open transactions stay in the journal. */
   closing: AbortSignal
 }
@@ -376,6 +382,7 @@ function createNetworkTransactions({
   recorder,
   outcomes,
   comparisons,
+  movements,
   leases,
   sign,
   signPermit,
@@ -405,7 +412,7 @@ function createNetworkTransactions({
   const submit: Submit = (request, options, signal) => withinLimit(request.signer, () => submitNow(request, options, signal))
   const raise = createRaise({ ...shared, mayRaise })
   const upkeep = createUpkeep({ ...shared, submit, raise })
-  const watcher = createWatcher({ ...shared, signing, unsent, upkeep, outcomes, comparisons })
+  const watcher = createWatcher({ ...shared, signing, unsent, upkeep, outcomes, comparisons, movements })
   const speedUp = createSpeedUp({ target, recorder, raise })
 
   /** If another server owns the queue by now, that server rebuilds it from the journal. */

@@ -18,6 +18,7 @@ import { solanaRail } from './rail.ts'
 import { solanaDialect } from './rpc.ts'
 import { createTokenAccounts, createAssociatedAddresses, readBalances, readToken } from './tokens.ts'
 import { createImages } from './images.ts'
+import { movedIn } from './movements.ts'
 import { decodeLogs, findTransaction } from './transactions.ts'
 import { canonicalAddress, isTransactionSignature, nativeAddress, type Solana, solana } from './types.ts'
 
@@ -90,6 +91,7 @@ export function solanaChain(
     },
     decode: decodeLogs,
     find: (id, at) => findTransaction(rpc, id, at),
+    movements: movedIn,
     altchain: { createToken: createTokenAccounts(rpc, associated) },
     async start(signal) {
       await abortable(readHead(rpc, { signal }), signal)

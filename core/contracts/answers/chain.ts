@@ -161,6 +161,7 @@ export const chainContract: Contract<Chain> = {
   find: answers(orNothing(transactionSchema)),
   isTransactionId: answers(flag()),
   decode: answers(receiptSchema),
+  movements: answers(orNothing(map(signedAmount(), maxTokens))),
   evm: part(evmContract),
   altchain: part(altchainContract),
   start: direct,

@@ -7,11 +7,13 @@ import type { Store } from '../../../core/store/store.ts'
 import { entryRow, eventRow, hashRows, type Entry } from '../../../core/transactions/entry.ts'
 import { createIdempotency } from '../../../core/transactions/idempotency.ts'
 import { sqlJournal } from '../../../core/transactions/journal/sql-journal.ts'
+import { gainsIn } from '../../../kits/evm/movements.ts'
 import { giveLease } from './entries.ts'
 
 const fixture = readFileSync(new URL('../../fixtures/two-hop-trade.json', import.meta.url), 'utf8')
 const sample = JSON.parse(fixture)
 const path = '/amm/trade'
+const zeroAddress = `0x${'00'.repeat(20)}`
 const networks = ['mainnet', 'arbitrum', 'base', 'polygon'] as const
 
 /** The trade's text; every second part names what is different in each trade: hashes, the wallet, or so many digits (x) or decimals (d). */
@@ -86,7 +88,9 @@ export function grownTrade(index: number, wallets = 100): GrownTrade {
   const sent = after(signed, { state: 'BROADCAST', attempts: [{ ...attempt, sends: 1, sentAt }] }, 8)
   const receipt = { ...landed.receipt, blockNumber, blockTimestamp: Math.floor(createdAt / 1000) }
   const mined = after(sent, { state: 'MINED', seen: 'pays', landed: { ...landed, blockNumber, receipt } }, 12_000)
-  const final = after(mined, { state: 'CONFIRMED' }, 24_000)
+  const moved = gainsIn(receipt, wallet, { coin: zeroAddress, wrapped: zeroAddress })
+  const movements = Object.fromEntries([...moved].map(([token, raw]) => [token, raw.toString()]))
+  const final = after(mined, { state: 'CONFIRMED', movements }, 24_000)
   return {
     versions: [queued, signed, sent, mined, final],
     queue: `ethereum/${network}/${wallet}`,

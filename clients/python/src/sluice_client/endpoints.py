@@ -897,6 +897,17 @@ class TransactionsResponseTransactionsSlippage(_TransactionsResponseTransactions
     market: str  # Against `marketPrice`.
 
 
+class _TransactionsResponseTransactionsMovements(TypedDict):
+    token: str  # Its address; of one that is not counted in units `address/id`.
+    rawAmount: str | None  # In the smallest unit. null: the native coin may have moved, and neither the receipt nor a balance told how much.
+
+
+@final
+class TransactionsResponseTransactionsMovements(_TransactionsResponseTransactionsMovements, total=False):
+    symbol: str  # Absent of a token that is on no list.
+    amount: str  # Above 0 it came, below 0 it left. Absent of a token that is on no list.
+
+
 class _TransactionsResponseTransactions(TypedDict):
     chain: str
     network: str
@@ -931,6 +942,7 @@ class TransactionsResponseTransactions(_TransactionsResponseTransactions, total=
     fill: TransactionsResponseTransactionsFill1 | TransactionsResponseTransactionsFill2 | TransactionsResponseTransactionsFill3 | TransactionsResponseTransactionsFill4
     cost: TransactionsResponseTransactionsCost  # What it cost, by its receipt, also where it failed. Once it is final.
     slippage: TransactionsResponseTransactionsSlippage  # Of a trade that is final: how much worse the price of its fill is, as a fraction. Below 0 it is better.
+    movements: list[TransactionsResponseTransactionsMovements]  # What a final transaction moved into and out of its wallet, to the unit, by its receipt: without the fee, which is in `cost`. Absent on the own rail of an exchange, and of what an earlier version made final.
     archived: bool  # true: it ended long ago and left the journal. This is its outcome; the archive has all of it.
 
 
@@ -5092,6 +5104,17 @@ class TransactionsDataSlippage(_TransactionsDataSlippage, total=False):
     market: str  # Against `marketPrice`.
 
 
+class _TransactionsDataMovements(TypedDict):
+    token: str  # Its address; of one that is not counted in units `address/id`.
+    rawAmount: str | None  # In the smallest unit. null: the native coin may have moved, and neither the receipt nor a balance told how much.
+
+
+@final
+class TransactionsDataMovements(_TransactionsDataMovements, total=False):
+    symbol: str  # Absent of a token that is on no list.
+    amount: str  # Above 0 it came, below 0 it left. Absent of a token that is on no list.
+
+
 class _TransactionsData(TypedDict):
     chain: str
     network: str
@@ -5126,6 +5149,7 @@ class TransactionsData(_TransactionsData, total=False):
     fill: TransactionsDataFill1 | TransactionsDataFill2 | TransactionsDataFill3 | TransactionsDataFill4
     cost: TransactionsDataCost  # What it cost, by its receipt, also where it failed. Once it is final.
     slippage: TransactionsDataSlippage  # Of a trade that is final: how much worse the price of its fill is, as a fraction. Below 0 it is better.
+    movements: list[TransactionsDataMovements]  # What a final transaction moved into and out of its wallet, to the unit, by its receipt: without the fee, which is in `cost`. Absent on the own rail of an exchange, and of what an earlier version made final.
     archived: bool  # true: it ended long ago and left the journal. This is its outcome; the archive has all of it.
 
 
