@@ -452,7 +452,9 @@ export function followedPricing(options: QuoterOptions): FollowedPricing<Evm> | 
     conditions: (head) => `${reader.gasPriceRaw(head)} ${hasTimed ? blockName(head) : ''}`,
 
     vet(quote, states, at: At) {
-      const due = checks.due(routers.filter(({ address }) => address === quote.spender || quote.otherSpenders?.includes(address)))
+      const due = checks.areDone(routers)
+        ? []
+        : checks.due(routers.filter(({ address }) => address === quote.spender || quote.otherSpenders?.includes(address)))
       const exact =
         isTrusted(quote.swap.tokenIn) && isTrusted(quote.swap.tokenOut) ? undefined : requireExact(quote, graphOf(states, quote.head), at)
       return due.length === 0 ? exact : checkRouters(due, exact, at)

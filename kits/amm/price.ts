@@ -65,17 +65,12 @@ export function priceSwap(snapshot: PricingSnapshot, swap: Swap, readsLeft: numb
   const { amountRaw: otherRaw, gasUnits, firstWriteUnits, router } = isSplit ? split : best
   if (!isSplit) {
     const { hops, spot, takers } = best.rated ? shownOf(best.rated, options, exact) : showRoute(best, options, exact)
-    return {
-      swap,
-      amountRaw: otherRaw,
-      spotAmountRaw: atSpot(spot, amountRaw),
-      gasUnits,
-      firstWriteUnits,
-      route: hops,
-      head,
-      spender: router.address,
-      ...(takers.length > 0 && !swap.tokenIn.native && { otherSpenders: takers }),
-    }
+    const spotAmountRaw = atSpot(spot, amountRaw)
+    // Two objects rather than one with a spread, of which V8 copies each field by its name.
+    const spender = router.address
+    if (takers.length === 0 || swap.tokenIn.native)
+      return { swap, amountRaw: otherRaw, spotAmountRaw, gasUnits, firstWriteUnits, route: hops, head, spender }
+    return { swap, amountRaw: otherRaw, spotAmountRaw, gasUnits, firstWriteUnits, route: hops, head, spender, otherSpenders: takers }
   }
   const versions = split.parts.map(({ edges }) => versionsOf(edges))
   const takers = swap.tokenIn.native ? [] : othersOf(options, router, (other) => other.splits?.(versions, swap) === true)
@@ -112,7 +107,7 @@ function showRoute({ edges, router }: Pick<PricedRoute, 'edges' | 'router'>, opt
   return {
     hops: Object.freeze(edges.map((edge) => Object.freeze(hopOf(edge)))),
     spot: spotAlong(edges, exact),
-    takers: othersOf(options, router, (other) => takesRoute(other, versions, exact)),
+    takers: Object.freeze(othersOf(options, router, (other) => takesRoute(other, versions, exact))),
   }
 }
 

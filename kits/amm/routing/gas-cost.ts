@@ -37,7 +37,7 @@ export interface PricedRoute {
   readonly edges: readonly PoolEdge[]
   readonly router: Router
   /** Where it is one of those that are kept with the graph. */
-  readonly rated?: RatedRoute
+  readonly rated?: RatedRoute | undefined
   /** The other side of the swap. */
   readonly amountRaw: bigint
   /** Of the whole swap. */
@@ -49,7 +49,8 @@ export const pricedRoute = (
   edges: readonly PoolEdge[],
   router: Router,
   { amountRaw, gasUnits, firstWriteUnits }: RouteQuote,
-): PricedRoute => ({ edges, router, amountRaw, gasUnits: swapGasUnits + gasUnits, firstWriteUnits })
+  rated?: RatedRoute,
+): PricedRoute => ({ edges, router, rated, amountRaw, gasUnits: swapGasUnits + gasUnits, firstWriteUnits })
 
 /** Of a route through one router. */
 export const gainOf = ({ amountRaw, gasUnits }: RouteQuote, { exact }: RouteQuery, gasCost: GasCost): bigint =>

@@ -153,7 +153,7 @@ export function bestByPrice(graph: PoolGraph, query: RouteQuery, options: RouteO
       continue
     }
     isTied = false
-    best = { route: { ...pricedRoute(route.edges, route.router, quote), rated: route }, gainRaw }
+    best = { route: pricedRoute(route.edges, route.router, quote, route), gainRaw }
   }
   return isTied ? undefined : best?.route
 }

@@ -2,7 +2,7 @@ import type { Swap } from '../../../core/contracts/index.ts'
 import type { Estimate, Router } from '../protocol.ts'
 import { areDisjoint, Candidate, isAsked, isSameRoute, shareOf, shareSteps, wholeShare } from './candidate.ts'
 import { gasRateOf, type PricedRoute, netGain, swapGasUnits, type GasCost } from './gas-cost.ts'
-import { quoteAlong, type MissingState, type PoolEdge, type PoolGraph, type RouteOptions, type RouteQuery } from './graph.ts'
+import { estimateAlong, quoteAlong, type MissingState, type PoolEdge, type PoolGraph, type RouteOptions, type RouteQuery } from './graph.ts'
 import { ratedRoutes, slack, type RatedRoutes } from './rated-routes.ts'
 import { sizedRoutes, type SizedRoute } from './sized-routes.ts'
 
@@ -57,11 +57,14 @@ interface SplitRoute {
 export function bestSplit(graph: PoolGraph, split: SplitQuery): SplitRoute | { readonly missing: readonly MissingState[] } | undefined {
   const { query, best, gasCost, options } = split
   if (shareOf(query.amountRaw, 1) === 0n || !options.routers.some(({ splits }) => splits)) return undefined
+  const rated = ratedRoutes(graph, query, options)
+  const allButOne = estimateAlong(best.edges, query.exact, (Number(query.amountRaw) * (wholeShare - 1)) / wholeShare)
+  // Where the best route is no part, a hundredth has to do better still. Most swaps end here.
+  if (allButOne && !canPay(rated, split, new Terms(split, allButOne))) return undefined
   const single = new Candidate(best.edges, query)
   const isPart = !isAsked(best) && routerOf([single], split) !== undefined
-  const terms = new Terms(split, isPart ? single.share(wholeShare - 1) : undefined)
-  const rated = ratedRoutes(graph, query, options)
-  if (!canPay(rated, split, terms)) return undefined
+  const terms = new Terms(split, isPart ? (allButOne ?? single.share(wholeShare - 1)) : undefined)
+  if (!(allButOne && isPart) && !canPay(rated, split, terms)) return undefined
   const routes = sizedRoutes(graph, rated, split, (versions) => routerOf([{ versions }], split) !== undefined)
   const choice = chooseRoutes(splitCandidates(routes, isPart ? single : undefined, split, terms), split, terms)
   if (!choice) return undefined
@@ -142,6 +145,9 @@ class Terms {
   }
 }
 
+/** The other side of an amount at a price. */
+const atRate = (rate: number, exact: 'in' | 'out', amount: number): number => (exact === 'in' ? amount * rate : amount / rate)
+
 /**
  * Whether a hundredth of the swap does better on another route than the last hundredth does on the best single one. Routes are tried in the order
  * of their prices; most swaps are so small that none comes near, and then no pool is passed.
@@ -149,13 +155,12 @@ class Terms {
 function canPay({ routes, otherRate }: RatedRoutes, split: SplitQuery, terms: Terms): boolean {
   const { query, best } = split
   const amount = Number(query.amountRaw) / wholeShare
-  const mayPay = (rate: number) => terms.pays(query.exact === 'in' ? amount * rate : amount / rate, slack)
+  const mayPay = (rate: number) => terms.pays(atRate(rate, query.exact, amount), slack)
   for (const route of routes) {
     if (!mayPay(route.rate)) return false
     if (isAsked(route) || isSameRoute(route.edges, best.edges)) continue
-    const candidate = new Candidate(route.edges, query)
-    const share = candidate.share(1)
-    if (share && terms.pays(share.amount, share.error) && routerOf([candidate], split)) return true
+    const share = estimateAlong(route.edges, query.exact, amount) ?? new Candidate(route.edges, query, route.versions).share(1)
+    if (share && terms.pays(share.amount, share.error) && routerOf([route], split)) return true
   }
   return otherRate > 0 && mayPay(otherRate)
 }
