@@ -70,22 +70,36 @@ const maxCachedLength = 500
 export function cachedQueryReader<T extends object>(read: FieldsReader<T>): (query: string) => Question<T> {
   const cache = new Map<string, Question<T>>()
   const seen = new SecondTimes()
-  const byAmount = new Map<string, T>()
+  const byAmount = new Map<string, QueryForm<T>>()
+  /** The form of the last one: many come one after another, and what it begins and ends with is compared sooner than it is put together. */
+  let last: QueryForm<T> | undefined
 
-  function requestOf(query: string): T {
+  /** Of a query with one amount that is plain. */
+  function formOf(query: string): QueryForm<T> | undefined {
+    if (last && query.startsWith(last.before)) {
+      const end = query.indexOf('&', last.before.length)
+      if (query.length - last.after.length === (end < 0 ? query.length : end) && query.endsWith(last.after)) return last
+    }
     const at = query.startsWith(amountField) ? 0 : query.indexOf(`&${amountField}`)
+    if (at < 0) return undefined
     const from = at + amountField.length + (at > 0 ? 1 : 0)
     const end = query.indexOf('&', from)
-    const amount = query.slice(from, end < 0 ? query.length : end)
-    if (at < 0 || !plainAmount.test(amount)) return read(readQuery(query), 'query')
-    const others = end < 0 ? query.slice(0, from) : query.slice(0, from) + query.slice(end)
-    const known = byAmount.get(others)
-    if (known) return read.replaced?.(known, 'amount', amount) ?? read(readQuery(query), 'query')
+    const [before, after] = [query.slice(0, from), end < 0 ? '' : query.slice(end)]
+    return byAmount.get(before + after) ?? { before, after }
+  }
+
+  function requestOf(query: string, form: QueryForm<T> | undefined, amount: string): T {
+    if (!form || !plainAmount.test(amount)) return read(readQuery(query), 'query')
+    if (form.request) {
+      last = form
+      return read.replaced?.(form.request, 'amount', amount) ?? read(readQuery(query), 'query')
+    }
     const request = read(readQuery(query), 'query')
     // It may be there twice.
     if (!('amount' in request) || request.amount !== amount) return request
     if (byAmount.size >= maxCachedQueries) byAmount.clear()
-    byAmount.set(others, Object.freeze(request))
+    // Not frozen, as V8 copies each field of a frozen object by its name.
+    byAmount.set(form.before + form.after, { ...form, request: { ...request } })
     return request
   }
 
@@ -93,12 +107,22 @@ export function cachedQueryReader<T extends object>(read: FieldsReader<T>): (que
     const known = cache.get(query)
     if (known) return known
     if (query.length > maxCachedLength) return { request: Object.freeze(read(readQuery(query), 'query')) }
-    const question: Question<T> = { request: Object.freeze(requestOf(query)) }
+    const form = formOf(query)
+    const amount = form ? query.slice(form.before.length, query.length - form.after.length) : ''
+    const question: Question<T> = { request: Object.freeze(requestOf(query, form, amount)) }
     if (!seen.isSecond(hashOf(query))) return question
     if (cache.size >= maxCachedQueries) cache.clear()
     cache.set(query, question)
     return question
   }
+}
+
+/** Queries that differ in their amount alone. */
+interface QueryForm<T> {
+  readonly before: string
+  readonly after: string
+  /** That of one of them; absent where none was read yet. */
+  readonly request?: Readonly<T>
 }
 
 const amountField = 'amount='

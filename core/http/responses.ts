@@ -43,7 +43,9 @@ export function createResponseBatcher(): ResponseBatcher {
     for (const { response, headers, body } of batch) {
       // A request that failed meanwhile has its answer.
       if (response.headersSent) continue
-      response.writeHead(response.statusCode, headers).end(body)
+      // One byte for each character is copied as it is, where it is the same in UTF-8.
+      const encoding = headers['Content-Length'] === body.length ? 'latin1' : 'utf8'
+      response.writeHead(response.statusCode, headers).end(body, encoding)
     }
   }
 
