@@ -174,7 +174,7 @@ export const chainFields = { chain: ChainName, network: NetworkName }
 export const connectorFields = { ...chainFields, connector: ConnectorName }
 
 /** Added to every response of a chain or exchange endpoint. */
-const envelopeFields = {
+export const envelopeFields = {
   network: Type.String(),
   timestamp: Type.Number({ description: 'Milliseconds since the Unix epoch.' }),
   latency: Type.Number({ description: 'Seconds from the request to the answer.' }),

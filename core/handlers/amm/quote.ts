@@ -35,14 +35,10 @@ export function readSwapRequest(fields: SwapFields, { tokens }: NetworkEntry, at
 
 function swapRequestOf({ side, amount, version, pool }: SwapFields, base: Token, quote: Token): SwapRequest {
   if (base.address === quote.address) throw badFields([{ field: 'quote', problem: 'is the same token as base' }])
-  return {
-    base,
-    quote,
-    side,
-    amountRaw: readPositiveRaw(amount, base, 'amount'),
-    ...(version !== undefined && { version }),
-    ...(pool !== undefined && { pool }),
-  }
+  const swapRequest: SwapRequest = { base, quote, side, amountRaw: readPositiveRaw(amount, base, 'amount') }
+  if (version !== undefined) swapRequest.version = version
+  if (pool !== undefined) swapRequest.pool = pool
+  return swapRequest
 }
 
 /** Frozen: plugins get it, and a quote is compared with it. */
@@ -53,10 +49,12 @@ export const toSwap = ({ base, quote, side, amountRaw }: SwapRequest): Swap =>
       : { tokenIn: base, tokenOut: quote, exact: 'in', amountRaw },
   )
 
-export const toQuoteChoice = (version: string | undefined, pool?: string): QuoteChoice => ({
-  ...(version !== undefined && { version }),
-  ...(pool !== undefined && { pool }),
-})
+const noChoice: QuoteChoice = Object.freeze({})
+
+export const toQuoteChoice = (version: string | undefined, pool?: string): QuoteChoice =>
+  version === undefined && pool === undefined
+    ? noChoice
+    : { ...(version !== undefined && { version }), ...(pool !== undefined && { pool }) }
 
 export interface SourcedQuote {
   readonly quote: Quote
@@ -74,16 +72,17 @@ export interface QuoteScope extends Pick<ConnectorContext, 'network' | 'venue'> 
 
 /** Quotes, and says in a refusal of the pair which connector that is: one that computes wrong addresses refuses every pair. */
 export function quoteSwap(swapRequest: SwapRequest, scope: QuoteScope, at: At): SourcedQuote | Promise<SourcedQuote> {
-  const named = (error: unknown): never => {
-    if (!(error instanceof SluiceError) || error.name !== 'PAIR_NOT_FOUND') throw error
-    throw new SluiceError(error.name, `${scope.venue.connector}: ${error.message}`, error)
-  }
   try {
     const quoted = quoteFromMemory(swapRequest, scope, at)
-    return quoted instanceof Promise ? quoted.catch(named) : quoted
+    return quoted instanceof Promise ? quoted.catch((error: unknown) => refuseByName(error, scope)) : quoted
   } catch (error) {
-    return named(error)
+    return refuseByName(error, scope)
   }
+}
+
+function refuseByName(error: unknown, { venue }: QuoteScope): never {
+  if (!(error instanceof SluiceError) || error.name !== 'PAIR_NOT_FOUND') throw error
+  throw new SluiceError(error.name, `${venue.connector}: ${error.message}`, error)
 }
 
 /** Quotes from memory if the exchange and its chain can be followed, else asks the chain. */
