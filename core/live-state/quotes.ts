@@ -200,13 +200,22 @@ export function createQuotes({ following, pairs, maxQuotes }: QuotesOptions): Qu
   }
 }
 
-/** The same text for all exchanges that are asked for one swap: to put it together takes longer than to find by it. */
+/** How many pairs the texts of are kept for. */
+const maxPairKeys = 1_000
+
+/** The same text for all exchanges and amounts: to put it together takes longer than to find by it. */
 function createPairKeys() {
-  let last: { readonly tokens: Pick<Swap, 'tokenIn' | 'tokenOut'>; readonly version: string | undefined; readonly key: string } | undefined
-  return (tokens: Pick<Swap, 'tokenIn' | 'tokenOut'>, version: string | undefined): string => {
-    if (!last || last.tokens !== tokens || last.version !== version)
-      last = { tokens, version, key: `${tokens.tokenIn.address} ${tokens.tokenOut.address} ${version ?? ''}` }
-    return last.key
+  const byTokenIn = new Map<string, Map<string, string>>()
+  let size = 0
+  return ({ tokenIn, tokenOut }: Pick<Swap, 'tokenIn' | 'tokenOut'>, version: string | undefined): string => {
+    const known = byTokenIn.get(tokenIn.address)?.get(tokenOut.address)
+    if (known !== undefined) return version === undefined ? known : `${known}${version}`
+    if (size >= maxPairKeys) byTokenIn.clear()
+    size = size >= maxPairKeys ? 1 : size + 1
+    const pair = `${tokenIn.address} ${tokenOut.address} `
+    const ofTokenIn = byTokenIn.get(tokenIn.address) ?? new Map<string, string>()
+    byTokenIn.set(tokenIn.address, ofTokenIn.set(tokenOut.address, pair))
+    return version === undefined ? pair : `${pair}${version}`
   }
 }
 

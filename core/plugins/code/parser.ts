@@ -261,32 +261,37 @@ function requireKey(key: string): void {
 function arrayParser({ items = {}, minItems = 0, maxItems = 0 }: Keywords): Parse {
   const parse = parserFor(items)
   const parseList: Parse = (value, args) => copyList(value, minItems, maxItems, (each) => parse(each, args))
-  return holdsTextOnly(items) ? onceWhereConstant(parseList) : parseList
+  if (isOfText(items)) return onceWhereConstant(parseList, isText)
+  return holdsTextOnly(items) ? onceWhereConstant(parseList, isConstantOfText) : parseList
 }
 
-/** Objects of text, whatever the arguments of the call are. */
+/** Text, whatever the arguments of the call are. */
+const isOfText = ({ type, given }: Keywords): boolean => type === 'string' && given === undefined
+
+/** Objects of it. */
 const holdsTextOnly = ({ type, properties, additionalProperties, given, apart }: Keywords): boolean =>
   type === 'object' &&
   properties !== undefined &&
   additionalProperties === undefined &&
   given === undefined &&
   apart === undefined &&
-  Object.values(properties).every(({ type: inner, given: isGiven }: Keywords) => inner === 'string' && isGiven === undefined)
+  Object.values(properties).every(isOfText)
 
 /** A connector answers with the same route again and again: what cannot change is copied once. */
-function onceWhereConstant(parse: Parse): Parse {
+function onceWhereConstant(parse: Parse, isConstantItem: (item: unknown) => boolean): Parse {
   const copies = new WeakMap<object, unknown>()
   return (value, args) => {
     if (!Array.isArray(value) || types.isProxy(value) || !Object.isFrozen(value)) return parse(value, args)
     const known = copies.get(value)
     if (known !== undefined) return known
     const copy = parse(value, args)
-    if (isConstantOf(value, Array.prototype, (each) => isConstantOf(each, Object.prototype, isText))) copies.set(value, copy)
+    if (isConstantOf(value, Array.prototype, isConstantItem)) copies.set(value, copy)
     return copy
   }
 }
 
 const isText = (value: unknown): boolean => typeof value === 'string'
+const isConstantOfText = (value: unknown): boolean => isConstantOf(value, Object.prototype, isText)
 
 /** Whether an object is frozen plain data, of which nothing is read by code. */
 function isConstantOf(value: unknown, prototype: object, isConstantItem: (item: unknown) => boolean): boolean {
