@@ -171,7 +171,7 @@ export const errorTable = {
     http: 503,
     when: 'The server is overloaded or stopping, or its store or its signer cannot be used: nothing was done.',
     remedy:
-      'Wait for `Retry-After` and try again. The message has the cause. Load: send fewer requests at once; the limits are `limits.inFlight`, `limits.allBodyBytes` and `limits.walletQueue`, and for `/events` the number of streams. Store: an operator has to repair its disk or database; the server then continues by itself. Signer: it is being started again, within seconds.',
+      'Wait for `Retry-After` and try again. The message has the cause. Load: send fewer requests at once; the limits are `limits.inFlight`, `limits.allBodyBytes` and `limits.walletQueue`, and for `/events` the number of streams. Store: an operator has to repair its disk or database; the server then continues by itself. Signer: it is being started again, within seconds; or the disk of its count is full.',
   },
   IN_FLIGHT: {
     code: 1028,

@@ -5,6 +5,7 @@ import type { LiveClients } from '../config/live-clients.ts'
 import type { Rail } from '../contracts/index.ts'
 import type { NetworkEntry, Registry } from '../plugins/index.ts'
 import type { LiveState } from '../live-state/live-state.ts'
+import type { Signer } from '../wallet/signer.ts'
 import type { Store } from '../store/store.ts'
 import { railName, railOf, signerOf, type Entry } from '../transactions/entry.ts'
 import type { Journal } from '../transactions/journal/journal.ts'
@@ -104,6 +105,16 @@ export function measureClientsFile(target: Target, clients: Pick<LiveClients, 'i
     '1 while conf/clients.yml is wrong or gone: nothing that was changed in it since holds. The log says what is wrong each minute.',
     [],
     () => [[{}, Number(clients.isWrong())]],
+  )
+}
+
+export function measureSignerCount(target: Target, signer: Pick<Signer, 'countProblem'>): void {
+  gauge(
+    target,
+    'sluice_signer_count_unusable',
+    "1 while nothing is signed for wallets with limits, because the signer's count of what it signed cannot be used: its disk is full, or the count is gone or damaged. `/health/ready` says which.",
+    [],
+    () => [[{}, Number(signer.countProblem() !== undefined)]],
   )
 }
 

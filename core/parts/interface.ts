@@ -12,6 +12,7 @@ import {
   measureNodes,
   measurePlugins,
   measureQuotes,
+  measureSignerCount,
   measureStops,
   measureStore,
   measureTransactions,
@@ -32,8 +33,21 @@ import { limitReader } from './trading.ts'
 /** After the time for requests under way: for the answers to those that are aborted. */
 const lastAnswersMs = 500
 
-export function openGauges({ metrics, store, stops, approvals, registry, liveState, journal, targets, clients, log }: ServerParts): void {
+export function openGauges({
+  metrics,
+  store,
+  signer,
+  stops,
+  approvals,
+  registry,
+  liveState,
+  journal,
+  targets,
+  clients,
+  log,
+}: ServerParts): void {
   measureStore(metrics, store)
+  measureSignerCount(metrics, signer)
   measureStops(metrics, stops)
   measureApprovals(metrics, approvals)
   measureClientsFile(metrics, clients)

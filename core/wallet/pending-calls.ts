@@ -4,6 +4,12 @@ import { SluiceError } from '../base/errors.ts'
 /** Nothing can be signed now, and nothing was signed. */
 export const unavailable = (message: string): SluiceError => new SluiceError('OVERLOADED', message, { retryAfterSeconds: 1 })
 
+type Failure = Pick<SluiceError, 'name' | 'message'> & { details?: SluiceError['details'] }
+
+/** An answer without a signature. */
+export const failureOf = ({ name, message, details }: Failure): SluiceError =>
+  name === 'OVERLOADED' ? new SluiceError(name, message, { details, retryAfterSeconds: 1 }) : new SluiceError(name, message, { details })
+
 interface PendingCall {
   resolve(signature: Uint8Array): void
   reject(error: unknown): void

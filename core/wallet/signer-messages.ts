@@ -87,6 +87,8 @@ const fromSigner = Type.Union([
     /** A source of keys is unknown, or has keys and opened none. */
     isRefused: Type.Boolean(),
   }),
+  /** Whether the count of wallets with limits can be used: why not. Without a word it can. */
+  Type.Object({ type: Type.Literal('count'), problem: Type.Optional(Type.String()) }),
   Type.Object({ type: Type.Literal('down'), reason: Type.String() }),
   Type.Object({ type: Type.Literal('silent') }),
   Type.Object({ type: Type.Literal('answering') }),

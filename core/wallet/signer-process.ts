@@ -71,10 +71,9 @@ async function open({ keySources, dataDir, files, read, ...lengths }: OpenMessag
   const own: Own = { options, state: first.state }
   takeUp = followFile(lock, () => readAgain(own))
   goBy(first)
-  limiter = await openLimiter({ limits: first.state.limits, symbols: first.state.symbols, dataDir })
+  limiter = await openLimiter({ limits: first.state.limits, symbols: first.state.symbols, dataDir, onProblem: tellCount })
   const problem = limiter.problem()
-  if (problem !== undefined)
-    tell({ type: 'log', level: 'error', fields: { problem }, message: 'Nothing is signed for wallets with limits' })
+  if (problem !== undefined) tellCount(problem)
   tellProblems(first.problems)
   if (read !== undefined) lock.forget()
   setInterval(() => void takeUp?.(), lookMs).unref()
@@ -117,6 +116,14 @@ function goBy({ policy, earlier, state: next }: OwnPolicy): void {
   versions = Object.values(next.records).map(({ sha256 }) => sha256)
   publicChainIds = new Set([...rules.values()].flatMap((each) => (each.keys === 'secp256k1' && !each.local ? [each.chainId] : [])))
   tellParent({ type: 'read', state: next })
+}
+
+/** Whether the count can be used: of wallets with limits. */
+function tellCount(problem: string | undefined): void {
+  tell({ type: 'count', ...(problem !== undefined && { problem }) })
+  if (problem === undefined)
+    tell({ type: 'log', level: 'info', fields: {}, message: 'The count can be written again: wallets with limits sign' })
+  else tell({ type: 'log', level: 'error', fields: { problem }, message: 'Nothing is signed for wallets with limits' })
 }
 
 let lastTold = ''

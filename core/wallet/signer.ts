@@ -1,9 +1,8 @@
-import { SluiceError } from '../base/errors.ts'
 import { devnetSetting } from '../keys/devnet-keys.ts'
 import type { Stop } from '../config/stops.ts'
 import type { KeySourceSetting } from '../keys/key-source.ts'
 import { defaultKeySources, variablesOf } from '../keys/sources.ts'
-import { createPendingCalls, unavailable } from './pending-calls.ts'
+import { createPendingCalls, failureOf, unavailable } from './pending-calls.ts'
 import type { SignerFiles } from './policy-files.ts'
 import {
   readFromSigner,
@@ -57,6 +56,8 @@ export interface Signer {
   isReady(): boolean
   /** Why it cannot sign, or not with every key; for health checks. */
   failing(): string | undefined
+  /** Why nothing is signed for wallets with limits: their count cannot be used. */
+  countProblem(): string | undefined
   /** Of the process that holds the keys. Undefined while there is none. */
   processId(): number | undefined
   stop(): Promise<void>
@@ -119,6 +120,7 @@ function superviseSigner({ dataDir, keySources = defaultKeySources, devnet, file
   /** Those that were locked from the start on. */
   let lockedAtStart: readonly string[] | undefined
   let locked = 0
+  let countProblem: string | undefined
   let stopped = false
   let held: StopsMessage = { type: 'stops', stops: [] }
   let onFirstReady: (first: FirstReady) => void
@@ -134,12 +136,9 @@ function superviseSigner({ dataDir, keySources = defaultKeySources, devnet, file
     else if (message.type === 'silent') fallSilent('signer')
     else if (message.type === 'answering') answering('signer')
     else if (message.type === 'log') log[message.level](message.fields, message.message)
-    else if (message.type === 'failed') failed(message)
+    else if (message.type === 'failed') calls.reject(message.id, failureOf(message))
+    else if (message.type === 'count') countProblem = message.problem
     else calls.resolve(message.id, message.signature)
-  }
-
-  function failed({ id, name, message, details }: Extract<FromSigner, { type: 'failed' }>): void {
-    calls.reject(id, new SluiceError(name, message, details && { details }))
   }
 
   function ready({ processId, wallets: unlocked, problems, isRefused }: Extract<FromSigner, { type: 'ready' }>): void {
@@ -160,6 +159,7 @@ function superviseSigner({ dataDir, keySources = defaultKeySources, devnet, file
 
   function down(reason: string): void {
     signerProcessId = undefined
+    countProblem = undefined
     silent.delete('signer')
     if (wallets) log.error({ reason }, 'The signer ended; it is being started again')
     else onStartFailed(new Error(`The signer's process ended as it started (${reason}); the lines above say why.`))
@@ -226,8 +226,11 @@ function superviseSigner({ dataDir, keySources = defaultKeySources, devnet, file
     failing() {
       if (signerProcessId === undefined) return 'it is restarting'
       if (silent.size > 0) return 'it does not answer'
-      return locked === 0 ? undefined : `${locked} of its keys are locked: restart the server to unlock them`
+      const ofKeys = locked === 0 ? [] : [`${locked} of its keys are locked: restart the server to unlock them`]
+      const ofCount = countProblem === undefined ? [] : [withoutCount(countProblem)]
+      return [...ofKeys, ...ofCount].join('; ') || undefined
     },
+    countProblem: () => countProblem,
     processId: () => signerProcessId,
     async sign(request: SignRequest) {
       if (stopped) throw unavailable('The server is stopping and does not sign any more.')
@@ -243,6 +246,8 @@ function superviseSigner({ dataDir, keySources = defaultKeySources, devnet, file
     },
   }
 }
+
+const withoutCount = (problem: string): string => `it signs nothing for wallets with limits: ${problem}`
 
 function kill(processId: number): void {
   try {

@@ -12,6 +12,7 @@ import {
   measureNodes,
   measurePlugins,
   measureQuotes,
+  measureSignerCount,
   measureStops,
   measureStore,
   measureTransactions,
@@ -96,6 +97,7 @@ export function shownMetrics(): ShownMetric[] {
   const metrics = createMetrics()
   const log = { warn: () => {} }
   measureStore(metrics, { failing: async () => undefined })
+  measureSignerCount(metrics, { countProblem: () => undefined })
   measureStops(metrics, { list: async () => [] })
   measureApprovals(metrics, { count: async () => new Map() })
   measureClientsFile(metrics, { isWrong: () => false })

@@ -1,7 +1,7 @@
-// The signer's count on the disk: a log that is flushed before a signature leaves, and beside it how long the log is. One process writes it.
+// The signer's count on the disk: a log of what was signed, and beside it how long the log is. `count-writer.ts` goes on with it.
 import { createHash, randomUUID } from 'node:crypto'
-import { constants, existsSync, fstatSync, readFileSync, statSync } from 'node:fs'
-import { mkdir, open, type FileHandle } from 'node:fs/promises'
+import { existsSync, readFileSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import * as Type from 'typebox'
 import type { Static } from 'typebox'
@@ -14,22 +14,22 @@ import type { NotedTime } from './clock.ts'
 
 /** In the data folder. */
 export const countFolder = (dataDir: string): string => path.join(dataDir, 'signer-count')
-const logFile = (folder: string): string => path.join(folder, 'log')
-const headFile = (folder: string): string => path.join(folder, 'head')
+export const logFile = (folder: string): string => path.join(folder, 'log')
+export const headFile = (folder: string): string => path.join(folder, 'head')
 
 /** The count is missing, older than it was or damaged, or cannot be written: nothing is signed by it until an operator has mended that. */
 export class CountError extends Error {
-  override readonly name = 'CountError'
+  override readonly name: string = 'CountError'
 }
 
 /** What was counted is lost. */
-const lost = (problem: string): CountError =>
+export const lost = (problem: string): CountError =>
   new CountError(
     `the signer's count of what it signed ${problem}: an operator looks at it, stops the server (or the signer service), begins a new count by "${command} limits reset-count" and starts it again`,
   )
 
 /** What was counted is there, or somebody else has it. */
-const unusable = (problem: string): CountError =>
+export const unusable = (problem: string): CountError =>
   new CountError(
     `the signer's count of what it signed ${problem}: an operator looks at it, and restarts the server (or the signer service)`,
   )
@@ -73,7 +73,7 @@ const hashLength = 32
 const sumOf = (before: string, text: string): string => createHash('sha256').update(before).update(text).digest('hex').slice(0, hashLength)
 
 /** @returns the lines, each with a checksum over itself and all before it */
-function chained(texts: readonly string[], before: string): { readonly text: string; readonly sum: string } {
+export function chained(texts: readonly string[], before: string): { readonly text: string; readonly sum: string } {
   let sum = before
   const lines = texts.map((text) => {
     sum = sumOf(sum, text)
@@ -82,7 +82,7 @@ function chained(texts: readonly string[], before: string): { readonly text: str
   return { text: lines.join(''), sum }
 }
 
-const textOf = ({ wallet, chain, nonce, amounts }: Charge, { ms, steadyMs, boot }: NotedTime): string =>
+export const textOf = ({ wallet, chain, nonce, amounts }: Charge, { ms, steadyMs, boot }: NotedTime): string =>
   JSON.stringify({
     ms,
     steadyMs,
@@ -105,7 +105,7 @@ interface ReadLog {
 }
 
 /** @throws CountError */
-function readLog(folder: string): ReadLog {
+export function readLog(folder: string): ReadLog {
   const file = logFile(folder)
   if (!existsSync(file)) throw lost(`is missing (${file})`)
   let bytes: Buffer
@@ -153,14 +153,14 @@ function readLog(folder: string): ReadLog {
 }
 
 /** Two places, written in turns, so that one of them is whole whenever the power fails. */
-const slotBytes = 128
-const slotOf = (text: Head): Buffer => {
+export const slotBytes = 128
+export const slotOf = (text: Head): Buffer => {
   const content = JSON.stringify(text)
   return Buffer.from(`${sumOf('', content)} ${content}`.padEnd(slotBytes - 1).concat('\n'))
 }
 
 /** @throws CountError */
-function readHead(folder: string): Head {
+export function readHead(folder: string): Head {
   const file = headFile(folder)
   if (!existsSync(file)) throw lost(`is missing in part (${file})`)
   const text = readFileSync(file, 'latin1')
@@ -192,7 +192,7 @@ export const withoutCount = (wallets: number): string =>
 
 export const hasCount = (dataDir: string): boolean => existsSync(logFile(countFolder(dataDir)))
 
-async function writeLog(
+export async function writeLog(
   folder: string,
   { count, generation, charges, last }: Pick<ReadLog, 'count' | 'generation' | 'charges' | 'last'>,
 ): Promise<{ readonly sum: string; readonly bytes: number }> {
@@ -201,114 +201,4 @@ async function writeLog(
   const { text, sum } = chained([first, ...texts], '')
   await writeWholeFile(logFile(folder), text)
   return { sum, bytes: Buffer.byteLength(text) }
-}
-
-export interface CountFile {
-  /** What counts from before, from the earliest to the latest. */
-  readonly charges: readonly CountedCharge[]
-  readonly last: NotedTime | undefined
-  /** Settles when it is on the disk. @throws CountError; then nothing is written any more */
-  append(charge: Charge, time: NotedTime): Promise<void>
-  close(): Promise<void>
-}
-
-/** The log is written anew when it has so many lines more than twice what counts. */
-const usualSpare = 20_000
-
-/**
- * @param live what counts, of all that was appended: what counts no more is left out of the log in time
- * @throws CountError
- */
-export async function openCount(dataDir: string, live: () => readonly CountedCharge[], spareLines = usualSpare): Promise<CountFile> {
-  const folder = countFolder(dataDir)
-  const read = readLog(folder)
-  const noted = readHead(folder)
-  if (noted.count !== read.count) throw lost('is of two counts')
-  if (noted.generation > read.generation) throw lost('is older than it was')
-  let log = await openFile(logFile(folder))
-  const heads = await openFile(headFile(folder))
-  await log.truncate(read.bytes)
-
-  let { generation, sum, bytes, lines, last } = read
-  let slot = 0
-  let waiting: { readonly text: string; readonly time: NotedTime; done(): void; failed(error: Error): void }[] = []
-  let isWriting = false
-  let writing: Promise<void> | undefined
-  let broken: CountError | undefined
-
-  async function writeAll(): Promise<void> {
-    isWriting = true
-    while (waiting.length > 0) {
-      const batch = waiting
-      waiting = []
-      try {
-        if (broken) throw broken
-        refuseOther(folder, log, bytes)
-        const next = chained(
-          batch.map(({ text }) => text),
-          sum,
-        )
-        const content = Buffer.from(next.text)
-        await log.write(content, 0, content.length, bytes)
-        await log.datasync()
-        generation += batch.length
-        sum = next.sum
-        bytes += content.length
-        lines += batch.length
-        last = batch.at(-1)?.time
-        await heads.write(slotOf({ count: read.count, generation }), 0, slotBytes, slot * slotBytes)
-        await heads.datasync()
-        slot = 1 - slot
-        for (const { done } of batch) done()
-        if (waiting.length === 0 && lines > spareLines) await shorten()
-      } catch (error) {
-        broken ??= error instanceof CountError ? error : unusable('cannot be written')
-        for (const { failed } of batch) failed(broken)
-      }
-    }
-    // At once: whoever waited for the last batch may append the next one before anybody hears that this is over.
-    isWriting = false
-  }
-
-  /** Between two batches all that counts is in the log. */
-  async function shorten(): Promise<void> {
-    const charges = live()
-    if (lines <= 2 * charges.length + spareLines) return
-    const written = await writeLog(folder, { count: read.count, generation, charges, last })
-    await log.close()
-    log = await openFile(logFile(folder))
-    ;({ sum, bytes } = written)
-    lines = charges.length
-  }
-
-  return {
-    charges: read.charges,
-    last: read.last,
-    append: (charge, time) =>
-      new Promise<void>((done, failed) => {
-        waiting.push({ text: textOf(charge, time), time, done, failed })
-        // What is asked for while it writes is flushed together.
-        if (!isWriting) writing = writeAll()
-      }),
-    async close() {
-      await writing
-      await Promise.all([log.close(), heads.close()])
-    },
-  }
-}
-
-async function openFile(file: string): Promise<FileHandle> {
-  try {
-    return await open(file, constants.O_RDWR)
-  } catch {
-    throw unusable(`cannot be written (${file})`)
-  }
-}
-
-/** @throws CountError where the log is not the one that this process left */
-function refuseOther(folder: string, log: FileHandle, bytes: number): void {
-  const mine = fstatSync(log.fd, { bigint: true })
-  const there = statSync(logFile(folder), { bigint: true, throwIfNoEntry: false })
-  if (!there) throw lost('is missing')
-  if (there.ino !== mine.ino || there.dev !== mine.dev || mine.size !== BigInt(bytes)) throw unusable('was changed by another process')
 }

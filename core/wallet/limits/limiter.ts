@@ -8,17 +8,19 @@ import { Refusal, type EvmRules, type SolanaRules } from '../policy.ts'
 import type { SignRequest } from '../signer-messages.ts'
 import type { SigningLimits } from '../signing-networks.ts'
 import { createSignerClock, systemTime, type SignerClock, type TimeSources } from './clock.ts'
-import { CountError, lockCount, openCount, type CountFile } from './count-file.ts'
+import { CountError, lockCount } from './count-file.ts'
+import { FullDiskError, openCount, type CountWriter } from './count-writer.ts'
 import { allGas, createCounts, gasOfTrades, type Bounds, type Counts, type Excess } from './counts.ts'
 
 export interface Limiter {
   /**
    * Settles when it was counted that this is signed; at once for a wallet without limits.
-   * @throws Refusal LIMIT_EXCEEDED; FORBIDDEN where the count cannot be used, which lasts until an operator has mended it
+   * @throws Refusal LIMIT_EXCEEDED; OVERLOADED while there is no room for the count; FORBIDDEN where it cannot be used, which lasts until an operator
+   * has mended it
    */
   reserve(request: SignRequest, rules: EvmRules | SolanaRules): Promise<void>
   hasLimits(address: string): boolean
-  /** Why nothing is signed for wallets with limits. */
+  /** Why nothing is signed for wallets with limits now. */
   problem(): string | undefined
   close(): Promise<void>
 }
@@ -29,34 +31,41 @@ interface LimiterOptions {
   /** Of tokens, by `chain/network` and address: for people. */
   readonly symbols?: SigningLimits['symbols']
   readonly time?: TimeSources
+  /** Called when `problem` has changed since it was opened. */
+  readonly onProblem?: (problem: string | undefined) => void
 }
 
-export async function openLimiter({ limits, dataDir, symbols = {}, time = systemTime() }: LimiterOptions): Promise<Limiter> {
+export async function openLimiter({ limits, dataDir, symbols = {}, time = systemTime(), onProblem }: LimiterOptions): Promise<Limiter> {
   const byWallet = new Map(Object.entries(limits).map(([address, networks]) => [addressKey(address), networks]))
   const counts: Counts = createCounts()
   let lock: FolderLock | undefined
-  let file: CountFile | undefined
+  let file: CountWriter | undefined
   let clock: SignerClock | undefined
-  let problem: string | undefined
+  let unopened: CountError | undefined
+  const problem = () => unopened ?? file?.problem()
   // Without limits the readers of calls are not loaded.
   const { spendingOf } = byWallet.size > 0 ? await import('./spending.ts') : {}
   if (byWallet.size > 0) {
     try {
       // Held without a count, too: who begins one stops this signer first, which then goes by it.
       lock = await lockCount(dataDir)
-      file = await openCount(dataDir, () => counts.charges(clock?.now().ms ?? 0))
+      file = await openCount(dataDir, {
+        live: () => counts.charges(clock?.now().ms ?? 0),
+        onChange: (now) => onProblem?.(now?.message),
+      })
       for (const charge of file.charges) counts.add(charge, charge.ms)
       clock = createSignerClock(file.last, time)
     } catch (error) {
       if (!(error instanceof CountError)) throw error
-      problem = error.message
+      unopened = error
     }
   }
 
   async function reserve(request: SignRequest, rules: EvmRules | SolanaRules): Promise<void> {
     const networks = byWallet.get(addressKey(request.address))
     if (!networks) return
-    if (!file || !clock || !spendingOf || problem !== undefined) throw withoutCount(problem ?? 'there is no count')
+    const unusable = problem()
+    if (!file || !clock || !spendingOf || unusable) throw withoutCount(unusable)
     const limit = Object.hasOwn(networks, rules.name) ? networks[rules.name] : undefined
     if (!limit) {
       const details = { limit: `wallets.${request.address}`, file: 'conf/limits.yml', left: '0' }
@@ -76,15 +85,14 @@ export async function openLimiter({ limits, dataDir, symbols = {}, time = system
     try {
       await file.append(spending, now)
     } catch (error) {
-      problem = error instanceof Error ? error.message : String(error)
-      throw withoutCount(problem)
+      throw withoutCount(error)
     }
   }
 
   return {
     reserve,
     hasLimits: (address) => byWallet.has(addressKey(address)),
-    problem: () => problem,
+    problem: () => problem()?.message,
     async close() {
       await file?.close()
       lock?.release()
@@ -127,9 +135,12 @@ function rowOf(limits: NetworkLimits, what: string): LimitRow | undefined {
 const decimalsOf = (limits: NetworkLimits, what: string, rules: EvmRules | SolanaRules): number =>
   what === 'withdrawals' ? withdrawalDecimals : (rowOf(limits, what)?.decimals ?? (rules.keys === 'secp256k1' ? 18 : 9))
 
-/** It does not end by itself: a bot that tries again gets it again. */
-const withoutCount = (problem: string): Refusal =>
-  new Refusal(problem, 'FORBIDDEN', { reason: 'signer count', command: `${command} limits reset-count` })
+/** But for a full disk it does not end by itself: a bot that tries again gets it again. */
+function withoutCount(error: unknown): Refusal {
+  const problem = error instanceof Error ? error.message : 'there is no count'
+  if (error instanceof FullDiskError) return new Refusal(problem, 'OVERLOADED', { reason: 'signer count' })
+  return new Refusal(problem, 'FORBIDDEN', { reason: 'signer count', command: `${command} limits reset-count` })
+}
 
 interface Where {
   readonly wallet: string

@@ -4,11 +4,11 @@ import { pause } from '../../base/async.ts'
 import { SluiceError } from '../../base/errors.ts'
 import { version } from '../../base/layout.ts'
 import type { Stop } from '../../config/stops.ts'
-import { createPendingCalls, unavailable } from '../pending-calls.ts'
+import { createPendingCalls, failureOf, unavailable } from '../pending-calls.ts'
 import { stopsToTell, type Signer, type SignerLog } from '../signer.ts'
 import type { SignRequest, StopsMessage, Wallet } from '../signer-messages.ts'
 import { bytesOf, frameOf, maxAnswerBytes, maxRequestBytes, protocol, readFrames, readFromService, wireRequest } from './protocol.ts'
-import type { FromService, ToService, Welcome } from './protocol.ts'
+import type { FromService, ServiceState, ToService, Welcome } from './protocol.ts'
 
 interface SignerServiceClientOptions {
   readonly socket: string
@@ -44,7 +44,7 @@ export async function connectSigner(options: SignerServiceClientOptions): Promis
   let current: Socket | undefined
   let wallets: readonly Wallet[] = []
   let locked: readonly string[] = []
-  let state: Pick<Welcome, 'failing' | 'isReady'> = { isReady: false }
+  let state: ServiceState = { isReady: false }
   let isSilent = false
   let lastHeardMs = 0
   let why = `it cannot be reached at ${address}`
@@ -66,10 +66,9 @@ export async function connectSigner(options: SignerServiceClientOptions): Promis
     else throw new Error('it greets twice')
   }
 
-  function noteState({ isReady, failing }: Pick<Welcome, 'failing' | 'isReady'>): void {
-    if (state.isReady !== isReady)
-      log[isReady ? 'info' : 'error']({ failing }, isReady ? 'The signer can sign again' : 'The signer cannot sign')
-    state = { isReady, ...(failing !== undefined && { failing }) }
+  function noteState(now: ServiceState): void {
+    logChanges(log, state, now)
+    state = now
   }
 
   /** Settles when the connection is over. @throws Error that says why it did not come about */
@@ -79,7 +78,7 @@ export async function connectSigner(options: SignerServiceClientOptions): Promis
     lastHeardMs = performance.now()
     isSilent = false
     ;({ wallets, locked } = welcome)
-    state = { isReady: welcome.isReady, ...(welcome.failing !== undefined && { failing: welcome.failing }) }
+    state = welcome
     onWelcome?.(welcome)
     // Before anything is asked of it.
     send(held)
@@ -168,6 +167,7 @@ export async function connectSigner(options: SignerServiceClientOptions): Promis
       if (!current) return why
       return isSilent ? 'it does not answer' : state.failing
     },
+    countProblem: () => (isConnected() ? state.countProblem : undefined),
     processId: () => undefined,
     async sign(request: SignRequest) {
       if (stopping.signal.aborted) throw unavailable('The server is stopping and does not sign any more.')
@@ -184,15 +184,20 @@ export async function connectSigner(options: SignerServiceClientOptions): Promis
   }
 }
 
+function logChanges(log: SignerLog, before: ServiceState, { isReady, failing, countProblem: problem }: ServiceState): void {
+  if (before.isReady !== isReady)
+    log[isReady ? 'info' : 'error']({ failing }, isReady ? 'The signer can sign again' : 'The signer cannot sign')
+  if (before.countProblem === problem) return
+  if (problem === undefined) log.info({}, 'The signer signs for wallets with limits again')
+  else log.error({ problem }, 'The signer signs nothing for wallets with limits')
+}
+
 /** What the signer at a socket says of itself. @throws Error that says why it is not there, or refuses */
 export async function askSigner(address: string): Promise<Welcome> {
   const { socket, welcome } = await greeted(address)
   socket.destroy()
   return welcome
 }
-
-const failureOf = ({ name, message, details }: Extract<FromService, { type: 'failed' }>): SluiceError =>
-  new SluiceError(name, message, { ...(details && { details }), ...(name === 'OVERLOADED' && { retryAfterSeconds: 1 }) })
 
 /** Connects and greets. The socket is paused then. */
 async function greeted(address: string, stopped?: AbortSignal): Promise<{ readonly socket: Socket; readonly welcome: Welcome }> {

@@ -37,6 +37,8 @@ const state = {
   failing: Type.Optional(text(4_000)),
   /** Whether it can sign now. */
   isReady: Type.Boolean(),
+  /** Why it signs nothing for wallets with limits. */
+  countProblem: Type.Optional(text(4_000)),
 }
 
 const welcome = Type.Object({
@@ -62,6 +64,7 @@ const welcome = Type.Object({
   ...state,
 })
 export type Welcome = Static<typeof welcome>
+export type ServiceState = Pick<Welcome, keyof typeof state>
 
 const fromService = Type.Union([
   welcome,

@@ -12,7 +12,7 @@ import type { Signer, SignerLog } from '../signer.ts'
 import type { StopsMessage } from '../signer-messages.ts'
 import { createKeptStops } from './kept-stops.ts'
 import { base64, frameOf, helloMs, maxRequestBytes, protocol, readFrames, readToService, requestOfWire } from './protocol.ts'
-import type { FromService, ToService, Welcome } from './protocol.ts'
+import type { FromService, ServiceState, ToService, Welcome } from './protocol.ts'
 
 export interface SignerServiceOptions {
   /** The Unix socket that servers connect to. */
@@ -128,9 +128,9 @@ export async function startSignerService({ socket: address, signer, facts, log }
     })
   }
 
-  function state(): Pick<Welcome, 'failing' | 'isReady'> {
-    const failing = signer.failing()
-    return { isReady: signer.isReady(), ...(failing !== undefined && { failing: failing.slice(0, maxReason) }) }
+  function state(): ServiceState {
+    const [failing, countProblem] = [signer.failing()?.slice(0, maxReason), signer.countProblem()?.slice(0, maxReason)]
+    return { isReady: signer.isReady(), ...(failing !== undefined && { failing }), ...(countProblem !== undefined && { countProblem }) }
   }
 
   function take(connection: Connection, message: ToService, bytes: number): void {

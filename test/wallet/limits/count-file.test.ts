@@ -1,7 +1,8 @@
 import { appendFileSync, copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect } from 'chai'
-import { beginCount, countFolder, openCount, type CountFile } from '../../../core/wallet/limits/count-file.ts'
+import { beginCount, countFolder } from '../../../core/wallet/limits/count-file.ts'
+import { openCount, type CountWriter } from '../../../core/wallet/limits/count-writer.ts'
 import type { Charge, CountedCharge } from '../../../core/wallet/limits/counts.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 
@@ -15,7 +16,7 @@ describe("the file of the signer's count", () => {
   let made = 0
   const log = () => path.join(countFolder(dataDir), 'log')
   const head = () => path.join(countFolder(dataDir), 'head')
-  const open = (live = none, spare?: number): Promise<CountFile> => openCount(dataDir, live, spare)
+  const open = (live = none, spareLines = 20_000): Promise<CountWriter> => openCount(dataDir, { live, spareLines })
   const problemOf = (opening: Promise<unknown>): Promise<string> =>
     opening.then(
       () => 'none',

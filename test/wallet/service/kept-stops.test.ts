@@ -70,6 +70,7 @@ describe('what a server has stopped', () => {
         hold: (stops) => void (held = stops),
         isReady: () => true,
         failing: () => undefined,
+        countProblem: () => undefined,
         processId: () => undefined,
         stop: () => Promise.resolve(),
       }
