@@ -1,37 +1,17 @@
 // What limits cost in the store: the same for a million entries in a window as for a thousand.
 import path from 'node:path'
 import { expect } from 'chai'
-import { PostgresQueryCompiler, SqliteQueryCompiler, sql, type CompiledQuery, type KyselyPlugin } from 'kysely'
+import { PostgresQueryCompiler, SqliteQueryCompiler, type CompiledQuery, type KyselyPlugin } from 'kysely'
 import Libsql from 'libsql'
 import { isObject } from '../../core/base/json.ts'
-import { emptyAccount, settle, windows, writeAccount, type Account } from '../../core/limits/account.ts'
+import { writeAccount } from '../../core/limits/account.ts'
 import { createSpendingLimits } from '../../core/limits/spending-limits.ts'
 import { readUsage } from '../../core/limits/usage.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { Spending } from '../../core/transactions/budgets.ts'
 import { newEntry } from '../transactions/journal/entries.ts'
 import { onBothStores } from '../store/stores.ts'
-
-const dayMs = windows.day.bucketMs * windows.day.buckets
-const owner = 'client bot'
-/** Entries that one statement writes. */
-const piece = 50_000
-const limits = { transactionsPerHour: 2_000_000, maxDailyLoss: '2000000' }
-
-/** So many entries that have ended within a day. */
-function accountOf(entries: number): Account {
-  let account: Account = emptyAccount
-  // All buckets are in use by then; the others would change their sums alone.
-  const buckets = Math.min(entries, 1_000)
-  for (let index = 0; index < buckets; index += 1)
-    account = settle(
-      account,
-      {},
-      { count: BigInt(entries / buckets), loss: BigInt(entries) },
-      { nowMs: dayMs + (index * dayMs) / buckets, lagMs: 0 },
-    )
-  return account
-}
+import { accountOf, fillWindow, windowLimits as limits } from './filled-windows.ts'
 
 describe('what limits ask of the store', function () {
   this.timeout(60_000)
@@ -61,7 +41,7 @@ interface Cost {
 
 /** Of a client with so many entries that have ended. */
 async function costsOf(store: Store, entries: number): Promise<Record<'reserve' | 'settle' | 'show', Cost>> {
-  await fill(store, entries)
+  await fillWindow(store, entries)
   const budgets = createSpendingLimits(() => limits, store.kind)
   // An allowance, which may be revoked later.
   const name = 'allowance new'
@@ -91,41 +71,6 @@ async function costsOf(store: Store, entries: number): Promise<Record<'reserve' 
       await readUsage({ read }, 'bot', { own: limits, limitsOn: () => undefined, networks: [], token: () => undefined })
     }),
   }
-}
-
-/** Of so few that are open a database reads all. */
-const minOpen = 2_000
-
-/** A tenth as many are open. */
-async function fill(store: Store, entries: number): Promise<void> {
-  await store.write(async (tx) => {
-    await tx.deleteFrom('budgets').execute()
-    await tx.deleteFrom('reservations').execute()
-    await tx.deleteFrom('refundable').execute()
-    await sql`update store_time set elapsed = ${2 * dayMs}`.execute(tx)
-    await tx
-      .insertInto('budgets')
-      .values({ owner, body: writeAccount(accountOf(entries)) })
-      .execute()
-  })
-  const body = JSON.stringify({ amounts: { count: '1' }, prices: {} })
-  const open = Math.max(minOpen, entries / 10)
-  for (let from = 0; from < open; from += piece) {
-    const to = Math.min(open, from + piece)
-    const numbers =
-      store.kind === 'postgres'
-        ? sql`generate_series(${from}::integer, ${to - 1}::integer) as n`
-        : sql`(with recursive s(n) as (select ${from} union all select n + 1 from s where n < ${to - 1}) select n from s)`
-    await store.write(async (tx) => {
-      await sql`insert into reservations (entry_key, owner, nonce, body) select 'k' || n, ${owner}, 'k' || n, ${body} from ${numbers}`.execute(
-        tx,
-      )
-      await sql`insert into refundable (name, owner, counted_at, body) select 'k' || n, ${owner}, ${2 * dayMs} + n, ${body} from ${numbers}`.execute(
-        tx,
-      )
-    })
-  }
-  if (store.kind === 'postgres') await store.write((tx) => sql`analyze`.execute(tx))
 }
 
 async function costOf(store: Store, work: (plugin: KyselyPlugin) => Promise<unknown>): Promise<Cost> {

@@ -12,11 +12,12 @@ export interface Home {
   remove(): Promise<void>
 }
 
-export async function makeHome(): Promise<Home> {
+/** @param clients beside the one that may do everything */
+export async function makeHome(clients: Readonly<Record<string, object>> = {}): Promise<Home> {
   const folder = await mkdtemp(path.join(tmpdir(), 'sluice-bench-'))
   const confDir = path.join(folder, 'conf')
   const files = {
-    'clients.yml': { clients: { client: { permissions: ['read', 'trade', 'thin', 'admin'], wallets: 'all' } } },
+    'clients.yml': { clients: { client: { permissions: ['read', 'trade', 'thin', 'admin'], wallets: 'all' }, ...clients } },
     'chains/ethereum.yml': { local: { required: true } },
   }
   for (const [name, content] of Object.entries(files)) {

@@ -12,6 +12,7 @@ import { contained, containedStarts, pluginLines, pluginTrials } from './figures
 import { fairness, floods, heldBodies } from './figures/overload.ts'
 import { installedSize } from './figures/installed-size.ts'
 import { journaling, journalPages, journalSize } from './figures/journal.ts'
+import { benchLimits, limitedQuotes, limitedSignatures, limitedTrades, windowSize } from './figures/limits.ts'
 import { memory, resident } from './figures/resident.ts'
 import { nodeDistance, nodeCalls, perpCalls, solanaCalls } from './figures/node-calls.ts'
 import { optimal } from './figures/optimal.ts'
@@ -77,6 +78,7 @@ const figures: Readonly<Record<string, () => Promise<void>>> = {
   },
   versions: async () => report("Quotes by the connector alone; reference: one pool's by QuoterV2 on the same node", await versionQuotes()),
   trades,
+  limits,
   books,
   orders,
   journal: async () => {
@@ -278,6 +280,29 @@ async function trades(): Promise<void> {
   } finally {
     await Promise.all([orders.end(), traders.end()])
   }
+}
+
+/** Two clients of one server. */
+async function limits(): Promise<void> {
+  const traders = await startChild<TradersProcess>('traders', [JSON.stringify(benchLimits)])
+  const { certsDir } = await traders.ask('where')
+  const [orders, free, limited] = await Promise.all([
+    startChild<OrdersProcess>('orders'),
+    startChild<LoadProcess>('load', [certsDir]),
+    startChild<LoadProcess>('load', [certsDir, 'limited']),
+  ])
+  try {
+    report('A trade whose call bounds itself, of a client with limits; reference: of one without', await limitedTrades(traders, orders))
+    report(
+      '/amm/price for a new amount, asked by a client with limits; reference: by one without',
+      await limitedQuotes(traders, { free, limited }),
+    )
+  } finally {
+    await Promise.all([orders.end(), free.end(), limited.end()])
+    await traders.end()
+  }
+  report("A signature by the signer's process for a wallet with limits; reference: for one without", await limitedSignatures())
+  report('A window of 1,000,000 entries, 100,000 of them open, in the embedded store; reference: of 1,000', await windowSize())
 }
 
 /** Books of the exchange's websocket, which another program speaks for it. */

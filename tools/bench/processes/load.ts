@@ -22,9 +22,9 @@ export interface Load {
   version?: string
 }
 
-const [certsDir = ''] = process.argv.slice(2)
+const [certsDir = '', name = 'client'] = process.argv.slice(2)
 const read = (file: string) => readFileSync(path.join(certsDir, file))
-const connect = { ca: read('ca_cert.pem'), cert: read('client_cert.pem'), key: read('client_key.pem') }
+const connect = { ca: read('ca_cert.pem'), cert: read(`${name}_cert.pem`), key: read(`${name}_key.pem`) }
 
 let amounts = 0
 /** That nobody has asked for before. */

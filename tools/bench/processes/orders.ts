@@ -9,6 +9,8 @@ import { inTurns } from '../measuring.ts'
 export interface Trades {
   url: string
   certsDir: string
+  /** Whose certificate. */
+  client?: string
   addresses: readonly string[]
   connections: number
   trades: number
@@ -28,9 +30,9 @@ const handlers = serve({ trade, sendRaw })
 
 let lastAmount = 0
 
-async function trade({ url, certsDir, addresses, connections, trades }: Trades) {
+async function trade({ url, certsDir, client: name = 'client', addresses, connections, trades }: Trades) {
   const read = (file: string) => readFileSync(path.join(certsDir, file))
-  const connect = { ca: read('ca_cert.pem'), cert: read('client_cert.pem'), key: read('client_key.pem') }
+  const connect = { ca: read('ca_cert.pem'), cert: read(`${name}_cert.pem`), key: read(`${name}_key.pem`) }
   const clients = Array.from({ length: connections }, () => new Client(url, { connect }))
   const measured = await inTurns(clients, trades, (client, index) => {
     lastAmount += 1

@@ -1,4 +1,4 @@
-// The whole server with the devnet and wallets of its own, in a process of its own.
+// The whole server with the devnet and wallets of its own, in a process of its own; and with a client that has limits, where these are given.
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -8,6 +8,7 @@ import { loadSettings } from '../../../core/config/settings.ts'
 import { startKernel } from '../../../core/kernel.ts'
 import { createClient } from '../../../testkit/client.ts'
 import { saveKey } from '../../../core/keys/keystore.ts'
+import { newClient } from '../../../core/tls/certificates.ts'
 import { serve } from '../child.ts'
 import { makeHome } from '../home.ts'
 import { quotePath } from '../quote-path.ts'
@@ -17,7 +18,10 @@ const wallets = 11
 const passphrase = 'only for measuring'
 const etherEach = 10n ** 24n
 
-const home = await makeHome()
+const [, , limits] = process.argv
+/** Its certificate is `limited`. */
+const limited = limits === undefined ? undefined : { permissions: ['read', 'trade'], wallets: 'all', limits: JSON.parse(limits) as object }
+const home = await makeHome(limited && { limited })
 const dataDir = path.join(home.folder, 'data')
 await mkdir(dataDir, { mode: 0o700 })
 const passphraseFile = path.join(home.folder, 'passphrase')
@@ -36,11 +40,14 @@ const kernel = await startKernel(
       'log.level': 'error',
       'data.dir': dataDir,
       'plugins.folders': [path.join(root, 'plugins')],
+      // So that the market of a token is known a quarter of a minute after its first quote.
+      ...(limited && { 'limits.onLocalNetworks': true, 'limits.marketMinutes': 1 }),
     },
   }),
   { print: () => {} },
 )
 const certsDir = path.join(home.folder, 'certs')
+if (limited) await newClient(certsDir, 'limited')
 const rpcUrl = kernel.devnet?.rpcUrl ?? ''
 for (const { address } of keys) await rpc('anvil_setBalance', [address, toQuantity(etherEach)])
 await firstQuote()
