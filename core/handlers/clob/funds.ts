@@ -124,7 +124,7 @@ const clobMove =
       submitFunds(await plan(token, amountRaw, wallet.address, at), { ...funds, commitment }, wallet, context)
     if (type === 'MARGIN_CLOB' || how !== 'withdraw') return move()
     return inTurn(wallet.address, context, async (turn) => {
-      const perpetual = turn && (await bookWithdrawal(turn, { type, amount }, wallet.address, { ...context, signal }))
+      const perpetual = turn && (await bookWithdrawal(turn, { type, symbol: token.symbol, amount }, wallet.address, { ...context, signal }))
       return move(perpetual && { gives: {}, perpetual })
     })
   }

@@ -7,6 +7,7 @@ import { tradingOf } from '../../plugins/index.ts'
 import type { PerpetualExposure } from '../../transactions/budgets.ts'
 import type { ConnectorContext } from '../context.ts'
 import { notionalAt } from './figures.ts'
+import { isReference } from './losses.ts'
 import { accountWorthRaw, notRead, readBookWorth, readPositions } from './worth.ts'
 
 const decimals = 6
@@ -69,11 +70,11 @@ async function readBookAccount(perp: Pick<PerpCLOB, 'account' | 'positions' | 'o
 
 /**
  * Before collateral is withdrawn from an account of a book, or from one that shares its balances with that.
- * @param withdrawal its amount in the exchange's unit of account
+ * @param withdrawal its amount in tokens. What is withdrawn in another token than dollars counts as all that the account is worth
  */
 export async function bookWithdrawal(
   turn: ExposureTurn,
-  { type, amount }: { readonly type: 'CLOB' | 'PERP_CLOB'; readonly amount: string },
+  { type, symbol, amount }: { readonly type: 'CLOB' | 'PERP_CLOB'; readonly symbol: string; readonly amount: string },
   owner: string,
   context: ConnectorContext,
 ): Promise<PerpetualExposure | undefined> {
@@ -82,7 +83,8 @@ export async function bookWithdrawal(
   if (!PERP_CLOB || maxLeverageIn(context) === undefined) return undefined
   if (type === 'CLOB' && (await CLOB?.sharesMargin?.(owner, { signal })) !== true) return undefined
   const account = await readBookAccount(tradingOf('PERP_CLOB', venue), owner, { signal })
-  return withdrawalExposure(turn, account, microsUp(amount), context)
+  const takenMicros = isReference(symbol, context.services) ? microsUp(amount) : account.valueMicros
+  return withdrawalExposure(turn, account, takenMicros, context)
 }
 
 /** Before collateral is withdrawn from an account on the chain. What is withdrawn in another token than that of settlement counts as all that it is worth. */

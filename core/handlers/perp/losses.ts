@@ -22,10 +22,13 @@ export function perpetualCommitment(
   return committed(quote, { lossMicros, prices: {} }, services)
 }
 
+/** What limits count as one of the reference token. */
+export const isReference = (symbol: string, { settings }: Pick<Context['services'], 'settings'>): boolean =>
+  symbol === dollar || settings.limits.referenceTokens.includes(symbol)
+
 /** A market whose quote is worth something else than the reference token has no value here. */
 function committed(quote: string, market: NonNullable<Commitment['market']>, services: Context['services']): Commitment {
-  const isReference = quote === dollar || services.settings.limits.referenceTokens.includes(quote)
-  return isReference ? { gives: {}, gets: {}, market } : { gives: { [quote]: 1n }, gets: {} }
+  return isReference(quote, services) ? { gives: {}, gets: {}, market } : { gives: { [quote]: 1n }, gets: {} }
 }
 
 /** Of an order that is filled at once, fees included: by its bound. Nothing for a client without a maxDailyLoss. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { noteLeftOut } from '../../../core/contracts/answers/contract.ts'
-import { quoteExposure } from '../../../core/handlers/perp/exposure.ts'
+import { bookWithdrawal, quoteExposure } from '../../../core/handlers/perp/exposure.ts'
 import { readBookWorth, readPositions } from '../../../core/handlers/perp/worth.ts'
 import { rejection } from '../../transactions/site.ts'
 
@@ -52,6 +52,30 @@ describe('what a wallet has open in perpetuals before an order', () => {
     >[0]
     for (const read of [readBookWorth(book, 'owner', at), readPositions(chain, 'owner', at)])
       expect((await rejection(read)).name).to.equal('PRICE_FAILED')
+  })
+
+  it('is worth nothing more after a withdrawal of another token than dollars, whose value nobody tells', async () => {
+    const perp = {
+      account: async () => ({ accountValue: '100', collateral: '100', notional: '50' }),
+      positions: async () => [],
+      orders: async () => [],
+    }
+    const context = {
+      venue: { impl: { PERP_CLOB: perp } },
+      caller: { id: 'bot' },
+      network: {},
+      services: { limitsOn: () => ({ maxLeverage: '2' }), settings: { limits: { referenceTokens: ['USDC'] } } },
+    }
+    const worthAfter = async (symbol: string) => {
+      const [turn, of] = [{ account: 'a', lastRequest: undefined }, context] as unknown as [
+        Parameters<typeof bookWithdrawal>[0],
+        Parameters<typeof bookWithdrawal>[3],
+      ]
+      return (await bookWithdrawal(turn, { type: 'PERP_CLOB', symbol, amount: '20' }, 'owner', of))?.valueMicros
+    }
+    expect(await worthAfter('USDC')).to.equal(80_000_000n)
+    expect(await worthAfter('USD')).to.equal(80_000_000n)
+    expect(await worthAfter('WBTC')).to.equal(0n)
   })
 
   it('is opened by what turns it over, also where less is left than before', () => {
