@@ -13,7 +13,7 @@ import { createMetrics } from './http/metrics.ts'
 import { watchClientNames } from './parts/client-names.ts'
 import { doubtfulWalletLimits } from './parts/limits-file.ts'
 import { openParts, type PartsOf } from './parts/container.ts'
-import { closeListener, openGauges, openListener, openServices, ownInterface } from './parts/interface.ts'
+import { closeListener, openGauges, openInterfaces, openListener, openServices } from './parts/interface.ts'
 import * as plugin from './parts/plugins.ts'
 import type { ServerParts, StartOptions } from './parts/server-parts.ts'
 import * as storage from './parts/storage.ts'
@@ -24,6 +24,8 @@ import { closeWrongAddresses } from './wallet/signing.ts'
 export interface Kernel {
   /** Where the server listens. */
   url: string
+  /** Where the interfaces of plugins listen, by their names. */
+  interfaceUrls: Readonly<Record<string, string>>
   /** When the start began, by the steady clock. */
   startedAt: number
   log: Logger
@@ -104,7 +106,7 @@ const serverParts = (settings: Settings, options: StartOptions): PartsOf<ServerP
   services: { open: openServices },
   dispatch: { open: createDispatch },
   events: { open: createEvents },
-  interfaces: { open: (parts) => [ownInterface(parts)] },
+  interfaces: { open: openInterfaces },
   listener: { open: openListener, stop: closeListener },
   running: { open: plugin.runPlugins },
   late: { open: plugin.loadInHosts, stop: (late) => late.stop() },
@@ -141,6 +143,7 @@ export async function startKernel(asRead: Settings, options: StartOptions, inste
   } = container.cradle
   return {
     url: listener.url,
+    interfaceUrls: listener.urls,
     startedAt,
     log,
     services,

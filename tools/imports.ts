@@ -11,7 +11,8 @@ export const root: string = fileURLToPath(new URL('..', import.meta.url))
  */
 const levels: readonly (readonly string[])[] = [
   ['core/base'],
-  ['core/api', 'core/contracts'],
+  ['core/api'],
+  ['core/contracts'],
   ['core/keys'],
   ['core/config'],
   ['core/tls', 'core/wallet', 'core/store', 'core/live-state'],

@@ -23,7 +23,7 @@ const Loss = Type.Object({
 /** A plugin as `/plugins` and the events of the topic `plugins` show it. */
 export const ShownPlugin = Type.Object({
   name: Type.String(),
-  kind: Type.Union([Type.Literal('chain'), Type.Literal('connector'), Type.Literal('unknown')]),
+  kind: Type.Union([Type.Literal('chain'), Type.Literal('connector'), Type.Literal('interface'), Type.Literal('unknown')]),
   version: Type.String({ description: 'Its own word: in quotes where it is more than letters, digits and signs of versions.' }),
   trading_type: Type.Array(Type.String()),
   available_networks: Type.Array(NetworkNames),

@@ -43,7 +43,7 @@ export const lockedPlugin = Type.Object(
     version: Type.Optional(text('a version')),
     sha256: Type.String({ pattern: '^[0-9a-f]{64}$', description: 'SHA-256 of its files' }),
     tier: Type.Union([Type.Literal('contained'), Type.Literal('trusted'), Type.Literal('data')]),
-    kind: Type.Union([Type.Literal('chain'), Type.Literal('connector')]),
+    kind: Type.Union([Type.Literal('chain'), Type.Literal('connector'), Type.Literal('interface')]),
     /** Of a chain: the curve of its wallets' keys. */
     keys: Type.Optional(Type.Union([Type.Literal('secp256k1'), Type.Literal('ed25519')])),
     /** By `chain/network`. */

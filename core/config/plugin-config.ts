@@ -7,12 +7,13 @@ import { maskedCopy } from './mask.ts'
 import { judgeBySchema, type SchemaAnswer, type SchemaQuestion } from './plugin-schema.ts'
 import { ConfigError, type ConfigProblem, nearest, suggestion } from './problems.ts'
 import { type Environment, getAt, type TreeProblem, mergeOver, type Section, pointerOf, substitute } from './tree.ts'
+import type { PluginKind } from '../contracts/plugin.ts'
 import type { ShownConf } from './shown-conf.ts'
 import { locate, mergedFiles, readYaml, type YamlFile } from './yaml.ts'
 import { isObject } from '../base/json.ts'
 
 export interface PluginConfigSources {
-  kind: 'chain' | 'connector'
+  kind: PluginKind
   /** The plugin's name, and that of its file in the conf folder. */
   name: string
   confDir: string

@@ -19,6 +19,7 @@ import {
   settingKeys,
 } from './settings-schema.ts'
 import { variable, type Environment, type Section } from './tree.ts'
+import type { PluginKind } from '../contracts/plugin.ts'
 import type { KeySourceSetting } from '../keys/key-source.ts'
 import { keySourceSetting } from '../keys/sources.ts'
 import { readYaml, readTextFile } from './yaml.ts'
@@ -228,7 +229,7 @@ function unknownFlags(flags: Flags): ConfigProblem[] {
 }
 
 const files = ['server.yml', 'ssl.yml', 'clients.yml', 'limits.yml']
-const folders = ['chains', 'connectors', 'tokens']
+const folders = ['chains', 'connectors', 'interfaces', 'tokens']
 
 /** A warning for each file of the conf folder that looks like settings and is not read. */
 function confFolderWarnings(folder: string): string[] {
@@ -248,9 +249,9 @@ function confFolderWarnings(folder: string): string[] {
     })
 }
 
-/** A warning for each file of `chains/` and `connectors/` without a plugin of its name: the name is probably misspelt. */
-export function pluginFileWarnings(confDir: string, plugins: { chains: readonly string[]; connectors: readonly string[] }): string[] {
-  return (['chains', 'connectors'] as const).flatMap((folder) => {
+/** A warning for each file of these folders without a plugin of its name: the name is probably misspelt. */
+export function pluginFileWarnings(confDir: string, plugins: Readonly<Record<`${PluginKind}s`, readonly string[]>>): string[] {
+  return (['chains', 'connectors', 'interfaces'] as const).flatMap((folder) => {
     const present = (entriesOf(join(confDir, folder)) ?? []).map(({ name }) => name)
     // A file that is there is another plugin's.
     const absent = plugins[folder].filter((plugin) => !present.includes(`${plugin}.yml`))

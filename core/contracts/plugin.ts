@@ -158,6 +158,7 @@ export interface ChainPlugin<F extends Types = Types, C = unknown> {
 }
 
 export type Plugin = ChainPlugin | ConnectorPlugin
+export type PluginKind = Plugin['kind'] | 'interface'
 
 /** Does not compile where a declared trading type is not implemented. */
 export function defineConnector<F extends Types, const K extends readonly TradingType[], C = ConnectorConfig>(

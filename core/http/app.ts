@@ -10,7 +10,7 @@ import type { Connection } from './connections.ts'
 import { directAnswers } from './direct.ts'
 import { endWith } from './ending.ts'
 import type { Limits } from './limits.ts'
-import { bodyReader, RequestState } from './request.ts'
+import { bodyReader, RequestState, type BodyNumbers } from './request.ts'
 import { pageHeaders } from './responses.ts'
 
 /** What callers find on one port. */
@@ -18,6 +18,7 @@ interface Interface {
   readonly router: Router<RequestState>
   /** Absent: as Sluice's own interface shows them. */
   readonly showError?: ShowError
+  readonly numbers?: BodyNumbers
   /** Ends what would never end by itself. */
   end?(): void
 }
@@ -33,7 +34,7 @@ export interface App {
 }
 
 /** The way of a request: identity, limits, body, route, handler, answer. Each interface of the server is an app, with the same parts. */
-export function createApp(parts: RequestStepsParts, { router, showError, end }: Interface): App {
+export function createApp(parts: RequestStepsParts, { router, showError, numbers, end }: Interface): App {
   const { settings, limits, metrics, log } = parts
   const { connectionOf } = limits
   const steps = createRequestSteps(parts, showError)
@@ -44,7 +45,7 @@ export function createApp(parts: RequestStepsParts, { router, showError, end }: 
   koa.use((ctx, next) => steps.settle(ctx.state, next))
   koa.use(rate(limits))
   koa.use(url)
-  koa.use(body(limits, settings.limits.bodyBytes))
+  koa.use(body(limits, settings.limits.bodyBytes, numbers))
   koa.use((ctx, next) => steps.inTurn(ctx.state, next))
   koa.use(routeLabel)
   koa.use(router.routes())
@@ -111,8 +112,8 @@ const url: Step = (ctx, next) => {
 }
 
 /** Its bytes count until the request is answered. */
-function body({ bodies }: Limits, maxBytes: number): Step {
-  const read = bodyReader(maxBytes, undefined, bodies.hold)
+function body({ bodies }: Limits, maxBytes: number, numbers?: BodyNumbers): Step {
+  const read = bodyReader(maxBytes, undefined, bodies.hold, numbers)
   return (ctx, next) => {
     const reading = read(ctx)
     return reading ? whole(reading, ctx.state, next) : next()
@@ -142,7 +143,7 @@ const unknown =
   ({ stack }: Router<RequestState>): Step =>
   (ctx) => {
     ctx.set(pageHeaders(ctx.state.requestId))
-    const allowed = stack.filter(({ path }) => path === ctx.path).flatMap(({ methods }) => methods.filter((each) => each !== 'HEAD'))
+    const allowed = stack.filter((layer) => layer.match(ctx.path)).flatMap(({ methods }) => methods.filter((each) => each !== 'HEAD'))
     if (allowed.length > 0) {
       ctx.set('Allow', allowed.join(', '))
       throw new SluiceError('INCOMPLETE_PARAMS', `${ctx.path} takes ${allowed.join(' and ')}, not ${ctx.method}.`, { http: 405 })

@@ -236,6 +236,6 @@ function orNull({ description, ...schema }: Schema): Schema {
 }
 
 /** JSON Schema without our own keywords. */
-function plain(schema: unknown): Schema {
+export function plain(schema: unknown): Schema {
   return JSON.parse(JSON.stringify(schema, (key, value: unknown) => (ownKeywords.has(key) ? undefined : value)))
 }

@@ -131,12 +131,14 @@ const plainAmount = /^[\d.]{1,99}$/
 /**
  * Reads the JSON body of a request that has one.
  * @param hold counts its bytes, and may refuse more
+ * @param numbers what becomes of those that a double does not hold
  * @throws SluiceError INCOMPLETE_PARAMS: 413 over the limit, 415 for another content type or encoding, 400 for anything but a JSON object
  */
 export function bodyReader(
   maxBytes: number,
   load = async () => import('koa-bodyparser'),
   hold: BodyBudget['hold'] = () => {},
+  numbers: BodyNumbers = 'exact',
 ): (ctx: Koa.ParameterizedContext<RequestState>) => Promise<RequestState['body'] | undefined> | undefined {
   let parser: Promise<Koa.Middleware> | undefined
 
@@ -187,11 +189,16 @@ export function bodyReader(
     }
     const { body, rawBody }: { body?: unknown; rawBody?: unknown } = ctx.request
     if (body !== undefined && !isObject(body)) throw new SluiceError('INCOMPLETE_PARAMS', notAnObject)
-    if (typeof rawBody === 'string') refuseInexactNumbers(rawBody)
+    if (typeof rawBody !== 'string') return body
+    if (numbers === 'text') return body && numbersAsTexts(rawBody)
+    refuseInexactNumbers(rawBody)
     return body
   }
   return (ctx) => (announcesBody(ctx.req.headers) ? read(ctx) : undefined)
 }
+
+/** Of the numbers in a body: those that a double does not hold are refused, or all come as the text that was written. */
+export type BodyNumbers = 'exact' | 'text'
 
 const wrongCharset = new SluiceError('INCOMPLETE_PARAMS', 'The character set of the body is not supported; send UTF-8.', { http: 415 })
 
@@ -220,6 +227,11 @@ function refuseInexactNumbers(json: string): void {
     const shown = token.slice(0, 40)
     throw badFields([{ field: 'body', problem: `the number ${shown} is not exact in JSON; write it as a string: "${shown}"` }])
   }
+}
+
+/** @param json that was parsed before */
+function numbersAsTexts(json: string): Record<string, unknown> {
+  return JSON.parse(json.replace(jsonTokens, (token) => (token.startsWith('"') ? token : `"${token}"`)))
 }
 
 function isExact(token: string): boolean {

@@ -12,6 +12,8 @@ export type Address = Pick<Settings['server'], 'host' | 'port'>
 
 /** An interface, and where it is found. */
 export interface ServedApp {
+  /** Of the plugin whose interface it is; absent: Sluice's own. */
+  readonly name?: string
   readonly app: App
   readonly address: Address
 }
@@ -30,22 +32,39 @@ interface ListenParts {
   log: Logger
 }
 
+export interface Listeners extends Listener {
+  /** Of the interfaces of plugins, by their names. */
+  readonly urls: Readonly<Record<string, string>>
+}
+
 /** Listens for each interface on a port of its own. The URL is that of the first. @throws StartError if a port cannot be used */
-export async function listenOnAll([first, ...others]: readonly [ServedApp, ...ServedApp[]], parts: ListenParts): Promise<Listener> {
+export async function listenOnAll([first, ...others]: readonly [ServedApp, ...ServedApp[]], parts: ListenParts): Promise<Listeners> {
   const { url, stop } = await listen(first.app, first.address, parts)
+  const urls: Record<string, string> = {}
   const listeners = [{ stop }]
   const stopAll = async (withinMs: number) => void (await Promise.all(listeners.map((each) => each.stop(withinMs))))
   try {
-    for (const { app, address } of others) listeners.push(await listen(app, address, parts))
+    for (const { name, app, address } of others) {
+      const listener = await listen(app, address, parts, name)
+      listeners.push(listener)
+      if (name === undefined) continue
+      urls[name] = listener.url
+      parts.log.info({ plugin: name, url: listener.url }, 'interface of a plugin listens')
+    }
   } catch (error) {
     await stopAll(0)
     throw error
   }
-  return { url, stop: stopAll }
+  return { url, urls, stop: stopAll }
 }
 
-/** Listens for HTTPS with mutual TLS. @throws StartError if the port cannot be used */
-export async function listen(app: App, { host, port }: Address, { settings: { ssl, limits }, log }: ListenParts): Promise<Listener> {
+/** Listens for HTTPS with mutual TLS. @param plugin whose interface it is @throws StartError if the port cannot be used */
+export async function listen(
+  app: App,
+  { host, port }: Address,
+  { settings: { ssl, limits }, log }: ListenParts,
+  plugin?: string,
+): Promise<Listener> {
   const server = await createTlsServer({
     certsDir: ssl.certsDir,
     log,
@@ -63,7 +82,7 @@ export async function listen(app: App, { host, port }: Address, { settings: { ss
   server.on('request', drain.listener)
   server.on('secureConnection', readWholePipeline)
   server.on('secureConnection', app.connected)
-  await bind(server, { host, port })
+  await bind(server, { host, port }, plugin)
   const address = server.address() as AddressInfo
   return {
     url: `https://${host === '127.0.0.1' || host === '0.0.0.0' || host === '::' ? 'localhost' : host}:${address.port}`,
@@ -90,19 +109,21 @@ export async function refuseUnusablePort(address: Address): Promise<void> {
   await new Promise((resolve) => server.close(resolve))
 }
 
-function bind(server: NetServer, { host, port }: Address): Promise<void> {
+function bind(server: NetServer, { host, port }: Address, plugin?: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => reject(new StartError(listenError(error, host, port))))
+    server.once('error', (error: NodeJS.ErrnoException) => reject(new StartError(listenError(error, host, port, plugin))))
     server.listen(port, host, resolve)
   })
 }
 
-function listenError(error: NodeJS.ErrnoException, host: string, port: number): string {
+function listenError(error: NodeJS.ErrnoException, host: string, port: number, plugin: string | undefined): string {
+  const own = '--port, SLUICE_SERVER_PORT or server.port in conf/server.yml'
+  const file = plugin === undefined ? 'conf/server.yml' : `conf/interfaces/${plugin}.yml`
+  const settings = plugin === undefined ? own : `port in ${file}`
   if (error.code === 'EADDRINUSE')
-    return `Port ${port} on ${host} is taken by another program. Stop that one, or choose another port: --port, SLUICE_SERVER_PORT or server.port in conf/server.yml.`
-  if (error.code === 'EACCES')
-    return `This user may not listen on port ${port}. Choose one above 1023: --port, SLUICE_SERVER_PORT or server.port in conf/server.yml.`
+    return `Port ${port} on ${host} is taken by another program. Stop that one, or choose another port: ${settings}.`
+  if (error.code === 'EACCES') return `This user may not listen on port ${port}. Choose one above 1023: ${settings}.`
   if (error.code === 'EADDRNOTAVAIL')
-    return `This machine has no address ${host}. Correct server.host in conf/server.yml; 127.0.0.1 is this machine alone, 0.0.0.0 every address.`
+    return `This machine has no address ${host}. Correct ${plugin === undefined ? 'server.host' : 'host'} in ${file}; 127.0.0.1 is this machine alone, 0.0.0.0 every address.`
   return `Listening on ${host}:${port} failed: ${error.message}`
 }

@@ -17,8 +17,9 @@ import {
   measureStore,
   measureTransactions,
 } from '../http/gauges.ts'
+import { createInterfaceApp } from '../http/interface-plugin.ts'
 import { createInterface } from '../http/interface.ts'
-import { listenOnAll, type Listener, type ServedApp } from '../http/server.ts'
+import { listenOnAll, type Listener, type Listeners, type ServedApp } from '../http/server.ts'
 import type { NetworkName } from '../limits/limit-checks.ts'
 import { createPerpetualTurns } from '../limits/perpetual-limits.ts'
 import { ownerOf } from '../limits/reservations.ts'
@@ -146,8 +147,18 @@ async function limitUsage(client: string, { store, serverLimits, clientLimits, r
 
 export const ownInterface = (parts: ServerParts): ServedApp => ({ app: createInterface(parts), address: parts.settings.server })
 
+/** The server's own interface, and those of plugins that have a port. */
+export const openInterfaces = (parts: ServerParts): ServerParts['interfaces'] => [
+  ownInterface(parts),
+  ...parts.plugins.interfaces.flatMap(({ name, listener }): ServedApp[] => {
+    if (!listener) return []
+    const { port, host = parts.settings.server.host } = listener
+    return [{ name, app: createInterfaceApp(name, listener.interface, parts), address: { host, port } }]
+  }),
+]
+
 /** On all interfaces. */
-export const openListener = ({ interfaces, settings, log }: ServerParts): Promise<Listener> => listenOnAll(interfaces, { settings, log })
+export const openListener = ({ interfaces, settings, log }: ServerParts): Promise<Listeners> => listenOnAll(interfaces, { settings, log })
 
 /** Requests under way may end, within the time that they have. */
 export async function closeListener(listener: Listener, { drain, transactions }: ServerParts): Promise<void> {

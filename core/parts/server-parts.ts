@@ -8,7 +8,7 @@ import type { Events } from '../events/events.ts'
 import type { Handlers, Services } from '../handlers/context.ts'
 import type { Dispatch } from '../handlers/dispatch.ts'
 import type { Limits } from '../http/limits.ts'
-import type { Listener, ServedApp } from '../http/server.ts'
+import type { Listeners, ServedApp } from '../http/server.ts'
 import type { Metrics } from '../http/metrics.ts'
 import type { AllowLists } from '../limits/allow-lists.ts'
 import type { Approvals } from '../limits/approvals.ts'
@@ -110,7 +110,7 @@ export interface ServerParts {
   events: Events
   /** The first is Sluice's own. */
   interfaces: readonly [ServedApp, ...ServedApp[]]
-  listener: Listener
+  listener: Listeners
   running: RunningPlugins
   late: LateLoad
   changes: PluginChanges

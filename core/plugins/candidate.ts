@@ -3,15 +3,18 @@ import { Ajv, type ErrorObject } from 'ajv'
 import type { PluginConfig } from '../config/plugin-config.ts'
 import { judgeBySchema } from '../config/plugin-schema.ts'
 import { checkBy } from '../config/quick-check.ts'
-import { type Manifest, type Plugin, apiVersion as ours, tradingMethods } from '../contracts/index.ts'
+import { type Manifest, apiVersion as ours, tradingMethods } from '../contracts/index.ts'
+import type { AnyPlugin } from '../contracts/interface.ts'
+import type { PluginKind } from '../contracts/plugin.ts'
 import { syntaxFault } from './code/compile.ts'
 import { networkKeysOf, readingConfiguration } from './configuration.ts'
 import { type FoundPlugin, isDeclared, namePattern } from './discover/find.ts'
 import type { Host } from './isolate/host.ts'
 import { importPlugin, type Description } from './instantiate.ts'
 import { deepFreeze } from './code/parser.ts'
+import { withListenerKeys } from './load-interfaces.ts'
 import type { JudgeConfig, LoadOptions } from './loaded-plugin.ts'
-import { chainDecides, notRemote, PluginFault, signedActions, trustedOnly } from './refusal.ts'
+import { answersCallers, chainDecides, notRemote, PluginFault, signedActions, trustedOnly } from './refusal.ts'
 import type { Trials } from './code/trials.ts'
 import type { LoadBudget } from './load-budget.ts'
 import { isObject } from '../base/json.ts'
@@ -32,7 +35,7 @@ export interface Candidate {
 
 /** What is known of a plugin so far, for its refusal. */
 export interface PluginOutline {
-  kind?: 'chain' | 'connector'
+  kind?: PluginKind
   manifest?: Manifest
 }
 
@@ -82,6 +85,7 @@ async function describe(found: FoundPlugin, trials: Trials, options: LoadOptions
 /** @throws PluginFault where the plugin can only run in the server, for which allowing it is not enough */
 function requireContainable(description: Description, { name, signs = [] }: Manifest): void {
   if (description.kind === 'chain') throw trustedOnly(name, chainDecides)
+  if (description.kind === 'interface') throw trustedOnly(name, answersCallers)
   if (signs.length > 0) throw trustedOnly(name, signedActions)
   if (!description.isRemote) throw trustedOnly(name, notRemote(description.family))
 }
@@ -95,12 +99,13 @@ async function configurationOf(
 ): Promise<PluginConfig> {
   const networks = available_networks.flatMap((entry) => entry.networks)
   const ofKind = kind === 'chain' ? { networks } : { networkKeys: networkKeysOf(available_networks, shortNames) }
-  const configure = async () => options.configOf({ kind, name, folder, schema, builtIn, ...ofKind }, judge)
+  const whole = kind === 'interface' ? withListenerKeys(schema) : schema
+  const configure = async () => options.configOf({ kind, name, folder, schema: whole, builtIn, ...ofKind }, judge)
   return structuredClone(await readingConfiguration(configure, `Correct conf/${kind}s/${name}.yml, or the plugin's defaults.yml.`))
 }
 
 /** Imports a plugin that passed its trials into the server, within the cap by the clock. @throws PluginFault */
-export async function importCandidate({ found, description }: Candidate, { clockMs }: LoadBudget): Promise<Plugin> {
+export async function importCandidate({ found, description }: Candidate, { clockMs }: LoadBudget): Promise<AnyPlugin> {
   if (found.builtIn) return (await importPlugin(found.entry)).plugin
   const { plugin, description: again } = await withTimeout(importPlugin(found.entry), clockMs, () => {
     throw new PluginFault(
@@ -130,7 +135,6 @@ const manifestSchema = {
     trading_type: { type: 'array', items: { enum: tradingTypes }, uniqueItems: true },
     available_networks: {
       type: 'array',
-      minItems: 1,
       maxItems: 100,
       items: {
         type: 'object',
@@ -193,8 +197,7 @@ function checkManifest(found: FoundPlugin, { kind, manifest }: Description): Man
 }
 
 /** An exchange with a chain of its own has two plugins of one name. The chain's folder ends with `-chain`. */
-const isNamesakeChain = (kind: 'chain' | 'connector', name: string, folder: string): boolean =>
-  kind === 'chain' && folder === `${name}-chain`
+const isNamesakeChain = (kind: PluginKind, name: string, folder: string): boolean => kind === 'chain' && folder === `${name}-chain`
 
 /** Comes first: keys of a later version would fail the other checks for the wrong reason. */
 function checkApiVersion(manifest: unknown): void {
@@ -232,7 +235,15 @@ function checkShortNames({ shortNames = {}, available_networks }: Manifest): voi
   }
 }
 
-function checkNetworks(kind: 'chain' | 'connector', { name, trading_type, available_networks }: Manifest): void {
+function checkNetworks(kind: PluginKind, { name, trading_type, available_networks }: Manifest): void {
+  if (kind === 'interface' && trading_type.length + available_networks.length > 0)
+    throw new PluginFault(
+      'manifest',
+      'An interface has no trading type, and serves all networks',
+      'Write trading_type: [] and available_networks: [].',
+    )
+  if (kind !== 'interface' && available_networks.length === 0)
+    throw new PluginFault('manifest', 'available_networks is empty', 'Name at least one chain, with its networks.')
   const chains = available_networks.map(({ chain }) => chain)
   const twice = chains.find((chain, index) => chains.indexOf(chain) !== index)
   if (twice !== undefined)

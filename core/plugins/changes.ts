@@ -1,6 +1,7 @@
 // What has changed of plugins since the server started: sluice.lock, and, where a server only tries, what lies in its folders.
 import { existsSync } from 'node:fs'
 import path from 'node:path'
+import type { PluginKind } from '../contracts/plugin.ts'
 import type { Logger } from 'pino'
 import { watchFile, type WatchedFile } from '../base/whole-file.ts'
 import { lockFile, readLockAgain, type LockedPlugin, type PluginLock } from '../config/lock.ts'
@@ -139,5 +140,5 @@ type ReplaceableConnector = LoadedConnector & { readonly tier: 'contained' | 'da
 /** No code of it runs in the server, and no chain is of it. */
 export const isReplaceable = (plugin: LoadedPlugin): plugin is ReplaceableConnector => isTakenUp(plugin) && !plugin.builtIn
 
-export const isTakenUp = ({ kind, tier }: { readonly kind: 'chain' | 'connector'; readonly tier: Tier }): boolean =>
+export const isTakenUp = ({ kind, tier }: { readonly kind: PluginKind; readonly tier: Tier }): boolean =>
   kind === 'connector' && (tier === 'contained' || tier === 'data')

@@ -10,8 +10,8 @@ import {
   type Venue,
   type Family,
   type Json,
-  type Plugin,
 } from '../contracts/index.ts'
+import type { AnyPlugin } from '../contracts/interface.ts'
 import { chainBoundary, connectorBoundary } from './code/boundary.ts'
 import { declaredPlugin } from './discover/declared.ts'
 import { isDeclared } from './discover/find.ts'
@@ -80,7 +80,7 @@ function requireBooks(books: unknown, type: string): void {
   if (!Array.isArray(Reflect.get(books, 'follow'))) throw missing(`books of ${type} has no list called follow`)
 }
 
-function created<T>(plugin: Plugin, create: () => T, { chain, network }: { chain: string; network: string }): T {
+function created<T>(plugin: AnyPlugin, create: () => T, { chain, network }: { chain: string; network: string }): T {
   let implementation: T
   try {
     implementation = create()
@@ -124,16 +124,17 @@ export type Description = {
 } & (
   | { readonly kind: 'connector'; /** Its reader of the chain works from another process. */ readonly isRemote: boolean }
   | { readonly kind: 'chain'; /** The curve of its wallets' keys. */ readonly keys: Family['keys'] }
+  | { readonly kind: 'interface' }
 )
 
 interface ImportedPlugin {
-  readonly plugin: Plugin
+  readonly plugin: AnyPlugin
   readonly description: Description
 }
 
 /** By plugin: the folder that it was imported from. */
-const folders = new WeakMap<Plugin, string>()
-const folderOf = (plugin: Plugin): { readonly folder?: string } => {
+const folders = new WeakMap<AnyPlugin, string>()
+const folderOf = (plugin: AnyPlugin): { readonly folder?: string } => {
   const folder = folders.get(plugin)
   return folder === undefined ? {} : { folder }
 }
@@ -161,7 +162,7 @@ export async function importPlugin(entry: string): Promise<ImportedPlugin> {
 /** A schema of hundreds of settings has a tenth of that. */
 const maxManifestLength = 1_000_000
 
-function describe(plugin: Plugin): Description {
+function describe(plugin: AnyPlugin): Description {
   try {
     const text = JSON.stringify(plugin.manifest)
     if (text.length > maxManifestLength)
@@ -171,6 +172,8 @@ function describe(plugin: Plugin): Description {
         remedies.short,
       )
     const manifest: Json = JSON.parse(text)
+    // It is of no family of chains.
+    if (plugin.kind === 'interface') return { kind: 'interface', family: '', manifest }
     const { name: family, keys, remote } = plugin.family
     return plugin.kind === 'chain'
       ? { kind: 'chain', family, keys: curveOf(family, keys), manifest }
@@ -187,25 +190,25 @@ function curveOf(family: string, keys: unknown): Family['keys'] {
   throw new PluginFault('manifest', `Its family '${family}' does not say which curve its wallets' keys are on`, remedies.keys)
 }
 
-function assertPlugin(exported: unknown, entry: string): Plugin {
+function assertPlugin(exported: unknown, entry: string): AnyPlugin {
   if (isPlugin(exported)) return exported
   const what = exported === undefined ? 'has no default export' : 'has a default export that is not a plugin'
   throw new PluginFault('import', `${path.basename(entry)} ${what}`, remedies.export)
 }
 
+const hasFamily = (value: object): boolean =>
+  'family' in value && isObject(value.family) && 'name' in value.family && typeof value.family.name === 'string'
+
 /** Checks the outline only: checkManifest checks the manifest, and instantiateChain and instantiateConnector what `create` returns. */
-function isPlugin(value: unknown): value is Plugin {
+function isPlugin(value: unknown): value is AnyPlugin {
   return (
     isObject(value) &&
     'kind' in value &&
-    (value.kind === 'chain' || value.kind === 'connector') &&
+    (value.kind === 'chain' || value.kind === 'connector' || value.kind === 'interface') &&
     'create' in value &&
     typeof value.create === 'function' &&
     'manifest' in value &&
     isObject(value.manifest) &&
-    'family' in value &&
-    isObject(value.family) &&
-    'name' in value.family &&
-    typeof value.family.name === 'string'
+    (value.kind === 'interface' || hasFamily(value))
   )
 }

@@ -6,6 +6,7 @@ import { loadTokens, type LeftOutToken } from '../config/token-list.ts'
 import { mapTexts, substitute } from '../config/tree.ts'
 import { mergedFiles } from '../config/yaml.ts'
 import type { Log } from '../contracts/index.ts'
+import type { PluginKind } from '../contracts/plugin.ts'
 import { makeCandidate, type Candidate, type PluginOutline } from './candidate.ts'
 import { registerHook } from './code/compile.ts'
 import { allowedPlugins } from './consent/consent.ts'
@@ -15,6 +16,7 @@ import { findPlugins, isDeclared, type FoundPlugin } from './discover/find.ts'
 import type { Host } from './isolate/host.ts'
 import { createHosts, type HostsOptions } from './isolate/hosts.ts'
 import { hostsNamedIn } from './isolate/web.ts'
+import { loadInterface, type LoadedInterface } from './load-interfaces.ts'
 import { chainVenues, connectorVenues, loadChain, loadConnector, trialVenues, type Absence } from './load-venues.ts'
 import type { LoadedChain, LoadedConnector, LoadedPlugin, LoadOptions } from './loaded-plugin.ts'
 import { faultOf, PluginFault, type Refusal } from './refusal.ts'
@@ -30,6 +32,8 @@ interface LoadedPlugins {
 }
 
 export interface LoadResult extends LoadedPlugins {
+  /** By name. They are loaded at the start alone. */
+  readonly interfaces: readonly LoadedInterface[]
   /** Not tried yet: they run in hosts, which start when all else is ready. */
   readonly pending: readonly FoundPlugin[]
   /** Loads plugins that are pending. What was loaded stays as it is. */
@@ -56,9 +60,12 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadResult> {
   notFound.forEach(noteAway)
   /** Loads that are under way share the threads. */
   let [trials, loads]: [Trials | undefined, number] = [undefined, 0]
+  let isStart = true
   const isLater = (plugin: FoundPlugin) => options.hostsLater === true && isForHost(plugin, options)
   const first = await load(found.filter((plugin) => !isLater(plugin)))
+  isStart = false
   return {
+    interfaces: first.interfaces,
     loaded: first.loaded,
     refused: byName([...notFound, ...first.refused]),
     pending: found.filter(isLater),
@@ -67,7 +74,7 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadResult> {
       const isTriedAgain = ({ temporary, step }: Refusal) => temporary === true || step === 'networks'
       const folders = new Set(refused.filter(isTriedAgain).map(({ folder }) => folder))
       const result = await load(found.filter(({ origin }) => folders.has(origin)))
-      return { loaded: result.loaded, refused: byName([...refused.filter((each) => !folders.has(each.folder)), ...result.refused]) }
+      return { ...result, refused: byName([...refused.filter((each) => !folders.has(each.folder)), ...result.refused]) }
     },
   }
 
@@ -101,7 +108,12 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadResult> {
     return chain
   }
 
-  async function load(plugins: readonly FoundPlugin[]): Promise<LoadedPlugins> {
+  async function interfaceOf(candidate: Candidate): Promise<LoadedInterface> {
+    if (isStart) return loadInterface(candidate, options)
+    throw new PluginFault('create', 'Listeners are opened when the server starts, and it was not loaded then', 'Restart the server.')
+  }
+
+  async function load(plugins: readonly FoundPlugin[]): Promise<LoadedPlugins & Pick<LoadResult, 'interfaces'>> {
     const refused: Refusal[] = []
     /** By folder. */
     const outlines = new Map<string, PluginOutline>(plugins.map(({ folder }) => [folder, {}]))
@@ -148,6 +160,7 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadResult> {
         }
       : options
     const connectors: LoadedConnector[] = []
+    const interfaces: LoadedInterface[] = []
 
     try {
       await registerHook(plugins.filter((plugin) => !isForHost(plugin, options) && !isDeclared(plugin)))
@@ -171,7 +184,7 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadResult> {
       candidates.push(...triedChains)
 
       const triedConnectors = await forEach(
-        tried.filter((candidate) => !isChain(candidate)),
+        tried.filter(({ description }) => description.kind === 'connector'),
         ofCandidate,
         async (candidate) => {
           const venues = connectorVenues(candidate, chains, (chain) => whyAway(chain, disabled, chainsAway))
@@ -181,10 +194,12 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadResult> {
       )
       for (const { candidate, venues } of triedConnectors)
         connectors.push(...(await forEach([candidate], ofCandidate, () => loadConnector(candidate, venues, options))))
+      for (const candidate of tried.filter(({ description }) => description.kind === 'interface'))
+        interfaces.push(...(await forEach([candidate], ofCandidate, () => interfaceOf(candidate))))
       const loaded = [...loadedChains, ...connectors]
-      for (const { name, deprecated } of loaded)
+      for (const { name, deprecated } of [...loaded, ...interfaces])
         for (const each of deprecated) options.log.warn({ plugin: name }, `plugin ${name}: ${each}`)
-      return { loaded, refused }
+      return { loaded, interfaces, refused }
     } finally {
       const used = new Set(connectors.map(({ host }) => host))
       await Promise.all([leaveTrials(), hosts?.close([...opened.values()].filter((host) => !used.has(host)))])
@@ -384,8 +399,8 @@ function withoutUnplaced<C extends Record<string, unknown>>(config: C): C {
 }
 
 /** Warnings for settings of plugins that do not exist: the names are probably misspelt. */
-export function pluginWarnings({ confDir, plugins }: Settings, { loaded, refused, pending }: LoadResult): string[] {
-  const ofKind = (kind: 'chain' | 'connector') => loaded.filter((plugin) => plugin.kind === kind).map(({ name }) => name)
+export function pluginWarnings({ confDir, plugins }: Settings, { loaded, interfaces, refused, pending }: LoadResult): string[] {
+  const ofKind = (kind: PluginKind) => [...loaded, ...interfaces].filter((plugin) => plugin.kind === kind).map(({ name }) => name)
   // The kind of a refused or pending plugin may be unknown, and a disabled one is not read: files for either kind may be theirs.
   const ofEitherKind = [...[...refused, ...pending].map(({ name }) => name), ...plugins.disabled]
   const leftOut = loaded.flatMap(({ configuration }) =>
@@ -399,6 +414,7 @@ export function pluginWarnings({ confDir, plugins }: Settings, { loaded, refused
     ...pluginFileWarnings(confDir, {
       chains: [...ofKind('chain'), ...ofEitherKind],
       connectors: [...ofKind('connector'), ...ofEitherKind],
+      interfaces: [...ofKind('interface'), ...ofEitherKind],
     }),
     ...disabledWarnings(plugins),
   ]

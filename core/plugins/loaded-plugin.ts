@@ -1,6 +1,7 @@
 import type { PluginConfig, NetworkSettings } from '../config/plugin-config.ts'
 import type { SchemaAnswer, SchemaQuestion } from '../config/plugin-schema.ts'
 import type { Bridge, Chain, Connector, Family, Log, Manifest, NetworkNames, RemoteReading, Token, ChainVenue } from '../contracts/index.ts'
+import type { PluginKind } from '../contracts/plugin.ts'
 import type { AllowedBy, FindResult, Tier } from './discover/find.ts'
 import type { Host } from './isolate/host.ts'
 import type { Hosts } from './isolate/hosts.ts'
@@ -84,7 +85,7 @@ export function networksOf(venues: readonly { chain: string; network: string }[]
 
 /** What identifies a plugin when its configuration is read. */
 interface PluginIdentity {
-  readonly kind: 'chain' | 'connector'
+  readonly kind: PluginKind
   readonly name: string
   readonly folder: string
   /** The JSON Schema of the manifest: for a connector's configuration, or for the settings of one network of a chain. */

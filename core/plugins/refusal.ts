@@ -1,4 +1,5 @@
 import type { NetworkNames } from '../contracts/index.ts'
+import type { PluginKind } from '../contracts/plugin.ts'
 import { command } from '../base/layout.ts'
 import { printable, saidBy } from '../base/printable.ts'
 import { messageOf } from './code/thrown.ts'
@@ -16,7 +17,7 @@ export type Step = (typeof steps)[number]
 export interface Refusal {
   readonly name: string
   readonly folder: string
-  readonly kind?: 'chain' | 'connector'
+  readonly kind?: PluginKind
   readonly version?: string
   readonly trading_type?: readonly string[]
   readonly available_networks?: readonly NetworkNames[]
@@ -32,7 +33,7 @@ export const remedies = {
   correct: 'Correct the plugin.',
   correctOrRemove: 'Correct the plugin, or take its folder away.',
   install: "Install the package with npm in the plugin's folder.",
-  export: 'Export the result of defineConnector or defineChain: export default defineConnector({ … }).',
+  export: 'Export the result of defineConnector, defineChain or defineInterface: export default defineConnector({ … }).',
   plainManifest: 'Use plain data in the manifest: no functions, no bigint, no cycles.',
   short: 'Make the manifest shorter and flatter: its schema has the settings of one plugin, and its lists have what there is.',
   schema: 'Correct the schema of its manifest.',
@@ -111,6 +112,9 @@ export function faultOf(thrown: unknown, step: Step, remedy: string): PluginFaul
 export const chainDecides = 'a chain decides when a transaction is dead, and so whether a second one is signed'
 /** The signer cannot read what such an action does either. */
 export const signedActions = 'an exchange of signed actions decides when one is dead, and so whether a second one is signed'
+
+/** An interface calls endpoints as whoever sends it a request. */
+export const answersCallers = 'an interface calls endpoints with the permissions of its callers'
 
 export const notRemote = (family: string): string =>
   `connectors of the family ${family} are not read from another process, and no allowance bounds what is signed for one`

@@ -15,12 +15,14 @@ import {
 import { version } from '../base/layout.ts'
 import type { FoundPlugin } from './discover/find.ts'
 import type { LoadResult } from './load.ts'
+import type { LoadedInterface } from './load-interfaces.ts'
 import type { LoadedPlugin, LoadedVenue } from './loaded-plugin.ts'
 import type { Refusal } from './refusal.ts'
 import type { RunningVenue } from './start-venue.ts'
 import type { TransactionTarget } from '../transactions/submit-request.ts'
 
 interface LoadedParts extends Pick<LoadResult, 'loaded' | 'refused'> {
+  readonly interfaces?: LoadResult['interfaces']
   /** Not tried yet. */
   pending?: readonly FoundPlugin[]
   running: ReadonlyMap<LoadedVenue<object>, RunningVenue>
@@ -36,6 +38,7 @@ export const buildRegistry = (parts: LoadedParts): GrowingRegistry => createRegi
 export function registryEntries({
   loaded,
   refused,
+  interfaces = [],
   pending = [],
   running,
   before = [],
@@ -109,7 +112,12 @@ export function registryEntries({
       }
     }
   }
-  const plugins = [...loaded.map((plugin) => loadedEntry(plugin, running)), ...refused.map(refusedEntry), ...pending.map(pendingEntry)]
+  const plugins = [
+    ...loaded.map((plugin) => loadedEntry(plugin, running)),
+    ...interfaces.map(interfaceEntry),
+    ...refused.map(refusedEntry),
+    ...pending.map(pendingEntry),
+  ]
   return { plugins, networks, venues }
 }
 
@@ -147,6 +155,33 @@ function loadedEntry(
     deprecated,
     ...(host && { deaths: () => host.deaths }),
     starting: () => venues.filter((venue) => running.get(venue)?.state === 'starting').map(({ chain, network }) => `${chain}/${network}`),
+  }
+}
+
+function interfaceEntry({
+  name,
+  kind,
+  origin: folder,
+  tier,
+  allowedBy,
+  sha256,
+  manifest,
+  configuration,
+  deprecated,
+}: LoadedInterface): PluginEntry {
+  return {
+    name,
+    kind,
+    folder,
+    version: manifest.version ?? version,
+    trading_type: [],
+    available_networks: [],
+    state: 'loaded',
+    tier,
+    allowedBy,
+    ...(sha256 !== undefined && { sha256 }),
+    maskedConfig: configuration.shown,
+    deprecated,
   }
 }
 

@@ -3,7 +3,7 @@ import { withTimeout } from '../base/async.ts'
 import { maskUrls } from '../config/mask.ts'
 import { didYouMean } from '../config/problems.ts'
 import type { Bridge, Chain, Connector, ConnectorConfig, NetworkNames, Trading, TradingType } from '../contracts/index.ts'
-import type { MaybeAsync } from '../contracts/plugin.ts'
+import type { MaybeAsync, PluginKind } from '../contracts/plugin.ts'
 import { SluiceError } from '../base/errors.ts'
 import type { FollowPrice, HostedBooks } from './isolate/remote-connector.ts'
 import type { TransactionTarget } from '../transactions/submit-request.ts'
@@ -65,7 +65,7 @@ export interface VenueEntry {
 
 export interface PluginEntry {
   name: string
-  kind: 'chain' | 'connector' | 'unknown'
+  kind: PluginKind | 'unknown'
   version: string
   trading_type: readonly string[]
   available_networks: readonly NetworkNames[]

@@ -1,6 +1,7 @@
 // Takes a change of a plugin up: loads it, puts it in the place of another version, or takes it out.
 import { lstat, readdir } from 'node:fs/promises'
 import path from 'node:path'
+import type { PluginKind } from '../contracts/plugin.ts'
 import type { Logger } from 'pino'
 import type { LockedPlugin } from '../config/lock.ts'
 import { pluginHome, type Settings } from '../config/settings.ts'
@@ -159,7 +160,7 @@ export function createTakeUp({ settings, changes, plugins, loader, registry, for
 const restart = 'Restart the server.'
 
 /** Why a running server cannot take it up, or take it out. */
-const whyRestart = ({ kind }: { readonly kind: 'chain' | 'connector' }): string =>
+const whyRestart = ({ kind }: { readonly kind: PluginKind }): string =>
   kind === 'chain'
     ? 'A running server does not change its chains: nonces, open transactions and what the signer signs depend on them'
     : 'A trusted plugin runs in the server, whose code cannot be changed while it runs'

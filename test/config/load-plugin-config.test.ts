@@ -203,7 +203,7 @@ describe("a connector's configuration", () => {
     await home.write('conf/chains/other.yaml', '')
     await home.write('conf/chains/ethereum.yaml', '')
     const connectors = ['dex', 'pancakeswap', 'curve']
-    expect(pluginFileWarnings(home.confDir, { chains: ['ethereum'], connectors })).to.deep.equal([
+    expect(pluginFileWarnings(home.confDir, { chains: ['ethereum'], connectors, interfaces: [] })).to.deep.equal([
       `${home.confDir}/chains/ethereum.yaml is not read. Did you mean ethereum.yml?`,
       `${home.confDir}/chains/other.yaml is not read: there is no chain 'other' here.`,
       `${home.confDir}/connectors/curve2.yml is not read: there is no connector 'curve2' here.`,

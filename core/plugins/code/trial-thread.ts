@@ -34,7 +34,7 @@ async function answer(request: TrialRequest): Promise<void> {
     const { plugin, description } = await importPlugin(entryOf(request.plugin))
     for (const venue of request.do === 'create' ? request.venues : []) {
       if (plugin.kind === 'chain') instantiateChain(plugin, request.plugin.name, chainVenue(venue, venue.config))
-      else if (venue.connector !== undefined) {
+      else if (plugin.kind === 'connector' && venue.connector !== undefined) {
         const { reader, nativeCurrency } = await chainOf(venue, venue.connector.on)
         const { chain, network, config } = venue
         const { contracts, tokens, tradingTypes } = venue.connector

@@ -34,7 +34,7 @@ export const needsNoCode = ({ plugin, chains }: Pick<ExamineRequest, 'plugin' | 
 
 /** Loads a plugin once, in this process, to learn what it declares. */
 export async function examineHere({ plugin, chains, budget, conf }: Omit<ExamineRequest, 'compiled'>): Promise<Examination> {
-  const { loaded, refused } = await loadPlugins({
+  const { loaded, interfaces, refused } = await loadPlugins({
     plugins: { found: [...chains.filter(({ name }) => name !== plugin.name), plugin], refused: [] },
     budget,
     hosts: 'here',
@@ -52,7 +52,7 @@ export async function examineHere({ plugin, chains, budget, conf }: Omit<Examine
         ...(each.kind === 'chain' && each.builtIn && { site: { network: devnetNetwork.network, url: 'http://127.0.0.1' } }),
       }),
   })
-  const found = loaded.find(({ folder }) => folder === plugin.folder)
+  const found = [...loaded, ...interfaces].find(({ folder }) => folder === plugin.folder)
   if (found) return { is: 'examined', what: outlineOf(found) }
   const refusal = refused.find(({ folder }) => folder === plugin.origin)
   const { step, reason, remedy } = refusal ?? { step: 'create', reason: 'It was not loaded', remedy: 'Correct the plugin.' }

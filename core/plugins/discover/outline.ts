@@ -1,12 +1,15 @@
 import { approvableOf } from '../../contracts/index.ts'
 import type { LockedPlugin } from '../../config/lock.ts'
+import type { LoadedInterface } from '../load-interfaces.ts'
 import type { LoadedPlugin } from '../loaded-plugin.ts'
 
 /** What a loaded plugin declares: what sluice.lock records of those of third parties, and `signing.json` of the release's. */
 export type PluginDeclaration = Omit<LockedPlugin, 'sha256' | 'tier' | 'hosts' | 'allowedAt' | 'since' | 'source' | 'seal'>
 
-export function outlineOf(plugin: LoadedPlugin): PluginDeclaration {
+export function outlineOf(plugin: LoadedPlugin | LoadedInterface): PluginDeclaration {
   const { manifest, kind } = plugin
+  if (plugin.kind === 'interface')
+    return { ...(manifest.version !== undefined && { version: manifest.version }), kind, networks: {}, signs: [] }
   return {
     ...(manifest.version !== undefined && { version: manifest.version }),
     kind,

@@ -1,0 +1,118 @@
+// "sluice/interface": what a plugin implements that is another interface of the server.
+import type { Static, TObject, TSchema } from 'typebox'
+import type { Permission } from '../api/endpoint.ts'
+import type { EndpointByName, EndpointName, RequestOf, ResponseOf } from '../api/index.ts'
+import type { Log } from './family.ts'
+import type { Manifest, Plugin } from './plugin.ts'
+
+export { badFields, SluiceError } from '../base/errors.ts'
+export type { Permission } from '../api/endpoint.ts'
+/** Makes schemas, and the types that they have. */
+export * as Type from 'typebox'
+export type { Log, Manifest, Static, TObject, TSchema }
+
+/** A plugin of any kind. */
+export type AnyPlugin = Plugin | InterfacePlugin
+
+/** Another interface of the server: paths, shapes and errors of its own, on a listener of its own. */
+export interface InterfacePlugin<C = unknown> {
+  readonly kind: 'interface'
+  /** It serves all networks, so it names none; and it has no trading type. */
+  readonly manifest: Manifest<readonly []>
+  /** Called once, only where the operator gave it a port. A throw refuses the plugin. */
+  create(context: InterfaceContext<C>): Interface | Promise<Interface>
+}
+
+export interface InterfaceContext<C = unknown> {
+  /** Checked against the manifest's schema; with the keys of its listener. */
+  readonly config: C & ListenerConfig
+  readonly log: Log
+}
+
+/** Where an interface listens: keys that every interface has in `conf/interfaces/<name>.yml`. */
+export interface ListenerConfig {
+  /** Absent: it does not listen. */
+  readonly port?: number
+  /** Absent: that of the server's own interface. */
+  readonly host?: string
+}
+
+export interface Interface {
+  /** In this order: the first that fits a request answers it. */
+  readonly paths: readonly InterfacePath[]
+  /** What a caller sees of an error. */
+  showError(error: InterfaceError): { readonly status: number; readonly body: object }
+}
+
+/** An error of the server's table, or UNKNOWN_ERROR for a defect, whose details are in the log alone. */
+export interface InterfaceError {
+  /** By Sluice's own interface. */
+  readonly http: number
+  readonly name: string
+  readonly message: string
+  readonly requestId: string
+  readonly details?: unknown
+  readonly retryAfterSeconds: number | undefined
+}
+
+/** One method of one path, declared like an endpoint of the server. */
+export interface InterfacePath<Req extends TObject = TObject, Res extends TSchema = TSchema> {
+  readonly method: 'GET' | 'POST' | 'DELETE'
+  /** With parameters: `/tokens/:address`. A slash at the end of a request's path is ignored. */
+  readonly path: string
+  readonly summary: string
+  /** Absent: any certificate of the CA may call it, and the endpoints that it calls have their own. */
+  readonly permission?: Permission
+  /**
+   * The fields of the path, the query and the body together; of a field that is there twice the path's, then the body's counts. Texts are read as
+   * the schema has them. A number of a body comes as the text that was written, so that money is never a float.
+   */
+  readonly request: Req
+  /** Held against every answer. Another shape is a defect of the plugin. */
+  readonly response: Res
+  answer(request: Static<Req>, call: InterfaceCall): Static<Res> | Promise<Static<Res>>
+}
+
+/** One request to an interface, while it is answered. */
+export interface InterfaceCall {
+  readonly caller: InterfaceCaller
+  readonly requestId: string
+  /** Aborted when the request's time is over (`server.requestTimeoutSeconds`), and of a GET when its caller is gone. */
+  readonly signal: AbortSignal
+  /**
+   * true once the answer was written out and the connection still stood; false once the connection is gone before that. Only what is written is
+   * known here, not what was read at the other end.
+   */
+  readonly delivered: Promise<boolean>
+  /**
+   * Calls an endpoint of the server as the caller, with its permissions, wallets and limits.
+   * @throws SluiceError what the endpoint refuses with
+   */
+  call<N extends EndpointName>(
+    endpoint: N,
+    fields: RequestOf<EndpointByName<N>>,
+    options?: InterfaceCallOptions,
+  ): Promise<ResponseOf<EndpointByName<N>>>
+}
+
+export interface InterfaceCallOptions {
+  /** The Idempotency-Key, for endpoints that make a transaction. It is the same as in a request of this caller to the server's own interface. */
+  readonly key?: string
+  /** Ends this call earlier than the request. */
+  readonly signal?: AbortSignal
+}
+
+/** Who sends a request: what a certificate is, and may. */
+export interface InterfaceCaller {
+  readonly id: string
+  may(permission: Permission): boolean
+  mayUse(wallet: string): boolean
+}
+
+export function defineInterface<C = object>(plugin: Omit<InterfacePlugin<C>, 'kind'>): InterfacePlugin<C> {
+  return { kind: 'interface', ...plugin }
+}
+
+/** One path, with the types of its schemas. */
+export const interfacePath = <Req extends TObject, Res extends TSchema>(path: InterfacePath<Req, Res>): InterfacePath =>
+  path as unknown as InterfacePath

@@ -1,0 +1,186 @@
+// A plugin's interface as an app: its paths in a router of its own, each request within bounds of time, bytes and shape.
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import Router from '@koa/router'
+import { Ajv, type ValidateFunction } from 'ajv'
+import { linkAbort } from '../base/async.ts'
+import type { FairTurns } from '../base/fair-turns.ts'
+import type { Interface, InterfaceCall, InterfaceCaller, InterfacePath } from '../contracts/interface.ts'
+import { hasPermission, mayUseWallet, requirePermission, type Caller } from '../handlers/context.ts'
+import { Deadline } from '../handlers/deadline.ts'
+import type { Dispatch } from '../handlers/dispatch.ts'
+import { fieldsReader, readQuery } from '../handlers/read-fields.ts'
+import { createApp, type App } from './app.ts'
+import { withoutContext, type Route } from './direct.ts'
+import type { RequestState } from './request.ts'
+import type { RequestStepsParts, ShowError } from './request-steps.ts'
+import { createResponseBatcher, jsonHeaders, type ResponseBatcher } from './responses.ts'
+
+export interface InterfaceAppParts extends RequestStepsParts {
+  dispatch: Pick<Dispatch, 'call'>
+  turns: FairTurns
+}
+
+/** Of one answer. */
+export const maxAnswerBytes = 8_000_000
+
+/** @param name of its plugin: metrics have its paths under it */
+export function createInterfaceApp(name: string, own: Interface, parts: InterfaceAppParts): App {
+  const router = new Router<RequestState>({ sensitive: true })
+  const send = createResponseBatcher()
+  for (const path of own.paths) {
+    const answer = routeOf(name, path, parts, send)
+    const hasParameters = path.path.includes(':')
+    router.register(
+      path.path,
+      [path.method],
+      hasParameters
+        ? (ctx) => {
+            ctx.respond = false
+            return answer(ctx.state, ctx['params'])
+          }
+        : withoutContext(answer),
+    )
+  }
+  addDocument(router, name, own, send)
+  return createApp(parts, { router, numbers: 'text', showError: shownBy(name, own, parts) })
+}
+
+/** A plugin whose `showError` fails shows errors as the server does. */
+const shownBy =
+  (name: string, own: Interface, { log }: Pick<RequestStepsParts, 'log'>): ShowError =>
+  ({ http, name: error, retryAfterSeconds, body }) => {
+    const { message, requestId, details } = body
+    try {
+      const shown = own.showError({ http, name: error, message, requestId, retryAfterSeconds, ...(details !== undefined && { details }) })
+      const isShown = Number.isInteger(shown.status) && shown.status >= 400 && shown.status <= 599 && typeof shown.body === 'object'
+      if (isShown) return { status: shown.status, body: shown.body }
+      log.error({ plugin: name, error, status: shown.status }, 'showError of an interface gave no error')
+    } catch (thrown) {
+      log.error({ plugin: name, err: thrown }, 'showError of an interface failed')
+    }
+    return { status: http, body }
+  }
+
+function routeOf(
+  name: string,
+  { path, request: schema, response, permission, answer }: InterfacePath,
+  { dispatch, settings, turns }: InterfaceAppParts,
+  send: ResponseBatcher,
+): (state: RequestState, parameters?: Readonly<Record<string, string>>) => Promise<void> {
+  const readFields = fieldsReader(schema)
+  const requireShape = shapeChecker(`${name} ${path}`, response)
+  const { requestTimeoutSeconds } = settings.server
+
+  return async (state, parameters = {}) => {
+    state.route = `${name}:${path}`
+    const { caller, client, req, res } = state
+    if (permission !== undefined) requirePermission(caller, permission)
+    const fields = readFields({ ...readQuery(state.query), ...state.body, ...parameters }, 'query')
+    const gone = new AbortController()
+    const delivered = deliveryOf(req, res)
+    if (req.method === 'GET') void delivered.then((isDelivered) => isDelivered || gone.abort())
+    const deadline = new Deadline(requestTimeoutSeconds, { payer: client, turns }, gone.signal)
+    const call = new Call(state, deadline, delivered, dispatch)
+    const given = await deadline.bound(async () => answer(fields, call))
+    const body = JSON.stringify(requireShape(given))
+    const bytes = Buffer.byteLength(body)
+    if (bytes > maxAnswerBytes) throw new Error(`the answer of ${name} ${path} has ${bytes} bytes: at most ${maxAnswerBytes} are sent`)
+    send(res, 200, jsonHeaders(state.requestId, body), body)
+  }
+}
+
+/** Resolves at once when the connection is gone. */
+function deliveryOf(req: IncomingMessage, res: ServerResponse): Promise<boolean> {
+  const { socket } = req
+  return new Promise((resolve) => {
+    const lost = () => resolve(false)
+    if (socket.destroyed) return lost()
+    const open = openAnswers(socket)
+    open.add(lost)
+    res.once('finish', () => {
+      open.delete(lost)
+      resolve(!socket.destroyed)
+    })
+  })
+}
+
+/** By connection, what to do for the answers that it has not got when it ends: those behind others are told nothing by Node.js. */
+const unanswered = new WeakMap<Socket, Set<() => void>>()
+
+function openAnswers(socket: Socket): Set<() => void> {
+  const known = unanswered.get(socket)
+  if (known) return known
+  const open = new Set<() => void>()
+  unanswered.set(socket, open)
+  socket.once('close', () => {
+    for (const lost of open) lost()
+  })
+  return open
+}
+
+let ajv: Ajv | undefined
+
+/** Compiled with the first answer. */
+function shapeChecker(what: string, schema: object): (answer: unknown) => unknown {
+  let fits: ValidateFunction | undefined
+  return (answer) => {
+    fits ??= (ajv ??= new Ajv({ strict: false, validateFormats: false })).compile(JSON.parse(JSON.stringify(schema)))
+    if (fits(answer)) return answer
+    const [first] = fits.errors ?? []
+    throw new Error(`the answer of ${what} has a wrong shape: ${first?.instancePath ?? ''} ${first?.message ?? ''}`)
+  }
+}
+
+class Call implements InterfaceCall {
+  readonly caller: InterfaceCaller
+  readonly requestId: string
+  readonly delivered: Promise<boolean>
+  readonly #state: RequestState
+  readonly #deadline: Deadline
+  readonly #dispatch: Pick<Dispatch, 'call'>
+
+  constructor(state: RequestState, deadline: Deadline, delivered: Promise<boolean>, dispatch: Pick<Dispatch, 'call'>) {
+    this.caller = callerOf(state.caller)
+    this.requestId = state.requestId
+    this.delivered = delivered
+    this.#state = state
+    this.#deadline = deadline
+    this.#dispatch = dispatch
+  }
+
+  get signal(): AbortSignal {
+    return this.#deadline.signal
+  }
+
+  call: InterfaceCall['call'] = (endpoint, fields, { key, signal } = {}) => {
+    const { caller, client, requestId } = this.#state
+    const ends = signal ? linked(signal, this.signal) : this.signal
+    return this.#dispatch.call(endpoint, fields, { caller, client, requestId, signal: ends, ...(key !== undefined && { key }) })
+  }
+}
+
+function linked(first: AbortSignal, second: AbortSignal): AbortSignal {
+  const both = new AbortController()
+  for (const each of [first, second]) linkAbort(each, both)
+  return both.signal
+}
+
+const callerOf = (caller: Caller): InterfaceCaller =>
+  Object.freeze<InterfaceCaller>({
+    id: caller.id,
+    may: (permission) => hasPermission(caller, permission),
+    mayUse: (wallet) => mayUseWallet(caller, wallet),
+  })
+
+/** The OpenAPI document of the interface, unless it has one of its own. */
+function addDocument(router: Router<RequestState>, name: string, own: Interface, send: ResponseBatcher): void {
+  if (own.paths.some(({ path }) => path === '/openapi.json')) return
+  let text: string | undefined
+  const route: Route = async ({ requestId, res }) => {
+    const { interfaceDocument } = await import('./interface-document.ts')
+    text ??= JSON.stringify(interfaceDocument(name, own))
+    send(res, 200, jsonHeaders(requestId, text), text)
+  }
+  router.register('/openapi.json', ['GET'], withoutContext(route))
+}

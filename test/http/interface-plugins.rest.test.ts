@@ -1,0 +1,199 @@
+import { expect } from 'chai'
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { connect } from 'node:tls'
+import { newClient } from '../../core/tls/certificates.ts'
+import { createClient, type Client } from '../../testkit/client.ts'
+import { startServer, type TestServer } from '../../testkit/server.ts'
+import { filesOf, readPage } from '../docs/page.ts'
+import { admins, local, oneChain, swap } from './shared-server.ts'
+
+const fixtures = path.join(import.meta.dirname, '..', 'fixtures', 'plugins', 'interfaces')
+
+const listed = {
+  client: { permissions: ['read', 'trade'], wallets: 'all' },
+  reader: { permissions: ['read'], wallets: [] },
+  slow: { permissions: ['read'], requestsPerSecond: 0.01 },
+}
+
+describe('interfaces of plugins', function () {
+  this.timeout(120_000)
+  let server: TestServer
+  const clients: Client[] = []
+  const to = async (name: string, certificate?: string): Promise<Client> => {
+    const url = server.kernel.interfaceUrls[name]
+    if (url === undefined) throw new Error(`${name} does not listen`)
+    const client = createClient(url, server.certsDir, certificate)
+    clients.push(client)
+    return client
+  }
+
+  before(async () => {
+    server = await startServer({
+      ...oneChain,
+      plugins: [fixtures],
+      trusted: ['pair-prices', 'unruly'],
+      settings: { ...oneChain.settings, 'server.requestTimeoutSeconds': 4 },
+      conf: {
+        ...oneChain.conf,
+        'clients.yml': { clients: listed },
+        'interfaces/pair-prices.yml': { port: 0 },
+        'interfaces/unruly.yml': { port: 0 },
+      },
+    })
+    for (const name of ['reader', 'slow']) await newClient(server.certsDir, name)
+  })
+  after(async () => {
+    for (const client of clients) client.close()
+    await server?.stop()
+  })
+
+  describe('an interface with a port', () => {
+    it('answers on its own listener by the endpoints of the server, and nothing else there', async () => {
+      const desk = await to('pair-prices')
+      const { body } = await server.client.get('/amm/price', { ...swap, connector: 'any', amount: '0.1' })
+      const answer = await desk.get('/price/WETH-USDC', { amount: '0.1' })
+      expect([answer.status, answer.body]).to.deep.equal([200, { pair: 'WETH-USDC', px: body.price }])
+      expect((await desk.get('/price/WETH-USDC/', { amount: '0.1' })).body).to.deep.equal(answer.body)
+      expect((await desk.get('/amm/price', swap)).body).to.deep.equal({ oops: 'INCOMPLETE_PARAMS' })
+      expect((await server.client.get('/price/WETH-USDC')).status).to.equal(404)
+    })
+
+    it('shows the errors of endpoints and of its own fields in its own shape', async () => {
+      const desk = await to('pair-prices')
+      const unknown = await desk.get('/price/WETH-NOTHING')
+      expect([unknown.status, unknown.body]).to.deep.equal([404, { oops: 'TOKEN_NOT_SUPPORTED' }])
+      const wrong = await desk.get('/price/WETH')
+      expect([wrong.status, wrong.body]).to.deep.equal([400, { oops: 'INCOMPLETE_PARAMS' }])
+      const method = await desk.post('/price/WETH-USDC', {})
+      expect([method.status, method.body]).to.deep.equal([405, { oops: 'INCOMPLETE_PARAMS' }])
+    })
+
+    it('acts with the permissions and wallets of the caller, and nothing more', async () => {
+      const reader = await to('pair-prices', 'reader')
+      expect((await reader.get('/price/WETH-USDC')).status).to.equal(200)
+      const refused = await reader.post('/wrap', { id: 'r', wallet: admins, amount: '0.01' })
+      expect([refused.status, refused.body]).to.deep.equal([403, { oops: 'FORBIDDEN' }])
+    })
+
+    it('makes one transaction for one key, also where an amount was written as a number', async () => {
+      const desk = await to('pair-prices')
+      const nonce = async () => (await server.client.get('/evm/nonce', { ...local, address: admins })).body.nonce
+      const before = await nonce()
+      const first = await desk.post('/wrap', { id: 'one', wallet: admins, amount: '0.01' })
+      const again = await desk.post('/wrap', { id: 'one', wallet: admins, amount: 0.01 })
+      expect([first.status, again.body]).to.deep.equal([200, first.body])
+      expect(await nonce()).to.equal(before + 1)
+    })
+
+    it('shares the rate of a certificate with the server itself', async () => {
+      const own = createClient(server.url, server.certsDir, 'slow')
+      clients.push(own)
+      const desk = await to('pair-prices', 'slow')
+      expect((await own.get('/')).status).to.equal(200)
+      const late = await desk.get('/price/WETH-USDC')
+      expect([late.status, late.body]).to.deep.equal([429, { oops: 'RATE_LIMIT' }])
+    })
+
+    it('describes its paths by an OpenAPI document', async () => {
+      const { body } = await (await to('pair-prices')).get('/openapi.json')
+      expect(Object.keys(body.paths)).to.deep.equal(['/price/{pair}', '/wrap'])
+      const [pair, amount] = body.paths['/price/{pair}'].get.parameters
+      expect([pair.in, pair.required, amount.in, amount.required]).to.deep.equal(['path', true, 'query', false])
+      expect(body.paths['/wrap'].post.requestBody.content['application/json'].schema.required).to.deep.equal(['id', 'wallet', 'amount'])
+    })
+
+    it('is shown among the plugins, and counted by the metrics under its name', async () => {
+      const { body } = await server.client.get('/plugins')
+      const shown = body.find((each: { name: string }) => each.name === 'pair-prices')
+      expect(shown).to.include({ kind: 'interface', state: 'loaded', version: '0.1.0', tier: 'trusted' })
+      await new Promise((resolve) => setTimeout(resolve, 1_000))
+      expect((await server.client.get('/metrics')).text).to.contain('pair-prices:/price/:pair')
+    })
+  })
+
+  describe('an interface that misbehaves', () => {
+    for (const [name, status] of [
+      ['/throws', 500],
+      ['/rejects', 500],
+      ['/floods', 500],
+      ['/misshapes', 500],
+      ['/cycles', 500],
+      ['/hangs', 504],
+    ] as const)
+      it(`answers ${status} by itself to ${name}, and goes on`, async () => {
+        const unruly = await to('unruly')
+        const answer = await unruly.get(name)
+        expect(answer.status).to.equal(status)
+        expect(answer.body.oops).to.equal(status === 500 ? 'UNKNOWN_ERROR' : 'TIMEOUT')
+        expect(answer.text).not.to.contain('on purpose')
+        expect((await unruly.get('/ok')).body).to.deep.equal({ ok: true })
+        expect((await server.client.get('/')).status).to.equal(200)
+      })
+
+    it('takes fields of path, query and body together, numbers as they were written', async () => {
+      const unruly = await to('unruly')
+      const { body } = await unruly.post('/echo/one?b=two&n=3', { a: 'other', b: 0.30000000000000004, c: 1e-7, n: 12 })
+      expect(body).to.deep.equal({ a: 'one', b: '0.30000000000000004', c: '1e-7', n: 12 })
+      expect((await unruly.post('/echo/one', { n: 1.5 })).status).to.equal(400)
+    })
+  })
+
+  describe('the delivery of an answer', () => {
+    const told = async (client: Client, id: string): Promise<boolean | undefined> => {
+      for (let tries = 0; tries < 100; tries++) {
+        const { body } = await client.get(`/delivered/${id}`)
+        if (body.delivered !== undefined) return body.delivered
+        await new Promise((resolve) => setTimeout(resolve, 30))
+      }
+      return undefined
+    }
+    /** Sends requests over one connection, and cuts it before their answers. */
+    const cut = async (ids: readonly string[], afterMs: number): Promise<void> => {
+      const file = (name: string) => readFileSync(path.join(server.certsDir, `${name}.pem`))
+      const port = Number(new URL(server.kernel.interfaceUrls['unruly'] ?? '').port)
+      const socket = connect({ host: 'localhost', port, ca: file('ca_cert'), cert: file('client_cert'), key: file('client_key') })
+      socket.on('error', () => {})
+      const requests = ids.map((id) => {
+        const text = JSON.stringify({ id, ms: 800 })
+        return `POST /slow HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${text.length}\r\n\r\n${text}`
+      })
+      socket.write(requests.join(''))
+      await new Promise((resolve) => setTimeout(resolve, afterMs))
+      socket.destroy()
+    }
+
+    it('is true once the answer was written', async () => {
+      const unruly = await to('unruly')
+      await unruly.post('/slow', { id: 'whole', ms: 1 })
+      expect(await told(unruly, 'whole')).to.equal(true)
+    })
+
+    it('is false once the connection is gone, also of an answer that waits behind another', async () => {
+      const unruly = await to('unruly')
+      await cut(['cut', 'behind'], 400)
+      expect([await told(unruly, 'cut'), await told(unruly, 'behind')]).to.deep.equal([false, false])
+    })
+  })
+})
+
+describe('an interface of a plugin without a port', function () {
+  this.timeout(120_000)
+  let server: TestServer | undefined
+  after(async () => server?.stop())
+
+  it('does not listen', async () => {
+    server = await startServer({ ...oneChain, plugins: [path.join(fixtures, 'pair-prices')], trusted: ['pair-prices'] })
+    expect(server.kernel.interfaceUrls).to.deep.equal({})
+    const { body } = await server.client.get('/plugins')
+    expect(body.find((each: { name: string }) => each.name === 'pair-prices')).to.include({ state: 'loaded', kind: 'interface' })
+  })
+})
+
+describe('the page for authors of interfaces', () => {
+  it('shows the plugin that is tested here', async () => {
+    const files = filesOf(await readPage('docs/authors/writing-an-interface.md'))
+    for (const name of ['index.ts', 'defaults.yml'])
+      expect(files.get(`pair-prices/${name}`)).to.equal(readFileSync(path.join(fixtures, 'pair-prices', name), 'utf8'))
+  })
+})
