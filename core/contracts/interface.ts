@@ -1,4 +1,5 @@
 // "sluice/interface": what a plugin implements that is another interface of the server.
+import * as Type from 'typebox'
 import type { Static, TObject, TSchema } from 'typebox'
 import type { Permission } from '../api/endpoint.ts'
 import type { EndpointByName, EndpointName, RequestOf, ResponseOf } from '../api/index.ts'
@@ -8,7 +9,7 @@ import type { Manifest, Plugin } from './plugin.ts'
 export { badFields, SluiceError } from '../base/errors.ts'
 export type { Permission } from '../api/endpoint.ts'
 /** Makes schemas, and the types that they have. */
-export * as Type from 'typebox'
+export { Type }
 export type { Log, Manifest, Static, TObject, TSchema }
 
 /** A plugin of any kind. */
@@ -114,5 +115,4 @@ export function defineInterface<C = object>(plugin: Omit<InterfacePlugin<C>, 'ki
 }
 
 /** One path, with the types of its schemas. */
-export const interfacePath = <Req extends TObject, Res extends TSchema>(path: InterfacePath<Req, Res>): InterfacePath =>
-  path as unknown as InterfacePath
+export const interfacePath = <Req extends TObject, Res extends TSchema>(path: InterfacePath<Req, Res>): InterfacePath => path

@@ -1,0 +1,26 @@
+import type { Interface } from 'sluice/interface'
+import { chainPaths } from './chains.ts'
+import { configPaths } from './config.ts'
+import { showError } from './errors.ts'
+import { createNetworks, type HummingbotConfig } from './networks.ts'
+import { pollPath } from './poll.ts'
+import { poolPaths } from './pools.ts'
+import { quotePaths } from './quotes.ts'
+import { tokenPaths } from './tokens.ts'
+import { walletPaths } from './wallets.ts'
+
+export function createInterface(config: HummingbotConfig): Interface {
+  const networks = createNetworks(config)
+  return {
+    paths: [
+      ...configPaths(networks),
+      ...walletPaths(networks),
+      ...chainPaths(networks),
+      pollPath(networks),
+      ...tokenPaths(networks),
+      ...poolPaths(networks),
+      ...quotePaths(networks),
+    ],
+    showError,
+  }
+}

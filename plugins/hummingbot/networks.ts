@@ -1,0 +1,83 @@
+// Networks by the names that Hummingbot has for them, and by those that they have here.
+import { badFields, Type, type InterfaceCall } from 'sluice/interface'
+
+export interface HummingbotConfig {
+  /** `<chain>-<network>` as Hummingbot has it → `<chain>/<network>` as it is here. */
+  readonly networks: Readonly<Record<string, string>>
+  /** Hummingbot's chain → its network. */
+  readonly defaultNetworks: Readonly<Record<string, string>>
+}
+
+/** A network by both of its names. */
+export interface NamedNetwork {
+  /** Hummingbot's. */
+  readonly chain: string
+  readonly network: string
+  readonly chainNetwork: string
+  readonly own: { readonly chain: string; readonly network: string }
+}
+
+/** What requests name a network by: one word in 2.17, two before, and a chain alone for its default. */
+export const networkFields = {
+  chainNetwork: Type.Optional(Type.String({ maxLength: 128 })),
+  chain: Type.Optional(Type.String({ maxLength: 64 })),
+  network: Type.Optional(Type.String({ maxLength: 64 })),
+}
+
+interface NetworkRequest {
+  readonly chainNetwork?: string
+  readonly chain?: string
+  readonly network?: string
+}
+
+export interface Networks {
+  /** @throws SluiceError INCOMPLETE_PARAMS */
+  of(request: NetworkRequest): NamedNetwork
+  /** Those that this server has, by a plugin that was loaded. */
+  here(call: InterfaceCall): Promise<readonly NamedNetwork[]>
+  /** @throws SluiceError INCOMPLETE_PARAMS */
+  defaultOf(chain: string): string
+  /** Hummingbot's chain of one of this server's; undefined: it has none. */
+  chainOf(own: string): string | undefined
+}
+
+export function createNetworks({ networks, defaultNetworks }: HummingbotConfig): Networks {
+  const all = Object.entries(networks).map(([chainNetwork, path]): NamedNetwork => {
+    const [chain = '', network = ''] = path.split('/')
+    const at = chainNetwork.indexOf('-')
+    return { chainNetwork, chain: chainNetwork.slice(0, at), network: chainNetwork.slice(at + 1), own: { chain, network } }
+  })
+  const byName = new Map(all.map((each) => [each.chainNetwork, each]))
+
+  function defaultOf(chain: string): string {
+    const known = Object.hasOwn(defaultNetworks, chain) ? defaultNetworks[chain] : undefined
+    if (known !== undefined) return known
+    throw badFields([{ field: 'chain', problem: `"${chain}" is none of ${Object.keys(defaultNetworks).join(', ')}` }])
+  }
+
+  return {
+    defaultOf,
+    of({ chainNetwork, chain, network }) {
+      if (chainNetwork === undefined && chain === undefined)
+        throw badFields([{ field: 'chainNetwork', problem: 'is required, such as ethereum-mainnet' }])
+      const name = chainNetwork ?? `${chain}-${network ?? defaultOf(chain ?? '')}`
+      const found = byName.get(name)
+      if (found) return found
+      const field = chainNetwork === undefined ? 'network' : 'chainNetwork'
+      throw badFields([
+        {
+          field,
+          problem: `"${name}" is no network here: networks of conf/interfaces/hummingbot.yml names ${all.map((each) => each.chainNetwork).join(', ')}`,
+        },
+      ])
+    },
+    async here({ call }) {
+      const plugins = await call('Plugins', {})
+      const served = plugins.flatMap(({ kind, state, available_networks }) =>
+        kind === 'chain' && state === 'loaded' ? available_networks : [],
+      )
+      return all.filter(({ own }) => served.some(({ chain, networks: names }) => chain === own.chain && names.includes(own.network)))
+    },
+    chainOf: (own) => all.find((each) => each.own.chain === own)?.chain,
+  }
+}

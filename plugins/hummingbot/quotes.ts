@@ -1,0 +1,112 @@
+// Prices of swaps: one path for each type in 2.17, one for all in 2.16.
+import { divide, max, isLess, multiply, subtract, add } from 'sluice/decimal'
+import { badFields, interfacePath, Type, type InterfaceCall, type InterfacePath } from 'sluice/interface'
+import { connectorOf, everyConnector, typeIn, type PoolType } from './connectors.ts'
+import { networkFields, type NamedNetwork, type Networks } from './networks.ts'
+import { numberBelow } from './numbers.ts'
+
+const Amount = Type.String({ pattern: '^\\d{1,80}(\\.\\d{1,120})?([eE][+-]?\\d{1,2})?$', description: 'Of the base token.' })
+const Percent = Type.String({ pattern: '^\\d{1,3}(\\.\\d{1,12})?([eE][+-]?\\d{1,2})?$' })
+
+const Fields = Type.Object({
+  ...networkFields,
+  connector: Type.Optional(Type.String({ maxLength: 128 })),
+  baseToken: Type.String({ minLength: 1, maxLength: 256 }),
+  quoteToken: Type.String({ minLength: 1, maxLength: 256 }),
+  amount: Amount,
+  side: Type.Enum(['BUY', 'SELL']),
+  slippagePct: Type.Optional(Percent),
+  poolAddress: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+})
+type Fields = Type.Static<typeof Fields>
+
+const price = { price: Type.String(), amountIn: Type.String(), amountOut: Type.String() }
+const bounds = { minAmountOut: Type.String(), maxAmountIn: Type.String(), priceImpactPct: Type.String() }
+const about = { tokenIn: Type.String(), tokenOut: Type.String(), routePath: Type.String(), slippagePct: Type.Optional(Type.String()) }
+const Quote = Type.Object({ ...price, ...bounds, ...about, poolAddress: Type.Optional(Type.String()) })
+type Quote = Type.Static<typeof Quote>
+
+/** The same with numbers: clients of 2.16 calculate with what they read. */
+const NumberQuote = Type.Object({
+  ...Object.fromEntries(Object.keys({ ...price, ...bounds }).map((name) => [name, Type.Number()])),
+  ...about,
+})
+
+export function quotePaths(networks: Networks): InterfacePath[] {
+  const typed = (['router', 'clmm', 'amm'] as const).map((type) =>
+    interfacePath({
+      method: 'GET',
+      path: `/trading/${type}/quote-swap`,
+      summary:
+        type === 'router' ? 'The price of a swap, of one connector or the best of all.' : `The same through pools of the type ${type}.`,
+      permission: 'read',
+      request: Fields,
+      response: Quote,
+      answer: async (request, call) => quote(request, type, networks.of(request), call),
+    }),
+  )
+  return [
+    ...typed,
+    interfacePath({
+      method: 'GET',
+      path: '/trading/swap/quote',
+      summary: 'The price of a swap, as clients of 2.16 ask for it.',
+      permission: 'read',
+      request: Fields,
+      response: NumberQuote,
+      async answer(request, call) {
+        const { poolAddress: _, ...quoted } = await quote(request, typeIn(request.connector ?? '') ?? 'router', networks.of(request), call)
+        const numbers = Object.keys({ ...price, ...bounds }).map((name) => [name, numberBelow(String(Reflect.get(quoted, name)))])
+        return { ...quoted, ...Object.fromEntries(numbers) }
+      },
+    }),
+  ]
+}
+
+async function quote(request: Fields, type: PoolType, on: NamedNetwork, call: InterfaceCall): Promise<Quote> {
+  const { connector = everyConnector, baseToken: base, quoteToken, amount, side, poolAddress, slippagePct } = request
+  const named = connectorOf(connector)
+  if (type !== 'router' && named === 'any')
+    throw badFields([
+      { field: 'connector', problem: `"${everyConnector}" has the type router: name an exchange for pools of the type ${type}` },
+    ])
+  const answer = await call.call('AMMPrice', {
+    ...on.own,
+    connector: named,
+    base,
+    quote: quoteToken,
+    amount,
+    side,
+    ...(poolAddress !== undefined && { pool: poolAddress }),
+  })
+  const { expectedAmount, priceImpact, route } = answer
+  const isSale = side === 'SELL'
+  const worst = worstPrice(answer, side, slippagePct)
+  const quoteAmount = multiply(answer.amount, worst)
+  return {
+    price: answer.price,
+    amountIn: isSale ? answer.amount : expectedAmount,
+    amountOut: isSale ? expectedAmount : answer.amount,
+    tokenIn: isSale ? answer.base : answer.quote,
+    tokenOut: isSale ? answer.quote : answer.base,
+    minAmountOut: isSale ? quoteAmount : answer.amount,
+    maxAmountIn: isSale ? answer.amount : quoteAmount,
+    priceImpactPct: multiply(priceImpact, '100'),
+    routePath: route.map(({ version, pool }) => `${version}:${pool}`).join(' → '),
+    ...(slippagePct !== undefined && { slippagePct }),
+    ...(poolAddress !== undefined && { poolAddress }),
+  }
+}
+
+/** By the slippage of the request, or by that of the configuration where that is tighter. */
+function worstPrice(
+  { price: expected, slippagePrice }: { price: string; slippagePrice: string },
+  side: 'BUY' | 'SELL',
+  slippagePct: string | undefined,
+): string {
+  if (slippagePct === undefined) return slippagePrice
+  const part = divide(multiply(expected, slippagePct), '100', 30, 'down')
+  if (side === 'SELL') return max(isLess(part, expected) ? subtract(expected, part) : '0', slippagePrice)
+  const own = add(expected, part)
+  return isLess(own, slippagePrice) ? own : slippagePrice
+}

@@ -1,0 +1,57 @@
+// A client that asks and reads as Hummingbot's do: what it reads has the type that they calculate with, or it throws as they would.
+import { expect } from 'chai'
+import type { Answer, Client } from '../../../testkit/client.ts'
+
+export const chainNetwork = 'ethereum-local'
+
+type Query = Readonly<Record<string, string>>
+
+export class Bot {
+  readonly #http: Client
+
+  constructor(http: Client) {
+    this.#http = http
+  }
+
+  /** Any status but 200 is an error. */
+  async get(path: string, query: Query = {}): Promise<Answer['body']> {
+    return read(await this.#http.get(path, query), path)
+  }
+
+  async post(path: string, body: object = {}): Promise<Answer['body']> {
+    return read(await this.#http.post(path, body), path)
+  }
+
+  /** Status and body of what is refused. */
+  async refusal(method: 'GET' | 'POST' | 'DELETE', path: string, fields: object = {}): Promise<{ status: number; body: Answer['body'] }> {
+    const query = new URLSearchParams(Object.entries(fields).map(([name, value]) => [name, String(value)]))
+    const headers = { 'content-type': 'application/json' }
+    const { status, body } =
+      method === 'GET'
+        ? await this.#http.request(method, `${path}?${query.toString()}`)
+        : await this.#http.request(method, path, { raw: JSON.stringify(fields), headers })
+    expect(body, path).to.include.keys('statusCode', 'error', 'message')
+    expect(body.statusCode).to.equal(status)
+    expect(JSON.stringify(body)).not.to.contain('TRANSACTION_TIMEOUT')
+    return { status, body }
+  }
+}
+
+function read({ status, body, text, headers }: Answer, path: string): Answer['body'] {
+  expect(status, `${path}: ${text.slice(0, 300)}`).to.equal(200)
+  expect(headers['content-type']).to.contain('application/json')
+  return body
+}
+
+/** A decimal as text. */
+export function decimals(body: Readonly<Record<string, unknown>>, ...names: readonly string[]): void {
+  for (const name of names) expect(body[name], name).to.match(/^\d+(\.\d+)?$/)
+}
+
+export function numbers(body: Readonly<Record<string, unknown>>, ...names: readonly string[]): void {
+  for (const name of names) expect(typeof body[name], name).to.equal('number')
+}
+
+export function texts(body: Readonly<Record<string, unknown>>, ...names: readonly string[]): void {
+  for (const name of names) expect(body[name], name).to.be.a('string').and.not.equal('')
+}
