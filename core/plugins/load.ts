@@ -14,7 +14,7 @@ import { explainProblems } from './configuration.ts'
 import { refuseTakenChainId } from './discover/declared.ts'
 import { findPlugins, isDeclared, type FoundPlugin } from './discover/find.ts'
 import type { Host } from './isolate/host.ts'
-import { createHosts, type HostsOptions } from './isolate/hosts.ts'
+import { createHosts, type Hosts, type HostsOptions } from './isolate/hosts.ts'
 import { hostsNamedIn } from './isolate/web.ts'
 import { loadInterface, type LoadedInterface } from './load-interfaces.ts'
 import { chainVenues, connectorVenues, loadChain, loadConnector, trialVenues, type Absence } from './load-venues.ts'
@@ -146,19 +146,7 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadResult> {
     }
     const ofCandidate = ({ found: plugin }: Candidate) => plugin
     const hosts = options.hosts === 'here' ? undefined : options.hosts
-    const own: LoadOptions = hosts
-      ? {
-          ...options,
-          hosts: {
-            ...hosts,
-            async open(plugin) {
-              const host = await hosts.open(plugin)
-              opened.set(plugin.folder, host)
-              return host
-            },
-          },
-        }
-      : options
+    const own = notingHosts(options, opened)
     const connectors: LoadedConnector[] = []
     const interfaces: LoadedInterface[] = []
 
@@ -205,6 +193,18 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadResult> {
       await Promise.all([leaveTrials(), hosts?.close([...opened.values()].filter((host) => !used.has(host)))])
     }
   }
+}
+
+/** @param opened gets each host that is opened, by folder */
+function notingHosts(options: LoadOptions, opened: Map<string, Host>): LoadOptions {
+  const { hosts } = options
+  if (hosts === 'here') return options
+  const open: Hosts['open'] = async (plugin) => {
+    const host = await hosts.open(plugin)
+    opened.set(plugin.folder, host)
+    return host
+  }
+  return { ...options, hosts: { ...hosts, open } }
 }
 
 /** The trouble of a chain that is here and was not loaded, for the connectors on it. */

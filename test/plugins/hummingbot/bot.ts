@@ -24,7 +24,7 @@ export class Bot {
 
   /** Status and body of what is refused. */
   async refusal(method: 'GET' | 'POST' | 'DELETE', path: string, fields: object = {}): Promise<{ status: number; body: Answer['body'] }> {
-    const query = new URLSearchParams(Object.entries(fields).map(([name, value]) => [name, String(value)]))
+    const query = new URLSearchParams(Object.entries(fields).map(([name, value]): [string, string] => [name, String(value)]))
     const headers = { 'content-type': 'application/json' }
     const { status, body } =
       method === 'GET'
