@@ -49,9 +49,15 @@ export interface Endpoint<
   readonly wallet?: true
   /** It makes a transaction, so it takes an `Idempotency-Key`. */
   readonly acts?: true
+  /** By the header `Accept` it answers as NDJSON or CSV too, with all that there is and not a page. This is one line of the NDJSON. */
+  readonly line?: TSchema
   /** Errors besides those that follow from the other properties. */
   readonly errors?: readonly ErrorName[]
 }
+
+/** Media types of an answer that is streamed, by the names that commands have for them. */
+export const streamTypes = { csv: 'text/csv', ndjson: 'application/x-ndjson' } as const
+export type StreamFormat = keyof typeof streamTypes
 
 export function endpoint<
   const Name extends string,

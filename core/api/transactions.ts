@@ -53,6 +53,9 @@ export const transactionKinds = [
 
 /** A transaction of the journal, as `/transactions` and `/events` show it. */
 export const JournaledTransaction = response({
+  id: Type.String({
+    description: 'Of its row in the store, for ever. Ids sort by the time of the request, and one is a `cursor`: that of what is older.',
+  }),
   chain: Type.String(),
   network: Type.String(),
   address: Type.String(),
@@ -184,6 +187,13 @@ export const JournaledTransaction = response({
 })
 export type JournaledTransaction = Static<typeof JournaledTransaction>
 
+/** One line where all are streamed. */
+export const TransactionsLine = Type.Union([
+  JournaledTransaction,
+  response({ id: Type.String(), unavailable: Type.String({ description: 'Why this one is not shown: its row in the store is damaged.' }) }),
+])
+export type TransactionsLine = Static<typeof TransactionsLine>
+
 const idOfRequest = (what: string, expects: string) =>
   Type.Optional(Type.String({ minLength: 1, maxLength: 255, expects, description: what }))
 
@@ -227,7 +237,7 @@ export const TransactionsRequest = request({
     Type.Boolean({
       expects: 'true or false',
       description:
-        'true: archived ones, too. A page may then have fewer entries than `limit`, or none, though there is a `nextCursor`. By txHash, idempotencyKey or requestId they are always listed.',
+        'true: archived ones, too. A page may then have fewer entries than `limit`, or none, though there is a `nextCursor`. By txHash, idempotencyKey or requestId they are always listed, and as NDJSON or CSV unless this is false.',
     }),
   ),
   ...pageFields,
@@ -283,6 +293,7 @@ export const transactionEndpoints = [
     summary: "The journal of the caller's wallets, newest first.",
     request: TransactionsRequest,
     response: TransactionsResponse,
+    line: TransactionsLine,
   }),
   endpoint({
     method: 'POST',

@@ -1,7 +1,7 @@
 // An endpoint is called here, whichever interface the call comes by: over HTTP it is a request, for others a function.
 import fastJsonStringify from 'fast-json-stringify'
 import type { TObject } from 'typebox'
-import { anyConnector, envelopeFields, type Endpoint } from '../api/endpoint.ts'
+import { anyConnector, envelopeFields, type Endpoint, type StreamFormat } from '../api/endpoint.ts'
 import { endpoints, type AnyEndpoint, type EndpointName, type EndpointByName, type RequestOf, type ResponseOf } from '../api/index.ts'
 import { badFields } from '../base/errors.ts'
 import type { Payer } from '../base/fair-turns.ts'
@@ -28,6 +28,7 @@ import { HeldRequest } from '../limits/approval-check.ts'
 import { Deadline, ended } from './deadline.ts'
 import { fieldsReader, type FieldsReader } from './read-fields.ts'
 import type { NetworkEntry, VenueEntry } from '../plugins/index.ts'
+import { streamHandlers } from './streams.ts'
 
 export interface Dispatch {
   /**
@@ -60,6 +61,15 @@ export interface EndpointCalls {
    * @param read gives the fields as `readFields` returned them, once the permission is known
    */
   answer<C extends Call>(call: C, read: (call: C) => Question): Answer | Promise<Answer>
+  /**
+   * All that there is as text, which is made as fast as it is taken, for longer than a request may take. Absent: the endpoint has no more than an answer.
+   * @throws SluiceError as `answer`; the text as what happens then
+   */
+  readonly stream?: <C extends Call>(
+    call: C,
+    read: (call: C) => Question,
+    of: { readonly format: StreamFormat; readonly signal: AbortSignal },
+  ) => Promise<AsyncGenerator<string, void>>
 }
 
 /** A call that is to be answered with text. */
@@ -122,13 +132,20 @@ function endpointCalls(endpoint: AnyEndpoint, { services, handlers, idempotency,
   const { requestTimeoutSeconds } = settings.server
   const { approvals } = services
 
-  function answer<C extends Call>(call: C, read: (call: C) => Question): Answer | Promise<Answer> {
+  function readAllowed<C extends Call>(call: C, read: (call: C) => Question): Question {
     const { caller } = call
     if (permission) requirePermission(caller, permission)
     const question = read(call)
     const { request } = question
     if (wallet)
       for (const address of [request.address, request.wallet_address]) if (typeof address === 'string') requireWallet(caller, address)
+    return question
+  }
+
+  function answer<C extends Call>(call: C, read: (call: C) => Question): Answer | Promise<Answer> {
+    const { caller } = call
+    const question = readAllowed(call, read)
+    const { request } = question
     const key = acts ? readIdempotencyKey(call.key) : undefined
     if (!acts || call.waited !== undefined) return answerNow(call, question, key)
     const waiting = () =>
@@ -213,7 +230,34 @@ function endpointCalls(endpoint: AnyEndpoint, { services, handlers, idempotency,
     return hidePaths ? hidePaths(json) : json
   }
 
-  return { readFields: fieldsReader(schema), answer }
+  const streamHandler = streamHandlers.get(endpoint.name)
+  const stream: EndpointCalls['stream'] =
+    streamHandler &&
+    (async (call, read, { format, signal }) => {
+      const { caller, client } = call
+      const { request } = readAllowed(call, read)
+      services.turns.chargeTo(signal, client)
+      const text = streamHandler(request, { services, caller, signal }, format)
+      // What is wrong with the request, or with the store, is said as by any answer: before there is a first page.
+      const deadline = new Deadline(requestTimeoutSeconds, { payer: client, turns: services.turns }, call.signal)
+      return beginningWith(await deadline.bound(() => text.next()), text, hidePaths)
+    })
+
+  return { readFields: fieldsReader(schema), answer, ...(stream && { stream }) }
+}
+
+async function* beginningWith(
+  first: IteratorResult<string, void>,
+  others: AsyncGenerator<string, void>,
+  hidePaths: (text: string) => string = (text) => text,
+): AsyncGenerator<string, void> {
+  try {
+    if (first.done) return
+    yield hidePaths(first.value)
+    for await (const text of others) yield hidePaths(text)
+  } finally {
+    await others.return()
+  }
 }
 
 /** It is for the request to say them, whatever the answer has. */

@@ -26,6 +26,7 @@ import { networkPoll } from './poll.ts'
 import { serviceHandlers } from './service.ts'
 import { limitHandlers } from './limits.ts'
 import { stopHandlers } from './stops.ts'
+import { transactionHandlers } from './transactions.ts'
 
 type WithPrefix<Prefix extends string, V> = { [K in keyof V & string as `${Prefix}${K}`]: V[K] }
 
@@ -57,6 +58,7 @@ const clobHandlers: Pick<Handlers, Extract<EndpointName, `CLOB${string}`>> = {
 /** The handler of each endpoint. A missing one does not compile. */
 export const handlers: Handlers = {
   ...serviceHandlers,
+  ...transactionHandlers,
   ...limitHandlers,
   ...approvalHandlers,
   ...stopHandlers,

@@ -37,6 +37,7 @@ export function showTransaction(entry: Entry, view: JournalView): JournaledTrans
   const cost = isFinal(entry) ? showCost(entry, coinOf(entry)) : undefined
   const slippage = slippageOf(entry, fill, quote)
   return {
+    id: entry.key,
     chain,
     network,
     address,

@@ -3,15 +3,9 @@ import type { ShownPlugin } from '../api/index.ts'
 import { didYouMean } from '../config/problems.ts'
 import type { NetworkNames } from '../contracts/index.ts'
 import { badFields } from '../base/errors.ts'
-import { momentForms, readMoment } from '../base/moments.ts'
 import { named, printable } from '../base/printable.ts'
-import { pairName } from '../store/entry-filters.ts'
-import { dayMs } from '../transactions/archiver.ts'
-import type { EndedPosition } from '../transactions/journal/journal.ts'
-import { mayUseWallet, visibleWallets, type Handlers } from './context.ts'
-import { journalView, showTransaction } from './journaled.ts'
+import { mayUseWallet, type Handlers } from './context.ts'
 import { shownLosses } from './mined-bounds.ts'
-import { badCursor, readLimit } from './pages.ts'
 
 export const serviceHandlers = {
   Status: async () => ({ status: 'ok' }),
@@ -57,29 +51,6 @@ export const serviceHandlers = {
       .all()
       .filter(({ address }) => mayUseWallet(caller, address))
       .map(({ chain, address, label }) => ({ chain, address, ...(label !== undefined && { label }) })),
-
-  /** Reads the journal only, so it works also for networks that are down and for plugins that are gone. */
-  Transactions: async (request, { services, caller }) => {
-    if (request.cursor !== undefined && !cursorPattern.test(request.cursor)) throw badCursor()
-    const limit = readLimit(request.limit, services.settings)
-    const addresses = visibleWallets(caller)
-    const { since, until, pair, ...others } = request
-    const filter = { ...others, ...readPeriod(since, until), ...(pair !== undefined && { pair: readPair(pair) }) }
-    const { entries, damaged, nextCursor } = await services.transactions.list({ ...filter, limit, ...(addresses && { addresses }) })
-    const view = journalView(services.transactions, services.registry)
-    return {
-      transactions: entries.map((entry) => showTransaction(entry, view)),
-      ...(damaged && { unavailable: damaged.map((id) => ({ id, reason: 'its row in the store is damaged: the log says how' })) }),
-      ...(nextCursor !== undefined && { nextCursor }),
-    }
-  },
-
-  TransactionsPrune: async ({ olderThanDays, dryRun, after }, { services: { archiver }, signal }) => {
-    const position = after === undefined ? undefined : readPosition(after)
-    const of = { olderThanMs: olderThanDays * dayMs, isDryRun: dryRun ?? false, ...(position && { after: position }) }
-    const { archived, kept, next } = await archiver.prune(of, signal)
-    return { archived, kept, folder: archiver.folder, ...(next && { next: `${next.endedAt}:${next.key}` }) }
-  },
 } satisfies Partial<Handlers>
 
 /**
@@ -115,32 +86,3 @@ function showQuarantine({ address, txHash, lost, ...shown }: ShownQuarantine, se
 }
 
 const copyNetworks = (available: readonly NetworkNames[]) => available.map(({ chain, networks }) => ({ chain, networks: [...networks] }))
-
-function readPosition(after: string): EndedPosition {
-  const [endedAt = '', key = ''] = after.split(':')
-  return { endedAt: Number(endedAt), key }
-}
-
-/** @throws SluiceError INCOMPLETE_PARAMS */
-function readPeriod(since: string | undefined, until: string | undefined): { from?: number; to?: number } {
-  const [from, to] = [readField('since', since), readField('until', until)]
-  if (from !== undefined && to !== undefined && from >= to)
-    throw badFields([{ field: 'since', problem: `is "${since}", which is not before until, "${until}": there can be none in between` }])
-  return { ...(from !== undefined && { from }), ...(to !== undefined && { to }) }
-}
-
-function readField(field: string, text: string | undefined): number | undefined {
-  if (text === undefined) return undefined
-  const moment = readMoment(text)
-  if (moment === undefined) throw badFields([{ field, problem: `is "${text}", but must be ${momentForms}` }])
-  return moment
-}
-
-/** A request is read by its schema, so there are two. */
-const readPair = (text: string): string => {
-  const [one = '', other = ''] = text.split('-')
-  return pairName(one, other)
-}
-
-/** The key of a journal entry, which is what a cursor is. */
-const cursorPattern = /^[0-9a-z]{17}$/

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http'
-import { errorsOf, type Endpoint, type FieldRule } from '../api/endpoint.ts'
+import { errorsOf, streamTypes, type Endpoint, type FieldRule } from '../api/endpoint.ts'
 import { endpoints, eventsEndpoint, interfaceVersion } from '../api/index.ts'
 import { tradingMethods } from '../contracts/index.ts'
 import { errorTable } from '../base/errors.ts'
@@ -77,13 +77,14 @@ function withExamples<R extends Endpoint['request']>(request: R, { plugins, netw
 
 const refTo = (schema: string) => ({ $ref: `#/components/schemas/${schema}` })
 
-const interfaces = ({ name, request, response }: Endpoint): [string, Schema][] => [
+const interfaces = ({ name, request, response, line }: Endpoint): [string, Schema][] => [
   [`${name}Request`, plain(inBody(Object(request)))],
   [`${name}Response`, plain(response)],
+  ...(line ? [[`${name}Line`, plain(line)] satisfies [string, Schema]] : []),
 ]
 
 function operation(endpoint: Endpoint, method: Endpoint['method']): object {
-  const { name, set, summary, request, permission } = endpoint
+  const { name, set, summary, request, permission, line } = endpoint
   const isStream = name === eventsEndpoint.name
   // The fields of a DELETE are in the query or in a body, so that neither is required.
   const inQuery = { GET: request.required ?? [], DELETE: [], POST: undefined }[method]
@@ -105,7 +106,7 @@ function operation(endpoint: Endpoint, method: Endpoint['method']): object {
             description: 'Events; the schema is that of their data.',
             content: { 'text/event-stream': { schema: refTo(`${name}Response`) } },
           }
-        : { description: 'OK', content: json(refTo(`${name}Response`), example?.response) },
+        : { description: 'OK', content: { ...json(refTo(`${name}Response`), example?.response), ...(line && streamed(name)) } },
       ...(name === 'HealthReady' && { 503: { description: 'Not ready', content: json(refTo(`${name}Response`)) } }),
       ...errorResponses(endpoint, refTo('Error')),
       ...(method !== 'GET' && bodyResponses(refTo('Error'))),
@@ -114,6 +115,12 @@ function operation(endpoint: Endpoint, method: Endpoint['method']): object {
 }
 
 const json = (schema: object, example?: unknown) => ({ 'application/json': { schema, ...(example !== undefined && { example }) } })
+
+/** All that there is, by the header `Accept`. */
+const streamed = (name: string) => ({
+  [streamTypes.ndjson]: { schema: refTo(`${name}Line`) },
+  [streamTypes.csv]: { schema: { type: 'string', description: 'RFC 4180 in UTF-8. The first line names the columns.' } },
+})
 
 const queryParameters = (properties: object, required: readonly string[], example: object = {}) =>
   Object.entries(properties).map(([name, schema]) => ({

@@ -2,7 +2,7 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { interfaceVersion, versionHeader } from '../api/version.ts'
 
 /** Headers of every answer. */
-const responseHeaders = (requestId: string) => ({ 'X-Request-Id': requestId, [versionHeader]: interfaceVersion })
+export const responseHeaders = (requestId: string) => ({ 'X-Request-Id': requestId, [versionHeader]: interfaceVersion })
 
 export const jsonHeaders = (requestId: string, body: string): OutgoingHttpHeaders => ({
   'Content-Type': 'application/json; charset=utf-8',

@@ -7,6 +7,7 @@ import type { Registry } from '../plugins/index.ts'
 import type { Answer } from '../transactions/idempotency.ts'
 import { withoutContext, type Route } from './direct.ts'
 import { cachedQueryReader, type RequestState } from './request.ts'
+import { acceptedFormat, type StreamedAnswers } from './streamed-answers.ts'
 import { createResponseBatcher, jsonHeaders, type ResponseBatcher } from './responses.ts'
 
 export interface RouteParts {
@@ -19,20 +20,28 @@ export const alsoPosts = ({ method, set, path }: Endpoint) =>
   method === 'GET' && set !== 'Service' && !endpoints.some((each) => each.method === 'POST' && each.path === path)
 
 /** Every endpoint of the interface, with its methods. */
-export function addEndpoints(router: Router<RequestState>, parts: RouteParts): void {
+export function addEndpoints(router: Router<RequestState>, parts: RouteParts, streamedAnswers: StreamedAnswers): void {
   const send = createResponseBatcher()
   for (const endpoint of endpoints) {
     const methods = [endpoint.method, ...(alsoPosts(endpoint) ? ['POST'] : [])]
-    router.register(endpoint.path, methods, withoutContext(routeOf(endpoint, parts, send)))
+    router.register(endpoint.path, methods, withoutContext(routeOf(endpoint, parts, { send, streamedAnswers })))
   }
 }
 
-function routeOf({ name, path }: AnyEndpoint, { dispatch, registry }: RouteParts, send: ResponseBatcher): Route {
-  const { readFields, answer } = dispatch.endpoint(name)
+/** How answers are sent. */
+interface Senders {
+  readonly send: ResponseBatcher
+  readonly streamedAnswers: StreamedAnswers
+}
+
+function routeOf({ name, path }: AnyEndpoint, { dispatch, registry }: RouteParts, { send, streamedAnswers }: Senders): Route {
+  const { readFields, answer, stream } = dispatch.endpoint(name)
   const readSearch = cachedQueryReader(readFields)
 
   return (state) => {
     state.route = path
+    const format = stream && acceptedFormat(state.req)
+    if (format) return streamedAnswers.answer(state, format, (signal) => stream(state, read, { format, signal }))
     const answered = answer(state, read)
     if (answered instanceof Promise) return answered.then((given) => reply(state, send, given))
     reply(state, send, answered)

@@ -789,7 +789,7 @@ class TransactionsRequest(TypedDict, total=False):
     txHash: str  # Of any attempt, also of one that was replaced.
     idempotencyKey: str  # The Idempotency-Key of the request.
     requestId: str  # The X-Request-Id of the request.
-    archived: bool  # true: archived ones, too. A page may then have fewer entries than `limit`, or none, though there is a `nextCursor`. By txHash, idempotencyKey or requestId they are always listed.
+    archived: bool  # true: archived ones, too. A page may then have fewer entries than `limit`, or none, though there is a `nextCursor`. By txHash, idempotencyKey or requestId they are always listed, and as NDJSON or CSV unless this is false.
     limit: int  # Maximum of entries. 100 without it.
     cursor: str  # `nextCursor` of the previous page.
 
@@ -909,6 +909,7 @@ class TransactionsResponseTransactionsMovements(_TransactionsResponseTransaction
 
 
 class _TransactionsResponseTransactions(TypedDict):
+    id: str  # Of its row in the store, for ever. Ids sort by the time of the request, and one is a `cursor`: that of what is older.
     chain: str
     network: str
     address: str
@@ -5116,6 +5117,7 @@ class TransactionsDataMovements(_TransactionsDataMovements, total=False):
 
 
 class _TransactionsData(TypedDict):
+    id: str  # Of its row in the store, for ever. Ids sort by the time of the request, and one is a `cursor`: that of what is older.
     chain: str
     network: str
     address: str

@@ -1,0 +1,30 @@
+// CSV as RFC 4180 says it. What others wrote is text for a spreadsheet, and never a formula; each record is one line.
+import { printable } from './printable.ts'
+
+/** A column, and what a record has in it. */
+export type CsvColumn<T> = readonly [name: string, value: (record: T) => string | number | undefined]
+
+export interface CsvWriter<T> {
+  readonly header: string
+  lines(records: readonly T[]): string
+}
+
+/** A spreadsheet takes it for a number, though it begins as formulas do. */
+const belowZero = /^-\d+(\.\d+)?$/
+
+/** A text that a spreadsheet would take for a formula begins with an apostrophe. A line break within a text is a space. */
+export async function csvWriter<T>(columns: readonly CsvColumn<T>[]): Promise<CsvWriter<T>> {
+  // Most servers and commands write none.
+  const { stringify } = await import('csv-stringify/sync')
+  const write = (rows: readonly (readonly string[])[]) =>
+    stringify([...rows], {
+      record_delimiter: '\r\n',
+      escape_formulas: true,
+      cast: { string: (value) => (belowZero.test(value) ? { value, escape_formulas: false } : value) },
+    })
+  const cell = (value: string | number | undefined) => (value === undefined ? '' : printable(String(value)).replaceAll('\n', ' '))
+  return {
+    header: write([columns.map(([name]) => name)]),
+    lines: (records) => write(records.map((record) => columns.map(([, value]) => cell(value(record))))),
+  }
+}
