@@ -19,6 +19,7 @@ const levels: readonly (readonly string[])[] = [
   ['core/transactions'],
   ['core/plugins', 'core/limits'],
   ['core/market'],
+  ['core/books'],
   ['core/handlers'],
   ['core/events'],
   ['core/http'],

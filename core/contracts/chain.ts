@@ -1,5 +1,6 @@
 import type { At, Head, Json, Life, Log, Token, Types } from './family.ts'
 import type { Plan, GasTerms, Rail } from './rail.ts'
+import type { WalletHistory } from './wallet-history.ts'
 
 export interface Transaction<F extends Types = Types> {
   tx: Json
@@ -228,6 +229,8 @@ export interface EvmVerbs<F extends Types = Types> {
    * before. Absent: not known.
    */
   allowanceBefore?(receipt: F['receipt'], wallet: F['address'], allowance: Allowance<F['address']>, at: At): Promise<bigint>
+  /** What wallets held at past blocks and what moved in between: the books are held against it. Absent: they are not. */
+  history?: WalletHistory<F['address']>
 }
 
 /** What to pay for gas, smallest units of the native coin per gas. */

@@ -115,6 +115,7 @@ export type {
   PerpTerms,
   Ratio,
 } from './perp-amm.ts'
+export type { BlockRange, CoinMove, PastBlock, PastHoldings, PastTransfer, PastTransfers, WalletHistory } from './wallet-history.ts'
 export type { BridgePlan, Need, Plan, VenuePlan } from './rail.ts'
 export { canonicalPermit2, permitTypedData, type Permit } from './permit2.ts'
 export { apiVersion, approvableOf, defineChain, defineConnector, tradingMethods } from './plugin.ts'

@@ -40,6 +40,7 @@ import { createStandingRights } from './standing-rights.ts'
 import { gainsIn, movedIn } from './movements.ts'
 import { createPermit2 } from './permit2.ts'
 import { createApprovals, createWrapping, readBalances, noResult, decimalsCall, symbolCall, readToken } from './tokens.ts'
+import { createWalletHistory } from './wallet-history.ts'
 import { evm } from './family.ts'
 import type { Evm } from './types.ts'
 
@@ -173,6 +174,7 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
       coinGain: (receipt, wallet, at) => readCoinGain(rpc, receipt, wallet, rollup !== undefined, at),
       approvals: approvalsIn,
       allowanceBefore: (receipt, wallet, allowance, at) => readAllowanceBefore(rpc, receipt, wallet, allowance, at),
+      history: createWalletHistory({ rpc, multicall, wrapped: wrapped.address, isRollup: rollup !== undefined }),
       moved: (receipt, sentRaw, wallet) => movedIn(receipt, sentRaw, wallet, { coin, wrapped: wrapped.address }),
     },
     async start(signal) {

@@ -1,17 +1,17 @@
 import { setTimeout } from 'node:timers/promises'
 import { toQuantity } from 'ethers/utils'
-import { SluiceError, type At, type Chain, type Head, type Token } from '../../core/contracts/index.ts'
+import type { At, Chain, Head, Token } from '../../core/contracts/index.ts'
 import type { RpcAnswer } from '../nodes/dialect.ts'
 import { invalidAnswer, resultOf, type ReadRpc, type Rpc } from '../nodes/rpc.ts'
 import { quantityOf } from './encoding.ts'
 import type { FeeOracle } from './fees.ts'
 import { batchParts, isProbe, packBatch, multicallViews, noMulticall, packAggregate3, aggregateResults } from './multicall.ts'
 import type { EvmNetwork } from './network.ts'
+import { findLogs } from './log-ranges.ts'
 import { callResultOf, callVerdict } from './node-errors.ts'
 import { revertData } from './reverts.ts'
 import type { RollupFees } from './op-stack.ts'
-import { parseLog } from './receipts.ts'
-import type { Call, CallResult, Evm, EvmReader, Probe, FoundLog, LogFilter } from './types.ts'
+import type { Call, CallResult, Evm, EvmReader, Probe } from './types.ts'
 
 /** The second try is at one block, if the node has it. */
 const maxTries = 3
@@ -231,83 +231,4 @@ export function createReader(options: ReaderOptions, isolated?: { rpc: ReadRpc; 
       return { reader: createReader(options, { rpc: own, gasUnits }), changes: options.changesBy(own), close: () => own.close() }
     },
   }
-}
-
-/** How many blocks back logs are read: older ones need an indexer. */
-const maxBlocksBack = 100_000
-/** The limit of public nodes for one call, if they have any. What a node takes less is learned. */
-const defaultBlocksPerCall = 10_000
-/** Of one question. A plan that takes a few blocks at a time does not give a hundred thousand. */
-const maxLogCalls = 2_500
-
-interface BlockRange {
-  readonly from: number
-  readonly to: number
-}
-
-/** Reads logs from a block on, of the newest 100,000 blocks only, in ranges that the node takes. @throws SluiceError NETWORK where these are too small */
-export async function findLogs(
-  rpc: ReadRpc,
-  { address, topics, fromBlock }: LogFilter,
-  newest: bigint,
-  at: At,
-  blocksPerCall = defaultBlocksPerCall,
-): Promise<readonly FoundLog[]> {
-  const last = Number(newest)
-  const whole = { from: Math.max(fromBlock, 0, last - Math.min(maxBlocksBack, blocksPerCall * 10) + 1), to: last }
-  let calls = 0
-  const read = async (ranges: readonly BlockRange[]): Promise<readonly FoundLog[]> => {
-    if (ranges.length === 0) return []
-    calls += ranges.length
-    const answers = await rpc.batch(
-      // The last one includes blocks that came meanwhile.
-      ranges.map(({ from, to }) => ({
-        method: 'eth_getLogs',
-        params: [{ address, topics, fromBlock: toQuantity(from), toBlock: to === last ? 'latest' : toQuantity(to) }],
-        size: to - from + 1,
-      })),
-      at,
-    )
-    const found: FoundLog[] = []
-    // One after the other: what the first teaches of the node's limit counts for the others, and the logs stay in the order of blocks.
-    for (const [index, answer] of answers.entries()) {
-      const range = ranges[index] ?? whole
-      const blocks = blocksIn(range)
-      if (answer.error?.fault?.is !== 'too-large' || blocks === 1) {
-        found.push(...logsIn(rpc, answer))
-        continue
-      }
-      const taken = Math.min(answer.error.max ?? Infinity, Math.ceil(blocks / 2))
-      if (blocksIn(whole) / taken > maxLogCalls || calls > maxLogCalls) throw rangesTooSmall(rpc, taken, blocksIn(whole))
-      found.push(...(await read(piecesOf(range, taken))))
-    }
-    return found
-  }
-  return read(piecesOf(whole, blocksPerCall))
-}
-
-function piecesOf({ from, to }: BlockRange, blocks: number): readonly BlockRange[] {
-  return Array.from({ length: Math.max(0, Math.ceil(blocksIn({ from, to }) / blocks)) }, (_, index) => ({
-    from: from + index * blocks,
-    to: Math.min(to, from + (index + 1) * blocks - 1),
-  }))
-}
-
-const blocksIn = ({ from, to }: BlockRange) => to - from + 1
-
-function rangesTooSmall(rpc: ReadRpc, taken: number, needed: number): SluiceError {
-  return new SluiceError(
-    'NETWORK',
-    `The RPC node ${rpc.url()} gives logs of about ${taken} blocks at a time, and those of ${needed} are needed: use a larger plan of its provider, or another node.`,
-    { retryAfterSeconds: 60 },
-  )
-}
-
-function logsIn(rpc: ReadRpc, answer: RpcAnswer): readonly FoundLog[] {
-  const raw = resultOf(rpc, 'eth_getLogs', answer)
-  const logs = Array.isArray(raw) ? raw.map(parseLog) : [undefined]
-  return logs.map((log) => {
-    if (!log) throw invalidAnswer(rpc, 'answered eth_getLogs with something else than logs')
-    return log
-  })
 }

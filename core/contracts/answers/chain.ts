@@ -13,6 +13,7 @@ import type {
   Transaction,
 } from '../chain.ts'
 import type { Plan } from '../rail.ts'
+import type { CoinMove, PastBlock, PastHoldings, PastTransfer, PastTransfers, WalletHistory } from '../wallet-history.ts'
 import {
   amount,
   answers,
@@ -36,6 +37,7 @@ import {
   signedAmount,
   stream,
   text,
+  time,
   words,
   type Contract,
   type Schema,
@@ -112,6 +114,43 @@ const gasPricesSchema = object<GasPrices>({
   fast: gasPriceSchema,
 })
 
+const blockNumber = integer(0)
+const historyContract: Contract<WalletHistory> = {
+  blocks: answers(list(object<PastBlock>({ number: blockNumber, hash: text(), timestamp: time() }), 10_000)),
+  holdings: answers(
+    list(orNothing(object<PastHoldings>({ nonce: integer(0), coinRaw: amount(), balances: list(orNothing(amount()), 100_000) })), 10_000),
+  ),
+  transfers: answers(
+    object<PastTransfers>({
+      transfers: list(
+        object<PastTransfer>({
+          wallet: text(),
+          token: text(),
+          amountRaw: signedAmount(),
+          txHash: text(),
+          blockNumber,
+          blockHash: text(),
+          logIndex: integer(0),
+        }),
+        10_000_000,
+      ),
+      since: optional(blockNumber),
+    }),
+  ),
+  coinMoves: answers(
+    list(
+      object<CoinMove>({
+        blockNumber,
+        txHash: optional(text()),
+        nonce: optional(integer(0)),
+        feeRaw: optional(amount()),
+        amountRaw: signedAmount(),
+      }),
+      1_000_000,
+    ),
+  ),
+}
+
 const evmContract: Contract<EvmVerbs> = {
   allowances: answers(list(list(orNothing(amount()), 10_000), 10_000)),
   approve: answers(object<{ plan: Plan; amountRaw: bigint }>({ plan: planSchema, amountRaw: amount() })),
@@ -128,6 +167,7 @@ const evmContract: Contract<EvmVerbs> = {
     list(object<SetAllowance>({ token: text(), spender: text(), amountRaw: amount(), permit2: optional(text()) }), maxTokens),
   ),
   allowanceBefore: answers(amount()),
+  history: part(historyContract),
 }
 
 const altchainContract: Contract<AltchainVerbs> = {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { EventFragment } from 'ethers'
-import { findLogs } from '../../../kits/evm/reader.ts'
+import { findLogs } from '../../../kits/evm/log-ranges.ts'
 import { evmRpc } from '../../../kits/evm/rpc.ts'
 import { perpEvents } from '../../../kits/perp/index.ts'
 import { at } from '../amm/devnet-fixture.ts'

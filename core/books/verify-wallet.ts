@@ -1,0 +1,389 @@
+// Holds a wallet's book against the chain: what it held at one block, and all that is known to have moved since, is what it holds at another, to the unit.
+import { addressKey } from '../base/addresses.ts'
+import { SluiceError } from '../base/errors.ts'
+import type { At, CoinMove, PastTransfer, WalletHistory } from '../contracts/index.ts'
+import { balancesOf, KnownChanges, leftOver, narrow, nonceKey, type Balances, type OpenRange } from './wallet-changes.ts'
+
+/** A mined transaction of the journal, as the book has it. */
+export interface OwnTransaction {
+  readonly txHash: string
+  readonly blockNumber: number
+  /** Absent in the journal of an earlier version. */
+  readonly blockHash?: string
+  /** Absent where its receipt does not tell. */
+  readonly feeRaw?: bigint
+  /** By token (`addressKey`), the native coin among them, without the fee. Absent: the book says nothing, and the chain is asked. */
+  readonly movements?: ReadonlyMap<string, bigint>
+}
+
+/**
+ * `inside-a-call`: the native coin came or went without being the value of a transaction. `without-event`: a token's balance changed and no event
+ * of it says so. `not-in-book`: the events of one of the journal's own transactions say something else than its movements. `taken-back`: it is in no
+ * block of the chain any more.
+ */
+export type UnexplainedKind = (typeof unexplainedKinds)[number]
+export const unexplainedKinds = ['inside-a-call', 'without-event', 'not-in-book', 'taken-back'] as const
+
+export interface Unexplained {
+  readonly token: string
+  readonly kind: UnexplainedKind
+  /** Above 0 the wallet has more than is explained. */
+  readonly amountRaw: bigint
+  /** The first and the last block in which it may have been. */
+  readonly firstBlock: number
+  readonly lastBlock: number
+  /** Of the one transaction that the wallet had in the block. */
+  readonly txHash?: string
+}
+
+/** Smallest units: what it held at the start, and all that follows is what it holds at the end. */
+export interface TokenCheck {
+  /** `addressKey` */
+  readonly token: string
+  readonly startRaw: bigint
+  /** By the book, without fees. */
+  readonly ownRaw: bigint
+  /** What own transactions cost: below 0. */
+  readonly feesRaw: bigint
+  /** Of transactions that are not in the journal, with their fees. */
+  readonly foreignRaw: bigint
+  readonly unexplainedRaw: bigint
+  readonly endRaw: bigint
+}
+
+export interface WalletCheck {
+  /** It begins after this block: later than asked where nodes have lost what was before. */
+  readonly startBlock: number
+  readonly endBlock: number
+  readonly tokens: readonly TokenCheck[]
+  readonly unexplained: readonly Unexplained[]
+  readonly ownTransactions: number
+  readonly foreignTransactions: number
+  /** Tokens that no list has, and that none of the own transactions moved: anybody can send them, and they are not held against their balances. */
+  readonly unlistedTokens: number
+  /** What the nodes lack of the range that was asked for; absent: nothing. */
+  readonly lost?: { readonly what: 'events' | 'state'; readonly before: number }
+}
+
+export interface WalletParts {
+  readonly history: WalletHistory
+  readonly wallet: string
+  /** The native coin's address. */
+  readonly coin: string
+  /** Addresses of tokens whose balances are read. */
+  readonly listed: readonly string[]
+  /** Balances that were kept at earlier blocks, by token (`addressKey`). */
+  readonly kept: ReadonlyMap<number, ReadonlyMap<string, bigint>>
+  /** The journal's transactions of the wallet that were mined in these blocks. One that is missing is found by its hash. */
+  ownIn(after: number, upTo: number): Promise<readonly OwnTransaction[]>
+  ownBy(txHash: string): Promise<OwnTransaction | undefined>
+  /** The block that a transaction is in now; undefined: in none. */
+  blockOf(txHash: string, at: At): Promise<number | undefined>
+}
+
+/** Readings of the wallet at blocks in between, in one range. */
+const maxReadings = 2_000
+/** Whole blocks that one request asks for. */
+const blocksAtOnce = 16
+
+/** @param range the balances at its first block are the start @throws SluiceError NETWORK where no node has what is needed of any part of it */
+export async function verifyWallet(parts: WalletParts, range: { after: number; upTo: number }, at: At): Promise<WalletCheck> {
+  const { history, wallet, listed, ownIn } = parts
+  const coin = addressKey(parts.coin)
+  const begun = await beginning(parts, range, at)
+  const { after, upTo, transfers, lost } = begun
+
+  const own = new Map((await ownIn(after, upTo)).map((each) => [each.txHash, each] as const))
+  for (const { txHash } of transfers) if (!own.has(txHash)) await learn(own, txHash, parts)
+  const takenBack = await findTakenBack(own, transfers, parts, at)
+
+  const ofLists = listed.map(addressKey)
+  const counted = countedTokens(transfers, own, ofLists)
+  const asked = [...new Set([...ofLists, ...counted])].filter((token) => token !== coin)
+  const [first, last] = await history.holdings(wallet, asked, [after, upTo], at)
+  const start = first ? balancesOf(first, asked, coin) : begun.start
+  if (!start || !last) throw lostState(upTo)
+  const end = balancesOf(last, asked, coin)
+  const tokens = [
+    ...new Set([
+      coin,
+      ...counted,
+      ...asked.filter((token) => (start.amounts.get(token) ?? 0n) > 0n || (end.amounts.get(token) ?? 0n) > 0n),
+    ]),
+  ]
+  const only = ({ nonce, amounts }: Balances): Balances => ({
+    nonce,
+    amounts: new Map(tokens.map((token) => [token, amounts.get(token) ?? 0n])),
+  })
+  const whole: OpenRange = { after, upTo, start: only(start), end: only(end) }
+
+  const ledger = createLedger(coin, new Set(tokens))
+  ledger.addTransfers(transfers, own)
+  await addCoin(ledger, own, parts, at)
+  // A start that was kept has no count of transactions.
+  const counts = first
+    ? whole
+    : { ...whole, start: { ...whole.start, nonce: whole.end.nonce - Number(ledger.changes.sum(nonceKey, after, upTo)) } }
+  const found = await explain(counts, ledger, own, parts, at)
+  const unexplained = [...takenBack, ...ledger.notInBook(), ...found].filter(({ token }) => tokens.includes(token))
+
+  const sumOf = (token: string) => unexplained.reduce((sum, each) => (each.token === token ? sum + each.amountRaw : sum), 0n)
+  return {
+    startBlock: after,
+    endBlock: upTo,
+    tokens: tokens.map((token) => {
+      const [startRaw, endRaw] = [whole.start.amounts.get(token) ?? 0n, whole.end.amounts.get(token) ?? 0n]
+      const { ownRaw, feesRaw, foreignRaw } = ledger.totalsOf(token)
+      const takenBackRaw = takenBack.reduce((sum, each) => (each.token === token ? sum - each.amountRaw : sum), 0n)
+      return { token, startRaw, ownRaw: ownRaw + takenBackRaw, feesRaw, foreignRaw, unexplainedRaw: sumOf(token), endRaw }
+    }),
+    unexplained: unexplained.toSorted((a, b) => a.firstBlock - b.firstBlock),
+    ownTransactions: own.size,
+    foreignTransactions: ledger.foreignTransactions(),
+    unlistedTokens: new Set(transfers.flatMap(({ token }) => (tokens.includes(addressKey(token)) ? [] : addressKey(token)))).size,
+    ...(lost && { lost }),
+  }
+}
+
+interface Beginning {
+  readonly after: number
+  readonly upTo: number
+  readonly transfers: readonly PastTransfer[]
+  /** Where it was kept, and no node has it. */
+  readonly start?: Balances
+  readonly lost?: WalletCheck['lost']
+}
+
+/** Begins where both the events and the wallet's balances are known. */
+async function beginning(
+  { history, wallet, kept }: WalletParts,
+  { after, upTo }: { after: number; upTo: number },
+  at: At,
+): Promise<Beginning> {
+  const { transfers, since } = await history.transfers([wallet], { from: after + 1, to: upTo }, at)
+  const withEvents = since === undefined ? after : since - 1
+  if (withEvents >= upTo)
+    throw new SluiceError(
+      'NETWORK',
+      `The nodes have no events of tokens before block ${since}: name a node that has them, or ask from there.`,
+    )
+  const [first] = await history.holdings(wallet, [], [withEvents], at)
+  const ofKept = (block: number): Beginning => ({
+    after: block,
+    upTo,
+    transfers: transfers.filter(({ blockNumber }) => blockNumber > block),
+    start: { nonce: 0, amounts: kept.get(block) ?? new Map() },
+    ...(block > after && { lost: { what: 'state', before: block } }),
+  })
+  if (first) return { after: withEvents, upTo, transfers, ...(since !== undefined && { lost: { what: 'events', before: since } }) }
+  if (kept.has(withEvents)) return ofKept(withEvents)
+  const withState = await firstWithState(history, wallet, withEvents, upTo, at)
+  const [firstKept = Infinity] = [...kept.keys()].filter((block) => block > withEvents).toSorted((a, b) => a - b)
+  if (firstKept < withState) return ofKept(firstKept)
+  if (withState >= upTo) throw lostState(withState)
+  return {
+    after: withState,
+    upTo,
+    transfers: transfers.filter(({ blockNumber }) => blockNumber > withState),
+    lost: { what: 'state', before: withState },
+  }
+}
+
+const lostState = (before: number) =>
+  new SluiceError('NETWORK', `The nodes have no state of blocks before ${before}: name an archive node in rpcUrls, or ask from there.`)
+
+/** By halves, as nodes keep the newest. The last block where they have none of it. */
+async function firstWithState(history: WalletHistory, wallet: string, from: number, to: number, at: At): Promise<number> {
+  let [lost, has] = [from, to]
+  while (has - lost > 1) {
+    const middle = Math.floor((lost + has) / 2)
+    const [read] = await history.holdings(wallet, [], [middle], at)
+    if (read) has = middle
+    else lost = middle
+  }
+  return has
+}
+
+async function learn(own: Map<string, OwnTransaction>, txHash: string, { ownBy }: WalletParts): Promise<OwnTransaction | undefined> {
+  const found = await ownBy(txHash)
+  if (found) own.set(txHash, found)
+  return found
+}
+
+/** Those that no block has any more are taken out of the own ones. */
+async function findTakenBack(
+  own: Map<string, OwnTransaction>,
+  transfers: readonly PastTransfer[],
+  { history, blockOf, coin }: WalletParts,
+  at: At,
+): Promise<readonly Unexplained[]> {
+  const seen = new Map(transfers.map(({ txHash, blockNumber }) => [txHash, blockNumber] as const))
+  const doubtful = [...own.values()].filter(({ txHash, blockHash }) => blockHash !== undefined && !seen.has(txHash))
+  const numbers = [...new Set(doubtful.map(({ blockNumber }) => blockNumber))]
+  const hashes = new Map(numbers.length === 0 ? [] : (await history.blocks(numbers, at)).map(({ number, hash }) => [number, hash] as const))
+  const takenBack: Unexplained[] = []
+  for (const each of doubtful) {
+    const { txHash, blockNumber, blockHash, movements = new Map<string, bigint>(), feeRaw = 0n } = each
+    if (hashes.get(blockNumber) === blockHash) continue
+    const block = await blockOf(txHash, at)
+    if (block !== undefined) {
+      own.set(txHash, { ...each, blockNumber: block })
+      continue
+    }
+    own.delete(txHash)
+    const lost = new Map([...movements, [addressKey(coin), (movements.get(addressKey(coin)) ?? 0n) - feeRaw]])
+    for (const [token, amountRaw] of lost)
+      if (amountRaw !== 0n)
+        takenBack.push({ token, kind: 'taken-back', amountRaw: -amountRaw, firstBlock: blockNumber, lastBlock: blockNumber, txHash })
+  }
+  return takenBack
+}
+
+/** Of the lists, and those that own transactions moved: anybody can write the events of a token, whosever wallet they name. */
+function countedTokens(
+  transfers: readonly PastTransfer[],
+  own: ReadonlyMap<string, OwnTransaction>,
+  listed: readonly string[],
+): readonly string[] {
+  const ofLists = new Set(listed)
+  const moved = transfers.flatMap(({ token, txHash }) => (ofLists.has(addressKey(token)) || own.has(txHash) ? addressKey(token) : []))
+  return [...new Set([...moved, ...[...own.values()].flatMap(({ movements = new Map<string, bigint>() }) => [...movements.keys()])])]
+}
+
+type Ledger = ReturnType<typeof createLedger>
+
+/** What is known to have moved, and of whom it was. */
+function createLedger(coin: string, tokens: ReadonlySet<string>) {
+  const changes = new KnownChanges()
+  const totals = new Map<string, { ownRaw: bigint; feesRaw: bigint; foreignRaw: bigint }>()
+  const foreign = new Set<string>()
+  const notInBook: Unexplained[] = []
+
+  function count(token: string, of: 'ownRaw' | 'feesRaw' | 'foreignRaw', amountRaw: bigint): void {
+    const total = totals.get(token) ?? { ownRaw: 0n, feesRaw: 0n, foreignRaw: 0n }
+    total[of] += amountRaw
+    totals.set(token, total)
+  }
+
+  return {
+    changes,
+    addTransfers(transfers: readonly PastTransfer[], own: ReadonlyMap<string, OwnTransaction>): void {
+      const byOwn = new Map<string, Map<string, bigint>>()
+      for (const { token, amountRaw, txHash, blockNumber } of transfers) {
+        const key = addressKey(token)
+        if (!tokens.has(key)) continue
+        changes.add(key, blockNumber, amountRaw)
+        if (!own.has(txHash)) {
+          count(key, 'foreignRaw', amountRaw)
+          foreign.add(txHash)
+          continue
+        }
+        const moved = byOwn.get(txHash) ?? new Map<string, bigint>()
+        byOwn.set(txHash, moved.set(key, (moved.get(key) ?? 0n) + amountRaw))
+      }
+      for (const { txHash, blockNumber, movements } of own.values()) {
+        const moved = byOwn.get(txHash) ?? new Map<string, bigint>()
+        const booked = new Map([...(movements ?? moved)].filter(([token]) => token !== coin))
+        for (const [token, amountRaw] of booked) count(token, 'ownRaw', amountRaw)
+        for (const token of new Set([...moved.keys(), ...booked.keys()])) {
+          const amountRaw = (moved.get(token) ?? 0n) - (booked.get(token) ?? 0n)
+          if (amountRaw !== 0n && token !== coin)
+            notInBook.push({ token, kind: 'not-in-book', amountRaw, firstBlock: blockNumber, lastBlock: blockNumber, txHash })
+        }
+      }
+    },
+    addOwnCoin(blockNumber: number, amountRaw: bigint, feeRaw: bigint): void {
+      changes.add(nonceKey, blockNumber, 1n)
+      changes.add(coin, blockNumber, amountRaw - feeRaw)
+      count(coin, 'ownRaw', amountRaw)
+      count(coin, 'feesRaw', -feeRaw)
+    },
+    addForeign({ blockNumber, txHash, nonce, amountRaw, feeRaw = 0n }: CoinMove): void {
+      if (nonce !== undefined) changes.add(nonceKey, blockNumber, 1n)
+      changes.add(coin, blockNumber, amountRaw - feeRaw)
+      count(coin, 'foreignRaw', amountRaw - feeRaw)
+      if (txHash !== undefined) foreign.add(txHash)
+    },
+    totalsOf: (token: string) => totals.get(token) ?? { ownRaw: 0n, feesRaw: 0n, foreignRaw: 0n },
+    foreignTransactions: () => foreign.size,
+    notInBook: (): readonly Unexplained[] => notInBook,
+  }
+}
+
+/** What own transactions did to the coin: by the book, else by the chain. */
+async function addCoin(
+  ledger: Ledger,
+  own: ReadonlyMap<string, OwnTransaction>,
+  { history, wallet, coin }: WalletParts,
+  at: At,
+): Promise<void> {
+  const untold = [...own.values()].filter(({ movements, feeRaw }) => movements === undefined || feeRaw === undefined)
+  const moves = await movesIn(
+    history,
+    wallet,
+    untold.map(({ blockNumber }) => blockNumber),
+    at,
+  )
+  const moveOf = new Map(
+    moves.flatMap((move) => (move.txHash !== undefined && move.nonce !== undefined ? [[move.txHash, move] as const] : [])),
+  )
+  for (const { txHash, blockNumber, movements, feeRaw } of own.values()) {
+    const move = moveOf.get(txHash)
+    const bookedRaw = movements ? (movements.get(addressKey(coin)) ?? 0n) : undefined
+    ledger.addOwnCoin(blockNumber, bookedRaw ?? move?.amountRaw ?? 0n, feeRaw ?? move?.feeRaw ?? 0n)
+  }
+}
+
+async function movesIn(history: WalletHistory, wallet: string, blocks: readonly number[], at: At): Promise<readonly CoinMove[]> {
+  const numbers = [...new Set(blocks)]
+  const found: CoinMove[] = []
+  for (let first = 0; first < numbers.length; first += blocksAtOnce)
+    found.push(...(await history.coinMoves(wallet, numbers.slice(first, first + blocksAtOnce), at)))
+  return found
+}
+
+/** Finds the transactions that the journal does not know, and where something moved that nothing explains. */
+async function explain(
+  whole: OpenRange,
+  ledger: Ledger,
+  own: Map<string, OwnTransaction>,
+  parts: WalletParts,
+  at: At,
+): Promise<readonly Unexplained[]> {
+  const { history, wallet, kept } = parts
+  const coin = addressKey(parts.coin)
+  const { changes } = ledger
+  const ranges = await narrow(whole, { history, wallet, coin, changes, kept, maxReadings }, at)
+  const single = ranges.filter((range) => range.upTo - range.after === 1 && hasCoinLeft(range, changes, coin))
+  const moves = await movesIn(
+    history,
+    wallet,
+    single.map(({ upTo }) => upTo),
+    at,
+  )
+  const sentIn = new Map<number, Set<string>>()
+  for (const move of moves) {
+    const { blockNumber, txHash, nonce } = move
+    if (txHash !== undefined && nonce !== undefined) sentIn.set(blockNumber, (sentIn.get(blockNumber) ?? new Set()).add(txHash))
+    const known = txHash === undefined || nonce === undefined ? undefined : own.get(txHash)
+    if (known) continue
+    const learned = txHash === undefined || nonce === undefined ? undefined : await learn(own, txHash, parts)
+    if (!learned) ledger.addForeign(move)
+    else ledger.addOwnCoin(blockNumber, learned.movements?.get(coin) ?? move.amountRaw, learned.feeRaw ?? move.feeRaw ?? 0n)
+  }
+  return ranges.flatMap((range) =>
+    [...leftOver(range, changes)].flatMap(([token, amountRaw]): readonly Unexplained[] => {
+      // Authorizations count as transactions: https://eips.ethereum.org/EIPS/eip-7702
+      if (token === nonceKey) return []
+      const [txHash, ...others] = range.upTo - range.after === 1 ? (sentIn.get(range.upTo) ?? []) : []
+      const kind = token === coin ? 'inside-a-call' : 'without-event'
+      const isOne = txHash !== undefined && others.length === 0
+      return [{ token, kind, amountRaw, firstBlock: range.after + 1, lastBlock: range.upTo, ...(isOne && { txHash }) }]
+    }),
+  )
+}
+
+function hasCoinLeft(range: OpenRange, changes: KnownChanges, coin: string): boolean {
+  const left = leftOver(range, changes)
+  return left.has(coin) || left.has(nonceKey)
+}
