@@ -2,6 +2,7 @@
 import { altchainEndpoints } from './altchain.ts'
 import { approvalEndpoints } from './approvals.ts'
 import { ammEndpoints } from './amm.ts'
+import { booksVerifyEndpoints } from './books-verify.ts'
 import { ammRangeEndpoints } from './range.ts'
 import { ammSharesEndpoints } from './shares.ts'
 import { clobEndpoints } from './clob.ts'
@@ -19,6 +20,7 @@ export const endpoints = [
   ...serviceEndpoints,
   ...approvalEndpoints,
   ...transactionEndpoints,
+  ...booksVerifyEndpoints,
   ...networkEndpoints,
   ...evmEndpoints,
   ...altchainEndpoints,
@@ -38,6 +40,7 @@ export * from '../base/errors.ts'
 export * from './altchain.ts'
 export * from './amm.ts'
 export * from './approvals.ts'
+export * from './books-verify.ts'
 export {
   CLOBMarketsRequest,
   CLOBMarketsResponse,

@@ -1,6 +1,7 @@
 import type { BookSet, EndpointName } from '../api/index.ts'
 import { approvalHandlers } from './approvals.ts'
 import { altchainCreateToken } from './altchain.ts'
+import { booksVerifyHandlers } from './books-verify.ts'
 import { poolHandlers } from './amm/pools.ts'
 import { priceHandlers } from './amm/price.ts'
 import { tradeHandlers } from './amm/trade.ts'
@@ -61,6 +62,7 @@ export const handlers: Handlers = {
   ...transactionHandlers,
   ...limitHandlers,
   ...approvalHandlers,
+  ...booksVerifyHandlers,
   ...stopHandlers,
   ...networkHandlers,
   ...evmHandlers,

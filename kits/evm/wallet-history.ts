@@ -159,7 +159,7 @@ export function createWalletHistory({ rpc, multicall, wrapped, isRollup }: Histo
       const index = numberOf(logIndex)
       if (!log || typeof blockHash !== 'string' || index === undefined)
         throw invalidAnswer(rpc, 'answered eth_getLogs with something else than logs')
-      return { ...log, blockHash, logIndex: index }
+      return { ...log, transactionHash: log.transactionHash.toLowerCase(), blockHash, logIndex: index }
     })
   }
 

@@ -1,0 +1,129 @@
+// Checks the book of one wallet on one network: the journal's side of `verify-wallet.ts`.
+import { SluiceError } from '../base/errors.ts'
+import type { At, PastBlock, WalletHistory } from '../contracts/index.ts'
+import type { NetworkEntry } from '../plugins/index.ts'
+import { costOf } from '../transactions/costs.ts'
+import { canonicalHash, type Entry } from '../transactions/entry.ts'
+import type { Transactions } from '../transactions/transactions.ts'
+import { verifyWallet, type OwnTransaction, type WalletCheck } from './verify-wallet.ts'
+
+/** Where the book is: journal and archive. */
+export type BookSource = Pick<Transactions, 'find' | 'list'>
+
+export interface BookCheckParts {
+  readonly on: Pick<NetworkEntry, 'chain' | 'network' | 'impl' | 'tokens'>
+  readonly wallet: string
+  readonly source: BookSource
+  /** As `WalletParts` has it. */
+  readonly kept: ReadonlyMap<number, ReadonlyMap<string, bigint>>
+}
+
+/** Clocks of servers and chains differ by less. What was asked for earlier is found by its hash. */
+const slackMs = 3_600_000
+const pageSize = 500
+
+export const historyOf = ({ impl }: Pick<NetworkEntry, 'impl'>): WalletHistory | undefined => impl.evm?.history
+
+/** @throws SluiceError UNSUPPORTED where the chain does not tell its past, NETWORK */
+export function checkBook(parts: BookCheckParts, { after, upTo }: { after: PastBlock; upTo: PastBlock }, at: At): Promise<WalletCheck> {
+  const { on, wallet, source, kept } = parts
+  const { chain, network, impl, tokens } = on
+  const coin = impl.nativeCurrency.address
+  return verifyWallet(
+    {
+      history: requireHistory(on),
+      wallet,
+      coin,
+      listed: tokens.listed.flatMap(({ address }) => (address === coin ? [] : address)),
+      kept,
+      ownIn: async (first, last) => {
+        const found = await listOwn(parts, { from: after.timestamp * 1000 - slackMs, to: upTo.timestamp * 1000 + slackMs })
+        return found.filter(({ blockNumber }) => blockNumber > first && blockNumber <= last)
+      },
+      async ownBy(txHash) {
+        const entry = await source.find(chain, network, txHash)
+        const own = entry && ownTransaction(entry)
+        return own?.txHash === canonicalHash(txHash) && entry?.address === wallet ? own : undefined
+      },
+      async blockOf(txHash, by) {
+        return (await impl.find(txHash, by))?.blockNumber
+      },
+    },
+    { after: after.number, upTo: upTo.number },
+    at,
+  )
+}
+
+async function listOwn({ on: { chain, network }, wallet, source }: BookCheckParts, period: { from: number; to: number }) {
+  const found: OwnTransaction[] = []
+  let cursor: string | undefined
+  do {
+    const page = await source.list({
+      chain,
+      network,
+      address: wallet,
+      ...period,
+      archived: true,
+      limit: pageSize,
+      ...(cursor !== undefined && { cursor }),
+    })
+    found.push(...page.entries.flatMap((entry) => ownTransaction(entry) ?? []))
+    cursor = page.nextCursor
+  } while (cursor !== undefined)
+  return found
+}
+
+/** Undefined: no block has it, or it is an action that an exchange takes, which moves nothing on the chain. */
+function ownTransaction({ landed, cost, signer }: Entry): OwnTransaction | undefined {
+  if (!landed || signer !== undefined) return undefined
+  const { id, blockNumber, blockHash, receipt } = landed
+  const feeRaw = (cost ?? costOf(receipt))?.feeRaw
+  return {
+    txHash: canonicalHash(id),
+    blockNumber,
+    ...(blockHash !== undefined && { blockHash }),
+    ...(feeRaw !== undefined && { feeRaw: BigInt(feeRaw) }),
+  }
+}
+
+export function requireHistory(on: Pick<NetworkEntry, 'chain' | 'impl'>): WalletHistory {
+  const history = historyOf(on)
+  if (history) return history
+  throw new SluiceError(
+    'UNSUPPORTED',
+    `The book cannot be held against ${on.chain}: its plugin does not tell what wallets held at past blocks.`,
+  )
+}
+
+/** The newest block that counts as final. */
+export async function finalBlock({ impl }: Pick<NetworkEntry, 'impl'>, history: WalletHistory, at: At): Promise<PastBlock> {
+  const { number } = await impl.head(at)
+  return blockAt(history, Math.max(0, Number(number) - (impl.confirmations - 1)), at)
+}
+
+export async function blockAt(history: WalletHistory, number: number, at: At): Promise<PastBlock> {
+  const [block] = await history.blocks([number], at)
+  if (!block) throw new SluiceError('NETWORK', `No node has block ${number}. Try again.`)
+  return block
+}
+
+/** The last block before a moment, and the first block of all where there is none. */
+export async function blockBefore(history: WalletHistory, momentMs: number, newest: PastBlock, at: At): Promise<PastBlock> {
+  if (newest.timestamp * 1000 < momentMs) return newest
+  let [before, after] = [await blockAt(history, 0, at), newest]
+  if (before.timestamp * 1000 >= momentMs) return before
+  while (after.number - before.number > 1) {
+    const middle = await blockAt(history, likelyNumber(before, after, momentMs / 1000), at)
+    if (middle.timestamp * 1000 < momentMs) before = middle
+    else after = middle
+  }
+  return before
+}
+
+/** Blocks come about evenly. At least a sixteenth is left out each time, so that uneven ones are found as well. */
+function likelyNumber(before: PastBlock, after: PastBlock, moment: number): number {
+  const blocks = after.number - before.number
+  const part = (moment - before.timestamp) / Math.max(1, after.timestamp - before.timestamp)
+  const place = Math.floor(blocks * Math.min(15 / 16, Math.max(1 / 16, part)))
+  return before.number + Math.min(blocks - 1, Math.max(1, place))
+}

@@ -1,0 +1,135 @@
+import { blockAt, blockBefore, checkBook, finalBlock, requireHistory } from '../books/check-book.ts'
+import type { Unexplained, WalletCheck } from '../books/verify-wallet.ts'
+import { addressKey } from '../base/addresses.ts'
+import { formatRaw } from '../base/decimal.ts'
+import { badFields, SluiceError } from '../base/errors.ts'
+import { momentForms, readMoment } from '../base/moments.ts'
+import type { At, PastBlock, Token, WalletHistory } from '../contracts/index.ts'
+import { dayMs } from '../transactions/archiver.ts'
+import type { BooksVerifyRequest } from '../api/index.ts'
+import type { Handler, Handlers } from './context.ts'
+import { orUndefined } from './context.ts'
+import { badCursor } from './pages.ts'
+import type { NetworkEntry } from '../plugins/index.ts'
+import { readAddress } from './wallets.ts'
+
+/** Of one answer: what moved in it is in memory together. */
+const sliceMs = 6 * 3_600_000
+/** On this server: each reads a few thousand entries, and asks the nodes. */
+const maxAtOnce = 2
+let underWay = 0
+
+const booksVerify: Handler<'BooksVerify'> = async (request, { network, services, signal }) => {
+  const at = { signal }
+  const history = requireHistory(network)
+  const wallet = readAddress(network, request.address)
+  if (underWay >= maxAtOnce)
+    throw new SluiceError('OVERLOADED', `${maxAtOnce} books are being verified already: try again in a moment.`, { retryAfterSeconds: 1 })
+  underWay += 1
+  try {
+    const { first, after, last } = await readRange(request, network, history, at)
+    const upTo = await sliceEnd(history, after, last, at)
+    const source = services.transactions
+    const kept = new Map<number, ReadonlyMap<string, bigint>>()
+    const check = await checkBook({ on: network, wallet, source, kept }, { after, upTo }, at)
+    const start = check.startBlock === after.number ? after : await blockAt(history, check.startBlock, at)
+    return {
+      chain: network.chain,
+      address: wallet,
+      start: shownBlock(start),
+      end: shownBlock(upTo),
+      range: { first, last: last.number },
+      ...(await showCheck(check, network, at)),
+      ...(upTo.number < last.number && { nextCursor: `${first}-${upTo.number}-${last.number}` }),
+    }
+  } finally {
+    underWay -= 1
+  }
+}
+
+const shownBlock = ({ number, timestamp }: PastBlock) => ({ blockNumber: number, timestamp: timestamp * 1000 })
+
+interface CheckedRange {
+  /** Of the first answer. */
+  readonly first: number
+  readonly after: PastBlock
+  readonly last: PastBlock
+}
+
+async function readRange(
+  { since, until, cursor }: Pick<BooksVerifyRequest, 'since' | 'until' | 'cursor'>,
+  network: NetworkEntry,
+  history: WalletHistory,
+  at: At,
+): Promise<CheckedRange> {
+  const newest = await finalBlock(network, history, at)
+  if (cursor !== undefined) {
+    const [first, after, last] = (/^(\d{1,15})-(\d{1,15})-(\d{1,15})$/.exec(cursor) ?? []).slice(1).map(Number)
+    if (first === undefined || after === undefined || last === undefined || !(first <= after && after < last && last <= newest.number))
+      throw badCursor()
+    return { first, after: await blockAt(history, after, at), last: await blockAt(history, last, at) }
+  }
+  const untilMs = readField('until', until)
+  const last = untilMs === undefined ? newest : await blockBefore(history, untilMs, newest, at)
+  const sinceMs = readField('since', since) ?? last.timestamp * 1000 - dayMs
+  const after = await blockBefore(history, sinceMs, newest, at)
+  if (after.number >= last.number)
+    throw badFields([
+      { field: since === undefined ? 'until' : 'since', problem: 'leaves no final block in between: nothing can be verified yet' },
+    ])
+  return { first: after.number, after, last }
+}
+
+/** @throws SluiceError INCOMPLETE_PARAMS */
+function readField(field: string, text: string | undefined): number | undefined {
+  const moment = text === undefined ? undefined : readMoment(text)
+  if (text !== undefined && moment === undefined) throw badFields([{ field, problem: `is "${text}", but must be ${momentForms}` }])
+  return moment
+}
+
+/** As many blocks as come in a few hours. */
+async function sliceEnd(history: WalletHistory, after: PastBlock, last: PastBlock, at: At): Promise<PastBlock> {
+  const spanMs = (last.timestamp - after.timestamp) * 1000
+  if (spanMs <= sliceMs) return last
+  const blocks = Math.max(1, Math.floor(((last.number - after.number) * sliceMs) / spanMs))
+  return blockAt(history, after.number + blocks, at)
+}
+
+async function showCheck(check: WalletCheck, network: NetworkEntry, at: At) {
+  const { tokens, unexplained, ownTransactions, foreignTransactions, unlistedTokens, lost } = check
+  const known = new Map<string, Token>()
+  for (const { token } of tokens) {
+    const found =
+      network.tokens.listedAt(network.impl.address(token) ?? token) ?? (await orUndefined(() => network.tokens.resolve(token, 'token', at)))
+    if (found) known.set(token, found)
+  }
+  const namesOf = (token: string) => {
+    const found = known.get(token)
+    return { token: found?.address ?? network.impl.address(token) ?? token, ...(found && { symbol: found.symbol }) }
+  }
+  const amountOf = (token: string, raw: bigint) => formatRaw(raw, known.get(addressKey(token))?.decimals ?? 0)
+  return {
+    tokens: tokens.map(({ token, startRaw, ownRaw, feesRaw, foreignRaw, unexplainedRaw, endRaw }) => ({
+      ...namesOf(token),
+      start: amountOf(token, startRaw),
+      own: amountOf(token, ownRaw),
+      fees: amountOf(token, feesRaw),
+      foreign: amountOf(token, foreignRaw),
+      unexplained: amountOf(token, unexplainedRaw),
+      end: amountOf(token, endRaw),
+    })),
+    unexplained: unexplained.map(({ token, kind, amountRaw, firstBlock, lastBlock, txHash }: Unexplained) => ({
+      ...namesOf(token),
+      kind,
+      amount: amountOf(token, amountRaw),
+      firstBlock,
+      lastBlock,
+      ...(txHash !== undefined && { txHash }),
+    })),
+    transactions: { own: ownTransactions, foreign: foreignTransactions },
+    unlistedTokens,
+    ...(lost && { lost: { ...lost } }),
+  }
+}
+
+export const booksVerifyHandlers = { BooksVerify: booksVerify } satisfies Partial<Handlers>

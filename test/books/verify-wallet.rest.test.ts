@@ -1,0 +1,259 @@
+import { expect } from 'chai'
+import { AbiCoder, ContractFactory, Interface, JsonRpcProvider, keccak256, toBeHex } from 'ethers'
+import feeToken from '../../plugins/ethereum/artifacts/FeeOnTransferToken.json' with { type: 'json' }
+import { addressKey } from '../../core/base/addresses.ts'
+import { verifyWallet, type OwnTransaction, type WalletCheck, type WalletParts } from '../../core/books/verify-wallet.ts'
+import type { Token, WalletHistory } from '../../core/contracts/index.ts'
+import { at, mined, startDevnetChain, wallet, type TestChain } from '../kits/evm/test-chain.ts'
+
+const erc20 = new Interface([
+  'function transfer(address to, uint256 value)',
+  'function mint(address to, uint256 value)',
+  'function deposit()',
+  'function withdraw(uint256 value)',
+])
+/** The second of anvil's accounts. */
+const other = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
+const forwarder = '0x00000000000000000000000000000000000000f0'
+const coin = '0x0000000000000000000000000000000000000000'
+const ether = 10n ** 18n
+
+describe('the book of a wallet against the chain', function () {
+  this.timeout(120_000)
+  let test: TestChain
+  let history: WalletHistory
+  let weth: Token
+  let usdc: Token
+  let fees: Token
+  const own = new Map<string, OwnTransaction>()
+  const kept = new Map<number, ReadonlyMap<string, bigint>>()
+  let start: number
+
+  before(async () => {
+    test = await startDevnetChain()
+    await test.chain.start?.(at.signal)
+    history = test.chain.evm?.history ?? expect.fail('no history')
+    const [first, second] = test.chain.reader.intermediates
+    weth = first ?? expect.fail('no WETH')
+    usdc = second ?? expect.fail('no USDC')
+    const provider = new JsonRpcProvider(test.rpcUrl, 31337, { staticNetwork: true, cacheTimeout: -1, pollingInterval: 30 })
+    const factory = new ContractFactory(feeToken.abi, feeToken.bytecode, await provider.getSigner(1))
+    const contract = await factory.deploy('Fees', 'FEES', 18)
+    await contract.waitForDeployment()
+    fees = { symbol: 'FEES', address: await contract.getAddress(), decimals: 18 }
+    provider.destroy()
+    // Sends on what it gets.
+    await test.rpc('anvil_setCode', forwarder, `0x600060006000600034${`73${wallet.slice(2)}`}5af100`)
+  })
+  after(() => test.stop())
+  beforeEach(async () => {
+    own.clear()
+    kept.clear()
+    start = await newest()
+    test.asked()
+  })
+
+  const newest = async () => Number(await test.rpc('eth_blockNumber'))
+
+  async function send(tx: { from?: string; to: string; data?: string; value?: bigint; gas?: string }): Promise<string> {
+    const { value, ...others } = tx
+    const hash = String(
+      await test.rpc('eth_sendTransaction', { from: wallet, ...others, ...(value !== undefined && { value: toBeHex(value) }) }),
+    )
+    await mined(test, hash)
+    return hash
+  }
+
+  /** Of the journal, with what the book says of it. */
+  async function book(hash: string, movements?: readonly (readonly [string, bigint])[]): Promise<void> {
+    const receipt = (await test.chain.find(hash, at))?.receipt ?? expect.fail(`no receipt of ${hash}`)
+    const feeRaw = BigInt(receipt.gasUsed) * BigInt(receipt.effectiveGasPrice)
+    const { blockNumber, blockHash } = receipt
+    const booked = movements && new Map(movements.map(([token, amountRaw]) => [addressKey(token), amountRaw] as const))
+    own.set(hash, { txHash: hash, blockNumber, blockHash, feeRaw, ...(booked && { movements: booked }) })
+  }
+
+  async function check(parts: Partial<WalletParts> = {}): Promise<WalletCheck> {
+    const all: WalletParts = {
+      history,
+      wallet,
+      coin,
+      listed: [weth.address, usdc.address, fees.address],
+      kept,
+      ownIn: async (after, upTo) => [...own.values()].filter(({ blockNumber }) => blockNumber > after && blockNumber <= upTo),
+      ownBy: async (hash) => own.get(hash),
+      blockOf: async (hash) => (await test.chain.find(hash, at))?.blockNumber,
+      ...parts,
+    }
+    const checked = await verifyWallet(all, { after: start, upTo: await newest() }, at)
+    for (const { token, startRaw, ownRaw, feesRaw, foreignRaw, unexplainedRaw, endRaw } of checked.tokens)
+      expect(startRaw + ownRaw + feesRaw + foreignRaw + unexplainedRaw, token).to.equal(endRaw)
+    return checked
+  }
+
+  const of = ({ tokens }: WalletCheck, token: string) => tokens.find((each) => each.token === addressKey(token)) ?? expect.fail(token)
+
+  async function setBalance(token: Token, changeRaw: bigint): Promise<number> {
+    const [holdings] = await history.holdings(wallet, [token.address], [await newest()], at)
+    const slot = keccak256(AbiCoder.defaultAbiCoder().encode(['address', 'uint256'], [wallet, 3]))
+    await test.rpc('evm_mine')
+    // It changes the state of the newest block.
+    await test.rpc('anvil_setStorageAt', token.address, slot, toBeHex((holdings?.balances[0] ?? 0n) + changeRaw, 32))
+    const block = await newest()
+    await test.rpc('evm_mine')
+    return block
+  }
+
+  it('explains wraps, unwraps, transfers and a failed transaction to the unit, with at most two calls a transaction', async () => {
+    await book(await send({ to: weth.address, data: erc20.encodeFunctionData('deposit'), value: 3n * ether }), [
+      [coin, -3n * ether],
+      [weth.address, 3n * ether],
+    ])
+    await book(await send({ to: weth.address, data: erc20.encodeFunctionData('withdraw', [ether]) }), [
+      [coin, ether],
+      [weth.address, -ether],
+    ])
+    await book(await send({ to: usdc.address, data: erc20.encodeFunctionData('transfer', [other, 5n]) }), [[usdc.address, -5n]])
+    await book(await send({ to: other, value: 7n }), [[coin, -7n]])
+    await book(await send({ to: weth.address, data: erc20.encodeFunctionData('withdraw', [2n ** 200n]), gas: '0x186a0' }), [])
+    for (let more = 0; more < 5; more += 1)
+      await book(await send({ to: usdc.address, data: erc20.encodeFunctionData('transfer', [other, 1n]) }), [[usdc.address, -1n]])
+    test.asked()
+    const checked = await check()
+    const calls = test.asked().length
+    expect(checked.unexplained).to.deep.equal([])
+    expect(checked).to.include({ ownTransactions: 10, foreignTransactions: 0, unlistedTokens: 0 })
+    expect(of(checked, weth.address)).to.include({ ownRaw: 2n * ether, foreignRaw: 0n })
+    expect(of(checked, coin)).to.include({ ownRaw: -2n * ether - 7n, foreignRaw: 0n })
+    expect(calls).to.be.at.most(20)
+  })
+
+  it('takes what the chain says of transactions whose movements the journal does not have', async () => {
+    await book(await send({ to: weth.address, data: erc20.encodeFunctionData('deposit'), value: ether }))
+    await book(await send({ to: other, value: 9n }))
+    const checked = await check()
+    expect(checked.unexplained).to.deep.equal([])
+    expect(of(checked, coin)).to.include({ ownRaw: -ether - 9n })
+    expect(of(checked, weth.address)).to.include({ ownRaw: ether })
+  })
+
+  it('finds deposits and transactions of another program, with their gas', async () => {
+    await send({ from: other, to: wallet, value: 11n })
+    await send({ from: other, to: usdc.address, data: erc20.encodeFunctionData('mint', [wallet, 13n]) })
+    await send({ to: other, value: 17n })
+    await send({ to: usdc.address, data: erc20.encodeFunctionData('transfer', [other, 19n]) })
+    const checked = await check()
+    expect(checked.unexplained).to.deep.equal([])
+    expect(checked).to.include({ ownTransactions: 0, foreignTransactions: 4 })
+    expect(of(checked, usdc.address)).to.include({ foreignRaw: 13n - 19n })
+    expect(of(checked, coin).foreignRaw < 11n - 17n).to.equal(true)
+  })
+
+  it('finds the coin that came inside a call, with its block', async () => {
+    for (let blocks = 0; blocks < 20; blocks += 1) await test.rpc('evm_mine')
+    await send({ from: other, to: forwarder, value: 23n })
+    const block = await newest()
+    for (let blocks = 0; blocks < 20; blocks += 1) await test.rpc('evm_mine')
+    const { unexplained } = await check()
+    expect(unexplained).to.deep.equal([{ token: coin, kind: 'inside-a-call', amountRaw: 23n, firstBlock: block, lastBlock: block }])
+  })
+
+  it('finds a loss of one unit of a token and of the coin, each with its block', async () => {
+    await book(await send({ to: usdc.address, data: erc20.encodeFunctionData('transfer', [other, 1n]) }), [[usdc.address, -1n]])
+    const ofToken = await setBalance(usdc, -1n)
+    await test.rpc('anvil_setBalance', wallet, toBeHex(BigInt(String(await test.rpc('eth_getBalance', wallet, 'latest'))) - 1n))
+    const ofCoin = await newest()
+    await test.rpc('evm_mine')
+    const { unexplained } = await check()
+    expect(unexplained).to.deep.equal([
+      { token: addressKey(usdc.address), kind: 'without-event', amountRaw: -1n, firstBlock: ofToken, lastBlock: ofToken },
+      { token: coin, kind: 'inside-a-call', amountRaw: -1n, firstBlock: ofCoin, lastBlock: ofCoin },
+    ])
+  })
+
+  it('counts what a wallet really gets of a token with fees', async () => {
+    await send({ from: other, to: fees.address, data: erc20.encodeFunctionData('mint', [other, 1_000n]) })
+    await send({ from: other, to: fees.address, data: erc20.encodeFunctionData('transfer', [wallet, 1_000n]) })
+    const checked = await check()
+    expect(checked.unexplained).to.deep.equal([])
+    expect(of(checked, fees.address)).to.include({ foreignRaw: 980n, endRaw: 980n })
+  })
+
+  it('lists each block in which the balance of a token changes by itself', async () => {
+    const blocks: number[] = []
+    for (const changeRaw of [5n, 7n]) blocks.push(await setBalance(usdc, changeRaw))
+    const { unexplained } = await check()
+    expect(unexplained.map(({ kind, amountRaw, firstBlock }) => [kind, amountRaw, firstBlock])).to.deep.equal([
+      ['without-event', 5n, blocks[0]],
+      ['without-event', 7n, blocks[1]],
+    ])
+  })
+
+  it('lists what the book says of a transaction and its events do not', async () => {
+    const hash = await send({ to: usdc.address, data: erc20.encodeFunctionData('transfer', [other, 3n]) })
+    await book(hash, [[usdc.address, -2n]])
+    const block = await newest()
+    const { unexplained } = await check()
+    expect(unexplained).to.deep.equal([
+      { token: addressKey(usdc.address), kind: 'not-in-book', amountRaw: -1n, firstBlock: block, lastBlock: block, txHash: hash },
+    ])
+  })
+
+  it('lists what a reorganisation took back after it was final', async () => {
+    const block = start + 1
+    await test.rpc('evm_mine')
+    const txHash = `0x${'ab'.repeat(32)}`
+    own.set(txHash, {
+      txHash,
+      blockNumber: block,
+      blockHash: `0x${'cd'.repeat(32)}`,
+      feeRaw: 2n,
+      movements: new Map([[addressKey(usdc.address), -4n]]),
+    })
+    const { unexplained } = await check()
+    expect(unexplained.map(({ kind, token, amountRaw }) => [kind, token, amountRaw])).to.deep.equal([
+      ['taken-back', addressKey(usdc.address), 4n],
+      ['taken-back', coin, 2n],
+    ])
+  })
+
+  it('does not let tokens of strangers count', async () => {
+    await test.rpc('evm_mine')
+    const checked = await check({ listed: [weth.address] })
+    await send({ from: other, to: usdc.address, data: erc20.encodeFunctionData('mint', [wallet, 13n]) })
+    expect(checked.tokens.map(({ token }) => token)).to.deep.equal([coin, addressKey(weth.address)])
+    const after = await check({ listed: [weth.address] })
+    expect(after).to.include({ unlistedTokens: 1 })
+    expect(after.unexplained).to.deep.equal([])
+  })
+
+  it('gives the narrowest range that kept balances leave where nodes have lost the state', async () => {
+    const lost = start + 8
+    const balances = async (block: number) => {
+      const [read] = await history.holdings(wallet, [usdc.address], [block], at)
+      return new Map([
+        [coin, read?.coinRaw ?? 0n],
+        [addressKey(usdc.address), read?.balances[0] ?? 0n],
+      ])
+    }
+    for (let blocks = 0; blocks < 4; blocks += 1) await test.rpc('evm_mine')
+    await setBalance(usdc, -1n)
+    while ((await newest()) < lost + 2) await test.rpc('evm_mine')
+    for (const block of [start, start + 3, start + 6]) kept.set(block, await balances(block))
+    const forgetful: WalletHistory = {
+      ...history,
+      holdings: async (of, tokens, blocks, by) => {
+        const read = await history.holdings(of, tokens, blocks, by)
+        return read.map((each, index) => ((blocks[index] ?? 0) <= lost ? undefined : each))
+      },
+    }
+    const { unexplained, startBlock } = await check({ history: forgetful, listed: [usdc.address] })
+    expect(startBlock).to.equal(start)
+    expect(unexplained).to.deep.equal([
+      { token: addressKey(usdc.address), kind: 'without-event', amountRaw: -1n, firstBlock: start + 4, lastBlock: start + 6 },
+    ])
+    kept.clear()
+    const later = await check({ history: forgetful, listed: [usdc.address] })
+    expect(later).to.deep.include({ startBlock: lost + 1, lost: { what: 'state', before: lost + 1 }, unexplained: [] })
+  })
+})
