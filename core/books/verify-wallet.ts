@@ -21,12 +21,12 @@ export interface OwnTransaction {
  * of it says so. `not-in-book`: the events of one of the journal's own transactions say something else than its movements. `taken-back`: it is in no
  * block of the chain any more.
  */
-export type UnexplainedKind = (typeof unexplainedKinds)[number]
-export const unexplainedKinds = ['inside-a-call', 'without-event', 'not-in-book', 'taken-back'] as const
+export type DiscrepancyKind = (typeof discrepancyKinds)[number]
+export const discrepancyKinds = ['inside-a-call', 'without-event', 'not-in-book', 'taken-back'] as const
 
-export interface Unexplained {
+export interface Discrepancy {
   readonly token: string
-  readonly kind: UnexplainedKind
+  readonly kind: DiscrepancyKind
   /** Above 0 the wallet has more than is explained. */
   readonly amountRaw: bigint
   /** The first and the last block in which it may have been. */
@@ -56,7 +56,7 @@ export interface WalletCheck {
   readonly startBlock: number
   readonly endBlock: number
   readonly tokens: readonly TokenCheck[]
-  readonly unexplained: readonly Unexplained[]
+  readonly unexplained: readonly Discrepancy[]
   readonly ownTransactions: number
   readonly foreignTransactions: number
   /** Tokens that no list has, and that none of the own transactions moved: anybody can send them, and they are not held against their balances. */
@@ -145,7 +145,7 @@ export async function verifyWallet(parts: WalletParts, range: { after: number; u
   }
 }
 
-interface Beginning {
+interface CheckStart {
   readonly after: number
   readonly upTo: number
   readonly transfers: readonly PastTransfer[]
@@ -159,7 +159,7 @@ async function beginning(
   { history, wallet, kept }: WalletParts,
   { after, upTo }: { after: number; upTo: number },
   at: At,
-): Promise<Beginning> {
+): Promise<CheckStart> {
   const { transfers, since } = await history.transfers([wallet], { from: after + 1, to: upTo }, at)
   const withEvents = since === undefined ? after : since - 1
   if (withEvents >= upTo)
@@ -168,7 +168,7 @@ async function beginning(
       `The nodes have no events of tokens before block ${since}: name a node that has them, or ask from there.`,
     )
   const [first] = await history.holdings(wallet, [], [withEvents], at)
-  const ofKept = (block: number): Beginning => ({
+  const ofKept = (block: number): CheckStart => ({
     after: block,
     upTo,
     transfers: transfers.filter(({ blockNumber }) => blockNumber > block),
@@ -216,12 +216,12 @@ async function findTakenBack(
   transfers: readonly PastTransfer[],
   { history, blockOf, coin }: WalletParts,
   at: At,
-): Promise<readonly Unexplained[]> {
+): Promise<readonly Discrepancy[]> {
   const seen = new Map(transfers.map(({ txHash, blockNumber }) => [txHash, blockNumber] as const))
   const doubtful = [...own.values()].filter(({ txHash, blockHash }) => blockHash !== undefined && !seen.has(txHash))
   const numbers = [...new Set(doubtful.map(({ blockNumber }) => blockNumber))]
   const hashes = new Map(numbers.length === 0 ? [] : (await history.blocks(numbers, at)).map(({ number, hash }) => [number, hash] as const))
-  const takenBack: Unexplained[] = []
+  const takenBack: Discrepancy[] = []
   for (const each of doubtful) {
     const { txHash, blockNumber, blockHash, movements = new Map<string, bigint>(), feeRaw = 0n } = each
     if (hashes.get(blockNumber) === blockHash) continue
@@ -257,7 +257,7 @@ function createLedger(coin: string, tokens: ReadonlySet<string>) {
   const changes = new KnownChanges()
   const totals = new Map<string, { ownRaw: bigint; feesRaw: bigint; foreignRaw: bigint }>()
   const foreign = new Set<string>()
-  const notInBook: Unexplained[] = []
+  const notInBook: Discrepancy[] = []
 
   function count(token: string, of: 'ownRaw' | 'feesRaw' | 'foreignRaw', amountRaw: bigint): void {
     const total = totals.get(token) ?? { ownRaw: 0n, feesRaw: 0n, foreignRaw: 0n }
@@ -306,7 +306,7 @@ function createLedger(coin: string, tokens: ReadonlySet<string>) {
     },
     totalsOf: (token: string) => totals.get(token) ?? { ownRaw: 0n, feesRaw: 0n, foreignRaw: 0n },
     foreignTransactions: () => foreign.size,
-    notInBook: (): readonly Unexplained[] => notInBook,
+    notInBook: (): readonly Discrepancy[] => notInBook,
   }
 }
 
@@ -349,7 +349,7 @@ async function explain(
   own: Map<string, OwnTransaction>,
   parts: WalletParts,
   at: At,
-): Promise<readonly Unexplained[]> {
+): Promise<readonly Discrepancy[]> {
   const { history, wallet, kept } = parts
   const coin = addressKey(parts.coin)
   const { changes } = ledger
@@ -372,7 +372,7 @@ async function explain(
     else ledger.addOwnCoin(blockNumber, learned.movements?.get(coin) ?? move.amountRaw, learned.feeRaw ?? move.feeRaw ?? 0n)
   }
   return ranges.flatMap((range) =>
-    [...leftOver(range, changes)].flatMap(([token, amountRaw]): readonly Unexplained[] => {
+    [...leftOver(range, changes)].flatMap(([token, amountRaw]): readonly Discrepancy[] => {
       // Authorizations count as transactions: https://eips.ethereum.org/EIPS/eip-7702
       if (token === nonceKey) return []
       const [txHash, ...others] = range.upTo - range.after === 1 ? (sentIn.get(range.upTo) ?? []) : []

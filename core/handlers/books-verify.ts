@@ -1,5 +1,5 @@
 import { blockAt, blockBefore, checkBook, finalBlock, requireHistory } from '../books/check-book.ts'
-import type { Unexplained, WalletCheck } from '../books/verify-wallet.ts'
+import type { Discrepancy, WalletCheck } from '../books/verify-wallet.ts'
 import { addressKey } from '../base/addresses.ts'
 import { formatRaw } from '../base/decimal.ts'
 import { badFields, SluiceError } from '../base/errors.ts'
@@ -118,7 +118,7 @@ async function showCheck(check: WalletCheck, network: NetworkEntry, at: At) {
       unexplained: amountOf(token, unexplainedRaw),
       end: amountOf(token, endRaw),
     })),
-    unexplained: unexplained.map(({ token, kind, amountRaw, firstBlock, lastBlock, txHash }: Unexplained) => ({
+    unexplained: unexplained.map(({ token, kind, amountRaw, firstBlock, lastBlock, txHash }: Discrepancy) => ({
       ...namesOf(token),
       kind,
       amount: amountOf(token, amountRaw),

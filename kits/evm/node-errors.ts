@@ -329,6 +329,16 @@ const lostState =
 /** Whether the node does not have the state of the block any more, or never had it. */
 export const saysLostState = ({ message }: NodeError): boolean => lostState.test(message.toLowerCase())
 
+/** https://eips.ethereum.org/EIPS/eip-4444 in geth */
+const prunedHistory = 4444
+
+/** Whether the node has lost what it was asked of a past block. What speaks of a limit is the node's trouble. */
+export function saysLostHistory(answer: RpcAnswer | undefined): boolean {
+  const error = answer?.error
+  if (!error || callVerdict(error) || speaksOfLimit(error.message)) return false
+  return error.code === prunedHistory || saysLostState(error)
+}
+
 /** The result of one `eth_call` of a batch. A revert is a result, too. @throws SluiceError NETWORK or RATE_LIMIT for any other error */
 export function callResultOf(rpc: ReadRpc, answer: RpcAnswer | undefined): CallResult {
   if (isBytes(answer?.result)) return { ok: true, data: answer.result }
