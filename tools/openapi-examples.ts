@@ -103,6 +103,7 @@ async function swaps(): Promise<void> {
   await shown('NetworkPoll', { ...chain, txHash })
   await shown('Transactions', { ...wallet, limit: 1 })
   await shown('TransactionsPrune', { olderThanDays: 30, dryRun: true })
+  await shown('BooksVerify', wallet)
 }
 
 async function ranges(): Promise<void> {

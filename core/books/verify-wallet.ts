@@ -83,6 +83,8 @@ export interface WalletParts {
 
 /** Readings of the wallet at blocks in between, in one range. */
 const maxReadings = 2_000
+/** Blocks without their transactions. */
+const headersAtOnce = 200
 /** Whole blocks that one request asks for. */
 const blocksAtOnce = 16
 
@@ -220,7 +222,9 @@ async function findTakenBack(
   const seen = new Map(transfers.map(({ txHash, blockNumber }) => [txHash, blockNumber] as const))
   const doubtful = [...own.values()].filter(({ txHash, blockHash }) => blockHash !== undefined && !seen.has(txHash))
   const numbers = [...new Set(doubtful.map(({ blockNumber }) => blockNumber))]
-  const hashes = new Map(numbers.length === 0 ? [] : (await history.blocks(numbers, at)).map(({ number, hash }) => [number, hash] as const))
+  const hashes = new Map<number, string>()
+  for (let first = 0; first < numbers.length; first += headersAtOnce)
+    for (const { number, hash } of await history.blocks(numbers.slice(first, first + headersAtOnce), at)) hashes.set(number, hash)
   const takenBack: Discrepancy[] = []
   for (const each of doubtful) {
     const { txHash, blockNumber, blockHash, movements = new Map<string, bigint>(), feeRaw = 0n } = each
@@ -271,7 +275,8 @@ function createLedger(coin: string, tokens: ReadonlySet<string>) {
       const byOwn = new Map<string, Map<string, bigint>>()
       for (const { token, amountRaw, txHash, blockNumber } of transfers) {
         const key = addressKey(token)
-        if (!tokens.has(key)) continue
+        // Of the coin the book tells all, or nothing.
+        if (!tokens.has(key) || (key === coin && own.get(txHash)?.movements)) continue
         changes.add(key, blockNumber, amountRaw)
         if (!own.has(txHash)) {
           count(key, 'foreignRaw', amountRaw)
@@ -283,8 +288,8 @@ function createLedger(coin: string, tokens: ReadonlySet<string>) {
       }
       for (const { txHash, blockNumber, movements } of own.values()) {
         const moved = byOwn.get(txHash) ?? new Map<string, bigint>()
-        const booked = new Map([...(movements ?? moved)].filter(([token]) => token !== coin))
-        for (const [token, amountRaw] of booked) count(token, 'ownRaw', amountRaw)
+        const booked = movements ?? moved
+        for (const [token, amountRaw] of booked) if (token !== coin || !movements) count(token, 'ownRaw', amountRaw)
         for (const token of new Set([...moved.keys(), ...booked.keys()])) {
           const amountRaw = (moved.get(token) ?? 0n) - (booked.get(token) ?? 0n)
           if (amountRaw !== 0n && token !== coin)

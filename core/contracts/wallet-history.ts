@@ -14,7 +14,8 @@ export interface WalletHistory<A = string> {
   holdings(wallet: A, tokens: readonly A[], blocks: readonly number[], at: At): Promise<readonly (PastHoldings | undefined)[]>
   /**
    * What the events of tokens say that moved into and out of wallets in these blocks, oldest first: by wallet, transaction and token, but for sums of
-   * 0 and tokens that are not counted in units. It asks in ranges that the node takes.
+   * 0 and tokens that are not counted in units. Of the native coin only what its wrapper paid out to the wallet has an event. It asks in ranges that the
+   * node takes.
    */
   transfers(wallets: readonly A[], range: BlockRange, at: At): Promise<PastTransfers<A>>
   /**

@@ -174,7 +174,13 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
       coinGain: (receipt, wallet, at) => readCoinGain(rpc, receipt, wallet, rollup !== undefined, at),
       approvals: approvalsIn,
       allowanceBefore: (receipt, wallet, allowance, at) => readAllowanceBefore(rpc, receipt, wallet, allowance, at),
-      history: createWalletHistory({ rpc, multicall, wrapped: wrapped.address, isRollup: rollup !== undefined }),
+      history: createWalletHistory({
+        rpc,
+        multicall,
+        wrapped: wrapped.address,
+        coin: coinIsToken ? undefined : nativeAddress,
+        isRollup: rollup !== undefined,
+      }),
       moved: (receipt, sentRaw, wallet) => movedIn(receipt, sentRaw, wallet, { coin, wrapped: wrapped.address }),
     },
     async start(signal) {

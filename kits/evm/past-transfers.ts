@@ -5,7 +5,7 @@ import type { At, BlockRange, PastTransfer, WalletHistory } from '../../core/con
 import { isObject } from '../../core/base/json.ts'
 import type { RpcAnswer } from '../nodes/dialect.ts'
 import { invalidAnswer, resultOf, type ReadRpc } from '../nodes/rpc.ts'
-import { addressWord, isSameHex, nativeAddress, numberOf, transferTopic } from './encoding.ts'
+import { addressWord, isAddressTopic, isSameHex, nativeAddress, numberOf, transferTopic, wordAt, wordCount } from './encoding.ts'
 import { readLogs } from './log-ranges.ts'
 import { gainsIn } from './movements.ts'
 import { saysLostHistory } from './node-errors.ts'
@@ -13,11 +13,15 @@ import { parseLog } from './receipts.ts'
 import type { FoundLog } from './types.ts'
 
 /** Of WETH9 and the wrapped coins that are made after it: https://etherscan.io/address/0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2#code */
-const wrapTopics = [id('Deposit(address,uint256)'), id('Withdrawal(address,uint256)')]
+const withdrawalTopic = id('Withdrawal(address,uint256)')
+const wrapTopics = [id('Deposit(address,uint256)'), withdrawalTopic]
 type PastLog = FoundLog & { readonly blockHash: string; readonly logIndex: number }
 
-/** @param wrapped the token that wraps the native coin */
-export function createPastTransfers(rpc: ReadRpc, wrapped: string): WalletHistory['transfers'] {
+/**
+ * @param wrapped the token that wraps the native coin: what it pays out is the one move of the coin that has an event
+ * @param coin the native coin's address; absent where it is a token itself
+ */
+export function createPastTransfers(rpc: ReadRpc, wrapped: string, coin: string | undefined): WalletHistory['transfers'] {
   const transfers: WalletHistory['transfers'] = async (wallets, range, at) => {
     try {
       return { transfers: await transfersIn(wallets, range, at) }
@@ -52,10 +56,20 @@ export function createPastTransfers(rpc: ReadRpc, wrapped: string): WalletHistor
     if (!first) return []
     // Where the coin is itself a token, its events count: no address is left out.
     const gains = gainsIn({ logs }, wallet, { coin: nativeAddress, wrapped })
+    const payouts = logs.filter(
+      ({ address, topics: [event, owner], data }) =>
+        event === withdrawalTopic && isSameHex(address, wrapped) && isAddressTopic(owner, wallet) && wordCount(data) >= 1,
+    )
+    if (coin !== undefined)
+      gains.set(
+        coin,
+        payouts.reduce((sum, { data }) => sum + wordAt(data, 0), 0n),
+      )
     return [...gains].flatMap(([token, amountRaw]) => {
       if (amountRaw === 0n || token.includes('/')) return []
       const { transactionHash: txHash, blockNumber, blockHash } = first
-      const logIndex = Math.min(...logs.flatMap((log) => (isSameHex(log.address, token) ? log.logIndex : [])))
+      const emitter = token === coin ? wrapped : token
+      const logIndex = Math.min(...logs.flatMap((log) => (isSameHex(log.address, emitter) ? log.logIndex : [])))
       return { wallet, token, amountRaw, txHash, blockNumber, blockHash, logIndex }
     })
   }

@@ -18,11 +18,13 @@ interface HistoryParts {
   rpc: Rpc
   multicall: string
   wrapped: string
+  /** Absent where the native coin is a token itself. */
+  coin?: string | undefined
   /** Layer 1 is paid for beside the gas. */
   isRollup: boolean
 }
 
-export function createWalletHistory({ rpc, multicall, wrapped, isRollup }: HistoryParts): WalletHistory {
+export function createWalletHistory({ rpc, multicall, wrapped, coin, isRollup }: HistoryParts): WalletHistory {
   async function blocks(numbers: readonly number[], at: At): Promise<readonly PastBlock[]> {
     const found = await askBlocks(rpc, numbers, false, at)
     return found.map((raw, index) => {
@@ -90,7 +92,7 @@ export function createWalletHistory({ rpc, multicall, wrapped, isRollup }: Histo
   return {
     blocks,
     holdings,
-    transfers: createPastTransfers(rpc, wrapped),
+    transfers: createPastTransfers(rpc, wrapped, coin),
     coinMoves: createCoinMoves(rpc, isRollup),
   }
 }

@@ -23,6 +23,7 @@ export const questions: readonly Question[] = [
   ['NetworkTokens', (client) => client.get('/network/tokens', { ...proxied, tokenSymbols: unknownToken })],
   ['EVMAllowances', (client) => client.get('/evm/allowances', { ...wallet, spender: 'proxyswap', tokenSymbols: 'USDC' })],
   ['EVMNonce', (client) => client.get('/evm/nonce', wallet)],
+  ['BooksVerify', (client) => client.post('/books/verify', { ...wallet, since: '2020-01-01' })],
   ['EVMApprove', (client) => client.post('/evm/approve', { ...wallet, spender: 'proxyswap', token: 'USDC' })],
   ['EVMCancel', (client) => client.post('/evm/cancel', { ...wallet, nonce: 999_999 })],
   ['AMMTrade', (client) => client.post('/amm/trade', { ...order, address: admins })],

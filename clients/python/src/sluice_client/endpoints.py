@@ -984,6 +984,99 @@ class TransactionsPruneResponse(_TransactionsPruneResponse, total=False):
     next: str  # There may be more: request them with this as `after`.
 
 
+class _BooksVerifyRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    address: str  # Address of a wallet whose key the server has.
+
+
+@final
+class BooksVerifyRequest(_BooksVerifyRequest, total=False):
+    since: str  # The balances before this moment are the start: a date (UTC) or a moment with its zone. A day ago without it.
+    until: str  # The balances before this moment are the end. Now without it: the newest block that is final.
+    cursor: str  # `nextCursor` of the answer before: it goes on from there, and `since` and `until` do not count.
+
+
+@final
+class BooksVerifyResponseStart(TypedDict):
+    blockNumber: float
+    timestamp: float  # Milliseconds since the Unix epoch.
+
+
+@final
+class BooksVerifyResponseEnd(TypedDict):
+    blockNumber: float
+    timestamp: float  # Milliseconds since the Unix epoch.
+
+
+@final
+class BooksVerifyResponseRange(TypedDict):
+    first: float
+    last: float
+
+
+class _BooksVerifyResponseTokens(TypedDict):
+    token: str  # Its address.
+    start: str
+    own: str  # What the journal’s transactions moved, without fees.
+    fees: str  # What they cost: 0 or less.
+    foreign: str  # Of transactions that the journal does not know, with their fees.
+    unexplained: str
+    end: str
+
+
+@final
+class BooksVerifyResponseTokens(_BooksVerifyResponseTokens, total=False):
+    symbol: str  # Absent: the contract does not tell, and amounts are in smallest units.
+
+
+class _BooksVerifyResponseUnexplained(TypedDict):
+    token: str  # Its address.
+    kind: str  # `inside-a-call`: the native coin moved without being the value of a transaction. `without-event`: a balance changed and no event says so. `not-in-book`: the events of an own transaction say something else than the book. `taken-back`: an own transaction is in no block any more.
+    amount: str  # Above 0 the wallet has more than is explained.
+    firstBlock: float
+    lastBlock: float  # The same as `firstBlock` where the block was found.
+
+
+@final
+class BooksVerifyResponseUnexplained(_BooksVerifyResponseUnexplained, total=False):
+    symbol: str  # Absent: the contract does not tell, and amounts are in smallest units.
+    txHash: str
+
+
+@final
+class BooksVerifyResponseTransactions(TypedDict):
+    own: float
+    foreign: float
+
+
+@final
+class BooksVerifyResponseLost(TypedDict):
+    what: str  # `events` or `state`.
+    before: float
+
+
+class _BooksVerifyResponse(TypedDict):
+    chain: str
+    address: str
+    start: BooksVerifyResponseStart
+    end: BooksVerifyResponseEnd
+    range: BooksVerifyResponseRange  # The blocks of all answers together, from the first request on: how far it is.
+    tokens: list[BooksVerifyResponseTokens]  # Decimal strings. In each row `start` and the four that follow add up to `end`, to the unit.
+    unexplained: list[BooksVerifyResponseUnexplained]
+    transactions: BooksVerifyResponseTransactions
+    unlistedTokens: float  # Tokens that are on no list and that no own transaction moved, which anybody can send: they are not held against their balances.
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+@final
+class BooksVerifyResponse(_BooksVerifyResponse, total=False):
+    lost: BooksVerifyResponseLost  # What the nodes do not have any more before a block: it begins there.
+    nextCursor: str  # More is to be checked. Absent: that was all.
+
+
 @final
 class NetworkStatusRequest(TypedDict, total=False):
     chain: str  # Name of a chain.
@@ -6032,6 +6125,11 @@ class Endpoints(ABC):
     @overload
     def post(self, path: Literal["/transactions/prune"], request: TransactionsPruneRequest, *, idempotency_key: str | None = ..., timeout: float | None = ...) -> TransactionsPruneResponse:
         """Moves old transactions from the journal to the archive, about a thousand at a time. Their outcomes stay."""
+        ...
+
+    @overload
+    def post(self, path: Literal["/books/verify"], request: BooksVerifyRequest, *, idempotency_key: str | None = ..., timeout: float | None = ...) -> BooksVerifyResponse:
+        """Holds the journal of a wallet against the chain: the balances at the start and all that is known to have moved are the balances at the end, or what is unexplained is listed. A few hours' blocks at a time."""
         ...
 
     @overload
