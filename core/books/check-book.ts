@@ -2,7 +2,6 @@
 import { SluiceError } from '../base/errors.ts'
 import type { At, PastBlock, WalletHistory } from '../contracts/index.ts'
 import type { NetworkEntry } from '../plugins/index.ts'
-import { costOf } from '../transactions/costs.ts'
 import { canonicalHash, type Entry } from '../transactions/entry.ts'
 import type { Transactions } from '../transactions/transactions.ts'
 import { verifyWallet, type OwnTransaction, type WalletCheck } from './verify-wallet.ts'
@@ -74,10 +73,10 @@ async function listOwn({ on: { chain, network }, wallet, source }: BookCheckPart
 }
 
 /** Undefined: no block has it, or it is an action that an exchange takes, which moves nothing on the chain. */
-function ownTransaction({ landed, cost, signer }: Entry): OwnTransaction | undefined {
+function ownTransaction({ landed, signer }: Entry): OwnTransaction | undefined {
   if (!landed || signer !== undefined) return undefined
-  const { id, blockNumber, blockHash, receipt } = landed
-  const feeRaw = (cost ?? costOf(receipt))?.feeRaw
+  const { id, blockNumber, blockHash, cost } = landed
+  const feeRaw = cost?.feeRaw
   return {
     txHash: canonicalHash(id),
     blockNumber,

@@ -3,9 +3,8 @@ import { toQuantity } from 'ethers/utils'
 import type { At, CoinMove, WalletHistory } from '../../core/contracts/index.ts'
 import { isObject } from '../../core/base/json.ts'
 import { invalidAnswer, resultOf, type ReadRpc } from '../nodes/rpc.ts'
-import { feesOf } from './coin-gain.ts'
 import { isSameHex, numberOf, quantityOf } from './encoding.ts'
-import { readReceipt } from './receipts.ts'
+import { paidFees, readReceipt } from './receipts.ts'
 import { readBlock } from './rpc.ts'
 
 /** What validators are paid out: https://eips.ethereum.org/EIPS/eip-4895 has it in gwei. */
@@ -42,7 +41,7 @@ export function createCoinMoves(rpc: ReadRpc, isRollup: boolean): WalletHistory[
       if (!receipt) throw invalidAnswer(rpc, 'has no receipt of a transaction that is in a final block')
       const amountRaw = (receipt.status === 1 ? valueRaw : 0n) + mintRaw
       if (nonce === undefined) return { blockNumber, txHash: hash, amountRaw }
-      const feeRaw = isDeposit ? 0n : feesOf(receipt, isRollup)
+      const feeRaw = isDeposit ? 0n : paidFees(receipt, isRollup)?.feeRaw
       return { blockNumber, txHash: hash, nonce, amountRaw, ...(feeRaw !== undefined && { feeRaw }) }
     })
   }
