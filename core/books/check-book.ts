@@ -1,4 +1,5 @@
 // Checks the book of one wallet on one network: the journal's side of `verify-wallet.ts`.
+import { addressKey } from '../base/addresses.ts'
 import { SluiceError } from '../base/errors.ts'
 import type { At, PastBlock, WalletHistory } from '../contracts/index.ts'
 import type { NetworkEntry } from '../plugins/index.ts'
@@ -41,7 +42,7 @@ export function checkBook(parts: BookCheckParts, { after, upTo }: { after: PastB
       },
       async ownBy(txHash) {
         const entry = await source.find(chain, network, txHash)
-        const own = entry && ownTransaction(entry)
+        const own = entry && ownTransaction(entry, coin)
         return own?.txHash === canonicalHash(txHash) && entry?.address === wallet ? own : undefined
       },
       async blockOf(txHash, by) {
@@ -53,7 +54,8 @@ export function checkBook(parts: BookCheckParts, { after, upTo }: { after: PastB
   )
 }
 
-async function listOwn({ on: { chain, network }, wallet, source }: BookCheckParts, period: { from: number; to: number }) {
+async function listOwn({ on, wallet, source }: BookCheckParts, period: { from: number; to: number }) {
+  const { chain, network } = on
   const found: OwnTransaction[] = []
   let cursor: string | undefined
   do {
@@ -66,14 +68,14 @@ async function listOwn({ on: { chain, network }, wallet, source }: BookCheckPart
       limit: pageSize,
       ...(cursor !== undefined && { cursor }),
     })
-    found.push(...page.entries.flatMap((entry) => ownTransaction(entry) ?? []))
+    found.push(...page.entries.flatMap((entry) => ownTransaction(entry, on.impl.nativeCurrency.address) ?? []))
     cursor = page.nextCursor
   } while (cursor !== undefined)
   return found
 }
 
 /** Undefined: no block has it, or it is an action that an exchange takes, which moves nothing on the chain. */
-function ownTransaction({ landed, signer }: Entry): OwnTransaction | undefined {
+function ownTransaction({ landed, signer, movements }: Entry, coin: string): OwnTransaction | undefined {
   if (!landed || signer !== undefined) return undefined
   const { id, blockNumber, blockHash, cost } = landed
   const feeRaw = cost?.feeRaw
@@ -82,8 +84,18 @@ function ownTransaction({ landed, signer }: Entry): OwnTransaction | undefined {
     blockNumber,
     ...(blockHash !== undefined && { blockHash }),
     ...(feeRaw !== undefined && { feeRaw: BigInt(feeRaw) }),
+    ...(movements && { movements: readMovements(movements) }),
+    ...(movements?.[coin] === null && { isCoinUnknown: true }),
   }
 }
+
+/** Of those that are counted in units. */
+const readMovements = (movements: NonNullable<Entry['movements']>): ReadonlyMap<string, bigint> =>
+  new Map(
+    Object.entries(movements).flatMap(([token, raw]) =>
+      raw === null || token.includes('/') ? [] : [[addressKey(token), BigInt(raw)] as const],
+    ),
+  )
 
 export function requireHistory(on: Pick<NetworkEntry, 'chain' | 'impl'>): WalletHistory {
   const history = historyOf(on)

@@ -14,6 +14,8 @@ export interface OwnTransaction {
   readonly feeRaw?: bigint
   /** By token (`addressKey`), the native coin among them, without the fee. Absent: the book says nothing, and the chain is asked. */
   readonly movements?: ReadonlyMap<string, bigint>
+  /** The book does not say what it did to the native coin. */
+  readonly isCoinUnknown?: true
 }
 
 /**
@@ -276,7 +278,7 @@ function createLedger(coin: string, tokens: ReadonlySet<string>) {
       for (const { token, amountRaw, txHash, blockNumber } of transfers) {
         const key = addressKey(token)
         // Of the coin the book tells all, or nothing.
-        if (!tokens.has(key) || (key === coin && own.get(txHash)?.movements)) continue
+        if (!tokens.has(key) || (key === coin && isCoinBooked(own.get(txHash)))) continue
         changes.add(key, blockNumber, amountRaw)
         if (!own.has(txHash)) {
           count(key, 'foreignRaw', amountRaw)
@@ -286,10 +288,12 @@ function createLedger(coin: string, tokens: ReadonlySet<string>) {
         const moved = byOwn.get(txHash) ?? new Map<string, bigint>()
         byOwn.set(txHash, moved.set(key, (moved.get(key) ?? 0n) + amountRaw))
       }
-      for (const { txHash, blockNumber, movements } of own.values()) {
+      for (const each of own.values()) {
+        const { txHash, blockNumber, movements } = each
         const moved = byOwn.get(txHash) ?? new Map<string, bigint>()
         const booked = movements ?? moved
-        for (const [token, amountRaw] of booked) if (token !== coin || !movements) count(token, 'ownRaw', amountRaw)
+        for (const [token, amountRaw] of booked) if (token !== coin) count(token, 'ownRaw', amountRaw)
+        if (!isCoinBooked(each)) count(coin, 'ownRaw', moved.get(coin) ?? 0n)
         for (const token of new Set([...moved.keys(), ...booked.keys()])) {
           const amountRaw = (moved.get(token) ?? 0n) - (booked.get(token) ?? 0n)
           if (amountRaw !== 0n && token !== coin)
@@ -315,6 +319,11 @@ function createLedger(coin: string, tokens: ReadonlySet<string>) {
   }
 }
 
+const isCoinBooked = (own: OwnTransaction | undefined) => own?.movements !== undefined && !own.isCoinUnknown
+
+/** Undefined: the book does not say it. */
+const bookedCoin = (own: OwnTransaction, coin: string) => (isCoinBooked(own) ? (own.movements?.get(coin) ?? 0n) : undefined)
+
 /** What own transactions did to the coin: by the book, else by the chain. */
 async function addCoin(
   ledger: Ledger,
@@ -322,7 +331,7 @@ async function addCoin(
   { history, wallet, coin }: WalletParts,
   at: At,
 ): Promise<void> {
-  const untold = [...own.values()].filter(({ movements, feeRaw }) => movements === undefined || feeRaw === undefined)
+  const untold = [...own.values()].filter((each) => !isCoinBooked(each) || each.feeRaw === undefined)
   const moves = await movesIn(
     history,
     wallet,
@@ -332,10 +341,10 @@ async function addCoin(
   const moveOf = new Map(
     moves.flatMap((move) => (move.txHash !== undefined && move.nonce !== undefined ? [[move.txHash, move] as const] : [])),
   )
-  for (const { txHash, blockNumber, movements, feeRaw } of own.values()) {
+  for (const each of own.values()) {
+    const { txHash, blockNumber, feeRaw } = each
     const move = moveOf.get(txHash)
-    const bookedRaw = movements ? (movements.get(addressKey(coin)) ?? 0n) : undefined
-    ledger.addOwnCoin(blockNumber, bookedRaw ?? move?.amountRaw ?? 0n, feeRaw ?? move?.feeRaw ?? 0n)
+    ledger.addOwnCoin(blockNumber, bookedCoin(each, addressKey(coin)) ?? move?.amountRaw ?? 0n, feeRaw ?? move?.feeRaw ?? 0n)
   }
 }
 
@@ -374,7 +383,7 @@ async function explain(
     if (known) continue
     const learned = txHash === undefined || nonce === undefined ? undefined : await learn(own, txHash, parts)
     if (!learned) ledger.addForeign(move)
-    else ledger.addOwnCoin(blockNumber, learned.movements?.get(coin) ?? move.amountRaw, learned.feeRaw ?? move.feeRaw ?? 0n)
+    else ledger.addOwnCoin(blockNumber, bookedCoin(learned, coin) ?? move.amountRaw, learned.feeRaw ?? move.feeRaw ?? 0n)
   }
   return ranges.flatMap((range) =>
     [...leftOver(range, changes)].flatMap(([token, amountRaw]): readonly Discrepancy[] => {
