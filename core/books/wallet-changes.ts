@@ -103,7 +103,7 @@ export async function narrow(whole: OpenRange, parts: SearchParts, at: At): Prom
       break
     }
     readings += now.length
-    const next: OpenRange[] = [...wide.slice(now.length)]
+    const next: OpenRange[] = wide.slice(now.length)
     for (const [index, halves] of (await halve(now, parts, at)).entries()) {
       const range = now[index]
       if (!halves && range) found.push(range)

@@ -43,7 +43,7 @@ describe('the book of a wallet against the chain', function () {
     fees = { symbol: 'FEES', address: await contract.getAddress(), decimals: 18 }
     provider.destroy()
     // Sends on what it gets.
-    await test.rpc('anvil_setCode', forwarder, `0x600060006000600034${`73${wallet.slice(2)}`}5af100`)
+    await test.rpc('anvil_setCode', forwarder, `0x60006000600060003473${wallet.slice(2)}5af100`)
   })
   after(() => test.stop())
   beforeEach(async () => {
