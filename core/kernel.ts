@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import { createFairTurns } from './base/fair-turns.ts'
+import { createCheckpoints } from './books/checkpoints.ts'
 import { describeClosed } from './config/clients.ts'
 import { createLog } from './config/log.ts'
 import type { Settings } from './config/settings.ts'
@@ -100,6 +101,8 @@ const serverParts = (settings: Settings, options: StartOptions): PartsOf<ServerP
   targets: { open: trading.listTargets },
   transactions: { open: trading.openTransactions, stop: (transactions, { drain }) => transactions.stop(drain.remainingMs()) },
   archiver: { open: trading.openArchiver, stop: (archiver) => archiver.stop() },
+  checkpoints: { open: ({ store }) => createCheckpoints(store) },
+  dailyChecks: { open: trading.openDailyChecks, stop: (checks) => checks?.stop() },
   gauges: { open: openGauges },
   recovery: { open: ({ transactions }) => transactions.recovered },
 

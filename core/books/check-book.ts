@@ -21,6 +21,8 @@ export interface BookCheckParts {
 /** Clocks of servers and chains differ by less. What was asked for earlier is found by its hash. */
 const slackMs = 3_600_000
 const pageSize = 500
+/** What moved in so much time is in memory together. */
+const sliceMs = 6 * 3_600_000
 
 export const historyOf = ({ impl }: Pick<NetworkEntry, 'impl'>): WalletHistory | undefined => impl.evm?.history
 
@@ -137,4 +139,12 @@ function likelyNumber(before: PastBlock, after: PastBlock, moment: number): numb
   const part = (moment - before.timestamp) / Math.max(1, after.timestamp - before.timestamp)
   const place = Math.floor(blocks * Math.min(15 / 16, Math.max(1 / 16, part)))
   return before.number + Math.min(blocks - 1, Math.max(1, place))
+}
+
+/** As many blocks as come in a few hours. */
+export async function sliceEnd(history: WalletHistory, after: PastBlock, last: PastBlock, at: At): Promise<PastBlock> {
+  const spanMs = (last.timestamp - after.timestamp) * 1000
+  if (spanMs <= sliceMs) return last
+  const blocks = Math.max(1, Math.floor(((last.number - after.number) * sliceMs) / spanMs))
+  return blockAt(history, after.number + blocks, at)
 }

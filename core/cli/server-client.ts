@@ -187,7 +187,7 @@ const maxTries = 5
 /** @param missing is told of rows that the server cannot read, which no list has */
 export function journalClient(server: ServerClient, missing: (row: MissingRow) => void = () => {}): JournalClient {
   function pageOf(answer: ServerResponse): Static<typeof Page> {
-    const page = readOfJournalClient(Page, answer)
+    const page = readResponse(Page, answer)
     for (const row of page.unavailable ?? []) missing(row)
     return page
   }
@@ -213,17 +213,17 @@ export function journalClient(server: ServerClient, missing: (row: MissingRow) =
       } while (cursor !== undefined)
     },
     // An archive that cannot be written is told at once.
-    prune: async (request) => readOfJournalClient(Pruned, await patiently(() => server.post('/transactions/prune', request), isTooMany)),
+    prune: async (request) => readResponse(Pruned, await patiently(() => server.post('/transactions/prune', request), isTooMany)),
     async act(path, request) {
       // The server acts once per key, so that a repeated request is safe.
       const headers = { 'Idempotency-Key': `sluice-tx-${randomUUID()}` }
-      return readOfJournalClient(Replaced, await patiently(() => server.post(path, request, headers), isForLater))
+      return readResponse(Replaced, await patiently(() => server.post(path, request, headers), isForLater))
     },
   }
 }
 
 /** Asks again where there is no response, and where it says so. */
-async function patiently(ask: () => Promise<ServerResponse>, isLater: (answer: ServerResponse) => boolean): Promise<ServerResponse> {
+export async function patiently(ask: () => Promise<ServerResponse>, isLater: (answer: ServerResponse) => boolean): Promise<ServerResponse> {
   for (let tries = 1; ; tries++) {
     const answer = await ask().catch((error: unknown) => {
       if (error instanceof NoResponse && tries < maxTries) return undefined
@@ -238,9 +238,9 @@ async function patiently(ask: () => Promise<ServerResponse>, isLater: (answer: S
 const isForLater = ({ status, retryAfterSeconds }: ServerResponse) => [409, 503].includes(status) && retryAfterSeconds !== undefined
 
 const isTooMany = ({ status, retryAfterSeconds }: ServerResponse) => status === 429 && retryAfterSeconds !== undefined
-const isForLaterOrLess = (answer: ServerResponse) => isForLater(answer) || isTooMany(answer)
+export const isForLaterOrLess = (answer: ServerResponse) => isForLater(answer) || isTooMany(answer)
 
-function readOfJournalClient<T extends TSchema>(schema: T, { status, text }: ServerResponse): Static<T> {
+export function readResponse<T extends TSchema>(schema: T, { status, text }: ServerResponse): Static<T> {
   const answer = parse(text)
   if (status === 200) {
     if (Value.Check(schema, answer)) return answer

@@ -214,6 +214,17 @@ export const serverSchema = closed({
       'How long a plugin may block the process, without what it waits for a processor; then the process is ended',
     ),
   }),
+  books: closed({
+    verifyDaily: Type.Boolean({
+      default: true,
+      description: 'Whether one server holds the journal of each wallet against the chain once a day; never on local networks',
+    }),
+    rebasingTokens: Type.Array(Type.String({ minLength: 1 }), {
+      default: [],
+      description:
+        'Symbols or addresses of tokens whose balances change without events: the daily check counts these changes, and does not warn of them',
+    }),
+  }),
 })
 export type ServerSettings = Static<typeof serverSchema>
 

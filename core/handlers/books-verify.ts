@@ -1,4 +1,4 @@
-import { blockAt, blockBefore, checkBook, finalBlock, requireHistory } from '../books/check-book.ts'
+import { blockAt, blockBefore, checkBook, finalBlock, requireHistory, sliceEnd } from '../books/check-book.ts'
 import type { Discrepancy, WalletCheck } from '../books/verify-wallet.ts'
 import { addressKey } from '../base/addresses.ts'
 import { formatRaw } from '../base/decimal.ts'
@@ -13,8 +13,6 @@ import { badCursor } from './pages.ts'
 import type { NetworkEntry } from '../plugins/index.ts'
 import { readAddress } from './wallets.ts'
 
-/** Of one answer: what moved in it is in memory together. */
-const sliceMs = 6 * 3_600_000
 /** On this server: each reads a few thousand entries, and asks the nodes. */
 const maxAtOnce = 2
 let underWay = 0
@@ -30,7 +28,8 @@ const booksVerify: Handler<'BooksVerify'> = async (request, { network, services,
     const { first, after, last } = await readRange(request, network, history, at)
     const upTo = await sliceEnd(history, after, last, at)
     const source = services.transactions
-    const kept = new Map<number, ReadonlyMap<string, bigint>>()
+    const of = { chain: network.chain, network: network.network, wallet }
+    const kept = await services.checkpoints.between(of, after.number, upTo.number)
     const check = await checkBook({ on: network, wallet, source, kept }, { after, upTo }, at)
     const start = check.startBlock === after.number ? after : await blockAt(history, check.startBlock, at)
     return {
@@ -85,14 +84,6 @@ function readField(field: string, text: string | undefined): number | undefined 
   const moment = text === undefined ? undefined : readMoment(text)
   if (text !== undefined && moment === undefined) throw badFields([{ field, problem: `is "${text}", but must be ${momentForms}` }])
   return moment
-}
-
-/** As many blocks as come in a few hours. */
-async function sliceEnd(history: WalletHistory, after: PastBlock, last: PastBlock, at: At): Promise<PastBlock> {
-  const spanMs = (last.timestamp - after.timestamp) * 1000
-  if (spanMs <= sliceMs) return last
-  const blocks = Math.max(1, Math.floor(((last.number - after.number) * sliceMs) / spanMs))
-  return blockAt(history, after.number + blocks, at)
 }
 
 async function showCheck(check: WalletCheck, network: NetworkEntry, at: At) {

@@ -16,6 +16,7 @@ import type { Approval, Approvals } from '../limits/approvals.ts'
 import type { HoldingsReader } from '../limits/holdings.ts'
 import type { NetworkLimits, NetworkName } from '../limits/limit-checks.ts'
 import type { LimitUsage } from '../limits/usage.ts'
+import type { Checkpoints } from '../books/checkpoints.ts'
 import type { Market } from '../market/market.ts'
 import type { WalletChecks } from '../live-state/wallets.ts'
 import type { Archiver } from '../transactions/archiver.ts'
@@ -58,6 +59,8 @@ export interface Services {
   registry: Registry
   transactions: Transactions
   archiver: Archiver
+  /** What wallets held at earlier blocks. */
+  checkpoints: Checkpoints
   /** Plugins for which nothing is signed. */
   quarantine: Pick<Quarantine, 'refuse' | 'lift'>
   /** What is stopped: in the store. */

@@ -129,6 +129,12 @@ export function createMetrics() {
       help: '1 while old transactions cannot be moved to the archive: they stay in the journal.',
       registers,
     }),
+    booksUnexplained: new Gauge({
+      name: 'sluice_books_unexplained',
+      help: 'How often the last daily check found a balance changed by what neither journal nor chain explains, of all wallets together.',
+      labelNames: [...onNetwork, 'token'],
+      registers,
+    }),
     queueChanges: new Counter({
       name: 'sluice_lane_changes_total',
       help: 'Leases of nonce queues that this server took from nobody or a dead server (taken), received from another one (received) or gave away (given).',

@@ -30,6 +30,8 @@ import type {
   Venues,
 } from '../plugins/index.ts'
 import type { ServerIdentity, Store } from '../store/store.ts'
+import type { Checkpoints } from '../books/checkpoints.ts'
+import type { DailyChecks } from '../books/daily-checks.ts'
 import type { Archiver } from '../transactions/archiver.ts'
 import type { Idempotency } from '../transactions/idempotency.ts'
 import type { Journal } from '../transactions/journal/journal.ts'
@@ -103,6 +105,9 @@ export interface ServerParts {
   stopsHeld: void
   transactions: Transactions
   archiver: Archiver
+  checkpoints: Checkpoints
+  /** Absent where `books.verifyDaily` is false. */
+  dailyChecks: DailyChecks | undefined
   gauges: void
   recovery: void
   services: Services

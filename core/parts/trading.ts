@@ -25,6 +25,7 @@ import { createMarket, marketPools, type Market } from '../market/market.ts'
 import { createBookReader, type OwnOrder } from '../market/order-books.ts'
 import { transactionTargets } from '../plugins/index.ts'
 import { createArchiveFiles } from '../transactions/archive-files.ts'
+import { createDailyChecks, type DailyChecks } from '../books/daily-checks.ts'
 import { createArchiver, type Archiver } from '../transactions/archiver.ts'
 import { waitForWriters } from '../transactions/journal/postgres.ts'
 import { clientRights, createClaimCheck } from '../transactions/guards.ts'
@@ -274,3 +275,21 @@ export const openArchiver = ({ settings: { data, store }, journal, leases, log, 
     onArchived: (count) => metrics.archived.inc(count),
     onFailing: (isFailing) => metrics.archiveFailing.set(Number(isFailing)),
   })
+
+/** Not on local networks, where tests set balances as they like. */
+export function openDailyChecks(parts: ServerParts): DailyChecks | undefined {
+  const { settings, registry, signer, transactions, checkpoints, leases, log, metrics } = parts
+  if (!settings.books.verifyDaily) return undefined
+  return createDailyChecks({
+    networks: () => registry.networks.filter((each) => !each.impl.local && each.notReady() === undefined),
+    wallets: signer.wallets,
+    source: transactions,
+    checkpoints,
+    leases,
+    rebasing: settings.books.rebasingTokens,
+    log,
+    onChecked(counts) {
+      for (const { count, ...labels } of counts) metrics.booksUnexplained.set(labels, count)
+    },
+  })
+}

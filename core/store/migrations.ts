@@ -20,7 +20,7 @@ export interface ColumnTypes {
 }
 
 /** What a server of this version knows: whoever has a newer one in the same store is not of this version. */
-export const newestMigration = '008-entry-filters'
+export const newestMigration = '009-checkpoints'
 
 /** All migrations in order. A released one is never edited: the next change is a new one. */
 const migrationsFor = (types: ColumnTypes, isNew: boolean): Readonly<Record<string, Migration>> => ({
@@ -31,7 +31,8 @@ const migrationsFor = (types: ColumnTypes, isNew: boolean): Readonly<Record<stri
   '005-server-limits': serverLimits(),
   '006-approvals': approvals(types),
   '007-refundable': refundable(types),
-  [newestMigration]: entryFilters(),
+  '008-entry-filters': entryFilters(),
+  [newestMigration]: checkpoints(types),
 })
 
 /** Those of versions before 0.2.0, whose stores are not read. No new one has such a name. */
@@ -150,6 +151,15 @@ const refundable = ({ sortedText }: ColumnTypes): Migration => ({
     await sql`create table refundable (name ${sortedText} primary key, owner ${sortedText} not null, counted_at bigint not null,
       body text not null)`.execute(db)
     await createIndex(db, 'refundable_age', 'refundable (owner, counted_at)')
+  },
+})
+
+/** What wallets held at blocks, kept from day to day. */
+const checkpoints = ({ sortedText }: ColumnTypes): Migration => ({
+  async up(db: Kysely<unknown>) {
+    await sql`create table checkpoints (block bigint not null, block_time bigint not null, chain text not null, network text not null,
+      wallet ${sortedText} not null, token ${sortedText} not null, balance text not null,
+      primary key (chain, network, wallet, block, token))`.execute(db)
   },
 })
 

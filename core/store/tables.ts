@@ -214,6 +214,20 @@ interface RefundableRow {
   body: JsonText
 }
 
+/** What a wallet held of a token at a block (`core/books/checkpoints.ts`). */
+interface CheckpointRow {
+  chain: string
+  network: string
+  /** By `addressKey`, as the token. */
+  wallet: string
+  token: string
+  block: number
+  /** Smallest units. */
+  balance: string
+  /** The block's own time. */
+  block_time: Milliseconds
+}
+
 /** A request that waits, or waited, for a second person (`core/limits/approvals.ts`). Its outcome is the answer under its key in `requests`. */
 export interface ApprovalRow {
   id: Generated<number>
@@ -277,6 +291,7 @@ export interface Tables {
   reservations: ReservationRow
   refundable: RefundableRow
   approvals: ApprovalRow
+  checkpoints: CheckpointRow
   probes: ProbeRow
   store_time: StoreTimeRow
 }

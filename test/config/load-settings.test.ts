@@ -63,6 +63,7 @@ describe('the settings', () => {
       { enabled: false, port: 8545 },
       { level: 'info' },
     ])
+    expect(settings.books).to.deep.equal({ verifyDaily: true, rebasingTokens: [] })
     expect([settings.clients, settings.warnings]).to.deep.equal([[], []])
   })
 

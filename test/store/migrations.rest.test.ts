@@ -157,6 +157,7 @@ describe('a migration', () => {
         { name: '006-approvals' },
         { name: '007-refundable' },
         { name: '008-entry-filters' },
+        { name: '009-checkpoints' },
       ])
       await before.write((tx) => sql`update servers set alive_until = 0`.execute(tx))
       const later = await openLater(place())

@@ -88,7 +88,7 @@ class PluginsResponseEntryHost(TypedDict):
 
 class _PluginsResponseEntry(TypedDict):
     name: str
-    kind: Literal["chain"] | Literal["connector"] | Literal["unknown"]
+    kind: Literal["chain"] | Literal["connector"] | Literal["interface"] | Literal["unknown"]
     version: str  # Its own word: in quotes where it is more than letters, digits and signs of versions.
     trading_type: list[str]
     available_networks: list[PluginsResponseEntryAvailable_networks]
@@ -5500,7 +5500,7 @@ class PluginsDataPluginsHost(TypedDict):
 
 class _PluginsDataPlugins(TypedDict):
     name: str
-    kind: Literal["chain"] | Literal["connector"] | Literal["unknown"]
+    kind: Literal["chain"] | Literal["connector"] | Literal["interface"] | Literal["unknown"]
     version: str  # Its own word: in quotes where it is more than letters, digits and signs of versions.
     trading_type: list[str]
     available_networks: list[PluginsDataPluginsAvailable_networks]

@@ -1,0 +1,180 @@
+// Holds the book of each wallet against the chain once a day, by one of the servers that share the store.
+import { addressKey, isSameAddress } from '../base/addresses.ts'
+import { formatRaw } from '../base/decimal.ts'
+import type { At, Log, PastBlock } from '../contracts/index.ts'
+import type { NetworkEntry } from '../plugins/index.ts'
+import type { Leases } from '../transactions/leases.ts'
+import { blockAt, checkBook, finalBlock, historyOf, requireHistory, sliceEnd, type BookSource } from './check-book.ts'
+import type { Checkpoints, WalletPlace } from './checkpoints.ts'
+import type { Discrepancy, WalletCheck } from './verify-wallet.ts'
+
+export interface DailyChecks {
+  /** Checks what is due. Runs by itself every hour. Never rejects. */
+  run(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** What the last checks of all wallets on a network found unexplained. */
+export interface UnexplainedCount {
+  readonly chain: string
+  readonly network: string
+  /** The token's symbol, or its address where no list has it. */
+  readonly token: string
+  readonly count: number
+}
+
+interface DailyOptions {
+  /** Those that are to be checked, as they are now. */
+  networks(): readonly NetworkEntry[]
+  wallets(): readonly { readonly chain: string; readonly address: string }[]
+  readonly source: BookSource
+  readonly checkpoints: Checkpoints
+  readonly leases: Pick<Leases, 'use'>
+  /** Symbols or addresses of tokens whose balances change by themselves. */
+  readonly rebasing: readonly string[]
+  readonly log: Log
+  /** Receives the native coin, and each token that ever had some. */
+  onChecked(counts: readonly UnexplainedCount[]): void
+}
+
+/** One server checks at a time. Not the name of a queue of nonces: those have slashes. */
+const leaseName = 'books'
+const firstRunMs = 5 * 60_000
+const everyMs = 3_600_000
+/** By the time of blocks. A little less than a day, so that a check does not come later each day. */
+const dueAfterMs = 23 * 3_600_000
+
+export function createDailyChecks(options: DailyOptions): DailyChecks {
+  const { networks, wallets, leases, log } = options
+  const closing = new AbortController()
+  const { signal } = closing
+  const failing = new Set<string>()
+  /** By network and token, and in it by wallet. */
+  const found = new Map<string, Map<string, number>>()
+  let running: Promise<void> | undefined
+  const first = setTimeout(() => void run(), firstRunMs).unref()
+  const timer = setInterval(() => void run(), everyMs).unref()
+
+  async function runNow(): Promise<void> {
+    for (const on of networks()) {
+      const own = wallets().filter(({ chain }) => chain === on.chain)
+      if (own.length === 0 || !historyOf(on)) continue
+      await attempt(`${on.chain}/${on.network}`, async () => {
+        const newest = await finalBlock(on, requireHistory(on), { signal })
+        for (const { address } of own)
+          await attempt(`${on.chain}/${on.network} ${address}`, () =>
+            leases.use(leaseName, signal, async () => count(on, address, await checkDue(on, address, newest, options, { signal }))),
+          )
+      })
+    }
+  }
+
+  function count({ chain, network, impl }: NetworkEntry, wallet: string, unexplained: ReadonlyMap<string, number> | undefined): void {
+    if (!unexplained) return
+    const place = `${chain}/${network}/`
+    for (const token of [impl.nativeCurrency.symbol, ...unexplained.keys()])
+      if (!found.has(`${place}${token}`)) found.set(`${place}${token}`, new Map())
+    const ofNetwork = [...found].flatMap(([name, byWallet]) =>
+      name.startsWith(place) ? [[name.slice(place.length), byWallet] as const] : [],
+    )
+    for (const [token, byWallet] of ofNetwork) byWallet.set(wallet, unexplained.get(token) ?? 0)
+    const sum = (byWallet: ReadonlyMap<string, number>) => [...byWallet.values()].reduce((a, b) => a + b, 0)
+    options.onChecked(ofNetwork.map(([token, byWallet]) => ({ chain, network, token, count: sum(byWallet) })))
+  }
+
+  /** What fails is tried again in an hour, and is said once as long as it does. */
+  async function attempt(name: string, work: () => Promise<unknown>): Promise<void> {
+    try {
+      signal.throwIfAborted()
+      await work()
+      failing.delete(name)
+    } catch (error) {
+      if (signal.aborted || failing.has(name)) return
+      failing.add(name)
+      log.warn(
+        { of: name, reason: error instanceof Error ? error.message : 'unknown' },
+        'the book is not verified; it is tried again in an hour',
+      )
+    }
+  }
+
+  const run = (): Promise<void> => (running ??= runNow().finally(() => (running = undefined)))
+
+  return {
+    run,
+    async stop() {
+      clearTimeout(first)
+      clearInterval(timer)
+      closing.abort()
+      await running
+    },
+  }
+}
+
+/**
+ * From the newest checkpoint on. The first time there is only a checkpoint to keep. @returns how often something of a token was unexplained; undefined
+ * where nothing was due
+ */
+async function checkDue(
+  on: NetworkEntry,
+  wallet: string,
+  newest: PastBlock,
+  options: DailyOptions,
+  at: At,
+): Promise<ReadonlyMap<string, number> | undefined> {
+  const { checkpoints, source } = options
+  const { chain, network } = on
+  const of: WalletPlace = { chain, network, wallet }
+  const before = await checkpoints.newest(of)
+  if (!before) {
+    await keepFirst(on, of, newest, checkpoints, at)
+    return undefined
+  }
+  if (newest.timestamp * 1000 - before.timestampMs < dueAfterMs || newest.number <= before.block) return undefined
+  const history = requireHistory(on)
+  const found: Discrepancy[] = []
+  for (let after = await blockAt(history, before.block, at); after.number < newest.number;) {
+    const upTo = await sliceEnd(history, after, newest, at)
+    const kept = await checkpoints.between(of, after.number, upTo.number)
+    const check = await checkBook({ on, wallet, source, kept }, { after, upTo }, at)
+    found.push(...check.unexplained)
+    await checkpoints.keep(of, { block: upTo.number, timestampMs: upTo.timestamp * 1000, balances: balancesAt(check) })
+    after = upTo
+  }
+  return sayUnexplained(on, of, found, options)
+}
+
+async function keepFirst(on: NetworkEntry, of: WalletPlace, newest: PastBlock, checkpoints: Checkpoints, at: At): Promise<void> {
+  const { nativeCurrency } = on.impl
+  const tokens = on.tokens.listed.flatMap(({ address }) => (address === nativeCurrency.address ? [] : address))
+  const [held] = await requireHistory(on).holdings(of.wallet, tokens, [newest.number], at)
+  if (!held) return
+  const ofTokens = tokens.flatMap((token, index) => {
+    const raw = held.balances[index] ?? 0n
+    return raw > 0n ? [[addressKey(token), raw] as const] : []
+  })
+  const balances = new Map([[addressKey(nativeCurrency.address), held.coinRaw], ...ofTokens])
+  await checkpoints.keep(of, { block: newest.number, timestampMs: newest.timestamp * 1000, balances })
+}
+
+const balancesAt = ({ tokens }: WalletCheck) => new Map(tokens.map(({ token, endRaw }) => [token, endRaw] as const))
+
+function sayUnexplained(
+  on: NetworkEntry,
+  of: WalletPlace,
+  found: readonly Discrepancy[],
+  { rebasing, log }: DailyOptions,
+): ReadonlyMap<string, number> {
+  const unexplained = new Map<string, number>()
+  for (const { token, kind, amountRaw, firstBlock, lastBlock, txHash } of found) {
+    const listed = on.tokens.listedAt(on.impl.address(token) ?? token)
+    const symbol = listed?.symbol ?? token
+    unexplained.set(symbol, (unexplained.get(symbol) ?? 0) + 1)
+    const isKnown = kind === 'without-event' && rebasing.some((name) => name === listed?.symbol || isSameAddress(name, token))
+    if (isKnown) continue
+    const amount = formatRaw(amountRaw, listed?.decimals ?? 0)
+    const what = { ...of, token: symbol, kind, amount, firstBlock, lastBlock, ...(txHash !== undefined && { txHash }) }
+    log.warn(what, 'a balance changed by what neither the journal nor the chain explains')
+  }
+  return unexplained
+}

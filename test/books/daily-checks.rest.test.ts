@@ -1,0 +1,113 @@
+import { expect } from 'chai'
+import { AbiCoder, keccak256, toBeHex } from 'ethers'
+import { createCheckpoints, type Checkpoints } from '../../core/books/checkpoints.ts'
+import { createDailyChecks, type DailyChecks, type UnexplainedCount } from '../../core/books/daily-checks.ts'
+import { createTokenBook } from '../../core/live-state/token-book.ts'
+import type { NetworkEntry } from '../../core/plugins/index.ts'
+import type { Store } from '../../core/store/store.ts'
+import { at, startDevnetChain, wallet, type TestChain } from '../kits/evm/test-chain.ts'
+import { places } from '../store/stores.ts'
+
+const other = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
+const of = { chain: 'ethereum', network: 'local', wallet }
+
+describe('the daily check of books', function () {
+  this.timeout(120_000)
+  let test: TestChain
+  const { place } = places('embedded')
+  let store: Store
+  let checkpoints: Checkpoints
+  let checks: DailyChecks
+  let counts: readonly UnexplainedCount[]
+  let warnings: Record<string, unknown>[]
+
+  before(async () => {
+    test = await startDevnetChain()
+    await test.chain.start?.(at.signal)
+  })
+  after(() => test.stop())
+
+  function createChecks(rebasing: readonly string[] = []): DailyChecks {
+    const { chain: impl } = test
+    const on: NetworkEntry = {
+      chain: 'ethereum',
+      network: 'local',
+      impl,
+      tokens: createTokenBook(impl, impl.reader.intermediates, 'ethereum/local'),
+      required: true,
+      notReady: () => undefined,
+      trouble: () => undefined,
+      wake: async () => {},
+    }
+    return createDailyChecks({
+      networks: () => [on],
+      wallets: () => [
+        { chain: 'ethereum', address: wallet },
+        { chain: 'solana', address: 'none' },
+      ],
+      source: { list: async () => ({ entries: [] }), find: async () => undefined },
+      checkpoints,
+      leases: { use: (_name, _signal, work) => work({ queue: 'books', fencingToken: 1 }) },
+      rebasing,
+      log: { info() {}, warn: (what: object) => void warnings.push({ ...what }) },
+      onChecked: (found) => void (counts = found),
+    })
+  }
+
+  beforeEach(async () => {
+    ;[counts, warnings] = [[], []]
+    store = await place().open()
+    checkpoints = createCheckpoints(store)
+    checks = createChecks()
+  })
+  afterEach(async () => {
+    await checks.stop()
+  })
+
+  async function passDay(): Promise<void> {
+    await test.rpc('evm_increaseTime', 24 * 3_600)
+    for (let blocks = 0; blocks < 4; blocks += 1) await test.rpc('evm_mine')
+  }
+  const newestBlock = async () => (await checkpoints.newest(of))?.block ?? expect.fail('no checkpoint')
+
+  it('keeps what wallets hold the first time, and checks a day later what moved since', async () => {
+    await checks.run()
+    const first = await newestBlock()
+    expect(counts).to.deep.equal([])
+    await checks.run()
+    expect(await newestBlock()).to.equal(first)
+    await test.rpc('eth_sendTransaction', { from: other, to: wallet, value: toBeHex(5n) })
+    await passDay()
+    await checks.run()
+    expect(await newestBlock()).to.be.greaterThan(first)
+    expect(counts).to.deep.equal([{ chain: 'ethereum', network: 'local', token: 'ETH', count: 0 }])
+    expect(warnings).to.deep.equal([])
+  })
+
+  it('counts and says what nothing explains', async () => {
+    await checks.run()
+    await test.rpc('anvil_setBalance', wallet, toBeHex(BigInt(String(await test.rpc('eth_getBalance', wallet, 'latest'))) - 1n))
+    const block = Number(await test.rpc('eth_blockNumber'))
+    await passDay()
+    await checks.run()
+    expect(counts).to.deep.equal([{ chain: 'ethereum', network: 'local', token: 'ETH', count: 1 }])
+    expect(warnings).to.have.length(1)
+    expect(warnings[0]).to.include({ token: 'ETH', kind: 'inside-a-call', amount: '-0.000000000000000001', firstBlock: block })
+    await passDay()
+    await checks.run()
+    expect(counts).to.deep.equal([{ chain: 'ethereum', network: 'local', token: 'ETH', count: 0 }])
+  })
+
+  it('does not warn of tokens that are known to change by themselves', async () => {
+    const [, usdc] = test.chain.reader.intermediates
+    const { address = '' } = usdc ?? {}
+    checks = createChecks(['USDC'])
+    await checks.run()
+    const slot = keccak256(AbiCoder.defaultAbiCoder().encode(['address', 'uint256'], [wallet, 3]))
+    await test.rpc('anvil_setStorageAt', address, slot, toBeHex(7n, 32))
+    await passDay()
+    await checks.run()
+    expect(counts).to.deep.include({ chain: 'ethereum', network: 'local', token: 'USDC', count: 1 })
+    expect(warnings).to.deep.equal([])
+  })
+})
