@@ -100,6 +100,8 @@ async function shown(name: string, settings: Settings): Promise<string> {
   const isBuiltIn = findPlugins(folders, disabled).found.some((each) => each.name === name && each.builtIn)
   const scope = isBuiltIn ? releasedScope(name, { confDir: settings.confDir, environment: process.env }) : undefined
   if (scope) return builtInWords(name, scope).join('\n')
+  // Of the release's plugins these alone have nothing that the signer goes by.
+  if (isBuiltIn) return [`${name} ${version}, an interface, built in: this release allows it`, interfaceWords].join('\n')
   const onDisk = pluginOnDisk(name, settings)
   const locked = readLock(settings.confDir)[name]
   const lines = [`${name}: ${size(onDisk)}`, `SHA-256 ${onDisk.files.sha256}`]
@@ -291,6 +293,9 @@ const size = ({ files: { files } }: PluginOnDisk): string =>
 export const versionWords = (version: string | undefined): string =>
   version === undefined ? '' : named(version) === version ? ` ${version}` : `, by its own word of the version ${quoted(version)}`
 
+const interfaceWords =
+  'With a port it answers requests there, and sees all of them. It may do for each what the client may who sent it, and nothing else.'
+
 /** What it may do, for people. */
 function words(name: string, { version, kind, tier, networks, signs, hosts }: LockedPlugin): string[] {
   // A contract takes a call of the wallet for the wallet's own, whichever plugin made it.
@@ -303,7 +308,8 @@ function words(name: string, { version, kind, tier, networks, signs, hosts }: Lo
     ),
   ])
   const lines = [
-    `${name}${versionWords(version)}, a ${kind}, ${tierWords[tier]}`.trimStart(),
+    `${name}${versionWords(version)}, ${kind === 'interface' ? 'an' : 'a'} ${kind}, ${tierWords[tier]}`.trimStart(),
+    ...(kind === 'interface' ? [interfaceWords] : []),
     ...venues,
     ...signWords(signs),
     ...webWords(tier, hosts),

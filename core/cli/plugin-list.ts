@@ -52,7 +52,7 @@ const width = 80
 
 /** A line for each plugin. Below a refused plugin, or an unserved network, the reason and the remedy. */
 export function pluginTable(
-  { loaded, refused }: Pick<LoadResult, 'loaded' | 'refused'>,
+  { loaded, interfaces, refused }: Pick<LoadResult, 'loaded' | 'interfaces' | 'refused'>,
   disabled: readonly string[],
   quarantines = noQuarantines,
 ): string {
@@ -62,7 +62,7 @@ export function pluginTable(
   }
   const rows = [
     { cells: ['NAME', 'KIND', 'STATE', 'VERSION', 'TYPES', 'NETWORKS'] },
-    ...loaded.map(({ name, kind, tier, manifest, available_networks, unserved, deprecated }) => ({
+    ...allOf({ loaded, interfaces }).map(({ name, kind, tier, manifest, available_networks, unserved, deprecated }) => ({
       cells: [name, kind, tier, versionIn(manifest.version), manifest.trading_type.join(',') || '-', networksIn(available_networks)],
       below: [
         ...quarantined(name),
@@ -90,10 +90,16 @@ function networksIn(available: Networks): string {
   return all.length > 1 ? `${all.length} networks` : (all[0] ?? '-')
 }
 
-function pluginList({ loaded, refused }: LoadResult, disabled: readonly string[], quarantines: Quarantines): object {
+/** An interface is on no network. */
+const allOf = ({ loaded, interfaces }: Pick<LoadResult, 'loaded' | 'interfaces'>) => [
+  ...loaded,
+  ...interfaces.map((each) => ({ ...each, available_networks: [], unserved: [] })),
+]
+
+function pluginList({ loaded, interfaces, refused }: LoadResult, disabled: readonly string[], quarantines: Quarantines): object {
   return {
     plugins: [
-      ...loaded.map(
+      ...allOf({ loaded, interfaces }).map(
         ({ name, kind, tier, manifest: { version, trading_type }, available_networks, unserved, deprecated, origin, sha256 }) => ({
           name,
           kind,

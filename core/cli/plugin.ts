@@ -7,10 +7,11 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Command } from 'commander'
 import type { Settings } from '../config/settings.ts'
+import type { PluginKind } from '../contracts/plugin.ts'
 import type { Refusal } from '../plugins/index.ts'
 import { builtInPlugins, codeRoot, command, inSource, moduleUrl } from '../base/layout.ts'
 import { addCommands } from './plugin-add.ts'
-import { complain, examples, printError } from './output.ts'
+import { complain, examples, printError, say } from './output.ts'
 import { consentCommands } from './plugin-consent.ts'
 import { devCommand, problemWith } from './plugin-dev.ts'
 import { liftCommand } from './plugin-lift.ts'
@@ -63,6 +64,7 @@ function pluginTestCommand(settingsOf: () => Settings): Command {
       const problem = problemWith(folder)
       if (problem !== undefined) return printError(problem)
       const kind = await kindOf(folder, settingsOf(), trusted)
+      if (kind === 'interface') return say('It loads. There are no contract tests of interfaces: test it with a server of sluice/testing.')
       const code =
         kind === undefined
           ? 1
@@ -78,17 +80,17 @@ function pluginTestCommand(settingsOf: () => Settings): Command {
 }
 
 /** Loads the plugin beside Sluice's own, and prints why it is refused. */
-async function kindOf(folder: string, settings: Settings, trusted: boolean): Promise<'chain' | 'connector' | undefined> {
+async function kindOf(folder: string, settings: Settings, trusted: boolean): Promise<PluginKind | undefined> {
   const { findPlugins, tryPlugins } = await import('../plugins/index.ts')
   const { found, ...others } = findPlugins([builtInPlugins, folder], settings.plugins.disabled)
   const tried = trusted ? found.map((each) => (each.origin === folder ? { ...each, tier: 'trusted' as const } : each)) : found
   const copies = await mkdtemp(path.join(tmpdir(), 'sluice-test-'))
   const own = { ...settings, devnet: { ...settings.devnet, enabled: true }, data: { ...settings.data, dir: copies } }
   try {
-    const { loaded, refused } = await tryPlugins(own, { ...others, found: tried })
+    const { loaded, interfaces, refused } = await tryPlugins(own, { ...others, found: tried })
     const refusal = refused.find((each) => each.folder === folder)
     if (refusal) complain(refusalWords(refusal, folder, found.find((each) => each.origin === folder)?.entry))
-    return loaded.find((each) => each.origin === folder)?.kind
+    return [...loaded, ...interfaces].find((each) => each.origin === folder)?.kind
   } finally {
     await rm(copies, { recursive: true, force: true })
   }

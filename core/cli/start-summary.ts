@@ -66,7 +66,7 @@ function notReadyLines({ url, startedAt }: Kernel, failing: readonly FailingPart
 }
 
 /** @param only those with these names */
-export function pluginLines({ services }: Kernel, only?: ReadonlySet<string>): string[] {
+export function pluginLines({ services, interfaceUrls }: Kernel, only?: ReadonlySet<string>): string[] {
   const plugins = services.registry.plugins.filter(({ name }) => only?.has(name) ?? true)
   const loaded = plugins.filter(({ state }) => state === 'loaded')
   const refused = plugins.filter(({ state }) => state === 'refused')
@@ -80,6 +80,9 @@ export function pluginLines({ services }: Kernel, only?: ReadonlySet<string>): s
       what: trading_type.join(' '),
       where: available_networks.map(({ chain }) => chain),
     })),
+    ...loaded
+      .filter(({ kind }) => kind === 'interface')
+      .map(({ name }) => ({ name, what: 'interface', where: [interfaceUrls[name] ?? 'off: it has no port'] })),
   ]
   const nameWidth = Math.max(0, ...rows.map(({ name }) => name.length), ...[...refused, ...pending].map(({ name }) => name.length))
   const whatWidth = Math.max(0, ...rows.map(({ what }) => what.length))

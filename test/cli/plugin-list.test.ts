@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { pluginTable } from '../../core/cli/plugin-list.ts'
+import type { LoadedInterface } from '../../core/plugins/load-interfaces.ts'
 import type { LoadedPlugin } from '../../core/plugins/loaded-plugin.ts'
 
 const plugin = (name: string, trading_type: readonly string[], chains: readonly string[]) =>
@@ -34,7 +35,7 @@ describe('the table of sluice plugin list', () => {
       folder: `/srv/${'plugins/'.repeat(12)}mis-net`,
     }
 
-    const lines = pluginTable({ loaded, refused: [refused] }, ['fluffy']).split('\n')
+    const lines = pluginTable({ loaded, interfaces: [], refused: [refused] }, ['fluffy']).split('\n')
 
     // What is to be copied stays whole.
     expect(lines.filter((line) => line.length > 80)).to.deep.equal([`  ${refused.folder}`])
@@ -55,11 +56,17 @@ describe('the table of sluice plugin list', () => {
       plugin('uniswap', ['AMM', 'MARGIN_CLOB'], ['ethereum']),
       { ...plugin('pangolin', ['AMM'], []), available_networks: [{ chain: 'avalanche', networks: ['mainnet'] }] },
     ]
-    const lines = pluginTable({ loaded, refused: [] }, []).split('\n')
+    const lines = pluginTable({ loaded, interfaces: [], refused: [] }, []).split('\n')
     expect(lines.filter((line) => line.length > 80)).to.deep.equal([])
     expect(lines.join('\n'))
       .to.match(/^binance-smart-chain /m)
       .and.match(/^pangolin .* avalanche\/(mainnet)?$/m)
+  })
+
+  it('lists interfaces after what trades, without networks', () => {
+    const desk = { ...plugin('desk', [], []), kind: 'interface' } as unknown as LoadedInterface
+    const lines = pluginTable({ loaded: [plugin('uniswap', ['AMM'], ['ethereum'])], interfaces: [desk], refused: [] }, []).split('\n')
+    expect(lines.at(-1)).to.match(/^desk +interface +built in +12\.345\.6789 +- +-$/)
   })
 
   it('keeps the name of a network in one line where all names fit', () => {
@@ -80,7 +87,7 @@ describe('the table of sluice plugin list', () => {
       } as unknown as LoadedPlugin,
       riverswap,
     ]
-    const lines = pluginTable({ loaded, refused: [] }, []).split('\n')
+    const lines = pluginTable({ loaded, interfaces: [], refused: [] }, []).split('\n')
     expect(lines.filter((line) => line.length > 80)).to.deep.equal([])
     expect(lines).to.satisfy((all: readonly string[]) =>
       all.some((line) => /^riverswap +connector +contained +0\.1\.0 +AMM +ethereum\/local$/.test(line)),

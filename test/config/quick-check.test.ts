@@ -4,6 +4,7 @@ import path from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect } from 'chai'
 import { parse } from 'yaml'
+import { withListenerKeys } from '../../core/plugins/load-interfaces.ts'
 import { networkKeys } from '../../core/config/plugin-config.ts'
 import { surelyFits } from '../../core/config/quick-check.ts'
 import { serverFile, serverSchema } from '../../core/config/settings-schema.ts'
@@ -124,6 +125,7 @@ async function released(): Promise<readonly (readonly [string, object, unknown])
       const { default: plugin } = await import(path.join(root, 'plugins', name, 'index.ts'))
       const config: Record<string, unknown> = parse(readFileSync(path.join(root, 'plugins', name, 'defaults.yml'), 'utf8'))
       const { schema, trading_type: trading } = plugin.manifest
+      if (plugin.kind === 'interface') return [[name, withListenerKeys(schema), config] as const]
       if (trading !== undefined && trading.length > 0 && 'allowedSlippage' in config) return [[name, schema, config] as const]
       return Object.entries(config).map(([network, entry]) => {
         const own = Object.entries(isObject(entry) ? entry : {}).filter(([key]) => !networkKeys.includes(key))

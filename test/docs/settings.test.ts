@@ -4,17 +4,24 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { loadPluginConfig } from '../../core/config/plugin-config.ts'
 import { loadSettings } from '../../core/config/settings.ts'
+import { withListenerKeys } from '../../core/plugins/load-interfaces.ts'
 import ethereum from '../../plugins/ethereum/index.ts'
+import hummingbot from '../../plugins/hummingbot/index.ts'
 import quickswap from '../../plugins/quickswap/index.ts'
 import uniswap from '../../plugins/uniswap/index.ts'
 import { fencesOf, readPage, root } from './page.ts'
 
-const plugins = [ethereum, quickswap, uniswap]
+/** Every interface has the keys of its listener, too. */
+const bots = { ...hummingbot, manifest: { ...hummingbot.manifest, schema: withListenerKeys(hummingbot.manifest.schema) } }
+const plugins = [ethereum, quickswap, uniswap, bots]
 const env = { INFURA_KEY: 'key' }
 
 for (const [page, shown] of [
   ['docs/operators/going-to-mainnet.md', ['chains/ethereum.yml', 'clients.yml']],
-  ['docs/operators/configuration.md', ['clients.yml', 'chains/ethereum.yml', 'connectors/quickswap.yml', 'connectors/uniswap.yml']],
+  [
+    'docs/operators/configuration.md',
+    ['clients.yml', 'chains/ethereum.yml', 'connectors/quickswap.yml', 'connectors/uniswap.yml', 'interfaces/hummingbot.yml'],
+  ],
 ] as const) {
   describe(`the settings that ${page} shows`, () => {
     let folder: string
