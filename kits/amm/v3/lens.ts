@@ -200,7 +200,9 @@ function stateOf({
   above,
 }: PoolAnswer): ReadPool {
   const encoded = new EncodedTicks(below.digits + above.digits, below.count)
-  const ticks = new TickTable(below.end, above.end, encoded.ticks(below.count + above.count), encoded)
+  // With a tick spacing above 32,640 the word below the lowest tick ends where 24 bits do not reach. It comes as a tick above the price.
+  const from = below.end > tick ? below.end - 2 ** 24 : below.end
+  const ticks = new TickTable(from, above.end, encoded.ticks(below.count + above.count), encoded)
   const hasTickList = pluginConfig !== undefined
   const state = { sqrtPriceX96, tick, liquidity, fee, tickSpacing, ticks, hasTickList }
   if (pluginConfig !== undefined) return { ...state, pluginConfig, hasPublishedPlugin: hasPublishedPlugin === true }
