@@ -25,7 +25,12 @@ describe('the memory of the processes', () => {
     const { PATH, HOME } = process.env
     const command = path.join(root, 'bin/sluice')
     execFileSync(command, ['--version'], { env: { PATH, HOME, NODE_OPTIONS: `--require ${JSON.stringify(probe)}` } })
-    expect(JSON.parse(readFileSync(told, 'utf8'))).to.deep.equal(['--max-semi-space-size=4', '--v8-pool-size=1'])
+    expect(JSON.parse(readFileSync(told, 'utf8'))).to.deep.equal([
+      '--min-semi-space-size=4',
+      '--max-semi-space-size=4',
+      '--initial-heap-size=64',
+      '--v8-pool-size=1',
+    ])
   })
 
   it('stays small where the keeper and the signer are forked', async () => {

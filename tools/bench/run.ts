@@ -13,7 +13,7 @@ import { fairness, floods, heldBodies } from './figures/overload.ts'
 import { installedSize } from './figures/installed-size.ts'
 import { journaling, journalPages, journalSize } from './figures/journal.ts'
 import { benchLimits, limitedQuotes, limitedSignatures, limitedTrades, windowSize } from './figures/limits.ts'
-import { memory, resident } from './figures/resident.ts'
+import { memory, nodeFlags, resident } from './figures/resident.ts'
 import { nodeDistance, nodeCalls, perpCalls, solanaCalls } from './figures/node-calls.ts'
 import { optimal } from './figures/optimal.ts'
 import { orderRate } from './figures/order-rate.ts'
@@ -94,7 +94,7 @@ const figures: Readonly<Record<string, () => Promise<void>>> = {
   flame,
 }
 /** What takes long, or writes files, only where it is named. */
-const named = ['bodies', 'memory', 'soak', 'flame']
+const named = ['bodies', 'optimal', 'memory', 'soak', 'flame']
 
 const { positionals: wanted, values } = parseArgs({
   allowPositionals: true,
@@ -174,7 +174,7 @@ async function fairly(): Promise<void> {
 
 /** In a server with the flags that bin/sluice gives to Node. */
 async function bodies(): Promise<void> {
-  const sluice = await startChild<SluiceProcess>('sluice', [], ['--max-semi-space-size=4', '--v8-pool-size=1'])
+  const sluice = await startChild<SluiceProcess>('sluice', [], nodeFlags)
   try {
     report('3,500 connections, each with a body of 99,000 bytes whose end never comes', await heldBodies(sluice))
   } finally {
