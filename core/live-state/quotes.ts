@@ -101,6 +101,7 @@ export function createQuotes({ following, pairs, maxQuotes }: QuotesOptions): Qu
   const keyOf = createPairKeys()
   const subscriptions = new WeakMap<Synchroniser, QuoteSubscriptions>()
   let isUnsaved = false
+  let saved: Promise<void> = Promise.resolve()
   const saving = setInterval(() => void save(), saveIntervalMs)
   saving.unref()
 
@@ -154,13 +155,14 @@ export function createQuotes({ following, pairs, maxQuotes }: QuotesOptions): Qu
     return known
   }
 
-  async function save(): Promise<void> {
-    if (!isUnsaved) return
+  /** Ends when all that was to be saved is. */
+  function save(): Promise<void> {
+    if (!isUnsaved) return saved
     isUnsaved = false
     // The pairs of exchanges without a request in this run are still to be loaded.
     const used = new Set([...entries].map(({ pair }) => venueName(pair)))
     const unused = pairs.known.filter((pair) => !used.has(venueName(pair)))
-    await pairs.save([...newestFirst().map(({ pair }) => pair), ...unused].slice(0, maxPairs))
+    return (saved = pairs.save([...newestFirst().map(({ pair }) => pair), ...unused].slice(0, maxPairs)))
   }
 
   return {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { SluiceError } from '../../core/api/index.ts'
 import type { Followed, FollowedPricing, Swap } from '../../core/contracts/index.ts'
@@ -83,6 +84,20 @@ describe('subscriptions to quotes', () => {
   const settled = () => until(() => following.of(venue).tip?.hash === test.tip.hash && !isBusy())
   const isBusy = () => computed.length !== seen && ((seen = computed.length), true)
   let seen = 0
+
+  it('wait at the stop for pairs that are being saved', async () => {
+    const saved: number[] = []
+    const save = async (pairs: readonly unknown[]) => {
+      await sleep(20)
+      saved.push(pairs.length)
+    }
+    quotes = createQuotes({ following, maxQuotes: 1, pairs: { known: [], save } })
+    await quotes.quote(venue, sell(one, 1n), {}, { signal: new AbortController().signal })
+    const [first, second] = [quotes.stop(), quotes.stop()]
+    await second
+    expect(saved).to.deep.equal([1])
+    await first
+  })
 
   it('calls back at once and after each block that changes the quote, and after no other block', async () => {
     const { told } = follow(sell(one, 2n))
