@@ -141,10 +141,18 @@ function likelyNumber(before: PastBlock, after: PastBlock, moment: number): numb
   return before.number + Math.min(blocks - 1, Math.max(1, place))
 }
 
-/** As many blocks as come in a few hours. */
-export async function sliceEnd(history: WalletHistory, after: PastBlock, last: PastBlock, at: At): Promise<PastBlock> {
+/** As many blocks as come in a few hours, if the wallet's balances are known at the last of them: else up to a block at which they were kept. */
+export async function sliceEnd(
+  { history, wallet, kept }: { history: WalletHistory; wallet: string; kept: ReadonlyMap<number, unknown> },
+  after: PastBlock,
+  last: PastBlock,
+  at: At,
+): Promise<PastBlock> {
   const spanMs = (last.timestamp - after.timestamp) * 1000
   if (spanMs <= sliceMs) return last
-  const blocks = Math.max(1, Math.floor(((last.number - after.number) * sliceMs) / spanMs))
-  return blockAt(history, after.number + blocks, at)
+  const end = after.number + Math.max(1, Math.floor(((last.number - after.number) * sliceMs) / spanMs))
+  const [held] = await history.holdings(wallet, [], [end], at)
+  if (held) return blockAt(history, end, at)
+  const next = Math.min(last.number, ...[...kept.keys()].filter((block) => block >= end))
+  return next === last.number ? last : blockAt(history, next, at)
 }

@@ -105,30 +105,27 @@ export async function verifyWallet(parts: WalletParts, range: { after: number; u
   const counted = countedTokens(transfers, own, ofLists)
   const asked = [...new Set([...ofLists, ...counted])].filter((token) => token !== coin)
   const [first, last] = await history.holdings(wallet, asked, [after, upTo], at)
-  const start = first ? balancesOf(first, asked, coin) : begun.start
-  if (!start || !last) throw lostState(upTo)
-  const end = balancesOf(last, asked, coin)
-  const tokens = [
-    ...new Set([
-      coin,
-      ...counted,
-      ...asked.filter((token) => (start.amounts.get(token) ?? 0n) > 0n || (end.amounts.get(token) ?? 0n) > 0n),
-    ]),
-  ]
-  const only = ({ nonce, amounts }: Balances): Balances => ({
-    nonce,
-    amounts: new Map(tokens.map((token) => [token, amounts.get(token) ?? 0n])),
-  })
-  const whole: OpenRange = { after, upTo, start: only(start), end: only(end) }
+  const [start, keptEnd] = [first ? balancesOf(first, asked, coin) : begun.start, parts.kept.get(upTo)]
+  const end = last ? balancesOf(last, asked, coin) : keptEnd && { nonce: 0, amounts: keptEnd }
+  if (!start || !end) throw lostState(upTo)
+  const isHeld = (token: string) => (start.amounts.get(token) ?? 0n) > 0n || (end.amounts.get(token) ?? 0n) > 0n
+  const tokens = [...new Set([coin, ...counted, ...asked.filter(isHeld)])]
 
   const ledger = createLedger(coin, new Set(tokens))
   ledger.addTransfers(transfers, own)
   await addCoin(ledger, own, parts, at)
-  // A start that was kept has no count of transactions.
-  const counts = first
-    ? whole
-    : { ...whole, start: { ...whole.start, nonce: whole.end.nonce - Number(ledger.changes.sum(nonceKey, after, upTo)) } }
-  const found = await explain(counts, ledger, own, parts, at)
+  const known = (token: string) => ledger.changes.sum(token, after, upTo)
+  // What was kept has no count of transactions, and may lack a token: then it is what is known to have moved.
+  const isCounted = first !== undefined && last !== undefined
+  const startOf = (token: string) => start.amounts.get(token) ?? 0n
+  const endOf = (token: string) => end.amounts.get(token) ?? (last ? 0n : startOf(token) + known(token))
+  const whole: OpenRange = {
+    after,
+    upTo,
+    start: { nonce: isCounted ? start.nonce : 0, amounts: new Map(tokens.map((token) => [token, startOf(token)])) },
+    end: { nonce: isCounted ? end.nonce : Number(known(nonceKey)), amounts: new Map(tokens.map((token) => [token, endOf(token)])) },
+  }
+  const found = await explain(whole, ledger, own, parts, at)
   const unexplained = [...takenBack, ...ledger.notInBook(), ...found].filter(({ token }) => tokens.includes(token))
 
   const sumOf = (token: string) => unexplained.reduce((sum, each) => (each.token === token ? sum + each.amountRaw : sum), 0n)
@@ -136,7 +133,7 @@ export async function verifyWallet(parts: WalletParts, range: { after: number; u
     startBlock: after,
     endBlock: upTo,
     tokens: tokens.map((token) => {
-      const [startRaw, endRaw] = [whole.start.amounts.get(token) ?? 0n, whole.end.amounts.get(token) ?? 0n]
+      const [startRaw, endRaw] = [startOf(token), endOf(token)]
       const { ownRaw, feesRaw, foreignRaw } = ledger.totalsOf(token)
       const takenBackRaw = takenBack.reduce((sum, each) => (each.token === token ? sum - each.amountRaw : sum), 0n)
       return { token, startRaw, ownRaw: ownRaw + takenBackRaw, feesRaw, foreignRaw, unexplainedRaw: sumOf(token), endRaw }
@@ -193,19 +190,37 @@ async function beginning(
   }
 }
 
-const lostState = (before: number) =>
+export const lostState = (before: number) =>
   new SluiceError('NETWORK', `The nodes have no state of blocks before ${before}: name an archive node in rpcUrls, or ask from there.`)
 
-/** By halves, as nodes keep the newest. The last block where they have none of it. */
-async function firstWithState(history: WalletHistory, wallet: string, from: number, to: number, at: At): Promise<number> {
-  let [lost, has] = [from, to]
-  while (has - lost > 1) {
-    const middle = Math.floor((lost + has) / 2)
-    const [read] = await history.holdings(wallet, [], [middle], at)
-    if (read) has = middle
+/** By halves, as nodes keep the newest. */
+const firstWithState = (history: WalletHistory, wallet: string, from: number, to: number, at: At) =>
+  firstWhere(from, to, async (block) => (await history.holdings(wallet, [], [block], at))[0] !== undefined)
+
+async function firstWhere(from: number, to: number, has: (block: number) => Promise<boolean>): Promise<number> {
+  let [lost, first] = [from, to]
+  while (first - lost > 1) {
+    const middle = Math.floor((lost + first) / 2)
+    if (await has(middle)) first = middle
     else lost = middle
   }
-  return has
+  return first
+}
+
+/** The first block of a range from which on the nodes have events, and where the wallet's balances are known. */
+export async function firstKnown(
+  { history, wallet, kept }: Pick<WalletParts, 'history' | 'wallet' | 'kept'>,
+  { after, upTo }: { after: number; upTo: number },
+  at: At,
+): Promise<{ readonly block: number; readonly lost?: NonNullable<WalletCheck['lost']> }> {
+  const hasEvents = async (block: number) => (await history.transfers([wallet], { from: block + 1, to: block + 1 }, at)).since === undefined
+  const withEvents = (await hasEvents(after)) ? after : await firstWhere(after, upTo, hasEvents)
+  const [held] = await history.holdings(wallet, [], [withEvents], at)
+  if (held || kept.has(withEvents))
+    return { block: withEvents, ...(withEvents > after && { lost: { what: 'events', before: withEvents + 1 } }) }
+  const withState = await firstWithState(history, wallet, withEvents, upTo, at)
+  const block = Math.min(withState, ...[...kept.keys()].filter((each) => each > withEvents))
+  return { block, lost: { what: 'state', before: block } }
 }
 
 async function learn(own: Map<string, OwnTransaction>, txHash: string, { ownBy }: WalletParts): Promise<OwnTransaction | undefined> {

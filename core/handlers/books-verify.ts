@@ -1,5 +1,5 @@
 import { blockAt, blockBefore, checkBook, finalBlock, requireHistory, sliceEnd } from '../books/check-book.ts'
-import type { Discrepancy, WalletCheck } from '../books/verify-wallet.ts'
+import { firstKnown, lostState, type Discrepancy, type WalletCheck } from '../books/verify-wallet.ts'
 import { addressKey } from '../base/addresses.ts'
 import { formatRaw } from '../base/decimal.ts'
 import { badFields, SluiceError } from '../base/errors.ts'
@@ -25,13 +25,19 @@ const booksVerify: Handler<'BooksVerify'> = async (request, { network, services,
     throw new SluiceError('OVERLOADED', `${maxAtOnce} books are being verified already: try again in a moment.`, { retryAfterSeconds: 1 })
   underWay += 1
   try {
-    const { first, after, last } = await readRange(request, network, history, at)
-    const upTo = await sliceEnd(history, after, last, at)
-    const source = services.transactions
+    const asked = await readRange(request, network, history, at)
+    const { first, last } = asked
     const of = { chain: network.chain, network: network.network, wallet }
-    const kept = await services.checkpoints.between(of, after.number, upTo.number)
-    const check = await checkBook({ on: network, wallet, source, kept }, { after, upTo }, at)
+    const kept = await services.checkpoints.between(of, asked.after.number, last.number)
+    const parts = { history, wallet, kept }
+    const known =
+      request.cursor === undefined ? await firstKnown(parts, { after: first, upTo: last.number }, at) : { block: asked.after.number }
+    if (known.block >= last.number) throw lostState(last.number)
+    const after = known.block === asked.after.number ? asked.after : await blockAt(history, known.block, at)
+    const upTo = await sliceEnd(parts, after, last, at)
+    const check = await checkBook({ on: network, wallet, source: services.transactions, kept }, { after, upTo }, at)
     const start = check.startBlock === after.number ? after : await blockAt(history, check.startBlock, at)
+    const lost = known.lost ?? check.lost
     return {
       chain: network.chain,
       address: wallet,
@@ -39,6 +45,7 @@ const booksVerify: Handler<'BooksVerify'> = async (request, { network, services,
       end: shownBlock(upTo),
       range: { first, last: last.number },
       ...(await showCheck(check, network, at)),
+      ...(lost && { lost: { ...lost } }),
       ...(upTo.number < last.number && { nextCursor: `${first}-${upTo.number}-${last.number}` }),
     }
   } finally {
@@ -87,7 +94,7 @@ function readField(field: string, text: string | undefined): number | undefined 
 }
 
 async function showCheck(check: WalletCheck, network: NetworkEntry, at: At) {
-  const { tokens, unexplained, ownTransactions, foreignTransactions, unlistedTokens, lost } = check
+  const { tokens, unexplained, ownTransactions, foreignTransactions, unlistedTokens } = check
   const known = new Map<string, Token>()
   for (const { token } of tokens) {
     const found =
@@ -119,7 +126,6 @@ async function showCheck(check: WalletCheck, network: NetworkEntry, at: At) {
     })),
     transactions: { own: ownTransactions, foreign: foreignTransactions },
     unlistedTokens,
-    ...(lost && { lost: { ...lost } }),
   }
 }
 

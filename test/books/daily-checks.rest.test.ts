@@ -27,8 +27,9 @@ describe('the daily check of books', function () {
   })
   after(() => test.stop())
 
-  function createChecks(rebasing: readonly string[] = []): DailyChecks {
-    const { chain: impl } = test
+  function createChecks(rebasing: readonly string[] = [], history = test.chain.evm?.history): DailyChecks {
+    const { evm } = test.chain
+    const impl = { ...test.chain, ...(evm && history && { evm: { ...evm, history } }) }
     const on: NetworkEntry = {
       chain: 'ethereum',
       network: 'local',
@@ -109,5 +110,28 @@ describe('the daily check of books', function () {
     await checks.run()
     expect(counts).to.deep.include({ chain: 'ethereum', network: 'local', token: 'USDC', count: 1 })
     expect(warnings).to.deep.equal([])
+  })
+
+  it('needs the state of the newest blocks alone', async () => {
+    const history = test.chain.evm?.history ?? expect.fail('no history')
+    checks = createChecks([], {
+      ...history,
+      async holdings(of, tokens, blocks, at) {
+        const newest = Number(await test.rpc('eth_blockNumber'))
+        const read = await history.holdings(of, tokens, blocks, at)
+        return read.map((each, index) => ((blocks[index] ?? 0) < newest - 3 ? undefined : each))
+      },
+    })
+    await checks.run()
+    const first = await newestBlock()
+    await test.rpc('eth_sendTransaction', { from: other, to: wallet, value: toBeHex(5n) })
+    const block = Number(await test.rpc('eth_blockNumber'))
+    await passDay()
+    await checks.run()
+    // The value of a transaction of others is found by the state of its block.
+    expect(warnings.map(({ token, amount, firstBlock, lastBlock }) => [token, amount, firstBlock, lastBlock])).to.deep.equal([
+      ['ETH', '0.000000000000000005', first + 1, await newestBlock()],
+    ])
+    expect(block).to.be.within(first + 1, await newestBlock())
   })
 })
