@@ -24,6 +24,7 @@ const commands: Readonly<Record<string, (settings: SettingsOf) => Command | Prom
   resume: async (settings) => (await import('./stop.ts')).resumeCommand(settings),
   approve: async (settings) => (await import('./approve.ts')).approveCommand(settings),
   tx: async (settings) => (await import('./tx.ts')).txCommand(settings),
+  books: async (settings) => (await import('./books.ts')).booksCommand(settings),
   certs: async (settings) => (await import('./certs.ts')).certsCommand(() => settings().ssl.certsDir),
   wallet: async (settings) => (await import('./wallet.ts')).walletCommand(async () => walletContext(settings())),
   limits: async (settings) => (await import('./limits.ts')).limitsCommand(settings),
