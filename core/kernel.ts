@@ -103,6 +103,7 @@ const serverParts = (settings: Settings, options: StartOptions): PartsOf<ServerP
   archiver: { open: trading.openArchiver, stop: (archiver) => archiver.stop() },
   checkpoints: { open: ({ store }) => createCheckpoints(store) },
   dailyChecks: { open: trading.openDailyChecks, stop: (checks) => checks?.stop() },
+  orderFills: { open: trading.openOrderFills, stop: (fills) => fills.stop() },
   gauges: { open: openGauges },
   recovery: { open: ({ transactions }) => transactions.recovered },
 

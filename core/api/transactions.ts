@@ -181,6 +181,37 @@ export const JournaledTransaction = response({
       },
     ),
   ),
+  orders: Type.Optional(
+    Type.Array(
+      Type.Object({
+        clientOrderId: Type.String(),
+        orderId: Type.Optional(Type.String()),
+        market: Type.String(),
+        side: Type.Enum(['BUY', 'SELL']),
+        price: Type.String({ description: 'The limit; of a MARKET order the worst price.' }),
+        amount: Type.String({ description: 'In base, as ordered.' }),
+        state: Type.Optional(Type.String({ description: 'As the exchange reported it last.' })),
+        filledAmount: Type.Optional(Type.String({ description: 'In base, as the exchange reported it last.' })),
+        averagePrice: Type.Optional(Type.String()),
+        fills: Type.Array(
+          Type.Object({
+            tradeId: Type.String(),
+            price: Type.String({ description: 'Quote per one base.' }),
+            amount: Type.String({ description: 'In base.' }),
+            fee: Type.String({ description: 'In `feeToken`; below 0 where the exchange paid.' }),
+            feeToken: Type.String(),
+            timestamp: Type.Number({ description: 'Milliseconds since the Unix epoch.' }),
+            txHash: Type.Optional(Type.String()),
+          }),
+          { description: 'Oldest first, the newest 1,000: as far as they are known. They are learnt from the exchange by and by.' },
+        ),
+      }),
+      {
+        description:
+          'Of an order: what was placed, and what was filled of it since. Only of transactions that are mined, or actions that the exchange has answered; not in /events.',
+      },
+    ),
+  ),
   archived: Type.Optional(
     Type.Boolean({ description: 'true: it ended long ago and left the journal. This is its outcome; the archive has all of it.' }),
   ),

@@ -20,6 +20,7 @@ import type { Checkpoints } from '../books/checkpoints.ts'
 import type { Market } from '../market/market.ts'
 import type { WalletChecks } from '../live-state/wallets.ts'
 import type { Archiver } from '../transactions/archiver.ts'
+import type { OrderFills } from './clob/order-fills.ts'
 import type { Answer } from '../transactions/idempotency.ts'
 import type { ApprovalMark } from '../transactions/budgets.ts'
 import type { RequestWords } from '../transactions/entry-terms.ts'
@@ -61,6 +62,8 @@ export interface Services {
   archiver: Archiver
   /** What wallets held at earlier blocks. */
   checkpoints: Checkpoints
+  /** Of orders in books: learnt from their exchanges. */
+  orderFills: Pick<OrderFills, 'want'>
   /** Plugins for which nothing is signed. */
   quarantine: Pick<Quarantine, 'refuse' | 'lift'>
   /** What is stopped: in the store. */

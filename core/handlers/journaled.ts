@@ -7,6 +7,8 @@ import type { Json, Token } from '../contracts/index.ts'
 import type { Registry } from '../plugins/index.ts'
 import { isFinal, txHashOf, type Entry, type JournaledPermit } from '../transactions/entry.ts'
 import type { Transactions } from '../transactions/transactions.ts'
+import type { PlacedOrder } from '../transactions/order-fills.ts'
+import { readAboutOrder } from './clob/order-state.ts'
 import { journaledFill } from './fills.ts'
 import { networkOf } from './limited-amounts.ts'
 
@@ -68,6 +70,7 @@ export function showTransaction(entry: Entry, view: JournalView): JournaledTrans
     ...(cost && { cost }),
     ...(slippage && { slippage }),
     ...(entry.movements && { movements: showMovements(entry, entry.movements, view) }),
+    ...(entry.orders && { orders: entry.orders.map(showOrder) }),
     ...(archived && { archived }),
   }
 }
@@ -80,6 +83,29 @@ const showPermit = ({ token, spender, amountRaw, decimals, expires, nonce, state
   nonce,
   state,
 })
+
+function showOrder({
+  clientOrderId,
+  orderId,
+  market,
+  about,
+  report,
+  fills,
+}: PlacedOrder): NonNullable<JournaledTransaction['orders']>[number] {
+  const { side, price, amount } = readAboutOrder({ about })
+  return {
+    clientOrderId,
+    ...(orderId !== undefined && { orderId }),
+    market,
+    side,
+    price,
+    amount,
+    ...(report && { state: report.state }),
+    ...(report?.filledAmount !== undefined && { filledAmount: report.filledAmount }),
+    ...(report?.averagePrice !== undefined && { averagePrice: report.averagePrice }),
+    fills: fills.map((each) => ({ ...each })),
+  }
+}
 
 type ShownQuote = NonNullable<JournaledTransaction['quote']>
 

@@ -6,6 +6,7 @@ import type { LocalSites } from '../devnet/local-sites.ts'
 import type { Devnet } from '../devnet/start-devnet.ts'
 import type { Events } from '../events/events.ts'
 import type { Handlers, Services } from '../handlers/context.ts'
+import type { OrderFills } from '../handlers/clob/order-fills.ts'
 import type { Dispatch } from '../handlers/dispatch.ts'
 import type { Limits } from '../http/limits.ts'
 import type { Listeners, ServedApp } from '../http/server.ts'
@@ -108,6 +109,7 @@ export interface ServerParts {
   checkpoints: Checkpoints
   /** Absent where `books.verifyDaily` is false. */
   dailyChecks: DailyChecks | undefined
+  orderFills: OrderFills
   gauges: void
   recovery: void
   services: Services

@@ -7,8 +7,10 @@ import { openLocalSites, wantedSites, type LocalSites } from '../devnet/local-si
 import type { Devnet } from '../devnet/start-devnet.ts'
 import { outcomeToJournal } from '../handlers/fills.ts'
 import { findPools } from '../handlers/amm/pools.ts'
-import { bookVenueOf, marketName } from '../handlers/clob/markets.ts'
+import { bookSets, bookVenueOf, marketName } from '../handlers/clob/markets.ts'
+import { createOrderFills, type OrderFills } from '../handlers/clob/order-fills.ts'
 import { readAboutOrder } from '../handlers/clob/order-state.ts'
+import { walletOrders } from '../handlers/clob/wallet-orders.ts'
 import { limitedToken, networkOf, valueOf } from '../handlers/limited-amounts.ts'
 import { gainsOf, gasCostOf, heldChangesOf, tellsOf } from '../handlers/mined-amounts.ts'
 import { compareMined, shownLosses, shownQuarantines } from '../handlers/mined-bounds.ts'
@@ -263,6 +265,29 @@ export const limitReader = ({ registry, market }: Pick<ServerParts, 'registry' |
     return network && market.referenceOf(network)
   },
 })
+
+export const openOrderFills = ({ registry, transactions, log }: ServerParts): OrderFills =>
+  createOrderFills({
+    registry,
+    orders: transactions.orders,
+    async idsOf({ chain, network: on, connector, type, market, address }, signal) {
+      const set = bookSets.find((each) => each === type)
+      if (!set) return new Map()
+      const venue = registry.venue(connector, chain, on)
+      const network = registry.networkOf(venue, chain, on)
+      // Nothing is shown by it, so that nothing is wanted either.
+      const services = { transactions, registry, orderFills: { want: () => {} } }
+      const wallet = walletOrders(set, address, { network, venue, services, signal })
+      const open = await wallet.journaled({ market, openOnly: true, limit: maxOpenOrders })
+      return new Map(
+        open.map(wallet.nameOf).flatMap(({ clientOrderId, orderId }) => (orderId === undefined ? [] : [[clientOrderId, orderId]])),
+      )
+    },
+    log,
+  })
+
+/** Of a wallet in one market. */
+const maxOpenOrders = 1_000
 
 export const openArchiver = ({ settings: { data, store }, journal, leases, log, metrics }: ServerParts): Archiver =>
   createArchiver({

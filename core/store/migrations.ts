@@ -20,7 +20,7 @@ export interface ColumnTypes {
 }
 
 /** What a server of this version knows: whoever has a newer one in the same store is not of this version. */
-export const newestMigration = '009-checkpoints'
+export const newestMigration = '010-order-fills'
 
 /** All migrations in order. A released one is never edited: the next change is a new one. */
 const migrationsFor = (types: ColumnTypes, isNew: boolean): Readonly<Record<string, Migration>> => ({
@@ -32,7 +32,8 @@ const migrationsFor = (types: ColumnTypes, isNew: boolean): Readonly<Record<stri
   '006-approvals': approvals(types),
   '007-refundable': refundable(types),
   '008-entry-filters': entryFilters(),
-  [newestMigration]: checkpoints(types),
+  '009-checkpoints': checkpoints(types),
+  [newestMigration]: orderFills(),
 })
 
 /** Those of versions before 0.2.0, whose stores are not read. No new one has such a name. */
@@ -122,6 +123,13 @@ const budgets = ({ sortedText }: ColumnTypes): Migration => ({
     await sql`create table reservations (entry_key ${sortedText} primary key, owner ${sortedText} not null, nonce ${sortedText} not null,
       body text not null)`.execute(db)
     await createIndex(db, 'reservations_of_nonce', 'reservations (nonce)')
+  },
+})
+
+/** What is known of the fills of each order. */
+const orderFills = (): Migration => ({
+  async up(db: Kysely<unknown>) {
+    await sql`alter table orders add column fills text`.execute(db)
   },
 })
 

@@ -95,6 +95,8 @@ export interface OrderRow {
   said_at: Milliseconds | null
   /** The exchange's last report. */
   said: JsonText | null
+  /** What is known of its fills (`order-fills.ts`); null: none. */
+  fills: JsonText | null
 }
 
 /**

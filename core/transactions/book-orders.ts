@@ -7,6 +7,7 @@ import type { OrderRow, StoredBytes, Tables } from '../store/tables.ts'
 import { isFinal, type Entry, readArchivedBody, readBody } from './entry.ts'
 import { addressKey } from '../base/addresses.ts'
 import type { Budgets, OrderEnd } from './budgets.ts'
+import { noteFills, openOrderMarkets, placedBy, readFills, type OrderFill, type OrderMarket } from './order-fills.ts'
 
 /**
  * An order in a book, under its client order id. It is journaled in the same write as the entry of its plan's last step. A wallet uses an
@@ -31,6 +32,8 @@ export interface JournaledOrder extends ClientOrder {
   /** The transaction or signed action that placed it. */
   readonly entry: Entry
   readonly report?: OrderReport
+  /** Oldest first, as far as they are known. */
+  readonly fills: readonly OrderFill[]
 }
 
 /** What the exchange reported about an order. */
@@ -71,6 +74,17 @@ export interface ClientOrders {
    * @param end of an order of signed actions whose last report it is: by a connector of this release
    */
   note(order: JournaledOrder, report: OrderReport, end?: Pick<OrderEnd, 'unfilled'>): Promise<void>
+  /**
+   * Adds fills to orders of a wallet.
+   * @param told by the exchange's id of the order
+   * @param idOf the exchange's ids of orders without a report, by their client order ids
+   * @returns how many orders have new ones
+   */
+  noteFills(of: OrderMarket, told: ReadonlyMap<string, readonly OrderFill[]>, idOf: ReadonlyMap<string, string>): Promise<number>
+  /** Where wallets have orders that may be open. */
+  openMarkets(): Promise<readonly OrderMarket[]>
+  /** Entries with the orders that they have placed. What cannot be read of these is left out. */
+  withOrders(entries: readonly Entry[]): Promise<readonly Entry[]>
 }
 
 export interface OrderJournal extends ClientOrders {
@@ -111,6 +125,18 @@ export function sqlOrders(store: Store, onDamage: (error: unknown) => void, endO
           onDamage(error)
           return []
         }
+      })
+    },
+    noteFills: (of, told, idOf) => noteFills(store, of, told, idOf),
+    openMarkets: () => openOrderMarkets(store),
+    async withOrders(entries) {
+      // Before that no exchange has them.
+      const keys = entries.flatMap(({ kind, key, landed }) => (kind === 'order' && landed ? [key] : []))
+      if (keys.length === 0) return entries
+      const placed = await placedBy(store, keys, { readReport, onDamage })
+      return entries.map((entry) => {
+        const orders = placed.get(entry.key)
+        return orders ? { ...entry, orders } : entry
       })
     },
     async note({ clientOrderId, entry, index }, report, end) {
@@ -219,6 +245,7 @@ export function orderRows(entries: readonly Entry[], orders: readonly ClientOrde
     order_id: null,
     said_at: null,
     said: null,
+    fills: null,
   }))
 }
 
@@ -252,7 +279,7 @@ function readOrder(row: OrderedRow): JournaledOrder {
   const { request_id, idempotency_key } = row
   const ids = { key: entry_key, request_id: request_id ?? '', idempotency_key }
   const entry = body === null ? readArchivedBody({ ...ids, body: archived_body ?? new Uint8Array() }) : readBody({ ...ids, body })
-  const order = { key, clientOrderId, type, market, index, about: JSON.parse(row.about), entry }
+  const order = { key, clientOrderId, type, market, index, about: JSON.parse(row.about), entry, fills: readFills(key, row.fills) }
   return row.said === null ? order : { ...order, report: readReport(key, row.said) }
 }
 

@@ -6,6 +6,7 @@ import { transactionKinds, transactionStates } from '../api/transactions.ts'
 import type { Json, RefusalMeaning, Transaction } from '../contracts/index.ts'
 import type { Cost } from './costs.ts'
 import type { RequestWords } from './entry-terms.ts'
+import type { PlacedOrder } from './order-fills.ts'
 import { filtersOf } from '../store/entry-filters.ts'
 import { digest, hashBytes, pack, unpack, walletNumber } from '../store/compact.ts'
 import type { ArchivedRow, EntryRow, EventRow, HashRow, StoredBytes } from '../store/tables.ts'
@@ -109,6 +110,8 @@ export interface Entry {
   readonly deadSince?: number
   /** Why it failed, or the last error of a node. */
   readonly reason?: string
+  /** The orders in books that it placed, where it is listed: they stand in rows of their own, and are filled after it is final. */
+  readonly orders?: readonly PlacedOrder[]
   /** It left the journal: this is its outcome. Calls, memo, signed bytes and receipt are empty here; the archive's file has them. An outcome that was journaled stays. */
   readonly archived?: true
 }
@@ -377,7 +380,7 @@ const Body = Compile(
  * An entry as packed JSON, its signed bytes in hexadecimal, without the ids that the row has. A final one is stored without signed bytes, and without calls where the chain has
  * them; an exchange's own rail has no chain to ask.
  */
-function writeBody({ key: _key, requestId: _requestId, idempotencyKey: _idempotencyKey, ...whole }: Entry): StoredBytes {
+function writeBody({ key: _key, requestId: _requestId, idempotencyKey: _idempotencyKey, orders: _orders, ...whole }: Entry): StoredBytes {
   const { attempts, ...entry } = whole
   const final = isFinal(whole)
   return pack(

@@ -254,7 +254,10 @@ export function createTransactions({
     speedUp: (origin, signal) => run(signal, (until) => on(origin.network).speedUp(origin, until)),
     nextNonce: ({ network, address }, signal) => on(network).nextNonce(address, signal),
     find: (chain, network, txHash) => journal.find(chain, network, txHash),
-    list: (filter) => journal.list(filter),
+    async list(filter) {
+      const page = await journal.list(filter)
+      return { ...page, entries: await journal.orders.withOrders(page.entries) }
+    },
     async outstandingPermits(of) {
       const entries = [...(await journal.unfinished(of)), ...(await journal.outstanding(of))]
       return entries.flatMap((entry) => {

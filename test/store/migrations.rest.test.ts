@@ -107,7 +107,7 @@ describe('a store of 0.2.0 before anything could be stopped', () => {
       expect(stops).to.deep.equal([])
       expect(kept).to.deep.equal([{ client: '' }])
       expect([budgets, reservations, approvals, refundable]).to.deep.equal([[], [], [], []])
-      expect(migrations).to.have.length(8)
+      expect(migrations).to.have.length(10)
 
       const again = await place().open()
       await again.write((tx) =>
@@ -158,6 +158,7 @@ describe('a migration', () => {
         { name: '007-refundable' },
         { name: '008-entry-filters' },
         { name: '009-checkpoints' },
+        { name: '010-order-fills' },
       ])
       await before.write((tx) => sql`update servers set alive_until = 0`.execute(tx))
       const later = await openLater(place())

@@ -17,6 +17,8 @@ export type BookHandlerFor<V extends Name> = (type: BookSet) => BookHandler<V>
 /** The paths of each kind's endpoints. */
 export const basePaths = { CLOB: '/clob', MARGIN_CLOB: '/clob/margin', PERP_CLOB: '/clob/perp' } as const satisfies Record<BookSet, string>
 
+export const bookSets = ['CLOB', 'MARGIN_CLOB', 'PERP_CLOB'] as const satisfies readonly BookSet[]
+
 /** WETH-USDC */
 export const marketName = ({ base, quote }: Pick<BookMarket, 'base' | 'quote'>) => `${base}-${quote}`
 

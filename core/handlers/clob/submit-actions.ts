@@ -16,6 +16,7 @@ import { bookExposure, inTurn, type ExposureTurn } from '../perp/exposure.ts'
 import { submit, type SigningWallet } from '../wallets.ts'
 import { holdOrders, orderGives, sumOf } from './held-orders.ts'
 import { marketName } from './markets.ts'
+import { lacksFills } from './order-fills.ts'
 import { aboutCancels, aboutOrder } from './order-state.ts'
 import { pickName, storeEnds, walletOrders } from './wallet-orders.ts'
 
@@ -111,7 +112,9 @@ async function submitInTurn(
     try {
       const outcomes = record(await submitPlan({ type, plan, planned, wallet, context, answer: isLast ? finalAnswer : undefined }))
       // Once the action is final in the journal.
-      if (outcomes) readEnds(type, plan, outcomes, actions, wallet, context)
+      if (!outcomes) return
+      readEnds(type, plan, outcomes, actions, wallet, context)
+      wantFills(type, plan, outcomes, actions, wallet, context)
     } catch (error) {
       // Of several plans others may be signed by now: what has to wait was asked for before the first of them.
       const waits = error instanceof HeldRequest && (plans.length === 1 || context.approval?.is === 'preview')
@@ -273,6 +276,22 @@ function wordsOfPart({ path, fields }: RequestWords, covers: readonly number[], 
   const own = covers.flatMap((key) => actions.get(key) ?? [])
   const part = own.map((action) => ({ do: action.do, market: marketName(action.market), clientOrderId: action.order.clientOrderId }))
   return wordsOf(path, { ...shared, part })
+}
+
+/** Of orders that were filled at once. */
+function wantFills(
+  type: BookSet,
+  { covers }: IndexedPlan,
+  outcomes: readonly ActionOutcome[],
+  actions: ReadonlyMap<number, BookAction>,
+  { address }: SigningWallet,
+  { network: { chain, network }, venue: { connector }, services }: ConnectorContext,
+): void {
+  for (const [index, key] of covers.entries()) {
+    const [action, filledAmount = '0'] = [actions.get(key), outcomes[index]?.filledAmount]
+    if (action?.do !== 'create' || !lacksFills(filledAmount, [])) continue
+    services.orderFills.want({ chain, network, connector, address, type, market: marketName(action.market) })
+  }
 }
 
 const endsTimeoutMs = 10_000

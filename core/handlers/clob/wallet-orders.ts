@@ -4,10 +4,11 @@ import { toCommonScale } from '../../base/decimal.ts'
 import { badFields, SluiceError } from '../../base/errors.ts'
 import type { JournaledOrder, OrderFilter } from '../../transactions/book-orders.ts'
 import { isFinal, type Entry, type TransactionState } from '../../transactions/entry.ts'
-import type { ConnectorContext } from '../context.ts'
+import type { ConnectorContext, Services } from '../context.ts'
 import { readActionOutcomes } from '../fills.ts'
 import { tradingOf } from '../../plugins/index.ts'
 import { basePaths, marketName } from './markets.ts'
+import { lacksFills } from './order-fills.ts'
 import { hasEnded, readAboutCancels, showForeign, showJournaled, type ShownOrder } from './order-state.ts'
 
 /** If the block of an exchange's statement is unknown, the chain may still reorganise it away for this time. */
@@ -15,7 +16,9 @@ const settlementMs = 15 * 60_000
 /** Pending transactions that are read at a time. */
 const pendingPageSize = 500
 
-type Context = Pick<ConnectorContext, 'network' | 'venue' | 'services' | 'signal'>
+type Context = Pick<ConnectorContext, 'network' | 'venue' | 'signal'> & {
+  readonly services: Pick<Services, 'transactions' | 'registry' | 'orderFills'>
+}
 
 export type WalletOrders = ReturnType<typeof walletOrders>
 
@@ -115,6 +118,8 @@ export function walletOrders(type: BookSet, owner: string, { network: on, venue,
     async show(order: JournaledOrder, exchange: BookOrder | undefined, cancelling: boolean): Promise<ShownOrder> {
       const shown = showJournaled(order, { exchange, outcome: outcomeOf(order), cancelling })
       await storeReport(order, shown, exchange)
+      if (lacksFills(shown.filledAmount, order.fills))
+        services.orderFills.want({ chain, network, connector, address: owner, type, market: order.market })
       return shown
     },
     /** Tells whether a pending cancel from this server names an order. */

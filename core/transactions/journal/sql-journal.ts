@@ -118,6 +118,8 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>, budgets: reado
     return entries
   }
 
+  const orderJournal = sqlOrders(store, onDamage, endingOrder)
+
   return {
     admit,
     open: (entries, lease, claim, orders = [], spending) =>
@@ -206,13 +208,13 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>, budgets: reado
       return events
     },
     lastEventId,
-    orders: sqlOrders(store, onDamage, endingOrder),
+    orders: orderJournal,
     ended: {
       select: (of) => selectEnded(store, of),
       openPlaces: () => openPlaces(store),
       async read(keys, onDamagedEntry) {
         const rows = await store.read((db) => db.selectFrom('entries').select(bodyColumns).where('key', 'in', keys).execute())
-        return rows.flatMap((row) => {
+        const entries = rows.flatMap((row) => {
           try {
             return [readBody(row)]
           } catch (error) {
@@ -220,6 +222,7 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>, budgets: reado
             return []
           }
         })
+        return orderJournal.withOrders(entries)
       },
       moveOut: (entries) => moveOut(store, entries),
       markEvents: async () => markEvents(store, await lastEventId()),

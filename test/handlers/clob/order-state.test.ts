@@ -86,7 +86,7 @@ describe('the state of an order', () => {
     const entry = newEntry({ kind: 'order', state: 'CONFIRMED', landed: { ...landed, blockNumber: 1 } })
     const market = { id: 'weth', base: 'WETH', quote: 'DAI' } as BookMarket
     const about = { side: 'SELL', orderType: 'LIMIT', timeInForce: 'GTC', price: '3000', amount: '3' }
-    const order = { key: '1', entry, clientOrderId: 'bot', type: 'CLOB', market: 'WETH-DAI', index: 0, about }
+    const order = { key: '1', entry, clientOrderId: 'bot', type: 'CLOB', market: 'WETH-DAI', index: 0, about, fills: [] }
     for (const [leftAmount, filledAmount, state] of [
       ['1.25', '1.75', 'PARTIALLY_FILLED'],
       ['3', '0', 'OPEN'],

@@ -32,6 +32,7 @@ describe("a wallet's orders on an exchange", () => {
       services: {
         transactions: { list: (filter: Parameters<Journal['list']>[0]) => journal.list(filter), orders },
         registry: { plannedBy: () => (isThere ? venue : undefined) },
+        orderFills: { want: () => {} },
       },
       signal: AbortSignal.timeout(60_000),
     } as unknown as Context)

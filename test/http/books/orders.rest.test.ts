@@ -196,6 +196,25 @@ describe('/clob/orders', function () {
     expect(body).not.to.have.property('txHash')
   })
 
+  it('keeps each fill with the transaction that placed the order, though it was final before', async () => {
+    const { sells, buys } = (await client.get('/clob/orderBook', { ...oasis, ...weth })).body
+    const price = String((Number(sells[0].price) + Number(buys[0].price)) / 2)
+    const { clientOrderId, txHash } = await open({ price })
+    const ordersOf = async () => (await client.get('/transactions', { ...local, txHash })).body.transactions[0].orders
+    expect(await ordersOf()).to.deep.equal([{ clientOrderId, ...weth, side: 'BUY', price, amount: '0.01', fills: [] }])
+    const taking = { ...oasis, ...weth, address: others, side: 'SELL', orderType: 'MARKET', limitPrice: price, amount: '0.01' }
+    const taken = await client.post('/clob/orders', taking)
+    await mined(client, taken.body.txHash)
+    await until(clientOrderId, 'FILLED')
+    let [order] = await ordersOf()
+    for (const end = Date.now() + 45_000; order.fills.length === 0 && Date.now() < end; [order] = await ordersOf())
+      await new Promise((resolve) => setTimeout(resolve, 200))
+    const [fill, ...more] = order.fills
+    expect(more).to.deep.equal([])
+    expect(fill).to.include({ price, amount: '0.01', fee: '0', txHash: taken.body.txHash })
+    expect(fill.timestamp).to.be.a('number')
+  })
+
   it('cancels an order that is not mined yet, by its client order id', async () => {
     await server.rpc('evm_setIntervalMining', 0)
     await server.rpc('evm_setAutomine', false)

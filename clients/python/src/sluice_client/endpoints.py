@@ -908,6 +908,37 @@ class TransactionsResponseTransactionsMovements(_TransactionsResponseTransaction
     amount: str  # Above 0 it came, below 0 it left. Absent of a token that is on no list.
 
 
+class _TransactionsResponseTransactionsOrdersFills(TypedDict):
+    tradeId: str
+    price: str  # Quote per one base.
+    amount: str  # In base.
+    fee: str  # In `feeToken`; below 0 where the exchange paid.
+    feeToken: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+
+
+@final
+class TransactionsResponseTransactionsOrdersFills(_TransactionsResponseTransactionsOrdersFills, total=False):
+    txHash: str
+
+
+class _TransactionsResponseTransactionsOrders(TypedDict):
+    clientOrderId: str
+    market: str
+    side: Literal["BUY", "SELL"]
+    price: str  # The limit; of a MARKET order the worst price.
+    amount: str  # In base, as ordered.
+    fills: list[TransactionsResponseTransactionsOrdersFills]  # Oldest first, the newest 1,000: as far as they are known. They are learnt from the exchange by and by.
+
+
+@final
+class TransactionsResponseTransactionsOrders(_TransactionsResponseTransactionsOrders, total=False):
+    orderId: str
+    state: str  # As the exchange reported it last.
+    filledAmount: str  # In base, as the exchange reported it last.
+    averagePrice: str
+
+
 class _TransactionsResponseTransactions(TypedDict):
     id: str  # Of its row in the store, for ever. Ids sort by the time of the request, and one is a `cursor`: that of what is older.
     chain: str
@@ -944,6 +975,7 @@ class TransactionsResponseTransactions(_TransactionsResponseTransactions, total=
     cost: TransactionsResponseTransactionsCost  # What it cost, by its receipt, also where it failed. Once it is final.
     slippage: TransactionsResponseTransactionsSlippage  # Of a trade that is final: how much worse the price of its fill is, as a fraction. Below 0 it is better.
     movements: list[TransactionsResponseTransactionsMovements]  # What a final transaction moved into and out of its wallet, to the unit, by its receipt: without the fee, which is in `cost`. Absent on the own rail of an exchange, and of what an earlier version made final.
+    orders: list[TransactionsResponseTransactionsOrders]  # Of an order: what was placed, and what was filled of it since. Only of transactions that are mined, or actions that the exchange has answered; not in /events.
     archived: bool  # true: it ended long ago and left the journal. This is its outcome; the archive has all of it.
 
 
@@ -5209,6 +5241,37 @@ class TransactionsDataMovements(_TransactionsDataMovements, total=False):
     amount: str  # Above 0 it came, below 0 it left. Absent of a token that is on no list.
 
 
+class _TransactionsDataOrdersFills(TypedDict):
+    tradeId: str
+    price: str  # Quote per one base.
+    amount: str  # In base.
+    fee: str  # In `feeToken`; below 0 where the exchange paid.
+    feeToken: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+
+
+@final
+class TransactionsDataOrdersFills(_TransactionsDataOrdersFills, total=False):
+    txHash: str
+
+
+class _TransactionsDataOrders(TypedDict):
+    clientOrderId: str
+    market: str
+    side: Literal["BUY", "SELL"]
+    price: str  # The limit; of a MARKET order the worst price.
+    amount: str  # In base, as ordered.
+    fills: list[TransactionsDataOrdersFills]  # Oldest first, the newest 1,000: as far as they are known. They are learnt from the exchange by and by.
+
+
+@final
+class TransactionsDataOrders(_TransactionsDataOrders, total=False):
+    orderId: str
+    state: str  # As the exchange reported it last.
+    filledAmount: str  # In base, as the exchange reported it last.
+    averagePrice: str
+
+
 class _TransactionsData(TypedDict):
     id: str  # Of its row in the store, for ever. Ids sort by the time of the request, and one is a `cursor`: that of what is older.
     chain: str
@@ -5245,6 +5308,7 @@ class TransactionsData(_TransactionsData, total=False):
     cost: TransactionsDataCost  # What it cost, by its receipt, also where it failed. Once it is final.
     slippage: TransactionsDataSlippage  # Of a trade that is final: how much worse the price of its fill is, as a fraction. Below 0 it is better.
     movements: list[TransactionsDataMovements]  # What a final transaction moved into and out of its wallet, to the unit, by its receipt: without the fee, which is in `cost`. Absent on the own rail of an exchange, and of what an earlier version made final.
+    orders: list[TransactionsDataOrders]  # Of an order: what was placed, and what was filled of it since. Only of transactions that are mined, or actions that the exchange has answered; not in /events.
     archived: bool  # true: it ended long ago and left the journal. This is its outcome; the archive has all of it.
 
 

@@ -1,0 +1,178 @@
+// What was filled of orders in books, fill by fill. An order's transaction, or signed action, is final long before the order is filled: so its fills stand in
+// the order's own row, which stays when the transaction is archived.
+import * as Type from 'typebox'
+import { Compile } from 'typebox/compile'
+import { addressKey } from '../base/addresses.ts'
+import type { ActionOutcome, Json } from '../contracts/index.ts'
+import type { Store } from '../store/store.ts'
+
+/** As the exchange tells it; all amounts are decimal strings. */
+export interface OrderFill {
+  /** The exchange's id of it: an order has each once. */
+  readonly tradeId: string
+  /** Quote per one base. */
+  readonly price: string
+  /** In base. */
+  readonly amount: string
+  /** In `feeToken`; negative where the exchange paid. */
+  readonly fee: string
+  readonly feeToken: string
+  /** Milliseconds since the Unix epoch. */
+  readonly timestamp: number
+  readonly txHash?: string
+}
+
+/** An order as the journal has it, with what is known of its fills. */
+export interface PlacedOrder {
+  readonly clientOrderId: string
+  readonly orderId?: string
+  readonly type: string
+  readonly market: string
+  readonly about: Json
+  /** What the exchange reported last. */
+  readonly report?: Pick<ActionOutcome, 'state' | 'filledAmount' | 'averagePrice'>
+  /** Oldest first. */
+  readonly fills: readonly OrderFill[]
+}
+
+/** Orders of one wallet in one market of an exchange. */
+export interface OrderMarket {
+  readonly chain: string
+  readonly network: string
+  readonly connector: string
+  /** The owner's. */
+  readonly address: string
+  readonly type: string
+  readonly market: string
+}
+
+/** The newest of an order stay: a row has to be read with each page. */
+const maxFills = 1_000
+/** Databases take more parameters in one statement. */
+const maxIds = 1_000
+
+const Fills = Compile(
+  Type.Array(
+    Type.Object({
+      tradeId: Type.String(),
+      price: Type.String(),
+      amount: Type.String(),
+      fee: Type.String(),
+      feeToken: Type.String(),
+      timestamp: Type.Number(),
+      txHash: Type.Optional(Type.String()),
+    }),
+  ),
+)
+
+/** @throws Error that names the order, if the text is not what `noteFills` writes */
+export function readFills(key: string, text: string | null): readonly OrderFill[] {
+  const fills: unknown = text === null ? [] : JSON.parse(text)
+  if (Fills.Check(fills)) return fills
+  throw new Error(`The fills of the journal's order ${key} cannot be read: restore the store from a copy, or remove that row.`)
+}
+
+/** With those that are new; the same list where none is. */
+export function withFills(known: readonly OrderFill[], told: readonly OrderFill[]): readonly OrderFill[] {
+  const ids = new Set(known.map(({ tradeId }) => tradeId))
+  const added = [...new Map(told.map((each) => [each.tradeId, each])).values()].filter(({ tradeId }) => !ids.has(tradeId))
+  if (added.length === 0) return known
+  return [...known, ...added].toSorted((one, other) => one.timestamp - other.timestamp).slice(-maxFills)
+}
+
+/**
+ * Adds fills to orders of a wallet.
+ * @param told by the exchange's id of the order
+ * @param idOf the ids of orders of which the journal has no report yet, by their client order ids
+ * @returns how many orders have new ones @throws StoreUnavailable
+ */
+export async function noteFills(
+  store: Store,
+  { chain, network, connector, address, type, market }: OrderMarket,
+  told: ReadonlyMap<string, readonly OrderFill[]>,
+  idOf: ReadonlyMap<string, string>,
+): Promise<number> {
+  const orderIds = [...told.keys()].slice(0, maxIds)
+  const clientIds = [...idOf].flatMap(([clientOrderId, orderId]) => (told.has(orderId) ? [clientOrderId] : [])).slice(0, maxIds)
+  if (orderIds.length === 0) return 0
+  const venue = { chain, network, connector, wallet: addressKey(address), type, market }
+  const rows = await store.read((db) =>
+    db
+      .selectFrom('orders')
+      .select(['key', 'client_order_id', 'order_id', 'fills'])
+      .where((eb) => eb.and(venue))
+      .where((eb) => eb.or([eb('order_id', 'in', orderIds), ...(clientIds.length > 0 ? [eb('client_order_id', 'in', clientIds)] : [])]))
+      .execute(),
+  )
+  let changed = 0
+  for (const { key, client_order_id, order_id, fills } of rows) {
+    const known = readFills(key, fills)
+    const all = withFills(known, told.get(order_id ?? idOf.get(client_order_id) ?? '') ?? [])
+    if (all === known) continue
+    // Where another server was faster, they are read again.
+    const { numUpdatedRows } = await store.writeOnce((db) =>
+      db
+        .updateTable('orders')
+        .set({ fills: JSON.stringify(all) })
+        .where((eb) => eb.and({ ...venue, client_order_id, key }))
+        .where('fills', fills === null ? 'is' : '=', fills)
+        .executeTakeFirst(),
+    )
+    changed += Number(numUpdatedRows)
+  }
+  return changed
+}
+
+/** The orders that entries have placed, by the keys of the entries, in the order of the request; without rows that cannot be read. */
+export async function placedBy(
+  store: Store,
+  keys: readonly string[],
+  {
+    readReport,
+    onDamage,
+  }: { readReport: (key: string, text: string) => NonNullable<PlacedOrder['report']>; onDamage: (error: unknown) => void },
+): Promise<ReadonlyMap<string, readonly PlacedOrder[]>> {
+  const placed = new Map<string, PlacedOrder[]>()
+  for (let first = 0; first < keys.length; first += maxIds) {
+    const rows = await store.read((db) =>
+      db
+        .selectFrom('orders')
+        .select(['key', 'entry_key', 'client_order_id', 'order_id', 'type', 'market', 'about', 'said', 'fills'])
+        .where('entry_key', 'in', keys.slice(first, first + maxIds))
+        .where('standing', '!=', 'free')
+        .orderBy('key')
+        .execute(),
+    )
+    for (const row of rows)
+      try {
+        const { key, client_order_id: clientOrderId, order_id: orderId, type, market, said } = row
+        const order: PlacedOrder = {
+          clientOrderId,
+          ...(orderId !== null && { orderId }),
+          type,
+          market,
+          about: JSON.parse(row.about),
+          ...(said !== null && { report: readReport(key, said) }),
+          fills: readFills(key, row.fills),
+        }
+        placed.set(row.entry_key, [...(placed.get(row.entry_key) ?? []), order])
+      } catch (error) {
+        onDamage(error)
+      }
+  }
+  return placed
+}
+
+/** Where wallets have orders that may be open. */
+export async function openOrderMarkets(store: Store): Promise<readonly OrderMarket[]> {
+  const rows = await store.read((db) =>
+    db
+      .selectFrom('orders')
+      .select(['chain', 'network', 'connector', 'wallet', 'type', 'market'])
+      .distinct()
+      .where('standing', '=', 'open')
+      .limit(maxIds)
+      .execute(),
+  )
+  return rows.map(({ wallet: address, ...each }) => ({ ...each, address }))
+}

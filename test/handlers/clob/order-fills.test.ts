@@ -1,0 +1,95 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { expect } from 'chai'
+import type { BookTrade } from '../../../core/contracts/index.ts'
+import { createOrderFills, fillsByOrder, lacksFills, type OrderFills } from '../../../core/handlers/clob/order-fills.ts'
+
+type Parts = Parameters<typeof createOrderFills>[0]
+
+const of = { chain: 'ethereum', network: 'local', connector: 'exchange', address: '0x1', type: 'CLOB', market: 'WETH-USDC' }
+const market = { id: 'weth', base: 'WETH', quote: 'USDC' } as BookTrade['market']
+const trade = {
+  tradeId: 't',
+  orderId: '7',
+  market,
+  side: 'BUY',
+  price: '2000.0',
+  amount: '1.50',
+  fee: '0.10',
+  feeToken: 'USDC',
+  timestamp: 5,
+} as const
+
+describe('learning the fills of orders', () => {
+  let fills: OrderFills | undefined
+  afterEach(() => fills?.stop())
+
+  /** @param changed what each answer of the exchange brings */
+  function learn(changed: (asked: number) => number, times: Partial<NonNullable<Parts['times']>> = {}) {
+    const asked: object[] = []
+    const noted: string[][] = []
+    const trades = async (query: object) => {
+      asked.push(query)
+      return [trade]
+    }
+    const venue = { connector: 'exchange', impl: { CLOB: { markets: async () => [market], trades } } }
+    fills = createOrderFills({
+      registry: { venue: () => venue, networkOf: () => ({ impl: { address: (text: string) => text } }) },
+      orders: {
+        async noteFills(_of: object, told: ReadonlyMap<string, readonly { tradeId: string }[]>) {
+          noted.push([...told].flatMap(([order, each]) => each.map(({ tradeId }) => `${order}/${tradeId}`)))
+          return changed(asked.length)
+        },
+        openMarkets: async () => [of],
+      },
+      idsOf: async () => new Map(),
+      log: { warn() {} },
+      times: { soonMs: 1, minPauseMs: 30, maxPauseMs: 60_000, sweepMs: 600_000, ...times },
+    } as unknown as Parts)
+    return { asked, noted, fills }
+  }
+
+  it('asks once, however many orders have new ones', async () => {
+    const { asked, noted, fills: own } = learn(() => 1)
+    for (let count = 0; count < 5; count += 1) own.want(of)
+    await wait(20)
+    expect(asked).to.deep.equal([{ market, owner: '0x1', limit: 500 }])
+    expect(noted).to.deep.equal([['7/t']])
+  })
+
+  it('asks again after a pause, which grows while the exchange tells nothing new', async () => {
+    const { asked, fills: own } = learn(() => 0)
+    own.want(of)
+    await wait(15)
+    own.want(of)
+    await wait(25)
+    expect(asked, 'within the pause').to.have.length(1)
+    await wait(60)
+    expect(asked).to.have.length(2)
+    own.want(of)
+    await wait(40)
+    expect(asked, 'within the longer one').to.have.length(2)
+  })
+
+  it('asks by itself where orders are open', async () => {
+    const { asked } = learn(() => 1, { sweepMs: 5 })
+    await wait(30)
+    expect(asked).to.have.length(1)
+  })
+
+  it('asks nothing after its end', async () => {
+    const { asked, fills: own } = learn(() => 1)
+    own.want(of)
+    own.stop()
+    own.want(of)
+    await wait(15)
+    expect(asked).to.deep.equal([])
+  })
+
+  it('takes what names an order, with amounts in one form', () => {
+    const { orderId: _orderId, ...foreign } = trade
+    const told = fillsByOrder([trade, foreign, { ...trade, tradeId: 'u', txHash: '0xaa' }])
+    const fill = { tradeId: 't', price: '2000', amount: '1.5', fee: '0.1', feeToken: 'USDC', timestamp: 5 }
+    expect([...told]).to.deep.equal([['7', [fill, { ...fill, tradeId: 'u', txHash: '0xaa' }]]])
+    expect([lacksFills('1.5', [fill]), lacksFills('1.6', [fill]), lacksFills('0', [])]).to.deep.equal([false, true, false])
+  })
+})

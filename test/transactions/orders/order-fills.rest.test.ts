@@ -1,0 +1,112 @@
+import { expect } from 'chai'
+import { sql } from 'kysely'
+import type { Store } from '../../../core/store/store.ts'
+import type { Journal, Lease } from '../../../core/transactions/journal/journal.ts'
+import { sqlJournal } from '../../../core/transactions/journal/sql-journal.ts'
+import type { OrderFill } from '../../../core/transactions/order-fills.ts'
+import { onBothStores } from '../../store/stores.ts'
+import { giveLease, newEntry, next, signed, wallet } from '../journal/entries.ts'
+
+const here = { chain: 'ethereum', network: 'local', connector: 'exchange', address: wallet, type: 'CLOB', market: 'WETH-USDC' }
+const about = { side: 'BUY', orderType: 'LIMIT', timeInForce: 'GTC', price: '1.5', amount: '3' }
+const placed = (clientOrderId: string, index = 0) => ({ clientOrderId, type: 'CLOB', market: 'WETH-USDC', index, about })
+const fill = (tradeId: string, timestamp = 1): OrderFill => ({
+  tradeId,
+  price: '1.5',
+  amount: '1',
+  fee: '-0.01',
+  feeToken: 'USDC',
+  timestamp,
+})
+const told = (fills: Readonly<Record<string, readonly OrderFill[]>>) => new Map(Object.entries(fills))
+
+describe('the fills of orders', () => {
+  onBothStores((place) => {
+    let store: Store
+    let journal: Journal
+    let lease: Lease
+    beforeEach(async () => {
+      store = await place().open()
+      journal = sqlJournal(store)
+      lease = await giveLease(store)
+    })
+
+    /** An order whose action is final, and which its exchange calls `7` where it has reported it. */
+    async function place1({ isReported = true } = {}) {
+      const queued = newEntry({ kind: 'order' })
+      await journal.open([queued], lease, undefined, [placed('a'), placed('b', 1)])
+      const sent = signed(queued)
+      const entry = next(sent, { state: 'CONFIRMED', landed: { id: '0x1', ok: true, blockNumber: 7, receipt: null } })
+      for (const each of [sent, entry]) await journal.write([each], lease)
+      const [order] = await journal.orders.list({ ...here, clientOrderId: 'a', limit: 1 })
+      if (!order) throw new Error('There is no order.')
+      if (isReported) await journal.orders.note(order, { orderId: '7', state: 'PARTIALLY_FILLED', filledAmount: '1', updatedAt: 1 })
+      return entry
+    }
+    const shown = async () => (await journal.orders.withOrders((await journal.list({ limit: 10 })).entries))[0]?.orders
+    const fillsOf = async () => (await shown())?.map(({ fills }) => fills.map(({ tradeId }) => tradeId))
+
+    it('are kept once each, oldest first, with the order that they are of', async () => {
+      await place1()
+      expect(await journal.orders.noteFills(here, told({ 7: [fill('y', 5), fill('x')], 9: [fill('z')] }), new Map())).to.equal(1)
+      expect(await journal.orders.noteFills(here, told({ 7: [fill('x'), fill('w', 3)] }), new Map())).to.equal(1)
+      expect(await journal.orders.noteFills(here, told({ 7: [fill('x')] }), new Map())).to.equal(0)
+      const [a, b] = (await shown()) ?? []
+      expect(a).to.deep.include({ clientOrderId: 'a', orderId: '7', market: 'WETH-USDC', about })
+      expect(a?.report).to.include({ state: 'PARTIALLY_FILLED', filledAmount: '1' })
+      expect(a?.fills).to.deep.equal([fill('x'), fill('w', 3), fill('y', 5)])
+      expect(b).to.deep.include({ clientOrderId: 'b', fills: [] })
+      const [listed] = await journal.orders.list({ ...here, clientOrderId: 'a', limit: 1 })
+      expect(listed?.fills).to.have.length(3)
+    })
+
+    it('stay when the exchange reports the order again, and when it leaves the journal', async () => {
+      const entry = await place1()
+      await journal.orders.noteFills(here, told({ 7: [fill('x')] }), new Map())
+      const [order] = await journal.orders.list({ ...here, clientOrderId: 'a', limit: 1 })
+      if (!order) throw new Error('There is no order.')
+      await journal.orders.note(order, { orderId: '7', state: 'CANCELED', filledAmount: '1', updatedAt: 2 })
+      // What goes into the archive's file.
+      const [read] = await journal.ended.read([entry.key], () => {})
+      expect(read?.orders?.[0]?.fills).to.deep.equal([fill('x')])
+      await journal.ended.moveOut(read ? [read] : [])
+      const [archived] = await journal.orders.withOrders((await journal.list({ limit: 10, archived: true })).entries)
+      expect(archived).to.include({ archived: true })
+      expect(archived?.orders?.[0]).to.deep.include({ clientOrderId: 'a', fills: [fill('x')] })
+    })
+
+    it('find an order that the exchange has not reported by the id of its answer', async () => {
+      await place1({ isReported: false })
+      expect(await journal.orders.noteFills(here, told({ 7: [fill('x')] }), new Map())).to.equal(0)
+      expect(await journal.orders.noteFills(here, told({ 7: [fill('x')] }), new Map([['b', '7']]))).to.equal(1)
+      expect(await fillsOf()).to.deep.equal([[], ['x']])
+    })
+
+    it('are no other wallet’s, market’s or exchange’s', async () => {
+      await place1()
+      const others = [
+        { address: '0x0000000000000000000000000000000000000002' },
+        { market: 'WETH-DAI' },
+        { connector: 'other' },
+        { type: 'PERP_CLOB' },
+      ]
+      for (const other of others)
+        expect(await journal.orders.noteFills({ ...here, ...other }, told({ 7: [fill('x')] }), new Map()), JSON.stringify(other)).to.equal(
+          0,
+        )
+      expect(await fillsOf()).to.deep.equal([[], []])
+    })
+
+    it('are asked for where orders may be open', async () => {
+      expect(await journal.orders.openMarkets()).to.deep.equal([])
+      await place1()
+      expect(await journal.orders.openMarkets()).to.deep.equal([{ ...here, address: wallet.toLowerCase() }])
+    })
+
+    it('keep a transaction shown where they are damaged', async () => {
+      await place1()
+      await store.write((tx) => sql`update orders set fills = '[7]' where client_order_id = 'a'`.execute(tx))
+      expect((await shown())?.map(({ clientOrderId }) => clientOrderId)).to.deep.equal(['b'])
+    })
+  })
+})
