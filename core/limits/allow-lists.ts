@@ -146,7 +146,7 @@ function requireMost(limit: keyof typeof units, most: number | string | undefine
   const shown = value === 'unknown' ? value : formatFraction(value, 'up')
   const lower =
     limit === 'maxSlippage'
-      ? 'Give a lower allowedSlippage'
+      ? 'Give a lower allowedSlippage ("1/200" is 0.5 %)'
       : 'Give a lower leverage, with each order; who has a maxLeverage borrows nothing, and a maxDailyLoss brings one of 1'
   throw new SluiceError(
     'LIMIT_EXCEEDED',

@@ -204,40 +204,53 @@ const amountLimits = (name: string, limits: AmountLimits, of: Omit<Limit, 'name'
     return amount === undefined ? [] : [{ ...of, name: `${name}.${key}`, window, mostRaw: limitRaw(amount, of.decimals) }]
   })
 
-/**
- * The first limit that a request is over.
- * @param before what was spent and held
- * @param after the same with the request
- * @param gives what the request by itself gives away, by measure
- */
-export function refusalOf(
-  check: LimitCheck,
-  { before, after, gives, nowMs }: { before: Account; after: Account; gives: Amounts; nowMs: number },
-): SluiceError | undefined {
+interface Excess {
+  readonly leftRaw: bigint
+  readonly neededRaw: bigint
+  /** Until there is room for it, where that is known. */
+  readonly seconds?: number
+}
+
+interface RequestAmounts {
+  /** What was spent and held. */
+  readonly before: Account
+  /** The same with the request. */
+  readonly after: Account
+  /** What the request by itself gives away, by measure. */
+  readonly gives: Amounts
+  readonly nowMs: number
+}
+
+/** By a limit that a request is over: the first that it never fits, or else the one that has room last, so that waiting for it is enough. */
+export function refusalOf(check: LimitCheck, amounts: RequestAmounts): SluiceError | undefined {
+  let last: { readonly limit: Limit; readonly excess: Excess } | undefined
   for (const limit of limitsIn(check)) {
-    const ofClient = `of the client${defaultWord(limit.name, check.limits.defaults)}`
-    const { measure, window, mostRaw } = limit
-    if (window === undefined) {
-      const neededRaw = gives[measure] ?? 0n
-      if (neededRaw > mostRaw) return exceeded(limit, { ofClient, leftRaw: mostRaw, neededRaw })
-      continue
-    }
-    const takenRaw = (after.open[measure] ?? 0n) - (before.open[measure] ?? 0n)
-    const neededRaw = measure === 'loss' && takenRaw <= 0n && opensPosition(check.spending) ? 1n : takenRaw
-    // What was spent may be above a limit that was lowered: what takes no more of it goes through.
-    if (neededRaw <= 0n) continue
-    const usedRaw = usedIn(before, window, measure, nowMs)
-    if (usedRaw + neededRaw <= mostRaw) continue
-    const at = freesAt(after, window, measure, mostRaw, nowMs)
-    const seconds = at === undefined ? undefined : Math.ceil((at - nowMs) / 1000)
-    return exceeded(limit, {
-      ofClient,
-      leftRaw: mostRaw > usedRaw ? mostRaw - usedRaw : 0n,
-      neededRaw,
-      ...(seconds !== undefined && { seconds }),
-    })
+    const excess = excessOf(limit, check.spending, amounts)
+    if (!excess) continue
+    if (excess.neededRaw > limit.mostRaw) return exceeded(limit, excess, check)
+    if (!last || (excess.seconds ?? Infinity) > (last.excess.seconds ?? Infinity)) last = { limit, excess }
   }
-  return undefined
+  return last && exceeded(last.limit, last.excess, check)
+}
+
+function excessOf(
+  { measure, window, mostRaw }: Limit,
+  spending: Spending,
+  { before, after, gives, nowMs }: RequestAmounts,
+): Excess | undefined {
+  if (window === undefined) {
+    const neededRaw = gives[measure] ?? 0n
+    return neededRaw > mostRaw ? { leftRaw: mostRaw, neededRaw } : undefined
+  }
+  const takenRaw = (after.open[measure] ?? 0n) - (before.open[measure] ?? 0n)
+  const neededRaw = measure === 'loss' && takenRaw <= 0n && opensPosition(spending) ? 1n : takenRaw
+  // What was spent may be above a limit that was lowered: what takes no more of it goes through.
+  if (neededRaw <= 0n) return undefined
+  const usedRaw = usedIn(before, window, measure, nowMs)
+  if (usedRaw + neededRaw <= mostRaw) return undefined
+  const at = freesAt(after, window, measure, mostRaw, nowMs)
+  const leftRaw = mostRaw > usedRaw ? mostRaw - usedRaw : 0n
+  return { leftRaw, neededRaw, ...(at !== undefined && { seconds: Math.ceil((at - nowMs) / 1000) }) }
 }
 
 /** What closes it later is not refused for what it loses. So with nothing left of a limit of losses nothing is opened, also at a price that loses nothing. */
@@ -251,8 +264,10 @@ const askForAtMost = (name: string, left: string): string | undefined => {
 
 function exceeded(
   { name, window, mostRaw, decimals, unit, token }: Limit,
-  { ofClient, leftRaw, neededRaw, seconds }: { ofClient: string; leftRaw: bigint; neededRaw: bigint; seconds?: number },
+  { leftRaw, neededRaw, seconds }: Excess,
+  { limits }: LimitCheck,
 ): SluiceError {
+  const ofClient = `of the client${defaultWord(name, limits.defaults)}`
   const show = (raw: bigint) => `${formatRaw(raw, decimals)} ${raw === 1n && unit === 'transactions' ? 'transaction' : unit}`
   const most = leftRaw > 0n ? askForAtMost(name, show(leftRaw)) : undefined
   const advice =

@@ -39,6 +39,22 @@ describe('a request over an amount of its client', () => {
     expect(refused(5n, spentOf(20n))?.message).to.match(/So much is free in \d+ s\./)
   })
 
+  it('is told the limit that no waiting changes first, and else the one that is free last', () => {
+    const limits = { perTransaction: '1', perHour: '2', perDay: '2' }
+    const ofThree = { ...check, tokens: new Map([[token.address, { token, limits }]]) }
+    const over = (raw: bigint, before = emptyAccount) => {
+      const gives = { [measure]: raw }
+      return refusalOf(ofThree, { before, after: reserve(before, gives), gives, nowMs })
+    }
+    expect(over(15n, spentOf(19n))?.details).to.include({ limit: 'tokens.perTransaction' })
+    expect(over(30n)?.details).to.include({ limit: 'tokens.perTransaction' })
+    expect(over(5n, spentOf(19n))?.details).to.include({ limit: 'tokens.perDay' })
+    const ofHour = { ...check, tokens: new Map([[token.address, { token, limits: { perHour: '2', perDay: '1' } }]]) }
+    const gives = { [measure]: 15n }
+    const before = spentOf(10n)
+    expect(refusalOf(ofHour, { before, after: reserve(before, gives), gives, nowMs })?.details).to.include({ limit: 'tokens.perDay' })
+  })
+
   it('is told what is left where it is more than the whole limit', () => {
     expect(refused(21n, openOf(19n))?.message).to.match(/Ask for at most 0\.1 WETH\. Or the operator/)
     expect(refused(21n, openOf(20n))?.message).to.match(/It is more than the whole limit\. Or the operator/)
