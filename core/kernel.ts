@@ -100,6 +100,7 @@ const serverParts = (settings: Settings, options: StartOptions): PartsOf<ServerP
   stopsHeld: { open: ({ stops }) => stops.refresh() },
   targets: { open: trading.listTargets },
   transactions: { open: trading.openTransactions, stop: (transactions, { drain }) => transactions.stop(drain.remainingMs()) },
+  expiries: { open: trading.followAllowances, stop: (expiries) => expiries.stop() },
   archiver: { open: trading.openArchiver, stop: (archiver) => archiver.stop() },
   checkpoints: { open: ({ store }) => createCheckpoints(store) },
   dailyChecks: { open: trading.openDailyChecks, stop: (checks) => checks?.stop() },

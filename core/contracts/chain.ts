@@ -231,6 +231,11 @@ export interface EvmVerbs<F extends Types = Types> {
   allowanceBefore?(receipt: F['receipt'], wallet: F['address'], allowance: Allowance<F['address']>, at: At): Promise<bigint>
   /** What wallets held at past blocks and what moved in between: the books are held against it. Absent: they are not. */
   history?: WalletHistory<F['address']>
+  /**
+   * What an allowance by Permit2 still held when it expired, by a final block after that. Undefined where there is none yet, or where it ends at
+   * another time by now. Absent: not known.
+   */
+  expiredAllowance?(wallet: F['address'], allowance: Allowance<F['address']>, expires: number, at: At): Promise<bigint | undefined>
 }
 
 /** What to pay for gas, smallest units of the native coin per gas. */
@@ -268,6 +273,8 @@ export interface Allowance<A = string> {
 /** From then on the spender may take so much of it, smallest units. */
 export interface SetAllowance<A = string> extends Allowance<A> {
   readonly amountRaw: bigint
+  /** By Permit2: seconds since the Unix epoch, until which, that second included. */
+  readonly expires?: number
 }
 
 /** A right over tokens of the wallet that steps give, or make larger. */

@@ -109,7 +109,7 @@ export function heldChangesOf(
     return countedApprovals(entry, on, registry).map((each) => ({
       name: allowanceName(entry, each),
       returnedRaw: allowanceBefore(entry, each),
-      ...(each.amountRaw > 0n && { held: { token: each.token, ofRaw: each.amountRaw, heldRaw: each.amountRaw } }),
+      ...(each.amountRaw > 0n && { held: heldBy(each) }),
     }))
   const leaves = (sign: bigint) =>
     [...(on.impl.evm?.gains?.(landed.receipt, address) ?? [])].flatMap(([, raw]) => (raw * sign > 0n ? [raw * sign] : []))
@@ -132,6 +132,13 @@ export function heldChangesOf(
   if (orderId === undefined || paidRaw === undefined || others.length > 0) return []
   return [{ name: orderName(entry, orderId), returnedRaw: undefined, held: { ofRaw: paidRaw, heldRaw: paidRaw } }]
 }
+
+const heldBy = ({ token, amountRaw, expires }: SetAllowance) => ({
+  token,
+  ofRaw: amountRaw,
+  heldRaw: amountRaw,
+  ...(expires !== undefined && { expires }),
+})
 
 /** Of an order at an exchange of signed actions only the part is known that was filled. */
 const wholeOrderRaw = 10n ** 18n

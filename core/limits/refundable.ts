@@ -1,5 +1,5 @@
 // What was counted and may still come back: what an allowance holds, what an order offers. Rows of the table refundable, by a name that says where it is held.
-import type { Transaction } from 'kysely'
+import type { Kysely, Selectable, Transaction } from 'kysely'
 import { addressKey } from '../base/addresses.ts'
 import { isObject } from '../base/json.ts'
 import type { Allowance } from '../contracts/index.ts'
@@ -18,6 +18,8 @@ export interface Refundable {
   /** All that these amounts were counted for, and how much of it may come back. */
   readonly ofRaw: bigint
   readonly heldRaw: bigint
+  /** Of an allowance that ends by itself: seconds since the Unix epoch. */
+  readonly expires?: number
 }
 
 /** What a final transaction tells of something that is held elsewhere. */
@@ -29,13 +31,38 @@ export interface HeldChange {
    * What the transaction gives away, and how much of it may come back.
    * @param token where it may be a part of what its request gives
    * @param part of several orders the index of the one: what was reserved for it
+   * @param expires of an allowance: until then, that second included
    */
-  readonly held?: { readonly token?: string; readonly part?: number; readonly ofRaw: bigint; readonly heldRaw: bigint }
+  readonly held?: {
+    readonly token?: string
+    readonly part?: number
+    readonly ofRaw: bigint
+    readonly heldRaw: bigint
+    readonly expires?: number
+  }
 }
 
 /** There is one at a time: the last that was approved stands. */
 export const allowanceName = ({ chain, network, address }: Entry, { token, spender, permit2 }: Allowance): string =>
   `allowance ${chain}/${network}/${[address, token, spender, ...(permit2 === undefined ? [] : [permit2])].map(addressKey).join('/')}`
+
+/** An allowance as it is named. */
+export interface NamedAllowance {
+  readonly chain: string
+  readonly network: string
+  readonly address: string
+  readonly allowance: Allowance
+}
+
+const namedAllowance = /^allowance ([^/]+)\/([^/]+)\/([^/]+)\/([^/]+)\/([^/]+)\/([^/]+)$/
+
+/** Undefined: it is none by Permit2. */
+export function allowanceOf(name: string): NamedAllowance | undefined {
+  const [, chain, network, address, token, spender, permit2] = namedAllowance.exec(name) ?? []
+  if (chain === undefined || network === undefined || address === undefined) return undefined
+  if (token === undefined || spender === undefined || permit2 === undefined) return undefined
+  return { chain, network, address, allowance: { token, spender, permit2 } }
+}
 
 /** By the exchange's id. */
 export const orderName = ({ chain, network, connector }: RailId, orderId: string): string =>
@@ -60,7 +87,19 @@ export async function ownersOfRefundable(names: readonly string[], tx: Tx): Prom
 /** They are there no more, whatever becomes of them. */
 export async function takeRefundable(names: readonly string[], tx: Tx): Promise<Map<string, Refundable>> {
   if (names.length === 0) return new Map()
-  const rows = await tx.deleteFrom('refundable').where('name', 'in', names).returningAll().execute()
+  return readRows(await tx.deleteFrom('refundable').where('name', 'in', names).returningAll().execute())
+}
+
+/** The allowances that end by themselves, by their names. */
+export async function readExpiring(db: Kysely<Tables>, name?: string): Promise<Map<string, Refundable>> {
+  const all = db.selectFrom('refundable').selectAll()
+  const rows = await (
+    name === undefined ? all.where('name', 'like', 'allowance %').where('body', 'like', '%"expires"%') : all.where('name', '=', name)
+  ).execute()
+  return new Map([...readRows(rows)].filter(([, { expires }]) => expires !== undefined))
+}
+
+function readRows(rows: readonly Selectable<Tables['refundable']>[]): Map<string, Refundable> {
   return new Map(
     rows.flatMap(({ name, owner, counted_at, body }): [string, Refundable][] => {
       try {
@@ -94,7 +133,7 @@ const piecesOf = <T>(all: readonly T[]): readonly (readonly T[])[] =>
   Array.from({ length: Math.ceil(all.length / maxRows) }, (_, index) => all.slice(index * maxRows, (index + 1) * maxRows))
 
 async function insertRefundable(some: readonly (readonly [string, Refundable])[], tx: Tx): Promise<void> {
-  const rows = some.map(([name, { owner, counted, amounts, ofRaw, heldRaw }]) => ({
+  const rows = some.map(([name, { owner, counted, amounts, ofRaw, heldRaw, expires }]) => ({
     name,
     owner,
     counted_at: counted.atMs,
@@ -103,6 +142,7 @@ async function insertRefundable(some: readonly (readonly [string, Refundable])[]
       gained: writeAmounts(counted.gained),
       ofRaw: String(ofRaw),
       heldRaw: String(heldRaw),
+      ...(expires !== undefined && { expires }),
     }),
   }))
   await tx
@@ -122,11 +162,12 @@ async function insertRefundable(some: readonly (readonly [string, Refundable])[]
 function readBody(text: string, atMs: number): Omit<Refundable, 'owner'> {
   const body: unknown = JSON.parse(text)
   if (!isObject(body)) throw new Error('It is not an object.')
-  const { amounts, gained, ofRaw, heldRaw } = body
+  const { amounts, gained, ofRaw, heldRaw, expires } = body
   return {
     amounts: readAmounts(amounts),
     counted: { atMs, gained: readAmounts(gained) },
     ofRaw: BigInt(String(ofRaw)),
     heldRaw: BigInt(String(heldRaw)),
+    ...(typeof expires === 'number' && { expires }),
   }
 }

@@ -8,7 +8,15 @@ import type { OrderEnd } from '../transactions/budgets.ts'
 import { bodyColumns, isFinal, readBody, type Entry } from '../transactions/entry.ts'
 import { countedAt, negative, refund, settle, sum, type Account, type Amounts } from './account.ts'
 import { tokenMeasureOf } from './limit-checks.ts'
-import { keepRefundable, ownersOfRefundable, refundOf, signedOrderName, takeRefundable, type HeldChange } from './refundable.ts'
+import {
+  keepRefundable,
+  ownersOfRefundable,
+  readExpiring,
+  refundOf,
+  signedOrderName,
+  takeRefundable,
+  type HeldChange,
+} from './refundable.ts'
 import {
   lagMs,
   lockAccount,
@@ -28,6 +36,13 @@ interface OpenAccount {
   account: Account
   readonly nowMs: number
   reservations: Reservations
+}
+
+/** An allowance that ended by itself, with what it still held then. */
+export interface ExpiredAllowance {
+  readonly name: string
+  readonly expires: number
+  readonly leftRaw: bigint
 }
 
 /** Each account that was written. */
@@ -86,6 +101,18 @@ export async function settleOrder({ entry, index, unfilled }: OrderEnd, tx: Tx, 
   return accounts
 }
 
+/** What it still held as it ended is counted no more, unless it was set anew meanwhile. */
+export async function settleExpired({ name, expires, leftRaw }: ExpiredAllowance, tx: Tx, kind: Store['kind']): Promise<AccountsByOwner> {
+  const accounts = await openAccounts(new Set(await ownersOfRefundable([name], tx)), [], tx, kind)
+  const found = (await readExpiring(tx, name)).get(name)
+  const open = found && accounts.get(found.owner)
+  if (!found || !open || found.expires !== expires) return new Map()
+  await takeRefundable([name], tx)
+  open.account = refund(open.account, refundOf(found, leftRaw), found.counted)
+  await writeOpen(found.owner, open, tx, kind)
+  return accounts
+}
+
 const writeOpen = (owner: string, { account }: OpenAccount, tx: Tx, kind: Store['kind']): Promise<void> =>
   writeReserved({ owner, account, held: new Map() }, tx, kind)
 
@@ -136,13 +163,13 @@ function keptOf(entry: Entry, { reservation, amounts }: Settlement, changes: rea
   const all = changes.filter(({ held }) => held)
   return all.flatMap(({ name, held }) => {
     if (!held || (all.length > 1 && held.part === undefined)) return []
-    const { token, part, ofRaw, heldRaw } = held
+    const { token, part, ofRaw, heldRaw, expires } = held
     const counted = part === undefined ? amounts : (reservation.parts?.get(part) ?? {})
     const kept = Object.fromEntries(Object.entries(counted).filter(([, raw]) => raw > 0n))
     if (Object.keys(kept).length === 0) return []
     // A plan may approve several spenders, and its last step holds the sum.
     const reservedRaw = token === undefined ? 0n : (reservation.amounts[tokenMeasureOf(entry, token)] ?? reservation.gives[token] ?? 0n)
-    return [{ name, amounts: kept, ofRaw: reservedRaw > ofRaw ? reservedRaw : ofRaw, heldRaw }]
+    return [{ name, amounts: kept, ofRaw: reservedRaw > ofRaw ? reservedRaw : ofRaw, heldRaw, ...(expires !== undefined && { expires }) }]
   })
 }
 

@@ -37,7 +37,7 @@ import {
   type Reservations,
   type StoredAccount,
 } from './reservations.ts'
-import { settleEnded, settleOrder } from './settle-entries.ts'
+import { settleEnded, settleExpired, settleOrder, type ExpiredAllowance } from './settle-entries.ts'
 import type { SettlementReader } from './settlements.ts'
 
 /** What the limits ask of the rest of the server, which answers at once. Undefined where that cannot be told. */
@@ -63,6 +63,8 @@ const unknownReader: LimitReader = {
 export interface SpendingLimits extends Budgets {
   /** Until it is set, what was reserved counts. */
   readBy(reader: LimitReader): void
+  /** An allowance has ended by itself. */
+  endAllowance(ended: ExpiredAllowance, tx: Transaction<Tables>): Promise<void>
 }
 
 type LimitsOn = (client: string, on: NetworkName) => NetworkLimits | undefined
@@ -154,6 +156,9 @@ export function createSpendingLimits(limitsOn: LimitsOn, kind: Store['kind'] = '
     },
     async settle(ended, tx) {
       for (const [owner, stored] of await settleEnded(ended, reader, tx, kind)) admissions.note(owner, stored)
+    },
+    async endAllowance(allowance, tx) {
+      for (const [owner, stored] of await settleExpired(allowance, tx, kind)) admissions.note(owner, stored)
     },
     async endOrder(order, tx) {
       for (const [owner, stored] of await settleOrder(order, tx, kind)) admissions.note(owner, stored)

@@ -15,6 +15,7 @@ import type { AllowLists } from '../limits/allow-lists.ts'
 import type { Approvals } from '../limits/approvals.ts'
 import type { ServerLimits } from '../limits/server-limits.ts'
 import type { ClientLimitsBook } from '../limits/client-limits.ts'
+import type { ExpiredAllowances } from '../limits/expired-allowances.ts'
 import type { HoldingsReader } from '../limits/holdings.ts'
 import type { SpendingLimits } from '../limits/spending-limits.ts'
 import type { LiveState } from '../live-state/live-state.ts'
@@ -99,6 +100,7 @@ export interface ServerParts {
   following: Services['following']
   market: Market
   holdings: HoldingsReader
+  expiries: ExpiredAllowances
   quarantine: Quarantine
   quarantines: void
   targets: TransactionTarget[]

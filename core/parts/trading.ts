@@ -21,6 +21,7 @@ import { createLiveState, type LiveState } from '../live-state/live-state.ts'
 import type { LimitReader } from '../limits/spending-limits.ts'
 import { defaultGas, defaultTransactions, type NetworkTerms } from '../limits/client-limits.ts'
 import type { NetworkName } from '../limits/limit-checks.ts'
+import { followExpiries, type ExpiredAllowances } from '../limits/expired-allowances.ts'
 import { createHoldings, type HoldingsReader } from '../limits/holdings.ts'
 import { heldValue } from '../market/held-value.ts'
 import { createMarket, marketPools, type Market } from '../market/market.ts'
@@ -251,6 +252,17 @@ export function openTransactions(parts: ServerParts): Transactions {
     },
   })
 }
+
+export const followAllowances = ({ store, spendingLimits: limits, registry, log }: ServerParts): ExpiredAllowances =>
+  followExpiries({
+    store,
+    limits,
+    async leftOf({ chain, network, address, allowance }, expires, signal) {
+      const on = networkOf({ chain, network }, registry)
+      return on?.notReady() === undefined ? on?.impl.evm?.expiredAllowance?.(address, allowance, expires, { signal }) : undefined
+    },
+    log,
+  })
 
 /** What limits ask of networks and their market. */
 export const limitReader = ({ registry, market }: Pick<ServerParts, 'registry' | 'market'>, readings?: MinedReadings): LimitReader => ({

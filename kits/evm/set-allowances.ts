@@ -1,11 +1,11 @@
 // Which allowances a mined transaction of a wallet set, and what they held just before it.
-import { id } from 'ethers'
+import { id, toQuantity } from 'ethers'
 import type { Allowance, At, SetAllowance } from '../../core/contracts/index.ts'
 import { isObject } from '../../core/base/json.ts'
 import { invalidAnswer, resultOf, type Rpc } from '../nodes/rpc.ts'
 import { addressOf, addressWord, isAddressTopic, isBytes, isSameHex, transferTopic, wordAt, wordCount } from './encoding.ts'
 import { addressIn, canonical } from './movements.ts'
-import { isUnlimitedByPermit2, permit2AllowanceCall } from './permit2.ts'
+import { isUnlimitedByPermit2, permit2AllowanceCall, permit2AllowanceOf } from './permit2.ts'
 import { allowanceCall } from './tokens.ts'
 import type { EvmLog, EvmReceipt } from './types.ts'
 
@@ -14,6 +14,8 @@ const approvalTopic = id('Approval(address,address,uint256)')
 /** Of Permit2, each with owner, token and spender, the amount and its expiry: https://github.com/Uniswap/permit2/blob/main/src/interfaces/IAllowanceTransfer.sol */
 const permit2Approval = id('Approval(address,address,address,uint160,uint48)')
 const permit2Topics = [permit2Approval, id('Permit(address,address,address,uint160,uint48,uint48)')]
+/** Expiries have 48 bits. */
+const mostExpires = 2n ** 48n - 1n
 /** It takes away what a spender may take: token and spender are data. */
 const lockdownTopic = id('Lockdown(address,address,address)')
 
@@ -22,7 +24,8 @@ export function approvalsIn({ logs }: Pick<EvmReceipt, 'logs'>, wallet: string):
     if (isApproval(log, wallet)) return [{ ...approvedBy(log), amountRaw: wordAt(log.data, 0) }]
     const [event, owner, token, spender] = log.topics
     if (event !== permit2Approval || !isAddressTopic(owner, wallet) || wordCount(log.data) < 2) return []
-    return [{ token: addressIn(token), spender: addressIn(spender), permit2: canonical(log.address), amountRaw: wordAt(log.data, 0) }]
+    const of = { token: addressIn(token), spender: addressIn(spender), permit2: canonical(log.address) }
+    return [{ ...of, amountRaw: wordAt(log.data, 0), expires: Number(wordAt(log.data, 1) & mostExpires) }]
   })
 }
 
@@ -76,6 +79,36 @@ export async function readAllowanceBefore(
   }
   throw invalidAnswer(rpc, 'lacks the logs of a transaction that it has mined')
 }
+
+/** One that is not reduced by what is taken held nothing, as far as anybody can tell. @throws SluiceError NETWORK */
+export async function readExpiredAllowance(
+  rpc: Rpc,
+  confirmations: number,
+  { wallet, allowance: { token, spender, permit2 }, expires }: { wallet: string; allowance: Allowance; expires: number },
+  at: At,
+): Promise<bigint | undefined> {
+  if (permit2 === undefined) return undefined
+  const head = await readBlock(rpc, 'latest', at)
+  if (head.timestamp <= BigInt(expires)) return undefined
+  const finalNumber = head.number - BigInt(confirmations - 1)
+  const final = confirmations === 1 || finalNumber < 0n ? head : await readBlock(rpc, toQuantity(finalNumber), at)
+  if (finalNumber < 0n || final.timestamp <= BigInt(expires)) return undefined
+  const call = [permit2AllowanceCall(permit2, token, wallet, spender), { blockHash: final.hash }]
+  const data = resultOf(rpc, 'eth_call', (await rpc.batch([{ method: 'eth_call', params: call }], at))[0])
+  const held = permit2AllowanceOf({ ok: true, data: isBytes(data) ? data : '0x' })
+  if (!held || held.expires !== BigInt(expires)) return undefined
+  return isUnlimitedByPermit2(held.amountRaw) ? 0n : held.amountRaw
+}
+
+async function readBlock(rpc: Rpc, number: string, at: At): Promise<{ number: bigint; timestamp: bigint; hash: string }> {
+  const method = 'eth_getBlockByNumber'
+  const block = resultOf(rpc, method, (await rpc.batch([{ method, params: [number, false] }], at))[0])
+  const { number: of, timestamp, hash } = isObject(block) ? block : {}
+  if (![of, timestamp, hash].every(isBytesOrQuantity)) throw invalidAnswer(rpc, 'has no block of that number')
+  return { number: BigInt(String(of)), timestamp: BigInt(String(timestamp)), hash: String(hash) }
+}
+
+const isBytesOrQuantity = (value: unknown): value is string => typeof value === 'string' && /^0x[0-9a-f]+$/i.test(value)
 
 /** Undefined: it does not set this allowance. */
 function setBy(log: EvmLog, wallet: string, { token, spender, permit2 }: Allowance): bigint | undefined {

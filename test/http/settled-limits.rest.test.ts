@@ -6,7 +6,8 @@ import { expect } from 'chai'
 import { Contract, JsonRpcProvider, NonceManager, parseUnits, toQuantity, Wallet } from 'ethers'
 import { rpcTo, type Rpc } from '../../core/devnet/anvil.ts'
 import { v2Deployments } from '../../plugins/uniswap/deployments.ts'
-import { openMarket } from '../../core/parts/trading.ts'
+import type { ExpiredAllowances } from '../../core/limits/expired-allowances.ts'
+import { followAllowances, openMarket } from '../../core/parts/trading.ts'
 import { newClient } from '../../core/tls/certificates.ts'
 import { createClient, type Answer, type Client } from '../../testkit/client.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
@@ -18,12 +19,13 @@ const thief = Wallet.createRandom()
 const other = Wallet.createRandom()
 const tokens = { 'ethereum/local': { USDC: { perDay: '100000' }, WETH: { perDay: '100' }, ETH: { perDay: '100' } } }
 const ofBots = { permissions: ['read', 'trade', 'thin'], wallets: 'all' }
-const names = ['revoker', 'other', 'maker', 'swapper', 'taken', 'permitter'] as const
+const names = ['revoker', 'other', 'maker', 'swapper', 'taken', 'permitter', 'expirer'] as const
 const clients = {
   client: { permissions: ['read', 'trade', 'thin', 'admin'], wallets: 'all' },
   // Each test has a client of its own: what one has spent is not spent by another.
   ...Object.fromEntries(names.map((name) => [name, { ...ofBots, limits: { maxDailyGas: '10', tokens } }])),
   permitter: { ...ofBots, limits: { maxDailyGas: '10', tokens, allowed: { connectors: ['permitted'] } } },
+  expirer: { ...ofBots, limits: { maxDailyGas: '10', tokens, allowed: { connectors: ['permitted'] } } },
 }
 
 const permit2Address = '0x000000000022D473030F116dDEE9F6B43aC78BA3'
@@ -52,6 +54,7 @@ describe('what limits count once transactions are final', function () {
   let rpc: Rpc
   let usdc: Contract
   let folder: string
+  let expiries: ExpiredAllowances | undefined
   const opened = new Map<string, Client>()
 
   before(async () => {
@@ -68,7 +71,10 @@ describe('what limits count once transactions are final', function () {
       },
       undefined,
       false,
-      { market: { open: (parts) => openMarket(parts, () => 0), stop: (market) => market.stop() } },
+      {
+        market: { open: (parts) => openMarket(parts, () => 0), stop: (market) => market.stop() },
+        expiries: { open: (parts) => (expiries = followAllowances(parts)), stop: (each) => each.stop() },
+      },
     )
     rpc = rpcTo(server.rpcUrl)
     const provider = new JsonRpcProvider(server.rpcUrl, undefined, { staticNetwork: true, cacheTimeout: -1, pollingInterval: 50 })
@@ -193,6 +199,35 @@ describe('what limits count once transactions are final', function () {
     await rpc('evm_increaseTime', 4000)
     await final(await set('0'))
     expect(await used('permitter', 'USDC')).to.equal(150)
+  })
+
+  it('frees what an allowance by Permit2 still held when it expired, by a final block, once and without a transaction', async () => {
+    const bot = as('expirer')
+    const abi = ['function transferFrom(address,address,uint160,address)']
+    await rpc('anvil_setBalance', other.address, toQuantity(parseUnits('10', 18)))
+    const permit2 = new Contract(permit2Address, abi, other.connect(usdc.runner?.provider ?? null))
+    const set = async (amount: string, seconds: number) => {
+      const { timestamp } = Object(await rpc('eth_getBlockByNumber', 'latest', false))
+      const fields = { ...ofTraders, spender: 'permitted', token: 'USDC', amount, expires: Number(timestamp) + seconds }
+      await final(await bot.post('/evm/approve', fields))
+    }
+    await set('200', 3600)
+    await (await permit2.getFunction('transferFrom')(traders, other.address, usdcRaw('50'), addresses.tokens.USDC.address)).wait()
+    await expiries?.look()
+    expect(await used('expirer', 'USDC')).to.equal(200)
+    await rpc('evm_increaseTime', 4000)
+    await rpc('anvil_mine', '0x20')
+    await Promise.all([expiries?.look(), expiries?.look()])
+    expect(await used('expirer', 'USDC')).to.equal(50)
+    await expiries?.look()
+    expect(await used('expirer', 'USDC')).to.equal(50)
+    // One that was set anew ends when that one does.
+    await set('100', 3600)
+    await set('120', 9000)
+    await rpc('evm_increaseTime', 4000)
+    await rpc('anvil_mine', '0x20')
+    await expiries?.look()
+    expect(await used('expirer', 'USDC')).to.equal(170)
   })
 
   const book = { ...local, connector: 'oasis', market: 'WETH-USDC' } as const

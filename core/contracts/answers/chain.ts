@@ -164,10 +164,20 @@ const evmContract: Contract<EvmVerbs> = {
   gains: answers(map(signedAmount(), maxTokens)),
   coinGain: answers(orNothing(signedAmount())),
   approvals: answers(
-    list(object<SetAllowance>({ token: text(), spender: text(), amountRaw: amount(), permit2: optional(text()) }), maxTokens),
+    list(
+      object<SetAllowance>({
+        token: text(),
+        spender: text(),
+        amountRaw: amount(),
+        permit2: optional(text()),
+        expires: optional(integer()),
+      }),
+      maxTokens,
+    ),
   ),
   allowanceBefore: answers(amount()),
   history: part(historyContract),
+  expiredAllowance: answers(orNothing(amount())),
 }
 
 const altchainContract: Contract<AltchainVerbs> = {
