@@ -10,6 +10,11 @@ import { run } from '../docs/run.ts'
 const compose = parse(await readPage('docker-compose.yml'), { merge: true })
 const { 'server-1': one, 'server-2': two, database, production } = compose.services
 
+interface Service {
+  readonly volumes?: readonly (string | { readonly target: string })[]
+  readonly secrets?: readonly string[]
+}
+
 describe('the cluster of docker-compose.yml', () => {
   let home: string
   beforeEach(async () => {
@@ -41,6 +46,32 @@ describe('the cluster of docker-compose.yml', () => {
     for (const secret of [...one.secrets, ...database.secrets]) expect(compose.secrets).to.have.property(secret)
     for (const { depends_on } of [one, two]) expect(depends_on.database.condition).to.equal('service_healthy')
     expect(database.healthcheck.test).to.include('pg_isready')
+  })
+
+  it('gives the keys to the signer alone, which is another user than its servers, and whose files none of them can write', async () => {
+    const { signer } = compose.services
+    const dockerfile = await readPage('Dockerfile')
+    const [, user] = /^USER (\S+)$/m.exec(dockerfile) ?? []
+    const [signersUser, signersGroup] = signer.user.split(':')
+    expect(user).to.equal(`10001:${signersGroup}`)
+    expect(signersUser).not.to.equal('10001')
+    expect(dockerfile).to.include(`:${signersUser}:${signersGroup}:sluice-signer:`)
+    // The servers' group enters the folder of the socket, and cannot put another one in its place.
+    expect(dockerfile).to.include('mkdir -p -m 750 /own-signer/run && mkdir -m 700 /own-signer/data')
+    expect(dockerfile).to.include(`COPY --from=install --chown=${signer.user} /own-signer/ /signer/`)
+    expect(signer.network_mode).to.equal('none')
+    for (const [name, { volumes = [], secrets = [] }] of Object.entries<Service>(compose.services)) {
+      const named = volumes.map((each) => (typeof each === 'string' ? each : each.target))
+      expect(
+        named.some((each) => each.startsWith('signer-data')),
+        name,
+      ).to.equal(name === 'signer')
+      expect(secrets.includes('wallet_passphrase'), name).to.equal(name === 'signer')
+    }
+    for (const each of [production, one, two]) {
+      expect(each).not.to.have.property('user')
+      expect(each.environment.SLUICE_SIGNER_SOCKET).to.equal(signer.command.at(-1))
+    }
   })
 
   it('reads its store from the file that operations.md has made, for its owner alone', async () => {

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { cpus, loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
 import { createClient } from '../../testkit/client.ts'
-import { startChild, type Child } from './child.ts'
+import { asBuilt, startChild, type Child } from './child.ts'
 import { algebraQuotes, anyQuotes, poolPages, poolQuotes, quotesBesideV3, routes } from './figures/quotes.ts'
 import { blockLogs, poolsFollowed } from './figures/pools-followed.ts'
 import { bookAnswers, bookEvents, bookIncrements } from './figures/books.ts'
@@ -284,7 +284,7 @@ async function trades(): Promise<void> {
 
 /** Two clients of one server. */
 async function limits(): Promise<void> {
-  const traders = await startChild<TradersProcess>('traders', [JSON.stringify(benchLimits)])
+  const traders = await startChild<TradersProcess>('traders', [JSON.stringify(benchLimits)], [], asBuilt)
   const { certsDir } = await traders.ask('where')
   const [orders, free, limited] = await Promise.all([
     startChild<OrdersProcess>('orders'),
