@@ -240,10 +240,12 @@ const steps: readonly (() => Promise<void>)[] = [
 ]
 // Of a plugin that broke the bounds of its plan: test/http/quarantine.rest.test.ts has one.
 examples['PluginsLift'] = captured.PluginsLift
-// Everything after it would be stopped, and the clients here have no limits: test/http/stops.rest.test.ts and market-check.rest.test.ts have them.
+// Everything after it would be stopped, and the clients here have no limits: test/http/stops.rest.test.ts and market-check.rest.test.ts have them. A book of
+// trades is that of test/http/books.rest.test.ts.
 const decided = [
   'Limits',
   'LimitsCheck',
+  'Books',
   'StopsPost',
   'Stops',
   'StopsDelete',

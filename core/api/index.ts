@@ -9,6 +9,7 @@ import { clobEndpoints } from './clob.ts'
 import { clobMarginEndpoints, clobPerpEndpoints } from './clob-leveraged.ts'
 import { connectorEndpoints } from './plugins.ts'
 import { serviceEndpoints } from './service.ts'
+import { bookEndpoints } from './books.ts'
 import { transactionEndpoints } from './transactions.ts'
 import { evmEndpoints } from './evm.ts'
 import { networkEndpoints } from './network.ts'
@@ -21,6 +22,7 @@ export const endpoints = [
   ...approvalEndpoints,
   ...transactionEndpoints,
   ...booksVerifyEndpoints,
+  ...bookEndpoints,
   ...networkEndpoints,
   ...evmEndpoints,
   ...altchainEndpoints,
@@ -83,6 +85,7 @@ export * from './plugins.ts'
 export * from './range.ts'
 export * from './service.ts'
 export * from './shares.ts'
+export * from './books.ts'
 export * from './transactions.ts'
 export { errorsOf, permissions, permissionUses } from './endpoint.ts'
 export { interfaceVersion } from './version.ts'

@@ -1,14 +1,223 @@
 import { Command } from 'commander'
+import * as Type from 'typebox'
+import * as Value from 'typebox/value'
+import { BooksResponse } from '../api/books.ts'
+import { pause } from '../base/async.ts'
+import { csvWriter } from '../base/csv.ts'
+import { plainJson } from '../base/printable.ts'
 import type { Settings } from '../config/settings.ts'
 import { verifyCommand } from './books-verify.ts'
+import { examples, printResult, table } from './output.ts'
+import { showProgress } from './progress.ts'
+import { serverClient } from './server-client.ts'
 
-/** `sluice books`: what wallets hold, held against what the journal says, by the running server. */
+interface BooksOptions {
+  readonly from?: string
+  readonly to?: string
+  readonly chain?: string
+  readonly network?: string
+  readonly wallet?: string
+  readonly client?: string
+  readonly connector?: string
+  readonly pair?: string
+  readonly url?: string
+  readonly certs?: string
+  readonly as?: string
+  readonly json?: true
+  readonly csv?: true
+}
+
+/** `sluice books`: what transactions moved, earned and cost together, by the running server. */
 export function booksCommand(settingsOf: () => Settings): Command {
   return (
     new Command('books')
-      .description('what wallets hold, held against the chain by the running server: verify')
+      .description('what transactions moved, earned and cost: totals, profit of trades, fees, liquidity; and verify, against the chain')
       // An option behind a subcommand is the subcommand's own.
       .enablePositionalOptions()
       .addCommand(verifyCommand(settingsOf))
+      .option('--from <date>', 'only those requested at this date or later, e.g. 2026-03-01 (UTC) or 2026-03-01T12:00Z')
+      .option('--to <date>', 'only those requested before this date')
+      .option('--client <name>', 'only those that this client asked for')
+      .option('--wallet <address>', 'only those of this wallet')
+      .option('--pair <pair>', 'only those of two tokens, in either order, e.g. WETH-USDC')
+      .option('--connector <name>', 'only those on this connector')
+      .option('--chain <chain>', 'only those on this chain')
+      .option('--network <network>', 'only those on networks of this name')
+      .option('--url <url>', 'the running server (default: that of these settings, on this machine)')
+      .option('--certs <folder>', 'the folder of the certificates (default: that of these settings)')
+      .option('--as <name>', 'the client whose certificate is used (default: operator, else client)')
+      .option('--json', 'print the JSON of the server')
+      .option('--csv', 'print a line for each value, for a spreadsheet')
+      .addHelpText('after', examples('books --from 2026-03-01 --to 2026-03-02', 'books --client maker --pair WETH-USDC --json'))
+      .action((options: BooksOptions) =>
+        printResult(async () => {
+          const book = await readBook(options, settingsOf())
+          if (options.csv) return bookCsv(book)
+          return options.json ? plainJson(JSON.stringify(book, null, 2)) : describeBook(book)
+        }),
+      )
   )
+}
+
+const Refusal = Type.Object({ name: Type.String(), message: Type.String() })
+const pauseMs = 500
+
+/** The server reads a long book in the background: it is asked again until it has all. @throws Error with the server's message */
+async function readBook(options: BooksOptions, settings: Settings): Promise<BooksResponse> {
+  const { as, url, certs, wallet, from, to, json: _json, csv: _csv, ...filters } = options
+  const server = serverClient({
+    settings,
+    clients: as === undefined ? ['operator', 'client'] : [as],
+    timeoutMs: (settings.server.requestTimeoutSeconds + 5) * 1000,
+    ...(url !== undefined && { url }),
+    ...(certs !== undefined && { certs }),
+  })
+  const query = {
+    ...filters,
+    ...(from !== undefined && { since: from }),
+    ...(to !== undefined && { until: to }),
+    ...(wallet !== undefined && { address: wallet }),
+  }
+  const progress = showProgress('Reading the book')
+  try {
+    for (;;) {
+      const { status, text } = await server.get('/books', query)
+      const answer = jsonOrUndefined(text)
+      if (Value.Check(Refusal, answer)) throw new Error(`${answer.message} (${answer.name})`)
+      if (status !== 200 || !Value.Check(BooksResponse, answer))
+        throw new Error(`The response is not from a Sluice server of this version: HTTP ${status}.`)
+      if (answer.complete) return answer
+      const { transactions, readUntil: until, part } = answer
+      const where = until === undefined ? '' : `, up to ${new Date(until).toISOString().slice(0, 10)}`
+      progress.update({ text: `${transactions} transactions${where}`, ...(part !== undefined && { part }) })
+      await pause(pauseMs)
+    }
+  } finally {
+    progress.end()
+  }
+}
+
+function jsonOrUndefined(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+type CsvLine = readonly [part: string, network: string, name: string, field: string, value: string]
+
+export async function bookCsv(book: BooksResponse): Promise<string> {
+  const names = ['part', 'network', 'name', 'field', 'value']
+  const { header, lines } = await csvWriter<CsvLine>(names.map((name, index) => [name, (line) => line[index]]))
+  return `${header}${lines(csvLines(book))}`.trimEnd()
+}
+
+function csvLines({ pairs, tokens, fees, perpetuals, liquidity }: BooksResponse): readonly CsvLine[] {
+  const linesOf = (part: string, { chain, network }: { chain: string; network: string }, name: string, fields: object) =>
+    Object.entries(fields).flatMap(([field, value]: [string, unknown]): CsvLine[] => {
+      if (field === 'chain' || field === 'network') return []
+      if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean')
+        return [[part, `${chain}/${network}`, name, field, String(value)]]
+      if (typeof value !== 'object' || value === null || Array.isArray(value)) return []
+      return Object.entries(value).map(([inner, each]): CsvLine => [part, `${chain}/${network}`, name, `${field}.${inner}`, String(each)])
+    })
+  return [
+    ...pairs.flatMap((each) => linesOf('trades', each, `${each.base}-${each.quote}`, each)),
+    ...tokens.flatMap((each) => linesOf('moved', each, each.symbol ?? each.token, each)),
+    ...fees.flatMap((each) => linesOf('fees', each, each.feeToken ?? '', each)),
+    ...perpetuals.flatMap((each) => linesOf('perpetuals', each, `${each.connector} ${each.market}`, each)),
+    ...liquidity.flatMap((each) => [
+      ...linesOf('liquidity', each, `${each.connector} ${each.position}`, each),
+      ...each.tokens.flatMap((token) =>
+        linesOf('liquidity', each, `${each.connector} ${each.position} ${token.symbol ?? token.token}`, token),
+      ),
+    ]),
+  ]
+}
+
+/** What is no terminal, such as a pipe or a file, gets every cell whole. */
+const maxWidth = process.stdout.isTTY ? 100 : Infinity
+
+export function describeBook(book: BooksResponse): string {
+  const { transactions, damaged = 0, pairs, tokens, fees, perpetuals, liquidity, lacking } = book
+  const where = ({ chain, network }: { chain: string; network: string }) => `${chain}/${network}`
+  const parts = [
+    section(
+      'Trades',
+      ['network', 'pair', 'trades', 'position', 'realized (average)', 'realized (FIFO)', 'unrealized'],
+      pairs.map((each) => ({
+        cells: [
+          where(each),
+          `${each.base}-${each.quote}`,
+          String(each.trades),
+          each.position,
+          each.realized.averageCost,
+          each.realized.fifo,
+          each.unrealized?.averageCost ?? 'not known',
+        ],
+        below: [
+          `bought ${each.bought} ${each.base} for ${each.spent} ${each.quote}, sold ${each.sold} for ${each.received}`,
+          ...(each.noValue === undefined ? [] : [each.noValue]),
+        ],
+      })),
+    ),
+    section(
+      'Fees of the networks',
+      ['network', 'transactions', 'fee', 'worth now'],
+      fees.map((each) => ({
+        cells: [
+          where(each),
+          String(each.transactions),
+          each.fee === undefined ? `${each.rawFee} (smallest unit)` : `${each.fee} ${each.feeToken}`,
+          each.value === null ? 'not known' : `${each.value} ${each.valueToken}`,
+        ],
+        ...(each.noValue !== undefined && { below: [each.noValue] }),
+      })),
+    ),
+    section(
+      'What moved',
+      ['network', 'token', 'came', 'left', 'net'],
+      tokens.map((each) => ({
+        cells: [where(each), each.symbol ?? each.token, each.came ?? '', each.left ?? '', each.net ?? `${each.rawNet} (smallest unit)`],
+      })),
+    ),
+    section(
+      'Perpetuals',
+      ['network', 'market', 'fills', 'fee', 'realized, fees included'],
+      perpetuals.map((each) => ({
+        cells: [where(each), `${each.connector} ${each.market}`, String(each.fills), each.fee, each.realizedProfit],
+      })),
+    ),
+    section(
+      'Liquidity',
+      ['network', 'position', 'state', 'against holding'],
+      liquidity.map((each) => ({
+        cells: [where(each), `${each.connector} ${each.position}`, each.closed ? 'closed' : 'open', each.againstHolding ?? 'not known'],
+        below: [
+          ...each.tokens.map(
+            ({ token, symbol = token, paid, received, fees: collected }) =>
+              `${symbol}: paid ${paid}, received ${received}, of that fees ${collected}`,
+          ),
+          ...(each.noValue === undefined || !each.closed ? [] : [each.noValue]),
+        ],
+      })),
+    ),
+  ].flatMap((each) => each ?? [])
+  const notes = [
+    ...(lacking.movements > 0 ? [`${lacking.movements} do not tell what they moved.`] : []),
+    ...(lacking.coin > 0 ? [`Of ${lacking.coin} nobody could tell what they moved of the native coin.`] : []),
+    ...(lacking.fills > 0 ? [`${lacking.fills} trades have no fill, and are in no pair.`] : []),
+    ...(lacking.fees > 0 ? [`Of ${lacking.fees} the receipt does not say what they cost.`] : []),
+    ...(damaged > 0 ? [`${damaged} cannot be read: the log names them.`] : []),
+  ]
+  return [`${transactions} transactions`, ...parts, ...notes.map((each) => `! ${each}`)].join('\n\n')
+}
+
+function section(
+  title: string,
+  head: readonly string[],
+  rows: readonly { cells: readonly string[]; below?: readonly string[] }[],
+): string | undefined {
+  return rows.length === 0 ? undefined : `${title}\n${table([{ cells: head }, ...rows], maxWidth)}`
 }

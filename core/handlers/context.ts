@@ -19,6 +19,7 @@ import type { LimitUsage } from '../limits/usage.ts'
 import type { Checkpoints } from '../books/checkpoints.ts'
 import type { Market } from '../market/market.ts'
 import type { WalletChecks } from '../live-state/wallets.ts'
+import type { BookRuns } from '../books/runs.ts'
 import type { Archiver } from '../transactions/archiver.ts'
 import type { OrderFills } from './clob/order-fills.ts'
 import type { Answer } from '../transactions/idempotency.ts'
@@ -64,6 +65,8 @@ export interface Services {
   checkpoints: Checkpoints
   /** Of orders in books: learnt from their exchanges. */
   orderFills: Pick<OrderFills, 'want'>
+  /** The books that are being read. */
+  bookRuns: BookRuns
   /** Plugins for which nothing is signed. */
   quarantine: Pick<Quarantine, 'refuse' | 'lift'>
   /** What is stopped: in the store. */

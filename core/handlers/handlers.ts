@@ -24,6 +24,7 @@ import { perpAccountHandlers } from './perp/account.ts'
 import { perpMarketHandlers } from './perp/markets.ts'
 import { perpTradeHandlers } from './perp/trade.ts'
 import { networkPoll } from './poll.ts'
+import { bookHandlers } from './books.ts'
 import { serviceHandlers } from './service.ts'
 import { limitHandlers } from './limits.ts'
 import { stopHandlers } from './stops.ts'
@@ -60,6 +61,7 @@ const clobHandlers: Pick<Handlers, Extract<EndpointName, `CLOB${string}`>> = {
 export const handlers: Handlers = {
   ...serviceHandlers,
   ...transactionHandlers,
+  ...bookHandlers,
   ...limitHandlers,
   ...approvalHandlers,
   ...booksVerifyHandlers,

@@ -65,7 +65,7 @@ export const transactionStream = (
 const damagedRow = 'its row in the store is damaged: the log says how'
 
 /** @throws SluiceError INCOMPLETE_PARAMS */
-function readFilter(request: TransactionsRequest, caller: Caller): EntryFilter {
+export function readFilter(request: TransactionsRequest, caller: Caller): EntryFilter {
   if (request.cursor !== undefined && !cursorPattern.test(request.cursor)) throw badCursor()
   const addresses = visibleWallets(caller)
   const { since, until, pair, ...others } = request

@@ -1,4 +1,5 @@
 // What callers reach: the services behind the endpoints, and the listener.
+import { createBookRuns } from '../books/runs.ts'
 import { withTimeout } from '../base/async.ts'
 import { createApprovalRuns } from '../handlers/approval-runs.ts'
 import { createApprovedSpenders } from '../handlers/amm/approved.ts'
@@ -109,6 +110,7 @@ export function openServices(parts: ServerParts): Services {
     archiver,
     checkpoints,
     orderFills,
+    bookRuns: createBookRuns(transactions.list),
     quarantine,
     stops,
     clients,

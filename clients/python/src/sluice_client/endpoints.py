@@ -1110,6 +1110,152 @@ class BooksVerifyResponse(_BooksVerifyResponse, total=False):
 
 
 @final
+class BooksRequest(TypedDict, total=False):
+    since: str  # Only what was requested then or later. A date begins at midnight UTC. Absent: all of it.
+    until: str  # Only what was requested before.
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    address: str  # Address of a wallet whose key the server has.
+    client: str  # Only what this client asked for.
+    connector: str  # Name of a registered connector.
+    pair: str  # Only what is of these two tokens, in either order, as in /transactions.
+
+
+@final
+class BooksResponsePairsRealized(TypedDict):
+    averageCost: str
+    fifo: str
+
+
+@final
+class BooksResponsePairsOpen(TypedDict):
+    averageCost: str
+    fifo: str
+
+
+@final
+class BooksResponsePairsUnrealized(TypedDict):
+    averageCost: str
+    fifo: str
+
+
+class _BooksResponsePairs(TypedDict):
+    chain: str
+    network: str
+    base: str  # Its symbol; of a token that is on no list its address.
+    quote: str
+    trades: float
+    bought: str  # Of the base.
+    spent: str  # Of the quote, for what was bought.
+    sold: str  # Of the base.
+    received: str  # Of the quote, for what was sold.
+    position: str  # Bought less sold. Below 0 more was sold: a short position, whatever the wallet held before.
+    realized: BooksResponsePairsRealized  # In quote: what was sold or bought back, less what that had cost; rounded down. Without gas.
+    open: BooksResponsePairsOpen  # In quote: what the position cost; of a short one what it brought.
+    unrealized: BooksResponsePairsUnrealized | None
+
+
+@final
+class BooksResponsePairs(_BooksResponsePairs, total=False):
+    noValue: str  # Why there is no price; absent where there is one.
+
+
+class _BooksResponseTokens(TypedDict):
+    chain: str
+    network: str
+    token: str  # Its address.
+    rawNet: str  # In the smallest unit.
+
+
+@final
+class BooksResponseTokens(_BooksResponseTokens, total=False):
+    symbol: str  # Absent of a token that is on no list.
+    came: str
+    left: str
+    net: str  # Absent, as the two before, of a token that is on no list.
+
+
+class _BooksResponseFees(TypedDict):
+    chain: str
+    network: str
+    transactions: float  # Those that were mined, also those that failed.
+    rawFee: str
+    value: str | None  # What it is worth now at most, in the reference token of the network; null where that has no price.
+
+
+@final
+class BooksResponseFees(_BooksResponseFees, total=False):
+    fee: str  # In the native coin. Absent where its network is not there.
+    feeToken: str
+    valueToken: str
+    noValue: str  # Why there is no price; absent where there is one.
+
+
+@final
+class BooksResponsePerpetuals(TypedDict):
+    chain: str
+    network: str
+    connector: str
+    market: str
+    fills: float
+    fee: str  # In quote.
+    realizedProfit: str  # In quote, fees included.
+
+
+class _BooksResponseLiquidityTokens(TypedDict):
+    token: str  # Its address.
+    paid: str  # In the smallest unit of a token that is on no list.
+    received: str
+    fees: str  # What collecting fees alone brought; it is in `received`, too.
+
+
+@final
+class BooksResponseLiquidityTokens(_BooksResponseLiquidityTokens, total=False):
+    symbol: str  # Absent of a token that is on no list.
+
+
+class _BooksResponseLiquidity(TypedDict):
+    chain: str
+    network: str
+    connector: str
+    position: str  # Its tokenId, or the pool of shares.
+    closed: bool  # All that was added in this time was removed.
+    tokens: list[BooksResponseLiquidityTokens]
+    againstHolding: str | None  # Of a closed one: what was received less what was paid in, at the prices of now, in the reference token. Below 0 holding the tokens would have been better. null where it is open or a token has no price.
+
+
+@final
+class BooksResponseLiquidity(_BooksResponseLiquidity, total=False):
+    noValue: str  # Why there is no price; absent where there is one.
+
+
+@final
+class BooksResponseLacking(TypedDict):
+    movements: float  # Of which nothing tells what they moved, as those of an earlier version.
+    coin: float  # Which may have moved the native coin, and nobody could tell how much.
+    fills: float  # Trades without a fill: no pair has them.
+    fees: float  # Whose receipt does not say what they cost.
+
+
+class _BooksResponse(TypedDict):
+    complete: bool  # false: it is still being read, and the lists are empty. Send the same request again.
+    transactions: float  # How many were read, final or not.
+    pairs: list[BooksResponsePairs]  # Trades, each pair by itself.
+    tokens: list[BooksResponseTokens]  # What moved into and out of the wallets by all transactions, to the unit, without fees of the network.
+    fees: list[BooksResponseFees]  # What the network took: gas, with the part of layer 1.
+    perpetuals: list[BooksResponsePerpetuals]  # Perpetuals on a chain. Their funding is no part of a receipt.
+    liquidity: list[BooksResponseLiquidity]
+    lacking: BooksResponseLacking  # How many transactions the sums lack something of.
+
+
+@final
+class BooksResponse(_BooksResponse, total=False):
+    damaged: float  # Those that cannot be read: the log names them. The sums lack them.
+    readUntil: float  # Everything that was requested before was read: milliseconds since the Unix epoch.
+    part: float  # How much of the time that was asked for was read, from 0 to 1.
+
+
+@final
 class NetworkStatusRequest(TypedDict, total=False):
     chain: str  # Name of a chain.
     network: str  # One of the chain's networks.
@@ -5866,6 +6012,11 @@ class Endpoints(ABC):
     @overload
     def get(self, path: Literal["/transactions"], request: TransactionsRequest = ..., *, timeout: float | None = ...) -> TransactionsResponse:
         """The journal of the caller's wallets, newest first."""
+        ...
+
+    @overload
+    def get(self, path: Literal["/books"], request: BooksRequest = ..., *, timeout: float | None = ...) -> BooksResponse:
+        """What the transactions of the caller's wallets moved, earned and cost."""
         ...
 
     @overload

@@ -1,0 +1,155 @@
+// The book: what many transactions moved, earned and cost together.
+import * as Type from 'typebox'
+import type { Static } from 'typebox'
+import { momentForms } from '../base/moments.ts'
+import { ChainName, ConnectorName, endpoint, NetworkName, request, response, WalletAddress } from './endpoint.ts'
+
+export const BooksRequest = request({
+  since: Type.Optional(
+    Type.String({
+      maxLength: 64,
+      expects: momentForms,
+      description: 'Only what was requested then or later. A date begins at midnight UTC. Absent: all of it.',
+    }),
+  ),
+  until: Type.Optional(Type.String({ maxLength: 64, expects: momentForms, description: 'Only what was requested before.' })),
+  chain: Type.Optional(ChainName),
+  network: Type.Optional(NetworkName),
+  address: Type.Optional(WalletAddress),
+  client: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 256, expects: 'the id of a client', description: 'Only what this client asked for.' }),
+  ),
+  connector: Type.Optional(ConnectorName),
+  pair: Type.Optional(
+    Type.String({
+      pattern: '^[^-]{1,128}-[^-]{1,128}$',
+      expects: 'two tokens such as WETH-USDC',
+      description: 'Only what is of these two tokens, in either order, as in /transactions.',
+    }),
+  ),
+})
+
+const place = { chain: Type.String(), network: Type.String() }
+const named = {
+  token: Type.String({ description: 'Its address.' }),
+  symbol: Type.Optional(Type.String({ description: 'Absent of a token that is on no list.' })),
+}
+const byMethod = (description: string) => Type.Object({ averageCost: Type.String(), fifo: Type.String() }, { description })
+const noValue = Type.Optional(Type.String({ description: 'Why there is no price; absent where there is one.' }))
+const value = (description: string) => ({
+  value: Type.Union([Type.String(), Type.Null()], { description }),
+  valueToken: Type.Optional(Type.String()),
+  noValue,
+})
+
+export const BooksResponse = response({
+  complete: Type.Boolean({ description: 'false: it is still being read, and the lists are empty. Send the same request again.' }),
+  transactions: Type.Number({ description: 'How many were read, final or not.' }),
+  damaged: Type.Optional(Type.Number({ description: 'Those that cannot be read: the log names them. The sums lack them.' })),
+  readUntil: Type.Optional(
+    Type.Number({ description: 'Everything that was requested before was read: milliseconds since the Unix epoch.' }),
+  ),
+  part: Type.Optional(Type.Number({ description: 'How much of the time that was asked for was read, from 0 to 1.' })),
+  pairs: Type.Array(
+    Type.Object({
+      ...place,
+      base: Type.String({ description: 'Its symbol; of a token that is on no list its address.' }),
+      quote: Type.String(),
+      trades: Type.Number(),
+      bought: Type.String({ description: 'Of the base.' }),
+      spent: Type.String({ description: 'Of the quote, for what was bought.' }),
+      sold: Type.String({ description: 'Of the base.' }),
+      received: Type.String({ description: 'Of the quote, for what was sold.' }),
+      position: Type.String({ description: 'Bought less sold. Below 0 more was sold: a short position, whatever the wallet held before.' }),
+      realized: byMethod('In quote: what was sold or bought back, less what that had cost; rounded down. Without gas.'),
+      open: byMethod('In quote: what the position cost; of a short one what it brought.'),
+      unrealized: Type.Union([
+        byMethod('In quote: what the position is worth now by the market of limits, less what it cost.'),
+        Type.Null(),
+      ]),
+      noValue,
+    }),
+    { description: 'Trades, each pair by itself.' },
+  ),
+  tokens: Type.Array(
+    Type.Object({
+      ...place,
+      ...named,
+      came: Type.Optional(Type.String()),
+      left: Type.Optional(Type.String()),
+      net: Type.Optional(Type.String({ description: 'Absent, as the two before, of a token that is on no list.' })),
+      rawNet: Type.String({ description: 'In the smallest unit.' }),
+    }),
+    { description: 'What moved into and out of the wallets by all transactions, to the unit, without fees of the network.' },
+  ),
+  fees: Type.Array(
+    Type.Object({
+      ...place,
+      transactions: Type.Number({ description: 'Those that were mined, also those that failed.' }),
+      fee: Type.Optional(Type.String({ description: 'In the native coin. Absent where its network is not there.' })),
+      feeToken: Type.Optional(Type.String()),
+      rawFee: Type.String(),
+      ...value('What it is worth now at most, in the reference token of the network; null where that has no price.'),
+    }),
+    { description: 'What the network took: gas, with the part of layer 1.' },
+  ),
+  perpetuals: Type.Array(
+    Type.Object({
+      ...place,
+      connector: Type.String(),
+      market: Type.String(),
+      fills: Type.Number(),
+      fee: Type.String({ description: 'In quote.' }),
+      realizedProfit: Type.String({ description: 'In quote, fees included.' }),
+    }),
+    { description: 'Perpetuals on a chain. Their funding is no part of a receipt.' },
+  ),
+  liquidity: Type.Array(
+    Type.Object({
+      ...place,
+      connector: Type.String(),
+      position: Type.String({ description: 'Its tokenId, or the pool of shares.' }),
+      closed: Type.Boolean({ description: 'All that was added in this time was removed.' }),
+      tokens: Type.Array(
+        Type.Object({
+          ...named,
+          paid: Type.String({ description: 'In the smallest unit of a token that is on no list.' }),
+          received: Type.String(),
+          fees: Type.String({ description: 'What collecting fees alone brought; it is in `received`, too.' }),
+        }),
+      ),
+      againstHolding: Type.Union([Type.String(), Type.Null()], {
+        description:
+          'Of a closed one: what was received less what was paid in, at the prices of now, in the reference token. Below 0 holding the tokens would have been better. null where it is open or a token has no price.',
+      }),
+      noValue,
+    }),
+  ),
+  lacking: Type.Object(
+    {
+      movements: Type.Number({ description: 'Of which nothing tells what they moved, as those of an earlier version.' }),
+      coin: Type.Number({ description: 'Which may have moved the native coin, and nobody could tell how much.' }),
+      fills: Type.Number({ description: 'Trades without a fill: no pair has them.' }),
+      fees: Type.Number({ description: 'Whose receipt does not say what they cost.' }),
+    },
+    { description: 'How many transactions the sums lack something of.' },
+  ),
+})
+
+export type BooksRequest = Static<typeof BooksRequest>
+export type BooksResponse = Static<typeof BooksResponse>
+
+export const bookEndpoints = [
+  endpoint({
+    method: 'GET',
+    set: 'Service',
+    on: 'service',
+    permission: 'read',
+    wallet: true,
+    name: 'Books',
+    path: '/books',
+    summary: "What the transactions of the caller's wallets moved, earned and cost.",
+    request: BooksRequest,
+    response: BooksResponse,
+  }),
+]

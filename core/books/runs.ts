@@ -1,0 +1,109 @@
+// The books that are being read for callers. One of a million transactions takes minutes, longer than a request may: who asks again with the same words gets the
+// same run, and its sums once they are whole.
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { SluiceError } from '../base/errors.ts'
+import type { EntryFilter, EntryPage } from '../transactions/journal/journal.ts'
+import { createBook, lineOf, type Book } from './book.ts'
+import { readInOrder } from './in-order.ts'
+
+export interface BookRequest {
+  readonly filter: Omit<EntryFilter, 'from' | 'to' | 'cursor' | 'limit' | 'archived'>
+  /** Milliseconds since the Unix epoch. */
+  readonly from: number | undefined
+  readonly to: number | undefined
+}
+
+export interface BookRun {
+  readonly book: Book
+  /** Transactions that were read, and those that cannot be. */
+  entries: number
+  damaged: number
+  /** Everything before it was read. */
+  until: number | undefined
+  /** How much of the time that is asked for was read, from 0 to 1; absent where nobody knows when it begins. */
+  part: number | undefined
+  /** `failed`: `done` has rejected. */
+  state: 'reading' | 'whole' | 'failed'
+  readonly done: Promise<void>
+}
+
+export interface BookRuns {
+  /** @param name who asks, and for what @throws SluiceError OVERLOADED */
+  of(name: string, request: BookRequest): BookRun
+  /** Its sums are told, or its failure. */
+  end(name: string): void
+}
+
+const maxRuns = 2
+/** Nobody has asked for it in so long: it ends, or its sums are forgotten. */
+const unusedMs = 60_000
+/** Added up before other work has its turn. */
+const linesInTurn = 500
+
+export function createBookRuns(
+  list: (filter: EntryFilter) => Promise<EntryPage>,
+  steadyMs: () => number = () => performance.now(),
+): BookRuns {
+  const runs = new Map<string, { readonly run: BookRun; readonly ending: AbortController; usedAt: number }>()
+
+  function endUnused(): void {
+    for (const [name, { ending, usedAt }] of runs)
+      if (steadyMs() - usedAt > unusedMs) {
+        ending.abort()
+        runs.delete(name)
+      }
+  }
+
+  return {
+    of(name, request) {
+      endUnused()
+      const known = runs.get(name)
+      if (known) {
+        known.usedAt = steadyMs()
+        return known.run
+      }
+      if (runs.size >= maxRuns)
+        throw new SluiceError('OVERLOADED', `The server reads ${maxRuns} books already. Try again shortly.`, { retryAfterSeconds: 5 })
+      const ending = new AbortController()
+      const own = { run: startRun(request, list, ending.signal, endUnused), ending, usedAt: steadyMs() }
+      runs.set(name, own)
+      return own.run
+    },
+    end(name) {
+      runs.get(name)?.ending.abort()
+      runs.delete(name)
+    },
+  }
+}
+
+function startRun(
+  { filter, from, to }: BookRequest,
+  list: (filter: EntryFilter) => Promise<EntryPage>,
+  signal: AbortSignal,
+  onStretch: () => void,
+): BookRun {
+  const book = createBook()
+  const run: BookRun = { book, entries: 0, damaged: 0, until: from, part: undefined, state: 'reading', done: read() }
+  run.done.then(
+    () => void (run.state = 'whole'),
+    () => void (run.state = 'failed'),
+  )
+  return run
+
+  async function read(): Promise<void> {
+    const [newest] = (await list({ ...filter, archived: true, limit: 1 })).entries
+    if (!newest) return
+    const end = Math.min(newest.createdAt + 1, to ?? Infinity)
+    for await (const stretch of readInOrder({ list, filter, from, to: end, extract: lineOf, signal })) {
+      for (const [index, line] of stretch.kept.entries()) {
+        book.take(line)
+        if (index % linesInTurn === linesInTurn - 1) await nextTurn()
+      }
+      run.entries += stretch.entries
+      run.damaged += stretch.damaged
+      run.until = stretch.until
+      if (from !== undefined && end > from) run.part = (stretch.until - from) / (end - from)
+      onStretch()
+    }
+  }
+}

@@ -1,0 +1,198 @@
+// What the transactions of a caller's wallets moved, earned and cost together: the sums of `core/books/`, with what they are worth now.
+import type { BooksResponse } from '../api/index.ts'
+import { withTimeout } from '../base/async.ts'
+import { divideRaw, formatDecimal, formatRaw } from '../base/decimal.ts'
+import type { LiquidityBook, PairBook } from '../books/book.ts'
+import type { BookRun } from '../books/runs.ts'
+import type { Token } from '../contracts/index.ts'
+import type { NetworkEntry } from '../plugins/index.ts'
+import { microsOf } from '../transactions/budgets.ts'
+import type { Handlers, Services } from './context.ts'
+import { networkOf } from './limited-amounts.ts'
+import { readFilter } from './transactions.ts'
+
+/** A run that takes longer is told of, and asked for again. */
+const waitMs = 2_000
+const microDecimals = 6
+
+export const bookHandlers = {
+  Books: async (request, { services, caller }) => {
+    const { from, to, ...filter } = readFilter(request, caller)
+    // Who may see other wallets now than a moment ago gets another run.
+    const name = JSON.stringify([caller.id, filter.addresses === undefined ? 'all' : [...filter.addresses], request])
+    const run = services.bookRuns.of(name, { filter, from, to })
+    try {
+      await withTimeout(run.done, waitMs, () => {})
+    } catch (error) {
+      services.bookRuns.end(name)
+      throw error
+    }
+    if (run.state === 'reading') return { ...progressOf(run), complete: false, ...nothing }
+    services.bookRuns.end(name)
+    return { ...progressOf(run), complete: true, ...showBook(run, services, caller.id) }
+  },
+} satisfies Partial<Handlers>
+
+const progressOf = ({ entries, damaged, until, part }: BookRun) => ({
+  transactions: entries,
+  ...(damaged > 0 && { damaged }),
+  ...(until !== undefined && { readUntil: until }),
+  ...(part !== undefined && { part }),
+})
+
+type ShownBook = Omit<BooksResponse, 'complete' | keyof ReturnType<typeof progressOf>>
+
+const nothing: ShownBook = {
+  pairs: [],
+  tokens: [],
+  fees: [],
+  perpetuals: [],
+  liquidity: [],
+  lacking: { movements: 0, coin: 0, fills: 0, fees: 0 },
+}
+
+function showBook({ book }: BookRun, { registry, market }: Pick<Services, 'registry' | 'market'>, client: string): ShownBook {
+  const prices = pricesBy(market, client)
+  const on = (of: { chain: string; network: string }) => networkOf(of, registry)
+  return {
+    pairs: [...book.pairs.values()].map((pair) => showPair(pair, on(pair), prices)),
+    tokens: [...book.tokens.values()].map(({ chain, network, token, inRaw, outRaw }) => {
+      const listed = tokenAt(on({ chain, network }), token)
+      const shown = listed && {
+        came: formatRaw(inRaw, listed.decimals),
+        left: formatRaw(outRaw, listed.decimals),
+        net: formatRaw(inRaw - outRaw, listed.decimals),
+      }
+      return { chain, network, token, ...(listed && { symbol: listed.symbol }), ...shown, rawNet: String(inRaw - outRaw) }
+    }),
+    fees: [...book.fees.values()].map(({ chain, network, transactions, feeRaw }) => {
+      const found = on({ chain, network })
+      const coin = found?.impl.nativeCurrency
+      return {
+        chain,
+        network,
+        transactions,
+        rawFee: String(feeRaw),
+        ...(coin && { fee: formatRaw(feeRaw, coin.decimals), feeToken: coin.symbol }),
+        ...worth(found, coin ? [{ token: coin.address, raw: feeRaw }] : [], prices, 'up'),
+      }
+    }),
+    perpetuals: [...book.perpetuals.values()].map(({ fee, realizedProfit, ...rest }) => ({
+      ...rest,
+      fee: formatDecimal(fee),
+      realizedProfit: formatDecimal(realizedProfit),
+    })),
+    liquidity: [...book.liquidity.values()].map((each) => showLiquidity(each, on(each), prices)),
+    lacking: { ...book.lacking },
+  }
+}
+
+function tokenAt(on: NetworkEntry | undefined, address: string): Pick<Token, 'symbol' | 'decimals' | 'address'> | undefined {
+  const coin = on?.impl.nativeCurrency
+  return coin?.address === address ? coin : on?.tokens.listedAt(address)
+}
+
+interface Prices {
+  /** What a smallest unit is worth, at least or at most; undefined where the market does not know. */
+  of(on: NetworkEntry, token: string, bound: 'lowX' | 'highX'): bigint | undefined
+  referenceOf(on: NetworkEntry): string | undefined
+}
+
+function pricesBy(market: Services['market'], client: string): Prices {
+  return {
+    of(on, token, bound) {
+      const found = market.valuesNow(on, [token], bound)[token]
+      if (found === undefined && market.isChecked(on)) market.watch(on, [token], client)
+      return found
+    },
+    referenceOf: (on) => market.referenceOf(on),
+  }
+}
+
+const noNetwork = 'the network does not run here'
+const noPrice = (token: string) =>
+  `the market has no price of ${token}: it knows listed tokens with deep pools, on networks that are held against it`
+
+/** In quote, to its last decimal and never more than it is. */
+function showPair(pair: PairBook, on: NetworkEntry | undefined, prices: Prices): ShownBook['pairs'][number] {
+  const { chain, network, trades, baseDecimals, quoteDecimals, average, fifo } = pair
+  const [base, quote] = [tokenAt(on, pair.base), tokenAt(on, pair.quote)]
+  const inBase = (raw: bigint) => formatRaw(raw, baseDecimals)
+  const inQuote = (raw: bigint) => formatRaw(raw, quoteDecimals)
+  const byMethod = (of: 'realizedRaw' | 'openRaw') => ({ averageCost: inQuote(average[of]), fifo: inQuote(fifo[of]) })
+  const positionRaw = average.baseRaw
+  const isShort = positionRaw < 0n
+  const worthRaw = positionRaw === 0n ? 0n : valueInQuote()
+  const gainOf = (openRaw: bigint, raw: bigint) => inQuote(isShort ? openRaw - raw : raw - openRaw)
+  return {
+    chain,
+    network,
+    base: base?.symbol ?? pair.base,
+    quote: quote?.symbol ?? pair.quote,
+    trades,
+    bought: inBase(pair.boughtRaw),
+    spent: inQuote(pair.spentRaw),
+    sold: inBase(pair.soldRaw),
+    received: inQuote(pair.receivedRaw),
+    position: inBase(positionRaw),
+    realized: byMethod('realizedRaw'),
+    open: byMethod('openRaw'),
+    ...(typeof worthRaw === 'string'
+      ? { unrealized: null, noValue: worthRaw }
+      : { unrealized: { averageCost: gainOf(average.openRaw, worthRaw), fifo: gainOf(fifo.openRaw, worthRaw) } }),
+  }
+
+  /** What a long position brings at least, what a short one takes at most; or why nobody knows. */
+  function valueInQuote(): bigint | string {
+    if (!on) return noNetwork
+    if (!base || !quote) return `${base ? pair.quote : pair.base} is on no list`
+    const baseX = prices.of(on, base.address, isShort ? 'highX' : 'lowX')
+    const quoteX = prices.of(on, quote.address, isShort ? 'lowX' : 'highX')
+    if (baseX === undefined || quoteX === undefined || quoteX === 0n) return noPrice(baseX === undefined ? base.symbol : quote.symbol)
+    const heldRaw = isShort ? -positionRaw : positionRaw
+    const numerator = heldRaw * baseX * 10n ** BigInt(base.decimals + quoteDecimals)
+    return divideRaw(numerator, quoteX * 10n ** BigInt(baseDecimals + quote.decimals), isShort ? 'up' : 'down')
+  }
+}
+
+/** In the reference token of the network. */
+function worth(
+  on: NetworkEntry | undefined,
+  amounts: readonly { readonly token: string; readonly raw: bigint }[],
+  prices: Prices,
+  rounding: 'up' | 'down',
+): { value: string | null; valueToken?: string; noValue?: string } {
+  const reference = on && prices.referenceOf(on)
+  if (!on) return { value: null, noValue: noNetwork }
+  if (reference === undefined) return { value: null, noValue: `${on.chain}/${on.network} has no reference token` }
+  let micros = 0n
+  for (const { token, raw } of amounts) {
+    // What counts against the wallet is worth at most, what counts for it at least.
+    const isFor = rounding === 'down' ? raw > 0n : raw < 0n
+    const x = raw === 0n ? 0n : prices.of(on, token, isFor ? 'lowX' : 'highX')
+    if (x === undefined) return { value: null, noValue: noPrice(tokenAt(on, token)?.symbol ?? token) }
+    micros += raw < 0n ? -microsOf(-raw, x, rounding === 'down' ? 'up' : 'down') : microsOf(raw, x, rounding)
+  }
+  return { value: formatRaw(micros, microDecimals), valueToken: reference }
+}
+
+function showLiquidity(book: LiquidityBook, on: NetworkEntry | undefined, prices: Prices): ShownBook['liquidity'][number] {
+  const { chain, network, connector, id, liquidity, tokens } = book
+  const isClosed = liquidity.digits === 0n
+  const net = [...tokens].map(([token, { paidRaw, receivedRaw }]) => ({ token, raw: receivedRaw - paidRaw }))
+  const { value, noValue } = isClosed ? worth(on, net, prices, 'down') : { value: null, noValue: 'it is open' }
+  return {
+    chain,
+    network,
+    connector,
+    position: id,
+    closed: isClosed,
+    tokens: [...tokens].map(([token, { paidRaw, receivedRaw, feesRaw }]) => {
+      const listed = tokenAt(on, token)
+      const show = (raw: bigint) => formatRaw(raw, listed?.decimals ?? 0)
+      return { token, ...(listed && { symbol: listed.symbol }), paid: show(paidRaw), received: show(receivedRaw), fees: show(feesRaw) }
+    }),
+    againstHolding: value,
+    ...(noValue !== undefined && { noValue }),
+  }
+}
