@@ -145,7 +145,7 @@ export function describeBook(book: BooksResponse): string {
   const parts = [
     section(
       'Trades',
-      ['network', 'pair', 'trades', 'position', 'realized (average)', 'realized (FIFO)', 'unrealized'],
+      ['network', 'pair', 'trades', 'position', 'realized', 'by FIFO', 'unrealized'],
       pairs.map((each) => ({
         cells: [
           where(each),
