@@ -4,8 +4,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Entry } from '../transactions/entry.ts'
 import type { EntryFilter, EntryPage } from '../transactions/journal/journal.ts'
 
-/** Nothing was journaled before. */
-const beginning = Date.UTC(2024, 0, 1)
+/** Nothing was journaled before, however wrong a clock was. */
+const beginning = Date.UTC(2000, 0, 1)
 const dayMs = 86_400_000
 const mostMs = 4_000 * dayMs
 const pageEntries = 100

@@ -3,6 +3,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { SluiceError } from '../base/errors.ts'
 import type { EntryFilter, EntryPage } from '../transactions/journal/journal.ts'
+import { keyTimeMs } from '../transactions/submit-request.ts'
 import { createBook, lineOf, type Book } from './book.ts'
 import { readInOrder } from './in-order.ts'
 
@@ -93,7 +94,7 @@ function startRun(
   async function read(): Promise<void> {
     const [newest] = (await list({ ...filter, archived: true, limit: 1 })).entries
     if (!newest) return
-    const end = Math.min(newest.createdAt + 1, to ?? Infinity)
+    const end = Math.min(keyTimeMs(newest.key) + 1, to ?? Infinity)
     for await (const stretch of readInOrder({ list, filter, from, to: end, extract: lineOf, signal })) {
       for (const [index, line] of stretch.kept.entries()) {
         book.take(line)
