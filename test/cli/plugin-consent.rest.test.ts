@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { expect } from 'chai'
 import { pause } from '../../core/base/async.ts'
@@ -245,6 +245,28 @@ describe("the operator's word on a plugin", function () {
         await rm(parts, { recursive: true })
       }
     })
+
+  it('trusts an interface, which it does not only allow, and a server that starts then listens for it', async () => {
+    const fixture = path.join(import.meta.dirname, '..', 'fixtures', 'plugins', 'interfaces', 'pair-prices')
+    await cp(fixture, path.join(home, 'third', 'pair-prices'), { recursive: true })
+    await mkdir(path.join(home, 'conf', 'interfaces'), { recursive: true })
+    await writeFile(path.join(home, 'conf', 'interfaces', 'pair-prices.yml'), 'port: 0\n')
+    const allowed = await say('plugin', 'allow', 'pair-prices', '--yes')
+    expect(allowed.code).to.equal(1)
+    expect(allowed.said).to.match(
+      /an interface calls endpoints with the permissions of its callers.*\nIf you trust it: .* plugin trust pair-prices$/m,
+    )
+
+    const trusted = await say('plugin', 'trust', 'pair-prices', '--yes')
+    expect(trusted.code, trusted.said).to.equal(0)
+    expect(trusted.said)
+      .to.contain('pair-prices 0.1.0, an interface, trusted')
+      .and.contain('It may do for each what the client may who sent it')
+    const { printed } = await started()
+    expect(printed).to.match(/pair-prices +interface +.*https:\/\/localhost:\d+/)
+    await say('plugin', 'remove', 'pair-prices', '--yes')
+    await rm(path.join(home, 'third', 'pair-prices'), { recursive: true, force: true })
+  })
 
   it('does not allow what cannot be contained, and names the command that trusts it', async () => {
     const folder = path.join(home, 'third', 'vault')
