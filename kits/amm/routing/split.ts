@@ -139,9 +139,10 @@ class Terms {
     return this.exact === 'in' ? amount : -amount
   }
 
-  /** Whether a hundredth gains so much more than the last one of the best route that, times 99, it pays for another call. */
-  pays(amount: number, error: number): boolean {
-    return (this.worth(amount) + error * amount - this.lastShare + this.#error) * (wholeShare - 1) > this.partCost
+  /** Whether a hundredth gains so much more than the last one of the best route that, times 99, it pays for another call, and for so much gas. */
+  pays(amount: number, error: number, gasUnits = 0): boolean {
+    const more = this.worth(amount) + error * amount - this.lastShare + this.#error
+    return more * (wholeShare - 1) > this.partCost + gasUnits * this.gasRate
   }
 }
 
@@ -156,11 +157,16 @@ function canPay({ routes, otherRate }: RatedRoutes, split: SplitQuery, terms: Te
   const { query, best } = split
   const amount = Number(query.amountRaw) / wholeShare
   const mayPay = (rate: number) => terms.pays(atRate(rate, query.exact, amount), slack)
+  // The best route may use less gas for a share of the swap, and another at least what it uses for a hundredth.
+  const gasOfBest = Number(best.gasUnits - swapGasUnits)
+  let savedGas: number | undefined
   for (const route of routes) {
     if (!mayPay(route.rate)) return false
     if (isAsked(route) || isSameRoute(route.edges, best.edges)) continue
     const share = estimateAlong(route.edges, query.exact, amount) ?? new Candidate(route.edges, query, route.versions).share(1)
-    if (share && terms.pays(share.amount, share.error) && routerOf([route], split)) return true
+    if (!share) continue
+    savedGas ??= gasOfBest - (estimateAlong(best.edges, query.exact, amount)?.gasUnits ?? 0)
+    if (terms.pays(share.amount, share.error, Math.max(0, share.gasUnits - savedGas)) && routerOf([route], split)) return true
   }
   return otherRate > 0 && mayPay(otherRate)
 }
@@ -245,7 +251,10 @@ function chooseRoutes(offers: readonly Offer[], split: SplitQuery, terms: Terms)
   }
   const ofAllAt = (price: number) => wholeShare * price - ofSwap + partCost
   for (const offer of offers) offer.bound = offer.boundAtLast = boundOf(offer, lastShare, terms)
-  const first = firstDisjoint(highestBounds(offers, ofAllAt(lastShare), -Infinity))
+  const byLast = highestBounds(offers, ofAllAt(lastShare), -Infinity)
+  const [most, second] = byLast
+  if (!most || !second || ofAllAt(lastShare) + most.bound + second.bound + Math.max(second.bound, 0) <= maxGain) return undefined
+  const first = firstDisjoint(byLast)
   const found = allocate(first)
   if (first.length > 1) consider(first, found)
   const price = found && Number.isFinite(found.minGain) ? found.minGain : lastShare
