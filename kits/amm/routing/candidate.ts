@@ -20,8 +20,9 @@ export class Candidate {
   readonly edges: readonly PoolEdge[]
   readonly versions: readonly string[]
   readonly #query: RouteQuery
-  /** By the number of hundredths; null where a pool refuses that much. */
-  readonly #shares: (Share | null | undefined)[] = [nothing]
+  /** By the number of hundredths; null where a pool refuses that much. Of many candidates one hundredth alone is asked for. */
+  #one: Share | null | undefined
+  #shares: (Share | null | undefined)[] | undefined
 
   constructor(edges: readonly PoolEdge[], query: RouteQuery, versions = versionsOf(edges)) {
     this.edges = edges
@@ -31,8 +32,11 @@ export class Candidate {
 
   /** Undefined where a pool refuses that much. */
   share(count: number): Share | undefined {
-    let known = this.#shares[count]
-    if (known === undefined) this.#shares[count] = known = this.#computed(count)
+    if (count === 0) return nothing
+    if (count === 1) return (this.#one === undefined ? (this.#one = this.#computed(1)) : this.#one) ?? undefined
+    const shares = (this.#shares ??= noShares())
+    let known = shares[count]
+    if (known === undefined) shares[count] = known = this.#computed(count)
     return known ?? undefined
   }
 
@@ -73,6 +77,13 @@ export class Candidate {
     }
     return gain
   }
+}
+
+/** As long as it will be: a list that grows is copied each time. */
+function noShares(): (Share | null | undefined)[] {
+  const shares: (Share | null | undefined)[] = []
+  shares.length = wholeShare + 1
+  return shares
 }
 
 const nothing: Share = { amount: 0, error: 0, gasUnits: 0 }

@@ -261,6 +261,7 @@ export function quoteAlong(edges: readonly PoolEdge[], exact: 'in' | 'out', exac
 
 /** The same in floating point. Undefined where a pool on the way cannot tell. */
 export function estimateAlong(edges: readonly PoolEdge[], exact: 'in' | 'out', exactAmount: number): Estimate | undefined {
+  if (edges.length === 1) return edges[0]?.estimate(exact, exactAmount)
   const isIn = exact === 'in'
   let [amount, error, gasUnits] = [exactAmount, 0, 0]
   for (let index = 0; index < edges.length; index += 1) {

@@ -235,7 +235,8 @@ function chooseRoutes(offers: readonly Offer[], split: SplitQuery, terms: Terms)
   const ofSwap = Number(swapGasUnits) * gasRate
   let choice: Choice | undefined
   let maxGain = terms.gainOfBest
-  const consider = (routes: readonly Candidate[], found: ReturnType<typeof allocate>): void => {
+  const consider = (...routes: readonly Candidate[]): void => considerDivided(routes, allocate(routes))
+  const considerDivided = (routes: readonly Candidate[], found: ReturnType<typeof allocate>): void => {
     if (!found || found.shares.includes(0)) return
     let [amount, gasUnits] = [0, 0]
     for (const [index, route] of routes.entries()) {
@@ -256,7 +257,7 @@ function chooseRoutes(offers: readonly Offer[], split: SplitQuery, terms: Terms)
   if (!most || !second || ofAllAt(lastShare) + most.bound + second.bound + Math.max(second.bound, 0) <= maxGain) return undefined
   const first = firstDisjoint(byLast)
   const found = allocate(first)
-  if (first.length > 1) consider(first, found)
+  if (first.length > 1) considerDivided(first, found)
   const price = found && Number.isFinite(found.minGain) ? found.minGain : lastShare
   for (const offer of offers) offer.bound = boundOf(offer, price, terms)
   const [ofAll, ofAllAtLast] = [ofAllAt(price), ofAllAt(lastShare)]
@@ -268,16 +269,15 @@ function chooseRoutes(offers: readonly Offer[], split: SplitQuery, terms: Terms)
       const b = order[second]
       if (!b || ofAll + a.bound + b.bound + Math.max(b.bound, 0) <= maxGain) break
       if (!areDisjoint(a.candidate, b.candidate)) continue
-      const [ofTwo, ofTwoAtLast] = [ofAll + a.bound + b.bound, ofAllAtLast + a.boundAtLast + b.boundAtLast]
-      const two = [a.candidate, b.candidate]
-      if (ofTwo > maxGain && ofTwoAtLast > maxGain) consider(two, allocate(two))
+      const ofTwo = ofAll + a.bound + b.bound
+      const ofTwoAtLast = ofAllAtLast + a.boundAtLast + b.boundAtLast
+      if (ofTwo > maxGain && ofTwoAtLast > maxGain) consider(a.candidate, b.candidate)
       for (let third = second + 1; third < order.length; third += 1) {
         const c = order[third]
         if (!c || ofTwo + c.bound <= maxGain) break
         if (ofTwoAtLast + c.boundAtLast <= maxGain || !areDisjoint(a.candidate, c.candidate) || !areDisjoint(b.candidate, c.candidate))
           continue
-        const three = [...two, c.candidate]
-        consider(three, allocate(three))
+        consider(a.candidate, b.candidate, c.candidate)
       }
     }
   }

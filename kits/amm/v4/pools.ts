@@ -210,7 +210,8 @@ const [maxAmount, wholeFee, routerGas] = [Number(maxAmountRaw) * (1 - maxEstimat
 function estimated(range: V3PoolState, zeroForOne: boolean, exact: 'in' | 'out', amount: number): Estimate | undefined {
   if (range.fee >= wholeFee) return undefined
   const found = estimateSwap(range, zeroForOne, exact, amount)
-  return found && amount < maxAmount && found.amount < maxAmount ? { ...found, gasUnits: found.gasUnits + routerGas } : undefined
+  if (!found || amount >= maxAmount || found.amount >= maxAmount) return undefined
+  return { amount: found.amount, error: found.error, gasUnits: found.gasUnits + routerGas }
 }
 
 // IPoolManager and IProtocolFees of @uniswap/v4-core@1.0.2. Donate pays the providers of liquidity, and changes no swap.
