@@ -8,7 +8,7 @@ import type { EntryFilter, EntryPage } from '../transactions/journal/journal.ts'
 const beginning = Date.UTC(2000, 0, 1)
 const dayMs = 86_400_000
 const mostMs = 4_000 * dayMs
-const pageEntries = 100
+const pageEntries = 25
 /** Of one stretch. */
 const mostEntries = 20_000
 
