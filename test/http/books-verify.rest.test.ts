@@ -62,13 +62,27 @@ describe('books held against the chain', function () {
     for (const token of ['WETH', 'USDC']) await done('/evm/approve', { spender: 'uniswap', token })
     const trade = { connector: 'uniswap', base: 'WETH', quote: 'USDC', amount: '0.1' }
     for (const side of ['SELL', 'BUY']) await done('/amm/trade', { ...trade, side })
+    // The coin that they bring has no event of a token.
+    await done('/amm/trade', { ...trade, base: 'ETH', side: 'SELL' })
+    await done('/amm/trade', { ...trade, base: 'ETH', side: 'BUY' })
+    const range = {
+      connector: 'uniswap',
+      token0: 'WETH',
+      token1: 'USDC',
+      amount0: '0.1',
+      amount1: '300',
+      lowerPrice: '2800',
+      upperPrice: '3200',
+    }
+    for (const token of ['WETH', 'USDC']) await done('/evm/approve', { spender: 'uniswap/positions', token })
+    await done('/amm/liquidity/add', range)
     const provider = new JsonRpcProvider(server.rpcUrl, 31337, { staticNetwork: true, cacheTimeout: -1, pollingInterval: 30 })
     await (await new Wallet(traderKey, provider).sendTransaction({ to: others, value: 3n })).wait()
     provider.destroy()
     await rpc('eth_sendTransaction', { from: admins, to: address, value: toBeHex(5n) })
     const { unexplained, transactions, tokens } = await verified()
     expect(unexplained).to.deep.equal([])
-    expect(transactions).to.deep.equal({ own: 10, foreign: 2 })
+    expect(transactions).to.deep.equal({ own: 15, foreign: 2 })
     expect(tokens.map(({ symbol }: { symbol: string }) => symbol)).to.include.members(['ETH', 'WETH', 'USDC'])
   })
 
