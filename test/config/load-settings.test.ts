@@ -86,7 +86,12 @@ describe('the settings', () => {
   })
 
   it('have a working environment variable for every key', () => {
-    const flags = { 'devnet.enabled': 'true', 'plugins.weakContainment': 'true', 'limits.onLocalNetworks': 'true' }
+    const flags = {
+      'devnet.enabled': 'true',
+      'plugins.weakContainment': 'true',
+      'limits.onLocalNetworks': 'true',
+      'books.verifyDaily': 'false',
+    }
     const values: Record<string, string> = { 'store.url': 'postgres://h/d', 'wallet.keySources': 'devnet', ...flags, 'log.level': 'debug' }
     for (const { name, environmentName } of describeSettings().filter(({ file }) => file !== 'none')) {
       const before = JSON.stringify(load())
