@@ -87,6 +87,8 @@ export interface WalletParts {
 const maxReadings = 2_000
 /** Blocks without their transactions. */
 const headersAtOnce = 200
+/** Transactions of another program that are looked up by their tokens. */
+const maxSent = 500
 /** Whole blocks that one request asks for. */
 const blocksAtOnce = 16
 
@@ -125,7 +127,7 @@ export async function verifyWallet(parts: WalletParts, range: { after: number; u
     start: { nonce: isCounted ? start.nonce : 0, amounts: new Map(tokens.map((token) => [token, startOf(token)])) },
     end: { nonce: isCounted ? end.nonce : Number(known(nonceKey)), amounts: new Map(tokens.map((token) => [token, endOf(token)])) },
   }
-  const found = await explain(whole, ledger, own, parts, at)
+  const found = await explain(whole, ledger, { own, transfers }, parts, at)
   const unexplained = [...takenBack, ...ledger.notInBook(), ...found].filter(({ token }) => tokens.includes(token))
 
   const sumOf = (token: string) => unexplained.reduce((sum, each) => (each.token === token ? sum + each.amountRaw : sum), 0n)
@@ -375,7 +377,7 @@ async function movesIn(history: WalletHistory, wallet: string, blocks: readonly 
 async function explain(
   whole: OpenRange,
   ledger: Ledger,
-  own: Map<string, OwnTransaction>,
+  { own, transfers }: { own: Map<string, OwnTransaction>; transfers: readonly PastTransfer[] },
   parts: WalletParts,
   at: At,
 ): Promise<readonly Discrepancy[]> {
@@ -384,12 +386,14 @@ async function explain(
   const { changes } = ledger
   const ranges = await narrow(whole, { history, wallet, coin, changes, kept, maxReadings }, at)
   const single = ranges.filter((range) => range.upTo - range.after === 1 && hasCoinLeft(range, changes, coin))
-  const moves = await movesIn(
-    history,
-    wallet,
-    single.map(({ upTo }) => upTo),
-    at,
+  // Where no node has the state in between, what another program sent is found by the tokens that it moved out of the wallet.
+  const wide = ranges.filter((range) => range.upTo - range.after > 1 && hasCoinLeft(range, changes, coin))
+  const sent = transfers.filter(
+    ({ txHash, amountRaw, blockNumber }) =>
+      amountRaw < 0n && !own.has(txHash) && wide.some(({ after, upTo }) => blockNumber > after && blockNumber <= upTo),
   )
+  const blocks = [...single.map(({ upTo }) => upTo), ...sent.slice(0, maxSent).map(({ blockNumber }) => blockNumber)]
+  const moves = await movesIn(history, wallet, blocks, at)
   const sentIn = new Map<number, Set<string>>()
   for (const move of moves) {
     const { blockNumber, txHash, nonce } = move

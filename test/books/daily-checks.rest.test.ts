@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { AbiCoder, keccak256, toBeHex } from 'ethers'
+import { AbiCoder, Interface, keccak256, toBeHex } from 'ethers'
 import { createCheckpoints, type Checkpoints } from '../../core/books/checkpoints.ts'
 import { createDailyChecks, type DailyChecks, type UnexplainedCount } from '../../core/books/daily-checks.ts'
 import { createTokenBook } from '../../core/live-state/token-book.ts'
@@ -124,6 +124,9 @@ describe('the daily check of books', function () {
     })
     await checks.run()
     const first = await newestBlock()
+    const [, usdc] = test.chain.reader.intermediates
+    const data = new Interface(['function transfer(address, uint256)']).encodeFunctionData('transfer', [other, 1n])
+    await test.rpc('eth_sendTransaction', { from: wallet, to: usdc?.address, data })
     await test.rpc('eth_sendTransaction', { from: other, to: wallet, value: toBeHex(5n) })
     const block = Number(await test.rpc('eth_blockNumber'))
     await passDay()
