@@ -94,6 +94,7 @@ describe('a store of 0.2.0 before anything could be stopped', () => {
         reservations,
         approvals,
         refundable,
+        checkpoints,
         kysely_migration: migrations,
         entries: filled,
         ...after
@@ -106,7 +107,7 @@ describe('a store of 0.2.0 before anything could be stopped', () => {
       expect(asRows(filled)).to.have.length(2)
       expect(stops).to.deep.equal([])
       expect(kept).to.deep.equal([{ client: '' }])
-      expect([budgets, reservations, approvals, refundable]).to.deep.equal([[], [], [], []])
+      expect([budgets, reservations, approvals, refundable, checkpoints]).to.deep.equal([[], [], [], [], []])
       expect(migrations).to.have.length(10)
 
       const again = await place().open()
