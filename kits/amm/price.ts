@@ -1,7 +1,7 @@
 import { formatUnits } from 'ethers'
 import { type Head, type Hop, type Quote, type Swap, type Token, SluiceError } from '../../core/contracts/index.ts'
 import { bestRoute, search } from './routing/best-route.ts'
-import { gasPriceIn, type PricedRoute } from './routing/gas-cost.ts'
+import { gasPriceIn, type PricedRoute, type RatedRoute } from './routing/gas-cost.ts'
 import {
   innerTokens,
   maxHops,
@@ -17,7 +17,7 @@ import {
   type RouteQuery,
 } from './routing/graph.ts'
 import { takesRoute, type Router } from './protocol.ts'
-import type { RatedRoute } from './routing/rated-routes.ts'
+
 import { bestSplit, shareDecimal } from './routing/split.ts'
 
 /** Everything that a quote depends on: the pools that it may pass, after one block, and the gas price. */

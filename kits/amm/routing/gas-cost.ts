@@ -1,7 +1,6 @@
 // What the gas of a swap costs in the token of its other side, and what the swap leaves after paying for it.
 import type { Router } from '../protocol.ts'
 import { getOrCreate, perGraph, type MissingState, type PoolEdge, type PoolGraph, type RouteQuery, type RouteQuote } from './graph.ts'
-import type { RatedRoute } from './rated-routes.ts'
 
 /**
  * The gas of a swap without its pools. Measured on the devnet with the router of Uniswap v2 and plain tokens: 88,000 to 113,000 for one hop
@@ -32,6 +31,18 @@ export const gasRateOf = (gasCost: GasCost): number =>
 /** The other side of a swap after paying for gas. Negative where the other side is the input. */
 export const netGain = (exact: 'in' | 'out', otherRaw: bigint, gasUnits: bigint, gasCost: GasCost): bigint =>
   (exact === 'in' ? otherRaw : -otherRaw) - gasCost(gasUnits)
+
+/** A route with its marginal price, fees included. No amount gets a better price. */
+export interface RatedRoute {
+  readonly edges: readonly PoolEdge[]
+  readonly versions: readonly string[]
+  /** The first that takes it. */
+  readonly router: Router
+  /** Output per input in smallest units. */
+  readonly rate: number
+  /** The same; infinite where an amount may get a better price than that. */
+  readonly maxRate: number
+}
 
 export interface PricedRoute {
   readonly edges: readonly PoolEdge[]

@@ -1,7 +1,7 @@
 // The routes between two tokens by their marginal prices. These depend on no amount, so they are kept with the graph; for most amounts they say
 // which routes could be the best, and each of those is passed by itself.
-import { floatError, type Estimate, type Router } from '../protocol.ts'
-import { gainOf, gasRateOf, pricedRoute, swapGasUnits, type GasCost, type PricedRoute } from './gas-cost.ts'
+import { floatError, type Estimate } from '../protocol.ts'
+import { gainOf, gasRateOf, pricedRoute, swapGasUnits, type GasCost, type PricedRoute, type RatedRoute } from './gas-cost.ts'
 import {
   estimateAlong,
   getOrCreate,
@@ -15,18 +15,6 @@ import {
   type RouteOptions,
   type RouteQuery,
 } from './graph.ts'
-
-/** A route with its marginal price, fees included. No amount gets a better price. */
-export interface RatedRoute {
-  readonly edges: readonly PoolEdge[]
-  readonly versions: readonly string[]
-  /** The first that takes it. */
-  readonly router: Router
-  /** Output per input in smallest units. */
-  readonly rate: number
-  /** The same; infinite where an amount may get a better price than that. */
-  readonly maxRate: number
-}
 
 export interface RatedRoutes {
   /** Those with the best price first. */
