@@ -51,6 +51,16 @@ export const transactionKinds = [
   'fill',
 ] as const
 
+/** What came to a wallet or left it, of one token. */
+const Movement = Type.Object({
+  token: Type.String({ description: 'Its address; of one that is not counted in units `address/id`.' }),
+  symbol: Type.Optional(Type.String({ description: 'Absent of a token that is on no list.' })),
+  amount: Type.Optional(Type.String({ description: 'Above 0 it came, below 0 it left. Absent of a token that is on no list.' })),
+  rawAmount: Type.Union([Type.String(), Type.Null()], {
+    description: 'In the smallest unit. null: the native coin may have moved, and neither the receipt nor a balance told how much.',
+  }),
+})
+
 /** A transaction of the journal, as `/transactions` and `/events` show it. */
 export const JournaledTransaction = response({
   id: Type.String({
@@ -134,12 +144,23 @@ export const JournaledTransaction = response({
         marketPrice: Type.Optional(
           Type.String({
             description:
-              'Quote per one base by the market that limits hold trades against, over all connectors of the release, when it was planned: to SELL the highest, to BUY the lowest. Absent where it was not known.',
+              'Quote per one base by the market that limits hold trades against, over all connectors of the release, when it was planned: to SELL the highest, to BUY the lowest. Without such a market, of a request to any connector: the best price of those that were asked. Absent where neither was known.',
+          }),
+        ),
+        coinPrice: Type.Optional(
+          Type.String({
+            description: 'Quote per one native coin when it was planned, rounded up. Absent where it was not known without asking.',
           }),
         ),
       },
       { description: 'Of a trade: what it was quoted by.' },
     ),
+  ),
+  simulated: Type.Optional(
+    Type.Array(Movement, {
+      description:
+        'What the whole plan would do to its wallet, by its simulation before it was signed: of connectors that are not built in. A contract may have done something else: `movements` has what it did.',
+    }),
   ),
   fill: Type.Optional(Fill),
   cost: Type.Optional(
@@ -149,6 +170,9 @@ export const JournaledTransaction = response({
           Type.String({ description: 'In the native coin, the part of layer 1 with it. Absent where its network is not there.' }),
         ),
         feeToken: Type.Optional(Type.String()),
+        feeInQuote: Type.Optional(
+          Type.String({ description: 'Of a trade: `fee` in its quote token, at `coinPrice`. Absent where that was not known.' }),
+        ),
         rawFee: Type.String({ description: "In the native coin's smallest unit." }),
         layer1Fee: Type.Optional(Type.String({ description: 'The part that a rollup charges for layer 1.' })),
         gasUsed: Type.Optional(Type.String()),
@@ -166,20 +190,10 @@ export const JournaledTransaction = response({
     ),
   ),
   movements: Type.Optional(
-    Type.Array(
-      Type.Object({
-        token: Type.String({ description: 'Its address; of one that is not counted in units `address/id`.' }),
-        symbol: Type.Optional(Type.String({ description: 'Absent of a token that is on no list.' })),
-        amount: Type.Optional(Type.String({ description: 'Above 0 it came, below 0 it left. Absent of a token that is on no list.' })),
-        rawAmount: Type.Union([Type.String(), Type.Null()], {
-          description: 'In the smallest unit. null: the native coin may have moved, and neither the receipt nor a balance told how much.',
-        }),
-      }),
-      {
-        description:
-          'What a final transaction moved into and out of its wallet, to the unit, by its receipt: without the fee, which is in `cost`. Absent on the own rail of an exchange, and of what an earlier version made final.',
-      },
-    ),
+    Type.Array(Movement, {
+      description:
+        'What a final transaction moved into and out of its wallet, to the unit, by its receipt: without the fee, which is in `cost`. Absent on the own rail of an exchange, and of what an earlier version made final.',
+    }),
   ),
   orders: Type.Optional(
     Type.Array(

@@ -1,6 +1,6 @@
 // A journaled transaction as callers see it: what was asked for, what it was quoted by, what became of it, and what it brought and cost.
 import type { JournaledTransaction } from '../api/index.ts'
-import { formatDecimal, fromRaw, toCommonScale } from '../base/decimal.ts'
+import { formatDecimal, fromRaw, multiply, toCommonScale } from '../base/decimal.ts'
 import { isObject } from '../base/json.ts'
 import { printable } from '../base/printable.ts'
 import type { Json, Token } from '../contracts/index.ts'
@@ -36,7 +36,7 @@ export function showTransaction(entry: Entry, view: JournalView): JournaledTrans
   const { signer, idempotencyKey, createdAt, updatedAt, deadline, privateOnly, permits, archived, client, request, planned } = entry
   const fill = isFinal(entry) ? journaledFill(entry) : undefined
   const quote = readQuote(entry)
-  const cost = isFinal(entry) ? showCost(entry, coinOf(entry)) : undefined
+  const cost = isFinal(entry) ? showCost(entry, coinOf(entry), quote) : undefined
   const slippage = slippageOf(entry, fill, quote)
   return {
     id: entry.key,
@@ -66,6 +66,7 @@ export function showTransaction(entry: Entry, view: JournalView): JournaledTrans
     ...(request && { request: { path: request.path, fields: { ...request.fields } } }),
     ...(isObject(planned) && { planned: { ...planned } }),
     ...(quote && { quote }),
+    ...(entry.simulated && { simulated: showMovements(entry, entry.simulated, view) }),
     ...(fill && { fill }),
     ...(cost && { cost }),
     ...(slippage && { slippage }),
@@ -112,13 +113,19 @@ type ShownQuote = NonNullable<JournaledTransaction['quote']>
 /** This server wrote it. */
 const readQuote = ({ quote }: Entry): ShownQuote | undefined => (isObject(quote) ? (quote as unknown as ShownQuote) : undefined)
 
-function showCost(entry: Entry, coin: Pick<Token, 'symbol' | 'decimals'> | undefined): JournaledTransaction['cost'] {
+function showCost(
+  entry: Entry,
+  coin: Pick<Token, 'symbol' | 'decimals'> | undefined,
+  quote: ShownQuote | undefined,
+): JournaledTransaction['cost'] {
   const cost = entry.landed?.cost
   if (!cost) return undefined
   const { feeRaw, gasUsed, layer1FeeRaw } = cost
+  const fee = coin && fromRaw(BigInt(feeRaw), coin.decimals)
   return {
     rawFee: feeRaw,
-    ...(coin && { fee: fromRaw(BigInt(feeRaw), coin.decimals), feeToken: coin.symbol }),
+    ...(fee !== undefined && { fee, feeToken: coin?.symbol }),
+    ...(fee !== undefined && quote?.coinPrice !== undefined && { feeInQuote: multiply(fee, quote.coinPrice) }),
     ...(coin && layer1FeeRaw !== undefined && { layer1Fee: fromRaw(BigInt(layer1FeeRaw), coin.decimals) }),
     ...(gasUsed !== undefined && { gasUsed }),
   }

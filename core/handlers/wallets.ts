@@ -142,7 +142,8 @@ export async function submit(planned: PlanRequest, context: ConnectorContext, bo
   const request = venue.builtIn ? asked : limited(asked, context, bounds)
   requireSimulated(request, context)
   const { plan, address: wallet, precondition } = request
-  const simulated: SubmitRequest['precondition'] =
+  let gains: ReadonlyMap<string, bigint> | undefined
+  const simulation: SubmitRequest['precondition'] =
     venue.builtIn || 'via' in plan
       ? undefined
       : async (checked) => {
@@ -152,20 +153,25 @@ export async function submit(planned: PlanRequest, context: ConnectorContext, bo
           const planned = { plan, wallet, tokens, bounds, allowedSpenders, positions }
           const standing = refuseStandingRights(planned, network, venue, services.registry, { signal })
           const [, outcome] = await Promise.all([standing, checkOutcome({ plan, wallet, bounds, checked }, network, venue, { signal })])
+          gains = outcome?.gains
           return outcome && simulatedCommitment(outcome, request, { ...context, signal })
         }
   const quarantine = venue.builtIn ? undefined : () => services.quarantine.refuse(venue.connector)
-  const all = [precondition, simulated, quarantine].filter((each) => each !== undefined)
+  const all = [precondition, simulation, quarantine].filter((each) => each !== undefined)
   const conditions: Pick<SubmitRequest, 'precondition'> =
     all.length === 0
       ? {}
       : { precondition: async (checked) => (await Promise.all(all.map((each) => each(checked)))).find((each) => each !== undefined) }
   try {
-    return await services.transactions.submit({ ...request, ...conditions }, signal)
+    const simulated = simulation && { simulated: () => gains && journaledGains(gains) }
+    return await services.transactions.submit({ ...request, ...conditions, ...simulated }, signal)
   } catch (error) {
     throw error instanceof SluiceError ? explainRefusal(error, request, context) : error
   }
 }
+
+const journaledGains = (gains: ReadonlyMap<string, bigint>): Record<string, string> =>
+  Object.fromEntries([...gains].flatMap(([token, raw]) => (raw === 0n ? [] : [[token, raw.toString()]])))
 
 /** Limits the gas of a plan, and keeps what it may do to the wallet for when it is mined. An action on the exchange's own rail (`via`) costs none. */
 function limited(request: SubmitRequest, { network, venue }: ConnectorContext, bounds: OutcomeBounds): SubmitRequest {

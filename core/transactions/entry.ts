@@ -51,6 +51,8 @@ export interface Entry {
   readonly planned?: Json
   /** Of a trade: what it was quoted by. */
   readonly quote?: Json
+  /** What the whole plan would do to its wallet by its simulation before it was signed, as `movements`. Of a plan with several steps the last one has it. */
+  readonly simulated?: Readonly<Record<string, string>>
   /** Milliseconds since the Unix epoch. */
   readonly createdAt: number
   readonly updatedAt: number
@@ -310,6 +312,7 @@ const Body = Compile(
     request: Type.Optional(Type.Object({ path: Type.String(), fields: Type.Record(Type.String(), AnyJson) })),
     planned: Type.Optional(AnyJson),
     quote: Type.Optional(AnyJson),
+    simulated: Type.Optional(Type.Record(Type.String(), Type.String({ pattern: '^-?[0-9]{1,100}$' }))),
     createdAt: Type.Number(),
     updatedAt: Type.Number(),
     part: Type.Object({ index: Type.Integer(), of: Type.Integer() }),

@@ -97,6 +97,8 @@ export interface SubmitRequest extends Origin {
   about?: Json
   /** `Entry.quote` */
   quote?: Json
+  /** What the plan's simulation said, once it was checked: `Entry.simulated`. */
+  simulated?(): Entry['simulated']
   /** `Entry.bounds` */
   bounds?: NonNullable<Entry['bounds']>
   /** For the budgets. */
@@ -311,6 +313,7 @@ export function newEntries(
   } = request
   const { chain, network, connector: rail } = request.network
   const { feesGiven = setsFees(feeOverrides) } = request
+  const simulated = request.simulated?.()
   const connector = rail ?? venue?.connector
   return plan.steps.map((step, index) => ({
     key: nextKey(nowMs),
@@ -329,6 +332,7 @@ export function newEntries(
     ...(keyed && { idempotencyKey: keyed.claim.key }),
     ...(words && { request: words }),
     ...(quote !== undefined && { quote }),
+    ...(simulated && index === plan.steps.length - 1 && { simulated }),
     createdAt: nowMs,
     updatedAt: nowMs,
     part: { index, of: plan.steps.length },

@@ -37,6 +37,13 @@ describe('plans of a plugin that is not built in', function () {
     expect(outcome(answer), answer.text).to.equal('200')
     const other = await server.client.post('/amm/trade', { ...sly, side: 'BUY' })
     expect(outcome(other), other.text).to.equal('200')
+    // What the simulation said stays with the transaction.
+    const { transactions } = (await server.client.get('/transactions', { txHash: answer.body.txHash })).body
+    const { simulated, planned } = transactions[0]
+    expect(simulated).to.have.length(2)
+    expect(simulated).to.deep.include({ token: planned.base, symbol: 'WETH', amount: '-0.1', rawAmount: '-100000000000000000' })
+    const came = simulated.find(({ symbol }: { symbol?: string }) => symbol === 'USDC')
+    expect(came?.amount).to.equal(planned.expectedAmount)
   })
 
   it('get no signature if adding or removing liquidity takes more than was offered', async () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { fromRaw } from '../../core/base/decimal.ts'
+import { compare, fromRaw, multiply } from '../../core/base/decimal.ts'
 import { journalView, showTransaction } from '../../core/handlers/journaled.ts'
 import type { Answer, Client } from '../../testkit/client.ts'
 import { until } from '../transactions/site.ts'
@@ -49,13 +49,25 @@ describe('a journaled transaction', () => {
       expect(shown.slippage).to.deep.equal({ quote: '0' })
       const { gasUsed, effectiveGasPrice } = await receiptOf(answer.body.txHash)
       const feeRaw = BigInt(gasUsed) * BigInt(effectiveGasPrice)
+      // The base is the coin: its price is that of the trade.
+      expect(shown.quote.coinPrice).to.equal(price)
       expect(shown.cost).to.deep.equal({
         rawFee: feeRaw.toString(),
         fee: fromRaw(feeRaw, 18),
         feeToken: 'ETH',
+        feeInQuote: multiply(fromRaw(feeRaw, 18), price),
         gasUsed: BigInt(gasUsed).toString(),
       })
     })
+
+  it('tells of a trade on any connector the best price of all that were asked, and how much worse its own was', async () => {
+    const shown = await final(await client.post('/amm/trade', { ...swap, connector: 'any', amount: '0.03', address: admins }))
+    const { marketPrice, coinPrice } = shown.quote
+    expect(compare(marketPrice, shown.planned.price)).to.be.at.least(0)
+    expect(compare(shown.slippage.market, '0')).to.be.at.least(0)
+    expect(compare(coinPrice, '0')).to.equal(1)
+    expect(shown.cost.feeInQuote).to.equal(multiply(shown.cost.fee, coinPrice))
+  })
 
   it('tells it in its last event, too, and the fill in no earlier one', async () => {
     const answer = await client.post('/amm/trade', { ...swap, amount: '0.125', address: admins })

@@ -74,7 +74,7 @@ export function askConnectors(request: AnyRequest, scope: AskScope, at: At): Can
     const leftOut = answers.filter(isLeftOut).toSorted((one, other) => placeOf(one) - placeOf(other))
     const found = answers.filter((each): each is WithTerms => !isLeftOut(each))
     if (found.length === 0) throw noPrice(leftOut, swap.pool, scope.network)
-    const candidates = found.map((each) => ({ ...each, costRaw: rate && costOf(each.gas, rate) }))
+    const candidates = found.map((each) => ({ ...each, rate, costRaw: rate && costOf(each.gas, rate) }))
     if (wallet === undefined) return ranked(candidates, leftOut, source, () => 0n)
     return withApprovals(candidates, wallet, rate, scope, at).then((each) => ranked(each.candidates, leftOut, source, each.penalty))
   }

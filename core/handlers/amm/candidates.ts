@@ -5,6 +5,7 @@ import { after } from '../context.ts'
 import { effectiveSlippage, slippageBound, type Slippage } from '../slippage.ts'
 import type { NetworkEntry, VenueEntry } from '../../plugins/index.ts'
 import type { Answer, LeftOutConnector } from './ask-each.ts'
+import type { CoinRate } from './coin-rate.ts'
 import type { SourcedQuote } from './quote.ts'
 
 /** What one connector gives. */
@@ -17,6 +18,8 @@ export interface Candidate {
   readonly boundRaw: bigint
   /** Of gas, in the quote token; undefined where the native coin has no price in it. */
   readonly costRaw: bigint | undefined
+  /** Of the native coin in it; absent where it has no price. */
+  readonly rate?: CoinRate | undefined
   /** Whether the wallet allows its spender that much; undefined where no wallet was given. */
   readonly approved?: boolean
 }

@@ -1,7 +1,7 @@
 // The trade of a swap, by one connector or by the best of a network, and its fill.
 import type { AMMTradeRequest } from '../../api/index.ts'
-import type { At, Chain, Fill, Json, Plan, Quote } from '../../contracts/index.ts'
-import { fromRaw, priceOf, valueAt } from '../../base/decimal.ts'
+import type { At, Chain, Fill, Json, Plan, Quote, Token } from '../../contracts/index.ts'
+import { fromRaw, isLess, priceOf, valueAt } from '../../base/decimal.ts'
 import { isObject } from '../../base/json.ts'
 import { isTrouble, SluiceError, type FieldProblem } from '../../base/errors.ts'
 import { checkRelays, type SubmitRequest, type SubmitResult } from '../../transactions/submit-request.ts'
@@ -20,6 +20,7 @@ import { askConnectors, refuseChoice, showChoice } from './any.ts'
 import { lackingApprovals } from './approvals-lacked.ts'
 import type { LeftOutConnector } from './ask-each.ts'
 import type { Candidate, Candidates } from './candidates.ts'
+import type { CoinRate } from './coin-rate.ts'
 import { quoteBy } from './approved.ts'
 import {
   quoteFromChain,
@@ -65,6 +66,15 @@ interface TradeOptions {
   readonly bound?: Bound | undefined
   /** Further fields of the answer. */
   readonly choice?: object
+  /** What several connectors were asked for. */
+  readonly compared?: ComparedPrices | undefined
+}
+
+interface ComparedPrices {
+  /** The best price of those that were asked. */
+  readonly bestPrice: string
+  /** What the native coin is worth in the quote token. */
+  readonly rate: CoinRate | undefined
 }
 
 const boundOf = ({ venue }: Pick<ConnectorContext, 'venue'>, quote: Quote, { request }: Trade): Bound => {
@@ -93,7 +103,11 @@ function tradesOn({ request, swapRequest, wallet }: Trade, context: ConnectorCon
   // The trade may fail before it is asked for.
   reference?.catch(() => {})
 
-  return async ({ quote: preferred, source, isFollowed }: SourcedQuote, given: Bound, { precondition, choice = {} }: TradeOptions = {}) => {
+  return async (
+    { quote: preferred, source, isFollowed }: SourcedQuote,
+    given: Bound,
+    { precondition, choice = {}, compared }: TradeOptions = {},
+  ) => {
     const quote = services.approvedSpenders.quoteBy(preferred, { network, venue, wallet: wallet.address })
     const { slippage, slippageRaw } = withinOwn(given, quote, venue)
     if (reference) {
@@ -140,7 +154,7 @@ function tradesOn({ request, swapRequest, wallet }: Trade, context: ConnectorCon
       scope: { contracts: venue.contracts, valueRaw: maxValueRaw(swapRequest, boundRaw), deadline },
       kind: 'trade' as const,
       about: aboutTrade(swapRequest, venue.contained && movesOf(swapRequest, plan, network)),
-      quote: quotedBy(quote, source, swapRequest, context),
+      quote: quotedBy({ quote, source, compared }, swapRequest, context),
       answer,
       precondition,
       ...permitOf(quote, deadline, context),
@@ -280,13 +294,18 @@ async function tradeOnBest(trade: Trade, context: ConnectorsContext) {
 
   async function tradeOnFirst({ candidates, leftOut }: Candidates) {
     let bound: Bound | undefined
+    const prices = candidates.map(({ sourced }) => swapPrice(swapRequest, sourced.quote.amountRaw))
+    const bestPrice = prices.reduce((best, each) => (isLess(best, each) === (swapRequest.side === 'SELL') ? each : best))
     for (const candidate of await withApproved(candidates)) {
       const { venue, sourced, slippage, boundRaw } = candidate
       if (bound && !isWithin(sourced.quote, bound.slippageRaw)) continue
       const choice = showChoice(candidate, [...leftOut, ...passedOver], swapRequest)
       try {
         const tradeBy = tradesOn(trade, { ...context, signal: context.signal, venue })
-        return await tradeBy(sourced, bound ?? { slippage, slippageRaw: boundRaw }, { choice })
+        return await tradeBy(sourced, bound ?? { slippage, slippageRaw: boundRaw }, {
+          choice,
+          compared: { bestPrice, rate: candidate.rate },
+        })
       } catch (error) {
         if (!isOfConnector(error)) throw error
         refusal ??= error
@@ -398,14 +417,40 @@ export function tradedSymbols(about: Json): { readonly symbolIn: string; readonl
 }
 
 /** `Entry.quote` */
-function quotedBy({ head, route }: Quote, source: SourcedQuote['source'], swapRequest: SwapRequest, context: ConnectorContext): Json {
-  const marketPrice = marketPriceOf(swapRequest, context)
+function quotedBy(
+  { quote: { head, route, amountRaw }, source, compared }: Pick<SourcedQuote, 'quote' | 'source'> & Pick<TradeOptions, 'compared'>,
+  swapRequest: SwapRequest,
+  context: ConnectorContext,
+): Json {
+  const marketPrice = marketPriceOf(swapRequest, context) ?? compared?.bestPrice
+  const coinPrice = coinPriceOf(swapRequest, amountRaw, compared?.rate, context)
   return {
     blockNumber: Number(head.number),
     source,
     route: route.map((hop) => ({ ...hop })),
     ...(marketPrice !== undefined && { marketPrice }),
+    ...(coinPrice !== undefined && { coinPrice }),
   }
+}
+
+/** Quote per one native coin, rounded up, where it is known without asking anybody: by those that were compared, by the market, or by the trade itself. */
+function coinPriceOf(
+  swapRequest: SwapRequest,
+  amountRaw: bigint,
+  rate: CoinRate | undefined,
+  { network, services: { market } }: ConnectorContext,
+): string | undefined {
+  const { base, quote } = swapRequest
+  const { nativeCurrency: coin, evm } = network.impl
+  const isCoin = ({ address }: Token) => address === coin.address || address === evm?.wrapped?.token.address
+  if (isCoin(quote)) return '1'
+  if (rate) return priceOf({ raw: rate.tokenRaw, decimals: quote.decimals }, { raw: rate.coinRaw, decimals: coin.decimals }, 'up')
+  if (market.isChecked(network)) {
+    const ofCoin = market.valuesNow(network, [coin.address], 'highX')[coin.address]
+    const ofQuote = market.valuesNow(network, [quote.address], 'lowX')[quote.address]
+    if (ofCoin && ofQuote) return priceOf({ raw: ofCoin, decimals: quote.decimals }, { raw: ofQuote, decimals: coin.decimals }, 'up')
+  }
+  return isCoin(base) ? swapPrice(swapRequest, amountRaw) : undefined
 }
 
 /** What the market would have given at best, where it is known now. */
