@@ -45,11 +45,15 @@ export const approvalBudgets = (limitsOf: LimitsOf, nowMs: () => number = Date.n
   async reserve({ approval, steps }: Spending, tx) {
     if (approval?.is === 'approved') return requireApproved(approval.id, tx, nowMs())
     if (approval?.is === 'below' || !steps.some(({ entry }) => mayWait(entry))) return
-    throw new SluiceError('OVERLOADED', 'The limits of the client have changed meanwhile: nothing was signed. Send it again.', {
-      retryAfterSeconds: 1,
-    })
+    throw changedMeanwhile()
   },
 })
+
+/** Something of the request would have to be looked at now that was not when it was checked. */
+export const changedMeanwhile = (): SluiceError =>
+  new SluiceError('OVERLOADED', 'The limits of the client, or the market, have changed meanwhile: nothing was signed. Send it again.', {
+    retryAfterSeconds: 1,
+  })
 
 interface ApprovalCheckParts {
   limitsOf: LimitsOf

@@ -3,7 +3,7 @@ import type { ActionOutcome, At, BookAction, BookPlan, CLOB, Json, NewOrder, Ord
 import type { MaybeAsync } from '../../contracts/plugin.ts'
 import { normalize } from '../../base/decimal.ts'
 import { SluiceError } from '../../base/errors.ts'
-import { HeldRequest } from '../../limits/approval-check.ts'
+import { changedMeanwhile, HeldRequest } from '../../limits/approval-check.ts'
 import type { ClientOrder } from '../../transactions/book-orders.ts'
 import { givesNothing, type Commitment, type Footprint, type PerpetualExposure } from '../../transactions/budgets.ts'
 import { wordsOf, type RequestWords } from '../../transactions/entry-terms.ts'
@@ -135,11 +135,6 @@ async function submitInTurn(
   }
   return results
 }
-
-const changedMeanwhile = () =>
-  new SluiceError('OVERLOADED', 'The limits of the client, or the market, have changed meanwhile: nothing was signed. Send it again.', {
-    retryAfterSeconds: 1,
-  })
 
 /** Starts nothing more once the signal is aborted. */
 async function runConcurrently<T>(work: T[], run: (each: T) => Promise<void>, signal: AbortSignal): Promise<void> {
