@@ -8,6 +8,8 @@ import { entryRow, eventRow, hashRows, type Entry } from '../../../core/transact
 import { createIdempotency } from '../../../core/transactions/idempotency.ts'
 import { sqlJournal } from '../../../core/transactions/journal/sql-journal.ts'
 import { gainsIn } from '../../../kits/evm/movements.ts'
+import { paidFees } from '../../../kits/evm/receipts.ts'
+import { costOf } from '../../../core/transactions/costs.ts'
 import { giveLease } from './entries.ts'
 
 const fixture = readFileSync(new URL('../../fixtures/two-hop-trade.json', import.meta.url), 'utf8')
@@ -87,7 +89,8 @@ export function grownTrade(index: number, wallets = 100): GrownTrade {
   const signed = after(queued, { state: 'SIGNED', attempts: [{ ...attempt, sends: 0 }] }, 7)
   const sent = after(signed, { state: 'BROADCAST', attempts: [{ ...attempt, sends: 1, sentAt }] }, 8)
   const receipt = { ...landed.receipt, blockNumber, blockTimestamp: Math.floor(createdAt / 1000) }
-  const mined = after(sent, { state: 'MINED', seen: 'pays', landed: { ...landed, blockNumber, receipt } }, 12_000)
+  const cost = costOf(receipt, { paidFees: (each) => paidFees(each, false) })
+  const mined = after(sent, { state: 'MINED', seen: 'pays', landed: { ...landed, blockNumber, receipt, ...(cost && { cost }) } }, 12_000)
   const moved = gainsIn(receipt, wallet, { coin: zeroAddress, wrapped: zeroAddress })
   const movements = Object.fromEntries([...moved].map(([token, raw]) => [token, raw.toString()]))
   const final = after(mined, { state: 'CONFIRMED', movements }, 24_000)
