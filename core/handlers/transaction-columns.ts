@@ -52,6 +52,7 @@ export const transactionColumns: readonly CsvColumn<TransactionsLine>[] = [
   column('fee', ({ cost }) => cost?.fee),
   column('feeToken', ({ cost }) => cost?.feeToken),
   column('rawFee', ({ cost }) => cost?.rawFee),
+  column('feeInQuote', ({ cost }) => cost?.feeInQuote),
   column('slippage', ({ slippage }) => slippage?.quote),
   column('marketSlippage', ({ slippage }) => slippage?.market),
   ['state', (line) => (isWhole(line) ? line.txState : 'UNAVAILABLE')],

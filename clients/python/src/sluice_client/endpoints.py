@@ -838,7 +838,19 @@ class _TransactionsResponseTransactionsQuote(TypedDict):
 
 @final
 class TransactionsResponseTransactionsQuote(_TransactionsResponseTransactionsQuote, total=False):
-    marketPrice: str  # Quote per one base by the market that limits hold trades against, over all connectors of the release, when it was planned: to SELL the highest, to BUY the lowest. Absent where it was not known.
+    marketPrice: str  # Quote per one base by the market that limits hold trades against, over all connectors of the release, when it was planned: to SELL the highest, to BUY the lowest. Without such a market, of a request to any connector: the best price of those that were asked. Absent where neither was known.
+    coinPrice: str  # Quote per one native coin when it was planned, rounded up. Absent where it was not known without asking.
+
+
+class _TransactionsResponseTransactionsSimulated(TypedDict):
+    token: str  # Its address; of one that is not counted in units `address/id`.
+    rawAmount: str | None  # In the smallest unit. null: the native coin may have moved, and neither the receipt nor a balance told how much.
+
+
+@final
+class TransactionsResponseTransactionsSimulated(_TransactionsResponseTransactionsSimulated, total=False):
+    symbol: str  # Absent of a token that is on no list.
+    amount: str  # Above 0 it came, below 0 it left. Absent of a token that is on no list.
 
 
 @final
@@ -884,6 +896,7 @@ class _TransactionsResponseTransactionsCost(TypedDict):
 class TransactionsResponseTransactionsCost(_TransactionsResponseTransactionsCost, total=False):
     fee: str  # In the native coin, the part of layer 1 with it. Absent where its network is not there.
     feeToken: str
+    feeInQuote: str  # Of a trade: `fee` in its quote token, at `coinPrice`. Absent where that was not known.
     layer1Fee: str  # The part that a rollup charges for layer 1.
     gasUsed: str
 
@@ -971,6 +984,7 @@ class TransactionsResponseTransactions(_TransactionsResponseTransactions, total=
     request: TransactionsResponseTransactionsRequest  # What was asked for, in its own words. Absent of what the server does by itself, and of what an earlier version made.
     planned: Any  # What its answer said that it does, without gas, nonce and hashes: of a trade `expectedAmount`, `price` and `limitPrice`, the worst price that the chain accepts. Of a plan with several transactions the last one has it.
     quote: TransactionsResponseTransactionsQuote  # Of a trade: what it was quoted by.
+    simulated: list[TransactionsResponseTransactionsSimulated]  # What the whole plan would do to its wallet, by its simulation before it was signed: of connectors that are not built in. A contract may have done something else: `movements` has what it did.
     fill: TransactionsResponseTransactionsFill1 | TransactionsResponseTransactionsFill2 | TransactionsResponseTransactionsFill3 | TransactionsResponseTransactionsFill4
     cost: TransactionsResponseTransactionsCost  # What it cost, by its receipt, also where it failed. Once it is final.
     slippage: TransactionsResponseTransactionsSlippage  # Of a trade that is final: how much worse the price of its fill is, as a fraction. Below 0 it is better.
@@ -5317,7 +5331,19 @@ class _TransactionsDataQuote(TypedDict):
 
 @final
 class TransactionsDataQuote(_TransactionsDataQuote, total=False):
-    marketPrice: str  # Quote per one base by the market that limits hold trades against, over all connectors of the release, when it was planned: to SELL the highest, to BUY the lowest. Absent where it was not known.
+    marketPrice: str  # Quote per one base by the market that limits hold trades against, over all connectors of the release, when it was planned: to SELL the highest, to BUY the lowest. Without such a market, of a request to any connector: the best price of those that were asked. Absent where neither was known.
+    coinPrice: str  # Quote per one native coin when it was planned, rounded up. Absent where it was not known without asking.
+
+
+class _TransactionsDataSimulated(TypedDict):
+    token: str  # Its address; of one that is not counted in units `address/id`.
+    rawAmount: str | None  # In the smallest unit. null: the native coin may have moved, and neither the receipt nor a balance told how much.
+
+
+@final
+class TransactionsDataSimulated(_TransactionsDataSimulated, total=False):
+    symbol: str  # Absent of a token that is on no list.
+    amount: str  # Above 0 it came, below 0 it left. Absent of a token that is on no list.
 
 
 @final
@@ -5363,6 +5389,7 @@ class _TransactionsDataCost(TypedDict):
 class TransactionsDataCost(_TransactionsDataCost, total=False):
     fee: str  # In the native coin, the part of layer 1 with it. Absent where its network is not there.
     feeToken: str
+    feeInQuote: str  # Of a trade: `fee` in its quote token, at `coinPrice`. Absent where that was not known.
     layer1Fee: str  # The part that a rollup charges for layer 1.
     gasUsed: str
 
@@ -5450,6 +5477,7 @@ class TransactionsData(_TransactionsData, total=False):
     request: TransactionsDataRequest  # What was asked for, in its own words. Absent of what the server does by itself, and of what an earlier version made.
     planned: Any  # What its answer said that it does, without gas, nonce and hashes: of a trade `expectedAmount`, `price` and `limitPrice`, the worst price that the chain accepts. Of a plan with several transactions the last one has it.
     quote: TransactionsDataQuote  # Of a trade: what it was quoted by.
+    simulated: list[TransactionsDataSimulated]  # What the whole plan would do to its wallet, by its simulation before it was signed: of connectors that are not built in. A contract may have done something else: `movements` has what it did.
     fill: TransactionsDataFill1 | TransactionsDataFill2 | TransactionsDataFill3 | TransactionsDataFill4
     cost: TransactionsDataCost  # What it cost, by its receipt, also where it failed. Once it is final.
     slippage: TransactionsDataSlippage  # Of a trade that is final: how much worse the price of its fill is, as a fraction. Below 0 it is better.
