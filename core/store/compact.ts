@@ -209,7 +209,7 @@ const newest = Buffer.concat([
     [
       '"request":{"path":"/amm/trade","fields":{"chain":"","network":"mainnet","connector":"any","base":"WETH","quote":"USDC","amount":"0.","side":"SELL"BUY","address":"0x","limitPrice":"","allowedSlippage":"1/100","version":"v3","connectors":[""]}},',
       '"planned":{"base":"0x","quote":"0x","amount":"0.000000000000000000","rawAmount":"000000000000000000","expectedAmount":"","price":"0.000000000000000000","limitPrice":"0.000000000000000000","deadline":179,"gasCost":"0.000","connector":""},',
-      `"quote":{"blockNumber":2,"source":"rpc"memory","route":[${quotedHop},${quotedHop}],"marketPrice":"0.000000000000000000","coinPrice":"0.0000000000"},"movements":{"0x":"-","0x":"0"},"outcome":{"amountIn":"0.000000000000000000","amountOut":"0.000000","price":"0.000000000000000000"},`,
+      `"quote":{"blockNumber":2,"source":"rpc"memory","route":[${quotedHop},${quotedHop}],"marketPrice":"0.000000000000000000"},"outcome":{"amountIn":"0.000000000000000000","amountOut":"0.000000","price":"0.000000000000000000"},`,
     ].join(''),
   ),
 ])

@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { BookTrade } from '../../../core/contracts/index.ts'
 import { createOrderFills, fillsByOrder, lacksFills, type OrderFills } from '../../../core/handlers/clob/order-fills.ts'
+import { until } from '../../transactions/site.ts'
 
 type Parts = Parameters<typeof createOrderFills>[0]
 
@@ -26,9 +27,11 @@ describe('learning the fills of orders', () => {
   /** @param changed what each answer of the exchange brings */
   function learn(changed: (asked: number) => number, times: Partial<NonNullable<Parts['times']>> = {}) {
     const asked: object[] = []
+    const askedAt: number[] = []
     const noted: string[][] = []
     const trades = async (query: object) => {
       asked.push(query)
+      askedAt.push(performance.now())
       return [trade]
     }
     const venue = { connector: 'exchange', impl: { CLOB: { markets: async () => [market], trades } } }
@@ -45,35 +48,33 @@ describe('learning the fills of orders', () => {
       log: { warn() {} },
       times: { soonMs: 1, minPauseMs: 30, maxPauseMs: 60_000, sweepMs: 600_000, ...times },
     } as unknown as Parts)
-    return { asked, noted, fills }
+    return { asked, askedAt, noted, fills }
   }
 
   it('asks once, however many orders have new ones', async () => {
-    const { asked, noted, fills: own } = learn(() => 1)
+    const { asked, noted, fills: own } = learn(() => 1, { minPauseMs: 60_000 })
     for (let count = 0; count < 5; count += 1) own.want(of)
+    await until('it is noted', async () => noted.length > 0)
+    own.want(of)
     await wait(20)
     expect(asked).to.deep.equal([{ market, owner: '0x1', limit: 500 }])
     expect(noted).to.deep.equal([['7/t']])
   })
 
   it('asks again after a pause, which grows while the exchange tells nothing new', async () => {
-    const { asked, fills: own } = learn(() => 0)
-    own.want(of)
-    await wait(15)
-    own.want(of)
-    await wait(25)
-    expect(asked, 'within the pause').to.have.length(1)
-    await wait(60)
-    expect(asked).to.have.length(2)
-    own.want(of)
-    await wait(40)
-    expect(asked, 'within the longer one').to.have.length(2)
+    const { askedAt, noted, fills: own } = learn(() => 0)
+    for (let count = 1; count <= 3; count += 1) {
+      own.want(of)
+      await until('it is noted', async () => noted.length >= count)
+    }
+    const [first = 0, second = 0, third = 0] = askedAt
+    expect(second - first).to.be.at.least(40)
+    expect(third - second).to.be.at.least(80)
   })
 
   it('asks by itself where orders are open', async () => {
     const { asked } = learn(() => 1, { sweepMs: 5 })
-    await wait(30)
-    expect(asked).to.have.length(1)
+    await until('it has asked', async () => asked.length > 0)
   })
 
   it('asks nothing after its end', async () => {
@@ -85,7 +86,7 @@ describe('learning the fills of orders', () => {
     expect(asked).to.deep.equal([])
   })
 
-  it('takes what names an order, with amounts in one form', () => {
+  it('takes what names an order, with amounts in one form', async () => {
     const { orderId: _orderId, ...foreign } = trade
     const told = fillsByOrder([trade, foreign, { ...trade, tradeId: 'u', txHash: '0xaa' }])
     const fill = { tradeId: 't', price: '2000', amount: '1.5', fee: '0.1', feeToken: 'USDC', timestamp: 5 }
