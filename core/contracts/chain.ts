@@ -206,6 +206,11 @@ export interface EvmVerbs<F extends Types = Types> {
     at: At,
   ): Promise<readonly Grant<F['address']>[]>
   /**
+   * Takes back what a spender may take of a collection, or of one token of it, from the wallet that carries out the plan. Absent: only allowances are
+   * taken back.
+   */
+  revoke?(right: { readonly collection: F['address']; readonly spender: F['address']; readonly tokenId?: bigint }): Plan<F>
+  /**
    * What the events of a mined transaction say that it moved into (above 0) and out of the wallet that sent it, smallest units by token address.
    * The native coin is there only where its amount is certain, by the address of `nativeCurrency`, without gas. Undefined where nothing was
    * moved because the transaction failed, or the events cannot be read. Absent: fills are taken from connectors.

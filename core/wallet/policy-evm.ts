@@ -12,6 +12,7 @@ import {
   approveSelector,
   callsIn,
   isDeclaredDeposit,
+  takesRightBack,
   tokenRights,
   transferSelector,
   twoArgumentsLength,
@@ -133,6 +134,7 @@ function checkTarget({ to, value, data, gasLimit }: Transaction, from: string, r
     return
   }
   if (isDeclaredDeposit({ target, value, data }, rules.deposits) || isRevocation({ target, value, data }, rules)) return
+  if (takesRightBack({ target, value, data }, rules.contracts)) return
   if (isWrapping({ target, value, data }, rules) || isSending({ target, value, data }, rules.recipients.get(from))) return
   if (data === '0x' && !isDeclared)
     throw new Refusal(

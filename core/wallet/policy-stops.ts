@@ -1,11 +1,10 @@
 // What the signer signs while something is stopped: by the files that it reads itself, and by what the server tells it of the store.
 import { Transaction } from 'ethers/transaction'
 import { hexlify } from 'ethers/utils'
-import { canonicalPermit2 } from '../contracts/permit2.ts'
 import { isHeldBy, modesAgainst, stoppedError, type Effect, type Stop } from '../config/stops.ts'
 import { Refusal, type EvmRules, type SolanaRules } from './policy.ts'
 import type { SignRequest } from './signer-messages.ts'
-import { addressArgument, approveSelector, tokenRights, twoArgumentsLength } from './token-rights.ts'
+import { addressArgument, approveSelector, takesRightBack, tokenRights, twoArgumentsLength } from './token-rights.ts'
 
 /**
  * The server says what an opaque request does. A taken-over one would lie: so it is not asked under the file that says `stop`.
@@ -47,15 +46,15 @@ function effectOfDraft({ draft, address }: SignRequest, rules: EvmRules | Solana
   return ofEvm.contracts.has(target) && !tokenRights.has(data.slice(0, 10)) ? 'opaque' : 'other'
 }
 
-/** `approve(address token, address spender, uint160 amount, uint48 expiration)` of Permit2, for nothing. */
-const permit2Revocation = /^0x87517c45[0-9a-f]{128}0{64}[0-9a-f]{64}$/
-
 /** As `cancel` and `cancelAgain` of the rail make it. */
 const emptyData: readonly string[] = ['0x', '0x00000000']
 
-/** An allowance taken to 0: of a listed token, or for a declared spender. On an unlisted contract of EIP-721 it would give token 0 to a stranger. */
-function isRevocation({ target, value, data }: { target: string; value: bigint; data: string }, { tokens, spenders }: EvmRules): boolean {
-  if (value === 0n && target === canonicalPermit2.toLowerCase()) return permit2Revocation.test(data)
+/** A right taken back, or an allowance taken to 0: of a listed token, or for a declared spender. On an unlisted contract of EIP-721 it would give token 0 to a stranger. */
+function isRevocation(
+  { target, value, data }: { target: string; value: bigint; data: string },
+  { tokens, spenders, contracts }: EvmRules,
+): boolean {
+  if (takesRightBack({ target, value, data }, contracts)) return true
   if (value !== 0n || data.length !== twoArgumentsLength || !data.startsWith(approveSelector) || !/^0{64}$/.test(data.slice(-64)))
     return false
   const holder = addressArgument(data, 0)

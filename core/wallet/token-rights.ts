@@ -1,5 +1,6 @@
 // Calls of tokens that hand over tokens or rights to them, by their selectors: what the signer checks on every contract, and what a plan that is
 // simulated may not have.
+import { canonicalPermit2 } from '../contracts/permit2.ts'
 
 export const transferSelector = '0xa9059cbb'
 export const approveSelector = '0x095ea7b3'
@@ -116,6 +117,27 @@ export function isDeclaredDeposit(
   if (value !== 0n || data.length !== twoArgumentsLength || !data.startsWith(transferSelector)) return false
   const holder = addressArgument(data, 0)
   return deposits.some(({ token, recipient }) => token === target && recipient === holder)
+}
+
+/** `approve(address token, address spender, uint160 amount, uint48 expiration)` of Permit2, for nothing. */
+const permit2Revocation = /^0x87517c45[0-9a-f]{128}0{64}[0-9a-f]{64}$/
+const setApprovalForAllSelector = '0xa22cb465'
+const zeroWord = '0'.repeat(64)
+
+/**
+ * Whether a call takes a right back and gives nobody anything, whoever has it: one by Permit2, or of these contracts one over all tokens of a
+ * collection, or over a single one, which goes to the zero address. All in lower case.
+ */
+export function takesRightBack(
+  { target, value, data }: { target: string; value: bigint; data: string },
+  contracts: { has(contract: string): boolean },
+): boolean {
+  if (value !== 0n) return false
+  const isKnown = contracts.has(target)
+  if ((isKnown || target === canonicalPermit2.toLowerCase()) && permit2Revocation.test(data)) return true
+  if (!isKnown || data.length !== twoArgumentsLength) return false
+  if (data.startsWith(setApprovalForAllSelector)) return addressArgument(data, 0) !== undefined && data.endsWith(zeroWord)
+  return data.startsWith(approveSelector) && data.slice(10, 74) === zeroWord
 }
 
 /** The address in the n-th 32-byte argument of a call, lower-case. Undefined where the data is short or the upper bytes are not zero. */

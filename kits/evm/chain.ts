@@ -36,7 +36,7 @@ import { decodeLogs, findTransaction } from './receipts.ts'
 import { evmRpc } from './rpc.ts'
 import { approvalsIn, readAllowanceBefore, readExpiredAllowance } from './set-allowances.ts'
 import { createSimulation } from './simulate.ts'
-import { createStandingRights } from './standing-rights.ts'
+import { createStandingRights, revokeRight } from './standing-rights.ts'
 import { gainsIn, movedIn } from './movements.ts'
 import { createPermit2 } from './permit2.ts'
 import { createApprovals, createWrapping, readBalances, noResult, decimalsCall, symbolCall, readToken } from './tokens.ts'
@@ -170,6 +170,7 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
       permit2: createPermit2(reader, approvals.approve),
       simulate: createSimulation(rpc, { multicall, coin, blockSeconds, policy: feePolicy }),
       standing: createStandingRights(reader),
+      revoke: revokeRight,
       gains: (receipt, wallet) => gainsIn(receipt, wallet, { coin, wrapped: wrapped.address }),
       coinGain: (receipt, wallet, at) => readCoinGain(rpc, receipt, wallet, rollup !== undefined, at),
       approvals: approvalsIn,

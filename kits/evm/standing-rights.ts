@@ -1,10 +1,10 @@
 // Rights that spenders have over a wallet's tokens now, whoever gave them when: allowances of tokens, those by Permit2, and those over all tokens of a
 // collection or one of them, such as the positions of a pool.
-import type { At, Grant, Head } from '../../core/contracts/index.ts'
-import { addressWord } from './encoding.ts'
+import type { At, EvmVerbs, Grant, Head } from '../../core/contracts/index.ts'
+import { addressWord, nativeAddress } from './encoding.ts'
 import { permit2AllowanceCall, permit2AllowanceOf } from './permit2.ts'
 import { allowanceCall, balanceOfCall, noResult, uintOf } from './tokens.ts'
-import type { Call, CallResult, EvmReader } from './types.ts'
+import type { Call, CallResult, Evm, EvmReader } from './types.ts'
 
 export interface StandingQuestion {
   readonly tokens: readonly string[]
@@ -33,6 +33,15 @@ const tokenOfOwnerCall = (collection: string, owner: string, index: bigint): Cal
 })
 const ownerOfCall = ({ collection, tokenId }: Position): Call => ({ to: collection, data: `0x6352211e${numberWord(tokenId)}` })
 const approvedCall = ({ collection, tokenId }: Position): Call => ({ to: collection, data: `0x081812fc${numberWord(tokenId)}` })
+
+/** `setApprovalForAll(spender, false)`, or `approve(0, tokenId)`: nobody may take that one then. https://eips.ethereum.org/EIPS/eip-721 */
+export const revokeRight: NonNullable<EvmVerbs<Evm>['revoke']> = ({ collection, spender, tokenId }) => {
+  const data =
+    tokenId === undefined
+      ? `0xa22cb465${addressWord(spender)}${numberWord(0n)}`
+      : `0x095ea7b3${addressWord(nativeAddress)}${numberWord(tokenId)}`
+  return { steps: [{ to: collection, data, value: '0' }], needs: [], memo: null }
+}
 
 /** Of each collection. Whoever has more gets the rights over these: anybody can send somebody tokens without number. */
 const maxPositions = 1_000n

@@ -45,6 +45,12 @@ const rights = new Interface([
 const several = new Interface(['function multicall(bytes[])', 'function multicall(uint256,bytes[])'])
 const approve = (spender: string, amountRaw = MaxUint256): string => rights.encodeFunctionData('approve', [spender, amountRaw])
 
+const forAll = (spender: string, isAllowed: boolean): string => rights.encodeFunctionData('setApprovalForAll', [spender, isAllowed])
+const nobody = `0x${'0'.repeat(40)}`
+const permit2 = '0x000000000022D473030F116dDEE9F6B43aC78BA3'
+const byPermit2 = (spender: string, amountRaw: bigint): string =>
+  `0x87517c45${AbiCoder.defaultAbiCoder().encode(['address', 'address', 'uint160', 'uint48'], [token, spender, amountRaw, 0]).slice(2)}`
+
 const transfer = (recipient: string): string => rights.encodeFunctionData('transfer', [recipient, 5_000_000n])
 const transferFrom = (owner: string, recipient: string): string => rights.encodeFunctionData('transferFrom', [owner, recipient, 1n])
 
@@ -110,6 +116,9 @@ describe('the policy for EVM transactions', () => {
       'calls of a declared contract to itself that give nobody anything',
       { to: wrapper, value: 0n, data: several.encodeFunctionData('multicall(bytes[])', [['0x12345678', approve(router, 5n)]]) },
     ],
+    ['the end of a right over all tokens of a declared contract', { to: wrapper, value: 0n, data: forAll(stranger, false) }],
+    ['the end of a right over one token of a declared contract', { to: wrapper, value: 0n, data: approve(nobody, 7n) }],
+    ['the end of a right by Permit2, whoever has it', { to: permit2, value: 0n, data: byPermit2(stranger, 0n) }],
     ['an empty transfer to oneself', { to: from, value: 0n, data: '0x' }],
     ['an empty transfer to oneself that relays take for no withdrawal', { to: from, value: 0n, data: '0x00000000' }],
     ['value to a declared contract without data', { to: wrapper, value: 5n, data: '0x' }],
@@ -134,6 +143,15 @@ describe('the policy for EVM transactions', () => {
       { ...each, gasLimit: 5_000_001n },
       /may use 5000000 gas at most, and this transaction allows 5000001/,
     ]),
+    [
+      'the end of a right where no connector declares the contract',
+      { to: token, value: 0n, data: forAll(stranger, false) },
+      /only approve is/,
+    ],
+    ['the end of a right over one token of such a contract', { to: token, value: 0n, data: approve(nobody, 7n) }, /not a spender/],
+    ['a right over all tokens for a stranger', { to: wrapper, value: 0n, data: forAll(stranger, true) }, /not a spender/],
+    ['the end of a right with value', { to: wrapper, value: 1n, data: forAll(stranger, false) }, /not a spender/],
+    ['a right by Permit2 for a stranger', { to: permit2, value: 0n, data: byPermit2(stranger, 1n) }, /only approve is/],
     ['another chain id', { chainId: 1 }, /for chain id 1, and the chain id of ethereum\/local is 31337/],
     [
       'a legacy transaction without a chain id',
@@ -261,7 +279,7 @@ describe('the policy for EVM transactions', () => {
           transaction({
             to: wrapper,
             value: 0n,
-            data: `${selector}${'0'.repeat(64).repeat(holderArgument)}${holder.slice(2).padStart(64, '0')}${'0'.repeat(64)}`,
+            data: `${selector}${'0'.repeat(64).repeat(holderArgument)}${holder.slice(2).padStart(64, '0')}${'1'.padStart(64, '0')}`,
           }),
         )
       expect(id(call).slice(0, 10)).to.equal(selector)

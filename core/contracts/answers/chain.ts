@@ -160,6 +160,7 @@ const evmContract: Contract<EvmVerbs> = {
   transfer: answers(planSchema),
   simulate: answers(outcomeSchema),
   standing: answers(list(grantSchema, 1_000_000)),
+  revoke: answers(planSchema),
   moved: answers(orNothing(map(signedAmount(), maxTokens))),
   gains: answers(map(signedAmount(), maxTokens)),
   coinGain: answers(orNothing(signedAmount())),

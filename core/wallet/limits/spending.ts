@@ -5,7 +5,7 @@ import { addressKey } from '../../base/addresses.ts'
 import { isBoundByCalls, readCall } from '../calls/index.ts'
 import { readSignedAction } from '../calls/signed-actions.ts'
 import type { EvmRules, SolanaRules } from '../policy.ts'
-import { addressArgument, approveSelector, transferSelector, twoArgumentsLength } from '../token-rights.ts'
+import { addressArgument, approveSelector, takesRightBack, transferSelector, twoArgumentsLength } from '../token-rights.ts'
 import type { SignRequest } from '../signer-messages.ts'
 import { allGas, gasOfTrades, type Charge } from './counts.ts'
 
@@ -81,10 +81,11 @@ const noTokens: ReadonlyMap<string, bigint> = new Map()
 /** `approve(address token, address spender, uint160 amount, uint48 expiration)` of Permit2. */
 const permit2Approve = '0x87517c45'
 
-/** A cancel, or an allowance that is taken to 0. */
-function frees({ wallet, contract, data, valueRaw }: Call, { contracts }: EvmRules): boolean {
+/** A cancel, a right that is taken back, or an allowance that is taken to 0. */
+function frees({ wallet, contract, data, valueRaw }: Call, { contracts, readers }: EvmRules): boolean {
   if (valueRaw !== 0n) return false
   if (contract === wallet) return !contracts.has(contract)
+  if (takesRightBack({ target: contract, value: valueRaw, data }, readers)) return true
   if (data.startsWith(approveSelector)) return data.length === twoArgumentsLength && /0{64}$/.test(data)
   return data.startsWith(permit2Approve) && /^.{138}0{64}[0-9a-f]{64}$/.test(data)
 }
@@ -101,7 +102,8 @@ function tokensTaken(
   const { wallet, contract, data, valueRaw } = call
   // What a contract does with a payment is its own affair; what the wallet approved it for it may take then.
   if (data === '0x') return rules.contracts.has(contract) ? { unreadable: 'a payment to a contract of an exchange' } : noTokens
-  if (contract === wallet) return noTokens
+  // Of a contract without a reader nobody knows what else it does.
+  if (contract === wallet || takesRightBack({ target: contract, value: valueRaw, data }, rules.readers)) return noTokens
   if (contract === rules.wrapped && (data === '0xd0e30db0' || /^0x2e1a7d4d[0-9a-f]{64}$/.test(data))) return noTokens
   const holder = data.length === twoArgumentsLength ? addressArgument(data, 0) : undefined
   if (holder !== undefined && valueRaw === 0n) {

@@ -46,6 +46,15 @@ describe('what a signature may give away', () => {
     expect((await ofTransaction({ to: listed, data: approve(stranger, 5n) })).tokens).to.deep.equal({ [`token ${listed}`]: 5n })
   })
 
+  it('is nothing for the end of a right over positions of a contract whose calls are read', async () => {
+    const forAll = (to: string, isAllowed: bigint) => ({ to, data: `0xa22cb465${word(stranger)}${word(isAllowed)}` })
+    const ended = { tokens: {}, trades: false, unreadable: undefined }
+    expect(await ofTransaction(forAll(router, 0n))).to.deep.equal(ended)
+    expect(await ofTransaction({ to: router, data: approve(`0x${'0'.repeat(40)}`, 5n) })).to.deep.equal(ended)
+    for (const { to, data } of [forAll(router, 1n), forAll(token, 0n)])
+      expect((await ofTransaction({ to, data })).unreadable).to.be.a('string')
+  })
+
   it('is gas of trades for all but cancels and allowances that are taken to 0', async () => {
     const permit2 = '0x000000000022D473030F116dDEE9F6B43aC78BA3'
     const byPermit2 = (amountRaw: bigint) => `0x87517c45${word(listed)}${word(router)}${word(amountRaw)}${word(0n)}`
