@@ -82,6 +82,8 @@ async function service(): Promise<void> {
   await shown('NetworkToken', { ...chain, token: dai.address })
   await shown('NetworkTokensAdd', { ...chain, token: dai.address })
   await shown('NetworkBalances', { ...wallet, tokenSymbols: ['ETH', 'USDC'] })
+  await shown('Portfolio', wallet)
+  await shown('Allowances', wallet)
   await shown('ConnectorConfig', { connector: 'uniswap' })
   await shown('EVMAllowances', { ...wallet, spender: 'uniswap', tokenSymbols: ['USDC'] })
   await shown('EVMNonce', wallet)
@@ -204,6 +206,12 @@ async function approvals(): Promise<void> {
     for (const token of tokens) await sent('EVMApprove', { ...wallet, spender, token })
 }
 
+async function revocation(): Promise<void> {
+  const { allowances } = await ask({ method: 'GET', path: '/allowances' }, wallet)
+  const { spender } = allowances.find(({ connectors }: { connectors: readonly string[] }) => connectors.includes('perp'))
+  await sent('EVMRevoke', { ...wallet, spender, token: 'USDC' })
+}
+
 /** What replaces a pending transaction, while none is mined. */
 async function replacements(): Promise<void> {
   await rpc('evm_setIntervalMining', 0)
@@ -226,6 +234,7 @@ const steps: readonly (() => Promise<void>)[] = [
   shares,
   () => perpetuals('PerpAMM'),
   () => perpetuals('Perp'),
+  revocation,
   () => books('CLOB', { ...chain, connector: 'oasis' }, { market: 'WETH-USDC', price: '1000', amount: '0.01' }),
   () => books('CLOBPerp', site, { market: 'ETH-USD', price: '1000', amount: '0.1' }),
   () => books('CLOBMargin', site, { market: 'HYPE-USDC', price: '30', amount: '1' }, borrower),

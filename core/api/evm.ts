@@ -111,6 +111,39 @@ export const EVMApproveResponse = enveloped({
   transactions: Type.Optional(Type.Array(Type.Object({ spender: Type.String(), nonce: Type.Number(), txHash: Type.String() }))),
 })
 
+export const EVMRevokeRequest = request({
+  ...chainFields,
+  address: WalletAddress,
+  spender: Type.String({ minLength: 1, maxLength: 256, expects: 'an address', description: 'Address of the spender.' }),
+  token: { ...TokenName, description: 'A symbol or the address of a token, or the address of a collection of positions.' },
+  tokenId: Type.Optional(
+    Type.String({
+      pattern: '^\\d{1,78}$',
+      maxLength: 78,
+      expects: 'the number of a position',
+      description: 'The one position that the spender may take. Absent: what it may take of all.',
+    }),
+  ),
+  ...transactionFields,
+  dryRun: Type.Optional(
+    Type.Boolean({
+      expects: 'true or false',
+      description: 'true: only says how many transactions it takes and what they cost. Nothing is signed, and hashes are empty.',
+    }),
+  ),
+})
+export const EVMRevokeResponse = enveloped({
+  spender: Type.String(),
+  tokenAddress: Type.String(),
+  tokenId: Type.Optional(Type.String()),
+  nonce: Type.Number({ description: 'Of the last transaction.' }),
+  txHash: Type.String({ description: 'Of the last transaction.' }),
+  ...gasFields,
+  transactions: Type.Array(Type.Object({ nonce: Type.Number(), txHash: Type.String() }), {
+    description: 'Two where the spender takes the token both by itself and by Permit2. Their gas is that of all together.',
+  }),
+})
+
 const transferFields = { ...chainFields, address: WalletAddress, amount: Decimal('Of the token.'), ...transactionFields }
 const transferred = {
   tokenAddress: Type.String({ description: 'The zero address for the native coin.' }),
@@ -162,6 +195,8 @@ export type EVMSpeedUpRequest = Static<typeof EVMSpeedUpRequest>
 export type EVMSpeedUpResponse = Static<typeof EVMSpeedUpResponse>
 export type EVMApproveRequest = Static<typeof EVMApproveRequest>
 export type EVMApproveResponse = Static<typeof EVMApproveResponse>
+export type EVMRevokeRequest = Static<typeof EVMRevokeRequest>
+export type EVMRevokeResponse = Static<typeof EVMRevokeResponse>
 
 export type EVMWrapRequest = Static<typeof EVMWrapRequest>
 export type EVMWrapResponse = Static<typeof EVMWrapResponse>
@@ -233,6 +268,18 @@ export const evmEndpoints = [
     errors: ['TOKEN_NOT_SUPPORTED', 'UNSUPPORTED', 'UNKNOWN_CONNECTOR'],
     request: EVMApproveRequest,
     response: EVMApproveResponse,
+  }),
+  endpoint({
+    ...evm,
+    method: 'POST',
+    permission: 'trade',
+    acts: true,
+    name: 'EVMRevoke',
+    path: '/evm/revoke',
+    summary: 'Takes back all that a spender may take of a token, also by Permit2, or of a collection of positions.',
+    errors: ['TOKEN_NOT_SUPPORTED', 'UNSUPPORTED'],
+    request: EVMRevokeRequest,
+    response: EVMRevokeResponse,
   }),
   endpoint({
     ...transfer,

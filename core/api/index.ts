@@ -14,6 +14,7 @@ import { transactionEndpoints } from './transactions.ts'
 import { evmEndpoints } from './evm.ts'
 import { networkEndpoints } from './network.ts'
 import { perpAMMEndpoints } from './perp.ts'
+import { portfolioEndpoints } from './portfolio.ts'
 
 export const orderBookEndpoints = [...clobEndpoints, ...clobMarginEndpoints, ...clobPerpEndpoints]
 
@@ -30,6 +31,7 @@ export const endpoints = [
   ...ammEndpoints,
   ...ammRangeEndpoints,
   ...ammSharesEndpoints,
+  ...portfolioEndpoints,
   ...perpAMMEndpoints,
   ...orderBookEndpoints,
 ]
@@ -82,6 +84,7 @@ export * from './limits.ts'
 export * from './network.ts'
 export * from './perp.ts'
 export * from './plugins.ts'
+export * from './portfolio.ts'
 export * from './range.ts'
 export * from './service.ts'
 export * from './shares.ts'

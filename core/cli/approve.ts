@@ -29,7 +29,7 @@ interface ApproveOptions {
 export const approveCommand = (settingsOf: () => Settings): Command =>
   new Command('approve')
     .description(
-      'approve or deny a request of another client that waits for a second person, or withdraw your own; without an id, list them',
+      'approve or deny a request of another client that waits for a second person, or withdraw your own; without an id, list them. Allowances of spenders on the chain are approvals',
     )
     .argument('[id]', 'its number')
     .option('--deny', 'deny it')

@@ -23,6 +23,7 @@ const commands: Readonly<Record<string, (settings: SettingsOf) => Command | Prom
   'reduce-only': async (settings) => (await import('./stop.ts')).stopCommand('reduce-only', settings),
   resume: async (settings) => (await import('./stop.ts')).resumeCommand(settings),
   approve: async (settings) => (await import('./approve.ts')).approveCommand(settings),
+  approvals: async (settings) => (await import('./approvals.ts')).approvalsCommand(settings),
   tx: async (settings) => (await import('./tx.ts')).txCommand(settings),
   books: async (settings) => (await import('./books.ts')).booksCommand(settings),
   certs: async (settings) => (await import('./certs.ts')).certsCommand(() => settings().ssl.certsDir),

@@ -209,7 +209,7 @@ export interface EvmVerbs<F extends Types = Types> {
    * Takes back what a spender may take of a collection, or of one token of it, from the wallet that carries out the plan. Absent: only allowances are
    * taken back.
    */
-  revoke?(right: { readonly collection: F['address']; readonly spender: F['address']; readonly tokenId?: bigint }): Plan<F>
+  revoke?(right: CollectionRight<F['address']>): Plan<F>
   /**
    * What the events of a mined transaction say that it moved into (above 0) and out of the wallet that sent it, smallest units by token address.
    * The native coin is there only where its amount is certain, by the address of `nativeCurrency`, without gas. Undefined where nothing was
@@ -273,6 +273,13 @@ export interface Allowance<A = string> {
   readonly spender: A
   /** The contract of Permit2, where the spender takes it by that. */
   readonly permit2?: A
+}
+
+/** A right over all tokens of a collection, or over one, that is not counted in units. */
+export interface CollectionRight<A = string> {
+  readonly collection: A
+  readonly spender: A
+  readonly tokenId?: bigint
 }
 
 /** From then on the spender may take so much of it, smallest units. */

@@ -58,6 +58,7 @@ export type {
   GasPrice,
   GasPrices,
   Permit2Allowance,
+  CollectionRight,
   SetAllowance,
   SimulatedOutcome,
   Transaction,

@@ -17,6 +17,9 @@ import { marketDataHandlers, perpMarketDataHandlers } from './clob/market-data.t
 import { orderHandlers } from './clob/orders.ts'
 import type { Handlers } from './context.ts'
 import { evmHandlers } from './evm.ts'
+import { revokeHandlers } from './revoke.ts'
+import { allowanceHandlers } from './portfolio/allowances.ts'
+import { portfolioHandlers } from './portfolio/portfolio.ts'
 import { tokenHandlers } from './tokens.ts'
 import { transferHandlers } from './transfers.ts'
 import { networkHandlers } from './network.ts'
@@ -68,6 +71,9 @@ export const handlers: Handlers = {
   ...stopHandlers,
   ...networkHandlers,
   ...evmHandlers,
+  ...revokeHandlers,
+  ...portfolioHandlers,
+  ...allowanceHandlers,
   ...transferHandlers,
   ...tokenHandlers,
   ...priceHandlers,

@@ -18,6 +18,7 @@ import {
   requests,
   withUnknownField,
   type FuzzedRequest,
+  goodRight,
   goodShares,
 } from './fuzz/requests.ts'
 import { admins, local, mined, noted, others, sharedServer, uniswap, type SharedServer } from './shared-server.ts'
@@ -78,6 +79,8 @@ describe(`any request (SLUICE_FUZZ_SEED=${seed})`, function () {
       await mined(client, body.txHash)
     }
     await mined(client, (await client.post('/amm/shares/add', { ...shares, amounts: ['1'] })).body.txHash)
+    const given = await client.post('/evm/approve', { ...local, address: others, ...goodRight })
+    await mined(client, given.body.txHash)
     const approved = await client.post('/evm/approve', { ...local, address: others, spender: 'perp', token: 'USDC' })
     await mined(client, approved.body.txHash)
     const collateral = { ...local, connector: 'perp', address: others, token: 'USDC', amount: '10000' }

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { endpoints, eventsEndpoint, type Endpoint } from '../../../core/api/index.ts'
 import { alsoPosts } from '../../../core/http/routes.ts'
-import { coldStore, local, others, uniswap } from '../shared-server.ts'
+import { coldStore, listedSpender, local, others, uniswap } from '../shared-server.ts'
 import { encode, jsonValues, otherNames, queryValues } from './values.ts'
 
 export interface FuzzedRequest {
@@ -51,6 +51,9 @@ const good: Record<string, GoodValue> = {
 /** Of a pool whose tokens no other request approves. */
 export const goodShares = { tokens: ['ETH', 'DAI'], amounts: ['0.001'] }
 
+/** What there is to be taken back, and no other request needs. */
+export const goodRight = { spender: listedSpender, token: 'USDT' }
+
 /** What perpetual exchanges take instead. */
 const goodPerp: typeof good = {
   connector: 'perp',
@@ -95,6 +98,10 @@ const ofNoLimit: readonly string[] = ['limitPrice', 'allowedSlippage']
 function goodOf({ set, name }: Endpoint): Record<string, GoodValue> {
   // The token whose address is on every devnet.
   if (['NetworkToken', 'NetworkTokensAdd'].includes(name)) return { ...local, token: '0x009829c5C756656bbD423fF6b5F8D61B722ce18F' }
+  if (name === 'EVMRevoke') {
+    const { tokenId: _, ...others } = good
+    return { ...others, ...goodRight }
+  }
   if (set === 'PERP_AMM') return { ...good, ...goodPerp, ...(name.endsWith('Close') && goodClose) }
   // Pairs have no positions.
   if (set === 'AMM_RANGE') return { ...good, version: 'v3' }

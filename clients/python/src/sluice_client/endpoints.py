@@ -1618,6 +1618,49 @@ class EVMApproveResponse(_EVMApproveResponse, total=False):
     transactions: list[EVMApproveResponseTransactions]
 
 
+class _EVMRevokeRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    address: str  # Address of a wallet whose key the server has.
+    spender: str  # Address of the spender.
+    token: str  # A symbol or the address of a token, or the address of a collection of positions.
+
+
+@final
+class EVMRevokeRequest(_EVMRevokeRequest, total=False):
+    tokenId: str  # The one position that the spender may take. Absent: what it may take of all.
+    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
+    maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
+    dryRun: bool  # true: only says how many transactions it takes and what they cost. Nothing is signed, and hashes are empty.
+
+
+@final
+class EVMRevokeResponseTransactions(TypedDict):
+    nonce: float
+    txHash: str
+
+
+class _EVMRevokeResponse(TypedDict):
+    spender: str
+    tokenAddress: str
+    nonce: float  # Of the last transaction.
+    txHash: str  # Of the last transaction.
+    gasPrice: float  # Base fee plus tip, in gwei: 10^-9 of the native coin.
+    gasPriceToken: str  # Symbol of the token that pays for gas.
+    gasLimit: float  # Gas limit in units, as it is or would be signed.
+    gasCost: str  # In the gas token, as a decimal string.
+    transactions: list[EVMRevokeResponseTransactions]  # Two where the spender takes the token both by itself and by Permit2. Their gas is that of all together.
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+@final
+class EVMRevokeResponse(_EVMRevokeResponse, total=False):
+    tokenId: str
+
+
 class _EVMWrapRequest(TypedDict):
     chain: str  # Name of a chain.
     network: str  # One of the chain's networks.
@@ -2575,6 +2618,251 @@ class _AMMSharesPositionResponse(TypedDict):
 @final
 class AMMSharesPositionResponse(_AMMSharesPositionResponse, total=False):
     value: str  # Of `amounts`, in the last token of the request, at the pool's marginal price; rounded down. Absent where it has no price.
+
+
+@final
+class PortfolioRequest(TypedDict, total=False):
+    chain: str  # Only on this chain. Absent: on all.
+    network: str  # Only on networks of this name. Absent: on all.
+    address: str  # Only this wallet. Absent: all that the certificate may use.
+
+
+class _PortfolioResponseNetworksWalletsBalances(TypedDict):
+    token: str  # The zero address for the native coin.
+    symbol: str
+    amount: str
+
+
+@final
+class PortfolioResponseNetworksWalletsBalances(_PortfolioResponseNetworksWalletsBalances, total=False):
+    value: str  # In the reference token, at least: by the market of now.
+    noValue: str  # Why there is no `value`.
+
+
+class _PortfolioResponseNetworksWalletsGas(TypedDict):
+    symbol: str  # The coin that pays for gas.
+    balance: str
+    transactions: int  # The wallet's, that were mined in the last 7 days. At most the newest 1000 are counted.
+    spent: str  # What they cost, with what a rollup charges for layer 1.
+    perDay: str  # Rounded up. What was counted in less than a day is taken for that of a day.
+
+
+@final
+class PortfolioResponseNetworksWalletsGas(_PortfolioResponseNetworksWalletsGas, total=False):
+    since: float  # Milliseconds since the Unix epoch: what is counted began then.
+    daysLeft: str  # How long the balance lasts at this use, rounded down. Absent: nothing was used.
+
+
+class _PortfolioResponseNetworksWalletsAllowances(TypedDict):
+    spender: str
+    connectors: list[str]  # Those that have the spender. Empty: none has.
+    token: str  # Address of the token, or of the collection of positions.
+
+
+@final
+class PortfolioResponseNetworksWalletsAllowances(_PortfolioResponseNetworksWalletsAllowances, total=False):
+    symbol: str  # Absent: the token is on no list.
+    amount: str  # What it may take now. Absent: all tokens of the collection, or the one of `tokenId`.
+    unlimited: Literal[True]  # The amount is so large that it does not end.
+    tokenId: str  # The one position that it may take.
+    permit2: str  # The contract of Permit2, where it takes the token, or a part of it, by that.
+    atRisk: str  # What it could take now: the smaller of `amount` and the balance.
+    value: str  # Of `atRisk` in the reference token, at most: by the market of now.
+    noValue: str  # Why there is no `value`.
+
+
+class _PortfolioResponseNetworksWalletsLiquidity(TypedDict):
+    connector: str
+    version: str
+    tokenId: str
+    pool: str
+    token0: str
+    token1: str
+    amount0: str  # What removing all of it gives now.
+    amount1: str
+    unclaimedToken0: str  # Fees that are earned and not collected.
+    unclaimedToken1: str
+    inRange: bool
+
+
+@final
+class PortfolioResponseNetworksWalletsLiquidity(_PortfolioResponseNetworksWalletsLiquidity, total=False):
+    value: str  # Of amounts and fees in the reference token, at least.
+    noValue: str  # Why there is no `value`.
+
+
+class _PortfolioResponseNetworksWalletsShares(TypedDict):
+    connector: str
+    pool: str
+    shares: str
+    tokens: list[str]  # Addresses.
+    amounts: list[str]  # What removing all of it gives now.
+
+
+@final
+class PortfolioResponseNetworksWalletsShares(_PortfolioResponseNetworksWalletsShares, total=False):
+    value: str  # In the reference token, at least: by the market of now.
+    noValue: str  # Why there is no `value`.
+
+
+class _PortfolioResponseNetworksWalletsExchangeBalances(TypedDict):
+    connector: str
+    symbol: str
+    total: str  # In the exchange. It is in no balance of the wallet.
+    available: str
+    locked: str  # By open orders.
+
+
+@final
+class PortfolioResponseNetworksWalletsExchangeBalances(_PortfolioResponseNetworksWalletsExchangeBalances, total=False):
+    value: str  # In the reference token, at least: by the market of now.
+    noValue: str  # Why there is no `value`.
+
+
+@final
+class PortfolioResponseNetworksWalletsMarginDebts(TypedDict):
+    symbol: str
+    borrowed: str
+    borrowRate: str  # Per year.
+
+
+@final
+class PortfolioResponseNetworksWalletsMargin(TypedDict):
+    connector: str
+    mode: str  # The exchange's name of the account.
+    equity: str  # What is deposited less what is owed, in the unit of account of the exchange.
+    collateral: str
+    borrowed: str  # All debts.
+    freeCollateral: str
+    maintenanceMargin: str
+    debts: list[PortfolioResponseNetworksWalletsMarginDebts]
+
+
+@final
+class PortfolioResponseNetworksWalletsPerpetualsPositions(TypedDict):
+    market: str
+    side: str
+    amount: str  # Of base.
+    entryPrice: str
+    markPrice: str
+    unrealizedProfit: str
+
+
+class _PortfolioResponseNetworksWalletsPerpetuals(TypedDict):
+    connector: str
+
+
+@final
+class PortfolioResponseNetworksWalletsPerpetuals(_PortfolioResponseNetworksWalletsPerpetuals, total=False):
+    unit: str  # Symbol of the token that amounts are in. Absent: the unit of account of the exchange.
+    exposure: str  # The sum of the absolute values of all open positions.
+    accountValue: str  # Collateral with profits and losses that are not realised.
+    collateral: str
+    freeCollateral: str
+    maintenanceMargin: str  # Below it, positions are liquidated.
+    positions: list[PortfolioResponseNetworksWalletsPerpetualsPositions]  # Of order books. Those of `PERP_AMM` are at `/perpAMM/position`.
+
+
+class _PortfolioResponseNetworksWallets(TypedDict):
+    address: str
+    withoutValue: int  # How many of these have no value.
+    balances: list[PortfolioResponseNetworksWalletsBalances]  # Of the native coin and listed tokens, without those of 0.
+    allowances: list[PortfolioResponseNetworksWalletsAllowances]
+    liquidity: list[PortfolioResponseNetworksWalletsLiquidity]
+    shares: list[PortfolioResponseNetworksWalletsShares]  # Of pools to which the wallet added by this server.
+    exchangeBalances: list[PortfolioResponseNetworksWalletsExchangeBalances]
+    margin: list[PortfolioResponseNetworksWalletsMargin]
+    perpetuals: list[PortfolioResponseNetworksWalletsPerpetuals]
+
+
+@final
+class PortfolioResponseNetworksWallets(_PortfolioResponseNetworksWallets, total=False):
+    value: str  # Of balances, those in exchanges, liquidity and shares, at least, in the reference token. Without what has no value, and without accounts of margin and perpetuals.
+    gas: PortfolioResponseNetworksWalletsGas
+
+
+class _PortfolioResponseNetworks(TypedDict):
+    chain: str
+    network: str
+    blockNumber: float  # The newest block when it was read. Parts may be of the ones after it.
+    wallets: list[PortfolioResponseNetworksWallets]
+
+
+@final
+class PortfolioResponseNetworks(_PortfolioResponseNetworks, total=False):
+    reference: str  # Symbol of the token that values are in. Absent: there are no values.
+
+
+class _PortfolioResponseUnavailable(TypedDict):
+    chain: str
+    network: str
+    reason: str
+
+
+@final
+class PortfolioResponseUnavailable(_PortfolioResponseUnavailable, total=False):
+    address: str  # Absent: all wallets.
+    connector: str
+    part: str  # Which part of the wallet. Absent: all.
+
+
+class _PortfolioResponse(TypedDict):
+    timestamp: float  # Milliseconds since the Unix epoch.
+    networks: list[PortfolioResponseNetworks]
+
+
+@final
+class PortfolioResponse(_PortfolioResponse, total=False):
+    unavailable: list[PortfolioResponseUnavailable]  # What is missing in this answer, and why. Absent: nothing is missing.
+
+
+@final
+class AllowancesRequest(TypedDict, total=False):
+    chain: str  # Only on this chain. Absent: on all.
+    network: str  # Only on networks of this name. Absent: on all.
+    address: str  # Only this wallet. Absent: all that the certificate may use.
+
+
+class _AllowancesResponseAllowances(TypedDict):
+    chain: str
+    network: str
+    address: str  # The wallet.
+    spender: str
+    connectors: list[str]  # Those that have the spender. Empty: none has.
+    token: str  # Address of the token, or of the collection of positions.
+
+
+@final
+class AllowancesResponseAllowances(_AllowancesResponseAllowances, total=False):
+    symbol: str  # Absent: the token is on no list.
+    amount: str  # What it may take now. Absent: all tokens of the collection, or the one of `tokenId`.
+    unlimited: Literal[True]  # The amount is so large that it does not end.
+    tokenId: str  # The one position that it may take.
+    permit2: str  # The contract of Permit2, where it takes the token, or a part of it, by that.
+    atRisk: str  # What it could take now: the smaller of `amount` and the balance.
+    value: str  # Of `atRisk` in the reference token, at most: by the market of now.
+    noValue: str  # Why there is no `value`.
+    reference: str  # Symbol of the token that values are in.
+
+
+class _AllowancesResponseUnavailable(TypedDict):
+    chain: str
+    network: str
+    reason: str
+
+
+@final
+class AllowancesResponseUnavailable(_AllowancesResponseUnavailable, total=False):
+    address: str  # Absent: all wallets.
+
+
+class _AllowancesResponse(TypedDict):
+    allowances: list[AllowancesResponseAllowances]
+
+
+@final
+class AllowancesResponse(_AllowancesResponse, total=False):
+    unavailable: list[AllowancesResponseUnavailable]  # What is missing in this answer, and why. Absent: nothing is missing.
 
 
 @final
@@ -6123,6 +6411,16 @@ class Endpoints(ABC):
         ...
 
     @overload
+    def get(self, path: Literal["/portfolio"], request: PortfolioRequest = ..., *, timeout: float | None = ...) -> PortfolioResponse:
+        """What wallets have, owe and have allowed, over all networks that run: with values, and for how long gas lasts."""
+        ...
+
+    @overload
+    def get(self, path: Literal["/allowances"], request: AllowancesRequest = ..., *, timeout: float | None = ...) -> AllowancesResponse:
+        """What spenders may take of wallets now, over all networks that run, and what each could cost."""
+        ...
+
+    @overload
     def get(self, path: Literal["/perpAMM/price"], request: PerpAMMPriceRequest, *, timeout: float | None = ...) -> PerpAMMPriceResponse:
         """The price of opening a position, by the exchange's own calculation."""
         ...
@@ -6393,6 +6691,11 @@ class Endpoints(ABC):
     @overload
     def post(self, path: Literal["/evm/approve"], request: EVMApproveRequest, *, idempotency_key: str | None = ..., timeout: float | None = ...) -> EVMApproveResponse:
         """Sets the allowance of a spender for a token."""
+        ...
+
+    @overload
+    def post(self, path: Literal["/evm/revoke"], request: EVMRevokeRequest, *, idempotency_key: str | None = ..., timeout: float | None = ...) -> EVMRevokeResponse:
+        """Takes back all that a spender may take of a token, also by Permit2, or of a collection of positions."""
         ...
 
     @overload
