@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
+import type { IncomingMessage } from 'node:http'
 import https from 'node:https'
 import path from 'node:path'
 import { pause } from '../base/async.ts'
@@ -31,13 +32,20 @@ interface ServerResponse {
 export interface ServerClient {
   /** The name of the client certificate in use. */
   readonly as: string
+  /** The server's, with its port. */
+  readonly host: string
   get(target: string, query?: Readonly<Record<string, string>>): Promise<ServerResponse>
+  /**
+   * The text of an answer of any length, as it comes.
+   * @throws NoResponse where there is none, where it breaks, and where the server has no room for it now; Error with the server's message
+   */
+  stream(target: string, query: Readonly<Record<string, string>>, mediaType: string, signal: AbortSignal): AsyncGenerator<string, void>
   post(target: string, body: object, headers?: Readonly<Record<string, string>>): Promise<ServerResponse>
   delete(target: string, body: object): Promise<ServerResponse>
 }
 
-/** No response: nobody listens there, the handshake failed, or it took too long. */
-class NoResponse extends Error {}
+/** No response: nobody listens there, the handshake failed, it took too long, or it broke in the middle. */
+export class NoResponse extends Error {}
 
 /** A client of a running server over mutual TLS, like a bot. @throws Error where there is no client certificate */
 export function serverClient({ settings, url, certs, clients, timeoutMs }: ServerAccess): ServerClient {
@@ -78,6 +86,43 @@ export function serverClient({ settings, url, certs, clients, timeoutMs }: Serve
       })
     })
 
+  async function* stream(
+    target: string,
+    query: Readonly<Record<string, string>>,
+    mediaType: string,
+    signal: AbortSignal,
+  ): AsyncGenerator<string, void> {
+    const url = new URL(target, base)
+    url.search = new URLSearchParams(query).toString()
+    const unreachable = (error: unknown) =>
+      new NoResponse(`The server at ${base.host} cannot be reached: ${why(error, timeoutMs)}.${whatToDo(error, certsDir)}`, {
+        cause: error,
+      })
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      const request = https.get(url, { ...tls, headers: { Accept: mediaType }, agent: false, signal, timeout: timeoutMs }, resolve)
+      request.on('timeout', () => request.destroy(new Error(`nothing came for ${timeoutMs / 1000} s`)))
+      request.on('error', reject)
+    }).catch((error: unknown) => {
+      throw unreachable(error)
+    })
+    response.setEncoding('utf8')
+    const { statusCode: status = 0, headers } = response
+    let text = ''
+    try {
+      for await (const chunk of response) {
+        if (status === 200) yield String(chunk)
+        else text += String(chunk)
+      }
+    } catch (error) {
+      throw new NoResponse(`The answer of the server at ${base.host} broke off: ${why(error, timeoutMs)}.`, { cause: error })
+    }
+    if (status === 200) return
+    const refusal = refusedBy({ status, text })
+    throw isForLaterOrLess({ status, text, ...retryAfter(headers['retry-after']) })
+      ? new NoResponse(refusal.message, { cause: refusal })
+      : refusal
+  }
+
   function sendBody(method: string, target: string, body: object, headers: Readonly<Record<string, string>> = {}) {
     const text = JSON.stringify(body)
     const length = { 'Content-Type': 'application/json', 'Content-Length': String(Buffer.byteLength(text)) }
@@ -86,6 +131,8 @@ export function serverClient({ settings, url, certs, clients, timeoutMs }: Serve
 
   return {
     as,
+    host: base.host,
+    stream,
     get(target, query = {}) {
       const url = new URL(target, base)
       url.search = new URLSearchParams(query).toString()
@@ -163,18 +210,10 @@ const Refusal = Type.Object({ name: Type.String(), message: Type.String(), reque
 
 export type TransactionFilter = Readonly<Record<string, string>>
 
-/** Newest first. */
-interface TransactionPage {
-  transactions: JournaledTransaction[]
-  nextCursor?: string
-}
-
 /** The journal of a running server, over its HTTP interface. */
 export interface JournalClient {
   /** Newest first, from all pages, at most `atMost`. */
   list(filter: TransactionFilter, atMost: number): Promise<{ transactions: JournaledTransaction[]; isMore: boolean }>
-  /** Page by page. A server that is busy is asked again. */
-  pages(filter: TransactionFilter): AsyncGenerator<TransactionPage>
   /** Moves some old transactions to the archive, or only counts them. @throws Error with the server's message */
   prune(request: { olderThanDays: number; dryRun: boolean; after?: string }): Promise<Static<typeof Pruned>>
   /** Acts once, however often the request is repeated. @throws Error with the server's message */
@@ -202,15 +241,6 @@ export function journalClient(server: ServerClient, missing: (row: MissingRow) =
         cursor = page.nextCursor
       } while (cursor !== undefined && transactions.length < atMost)
       return { transactions, isMore: cursor !== undefined }
-    },
-    async *pages(filter) {
-      let cursor: string | undefined
-      do {
-        const query = { ...filter, limit: String(pageSize), ...(cursor !== undefined && { cursor }) }
-        const page = pageOf(await patiently(() => server.get('/transactions', query), isForLaterOrLess))
-        yield page
-        cursor = page.nextCursor
-      } while (cursor !== undefined)
     },
     // An archive that cannot be written is told at once.
     prune: async (request) => readResponse(Pruned, await patiently(() => server.post('/transactions/prune', request), isTooMany)),
@@ -246,9 +276,14 @@ export function readResponse<T extends TSchema>(schema: T, { status, text }: Ser
     if (Value.Check(schema, answer)) return answer
     throw new Error('This version of the command does not know the form of the response: use the command that came with the server.')
   }
+  throw refusedBy({ status, text })
+}
+
+function refusedBy({ status, text }: ServerResponse): Error {
+  const answer = parse(text)
   if (Value.Check(Refusal, answer))
-    throw new Error(`${answer.message} (${answer.name}${answer.requestId === undefined ? '' : `, request ${answer.requestId}`})`)
-  throw new Error(`The response is not from a Sluice server: HTTP ${status}.`)
+    return new Error(`${answer.message} (${answer.name}${answer.requestId === undefined ? '' : `, request ${answer.requestId}`})`)
+  return new Error(`The response is not from a Sluice server: HTTP ${status}.`)
 }
 
 function parse(text: string): unknown {

@@ -1,3 +1,4 @@
+import path from 'node:path'
 import { Command } from 'commander'
 import { closest } from 'fastest-levenshtein'
 import type { JournaledTransaction } from '../api/transactions.ts'
@@ -8,15 +9,9 @@ import type { TransactionState } from '../transactions/entry.ts'
 import { ask, hasTerminal } from '../wallet/prompt.ts'
 import { plainJson } from '../base/printable.ts'
 import { complain, examples, isYes, printNotice, printResult, table } from './output.ts'
-import {
-  countOf,
-  describePruned,
-  exportTransactions,
-  isFiltered,
-  pruneTransactions,
-  type ExportOptions,
-  type PruneOptions,
-} from './tx-archive.ts'
+import { countOf, describePruned, pruneTransactions, type PruneOptions } from './tx-archive.ts'
+import type { ArchiveExportOptions } from './archive-export.ts'
+import { exportTransactions, isFiltered, type ExportOptions } from './tx-export.ts'
 import { certificateOf, formerAs } from './former-options.ts'
 import { serverClient, type ServerClient, journalClient, type JournalClient, type TransactionFilter } from './server-client.ts'
 
@@ -33,7 +28,7 @@ const clients = ['operator', 'client']
 
 /** `sluice tx`: shows, replaces, exports and archives the transactions of a running server over its HTTP interface. */
 export function txCommand(settingsOf: () => Settings): Command {
-  const tx = new Command('tx').description('the transactions of a running server: list, show, cancel, speed up, export, prune')
+  const tx = new Command('tx').description('the transactions of a running server: list, show, cancel, speed up, export, archive, prune')
 
   const subcommand = (name: string, description: string) =>
     tx
@@ -123,23 +118,52 @@ export function txCommand(settingsOf: () => Settings): Command {
       )
   }
 
-  subcommand('export', 'write every transaction, archived ones too, as NDJSON: one JSON object a line, newest first')
+  subcommand('export', 'write every transaction, archived ones too, as CSV or NDJSON (one JSON object a line), newest first')
     .option('--from <date>', 'only those requested at this date or later, e.g. 2026-03-01 (UTC) or 2026-03-01T12:00Z')
     .option('--to <date>', 'only those requested before this date')
     .option('--chain <chain>', 'only those on this chain')
     .option('--network <network>', 'only those on networks of this name')
     .option('--address <address>', 'only those of this wallet')
+    .option('--state <state>', 'only those in this state, e.g. CONFIRMED')
+    .option('--kind <kind>', 'only those of this kind, e.g. trade')
+    .option('--connector <name>', 'only those on this connector')
+    .option('--pair <pair>', 'only those of two tokens, in either order, e.g. WETH-USDC')
+    .option('--format <format>', 'csv or ndjson (default: csv if the name of the file ends in .csv or .csv.gz, else ndjson)')
     .option('--out <file>', 'a file, compressed if its name ends in .gz; - is the standard output', '-')
     .addHelpText(
       'after',
-      examples('tx export --out all.ndjson.gz', 'tx export --from 2026-03-01 --to 2026-04-01 --chain ethereum --out march.ndjson'),
+      `${examples('tx export --out book.csv', 'tx export --from 2026-03-01 --to 2026-04-01 --chain ethereum --out march.ndjson.gz')}
+
+Dates begin at midnight UTC, wherever this runs and whatever clocks do there. The same command goes on where it
+was interrupted: after Ctrl-C, a full disk or a server that was stopped.`,
     )
     .action((options: ExportOptions & AccessOptions) =>
       printNotice(async () => {
-        const { server, journal } = connect(options)
-        const count = await exportTransactions(journal, options)
+        const { server } = connect(options)
+        const { count, unavailable, part } = await untilInterrupted((signal) => exportTransactions(server, options, signal))
+        if (unavailable > 0)
+          complain(
+            `warning: of ${countOf(unavailable)} there is an id alone: the rows in the store are damaged, and the server's log says how`,
+          )
+        if (part !== undefined) return `Stopped. ${countOf(count)} are in ${part}: the same command goes on from there.`
         return `${countOf(count)} exported: all that the certificate "${server.as}" may see${isFiltered(options) ? ' and that match' : ''}.`
       }),
+    )
+
+  tx.command('archive')
+    .description('write what was archived as CSV or NDJSON; it reads the files, and no server has to run')
+    .option('--month <month>', 'only those requested in this month (UTC), e.g. 2026-08')
+    .option('--folder <folder>', 'the folder of the archive (default: that of these settings)')
+    .option('--format <format>', 'csv or ndjson (default: csv if the name of the file ends in .csv, else ndjson)')
+    .option('--out <file>', 'a file; - is the standard output', '-')
+    .addHelpText('after', examples('tx archive --month 2026-08 --out august.csv'))
+    .action(
+      ({ folder = path.join(settingsOf().data.dir, 'archive'), ...options }: Omit<ArchiveExportOptions, 'folder'> & { folder?: string }) =>
+        printNotice(async () => {
+          const { exportArchive } = await import('./archive-export.ts')
+          const { count, files } = await exportArchive({ folder, ...options })
+          return `${countOf(count)} written, of ${files} ${files === 1 ? 'file' : 'files'} in ${folder}.`
+        }),
     )
 
   subcommand('prune', 'move final transactions from the journal to the archive now; their outcomes stay')
@@ -161,6 +185,21 @@ asked for, whatever clocks say. The server moves by itself what is older than st
       }),
     )
   return tx
+}
+
+/** Ctrl-C ends the work in good order; pressed again it ends the process. */
+async function untilInterrupted<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const interrupted = new AbortController()
+  const interrupt = () => {
+    interrupted.abort()
+    process.exitCode = 130
+  }
+  process.once('SIGINT', interrupt).once('SIGTERM', interrupt)
+  try {
+    return await work(interrupted.signal)
+  } finally {
+    process.off('SIGINT', interrupt).off('SIGTERM', interrupt)
+  }
 }
 
 interface ListOptions {

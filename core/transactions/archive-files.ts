@@ -1,8 +1,14 @@
-import { open, mkdir, type FileHandle } from 'node:fs/promises'
+import { createReadStream } from 'node:fs'
+import { open, mkdir, readdir, type FileHandle } from 'node:fs/promises'
 import path from 'node:path'
+import { createInterface } from 'node:readline'
+import { pipeline } from 'node:stream'
 import { promisify } from 'node:util'
-import { gzip } from 'node:zlib'
+import { createGunzip, gzip } from 'node:zlib'
 import { flushFolder } from '../base/whole-file.ts'
+import * as Type from 'typebox'
+import { Compile } from 'typebox/compile'
+import { transactionKinds, transactionStates } from '../api/transactions.ts'
 import { txHashOf, type Entry } from './entry.ts'
 
 const compress = promisify(gzip)
@@ -110,4 +116,79 @@ export function archiveLine(entry: Entry): string {
     attempts: attempts.map(({ id: txHash, raw: _raw, ...each }) => ({ txHash, ...each })),
     ...(landed && { landed: { ...landed, id: undefined, txHash: landed.id } }),
   })
+}
+
+/** Of a month, or of all, oldest first. @throws the error of the file system */
+export async function archiveFilesIn(folder: string, month?: string): Promise<readonly string[]> {
+  const names = await readdir(folder)
+  const ofMonth = ({ groups }: RegExpExecArray) => month === undefined || groups?.['month'] === month
+  const found = names.flatMap((name) => {
+    const file = /^transactions-(?<month>\d{4}-\d\d)(\.(?<part>\d+))?\.ndjson\.gz$/.exec(name)
+    return file && ofMonth(file) ? [{ name, month: file.groups?.['month'] ?? '', part: Number(file.groups?.['part'] ?? 1) }] : []
+  })
+  const sorted = found.toSorted((a, b) => (a.month === b.month ? a.part - b.part : a.month < b.month ? -1 : 1))
+  return sorted.map(({ name }) => path.join(folder, name))
+}
+
+/** A line of a file; undefined where it is none of an entry. */
+export type ArchivedEntry = Entry | undefined
+
+/**
+ * The entries of a file, of this version or an earlier one. Of one whose writer was killed the end is missing: what is before it comes all the same.
+ * @throws the error of the file system, or of zlib at such an end
+ */
+export async function* readArchiveFile(file: string): AsyncGenerator<ArchivedEntry, void> {
+  // An error of either ends the reading with it.
+  const text = pipeline(createReadStream(file), createGunzip(), () => {})
+  const lines = createInterface({ input: text, crlfDelay: Infinity })
+  let failure: unknown
+  text.once('error', (error: unknown) => {
+    failure = error
+    lines.close()
+  })
+  for await (const line of lines) yield readArchiveLine(line)
+  if (failure !== undefined) throw failure
+}
+
+/** What every version has written: the rest may be absent. */
+const Line = Compile(
+  Type.Object({
+    id: Type.String({ pattern: '^[0-9a-z]{17}$' }),
+    chain: Type.String(),
+    network: Type.String(),
+    address: Type.String(),
+    client: Type.String(),
+    kind: Type.Union(transactionKinds.map((each) => Type.Literal(each))),
+    requestId: Type.String(),
+    txState: Type.Union(transactionStates.map((each) => Type.Literal(each))),
+    nonce: Type.Number(),
+    createdAt: Type.Number(),
+    updatedAt: Type.Number(),
+    attempts: Type.Array(Type.Object({ txHash: Type.String(), signedAt: Type.Number(), sends: Type.Number() })),
+    landed: Type.Optional(Type.Object({ txHash: Type.String(), ok: Type.Boolean(), blockNumber: Type.Number() })),
+  }),
+)
+
+export function readArchiveLine(text: string): ArchivedEntry {
+  const line = parse(text)
+  if (!Line.Check(line)) return undefined
+  const { id: key, txState: state, attempts, landed, ...rest } = line
+  const entry = {
+    ...rest,
+    key,
+    state,
+    attempts: attempts.map(({ txHash: id, ...each }) => ({ ...each, id, raw: new Uint8Array() })),
+    ...(landed && { landed: { ...landed, id: landed.txHash } }),
+    archived: true,
+  }
+  // Sluice wrote it.
+  return entry as unknown as Entry
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }

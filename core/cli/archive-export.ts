@@ -1,0 +1,104 @@
+// `sluice tx archive`: what left the store for compressed files, as CSV or NDJSON. It reads the files alone, so no server has to run.
+import { once } from 'node:events'
+import { open, rename, rm } from 'node:fs/promises'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { createGzip } from 'node:zlib'
+import { showTransaction } from '../handlers/journaled.ts'
+import { streamText } from '../handlers/streams.ts'
+import { transactionColumns } from '../handlers/transaction-columns.ts'
+import type { TransactionsLine } from '../api/index.ts'
+import { txStatus } from '../transactions/entry.ts'
+import { archiveFilesIn, readArchiveFile } from '../transactions/archive-files.ts'
+import { showProgress, type Progress } from './progress.ts'
+import { readFormat } from './tx-export.ts'
+import { countOf } from './tx-archive.ts'
+
+export interface ArchiveExportOptions {
+  folder: string
+  month?: string
+  format?: string
+  out: string
+}
+
+/** Entries that are written at once. */
+const pageSize = 100
+
+/** @returns how many, in so many files @throws Error that says what is wrong; then there is no file */
+export async function exportArchive(options: ArchiveExportOptions): Promise<{ count: number; files: number }> {
+  const { folder, month, out } = options
+  const format = readFormat(options)
+  if (month !== undefined && !/^\d{4}-(0[1-9]|1[0-2])$/.test(month))
+    throw new Error(`--month is "${month}", but must be a month such as 2026-08.`)
+  const files = await archiveFilesIn(folder, month).catch((cause: unknown) => {
+    throw new Error(`The archive in ${folder} cannot be read: ${messageOf(cause)}. Name its folder with --folder.`, { cause })
+  })
+  if (files.length === 0) throw new Error(`There is nothing in ${folder}${month === undefined ? '' : ` of ${month}`}.`)
+  const progress = showProgress('Reading the archive')
+  const counted = { count: 0 }
+  try {
+    const text = streamText({ pages: pagesOf(files, counted, progress), columns: transactionColumns }, format)
+    await (out === '-' ? toStandardOutput(text) : toFile(text, out))
+    return { count: counted.count, files: files.length }
+  } finally {
+    progress.end()
+  }
+}
+
+/** Networks are not asked: what their coins and tokens are called is not known here. */
+const view = { status: txStatus, coinOf: () => undefined, tokenOf: () => undefined }
+
+async function* pagesOf(
+  files: readonly string[],
+  counted: { count: number },
+  progress: Progress,
+): AsyncGenerator<readonly TransactionsLine[], void> {
+  /** A crash may have left an entry in two lines. */
+  const known = new Set<string>()
+  for (const [index, file] of files.entries()) {
+    let page: TransactionsLine[] = []
+    let damaged = 0
+    try {
+      for await (const entry of readArchiveFile(file)) {
+        if (!entry) damaged += 1
+        else if (!known.has(entry.key)) {
+          known.add(entry.key)
+          page.push(showTransaction(entry, view))
+        }
+        if (page.length < pageSize) continue
+        yield page
+        counted.count += page.length
+        page = []
+        progress.update({ text: countOf(counted.count), part: index / files.length })
+      }
+    } catch (error) {
+      // As a process that was killed leaves it.
+      if (!isOfZlib(error)) throw error
+      progress.say(`warning: ${file} ends in the middle (${messageOf(error)}): what was before that is there.`)
+    }
+    if (damaged > 0) progress.say(`warning: ${damaged} ${damaged === 1 ? 'line' : 'lines'} of ${file} cannot be read, and are missing.`)
+    yield page
+    counted.count += page.length
+  }
+}
+
+const isOfZlib = (error: unknown): boolean => error instanceof Error && 'code' in error && String(error.code).startsWith('Z_')
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+async function toFile(text: AsyncIterable<string>, file: string): Promise<void> {
+  const unfinished = `${file}.${process.pid}.tmp`
+  try {
+    const target = (await open(unfinished, 'wx', 0o600)).createWriteStream({ flush: true })
+    const source = Readable.from(text)
+    await (file.endsWith('.gz') ? pipeline(source, createGzip(), target) : pipeline(source, target))
+    await rename(unfinished, file)
+  } catch (error) {
+    await rm(unfinished, { force: true })
+    throw error instanceof Error && 'syscall' in error ? new Error(`${file} cannot be written: ${error.message}.`, { cause: error }) : error
+  }
+}
+
+async function toStandardOutput(text: AsyncIterable<string>): Promise<void> {
+  for await (const part of text) if (part !== '' && !process.stdout.write(part)) await once(process.stdout, 'drain')
+}
