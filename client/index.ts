@@ -1,14 +1,16 @@
 // The client for bots, "sluice/client": every endpoint with its types, over mutual TLS.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Static, TObject, TSchema } from 'typebox'
-import type { AnyEndpoint, Endpoint, EventsRequest, NetworkPollResponse } from '../core/api/index.ts'
+import type { AnyEndpoint, Endpoint, EventsRequest, NetworkPollResponse, TransactionsLine, TransactionsRequest } from '../core/api/index.ts'
 import { NoAnswerError, RefusedError } from './errors.ts'
 import { followEvents, type EventsOptions, type SluiceEvent } from './events.ts'
+import { exportTransactions, type ExportOptions } from './transactions.ts'
 import { createTransport, type CallOptions, type ClientOptions } from './transport.ts'
 
-export type { NetworkPollResponse } from '../core/api/index.ts'
+export type { NetworkPollResponse, TransactionsLine } from '../core/api/index.ts'
 export { CertificateError, InterfaceVersionError, NoAnswerError, RefusedError } from './errors.ts'
 export type { EventsOptions, SluiceEvent } from './events.ts'
+export type { ExportOptions } from './transactions.ts'
 export type { CallOptions, ClientOptions } from './transport.ts'
 
 type By<Method extends Endpoint['method']> = Extract<AnyEndpoint, { method: Method }>
@@ -55,6 +57,11 @@ export interface SluiceClient {
   waitFor(transaction: TransactionName, options?: WaitOptions): Promise<NetworkPollResponse>
   /** Events without end. After a cut they go on after the last one: no change of a transaction is missing or comes twice. */
   events(request: EventsRequest, options?: EventsOptions): AsyncGenerator<SluiceEvent, void>
+  /**
+   * All transactions that match, newest first, archived ones too, as fast as they are taken. After a cut it goes on after the last one. What has
+   * `unavailable` in place of a transaction is damaged in the server's store.
+   */
+  exportTransactions(request?: TransactionsRequest, options?: ExportOptions): AsyncGenerator<TransactionsLine, void>
   /** Ends idle connections. */
   close(): void
 }
@@ -106,6 +113,8 @@ export function createClient(options: ClientOptions = {}): SluiceClient {
       }
     },
     events: (request, how = {}) => followEvents(transport, request, how),
+    exportTransactions: (request = {}, how = {}) =>
+      exportTransactions(transport, request, { ...(options.timeoutMs !== undefined && { timeoutMs: options.timeoutMs }), ...how }),
     close: () => transport.close(),
   }
 }

@@ -61,9 +61,11 @@ export function pythonTypesText(): string {
     else classes.push(`${name} = ${typeOf(schema as Schema, `${name}Entry`)}`)
   }
 
-  for (const { name, request, response } of endpoints) {
+  for (const { name, request, response, ...more } of endpoints) {
     named(request, `${name}Request`)
     named(response, `${name}Response`)
+    if ('line' in more && more.line)
+      classes.push(`${name}Line = Union[${typeOf(Object(more.line), `${name}Line`).replaceAll(' | ', ', ')}]`)
   }
   named(EventsRequest, 'EventsRequest')
   const topics = Object.entries(eventData)

@@ -4,7 +4,10 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from decimal import Decimal
+from http.client import IncompleteRead
 from threading import Thread, Timer
 from typing import Any
 
@@ -104,6 +107,41 @@ def events(sluice: SluiceClient) -> None:
             say([event.topic, event.id, event.data["nonce"], event.data["txState"]])
         else:
             say([event.topic, event.id])
+
+
+class Cut:
+    """An answer that ends after so many bytes."""
+
+    def __init__(self, response: Any, left: int) -> None:
+        self.response, self.left = response, left
+
+    def read1(self, size: int) -> bytes:
+        if self.left <= 0:
+            raise IncompleteRead(b"")
+        chunk: bytes = self.response.read1(min(size, self.left))
+        self.left -= len(chunk)
+        return chunk
+
+
+def exported(sluice: SluiceClient) -> None:
+    whole = [line["id"] for line in sluice.export_transactions({"address": ADDRESS})]
+    transport: Any = sluice._transport
+    stream = transport.stream
+    cuts = iter((3_000, 2_000))
+
+    @contextmanager
+    def broken(*args: Any) -> Iterator[Any]:
+        with stream(*args) as response:
+            left = next(cuts, None)
+            yield response if left is None else Cut(response, left)
+
+    transport.stream = broken
+    again = [line["id"] for line in sluice.export_transactions({"address": ADDRESS})]
+    say([len(whole), whole == again, next(cuts, None), len(list(sluice.export_transactions({"address": ADDRESS, "limit": 1})))])
+    try:
+        next(sluice.export_transactions({"cursor": "x"}))
+    except SluiceError as error:
+        say(shown(error))
 
 
 def closed(sluice: SluiceClient) -> None:

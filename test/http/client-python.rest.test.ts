@@ -254,6 +254,17 @@ describe('the Python client', () => {
     expect(seen.filter(([topic]) => topic === 'ready')).to.have.length(1)
   })
 
+  it('gives all transactions, and after a cut goes on after the last one', async () => {
+    for (let index = 0; index < 4; index += 1) {
+      const { body } = await server.client.post('/amm/trade', { ...swap, address: traders })
+      await mined(server.client, body.txHash)
+    }
+    const [[count, isSame, cutsLeft, limited], error] = (await script('exported').rest()).map(Object)
+    expect(count).to.be.at.least(4)
+    expect([isSame, cutsLeft, limited]).to.deep.equal([true, null, 1])
+    expect(error).to.include({ type: 'RefusedError', name: 'INCOMPLETE_PARAMS' })
+  })
+
   it('ends the events of another thread when it is closed', async () => {
     const following = script('closed')
     const printed = [await following.next(), await following.next()]

@@ -1,6 +1,6 @@
 """The client for bots: every endpoint with its types, over mutual TLS."""
 from .client import SluiceClient
-from .endpoints import INTERFACE_VERSION, Amount, Event
+from .endpoints import INTERFACE_VERSION, Amount, Event, TransactionsLine
 from .errors import CertificateError, InterfaceVersionError, NoAnswerError, RefusedError, SluiceError
 
 __all__ = [
@@ -13,4 +13,5 @@ __all__ = [
     "RefusedError",
     "SluiceClient",
     "SluiceError",
+    "TransactionsLine",
 ]

@@ -10,7 +10,7 @@ from threading import Event as Flag
 from types import TracebackType
 from typing import Any, Literal
 
-from .endpoints import EVENTS, Endpoints, Event, EventsRequest, NetworkPollResponse
+from .endpoints import EVENTS, Endpoints, Event, EventsRequest, NetworkPollResponse, TransactionsLine, TransactionsRequest
 from .errors import NoAnswerError, RefusedError
 from .transport import Transport, is_passing
 
@@ -18,6 +18,8 @@ _FIRST_POLL, _LONGEST_POLL = 0.15, 1.0
 # The server says at least every 15 s that a stream is alive.
 _SILENCE = 45.0
 _STREAM_PAUSE = 0.5
+# The server cuts off who takes nothing for a minute.
+_EXPORT_SILENCE = 90.0
 _ASK = 5.0
 _FIELD = re.compile(r"(\w+): ?(.*)")
 
@@ -116,6 +118,50 @@ class SluiceClient(Endpoints):
                     fields = {}
                     if topic is not None and topic in EVENTS and event_id is not None and data is not None:
                         yield EVENTS[topic](topic, event_id, json.loads(data))
+
+    def export_transactions(
+        self, request: TransactionsRequest | None = None, *, timeout: float | None = None
+    ) -> Generator[TransactionsLine, None, None]:
+        """
+        All transactions that match, newest first, archived ones too, as fast as they are taken. After a cut it goes on after the last one; where
+        none comes for `timeout` it raises NoAnswerError. What has `unavailable` in place of a transaction is damaged in the server's store.
+        """
+        asked: TransactionsRequest = {} if request is None else request.copy()
+        seconds = self._transport.timeout if timeout is None else timeout
+        end = time.monotonic() + seconds
+        while True:
+            failure: Exception
+            try:
+                for line in self._lines(asked):
+                    asked["cursor"] = line["id"]
+                    limit = asked.get("limit")
+                    if limit is not None:
+                        asked["limit"] = limit - 1
+                    yield line
+                    end = time.monotonic() + seconds
+                    if limit == 1:
+                        return
+                return
+            except (RefusedError, NoAnswerError) as error:
+                if not is_passing(error):
+                    raise
+                failure = error
+            except (OSError, HTTPException) as error:
+                failure = error
+            if self._closed.is_set() or time.monotonic() + _STREAM_PAUSE >= end:
+                message = f"No further transaction came within {seconds:g} s: {failure}. Go on with the id of the last one as cursor."
+                raise NoAnswerError(message) from failure
+            self._closed.wait(_STREAM_PAUSE)
+
+    def _lines(self, request: TransactionsRequest) -> Generator[TransactionsLine, None, None]:
+        with self._transport.stream("/transactions", request, {"Accept": "application/x-ndjson"}, _EXPORT_SILENCE) as response:
+            rest = b""
+            # Where the answer is not whole it raises IncompleteRead.
+            for chunk in iter(lambda: response.read1(65536), b""):
+                *lines, rest = (rest + chunk).split(b"\n")
+                for text in lines:
+                    line: TransactionsLine = json.loads(text)
+                    yield line
 
     def close(self) -> None:
         """Ends idle connections, and the streams of all threads. The client can be used no more for events."""

@@ -1009,6 +1009,214 @@ class TransactionsResponse(_TransactionsResponse, total=False):
     nextCursor: str  # There are more entries: request them with this as `cursor`.
 
 
+@final
+class TransactionsLine1Attempts(TypedDict):
+    txHash: str
+    signedAt: float
+    sends: float
+
+
+@final
+class TransactionsLine1Permits(TypedDict):
+    token: str  # Its address.
+    spender: str
+    amount: str
+    expires: float  # Seconds since the Unix epoch.
+    nonce: float  # Of Permit2, for this wallet, token and spender.
+    state: str  # outstanding: whoever has seen the transaction may use it, whatever becomes of the transaction; used, or expired by the time of the blocks, once that is final.
+
+
+@final
+class TransactionsLine1Request(TypedDict):
+    path: str
+    fields: Any
+
+
+class _TransactionsLine1QuoteRoute(TypedDict):
+    pool: str
+    version: str
+    tokenIn: str
+    tokenOut: str
+
+
+@final
+class TransactionsLine1QuoteRoute(_TransactionsLine1QuoteRoute, total=False):
+    fee: str  # Fraction of the input.
+    share: str  # Fraction of the exact amount that takes this path, in hundredths, if the swap is split. The hops of one path come after those of the previous; each path begins with the input token. The last path takes the remainder of rounding.
+
+
+class _TransactionsLine1Quote(TypedDict):
+    blockNumber: float
+    source: Literal["memory", "rpc"]  # memory: no node was asked for it.
+    route: list[TransactionsLine1QuoteRoute]
+
+
+@final
+class TransactionsLine1Quote(_TransactionsLine1Quote, total=False):
+    marketPrice: str  # Quote per one base by the market that limits hold trades against, over all connectors of the release, when it was planned: to SELL the highest, to BUY the lowest. Without such a market, of a request to any connector: the best price of those that were asked. Absent where neither was known.
+    coinPrice: str  # Quote per one native coin when it was planned, rounded up. Absent where it was not known without asking.
+
+
+class _TransactionsLine1Simulated(TypedDict):
+    token: str  # Its address; of one that is not counted in units `address/id`.
+    rawAmount: str | None  # In the smallest unit. null: the native coin may have moved, and neither the receipt nor a balance told how much.
+
+
+@final
+class TransactionsLine1Simulated(_TransactionsLine1Simulated, total=False):
+    symbol: str  # Absent of a token that is on no list.
+    amount: str  # Above 0 it came, below 0 it left. Absent of a token that is on no list.
+
+
+@final
+class TransactionsLine1Fill1(TypedDict):
+    amountIn: str
+    amountOut: str
+    price: str
+
+
+@final
+class TransactionsLine1Fill2(TypedDict):
+    tokenId: str
+    liquidity: str  # Added or removed, an integer; 0 if only fees were collected.
+    amount0: str  # In the order of the request's tokens; else in the pool's.
+    amount1: str
+
+
+@final
+class TransactionsLine1Fill3(TypedDict):
+    pool: str
+    shares: str  # Added or removed.
+    tokens: list[str]  # Addresses, in the request's order; the zero address for the native coin.
+    amounts: list[str]  # What the wallet paid to the pool, or the pool paid out, of each token.
+
+
+class _TransactionsLine1Fill4(TypedDict):
+    size: str  # In base.
+    price: str  # Quote per one base, fees included.
+    fee: str  # In quote.
+    realizedProfit: str  # In quote: proceeds of the closed part less its cost, fees included. Below 0 is a loss.
+
+
+@final
+class TransactionsLine1Fill4(_TransactionsLine1Fill4, total=False):
+    closedRatio: str  # Of a close: the fraction of the position that was closed, 1 for all of it.
+
+
+class _TransactionsLine1Cost(TypedDict):
+    rawFee: str  # In the native coin's smallest unit.
+
+
+@final
+class TransactionsLine1Cost(_TransactionsLine1Cost, total=False):
+    fee: str  # In the native coin, the part of layer 1 with it. Absent where its network is not there.
+    feeToken: str
+    feeInQuote: str  # Of a trade: `fee` in its quote token, at `coinPrice`. Absent where that was not known.
+    layer1Fee: str  # The part that a rollup charges for layer 1.
+    gasUsed: str
+
+
+class _TransactionsLine1Slippage(TypedDict):
+    quote: str  # Against the price that was quoted.
+
+
+@final
+class TransactionsLine1Slippage(_TransactionsLine1Slippage, total=False):
+    market: str  # Against `marketPrice`.
+
+
+class _TransactionsLine1Movements(TypedDict):
+    token: str  # Its address; of one that is not counted in units `address/id`.
+    rawAmount: str | None  # In the smallest unit. null: the native coin may have moved, and neither the receipt nor a balance told how much.
+
+
+@final
+class TransactionsLine1Movements(_TransactionsLine1Movements, total=False):
+    symbol: str  # Absent of a token that is on no list.
+    amount: str  # Above 0 it came, below 0 it left. Absent of a token that is on no list.
+
+
+class _TransactionsLine1OrdersFills(TypedDict):
+    tradeId: str
+    price: str  # Quote per one base.
+    amount: str  # In base.
+    fee: str  # In `feeToken`; below 0 where the exchange paid.
+    feeToken: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+
+
+@final
+class TransactionsLine1OrdersFills(_TransactionsLine1OrdersFills, total=False):
+    txHash: str
+
+
+class _TransactionsLine1Orders(TypedDict):
+    clientOrderId: str
+    market: str
+    side: Literal["BUY", "SELL"]
+    price: str  # The limit; of a MARKET order the worst price.
+    amount: str  # In base, as ordered.
+    fills: list[TransactionsLine1OrdersFills]  # Oldest first, the newest 1,000: as far as they are known. They are learnt from the exchange by and by.
+
+
+@final
+class TransactionsLine1Orders(_TransactionsLine1Orders, total=False):
+    orderId: str
+    state: str  # As the exchange reported it last.
+    filledAmount: str  # In base, as the exchange reported it last.
+    averagePrice: str
+
+
+class _TransactionsLine1(TypedDict):
+    id: str  # Of its row in the store, for ever. Ids sort by the time of the request, and one is a `cursor`: that of what is older.
+    chain: str
+    network: str
+    address: str
+    kind: str  # trade, liquidity, position (perpetual), collateral, order, order-cancel, funds (of an order book), token-account, approve, wrap (and unwrap), send, cancel, or fill: one of the server’s own that fills a nonce gap.
+    txHash: str | None  # The mined one, or the newest. null before it is signed.
+    nonce: float
+    txState: str  # QUEUED, SIGNED, BROADCAST, MINED, CONFIRMED, REVERTED, REPLACED, CANCELLED, DROPPED, OVERTAKEN or EXPIRED. Later versions may add others: `final` says whether it is over.
+    final: bool  # It never changes again.
+    txStatus: float  # As in /network/poll, by what the journal knows.
+    txBlock: float  # -1 until mined.
+    attempts: list[TransactionsLine1Attempts]  # Everything that was signed for it on its nonce: at most one of them is ever mined. Times in milliseconds since the Unix epoch.
+    requestId: str
+    createdAt: float  # Milliseconds since the Unix epoch.
+    updatedAt: float  # Milliseconds since the Unix epoch.
+
+
+@final
+class TransactionsLine1(_TransactionsLine1, total=False):
+    client: str  # Who asked for it: the key of its entry in conf/clients.yml. `sluice` is the server itself.
+    connector: str
+    signer: str  # Only of signed actions, which an exchange takes instead of transactions: the address whose key signed, the wallet’s own or an agent’s.
+    replacedBy: str  # Hash of the transaction that replaces, or replaced, it.
+    reason: str  # Why it was dropped, why the chain reverted it, or a node's last objection.
+    idempotencyKey: str
+    deadline: float  # Seconds since the Unix epoch. The chain refuses the trade after it.
+    privateOnly: bool  # true: it goes to private relays only, and so does what replaces it.
+    permits: list[TransactionsLine1Permits]  # The rights that the wallet signed for it (`signedPermits`): the spender may take the amount of the token by Permit2.
+    request: TransactionsLine1Request  # What was asked for, in its own words. Absent of what the server does by itself, and of what an earlier version made.
+    planned: Any  # What its answer said that it does, without gas, nonce and hashes: of a trade `expectedAmount`, `price` and `limitPrice`, the worst price that the chain accepts. Of a plan with several transactions the last one has it.
+    quote: TransactionsLine1Quote  # Of a trade: what it was quoted by.
+    simulated: list[TransactionsLine1Simulated]  # What the whole plan would do to its wallet, by its simulation before it was signed: of connectors that are not built in. A contract may have done something else: `movements` has what it did.
+    fill: TransactionsLine1Fill1 | TransactionsLine1Fill2 | TransactionsLine1Fill3 | TransactionsLine1Fill4
+    cost: TransactionsLine1Cost  # What it cost, by its receipt, also where it failed. Once it is final.
+    slippage: TransactionsLine1Slippage  # Of a trade that is final: how much worse the price of its fill is, as a fraction. Below 0 it is better.
+    movements: list[TransactionsLine1Movements]  # What a final transaction moved into and out of its wallet, to the unit, by its receipt: without the fee, which is in `cost`. Absent on the own rail of an exchange, and of what an earlier version made final.
+    orders: list[TransactionsLine1Orders]  # Of an order: what was placed, and what was filled of it since. Only of transactions that are mined, or actions that the exchange has answered; not in /events.
+    archived: bool  # true: it ended long ago and left the journal. This is its outcome; the archive has all of it.
+
+
+@final
+class TransactionsLine2(TypedDict):
+    id: str
+    unavailable: str  # Why this one is not shown: its row in the store is damaged.
+
+
+TransactionsLine = Union[TransactionsLine1, TransactionsLine2]
+
+
 class _TransactionsPruneRequest(TypedDict):
     olderThanDays: float  # Transactions that became final at least so long ago, in days in which servers ran.
 

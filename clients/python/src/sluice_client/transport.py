@@ -44,7 +44,7 @@ class Transport:
         if parts.scheme != "https" or parts.hostname is None:
             raise ValueError(f"{url} is no address of Sluice, which speaks https only.")
         self._host, self._port = parts.hostname, parts.port or 443
-        self._timeout = timeout
+        self.timeout = timeout
         files = [os.path.join(certs, file) for file in ("ca_cert.pem", f"{name}_cert.pem", f"{name}_key.pem")]
         # The errors of ssl do not name the file that is missing.
         for file in files:
@@ -74,7 +74,7 @@ class Transport:
     ) -> object:
         """The parsed body of an answer with the status 200."""
         fields = sendable(request)
-        seconds = self._timeout if timeout is None else timeout
+        seconds = self.timeout if timeout is None else timeout
         self._check_version(seconds)
         if method == "GET":
             return self._until_answered(method, f"{path}{query(fields)}", None, None, seconds)
@@ -84,7 +84,7 @@ class Transport:
     def stream(self, path: str, request: Mapping[str, object], headers: Mapping[str, str], silence: float) -> Iterator[HTTPResponse]:
         """One try at an answer without end. Errors of the connection are raised as they are."""
         target = f"{path}{query(sendable(request))}"
-        self._check_version(self._timeout)
+        self._check_version(self.timeout)
         self._leave_after_fork()
         connection = self._new(silence)
         sock: socket.socket | None = None
