@@ -4,6 +4,13 @@ import { printable } from './printable.ts'
 /** A column, and what a record has in it. */
 export type CsvColumn<T> = readonly [name: string, value: (record: T) => string | number | undefined]
 
+/** Records that are many, and how they are written in columns. */
+export interface RecordStream<T extends object> {
+  /** Each is read once the one before it was taken. */
+  readonly pages: AsyncGenerator<readonly T[], void>
+  readonly columns: readonly CsvColumn<T>[]
+}
+
 export interface CsvWriter<T> {
   readonly header: string
   lines(records: readonly T[]): string

@@ -2,16 +2,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { StreamFormat } from '../api/endpoint.ts'
 import type { EndpointName } from '../api/index.ts'
-import { csvWriter, type CsvColumn } from '../base/csv.ts'
+import { csvWriter, type RecordStream } from '../base/csv.ts'
 import { plainJson } from '../base/printable.ts'
 import type { Caller, RequestFields, Services } from './context.ts'
 import { transactionStream } from './transactions.ts'
-
-export interface RecordStream<T extends object> {
-  /** Each is read once the one before it was taken. */
-  readonly pages: AsyncGenerator<readonly T[], void>
-  readonly columns: readonly CsvColumn<T>[]
-}
 
 /** Who asks for it, and when it ends: long before its own end where nobody takes it any more. */
 export interface StreamContext {

@@ -1,5 +1,6 @@
 // The journal as callers read it, a page or all of it, and how old entries leave it.
 import type { TransactionsLine, TransactionsRequest } from '../api/index.ts'
+import type { RecordStream } from '../base/csv.ts'
 import { badFields } from '../base/errors.ts'
 import { inTurns } from '../base/fair-turns.ts'
 import { momentForms, readMoment } from '../base/moments.ts'
@@ -9,7 +10,6 @@ import type { EndedPosition, EntryFilter } from '../transactions/journal/journal
 import { visibleWallets, type Caller, type Handlers, type Services } from './context.ts'
 import { journalView, showTransaction } from './journaled.ts'
 import { badCursor, readLimit } from './pages.ts'
-import type { RecordStream } from './streams.ts'
 import { transactionColumns } from './transaction-columns.ts'
 
 export const transactionHandlers = {

@@ -12,7 +12,6 @@ import { type FoundPlugin, isDeclared, namePattern } from './discover/find.ts'
 import type { Host } from './isolate/host.ts'
 import { importPlugin, type Description } from './instantiate.ts'
 import { deepFreeze } from './code/parser.ts'
-import { withListenerKeys } from './load-interfaces.ts'
 import type { JudgeConfig, LoadOptions } from './loaded-plugin.ts'
 import { answersCallers, chainDecides, notRemote, PluginFault, signedActions, trustedOnly } from './refusal.ts'
 import type { Trials } from './code/trials.ts'
@@ -103,6 +102,23 @@ async function configurationOf(
   const configure = async () => options.configOf({ kind, name, folder, schema: whole, builtIn, ...ofKind }, judge)
   return structuredClone(await readingConfiguration(configure, `Correct conf/${kind}s/${name}.yml, or the plugin's defaults.yml.`))
 }
+
+/** The keys that every interface has, beside those of its manifest. */
+export const withListenerKeys = (schema: object): object => ({
+  additionalProperties: false,
+  ...schema,
+  type: 'object',
+  properties: {
+    ...(isObject(schema) && isObject(schema['properties']) && schema['properties']),
+    port: {
+      type: 'integer',
+      minimum: 0,
+      maximum: 65535,
+      description: 'Port of its listener, for HTTPS with client certificates; 0 takes any free port. Absent: it does not listen',
+    },
+    host: { type: 'string', minLength: 1, description: 'Address to listen on. Absent: server.host' },
+  },
+})
 
 /** Imports a plugin that passed its trials into the server, within the cap by the clock. @throws PluginFault */
 export async function importCandidate({ found, description }: Candidate, { clockMs }: LoadBudget): Promise<AnyPlugin> {

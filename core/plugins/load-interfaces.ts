@@ -21,23 +21,6 @@ export interface LoadedInterface extends Omit<FoundPlugin, 'entry' | 'hosts'> {
   readonly listener?: { readonly port: number; readonly host?: string; readonly interface: Interface }
 }
 
-/** The keys that every interface has, beside those of its manifest. */
-export const withListenerKeys = (schema: object): object => ({
-  additionalProperties: false,
-  ...schema,
-  type: 'object',
-  properties: {
-    ...(isObject(schema) && isObject(schema['properties']) && schema['properties']),
-    port: {
-      type: 'integer',
-      minimum: 0,
-      maximum: 65535,
-      description: 'Port of its listener, for HTTPS with client certificates; 0 takes any free port. Absent: it does not listen',
-    },
-    host: { type: 'string', minLength: 1, description: 'Address to listen on. Absent: server.host' },
-  },
-})
-
 const createRemedy = 'Correct what create() does, or its configuration.'
 
 /** @throws PluginFault */

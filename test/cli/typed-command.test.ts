@@ -11,6 +11,9 @@ const plain = [
   "core/cli/doctor-store.ts: const lock = lockStore(dataDir, 'sluice doctor')",
   "core/cli/signer.ts: return lockStore(dataDir, 'sluice signer')",
   'core/devnet/build-state.ts: return id(`sluice devnet: ${pluginName}`)',
+  // Bots show it, which may run where Sluice is not.
+  "plugins/hummingbot/wallets.ts: 'Wallets are removed on the server: sluice wallet remove <address>',",
+  "plugins/hummingbot/wallets.ts: 'This server takes no private keys over the network: what was sent is not stored. Add the wallet on the server: sluice wallet add <chain>, and give it to this client in conf/clients.yml.'",
   "kits/oasis/devnet.ts: const trader = new Wallet(hashOf('sluice devnet: another trader')).address",
 ]
 
