@@ -56,18 +56,9 @@ export function txCommand(settingsOf: () => Settings): Command {
     return { server, journal: journalClient(server, missing) }
   }
 
-  subcommand('list', 'list transactions, newest first')
+  filtered(subcommand('list', 'list transactions, newest first'))
     .option(...jsonOption)
     .option('--open', 'only those that are not final yet')
-    .option('--state <state>', 'only those in this state, e.g. BROADCAST')
-    .option('--address <address>', 'only those of this wallet')
-    .option('--chain <chain>', 'only those on this chain')
-    .option('--network <network>', 'only those on networks of this name')
-    .option('--kind <kind>', 'only those of this kind, e.g. trade')
-    .option('--connector <name>', 'only those on this connector')
-    .option('--pair <pair>', 'only those of two tokens, in either order, e.g. WETH-USDC')
-    .option('--from <date>', 'only those requested at this date or later, e.g. 2026-03-01 (UTC) or 2026-03-01T12:00Z')
-    .option('--to <date>', 'only those requested before this date')
     .option('--limit <number>', 'at most so many', '20')
     .addHelpText(
       'after',
@@ -118,16 +109,7 @@ export function txCommand(settingsOf: () => Settings): Command {
       )
   }
 
-  subcommand('export', 'write every transaction, archived ones too, as CSV or NDJSON (one JSON object a line), newest first')
-    .option('--from <date>', 'only those requested at this date or later, e.g. 2026-03-01 (UTC) or 2026-03-01T12:00Z')
-    .option('--to <date>', 'only those requested before this date')
-    .option('--chain <chain>', 'only those on this chain')
-    .option('--network <network>', 'only those on networks of this name')
-    .option('--address <address>', 'only those of this wallet')
-    .option('--state <state>', 'only those in this state, e.g. CONFIRMED')
-    .option('--kind <kind>', 'only those of this kind, e.g. trade')
-    .option('--connector <name>', 'only those on this connector')
-    .option('--pair <pair>', 'only those of two tokens, in either order, e.g. WETH-USDC')
+  filtered(subcommand('export', 'write every transaction, archived ones too, as CSV or NDJSON (one JSON object a line), newest first'))
     .option('--format <format>', 'csv or ndjson (default: csv if the name of the file ends in .csv or .csv.gz, else ndjson)')
     .option('--out <file>', 'a file, compressed if its name ends in .gz; - is the standard output', '-')
     .addHelpText(
@@ -186,6 +168,19 @@ asked for, whatever clocks say. The server moves by itself what is older than st
     )
   return tx
 }
+
+/** The filters of the journal. */
+const filtered = (of: Command) =>
+  of
+    .option('--from <date>', 'only those requested at this date or later, e.g. 2026-03-01 (UTC) or 2026-03-01T12:00Z')
+    .option('--to <date>', 'only those requested before this date')
+    .option('--chain <chain>', 'only those on this chain')
+    .option('--network <network>', 'only those on networks of this name')
+    .option('--address <address>', 'only those of this wallet')
+    .option('--state <state>', 'only those in this state, e.g. CONFIRMED')
+    .option('--kind <kind>', 'only those of this kind, e.g. trade')
+    .option('--connector <name>', 'only those on this connector')
+    .option('--pair <pair>', 'only those of two tokens, in either order, e.g. WETH-USDC')
 
 /** Ctrl-C ends the work in good order; pressed again it ends the process. */
 async function untilInterrupted<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
@@ -319,6 +314,9 @@ function describe(transaction: JournaledTransaction, nowMs: number): string {
     ['asked', request && `${request.path} ${fieldsOf(request.fields)}`],
     ...tradeLines(transaction),
     ['cost', cost && costText(cost)],
+    ['simulated', transaction.simulated && movementsText(transaction.simulated)],
+    ['moved', transaction.movements && movementsText(transaction.movements)],
+    ...orderLines(transaction),
     ['nonce', String(nonce)],
     ['block', txBlock < 0 ? undefined : String(txBlock)],
     ['replaced by', replacedBy],
@@ -361,11 +359,28 @@ function tradeLines({ kind, planned, quote, fill, slippage }: JournaledTransacti
   ]
 }
 
+/** What came into the wallet, and below 0 what left it. */
+const movementsText = (movements: NonNullable<JournaledTransaction['movements']>): string =>
+  movements.length === 0
+    ? 'nothing'
+    : movements.map(({ token, symbol = token, amount, rawAmount }) => `${amount ?? rawAmount ?? 'unknown'} ${symbol}`).join(', ')
+
+/** Of each order that it placed: what it was, and each fill since. */
+const orderLines = ({ orders = [] }: JournaledTransaction): [string, string][] =>
+  orders.flatMap(({ clientOrderId, side, amount, market, price, state, fills }): [string, string][] => [
+    ['order', `${side} ${amount} of ${market} at ${price}${state === undefined ? '' : `, ${state}`} (${clientOrderId})`],
+    ...fills.map((fill): [string, string] => [
+      'fill',
+      `${fill.amount} at ${fill.price}, fee ${fill.fee} ${fill.feeToken}, ${new Date(fill.timestamp).toISOString()}`,
+    ]),
+  ])
+
 const text = (value: unknown): string => (typeof value === 'string' ? value : '?')
 
-const costText = ({ fee, feeToken, rawFee, gasUsed, layer1Fee }: NonNullable<JournaledTransaction['cost']>): string =>
+const costText = ({ fee, feeToken, feeInQuote, rawFee, gasUsed, layer1Fee }: NonNullable<JournaledTransaction['cost']>): string =>
   [
     fee === undefined ? `${rawFee} of the smallest unit` : `${fee} ${feeToken ?? ''}`,
+    feeInQuote === undefined ? '' : `, ${feeInQuote} of the quote token`,
     gasUsed === undefined ? '' : ` (gas ${gasUsed}${layer1Fee === undefined ? '' : `, of it ${layer1Fee} for layer 1`})`,
   ].join('')
 
@@ -448,7 +463,7 @@ const sentences: Readonly<Record<TransactionState, (transaction: JournaledTransa
     replacedBy !== undefined
       ? `It or ${replacedBy}, which has the same nonce, will be mined: the first one ends the other.`
       : txStatus === 3
-        ? `It pays too little for the next block. The server raises its fees after a while, unless the request set them; "${command} tx speed-up" does so now${kind === 'cancel' ? '' : ', "${command} tx cancel" gives it up'}.`
+        ? `It pays too little for the next block. The server raises its fees after a while, unless the request set them; "${command} tx speed-up" does so now${kind === 'cancel' ? '' : `, "${command} tx cancel" gives it up`}.`
         : 'It waits for a block, and the server sends it again if the nodes forget it.',
   MINED: ({ txBlock }) => `It is in block ${txBlock}, and final once enough blocks follow; until then a reorganisation can move it back.`,
   CONFIRMED: () => 'Nothing: it is final and had its effect.',

@@ -34,7 +34,7 @@ const steps: readonly Step[] = [
     file: 'core/transactions/attempts.ts',
     find: 'const result = await withDeadline(closing, sendTimeoutMs, (signal) => sendOn(rail, sent, signal))',
   },
-  { name: 'answer', file: 'core/http/responses.ts', find: 'response.writeHead(response.statusCode, headers).end(body)' },
+  { name: 'answer', file: 'core/http/responses.ts', find: 'response.writeHead(response.statusCode, headers).end(body, encoding)' },
 ]
 
 /** Every later version goes by here: the points are named after what it makes of the first entry. */
