@@ -120,6 +120,36 @@ describe('a store of 0.2.0 before anything could be stopped', () => {
   })
 })
 
+describe('a store of 0.2.0 whose entries get filters', () => {
+  onBothStores((place) => {
+    it('has them of every transaction, archived ones too, but of one that is damaged, which stays', async function () {
+      this.timeout(60_000)
+      await putFolderBefore(place())
+      const columns = Object.keys(asRows((await contentsOf(place()))['entries'])[0] ?? {})
+      const others = columns.filter((name) => name !== 'key').join()
+      const archived = 'chain, network, address, request_id, idempotency_key, body'
+      await outside(place(), async (run) => {
+        const numbers = 'with recursive numbers(i) as (select 1 union all select i + 1 from numbers where i < 1100)'
+        await run(`${numbers} insert into entries (key, ${others}) select key || '-' || i, ${others} from entries, numbers where nonce = 1`)
+        await run(`insert into archived (key, ${archived}) select 'a' || key, ${archived} from entries where nonce = 1`)
+        await run(`delete from entries where key in (select substr(key, 2) from archived) and key not like '%-7' and key not like '%-8%'`)
+        for (const table of ['entries', 'archived']) {
+          const damaged = place().kind === 'embedded' ? "x'00'" : `'\\x00'`
+          await run(`update ${table} set body = ${damaged} where key like '%-7'`)
+        }
+      })
+      await (await place().open()).close()
+      const after = await contentsOf(place())
+      for (const table of ['entries', 'archived']) {
+        const rows = asRows(after[table]).map((row) => ({ client: '', kind: '', ...row }))
+        const shown = rows.map((row) => `${String(Reflect.get(row, 'key')).endsWith('-7') ? 'damaged' : 'whole'} ${row.client} ${row.kind}`)
+        expect(new Set(shown), table).to.deep.equal(new Set(['whole bot trade', 'damaged  ']))
+        expect(rows.length, table).to.be.above(table === 'archived' ? 1_000 : 100)
+      }
+    })
+  })
+})
+
 describe('a migration', () => {
   onBothStores((place) => {
     it('that fails leaves nothing behind, and the next start makes all tables', async () => {
