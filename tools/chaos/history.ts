@@ -119,6 +119,17 @@ export interface Orders {
 }
 
 /** All that is known of a run at its end. */
+/** A row of `POST /books/verify`. */
+export interface UnexplainedChange {
+  wallet: string
+  kind: string
+  symbol: string
+  amount: string
+  firstBlock: number
+  lastBlock: number
+  txHash?: string
+}
+
 export interface History {
   wallets: readonly string[]
   requests: readonly Request[]
@@ -138,6 +149,8 @@ export interface History {
   foreign: ReadonlySet<string>
   /** Troubles of a wallet's nonces that were made one by one, and how many blocks each took to be over. */
   healed: readonly { trouble: string; wallet: string; blocks: number; allowed: number }[]
+  /** What of the wallets' balances neither the journal nor the chain explains. Absent where nobody asked. */
+  unexplained?: readonly UnexplainedChange[]
   /** Blocks since the faults ended, and how many what is open had to reach its end. */
   settled: { blocks: number; allowed: number }
 }

@@ -3,7 +3,7 @@ import { parseEther } from 'ethers'
 import { bounded } from './ask.ts'
 import { minedSince, nextNonces, offersLeft, offersSince } from './chain/facts.ts'
 import { signedBytes } from './checker/known.ts'
-import type { History, ToldOrder } from './history.ts'
+import type { History, ToldOrder, UnexplainedChange } from './history.ts'
 import type { Random } from './random.ts'
 import { settle } from './settle.ts'
 import type { Stage } from './stage.ts'
@@ -22,6 +22,7 @@ export async function settleWorld(world: World, random: Random): Promise<History
   // Blocks count from when the faults ended; nobody gets any for free.
   chain.pace(0)
   let told: readonly ToldOrder[] = []
+  let unexplained: readonly UnexplainedChange[] = []
   const seen = await settle(world, random, {
     allowed: confirmations + extraBlocks,
     async pass(isWaiting) {
@@ -36,6 +37,7 @@ export async function settleWorld(world: World, random: Random): Promise<History
     },
     async atEnd() {
       told = await listOrders(world)
+      unexplained = await verifyBooks(world)
     },
   })
   const signed = signedBytes({ journal: seen.journal, sent: proxy.sent })
@@ -44,6 +46,7 @@ export async function settleWorld(world: World, random: Random): Promise<History
     ...seen,
     mined: await minedSince(chain, world.firstBlock, wallets),
     nextNonces: next,
+    unexplained,
     orders: {
       told,
       events: await offersSince(chain, world.firstBlock),
@@ -78,4 +81,21 @@ async function listOrders(stage: Stage): Promise<ToldOrder[]> {
     } while (cursor !== undefined)
   }
   return told
+}
+
+/** Holds the book of each wallet against the chain. */
+async function verifyBooks(stage: Stage): Promise<UnexplainedChange[]> {
+  const found: UnexplainedChange[] = []
+  for (const wallet of stage.wallets) {
+    let cursor: string | undefined
+    do {
+      const { client } = await stage.someServer()
+      const fields = { ...stage.place, address: wallet, ...(cursor !== undefined && { cursor }) }
+      const { status, body, text } = await bounded(client.post('/books/verify', fields))
+      if (status !== 200) throw new Error(`/books/verify answered ${status}: ${text}`)
+      found.push(...body.unexplained.map((each: Omit<UnexplainedChange, 'wallet'>) => ({ wallet, ...each })))
+      cursor = body.nextCursor
+    } while (cursor !== undefined)
+  }
+  return found
 }

@@ -11,7 +11,7 @@ type Judge = (known: IndexedHistory) => Violation[]
  */
 export function checkHistory(history: History, inTurn: readonly Judge[] = [nonces]): Violation[] {
   const known = knownOf(history)
-  return [oneEffect, orders, definiteErrors, idempotency, ...inTurn, saidOf, inTime].flatMap((judge) => judge(known))
+  return [oneEffect, orders, definiteErrors, idempotency, ...inTurn, saidOf, inTime, books].flatMap((judge) => judge(known))
 }
 
 const failures: ReadonlySet<string> = new Set(['REVERTED', 'REPLACED', 'CANCELLED', 'DROPPED', 'OVERTAKEN', 'EXPIRED'])
@@ -78,6 +78,11 @@ function ofJournal(known: IndexedHistory): Violation[] {
       return [violation('I1', 'the journal says REVERTED and the chain has no such transaction', evidence)]
     return []
   })
+}
+
+/** I7: what the wallets hold is what the journal and the chain explain, to the unit. */
+function books({ unexplained = [] }: IndexedHistory): Violation[] {
+  return unexplained.map((each) => violation('I7', 'a balance changed by what nothing explains', each))
 }
 
 /** I4: no nonce is used twice, none is left as a gap, and a wallet that others spend from heals itself. */

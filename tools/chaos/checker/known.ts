@@ -134,7 +134,7 @@ export function shownValue({ value, data }: { value: bigint; data: string }): bi
   return BigInt(args.amount)
 }
 
-type Invariant = 'I1' | 'I2' | 'I3' | 'I4' | 'I5' | 'I6'
+type Invariant = 'I1' | 'I2' | 'I3' | 'I4' | 'I5' | 'I6' | 'I7'
 
 /** What must not be, and what shows it. */
 export interface Violation {
