@@ -1,5 +1,5 @@
 import type { Swap } from '../../../core/contracts/index.ts'
-import type { Estimate, Router } from '../protocol.ts'
+import type { Estimate, PoolProtocol, Router } from '../protocol.ts'
 import { areDisjoint, Candidate, isAsked, isSameRoute, shareOf, shareSteps, wholeShare } from './candidate.ts'
 import { gasRateOf, type PricedRoute, netGain, swapGasUnits, type GasCost } from './gas-cost.ts'
 import { estimateAlong, quoteAlong, type MissingState, type PoolEdge, type PoolGraph, type RouteOptions, type RouteQuery } from './graph.ts'
@@ -154,10 +154,9 @@ const atRate = (rate: number, exact: 'in' | 'out', amount: number): number => (e
  * of their prices; most swaps are so small that none comes near, and then no pool is passed.
  */
 function canPay({ routes, otherRate }: RatedRoutes, split: SplitQuery, terms: Terms): boolean {
-  const { query, best } = split
+  const { query, best, options } = split
   const amount = Number(query.amountRaw) / wholeShare
   const mayPay = (rate: number) => terms.pays(atRate(rate, query.exact, amount), slack)
-  // The best route may use less gas for a share of the swap, and another at least what it uses for a hundredth.
   const gasOfBest = Number(best.gasUnits - swapGasUnits)
   let savedGas: number | undefined
   for (const route of routes) {
@@ -165,11 +164,14 @@ function canPay({ routes, otherRate }: RatedRoutes, split: SplitQuery, terms: Te
     if (isAsked(route) || isSameRoute(route.edges, best.edges)) continue
     const share = estimateAlong(route.edges, query.exact, amount) ?? new Candidate(route.edges, query, route.versions).share(1)
     if (!share) continue
-    savedGas ??= gasOfBest - (estimateAlong(best.edges, query.exact, amount)?.gasUnits ?? 0)
+    // The best route uses less gas for a part of the swap. Or it has none, and there is another route beside this one.
+    savedGas ??= gasOfBest - Math.min(estimateAlong(best.edges, query.exact, amount)?.gasUnits ?? 0, ...options.protocols.map(leastGasOf))
     if (terms.pays(share.amount, share.error, Math.max(0, share.gasUnits - savedGas)) && routerOf([route], split)) return true
   }
   return otherRate > 0 && mayPay(otherRate)
 }
+
+const leastGasOf = ({ leastGasUnits = 0n }: PoolProtocol): number => Number(leastGasUnits)
 
 /** A candidate, and what it leaves at most in a set. */
 interface Offer {
