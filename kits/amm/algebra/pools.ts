@@ -12,7 +12,7 @@ import { initialQuery, isPriceKnown, lensReading, missingTicks, widerQuery, type
 import { changedState, isSameState, joinStates, withLiquidity } from '../v3/logs.ts'
 import { toInt24, wholeFeePips } from '../v3/math.ts'
 import { isEmpty, loanOf, spotOf } from '../v3/pools.ts'
-import { estimateSwap, firstWriteUnitsOf, gasUnitsOf, swap, type V3PoolState } from '../v3/swap.ts'
+import { estimateSwap, firstWriteUnitsOf, gasUnitsOf, hopUnits, swap, type V3PoolState } from '../v3/swap.ts'
 import { feeTrial, isSameFees, joinPriced, pricedBy, withFee, type BlockFees, type PricedRange } from './block-fees.ts'
 import integralLens from './artifacts/AlgebraLens.json' with { type: 'json' }
 import v1Lens from './artifacts/AlgebraV1Lens.json' with { type: 'json' }
@@ -99,7 +99,7 @@ interface AlgebraProtocolOptions {
  * others are tried on the chain, at the block of the quote, and the result holds for that block alone.
  */
 export function algebraProtocol({ version, kind, deployment }: AlgebraProtocolOptions): PoolProtocol<AlgebraPoolState> {
-  const { isFeeSet, feeUnits, savedUnits } = poolKinds[kind]
+  const { isFeeSet, hasBlockFees, feeUnits, savedUnits } = poolKinds[kind]
   const memory = algebraPoolMemory(deployment, poolKinds[kind])
   const isDownward = ({ tokens }: Pool<AlgebraPoolState>, { tokenIn }: Passage) => tokenIn === tokens[0]
   /** What swaps of this direction are computed by; undefined while the fee is not known. */
@@ -153,6 +153,8 @@ export function algebraProtocol({ version, kind, deployment }: AlgebraProtocolOp
     holds: ({ state }) => ({ liquidityRaw: state.range.liquidity }),
     mostIn: (pool, passage) => (isEmpty(pool.state.range, isDownward(pool, passage)) ? 0n : undefined),
     loan: ({ address, tokens, state }, token) => loanOf(address, tokens, state.range, token),
+    // Of what is tried, nothing is known.
+    ...(hasBlockFees(deployment, {}) && { leastGasUnits: BigInt(hopUnits) }),
   }
 }
 
