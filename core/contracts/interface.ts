@@ -47,7 +47,7 @@ export interface Interface {
 
 /** An error of the server's table, or UNKNOWN_ERROR for a defect, whose details are in the log alone. */
 export interface InterfaceError {
-  /** By Sluice's own interface. */
+  /** By Sluice's own interface. 202 of PENDING_APPROVAL, else 400 to 599: `showError` may give this, or any of 400 to 599. */
   readonly http: number
   readonly name: string
   readonly message: string

@@ -53,7 +53,9 @@ const shownBy =
     const { message, requestId, details } = body
     try {
       const shown = own.showError({ http, name: error, message, requestId, retryAfterSeconds, ...(details !== undefined && { details }) })
-      const isShown = Number.isInteger(shown.status) && shown.status >= 400 && shown.status <= 599 && typeof shown.body === 'object'
+      const isError = Number.isInteger(shown.status) && shown.status >= 400 && shown.status <= 599
+      // What waits for an approval has 202.
+      const isShown = (isError || shown.status === http) && typeof shown.body === 'object'
       if (isShown) return { status: shown.status, body: shown.body }
       log.error({ plugin: name, error, status: shown.status }, 'showError of an interface gave no error')
     } catch (thrown) {
@@ -125,7 +127,7 @@ let ajv: Ajv | undefined
 function shapeChecker(what: string, schema: object): (answer: unknown) => unknown {
   let fits: ValidateFunction | undefined
   return (answer) => {
-    fits ??= (ajv ??= new Ajv({ strict: false, validateFormats: false })).compile(JSON.parse(JSON.stringify(schema)))
+    fits ??= (ajv ??= new Ajv({ strict: false, strictNumbers: true, validateFormats: false })).compile(JSON.parse(JSON.stringify(schema)))
     if (fits(answer)) return answer
     const [first] = fits.errors ?? []
     throw new Error(`the answer of ${what} has a wrong shape: ${first?.instancePath ?? ''} ${first?.message ?? ''}`)

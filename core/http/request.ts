@@ -189,7 +189,7 @@ export function bodyReader(
     }
     const { body, rawBody }: { body?: unknown; rawBody?: unknown } = ctx.request
     if (body !== undefined && !isObject(body)) throw new SluiceError('INCOMPLETE_PARAMS', notAnObject)
-    if (typeof rawBody !== 'string') return body
+    if (typeof rawBody !== 'string' || rawBody === '') return body
     if (numbers === 'text') return body && numbersAsTexts(rawBody)
     refuseInexactNumbers(rawBody)
     return body

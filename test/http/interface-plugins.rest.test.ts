@@ -6,13 +6,14 @@ import { newClient } from '../../core/tls/certificates.ts'
 import { createClient, type Client } from '../../testkit/client.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
 import { filesOf, readPage } from '../docs/page.ts'
-import { admins, local, oneChain, swap } from './shared-server.ts'
+import { admins, listedSpender, local, oneChain, swap } from './shared-server.ts'
 
 const fixtures = path.join(import.meta.dirname, '..', 'fixtures', 'plugins', 'interfaces')
 
 const listed = {
   client: { permissions: ['read', 'trade'], wallets: 'all' },
   reader: { permissions: ['read'], wallets: [] },
+  waiting: { permissions: ['read', 'trade'], wallets: 'all', limits: { approveTokensAbove: { 'ethereum/local': { ETH: '1' } } } },
   slow: { permissions: ['read'], requestsPerSecond: 0.01 },
 }
 
@@ -33,7 +34,12 @@ describe('interfaces of plugins', function () {
       ...oneChain,
       plugins: [fixtures],
       trusted: ['pair-prices', 'unruly'],
-      settings: { ...oneChain.settings, 'server.requestTimeoutSeconds': 4 },
+      settings: {
+        ...oneChain.settings,
+        'server.requestTimeoutSeconds': 4,
+        'limits.onLocalNetworks': true,
+        'wallet.allowedSpenders': [listedSpender],
+      },
       conf: {
         ...oneChain.conf,
         'clients.yml': { clients: listed },
@@ -41,7 +47,7 @@ describe('interfaces of plugins', function () {
         'interfaces/unruly.yml': { port: 0 },
       },
     })
-    for (const name of ['reader', 'slow']) await newClient(server.certsDir, name)
+    for (const name of ['reader', 'waiting', 'slow']) await newClient(server.certsDir, name)
   })
   after(async () => {
     for (const client of clients) client.close()
@@ -118,6 +124,8 @@ describe('interfaces of plugins', function () {
       ['/rejects', 500],
       ['/floods', 500],
       ['/misshapes', 500],
+      ['/not-a-number', 500],
+      ['/without-end', 500],
       ['/cycles', 500],
       ['/hangs', 504],
     ] as const)
@@ -136,6 +144,18 @@ describe('interfaces of plugins', function () {
       const { body } = await unruly.post('/echo/one?b=two&n=3', { a: 'other', b: 0.30000000000000004, c: 1e-7, n: 12 })
       expect(body).to.deep.equal({ a: 'one', b: '0.30000000000000004', c: '1e-7', n: 12 })
       expect((await unruly.post('/echo/one', { n: 1.5 })).status).to.equal(400)
+    })
+
+    it('takes an empty body for none', async () => {
+      const headers = { 'content-type': 'application/json', 'content-length': '0' }
+      const answer = await (await to('unruly')).request('POST', '/echo/one', { raw: '', headers })
+      expect([answer.status, answer.body]).to.deep.equal([200, { a: 'one' }])
+    })
+
+    it('shows what waits for an approval in its own shape, and its status may stay 202', async () => {
+      const waiting = await to('unruly', 'waiting')
+      const answer = await waiting.post('/approve', { wallet: admins, token: 'WETH', spender: listedSpender })
+      expect([answer.status, answer.body.oops], answer.text).to.deep.equal([202, 'PENDING_APPROVAL'])
     })
   })
 
