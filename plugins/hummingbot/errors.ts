@@ -15,6 +15,13 @@ const codes: Readonly<Record<string, string>> = {
   RATE_LIMIT: 'RATE_LIMITED',
 }
 
+/**
+ * What waits for an approval may still be carried out, so nobody may send it again; and 202 would read as done. Before anything trades here, a
+ * request that waits needs an answer that a bot does not follow by a new order: any refusal is followed by one.
+ */
+const waiting =
+  'The request waits for the approval of a second person (GET /approvals of the server). Nothing was signed, and it may still be carried out: do not repeat it.'
+
 /** hummingbot-api takes a 500 for proof that a position is gone, and 504 is a transaction's timeout. Trouble of the server or a node is neither. */
 const trouble: ReadonlySet<number> = new Set([500, 502, 504])
 
@@ -22,7 +29,10 @@ const trouble: ReadonlySet<number> = new Set([500, 502, 504])
 const resend = /TRANSACTION_TIMEOUT/g
 
 export const showError: Interface['showError'] = ({ http, name, message, requestId }: InterfaceError) => {
-  const statusCode = trouble.has(http) ? 503 : http
+  const isWaiting = name === 'PENDING_APPROVAL'
+  // hummingbot-api takes a 404 of a position's path for proof that the position is gone, too: only a path that there is may say so.
+  const isUnknownPath = name === 'INCOMPLETE_PARAMS' && http === 404
+  const statusCode = isWaiting ? 403 : isUnknownPath ? 501 : trouble.has(http) ? 503 : http
   const code = codes[name]
   return {
     status: statusCode,
@@ -30,7 +40,7 @@ export const showError: Interface['showError'] = ({ http, name, message, request
       statusCode,
       error: STATUS_CODES[statusCode] ?? 'Error',
       name,
-      message: message.replace(resend, 'a timeout'),
+      message: isWaiting ? waiting : message.replace(resend, 'a timeout'),
       ...(code !== undefined && { code }),
       requestId,
     },

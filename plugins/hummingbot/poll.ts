@@ -67,28 +67,40 @@ async function pollOrTrouble(signature: string, on: NamedNetwork, call: Interfac
 
 /** -1 only for what never comes back, and -2 never for what the journal knows. */
 function outcomeOf({ txState, final, txStatus, txBlock, txReceipt, confirmations }: PollAnswer): Outcome {
-  if (txState !== undefined) {
-    if (txState === 'MINED' || txState === 'CONFIRMED') return 1
-    return final === true ? -1 : 0
-  }
+  if (txState === 'CONFIRMED') return 1
+  // One that the chain reverted is MINED, too, until that is final.
+  if (txState === 'MINED') return statusOf(txReceipt) === 1n ? 1 : 0
+  if (txState !== undefined) return final === true ? -1 : 0
   if (txBlock < 0) return txStatus === -1 ? -2 : 0
-  if (!isReverted(txReceipt)) return 1
-  return confirmations >= deepBlocks ? -1 : 0
+  const status = statusOf(txReceipt)
+  if (status === 1n) return 1
+  return status === 0n && confirmations >= deepBlocks ? -1 : 0
 }
 
 const fieldOf = (value: unknown, field: string): unknown =>
   typeof value === 'object' && value !== null ? Reflect.get(value, field) : undefined
 
-function isReverted(receipt: unknown): boolean {
-  const status = fieldOf(receipt, 'status')
-  const failure = fieldOf(fieldOf(receipt, 'meta'), 'err')
-  return status === 0 || status === '0x0' || (failure !== undefined && failure !== null)
+/** 1 of what succeeded, 0 of what the chain reverted, undefined without a receipt. */
+const statusOf = (receipt: unknown): bigint | undefined => wholeNumber(fieldOf(receipt, 'status'))
+
+/** In the native coin; null where the receipt does not tell all of it. */
+function feeOf(receipt: unknown): number | null {
+  const part = (name: string) => {
+    const value = fieldOf(receipt, name)
+    return value === undefined || value === null ? 0n : wholeNumber(value)
+  }
+  // Solana's receipt has it whole, in lamports.
+  const lamports = part('fee')
+  if (fieldOf(receipt, 'gasUsed') === undefined) return lamports ? numberBelow(fromRaw(lamports, 9)) : null
+  const [gasUsed, price, layer1] = [part('gasUsed'), part('effectiveGasPrice'), part('l1Fee')]
+  const [scalar, constant] = [part('operatorFeeScalar'), part('operatorFeeConstant')]
+  // A receipt of a node that does not say the price has 0.
+  if (!gasUsed || !price || layer1 === undefined || scalar === undefined || constant === undefined) return null
+  // A rollup's operator charges by a million gas: https://specs.optimism.io/protocol/isthmus/exec-engine.html#operator-fee
+  return numberBelow(fromRaw(gasUsed * price + layer1 + (gasUsed * scalar) / 1_000_000n + constant, 18))
 }
 
-/** In the native coin; null where the receipt does not tell. */
-function feeOf(receipt: unknown): number | null {
-  const [used, price] = [fieldOf(receipt, 'gasUsed'), fieldOf(receipt, 'effectiveGasPrice')]
-  const isWhole = (value: unknown): value is string | number => /^(0x[0-9a-f]+|\d+)$/.test(String(value))
-  if (!isWhole(used) || !isWhole(price)) return null
-  return numberBelow(fromRaw(BigInt(used) * BigInt(price), 18))
+function wholeNumber(value: unknown): bigint | undefined {
+  const text = typeof value === 'number' || typeof value === 'string' ? String(value) : ''
+  return /^(0x[0-9a-f]{1,64}|\d{1,78})$/i.test(text) ? BigInt(text) : undefined
 }
