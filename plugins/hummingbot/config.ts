@@ -36,7 +36,7 @@ export function configPaths(networks: Networks): InterfacePath[] {
       request: Type.Object({ namespace: Type.Optional(Type.String({ maxLength: 128 })) }),
       response: Namespace,
       answer: async ({ namespace }, call) =>
-        namespace === undefined ? allNamespaces(networks, call) : oneNamespace(namespace, networks, call),
+        namespace === undefined ? allNamespaces(networks, call) : oneNamespace(namespace, await networks.here(call), networks, call),
     }),
     interfacePath({
       method: 'POST',
@@ -101,7 +101,7 @@ export function configPaths(networks: Networks): InterfacePath[] {
       permission: 'read',
       request: Type.Object({}),
       response: Type.Object({ namespaces: Type.Array(Type.String()) }),
-      answer: async (_, call) => ({ namespaces: await namespaces(networks, call) }),
+      answer: async (_, call) => ({ namespaces: await namespaces(await networks.here(call), call) }),
     }),
   ]
 }
@@ -110,8 +110,7 @@ const chainsOf = (here: readonly NamedNetwork[]): string[] => [...new Set(here.m
 const namesOn = (chain: string, here: readonly NamedNetwork[]): string[] =>
   here.flatMap((each) => (each.chain === chain ? [each.network] : []))
 
-async function namespaces(networks: Networks, call: InterfaceCall): Promise<string[]> {
-  const here = await networks.here(call)
+async function namespaces(here: readonly NamedNetwork[], call: InterfaceCall): Promise<string[]> {
   const served = await connectorsOn(here, call)
   return [
     ...chainsOf(here),
@@ -126,15 +125,14 @@ async function namespaces(networks: Networks, call: InterfaceCall): Promise<stri
 async function allNamespaces(networks: Networks, call: InterfaceCall): Promise<Record<string, object>> {
   const here = await networks.here(call)
   const asked = (name: string) =>
-    here.some(({ chainNetwork }) => chainNetwork === name) ? { swapProvider } : oneNamespace(name, networks, call)
-  const names = await namespaces(networks, call)
+    here.some(({ chainNetwork }) => chainNetwork === name) ? { swapProvider } : oneNamespace(name, here, networks, call)
+  const names = await namespaces(here, call)
   return Object.fromEntries(await Promise.all(names.map(async (name) => [name, await asked(name)] as const)))
 }
 
-async function oneNamespace(name: string, networks: Networks, call: InterfaceCall): Promise<object> {
+async function oneNamespace(name: string, here: readonly NamedNetwork[], networks: Networks, call: InterfaceCall): Promise<object> {
   // Other services' keys are not for callers.
   if (name === 'apiKeys' || name === everyConnector) return {}
-  const here = await networks.here(call)
   const network = here.find(({ chainNetwork }) => chainNetwork === name)
   if (network) return networkConfig(network, call)
   if (here.some(({ chain }) => chain === name)) {

@@ -26,6 +26,12 @@ export function typeIn(name: string): PoolType | undefined {
 export const typeOf = (version: string): PoolType =>
   versions.clmm.includes(version) || /algebra|slipstream|clmm/.test(version) ? 'clmm' : 'amm'
 
+/** The versions of a connector; none of one that has no choice of them. */
+export async function versionsOf(connector: string, { call }: Pick<InterfaceCall, 'call'>): Promise<readonly string[]> {
+  const config = await call('ConnectorConfig', { connector })
+  return Object.keys(Object(config['versions']))
+}
+
 export interface ShownConnector {
   readonly name: string
   /** Hummingbot's. */
@@ -42,8 +48,7 @@ export async function connectorsOn(here: readonly NamedNetwork[], { call }: Inte
   )
   const shown = await Promise.all(
     swapping.map(async ({ name, available_networks }) => {
-      const config = await call('ConnectorConfig', { connector: name })
-      const known = Object.keys(Object(config['versions']))
+      const known = await versionsOf(name, { call })
       const types = (['clmm', 'amm'] as const).filter((type) => versions[type].some((version) => known.includes(version)))
       const isOn = ({ own }: NamedNetwork) =>
         available_networks.some((each) => each.chain === own.chain && each.networks.includes(own.network))

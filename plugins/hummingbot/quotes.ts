@@ -1,7 +1,7 @@
 // Prices of swaps: one path for each type in 2.17, one for all in 2.16.
 import { divide, max, isLess, multiply, subtract, add } from 'sluice/decimal'
-import { badFields, interfacePath, Type, type InterfaceCall, type InterfacePath } from 'sluice/interface'
-import { connectorOf, everyConnector, typeIn, type PoolType } from './connectors.ts'
+import { badFields, interfacePath, SluiceError, Type, type InterfaceCall, type InterfacePath } from 'sluice/interface'
+import { connectorOf, everyConnector, typeIn, typeOf, versionsOf, type PoolType } from './connectors.ts'
 import { networkFields, type NamedNetwork, type Networks } from './networks.ts'
 import { numberBelow } from './numbers.ts'
 
@@ -70,15 +70,15 @@ async function quote(request: Fields, type: PoolType, on: NamedNetwork, call: In
     throw badFields([
       { field: 'connector', problem: `"${everyConnector}" has the type router: name an exchange for pools of the type ${type}` },
     ])
-  const answer = await call.call('AMMPrice', {
-    ...on.own,
-    connector: named,
-    base,
-    quote: quoteToken,
-    amount,
-    side,
-    ...(poolAddress !== undefined && { pool: poolAddress }),
-  })
+  const ask = (choice: { pool?: string; version?: string }) =>
+    call.call('AMMPrice', { ...on.own, connector: named, base, quote: quoteToken, amount, side, ...choice })
+  // A route through all versions may pass pools of other types.
+  const versions = type === 'router' || poolAddress !== undefined ? [] : await versionsOf(named, call)
+  const answer =
+    versions.length > 0
+      ? await bestOf(versionsOfType(type, versions, connector), side, (version) => ask({ version }))
+      : await ask(poolAddress === undefined ? {} : { pool: poolAddress })
+  if (type !== 'router') requireType(type, answer.route, poolAddress === undefined ? 'connector' : 'poolAddress')
   const { expectedAmount, priceImpact, route } = answer
   const isSale = side === 'SELL'
   const worst = worstPrice(answer, side, slippagePct)
@@ -96,6 +96,43 @@ async function quote(request: Fields, type: PoolType, on: NamedNetwork, call: In
     ...(slippagePct !== undefined && { slippagePct }),
     ...(poolAddress !== undefined && { poolAddress }),
   }
+}
+
+/** @throws SluiceError INCOMPLETE_PARAMS where there is none */
+function versionsOfType(type: PoolType, versions: readonly string[], connector: string): readonly string[] {
+  const fitting = versions.filter((version) => typeOf(version) === type)
+  if (fitting.length > 0) return fitting
+  throw badFields([{ field: 'connector', problem: `${connector} has no pools of the type ${type}, only of ${versions.join(', ')}` }])
+}
+
+/** The best price of those versions that have one. */
+async function bestOf<P extends { expectedAmount: string }>(
+  versions: readonly string[],
+  side: 'BUY' | 'SELL',
+  ask: (version: string) => Promise<P>,
+): Promise<P> {
+  const refusals: SluiceError[] = []
+  const prices = await Promise.all(
+    versions.map((version) =>
+      ask(version).catch((thrown: unknown) => {
+        if (!(thrown instanceof SluiceError)) throw thrown
+        refusals.push(thrown)
+        return undefined
+      }),
+    ),
+  )
+  const [first, ...others] = prices.filter((price) => price !== undefined)
+  // Trouble of a node says nothing of the pools.
+  if (!first) throw refusals.find(({ http }) => http >= 500) ?? refusals[0]
+  const isBetter = (a: P, b: P) =>
+    side === 'SELL' ? isLess(b.expectedAmount, a.expectedAmount) : isLess(a.expectedAmount, b.expectedAmount)
+  return others.reduce((best, each) => (isBetter(each, best) ? each : best), first)
+}
+
+/** @throws SluiceError INCOMPLETE_PARAMS */
+function requireType(type: PoolType, route: readonly { version: string; pool: string }[], field: string): void {
+  const other = route.find(({ version }) => typeOf(version) !== type)
+  if (other) throw badFields([{ field, problem: `the pool ${other.pool} has the type ${typeOf(other.version)}, not ${type}` }])
 }
 
 /** By the slippage of the request, or by that of the configuration where that is tighter. */

@@ -82,6 +82,11 @@ describe('what bots of Hummingbot read', function () {
       expect(Object.keys(await bot.get('/config'))).to.deep.equal(namespaces)
     })
 
+    it('says of a path that there is not that it is not served, which is no proof that a position is gone', async () => {
+      const { status, body } = await bot.refusal('GET', '/trading/clmm/position-info', { positionAddress: '1', chainNetwork })
+      expect([status, body.error]).to.deep.equal([501, 'Not Implemented'])
+    })
+
     it('changes nothing that is the operator’s, and says whose it is', async () => {
       const { status, body } = await bot.refusal('POST', '/config/update', { namespace: 'uniswap', path: 'slippagePct', value: 0.5 })
       expect([status, body.message]).to.deep.equal([
@@ -221,10 +226,15 @@ describe('what bots of Hummingbot read', function () {
     it('go through one pool, or pools of one type', async () => {
       for (const type of ['clmm', 'amm']) {
         const { address } = await bot.get('/pools/WETH-USDC', { chainNetwork, connector: 'uniswap', type })
-        const ask = { ...pair, connector: 'uniswap', amount: '0.01', side: 'SELL', poolAddress: address }
-        const quote = await bot.get(`/trading/${type}/quote-swap`, ask)
+        const ask = { ...pair, connector: 'uniswap', amount: '0.01', side: 'SELL' }
+        const quote = await bot.get(`/trading/${type}/quote-swap`, { ...ask, poolAddress: address })
         expect(quote.routePath).to.contain(address)
         expect(quote.poolAddress).to.equal(address)
+        const { routePath } = await bot.get(`/trading/${type}/quote-swap`, ask)
+        expect(routePath).to.match(type === 'amm' ? /^v2:0x\w+( → v2:0x\w+)*$/ : /^(v3:0x\w+( → v3:0x\w+)*|v4:0x\w+( → v4:0x\w+)*)$/)
+        const other = type === 'amm' ? 'clmm' : 'amm'
+        const wrong = await bot.refusal('GET', `/trading/${other}/quote-swap`, { ...ask, poolAddress: address })
+        expect([wrong.status, wrong.body.code]).to.deep.equal([400, 'INVALID_PARAMS'])
       }
       expect((await bot.refusal('GET', '/trading/amm/quote-swap', { ...pair, amount: '1', side: 'SELL' })).status).to.equal(400)
     })
