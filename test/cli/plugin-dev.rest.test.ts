@@ -2,7 +2,7 @@ import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { EventEmitter, once } from 'node:events'
 import { cpSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { SourceMap } from 'node:module'
-import { createServer, type AddressInfo } from 'node:net'
+import { connect, createServer, type AddressInfo } from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -207,13 +207,20 @@ describe('sluice plugin dev', function () {
     const home = path.dirname(certs)
     expect(existsSync(home)).to.equal(true)
     command.kill('SIGINT')
-    // The server stops first of all; then the command is killed.
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    // The server stops first of all: what it was told of that, its process knows. Then the command is killed.
+    for (let tries = 0; (await isOpen(Number(new URL(url).port))) && tries < 600; tries++)
+      await new Promise((resolve) => setTimeout(resolve, 20))
     command.kill('SIGKILL')
     for (const { pid } of all) await ends(pid)
     expect(existsSync(home)).to.equal(false)
   })
 })
+
+const isOpen = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(port, 'localhost', () => resolve(true)).once('error', () => resolve(false))
+    socket.once('connect', () => socket.destroy())
+  })
 
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')

@@ -101,7 +101,11 @@ describe('the movements of a final transaction', () => {
       own = await client.post('/amm/trade', { ...of, amount: '0.5', address: others, allowedSlippage: '1/10000' })
       expect(own.status, own.text).to.equal(200)
       const fees = { maxPriorityFeePerGas: '20', maxFeePerGas: '60' }
-      await client.post('/amm/trade', { ...of, ...fees, amount: '25', address: admins })
+      const before = await client.post('/amm/trade', { ...of, ...fees, amount: '25', address: admins })
+      expect(before.status, before.text).to.equal(200)
+      // Both wait for the block, which takes the one that pays more first.
+      while (Number((Object(await server.rpc('txpool_status')) as { pending?: string }).pending) < 2)
+        await new Promise((resolve) => setTimeout(resolve, 20))
     } finally {
       await server.rpc('evm_setAutomine', true)
       await server.rpc('evm_setIntervalMining', 1)
