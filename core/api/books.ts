@@ -109,6 +109,7 @@ export const BooksResponse = response({
       ...place,
       connector: Type.String(),
       position: Type.String({ description: 'Its tokenId, or the pool of shares.' }),
+      version: Type.Optional(Type.String({ description: 'The ids of each version are its own.' })),
       closed: Type.Boolean({ description: 'All that was added in this time was removed.' }),
       tokens: Type.Array(
         Type.Object({
@@ -120,7 +121,7 @@ export const BooksResponse = response({
       ),
       againstHolding: Type.Union([Type.String(), Type.Null()], {
         description:
-          'Of a closed one: what was received less what was paid in, at the prices of now, in the reference token. Below 0 holding the tokens would have been better. null where it is open or a token has no price.',
+          'Of a closed one: what was received less what was paid in, at the prices of now, in the reference token. Below 0 holding the tokens would have been better. null where it is open, a token has no price, or nobody knows all that it moved.',
       }),
       noValue,
     }),

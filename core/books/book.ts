@@ -42,6 +42,8 @@ interface LiquidityChange {
   readonly connector: string
   /** Of a position, or the pool of shares. */
   readonly id: string
+  /** The ids of each version are its own. Undefined where the request named none: then the connector has one. */
+  readonly version: string | undefined
   /** Above 0 what was added. */
   readonly liquidity: DecimalParts
   readonly isCollect: boolean
@@ -84,15 +86,18 @@ function perpetualOf({ kind, outcome, request, connector = '' }: Entry): Perpetu
   return { connector, market: market ?? `${base}-${quote}`, fee, realizedProfit }
 }
 
-function liquidityOf({ kind, outcome, request, connector = '' }: Entry): LiquidityChange | undefined {
+function liquidityOf({ kind, outcome, planned, request, connector = '' }: Entry): LiquidityChange | undefined {
   if (kind !== 'liquidity' || !isObject(outcome)) return undefined
   const { tokenId, pool } = outcome
   const amount = decimalIn(outcome, 'liquidity') ?? decimalIn(outcome, 'shares')
   const id = typeof tokenId === 'string' ? tokenId : pool
-  const { path = '' } = request ?? {}
+  const { path = '', fields = {} } = request ?? {}
   if (!amount || typeof id !== 'string') return undefined
   const liquidity = path.endsWith('/add') ? amount : { digits: -amount.digits, scale: amount.scale }
-  return { connector, id, liquidity, isCollect: path.endsWith('/collect_fees') }
+  // A new position says in its plan which version it is of.
+  const version =
+    textIn(fields, 'version') ?? (isObject(planned) && fields['tokenId'] === undefined ? textIn(planned, 'version') : undefined)
+  return { connector, id, version, liquidity, isCollect: path.endsWith('/collect_fees') }
 }
 
 function textIn(fields: Readonly<Record<string, unknown>> = {}, field: string): string | undefined {
@@ -141,7 +146,10 @@ interface PerpetualBook extends OnNetwork {
 export interface LiquidityBook extends OnNetwork {
   readonly connector: string
   readonly id: string
+  readonly version: string | undefined
   liquidity: DecimalParts
+  /** Of one of its transactions nobody knows all that it moved. */
+  lacksMovements: boolean
   /** By token: what was paid in and taken out, and of that what `collect_fees` brought. */
   readonly tokens: Map<string, { paidRaw: bigint; receivedRaw: bigint; feesRaw: bigint }>
 }
@@ -165,6 +173,8 @@ export function createBook(): Book {
   const fees = new Map<string, FeeBook>()
   const perpetuals = new Map<string, PerpetualBook>()
   const liquidity = new Map<string, LiquidityBook>()
+  /** The last that was named of a position. */
+  const versions = new Map<string, string | undefined>()
   const lacking = { movements: 0, coin: 0, fills: 0, fees: 0 }
 
   function takeTrade({ chain, network }: OnNetwork, { base, quote, side, baseAmount, quoteAmount }: Trade): void {
@@ -203,6 +213,7 @@ export function createBook(): Book {
     for (const [token, amount] of Object.entries(movements)) {
       if (amount === null) {
         lacking.coin += 1
+        if (change) positionOf({ chain, network }, change).lacksMovements = true
         continue
       }
       const raw = BigInt(amount)
@@ -213,15 +224,21 @@ export function createBook(): Book {
     }
   }
 
-  const positionOf = ({ chain, network }: OnNetwork, { connector, id }: LiquidityChange): LiquidityBook =>
-    at(liquidity, [chain, network, connector, addressKey(id)], () => ({
+  function positionOf({ chain, network }: OnNetwork, { connector, id, version }: LiquidityChange): LiquidityBook {
+    const name = [chain, network, connector, addressKey(id)].join(' ')
+    const of = version ?? versions.get(name)
+    versions.set(name, of)
+    return at(liquidity, [name, of ?? ''], () => ({
       chain,
       network,
       connector,
       id,
+      version: of,
       liquidity: noAmount,
+      lacksMovements: false,
       tokens: new Map(),
     }))
+  }
 
   return {
     take(line) {
@@ -252,6 +269,7 @@ export function createBook(): Book {
       if (change) {
         const position = positionOf(line, change)
         position.liquidity = plus(position.liquidity, change.liquidity)
+        if (!line.movements) position.lacksMovements = true
       }
       takeMovements(line)
     },

@@ -113,6 +113,9 @@ export async function bookCsv(book: BooksResponse): Promise<string> {
   return `${header}${lines(csvLines(book))}`.trimEnd()
 }
 
+const positionName = ({ connector, version, position }: BooksResponse['liquidity'][number]): string =>
+  [connector, ...(version === undefined ? [] : [version]), position].join(' ')
+
 function csvLines({ pairs, tokens, fees, perpetuals, liquidity }: BooksResponse): readonly CsvLine[] {
   const linesOf = (part: string, { chain, network }: { chain: string; network: string }, name: string, fields: object) =>
     Object.entries(fields).flatMap(([field, value]: [string, unknown]): CsvLine[] => {
@@ -128,10 +131,8 @@ function csvLines({ pairs, tokens, fees, perpetuals, liquidity }: BooksResponse)
     ...fees.flatMap((each) => linesOf('fees', each, each.feeToken ?? '', each)),
     ...perpetuals.flatMap((each) => linesOf('perpetuals', each, `${each.connector} ${each.market}`, each)),
     ...liquidity.flatMap((each) => [
-      ...linesOf('liquidity', each, `${each.connector} ${each.position}`, each),
-      ...each.tokens.flatMap((token) =>
-        linesOf('liquidity', each, `${each.connector} ${each.position} ${token.symbol ?? token.token}`, token),
-      ),
+      ...linesOf('liquidity', each, positionName(each), each),
+      ...each.tokens.flatMap((token) => linesOf('liquidity', each, `${positionName(each)} ${token.symbol ?? token.token}`, token)),
     ]),
   ]
 }
@@ -193,7 +194,7 @@ export function describeBook(book: BooksResponse): string {
       'Liquidity',
       ['network', 'position', 'state', 'against holding'],
       liquidity.map((each) => ({
-        cells: [where(each), `${each.connector} ${each.position}`, each.closed ? 'closed' : 'open', each.againstHolding ?? 'not known'],
+        cells: [where(each), positionName(each), each.closed ? 'closed' : 'open', each.againstHolding ?? 'not known'],
         below: [
           ...each.tokens.map(
             ({ token, symbol = token, paid, received, fees: collected }) =>

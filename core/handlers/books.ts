@@ -177,15 +177,17 @@ function worth(
 }
 
 function showLiquidity(book: LiquidityBook, on: NetworkEntry | undefined, prices: Prices): ShownBook['liquidity'][number] {
-  const { chain, network, connector, id, liquidity, tokens } = book
+  const { chain, network, connector, id, version, liquidity, lacksMovements, tokens } = book
   const isClosed = liquidity.digits === 0n
   const net = [...tokens].map(([token, { paidRaw, receivedRaw }]) => ({ token, raw: receivedRaw - paidRaw }))
-  const { value, noValue } = isClosed ? worth(on, net, prices, 'down') : { value: null, noValue: 'it is open' }
+  const unknown = isClosed ? (lacksMovements ? 'what it moved is not known' : undefined) : 'it is open'
+  const { value, noValue } = unknown === undefined ? worth(on, net, prices, 'down') : { value: null, noValue: unknown }
   return {
     chain,
     network,
     connector,
     position: id,
+    ...(version !== undefined && { version }),
     closed: isClosed,
     tokens: [...tokens].map(([token, { paidRaw, receivedRaw, feesRaw }]) => {
       const listed = tokenAt(on, token)

@@ -1443,11 +1443,12 @@ class _BooksResponseLiquidity(TypedDict):
     position: str  # Its tokenId, or the pool of shares.
     closed: bool  # All that was added in this time was removed.
     tokens: list[BooksResponseLiquidityTokens]
-    againstHolding: str | None  # Of a closed one: what was received less what was paid in, at the prices of now, in the reference token. Below 0 holding the tokens would have been better. null where it is open or a token has no price.
+    againstHolding: str | None  # Of a closed one: what was received less what was paid in, at the prices of now, in the reference token. Below 0 holding the tokens would have been better. null where it is open, a token has no price, or nobody knows all that it moved.
 
 
 @final
 class BooksResponseLiquidity(_BooksResponseLiquidity, total=False):
+    version: str  # The ids of each version are its own.
     noValue: str  # Why there is no price; absent where there is one.
 
 
