@@ -3,6 +3,7 @@ import { isObject } from '../base/json.ts'
 import { parseDecimal, type DecimalParts } from '../base/decimal.ts'
 import { addressKey } from '../base/addresses.ts'
 import type { Json } from '../contracts/index.ts'
+import type { Cost } from '../transactions/costs.ts'
 import { isFinal, type Entry } from '../transactions/entry.ts'
 import { createPosition, type Position } from './profit.ts'
 
@@ -14,6 +15,8 @@ interface OnNetwork {
 /** What a book keeps of an entry: a few hundred bytes of some kilobytes. */
 export interface BookLine extends OnNetwork {
   readonly feeRaw: bigint | undefined
+  /** It paid on the chain, and nobody knows how much. */
+  readonly lacksFee: boolean
   readonly movements: Entry['movements']
   /** Something may have moved on the chain, and the entry does not say what. */
   readonly lacksMovements: boolean
@@ -49,15 +52,20 @@ interface LiquidityChange {
   readonly isCollect: boolean
 }
 
+/** What a mined transaction paid; undefined where nobody knows all of it. */
+export type CostOf = (entry: Entry) => Cost | undefined
+
 /** Undefined where nothing became final on a chain or an exchange. */
-export function lineOf(entry: Entry): BookLine | undefined {
+export function lineOf(entry: Entry, costOf: CostOf): BookLine | undefined {
   const { chain, network, landed, movements, signer, state } = entry
   if (!isFinal(entry) || !landed) return undefined
+  const cost = costOf(entry)
   const [trade, perpetual, liquidity] = state === 'CONFIRMED' ? [tradeOf(entry), perpetualOf(entry), liquidityOf(entry)] : []
   return {
     chain,
     network,
-    feeRaw: landed.cost && BigInt(landed.cost.feeRaw),
+    feeRaw: cost && BigInt(cost.feeRaw),
+    lacksFee: cost === undefined && signer === undefined,
     movements,
     lacksMovements: movements === undefined && signer === undefined,
     ...(trade && { trade }),
@@ -248,7 +256,7 @@ export function createBook(): Book {
         const sum = at(fees, [chain, network], () => ({ chain, network, transactions: 0, feeRaw: 0n }))
         sum.transactions += 1
         sum.feeRaw += feeRaw
-      } else if (line.movements) lacking.fees += 1
+      } else if (line.lacksFee) lacking.fees += 1
       if (trade === 'unknown') lacking.fills += 1
       else if (trade) takeTrade(line, trade)
       if (perpetual) {

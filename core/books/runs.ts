@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { SluiceError } from '../base/errors.ts'
 import type { EntryFilter, EntryPage } from '../transactions/journal/journal.ts'
 import { keyTimeMs } from '../transactions/submit-request.ts'
-import { createBook, lineOf, type Book } from './book.ts'
+import { createBook, lineOf, type Book, type CostOf } from './book.ts'
 import { readInOrder } from './in-order.ts'
 
 export interface BookRequest {
@@ -43,6 +43,7 @@ const linesInTurn = 500
 
 export function createBookRuns(
   list: (filter: EntryFilter) => Promise<EntryPage>,
+  costOf: CostOf,
   steadyMs: () => number = () => performance.now(),
 ): BookRuns {
   const runs = new Map<string, { readonly run: BookRun; readonly ending: AbortController; usedAt: number }>()
@@ -66,7 +67,7 @@ export function createBookRuns(
       if (runs.size >= maxRuns)
         throw new SluiceError('OVERLOADED', `The server reads ${maxRuns} books already. Try again shortly.`, { retryAfterSeconds: 5 })
       const ending = new AbortController()
-      const own = { run: startRun(request, list, ending.signal, endUnused), ending, usedAt: steadyMs() }
+      const own = { run: startRun(request, list, costOf, ending.signal, endUnused), ending, usedAt: steadyMs() }
       runs.set(name, own)
       return own.run
     },
@@ -80,6 +81,7 @@ export function createBookRuns(
 function startRun(
   { filter, from, to }: BookRequest,
   list: (filter: EntryFilter) => Promise<EntryPage>,
+  costOf: CostOf,
   signal: AbortSignal,
   onStretch: () => void,
 ): BookRun {
@@ -95,7 +97,7 @@ function startRun(
     const [newest] = (await list({ ...filter, archived: true, limit: 1 })).entries
     if (!newest) return
     const end = Math.min(keyTimeMs(newest.key) + 1, to ?? Infinity)
-    for await (const stretch of readInOrder({ list, filter, from, to: end, extract: lineOf, signal })) {
+    for await (const stretch of readInOrder({ list, filter, from, to: end, extract: (entry) => lineOf(entry, costOf), signal })) {
       for (const [index, line] of stretch.kept.entries()) {
         book.take(line)
         if (index % linesInTurn === linesInTurn - 1) await nextTurn()

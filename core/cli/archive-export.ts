@@ -8,7 +8,7 @@ import { showTransaction } from '../handlers/journaled.ts'
 import { streamText } from '../handlers/streams.ts'
 import { transactionColumns } from '../handlers/transaction-columns.ts'
 import type { TransactionsLine } from '../api/index.ts'
-import { txStatus } from '../transactions/entry.ts'
+import { txStatus, type Entry } from '../transactions/entry.ts'
 import { archiveFilesIn, readArchiveFile } from '../transactions/archive-files.ts'
 import { showProgress, type Progress } from './progress.ts'
 import { readFormat } from './tx-export.ts'
@@ -46,7 +46,12 @@ export async function exportArchive(options: ArchiveExportOptions): Promise<{ co
 }
 
 /** Networks are not asked: what their coins and tokens are called is not known here. */
-const view = { status: txStatus, coinOf: () => undefined, tokenOf: () => undefined }
+const view = {
+  status: txStatus,
+  coinOf: () => undefined,
+  costOf: ({ landed }: Pick<Entry, 'landed'>) => landed?.cost,
+  tokenOf: () => undefined,
+}
 
 async function* pagesOf(
   files: readonly string[],

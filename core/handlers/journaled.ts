@@ -5,11 +5,13 @@ import { isObject } from '../base/json.ts'
 import { printable } from '../base/printable.ts'
 import type { Json, Token } from '../contracts/index.ts'
 import type { Registry } from '../plugins/index.ts'
+import type { Cost } from '../transactions/costs.ts'
 import { isFinal, txHashOf, type Entry, type JournaledPermit } from '../transactions/entry.ts'
 import type { Transactions } from '../transactions/transactions.ts'
 import type { PlacedOrder } from '../transactions/order-fills.ts'
 import { readAboutOrder } from './clob/order-state.ts'
 import { journaledFill } from './fills.ts'
+import { paidCostOf } from './mined-amounts.ts'
 import { networkOf } from './limited-amounts.ts'
 
 export interface JournalView {
@@ -18,11 +20,13 @@ export interface JournalView {
   coinOf(entry: Entry): Pick<Token, 'symbol' | 'decimals'> | undefined
   /** Undefined where nobody lists it. */
   tokenOf(entry: Entry, address: string): Pick<Token, 'symbol' | 'decimals'> | undefined
+  costOf(entry: Entry): Cost | undefined
 }
 
 export const journalView = ({ status }: Pick<Transactions, 'status'>, registry: Pick<Registry, 'networks'>): JournalView => ({
   status,
   coinOf: (entry) => networkOf(entry, registry)?.impl.nativeCurrency,
+  costOf: (entry) => paidCostOf(entry, registry),
   tokenOf(entry, address) {
     const on = networkOf(entry, registry)
     const coin = on?.impl.nativeCurrency
@@ -31,12 +35,12 @@ export const journalView = ({ status }: Pick<Transactions, 'status'>, registry: 
 })
 
 export function showTransaction(entry: Entry, view: JournalView): JournaledTransaction {
-  const { status, coinOf } = view
+  const { status, coinOf, costOf } = view
   const { chain, network, address, kind, connector, nonce, state, landed, replacedBy, reason, attempts, requestId } = entry
   const { signer, idempotencyKey, createdAt, updatedAt, deadline, privateOnly, permits, archived, client, request, planned } = entry
   const fill = isFinal(entry) ? journaledFill(entry) : undefined
   const quote = readQuote(entry)
-  const cost = isFinal(entry) ? showCost(entry, coinOf(entry), quote) : undefined
+  const cost = isFinal(entry) ? showCost(costOf(entry), coinOf(entry), quote) : undefined
   const slippage = slippageOf(entry, fill, quote)
   return {
     id: entry.key,
@@ -114,11 +118,10 @@ type ShownQuote = NonNullable<JournaledTransaction['quote']>
 const readQuote = ({ quote }: Entry): ShownQuote | undefined => (isObject(quote) ? (quote as unknown as ShownQuote) : undefined)
 
 function showCost(
-  entry: Entry,
+  cost: Cost | undefined,
   coin: Pick<Token, 'symbol' | 'decimals'> | undefined,
   quote: ShownQuote | undefined,
 ): JournaledTransaction['cost'] {
-  const cost = entry.landed?.cost
   if (!cost) return undefined
   const { feeRaw, gasUsed, layer1FeeRaw } = cost
   const fee = coin && fromRaw(BigInt(feeRaw), coin.decimals)

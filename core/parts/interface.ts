@@ -5,6 +5,7 @@ import { createApprovalRuns } from '../handlers/approval-runs.ts'
 import { createApprovedSpenders } from '../handlers/amm/approved.ts'
 import type { Services } from '../handlers/context.ts'
 import { limitedToken, networkOf, valueOf } from '../handlers/limited-amounts.ts'
+import { paidCostOf } from '../handlers/mined-amounts.ts'
 import { failingParts } from '../handlers/readiness.ts'
 import {
   measureApprovals,
@@ -110,7 +111,7 @@ export function openServices(parts: ServerParts): Services {
     archiver,
     checkpoints,
     orderFills,
-    bookRuns: createBookRuns(transactions.list),
+    bookRuns: createBookRuns(transactions.list, (entry) => paidCostOf(entry, registry)),
     quarantine,
     stops,
     clients,

@@ -12,7 +12,7 @@ import { createOrderFills, type OrderFills } from '../handlers/clob/order-fills.
 import { readAboutOrder } from '../handlers/clob/order-state.ts'
 import { walletOrders } from '../handlers/clob/wallet-orders.ts'
 import { limitedToken, networkOf, valueOf } from '../handlers/limited-amounts.ts'
-import { gainsOf, gasCostOf, heldChangesOf, tellsOf } from '../handlers/mined-amounts.ts'
+import { gainsOf, gasCostOf, heldChangesOf, paidCostOf, tellsOf } from '../handlers/mined-amounts.ts'
 import { compareMined, shownLosses, shownQuarantines } from '../handlers/mined-bounds.ts'
 import { createMovementReadings } from '../handlers/movements.ts'
 import { createMinedReadings, type MinedReadings } from '../handlers/mined-readings.ts'
@@ -269,7 +269,7 @@ export const limitReader = ({ registry, market }: Pick<ServerParts, 'registry' |
   gains: (entry) => gainsOf(entry, registry, readings),
   tells: (entry) => tellsOf(entry, registry, readings),
   heldChanges: (entry) => (readings ? heldChangesOf(entry, registry, readings) : []),
-  gasCost: gasCostOf,
+  gasCost: (entry) => gasCostOf(entry, registry),
   token: (on, name) => limitedToken(on, name, registry),
   value: (on, gives) => valueOf(on, gives, { registry, market }),
   reference(on) {
@@ -301,10 +301,11 @@ export const openOrderFills = ({ registry, transactions, log }: ServerParts): Or
 /** Of a wallet in one market. */
 const maxOpenOrders = 1_000
 
-export const openArchiver = ({ settings: { data, store }, journal, leases, log, metrics }: ServerParts): Archiver =>
+export const openArchiver = ({ settings: { data, store }, journal, leases, registry, log, metrics }: ServerParts): Archiver =>
   createArchiver({
     journal,
     leases,
+    costOf: (entry) => paidCostOf(entry, registry),
     files: createArchiveFiles(path.join(data.dir, 'archive')),
     // A database keeps everything unless it is told otherwise: the archive is on this server's disk, which may not outlive the server.
     keepDays: store.keepDays ?? (store.url === undefined ? 90 : undefined),

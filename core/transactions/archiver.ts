@@ -1,6 +1,7 @@
 import { pause } from '../base/async.ts'
 import { SluiceError, type Log } from '../contracts/index.ts'
 import type { ArchiveFiles } from './archive-files.ts'
+import type { Cost } from './costs.ts'
 import { queueName, railOf, signerOf, type Entry } from './entry.ts'
 import type { EndedEntry, EndedPosition, EntryPlace, Journal } from './journal/journal.ts'
 import { highestUsed, type Leases } from './leases.ts'
@@ -40,6 +41,8 @@ interface ArchiverOptions {
   journal: Journal
   leases: Pick<Leases, 'use'>
   files: ArchiveFiles
+  /** What an earlier version did not keep: it is kept before the receipt goes. */
+  costOf?: (entry: Entry) => Cost | undefined
   /** `store.keepDays`; absent: nothing is archived by itself. */
   keepDays: number | undefined
   log: Log
@@ -63,6 +66,7 @@ export function createArchiver({
   journal,
   leases,
   files,
+  costOf = ({ landed }) => landed?.cost,
   keepDays,
   log,
   onArchived = () => {},
@@ -98,6 +102,12 @@ export function createArchiver({
     return found
   }
 
+  function withCost(entry: Entry): Entry {
+    const { landed } = entry
+    const cost = landed && !landed.cost ? costOf(entry) : undefined
+    return landed && cost ? { ...entry, landed: { ...landed, cost } } : entry
+  }
+
   async function prunePages(
     { olderThanMs, after, isDryRun = false }: Parameters<Archiver['prune']>[0],
     signal: AbortSignal,
@@ -107,7 +117,7 @@ export function createArchiver({
     while (archived + kept < sliceSize) {
       signal.throwIfAborted()
       const page = await ended.select({ olderThanMs, ...(position && { after: position }), limit: batchSize })
-      const entries = await movable(page, newest)
+      const entries = (await movable(page, newest)).map(withCost)
       if (!isDryRun && entries.length > 0) {
         await writeFiles(files, entries)
         const moved = await ended.moveOut(entries)

@@ -295,6 +295,8 @@ const RawAmount = Type.String({ pattern: '^[0-9]{1,78}$' })
 const State = Type.Union(transactionStates.map((each) => Type.Literal(each)))
 const Seen = Type.Union((['pays', 'underpriced', 'lost'] as const).map((each) => Type.Literal(each)))
 
+const StoredCost = Type.Object({ feeRaw: RawAmount, gasUsed: Type.Optional(RawAmount), layer1FeeRaw: Type.Optional(RawAmount) })
+
 /** An entry as it is stored. Its keys never change. */
 const Body = Compile(
   Type.Object({
@@ -368,9 +370,11 @@ const Body = Compile(
         ok: Type.Boolean(),
         blockNumber: Type.Number(),
         receipt: AnyJson,
-        cost: Type.Optional(Type.Object({ feeRaw: RawAmount, gasUsed: Type.Optional(RawAmount), layer1FeeRaw: Type.Optional(RawAmount) })),
+        cost: Type.Optional(StoredCost),
       }),
     ),
+    /** Where earlier versions kept it once an entry was archived. */
+    cost: Type.Optional(StoredCost),
     outcome: Type.Optional(AnyJson),
     movements: Type.Optional(Type.Record(Type.String(), Type.Union([Type.String({ pattern: '^-?[0-9]{1,100}$' }), Type.Null()]))),
     replacedBy: Type.Optional(Type.String()),
@@ -408,8 +412,10 @@ export function readBody({ key, request_id: requestId, idempotency_key: idempote
     const where = stored === undefined ? 'its bytes are damaged' : `${first?.instancePath || 'it'} ${first?.message ?? 'is not an entry'}`
     throw new Error(`The journal's entry ${key} cannot be read: ${where}. Restore the store from a copy, or remove that row.`)
   }
-  const { attempts, ...entry } = stored
+  const { attempts, cost, ...entry } = stored
   // Into the copy that is there: another one of an object with so many keys takes longer than its check.
+  const { landed } = entry
+  if (landed && !landed.cost && cost) landed.cost = cost
   return Object.assign(entry, {
     key,
     requestId,

@@ -1,8 +1,14 @@
 import { expect } from 'chai'
 import type { BooksResponse } from '../../core/api/index.ts'
 import { createBookRuns } from '../../core/books/runs.ts'
+import type { Json } from '../../core/contracts/index.ts'
 import { bookHandlers } from '../../core/handlers/books.ts'
-import type { Entry } from '../../core/transactions/entry.ts'
+import { paidCostOf } from '../../core/handlers/mined-amounts.ts'
+import type { Registry } from '../../core/plugins/index.ts'
+import { pack } from '../../core/store/compact.ts'
+import { readBody, type Entry } from '../../core/transactions/entry.ts'
+import { paidFees } from '../../kits/evm/receipts.ts'
+import type { EntryFilter } from '../../core/transactions/journal/journal.ts'
 import { firstKeyAt } from '../../core/transactions/submit-request.ts'
 
 const [coin, usdc] = ['0x0000000000000000000000000000000000000000', '0x00000000000000000000000000000000000000C3']
@@ -23,11 +29,16 @@ async function bookOf(...parts: readonly object[]): Promise<BooksResponse> {
       ...part,
     } as unknown as Entry
   })
-  const list = async () => ({ entries: entries.toReversed() })
+  const list = async ({ from = 0, to = Infinity }: EntryFilter) => ({
+    entries: entries.filter(({ createdAt }) => createdAt >= from && createdAt < to).toReversed(),
+  })
   const network = {
     chain: 'ethereum',
     network: 'local',
-    impl: { nativeCurrency: { symbol: 'ETH', address: coin, decimals: 18 } },
+    impl: {
+      nativeCurrency: { symbol: 'ETH', address: coin, decimals: 18 },
+      rail: { paidFees: (receipt: Json) => paidFees(receipt, false) },
+    },
     tokens: { listedAt: (address: string) => (address === usdc ? { symbol: 'USDC', address, decimals: 6 } : undefined) },
   }
   const market = {
@@ -35,7 +46,8 @@ async function bookOf(...parts: readonly object[]): Promise<BooksResponse> {
     isChecked: () => true,
     referenceOf: () => 'USDC',
   }
-  const services = { bookRuns: createBookRuns(list), registry: { networks: [network] }, market }
+  const registry = { networks: [network] } as unknown as Pick<Registry, 'networks'>
+  const services = { bookRuns: createBookRuns(list, (entry) => paidCostOf(entry, registry)), registry, market }
   return bookHandlers.Books({} as never, { services, caller: { id: 'one', permissions: new Set(['admin']) } } as never)
 }
 
@@ -77,4 +89,38 @@ describe('the book of liquidity', () => {
     const removed = change('remove', '5', { request: { path: '/amm/liquidity/remove', fields: { tokenId: '7' } } })
     expect((await bookOf(added, removed)).liquidity.map(({ version, closed }) => [version, closed])).to.deep.equal([['v3', true]])
   })
+})
+
+describe('the book of fees', () => {
+  const landed = { id: '0x1', ok: true, blockNumber: 7, receipt: null }
+  const receipt = { gasUsed: '21000', effectiveGasPrice: '10' }
+
+  it('has what transactions cost that an earlier version made final', async () => {
+    const { fees, lacking } = await bookOf({ landed: { ...landed, receipt } }, archivedBefore({ feeRaw: '7' }))
+    expect(fees.map(({ transactions, rawFee }) => [transactions, rawFee])).to.deep.equal([[2, '210007']])
+    expect(lacking.fees).to.equal(0)
+  })
+
+  it('counts what it lacks, also where nobody knows what moved', async () => {
+    const unknown = { landed, movements: undefined }
+    expect((await bookOf(unknown, { ...unknown, state: 'REVERTED' }, { ...unknown, signer: 'agent' })).lacking.fees).to.equal(2)
+  })
+
+  /** As earlier versions stored it. */
+  function archivedBefore(cost: object): Entry {
+    const entry = {
+      version: 1,
+      chain: 'ethereum',
+      network: 'local',
+      address: '0x1',
+      kind: 'send',
+      client: 'one',
+      requestId: 'one',
+      createdAt: start,
+    }
+    const rest = { updatedAt: start, part: { index: 0, of: 1 }, step: null, memo: null, about: null, sequence: null, nonce: 1, rank: 0 }
+    const body = { ...entry, ...rest, sequenceGiven: false, feesGiven: false, state: 'CONFIRMED', attempts: [], landed, cost, deadLooks: 0 }
+    const { key: _key, ...read } = readBody({ key: '1', request_id: 'one', idempotency_key: null, body: pack(JSON.stringify(body)) })
+    return read as Entry
+  }
 })

@@ -74,6 +74,7 @@ describe('books that are read for several callers', () => {
     let nowMs = 0
     const runs = createBookRuns(
       () => new Promise(() => {}),
+      () => undefined,
       () => nowMs,
     )
     const first = runs.of('one', request)
@@ -87,10 +88,13 @@ describe('books that are read for several callers', () => {
 
   it('tell a failure to who asked, and begin anew after it', async () => {
     let isBroken = true
-    const runs = createBookRuns(async () => {
-      if (isBroken) throw new Error('the store is gone')
-      return { entries: [] }
-    })
+    const runs = createBookRuns(
+      async () => {
+        if (isBroken) throw new Error('the store is gone')
+        return { entries: [] }
+      },
+      () => undefined,
+    )
     const failed = runs.of('one', request)
     expect(await failed.done.catch(({ message }: Error) => message)).to.equal('the store is gone')
     runs.end('one')

@@ -1,5 +1,6 @@
 // How long a wallet's coin lasts for gas, at its use of the last days.
 import { divideRaw, formatRatio, fromRaw } from '../../base/decimal.ts'
+import { gasCostOf } from '../mined-amounts.ts'
 import type { WalletReading } from './reading.ts'
 
 const dayMs = 24 * 3_600_000
@@ -17,9 +18,10 @@ export async function readGas({ network, owner, services }: WalletReading, balan
   let cursor: string | undefined
   for (let read = 0; read < maxEntries; read += pageEntries) {
     const page = await services.transactions.list({ ...filter, ...(cursor !== undefined && { cursor }) })
-    for (const { landed, createdAt } of page.entries) {
-      if (landed?.cost) fees.push(BigInt(landed.cost.feeRaw))
-      since = createdAt
+    for (const entry of page.entries) {
+      const feeRaw = gasCostOf(entry, services.registry)
+      if (feeRaw !== undefined) fees.push(feeRaw)
+      since = entry.createdAt
     }
     cursor = page.nextCursor
     if (cursor === undefined) break

@@ -3,6 +3,9 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { constants, gunzipSync } from 'node:zlib'
 import { createArchiveFiles, type ArchiveFiles } from '../../../core/transactions/archive-files.ts'
+import { costOf as costByReceipt } from '../../../core/transactions/costs.ts'
+import { paidFees } from '../../../kits/evm/receipts.ts'
+import type { Json } from '../../../core/contracts/index.ts'
 import { createArchiver, dayMs, type Archiver } from '../../../core/transactions/archiver.ts'
 import type { Entry } from '../../../core/transactions/entry.ts'
 import type { Journal, Lease } from '../../../core/transactions/journal/journal.ts'
@@ -22,7 +25,7 @@ export interface ArchiveSite {
   /** Opens an entry and writes each version. Returns the last. */
   add(over?: Partial<Entry>, ...ends: Partial<Entry>[]): Promise<Entry>
   /** As `add`, mined and confirmed. */
-  confirmed(over?: Partial<Entry>): Promise<Entry>
+  confirmed(over?: Partial<Entry>, receipt?: Json): Promise<Entry>
   /** Lets so many days pass by the store's time. */
   passDays(days: number): Promise<void>
   /** The archive's lines, file by file. */
@@ -68,7 +71,8 @@ export function archiveOn(
   const log = { info: () => {}, warn: (fields: object) => void told.push(fields) }
   const journal = sqlJournal(store, log)
   const leases = sqlLeases({ store, serverId, serverName: serverId, log })
-  const archiver = createArchiver({ journal, leases, files: files(folder), keepDays, log, ...(onFailing && { onFailing }) })
+  const costOf = ({ landed }: Entry) => costByReceipt(landed?.receipt, { paidFees: (receipt) => paidFees(receipt, false) })
+  const archiver = createArchiver({ journal, leases, costOf, files: files(folder), keepDays, log, ...(onFailing && { onFailing }) })
 
   async function leaseOf(entry: Entry): Promise<Lease> {
     const rail = entry.signer === undefined ? '' : `${entry.connector}/`
@@ -91,9 +95,9 @@ export function archiveOn(
       }
       return entry
     },
-    confirmed(over = {}) {
+    confirmed(over = {}, receipt: Json = { logs: ['all of it'] }) {
       const { attempts } = signed(newEntry(), `0xhash${Math.random()}`)
-      const landed = { id: attempts[0]?.id ?? '', ok: true, blockNumber: 7, receipt: { logs: ['all of it'] } }
+      const landed = { id: attempts[0]?.id ?? '', ok: true, blockNumber: 7, receipt }
       return site.add(over, { state: 'SIGNED', attempts }, { state: 'CONFIRMED', landed })
     },
     passDays: async (days) => {

@@ -65,6 +65,16 @@ export function archiverTests(place: () => StorePlace): void {
     }
   })
 
+  it('keeps what a transaction cost where an earlier version left that to its receipt', async () => {
+    const receipt = { gasUsed: '21000', effectiveGasPrice: '10' }
+    const old = await site.confirmed({}, receipt)
+    await site.confirmed()
+    await site.passDays(91)
+    await site.archiver.run()
+    const found = await site.journal.find('ethereum', 'local', old.attempts[0]?.id ?? '')
+    expect(found?.landed).to.deep.include({ receipt: null, cost: { feeRaw: '210000', gasUsed: '21000' } })
+  })
+
   it('finds archived ones by hash, request and Idempotency-Key, and lists them where they are asked for', async () => {
     const entries = []
     for (let count = 0; count < 7; count += 1) entries.push(await site.confirmed({ idempotencyKey: `key-${count}` }))
