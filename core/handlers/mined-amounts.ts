@@ -1,5 +1,6 @@
 // What a mined transaction did to its wallet, by its receipt, and where that does not tell by what was read beside it (`mined-readings.ts`).
 import { isSameAddress } from '../base/addresses.ts'
+import { isObject } from '../base/json.ts'
 import { canonicalPermit2, type ActionOutcome, type Json, type SetAllowance } from '../contracts/index.ts'
 import { allowanceName, orderName, signedOrderName, type HeldChange } from '../limits/refundable.ts'
 import type { NetworkEntry, Registry } from '../plugins/index.ts'
@@ -36,20 +37,24 @@ export function gainsOf(entry: Entry, registry: Networks, readings: CoinGain = u
 export const exchangesCoin = (entry: Entry, on: NetworkEntry, registry: Networks): boolean =>
   entry.kind === 'trade' && entry.part.of === 1 && coinSideOf(entry, on) !== undefined && registry.plannedBy(entry, on)?.builtIn === true
 
-/** Whether a trade gives or gets the coin. */
+/** Whether a trade gives or gets the coin, or may do so. */
 export const exchangesCoinOf = (entry: Entry, on: NetworkEntry): boolean => coinSideOf(entry, on) !== undefined
 
-function coinSideOf({ about }: Entry, { impl }: NetworkEntry): 'in' | 'out' | undefined {
-  const { symbolIn, symbolOut } = tradedSymbols(about)
-  const { symbol } = impl.nativeCurrency
-  return symbolIn === symbol ? 'in' : symbolOut === symbol ? 'out' : undefined
+/** Any token may have the coin's symbol: its address counts. `unknown` where the entry says its symbol alone. */
+function coinSideOf({ about, planned }: Entry, { impl }: NetworkEntry): 'in' | 'out' | 'unknown' | undefined {
+  const { base, quote } = isObject(planned) ? planned : {}
+  const { symbol, address } = impl.nativeCurrency
+  const { side, symbolIn, symbolOut } = tradedSymbols(about)
+  if (typeof base !== 'string' || typeof quote !== 'string') return symbolIn === symbol || symbolOut === symbol ? 'unknown' : undefined
+  const [tokenIn, tokenOut] = side === 'BUY' ? [quote, base] : [base, quote]
+  return isSameAddress(tokenIn, address) ? 'in' : isSameAddress(tokenOut, address) ? 'out' : undefined
 }
 
 /** By the events of the exchange. */
 export function coinExchangedBy(entry: Entry, receipt: Json, on: NetworkEntry, registry: Networks): bigint | undefined {
   const venue = registry.plannedBy(entry, on)
   const side = coinSideOf(entry, on)
-  if (!venue?.builtIn || side === undefined) return undefined
+  if (!venue?.builtIn || side === undefined || side === 'unknown') return undefined
   const fill = atOnce(() => venue.impl.AMM?.fill(receipt, entry.memo))
   return fill && (side === 'in' ? -fill.amountInRaw : fill.amountOutRaw)
 }

@@ -4,7 +4,7 @@ import type { MinedTouches } from '../limits/replay.ts'
 import type { NetworkEntry, Registry } from '../plugins/index.ts'
 import type { Entry } from '../transactions/entry.ts'
 import { isSameAddress } from '../base/addresses.ts'
-import { tradedSymbols } from './amm/trade.ts'
+import { exchangesCoinOf } from './mined-amounts.ts'
 import { isAboutShares } from './amm/shares.ts'
 import { limitedToken, networkOf } from './limited-amounts.ts'
 import { connectorsOf, touchedTokens } from './touches.ts'
@@ -62,14 +62,15 @@ function tokensTouched(entry: Entry, on: NetworkEntry, registry: Plugins): Mined
 }
 
 /** By events of tokens, with the coin where the request named it. */
-function movedTokens({ kind, landed, address, about, signer }: Entry, on: NetworkEntry): MinedTouches['tokens'] {
+function movedTokens(entry: Entry, on: NetworkEntry): MinedTouches['tokens'] {
+  const { kind, landed, address, about, signer } = entry
   const receipt = landed?.receipt
   const gains = receipt === undefined || receipt === null || signer !== undefined ? undefined : on.impl.evm?.gains?.(receipt, address)
   if (!gains) return 'unknown'
   // What a deposit gets, such as a position, is the exchange's own.
   const moved = [...gains].filter(([, raw]) => (kind === 'liquidity' ? raw < 0n : raw !== 0n)).map(([token]) => token)
-  const { symbol, address: coin } = on.impl.nativeCurrency
-  const isWithCoin = kind === 'wrap' || (kind === 'trade' && isObject(about) && Object.values(tradedSymbols(about)).includes(symbol))
+  const { address: coin } = on.impl.nativeCurrency
+  const isWithCoin = kind === 'wrap' || (kind === 'trade' && isObject(about) && exchangesCoinOf(entry, on))
   const all = isWithCoin ? [...moved, coin] : moved
   return all.length > 0 ? touchedTokens(all, on) : 'unknown'
 }

@@ -20,7 +20,7 @@ const registryOf = (amountInRaw: bigint) =>
     plannedBy: () => ({ builtIn: true, impl: { AMM: { fill: () => ({ amountInRaw, amountOutRaw: 3000n }) } } }),
   }) as unknown as Pick<Registry, 'networks' | 'plannedBy'>
 
-const trade = (quote: string): Entry =>
+const trade = (quote: string, address: string | undefined = quote === 'ETH' ? coin : 'other'): Entry =>
   ({
     chain: 'ethereum',
     network: 'local',
@@ -28,6 +28,7 @@ const trade = (quote: string): Entry =>
     part: { index: 0, of: 1 },
     landed: { ok: true, receipt: {} },
     about: { side: 'BUY', base: { symbol: 'USDC', decimals: 6 }, quote: { symbol: quote, decimals: 18 } },
+    ...(address !== '' && { planned: { base: 'usdc', quote: address } }),
   }) as unknown as Entry
 
 describe('what receipts tell of a trade', () => {
@@ -36,5 +37,10 @@ describe('what receipts tell of a trade', () => {
     expect(tellsOf(trade('ETH'), registryOf(5n))).to.equal('what it gives')
     expect(tellsOf(trade('ETH'), registryOf(5n), { coinGain: () => -6n })).to.equal('what it gives')
     expect(tellsOf(trade('ETH'), registryOf(5n), { coinGain: () => -5n })).to.equal('all')
+  })
+
+  it('is not of the coin where a token has its symbol alone, and not told by events where nobody knows which of them it was', () => {
+    expect(tellsOf(trade('ETH', 'other'), registryOf(5n))).to.equal('all')
+    expect(tellsOf(trade('ETH', ''), registryOf(5n), { coinGain: () => -5n })).to.equal('what it gives')
   })
 })

@@ -40,6 +40,7 @@ const trade = (more: object = {}, quote = 'ETH'): Entry =>
     step: { value: quote === 'ETH' ? '10' : '0' },
     landed: { id: '0x1', ok: true, blockNumber: 7, receipt: {} },
     about: { side: 'BUY', base: { symbol: 'USDC', decimals: 6 }, quote: { symbol: quote, decimals: 18 } },
+    planned: { base: 'usdc', quote: quote === 'ETH' ? coin : quote },
     ...more,
   }) as unknown as Entry
 
@@ -62,6 +63,18 @@ describe('what a transaction is journaled to have moved', () => {
     // More than was sent is no amount of this trade.
     expect(await movementsOf(trade(), async () => -7n, 11n)).to.deep.equal({ moved: { usdc: '3000', coin: '-7' }, asked: 1 })
     expect(await movementsOf(trade({ kind: 'liquidity' }), async () => 0n)).to.deep.equal({ moved: { usdc: '3000' }, asked: 1 })
+  })
+
+  it('has no coin of the event of a trade of a token that has the symbol of the coin alone', async () => {
+    const fake = { step: { value: '0' }, planned: { base: 'usdc', quote: 'fake' } }
+    expect(await movementsOf(trade(fake), gone, 8n)).to.deep.equal({ moved: { usdc: '3000' }, asked: 0 })
+    const sold = { ...(trade(fake).about as object), side: 'SELL' }
+    expect(await movementsOf(trade({ ...fake, about: sold }), gone, 8n)).to.deep.equal({ moved: { usdc: '3000' }, asked: 0 })
+    // Nobody knows which it was.
+    expect(await movementsOf(trade({ planned: undefined }), async () => -7n, 8n)).to.deep.equal({
+      moved: { usdc: '3000', coin: '-7' },
+      asked: 1,
+    })
   })
 
   it('says that the coin is not known where nothing tells it, and holds nothing up', async () => {

@@ -411,9 +411,10 @@ const aboutTrade = ({ side, base, quote }: SwapRequest, moves: AboutTrade['moves
 })
 
 /** @param about from `aboutTrade` */
-export function tradedSymbols(about: Json): { readonly symbolIn: string; readonly symbolOut: string } {
+export function tradedSymbols(about: Json): { readonly side: 'BUY' | 'SELL'; readonly symbolIn: string; readonly symbolOut: string } {
   const { side, base, quote } = about as AboutTrade
-  return side === 'BUY' ? { symbolIn: quote.symbol, symbolOut: base.symbol } : { symbolIn: base.symbol, symbolOut: quote.symbol }
+  const [symbolIn, symbolOut] = side === 'BUY' ? [quote.symbol, base.symbol] : [base.symbol, quote.symbol]
+  return { side, symbolIn, symbolOut }
 }
 
 /** `Entry.quote` */
