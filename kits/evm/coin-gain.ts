@@ -3,13 +3,13 @@ import { toQuantity } from 'ethers/utils'
 import type { At } from '../../core/contracts/index.ts'
 import { isObject } from '../../core/base/json.ts'
 import { invalidAnswer, resultOf, type Rpc } from '../nodes/rpc.ts'
-import { numberOf, quantityOf } from './encoding.ts'
+import { isSameHex, numberOf, quantityOf } from './encoding.ts'
 import { paidFees } from './receipts.ts'
 import type { EvmReceipt } from './types.ts'
 
 /**
  * Above 0 what it brought, below what it took beside its gas, smallest units. Undefined where the balances do not tell: the wallet sent another
- * transaction in that block, or the receipt does not say all fees.
+ * transaction in that block, others sent it coin, or the receipt does not say all fees. Coin that calls within the transactions of others pay out counts all the same.
  * @param isRollup whether layer 1 is paid for beside the gas
  * @throws SluiceError NETWORK also where the node has another block of that number
  */
@@ -20,7 +20,7 @@ export async function readCoinGain(rpc: Rpc, receipt: EvmReceipt, wallet: string
   const calls = [
     ...[after, before].map((block) => ({ method: 'eth_getBalance', params: [wallet, block] })),
     ...[after, before].map((block) => ({ method: 'eth_getTransactionCount', params: [wallet, block] })),
-    { method: 'eth_getBlockByNumber', params: [after, false] },
+    { method: 'eth_getBlockByNumber', params: [after, true] },
   ]
   const answers = await rpc.batch(calls, at)
   const [balanceAfter, balanceBefore, countAfter, countBefore, block] = calls.map(({ method }, index) =>
@@ -35,5 +35,21 @@ export async function readCoinGain(rpc: Rpc, receipt: EvmReceipt, wallet: string
   if (afterRaw === undefined || beforeRaw === undefined || sentUntil === undefined || sentBefore === undefined)
     throw invalidAnswer(rpc, 'answered a question about a wallet with something that is no number')
   if (!isObject(block) || block['hash'] !== receipt.blockHash) throw invalidAnswer(rpc, 'has another block of that number')
-  return sentUntil - sentBefore === 1 ? afterRaw - beforeRaw + paid.feeRaw : undefined
+  return sentUntil - sentBefore === 1 && isAloneWith(wallet, receipt, block) ? afterRaw - beforeRaw + paid.feeRaw : undefined
+}
+
+/** Whether no other transaction of the block moves coin of the wallet by its value, and no withdrawal pays it. */
+function isAloneWith(
+  wallet: string,
+  { transactionHash }: EvmReceipt,
+  { transactions, withdrawals = [] }: Readonly<Record<string, unknown>>,
+): boolean {
+  if (!Array.isArray(transactions) || !Array.isArray(withdrawals)) return false
+  const movesNothing = (tx: unknown) =>
+    isObject(tx) &&
+    (isSameHex(tx['hash'], transactionHash) ||
+      ![tx['from'], tx['to']].some((each) => isSameHex(each, wallet)) ||
+      // Deposits of a rollup mint.
+      [tx['value'], tx['mint'] ?? '0x0'].every((each) => quantityOf(each) === 0n))
+  return transactions.every(movesNothing) && withdrawals.every((each) => isObject(each) && !isSameHex(each['address'], wallet))
 }

@@ -48,7 +48,7 @@ async function bookOf(...parts: readonly object[]): Promise<BooksResponse> {
   }
   const registry = { networks: [network] } as unknown as Pick<Registry, 'networks'>
   const services = { bookRuns: createBookRuns(list, (entry) => paidCostOf(entry, registry)), registry, market }
-  return bookHandlers.Books({} as never, { services, caller: { id: 'one', permissions: new Set(['admin']) } } as never)
+  return bookHandlers.Books({}, { services, caller: { id: 'one', permissions: new Set(['admin']) } } as never)
 }
 
 const change = (path: string, liquidity: string, more: object = {}, version = 'v3') => ({

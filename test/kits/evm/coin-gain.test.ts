@@ -1,0 +1,44 @@
+import { expect } from 'chai'
+import { readCoinGain } from '../../../kits/evm/coin-gain.ts'
+import type { Rpc } from '../../../kits/nodes/rpc.ts'
+import type { EvmReceipt } from '../../../kits/evm/types.ts'
+
+const [wallet, other] = ['0x00000000000000000000000000000000000000A1', '0x00000000000000000000000000000000000000b2']
+const receipt = { transactionHash: '0xA', blockHash: '0xB', blockNumber: 7, gasUsed: '10', effectiveGasPrice: '1' } as unknown as EvmReceipt
+const own = { hash: '0xa', from: wallet.toLowerCase(), to: other, value: '0x5' }
+
+/** By a block that has this beside the own transaction, in which the wallet got 100 less gas. */
+function gainBeside(transactions: readonly object[], more: object = {}) {
+  const results: Record<string, unknown> = {
+    'eth_getBalance 0x7': '0x5a',
+    'eth_getBalance 0x6': '0x0',
+    'eth_getTransactionCount 0x7': '0x2',
+    'eth_getTransactionCount 0x6': '0x1',
+    // A node has whole transactions where it is asked for them.
+    'eth_getBlockByNumber true': { hash: '0xB', transactions: [own, ...transactions], ...more },
+    'eth_getBlockByNumber false': { hash: '0xB', transactions: ['0xa'] },
+  }
+  const batch: Rpc['batch'] = async (calls) => calls.map(({ method, params }) => ({ result: results[`${method} ${String(params[1])}`] }))
+  const signal = new AbortController().signal
+  return readCoinGain({ batch } as unknown as Rpc, receipt, wallet, false, { signal })
+}
+
+describe('what a transaction brought of the coin, by the balances of its block', () => {
+  it('is what its wallet has more, without gas', async () => {
+    expect(
+      await gainBeside([
+        { hash: '0xc', from: other, to: other, value: '0x9' },
+        { hash: '0xd', from: other, to: wallet, value: '0x0' },
+      ]),
+    ).to.equal(100n)
+    expect(
+      await gainBeside([{ hash: '0xc', from: other, to: null, value: '0x9' }], { withdrawals: [{ address: other, amount: '0x1' }] }),
+    ).to.equal(100n)
+  })
+
+  it('is not known where others sent coin to the wallet in that block, or it was paid out of staking', async () => {
+    expect(await gainBeside([{ hash: '0xc', from: other, to: wallet.toLowerCase(), value: '0x9' }])).to.equal(undefined)
+    expect(await gainBeside([{ hash: '0xc', from: wallet, to: other, value: '0x0', mint: '0x9' }])).to.equal(undefined)
+    expect(await gainBeside([], { withdrawals: [{ address: wallet.toLowerCase(), amount: '0x1' }] })).to.equal(undefined)
+  })
+})
