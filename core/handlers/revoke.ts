@@ -84,6 +84,8 @@ async function planRevocation(
   const collection = collections.find((each) => isSameAddress(each, name))
   if (collection !== undefined) {
     if (!evm.revoke) throw new SluiceError('UNSUPPORTED', `${network.chain} takes back allowances of tokens alone.`)
+    if (tokenId !== undefined && BigInt(tokenId) >= 2n ** 256n)
+      throw badFields([{ field: 'tokenId', problem: 'is larger than the number of any position' }])
     const { steps } = evm.revoke({ collection, spender, ...(tokenId !== undefined && { tokenId: BigInt(tokenId) }) })
     return { steps, tokenAddress: collection, contracts: [collection] }
   }

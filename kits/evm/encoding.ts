@@ -58,9 +58,11 @@ export const isTransfer = (
 /** Whether a value is this address or hash, in any case. */
 export const isSameHex = (value: unknown, hex: string): boolean => typeof value === 'string' && isSameAddress(value, hex)
 
-/** A number as a word, without `0x`. */
+/** A number as a word, without `0x`. @throws RangeError if it does not fit: a node refuses calls of odd length, and is set aside for it */
 export function word(value: number | bigint): string {
-  return value.toString(16).padStart(wordDigits, '0')
+  const digits = value.toString(16)
+  if (digits.length > wordDigits || value < 0) throw new RangeError(`${value} is no number of 256 bits.`)
+  return digits.padStart(wordDigits, '0')
 }
 
 /** An address as a word, without `0x`. */

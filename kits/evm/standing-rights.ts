@@ -1,7 +1,7 @@
 // Rights that spenders have over a wallet's tokens now, whoever gave them when: allowances of tokens, those by Permit2, and those over all tokens of a
 // collection or one of them, such as the positions of a pool.
 import type { At, EvmVerbs, Grant, Head } from '../../core/contracts/index.ts'
-import { addressWord, nativeAddress } from './encoding.ts'
+import { addressWord, nativeAddress, word } from './encoding.ts'
 import { permit2AllowanceCall, permit2AllowanceOf } from './permit2.ts'
 import { allowanceCall, balanceOfCall, noResult, uintOf } from './tokens.ts'
 import type { Call, CallResult, Evm, EvmReader } from './types.ts'
@@ -26,20 +26,17 @@ const isApprovedForAllCall = (collection: string, owner: string, operator: strin
   to: collection,
   data: `0xe985e9c5${addressWord(owner)}${addressWord(operator)}`,
 })
-const numberWord = (number: bigint): string => number.toString(16).padStart(64, '0')
 const tokenOfOwnerCall = (collection: string, owner: string, index: bigint): Call => ({
   to: collection,
-  data: `0x2f745c59${addressWord(owner)}${numberWord(index)}`,
+  data: `0x2f745c59${addressWord(owner)}${word(index)}`,
 })
-const ownerOfCall = ({ collection, tokenId }: Position): Call => ({ to: collection, data: `0x6352211e${numberWord(tokenId)}` })
-const approvedCall = ({ collection, tokenId }: Position): Call => ({ to: collection, data: `0x081812fc${numberWord(tokenId)}` })
+const ownerOfCall = ({ collection, tokenId }: Position): Call => ({ to: collection, data: `0x6352211e${word(tokenId)}` })
+const approvedCall = ({ collection, tokenId }: Position): Call => ({ to: collection, data: `0x081812fc${word(tokenId)}` })
 
 /** `setApprovalForAll(spender, false)`, or `approve(0, tokenId)`: nobody may take that one then. https://eips.ethereum.org/EIPS/eip-721 */
 export const revokeRight: NonNullable<EvmVerbs<Evm>['revoke']> = ({ collection, spender, tokenId }) => {
   const data =
-    tokenId === undefined
-      ? `0xa22cb465${addressWord(spender)}${numberWord(0n)}`
-      : `0x095ea7b3${addressWord(nativeAddress)}${numberWord(tokenId)}`
+    tokenId === undefined ? `0xa22cb465${addressWord(spender)}${word(0n)}` : `0x095ea7b3${addressWord(nativeAddress)}${word(tokenId)}`
   return { steps: [{ to: collection, data, value: '0' }], needs: [], memo: null }
 }
 
@@ -126,8 +123,8 @@ async function overSingle(
     head,
   )
   const addressAt = (index: number): string | undefined => {
-    const word = uintOf(results[index] ?? noResult)
-    return word === undefined ? undefined : `0x${word.toString(16).padStart(40, '0')}`
+    const result = uintOf(results[index] ?? noResult)
+    return result === undefined ? undefined : `0x${result.toString(16).padStart(40, '0')}`
   }
   return distinct.flatMap(({ collection, tokenId }, index): Grant[] => {
     const [holder, approved] = [addressAt(2 * index), addressAt(2 * index + 1)]

@@ -278,7 +278,13 @@ describe('The portfolio of wallets', function () {
       for (const target of ['/portfolio', '/allowances'])
         expect(outcome(await server.client.get(target, fields)), JSON.stringify(fields)).to.match(/^4\d\d /)
     const right = { ...local, address: traders, spender: stranger, token: 'USDC' }
-    for (const fields of [{ spender: 'uniswap' }, { token: 'ETH' }, { token: 'USDC', tokenId: '1' }, { tokenId: '-1' }])
+    for (const fields of [
+      { spender: 'uniswap' },
+      { token: 'ETH' },
+      { token: 'USDC', tokenId: '1' },
+      { tokenId: '-1' },
+      { token: positions, tokenId: String(2n ** 256n) },
+    ])
       expect(outcome(await server.client.post('/evm/revoke', { ...right, ...fields })), JSON.stringify(fields)).to.equal(
         '400 INCOMPLETE_PARAMS',
       )
