@@ -57,7 +57,7 @@ export function createStreamedAnswers({ clients, log }: StreamedAnswersParts): S
     try {
       for await (const part of text) {
         if (signal.aborted || res.destroyed) return cut()
-        if (part !== '' && !res.write(part)) await isTaken(res)
+        if (part !== '' && !res.write(part)) await isTaken(res, signal)
       }
       if (!signal.aborted) res.end()
     } catch (error) {
@@ -73,13 +73,22 @@ export function createStreamedAnswers({ clients, log }: StreamedAnswersParts): S
     async answer(state, format, start) {
       requireRoom(state.caller)
       const ending = new AbortController()
+      const { socket } = state.req
+      // An answer that waits behind another one on its connection is not told that its client is gone.
+      const gone = () => ending.abort()
+      const release = () => {
+        socket.off('close', gone)
+        open.delete(ending)
+      }
       open.set(ending, state.caller.fingerprint)
+      socket.once('close', gone)
+      if (socket.destroyed) gone()
       try {
         const text = await start(ending.signal)
         state.res.writeHead(200, headers(state.requestId, format))
-        void send(text, state, ending.signal).finally(() => open.delete(ending))
+        void send(text, state, ending.signal).finally(release)
       } catch (error) {
-        open.delete(ending)
+        release()
         throw error
       }
     },
@@ -98,20 +107,22 @@ const headers = (requestId: string, format: StreamFormat) => ({
 })
 
 /** When the client has taken what was written, or is gone. */
-function isTaken(res: ServerResponse): Promise<void> {
+function isTaken(res: ServerResponse, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const { socket } = res
     const settle = () => {
       res.off('drain', settle)
       res.off('close', settle)
+      signal.removeEventListener('abort', settle)
       // While the next page is read there may be nothing to send.
       socket?.setTimeout(0)
       resolve()
     }
     res.once('drain', settle)
     res.once('close', settle)
+    signal.addEventListener('abort', settle, { once: true })
     socket?.setTimeout(stallMs)
-    if (res.destroyed) settle()
+    if (res.destroyed || signal.aborted) settle()
   })
 }
 

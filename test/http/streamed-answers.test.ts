@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import http, { type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import net, { type AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { SluiceError } from '../../core/base/errors.ts'
@@ -131,6 +131,40 @@ describe('an answer that is streamed', () => {
       await until('it ends', async () => made.ended)
     }
     expect(warnings).to.equal(0)
+  })
+
+  it('gives its room back where it waits behind another one, and the connection is closed', async () => {
+    const made: { ended: boolean }[] = []
+    let refused = 0
+    respond = (req, res) => {
+      const page = { ended: false }
+      async function* text() {
+        try {
+          for (;;) yield 'x'.repeat(64 * 1024)
+        } finally {
+          page.ended = true
+        }
+      }
+      return streamed
+        .answer(stateOf(req, res), 'ndjson', async () => {
+          made.push(page)
+          return text()
+        })
+        .catch(() => {
+          refused += 1
+          res.end()
+        })
+    }
+    const socket = net.connect((server.address() as AddressInfo).port, '127.0.0.1')
+    socket.on('error', () => {})
+    socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(4))
+    await until('four answers wait', async () => made.length === 4)
+    socket.destroy()
+    await until('all end', async () => made.every(({ ended }) => ended))
+    await pause(50)
+    const again = await open()
+    again.destroy()
+    expect(refused).to.equal(0)
   })
 
   it('is refused above as many as a certificate may have, and as many as the server sends', async () => {
