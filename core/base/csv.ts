@@ -19,7 +19,10 @@ export interface CsvWriter<T> {
 /** A spreadsheet takes it for a number, though it begins as formulas do. */
 const belowZero = /^-\d+(\.\d+)?$/
 
-/** A text that a spreadsheet would take for a formula begins with an apostrophe. A line break within a text is a space. */
+/** Where Excel splits a line at `;`, as it does in German or French, a formula may begin. Quotes do not keep it together: they begin no cell of its. */
+const semicolon = /;(?=["\s]*[=+\-@＝＋－＠])/g
+
+/** Before what a spreadsheet would take for a formula is an apostrophe, also behind a semicolon. A line break within a text is a space. */
 export async function csvWriter<T>(columns: readonly CsvColumn<T>[]): Promise<CsvWriter<T>> {
   // Most servers and commands write none.
   const { stringify } = await import('csv-stringify/sync')
@@ -29,7 +32,8 @@ export async function csvWriter<T>(columns: readonly CsvColumn<T>[]): Promise<Cs
       escape_formulas: true,
       cast: { string: (value) => (belowZero.test(value) ? { value, escape_formulas: false } : value) },
     })
-  const cell = (value: string | number | undefined) => (value === undefined ? '' : printable(String(value)).replaceAll('\n', ' '))
+  const cell = (value: string | number | undefined) =>
+    value === undefined ? '' : printable(String(value)).replaceAll('\n', ' ').replaceAll(semicolon, ";'")
   return {
     header: write([columns.map(([name]) => name)]),
     lines: (records) => write(records.map((record) => columns.map(([, value]) => cell(value(record))))),

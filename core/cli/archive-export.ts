@@ -24,8 +24,8 @@ export interface ArchiveExportOptions {
 /** Entries that are written at once. */
 const pageSize = 100
 
-/** @returns how many, in so many files @throws Error that says what is wrong; then there is no file */
-export async function exportArchive(options: ArchiveExportOptions): Promise<{ count: number; files: number }> {
+/** @returns how many, in so many files, and in how many of these something is damaged @throws Error that says what is wrong; then there is no file */
+export async function exportArchive(options: ArchiveExportOptions): Promise<{ count: number; files: number; damaged: number }> {
   const { folder, month, out } = options
   const format = readFormat(options)
   if (month !== undefined && !/^\d{4}-(0[1-9]|1[0-2])$/.test(month))
@@ -35,11 +35,11 @@ export async function exportArchive(options: ArchiveExportOptions): Promise<{ co
   })
   if (files.length === 0) throw new Error(`There is nothing in ${folder}${month === undefined ? '' : ` of ${month}`}.`)
   const progress = showProgress('Reading the archive')
-  const counted = { count: 0 }
+  const counted = { count: 0, damaged: 0 }
   try {
     const text = streamText({ pages: pagesOf(files, counted, progress), columns: transactionColumns }, format)
     await (out === '-' ? toStandardOutput(text) : toFile(text, out))
-    return { count: counted.count, files: files.length }
+    return { ...counted, files: files.length }
   } finally {
     progress.end()
   }
@@ -55,7 +55,7 @@ const view = {
 
 async function* pagesOf(
   files: readonly string[],
-  counted: { count: number },
+  counted: { count: number; damaged: number },
   progress: Progress,
 ): AsyncGenerator<readonly TransactionsLine[], void> {
   /** A crash may have left an entry in two lines. */
@@ -63,6 +63,7 @@ async function* pagesOf(
   for (const [index, file] of files.entries()) {
     let page: TransactionsLine[] = []
     let damaged = 0
+    let isBroken = false
     try {
       for await (const entry of readArchiveFile(file)) {
         if (!entry) damaged += 1
@@ -77,17 +78,26 @@ async function* pagesOf(
         progress.update({ text: countOf(counted.count), part: index / files.length })
       }
     } catch (error) {
-      // As a process that was killed leaves it.
-      if (!isOfZlib(error)) throw error
-      progress.say(`warning: ${file} ends in the middle (${messageOf(error)}): what was before that is there.`)
+      const code = codeOfZlib(error)
+      if (code === undefined) throw error
+      isBroken = code !== killedWriter
+      const how = isBroken ? 'is damaged' : 'ends in the middle'
+      progress.say(`warning: ${file} ${how} (${messageOf(error)}): what was before that is there.`)
     }
     if (damaged > 0) progress.say(`warning: ${damaged} ${damaged === 1 ? 'line' : 'lines'} of ${file} cannot be read, and are missing.`)
+    if (isBroken || damaged > 0) counted.damaged += 1
     yield page
     counted.count += page.length
   }
 }
 
-const isOfZlib = (error: unknown): boolean => error instanceof Error && 'code' in error && String(error.code).startsWith('Z_')
+/** Unexpected end of file. */
+const killedWriter = 'Z_BUF_ERROR'
+
+function codeOfZlib(error: unknown): string | undefined {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  return code.startsWith('Z_') ? code : undefined
+}
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 

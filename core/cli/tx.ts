@@ -143,8 +143,10 @@ was interrupted: after Ctrl-C, a full disk or a server that was stopped.`,
       ({ folder = path.join(settingsOf().data.dir, 'archive'), ...options }: Omit<ArchiveExportOptions, 'folder'> & { folder?: string }) =>
         printNotice(async () => {
           const { exportArchive } = await import('./archive-export.ts')
-          const { count, files } = await exportArchive({ folder, ...options })
-          return `${countOf(count)} written, of ${files} ${files === 1 ? 'file' : 'files'} in ${folder}.`
+          const { count, files, damaged } = await exportArchive({ folder, ...options })
+          if (damaged > 0) process.exitCode = 1
+          const lacking = damaged === 0 ? '' : ` What is damaged in ${damaged} of them is missing: restore these from a backup.`
+          return `${countOf(count)} written, of ${files} ${files === 1 ? 'file' : 'files'} in ${folder}.${lacking}`
         }),
     )
 

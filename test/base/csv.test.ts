@@ -35,6 +35,30 @@ describe('CSV', () => {
     ])
   })
 
+  it('makes a text of what is a formula where lines are split at semicolons', async () => {
+    const { lines } = await csvWriter<string>([
+      ['time', () => '2026'],
+      ['value', (record) => record],
+    ])
+    const texts = ['a;=1+1', ';+1', 'x; -1', 'x;@SUM(A1)', 'x;"=1"', 'x;;=1', 'x;＝1', 'a;b', "x;'=1"]
+    // As Excel in German does: a quote keeps semicolons together only where a cell begins with it.
+    const cells = lines(texts)
+      .split('\r\n')
+      .flatMap((line) => line.split(';'))
+    expect(cells.filter((cell) => /^["\s]*[=+\-@＝]/.test(cell))).to.deep.equal([])
+    expect(readByPython(lines(texts)).map(([, value]) => value)).to.deep.equal([
+      "a;'=1+1",
+      ";'+1",
+      "x;' -1",
+      "x;'@SUM(A1)",
+      `x;'"=1"`,
+      "x;;'=1",
+      "x;'＝1",
+      'a;b',
+      "x;'=1",
+    ])
+  })
+
   it('writes nothing where a record has nothing', async () => {
     const { header, lines } = await csvWriter<object>([
       ['one', () => undefined],

@@ -39,7 +39,7 @@ describe('sluice tx archive', () => {
   it('makes CSV of files of an earlier version', async () => {
     const text = await readFile(former, 'utf8')
     await writeFile(path.join(folder, 'transactions-2023-11.ndjson.gz'), gzipSync(text))
-    expect(await exportArchive({ folder, month: '2023-11', out })).to.deep.equal({ count: 2, files: 1 })
+    expect(await exportArchive({ folder, month: '2023-11', out })).to.deep.equal({ count: 2, damaged: 0, files: 1 })
     const [line] = text.split('\n').map((each) => (each === '' ? undefined : JSON.parse(each)))
     const [row, ...others] = table(await readFile(out, 'utf8'))
     expect(others).to.have.lengthOf(1)
@@ -61,10 +61,10 @@ describe('sluice tx archive', () => {
     await files.append([paid, later])
     // A server that died wrote it again, in a file of its own.
     await createArchiveFiles(folder).append([paid])
-    expect(await exportArchive({ folder, month: '2023-11', out })).to.deep.equal({ count: 1, files: 2 })
+    expect(await exportArchive({ folder, month: '2023-11', out })).to.deep.equal({ count: 1, damaged: 0, files: 2 })
     expect(table(await readFile(out, 'utf8'))[0]).to.include({ rawFee: cost.feeRaw, id: paid.key })
     const all = path.join(folder, 'all.ndjson.gz')
-    expect(await exportArchive({ folder, out: all })).to.deep.equal({ count: 2, files: 3 })
+    expect(await exportArchive({ folder, out: all })).to.deep.equal({ count: 2, damaged: 0, files: 3 })
     const lines = gunzipSync(await readFile(all))
       .toString()
       .trim()
@@ -81,8 +81,20 @@ describe('sluice tx archive', () => {
     await writeFile(file, gzipSync(`${lines[0]}\n{"id":"x"}\nnothing\n${lines[1]}\n`))
     const half = gzipSync(text)
     await appendFile(file, half.subarray(0, half.length / 2))
-    await exportArchive({ folder, out })
+    expect(await exportArchive({ folder, out })).to.include({ count: 2, damaged: 1 })
     expect(table(await readFile(out, 'utf8')).map(({ id }) => id)).to.deep.equal(lines.map((line) => JSON.parse(line).id))
+  })
+
+  it('counts a file with damaged bytes, and none whose writer was killed', async () => {
+    const text = await readFile(former, 'utf8')
+    const bytes = gzipSync(text)
+    await writeFile(path.join(folder, 'transactions-2023-11.ndjson.gz'), bytes.subarray(0, bytes.length - 20))
+    expect(await exportArchive({ folder, out })).to.include({ damaged: 0 })
+    const middle = Math.floor(bytes.length / 2)
+    bytes.fill(0xff, middle, middle + 20)
+    await writeFile(path.join(folder, 'transactions-2023-10.ndjson.gz'), bytes)
+    await writeFile(path.join(folder, 'transactions-2023-12.ndjson.gz'), gzipSync(text))
+    expect(await exportArchive({ folder, out: path.join(folder, 'all.csv') })).to.include({ count: 2, damaged: 1, files: 3 })
   })
 
   it('says what is wrong', async () => {
