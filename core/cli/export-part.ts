@@ -1,38 +1,59 @@
 // What there is of a file that is being exported. It is beside the file, and the same command finds it again.
 import { createHash } from 'node:crypto'
-import { open, readdir, rename } from 'node:fs/promises'
+import { open, readdir, rename, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
 
 /** As long as this process writes it. */
 export interface Part {
   readonly file: string
+  /** Nothing that was requested later is in it: it began then, in milliseconds since the Unix epoch. */
+  readonly begunMs: number
+  /** Begins it anew, as an empty file. */
+  renew(): Promise<void>
   /** Gives it the name under which the next run finds it. Returns that. */
   release(): Promise<string>
 }
+
+/** What was left longer ago is of another occasion. */
+const maxAgeMs = 3_600_000
 
 /** @param of what makes its content: with anything else in it another file is begun */
 export const partOf = (file: string, of: unknown): string =>
   `${file}.${createHash('sha256').update(JSON.stringify(of)).digest('hex').slice(0, 8)}.part`
 
 /**
- * Takes what an earlier run left, or begins. Two commands never write one file: while one writes it, it has the number of its process in its name.
+ * Takes what an earlier run left, or begins: also where it was left more than an hour ago, as whoever asks now wants what was requested since.
+ * @param until the question ends there: what was begun later lacks nothing
+ * Two commands never write one file: while one writes it, it has the number of its process in its name.
  * @throws the error of the file system
  */
-export async function ownPart(part: string): Promise<Part> {
+export async function ownPart(part: string, until = Infinity): Promise<Part> {
   const file = `${part}.${process.pid}`
   for (const name of [path.basename(part), ...(await leftByDead(part))]) {
     const isTaken = await rename(path.join(path.dirname(part), name), file).then(
       () => true,
       () => false,
     )
-    if (isTaken) return owned(file, part)
+    if (!isTaken) continue
+    const { birthtimeMs, mtimeMs } = await stat(file)
+    // Some file systems do not know when a file was made, and a copy is made later.
+    const begunMs = birthtimeMs > 0 ? Math.min(birthtimeMs, mtimeMs) : mtimeMs
+    const own = owned(file, part, begunMs)
+    if (until > begunMs && Date.now() - mtimeMs > maxAgeMs) await own.renew()
+    return own
   }
-  await (await open(file, 'w', 0o600)).close()
-  return owned(file, part)
+  const own = owned(file, part, Date.now())
+  await own.renew()
+  return own
 }
 
-const owned = (file: string, part: string): Part => ({
+const owned = (file: string, part: string, begunMs: number): Part => ({
   file,
+  begunMs,
+  async renew() {
+    await rm(file, { force: true })
+    await (await open(file, 'wx', 0o600)).close()
+  },
   async release() {
     await rename(file, part)
     return part

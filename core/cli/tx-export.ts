@@ -35,6 +35,8 @@ export interface ExportResult {
   readonly count: number
   /** Rows that the server cannot read. */
   readonly unavailable: number
+  /** It went on where an earlier run stopped: what was requested after this time may be missing, milliseconds since the Unix epoch. */
+  readonly missingAfter?: number
   /** It was interrupted: what there is of the file. */
   readonly part?: string
 }
@@ -63,7 +65,7 @@ export async function exportTransactions(server: ExportSource, options: ExportOp
   }
   const progress = showProgress('Exporting')
   try {
-    const source = { server, query, format, since, signal, progress }
+    const source = { server, query, format, since, until, signal, progress }
     return await (out === '-' ? toStandardOutput(source) : toFile(source, out))
   } finally {
     progress.end()
@@ -75,6 +77,7 @@ interface Source {
   query: Record<string, string>
   format: StreamFormat
   since: number | undefined
+  until: number | undefined
   signal: AbortSignal
   progress: Progress
 }
@@ -84,10 +87,14 @@ interface Position {
   count: number
   lastId: string | undefined
   unavailable: number
-  hasHeader: boolean
+  /** Of CSV, once it is written. */
+  header: string | undefined
 }
 
-const beginning = (): Position => ({ count: 0, lastId: undefined, unavailable: 0, hasHeader: false })
+const beginning = (): Position => ({ count: 0, lastId: undefined, unavailable: 0, header: undefined })
+
+/** The server has other columns than what there is of the file: a version that is newer or older. */
+class OtherColumns extends Error {}
 
 /** Whole lines, as they come. After a break it goes on behind the last one. */
 async function* wholeLines(source: Source, position: Position): AsyncGenerator<string> {
@@ -107,8 +114,10 @@ async function* wholeLines(source: Source, position: Position): AsyncGenerator<s
         if (isHeaderNext) {
           isHeaderNext = false
           const headerEnd = whole.indexOf('\n') + 1
-          if (!position.hasHeader) yield whole.slice(0, headerEnd)
-          position.hasHeader = true
+          const header = whole.slice(0, headerEnd)
+          if (position.header === undefined) yield header
+          else if (position.header !== header) throw new OtherColumns('The columns of the server have changed meanwhile. Begin anew.')
+          position.header = header
           whole = whole.slice(headerEnd)
         }
         const lines = whole.split('\n').slice(0, -1)
@@ -171,22 +180,27 @@ async function toStandardOutput(source: Source): Promise<ExportResult> {
 async function toFile(source: Source, file: string): Promise<ExportResult> {
   const { query, format, server, signal } = source
   const part = partOf(file, [query, format, server.as, server.host])
-  const position = beginning()
+  let position = beginning()
   try {
-    const own = await ownPart(part)
+    const own = await ownPart(part, source.until)
     try {
       const size = await readPart(own.file, format, position)
-      const handle = await open(own.file, 'r+')
+      let isOlder = size > 0
       try {
-        await handle.truncate(size)
-        await append(handle, size, wholeLines(source, position))
-        await handle.sync()
-      } finally {
-        await handle.close()
+        await appendTo(own, size, source, position)
+      } catch (error) {
+        if (!(error instanceof OtherColumns)) throw error
+        await own.renew()
+        isOlder = false
+        position = beginning()
+        await appendTo(own, 0, source, position)
       }
-      if (signal.aborted) return { ...position, part: await own.release() }
+      const { count, unavailable } = position
+      const missesSome = isOlder && (source.until === undefined || source.until > own.begunMs)
+      const result = { count, unavailable, ...(missesSome && { missingAfter: own.begunMs }) }
+      if (signal.aborted) return { ...result, part: await own.release() }
       await finish(own, file)
-      return position
+      return result
     } catch (error) {
       await own.release()
       throw error
@@ -196,6 +210,17 @@ async function toFile(source: Source, file: string): Promise<ExportResult> {
     const kept = position.count === 0 ? '' : ` ${countOf(position.count)} are in ${part}: the same command goes on from there.`
     const cannot = error instanceof Error && 'syscall' in error ? `${file} cannot be written: ${why}.` : why
     throw new Error(`${cannot}${kept}`, { cause: error })
+  }
+}
+
+async function appendTo({ file }: Part, size: number, source: Source, position: Position): Promise<void> {
+  const handle = await open(file, 'r+')
+  try {
+    await handle.truncate(size)
+    await append(handle, size, wholeLines(source, position))
+    await handle.sync()
+  } finally {
+    await handle.close()
   }
 }
 
@@ -212,22 +237,23 @@ async function append(handle: FileHandle, size: number, text: AsyncIterable<stri
 async function readPart(file: string, format: StreamFormat, position: Position): Promise<number> {
   let size = 0
   let rest = ''
-  let isHeader = format === 'csv'
+  let header: string | undefined
   for await (const text of createReadStream(file, 'utf8')) {
     const lines = `${rest}${String(text)}`.split('\n')
     rest = lines.pop() ?? ''
     for (const line of lines) {
       size += Buffer.byteLength(line) + 1
-      if (!isHeader) {
+      if (format === 'csv' && header === undefined) header = `${line}\n`
+      else {
         position.count += 1
         position.lastId = idOf(line, format)
         if (isUnavailable(line, format)) position.unavailable += 1
       }
-      isHeader = false
     }
   }
-  position.hasHeader = position.lastId !== undefined
-  return position.lastId === undefined ? 0 : size
+  if (position.lastId === undefined) return 0
+  position.header = header
+  return size
 }
 
 async function finish(own: Part, file: string): Promise<void> {

@@ -122,10 +122,14 @@ was interrupted: after Ctrl-C, a full disk or a server that was stopped.`,
     .action((options: ExportOptions & AccessOptions) =>
       printNotice(async () => {
         const { server } = connect(options)
-        const { count, unavailable, part } = await untilInterrupted((signal) => exportTransactions(server, options, signal))
+        const { count, unavailable, missingAfter, part } = await untilInterrupted((signal) => exportTransactions(server, options, signal))
         if (unavailable > 0)
           complain(
             `warning: of ${countOf(unavailable)} there is an id alone: the rows in the store are damaged, and the server's log says how`,
+          )
+        if (missingAfter !== undefined)
+          complain(
+            `warning: it goes on with what an earlier run began: nothing requested after ${new Date(missingAfter).toISOString()} is certain to be there`,
           )
         if (part !== undefined) return `Stopped. ${countOf(count)} are in ${part}: the same command goes on from there.`
         return `${countOf(count)} exported: all that the certificate "${server.as}" may see${isFiltered(options) ? ' and that match' : ''}.`

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { gunzipSync } from 'node:zlib'
@@ -150,6 +150,48 @@ describe('sluice tx export', () => {
     const parts = [await stop({ out }), await stop({ out, kind: 'trade' }), await stop({ out, from: '2026-01-01' })].map(({ part }) => part)
     expect(new Set(parts).size).to.equal(3)
     expect(await partIn()).to.have.lengthOf(3)
+  })
+
+  describe('with what was left', () => {
+    const out = () => file('book.csv')
+    const old = new Date(Date.now() - 2 * 3_600_000)
+    /** @returns the cursors that the next run asks for, and what came of it */
+    async function resumed(options: Partial<ExportOptions>, change: (part: string) => Promise<void>) {
+      const interrupted = new AbortController()
+      const first = server((_request, sent) => sent > 50_000 && interrupted.abort())
+      const { part = '' } = await run(first, { out: out(), ...options }, interrupted.signal)
+      await change(part)
+      const again = server()
+      const result = await run(again, { out: out(), ...options })
+      expect((await readFile(out(), 'utf8')) === whole.csv).to.equal(true)
+      return { ...result, cursors: again.cursors }
+    }
+
+    it('goes on within an hour, and says what may be missing', async () => {
+      const { cursors, missingAfter } = await resumed({}, async () => {})
+      expect(cursors[0]).to.be.a('string')
+      expect(missingAfter).to.be.closeTo(Date.now(), 60_000)
+    })
+
+    it('begins anew later, unless the question ended before', async () => {
+      const age = (part: string) => utimes(part, old, old)
+      const anew = await resumed({}, age)
+      expect(anew.cursors).to.deep.equal([undefined])
+      expect(anew).to.not.have.property('missingAfter')
+      expect((await resumed({ to: '2999-01-01' }, age)).cursors).to.deep.equal([undefined])
+      const ended = await resumed({ to: '2024-01-01' }, age)
+      expect(ended.cursors[0]).to.be.a('string')
+      expect(ended).to.not.have.property('missingAfter')
+    })
+
+    it('begins anew where the columns are others', async () => {
+      const { cursors, count: written } = await resumed({}, async (part) =>
+        writeFile(part, (await readFile(part, 'utf8')).replace(header, 'time,id\r\n')),
+      )
+      expect(cursors).to.have.lengthOf(2)
+      expect(cursors[1]).to.equal(undefined)
+      expect(written).to.equal(count)
+    })
   })
 
   it('compresses a file whose name says so, also one that was interrupted', async () => {
