@@ -237,10 +237,10 @@ export interface EvmVerbs<F extends Types = Types> {
   /** What wallets held at past blocks and what moved in between: the books are held against it. Absent: they are not. */
   history?: WalletHistory<F['address']>
   /**
-   * What an allowance by Permit2 still held when it expired, by a final block after that. Undefined where there is none yet, or where it ends at
-   * another time by now. Absent: not known.
+   * What allowances by Permit2 still held when they expired, by one final block, in the order asked for. Undefined where it is before the end of one,
+   * where one ends at another time by now, or is not readable. Absent: not known.
    */
-  expiredAllowance?(wallet: F['address'], allowance: Allowance<F['address']>, expires: number, at: At): Promise<bigint | undefined>
+  expiredAllowances?(asked: readonly ExpiringAllowance<F['address']>[], at: At): Promise<readonly (bigint | undefined)[]>
 }
 
 /** What to pay for gas, smallest units of the native coin per gas. */
@@ -263,6 +263,8 @@ export interface GasPrice {
 export interface Permit2Allowance {
   /** The smaller of the contract's allowance and the spender's; 0 once it has expired. */
   readonly amountRaw: bigint
+  /** The spender's within the contract, also where the contract's is less: it may take that once the contract may; 0 once it has expired. */
+  readonly givenRaw?: bigint
   /** Seconds since the Unix epoch; the spender may take tokens in that second, and not after it. */
   readonly expires: number
 }
@@ -273,6 +275,14 @@ export interface Allowance<A = string> {
   readonly spender: A
   /** The contract of Permit2, where the spender takes it by that. */
   readonly permit2?: A
+}
+
+/** An allowance of a wallet that ends by itself. */
+export interface ExpiringAllowance<A = string> {
+  readonly wallet: A
+  readonly allowance: Allowance<A>
+  /** Seconds since the Unix epoch. */
+  readonly expires: number
 }
 
 /** A right over all tokens of a collection, or over one, that is not counted in units. */

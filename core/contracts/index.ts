@@ -57,6 +57,7 @@ export type {
   NodeState,
   GasPrice,
   GasPrices,
+  ExpiringAllowance,
   Permit2Allowance,
   CollectionRight,
   SetAllowance,

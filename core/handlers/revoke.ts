@@ -97,9 +97,10 @@ async function planRevocation(
   if (token.native) throw badFields([{ field: 'token', problem: `${token.symbol} is the native coin: nobody has an allowance of it` }])
   const [[[plainRaw] = []], ...byPermit2] = await Promise.all([
     evm.allowances(owner, [spender], [token], at),
-    ...permit2s.map(async (permit2) => (await evm.permit2?.allowances(owner, permit2, [spender], [token], at))?.[0]?.[0]?.amountRaw ?? 0n),
+    ...permit2s.map(async (permit2) => (await evm.permit2?.allowances(owner, permit2, [spender], [token], at))?.[0]?.[0]),
   ])
-  const standing = permit2s.filter((_, index) => (byPermit2[index] ?? 0n) > 0n)
+  // Also what sleeps: where Permit2 may take nothing of the token now, it may after the next approval.
+  const standing = permit2s.filter((_, index) => (byPermit2[index]?.givenRaw ?? byPermit2[index]?.amountRaw ?? 0n) > 0n)
   if (!plainRaw && standing.length === 0)
     throw badFields([{ field: 'spender', problem: `may take nothing of ${token.symbol} from ${owner}: there is nothing to take back` }])
   const plans = await Promise.all([

@@ -1,13 +1,17 @@
 // What was counted and may still come back: what an allowance holds, what an order offers. Rows of the table refundable, by a name that says where it is held.
-import type { Kysely, Selectable, Transaction } from 'kysely'
+import { sql, type Kysely, type Selectable, type Transaction } from 'kysely'
 import { addressKey } from '../base/addresses.ts'
 import { isObject } from '../base/json.ts'
 import type { Allowance } from '../contracts/index.ts'
+import { storeTime } from '../store/store-time.ts'
 import type { Tables } from '../store/tables.ts'
 import type { Entry, RailId } from '../transactions/entry.ts'
 import { readAmounts, windows, writeAmounts, type Amounts, type CountedAt } from './account.ts'
 
 type Tx = Transaction<Tables>
+
+/** A day, and a bucket. */
+const keptMs = windows.day.bucketMs * (windows.day.buckets + 1)
 
 /** Of one owner. */
 export interface Refundable {
@@ -90,11 +94,16 @@ export async function takeRefundable(names: readonly string[], tx: Tx): Promise<
   return readRows(await tx.deleteFrom('refundable').where('name', 'in', names).returningAll().execute())
 }
 
-/** The allowances that end by themselves, by their names. */
+/** The allowances that end by themselves, by their names: those that still count, or the one of that name. */
 export async function readExpiring(db: Kysely<Tables>, name?: string): Promise<Map<string, Refundable>> {
   const all = db.selectFrom('refundable').selectAll()
   const rows = await (
-    name === undefined ? all.where('name', 'like', 'allowance %').where('body', 'like', '%"expires"%') : all.where('name', '=', name)
+    name === undefined
+      ? all
+          .where('name', 'like', 'allowance %')
+          .where('body', 'like', '%"expires"%')
+          .where('counted_at', '>=', sql<number>`${storeTime} - ${sql.lit(keptMs)}`)
+      : all.where('name', '=', name)
   ).execute()
   return new Map([...readRows(rows)].filter(([, { expires }]) => expires !== undefined))
 }
@@ -111,9 +120,6 @@ function readRows(rows: readonly Selectable<Tables['refundable']>[]): Map<string
     }),
   )
 }
-
-/** A day, and a bucket. */
-const keptMs = windows.day.bucketMs * (windows.day.buckets + 1)
 
 export async function keepRefundable(all: ReadonlyMap<string, Refundable>, nowMs: number, tx: Tx): Promise<void> {
   if (all.size === 0) return

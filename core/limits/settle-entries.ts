@@ -1,5 +1,5 @@
 // What was reserved for transactions that are final becomes what they did (`settlements.ts`), in the write that ends them.
-import type { Transaction } from 'kysely'
+import { sql, type Transaction } from 'kysely'
 import { divideRaw } from '../base/decimal.ts'
 import { SluiceError } from '../base/errors.ts'
 import type { Store } from '../store/store.ts'
@@ -9,6 +9,7 @@ import { bodyColumns, isFinal, readBody, type Entry } from '../transactions/entr
 import { countedAt, negative, refund, settle, sum, type Account, type Amounts } from './account.ts'
 import { tokenMeasureOf } from './limit-checks.ts'
 import {
+  allowanceOf,
   keepRefundable,
   ownersOfRefundable,
   readExpiring,
@@ -101,16 +102,33 @@ export async function settleOrder({ entry, index, unfilled }: OrderEnd, tx: Tx, 
   return accounts
 }
 
-/** What it still held as it ended is counted no more, unless it was set anew meanwhile. */
+/**
+ * What it still held as it ended is counted no more, unless it was set anew meanwhile. Not while a transaction of the wallet that sets one is open: what
+ * the chain says may be of that one, and its end frees what was held before.
+ */
 export async function settleExpired({ name, expires, leftRaw }: ExpiredAllowance, tx: Tx, kind: Store['kind']): Promise<AccountsByOwner> {
   const accounts = await openAccounts(new Set(await ownersOfRefundable([name], tx)), [], tx, kind)
   const found = (await readExpiring(tx, name)).get(name)
   const open = found && accounts.get(found.owner)
-  if (!found || !open || found.expires !== expires) return new Map()
+  if (!found || !open || found.expires !== expires || (await isBeingSet(name, tx))) return new Map()
   await takeRefundable([name], tx)
   open.account = refund(open.account, refundOf(found, leftRaw), found.counted)
   await writeOpen(found.owner, open, tx, kind)
   return accounts
+}
+
+async function isBeingSet(name: string, tx: Tx): Promise<boolean> {
+  const named = allowanceOf(name)
+  if (!named) return false
+  const { chain, network, address } = named
+  const open = tx
+    .selectFrom('entries')
+    .select('key')
+    .where(sql<boolean>`final = 0`)
+    .where('kind', '=', 'approve')
+  return (
+    (await open.where('chain', '=', chain).where('network', '=', network).where('address', '=', address).executeTakeFirst()) !== undefined
+  )
 }
 
 const writeOpen = (owner: string, { account }: OpenAccount, tx: Tx, kind: Store['kind']): Promise<void> =>

@@ -257,9 +257,9 @@ export const followAllowances = ({ store, spendingLimits: limits, registry, log 
   followExpiries({
     store,
     limits,
-    async leftOf({ chain, network, address, allowance }, expires, signal) {
-      const on = networkOf({ chain, network }, registry)
-      return on?.notReady() === undefined ? on?.impl.evm?.expiredAllowance?.(address, allowance, expires, { signal }) : undefined
+    async leftOf(name, asked, signal) {
+      const on = networkOf(name, registry)
+      return (on?.notReady() === undefined && (await on?.impl.evm?.expiredAllowances?.(asked, { signal }))) || []
     },
     log,
   })

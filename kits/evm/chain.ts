@@ -34,7 +34,7 @@ import { createReader } from './reader.ts'
 import { createRecentBlocks } from './recent-blocks.ts'
 import { decodeLogs, findTransaction } from './receipts.ts'
 import { evmRpc } from './rpc.ts'
-import { approvalsIn, readAllowanceBefore, readExpiredAllowance } from './set-allowances.ts'
+import { approvalsIn, readAllowanceBefore, readExpiredAllowances } from './set-allowances.ts'
 import { createSimulation } from './simulate.ts'
 import { createStandingRights, revokeRight } from './standing-rights.ts'
 import { gainsIn, movedIn } from './movements.ts'
@@ -182,7 +182,7 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
         coin: coinIsToken ? undefined : nativeAddress,
         isRollup: rollup !== undefined,
       }),
-      expiredAllowance: (wallet, allowance, expires, at) => readExpiredAllowance(rpc, confirmations, { wallet, allowance, expires }, at),
+      expiredAllowances: (asked, at) => readExpiredAllowances(rpc, confirmations, asked, at),
       moved: (receipt, sentRaw, wallet) => movedIn(receipt, sentRaw, wallet, { coin, wrapped: wrapped.address }),
     },
     async start(signal) {

@@ -121,8 +121,8 @@ export function createPermit2(reader: EvmReader, approve: EvmVerbs<Evm>['approve
         const ofSpender = permit2AllowanceOf(results[(row + 1) * erc20.length + index] ?? { ok: false, data: '0x' })
         if (!ofSpender) return { amountRaw: 0n, expires: 0 }
         const { amountRaw, expires } = ofSpender
-        const isValid = expires >= BigInt(head.timestamp)
-        return { amountRaw: !isValid ? 0n : amountRaw < ofToken ? amountRaw : ofToken, expires: Number(expires) }
+        const givenRaw = expires >= BigInt(head.timestamp) ? amountRaw : 0n
+        return { amountRaw: givenRaw < ofToken ? givenRaw : ofToken, givenRaw, expires: Number(expires) }
       }),
     )
   }

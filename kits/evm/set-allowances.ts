@@ -1,6 +1,6 @@
 // Which allowances a mined transaction of a wallet set, and what they held just before it.
 import { id, toQuantity } from 'ethers'
-import type { Allowance, At, SetAllowance } from '../../core/contracts/index.ts'
+import type { Allowance, At, ExpiringAllowance, SetAllowance } from '../../core/contracts/index.ts'
 import { isObject } from '../../core/base/json.ts'
 import { invalidAnswer, resultOf, type Rpc } from '../nodes/rpc.ts'
 import { addressOf, addressWord, isAddressTopic, isBytes, isSameHex, transferTopic, wordAt, wordCount } from './encoding.ts'
@@ -81,23 +81,34 @@ export async function readAllowanceBefore(
 }
 
 /** One that is not reduced by what is taken held nothing, as far as anybody can tell. @throws SluiceError NETWORK */
-export async function readExpiredAllowance(
+export async function readExpiredAllowances(
   rpc: Rpc,
   confirmations: number,
-  { wallet, allowance: { token, spender, permit2 }, expires }: { wallet: string; allowance: Allowance; expires: number },
+  asked: readonly ExpiringAllowance[],
   at: At,
-): Promise<bigint | undefined> {
-  if (permit2 === undefined) return undefined
+): Promise<readonly (bigint | undefined)[]> {
+  const none = asked.map(() => undefined)
+  const isAnyAt = (timestamp: bigint) => asked.some(({ expires }) => timestamp > BigInt(expires))
   const head = await readBlock(rpc, 'latest', at)
-  if (head.timestamp <= BigInt(expires)) return undefined
   const finalNumber = head.number - BigInt(confirmations - 1)
-  const final = confirmations === 1 || finalNumber < 0n ? head : await readBlock(rpc, toQuantity(finalNumber), at)
-  if (finalNumber < 0n || final.timestamp <= BigInt(expires)) return undefined
-  const call = [permit2AllowanceCall(permit2, token, wallet, spender), { blockHash: final.hash }]
-  const data = resultOf(rpc, 'eth_call', (await rpc.batch([{ method: 'eth_call', params: call }], at))[0])
-  const held = permit2AllowanceOf({ ok: true, data: isBytes(data) ? data : '0x' })
-  if (!held || held.expires !== BigInt(expires)) return undefined
-  return isUnlimitedByPermit2(held.amountRaw) ? 0n : held.amountRaw
+  if (finalNumber < 0n || !isAnyAt(head.timestamp)) return none
+  const final = confirmations === 1 ? head : await readBlock(rpc, toQuantity(finalNumber), at)
+  const ended = asked.flatMap(({ wallet, allowance: { token, spender, permit2 }, expires }, index) =>
+    permit2 === undefined || final.timestamp <= BigInt(expires)
+      ? []
+      : [{ index, expires, call: permit2AllowanceCall(permit2, token, wallet, spender) }],
+  )
+  if (ended.length === 0) return none
+  const calls = ended.map(({ call }) => ({ method: 'eth_call', params: [call, { blockHash: final.hash }] }))
+  const answers = await rpc.batch(calls, at)
+  const leftRaws = ended.map(({ index, expires }, which): readonly [number, bigint | undefined] => {
+    const data = answers[which]?.result
+    const held = permit2AllowanceOf({ ok: true, data: isBytes(data) ? data : '0x' })
+    if (!held || held.expires !== BigInt(expires)) return [index, undefined]
+    return [index, isUnlimitedByPermit2(held.amountRaw) ? 0n : held.amountRaw]
+  })
+  const byIndex = new Map(leftRaws)
+  return asked.map((_, index) => byIndex.get(index))
 }
 
 async function readBlock(rpc: Rpc, number: string, at: At): Promise<{ number: bigint; timestamp: bigint; hash: string }> {

@@ -249,6 +249,13 @@ describe('The portfolio of wallets', function () {
     good(await server.client.request('DELETE', '/stops', { headers: { 'content-type': 'application/json' }, raw: '{}' }))
     for (const spender of [router, stranger])
       for (const token of [USDC.address, positions]) expect(await allowanceOf(spender, token)).to.equal(undefined)
+    // Permit2 may take nothing of the token now, and with its next approval the stranger could.
+    await elsewhere(permit2, 'approve(address,address,uint160,uint48)', [USDC.address, stranger, 7_000_000n, never])
+    await elsewhere(USDC.address, 'approve(address,uint256)', [permit2, 0n])
+    expect(await allowanceOf(stranger, USDC.address)).to.equal(undefined)
+    await act('/evm/revoke', { spender: stranger, token: 'USDC' })
+    await elsewhere(USDC.address, 'approve(address,uint256)', [permit2, 100_000_000n])
+    expect(await allowanceOf(stranger, USDC.address)).to.equal(undefined)
     const again = await server.client.post('/evm/revoke', { ...local, address: traders, spender: router, token: 'USDC' })
     expect(outcome(again), again.text).to.equal('400 INCOMPLETE_PARAMS')
   })

@@ -217,6 +217,16 @@ describe('what limits count once transactions are final', function () {
     expect(await used('expirer', 'USDC')).to.equal(200)
     await rpc('evm_increaseTime', 4000)
     await rpc('anvil_mine', '0x20')
+    // While one that sets it anew is open, what the chain says may be of that one.
+    await rpc('evm_setAutomine', false)
+    const { timestamp: now } = Object(await rpc('eth_getBlockByNumber', 'latest', false))
+    const anew = { ...ofTraders, spender: 'permitted', token: 'WETH', amount: '0.001', expires: Number(now) + 3600 }
+    const approved = await bot.post('/evm/approve', anew)
+    await expiries?.look()
+    expect(await used('expirer', 'USDC')).to.equal(200)
+    await rpc('evm_setAutomine', true)
+    await rpc('anvil_mine', '0x1')
+    await final(approved)
     await Promise.all([expiries?.look(), expiries?.look()])
     expect(await used('expirer', 'USDC')).to.equal(50)
     await expiries?.look()

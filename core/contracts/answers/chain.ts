@@ -95,7 +95,12 @@ const outcomeSchema: Schema<SimulatedOutcome | 'unavailable'> = either(
 
 type Permit2 = NonNullable<EvmVerbs['permit2']>
 const permit2Contract: Contract<Permit2> = {
-  allowances: answers(list(list(orNothing(object<Permit2Allowance>({ amountRaw: amount(), expires: integer() })), 10_000), 10_000)),
+  allowances: answers(
+    list(
+      list(orNothing(object<Permit2Allowance>({ amountRaw: amount(), givenRaw: optional(amount()), expires: integer() })), 10_000),
+      10_000,
+    ),
+  ),
   approve: answers(object<Awaited<ReturnType<Permit2['approve']>>>({ plan: planSchema, amountRaw: amount(), expires: integer() })),
 }
 
@@ -178,7 +183,7 @@ const evmContract: Contract<EvmVerbs> = {
   ),
   allowanceBefore: answers(amount()),
   history: part(historyContract),
-  expiredAllowance: answers(orNothing(amount())),
+  expiredAllowances: answers(list(orNothing(amount()), 100_000)),
 }
 
 const altchainContract: Contract<AltchainVerbs> = {
