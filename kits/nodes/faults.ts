@@ -24,9 +24,9 @@ const blockRange =
 const callSize =
   /\b(request|response|payload|body|entity|message|content|input|data|calldata|params|result|output|initcode|code|answer)( (body|entity|size|length|data))? (is |was )?(too (large|long|big)|larger than|longer than)\b|\btoo (large|long|big) (request|response|payload|body|calldata|input|result)\b|\b(size|length|bytes|kb|mb|mib)\b.*\b(exceed\w*|limit|max\w*)\b|\b(exceed\w*|max\w*)\b.*\b(size|length|bytes)\b/
 
-/** Of how much is asked in a time, or in all by a plan. */
+/** Of how much is asked in a time, or in all by a plan. A 429 in the midst of a text may be the number of a block. */
 const rate =
-  /\btoo many (requests|connections|concurrent)|\brate[ -]?limit|\b(ratelimit|throttl\w*|quota|credits?|cups|compute units?|capacity|slow down|back ?off)\b|\b(request|requests|call|calls|usage|daily|monthly|hourly|free|plan|project|account|app|key|concurrency|concurrent|rps|cu|ip)\b.*\b(limit\w*|exceed\w*|exhausted)\b|\blimit(s|ed)?\b.*\b(reached|exceeded|per (second|minute|day|month)|\/s(ec)?|rps|plan|tier|upgrade)\b|\bper second\b|\b(exceeds?|exceeded) (your|the|its|defined|project)?\b.*\b(limit|rate|plan)\b|\brequest limit\b|\blimit (exceeded|reached)\b|\bover (the |its )?(rate|limit|capacity)\b|\b429\b|\b(payment|upgrade) (is )?required\b|\b(upgrade|increase) (your|to)\b/
+  /\btoo many (requests|connections|concurrent)|\brate[ -]?limit|\b(ratelimit|throttl\w*|quota|credits?|cups|compute units?|capacity|slow down|back ?off)\b|\b(request|requests|call|calls|usage|daily|monthly|hourly|free|plan|project|account|app|key|concurrency|concurrent|rps|cu|ip)\b.*\b(limit\w*|exceed\w*|exhausted)\b|\blimit(s|ed)?\b.*\b(reached|exceeded|per (second|minute|day|month)|\/s(ec)?|rps|plan|tier|upgrade)\b|\bper second\b|\b(exceeds?|exceeded) (your|the|its|defined|project)?\b.*\b(limit|rate|plan)\b|\brequest limit\b|\blimit (exceeded|reached)\b|\bover (the |its )?(rate|limit|capacity)\b|^\W*429\b|\b(http|status|code|error)( status| code)?\W{0,3}429\b|\b(payment|upgrade) (is )?required\b|\b(upgrade|increase) (your|to)\b/
 
 /** Of a gateway that has no node behind it now, or whose access ended: other calls fail, too. */
 const wholeNode =

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { assert, integer, property, string } from 'fast-check'
-import { judge, sendErrorMeaning, errorPatterns, type ErrorMeaning } from '../../../kits/evm/node-errors.ts'
+import { judge, saysLostHistory, sendErrorMeaning, errorPatterns, type ErrorMeaning } from '../../../kits/evm/node-errors.ts'
 import { revertData, revertReason } from '../../../kits/evm/reverts.ts'
 import { nodeErrorRows, type NodeErrorRow } from '../../fixtures/node-errors.ts'
 
@@ -164,6 +164,23 @@ describe('an error of a node', () => {
       if (fault.is === 'trouble') expect(fault.kind, row.from).to.equal(isLimit ? 'rate-limited' : 'unreachable')
       if (reason !== undefined) expect(revertReason(revertData({ message, data }))).to.equal(reason)
     })
+
+  it('is no limit where it names block 429', () => {
+    for (const [height, asked] of [
+      [429, 430],
+      [512, 429],
+    ] as const) {
+      const error = { code: -32602, message: `BlockOutOfRangeError: block height is ${height} but requested was ${asked}` }
+      expect(judge(error, 'eth_getBalance')).to.deep.equal({ is: 'unsupported' })
+      expect(saysLostHistory({ error: { ...error, fault: undefined } })).to.equal(true)
+    }
+    for (const message of ['429', 'HTTP 429', 'Request failed with status code 429', 'error code: 429', '429 Client Error'])
+      expect(judge({ code: -32000, message }, 'eth_getBalance'), message).to.deep.equal({
+        is: 'trouble',
+        kind: 'rate-limited',
+        ofNode: true,
+      })
+  })
 
   it('means the same to every method that executes something', () => {
     for (const { code, message, data, to, is } of nodeErrorRows)
