@@ -66,12 +66,17 @@ export function paidFees(receipt: Json, isRollup: boolean): PaidFees | undefined
   const [scalar, constantRaw] = [partOf(receipt['operatorFeeScalar']), partOf(receipt['operatorFeeConstant'])]
   // A receipt of a node that does not say the price has 0.
   if (gasUsed === undefined || !price || dataRaw === undefined || scalar === undefined || constantRaw === undefined) return undefined
-  const feeRaw = gasUsed * price + dataRaw + (gasUsed * scalar) / million + constantRaw
+  // Isthmus took a millionth of the product. A receipt without the field of Jovian may be of either, or of a node that leaves it out.
+  if (scalar > 0n && !isOfJovian(receipt)) return undefined
+  const feeRaw = gasUsed * price + dataRaw + gasUsed * scalar * operatorFactor + constantRaw
   return { feeRaw, gasUsed, ...(dataRaw > 0n && { layer1FeeRaw: dataRaw }) }
 }
 
-/** The operator's fee is a factor per million gas, and an amount: https://specs.optimism.io/protocol/isthmus/exec-engine.html#operator-fee */
-const million = 1_000_000n
+/** The operator's fee since Jovian is a factor of the gas, and an amount: https://specs.optimism.io/protocol/jovian/exec-engine.html#operator-fee */
+const operatorFactor = 100n
+
+/** The scalar of the data's footprint came with Jovian, and is never 0: https://specs.optimism.io/protocol/jovian/l1-attributes.html */
+const isOfJovian = (receipt: Readonly<Record<string, unknown>>) => (wholeNumber(receipt['daFootprintGasScalar']) ?? 0n) > 0n
 
 /** A part that is 0 where it is absent. */
 const partOf = (value: Json | undefined): bigint | undefined => (value === undefined || value === null ? 0n : wholeNumber(value))
@@ -221,6 +226,7 @@ const numberFields: ReadonlySet<string> = new Set([
   'l1BaseFeeScalar',
   'l1BlobBaseFeeScalar',
   'operatorFeeScalar',
+  'daFootprintGasScalar',
 ])
 /** Fields that may not fit, shown as decimal strings. They include those of rollups' receipts. */
 const bigintFields: ReadonlySet<string> = new Set([

@@ -145,8 +145,15 @@ describe('the fees of a receipt', () => {
 
   it('have the parts of layer 1 and of the operator', () => {
     expect(feesOf({ l1Fee: '0x64' }, true)).to.deep.equal({ feeRaw: gasRaw + 100n, gasUsed: 21_000n, layer1FeeRaw: 100n })
-    const operator = { operatorFeeScalar: '0x1e8480', operatorFeeConstant: '0x7' }
-    expect(feesOf({ l1Fee: '0x0', ...operator }, true)?.feeRaw).to.equal(gasRaw + 42_000n + 7n)
+    const operator = { operatorFeeScalar: '0x2', operatorFeeConstant: '0x7', daFootprintGasScalar: '0x190' }
+    expect(feesOf({ l1Fee: '0x0', ...operator }, true)?.feeRaw).to.equal(gasRaw + 21_000n * 200n + 7n)
+  })
+
+  it('are unknown where the operator takes a part and the receipt is not known to be of Jovian', () => {
+    const operator = { l1Fee: '0x0', operatorFeeScalar: '0x1e8480', operatorFeeConstant: '0x7' }
+    for (const daFootprintGasScalar of [undefined, null, '0x0'])
+      expect(feesOf({ ...operator, daFootprintGasScalar }, true), String(daFootprintGasScalar)).to.equal(undefined)
+    expect(feesOf({ ...operator, operatorFeeScalar: '0x0' }, true)?.feeRaw).to.equal(gasRaw + 7n)
   })
 
   it('are unknown where a rollup does not say its part, or any part is no number', () => {
