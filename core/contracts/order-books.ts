@@ -229,6 +229,8 @@ export interface BookTrade {
   /** Milliseconds since the Unix epoch. */
   readonly timestamp: number
   readonly txHash?: string
+  /** The block that has it: the journal takes its fill when that is final. Absent where the exchange takes nothing back. */
+  readonly blockNumber?: number
 }
 
 /** A wallet's balance of one token in the exchange. */

@@ -62,6 +62,7 @@ export interface OfferLog {
   /** Milliseconds since the Unix epoch. */
   readonly timestamp: number
   readonly txHash: string
+  readonly blockNumber: number
 }
 
 /**
@@ -97,6 +98,8 @@ function offerLogs(deployment: Deployment, logs: readonly FoundLog[]): readonly 
     const { is, side, payRaw, buyRaw } = event
     const [baseRaw, quoteRaw] = side === 'sells' ? [payRaw, buyRaw] : [buyRaw, payRaw]
     const timestamp = Number(event.timestamp) * 1000
-    return [{ is, id: String(event.id), pair, side, baseRaw, quoteRaw, timestamp, txHash: log.transactionHash }]
+    return [
+      { is, id: String(event.id), pair, side, baseRaw, quoteRaw, timestamp, txHash: log.transactionHash, blockNumber: log.blockNumber },
+    ]
   })
 }

@@ -214,7 +214,7 @@ function trades(
   return takes
     .filter(({ pair }) => pair.id === market.id)
     .map((take): BookTrade => {
-      const { id, pair, side: offered, baseRaw, quoteRaw, timestamp, txHash } = take
+      const { id, pair, side: offered, baseRaw, quoteRaw, timestamp, txHash, blockNumber } = take
       const side = (offered === 'sells') === (who === 'maker') ? 'SELL' : 'BUY'
       // One transaction can take several parts of an offer.
       const name = `${txHash}-${id}`
@@ -232,6 +232,7 @@ function trades(
         feeToken: pair.quote.symbol,
         timestamp,
         txHash,
+        blockNumber,
       }
     })
     .toReversed()

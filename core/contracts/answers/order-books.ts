@@ -154,6 +154,7 @@ const tradeSchema = object<BookTrade>({
   feeToken: word(),
   timestamp: time(),
   txHash: optional(text()),
+  blockNumber: optional(integer()),
 })
 
 const balanceSchema = object<BookBalance>({ symbol: word(), total: signedDecimal(), available: signedDecimal(), locked: signedDecimal() })

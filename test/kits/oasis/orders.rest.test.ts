@@ -90,6 +90,7 @@ describe('orders in a matching market', function () {
       ['BUY', undefined],
     ])
     expect(bought.map(({ tradeId }) => tradeId)).to.deep.equal(sold.map(({ tradeId }) => tradeId))
+    expect(bought[0]?.blockNumber).to.equal(last.receipt.blockNumber)
     const everybodys = await fixture.exchange.trades({ market: await fixture.named(name), limit: 3 }, at())
     expect(everybodys.map(({ side, orderId }) => [side, orderId])).to.deep.equal(Array.from({ length: 3 }, () => ['BUY', undefined]))
   })
