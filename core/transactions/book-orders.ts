@@ -81,8 +81,8 @@ export interface ClientOrders {
    * @returns how many orders have new ones
    */
   noteFills(of: OrderMarket, told: ReadonlyMap<string, readonly OrderFill[]>, idOf: ReadonlyMap<string, string>): Promise<number>
-  /** Where wallets have orders that may be open. */
-  openMarkets(): Promise<readonly OrderMarket[]>
+  /** Where wallets have orders that may be open, and where one that ended since then lacks fills. */
+  openMarkets(endedSince?: number): Promise<readonly (OrderMarket & { readonly isLacking?: true })[]>
   /** Entries with the orders that they have placed. What cannot be read of these is left out. */
   withOrders(entries: readonly Entry[]): Promise<readonly Entry[]>
 }
@@ -128,7 +128,7 @@ export function sqlOrders(store: Store, onDamage: (error: unknown) => void, endO
       })
     },
     noteFills: (of, told, idOf) => noteFills(store, of, told, idOf),
-    openMarkets: () => openOrderMarkets(store),
+    openMarkets: (endedSince) => openOrderMarkets(store, endedSince),
     async withOrders(entries) {
       // Before that no exchange has them.
       const keys = entries.flatMap(({ kind, key, landed }) => (kind === 'order' && landed ? [key] : []))

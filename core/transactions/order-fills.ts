@@ -3,6 +3,8 @@
 import * as Type from 'typebox'
 import { Compile } from 'typebox/compile'
 import { addressKey } from '../base/addresses.ts'
+import { isLess, sum } from '../base/decimal.ts'
+import { isObject } from '../base/json.ts'
 import type { ActionOutcome, Json } from '../contracts/index.ts'
 import type { Store } from '../store/store.ts'
 
@@ -163,16 +165,52 @@ export async function placedBy(
   return placed
 }
 
-/** Where wallets have orders that may be open. */
-export async function openOrderMarkets(store: Store): Promise<readonly OrderMarket[]> {
+/**
+ * Where wallets have orders that may be open.
+ * @param endedSince also where one ended after that moment and lacks fills: of these the newest only
+ */
+export async function openOrderMarkets(
+  store: Store,
+  endedSince?: number,
+): Promise<readonly (OrderMarket & { readonly isLacking?: true })[]> {
+  const columns = ['chain', 'network', 'connector', 'wallet', 'type', 'market'] as const
+  const open = await store.read((db) =>
+    db.selectFrom('orders').select(columns).distinct().where('standing', '=', 'open').limit(maxIds).execute(),
+  )
+  const lacking = endedSince === undefined ? [] : await endedOrders(store, endedSince)
+  const found = new Map<string, OrderMarket & { isLacking?: true }>()
+  for (const { wallet: address, ...each } of open) found.set(JSON.stringify([...Object.values(each), address]), { ...each, address })
+  for (const { chain, network, connector, wallet: address, type, market } of lacking) {
+    const of = { chain, network, connector, type, market, address }
+    found.set(JSON.stringify(Object.values(of)), { ...of, isLacking: true })
+  }
+  return [...found.values()]
+}
+
+async function endedOrders(store: Store, since: number) {
   const rows = await store.read((db) =>
     db
       .selectFrom('orders')
-      .select(['chain', 'network', 'connector', 'wallet', 'type', 'market'])
-      .distinct()
-      .where('standing', '=', 'open')
+      .select(['key', 'chain', 'network', 'connector', 'wallet', 'type', 'market', 'said', 'fills'])
+      .where('standing', '=', 'ended')
+      .where('said_at', '>=', since)
+      // Most orders end without any.
+      .where('said', 'not like', '%"filledAmount":"0"%')
+      .orderBy('said_at', 'desc')
       .limit(maxIds)
       .execute(),
   )
-  return rows.map(({ wallet: address, ...each }) => ({ ...each, address }))
+  return rows.filter(({ key, said, fills }) => {
+    try {
+      const report: unknown = JSON.parse(said ?? '{}')
+      const filledAmount = isObject(report) ? report['filledAmount'] : undefined
+      return typeof filledAmount === 'string' && lacksFills(filledAmount, readFills(key, fills))
+    } catch {
+      return false
+    }
+  })
 }
+
+/** Whether an order has fills that the book has not. */
+export const lacksFills = (filledAmount: string, fills: readonly OrderFill[]): boolean =>
+  isLess(sum(fills.map(({ amount }) => amount)), filledAmount)

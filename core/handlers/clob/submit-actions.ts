@@ -16,7 +16,7 @@ import { bookExposure, inTurn, type ExposureTurn } from '../perp/exposure.ts'
 import { submit, type SigningWallet } from '../wallets.ts'
 import { holdOrders, orderGives, sumOf } from './held-orders.ts'
 import { marketName } from './markets.ts'
-import { lacksFills } from './order-fills.ts'
+import { lacksFills } from '../../transactions/order-fills.ts'
 import { aboutCancels, aboutOrder } from './order-state.ts'
 import { pickName, storeEnds, walletOrders } from './wallet-orders.ts'
 
@@ -285,7 +285,11 @@ function wantFills(
   for (const [index, key] of covers.entries()) {
     const [action, filledAmount = '0'] = [actions.get(key), outcomes[index]?.filledAmount]
     if (action?.do !== 'create' || !lacksFills(filledAmount, [])) continue
-    services.orderFills.want({ chain, network, connector, address, type, market: marketName(action.market) })
+    const { clientOrderId } = action.order
+    services.orderFills.want(
+      { chain, network, connector, address, type, market: marketName(action.market) },
+      { clientOrderId, filledAmount },
+    )
   }
 }
 

@@ -8,7 +8,7 @@ import type { ConnectorContext, Services } from '../context.ts'
 import { readActionOutcomes } from '../fills.ts'
 import { tradingOf } from '../../plugins/index.ts'
 import { basePaths, marketName } from './markets.ts'
-import { lacksFills } from './order-fills.ts'
+import { lacksFills } from '../../transactions/order-fills.ts'
 import { hasEnded, readAboutCancels, showForeign, showJournaled, type ShownOrder } from './order-state.ts'
 
 /** If the block of an exchange's statement is unknown, the chain may still reorganise it away for this time. */
@@ -119,7 +119,10 @@ export function walletOrders(type: BookSet, owner: string, { network: on, venue,
       const shown = showJournaled(order, { exchange, outcome: outcomeOf(order), cancelling })
       await storeReport(order, shown, exchange)
       if (lacksFills(shown.filledAmount, order.fills))
-        services.orderFills.want({ chain, network, connector, address: owner, type, market: order.market })
+        services.orderFills.want(
+          { chain, network, connector, address: owner, type, market: order.market },
+          { clientOrderId: order.clientOrderId, filledAmount: shown.filledAmount },
+        )
       return shown
     },
     /** Tells whether a pending cancel from this server names an order. */

@@ -1,7 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { BookTrade } from '../../../core/contracts/index.ts'
-import { createOrderFills, fillsByOrder, lacksFills, type OrderFills } from '../../../core/handlers/clob/order-fills.ts'
+import { createOrderFills, fillsByOrder, type OrderFills } from '../../../core/handlers/clob/order-fills.ts'
+import { lacksFills } from '../../../core/transactions/order-fills.ts'
 import { until } from '../../transactions/site.ts'
 
 type Parts = Parameters<typeof createOrderFills>[0]
@@ -25,18 +26,26 @@ describe('learning the fills of orders', () => {
   afterEach(() => fills?.stop())
 
   /** @param changed what each answer of the exchange brings */
-  function learn(changed: (asked: number) => number, times: Partial<NonNullable<Parts['times']>> = {}) {
+  function learn(
+    changed: (asked: number) => number,
+    times: Partial<NonNullable<Parts['times']>> = {},
+    answer: (asked: number) => readonly Partial<BookTrade>[] = () => [trade],
+  ) {
     const asked: object[] = []
+    const chain = { head: 100n }
     const askedAt: number[] = []
     const noted: string[][] = []
     const trades = async (query: object) => {
       asked.push(query)
       askedAt.push(performance.now())
-      return [trade]
+      return answer(asked.length)
     }
     const venue = { connector: 'exchange', impl: { CLOB: { markets: async () => [market], trades } } }
     fills = createOrderFills({
-      registry: { venue: () => venue, networkOf: () => ({ impl: { address: (text: string) => text } }) },
+      registry: {
+        venue: () => venue,
+        networkOf: () => ({ impl: { address: (text: string) => text, confirmations: 3, head: async () => ({ number: chain.head }) } }),
+      },
       orders: {
         async noteFills(_of: object, told: ReadonlyMap<string, readonly { tradeId: string }[]>) {
           noted.push([...told].flatMap(([order, each]) => each.map(({ tradeId }) => `${order}/${tradeId}`)))
@@ -48,7 +57,7 @@ describe('learning the fills of orders', () => {
       log: { warn() {} },
       times: { soonMs: 1, minPauseMs: 30, maxPauseMs: 60_000, sweepMs: 600_000, ...times },
     } as unknown as Parts)
-    return { asked, askedAt, noted, fills }
+    return { asked, askedAt, noted, fills, chain }
   }
 
   it('asks once, however many orders have new ones', async () => {
@@ -70,6 +79,75 @@ describe('learning the fills of orders', () => {
     const [first = 0, second = 0, third = 0] = askedAt
     expect(second - first).to.be.at.least(40)
     expect(third - second).to.be.at.least(80)
+  })
+
+  it('asks again by itself after an error and an answer without new ones, and not for ever', async () => {
+    const times = { minPauseMs: 1, maxPauseMs: 1 }
+    const { asked, fills: own } = learn(
+      (count) => Number(count === 3),
+      times,
+      (count) => (count === 1 ? expect.fail('the exchange is down') : [trade]),
+    )
+    own.want(of)
+    await until('it has asked', async () => asked.length >= 3)
+    await wait(60)
+    expect(asked).to.have.length(5)
+    const silent = learn(() => 0, times)
+    silent.fills.want(of)
+    await until('it has asked', async () => silent.asked.length >= 13)
+    await wait(30)
+    silent.fills.stop()
+    expect(silent.asked).to.have.length(13)
+  })
+
+  it('asks soon where more of an order is filled, however long nothing came', async () => {
+    const { asked, fills: own } = learn(() => 0, { minPauseMs: 15, maxPauseMs: 600_000 })
+    own.want(of, { clientOrderId: 'a', filledAmount: '1' })
+    await until('it has asked four times', async () => asked.length >= 4)
+    own.want(of, { clientOrderId: 'a', filledAmount: '1' })
+    await wait(40)
+    expect(asked).to.have.length(4)
+    own.want(of, { clientOrderId: 'a', filledAmount: '1.5' })
+    await wait(40)
+    expect(asked.length).to.be.at.least(5)
+  })
+
+  it('reads older pages until one is not full', async () => {
+    const page = (newest: number, count: number) =>
+      Array.from({ length: count }, (_, index) => ({ ...trade, tradeId: `${newest - index}`, timestamp: newest - index }))
+    const {
+      asked,
+      noted,
+      fills: own,
+    } = learn(
+      () => 1,
+      { minPauseMs: 60_000 },
+      (count) => (count === 1 ? page(1_000, 500) : page(501, 3)),
+    )
+    own.want(of)
+    await until('both are noted', async () => noted.length === 2)
+    expect(asked).to.deep.equal([
+      { market, owner: '0x1', limit: 500 },
+      { market, owner: '0x1', limit: 500, before: 502 },
+    ])
+  })
+
+  it('notes those of a block when it is final', async () => {
+    const of99 = { ...trade, tradeId: 'u', blockNumber: 99 }
+    const {
+      noted,
+      chain,
+      fills: own,
+    } = learn(
+      () => 0,
+      { minPauseMs: 1, maxPauseMs: 5 },
+      () => [of99, { ...trade, blockNumber: 98 }],
+    )
+    own.want(of)
+    await until('it is noted', async () => noted.length > 1)
+    expect(noted.slice(0, 2)).to.deep.equal([['7/t'], ['7/t']])
+    chain.head = 101n
+    await until('the other is noted', async () => noted.at(-1)?.length === 2)
   })
 
   it('asks by itself where orders are open', async () => {

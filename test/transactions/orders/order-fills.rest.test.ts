@@ -103,6 +103,24 @@ describe('the fills of orders', () => {
       expect(await journal.orders.openMarkets()).to.deep.equal([{ ...here, address: wallet.toLowerCase() }])
     })
 
+    it('are asked for where an order has ended lately and lacks some', async () => {
+      await place1()
+      const end = async (clientOrderId: string, orderId: string, filledAmount: string) => {
+        const [order] = await journal.orders.list({ ...here, clientOrderId, limit: 1 })
+        if (order) await journal.orders.note(order, { orderId, state: 'CANCELED', filledAmount, updatedAt: 50 })
+      }
+      await end('a', '7', '2')
+      await end('b', '8', '0')
+      const lacking = { ...here, address: wallet.toLowerCase(), isLacking: true }
+      expect(await journal.orders.openMarkets()).to.deep.equal([])
+      expect(await journal.orders.openMarkets(51)).to.deep.equal([])
+      expect(await journal.orders.openMarkets(50)).to.deep.equal([lacking])
+      await journal.orders.noteFills(here, told({ 7: [fill('x')] }), new Map())
+      expect(await journal.orders.openMarkets(50)).to.deep.equal([lacking])
+      await journal.orders.noteFills(here, told({ 7: [fill('y')] }), new Map())
+      expect(await journal.orders.openMarkets(50)).to.deep.equal([])
+    })
+
     it('keep a transaction shown where they are damaged', async () => {
       await place1()
       await store.write((tx) => sql`update orders set fills = '[7]' where client_order_id = 'a'`.execute(tx))
