@@ -14,6 +14,8 @@ export interface BookCheckParts {
   readonly on: Pick<NetworkEntry, 'chain' | 'network' | 'impl' | 'tokens'>
   readonly wallet: string
   readonly source: BookSource
+  /** Symbols or addresses of tokens whose balances change by themselves. */
+  readonly rebasing: readonly string[]
   /** As `WalletParts` has it. */
   readonly kept: ReadonlyMap<number, ReadonlyMap<string, bigint>>
 }
@@ -28,7 +30,7 @@ export const historyOf = ({ impl }: Pick<NetworkEntry, 'impl'>): WalletHistory |
 
 /** @throws SluiceError UNSUPPORTED where the chain does not tell its past, NETWORK */
 export function checkBook(parts: BookCheckParts, { after, upTo }: { after: PastBlock; upTo: PastBlock }, at: At): Promise<WalletCheck> {
-  const { on, wallet, source, kept } = parts
+  const { on, wallet, source, rebasing, kept } = parts
   const { chain, network, impl, tokens } = on
   const coin = impl.nativeCurrency.address
   return verifyWallet(
@@ -37,6 +39,7 @@ export function checkBook(parts: BookCheckParts, { after, upTo }: { after: PastB
       wallet,
       coin,
       listed: tokens.listed.flatMap(({ address }) => (address === coin ? [] : address)),
+      rebasing: new Set(rebasing.map((name) => addressKey(tokens.listed.find(({ symbol }) => symbol === name)?.address ?? name))),
       kept,
       ownIn: async (first, last) => {
         const found = await listOwn(parts, { from: after.timestamp * 1000 - slackMs, to: upTo.timestamp * 1000 + slackMs })

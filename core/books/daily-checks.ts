@@ -122,7 +122,7 @@ async function checkDue(
   options: DailyOptions,
   at: At,
 ): Promise<ReadonlyMap<string, number> | undefined> {
-  const { checkpoints, source } = options
+  const { checkpoints, source, rebasing } = options
   const { chain, network } = on
   const of: WalletPlace = { chain, network, wallet }
   const before = await checkpoints.newest(of)
@@ -135,7 +135,7 @@ async function checkDue(
   // In one piece: nodes without an archive have the state of neither end of a smaller one.
   const after = await blockAt(history, before.block, at)
   const kept = await checkpoints.between(of, after.number, newest.number)
-  const check = await checkBook({ on, wallet, source, kept }, { after, upTo: newest }, at)
+  const check = await checkBook({ on, wallet, source, rebasing, kept }, { after, upTo: newest }, at)
   await checkpoints.keep(of, { block: newest.number, timestampMs: newest.timestamp * 1000, balances: balancesAt(check) })
   return sayUnexplained(on, of, check.unexplained, options)
 }

@@ -2,7 +2,7 @@
 import { addressKey } from '../base/addresses.ts'
 import { SluiceError } from '../base/errors.ts'
 import type { At, CoinMove, PastTransfer, WalletHistory } from '../contracts/index.ts'
-import { balancesOf, KnownChanges, leftOver, narrow, nonceKey, type Balances, type OpenRange } from './wallet-changes.ts'
+import { balancesOf, KnownChanges, leftOver, narrow, nonceKey, only, type Balances, type OpenRange } from './wallet-changes.ts'
 
 /** A mined transaction of the journal, as the book has it. */
 export interface OwnTransaction {
@@ -74,6 +74,8 @@ export interface WalletParts {
   readonly coin: string
   /** Addresses of tokens whose balances are read. */
   readonly listed: readonly string[]
+  /** Tokens (`addressKey`) whose balances change by themselves: in which blocks is not looked for. */
+  readonly rebasing?: ReadonlySet<string>
   /** Balances that were kept at earlier blocks, by token (`addressKey`). */
   readonly kept: ReadonlyMap<number, ReadonlyMap<string, bigint>>
   /** The journal's transactions of the wallet that were mined in these blocks. One that is missing is found by its hash. */
@@ -83,7 +85,7 @@ export interface WalletParts {
   blockOf(txHash: string, at: At): Promise<number | undefined>
 }
 
-/** Readings of the wallet at blocks in between, in one range. */
+/** Readings of the wallet at blocks in between, in one range: of the coin, and again of its tokens. */
 const maxReadings = 2_000
 /** Blocks without their transactions. */
 const headersAtOnce = 200
@@ -384,7 +386,26 @@ async function explain(
   const { history, wallet, kept } = parts
   const coin = addressKey(parts.coin)
   const { changes } = ledger
-  const ranges = await narrow(whole, { history, wallet, coin, changes, kept, maxReadings }, at)
+  const search = { history, wallet, coin, changes, kept, maxReadings }
+  const part = (has: (token: string) => boolean): OpenRange => {
+    const tokens = [...whole.end.amounts.keys()].filter(has)
+    return { ...whole, start: only(whole.start, tokens), end: only(whole.end, tokens) }
+  }
+  const isRebasing = (token: string) => token !== coin && parts.rebasing?.has(token) === true
+  const ranges = [
+    // Apart: a token that changes in every block uses up all readings.
+    ...(await narrow(
+      part((token) => token === coin),
+      search,
+      at,
+    )),
+    ...(await narrow(
+      part((token) => token !== coin && !isRebasing(token)),
+      search,
+      at,
+    )),
+    part(isRebasing),
+  ]
   const single = ranges.filter((range) => range.upTo - range.after === 1 && hasCoinLeft(range, changes, coin))
   // Where no node has the state in between, what another program sent is found by the tokens that it moved out of the wallet.
   const wide = ranges.filter((range) => range.upTo - range.after > 1 && hasCoinLeft(range, changes, coin))
@@ -405,7 +426,7 @@ async function explain(
     else ledger.addOwnCoin(blockNumber, bookedCoin(learned, coin) ?? move.amountRaw, learned.feeRaw ?? move.feeRaw ?? 0n)
   }
   return ranges.flatMap((range) =>
-    [...leftOver(range, changes)].flatMap(([token, amountRaw]): readonly Discrepancy[] => {
+    [...leftOver(range, changes, coin)].flatMap(([token, amountRaw]): readonly Discrepancy[] => {
       // Authorizations count as transactions: https://eips.ethereum.org/EIPS/eip-7702
       if (token === nonceKey) return []
       const [txHash, ...others] = range.upTo - range.after === 1 ? (sentIn.get(range.upTo) ?? []) : []
@@ -417,6 +438,6 @@ async function explain(
 }
 
 function hasCoinLeft(range: OpenRange, changes: KnownChanges, coin: string): boolean {
-  const left = leftOver(range, changes)
+  const left = leftOver(range, changes, coin)
   return left.has(coin) || left.has(nonceKey)
 }

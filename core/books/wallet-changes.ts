@@ -59,14 +59,14 @@ export interface OpenRange {
   readonly end: Balances
 }
 
-/** What the balances say beyond what is known, but for zeros. */
-export function leftOver({ after, upTo, start, end }: OpenRange, changes: KnownChanges): ReadonlyMap<string, bigint> {
+/** What the balances say beyond what is known, but for zeros; of the number of transactions where the coin is looked at. */
+export function leftOver({ after, upTo, start, end }: OpenRange, changes: KnownChanges, coin: string): ReadonlyMap<string, bigint> {
   const left = new Map<string, bigint>()
   const add = (key: string, changed: bigint) => {
     const amountRaw = changed - changes.sum(key, after, upTo)
     if (amountRaw !== 0n) left.set(key, amountRaw)
   }
-  add(nonceKey, BigInt(end.nonce - start.nonce))
+  if (end.amounts.has(coin)) add(nonceKey, BigInt(end.nonce - start.nonce))
   for (const [token, raw] of end.amounts) add(token, raw - (start.amounts.get(token) ?? 0n))
   return left
 }
@@ -91,9 +91,9 @@ const readingsAtOnce = 32
  * that came and went within a part without anything left over are not looked for.
  */
 export async function narrow(whole: OpenRange, parts: SearchParts, at: At): Promise<readonly OpenRange[]> {
-  const { changes, maxReadings } = parts
+  const { changes, coin, maxReadings } = parts
   const found: OpenRange[] = []
-  let open: readonly OpenRange[] = leftOver(whole, changes).size > 0 ? [whole] : []
+  let open: readonly OpenRange[] = leftOver(whole, changes, coin).size > 0 ? [whole] : []
   for (let readings = 0; open.length > 0;) {
     const wide = open.filter(({ after, upTo }) => upTo - after > 1)
     found.push(...open.filter(({ after, upTo }) => upTo - after <= 1))
@@ -107,7 +107,7 @@ export async function narrow(whole: OpenRange, parts: SearchParts, at: At): Prom
     for (const [index, halves] of (await halve(now, parts, at)).entries()) {
       const range = now[index]
       if (!halves && range) found.push(range)
-      for (const half of halves ?? []) if (leftOver(half, changes).size > 0) next.push(half)
+      for (const half of halves ?? []) if (leftOver(half, changes, coin).size > 0) next.push(half)
     }
     open = next
   }
@@ -116,7 +116,7 @@ export async function narrow(whole: OpenRange, parts: SearchParts, at: At): Prom
 
 /** Undefined for a range whose inside nobody knows. */
 async function halve(ranges: readonly OpenRange[], { history, wallet, coin, changes, kept }: SearchParts, at: At) {
-  const left = ranges.map((range) => leftOver(range, changes))
+  const left = ranges.map((range) => leftOver(range, changes, coin))
   const tokens = [...new Set(left.flatMap((each) => [...each.keys()]))].filter((key) => key !== nonceKey && key !== coin)
   const middles = ranges.map(({ after, upTo }) => Math.floor((after + upTo) / 2))
   const holdings = await history.holdings(wallet, tokens, middles, at)
@@ -127,7 +127,7 @@ async function halve(ranges: readonly OpenRange[], { history, wallet, coin, chan
     const between = read
       ? balancesOf(read, tokens, coin)
       : keptBetween(kept.get(middle) ?? new Map(), { after, upTo, start, end }, middle, changes)
-    const of = [...(left[index]?.keys() ?? [])].filter((key) => key !== nonceKey)
+    const of = [...start.amounts.keys()].filter((key) => key === coin || left[index]?.has(key))
     return [
       { after, upTo: middle, start: only(start, of), end: only(between, of) },
       { after: middle, upTo, start: only(between, of), end: only(end, of) },
@@ -135,7 +135,8 @@ async function halve(ranges: readonly OpenRange[], { history, wallet, coin, chan
   })
 }
 
-const only = ({ nonce, amounts }: Balances, keys: readonly string[]): Balances => ({
+/** Of some of the tokens. */
+export const only = ({ nonce, amounts }: Balances, keys: readonly string[]): Balances => ({
   nonce,
   amounts: new Map(keys.map((key) => [key, amounts.get(key) ?? 0n])),
 })

@@ -35,7 +35,8 @@ const booksVerify: Handler<'BooksVerify'> = async (request, { network, services,
     if (known.block >= last.number) throw lostState(last.number)
     const after = known.block === asked.after.number ? asked.after : await blockAt(history, known.block, at)
     const upTo = await sliceEnd(parts, after, last, at)
-    const check = await checkBook({ on: network, wallet, source: services.transactions, kept }, { after, upTo }, at)
+    const { rebasingTokens: rebasing } = services.settings.books
+    const check = await checkBook({ on: network, wallet, source: services.transactions, rebasing, kept }, { after, upTo }, at)
     const start = check.startBlock === after.number ? after : await blockAt(history, check.startBlock, at)
     const lost = known.lost ?? check.lost
     return {

@@ -189,6 +189,50 @@ describe('the book of a wallet against the chain', function () {
     ])
   })
 
+  it('finds a deposit beside a token that changes in every block', async () => {
+    const [deposit, upTo, txHash] = [2_500, 5_000, `0x${'ab'.repeat(32)}`]
+    const token = addressKey(usdc.address)
+    let readings = 0
+    const changing: WalletHistory = {
+      ...history,
+      transfers: async () => ({ transfers: [] }),
+      coinMoves: async (_wallet, blocks) =>
+        blocks.flatMap((blockNumber) => (blockNumber === deposit ? { blockNumber, txHash, amountRaw: 11n } : [])),
+      async holdings(_wallet, tokens, blocks) {
+        readings += blocks.length
+        const balanceAt = (of: string, block: number) => (addressKey(of) === token ? BigInt(block) : 0n)
+        return blocks.map((block) => ({
+          nonce: 0,
+          coinRaw: block >= deposit ? 11n : 0n,
+          balances: tokens.map((each) => balanceAt(each, block)),
+        }))
+      },
+    }
+    const checkOf = (more: Partial<WalletParts> = {}) =>
+      verifyWallet(
+        {
+          history: changing,
+          wallet,
+          coin,
+          listed: [usdc.address],
+          kept,
+          ownIn: async () => [],
+          ownBy: async () => undefined,
+          blockOf: async () => undefined,
+          ...more,
+        },
+        { after: 0, upTo },
+        at,
+      )
+    const checked = await checkOf()
+    expect(of(checked, coin)).to.include({ foreignRaw: 11n, unexplainedRaw: 0n })
+    expect(new Set(checked.unexplained.map(({ kind, token: of }) => `${kind} ${of}`))).to.have.keys(`without-event ${token}`)
+    readings = 0
+    const { unexplained } = await checkOf({ rebasing: new Set([token]) })
+    expect(unexplained).to.deep.equal([{ token, kind: 'without-event', amountRaw: BigInt(upTo), firstBlock: 1, lastBlock: upTo }])
+    expect(readings).to.be.below(30)
+  })
+
   it('lists what the book says of a transaction and its events do not', async () => {
     const hash = await send({ to: usdc.address, data: erc20.encodeFunctionData('transfer', [other, 3n]) })
     await book(hash, [[usdc.address, -2n]])
