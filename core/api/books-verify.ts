@@ -20,6 +20,13 @@ export const BooksVerifyRequest = request({
       description: '`nextCursor` of the answer before: it goes on from there, and `since` and `until` do not count.',
     }),
   ),
+  tokens: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
+      maxItems: 500,
+      description:
+        'Addresses of tokens that are on no list and are held against the chain all the same: with a `cursor`, those that the answers before had.',
+    }),
+  ),
 })
 
 const TokenNames = {

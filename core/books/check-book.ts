@@ -16,7 +16,8 @@ export interface BookCheckParts {
   readonly source: BookSource
   /** Symbols or addresses of tokens whose balances change by themselves. */
   readonly rebasing: readonly string[]
-  /** As `WalletParts` has it. */
+  /** As `WalletParts` has them. */
+  readonly held?: readonly string[]
   readonly kept: ReadonlyMap<number, ReadonlyMap<string, bigint>>
 }
 
@@ -30,7 +31,7 @@ export const historyOf = ({ impl }: Pick<NetworkEntry, 'impl'>): WalletHistory |
 
 /** @throws SluiceError UNSUPPORTED where the chain does not tell its past, NETWORK */
 export function checkBook(parts: BookCheckParts, { after, upTo }: { after: PastBlock; upTo: PastBlock }, at: At): Promise<WalletCheck> {
-  const { on, wallet, source, rebasing, kept } = parts
+  const { on, wallet, source, rebasing, held = [], kept } = parts
   const { chain, network, impl, tokens } = on
   const coin = impl.nativeCurrency.address
   return verifyWallet(
@@ -40,6 +41,7 @@ export function checkBook(parts: BookCheckParts, { after, upTo }: { after: PastB
       coin,
       listed: tokens.listed.flatMap(({ address }) => (address === coin ? [] : address)),
       rebasing: new Set(rebasing.map((name) => addressKey(tokens.listed.find(({ symbol }) => symbol === name)?.address ?? name))),
+      held,
       kept,
       ownIn: async (first, last) => {
         const found = await listOwn(parts, { from: after.timestamp * 1000 - slackMs, to: upTo.timestamp * 1000 + slackMs })

@@ -61,7 +61,7 @@ export interface WalletCheck {
   readonly unexplained: readonly Discrepancy[]
   readonly ownTransactions: number
   readonly foreignTransactions: number
-  /** Tokens that no list has, and that none of the own transactions moved: anybody can send them, and they are not held against their balances. */
+  /** Tokens that no list has, and that none of the own transactions moved, in this range or before: anybody can send them, and they are not held against their balances. */
   readonly unlistedTokens: number
   /** What the nodes lack of the range that was asked for; absent: nothing. */
   readonly lost?: { readonly what: 'events' | 'state'; readonly before: number }
@@ -74,6 +74,8 @@ export interface WalletParts {
   readonly coin: string
   /** Addresses of tokens whose balances are read. */
   readonly listed: readonly string[]
+  /** Addresses of tokens that count although no list has them: what answers before found that the wallet holds. */
+  readonly held?: readonly string[]
   /** Tokens (`addressKey`) whose balances change by themselves: in which blocks is not looked for. */
   readonly rebasing?: ReadonlySet<string>
   /** Balances that were kept at earlier blocks, by token (`addressKey`). */
@@ -105,7 +107,9 @@ export async function verifyWallet(parts: WalletParts, range: { after: number; u
   for (const { txHash } of transfers) if (!own.has(txHash)) await learn(own, txHash, parts)
   const takenBack = await findTakenBack(own, transfers, parts, at)
 
-  const ofLists = listed.map(addressKey)
+  // Own transactions moved what was kept, in this range or before.
+  const keptTokens = [...(parts.kept.get(after) ?? [])].flatMap(([token, raw]) => (raw > 0n ? [token] : []))
+  const ofLists = [...new Set([...listed, ...(parts.held ?? []), ...keptTokens].map(addressKey))]
   const counted = countedTokens(transfers, own, ofLists)
   const asked = [...new Set([...ofLists, ...counted])].filter((token) => token !== coin)
   const [first, last] = await history.holdings(wallet, asked, [after, upTo], at)

@@ -151,6 +151,9 @@ const emptyCheck = (target: Target): Check => ({
   isDone: false,
 })
 
+/** Of one request. */
+const maxTokens = 500
+
 /** Goes on with the last of the checks, and puts what was found in its place. */
 async function verifyOne(
   server: ServerClient,
@@ -163,7 +166,9 @@ async function verifyOne(
   for (let check = checks.at(-1); check && !check.isDone; check = checks.at(-1)) {
     const { chain, network, address, nextCursor } = check
     const period = { ...(from !== undefined && { since: from }), ...(to !== undefined && { until: to }) }
-    const request = { chain, network, address, ...(nextCursor === undefined ? period : { cursor: nextCursor }) }
+    // What is on no list is held against the chain as long as the wallet holds it.
+    const tokens = check.tokens.flatMap(({ token, end }) => (isZero(end) ? [] : token)).slice(0, maxTokens)
+    const request = { chain, network, address, ...(nextCursor === undefined ? period : { cursor: nextCursor, tokens }) }
     const response = await patiently(() => server.post('/books/verify', request), isForLaterOrLess)
     try {
       const answer = readResponse(BooksVerifyResponse, response)

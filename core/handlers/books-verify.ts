@@ -21,6 +21,7 @@ const booksVerify: Handler<'BooksVerify'> = async (request, { network, services,
   const at = { signal }
   const history = requireHistory(network)
   const wallet = readAddress(network, request.address)
+  const held = request.tokens?.map((token, index) => readAddress(network, token, `tokens[${index}]`)) ?? []
   if (underWay >= maxAtOnce)
     throw new SluiceError('OVERLOADED', `${maxAtOnce} books are being verified already: try again in a moment.`, { retryAfterSeconds: 1 })
   underWay += 1
@@ -36,7 +37,7 @@ const booksVerify: Handler<'BooksVerify'> = async (request, { network, services,
     const after = known.block === asked.after.number ? asked.after : await blockAt(history, known.block, at)
     const upTo = await sliceEnd(parts, after, last, at)
     const { rebasingTokens: rebasing } = services.settings.books
-    const check = await checkBook({ on: network, wallet, source: services.transactions, rebasing, kept }, { after, upTo }, at)
+    const check = await checkBook({ on: network, wallet, source: services.transactions, rebasing, held, kept }, { after, upTo }, at)
     const start = check.startBlock === after.number ? after : await blockAt(history, check.startBlock, at)
     const lost = known.lost ?? check.lost
     return {

@@ -271,6 +271,23 @@ describe('the book of a wallet against the chain', function () {
     expect(after.unexplained).to.deep.equal([])
   })
 
+  it('counts tokens of no list that the wallet held before', async () => {
+    const [held] = await history.holdings(wallet, [usdc.address], [start], at)
+    const raw = held?.balances[0] ?? 0n
+    await send({ from: other, to: usdc.address, data: erc20.encodeFunctionData('mint', [wallet, 13n]) })
+    const block = await setBalance(usdc, -1n)
+    const token = addressKey(usdc.address)
+    const missing = [{ token, kind: 'without-event', amountRaw: -1n, firstBlock: block, lastBlock: block }]
+    kept.set(start, new Map([[token, raw]]))
+    for (const parts of [{}, { kept: new Map(), held: [usdc.address] }]) {
+      const checked = await check({ listed: [], ...parts })
+      expect(of(checked, usdc.address)).to.include({ startRaw: raw, foreignRaw: 13n, unexplainedRaw: -1n })
+      expect(checked).to.deep.include({ unexplained: missing, unlistedTokens: 0 })
+    }
+    kept.set(start, new Map([[token, 0n]]))
+    expect((await check({ listed: [] })).tokens.map((each) => each.token)).to.deep.equal([coin])
+  })
+
   it('gives the narrowest range that kept balances leave where nodes have lost the state', async () => {
     const lost = start + 8
     const balances = async (block: number) => {

@@ -1249,6 +1249,7 @@ class BooksVerifyRequest(_BooksVerifyRequest, total=False):
     since: str  # The balances before this moment are the start: a date (UTC) or a moment with its zone. A day ago without it.
     until: str  # The balances before this moment are the end. Now without it: the newest block that is final.
     cursor: str  # `nextCursor` of the answer before: it goes on from there, and `since` and `until` do not count.
+    tokens: list[str]  # Addresses of tokens that are on no list and are held against the chain all the same: with a `cursor`, those that the answers before had.
 
 
 @final
