@@ -75,7 +75,7 @@ export function showTransaction(entry: Entry, view: JournalView): JournaledTrans
     ...(cost && { cost }),
     ...(slippage && { slippage }),
     ...(entry.movements && { movements: showMovements(entry, entry.movements, view) }),
-    ...(entry.orders && { orders: entry.orders.map(showOrder) }),
+    ...(entry.orders && { orders: entry.orders.flatMap(showOrder) }),
     ...(archived && { archived }),
   }
 }
@@ -89,27 +89,24 @@ const showPermit = ({ token, spender, amountRaw, decimals, expires, nonce, state
   state,
 })
 
-function showOrder({
-  clientOrderId,
-  orderId,
-  market,
-  about,
-  report,
-  fills,
-}: PlacedOrder): NonNullable<JournaledTransaction['orders']>[number] {
+/** None where its row does not say what it is: that is no reason to show nothing of the others. */
+function showOrder({ clientOrderId, orderId, market, about, report, fills }: PlacedOrder): NonNullable<JournaledTransaction['orders']> {
+  if (!isObject(about)) return []
   const { side, price, amount } = readAboutOrder({ about })
-  return {
-    clientOrderId,
-    ...(orderId !== undefined && { orderId }),
-    market,
-    side,
-    price,
-    amount,
-    ...(report && { state: report.state }),
-    ...(report?.filledAmount !== undefined && { filledAmount: report.filledAmount }),
-    ...(report?.averagePrice !== undefined && { averagePrice: report.averagePrice }),
-    fills: fills.map((each) => ({ ...each })),
-  }
+  return [
+    {
+      clientOrderId,
+      ...(orderId !== undefined && { orderId }),
+      market,
+      side,
+      price,
+      amount,
+      ...(report && { state: report.state }),
+      ...(report?.filledAmount !== undefined && { filledAmount: report.filledAmount }),
+      ...(report?.averagePrice !== undefined && { averagePrice: report.averagePrice }),
+      fills: fills.map((each) => ({ ...each })),
+    },
+  ]
 }
 
 type ShownQuote = NonNullable<JournaledTransaction['quote']>
