@@ -75,8 +75,22 @@ function movementsOf(entry: Entry, registry: Networks, coinReadRaw: bigint | und
   if (!landed.ok) return {}
   const coinRaw = coinByReceipt(entry, landed.receipt, on, registry) ?? coinReadRaw
   const coin = coinRaw === undefined ? { [nativeCurrency.address]: null } : kept(new Map([[nativeCurrency.address, coinRaw]]))
-  return { ...kept(evm.gains(landed.receipt, address)), ...coin }
+  return { ...kept(withoutSpam(evm.gains(landed.receipt, address), entry, on)), ...coin }
 }
+
+/** Any token can write as many events as it likes: of tokens that nobody lists and the plan does not name, and of ids, the first are kept. */
+function withoutSpam(gains: ReadonlyMap<string, bigint>, { planned }: Entry, { impl, tokens }: NetworkEntry): ReadonlyMap<string, bigint> {
+  if (gains.size <= maxStrangers) return gains
+  const named = JSON.stringify(planned ?? null).toLowerCase()
+  const isKnown = (token: string) =>
+    tokens.listedAt(token) !== undefined || token === impl.evm?.wrapped?.token.address || named.includes(token.toLowerCase())
+  let [ids, strangers] = [0, 0]
+  return new Map(
+    [...gains].filter(([token]) => (token.includes('/') ? (ids += 1) <= maxStrangers : isKnown(token) || (strangers += 1) <= maxStrangers)),
+  )
+}
+
+const maxStrangers = 64
 
 const kept = (gains: ReadonlyMap<string, bigint> | undefined): Entry['movements'] =>
   gains && Object.fromEntries([...gains].flatMap(([token, raw]) => (raw === 0n ? [] : [[token, raw.toString()]])))

@@ -129,7 +129,7 @@ export function createTokenBook(chain: Chain, list: readonly Token[], where: str
     )
   }
 
-  const listedAt = (address: string) => (coinAddresses.has(address) ? coin : listed.find((token) => token.address === address))
+  const listedAt = (address: string) => (coinAddresses.has(address) ? coin : byAddress.get(address))
 
   const load = (found: Token | string, at: At) => (typeof found === 'string' ? fetchToken(found, at) : found)
 

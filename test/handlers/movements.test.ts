@@ -5,17 +5,18 @@ import type { Entry } from '../../core/transactions/entry.ts'
 
 const coin = 'coin'
 let asked = 0
-const registryOf = (coinGain: () => Promise<bigint | undefined>, fillRaw?: bigint) =>
+const registryOf = (coinGain: () => Promise<bigint | undefined>, fillRaw?: bigint, gains = new Map([['usdc', 3000n]])) =>
   ({
     networks: [
       {
         chain: 'ethereum',
         network: 'local',
+        tokens: { listedAt: (address: string) => (address === 'usdc' ? {} : undefined) },
         impl: {
           nativeCurrency: { symbol: 'ETH', address: coin, decimals: 18 },
           rail: { outline: ({ value }: { value: string }) => ({ contracts: ['router'], valueRaw: BigInt(value) }) },
           evm: {
-            gains: () => new Map([['usdc', 3000n]]),
+            gains: () => gains,
             coinGain: () => {
               asked += 1
               return coinGain()
@@ -44,9 +45,9 @@ const trade = (more: object = {}, quote = 'ETH'): Entry =>
     ...more,
   }) as unknown as Entry
 
-async function movementsOf(entry: Entry, coinGain: () => Promise<bigint | undefined>, fillRaw?: bigint) {
+async function movementsOf(entry: Entry, coinGain: () => Promise<bigint | undefined>, fillRaw?: bigint, gains?: Map<string, bigint>) {
   asked = 0
-  const readings = createMovementReadings({ registry: registryOf(coinGain, fillRaw), timeoutMs: 1_000 })
+  const readings = createMovementReadings({ registry: registryOf(coinGain, fillRaw, gains), timeoutMs: 1_000 })
   await readings.begin([entry])
   return { moved: readings.of(entry), asked }
 }
@@ -84,6 +85,21 @@ describe('what a transaction is journaled to have moved', () => {
     const since = performance.now()
     expect((await movementsOf(trade(), () => new Promise(() => {}))).moved).to.deep.equal(unknown)
     expect(performance.now() - since).to.be.below(1_000)
+  })
+
+  it('keeps 64 ids and 64 tokens that nobody knows, and all others', async () => {
+    const spam = Array.from(
+      { length: 1_000 },
+      (_, index) =>
+        [
+          [`nft/${index}`, 1n],
+          [`spam${index}`, 1n],
+        ] as const,
+    ).flat()
+    const gains = new Map<string, bigint>([...spam, ['usdc', 3000n], ['DAI', -5n], ['weth', 1n]])
+    const { moved = {} } = await movementsOf(trade({}, 'DAI'), gone, undefined, gains)
+    expect(moved).to.include({ usdc: '3000', DAI: '-5', weth: '1', 'nft/63': '1', spam63: '1' })
+    expect(Object.keys(moved)).to.have.lengthOf(64 + 64 + 3)
   })
 
   it('is nothing where it failed, and absent where no receipt tells it', async () => {
