@@ -92,7 +92,7 @@ describe('a journaled transaction', () => {
       own = await client.post('/amm/trade', { ...of, amount: '0.5', address: traders, allowedSlippage: '1/10000' })
       expect(own.status, own.text).to.equal(200)
       // A larger trade is before it in the block, and moves the price past its bound.
-      const fees = { maxPriorityFeePerGas: '20', maxFeePerGas: '60' }
+      const fees = { maxPriorityFeePerGas: '20', maxFeePerGas: '299' }
       const before = await client.post('/amm/trade', { ...of, ...fees, amount: '25', address: admins })
       expect(before.status, before.text).to.equal(200)
     } finally {
