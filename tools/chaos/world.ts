@@ -46,6 +46,8 @@ export interface WorldOptions {
   patches?: readonly string[]
   /** What the server's data and its log are on. */
   disk?: SmallDisk
+  /** Whether the books are held against the chain at the end. */
+  verifiesBooks?: boolean
   /** What becomes of the first server. */
   first?: Parameters<JudgedStage['start']>[1]
 }
@@ -54,6 +56,7 @@ export interface WorldOptions {
 export interface World extends JudgedStage {
   proxy: FaultProxy
   chain: Chain
+  verifiesBooks: boolean
   postgres: TestPostgres | undefined
   /** Block from which on the run's transactions are. */
   firstBlock: number
@@ -66,6 +69,7 @@ export async function createWorld({
   postgres: wantsPostgres = false,
   patches = [],
   disk,
+  verifiesBooks = false,
   first,
 }: WorldOptions): Promise<World> {
   const recorder = createRecorder()
@@ -93,6 +97,7 @@ export async function createWorld({
   const world: World = Object.assign(stage, {
     proxy,
     chain,
+    verifiesBooks,
     postgres,
     firstBlock: (await chain.height()) + 1,
     settle: (own: Random) => settleWorld(world, own),
