@@ -33,9 +33,7 @@ export function createCheckpoints(store: Pick<Store, 'read' | 'write'>): Checkpo
         db
           .selectFrom('checkpoints')
           .select(['block', 'token', 'balance'])
-          .where('chain', '=', chain)
-          .where('network', '=', network)
-          .where('wallet', '=', addressKey(wallet))
+          .where((eb) => eb.and({ chain, network, wallet: addressKey(wallet) }))
           .where('block', '>=', first)
           .where('block', '<=', last)
           .orderBy('block')
@@ -54,9 +52,7 @@ export function createCheckpoints(store: Pick<Store, 'read' | 'write'>): Checkpo
         db
           .selectFrom('checkpoints')
           .select(['block', 'block_time'])
-          .where('chain', '=', chain)
-          .where('network', '=', network)
-          .where('wallet', '=', addressKey(wallet))
+          .where((eb) => eb.and({ chain, network, wallet: addressKey(wallet) }))
           .orderBy('block', 'desc')
           .limit(1)
           .executeTakeFirst(),
@@ -70,9 +66,7 @@ export function createCheckpoints(store: Pick<Store, 'read' | 'write'>): Checkpo
           .selectFrom('checkpoints')
           .select(['block', 'block_time'])
           .distinct()
-          .where('chain', '=', of.chain)
-          .where('network', '=', of.network)
-          .where('wallet', '=', of.wallet)
+          .where((eb) => eb.and(of))
           .where('block_time', '>=', timestampMs - 2 * dayMs)
           .orderBy('block')
           .execute()
@@ -81,9 +75,7 @@ export function createCheckpoints(store: Pick<Store, 'read' | 'write'>): Checkpo
         for (const old of [...surplus, block])
           await db
             .deleteFrom('checkpoints')
-            .where('chain', '=', of.chain)
-            .where('network', '=', of.network)
-            .where('wallet', '=', of.wallet)
+            .where((eb) => eb.and(of))
             .where('block', '=', old)
             .execute()
         const rows = [...balances].map(([token, raw]) => ({ ...of, token, block, balance: raw.toString(), block_time: timestampMs }))
