@@ -121,69 +121,37 @@ export function registryEntries({
   return { plugins, networks, venues }
 }
 
-function loadedEntry(
-  {
-    name,
-    kind,
-    origin: folder,
-    tier,
-    allowedBy,
-    sha256,
-    manifest,
-    available_networks,
-    venues,
-    configuration,
-    unserved,
-    deprecated,
-    host,
-  }: LoadedPlugin,
-  running: ReadonlyMap<LoadedVenue<object>, RunningVenue>,
-): PluginEntry {
+/** What all that is loaded has. */
+const loadedPart = (plugin: LoadedPlugin | LoadedInterface) => {
+  const { name, kind, origin: folder, tier, allowedBy, sha256, manifest, configuration, deprecated } = plugin
   return {
     name,
     kind,
     folder,
-    available_networks,
     version: manifest.version ?? version,
     trading_type: manifest.trading_type,
-    state: 'loaded',
+    state: 'loaded' as const,
     tier,
     allowedBy,
     ...(sha256 !== undefined && { sha256 }),
     maskedConfig: configuration.shown,
-    unserved,
     deprecated,
+  }
+}
+
+function loadedEntry(plugin: LoadedPlugin, running: ReadonlyMap<LoadedVenue<object>, RunningVenue>): PluginEntry {
+  const { available_networks, venues, unserved, host } = plugin
+  return {
+    ...loadedPart(plugin),
+    available_networks,
+    unserved,
     ...(host && { deaths: () => host.deaths }),
     starting: () => venues.filter((venue) => running.get(venue)?.state === 'starting').map(({ chain, network }) => `${chain}/${network}`),
   }
 }
 
-function interfaceEntry({
-  name,
-  kind,
-  origin: folder,
-  tier,
-  allowedBy,
-  sha256,
-  manifest,
-  configuration,
-  deprecated,
-}: LoadedInterface): PluginEntry {
-  return {
-    name,
-    kind,
-    folder,
-    version: manifest.version ?? version,
-    trading_type: [],
-    available_networks: [],
-    state: 'loaded',
-    tier,
-    allowedBy,
-    ...(sha256 !== undefined && { sha256 }),
-    maskedConfig: configuration.shown,
-    deprecated,
-  }
-}
+/** It serves all networks. */
+const interfaceEntry = (plugin: LoadedInterface): PluginEntry => ({ ...loadedPart(plugin), available_networks: [] })
 
 function refusedEntry({ name, kind, folder, version, trading_type, available_networks, step, reason, remedy }: Refusal): PluginEntry {
   return {
