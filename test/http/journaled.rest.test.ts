@@ -3,7 +3,7 @@ import { compare, fromRaw, multiply } from '../../core/base/decimal.ts'
 import { journalView, showTransaction } from '../../core/handlers/journaled.ts'
 import type { Answer, Client } from '../../testkit/client.ts'
 import { until } from '../transactions/site.ts'
-import { admins, local, traders, sharedServer, swap, uniswap, type SharedServer } from './shared-server.ts'
+import { admins, local, overtaken, traders, sharedServer, swap, type SharedServer } from './shared-server.ts'
 
 /** What the journal tells of a transaction: what was asked for, what it was quoted by, what it brought and what it cost. */
 describe('a journaled transaction', () => {
@@ -84,21 +84,7 @@ describe('a journaled transaction', () => {
   })
 
   it('tells of a trade that failed what it cost, and no fill', async () => {
-    const of = { ...uniswap, version: 'v2', base: 'ETH', quote: 'USDC', side: 'SELL' }
-    await server.rpc('evm_setAutomine', false)
-    await server.rpc('evm_setIntervalMining', 0)
-    let own: Answer
-    try {
-      own = await client.post('/amm/trade', { ...of, amount: '0.5', address: traders, allowedSlippage: '1/10000' })
-      expect(own.status, own.text).to.equal(200)
-      // A larger trade is before it in the block, and moves the price past its bound.
-      const fees = { maxPriorityFeePerGas: '20', maxFeePerGas: '299' }
-      const before = await client.post('/amm/trade', { ...of, ...fees, amount: '25', address: admins })
-      expect(before.status, before.text).to.equal(200)
-    } finally {
-      await server.rpc('evm_setAutomine', true)
-      await server.rpc('evm_setIntervalMining', 1)
-    }
+    const own = await overtaken(server, traders)
     const shown = await final(own)
     expect(shown).to.include({ txState: 'REVERTED' })
     expect(shown).to.not.have.any.keys('fill', 'slippage')

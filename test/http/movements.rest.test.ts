@@ -4,7 +4,7 @@ import { addressKey } from '../../core/base/addresses.ts'
 import { movedIn } from '../../kits/solana/movements.ts'
 import type { Answer, Client } from '../../testkit/client.ts'
 import { until } from '../transactions/site.ts'
-import { admins, coldStore, local, others, sharedServer, swap, uniswap, type SharedServer } from './shared-server.ts'
+import { admins, coldStore, local, others, overtaken, sharedServer, swap, uniswap, type SharedServer } from './shared-server.ts'
 
 /** What the journal says that a transaction moved is what the balances of its wallet say, to the unit. */
 describe('the movements of a final transaction', () => {
@@ -93,24 +93,7 @@ describe('the movements of a final transaction', () => {
   })
 
   it('are there of a transaction that failed, and are none', async () => {
-    const of = { ...uniswap, version: 'v2', base: 'ETH', quote: 'USDC', side: 'SELL' }
-    await server.rpc('evm_setAutomine', false)
-    await server.rpc('evm_setIntervalMining', 0)
-    let own: Answer
-    try {
-      own = await client.post('/amm/trade', { ...of, amount: '0.5', address: others, allowedSlippage: '1/10000' })
-      expect(own.status, own.text).to.equal(200)
-      // A block of this chain takes what offers most first.
-      const fees = { maxPriorityFeePerGas: '20', maxFeePerGas: '299' }
-      const before = await client.post('/amm/trade', { ...of, ...fees, amount: '25', address: admins })
-      expect(before.status, before.text).to.equal(200)
-      // Both wait for the block, which takes the one that pays more first.
-      while (Number((Object(await server.rpc('txpool_status')) as { pending?: string }).pending) < 2)
-        await new Promise((resolve) => setTimeout(resolve, 20))
-    } finally {
-      await server.rpc('evm_setAutomine', true)
-      await server.rpc('evm_setIntervalMining', 1)
-    }
+    const own = await overtaken(server, others)
     const shown = await final(own)
     expect(shown).to.include({ txState: 'REVERTED' })
     expect(shown.movements).to.deep.equal([])

@@ -108,6 +108,35 @@ export async function noted(client: Client, txHash: string): Promise<void> {
   }
 }
 
+/** A trade that reverts: a larger one through the same pool is in the block before it, and moves the price past its bound. */
+export async function overtaken({ client, rpc }: SharedServer, address: string): Promise<Answer> {
+  const of = { ...uniswap, version: 'v2', base: 'ETH', quote: 'USDC' }
+  const { body: listed } = await client.get('/amm/pools', of)
+  const trade = async (more: object) => {
+    const answer = await client.post('/amm/trade', { ...of, pool: listed.pools[0].pool, side: 'SELL', ...more })
+    if (answer.status !== 200) throw new Error(answer.text)
+    return answer
+  }
+  await rpc('evm_setAutomine', false)
+  await rpc('evm_setIntervalMining', 0)
+  try {
+    const own = await trade({ amount: '0.5', address, allowedSlippage: '1/10000' })
+    const { txHash } = own.body
+    const signed = await rpc('eth_getRawTransactionByHash', txHash)
+    await rpc('anvil_dropTransaction', txHash)
+    // A block of this chain takes what offers most first, if the server has sent the first again by itself.
+    await trade({ amount: '25', address: admins, maxPriorityFeePerGas: '20', maxFeePerGas: '299' })
+    await rpc('evm_mine')
+    await rpc('eth_sendRawTransaction', signed).catch((error: unknown) => {
+      if (!/already/i.test(String(error))) throw error
+    })
+    return own
+  } finally {
+    await rpc('evm_setAutomine', true)
+    await rpc('evm_setIntervalMining', 1)
+  }
+}
+
 /** The newest block's time, in seconds since the Unix epoch. */
 export const chainSeconds = async (rpc: Rpc): Promise<number> =>
   Number(Reflect.get(Object(await rpc('eth_getBlockByNumber', 'latest', false)), 'timestamp'))
