@@ -3,22 +3,23 @@
 
 /** Numbers that were seen not long ago, each at a place of its own. */
 export class SecondTimes {
-  readonly #seen: Float64Array
+  /** One more than the number that was seen, and 0 where none was. Made with the first number: most endpoints are never asked. */
+  #seen: Float64Array | undefined
 
-  readonly #unused: number
+  readonly #bits: number
 
   /** @param bits as many places as they count */
   constructor(bits = 14) {
-    this.#seen = new Float64Array(2 ** bits).fill(Number.NaN)
-    this.#unused = 32 - bits
+    this.#bits = bits
   }
 
   /** Whether this number was the last one at its place. Another thing with the same number counts as the same. @param number whole, at least 0 */
   isSecond(number: number): boolean {
+    const seen = (this.#seen ??= new Float64Array(2 ** this.#bits))
     // Round amounts have the same last bits: all bits make the place.
-    const place = Math.imul((number / 2 ** 32) ^ (number | 0) ^ (number >>> 15), 0x9e3779b1) >>> this.#unused
-    if (this.#seen[place] === number) return true
-    this.#seen[place] = number
+    const place = Math.imul((number / 2 ** 32) ^ (number | 0) ^ (number >>> 15), 0x9e3779b1) >>> (32 - this.#bits)
+    if (seen[place] === number + 1) return true
+    seen[place] = number + 1
     return false
   }
 }
