@@ -3,14 +3,22 @@ import { Command } from 'commander'
 import { command } from '../base/layout.ts'
 import { caKeyIsEncrypted } from '../tls/authority.ts'
 import { CertificateError, certificateFiles } from '../tls/certificate-files.ts'
-import { ensureCertificates } from '../tls/ensure-certificates.ts'
-import { newClient, renew, type NewCertificate, revoke } from '../tls/certificates.ts'
+import { ensureCertificates, serverNames } from '../tls/ensure-certificates.ts'
+import { addServerNames, newClient, renew, type NewCertificate, revoke } from '../tls/certificates.ts'
+import { openClientFolder } from '../tls/client-folder.ts'
 import { listClients, type ClientCertificate } from '../tls/issued-certificates.ts'
 import { askHidden, hasTerminal } from '../wallet/prompt.ts'
 import { printResult } from './output.ts'
 
 interface CaOptions {
   caPassphraseFile?: string
+}
+
+interface NewOptions extends CaOptions {
+  hummingbot?: string
+  encryptKey?: true
+  keyPassphraseFile?: string
+  host?: string[]
 }
 
 /** `sluice certs init|new|list|renew|revoke`: manages who passes the TLS handshake. A running server applies every change at once. */
@@ -26,17 +34,11 @@ export function certsCommand(getCertsDir: () => string | Promise<string>): Comma
   caPassphraseOption(certs.command('new'))
     .description('make a certificate and key for a client')
     .argument('<client>', 'its name: letters, digits, dots, dashes and underscores')
-    .action((client: string, options: CaOptions) =>
-      printLines(async () => {
-        const certsDir = await getCertsDir()
-        const made = await newClient(certsDir, client, await caAccess(certsDir, options))
-        return [
-          `Made a certificate for the client "${client}", valid until ${day(made.validTo)}.`,
-          ...whatToCopy(certsDir, made),
-          'It may read market data only, until conf/clients.yml gives it more, by this name or by the fingerprint.',
-        ]
-      }),
-    )
+    .option('--hummingbot <folder>', 'write it also by the names that Hummingbot looks for into this folder, which must not have them yet')
+    .option('--encrypt-key', "encrypt the key in that folder with the client's login password, asked for at the terminal")
+    .option('--key-passphrase-file <file>', 'a file with that password')
+    .option('--host <names...>', 'names and addresses by which the client finds the server: its certificate is renewed where it lacks one')
+    .action((client: string, options: NewOptions) => printLines(async () => makeNew(await getCertsDir(), client, options)))
 
   certs
     .command('list')
@@ -98,7 +100,11 @@ function caPassphraseOption(command: Command): Command {
 
 async function init(certsDir: string, options: CaOptions & { host?: string[]; encryptCaKey?: true }): Promise<string[]> {
   const caPassphrase =
-    options.caPassphraseFile !== undefined ? await fromFile(options.caPassphraseFile) : options.encryptCaKey ? await askTwice() : undefined
+    options.caPassphraseFile !== undefined
+      ? await fromFile(options.caPassphraseFile)
+      : options.encryptCaKey
+        ? await askTwice("New passphrase for the CA's key: ", '--ca-passphrase-file')
+        : undefined
   const { made } = await ensureCertificates({
     certsDir,
     ...(options.host ? { hostnames: options.host } : {}),
@@ -115,6 +121,45 @@ async function init(certsDir: string, options: CaOptions & { host?: string[]; en
     `  ${files.caKey}       signs certificates${caPassphrase === undefined ? '; not encrypted' : '; encrypted'}. The server does not need it: keep it elsewhere if you like`,
     `  ${files.clientCert}  the first client, with`,
     `  ${files.clientKey}   its key: keep it secret`,
+  ]
+}
+
+async function makeNew(certsDir: string, client: string, options: NewOptions): Promise<string[]> {
+  const { hummingbot, host } = options
+  if (hummingbot === undefined && (options.encryptKey ?? options.keyPassphraseFile) !== undefined)
+    throw new CertificateError('--encrypt-key and --key-passphrase-file are for the key in the folder of --hummingbot: name it, too.')
+  // A wrong name is refused before anything is made.
+  serverNames(host)
+  const access = await caAccess(certsDir, options)
+  const keyPassphrase = await keyPassphraseOf(options)
+  const folder = hummingbot === undefined ? undefined : await openClientFolder(hummingbot)
+  let made: NewCertificate
+  try {
+    made = await newClient(certsDir, client, access)
+  } catch (error) {
+    await folder?.discard()
+    throw error
+  }
+  await folder?.fill(certsDir, made, keyPassphrase)
+  const added = host && (await addServerNames(certsDir, host, access))
+  return [
+    `Made a certificate for the client "${client}", valid until ${day(made.validTo)}.`,
+    ...(hummingbot === undefined ? whatToCopy(certsDir, made) : whatIsThere(hummingbot, made, keyPassphrase)),
+    ...(added ? ["Renewed the server's certificate, which lacked some of the names. A running server uses it at once."] : []),
+    'It may read market data only, until conf/clients.yml gives it more, by this name or by the fingerprint.',
+  ]
+}
+
+function whatIsThere(folder: string, made: NewCertificate, keyPassphrase: string | undefined): string[] {
+  const { caCert, clientCert, clientKey } = certificateFiles(folder)
+  return [
+    "The client's folder has",
+    `  ${caCert}`,
+    `  ${clientCert}`,
+    `  ${clientKey}  (secret${keyPassphrase === undefined ? '' : '; encrypted'})`,
+    `The same certificate and key, not encrypted, stay in ${made.certFile} and ${made.keyFile}.`,
+    `Fingerprint: ${made.fingerprint256}`,
+    `Serial number: ${made.serialNumber}`,
   ]
 }
 
@@ -158,20 +203,25 @@ async function caAccess(certsDir: string, { caPassphraseFile }: CaOptions): Prom
   return { caPassphrase: await askHidden("Passphrase of the CA's key: ") }
 }
 
-async function fromFile(file: string): Promise<string> {
+async function keyPassphraseOf({ encryptKey, keyPassphraseFile }: NewOptions): Promise<string | undefined> {
+  if (keyPassphraseFile !== undefined) return fromFile(keyPassphraseFile, '--key-passphrase-file')
+  return encryptKey ? askTwice("The client's login password: ", '--key-passphrase-file') : undefined
+}
+
+async function fromFile(file: string, option = '--ca-passphrase-file'): Promise<string> {
   let passphrase: string
   try {
     passphrase = (await readFile(file, 'utf8')).replace(/\r?\n$/, '')
   } catch (cause) {
-    throw new CertificateError(`--ca-passphrase-file: ${file} cannot be read; correct its name or mode.`, { cause })
+    throw new CertificateError(`${option}: ${file} cannot be read; correct its name or mode.`, { cause })
   }
-  if (passphrase === '') throw new CertificateError(`--ca-passphrase-file: ${file} is empty; write the passphrase into it.`)
+  if (passphrase === '') throw new CertificateError(`${option}: ${file} is empty; write the passphrase into it.`)
   return passphrase
 }
 
-async function askTwice(): Promise<string> {
-  if (!hasTerminal()) throw new CertificateError('There is no terminal to ask for the passphrase at: give --ca-passphrase-file.')
-  const passphrase = await askHidden("New passphrase for the CA's key: ")
+async function askTwice(question: string, option: string): Promise<string> {
+  if (!hasTerminal()) throw new CertificateError(`There is no terminal to ask for the passphrase at: give ${option}.`)
+  const passphrase = await askHidden(question)
   if (passphrase === '') throw new CertificateError('An empty passphrase protects nothing; nothing was made.')
   if ((await askHidden('The same again: ')) !== passphrase) throw new CertificateError('The two do not match; nothing was made.')
   return passphrase

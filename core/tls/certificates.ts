@@ -74,6 +74,14 @@ export async function renew(
   })
 }
 
+/** Renews the server's certificate where it lacks one of these names, with those that it has. @returns whether it did @throws CertificateError */
+export async function addServerNames(certsDir: string, hostnames: readonly string[], access: CaAccess = {}): Promise<boolean> {
+  const known = await currentServerNames(certsDir)
+  if (hostnames.every((name) => known.includes(name.trim().toLowerCase()))) return false
+  await renew(certsDir, 'server', { ...access, hostnames: [...known, ...hostnames] })
+  return true
+}
+
 /** Runs `work` with the CA open, while no other process writes in the folder. */
 async function withAuthority<T>(certsDir: string, access: CaAccess, work: (authority: Authority) => Promise<T>): Promise<T> {
   return withFolderLock(certsDir, async () => {

@@ -1,7 +1,8 @@
 import { expect } from 'chai'
 import { spawn } from 'node:child_process'
+import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
-import { readdir, writeFile } from 'node:fs/promises'
+import { readdir, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { certsCommand } from '../../core/cli/certs.ts'
 import { programArgs } from '../program.ts'
@@ -66,6 +67,64 @@ describe('sluice certs', () => {
       'bot-1\n  revoked',
       'client\n  valid',
     ])
+  })
+
+  it('new writes the files that Hummingbot looks for, for their owner alone', async () => {
+    const certsDir = await madeCertificates()
+    const folder = path.join(await emptyFolder(), 'hummingbot', 'certs')
+
+    const made = await certs(certsDir, 'new', 'bot-1', '--hummingbot', folder, '--host', 'gateway')
+
+    expect(made).to.include({ code: 0, err: '' })
+    expect(made.out).to.include(path.join(folder, 'client_key.pem'))
+    expect((await readdir(folder)).toSorted()).to.deep.equal(['ca_cert.pem', 'client_cert.pem', 'client_key.pem'])
+    for (const file of await readdir(folder)) expect((await stat(path.join(folder, file))).mode & 0o777, file).to.equal(0o600)
+    expect(await pem(folder, 'ca_cert.pem')).to.equal(await pem(certsDir, 'ca_cert.pem'))
+    const client = new X509Certificate(await pem(folder, 'client_cert.pem'))
+    expect(client.subject).to.equal('CN=bot-1')
+    expect(client.checkPrivateKey(createPrivateKey(await pem(folder, 'client_key.pem')))).to.equal(true)
+    const server = new X509Certificate(await pem(certsDir, 'server_cert.pem'))
+    expect([server.checkHost('gateway'), server.checkHost('localhost')]).to.deep.equal(['gateway', 'localhost'])
+    const { serialNumber } = server
+    await certs(certsDir, 'new', 'bot-2', '--host', 'gateway')
+    expect(new X509Certificate(await pem(certsDir, 'server_cert.pem')).serialNumber).to.equal(serialNumber)
+  })
+
+  it('new overwrites nothing in that folder, and makes no certificate then', async () => {
+    const certsDir = await madeCertificates()
+    const folder = await emptyFolder()
+    await writeFile(path.join(folder, 'client_key.pem'), 'the key of before')
+
+    const made = await certs(certsDir, 'new', 'bot-1', '--hummingbot', folder)
+
+    expect(made).to.include({ code: 1, out: '' })
+    expect(made.err).to.match(/client_key\.pem already.*move the folder aside/)
+    expect(await readdir(folder)).to.deep.equal(['client_key.pem'])
+    expect(await pem(folder, 'client_key.pem')).to.equal('the key of before')
+    expect((await certs(certsDir, 'list')).out).not.to.include('bot-1')
+    const refused = [
+      ['new', 'client', '--hummingbot', path.join(folder, 'a')],
+      ['new', 'bot-1', '--hummingbot', path.join(folder, 'b'), '--host', 'no host'],
+      ['new', 'bot-1', '--hummingbot', path.join(folder, 'c'), '--encrypt-key'],
+    ]
+    for (const args of refused) expect(await certs(certsDir, ...args), args.join(' ')).to.include({ code: 1, out: '' })
+    expect(await readdir(certsDir)).not.to.include('bot-1_key.pem')
+  })
+
+  it("new encrypts the key in that folder with the client's password", async () => {
+    const [certsDir, folder] = [await madeCertificates(), await emptyFolder()]
+    const keyPassphraseFile = path.join(await emptyFolder(), 'password')
+    await writeFile(keyPassphraseFile, 'correct horse\n')
+
+    const made = await certs(certsDir, 'new', 'bot-1', '--hummingbot', folder, '--key-passphrase-file', keyPassphraseFile)
+
+    expect(made).to.include({ code: 0, err: '' })
+    expect(made.out).not.to.include('correct horse')
+    const key = await pem(folder, 'client_key.pem')
+    expect(() => createPrivateKey(key)).to.throw()
+    const certificate = new X509Certificate(await pem(folder, 'client_cert.pem'))
+    expect(certificate.checkPrivateKey(createPrivateKey({ key, passphrase: 'correct horse' }))).to.equal(true)
+    expect((await certs(certsDir, 'new', 'bot-2', '--key-passphrase-file', keyPassphraseFile)).err).to.include('--hummingbot')
   })
 
   it('fails with one sentence and without a stack', async () => {
