@@ -111,9 +111,9 @@ function withoutText(message: string): string {
 function openBrackets(text: string): number {
   let open = 0
   let most = 0
-  for (const character of text) {
-    if (character === '[' || character === '{') most = Math.max(most, ++open)
-    else if ((character === ']' || character === '}') && open > 0) open -= 1
+  for (const [bracket] of text.matchAll(/[[\]{}]/g)) {
+    if (bracket === '[' || bracket === '{') most = Math.max(most, ++open)
+    else if (open > 0) open -= 1
   }
   return most
 }

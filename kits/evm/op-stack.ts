@@ -58,7 +58,7 @@ function unsignedOf({ to, data, value }: EvmIntent, chainId: number): string {
 const someAddress = (name: string) => `0x${id(name).slice(-40)}`
 
 /** A swap through one pool by `swapExactTokensForTokens(uint256,uint256,address[],address,uint256)`. A quote shows the data fee of this swap. */
-const typicalSwap: EvmIntent = {
+const typicalSwap = (): EvmIntent => ({
   to: someAddress('router'),
   data: [
     '0x38ed1739',
@@ -66,7 +66,7 @@ const typicalSwap: EvmIntent = {
     ...['base', 'quote'].map((name) => word(BigInt(someAddress(name)))),
   ].join(''),
   value: '0',
-}
+})
 
 /** What a rollup charges for a typical swap on top of gas, as last read. */
 export interface RollupFees {
@@ -83,8 +83,12 @@ export interface RollupFees {
 
 export function createRollupFees(chainId: number): RollupFees {
   let last: { charge: Charge; number: bigint; atMs: number } | undefined
+  let calls: readonly Call[] | undefined
   return {
-    calls: chargeCalls([typicalSwap], chainId),
+    // With the first reading: a start makes many networks that nobody uses.
+    get calls() {
+      return (calls ??= chargeCalls([typicalSwap()], chainId))
+    },
     observe(results, number, isLatest) {
       const [charge] = chargesOf(results) ?? []
       if (charge && (isLatest || !last || number >= last.number)) last = { charge, number, atMs: performance.now() }
