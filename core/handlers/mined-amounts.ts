@@ -28,14 +28,22 @@ export function gainsOf(entry: Entry, registry: Networks, readings: CoinGain = u
   if (!on || !landed) return undefined
   if (kind === 'position') return positionGains(entry, landed.receipt, on, registry)
   const gains = on.impl.evm?.gains?.(landed.receipt, address)
-  const coinRaw = gains && kind === 'trade' ? readings.coinGain(entry) : undefined
-  if (!gains || coinRaw === undefined || coinRaw !== coinExchangedBy(entry, landed.receipt, on, registry)) return gains
-  return new Map([...gains, [on.impl.nativeCurrency.address, coinRaw]])
+  const exchangedRaw = gains && kind === 'trade' ? coinExchangedBy(entry, landed.receipt, on, registry) : undefined
+  if (!gains || exchangedRaw === undefined) return gains
+  if (!isAllThatWasSent(entry, exchangedRaw, on) && readings.coinGain(entry) !== exchangedRaw) return gains
+  return new Map([...gains, [on.impl.nativeCurrency.address, exchangedRaw]])
 }
 
-/** Whether a trade of a connector of this release gives or gets the coin: then its balances are read. */
-export const exchangesCoin = (entry: Entry, on: NetworkEntry, registry: Networks): boolean =>
-  entry.kind === 'trade' && entry.part.of === 1 && coinSideOf(entry, on) !== undefined && registry.plannedBy(entry, on)?.builtIn === true
+/** Whether a trade of a connector of this release gives or gets the coin, and its balances alone can tell how much. */
+export function needsCoinGain(entry: Entry, on: NetworkEntry, registry: Networks): boolean {
+  const { kind, part, landed } = entry
+  const exchangedRaw = kind === 'trade' && part.of === 1 && landed ? coinExchangedBy(entry, landed.receipt, on, registry) : undefined
+  return exchangedRaw !== undefined && !isAllThatWasSent(entry, exchangedRaw, on)
+}
+
+/** A transaction takes no more of the coin than is sent with it, beside its gas: where the exchange took all of that, nothing is left to ask. */
+const isAllThatWasSent = ({ part, step }: Entry, exchangedRaw: bigint, { impl }: NetworkEntry): boolean =>
+  exchangedRaw < 0n && part.of === 1 && impl.rail.outline(step).valueRaw === -exchangedRaw
 
 /** Whether a trade gives or gets the coin, or may do so. */
 export const exchangesCoinOf = (entry: Entry, on: NetworkEntry): boolean => coinSideOf(entry, on) !== undefined
@@ -74,12 +82,16 @@ function atOnce<T>(read: () => T | Promise<T> | undefined): T | undefined {
  * What its receipts tell of what it gives. An order in a book on the chain has paid all that it offers. A trade that gave or got the coin, of which nobody can
  * tell how much, may have got tokens as well: without the coin that would look like a gain.
  */
-export function tellsOf(entry: Entry, registry: Networks, readings: CoinGain = unread): 'what it gives' | 'all' | undefined {
+export function tellsOf(
+  entry: Entry,
+  registry: Networks,
+  gains: () => ReadonlyMap<string, bigint> | undefined,
+): 'what it gives' | 'all' | undefined {
   if (entry.kind === 'position') return 'all'
   if (entry.kind === 'trade') {
     const on = networkOf(entry, registry)
     const isWithCoin = on !== undefined && coinSideOf(entry, on) !== undefined
-    return isWithCoin && gainsOf(entry, registry, readings)?.has(on.impl.nativeCurrency.address) !== true ? 'what it gives' : 'all'
+    return isWithCoin && gains()?.has(on.impl.nativeCurrency.address) !== true ? 'what it gives' : 'all'
   }
   if (entry.kind === 'send') return 'what it gives'
   if (entry.signer !== undefined) return undefined

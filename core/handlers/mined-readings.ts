@@ -6,7 +6,7 @@ import type { MinedComparison } from '../transactions/comparisons.ts'
 import { allowanceName } from '../limits/refundable.ts'
 import type { Registry } from '../plugins/index.ts'
 import { networkOf } from './limited-amounts.ts'
-import { exchangesCoin, countedApprovals } from './mined-amounts.ts'
+import { countedApprovals, needsCoinGain } from './mined-amounts.ts'
 
 export interface MinedReadings {
   /** What begins a reading; undefined where there is nothing to read. */
@@ -71,7 +71,7 @@ export function createMinedReadings({ registry, isLimited, isIdle, timeoutMs }: 
         }
       }
       const { coinGain } = evm
-      if (!coinGain || !isLimited(entry) || !exchangesCoin(entry, on, registry)) return undefined
+      if (!coinGain || !isLimited(entry) || !needsCoinGain(entry, on, registry)) return undefined
       return async () => {
         const reading = begin(entry)
         reading.coinGainRaw = await coinGain(landed.receipt, address, at())

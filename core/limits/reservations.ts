@@ -4,7 +4,7 @@ import { SluiceError } from '../base/errors.ts'
 import { isObject } from '../base/json.ts'
 import { countEveryMs, storeTime } from '../store/store-time.ts'
 import type { Store } from '../store/store.ts'
-import type { Tables } from '../store/tables.ts'
+import type { ReservationRow, Tables } from '../store/tables.ts'
 import type { ReservationPart } from '../transactions/budgets.ts'
 import { emptyAccount, greatest, readAccount, readAmounts, sum, writeAccount, writeAmounts, type Account, type Amounts } from './account.ts'
 
@@ -96,6 +96,29 @@ function readStored<T>(owner: string, read: () => T): T {
 export async function readReservations(owner: string, keys: readonly string[], tx: Tx): Promise<Reservations> {
   const nonces = tx.selectFrom('reservations').select('nonce').where('owner', '=', owner).where('entry_key', 'in', keys)
   const rows = await tx.selectFrom('reservations').selectAll().where('owner', '=', owner).where('nonce', 'in', nonces).execute()
+  return reservationsIn(owner, rows)
+}
+
+/** A reservation, with the account of its owner. */
+export interface EndedRow extends ReservationRow {
+  /** Null where the owner has no row. */
+  readonly account: string | null
+  readonly now: number
+}
+
+/** In one statement the same of all owners, which are not locked: where another server may write, it only says who they are. */
+export async function readEnded(keys: readonly string[], tx: Tx): Promise<readonly EndedRow[]> {
+  const { rows } = await sql<EndedRow>`
+    select held.entry_key, held.owner, held.nonce, held.body, budgets.body as account, ${storeTime} as now
+    from reservations as ended
+    join reservations as held on held.nonce = ended.nonce and held.owner = ended.owner
+    left join budgets on budgets.owner = held.owner
+    where ended.entry_key in (${sql.join(keys)})`.execute(tx)
+  return rows
+}
+
+/** @param rows of this owner @throws SluiceError SERVICE_UNINITIALIZED */
+export function reservationsIn(owner: string, rows: readonly ReservationRow[]): Reservations {
   return readStored(
     owner,
     () =>
@@ -145,15 +168,34 @@ export async function writeReserved(changed: ChangedAccount, tx: Tx, kind: Store
     .where('owner', '=', changed.owner)
   const rows = rowsOf(changed)
   if (rows.length === 0) return void (await change.execute())
-  const addTo = (db: Pick<Tx, 'insertInto'>) =>
-    db
-      .insertInto('reservations')
-      .values(rows)
-      .onConflict((conflict) => conflict.column('entry_key').doUpdateSet({ body: sql`excluded.body` }))
-  if (kind === 'postgres') return void (await addTo(tx.with('changed', () => change)).execute())
+  if (kind === 'postgres')
+    return void (await addRows(
+      tx.with('changed', () => change),
+      rows,
+    ).execute())
   await change.execute()
-  await addTo(tx).execute()
+  await addRows(tx, rows).execute()
 }
+
+/** In the embedded store: the same where the account is as it was before. @returns the store's time; undefined where it is another */
+export async function writeReservedOver(before: Account, changed: ChangedAccount, tx: Tx): Promise<number | undefined> {
+  const row = await tx
+    .updateTable('budgets')
+    .set({ body: writeAccount(changed.account) })
+    .where('owner', '=', changed.owner)
+    .where('body', '=', writeAccount(before))
+    .returning(storeTime.as('now'))
+    .executeTakeFirst()
+  const rows = rowsOf(changed)
+  if (row && rows.length > 0) await addRows(tx, rows).execute()
+  return row?.now
+}
+
+const addRows = (db: Pick<Tx, 'insertInto'>, rows: ReturnType<typeof rowsOf>) =>
+  db
+    .insertInto('reservations')
+    .values(rows)
+    .onConflict((conflict) => conflict.column('entry_key').doUpdateSet({ body: sql`excluded.body` }))
 
 /** In PostgreSQL: the same where the account is as it was before, as a part of another statement. Of a row that is locked nobody knows yet. */
 export const reservationPart = (changed: ChangedAccount, before: Account): Pick<ReservationPart, 'holds' | 'writes'> => ({

@@ -19,11 +19,15 @@ import {
   type HeldChange,
 } from './refundable.ts'
 import {
+  accountOf,
   lagMs,
   lockAccount,
   openOf,
+  readEnded,
   readReservations,
+  reservationsIn,
   writeReserved,
+  type EndedRow,
   type Reservation,
   type Reservations,
   type StoredAccount,
@@ -54,14 +58,14 @@ export async function settleEnded(all: readonly Entry[], reader: SettlementReade
   // As the chain has them.
   const ended = all.toSorted((one, other) => one.nonce - other.nonce)
   const keys = ended.map(({ key }) => key)
-  const reserved = await tx.selectFrom('reservations').select(['owner', 'entry_key']).where('entry_key', 'in', keys).execute()
+  const reserved = await readEnded(keys, tx)
   const isReserved = ({ key }: Entry) => reserved.some(({ entry_key }) => entry_key === key)
   // What ends an order or an allowance may be of a client without limits. What begins one is not.
   const tells = (entry: Entry) => entry.landed?.ok === true && (entry.kind !== 'order' || isReserved(entry))
   const changes = new Map(ended.filter(tells).map((entry) => [entry.key, reader.heldChanges(entry)]))
   const names = [...new Set([...changes.values()].flat().map(({ name }) => name))]
   const owners = new Set([...reserved.map(({ owner }) => owner), ...(await ownersOfRefundable(names, tx))])
-  const accounts = await openAccounts(owners, keys, tx, kind)
+  const accounts = await openAccounts(owners, { keys, known: reserved }, tx, kind)
   if (accounts.size === 0) return accounts
   const refundable = await takeRefundable(names, tx)
   for (const entry of ended) {
@@ -91,7 +95,7 @@ export async function settleEnded(all: readonly Entry[], reader: SettlementReade
 /** An exchange of signed actions says that an order has ended: what was not filled is counted no more. */
 export async function settleOrder({ entry, index, unfilled }: OrderEnd, tx: Tx, kind: Store['kind']): Promise<AccountsByOwner> {
   const names = [signedOrderName(entry, index)]
-  const accounts = await openAccounts(new Set(await ownersOfRefundable(names, tx)), [], tx, kind)
+  const accounts = await openAccounts(new Set(await ownersOfRefundable(names, tx)), nothingEnded, tx, kind)
   for (const found of (await takeRefundable(names, tx)).values()) {
     const open = accounts.get(found.owner)
     if (!open) continue
@@ -107,7 +111,7 @@ export async function settleOrder({ entry, index, unfilled }: OrderEnd, tx: Tx, 
  * the chain says may be of that one, and its end frees what was held before.
  */
 export async function settleExpired({ name, expires, leftRaw }: ExpiredAllowance, tx: Tx, kind: Store['kind']): Promise<AccountsByOwner> {
-  const accounts = await openAccounts(new Set(await ownersOfRefundable([name], tx)), [], tx, kind)
+  const accounts = await openAccounts(new Set(await ownersOfRefundable([name], tx)), nothingEnded, tx, kind)
   const found = (await readExpiring(tx, name)).get(name)
   const open = found && accounts.get(found.owner)
   if (!found || !open || found.expires !== expires || (await isBeingSet(name, tx))) return new Map()
@@ -134,22 +138,37 @@ async function isBeingSet(name: string, tx: Tx): Promise<boolean> {
 const writeOpen = (owner: string, { account }: OpenAccount, tx: Tx, kind: Store['kind']): Promise<void> =>
   writeReserved({ owner, account, held: new Map() }, tx, kind)
 
+interface EndedKeys {
+  readonly keys: readonly string[]
+  /** Of these keys, as they were read in this write. */
+  readonly known: readonly EndedRow[]
+}
+
+const nothingEnded: EndedKeys = { keys: [], known: [] }
+
 /** In one order on all servers. What cannot be read stays as it is. */
-async function openAccounts(
-  owners: ReadonlySet<string>,
-  keys: readonly string[],
-  tx: Tx,
-  kind: Store['kind'],
-): Promise<Map<string, OpenAccount>> {
+async function openAccounts(owners: ReadonlySet<string>, ended: EndedKeys, tx: Tx, kind: Store['kind']): Promise<Map<string, OpenAccount>> {
   const accounts = new Map<string, OpenAccount>()
   for (const owner of [...owners].toSorted())
     try {
-      const locked = await lockAccount(owner, tx, kind)
-      accounts.set(owner, { ...locked, reservations: keys.length === 0 ? new Map() : await readReservations(owner, keys, tx) })
+      accounts.set(owner, (kind === 'embedded' && openKnown(owner, ended.known)) || (await openLocked(owner, ended.keys, tx, kind)))
     } catch (error) {
       if (!(error instanceof SluiceError)) throw error
     }
   return accounts
+}
+
+/** In the embedded store nobody else writes meanwhile. Undefined where its row is missing. @throws SluiceError SERVICE_UNINITIALIZED */
+function openKnown(owner: string, known: readonly EndedRow[]): OpenAccount | undefined {
+  const rows = known.filter((each) => each.owner === owner)
+  const [first] = rows
+  if (!first || first.account === null) return undefined
+  return { account: accountOf(owner, { body: first.account }), nowMs: first.now, reservations: reservationsIn(owner, rows) }
+}
+
+async function openLocked(owner: string, keys: readonly string[], tx: Tx, kind: Store['kind']): Promise<OpenAccount> {
+  const locked = await lockAccount(owner, tx, kind)
+  return { ...locked, reservations: keys.length === 0 ? new Map() : await readReservations(owner, keys, tx) }
 }
 
 /** What it gives away counts from now on, and is held no more. @returns undefined where nothing was reserved for it @param before the steps before it */

@@ -7,12 +7,14 @@ import { gasMeasureOf } from './limit-checks.ts'
 import type { HeldChange } from './refundable.ts'
 import type { Reservation } from './reservations.ts'
 
+type Gains = ReadonlyMap<string, bigint>
+
 /** Of transactions that are final. It answers at once. */
 export interface SettlementReader {
   /** What the wallet gained (above 0) or gave of each token, by address: undefined where that cannot be told. */
-  gains(entry: Entry): ReadonlyMap<string, bigint> | undefined
-  /** Whether `gains` has all that it ever gives, or all that it gives and gets. */
-  tells(entry: Entry): 'what it gives' | 'all' | undefined
+  gains(entry: Entry): Gains | undefined
+  /** Whether `gains` has all that it ever gives, or all that it gives and gets. @param gains of the entry, which are read once */
+  tells(entry: Entry, gains: () => Gains | undefined): 'what it gives' | 'all' | undefined
   /** Of the coin, smallest units; undefined where that cannot be told. */
   gasCost(entry: Entry): bigint | undefined
   /** Of a transaction that is final and did not fail: of allowances and orders. */
@@ -39,8 +41,13 @@ export function actualOf(
 
 /** What a trade or a transfer came to, as far as its receipts tell. @param done the steps of its plan that did not fail */
 function tradedBy(entry: Entry, done: readonly Entry[], reservation: Reservation, reader: SettlementReader): Amounts {
-  const tells = reader.tells(entry)
-  const gains = tells === undefined || (entry.part.of > 1 && entry.kind !== 'trade') ? undefined : gainsOf(done, reader)
+  const read = new Map<Entry, Gains | undefined>()
+  const gainsOfStep = (step: Entry): Gains | undefined => {
+    if (!read.has(step)) read.set(step, reader.gains(step))
+    return read.get(step)
+  }
+  const tells = reader.tells(entry, () => gainsOfStep(entry))
+  const gains = tells === undefined || (entry.part.of > 1 && entry.kind !== 'trade') ? undefined : gainsOf(done, gainsOfStep)
   if (!gains) return {}
   const { amounts, gives, prices, medianPrices } = reservation
   const gaveRaw = (token: string, askedRaw: bigint): bigint | undefined => {
@@ -69,10 +76,10 @@ function tradedBy(entry: Entry, done: readonly Entry[], reservation: Reservation
 }
 
 /** Of all of them together; undefined where it is not known of each. */
-function gainsOf(done: readonly Entry[], reader: SettlementReader): ReadonlyMap<string, bigint> | undefined {
+function gainsOf(done: readonly Entry[], gainsOfStep: (step: Entry) => Gains | undefined): Gains | undefined {
   const gains = new Map<string, bigint>()
   for (const step of done) {
-    const ofStep = reader.gains(step)
+    const ofStep = gainsOfStep(step)
     if (!ofStep) return undefined
     for (const [token, raw] of ofStep) gains.set(token, (gains.get(token) ?? 0n) + raw)
   }
@@ -80,7 +87,7 @@ function gainsOf(done: readonly Entry[], reader: SettlementReader): ReadonlyMap<
 }
 
 /** Of a trade all of whose tokens have a price: what it gave less what it got; a gain is below 0. */
-function lossOf(gains: ReadonlyMap<string, bigint>, prices: Amounts): bigint | undefined {
+function lossOf(gains: Gains, prices: Amounts): bigint | undefined {
   const moved = [...gains].filter(([, raw]) => raw !== 0n)
   if (moved.length < 2 || moved.some(([token]) => prices[token] === undefined)) return undefined
   return moved.reduce((loss, [token, raw]) => {

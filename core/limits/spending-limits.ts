@@ -33,6 +33,7 @@ import {
   readReservations,
   reservationPart,
   writeReserved,
+  writeReservedOver,
   type Reservation,
   type Reservations,
   type StoredAccount,
@@ -101,6 +102,8 @@ export function createSpendingLimits(limitsOn: LimitsOn, kind: Store['kind'] = '
     const check = checkOf(client, spending)
     if (!check) return
     const { owner, isCounted } = check
+    const written = kind === 'embedded' && !hasEarlier(spending) ? await reserveKnown(check, tx) : undefined
+    if (written) return admissions.note(owner, written)
     const stored = await lockAccount(owner, tx, kind).catch((error: unknown) => {
       if (isCounted && error instanceof SluiceError) return undefined
       throw error
@@ -109,6 +112,16 @@ export function createSpendingLimits(limitsOn: LimitsOn, kind: Store['kind'] = '
     const { account, held } = reservedBy(check, stored, await readEarlier(owner, spending, tx))
     await writeReserved({ owner, account, held }, tx, kind)
     admissions.note(owner, { account, nowMs: stored.nowMs })
+  }
+
+  /** By what this server wrote last, so that the account is not read. @returns undefined where the store has another one, or it is refused by this one */
+  async function reserveKnown(check: AccountCheck, tx: Transaction<Tables>): Promise<StoredAccount | undefined> {
+    const { owner } = check
+    const known = admissions.known(owner)
+    const reserved = known && orUndefined(() => reservedBy(check, known, new Map()))
+    if (!known || !reserved) return undefined
+    const nowMs = await writeReservedOver(known.account, { owner, ...reserved }, tx)
+    return nowMs === undefined ? undefined : { account: reserved.account, nowMs }
   }
 
   return {

@@ -267,7 +267,7 @@ export const followAllowances = ({ store, spendingLimits: limits, registry, log 
 /** What limits ask of networks and their market. */
 export const limitReader = ({ registry, market }: Pick<ServerParts, 'registry' | 'market'>, readings?: MinedReadings): LimitReader => ({
   gains: (entry) => gainsOf(entry, registry, readings),
-  tells: (entry) => tellsOf(entry, registry, readings),
+  tells: (entry, gains) => tellsOf(entry, registry, gains),
   heldChanges: (entry) => (readings ? heldChangesOf(entry, registry, readings) : []),
   gasCost: (entry) => gasCostOf(entry, registry),
   token: (on, name) => limitedToken(on, name, registry),

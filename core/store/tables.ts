@@ -199,7 +199,7 @@ interface BudgetRow {
 }
 
 /** What one open transaction holds. Deleted when it is settled. */
-interface ReservationRow {
+export interface ReservationRow {
   entry_key: string
   owner: string
   /** Entries of one nonce: at most one of them is mined. */

@@ -3,7 +3,7 @@ import { toQuantity } from 'ethers/utils'
 import type { At } from '../../core/contracts/index.ts'
 import { isObject } from '../../core/base/json.ts'
 import { invalidAnswer, resultOf, type Rpc } from '../nodes/rpc.ts'
-import { isSameHex, numberOf, quantityOf } from './encoding.ts'
+import { isSameHex, quantityOf } from './encoding.ts'
 import { paidFees } from './receipts.ts'
 import type { EvmReceipt } from './types.ts'
 
@@ -19,26 +19,18 @@ export async function readCoinGain(rpc: Rpc, receipt: EvmReceipt, wallet: string
   const [after, before] = [receipt.blockNumber, receipt.blockNumber - 1].map((number) => toQuantity(number))
   const calls = [
     ...[after, before].map((block) => ({ method: 'eth_getBalance', params: [wallet, block] })),
-    ...[after, before].map((block) => ({ method: 'eth_getTransactionCount', params: [wallet, block] })),
     { method: 'eth_getBlockByNumber', params: [after, true] },
   ]
   const answers = await rpc.batch(calls, at)
-  const [balanceAfter, balanceBefore, countAfter, countBefore, block] = calls.map(({ method }, index) =>
-    resultOf(rpc, method, answers[index]),
-  )
-  const [afterRaw, beforeRaw, sentUntil, sentBefore] = [
-    quantityOf(balanceAfter),
-    quantityOf(balanceBefore),
-    numberOf(countAfter),
-    numberOf(countBefore),
-  ]
-  if (afterRaw === undefined || beforeRaw === undefined || sentUntil === undefined || sentBefore === undefined)
+  const [balanceAfter, balanceBefore, block] = calls.map(({ method }, index) => resultOf(rpc, method, answers[index]))
+  const [afterRaw, beforeRaw] = [quantityOf(balanceAfter), quantityOf(balanceBefore)]
+  if (afterRaw === undefined || beforeRaw === undefined)
     throw invalidAnswer(rpc, 'answered a question about a wallet with something that is no number')
   if (!isObject(block) || block['hash'] !== receipt.blockHash) throw invalidAnswer(rpc, 'has another block of that number')
-  return sentUntil - sentBefore === 1 && isAloneWith(wallet, receipt, block) ? afterRaw - beforeRaw + paid.feeRaw : undefined
+  return isAloneWith(wallet, receipt, block) ? afterRaw - beforeRaw + paid.feeRaw : undefined
 }
 
-/** Whether no other transaction of the block moves coin of the wallet by its value, and no withdrawal pays it. */
+/** Whether no other transaction of the block is the wallet's, or moves coin to it by its value, and no withdrawal pays it. */
 function isAloneWith(
   wallet: string,
   { transactionHash }: EvmReceipt,
@@ -48,8 +40,9 @@ function isAloneWith(
   const movesNothing = (tx: unknown) =>
     isObject(tx) &&
     (isSameHex(tx['hash'], transactionHash) ||
-      ![tx['from'], tx['to']].some((each) => isSameHex(each, wallet)) ||
-      // Deposits of a rollup mint.
-      [tx['value'], tx['mint'] ?? '0x0'].every((each) => quantityOf(each) === 0n))
+      // Another one of the wallet pays gas, and a deposit of a rollup mints.
+      (typeof tx['from'] === 'string' &&
+        !isSameHex(tx['from'], wallet) &&
+        (!isSameHex(tx['to'], wallet) || quantityOf(tx['value']) === 0n)))
   return transactions.every(movesNothing) && withdrawals.every((each) => isObject(each) && !isSameHex(each['address'], wallet))
 }

@@ -1,6 +1,6 @@
 // What events say that a transaction moved into and out of a wallet.
 import { id } from 'ethers'
-import { addressInTopic, canonicalAddress, isAddressTopic, listAt, wordAt, wordCount } from './encoding.ts'
+import { addressInTopic, canonicalAddress, isAddressTopic, isSameAddress, listAt, wordAt, wordCount } from './encoding.ts'
 import type { EvmLog, EvmReceipt } from './types.ts'
 
 /** https://eips.ethereum.org/EIPS/eip-20, and with a fourth topic https://eips.ethereum.org/EIPS/eip-721 */
@@ -25,7 +25,6 @@ export function movementsByEvents(logs: readonly EvmLog[], wallet: string): Move
 export function movementsByEvents(logs: readonly EvmLog[], wallet: string, unreadable: 'passed over'): Movements
 export function movementsByEvents(logs: readonly EvmLog[], wallet: string, unreadable?: 'passed over'): Movements | undefined {
   const [gains, sent] = [new Map<string, bigint>(), new Map<string, bigint>()]
-  const add = (to: Map<string, bigint>, key: string, amountRaw: bigint) => void to.set(key, (to.get(key) ?? 0n) + amountRaw)
   for (const log of logs) {
     if (!log.topics.some((topic) => isAddressTopic(topic, wallet))) continue
     const transfers = transfersIn(log)
@@ -40,6 +39,8 @@ export function movementsByEvents(logs: readonly EvmLog[], wallet: string, unrea
   }
   return { gains, sent }
 }
+
+const add = (to: Map<string, bigint>, key: string, amountRaw: bigint): void => void to.set(key, (to.get(key) ?? 0n) + amountRaw)
 
 interface Transfer {
   /** Topics. */
@@ -110,10 +111,9 @@ export function movedIn({ status, logs }: EvmReceipt, sentRaw: bigint, wallet: s
  * coin, which has no events. Events that cannot be read are passed over: a contract that emits one must not hide the others.
  */
 export function gainsIn({ logs }: Pick<EvmReceipt, 'logs'>, wallet: string, tokens: CoinTokens): Map<string, bigint> {
-  const [coin, wrapped] = [canonical(tokens.coin), canonical(tokens.wrapped)]
   const { gains } = movementsByEvents(logs, wallet, 'passed over')
   const ofWrapped = logs.filter(
-    ({ address, topics }) => canonical(address) === wrapped && topics.some((each) => isAddressTopic(each, wallet)),
+    ({ address, topics }) => isSameAddress(address, tokens.wrapped) && topics.some((each) => isAddressTopic(each, wallet)),
   )
   // Some wrapped coins tell of a wrap by a transfer from nobody, too, and some do not.
   const isTold = (nobody: 1 | 2) => ofWrapped.some(({ topics }) => topics[0] === transfer && BigInt(topics[nobody] ?? '0x1') === 0n)
@@ -122,8 +122,8 @@ export function gainsIn({ logs }: Pick<EvmReceipt, 'logs'>, wallet: string, toke
       .filter(({ topics: [event, owner], data }) => event === kind && isAddressTopic(owner, wallet) && wordCount(data) >= 1)
       .reduce((sum, { data }) => sum + wordAt(data, 0), 0n)
   const untold = (isTold(1) ? 0n : sumOf(deposit)) - (isTold(2) ? 0n : sumOf(withdrawal))
-  if (untold !== 0n) gains.set(wrapped, (gains.get(wrapped) ?? 0n) + untold)
-  gains.delete(coin)
+  if (untold !== 0n) add(gains, canonical(tokens.wrapped), untold)
+  for (const token of gains.keys()) if (isSameAddress(token, tokens.coin)) gains.delete(token)
   return gains
 }
 

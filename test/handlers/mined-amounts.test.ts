@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { tellsOf } from '../../core/handlers/mined-amounts.ts'
-import type { Registry } from '../../core/plugins/index.ts'
+import * as mined from '../../core/handlers/mined-amounts.ts'
+import type { NetworkEntry, Registry } from '../../core/plugins/index.ts'
 import type { Entry } from '../../core/transactions/entry.ts'
 
 const coin = '0x0000000000000000000000000000000000000000'
@@ -14,18 +14,28 @@ const registryOf = (amountInRaw: bigint) =>
       {
         chain: 'ethereum',
         network: 'local',
-        impl: { nativeCurrency: { symbol: 'ETH', address: coin, decimals: 18 }, evm: { gains: () => gains } },
+        impl: {
+          nativeCurrency: { symbol: 'ETH', address: coin, decimals: 18 },
+          evm: { gains: () => gains },
+          rail: { outline: (sentRaw: bigint) => ({ contracts: [], valueRaw: sentRaw }) },
+        },
       },
     ],
     plannedBy: () => ({ builtIn: true, impl: { AMM: { fill: () => ({ amountInRaw, amountOutRaw: 3000n }) } } }),
   }) as unknown as Pick<Registry, 'networks' | 'plannedBy'>
 
-const trade = (quote: string, address: string | undefined = quote === 'ETH' ? coin : 'other'): Entry =>
+type On = ReturnType<typeof registryOf>
+type Readings = Parameters<typeof mined.gainsOf>[2]
+const tellsOf = (entry: Entry, registry: On, readings?: Readings) =>
+  mined.tellsOf(entry, registry, () => mined.gainsOf(entry, registry, readings))
+
+const trade = (quote: string, address: string | undefined = quote === 'ETH' ? coin : 'other', sentRaw = 0n): Entry =>
   ({
     chain: 'ethereum',
     network: 'local',
     kind: 'trade',
     part: { index: 0, of: 1 },
+    step: sentRaw,
     landed: { ok: true, receipt: {} },
     about: { side: 'BUY', base: { symbol: 'USDC', decimals: 6 }, quote: { symbol: quote, decimals: 18 } },
     ...(address !== '' && { planned: { base: 'usdc', quote: address } }),
@@ -37,6 +47,19 @@ describe('what receipts tell of a trade', () => {
     expect(tellsOf(trade('ETH'), registryOf(5n))).to.equal('what it gives')
     expect(tellsOf(trade('ETH'), registryOf(5n), { coinGain: () => -6n })).to.equal('what it gives')
     expect(tellsOf(trade('ETH'), registryOf(5n), { coinGain: () => -5n })).to.equal('all')
+  })
+
+  it('asks for no balances where the exchange took all of the coin that was sent: more than that no transaction takes', () => {
+    const [all, less] = [trade('ETH', coin, 5n), trade('ETH', coin, 6n)]
+    const needs = (entry: Entry, on: On) => mined.needsCoinGain(entry, on.networks[0] as NetworkEntry, on)
+    expect(tellsOf(all, registryOf(5n))).to.equal('all')
+    expect(mined.gainsOf(all, registryOf(5n))?.get(coin)).to.equal(-5n)
+    expect(needs(all, registryOf(5n))).to.equal(false)
+    expect(tellsOf(less, registryOf(5n))).to.equal('what it gives')
+    expect(mined.gainsOf(less, registryOf(5n))?.has(coin)).to.equal(false)
+    expect(needs(less, registryOf(5n))).to.equal(true)
+    const step = { ...all, part: { index: 1, of: 2 } }
+    expect(tellsOf(step, registryOf(5n))).to.equal('what it gives')
   })
 
   it('is not of the coin where a token has its symbol alone, and not told by events where nobody knows which of them it was', () => {

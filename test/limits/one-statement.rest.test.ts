@@ -1,4 +1,4 @@
-// What limits cost in PostgreSQL: the reservation is a part of the statement that writes the entries.
+// What limits cost: in PostgreSQL the reservation is a part of the statement that writes the entries; in the embedded store no statement asks what the server knows.
 import { expect } from 'chai'
 import type { KyselyPlugin } from 'kysely'
 import { readAccount } from '../../core/limits/account.ts'
@@ -163,5 +163,32 @@ describe('a reservation in PostgreSQL', () => {
     expect(count).to.equal(BigInt(done - expired))
     expect(keys).to.have.length(done - expired)
     expect(count <= 20n && done >= 20).to.equal(true)
+  })
+})
+
+describe('a reservation in the embedded store', () => {
+  const { place } = places('embedded')
+  const lease = { queue: queueOf(), fencingToken: 1 }
+
+  it('costs two statements beside its entry, and its end three', async () => {
+    const { store, taken } = counted(await place().open())
+    await giveLease(store, lease)
+    /** Of a trade, and of its end. */
+    const statements = async (journal: Journal): Promise<readonly [number, number]> => {
+      const entry = newEntry()
+      taken()
+      await journal.open([entry], lease, undefined, [], spendingOf(entry))
+      const begun = taken()
+      expect(await journal.write([{ ...entry, version: 2, state: 'EXPIRED' }], lease)).to.equal(true)
+      return [begun, taken()]
+    }
+    const free = await statements(sqlJournal(store))
+    const limited = sqlJournal(store, undefined, [createSpendingLimits(() => ({ transactionsPerHour: 3 }))])
+    // The first one creates the row of its client.
+    await statements(limited)
+    const [begun, ended] = await statements(limited)
+    expect([begun - free[0], ended - free[1]]).to.deep.equal([2, 3])
+    const body = await store.read((db) => db.selectFrom('budgets').select('body').executeTakeFirstOrThrow())
+    expect(readAccount(body.body).open).to.deep.equal({})
   })
 })

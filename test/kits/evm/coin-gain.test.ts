@@ -12,8 +12,6 @@ function gainBeside(transactions: readonly object[], more: object = {}) {
   const results: Record<string, unknown> = {
     'eth_getBalance 0x7': '0x5a',
     'eth_getBalance 0x6': '0x0',
-    'eth_getTransactionCount 0x7': '0x2',
-    'eth_getTransactionCount 0x6': '0x1',
     // A node has whole transactions where it is asked for them.
     'eth_getBlockByNumber true': { hash: '0xB', transactions: [own, ...transactions], ...more },
     'eth_getBlockByNumber false': { hash: '0xB', transactions: ['0xa'] },
@@ -36,9 +34,11 @@ describe('what a transaction brought of the coin, by the balances of its block',
     ).to.equal(100n)
   })
 
-  it('is not known where others sent coin to the wallet in that block, or it was paid out of staking', async () => {
+  it('is not known where others sent coin to the wallet in that block, the wallet sent another transaction, or it was paid out of staking', async () => {
     expect(await gainBeside([{ hash: '0xc', from: other, to: wallet.toLowerCase(), value: '0x9' }])).to.equal(undefined)
     expect(await gainBeside([{ hash: '0xc', from: wallet, to: other, value: '0x0', mint: '0x9' }])).to.equal(undefined)
+    expect(await gainBeside([{ hash: '0xc', from: wallet.toLowerCase(), to: other, value: '0x0' }])).to.equal(undefined)
+    expect(await gainBeside([{ hash: '0xc', to: other, value: '0x0' }])).to.equal(undefined)
     expect(await gainBeside([], { withdrawals: [{ address: wallet.toLowerCase(), amount: '0x1' }] })).to.equal(undefined)
   })
 })
