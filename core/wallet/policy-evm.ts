@@ -51,7 +51,7 @@ interface TransactionRequest {
  * @throws Refusal
  */
 export function checkTransaction({ bytes, replaces, from, rules, plugin }: TransactionRequest): string {
-  const tx = decode(bytes)
+  const tx = decodeTransaction(bytes)
   if (!signedTypes.includes(tx.type)) throw new Refusal(`transactions of type ${tx.type} are not signed, only legacy (0) and EIP-1559 (2)`)
   if (tx.chainId !== rules.chainId)
     throw new Refusal(`the transaction is for chain id ${tx.chainId}, and the chain id of ${rules.name} is ${rules.chainId}`)
@@ -81,7 +81,12 @@ function contentOf({ type, chainId, nonce, gasLimit, to, value, data, accessList
   return JSON.stringify([type, `${chainId}`, nonce, `${gasLimit}`, to, `${value}`, data, accessList])
 }
 
-function decode(bytes: Uint8Array): Transaction {
+const decoded = new WeakMap<Uint8Array, Transaction>()
+
+/** The same bytes are decoded once: nobody changes them, nor what they are decoded to. @throws Refusal */
+export function decodeTransaction(bytes: Uint8Array): Transaction {
+  const known = decoded.get(bytes)
+  if (known) return known
   let tx: Transaction
   try {
     tx = Transaction.from(hexlify(bytes))
@@ -89,6 +94,7 @@ function decode(bytes: Uint8Array): Transaction {
     throw new Refusal('the bytes are not a transaction')
   }
   if (tx.isSigned()) throw new Refusal('the transaction already has a signature; send the unsigned bytes')
+  decoded.set(bytes, tx)
   return tx
 }
 
@@ -223,7 +229,7 @@ export function sandboxDigest(draft: SignRequest['draft'], publicChainIds: Reado
     return getBytes(digestOf(draft.typedData, `${primaryType} of the domain "${domain.name ?? ''}"`))
   }
   if (draft.scheme !== 'secp256k1') throw new Refusal('expected an EVM transaction or EIP-712 data')
-  const tx = decode(draft.bytes)
+  const tx = decodeTransaction(draft.bytes)
   refuse(tx.chainId)
   if (!signedTypes.includes(tx.type)) throw new Refusal(`transactions of type ${tx.type} are not signed, only legacy (0) and EIP-1559 (2)`)
   checkCanonical(tx, draft.bytes)

@@ -1,5 +1,5 @@
 // Goes on with the signer's count: what is signed is in the log, and flushed, before the signature leaves. One process does.
-import { constants, fstatSync, readSync, statSync } from 'node:fs'
+import { constants, fstatSync, readSync, statSync, writeSync } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
 import {
   chained,
@@ -69,7 +69,7 @@ export async function openCount(
   await log.truncate(read.bytes)
 
   let { generation, sum, bytes, lines, last } = read
-  let slot = 0
+  const head = createHead(heads, read.count)
   let longest = spareLines
   let waiting: { readonly text: string; readonly time: NotedTime; done(): void; failed(error: Error): void }[] = []
   let isWriting = false
@@ -106,16 +106,14 @@ export async function openCount(
       sum,
     )
     attempt = Buffer.from(next.text)
-    await writeWhole(log, attempt, bytes)
+    writeWhole(log, attempt, bytes)
     await log.datasync()
     generation += batch.length
     sum = next.sum
     bytes += attempt.length
     lines += batch.length
     last = batch.at(-1)?.time
-    await writeWhole(heads, slotOf({ count: read.count, generation }), slot * slotBytes)
-    await heads.datasync()
-    slot = 1 - slot
+    head.write(generation)
   }
 
   /** Nothing is written from now on. On a full disk that ends when there is room. */
@@ -137,7 +135,7 @@ export async function openCount(
       await log.truncate(bytes)
       attempt = room
       // No line ends in it: whoever reads it takes it for one that was cut off.
-      await writeWhole(log, room, bytes)
+      writeWhole(log, room, bytes)
       await log.datasync()
       await log.truncate(bytes)
       await log.datasync()
@@ -181,7 +179,62 @@ export async function openCount(
       clearTimeout(looking)
       await Promise.all([writing, look])
       clearTimeout(looking)
+      await head.close()
       await Promise.all([log.close(), heads.close()])
+    },
+  }
+}
+
+/** So much later the disk has how long the log is. */
+const headFlushMs = 1_000
+
+/**
+ * How long the log is, beside it. No signature waits until the disk has that: the log alone says what counts, and is flushed before it. Between two flushes one of the
+ * two places is written, so that the other one is whole whenever the power fails; then this one may be behind by the lines of a moment.
+ */
+function createHead(file: FileHandle, count: string) {
+  let slot = 0
+  let generation: number | undefined
+  let written: number | undefined
+  let later: NodeJS.Timeout | undefined
+  let flushing: Promise<void> | undefined
+
+  function write(): void {
+    if (flushing || generation === undefined || written === generation) return
+    writeWhole(file, slotOf({ count, generation }), slot * slotBytes)
+    written = generation
+    later ??= setTimeout(() => void flush(), headFlushMs).unref()
+  }
+
+  function flush(): Promise<void> {
+    clearTimeout(later)
+    later = undefined
+    flushing = file
+      .datasync()
+      .then(
+        () => void (slot = 1 - slot),
+        // The next line is flushed with this one.
+        () => {},
+      )
+      .then(() => {
+        flushing = undefined
+        write()
+      })
+      // The next line is refused by it.
+      .catch(() => {})
+    return flushing
+  }
+
+  return {
+    /** @throws the error of the file system */
+    write(lines: number): void {
+      generation = lines
+      write()
+    },
+    async close(): Promise<void> {
+      await flushing
+      if (later) await flush()
+      clearTimeout(later)
     },
   }
 }
@@ -195,8 +248,8 @@ async function openFile(file: string): Promise<FileHandle> {
 }
 
 /** A disk that becomes full takes a part, and says so at the next one. */
-async function writeWhole(file: FileHandle, content: Buffer, position: number): Promise<void> {
-  for (let at = 0; at < content.length;) at += (await file.write(content, at, content.length - at, position + at)).bytesWritten
+function writeWhole({ fd }: FileHandle, content: Buffer, position: number): void {
+  for (let at = 0; at < content.length;) at += writeSync(fd, content, at, content.length - at, position + at)
 }
 
 const isFullDisk = (error: unknown): boolean =>

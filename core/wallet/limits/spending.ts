@@ -1,9 +1,8 @@
 // What the signature that a request asks for may give away: from the bytes that are signed, not from what the request says of them.
-import { Transaction } from 'ethers/transaction'
-import { hexlify } from 'ethers/utils'
 import { addressKey } from '../../base/addresses.ts'
 import { isBoundByCalls, readCall } from '../calls/index.ts'
 import { readSignedAction } from '../calls/signed-actions.ts'
+import { decodeTransaction } from '../policy-evm.ts'
 import type { EvmRules, SolanaRules } from '../policy.ts'
 import { addressArgument, approveSelector, takesRightBack, transferSelector, twoArgumentsLength } from '../token-rights.ts'
 import type { SignRequest } from '../signer-messages.ts'
@@ -57,7 +56,7 @@ const chainOf = (rules: EvmRules | SolanaRules): string => (rules.keys === 'secp
 const once = (): Map<string, bigint> => new Map([['transactions', 1n]])
 
 function ofTransaction(bytes: Uint8Array, wallet: string, rules: EvmRules, options: SpendingOptions): Omit<Spending, 'wallet' | 'chain'> {
-  const { nonce, value: valueRaw, gasLimit, maxFeePerGas, gasPrice, data, to } = Transaction.from(hexlify(bytes))
+  const { nonce, value: valueRaw, gasLimit, maxFeePerGas, gasPrice, data, to } = decodeTransaction(bytes)
   const contract = (to ?? '').toLowerCase()
   const gasRaw = gasLimit * (maxFeePerGas ?? gasPrice ?? 0n)
   const amounts = once().set('native', valueRaw).set(allGas, gasRaw)

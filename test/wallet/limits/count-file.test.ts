@@ -1,7 +1,9 @@
 import { appendFileSync, copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { open as openFile } from 'node:fs/promises'
 import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { beginCount, countFolder } from '../../../core/wallet/limits/count-file.ts'
+import { beginCount, countFolder, readHead, slotBytes } from '../../../core/wallet/limits/count-file.ts'
 import { openCount, type CountWriter } from '../../../core/wallet/limits/count-writer.ts'
 import type { Charge, CountedCharge } from '../../../core/wallet/limits/counts.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
@@ -84,6 +86,42 @@ describe("the file of the signer's count", () => {
     await beginCount(other)
     copyFileSync(path.join(countFolder(other), 'log'), log())
     expect(await problemOf(open())).to.match(/is of two counts/)
+  })
+
+  it('flushes once for each line, and knows how long the log is where its process is killed then', async () => {
+    const file = await open()
+    const handle = await openFile(log())
+    const prototype = Object.getPrototypeOf(handle) as { datasync(): Promise<void> }
+    const { datasync } = prototype
+    let flushes = 0
+    prototype.datasync = function (this: unknown) {
+      flushes += 1
+      return datasync.call(this)
+    }
+    try {
+      for (let nonce = 0; nonce < 20; nonce += 1) await file.append(charge(nonce), time(nonce))
+    } finally {
+      prototype.datasync = datasync
+      await handle.close()
+    }
+    expect(flushes).to.be.within(20, 21)
+    expect(readHead(countFolder(dataDir)).generation).to.equal(20)
+    const whole = readFileSync(log(), 'utf8')
+    await file.close()
+    writeFileSync(log(), whole.slice(0, whole.lastIndexOf('\n', whole.length - 2) + 1))
+    expect(await problemOf(open())).to.match(/is older than it was/)
+  })
+
+  it('keeps the place that was flushed while it writes the other one', async () => {
+    const file = await open()
+    await file.append(charge(0), time(0))
+    await sleep(1_200)
+    for (const nonce of [1, 2]) await file.append(charge(nonce), time(nonce))
+    const written = readFileSync(head(), 'latin1')
+    const places = [written.slice(0, slotBytes), written.slice(slotBytes)]
+    expect(places.filter((place) => place.includes('"generation":1'))).to.have.length(1)
+    expect(places.filter((place) => place.includes('"generation":3'))).to.have.length(1)
+    await file.close()
   })
 
   it('writes no more where another process changed the log or took it away', async () => {
