@@ -6,6 +6,7 @@ import { estimateAlong, quoteAlong, versionsOf, type MissingState, type PoolEdge
 export const wholeShare = 100
 /** A division is found in steps of so many, from coarse to fine. */
 export const shareSteps = [20, 5, 1] as const
+const [coarseStep, fineStep] = shareSteps
 
 /** A share of an amount, in hundredths, rounded down. */
 export const shareOf = (amountRaw: bigint, share: number): bigint => (amountRaw * BigInt(share)) / BigInt(wholeShare)
@@ -15,14 +16,17 @@ export interface Share extends Estimate {
   readonly unknowns?: readonly MissingState[]
 }
 
-/** A route that may take a share of a swap. */
+/** A route that may take a share of a swap. Hundreds of shares are looked at for one swap: what is known of them are numbers in two lists. */
 export class Candidate {
   readonly edges: readonly PoolEdge[]
   readonly versions: readonly string[]
   readonly #query: RouteQuery
-  /** By the number of hundredths; null where a pool refuses that much. Of many candidates one hundredth alone is asked for. */
+  /** Of many candidates one hundredth alone is asked for. */
   #one: Share | null | undefined
-  #shares: (Share | null | undefined)[] | undefined
+  /** By the number of hundredths; NaN where it is not known yet. */
+  #worths: number[] | undefined
+  #gasUnits: number[] | undefined
+  #unknowns: Map<number, readonly MissingState[]> | undefined
 
   constructor(edges: readonly PoolEdge[], query: RouteQuery, versions = versionsOf(edges)) {
     this.edges = edges
@@ -32,12 +36,48 @@ export class Candidate {
 
   /** Undefined where a pool refuses that much. */
   share(count: number): Share | undefined {
-    if (count === 0) return nothing
-    if (count === 1) return (this.#one === undefined ? (this.#one = this.#computed(1)) : this.#one) ?? undefined
-    const shares = (this.#shares ??= noShares())
-    let known = shares[count]
-    if (known === undefined) shares[count] = known = this.#computed(count)
-    return known ?? undefined
+    if (count === 1) return this.#first() ?? undefined
+    return this.#computed(count) ?? undefined
+  }
+
+  /** What so many hundredths are worth: their output, or their input as a negative number. Infinitely little where a pool refuses them. */
+  worthOf(count: number): number {
+    if (count === 0) return 0
+    if (count === 1) return this.#worth(this.#first())
+    const known = (this.#worths ??= [...notKnown])[count]
+    return known === undefined || Number.isNaN(known) ? this.#keep(count, this.#worths) : known
+  }
+
+  /** Of its pools, for so many hundredths that it takes. */
+  gasOf(count: number): number {
+    if (count === 0) return 0
+    if (count === 1) return this.#first()?.gasUnits ?? 0
+    this.worthOf(count)
+    return this.#gasUnits?.[count] ?? 0
+  }
+
+  /** State of pools that was not read and that so many hundredths depend on. */
+  unknownsOf(count: number): readonly MissingState[] {
+    if (count === 1) return this.#first()?.unknowns ?? []
+    this.worthOf(count)
+    return this.#unknowns?.get(count) ?? []
+  }
+
+  #first(): Share | null {
+    return this.#one === undefined ? (this.#one = this.#computed(1)) : this.#one
+  }
+
+  #keep(count: number, worths: number[]): number {
+    const share = this.#computed(count)
+    const gasUnits = (this.#gasUnits ??= [...notKnown])
+    gasUnits[count] = share?.gasUnits ?? 0
+    if (share?.unknowns && share.unknowns.length > 0) (this.#unknowns ??= new Map()).set(count, share.unknowns)
+    return (worths[count] = this.#worth(share))
+  }
+
+  #worth(share: Share | null): number {
+    if (!share) return -Infinity
+    return this.#query.exact === 'in' ? share.amount : -share.amount
   }
 
   #computed(count: number): Share | null {
@@ -49,11 +89,30 @@ export class Candidate {
     return { amount: Number(quote.amountRaw), error: floatError, gasUnits: Number(quote.gasUnits), unknowns: quote.unknowns }
   }
 
-  /** The gain of some more hundredths after so many: their output, or their input as a negative number. Infinitely bad where a pool refuses them. */
+  /** The gain of some more hundredths after so many, as worth. Infinitely bad where a pool refuses them. */
   gainOf(more: number, count: number): number {
-    const [before, after] = [this.share(count), count + more <= wholeShare ? this.share(count + more) : undefined]
-    if (!before || !after) return -Infinity
-    return this.#query.exact === 'in' ? after.amount - before.amount : before.amount - after.amount
+    if (count + more > wholeShare) return -Infinity
+    const before = this.worthOf(count)
+    return before === -Infinity ? before : this.worthOf(count + more) - before
+  }
+
+  /**
+   * At least what `gainBeyond` gives, by few of its hundredths: between two that are known it gains with each no more than with one before them.
+   */
+  gainAtMost(price: number): number {
+    let perHundredth = this.gainOf(1, 0) - price
+    if (!(perHundredth > 0)) return 0
+    // Where not even the first five gain something, one of them is the last that does.
+    const step = this.gainOf(coarseStep, 0) > price * coarseStep ? coarseStep : fineStep
+    let [count, gain, most] = [0, 0, 0]
+    for (;;) {
+      most = Math.max(most, gain + Math.min(step, wholeShare - count) * perHundredth)
+      const more = this.gainOf(step, count) - price * step
+      if (!(more > 0)) return most
+      count += step
+      gain += more
+      perHundredth = more / step
+    }
   }
 
   /** The most that any number of its hundredths gains beyond a price of one: no route gains more with a later one than with an earlier one. */
@@ -80,13 +139,7 @@ export class Candidate {
 }
 
 /** As long as it will be: a list that grows is copied each time. */
-function noShares(): (Share | null | undefined)[] {
-  const shares: (Share | null | undefined)[] = []
-  shares.length = wholeShare + 1
-  return shares
-}
-
-const nothing: Share = { amount: 0, error: 0, gasUnits: 0 }
+const notKnown: readonly number[] = Array.from({ length: wholeShare + 1 }, () => Number.NaN)
 
 export type HasEdges = Pick<Candidate, 'edges'>
 

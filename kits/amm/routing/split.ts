@@ -68,7 +68,7 @@ export function bestSplit(graph: PoolGraph, split: SplitQuery): SplitRoute | { r
   const routes = sizedRoutes(graph, rated, split, (versions) => routerOf([{ versions }], split) !== undefined)
   const choice = chooseRoutes(splitCandidates(routes, isPart ? single : undefined, split, terms), split, terms)
   if (!choice) return undefined
-  const unknowns = choice.routes.flatMap((route, index) => route.share(choice.shares[index] ?? 0)?.unknowns ?? [])
+  const unknowns = choice.routes.flatMap((route, index) => route.unknownsOf(choice.shares[index] ?? 0))
   if (unknowns.length > 0) return { missing: unknowns }
   const parts = partsOf(inOrder(choice), query)
   if (!parts) return undefined
@@ -87,12 +87,13 @@ function routerOf(routes: readonly Pick<Candidate, 'versions'>[], { options: { r
   return routers.find((router) => router.splits?.(versions, swap))
 }
 
+const poolsOf = ({ edges }: Candidate): string => edges.map(({ pool }) => pool.address).join()
+
 /** The largest share first, then by pools: in the order of the search it would differ by what was read of the pools before. */
 function inOrder({ routes, shares }: Choice): Pick<Choice, 'routes' | 'shares'> {
-  const poolsOf = ({ edges }: Candidate) => edges.map(({ pool }) => pool.address).join()
   const order = routes
-    .map((route, index) => ({ route, share: shares[index] ?? 0, pools: poolsOf(route) }))
-    .toSorted((a, b) => b.share - a.share || (a.pools < b.pools ? -1 : 1))
+    .map((route, index) => ({ route, share: shares[index] ?? 0 }))
+    .toSorted((a, b) => b.share - a.share || (poolsOf(a.route) < poolsOf(b.route) ? -1 : 1))
   return { routes: order.map(({ route }) => route), shares: order.map(({ share }) => share) }
 }
 
@@ -209,10 +210,13 @@ interface Choice {
   readonly shares: readonly number[]
 }
 
-/** What a candidate leaves at most beyond a price of a hundredth, after paying for its call. */
-function boundOf({ candidate, atBest, leastGas }: Offer, price: number, { gasRate, partCost }: Terms): number {
-  const gain = atBest > price ? candidate.gainBeyond(price) : 0
-  return gain - (gain > 0 ? (candidate.share(1)?.gasUnits ?? 0) : leastGas) * gasRate - partCost
+/**
+ * What a candidate leaves at most beyond a price of a hundredth, after paying for its call.
+ * @param isExact by all steps, which takes several times as many shares
+ */
+function boundOf({ candidate, atBest, leastGas }: Offer, price: number, { gasRate, partCost }: Terms, isExact = false): number {
+  const gain = atBest <= price ? 0 : isExact ? candidate.gainBeyond(price) : candidate.gainAtMost(price)
+  return gain - (gain > 0 ? candidate.gasOf(1) : leastGas) * gasRate - partCost
 }
 
 /** Those that could be in a set that leaves more than this; the highest bounds first. */
@@ -224,8 +228,18 @@ function highestBounds(offers: readonly Offer[], ofAll: number, gain: number): r
   }
   const least = gain - ofAll - most - Math.max(second, 0)
   const found: Offer[] = []
-  for (const offer of offers) if (offer.bound > least) found.push(offer)
-  return found.toSorted((a, b) => b.bound - a.bound).slice(0, maxCompared)
+  for (const offer of offers) if (offer.bound > least) insert(found, offer)
+  return found.length > maxCompared ? found.slice(0, maxCompared) : found
+}
+
+/** Of equal ones the first stays first. */
+function insert(found: Offer[], offer: Offer): void {
+  let index = found.length
+  for (let other = found[index - 1]; other && other.bound < offer.bound; other = found[index - 1]) {
+    found[index] = other
+    index -= 1
+  }
+  found[index] = offer
 }
 
 /**
@@ -240,13 +254,13 @@ function chooseRoutes(offers: readonly Offer[], split: SplitQuery, terms: Terms)
   const consider = (...routes: readonly Candidate[]): void => considerDivided(routes, allocate(routes))
   const considerDivided = (routes: readonly Candidate[], found: ReturnType<typeof allocate>): void => {
     if (!found || found.shares.includes(0)) return
-    let [amount, gasUnits] = [0, 0]
-    for (const [index, route] of routes.entries()) {
-      const part = route.share(found.shares[index] ?? 0)
-      amount += part?.amount ?? 0
-      gasUnits += part?.gasUnits ?? 0
+    let [worth, gasUnits] = [0, 0]
+    for (let index = 0; index < routes.length; index += 1) {
+      const share = found.shares[index] ?? 0
+      worth += routes[index]?.worthOf(share) ?? 0
+      gasUnits += routes[index]?.gasOf(share) ?? 0
     }
-    const gain = terms.worth(amount) - ofSwap - gasUnits * gasRate - partCost * (routes.length - 1)
+    const gain = worth - ofSwap - gasUnits * gasRate - partCost * (routes.length - 1)
     const router = gain > maxGain ? routerOf(routes, split) : undefined
     if (!router) return
     choice = { routes, router, shares: found.shares }
@@ -263,7 +277,11 @@ function chooseRoutes(offers: readonly Offer[], split: SplitQuery, terms: Terms)
   const price = found && Number.isFinite(found.minGain) ? found.minGain : lastShare
   for (const offer of offers) offer.bound = boundOf(offer, price, terms)
   const [ofAll, ofAllAtLast] = [ofAllAt(price), ofAllAt(lastShare)]
-  const order = highestBounds(offers, ofAll, maxGain)
+  // Exactly for those of the first set, beside which most others have none.
+  for (const offer of offers) if (first.includes(offer.candidate)) offer.bound = boundOf(offer, price, terms, true)
+  const left = highestBounds(offers, ofAll, maxGain)
+  for (const offer of left) if (!first.includes(offer.candidate)) offer.bound = boundOf(offer, price, terms, true)
+  const order = highestBounds(left, ofAll, maxGain)
   // Where one does not reach, none after it does.
   for (const [index, a] of order.entries()) {
     if (ofAll + a.bound + 2 * Math.max(a.bound, 0) <= maxGain) break
@@ -283,7 +301,11 @@ function chooseRoutes(offers: readonly Offer[], split: SplitQuery, terms: Terms)
       }
     }
   }
-  return choice && { ...choice, shares: netOfGas(choice, terms) }
+  return net()
+
+  function net(): Choice | undefined {
+    return choice && { ...choice, shares: netOfGas(choice, terms) }
+  }
 }
 
 /** A division is moved by so many where gas decides. */
@@ -294,17 +316,17 @@ const minGasPart = 2e-5
 /** The shares, moved as long as that leaves more after paying for gas: a route may use less of it where a share ends before a tick. */
 function netOfGas({ routes, shares }: Choice, { gasRate }: Terms): readonly number[] {
   const moved = [...shares]
-  const net = (index: number, share: number): number => {
-    const [route, part] = [routes[index], share > 0 ? routes[index]?.share(share) : undefined]
-    return route && part ? route.gainOf(share, 0) - part.gasUnits * gasRate : -Infinity
-  }
   let [gas, amount] = [0, 0]
   for (const [index, route] of routes.entries()) {
-    const part = route.share(moved[index] ?? 0)
-    gas += ((part?.gasUnits ?? 0) - (route.share(1)?.gasUnits ?? 0)) * gasRate
-    amount += part?.amount ?? 0
+    const share = moved[index] ?? 0
+    gas += (route.gasOf(share) - route.gasOf(1)) * gasRate
+    amount += Math.abs(route.worthOf(share))
   }
   if (gas < minGasPart * amount) return shares
+  const net = (index: number, share: number): number => {
+    const route = share > 0 ? routes[index] : undefined
+    return route ? route.worthOf(share) - route.gasOf(share) * gasRate : -Infinity
+  }
   for (let isMoving = true; isMoving;) {
     isMoving = false
     for (const step of gasSteps) {
@@ -340,29 +362,38 @@ function firstDisjoint(order: readonly Offer[]): readonly Candidate[] {
  * route takes some of it.
  */
 function allocate(routes: readonly Candidate[]): { readonly shares: readonly number[]; readonly minGain: number } | undefined {
-  const shares = routes.map(() => 0)
+  // As long as they will be: there are at most three routes.
+  const [shares, gains, losses] = [
+    [0, 0, 0],
+    [-Infinity, -Infinity, -Infinity],
+    [Infinity, Infinity, Infinity],
+  ]
   let [left, minGain] = [wholeShare, 0]
   for (const step of shareSteps) {
-    const gains = routes.map((route, index) => route.gainOf(step, shares[index] ?? 0))
-    const losses = routes.map((route, index) => lossOf(route, step, shares[index] ?? 0))
-    const give = (index: number, more: number) => {
-      const [route, share] = [routes[index], (shares[index] ?? 0) + more]
-      if (!route) return
-      shares[index] = share
-      left -= more
-      gains[index] = route.gainOf(step, share)
-      losses[index] = lossOf(route, step, share)
-    }
+    for (let index = 0; index < routes.length; index += 1) compare(index, step)
     for (;;) {
       const [to, from] = [indexOfMost(gains), indexOfLeast(losses)]
       const [gain, loss] = [gains[to] ?? -Infinity, losses[from] ?? Infinity]
       minGain = loss / step
       if (left >= step ? gain === -Infinity : to === from || gain <= loss) break
-      if (left < step) give(from, -step)
-      give(to, step)
+      if (left < step) give(from, -step, step)
+      give(to, step, step)
     }
   }
-  return left > 0 ? undefined : { shares, minGain }
+  return left > 0 ? undefined : { shares: shares.slice(0, routes.length), minGain }
+
+  function give(index: number, more: number, step: number): void {
+    shares[index] = (shares[index] ?? 0) + more
+    left -= more
+    compare(index, step)
+  }
+
+  /** What one more step gains on a route, and what the last one brings. */
+  function compare(index: number, step: number): void {
+    const [route, share] = [routes[index], shares[index] ?? 0]
+    gains[index] = route?.gainOf(step, share) ?? -Infinity
+    losses[index] = route ? lossOf(route, step, share) : Infinity
+  }
 }
 
 /** What the last of so many hundredths bring; infinitely much where there are fewer. */
