@@ -120,7 +120,9 @@ export function heldChangesOf(
   registry: Networks & Pick<Registry, 'venuesOn'>,
   { allowanceBefore }: Pick<MinedReadings, 'allowanceBefore'>,
 ): readonly HeldChange[] {
-  const { kind, landed, address } = entry
+  const { kind, landed, address, permits } = entry
+  // Whoever has seen the signature of a permit may use it, whatever became of the transaction: nobody can tell what came back of the allowance before it.
+  if (permits) return permits.map((each) => ({ name: allowanceName(entry, each), returnedRaw: undefined }))
   const on = networkOf(entry, registry)
   if (!on || !landed?.ok) return []
   if (kind === 'approve')

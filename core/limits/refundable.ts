@@ -47,7 +47,10 @@ export interface HeldChange {
 }
 
 /** There is one at a time: the last that was approved stands. */
-export const allowanceName = ({ chain, network, address }: Entry, { token, spender, permit2 }: Allowance): string =>
+export const allowanceName = (
+  { chain, network, address }: Pick<Entry, 'chain' | 'network' | 'address'>,
+  { token, spender, permit2 }: Allowance,
+): string =>
   `allowance ${chain}/${network}/${[address, token, spender, ...(permit2 === undefined ? [] : [permit2])].map(addressKey).join('/')}`
 
 /** An allowance as it is named. */

@@ -5,10 +5,11 @@ import { SluiceError } from '../base/errors.ts'
 import type { Store } from '../store/store.ts'
 import type { Tables } from '../store/tables.ts'
 import type { OrderEnd } from '../transactions/budgets.ts'
-import { bodyColumns, isFinal, readBody, type Entry } from '../transactions/entry.ts'
+import { bodyColumns, isFinal, readBody, type BodyRow, type Entry } from '../transactions/entry.ts'
 import { countedAt, negative, refund, settle, sum, type Account, type Amounts } from './account.ts'
 import { tokenMeasureOf } from './limit-checks.ts'
 import {
+  allowanceName,
   allowanceOf,
   keepRefundable,
   ownersOfRefundable,
@@ -61,7 +62,8 @@ export async function settleEnded(all: readonly Entry[], reader: SettlementReade
   const reserved = await readEnded(keys, tx)
   const isReserved = ({ key }: Entry) => reserved.some(({ entry_key }) => entry_key === key)
   // What ends an order or an allowance may be of a client without limits. What begins one is not.
-  const tells = (entry: Entry) => entry.landed?.ok === true && (entry.kind !== 'order' || isReserved(entry))
+  const tells = (entry: Entry) =>
+    entry.permits !== undefined || (entry.landed?.ok === true && (entry.kind !== 'order' || isReserved(entry)))
   const changes = new Map(ended.filter(tells).map((entry) => [entry.key, reader.heldChanges(entry)]))
   const names = [...new Set([...changes.values()].flat().map(({ name }) => name))]
   const owners = new Set([...reserved.map(({ owner }) => owner), ...(await ownersOfRefundable(names, tx))])
@@ -107,8 +109,8 @@ export async function settleOrder({ entry, index, unfilled }: OrderEnd, tx: Tx, 
 }
 
 /**
- * What it still held as it ended is counted no more, unless it was set anew meanwhile. Not while a transaction of the wallet that sets one is open: what
- * the chain says may be of that one, and its end frees what was held before.
+ * What it still held as it ended is counted no more, unless it was set anew meanwhile. Not while a transaction of the wallet is open that sets one, or has a permit
+ * of it: what the chain says may be of that one, and its end says what becomes of what was held before.
  */
 export async function settleExpired({ name, expires, leftRaw }: ExpiredAllowance, tx: Tx, kind: Store['kind']): Promise<AccountsByOwner> {
   const accounts = await openAccounts(new Set(await ownersOfRefundable([name], tx)), nothingEnded, tx, kind)
@@ -125,14 +127,26 @@ async function isBeingSet(name: string, tx: Tx): Promise<boolean> {
   const named = allowanceOf(name)
   if (!named) return false
   const { chain, network, address } = named
-  const open = tx
+  const rows = await tx
     .selectFrom('entries')
-    .select('key')
+    .select([...bodyColumns, 'kind'])
     .where(sql<boolean>`final = 0`)
-    .where('kind', '=', 'approve')
-  return (
-    (await open.where('chain', '=', chain).where('network', '=', network).where('address', '=', address).executeTakeFirst()) !== undefined
-  )
+    .where('kind', 'in', ['approve', 'trade'])
+    .where('chain', '=', chain)
+    .where('network', '=', network)
+    .where('address', '=', address)
+    .execute()
+  return rows.some((row) => row.kind === 'approve' || givesByPermit(row, name))
+}
+
+/** What cannot be read may give it. */
+function givesByPermit(row: BodyRow, name: string): boolean {
+  try {
+    const entry = readBody(row)
+    return (entry.permits ?? []).some((each) => allowanceName(entry, each) === name)
+  } catch {
+    return true
+  }
 }
 
 const writeOpen = (owner: string, { account }: OpenAccount, tx: Tx, kind: Store['kind']): Promise<void> =>

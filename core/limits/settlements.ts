@@ -17,7 +17,7 @@ export interface SettlementReader {
   tells(entry: Entry, gains: () => Gains | undefined): 'what it gives' | 'all' | undefined
   /** Of the coin, smallest units; undefined where that cannot be told. */
   gasCost(entry: Entry): bigint | undefined
-  /** Of a transaction that is final and did not fail: of allowances and orders. */
+  /** Of a transaction that is final: of allowances and orders. Where it failed, of its permits alone. */
   heldChanges(entry: Entry): readonly HeldChange[]
 }
 
