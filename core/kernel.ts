@@ -72,6 +72,7 @@ const serverParts = (settings: Settings, options: StartOptions): PartsOf<ServerP
   journal: { open: storage.openJournal },
   leases: { open: storage.openLeases },
   idempotency: { open: storage.openIdempotency, stop: (idempotency) => idempotency.stop() },
+  deliveries: { open: storage.openDeliveries, stop: (deliveries) => deliveries.stop() },
 
   pluginsNow: { open: () => ({ known: { loaded: [], refused: [] } }) },
   guards: { open: plugin.guardProcess, stop: (guards) => guards.stop() },

@@ -94,6 +94,24 @@ export interface InterfaceCall {
     fields: RequestOf<EndpointByName<N>>,
     options?: InterfaceCallOptions,
   ): Promise<ResponseOf<EndpointByName<N>>>
+  /**
+   * Does what a request asks for once, though its client sends no key and asks again when an answer did not reach it. An equal request of the same
+   * caller takes the place of one whose answer was lost, or could not say what became of it, and has its key: once for each such answer. While the
+   * connection of the earlier request stands, and after a delivered answer, it is a new one. To be called once for a request.
+   * @param prepare decides what is done, once for all requests that are one: JSON
+   * @param act calls one endpoint that makes a transaction with the key, and throws what that throws
+   */
+  once<P extends object, T>(request: OnceRequest, prepare: () => Promise<P>, act: (key: string, prepared: P) => Promise<T>): Promise<T>
+}
+
+/** A request that makes a transaction, of a client that sends no key. */
+export interface OnceRequest {
+  /** What makes two requests equal: all that decides what is done, in one spelling. */
+  readonly fields: object
+  /** A connection that has waited so long for its answer counts as gone. */
+  readonly staleSeconds: number
+  /** A lost answer is given to an equal request until so long after its transaction became final. */
+  readonly collectSeconds: number
 }
 
 export interface InterfaceCallOptions {

@@ -12,12 +12,14 @@ import type { Dispatch } from '../handlers/dispatch.ts'
 import { fieldsReader, readQuery } from '../handlers/read-fields.ts'
 import { createApp, type App } from './app.ts'
 import { withoutContext, type Route } from './direct.ts'
+import type { Deliveries } from '../transactions/deliveries.ts'
 import type { RequestState } from './request.ts'
 import type { RequestStepsParts, ShowError } from './request-steps.ts'
 import { createResponseBatcher, jsonHeaders, type ResponseBatcher } from './responses.ts'
 
 export interface InterfaceAppParts extends RequestStepsParts {
   dispatch: Pick<Dispatch, 'call'>
+  deliveries: Pick<Deliveries, 'once'>
   turns: FairTurns
 }
 
@@ -67,12 +69,13 @@ const shownBy =
 function routeOf(
   name: string,
   { path, request: schema, response, permission, answer }: InterfacePath,
-  { dispatch, settings, turns }: InterfaceAppParts,
+  parts: InterfaceAppParts,
   send: ResponseBatcher,
 ): (state: RequestState, parameters?: Readonly<Record<string, string>>) => Promise<void> {
   const readFields = fieldsReader(schema)
   const requireShape = shapeChecker(`${name} ${path}`, response)
-  const { requestTimeoutSeconds } = settings.server
+  const { turns } = parts
+  const { requestTimeoutSeconds } = parts.settings.server
 
   return async (state, parameters = {}) => {
     state.route = `${name}:${path}`
@@ -83,7 +86,7 @@ function routeOf(
     const delivered = deliveryOf(req, res)
     if (req.method === 'GET') void delivered.then((isDelivered) => isDelivered || gone.abort())
     const deadline = new Deadline(requestTimeoutSeconds, { payer: client, turns }, gone.signal)
-    const call = new Call(state, deadline, delivered, dispatch)
+    const call = new Call(name, { state, deadline, delivered }, parts)
     const given = await deadline.bound(async () => answer(fields, call))
     const body = JSON.stringify(requireShape(given))
     const bytes = Buffer.byteLength(body)
@@ -138,17 +141,23 @@ class Call implements InterfaceCall {
   readonly caller: InterfaceCaller
   readonly requestId: string
   readonly delivered: Promise<boolean>
+  readonly #interface: string
   readonly #state: RequestState
   readonly #deadline: Deadline
-  readonly #dispatch: Pick<Dispatch, 'call'>
+  readonly #parts: InterfaceAppParts
 
-  constructor(state: RequestState, deadline: Deadline, delivered: Promise<boolean>, dispatch: Pick<Dispatch, 'call'>) {
+  constructor(
+    name: string,
+    { state, deadline, delivered }: { state: RequestState; deadline: Deadline; delivered: Promise<boolean> },
+    parts: InterfaceAppParts,
+  ) {
     this.caller = callerOf(state.caller)
     this.requestId = state.requestId
     this.delivered = delivered
+    this.#interface = name
     this.#state = state
     this.#deadline = deadline
-    this.#dispatch = dispatch
+    this.#parts = parts
   }
 
   get signal(): AbortSignal {
@@ -158,7 +167,12 @@ class Call implements InterfaceCall {
   call: InterfaceCall['call'] = (endpoint, fields, { key, signal } = {}) => {
     const { caller, client, requestId } = this.#state
     const ends = signal ? linked(signal, this.signal) : this.signal
-    return this.#dispatch.call(endpoint, fields, { caller, client, requestId, signal: ends, ...(key !== undefined && { key }) })
+    return this.#parts.dispatch.call(endpoint, fields, { caller, client, requestId, signal: ends, ...(key !== undefined && { key }) })
+  }
+
+  once: InterfaceCall['once'] = (request, prepare, act) => {
+    const asked = { ...request, interface: this.#interface, client: this.caller.id, delivered: this.delivered }
+    return this.#parts.deliveries.once(asked, prepare, act)
   }
 }
 

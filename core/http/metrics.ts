@@ -55,6 +55,12 @@ export function createMetrics() {
       help: 'Requests that were answered with the first answer of their Idempotency-Key.',
       registers,
     }),
+    deliveries: new Counter({
+      name: 'sluice_undelivered_answers_total',
+      help: 'Of requests that make a transaction, without an Idempotency-Key: answers that were lost, equal requests that joined them, and lost answers that nobody collected.',
+      labelNames: ['change'],
+      registers,
+    }),
     connectionsRefused: new Counter({
       name: 'sluice_connections_refused_total',
       help: 'Connections closed because there were too many of the whole server (connections), of one certificate (certificate) or without one (handshakes).',

@@ -19,6 +19,7 @@ import { StoreError, type Store } from '../store/store.ts'
 import { createRevokedCertificates } from '../tls/revoked-certificates.ts'
 import { ensureCertificates } from '../tls/ensure-certificates.ts'
 import { clientRights, withGuards } from '../transactions/guards.ts'
+import { createDeliveries, type Deliveries } from '../transactions/deliveries.ts'
 import { createIdempotency, type Idempotency } from '../transactions/idempotency.ts'
 import type { Journal } from '../transactions/journal/journal.ts'
 import { sqlJournal } from '../transactions/journal/sql-journal.ts'
@@ -98,6 +99,9 @@ export const openLeases = ({ store, identity, log, metrics }: ServerParts): Leas
 
 export const openIdempotency = ({ store, identity: { serverId }, log, metrics }: ServerParts): Idempotency =>
   createIdempotency({ store, serverId, log, onReplay: () => metrics.replays.inc() })
+
+export const openDeliveries = ({ store, identity: { serverId }, journal, log, metrics }: ServerParts): Deliveries =>
+  createDeliveries({ store, serverId, journal, log, onChange: (change) => metrics.deliveries.inc({ change }) })
 
 /** Those of conf/clients.yml, as it is now. One that could trade before there was the permission thin keeps it. */
 export async function openClients({ store, settings, log }: ServerParts): Promise<LiveClients> {

@@ -20,7 +20,7 @@ export interface ColumnTypes {
 }
 
 /** What a server of this version knows: whoever has a newer one in the same store is not of this version. */
-export const newestMigration = '010-order-fills'
+export const newestMigration = '011-deliveries'
 
 /** All migrations in order. A released one is never edited: the next change is a new one. */
 const migrationsFor = (types: ColumnTypes, isNew: boolean): Readonly<Record<string, Migration>> => ({
@@ -33,7 +33,8 @@ const migrationsFor = (types: ColumnTypes, isNew: boolean): Readonly<Record<stri
   '007-refundable': refundable(types),
   '008-entry-filters': entryFilters(),
   '009-checkpoints': checkpoints(types),
-  [newestMigration]: orderFills(),
+  '010-order-fills': orderFills(),
+  [newestMigration]: deliveries(types),
 })
 
 /** Those of versions before 0.2.0, whose stores are not read. No new one has such a name. */
@@ -127,6 +128,17 @@ const budgets = ({ sortedText }: ColumnTypes): Migration => ({
 })
 
 /** What is known of the fills of each order. */
+/** Which answers reached their callers, of requests without an Idempotency-Key. */
+const deliveries = ({ sortedText }: ColumnTypes): Migration => ({
+  async up(db: Kysely<unknown>) {
+    await sql`create table deliveries (id ${sortedText} primary key, interface text not null, client ${sortedText} not null,
+      fingerprint ${sortedText} not null, server text not null, state text not null, asked_at bigint not null, stale_ms bigint not null,
+      collect_ms bigint not null, joins integer not null, losses integer not null,
+      prepared text not null)`.execute(db)
+    await createIndex(db, 'deliveries_open', "deliveries (client, fingerprint) where state in ('open', 'lost')")
+  },
+})
+
 const orderFills = (): Migration => ({
   async up(db: Kysely<unknown>) {
     await sql`alter table orders add column fills text`.execute(db)

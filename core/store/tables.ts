@@ -257,6 +257,30 @@ export interface ApprovalRow {
   body: StoredBytes
 }
 
+/** Whether the answer of a request without an Idempotency-Key reached its caller (`core/transactions/deliveries.ts`). */
+export interface DeliveryRow {
+  /** The Idempotency-Key of what is done for it. */
+  id: string
+  /** The name of a plugin. */
+  interface: string
+  client: string
+  fingerprint: string
+  /** Whose connection it is. */
+  server: string
+  /** `open`: its connection stands, as far as is known. */
+  state: 'open' | 'lost' | 'delivered' | 'uncollected'
+  /** When the request that has it came, by the clock of the server's machine. */
+  asked_at: Milliseconds
+  stale_ms: number
+  collect_ms: number
+  /** Rises with each request that takes the place of another: only the newest one changes the row. */
+  joins: number
+  /** Answers that did not reach their caller. */
+  losses: number
+  /** What is done for it. */
+  prepared: JsonText
+}
+
 /** A client that could trade before there was the permission thin, and keeps it. */
 interface KeptThinRow {
   client: string
@@ -294,6 +318,7 @@ export interface Tables {
   refundable: RefundableRow
   approvals: ApprovalRow
   checkpoints: CheckpointRow
+  deliveries: DeliveryRow
   probes: ProbeRow
   store_time: StoreTimeRow
 }

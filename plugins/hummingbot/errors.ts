@@ -12,6 +12,7 @@ const codes: Readonly<Record<string, string>> = {
   PAIR_NOT_FOUND: 'NO_ROUTE_FOUND',
   INSUFFICIENT_BALANCE: 'INSUFFICIENT_BALANCE',
   OUT_OF_GAS: 'INSUFFICIENT_BALANCE',
+  TRADE_FAILED: 'TRANSACTION_FAILED',
   RATE_LIMIT: 'RATE_LIMITED',
 }
 
@@ -28,12 +29,17 @@ const trouble: ReadonlySet<number> = new Set([500, 502, 504])
 /** A word that makes clients send a transaction again, wherever it is in a text. */
 const resend = /TRANSACTION_TIMEOUT/g
 
-export const showError: Interface['showError'] = ({ http, name, message, requestId }: InterfaceError) => {
+/** Where nothing took effect because of the price: clients try again with a wider slippage, as they take it for proof that nothing landed. */
+const isSlippage = ({ name, details }: InterfaceError): boolean =>
+  name.startsWith('SWAP_PRICE_') || (typeof details === 'object' && details !== null && Reflect.get(details, 'cause') === 'slippage')
+
+export const showError: Interface['showError'] = (error: InterfaceError) => {
+  const { http, name, message, requestId } = error
   const isWaiting = name === 'PENDING_APPROVAL'
   // hummingbot-api takes a 404 of a position's path for proof that the position is gone, too: only a path that there is may say so.
   const isUnknownPath = name === 'INCOMPLETE_PARAMS' && http === 404
   const statusCode = isWaiting ? 403 : isUnknownPath ? 501 : trouble.has(http) ? 503 : http
-  const code = codes[name]
+  const code = isSlippage(error) ? 'SLIPPAGE_EXCEEDED' : codes[name]
   return {
     status: statusCode,
     body: {

@@ -6,6 +6,7 @@ import { createNetworks, type HummingbotConfig } from './networks.ts'
 import { pollPath } from './poll.ts'
 import { poolPaths } from './pools.ts'
 import { quotePaths } from './quotes.ts'
+import { swapPaths } from './swaps.ts'
 import { tokenPaths } from './tokens.ts'
 import { walletPaths } from './wallets.ts'
 
@@ -20,6 +21,7 @@ export function createInterface(config: HummingbotConfig): Interface {
       ...tokenPaths(networks),
       ...poolPaths(networks),
       ...quotePaths(networks),
+      ...swapPaths(networks, config),
     ],
     showError,
   }

@@ -6,6 +6,14 @@ export interface HummingbotConfig {
   readonly networks: Readonly<Record<string, string>>
   /** Hummingbot's chain → its network. */
   readonly defaultNetworks: Readonly<Record<string, string>>
+  /** A swap that is not mined by then is answered with its hash alone. Clients of 2.16 confuse orders where one waits longer than 25 s. */
+  readonly receiptSeconds: number
+  /** A request that has waited so long counts as gone: clients give up after 300 s. */
+  readonly staleSeconds: number
+  /** A lost answer is given to an equal request until so long after its transaction became final. */
+  readonly collectSeconds: number
+  /** A quote is executed for so long. */
+  readonly quoteSeconds: number
 }
 
 /** A network by both of its names. */
@@ -37,11 +45,13 @@ export interface Networks {
   here(call: InterfaceCall): Promise<readonly NamedNetwork[]>
   /** @throws SluiceError INCOMPLETE_PARAMS */
   defaultOf(chain: string): string
+  /** By this server's names. @throws SluiceError INCOMPLETE_PARAMS */
+  ofOwn(on: { readonly chain: string; readonly network: string }): NamedNetwork
   /** Hummingbot's chain of one of this server's; undefined: it has none. */
   chainOf(own: string): string | undefined
 }
 
-export function createNetworks({ networks, defaultNetworks }: HummingbotConfig): Networks {
+export function createNetworks({ networks, defaultNetworks }: Pick<HummingbotConfig, 'networks' | 'defaultNetworks'>): Networks {
   const all = Object.entries(networks).map(([chainNetwork, path]): NamedNetwork => {
     const [chain = '', network = ''] = path.split('/')
     const at = chainNetwork.indexOf('-')
@@ -77,6 +87,11 @@ export function createNetworks({ networks, defaultNetworks }: HummingbotConfig):
         kind === 'chain' && state === 'loaded' ? available_networks : [],
       )
       return all.filter(({ own }) => served.some(({ chain, networks: names }) => chain === own.chain && names.includes(own.network)))
+    },
+    ofOwn({ chain, network }) {
+      const found = all.find(({ own }) => own.chain === chain && own.network === network)
+      if (found) return found
+      throw badFields([{ field: 'quoteId', problem: `is of ${chain}/${network}, which is no network here` }])
     },
     chainOf: (own) => all.find((each) => each.own.chain === own)?.chain,
   }

@@ -41,7 +41,7 @@ export const pollPath = (networks: Networks): InterfacePath =>
       return {
         signature,
         txStatus,
-        fee: feeOf(found.txReceipt),
+        fee: numberOf(feeOf(found.txReceipt)),
         // Any text here fails an order, whatever the status is.
         error: txStatus === -1 ? (found.reason ?? 'The transaction can never succeed.') : null,
         ...(currentBlock >= 0 && { currentBlock }),
@@ -51,9 +51,9 @@ export const pollPath = (networks: Networks): InterfacePath =>
   })
 
 const pollOf = (txHash: string, { own }: NamedNetwork, { call }: InterfaceCall) => call('NetworkPoll', { ...own, txHash })
-type PollAnswer = Awaited<ReturnType<typeof pollOf>>
+export type PollAnswer = Awaited<ReturnType<typeof pollOf>>
 
-async function pollOrTrouble(signature: string, on: NamedNetwork, call: InterfaceCall): Promise<PollAnswer | Outcome> {
+export async function pollOrTrouble(signature: string, on: NamedNetwork, call: InterfaceCall): Promise<PollAnswer | Outcome> {
   try {
     return await pollOf(signature, on, call)
   } catch (thrown) {
@@ -66,7 +66,7 @@ async function pollOrTrouble(signature: string, on: NamedNetwork, call: Interfac
 }
 
 /** -1 only for what never comes back, and -2 never for what the journal knows. */
-function outcomeOf({ txState, final, txStatus, txBlock, txReceipt, confirmations }: PollAnswer): Outcome {
+export function outcomeOf({ txState, final, txStatus, txBlock, txReceipt, confirmations }: PollAnswer): Outcome {
   if (txState === 'CONFIRMED') return 1
   // One that the chain reverted is MINED, too, until that is final.
   if (txState === 'MINED') return statusOf(txReceipt) === 1n ? 1 : 0
@@ -83,21 +83,23 @@ const fieldOf = (value: unknown, field: string): unknown =>
 /** 1 of what succeeded, 0 of what the chain reverted, undefined without a receipt. */
 const statusOf = (receipt: unknown): bigint | undefined => wholeNumber(fieldOf(receipt, 'status'))
 
-/** In the native coin; null where the receipt does not tell all of it. */
-function feeOf(receipt: unknown): number | null {
+const numberOf = (amount: string | undefined): number | null => (amount === undefined ? null : numberBelow(amount))
+
+/** In the native coin; undefined where the receipt does not tell all of it. */
+export function feeOf(receipt: unknown): string | undefined {
   const part = (name: string) => {
     const value = fieldOf(receipt, name)
     return value === undefined || value === null ? 0n : wholeNumber(value)
   }
   // Solana's receipt has it whole, in lamports.
   const lamports = part('fee')
-  if (fieldOf(receipt, 'gasUsed') === undefined) return lamports ? numberBelow(fromRaw(lamports, 9)) : null
+  if (fieldOf(receipt, 'gasUsed') === undefined) return lamports ? fromRaw(lamports, 9) : undefined
   const [gasUsed, price, layer1] = [part('gasUsed'), part('effectiveGasPrice'), part('l1Fee')]
   const [scalar, constant] = [part('operatorFeeScalar'), part('operatorFeeConstant')]
   // A receipt of a node that does not say the price has 0.
-  if (!gasUsed || !price || layer1 === undefined || scalar === undefined || constant === undefined) return null
+  if (!gasUsed || !price || layer1 === undefined || scalar === undefined || constant === undefined) return undefined
   // A rollup's operator charges by a million gas: https://specs.optimism.io/protocol/isthmus/exec-engine.html#operator-fee
-  return numberBelow(fromRaw(gasUsed * price + layer1 + (gasUsed * scalar) / 1_000_000n + constant, 18))
+  return fromRaw(gasUsed * price + layer1 + (gasUsed * scalar) / 1_000_000n + constant, 18)
 }
 
 function wholeNumber(value: unknown): bigint | undefined {

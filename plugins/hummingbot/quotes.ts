@@ -4,11 +4,12 @@ import { badFields, interfacePath, SluiceError, Type, type InterfaceCall, type I
 import { connectorOf, everyConnector, typeIn, typeOf, versionsOf, type PoolType } from './connectors.ts'
 import { networkFields, type NamedNetwork, type Networks } from './networks.ts'
 import { numberBelow } from './numbers.ts'
+import { newQuoteId } from './quote-ids.ts'
 
 const Amount = Type.String({ pattern: '^\\d{1,80}(\\.\\d{1,120})?([eE][+-]?\\d{1,2})?$', description: 'Of the base token.' })
 const Percent = Type.String({ pattern: '^\\d{1,3}(\\.\\d{1,12})?([eE][+-]?\\d{1,2})?$' })
 
-const Fields = Type.Object({
+export const QuoteFields = Type.Object({
   ...networkFields,
   connector: Type.Optional(Type.String({ maxLength: 128 })),
   baseToken: Type.String({ minLength: 1, maxLength: 256 }),
@@ -18,18 +19,20 @@ const Fields = Type.Object({
   slippagePct: Type.Optional(Percent),
   poolAddress: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
 })
-type Fields = Type.Static<typeof Fields>
+type Fields = Type.Static<typeof QuoteFields>
 
 const price = { price: Type.String(), amountIn: Type.String(), amountOut: Type.String() }
 const bounds = { minAmountOut: Type.String(), maxAmountIn: Type.String(), priceImpactPct: Type.String() }
 const about = { tokenIn: Type.String(), tokenOut: Type.String(), routePath: Type.String(), slippagePct: Type.Optional(Type.String()) }
-const Quote = Type.Object({ ...price, ...bounds, ...about, poolAddress: Type.Optional(Type.String()) })
+const quoteId = Type.Optional(Type.String({ description: 'Of the type router: what execute-quote takes.' }))
+const Quote = Type.Object({ ...price, ...bounds, ...about, poolAddress: Type.Optional(Type.String()), quoteId })
 type Quote = Type.Static<typeof Quote>
 
 /** The same with numbers: clients of 2.16 calculate with what they read. */
 const NumberQuote = Type.Object({
   ...Object.fromEntries(Object.keys({ ...price, ...bounds }).map((name) => [name, Type.Number()])),
   ...about,
+  quoteId,
 })
 
 export function quotePaths(networks: Networks): InterfacePath[] {
@@ -40,7 +43,7 @@ export function quotePaths(networks: Networks): InterfacePath[] {
       summary:
         type === 'router' ? 'The price of a swap, of one connector or the best of all.' : `The same through pools of the type ${type}.`,
       permission: 'read',
-      request: Fields,
+      request: QuoteFields,
       response: Quote,
       answer: async (request, call) => quote(request, type, networks.of(request), call),
     }),
@@ -52,7 +55,7 @@ export function quotePaths(networks: Networks): InterfacePath[] {
       path: '/trading/swap/quote',
       summary: 'The price of a swap, as clients of 2.16 ask for it.',
       permission: 'read',
-      request: Fields,
+      request: QuoteFields,
       response: NumberQuote,
       async answer(request, call) {
         const { poolAddress: _, ...quoted } = await quote(request, typeIn(request.connector ?? '') ?? 'router', networks.of(request), call)
@@ -63,26 +66,35 @@ export function quotePaths(networks: Networks): InterfacePath[] {
   ]
 }
 
-async function quote(request: Fields, type: PoolType, on: NamedNetwork, call: InterfaceCall): Promise<Quote> {
+/** A price, and what a trade names to have it. */
+export async function bestPrice(request: Fields, type: PoolType, on: NamedNetwork, call: Pick<InterfaceCall, 'call'>) {
   const { connector = everyConnector, baseToken: base, quoteToken, amount, side, poolAddress, slippagePct } = request
   const named = connectorOf(connector)
   if (type !== 'router' && named === 'any')
     throw badFields([
       { field: 'connector', problem: `"${everyConnector}" has the type router: name an exchange for pools of the type ${type}` },
     ])
-  const ask = (choice: { pool?: string; version?: string }) =>
-    call.call('AMMPrice', { ...on.own, connector: named, base, quote: quoteToken, amount, side, ...choice })
+  const swap = { ...on.own, connector: named, base, quote: quoteToken, amount, side }
+  const ask = async (choice: { pool?: string; version?: string }) => {
+    const answer = await call.call('AMMPrice', { ...swap, ...choice })
+    return { answer, choice, expectedAmount: answer.expectedAmount }
+  }
   // A route through all versions may pass pools of other types.
   const versions = type === 'router' || poolAddress !== undefined ? [] : await versionsOf(named, call)
-  const answer =
+  const { answer, choice } =
     versions.length > 0
       ? await bestOf(versionsOfType(type, versions, connector), side, (version) => ask({ version }))
       : await ask(poolAddress === undefined ? {} : { pool: poolAddress })
   if (type !== 'router') requireType(type, answer.route, poolAddress === undefined ? 'connector' : 'poolAddress')
+  return { answer, trade: { ...swap, ...choice, limitPrice: worstPrice(answer, side, slippagePct) } }
+}
+
+async function quote(request: Fields, type: PoolType, on: NamedNetwork, call: InterfaceCall): Promise<Quote> {
+  const { side, poolAddress, slippagePct } = request
+  const { answer, trade } = await bestPrice(request, type, on, call)
   const { expectedAmount, priceImpact, route } = answer
   const isSale = side === 'SELL'
-  const worst = worstPrice(answer, side, slippagePct)
-  const quoteAmount = multiply(answer.amount, worst)
+  const quoteAmount = multiply(answer.amount, trade.limitPrice)
   return {
     price: answer.price,
     amountIn: isSale ? answer.amount : expectedAmount,
@@ -95,6 +107,7 @@ async function quote(request: Fields, type: PoolType, on: NamedNetwork, call: In
     routePath: route.map(({ version, pool }) => `${version}:${pool}`).join(' → '),
     ...(slippagePct !== undefined && { slippagePct }),
     ...(poolAddress !== undefined && { poolAddress }),
+    ...(type === 'router' && { quoteId: newQuoteId(trade) }),
   }
 }
 

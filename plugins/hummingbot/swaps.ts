@@ -1,0 +1,205 @@
+// Swaps. These clients send no key, and send a swap again when no answer came: what is signed for one is answered with its hash, and nothing else.
+import { setTimeout as pause } from 'node:timers/promises'
+import { canonicalDecimal, isLess } from 'sluice/decimal'
+import { badFields, interfacePath, SluiceError, Type, type InterfaceCall, type InterfacePath, type Static } from 'sluice/interface'
+import { connectorOf, everyConnector, typeIn, type PoolType } from './connectors.ts'
+import { networkFields, type HummingbotConfig, type NamedNetwork, type Networks } from './networks.ts'
+import { feeOf, outcomeOf, pollOrTrouble, type PollAnswer } from './poll.ts'
+import { readQuoteId, type QuotedTrade } from './quote-ids.ts'
+import { bestPrice, QuoteFields } from './quotes.ts'
+import { walletOf } from './wallets.ts'
+
+const Swap = Type.Object({
+  ...QuoteFields.properties,
+  walletAddress: Type.Optional(Type.String({ maxLength: 256 })),
+  address: Type.Optional(Type.String({ maxLength: 256, description: 'As walletAddress, in requests of 2.16.' })),
+})
+type Swap = Static<typeof Swap>
+
+const QuotedSwap = Type.Object({
+  ...networkFields,
+  dex: Type.Optional(Type.String({ maxLength: 128 })),
+  type: Type.Optional(Type.String({ maxLength: 128 })),
+  walletAddress: Type.Optional(Type.String({ maxLength: 256 })),
+  address: Type.Optional(Type.String({ maxLength: 256 })),
+  quoteId: Type.String({ minLength: 1, maxLength: 4096 }),
+})
+
+const Swapped = Type.Object({
+  signature: Type.String(),
+  /** 1: mined. Absent: it may still be. */
+  status: Type.Optional(Type.Literal(1)),
+  data: Type.Optional(
+    Type.Object({
+      tokenIn: Type.String(),
+      tokenOut: Type.String(),
+      amountIn: Type.String(),
+      amountOut: Type.String(),
+      fee: Type.String(),
+      baseTokenBalanceChange: Type.String(),
+      quoteTokenBalanceChange: Type.String(),
+      slippagePct: Type.Optional(Type.String()),
+      poolAddress: Type.Optional(Type.String()),
+    }),
+  ),
+})
+type Swapped = Static<typeof Swapped>
+
+/** What is sent to /amm/trade. */
+type Trade = QuotedTrade & { readonly address: string }
+
+export function swapPaths(networks: Networks, config: HummingbotConfig): InterfacePath[] {
+  const path = (name: string, summary: string, typeOf: (request: Swap) => PoolType) =>
+    interfacePath({
+      method: 'POST',
+      path: name,
+      summary,
+      permission: 'trade',
+      request: Swap,
+      response: Swapped,
+      answer: async (request, call) => swap(request, { type: typeOf(request), networks, config, call }),
+    })
+  return [
+    ...(['router', 'clmm', 'amm'] as const).map((type) =>
+      path(
+        `/trading/${type}/execute-swap`,
+        type === 'router' ? 'Swaps at the price of one connector or the best of all.' : `Swaps through pools of the type ${type}.`,
+        () => type,
+      ),
+    ),
+    ...['/trading/router/execute-quote', '/connectors/:dex/:type/execute-quote'].map((name) =>
+      interfacePath({
+        method: 'POST',
+        path: name,
+        summary: 'Swaps as a quote said. A quote is one swap, however often it is sent.',
+        permission: 'trade',
+        request: QuotedSwap,
+        response: Swapped,
+        answer: async (request, call) => swapQuote(request, { networks, config, call }),
+      }),
+    ),
+    path('/trading/swap/execute', 'Swaps, as clients of 2.16 ask for it.', ({ connector = '' }) => typeIn(connector) ?? 'router'),
+  ]
+}
+
+interface SwapParts {
+  readonly type: PoolType
+  readonly networks: Networks
+  readonly config: HummingbotConfig
+  readonly call: InterfaceCall
+}
+
+async function swap(request: Swap, { type, networks, config, call }: SwapParts): Promise<Swapped> {
+  const startedAt = performance.now()
+  const on = networks.of(request)
+  const { connector = everyConnector, baseToken, quoteToken, side, poolAddress, slippagePct } = request
+  const address = await walletOf(request.walletAddress ?? request.address, on.chain, networks, call)
+  const amount = canonicalDecimal(request.amount) ?? request.amount
+  const fields = {
+    on: on.chainNetwork,
+    type,
+    connector: connectorOf(connector),
+    address,
+    baseToken,
+    quoteToken,
+    side,
+    amount,
+    poolAddress,
+    slippagePct,
+  }
+  const { staleSeconds, collectSeconds, receiptSeconds } = config
+  return call.once(
+    { fields, staleSeconds, collectSeconds },
+    async (): Promise<Trade> => ({ ...(await bestPrice({ ...request, amount }, type, on, call)).trade, address }),
+    async (key, trade) => {
+      const { txHash } = await tradeOnce(trade, key, call)
+      return outcome(txHash, trade, { on, call, untilMs: startedAt + receiptSeconds * 1000, request })
+    },
+  )
+}
+
+/** @throws SluiceError INCOMPLETE_PARAMS for a quote that is too old and was not executed */
+async function swapQuote(request: Static<typeof QuotedSwap>, { networks, config, call }: Omit<SwapParts, 'type'>): Promise<Swapped> {
+  const startedAt = performance.now()
+  const { trade, quotedAt, key } = readQuoteId(request.quoteId)
+  const on = networks.ofOwn(trade)
+  const address = await walletOf(request.walletAddress ?? request.address, on.chain, networks, call)
+  const { quoteSeconds, receiptSeconds } = config
+  if (quotedAt + quoteSeconds * 1000 < Date.now() && !(await isExecuted(key, call)))
+    throw badFields([{ field: 'quoteId', problem: `is older than ${quoteSeconds} s: ask for a new quote` }])
+  const ordered: Trade = { ...trade, address }
+  const { txHash } = await tradeOnce(ordered, key, call)
+  return outcome(txHash, ordered, { on, call, untilMs: startedAt + receiptSeconds * 1000, request: {} })
+}
+
+/** A caller that may not read the journal has its old quotes refused. */
+async function isExecuted(key: string, { call, caller }: InterfaceCall): Promise<boolean> {
+  if (!caller.may('read')) return false
+  const { transactions } = await call('Transactions', { idempotencyKey: key, limit: 1 })
+  return transactions.length > 0
+}
+
+const againMs = 250
+
+/** Waits for an equal request that is being signed. */
+async function tradeOnce(trade: Trade, key: string, { call, signal }: InterfaceCall) {
+  for (;;)
+    try {
+      return await call('AMMTrade', trade, { key })
+    } catch (thrown) {
+      if (!(thrown instanceof SluiceError) || thrown.name !== 'IN_FLIGHT' || signal.aborted) throw thrown
+      await pause(againMs)
+    }
+}
+
+interface OutcomeParts {
+  readonly on: NamedNetwork
+  readonly call: InterfaceCall
+  /** By `performance.now()`: the hash alone is answered then. */
+  readonly untilMs: number
+  readonly request: Pick<Swap, 'slippagePct' | 'poolAddress'>
+}
+
+/** @throws SluiceError TRADE_FAILED, only where it can never succeed */
+async function outcome(signature: string, trade: Trade, { on, call, untilMs, request }: OutcomeParts): Promise<Swapped> {
+  for (;;) {
+    const found = await pollOrTrouble(signature, on, call).catch(() => 0 as const)
+    const state = typeof found === 'number' ? 0 : outcomeOf(found)
+    if (typeof found !== 'number') {
+      if (state === 1) return { signature, status: 1, ...dataOf(found, trade, request) }
+      if (state === -1) throw failed(signature, found)
+    }
+    if (performance.now() + againMs > untilMs || call.signal.aborted) return { signature }
+    await pause(againMs)
+  }
+}
+
+const failed = (signature: string, { reason, cause }: PollAnswer) =>
+  new SluiceError('TRADE_FAILED', `The transaction ${signature} did nothing: ${reason ?? 'the chain reverted it'}.`, {
+    details: { txHash: signature, ...(reason !== undefined && { reason }), ...(cause !== undefined && { cause }) },
+  })
+
+/** A field that is not known would stop the client after its trade: then it gets none of them. */
+function dataOf(
+  { fill, txReceipt }: PollAnswer,
+  { base, quote, side }: Trade,
+  { slippagePct, poolAddress }: Pick<Swap, 'slippagePct' | 'poolAddress'>,
+): Pick<Swapped, 'data'> {
+  const fee = feeOf(txReceipt)
+  if (!fill || !('amountIn' in fill) || fee === undefined || !isLess('0', fill.amountIn) || !isLess('0', fill.amountOut)) return {}
+  const { amountIn, amountOut } = fill
+  const isSale = side === 'SELL'
+  return {
+    data: {
+      tokenIn: isSale ? base : quote,
+      tokenOut: isSale ? quote : base,
+      amountIn,
+      amountOut,
+      fee,
+      baseTokenBalanceChange: isSale ? `-${amountIn}` : amountOut,
+      quoteTokenBalanceChange: isSale ? amountOut : `-${amountIn}`,
+      ...(slippagePct !== undefined && { slippagePct }),
+      ...(poolAddress !== undefined && { poolAddress }),
+    },
+  }
+}

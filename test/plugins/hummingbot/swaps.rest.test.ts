@@ -1,0 +1,207 @@
+import https from 'node:https'
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { expect } from 'chai'
+import { createClient, type Client } from '../../../testkit/client.ts'
+import { rpcTo } from '../../kits/evm/test-chain.ts'
+import { startServer, type TestServer } from '../../../testkit/server.ts'
+import { admins, local, mined, oneChain, others } from '../../http/shared-server.ts'
+import { until } from '../../transactions/site.ts'
+import { Bot, chainNetwork, decimals, texts } from './bot.ts'
+
+const swap = { chainNetwork, walletAddress: admins, baseToken: 'WETH', quoteToken: 'USDC', amount: 0.25, side: 'SELL', slippagePct: 1 }
+const execute = '/trading/router/execute-swap'
+
+/** Clients send a swap again when its answer did not come, with the same bytes; and send the same bytes when they want another. */
+describe('swaps of Hummingbot’s clients', function () {
+  this.timeout(120_000)
+  let server: TestServer
+  let http: Client
+  let bot: Bot
+  let rpc: ReturnType<typeof rpcTo>
+
+  before(async () => {
+    server = await startServer({
+      ...oneChain,
+      conf: { ...oneChain.conf, 'interfaces/hummingbot.yml': { port: 0, receiptSeconds: 4, staleSeconds: 8, collectSeconds: 5 } },
+    })
+    rpc = rpcTo(server.rpcUrl)
+    await rpc('evm_setIntervalMining', 1)
+    http = createClient(server.kernel.interfaceUrls['hummingbot'] ?? '', server.certsDir)
+    bot = new Bot(http)
+    for (const address of [admins, others]) {
+      const asked = [await server.client.post('/evm/wrap', { ...local, address, amount: '50' })]
+      for (const token of ['WETH', 'USDC'])
+        asked.push(await server.client.post('/evm/approve', { ...local, address, spender: 'uniswap', token }))
+      for (const { status, text, body } of asked) {
+        expect(status, text).to.equal(200)
+        await mined(server.client, body.txHash)
+      }
+    }
+  })
+  after(async () => {
+    http?.close()
+    await server?.stop()
+  })
+
+  const listed = async (kind: string): Promise<{ txHash: string; final: boolean }[]> =>
+    (await server.client.get('/transactions', { kind, limit: '200' })).body.transactions.filter(({ final }: { final: boolean }) => final)
+  const trades = async (): Promise<{ txHash: string }[]> =>
+    (await server.client.get('/transactions', { kind: 'trade', limit: '200' })).body.transactions
+  const signed = async (count: number) => until('it is signed', async () => (await trades()).length === count)
+
+  /** A slow chain. */
+  async function withoutBlocks(work: () => Promise<void>): Promise<void> {
+    await rpc('evm_setAutomine', false)
+    await rpc('evm_setIntervalMining', 0)
+    try {
+      await work()
+    } finally {
+      await rpc('evm_setAutomine', true)
+      await rpc('evm_setIntervalMining', 1)
+    }
+  }
+
+  /** Sends it over a connection of its own, which is cut by `cut`. */
+  function cuttable(body: object): { answer: Promise<unknown>; cut: () => void } {
+    const read = (file: string) => readFileSync(path.join(server.certsDir, file))
+    const text = JSON.stringify(body)
+    const request = https.request(new URL(execute, server.kernel.interfaceUrls['hummingbot']), {
+      method: 'POST',
+      agent: false,
+      ca: read('ca_cert.pem'),
+      cert: read('client_cert.pem'),
+      key: read('client_key.pem'),
+      headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) },
+    })
+    const answer = new Promise((resolve) => request.on('response', (found) => resolve(found.statusCode)).on('error', resolve))
+    request.end(text)
+    return { answer, cut: () => void request.destroy() }
+  }
+
+  it('are answered with what they brought once they are mined', async () => {
+    for (const side of ['SELL', 'BUY']) {
+      const answer = await bot.post(execute, { ...swap, side })
+      texts(answer, 'signature')
+      expect(answer.status).to.equal(1)
+      decimals(answer.data, 'amountIn', 'amountOut', 'fee')
+      expect(side === 'SELL' ? answer.data.amountIn : answer.data.amountOut).to.match(/^0\.250*$/)
+      expect(JSON.stringify(answer)).not.to.contain('null')
+    }
+    for (const [name, connector] of [
+      ['/trading/clmm/execute-swap', 'uniswap'],
+      ['/trading/amm/execute-swap', 'uniswap'],
+      ['/trading/swap/execute', 'uniswap/router'],
+      ['/trading/swap/execute', 'uniswap/amm'],
+    ] as const)
+      expect((await bot.post(name, { ...swap, connector, amount: '1e-2' })).status, name).to.equal(1)
+  })
+
+  it('are answered with the hash alone where no block comes', async () => {
+    await withoutBlocks(async () => {
+      const answer = await bot.post(execute, { ...swap, amount: 0.26 })
+      expect(Object.keys(answer)).to.deep.equal(['signature'])
+    })
+  })
+
+  it('are others after an answer, and while the connection of an equal one stands', async () => {
+    const before = (await trades()).length
+    const hashes = new Set<string>()
+    for (let round = 0; round < 2; round++) hashes.add((await bot.post(execute, swap)).signature)
+    const both = await Promise.all([bot.post(execute, swap), bot.post(execute, swap)])
+    for (const { signature } of both) hashes.add(signature)
+    expect(hashes.size).to.equal(4)
+    expect((await trades()).length).to.equal(before + 4)
+  })
+
+  it('are one where the connection was gone before the answer, once', async () => {
+    const before = (await trades()).length
+    await withoutBlocks(async () => {
+      const lost = cuttable({ ...swap, amount: 0.27 })
+      await signed(before + 1)
+      lost.cut()
+      await lost.answer
+      const [{ txHash } = { txHash: '' }] = await trades()
+      const again = await bot.post(execute, { ...swap, amount: 0.27 })
+      expect(again).to.deep.equal({ signature: txHash })
+      expect((await trades()).length).to.equal(before + 1)
+      const other = await bot.post(execute, { ...swap, amount: 0.27 })
+      expect(other.signature).not.to.equal(txHash)
+      expect((await trades()).length).to.equal(before + 2)
+    })
+  })
+
+  it('are one for each request whose answer was lost, one after the other', async () => {
+    const before = (await trades()).length
+    await withoutBlocks(async () => {
+      for (let round = 0; round < 3; round++) {
+        const lost = cuttable({ ...swap, amount: 0.28 })
+        await signed(before + 1)
+        await new Promise((resolve) => setTimeout(resolve, 300))
+        lost.cut()
+        await lost.answer
+      }
+    })
+    const again = await bot.post(execute, { ...swap, amount: 0.28 })
+    expect(again.status).to.equal(1)
+    expect((await trades()).length).to.equal(before + 1)
+  })
+
+  it('are others once the lost answer is older than it is kept', async () => {
+    const before = (await trades()).length
+    const lost = cuttable({ ...swap, amount: 0.29 })
+    await signed(before + 1)
+    lost.cut()
+    await until('it is final', async () => (await listed('trade')).length === before + 1)
+    await new Promise((resolve) => setTimeout(resolve, 5_500))
+    expect((await bot.post(execute, { ...swap, amount: 0.29 })).status).to.equal(1)
+    expect((await trades()).length).to.equal(before + 2)
+  })
+
+  it('are one for a quote, however often it is sent', async () => {
+    const { walletAddress, ...asked } = swap
+    const query = Object.fromEntries(Object.entries({ ...asked, amount: '0.31' }).map(([name, value]) => [name, String(value)]))
+    const { quoteId } = await bot.get('/trading/router/quote-swap', query)
+    texts({ quoteId }, 'quoteId')
+    const before = (await trades()).length
+    const body = { chainNetwork, connector: 'sluice', walletAddress, quoteId }
+    const both = await Promise.all([bot.post('/trading/router/execute-quote', body), bot.post('/trading/router/execute-quote', body)])
+    const third = await bot.post('/trading/router/execute-quote', body)
+    expect(new Set([...both, third].map(({ signature }) => signature)).size).to.equal(1)
+    expect(third.status).to.equal(1)
+    expect(Number(third.data.amountIn)).to.equal(0.31)
+    expect((await trades()).length).to.equal(before + 1)
+    const again = await bot.get('/trading/router/quote-swap', query)
+    expect(again.quoteId).not.to.equal(quoteId)
+    for (const wrong of ['x', Buffer.from('[]').toString('base64url'), quoteId.slice(3)])
+      expect((await bot.refusal('POST', '/trading/router/execute-quote', { ...body, quoteId: wrong })).body.code).to.equal('INVALID_PARAMS')
+  })
+
+  it('are refused with the code of slippage where the chain reverted them for good, and the next is another', async () => {
+    const before = (await trades()).length
+    const { pools } = (
+      await server.client.get('/amm/pools', { ...local, connector: 'uniswap', base: 'WETH', quote: 'USDC', version: 'v2' })
+    ).body
+    const through = { ...swap, connector: 'uniswap', poolAddress: pools[0].pool, slippagePct: 0.01 }
+    const path = '/trading/amm/execute-swap'
+    await withoutBlocks(async () => {
+      const overtaken = bot.refusal('POST', path, { ...through, amount: 0.1 })
+      await signed(before + 1)
+      const [{ txHash } = { txHash: '' }] = await trades()
+      const bytes = await rpc('eth_getRawTransactionByHash', txHash)
+      await rpc('anvil_dropTransaction', txHash)
+      const other = { ...local, connector: 'uniswap', base: 'WETH', quote: 'USDC', side: 'SELL', amount: '20', pool: pools[0].pool }
+      const first = await server.client.post('/amm/trade', { ...other, address: others })
+      expect(first.status, first.text).to.equal(200)
+      await rpc('evm_mine')
+      await rpc('eth_sendRawTransaction', bytes)
+      await rpc('anvil_mine', 70)
+      const { status, body } = await overtaken
+      expect(status).to.equal(422)
+      expect(body).to.include({ code: 'SLIPPAGE_EXCEEDED' })
+      expect(body.message).to.include(txHash)
+    })
+    expect((await bot.post(path, { ...through, amount: 0.1 })).status).to.equal(1)
+    expect((await trades()).length).to.equal(before + 3)
+  })
+})

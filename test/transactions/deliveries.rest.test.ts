@@ -1,0 +1,204 @@
+import { randomUUID } from 'node:crypto'
+import { expect } from 'chai'
+import { SluiceError, type ErrorName } from '../../core/base/errors.ts'
+import type { Store } from '../../core/store/store.ts'
+import { StoreUnavailable } from '../../core/store/store.ts'
+import { createDeliveries, type Deliveries } from '../../core/transactions/deliveries.ts'
+import { sqlJournal } from '../../core/transactions/journal/sql-journal.ts'
+import { onBothStores } from '../store/stores.ts'
+import { attempt, giveLease, newEntry, next } from './journal/entries.ts'
+import { silent, until } from './site.ts'
+
+const lease = { queue: 'ethereum/local/0xAbCdEf0000000000000000000000000000000001', fencingToken: 1 }
+
+describe('requests without a key, of clients that repeat them', () => {
+  onBothStores((place) => {
+    let store: Store
+    const opened: Deliveries[] = []
+    const changes: string[] = []
+    beforeEach(async () => {
+      store = await place().open()
+      await giveLease(store)
+      changes.length = 0
+    })
+    afterEach(() => {
+      for (const each of opened.splice(0)) each.stop()
+    })
+
+    function server(on: Store = store, serverId: string = randomUUID()) {
+      const clock = { offsetMs: 0 }
+      const deliveries = createDeliveries({
+        store: on,
+        serverId,
+        journal: sqlJournal(on),
+        log: silent,
+        onChange: (change) => changes.push(change),
+        nowMs: () => Date.now() + clock.offsetMs,
+      })
+      opened.push(deliveries)
+      return { clock, deliveries }
+    }
+
+    /** A request over a connection of its own; `end` is how that ends. */
+    function request({ deliveries }: { deliveries: Deliveries }, { amount = '1', act = async (key: string) => key, client = 'bot' } = {}) {
+      let end: (isDelivered: boolean) => void = () => {}
+      const delivered = new Promise<boolean>((resolve) => (end = resolve))
+      const of = { interface: 'bots', client, fields: { amount }, delivered, staleSeconds: 290, collectSeconds: 120 }
+      const answer = deliveries.once(
+        of,
+        async () => ({ limit: `of ${amount} ${Math.random()}` }),
+        async (key, { limit }) => `${await act(key)} ${limit}`,
+      )
+      return { answer, end }
+    }
+
+    async function answered(
+      at: { deliveries: Deliveries },
+      isDelivered: boolean,
+      options?: Parameters<typeof request>[1],
+    ): Promise<string> {
+      const { answer, end } = request(at, options)
+      const given = await answer
+      end(isDelivered)
+      await stored(isDelivered ? [] : ['lost'])
+      return given
+    }
+
+    /** What an ended connection leaves is written a moment later. */
+    const stored = async (states: readonly string[]) =>
+      until('it is stored', async () => {
+        const rows = await store.read((db) => db.selectFrom('deliveries').select('state').where('state', 'in', ['open', 'lost']).execute())
+        return JSON.stringify(rows.map(({ state }) => state)) === JSON.stringify(states)
+      })
+
+    const keyOf = (answer: string): string => answer.split(' ')[0] ?? ''
+
+    it('are another after a delivered answer, and leave nothing', async () => {
+      const at = server()
+      const first = await answered(at, true)
+      expect(await answered(at, true)).not.to.equal(first)
+      expect(await store.read((db) => db.selectFrom('deliveries').selectAll().execute())).to.deep.equal([])
+    })
+
+    it('are the same for each lost answer', async () => {
+      const at = server()
+      const first = await answered(at, false)
+      expect(await answered(at, false)).to.equal(first)
+      expect(await answered(at, true)).to.equal(first)
+      expect(await answered(at, true)).not.to.equal(first)
+      expect(changes).to.deep.equal(['lost', 'joined', 'lost', 'joined'])
+    })
+
+    it('are another while the connection of an equal one stands, and of another client', async () => {
+      const at = server()
+      const [one, two] = [request(at), request(at)]
+      expect(await one.answer).not.to.equal(await two.answer)
+      one.end(false)
+      await until('it is lost', async () => changes.includes('lost'))
+      expect(await request(at, { client: 'other' }).answer).not.to.equal(await one.answer)
+      expect(await request(at).answer).to.equal(await one.answer)
+    })
+
+    it('are one of two that come at once for one lost answer', async () => {
+      const at = server()
+      const first = await answered(at, false)
+      const both = await Promise.all([request(at).answer, request(at).answer, request(at).answer])
+      expect(both.filter((each) => each === first)).to.have.length(1)
+      expect(new Set(both).size).to.equal(3)
+    })
+
+    it('are the same after the server has ended without a word', async () => {
+      const first = await request(server()).answer
+      const next = server()
+      expect(await request(next).answer).to.equal(first)
+      expect(await request(next).answer).not.to.equal(first)
+    })
+
+    it('are the same when the earlier one has waited too long', async () => {
+      const at = server()
+      const first = await request(at).answer
+      at.clock.offsetMs = 289_000
+      const second = await request(at).answer
+      expect(second).not.to.equal(first)
+      at.clock.offsetMs = 291_000
+      expect(await request(at).answer).to.equal(first)
+    })
+
+    const failing = (name: ErrorName) => async () => {
+      throw new SluiceError(name, 'It did not come to be.')
+    }
+    const refused = async (at: { deliveries: Deliveries }, act: (key: string) => Promise<string>) => {
+      let used = ''
+      const { answer, end } = request(at, { act: (key) => ((used = key), act(key)) })
+      await answer.then(
+        () => expect.fail(),
+        () => {},
+      )
+      end(true)
+      return used
+    }
+
+    it('are another after a refusal that knows that nothing happened', async () => {
+      const at = server()
+      const used = await refused(at, failing('TRADE_FAILED'))
+      expect(keyOf(await request(at).answer)).not.to.equal(used)
+    })
+
+    for (const name of ['TIMEOUT', 'OVERLOADED', 'PENDING_APPROVAL', 'IN_FLIGHT', 'UNKNOWN_ERROR'] as const)
+      it(`are the same after ${name}, which does not know what happened`, async () => {
+        const at = server()
+        const used = await refused(at, failing(name))
+        await stored(['lost'])
+        expect(keyOf(await request(at).answer)).to.equal(used)
+      })
+
+    it('are the same where an answer was given before it was known', async () => {
+      const at = server()
+      let known = () => {}
+      const first = request(at, { act: (key) => new Promise((resolve) => (known = () => resolve(key))) })
+      await stored(['open'])
+      first.end(true)
+      await stored(['lost'])
+      const again = request(at)
+      known()
+      expect(await again.answer).to.equal(await first.answer)
+    })
+
+    it('are another once the lost answer is older than it is kept, which is told', async () => {
+      const at = server()
+      const first = await answered(at, false)
+      const journal = sqlJournal(store)
+      const entry = newEntry({ idempotencyKey: keyOf(first) })
+      await journal.open([entry], lease)
+      const signed = next(entry, { state: 'SIGNED', attempts: [attempt(`0x${randomUUID()}`)] })
+      await journal.write([signed], lease)
+      at.clock.offsetMs = 100_000_000
+      await at.deliveries.sweep()
+      expect(changes).to.deep.equal(['lost'])
+      await journal.write([next(signed, { state: 'DROPPED', updatedAt: Date.now() })], lease)
+      at.clock.offsetMs = 119_000
+      await at.deliveries.sweep()
+      expect(changes).to.deep.equal(['lost'])
+      at.clock.offsetMs = 125_000
+      await at.deliveries.sweep()
+      expect(changes).to.deep.equal(['lost', 'uncollected'])
+      expect(await request(at).answer).not.to.equal(first)
+    })
+
+    it('are the same though the store could not be told that the answer was lost', async () => {
+      let isFailing = false
+      const writeOnce: Store['writeOnce'] = async (statement) => {
+        if (isFailing) throw new StoreUnavailable('the disk is full')
+        return store.writeOnce(statement)
+      }
+      const at = server(Object.assign(Object.create(store), { writeOnce }))
+      const { answer, end } = request(at)
+      const first = await answer
+      isFailing = true
+      end(false)
+      await until('it is lost', async () => changes.includes('lost'))
+      isFailing = false
+      expect(await request(at).answer).to.equal(first)
+    })
+  })
+})
