@@ -29,8 +29,12 @@ export interface BookRun {
 }
 
 export interface BookRuns {
-  /** @param name who asks, and for what @throws SluiceError OVERLOADED */
-  of(name: string, request: BookRequest): BookRun
+  /**
+   * Where there is no room, one of a client that has several ends for one of a client that has none.
+   * @param name who asks, and for what
+   * @throws SluiceError OVERLOADED
+   */
+  of(client: string, name: string, request: BookRequest): BookRun
   /** Its sums are told, or its failure. */
   end(name: string): void
 }
@@ -46,35 +50,42 @@ export function createBookRuns(
   costOf: CostOf,
   steadyMs: () => number = () => performance.now(),
 ): BookRuns {
-  const runs = new Map<string, { readonly run: BookRun; readonly ending: AbortController; usedAt: number }>()
+  const runs = new Map<string, { readonly client: string; readonly run: BookRun; readonly ending: AbortController; usedAt: number }>()
+
+  function end(name: string): void {
+    runs.get(name)?.ending.abort()
+    runs.delete(name)
+  }
 
   function endUnused(): void {
-    for (const [name, { ending, usedAt }] of runs)
-      if (steadyMs() - usedAt > unusedMs) {
-        ending.abort()
-        runs.delete(name)
-      }
+    for (const [name, { usedAt }] of runs) if (steadyMs() - usedAt > unusedMs) end(name)
+  }
+
+  /** The latest of a client that has several, for one that has none: so nobody holds all places. */
+  function makeRoomFor(client: string): boolean {
+    const clients = [...runs.values()].map((each) => each.client)
+    const later = [...runs].findLast(([, each]) => clients.indexOf(each.client) < clients.lastIndexOf(each.client))
+    if (!later || clients.includes(client)) return false
+    end(later[0])
+    return true
   }
 
   return {
-    of(name, request) {
+    of(client, name, request) {
       endUnused()
       const known = runs.get(name)
       if (known) {
         known.usedAt = steadyMs()
         return known.run
       }
-      if (runs.size >= maxRuns)
+      if (runs.size >= maxRuns && !makeRoomFor(client))
         throw new SluiceError('OVERLOADED', `The server reads ${maxRuns} books already. Try again shortly.`, { retryAfterSeconds: 5 })
       const ending = new AbortController()
-      const own = { run: startRun(request, list, costOf, ending.signal, endUnused), ending, usedAt: steadyMs() }
+      const own = { client, run: startRun(request, list, costOf, ending.signal, endUnused), ending, usedAt: steadyMs() }
       runs.set(name, own)
       return own.run
     },
-    end(name) {
-      runs.get(name)?.ending.abort()
-      runs.delete(name)
-    },
+    end,
   }
 }
 

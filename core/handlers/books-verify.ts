@@ -13,18 +13,20 @@ import { badCursor } from './pages.ts'
 import type { NetworkEntry } from '../plugins/index.ts'
 import { readAddress } from './wallets.ts'
 
-/** On this server: each reads a few thousand entries, and asks the nodes. */
+/** On this server, of a client one: each reads a few thousand entries, and asks the nodes. */
 const maxAtOnce = 2
-let underWay = 0
+const underWay = new Set<string>()
 
-const booksVerify: Handler<'BooksVerify'> = async (request, { network, services, signal }) => {
+const booksVerify: Handler<'BooksVerify'> = async (request, { network, services, caller, signal }) => {
   const at = { signal }
   const history = requireHistory(network)
   const wallet = readAddress(network, request.address)
   const held = request.tokens?.map((token, index) => readAddress(network, token, `tokens[${index}]`)) ?? []
-  if (underWay >= maxAtOnce)
-    throw new SluiceError('OVERLOADED', `${maxAtOnce} books are being verified already: try again in a moment.`, { retryAfterSeconds: 1 })
-  underWay += 1
+  if (underWay.has(caller.id) || underWay.size >= maxAtOnce) {
+    const others = underWay.has(caller.id) ? `Books are being verified for "${caller.id}"` : `${maxAtOnce} books are being verified`
+    throw new SluiceError('OVERLOADED', `${others} already: try again in a moment.`, { retryAfterSeconds: 1 })
+  }
+  underWay.add(caller.id)
   try {
     const asked = await readRange(request, network, history, at)
     const { first, last } = asked
@@ -51,7 +53,7 @@ const booksVerify: Handler<'BooksVerify'> = async (request, { network, services,
       ...(upTo.number < last.number && { nextCursor: `${first}-${upTo.number}-${last.number}` }),
     }
   } finally {
-    underWay -= 1
+    underWay.delete(caller.id)
   }
 }
 

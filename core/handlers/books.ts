@@ -20,7 +20,7 @@ export const bookHandlers = {
     const { from, to, ...filter } = readFilter(request, caller)
     // Who may see other wallets now than a moment ago gets another run.
     const name = JSON.stringify([caller.id, filter.addresses === undefined ? 'all' : [...filter.addresses], request])
-    const run = services.bookRuns.of(name, { filter, from, to })
+    const run = services.bookRuns.of(caller.id, name, { filter, from, to })
     try {
       await withTimeout(run.done, waitMs, () => {})
     } catch (error) {

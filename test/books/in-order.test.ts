@@ -77,13 +77,26 @@ describe('books that are read for several callers', () => {
       () => undefined,
       () => nowMs,
     )
-    const first = runs.of('one', request)
-    expect(runs.of('one', request)).to.equal(first)
-    runs.of('two', request)
-    expect(() => runs.of('three', request)).to.throw('reads 2 books already')
+    const first = runs.of('bot', 'one', request)
+    expect(runs.of('bot', 'one', request)).to.equal(first)
+    runs.of('bot', 'two', request)
+    expect(() => runs.of('bot', 'three', request)).to.throw('reads 2 books already')
     nowMs = 61_000
-    expect(runs.of('three', request).state).to.equal('reading')
-    expect(runs.of('one', request)).to.not.equal(first)
+    expect(runs.of('bot', 'three', request).state).to.equal('reading')
+    expect(runs.of('bot', 'one', request)).to.not.equal(first)
+  })
+
+  it('leave a place to each client, whatever another one asks for', () => {
+    const runs = createBookRuns(
+      () => new Promise(() => {}),
+      () => undefined,
+    )
+    const first = runs.of('thief', 'one', request)
+    runs.of('thief', 'two', request)
+    const own = runs.of('operator', 'own', request)
+    expect(() => runs.of('thief', 'two', request)).to.throw('reads 2 books already')
+    expect(() => runs.of('operator', 'other', request)).to.throw('reads 2 books already')
+    expect([runs.of('thief', 'one', request), runs.of('operator', 'own', request)]).to.deep.equal([first, own])
   })
 
   it('tell a failure to who asked, and begin anew after it', async () => {
@@ -95,11 +108,11 @@ describe('books that are read for several callers', () => {
       },
       () => undefined,
     )
-    const failed = runs.of('one', request)
+    const failed = runs.of('bot', 'one', request)
     expect(await failed.done.catch(({ message }: Error) => message)).to.equal('the store is gone')
     runs.end('one')
     isBroken = false
-    const again = runs.of('one', request)
+    const again = runs.of('bot', 'one', request)
     await again.done
     expect(again.state).to.equal('whole')
   })

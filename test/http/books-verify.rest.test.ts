@@ -14,6 +14,7 @@ const coldStore = '0x00000000000000000000000000000000C01d5700'
 const clients = {
   client: { permissions: ['read', 'trade', 'send', 'admin'], wallets: 'all', sendTo: { [traders]: [coldStore] } },
   reader: { permissions: ['read'], wallets: [others] },
+  watcher: { permissions: ['read'], wallets: [others] },
 }
 
 describe('books held against the chain', function () {
@@ -123,6 +124,19 @@ describe('books held against the chain', function () {
     expect(outcome(await reader.post('/books/verify', wallet))).to.equal('403 FORBIDDEN')
     expect(outcome(await reader.post('/books/verify', { ...local, address: others, since: begun }))).to.equal('200')
     reader.close()
+  })
+
+  it('leaves a place to each certificate, whatever another one asks for', async () => {
+    const { certsDir } = server.settings.ssl
+    await newClient(certsDir, 'watcher')
+    const watcher = createClient(server.kernel.url, certsDir, 'watcher')
+    const several = Promise.all(Array.from({ length: 4 }, () => server.client.post('/books/verify', { ...wallet, since: begun })))
+    const own = await watcher.post('/books/verify', { ...local, address: others, since: begun })
+    const answers = (await several).map(outcome)
+    expect(outcome(own)).to.equal('200')
+    expect(answers.filter((each) => each !== '200').every((each) => each === '503 OVERLOADED')).to.equal(true)
+    expect(answers).to.include('200')
+    watcher.close()
   })
 
   for (const [what, fields, refused] of [
