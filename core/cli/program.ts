@@ -27,6 +27,7 @@ const commands: Readonly<Record<string, (settings: SettingsOf) => Command | Prom
   tx: async (settings) => (await import('./tx.ts')).txCommand(settings),
   books: async (settings) => (await import('./books.ts')).booksCommand(settings),
   certs: async (settings) => (await import('./certs.ts')).certsCommand(() => settings().ssl.certsDir),
+  proxy: async (settings) => (await import('./proxy.ts')).proxyCommand(settings),
   wallet: async (settings) => (await import('./wallet.ts')).walletCommand(async () => walletContext(settings())),
   limits: async (settings) => (await import('./limits.ts')).limitsCommand(settings),
   signer: async (settings) => (await import('./signer.ts')).signerCommand(settings),

@@ -50,19 +50,9 @@ export class NoResponse extends Error {}
 /** A client of a running server over mutual TLS, like a bot. @throws Error where there is no client certificate */
 export function serverClient({ settings, url, certs, clients, timeoutMs }: ServerAccess): ServerClient {
   const certsDir = certs ?? settings.ssl.certsDir
-  const as = clients.find((name) => existsSync(path.join(certsDir, `${name}_key.pem`)))
-  if (as === undefined)
-    throw new Error(
-      `${certsDir} holds no certificate of the client ${clients.map((name) => `"${name}"`).join(' or ')}: create one with "${command} certs new ${clients[0]}".`,
-    )
+  const { as, ...certificate } = certificateOf(certsDir, clients)
   const base = baseOf(settings, url)
-  const tls = {
-    // The server's certificate always has this name, whatever address it listens on.
-    ...(url === undefined && { servername: 'localhost' }),
-    ca: read(certsDir, 'ca_cert.pem'),
-    cert: read(certsDir, `${as}_cert.pem`),
-    key: read(certsDir, `${as}_key.pem`),
-  }
+  const tls = { ...(url === undefined && { servername: ownName }), ...certificate }
 
   const send = (method: string, target: URL, headers: Readonly<Record<string, string>> = {}, body?: string) =>
     new Promise<ServerResponse>((resolve, reject) => {
@@ -143,15 +133,36 @@ export function serverClient({ settings, url, certs, clients, timeoutMs }: Serve
   }
 }
 
+/** The server's certificate always has this name, whatever address it listens on. */
+export const ownName = 'localhost'
+
+/** The first of these clients whose certificate is in the folder. @throws Error where there is none */
+export function certificateOf(certsDir: string, clients: readonly string[]) {
+  const as = clients.find((name) => existsSync(path.join(certsDir, `${name}_key.pem`)))
+  if (as === undefined)
+    throw new Error(
+      `${certsDir} holds no certificate of the client ${clients.map((name) => `"${name}"`).join(' or ')}: create one with "${command} certs new ${clients[0]}".`,
+    )
+  return { as, ca: read(certsDir, 'ca_cert.pem'), cert: read(certsDir, `${as}_cert.pem`), key: read(certsDir, `${as}_key.pem`) }
+}
+
 function baseOf({ server }: Pick<Settings, 'server'>, given: string | undefined): URL {
   if (given === undefined) {
     if (server.port === 0) throw new Error("server.port is 0 (any free port): give the server's port with --url https://localhost:<port>.")
-    return new URL(`https://${reachable(server.host)}:${server.port}`)
+    return urlOf(server)
   }
+  return givenUrl(given)
+}
+
+/** @throws Error */
+export function givenUrl(given: string): URL {
   const url = URL.canParse(given) ? new URL(given) : undefined
   if (url?.protocol !== 'https:') throw new Error(`--url is "${given}", but must be a URL such as https://sluice.example.org:15888.`)
   return url
 }
+
+/** Of a server on this machine. */
+export const urlOf = ({ host, port }: Pick<Settings['server'], 'host' | 'port'>): URL => new URL(`https://${reachable(host)}:${port}`)
 
 /** A server that listens on every address is asked on the loopback address. */
 function reachable(host: string): string {

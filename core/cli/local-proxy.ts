@@ -1,0 +1,270 @@
+// Plain HTTP on the loopback addresses, for one user of this machine, forwarded over mutual TLS: for clients that cannot have a certificate.
+import { createServer, STATUS_CODES, type IncomingHttpHeaders, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import https from 'node:https'
+import type { AddressInfo, Socket } from 'node:net'
+import { pipeline } from 'node:stream'
+import { maxHeaderBytes } from '../http/malformed.ts'
+import { createConnectionPace, type ConnectionPace } from './connection-pace.ts'
+import { otherEnd, type SocketOwners } from './socket-owner.ts'
+
+export interface ProxyOptions {
+  readonly port: number
+  readonly upstream: {
+    readonly host: string
+    readonly port: number
+    readonly servername: string
+    readonly ca: Buffer
+    readonly cert: Buffer
+    readonly key: Buffer
+  }
+  /** Absent: every user of this machine may connect. */
+  readonly only?: { readonly users: ReadonlySet<number>; readonly owners: SocketOwners }
+  /** How quickly connections to the server are made. */
+  readonly pace?: ConnectionPace
+  log(line: string): void
+}
+
+export interface LocalProxy {
+  readonly port: number
+  /** What keeps the server from answering; undefined where it answers. */
+  probe(): Promise<string | undefined>
+  /** Requests under way may end within this time. */
+  stop(withinMs: number): Promise<void>
+}
+
+const [maxConnections, maxBodyBytes] = [256, 128 * 1024]
+/** For a request to arrive; without a byte of an answer; of a connection to the server that nobody uses, shorter than the server's own. */
+const [arrivalMs, answerMs, idleMs] = [60_000, 330_000, 30_000]
+/** Longer than clients keep theirs, so that none is closed as it is used. */
+const keepAliveMs = 90_000
+
+/** @throws NodeJS.ErrnoException where the port cannot be used */
+export async function startLocalProxy({ port, upstream, only, pace, log }: ProxyOptions): Promise<LocalProxy> {
+  const agent = new https.Agent({ keepAlive: true, timeout: idleMs, maxFreeSockets: 32 })
+  const connections = createConnectionPace(pace)
+  const tell = withoutFlood(log)
+  /** Of each open connection: whether its user may use it, and what ends its requests that are under way. */
+  const clients = new Map<Socket, { readonly admitted: Promise<boolean>; readonly pending: Set<() => void> }>()
+
+  async function isAdmitted(socket: Socket): Promise<boolean> {
+    if (!only) return true
+    const owner = await only.owners.ownerOf(otherEnd(socket))
+    if (owner !== undefined && only.users.has(owner)) return true
+    if (!socket.destroyed) tell(`refused: a connection of ${owner === undefined ? 'nobody known' : `the user ${owner}`}`)
+    return false
+  }
+
+  function accept(socket: Socket): void {
+    const client = { admitted: isAdmitted(socket), pending: new Set<() => void>() }
+    clients.set(socket, client)
+    const end = () => {
+      for (const abort of client.pending) abort()
+    }
+    socket.once('end', end)
+    socket.once('close', () => {
+      end()
+      clients.delete(socket)
+    })
+    // Whoever may not use it does not hold one of the connections either.
+    void client.admitted.then((admitted) => {
+      if (!admitted) endWith(socket, 403, 'This user of the machine may not use the proxy: start it with --user.')
+    })
+  }
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { socket } = request
+    const client = clients.get(socket)
+    if (!client || !(await client.admitted)) return
+    const refusal = refusalOf(request)
+    if (refusal !== undefined) {
+      tell(`refused: ${refusal}`)
+      return refuse(response, 403, refusal)
+    }
+    if (Number(request.headers['content-length'] ?? 0) > maxBodyBytes)
+      return refuse(response, 413, `A body has at most ${maxBodyBytes} bytes.`)
+    const body = await readBody(request)
+    if (!body) return
+    let isGone = socket.destroyed
+    let abort = (): void => void (isGone = true)
+    const end = () => abort()
+    client.pending.add(end)
+    response.once('close', () => client.pending.delete(end))
+    if (!hasFreeConnection(agent) && !(await connections.next(() => isGone))) return
+    if (!isGone) abort = forward(request, response, body)
+  }
+
+  /** @returns ends it: the server sees at once that its caller is gone */
+  function forward({ method = 'GET', url = '/', headers, socket }: IncomingMessage, response: ServerResponse, body: Buffer): () => void {
+    let isSent = false
+    const call = https.request({
+      ...upstream,
+      agent,
+      method,
+      path: url,
+      timeout: answerMs,
+      headers: { ...passedOn(headers), ...(body.length > 0 && { 'content-length': body.length }) },
+    })
+    call.on('socket', (connection) => {
+      if (call.reusedSocket) isSent = true
+      else connection.once('secureConnect', () => void (isSent = true))
+    })
+    call.on('timeout', () => call.destroy(new Error(`no answer for ${answerMs / 1000} s`)))
+    call.on('response', (incoming) => {
+      response.writeHead(incoming.statusCode ?? 502, passedBack(incoming.headers))
+      // What breaks in the middle breaks at the client, too.
+      pipeline(incoming, response, (error) => void (error && response.destroy()))
+    })
+    call.on('error', (error: NodeJS.ErrnoException) => {
+      if (socket.destroyed || response.writableFinished) return
+      tell(`${method} ${pathOf(url)}: ${error.message || (error.code ?? error.name)}`)
+      // Nothing was sent. Where something may have been, the client sees what it would see without the proxy: its connection is gone.
+      if (!response.headersSent && (!isSent || isRefusedHandshake(error, call.reusedSocket)))
+        refuse(response, 503, `The server cannot be reached: ${error.message || (error.code ?? error.name)}.`)
+      else socket.destroy()
+    })
+    call.end(body)
+    return () => void (response.writableFinished || call.destroy())
+  }
+
+  const listener = (request: IncomingMessage, response: ServerResponse) =>
+    void answer(request, response).catch((error: unknown) => {
+      tell(String(error))
+      request.socket.destroy()
+    })
+  const servers = await listenOnLoopback(port, () => {
+    const server = createServer(
+      { keepAliveTimeout: keepAliveMs, headersTimeout: arrivalMs, requestTimeout: arrivalMs, maxHeaderSize: maxHeaderBytes },
+      listener,
+    )
+    server.maxConnections = maxConnections
+    return server.on('connection', accept)
+  })
+
+  return {
+    port: (servers[0].address() as AddressInfo).port,
+    probe: () => probe(agent, upstream),
+    async stop(withinMs) {
+      const closed = servers.map((server) => new Promise((resolve) => server.close(resolve)))
+      for (const server of servers) server.closeIdleConnections()
+      const late = setTimeout(() => {
+        for (const server of servers) server.closeAllConnections()
+      }, withinMs)
+      await Promise.all(closed)
+      clearTimeout(late)
+      agent.destroy()
+    },
+  }
+}
+
+/** On 127.0.0.1 and, where the machine has it, ::1: "localhost" is either, and another user must not answer at the one that is left. */
+async function listenOnLoopback(port: number, create: () => Server): Promise<[Server, ...Server[]]> {
+  const first = create()
+  await listen(first, port, '127.0.0.1')
+  const second = create()
+  try {
+    await listen(second, (first.address() as AddressInfo).port, '::1')
+    return [first, second]
+  } catch (error) {
+    if (['EADDRNOTAVAIL', 'EAFNOSUPPORT'].includes(String((error as NodeJS.ErrnoException).code))) return [first]
+    first.close()
+    throw error
+  }
+}
+
+const listen = (server: Server, port: number, host: string): Promise<void> =>
+  new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, resolve)
+  })
+
+const ownHosts = /^(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?$/i
+
+/** A page of a browser on this machine may send requests, too: with an Origin, or by a name that its owner points here. */
+function refusalOf({ url = '', headers }: IncomingMessage): string | undefined {
+  if (headers.origin !== undefined || headers['sec-fetch-site'] !== undefined) return 'a page of a browser may not use the proxy'
+  if (!ownHosts.test(headers.host ?? '')) return 'the header Host must be localhost, 127.0.0.1 or [::1]'
+  if (!url.startsWith('/')) return 'only paths of this server are served'
+  return undefined
+}
+
+/** The header names that the server reads, and none that tells how the message is sent. */
+const passed = ['accept', 'accept-encoding', 'content-type', 'idempotency-key', 'user-agent', 'x-request-id'] as const
+
+const passedOn = (headers: IncomingHttpHeaders): IncomingHttpHeaders =>
+  Object.fromEntries(passed.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]]])))
+
+const ofConnection = new Set(['connection', 'keep-alive', 'transfer-encoding', 'upgrade', 'trailer', 'te', 'proxy-authenticate'])
+
+const passedBack = (headers: IncomingHttpHeaders): IncomingHttpHeaders =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => !ofConnection.has(name)))
+
+/** undefined where it breaks off, and where it is too long: its connection is closed. */
+async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
+  const parts: Buffer[] = []
+  let bytes = 0
+  try {
+    for await (const part of request) {
+      parts.push(part as Buffer)
+      bytes += (part as Buffer).length
+      if (bytes > maxBodyBytes) return undefined
+    }
+  } catch {
+    return undefined
+  }
+  return Buffer.concat(parts)
+}
+
+/** In the words of a gateway's errors. */
+const bodyOf = (status: number, message: string): string => JSON.stringify({ statusCode: status, error: STATUS_CODES[status], message })
+
+function refuse(response: ServerResponse, status: number, message: string): void {
+  const text = bodyOf(status, message)
+  response
+    .writeHead(status, {
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(text),
+      ...(status === 413 && { connection: 'close' }),
+    })
+    .end(text)
+}
+
+function endWith(socket: Socket, status: number, message: string): void {
+  const text = bodyOf(status, message)
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    'content-type: application/json',
+    `content-length: ${Buffer.byteLength(text)}`,
+  ]
+  socket.end(`${[...head, 'connection: close'].join('\r\n')}\r\n\r\n${text}`, () => socket.destroy())
+}
+
+const hasFreeConnection = ({ freeSockets }: https.Agent): boolean => Object.values(freeSockets).some((free) => (free?.length ?? 0) > 0)
+
+/** The server takes no certificate of this client. In TLS 1.3 it says so after the client's end of the handshake, and reads no request before. */
+const isRefusedHandshake = ({ code }: NodeJS.ErrnoException, isReused: boolean): boolean =>
+  !isReused && (code?.startsWith('ERR_SSL_') ?? false)
+
+const pathOf = (url: string): string => url.split('?', 1)[0] ?? ''
+
+const probeMs = 5_000
+
+const probe = (agent: https.Agent, upstream: ProxyOptions['upstream']): Promise<string | undefined> =>
+  new Promise((resolve) => {
+    const call = https.get({ ...upstream, agent, path: '/', timeout: probeMs }, (response) => {
+      response.resume()
+      response.on('end', () => resolve(response.statusCode === 200 ? undefined : `it answers ${response.statusCode}`))
+    })
+    call.on('timeout', () => call.destroy(new Error(`no answer within ${probeMs / 1000} s`)))
+    call.on('error', (error: NodeJS.ErrnoException) => resolve(error.message || (error.code ?? error.name)))
+  })
+
+/** One line a second, with the number of those that were left out. */
+function withoutFlood(log: (line: string) => void): (line: string) => void {
+  let [lastMs, hidden] = [-Infinity, 0]
+  return (line) => {
+    if (performance.now() - lastMs < 1_000) return void (hidden += 1)
+    log(hidden > 0 ? `${line} (and ${hidden} more before)` : line)
+    lastMs = performance.now()
+    hidden = 0
+  }
+}

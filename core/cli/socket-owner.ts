@@ -1,0 +1,94 @@
+// Which user of this machine is at the other end of a connection: what Linux tells in /proc/net/tcp and tcp6.
+import { readFile } from 'node:fs/promises'
+import { isIPv6, type Socket } from 'node:net'
+import { endianness } from 'node:os'
+
+/** Both ends of a connection, as its owner sees them. */
+export interface Ends {
+  readonly localAddress: string
+  readonly localPort: number
+  readonly remoteAddress: string
+  readonly remotePort: number
+}
+
+export interface SocketOwners {
+  /** The user id; undefined where the system does not tell it: the connection is gone, or no process has it any more. */
+  ownerOf(ends: Ends): Promise<number | undefined>
+  /** Of the program that listens on this port of 127.0.0.1. */
+  ownerOfListener(port: number): Promise<number | undefined>
+}
+
+/** Of a socket of this process: the one at its other end. */
+export const otherEnd = ({ localAddress = '', localPort = 0, remoteAddress = '', remotePort = 0 }: Socket): Ends => ({
+  localAddress: remoteAddress,
+  localPort: remotePort,
+  remoteAddress: localAddress,
+  remotePort: localPort,
+})
+
+const tableFiles = ['/proc/net/tcp', '/proc/net/tcp6']
+
+/**
+ * The system makes a table anew at each reading, which takes long where there are many connections. So all that ask while one is read share the next.
+ * @param files other tables, for tests
+ */
+export function createSocketOwners(files: readonly string[] = tableFiles): SocketOwners {
+  const readAll = () => Promise.all(files.map((file) => readFile(file, 'latin1').catch(() => '')))
+  let reading: Promise<unknown> = Promise.resolve()
+  let next: Promise<string[]> | undefined
+
+  /** A reading that begins after the question. */
+  function read(): Promise<string[]> {
+    next ??= reading.then(() => {
+      next = undefined
+      const begun = readAll()
+      reading = begun
+      return begun
+    })
+    return next
+  }
+
+  return {
+    ownerOf: async (ends) => ownerIn(await read(), ends, established),
+    ownerOfListener: async (port) =>
+      ownerIn(await read(), { localAddress: '127.0.0.1', localPort: port, remoteAddress: '0.0.0.0', remotePort: 0 }, listening),
+  }
+}
+
+/** After both addresses: state, queues (tx:rx), timer (kind:when), retransmissions, user, timeout, inode. Source: Linux, Documentation/networking/proc_net_tcp.rst. */
+const rest = /^ ([0-9A-F]{2}) \S+ \S+ \S+ +(\d+) +\d+ (\d+)/
+const [established, listening] = ['01', '0A'] as const
+type State = typeof established | typeof listening
+
+/** @param tables of IPv4 and IPv6: a socket of IPv6 may have addresses of IPv4 */
+export function ownerIn(
+  tables: readonly string[],
+  { localAddress, localPort, remoteAddress, remotePort }: Ends,
+  state: State = established,
+): number | undefined {
+  const [local, remote] = [forms(localAddress), forms(remoteAddress)]
+  for (const table of tables)
+    for (const [index, form] of local.entries()) {
+      const pair = ` ${form}:${hexPort(localPort)} ${remote[index] ?? ''}:${hexPort(remotePort)}`
+      const at = table.indexOf(pair)
+      if (at < 0) continue
+      const [, found, user, inode] = rest.exec(table.slice(at + pair.length, at + pair.length + 120)) ?? []
+      // A socket that its process has closed is shown as root's.
+      if (found === state && inode !== '0' && user !== undefined) return Number(user)
+    }
+  return undefined
+}
+
+const hexPort = (port: number): string => port.toString(16).toUpperCase().padStart(4, '0')
+
+/** How the tables write an address: words of four bytes as the machine has them in memory. Of IPv4 also as an address of IPv6. */
+function forms(address: string): string[] {
+  const v4 = /^(?:::ffff:)?(\d+)\.(\d+)\.(\d+)\.(\d+)$/i.exec(address)?.slice(1).map(Number)
+  if (v4) return [hexWord(v4), `${'0'.repeat(16)}${hexWord([0, 0, 0xff, 0xff])}${hexWord(v4)}`]
+  // Of IPv6 only the loopback address is asked for.
+  if (isIPv6(address) && address === '::1') return [`${'0'.repeat(24)}${hexWord([0, 0, 0, 1])}`]
+  return []
+}
+
+const hexWord = (bytes: readonly number[]): string =>
+  (endianness() === 'LE' ? bytes.toReversed() : bytes).map((byte) => byte.toString(16).toUpperCase().padStart(2, '0')).join('')

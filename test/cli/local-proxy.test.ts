@@ -1,0 +1,289 @@
+import { expect } from 'chai'
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import http, { type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
+import type { Server } from 'node:https'
+import net, { type AddressInfo } from 'node:net'
+import path from 'node:path'
+import { startLocalProxy, type LocalProxy, type ProxyOptions } from '../../core/cli/local-proxy.ts'
+import { createSocketOwners, type Ends } from '../../core/cli/socket-owner.ts'
+import { createTlsServer } from '../../core/tls/tls-server.ts'
+import { madeCertificates, removeFolders } from '../tls/certificates.ts'
+
+const own = process.getuid?.() ?? 0
+const silent = { info: () => {}, warn: () => {} }
+
+describe('a local proxy', () => {
+  let upstream: Server
+  let options: ProxyOptions
+  let answer: RequestListener
+  let connections = 0
+  let proxies: LocalProxy[] = []
+  const said: string[] = []
+
+  before(async () => {
+    const certsDir = await madeCertificates()
+    upstream = await createTlsServer({ certsDir, log: silent }, (request, response) => answer(request, response))
+    upstream.on('secureConnection', () => void (connections += 1))
+    upstream.listen(0, '127.0.0.1')
+    await once(upstream, 'listening')
+    const [ca, cert, key] = await Promise.all(
+      ['ca_cert.pem', 'client_cert.pem', 'client_key.pem'].map((name) => readFile(path.join(certsDir, name))),
+    )
+    if (!ca || !cert || !key) throw new Error('no certificates')
+    const { port } = upstream.address() as AddressInfo
+    options = { port: 0, upstream: { host: '127.0.0.1', port, servername: 'localhost', ca, cert, key }, log: (line) => said.push(line) }
+  })
+  after(async () => {
+    upstream.closeAllConnections()
+    upstream.close()
+    await removeFolders()
+  })
+  beforeEach(() => {
+    connections = 0
+    said.length = 0
+    answer = echo
+  })
+  afterEach(async () => {
+    await Promise.all(proxies.map((each) => each.stop(0)))
+    proxies = []
+  })
+
+  async function proxy(more: Partial<ProxyOptions> = {}): Promise<LocalProxy> {
+    const started = await startLocalProxy({ ...options, only: { users: new Set([own]), owners: createSocketOwners() }, ...more })
+    proxies.push(started)
+    return started
+  }
+
+  it('sends on method, path, query and body, and gives status and body back', async () => {
+    const { port } = await proxy()
+    const { status, text } = await ask(port, { method: 'POST', path: '/trade?a=1%20', body: '{"amount":1e-7}' })
+    expect(status).to.equal(201)
+    expect(JSON.parse(text)).to.deep.include({ method: 'POST', url: '/trade?a=1%20', body: '{"amount":1e-7}' })
+    expect((await ask(port, { method: 'DELETE', path: '/tokens/0x1', body: '{"chain":"x"}' })).text).to.include('DELETE')
+  })
+
+  it('keeps its connections to the server', async () => {
+    const { port } = await proxy()
+    for (let index = 0; index < 20; index++) await ask(port, { path: `/${index}` })
+    expect(connections).to.equal(1)
+  })
+
+  it('serves both loopback addresses, where the machine has both', async () => {
+    const { port } = await proxy()
+    expect((await ask(port, { path: '/' })).status).to.equal(201)
+    const hasV6 = await new Promise((resolve) => {
+      const probe = net.createServer().once('error', () => resolve(false))
+      probe.listen(0, '::1', () => probe.close(() => resolve(true)))
+    })
+    if (hasV6) expect((await ask(port, { path: '/', host: '::1' })).status).to.equal(201)
+  })
+
+  for (const [what, headers] of Object.entries({
+    'an Origin': { origin: 'http://localhost' },
+    "a browser's mark": { 'sec-fetch-site': 'cross-site' },
+    'a foreign Host': { host: 'evil.example:15888' },
+    'a Host that only begins as its own': { host: 'localhost.evil.example' },
+  }))
+    it(`refuses ${what}, and asks the server nothing`, async () => {
+      const { port } = await proxy()
+      const { status, text } = await ask(port, { method: 'POST', path: '/trade', headers, body: '{}' })
+      expect(status).to.equal(403)
+      expect(JSON.parse(text)).to.include({ statusCode: 403, error: 'Forbidden' })
+      expect(connections).to.equal(0)
+    })
+
+  it('refuses the request of a forward proxy, and CONNECT', async () => {
+    const { port } = await proxy()
+    for (const line of ['GET http://evil.example/ HTTP/1.1', 'OPTIONS * HTTP/1.1'])
+      expect(await raw(port, `${line}\r\nHost: localhost\r\nConnection: close\r\n\r\n`)).to.match(/^HTTP\/1\.1 403/)
+    expect(await raw(port, 'CONNECT evil.example:443 HTTP/1.1\r\nHost: localhost\r\n\r\n')).not.to.match(/ 200 /)
+    expect(connections).to.equal(0)
+  })
+
+  it('refuses other users of the machine, and holds no connection of theirs', async () => {
+    const { port } = await proxy({ only: { users: new Set([own + 1]), owners: createSocketOwners() } })
+    const socket = net.connect(port, '127.0.0.1')
+    await once(socket.resume(), 'close')
+    expect((await ask(port, { path: '/' })).status).to.equal(403)
+    expect(connections).to.equal(0)
+    expect(said[0]).to.include(`the user ${own}`)
+  })
+
+  it('refuses whom the system does not tell', async () => {
+    const { port } = await proxy({ only: { users: new Set([own]), owners: createSocketOwners(['/nowhere']) } })
+    expect((await ask(port, { path: '/' })).status).to.equal(403)
+    expect(connections).to.equal(0)
+  })
+
+  it('asks the table again for a connection that came while it was read', async () => {
+    const seen: Ends[] = []
+    const owners = createSocketOwners()
+    const { port } = await proxy({
+      only: { users: new Set([own]), owners: { ...owners, ownerOf: (ends) => (seen.push(ends), owners.ownerOf(ends)) } },
+    })
+    const answers = await Promise.all(Array.from({ length: 50 }, (_, index) => ask(port, { path: `/${index}` })))
+    expect(answers.map(({ status }) => status)).to.deep.equal(answers.map(() => 201))
+    expect(seen).to.have.length(50)
+  })
+
+  it('ends the request at the server when the client is gone', async () => {
+    const arrived = new Promise<IncomingMessage>((resolve) => (answer = (request) => resolve(request.resume())))
+    const { port } = await proxy()
+    const call = send(port, { method: 'POST', path: '/trade', body: '{}' }).on('error', () => {})
+    const { socket } = await arrived
+    const ended = once(socket, 'close')
+    call.destroy()
+    await ended
+  })
+
+  it('ends what waits behind another request of the same connection, too', async () => {
+    const sockets: net.Socket[] = []
+    const both = new Promise<void>((resolve) => {
+      answer = (request) => {
+        request.resume()
+        if (sockets.push(request.socket) === 2) resolve()
+      }
+    })
+    const { port } = await proxy()
+    const client = net.connect(port, '127.0.0.1').on('error', () => {})
+    const one = 'POST /trade HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}'
+    client.write(one + one)
+    await both
+    const ended = sockets.map((socket) => once(socket, 'close'))
+    client.destroy()
+    await Promise.all(ended)
+  })
+
+  it('sends nothing on of a request whose client is gone before its body', async () => {
+    const { port } = await proxy()
+    const client = net.connect(port, '127.0.0.1')
+    client.end('POST /trade HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{"amount"')
+    await once(client.resume(), 'close')
+    expect((await ask(port, { path: '/' })).status).to.equal(201)
+    expect(connections).to.equal(1)
+  })
+
+  it('makes few connections, however many clients leave, and serves the others', async () => {
+    const { port } = await proxy({ pace: { burst: 5, perSecond: 20 } })
+    answer = (request, response) => (request.url === '/slow' ? void request.resume() : echo(request, response))
+    const leave = async () => {
+      const client = net.connect(port, '127.0.0.1').on('error', () => {})
+      client.write('POST /slow HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}')
+      await once(client, 'connect')
+      client.resetAndDestroy()
+    }
+    const begun = performance.now()
+    for (let round = 0; round < 10; round++) {
+      await Promise.all(Array.from({ length: 50 }, leave))
+      expect((await ask(port, { path: '/' })).status).to.equal(201)
+    }
+    const seconds = (performance.now() - begun) / 1_000
+    expect(connections).to.be.at.most(5 + Math.ceil(seconds * 20))
+  })
+
+  it('answers 503 where the server cannot be reached, since nothing was sent', async () => {
+    const { port } = await proxy({ upstream: { ...options.upstream, port: 1 } })
+    const { status, text } = await ask(port, { method: 'POST', path: '/trade', body: '{}' })
+    expect(status).to.equal(503)
+    expect(JSON.parse(text)).to.include({ statusCode: 503, error: 'Service Unavailable' })
+    expect(await (await proxy({ upstream: { ...options.upstream, port: 1 } })).probe()).to.include('ECONNREFUSED')
+  })
+
+  it('loses the connection where the server loses it, and sends nothing again', async () => {
+    let count = 0
+    answer = (request) => {
+      count += 1
+      request.socket.destroy()
+    }
+    const { port } = await proxy()
+    const error = await ask(port, { method: 'POST', path: '/trade', body: '{}' }).catch((lost: NodeJS.ErrnoException) => lost.code)
+    expect(error).to.equal('ECONNRESET')
+    expect(count).to.equal(1)
+  })
+
+  it('breaks off an answer that the server breaks off', async () => {
+    answer = (_request, response) => {
+      response.writeHead(200, { 'content-length': 100 })
+      response.write('{"half":', () => response.socket?.destroy())
+    }
+    const { port } = await proxy()
+    expect(await ask(port, { path: '/' }).catch((lost: NodeJS.ErrnoException) => lost.code)).to.equal('ECONNRESET')
+  })
+
+  it('refuses a body that is too large', async () => {
+    const { port } = await proxy()
+    const outcome = await ask(port, { method: 'POST', path: '/', body: 'x'.repeat(200_000) }).then(
+      ({ status }) => status,
+      (lost: NodeJS.ErrnoException) => lost.code,
+    )
+    expect(outcome).to.be.oneOf([413, 'ECONNRESET', 'EPIPE'])
+    expect(connections).to.equal(0)
+  })
+
+  it('lets requests under way end when it stops', async () => {
+    let finish = () => {}
+    const arrived = new Promise<void>((resolve) => {
+      answer = (request, response) => {
+        finish = () => echo(request, response)
+        resolve()
+      }
+    })
+    const started = await proxy()
+    const asked = ask(started.port, { method: 'POST', path: '/trade', body: '{}' })
+    await arrived
+    const stopped = started.stop(30_000)
+    finish()
+    expect((await asked).status).to.equal(201)
+    await stopped
+  })
+})
+
+function echo(request: IncomingMessage, response: ServerResponse): void {
+  let body = ''
+  request.setEncoding('utf8').on('data', (part: string) => (body += part))
+  request.on('end', () => {
+    const text = JSON.stringify({ method: request.method, url: request.url, body })
+    response.writeHead(201, { 'content-type': 'application/json' }).end(text)
+  })
+}
+
+interface Question {
+  method?: string
+  path: string
+  host?: string
+  headers?: http.OutgoingHttpHeaders
+  body?: string
+}
+
+const send = (port: number, { body, host = '127.0.0.1', ...rest }: Question): http.ClientRequest =>
+  http
+    .request({ port, host, agent: false, ...rest, headers: { ...(body && { 'content-length': body.length }), ...rest.headers } })
+    .end(body)
+
+function ask(port: number, question: Question): Promise<{ status: number | undefined; text: string }> {
+  return new Promise((resolve, reject) => {
+    send(port, question)
+      .on('error', reject)
+      .on('response', (response) => {
+        let text = ''
+        response
+          .setEncoding('utf8')
+          .on('data', (part: string) => (text += part))
+          .on('error', reject)
+          .on('end', () => resolve({ status: response.statusCode, text }))
+      })
+  })
+}
+
+function raw(port: number, text: string): Promise<string> {
+  return new Promise((resolve) => {
+    let got = ''
+    const socket = net.connect(port, '127.0.0.1', () => socket.write(text))
+    socket
+      .setEncoding('latin1')
+      .on('data', (part: string) => (got += part))
+      .on('error', () => {})
+      .on('close', () => resolve(got))
+  })
+}
