@@ -197,7 +197,7 @@ type NoMarket = Exclude<Comparison, { is: 'priced' }> | { readonly is: 'thin poo
 function needsThin(why: NoMarket, { network, services, caller }: Context): SluiceError {
   const { marketDepth, referenceTokens, marketMinutes } = services.settings.limits
   const where = `${network.chain}/${network.network}`
-  const needs = `Without a market only a client certificate with the permission thin, and without a maxPriceImpact and a maxDailyLoss in conf/clients.yml, may do this, and "${caller.id}" is none: nothing was signed.`
+  const needs = `Without a market this takes the permission thin, and no maxPriceImpact or maxDailyLoss in conf/clients.yml; the client certificate "${caller.id}" is held to a market: nothing was signed.`
   const depth = `a depth of ${marketDepth} ${referenceTokens[0]} (limits.marketDepth)`
   switch (why.is) {
     case 'too short': {

@@ -151,6 +151,8 @@ interface Limit {
   /** Absent: of one request. */
   readonly window?: Window | undefined
   readonly mostRaw: bigint
+  /** As it is set, where a part of it is for what cancels or reduces alone. */
+  readonly wholeRaw?: bigint
   readonly decimals: number
   readonly unit: string
   /** Of a token: its symbol. */
@@ -179,6 +181,7 @@ function limitsIn({ spending: { steps, coin, commitment }, limits, tokens, refer
     const mostRaw = reduces ? allRaw : (allRaw * gasShare.ofTrades) / gasShare.ofAll
     found.push({
       name: 'maxDailyGas',
+      ...(!reduces && { wholeRaw: allRaw }),
       measure: gasMeasureOf(first.entry),
       window: 'day',
       mostRaw,
@@ -263,12 +266,13 @@ const askForAtMost = (name: string, left: string): string | undefined => {
 }
 
 function exceeded(
-  { name, window, mostRaw, decimals, unit, token }: Limit,
+  { name, window, mostRaw, wholeRaw, decimals, unit, token }: Limit,
   { leftRaw, neededRaw, seconds }: Excess,
   { limits }: LimitCheck,
 ): SluiceError {
   const ofClient = `of the client${defaultWord(name, limits.defaults)}`
   const show = (raw: bigint) => `${formatRaw(raw, decimals)} ${raw === 1n && unit === 'transactions' ? 'transaction' : unit}`
+  const share = wholeRaw === undefined ? '' : `, of which ${show(mostRaw)} are for what neither cancels nor reduces`
   const most = leftRaw > 0n ? askForAtMost(name, show(leftRaw)) : undefined
   const advice =
     neededRaw > mostRaw
@@ -278,7 +282,7 @@ function exceeded(
         : `${most === undefined ? '' : `${most}. `}More is not free at a moment that is known. What is open counts until it has ended, and what came of it then counts for a rolling ${window}.`
   return new SluiceError(
     'LIMIT_EXCEEDED',
-    `${name} ${ofClient} is ${show(mostRaw)} ${window === undefined ? 'in one request' : `in a rolling ${window}`}.${window === undefined ? '' : ` What is left: ${show(leftRaw)}.`} This may take ${show(neededRaw)}. Nothing was signed. ${advice} Or the operator raises limits.${name} in conf/clients.yml.`,
+    `${name} ${ofClient} is ${show(wholeRaw ?? mostRaw)} ${window === undefined ? 'in one request' : `in a rolling ${window}`}${share}.${window === undefined ? '' : ` What is left: ${show(leftRaw)}.`} This may take ${show(neededRaw)}. Nothing was signed. ${advice} Or the operator raises limits.${name} in conf/clients.yml.`,
     {
       details: {
         limit: name,

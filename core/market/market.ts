@@ -87,6 +87,8 @@ const readWithinMs = 20_000
 const maxTokens = 48
 /** A token that nobody asked for so long is read no more. */
 const idleMs = 24 * 3_600_000
+/** So long after a token was asked for first it has been read: that one and the next reading may be under way. */
+const firstReadMs = 2 * readEveryMs
 /** Part of the window for which a token needs to have had a market. */
 const neededPart = 4
 
@@ -192,13 +194,14 @@ export function createMarket(options: MarketOptions): Market {
     { gives, gets }: ExchangedAmounts,
     client: string,
   ): Exclude<Comparison, { is: 'priced' }> | undefined {
-    const { tokens } = watchedOn(network)
+    const { tokens, read: newest } = watchedOn(network)
     const asked = [...new Set([...Object.keys(gives), ...Object.keys(gets)])]
     const unlisted = asked.filter((token) => !network.tokens.listedAt(token))
     if (unlisted.length > 0) return { is: 'no market', tokens: unlisted }
     const samples = freshSamples(network)
-    const isNew = asked.some((token) => !tokens.has(token) && !samples.some(({ values }) => values.has(token)))
-    tokens.ask(client, asked, steadyMs())
+    const [nowMs, isValued] = [steadyMs(), (token: string) => samples.some(({ values }) => values.has(token))]
+    const isNew = asked.some((token) => !isValued(token) && !newest.has(token) && !tokens.wasAsked(token, nowMs - firstReadMs))
+    tokens.ask(client, asked, nowMs)
     // The first reading may find a market.
     return isNew ? { is: 'too short', leftMs: windowMs / neededPart } : undefined
   }

@@ -77,6 +77,8 @@ describe('a client without the permission thin', () => {
     expect(outcome(first), first.text).to.equal('403 FORBIDDEN')
     expect(first.body.details).to.deep.equal({ reason: 'market too short', seconds: 300 })
     expect(first.headers['retry-after']).to.equal('300')
+    // Nothing was read since.
+    expect((await sell(bot)).body.details).to.deep.equal({ reason: 'market too short', seconds: 300 })
     await pass(290)
     expect(outcome(await sell(bot))).to.equal('403 FORBIDDEN')
     await pass(30)

@@ -1,7 +1,7 @@
 // What a refusal says of what is left, and of when more of it is free.
 import { expect } from 'chai'
 import { emptyAccount, reserve, settle } from '../../core/limits/account.ts'
-import { refusalOf, tokenMeasureOf } from '../../core/limits/limit-checks.ts'
+import { gasMeasureOf, refusalOf, tokenMeasureOf } from '../../core/limits/limit-checks.ts'
 import { newEntry } from '../transactions/journal/entries.ts'
 
 const entry = newEntry({ kind: 'trade' })
@@ -53,6 +53,19 @@ describe('a request over an amount of its client', () => {
     const gives = { [measure]: 15n }
     const before = spentOf(10n)
     expect(refusalOf(ofHour, { before, after: reserve(before, gives), gives, nowMs })?.details).to.include({ limit: 'tokens.perDay' })
+  })
+
+  it('is told all of maxDailyGas, and what part of it is for trades', () => {
+    const gas = {
+      spending: { ...check.spending, steps: [{ entry, maxCostRaw: 9n, valueRaw: 0n }] },
+      limits: { maxDailyGas: '0.000000000000000010' },
+    }
+    const before = reserve(emptyAccount, { [gasMeasureOf(entry)]: 4n })
+    const after = reserve(before, { [gasMeasureOf(entry)]: 9n })
+    const { message } = refusalOf({ ...check, ...gas }, { before, after, gives: {}, nowMs }) ?? {}
+    expect(message).to.match(
+      /^maxDailyGas of the client is 0\.00000000000000001 ETH in a rolling day, of which 0\.000000000000000008 ETH are for what neither cancels nor/,
+    )
   })
 
   it('is told what is left where it is more than the whole limit', () => {

@@ -52,6 +52,6 @@ describe('the tokens that the market reads', () => {
     asked.ask('bot', ['weth'], 0)
     readAt(24 * hour + 1)
     expect(read.size).to.equal(0)
-    expect(asked.has('weth')).to.equal(false)
+    expect(asked.wasAsked('weth', Infinity)).to.equal(false)
   })
 })
