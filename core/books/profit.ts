@@ -2,16 +2,10 @@
 // A sale of more than was bought opens a short position, which later purchases close. So nothing depends on what the wallet held before: what is realised, and
 // what the open position cost, always add up to what was received less what was spent.
 import { divideRaw } from '../base/decimal.ts'
+import { createLots } from './lots.ts'
 
 /** `average`: every unit that is held cost the same. `fifo`: what was bought first is sold first. */
 export type CostMethod = 'average' | 'fifo'
-
-/** Amounts in smallest units. */
-interface Lot {
-  baseRaw: bigint
-  /** What it cost; of a short position what it brought. */
-  quoteRaw: bigint
-}
 
 export interface Position {
   buy(baseRaw: bigint, quoteRaw: bigint): void
@@ -27,19 +21,17 @@ export interface Position {
 }
 
 export function createPosition(method: CostMethod): Position {
-  /** All long, or all short, oldest first. */
-  let lots: Lot[] = []
-  /** Those before it are closed: an array is not moved for each. */
-  let first = 0
+  /** All long, or all short. By average cost there is one. */
+  const lots = createLots()
   let isShort = false
   let [heldRaw, openRaw, realizedRaw] = [0n, 0n, 0n]
 
   function open(baseRaw: bigint, quoteRaw: bigint): void {
-    const [last] = method === 'average' ? lots.slice(-1) : []
-    if (last) {
-      last.baseRaw += baseRaw
-      last.quoteRaw += quoteRaw
-    } else lots.push({ baseRaw, quoteRaw })
+    const only = method === 'average' ? lots.oldest() : undefined
+    if (only) {
+      only.baseRaw += baseRaw
+      only.quoteRaw += quoteRaw
+    } else lots.add({ baseRaw, quoteRaw })
     heldRaw += baseRaw
     openRaw += quoteRaw
   }
@@ -48,22 +40,19 @@ export function createPosition(method: CostMethod): Position {
   function close(baseRaw: bigint): bigint {
     let [leftRaw, closedRaw] = [baseRaw, 0n]
     while (leftRaw > 0n) {
-      const lot = lots[first]
-      if (!lot) break
-      const isWhole = lot.baseRaw <= leftRaw
-      const takenRaw = isWhole ? lot.baseRaw : leftRaw
-      const partRaw = isWhole ? lot.quoteRaw : divideRaw(lot.quoteRaw * takenRaw, lot.baseRaw, isShort ? 'down' : 'up')
-      if (isWhole) first += 1
-      else {
-        lot.baseRaw -= takenRaw
-        lot.quoteRaw -= partRaw
+      const whole = lots.take(leftRaw)
+      if (whole) {
+        leftRaw -= whole.baseRaw
+        closedRaw += whole.quoteRaw
+        continue
       }
-      leftRaw -= takenRaw
+      const lot = lots.oldest()
+      if (!lot) break
+      const partRaw = divideRaw(lot.quoteRaw * leftRaw, lot.baseRaw, isShort ? 'down' : 'up')
+      lot.baseRaw -= leftRaw
+      lot.quoteRaw -= partRaw
       closedRaw += partRaw
-    }
-    if (first > 1_000 && first > lots.length / 2) {
-      lots = lots.slice(first)
-      first = 0
+      leftRaw = 0n
     }
     heldRaw -= baseRaw
     openRaw -= closedRaw
@@ -72,9 +61,7 @@ export function createPosition(method: CostMethod): Position {
 
   function trade(isSale: boolean, baseRaw: bigint, quoteRaw: bigint): void {
     if (baseRaw <= 0n) return
-    if (heldRaw === 0n) {
-      ;[lots, first, isShort] = [[], 0, isSale]
-    }
+    if (heldRaw === 0n) isShort = isSale
     if (isShort === isSale) return open(baseRaw, quoteRaw)
     const closesRaw = baseRaw < heldRaw ? baseRaw : heldRaw
     const exchangedRaw = closesRaw === baseRaw ? quoteRaw : divideRaw(quoteRaw * closesRaw, baseRaw, isSale ? 'down' : 'up')
@@ -87,10 +74,7 @@ export function createPosition(method: CostMethod): Position {
     buy: (baseRaw, quoteRaw) => trade(false, baseRaw, quoteRaw),
     sell: (baseRaw, quoteRaw) => trade(true, baseRaw, quoteRaw),
     rescale(base, quote) {
-      for (const lot of lots) {
-        lot.baseRaw *= base
-        lot.quoteRaw *= quote
-      }
+      lots.rescale(base, quote)
       ;[heldRaw, openRaw, realizedRaw] = [heldRaw * base, openRaw * quote, realizedRaw * quote]
     },
     get realizedRaw() {
