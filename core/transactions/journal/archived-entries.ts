@@ -102,9 +102,11 @@ export async function listArchived(
   const entries: Entry[] = []
   const damaged: string[] = []
   let before = filter.cursor
-  for (let looked = 0; looked < maxRows; looked += pageRows) {
+  // Most often all match. A row has its body with it.
+  let count = Math.min(limit, pageRows)
+  for (let looked = 0; looked < maxRows;) {
     if (looked > 0) await nextTurn()
-    const rows = await selectPage(store, filter, before)
+    const rows = await selectPage(store, filter, before, count)
     for (const row of rows) {
       if (row.key < lowest) return { entries, damaged }
       before = row.key
@@ -112,7 +114,9 @@ export async function listArchived(
       if (entry && (filter.state === undefined || entry.state === filter.state)) entries.push(entry)
       if (entries.length === limit) return { entries, damaged, upTo: before }
     }
-    if (rows.length < pageRows) return { entries, damaged }
+    if (rows.length < count) return { entries, damaged }
+    looked += count
+    count = pageRows
   }
   return before === undefined ? { entries, damaged } : { entries, damaged, upTo: before }
 }
@@ -121,6 +125,7 @@ function selectPage(
   store: Store,
   { txHash, requestId, idempotencyKey, pair, client, kind, connector }: EntryFilter,
   before: string | undefined,
+  count: number,
 ) {
   return store.read((db) => {
     let query = db.selectFrom('archived').select([...bodyColumns, 'chain', 'network', 'address', 'client', 'kind', 'connector', 'pair'])
@@ -139,7 +144,7 @@ function selectPage(
     else if (kind !== undefined && kind !== 'trade') query = query.where('kind', '=', kind).where(isNoTrade)
     else if (connector !== undefined) query = query.where('connector', '=', connector)
     if (before !== undefined) query = query.where('key', '<', before)
-    return query.orderBy('key', 'desc').limit(pageRows).execute()
+    return query.orderBy('key', 'desc').limit(count).execute()
   })
 }
 
