@@ -46,8 +46,6 @@ export interface WorldOptions {
   patches?: readonly string[]
   /** What the server's data and its log are on. */
   disk?: SmallDisk
-  /** Whether the books are held against the chain at the end. */
-  verifiesBooks?: boolean
   /** What becomes of the first server. */
   first?: Parameters<JudgedStage['start']>[1]
 }
@@ -56,7 +54,6 @@ export interface WorldOptions {
 export interface World extends JudgedStage {
   proxy: FaultProxy
   chain: Chain
-  verifiesBooks: boolean
   postgres: TestPostgres | undefined
   /** Block from which on the run's transactions are. */
   firstBlock: number
@@ -69,7 +66,6 @@ export async function createWorld({
   postgres: wantsPostgres = false,
   patches = [],
   disk,
-  verifiesBooks = false,
   first,
 }: WorldOptions): Promise<World> {
   const recorder = createRecorder()
@@ -97,7 +93,6 @@ export async function createWorld({
   const world: World = Object.assign(stage, {
     proxy,
     chain,
-    verifiesBooks,
     postgres,
     firstBlock: (await chain.height()) + 1,
     settle: (own: Random) => settleWorld(world, own),
