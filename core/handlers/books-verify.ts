@@ -2,58 +2,51 @@ import { blockAt, blockBefore, checkBook, finalBlock, requireHistory, sliceEnd }
 import { firstKnown, lostState, type Discrepancy, type WalletCheck } from '../books/verify-wallet.ts'
 import { addressKey } from '../base/addresses.ts'
 import { formatRaw } from '../base/decimal.ts'
-import { badFields, SluiceError } from '../base/errors.ts'
+import { badFields } from '../base/errors.ts'
 import { momentForms, readMoment } from '../base/moments.ts'
 import type { At, PastBlock, Token, WalletHistory } from '../contracts/index.ts'
 import { dayMs } from '../transactions/archiver.ts'
 import type { BooksVerifyRequest } from '../api/index.ts'
-import type { Handler, Handlers } from './context.ts'
+import type { Handler, Handlers, NetworkContext } from './context.ts'
 import { orUndefined } from './context.ts'
+import { createLongReadings } from './long-readings.ts'
 import { badCursor } from './pages.ts'
 import type { NetworkEntry } from '../plugins/index.ts'
 import { readAddress } from './wallets.ts'
 
-/** On this server, of a client one: each reads a few thousand entries, and asks the nodes. */
-const maxAtOnce = 2
-const underWay = new Set<string>()
+/** Each reads a few thousand entries, and asks the nodes. */
+const verifying = createLongReadings('Books are being verified', 2)
 
-const booksVerify: Handler<'BooksVerify'> = async (request, { network, services, caller, signal }) => {
+const booksVerify: Handler<'BooksVerify'> = (request, context) => verifying.of(context.caller.id, () => verify(request, context))
+
+async function verify(request: BooksVerifyRequest, { network, services, signal }: NetworkContext) {
   const at = { signal }
   const history = requireHistory(network)
   const wallet = readAddress(network, request.address)
   const held = request.tokens?.map((token, index) => readAddress(network, token, `tokens[${index}]`)) ?? []
-  if (underWay.has(caller.id) || underWay.size >= maxAtOnce) {
-    const others = underWay.has(caller.id) ? `Books are being verified for "${caller.id}"` : `${maxAtOnce} books are being verified`
-    throw new SluiceError('OVERLOADED', `${others} already: try again in a moment.`, { retryAfterSeconds: 1 })
-  }
-  underWay.add(caller.id)
-  try {
-    const asked = await readRange(request, network, history, at)
-    const { first, last } = asked
-    const of = { chain: network.chain, network: network.network, wallet }
-    const kept = await services.checkpoints.between(of, asked.after.number, last.number)
-    const parts = { history, wallet, kept }
-    const known =
-      request.cursor === undefined ? await firstKnown(parts, { after: first, upTo: last.number }, at) : { block: asked.after.number }
-    if (known.block >= last.number) throw lostState(last.number)
-    const after = known.block === asked.after.number ? asked.after : await blockAt(history, known.block, at)
-    const upTo = await sliceEnd(parts, after, last, at)
-    const { rebasingTokens: rebasing } = services.settings.books
-    const check = await checkBook({ on: network, wallet, source: services.transactions, rebasing, held, kept }, { after, upTo }, at)
-    const start = check.startBlock === after.number ? after : await blockAt(history, check.startBlock, at)
-    const lost = known.lost ?? check.lost
-    return {
-      chain: network.chain,
-      address: wallet,
-      start: shownBlock(start),
-      end: shownBlock(upTo),
-      range: { first, last: last.number },
-      ...(await showCheck(check, network, at)),
-      ...(lost && { lost: { ...lost } }),
-      ...(upTo.number < last.number && { nextCursor: `${first}-${upTo.number}-${last.number}` }),
-    }
-  } finally {
-    underWay.delete(caller.id)
+  const asked = await readRange(request, network, history, at)
+  const { first, last } = asked
+  const of = { chain: network.chain, network: network.network, wallet }
+  const kept = await services.checkpoints.between(of, asked.after.number, last.number)
+  const parts = { history, wallet, kept }
+  const known =
+    request.cursor === undefined ? await firstKnown(parts, { after: first, upTo: last.number }, at) : { block: asked.after.number }
+  if (known.block >= last.number) throw lostState(last.number)
+  const after = known.block === asked.after.number ? asked.after : await blockAt(history, known.block, at)
+  const upTo = await sliceEnd(parts, after, last, at)
+  const { rebasingTokens: rebasing } = services.settings.books
+  const check = await checkBook({ on: network, wallet, source: services.transactions, rebasing, held, kept }, { after, upTo }, at)
+  const start = check.startBlock === after.number ? after : await blockAt(history, check.startBlock, at)
+  const lost = known.lost ?? check.lost
+  return {
+    chain: network.chain,
+    address: wallet,
+    start: shownBlock(start),
+    end: shownBlock(upTo),
+    range: { first, last: last.number },
+    ...(await showCheck(check, network, at)),
+    ...(lost && { lost: { ...lost } }),
+    ...(upTo.number < last.number && { nextCursor: `${first}-${upTo.number}-${last.number}` }),
   }
 }
 

@@ -7,6 +7,7 @@ import { unknownNames } from '../limits/unknown-names.ts'
 import type { LimitUsage } from '../limits/usage.ts'
 import { dayMs } from '../transactions/archiver.ts'
 import { txHashOf, type Entry } from '../transactions/entry.ts'
+import { createLongReadings } from './long-readings.ts'
 import { requirePermission, type Caller, type Handlers, type Services } from './context.ts'
 
 export const limitHandlers = {
@@ -24,14 +25,7 @@ export const limitHandlers = {
   /** Reads the journal, and writes nothing. */
   LimitsCheck: async ({ client: asked, days = 7 }, { services, caller, signal }) => {
     const client = readClient(asked, services, caller)
-    const replay = services.limitReplay(client)
-    const sinceMs = Date.now() - days * dayMs
-    const { entries, since } = replay ? await readEntries(client, sinceMs, services, signal) : { entries: [] }
-    for (const [index, entry] of entries.entries()) {
-      if (index % entriesInTurn === 0) await nextTurn()
-      replay?.take(entry)
-    }
-    const { transactions, hits, notTold } = replay?.result() ?? { transactions: 0, hits: [], notTold: [] }
+    const { since, transactions, hits, notTold } = await checking.of(caller.id, () => replayed(client, days, services, signal))
     return {
       client,
       ...problemsOf(client, services),
@@ -48,6 +42,20 @@ export const limitHandlers = {
     }
   },
 } satisfies Partial<Handlers>
+
+/** Each holds all entries that it reads. */
+const checking = createLongReadings('Limits are being checked', 4)
+
+async function replayed(client: string, days: number, services: Services, signal: AbortSignal) {
+  const replay = services.limitReplay(client)
+  const sinceMs = Date.now() - days * dayMs
+  const { entries, since } = replay ? await readEntries(client, sinceMs, services, signal) : { entries: [] }
+  for (const [index, entry] of entries.entries()) {
+    if (index % entriesInTurn === 0) await nextTurn()
+    replay?.take(entry)
+  }
+  return { since, ...(replay?.result() ?? { transactions: 0, hits: [], notTold: [] }) }
+}
 
 /** Of all clients: what one request reads at most. */
 const mostEntries = 20_000
