@@ -48,11 +48,16 @@ export async function walkInMemory(walked: WalkedExchange, { below }: Random, qu
     if (Object.hasOwn(told, what)) told[what as keyof typeof told] += 1
   }
   const counters = { trouble: (_: unknown, what: string) => count(what), check: (_: unknown, what: string) => count(what), update() {} }
+  /** Why, with the place in the code: hundreds may have one reason. */
+  const reasons = new Set<string>()
+  const warn = ({ trouble, err }: { trouble?: unknown; err?: unknown }, reason: string) => {
+    if (trouble === 'defect') reasons.add(err instanceof Error ? (err.stack ?? err.message) : reason)
+  }
   const place = await temporaryFolder()
   const market = createLiveState(
     { staleBlocks: 2, staleBlockSeconds: 60, staleSeconds: 60, checkSeconds: 1, cachedQuotes: 1_000 },
     place.folder,
-    { info() {}, warn() {} },
+    { info() {}, warn },
     counters,
   )
   // As the registry passes a family's plugins to code that knows no family.
@@ -84,7 +89,7 @@ export async function walkInMemory(walked: WalkedExchange, { below }: Random, qu
     }
     await until(() => told.equal > 0, 'a sample that was compared')
     expect(told.reorganisation, 'reorganisations').to.be.above(0)
-    expect([told.different, told.defect]).to.deep.equal([0, 0])
+    expect([told.different, told.defect], [...reasons].join('\n')).to.deep.equal([0, 0])
     return told
   } finally {
     await market.stop()
