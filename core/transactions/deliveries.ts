@@ -54,6 +54,8 @@ const leavesOpen: ReadonlySet<ErrorName> = new Set(['TIMEOUT', 'IN_FLIGHT', 'OVE
 
 /** Another server may be about to write that the connection of an equal request is gone. */
 const otherServerMs = 250
+/** A client may ask again over another connection before this process has read that the first one is gone. */
+const closeMs = 50
 const sweepEveryMs = 60_000
 /** Rows under whose key nothing was journaled. The key itself is known for a day. */
 const keptMs = 26 * 3_600_000
@@ -119,9 +121,9 @@ export function createDeliveries({ store, serverId, journal, log, onChange = () 
 
   async function findLost(request: UnkeyedRequest, fingerprint: string): Promise<DeliveryRow | undefined> {
     let rows = await equalRows(request, fingerprint)
-    const isElsewhere = (row: EqualRow) => row.server !== serverId && !isLost(row)
-    if (rows.some(isElsewhere)) {
-      await pause(otherServerMs, closing.signal)
+    const standing = rows.filter((row) => !isLost(row))
+    if (standing.length > 0) {
+      await pause(standing.some(({ server }) => server !== serverId) ? otherServerMs : closeMs, closing.signal)
       rows = await equalRows(request, fingerprint)
     }
     for (const row of rows) {
