@@ -1,13 +1,12 @@
-// What is asked of a chain: its status, its gas, and what a wallet holds and allows on it.
+// What is asked of a chain: its status, its gas, and what a wallet holds on it.
 import { interfacePath, Type, type InterfaceCall, type InterfacePath } from 'sluice/interface'
 import { swapProvider } from './config.ts'
-import { connectorOf } from './connectors.ts'
 import { networkFields, type NamedNetwork, type Networks } from './networks.ts'
 import { numberBelow } from './numbers.ts'
 import { walletOf } from './wallets.ts'
 
 const onChain = { ...networkFields, chain: Type.String({ maxLength: 64 }) }
-const walletFields = {
+export const walletFields = {
   ...onChain,
   address: Type.Optional(Type.String()),
   tokens: Type.Optional(Type.Array(Type.String(), { maxItems: 1000 })),
@@ -78,23 +77,6 @@ export function chainPaths(networks: Networks): InterfacePath[] {
         return { balances: tokens.length > 0 ? await balancesOf(tokens, address, on, call) : await allBalances(address, on, call) }
       },
     }),
-    interfacePath({
-      method: 'POST',
-      path: '/chains/ethereum/allowances',
-      summary: 'What a spender may take of a wallet.',
-      permission: 'read',
-      request: Type.Object({ ...walletFields, chain: networkFields.chain, spender: Type.String() }),
-      response: Type.Object({ spender: Type.String(), approvals: Type.Record(Type.String(), Type.String()) }),
-      async answer(request, call) {
-        const on = networks.of({ ...request, chain: request.chain ?? 'ethereum' })
-        const address = await walletOf(request.address, on.chain, networks, call)
-        const { tokens = [] } = request
-        const tokenSymbols = tokens.length > 0 ? tokens : (await listedTokens(on, call)).map(({ symbol }) => symbol)
-        const spender = connectorOf(request.spender)
-        const answer = await call.call('EVMAllowances', { ...on.own, address, spender, tokenSymbols })
-        return { spender: answer.spender, approvals: answer.approvals }
-      },
-    }),
   ]
 }
 
@@ -123,4 +105,4 @@ async function allBalances(address: string, on: NamedNetwork, call: InterfaceCal
   return held
 }
 
-const listedTokens = ({ own }: NamedNetwork, { call }: InterfaceCall) => call('NetworkTokens', own)
+export const listedTokens = ({ own }: NamedNetwork, { call }: InterfaceCall) => call('NetworkTokens', own)

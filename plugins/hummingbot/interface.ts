@@ -1,4 +1,5 @@
 import type { Interface } from 'sluice/interface'
+import { allowancePaths } from './allowances.ts'
 import { chainPaths } from './chains.ts'
 import { configPaths } from './config.ts'
 import { showError } from './errors.ts'
@@ -9,6 +10,7 @@ import { quotePaths } from './quotes.ts'
 import { swapPaths } from './swaps.ts'
 import { tokenPaths } from './tokens.ts'
 import { walletPaths } from './wallets.ts'
+import { wrapPaths } from './wraps.ts'
 
 export function createInterface(config: HummingbotConfig): Interface {
   const networks = createNetworks(config)
@@ -17,6 +19,8 @@ export function createInterface(config: HummingbotConfig): Interface {
       ...configPaths(networks),
       ...walletPaths(networks),
       ...chainPaths(networks),
+      ...allowancePaths(networks, config),
+      ...wrapPaths(networks, config),
       pollPath(networks),
       ...tokenPaths(networks),
       ...poolPaths(networks),

@@ -1,12 +1,12 @@
 // Swaps. These clients send no key, and send a swap again when no answer came: what is signed for one is answered with its hash, and nothing else.
-import { setTimeout as pause } from 'node:timers/promises'
 import { canonicalDecimal, isLess } from 'sluice/decimal'
-import { badFields, interfacePath, SluiceError, Type, type InterfaceCall, type InterfacePath, type Static } from 'sluice/interface'
+import { badFields, interfacePath, Type, type InterfaceCall, type InterfacePath, type Static } from 'sluice/interface'
 import { connectorOf, everyConnector, typeIn, type PoolType } from './connectors.ts'
 import { networkFields, type HummingbotConfig, type NamedNetwork, type Networks } from './networks.ts'
-import { feeOf, outcomeOf, pollOrTrouble, type PollAnswer } from './poll.ts'
+import { feeOf, type PollAnswer } from './poll.ts'
 import { readQuoteId, type QuotedTrade } from './quote-ids.ts'
 import { bestPrice, QuoteFields } from './quotes.ts'
+import { signOnce, successOf } from './signed.ts'
 import { walletOf } from './wallets.ts'
 
 const Swap = Type.Object({
@@ -25,7 +25,7 @@ const QuotedSwap = Type.Object({
   quoteId: Type.String({ minLength: 1, maxLength: 4096 }),
 })
 
-const Swapped = Type.Object({
+const SwapAnswer = Type.Object({
   signature: Type.String(),
   /** 1: mined. Absent: it may still be. */
   status: Type.Optional(Type.Literal(1)),
@@ -43,7 +43,7 @@ const Swapped = Type.Object({
     }),
   ),
 })
-type Swapped = Static<typeof Swapped>
+type SwapAnswer = Static<typeof SwapAnswer>
 
 /** What is sent to /amm/trade. */
 type Trade = QuotedTrade & { readonly address: string }
@@ -56,7 +56,7 @@ export function swapPaths(networks: Networks, config: HummingbotConfig): Interfa
       summary,
       permission: 'trade',
       request: Swap,
-      response: Swapped,
+      response: SwapAnswer,
       answer: async (request, call) => swap(request, { type: typeOf(request), networks, config, call }),
     })
   return [
@@ -74,7 +74,7 @@ export function swapPaths(networks: Networks, config: HummingbotConfig): Interfa
         summary: 'Swaps as a quote said. A quote is one swap, however often it is sent.',
         permission: 'trade',
         request: QuotedSwap,
-        response: Swapped,
+        response: SwapAnswer,
         answer: async (request, call) => swapQuote(request, { networks, config, call }),
       }),
     ),
@@ -89,7 +89,7 @@ interface SwapParts {
   readonly call: InterfaceCall
 }
 
-async function swap(request: Swap, { type, networks, config, call }: SwapParts): Promise<Swapped> {
+async function swap(request: Swap, { type, networks, config, call }: SwapParts): Promise<SwapAnswer> {
   const startedAt = performance.now()
   const on = networks.of(request)
   const { connector = everyConnector, baseToken, quoteToken, side, poolAddress, slippagePct } = request
@@ -119,7 +119,7 @@ async function swap(request: Swap, { type, networks, config, call }: SwapParts):
 }
 
 /** @throws SluiceError INCOMPLETE_PARAMS for a quote that is too old and was not executed */
-async function swapQuote(request: Static<typeof QuotedSwap>, { networks, config, call }: Omit<SwapParts, 'type'>): Promise<Swapped> {
+async function swapQuote(request: Static<typeof QuotedSwap>, { networks, config, call }: Omit<SwapParts, 'type'>): Promise<SwapAnswer> {
   const startedAt = performance.now()
   const { trade, quotedAt, key } = readQuoteId(request.quoteId)
   const on = networks.ofOwn(trade)
@@ -139,18 +139,7 @@ async function isExecuted(key: string, { call, caller }: InterfaceCall): Promise
   return transactions.length > 0
 }
 
-const againMs = 250
-
-/** Waits for an equal request that is being signed. */
-async function tradeOnce(trade: Trade, key: string, { call, signal }: InterfaceCall) {
-  for (;;)
-    try {
-      return await call('AMMTrade', trade, { key })
-    } catch (thrown) {
-      if (!(thrown instanceof SluiceError) || thrown.name !== 'IN_FLIGHT' || signal.aborted) throw thrown
-      await pause(againMs)
-    }
-}
+const tradeOnce = (trade: Trade, key: string, call: InterfaceCall) => signOnce(() => call.call('AMMTrade', trade, { key }), call)
 
 interface OutcomeParts {
   readonly on: NamedNetwork
@@ -161,30 +150,17 @@ interface OutcomeParts {
 }
 
 /** @throws SluiceError TRADE_FAILED, only where it can never succeed */
-async function outcome(signature: string, trade: Trade, { on, call, untilMs, request }: OutcomeParts): Promise<Swapped> {
-  for (;;) {
-    const found = await pollOrTrouble(signature, on, call).catch(() => 0 as const)
-    const state = typeof found === 'number' ? 0 : outcomeOf(found)
-    if (typeof found !== 'number') {
-      if (state === 1) return { signature, status: 1, ...dataOf(found, trade, request) }
-      if (state === -1) throw failed(signature, found)
-    }
-    if (performance.now() + againMs > untilMs || call.signal.aborted) return { signature }
-    await pause(againMs)
-  }
+async function outcome(signature: string, trade: Trade, { request, ...parts }: OutcomeParts): Promise<SwapAnswer> {
+  const found = await successOf(signature, parts)
+  return found ? { signature, status: 1, ...dataOf(found, trade, request) } : { signature }
 }
-
-const failed = (signature: string, { reason, cause }: PollAnswer) =>
-  new SluiceError('TRADE_FAILED', `The transaction ${signature} did nothing: ${reason ?? 'the chain reverted it'}.`, {
-    details: { txHash: signature, ...(reason !== undefined && { reason }), ...(cause !== undefined && { cause }) },
-  })
 
 /** A field that is not known would stop the client after its trade: then it gets none of them. */
 function dataOf(
   { fill, txReceipt }: PollAnswer,
   { base, quote, side }: Trade,
   { slippagePct, poolAddress }: Pick<Swap, 'slippagePct' | 'poolAddress'>,
-): Pick<Swapped, 'data'> {
+): Pick<SwapAnswer, 'data'> {
   const fee = feeOf(txReceipt)
   if (!fill || !('amountIn' in fill) || fee === undefined || !isLess('0', fill.amountIn) || !isLess('0', fill.amountOut)) return {}
   const { amountIn, amountOut } = fill

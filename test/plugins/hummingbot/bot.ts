@@ -1,4 +1,7 @@
 // A client that asks and reads as Hummingbot's do: what it reads has the type that they calculate with, or it throws as they would.
+import { readFileSync } from 'node:fs'
+import https from 'node:https'
+import path from 'node:path'
 import { expect } from 'chai'
 import type { Answer, Client } from '../../../testkit/client.ts'
 
@@ -54,4 +57,21 @@ export function numbers(body: Readonly<Record<string, unknown>>, ...names: reado
 
 export function texts(body: Readonly<Record<string, unknown>>, ...names: readonly string[]): void {
   for (const name of names) expect(body[name], name).to.be.a('string').and.not.equal('')
+}
+
+/** Sends it over a connection of its own, which is cut by `cut`. */
+export function cuttablePost(url: URL, certsDir: string, body: object): { answer: Promise<unknown>; cut: () => void } {
+  const read = (file: string) => readFileSync(path.join(certsDir, file))
+  const text = JSON.stringify(body)
+  const request = https.request(url, {
+    method: 'POST',
+    agent: false,
+    ca: read('ca_cert.pem'),
+    cert: read('client_cert.pem'),
+    key: read('client_key.pem'),
+    headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) },
+  })
+  const answer = new Promise((resolve) => request.on('response', (found) => resolve(found.statusCode)).on('error', resolve))
+  request.end(text)
+  return { answer, cut: () => void request.destroy() }
 }

@@ -1,13 +1,10 @@
-import https from 'node:https'
-import { readFileSync } from 'node:fs'
-import path from 'node:path'
 import { expect } from 'chai'
 import { createClient, type Client } from '../../../testkit/client.ts'
 import { rpcTo } from '../../kits/evm/test-chain.ts'
 import { startServer, type TestServer } from '../../../testkit/server.ts'
 import { admins, local, mined, oneChain, others } from '../../http/shared-server.ts'
 import { until } from '../../transactions/site.ts'
-import { Bot, chainNetwork, decimals, texts } from './bot.ts'
+import { Bot, chainNetwork, cuttablePost, decimals, texts } from './bot.ts'
 
 const swap = { chainNetwork, walletAddress: admins, baseToken: 'WETH', quoteToken: 'USDC', amount: 0.25, side: 'SELL', slippagePct: 1 }
 const execute = '/trading/router/execute-swap'
@@ -62,22 +59,7 @@ describe('swaps of Hummingbot’s clients', function () {
     }
   }
 
-  /** Sends it over a connection of its own, which is cut by `cut`. */
-  function cuttable(body: object): { answer: Promise<unknown>; cut: () => void } {
-    const read = (file: string) => readFileSync(path.join(server.certsDir, file))
-    const text = JSON.stringify(body)
-    const request = https.request(new URL(execute, server.kernel.interfaceUrls['hummingbot']), {
-      method: 'POST',
-      agent: false,
-      ca: read('ca_cert.pem'),
-      cert: read('client_cert.pem'),
-      key: read('client_key.pem'),
-      headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) },
-    })
-    const answer = new Promise((resolve) => request.on('response', (found) => resolve(found.statusCode)).on('error', resolve))
-    request.end(text)
-    return { answer, cut: () => void request.destroy() }
-  }
+  const cuttable = (body: object) => cuttablePost(new URL(execute, server.kernel.interfaceUrls['hummingbot']), server.certsDir, body)
 
   it('are answered with what they brought once they are mined', async () => {
     for (const side of ['SELL', 'BUY']) {

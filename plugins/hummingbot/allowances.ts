@@ -1,0 +1,88 @@
+// What a spender may take of a wallet.
+import { add, canonicalDecimal } from 'sluice/decimal'
+import { interfacePath, Type, type InterfacePath } from 'sluice/interface'
+import { listedTokens, walletFields } from './chains.ts'
+import { connectorOf } from './connectors.ts'
+import { networkFields, type HummingbotConfig, type Networks } from './networks.ts'
+import { feeOf } from './poll.ts'
+import { signOnce, successOf } from './signed.ts'
+import { walletOf } from './wallets.ts'
+
+const spender = Type.String({ minLength: 1, maxLength: 256 })
+
+export function allowancePaths(networks: Networks, { receiptSeconds, staleSeconds, collectSeconds }: HummingbotConfig): InterfacePath[] {
+  return [
+    interfacePath({
+      method: 'POST',
+      path: '/chains/ethereum/allowances',
+      summary: 'What a spender may take of a wallet.',
+      permission: 'read',
+      request: Type.Object({ ...walletFields, chain: networkFields.chain, spender }),
+      response: Type.Object({ spender: Type.String(), approvals: Type.Record(Type.String(), Type.String()) }),
+      async answer(request, call) {
+        const on = networks.of({ ...request, chain: request.chain ?? 'ethereum' })
+        const address = await walletOf(request.address, on.chain, networks, call)
+        const { tokens = [] } = request
+        const tokenSymbols = tokens.length > 0 ? tokens : (await listedTokens(on, call)).map(({ symbol }) => symbol)
+        const answer = await call.call('EVMAllowances', { ...on.own, address, spender: connectorOf(request.spender), tokenSymbols })
+        return { spender: answer.spender, approvals: answer.approvals }
+      },
+    }),
+    interfacePath({
+      method: 'POST',
+      path: '/chains/ethereum/approve',
+      summary: 'Sets what a spender may take of a wallet; all without an amount.',
+      permission: 'trade',
+      request: Type.Object({
+        ...networkFields,
+        address: Type.Optional(Type.String({ maxLength: 256 })),
+        spender,
+        token: Type.String({ minLength: 1, maxLength: 256 }),
+        amount: Type.Optional(Type.String()),
+      }),
+      response: Type.Object({
+        signature: Type.String(),
+        /** 1: mined. Absent: it may still be. */
+        status: Type.Optional(Type.Literal(1)),
+        data: Type.Optional(
+          Type.Object({
+            tokenAddress: Type.String(),
+            spender: Type.String(),
+            amount: Type.String(),
+            nonce: Type.Number(),
+            fee: Type.String(),
+          }),
+        ),
+      }),
+      async answer(request, call) {
+        const untilMs = performance.now() + receiptSeconds * 1000
+        const on = networks.of({ ...request, chain: request.chain ?? 'ethereum' })
+        const approval = {
+          ...on.own,
+          address: await walletOf(request.address, on.chain, networks, call),
+          spender: connectorOf(request.spender),
+          token: request.token,
+          ...(request.amount !== undefined && { amount: canonicalDecimal(request.amount) ?? request.amount }),
+        }
+        return call.once(
+          { fields: { approve: approval }, staleSeconds, collectSeconds },
+          async () => approval,
+          async (key, prepared) => {
+            const signed = await signOnce(() => call.call('EVMApprove', prepared, { key }), call)
+            const { txHash: signature, tokenAddress, amount, nonce } = signed
+            let fee: string | undefined = '0'
+            // With Permit2 there are two: the last one alone lets nobody take anything.
+            for (const { txHash } of signed.transactions ?? [signed]) {
+              const found = await successOf(txHash, { on, call, untilMs })
+              if (!found) return { signature }
+              const paid = feeOf(found.txReceipt)
+              fee = fee === undefined || paid === undefined ? undefined : add(fee, paid)
+            }
+            if (fee === undefined) return { signature, status: 1 as const }
+            return { signature, status: 1 as const, data: { tokenAddress, spender: signed.spender, amount, nonce, fee } }
+          },
+        )
+      },
+    }),
+  ]
+}

@@ -1,0 +1,44 @@
+// What was signed for a request: its hash is the answer, with more once it is mined, and an error only where it can never succeed.
+import { setTimeout as pause } from 'node:timers/promises'
+import { SluiceError, type InterfaceCall } from 'sluice/interface'
+import type { NamedNetwork } from './networks.ts'
+import { outcomeOf, pollOrTrouble, type PollAnswer } from './poll.ts'
+
+const againMs = 250
+
+/** Waits for an equal request that is being signed. */
+export async function signOnce<T>(sign: () => Promise<T>, { signal }: Pick<InterfaceCall, 'signal'>): Promise<T> {
+  for (;;)
+    try {
+      return await sign()
+    } catch (thrown) {
+      if (!(thrown instanceof SluiceError) || thrown.name !== 'IN_FLIGHT' || signal.aborted) throw thrown
+      await pause(againMs)
+    }
+}
+
+/**
+ * What succeeded; undefined where it still may.
+ * @param untilMs by `performance.now()`
+ * @throws SluiceError TRADE_FAILED, only where it can never succeed
+ */
+export async function successOf(
+  signature: string,
+  { on, call, untilMs }: { on: NamedNetwork; call: InterfaceCall; untilMs: number },
+): Promise<PollAnswer | undefined> {
+  for (;;) {
+    const found = await pollOrTrouble(signature, on, call).catch(() => 0 as const)
+    const state = typeof found === 'number' ? 0 : outcomeOf(found)
+    if (typeof found !== 'number') {
+      if (state === 1) return found
+      if (state === -1) throw failed(signature, found)
+    }
+    if (performance.now() + againMs > untilMs || call.signal.aborted) return undefined
+    await pause(againMs)
+  }
+}
+
+const failed = (signature: string, { reason, cause }: PollAnswer) =>
+  new SluiceError('TRADE_FAILED', `The transaction ${signature} did nothing: ${reason ?? 'the chain reverted it'}.`, {
+    details: { txHash: signature, ...(reason !== undefined && { reason }), ...(cause !== undefined && { cause }) },
+  })

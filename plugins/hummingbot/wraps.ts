@@ -1,0 +1,78 @@
+// The native coin as a token, and back.
+import { canonicalDecimal } from 'sluice/decimal'
+import { badFields, interfacePath, Type, type InterfaceCall, type InterfacePath } from 'sluice/interface'
+import { networkFields, type HummingbotConfig, type NamedNetwork, type Networks } from './networks.ts'
+import { feeOf } from './poll.ts'
+import { signOnce, successOf } from './signed.ts'
+import { walletOf } from './wallets.ts'
+
+export const wrapPaths = (networks: Networks, { receiptSeconds, staleSeconds, collectSeconds }: HummingbotConfig): InterfacePath[] =>
+  (['wrap', 'unwrap'] as const).map((how) =>
+    interfacePath({
+      method: 'POST',
+      path: `/chains/:chain/${how}`,
+      summary:
+        how === 'wrap' ? 'Turns native coins into their token.' : 'Turns the token back into native coins; all of it without an amount.',
+      permission: 'trade',
+      request: Type.Object({
+        ...networkFields,
+        chain: Type.String({ maxLength: 64 }),
+        address: Type.Optional(Type.String({ maxLength: 256 })),
+        amount: Type.Optional(Type.String()),
+      }),
+      response: Type.Object({
+        signature: Type.String(),
+        /** 1: mined. Absent: it may still be. */
+        status: Type.Optional(Type.Literal(1)),
+        data: Type.Optional(
+          Type.Object({
+            fee: Type.String(),
+            amount: Type.String(),
+            wrappedAddress: Type.String(),
+            nativeToken: Type.String(),
+            wrappedToken: Type.String(),
+          }),
+        ),
+      }),
+      async answer({ chain, amount, ...request }, call) {
+        const untilMs = performance.now() + receiptSeconds * 1000
+        const on = networks.of({ ...request, chain })
+        const address = await walletOf(request.address, on.chain, networks, call)
+        const asked = amount === undefined ? undefined : (canonicalDecimal(amount) ?? amount)
+        return call.once(
+          { fields: { how, on: on.chainNetwork, address, amount: asked }, staleSeconds, collectSeconds },
+          async () => ({ ...on.own, address, amount: asked ?? (await allOf(how, address, on, call)) }),
+          async (key, transfer) => {
+            const signed = await signOnce(() => call.call(how === 'wrap' ? 'EVMWrap' : 'EVMUnwrap', transfer, { key }), call)
+            const { txHash: signature, tokenAddress, gasPriceToken } = signed
+            const found = await successOf(signature, { on, call, untilMs })
+            if (!found) return { signature }
+            const fee = feeOf(found.txReceipt)
+            const wrappedToken = await symbolOf(tokenAddress, on, call)
+            if (fee === undefined || wrappedToken === undefined) return { signature, status: 1 as const }
+            const data = { fee, amount: signed.amount, wrappedAddress: tokenAddress, nativeToken: gasPriceToken, wrappedToken }
+            return { signature, status: 1 as const, data }
+          },
+        )
+      },
+    }),
+  )
+
+/**
+ * What a wallet has of the wrapped coin. It is known by its symbol here, and the endpoint unwraps the true one: of a list that gives that symbol to
+ * another token this is a wrong amount, and nothing else.
+ */
+async function allOf(how: 'wrap' | 'unwrap', address: string, { own }: NamedNetwork, { call }: InterfaceCall): Promise<string> {
+  const [status] = how === 'wrap' ? [] : await call('NetworkStatus', own)
+  const symbol = `W${status?.nativeCurrency ?? ''}`
+  const held = status ? (await call('NetworkBalances', { ...own, address, tokenSymbols: [symbol] })).balances[symbol] : undefined
+  if (held !== undefined) return held
+  throw badFields([{ field: 'amount', problem: 'is required, such as 0.5' }])
+}
+
+/** Its transaction is mined: trouble here is no answer. */
+const symbolOf = (token: string, { own }: NamedNetwork, { call }: InterfaceCall): Promise<string | undefined> =>
+  call('NetworkToken', { ...own, token }).then(
+    ({ symbol }) => symbol,
+    () => undefined,
+  )

@@ -1,0 +1,121 @@
+import { expect } from 'chai'
+import { newClient } from '../../../core/tls/certificates.ts'
+import { createClient, type Client } from '../../../testkit/client.ts'
+import { startServer, type TestServer } from '../../../testkit/server.ts'
+import { admins, oneChain, others, traders } from '../../http/shared-server.ts'
+import { rpcTo } from '../../kits/evm/test-chain.ts'
+import { until } from '../../transactions/site.ts'
+import { Bot, cuttablePost, decimals, numbers, texts } from './bot.ts'
+
+const listed = {
+  client: { permissions: ['read', 'trade'], wallets: 'all' },
+  reader: { permissions: ['read'], wallets: 'all' },
+  trader: { permissions: ['read', 'trade'], wallets: [traders] },
+}
+const wrap = '/chains/ethereum/wrap'
+const unwrap = '/chains/ethereum/unwrap'
+const approve = '/chains/ethereum/approve'
+
+describe('approvals and wraps of Hummingbot’s clients', function () {
+  this.timeout(120_000)
+  let server: TestServer
+  const clients: Client[] = []
+  let bot: Bot
+  let reader: Bot
+  let trader: Bot
+  let rpc: ReturnType<typeof rpcTo>
+  const botOf = (certificate?: string): Bot => {
+    const client = createClient(server.kernel.interfaceUrls['hummingbot'] ?? '', server.certsDir, certificate)
+    clients.push(client)
+    return new Bot(client)
+  }
+
+  before(async () => {
+    server = await startServer({
+      ...oneChain,
+      conf: {
+        ...oneChain.conf,
+        'clients.yml': { clients: listed },
+        'interfaces/hummingbot.yml': { port: 0, receiptSeconds: 4, staleSeconds: 8, collectSeconds: 5 },
+      },
+    })
+    rpc = rpcTo(server.rpcUrl)
+    for (const name of ['reader', 'trader']) await newClient(server.certsDir, name)
+    bot = botOf()
+    reader = botOf('reader')
+    trader = botOf('trader')
+  })
+  after(async () => {
+    for (const client of clients) client.close()
+    await server?.stop()
+  })
+
+  const countOf = async (kind: string): Promise<number> =>
+    (await server.client.get('/transactions', { kind, limit: '200' })).body.transactions.length
+
+  it('tell what was wrapped and unwrapped, as decimals, of text or numbers', async () => {
+    const wrapped = await bot.post(`${wrap}/`, { network: 'local', address: admins, amount: '0.25', unknown: true })
+    texts(wrapped, 'signature')
+    expect(wrapped.status).to.equal(1)
+    decimals(wrapped.data, 'fee', 'amount')
+    expect(Number(wrapped.data.amount)).to.equal(0.25)
+    expect(wrapped.data).to.include({ nativeToken: 'ETH', wrappedToken: 'WETH' })
+    texts(wrapped.data, 'wrappedAddress')
+    const small = await bot.post(unwrap, { network: 'local', address: admins, amount: 1e-7 })
+    expect([small.status, Number(small.data.amount)]).to.deep.equal([1, 1e-7])
+    const rest = await bot.post(unwrap, { network: 'local', address: admins })
+    expect(rest.status).to.equal(1)
+    const { balances } = await bot.post('/chains/ethereum/balances', { network: 'local', address: admins, tokens: ['WETH'] })
+    expect(balances).to.deep.equal({ WETH: 0 })
+    expect((await bot.refusal('POST', wrap, { network: 'local', address: admins })).body.code).to.equal('INVALID_PARAMS')
+  })
+
+  it('approve as much as is asked, and tell when it is in force', async () => {
+    const request = { network: 'local', address: admins, token: 'USDC' }
+    const answer = await bot.post(approve, { ...request, spender: 'uniswap/router', amount: '12.5' })
+    texts(answer, 'signature')
+    expect(answer.status).to.equal(1)
+    decimals(answer.data, 'amount', 'fee')
+    numbers(answer.data, 'nonce')
+    texts(answer.data, 'tokenAddress', 'spender')
+    const allowed = async () =>
+      (await bot.post('/chains/ethereum/allowances', { network: 'local', address: admins, spender: 'uniswap', tokens: ['USDC'] })).approvals
+        .USDC
+    expect(Number(await allowed())).to.equal(12.5)
+    expect((await bot.post(approve, { ...request, spender: 'uniswap' })).status).to.equal(1)
+    expect(Number(await allowed())).to.be.above(1e12)
+    expect((await bot.refusal('POST', approve, { ...request, spender: 'sluice' })).status).to.be.within(400, 499)
+  })
+
+  it('are sent once where the answer was lost, and twice where it was not', async () => {
+    const before = await countOf('wrap')
+    const body = { network: 'local', address: others, amount: '0.5' }
+    await rpc('evm_setAutomine', false)
+    await rpc('evm_setIntervalMining', 0)
+    try {
+      const lost = cuttablePost(new URL(wrap, server.kernel.interfaceUrls['hummingbot']), server.certsDir, body)
+      await until('it is signed', async () => (await countOf('wrap')) === before + 1)
+      lost.cut()
+      await lost.answer
+      expect(Object.keys(await bot.post(wrap, body))).to.deep.equal(['signature'])
+      expect(await countOf('wrap')).to.equal(before + 1)
+    } finally {
+      await rpc('evm_setAutomine', true)
+      await rpc('evm_setIntervalMining', 1)
+    }
+    expect((await bot.post(wrap, body)).status).to.equal(1)
+    expect(await countOf('wrap')).to.equal(before + 2)
+  })
+
+  it('are closed to who may only read, and for wallets of others', async () => {
+    const allowance = { network: 'local', spender: 'uniswap', token: 'USDC', amount: '1' }
+    for (const [path, body] of [
+      [wrap, { network: 'local', amount: '0.1' }],
+      [unwrap, { network: 'local', amount: '0.1' }],
+      [approve, allowance],
+    ] as const) {
+      expect((await reader.refusal('POST', path, { ...body, address: admins })).status, path).to.equal(403)
+      expect((await trader.refusal('POST', path, { ...body, address: admins })).status, path).to.equal(403)
+    }
+  })
+})
