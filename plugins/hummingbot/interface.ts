@@ -3,6 +3,7 @@ import { allowancePaths } from './allowances.ts'
 import { chainPaths } from './chains.ts'
 import { configPaths } from './config.ts'
 import { showError } from './errors.ts'
+import { generationPaths } from './generations.ts'
 import { createNetworks, type HummingbotConfig } from './networks.ts'
 import { pollPath } from './poll.ts'
 import { poolPaths } from './pools.ts'
@@ -26,6 +27,7 @@ export function createInterface(config: HummingbotConfig): Interface {
       ...poolPaths(networks),
       ...quotePaths(networks),
       ...swapPaths(networks, config),
+      ...generationPaths(),
     ],
     showError,
   }

@@ -87,6 +87,23 @@ describe('what bots of Hummingbot read', function () {
       expect([status, body.error]).to.deep.equal([501, 'Not Implemented'])
     })
 
+    it('tells a client of another generation that this is not the one it speaks', async () => {
+      for (const [method, path, of] of [
+        ['POST', '/amm/price', 'up to 1.17'],
+        ['GET', '/network/status', 'up to 1.17'],
+        ['POST', '/amm/liquidity/add', 'up to 1.17'],
+        ['POST', '/chain/balances', '1.18 to 2.2'],
+        ['POST', '/ethereum/approve', '2.3 to 2.5'],
+        ['GET', '/connectors/uniswap/router/quote-swap', 'before 2.16'],
+        ['POST', '/connectors/uniswap/amm/execute-swap/', 'before 2.16'],
+        ['GET', '/connectors/uniswap/clmm/quote-position', 'quote-liquidity'],
+      ] as const) {
+        const { status, body } = await bot.refusal(method, path, { network: 'local' })
+        expect([status, body.code], path).to.deep.equal([501, undefined])
+        expect(body.message).to.contain(of)
+      }
+    })
+
     it('changes nothing that is the operator’s, and says whose it is', async () => {
       const { status, body } = await bot.refusal('POST', '/config/update', { namespace: 'uniswap', path: 'slippagePct', value: 0.5 })
       expect([status, body.message]).to.deep.equal([
@@ -289,7 +306,7 @@ describe('what bots of Hummingbot read', function () {
               : await http.request(method, target, { raw: JSON.stringify(fields), headers: { 'content-type': 'application/json' } })
           answers.push([`${method} ${target} ${query}`, status])
         }
-    expect(answers.filter(([, status]) => status >= 500)).to.deep.equal([])
+    expect(answers.filter(([, status]) => status >= 500 && status !== 501)).to.deep.equal([])
     expect(answers.length).to.be.above(300)
   })
 
