@@ -7,7 +7,7 @@ import { watchFile, type WatchedFile } from '../base/whole-file.ts'
 import { lockFile, readLockAgain, type LockedPlugin, type PluginLock } from '../config/lock.ts'
 import { pluginHome, type Settings } from '../config/settings.ts'
 import { isSandbox } from './consent/consent.ts'
-import { pluginNames, type Tier } from './discover/find.ts'
+import { pluginNames, type FoundPlugin, type Tier } from './discover/find.ts'
 import type { LoadedConnector, LoadedPlugin } from './loaded-plugin.ts'
 import type { RunningPlugins } from './running.ts'
 
@@ -37,6 +37,8 @@ interface ChangeLogParts {
   readonly settings: Settings
   readonly lock: LockOfStart
   readonly plugins: RunningPlugins
+  /** Of the start, also those that are off: their listeners are opened with the server. */
+  readonly interfaces: readonly Pick<FoundPlugin, 'origin'>[]
   readonly log: Pick<Logger, 'error'>
 }
 
@@ -52,13 +54,13 @@ export interface ChangeLog {
   readFolders(): void
 }
 
-export function createChangeLog({ settings, lock, plugins, log }: ChangeLogParts): ChangeLog {
+export function createChangeLog({ settings, lock, plugins, interfaces, log }: ChangeLogParts): ChangeLog {
   const waiting = new Map<string, PendingChange>()
   /** Their folders may still be there, and are not taken for new ones. */
   const removedNames = new Set<string>()
   let known = lock.plugins
   let isUnreadable = false
-  const builtInNames = new Set(plugins.loaded.flatMap(({ builtIn, origin }) => (builtIn ? [path.basename(origin)] : [])))
+  const ofStart = new Set([...plugins.loaded.filter(({ builtIn }) => builtIn), ...interfaces].map(({ origin }) => path.basename(origin)))
 
   function readChanges(): void {
     const now = readLockAgain(settings.confDir, Object.keys(known).length > 0)?.plugins
@@ -95,7 +97,7 @@ export function createChangeLog({ settings, lock, plugins, log }: ChangeLogParts
       waiting.delete(name)
       plugins.dropRefused(name)
     }
-    const appeared = pluginNames(foldersOf(settings)).filter((name) => !builtInNames.has(name) && !seen(name))
+    const appeared = pluginNames(foldersOf(settings)).filter((name) => !ofStart.has(name) && !seen(name))
     if (appeared.length === 0 || !isSandbox(settings)) return
     for (const name of appeared) waiting.set(name, { is: 'dropped in', stamp: '', againAt: 0 })
   }

@@ -7,6 +7,7 @@ import type { Settings } from '../config/settings.ts'
 import type { Journal } from '../transactions/journal/journal.ts'
 import { createChangeLog, isSameRecord, type LockOfStart } from './changes.ts'
 import { whyNotContained } from './isolate/backend.ts'
+import type { FoundPlugin } from './discover/find.ts'
 import type { LoadResult } from './load.ts'
 import type { Refusal } from './refusal.ts'
 import type { GrowingRegistry } from './registry.ts'
@@ -18,7 +19,7 @@ interface ChangesOptions {
   settings: Settings
   lock: LockOfStart
   plugins: RunningPlugins
-  loader: Pick<LoadResult, 'loadPending' | 'retryRefused'>
+  loader: Pick<LoadResult, 'loadPending' | 'retryRefused'> & { readonly interfaces: readonly Pick<FoundPlugin, 'origin'>[] }
   registry: Pick<GrowingRegistry, 'note'>
   journal: Pick<Journal, 'openQueues' | 'unfinished'>
   /** Where one runs. */
@@ -62,7 +63,7 @@ export function createReconciler({
   pauses: { lookMs, firstAgainMs } = usualPauses,
 }: ChangesOptions): PluginChanges {
   const stopping = new AbortController()
-  const changes = createChangeLog({ settings, lock, plugins, log })
+  const changes = createChangeLog({ settings, lock, plugins, interfaces: loader.interfaces, log })
   const backoff = createBackoff(firstAgainMs, maxAgainMs)
   const failures = new Map<string, string>()
   const former = createFormerVersions({

@@ -88,7 +88,7 @@ describe('the loop that loads plugins while the server runs', () => {
     ;({ stop } = createReconciler({
       settings,
       plugins,
-      loader: { loadPending: more, retryRefused: again },
+      loader: { interfaces: [], loadPending: more, retryRefused: again },
       registry,
       journal,
       after: Promise.resolve(),
@@ -275,6 +275,15 @@ describe('the loop that loads plugins while the server runs', () => {
   })
   const chainReason =
     'consent: A running server does not change its chains: nonces, open transactions and what the signer signs depend on them'
+
+  it('does not take an interface of the start for one that was dropped in', async () => {
+    settings = { ...settings, devnet: { ...settings.devnet, enabled: true } }
+    plant('dialect', '1')
+    begin(none, { loader: { interfaces: [{ origin: folderOf('dialect') }], loadPending: more, retryRefused: none } })
+    plant('goodswap', '1')
+    await until('the other one is loaded', () => isLoaded('goodswap'))
+    expect(tried).to.deep.equal(['goodswap'])
+  })
 
   it('leaves alone what is dropped into a server with a real network', async () => {
     begin()
