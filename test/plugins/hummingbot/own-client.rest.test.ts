@@ -88,6 +88,13 @@ describe('the HTTP client of Hummingbot 2.16', function () {
     numbers(seen.poll, 'fee')
   })
 
+  it('sends neither a swap nor what is refused again, in the loop of its connector', () => {
+    expect(seen.loop_of_a_swap).to.deep.include({ sent: 1 })
+    expect(seen.loop_of_a_swap.outcome).to.include({ status: 1 })
+    expect(seen.loop_of_a_refusal).to.deep.include({ sent: 1 })
+    expect(seen.loop_of_a_refusal.outcome.raised).to.match(/INSUFFICIENT_BALANCE/)
+  })
+
   it('is told why not in words that it shows, with the code that it looks for', () => {
     expect(seen.poor.raised).to.match(/\[code: INSUFFICIENT_BALANCE\]/)
     expect(seen.unknown.raised).to.match(/\[code: INVALID_PARAMS\]/)
