@@ -29,15 +29,25 @@ async function stop({ servers: [server] }: Stage, { stops }: Size, random: Rando
     await sleep(random.between(200, 1_500))
     const { signer } = signerOf(server.pid)
     // It is just being replaced.
-    if (signer === 0) continue
-    process.kill(signer, 'SIGSTOP')
+    if (signer === 0 || !signal(signer, 'SIGSTOP')) continue
     if (random.chance(0.25)) {
       await sleep(random.between(50, 500))
-      process.kill(signer, 'SIGCONT')
+      // On a busy machine it may be replaced by now.
+      signal(signer, 'SIGCONT')
     } else {
       for (let next = signer; next === signer || next === 0; next = signerOf(server.pid).signer) await sleep(100)
       replaced += 1
     }
   }
   return { 'signers replaced': replaced }
+}
+
+/** Whether the process is still there. */
+function signal(pid: number, name: NodeJS.Signals): boolean {
+  try {
+    return process.kill(pid, name)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ESRCH') return false
+    throw error
+  }
 }
