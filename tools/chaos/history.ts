@@ -118,7 +118,6 @@ export interface Orders {
   left: ReadonlySet<string>
 }
 
-/** All that is known of a run at its end. */
 /** A row of `POST /books/verify`. */
 export interface UnexplainedChange {
   wallet: string
@@ -128,8 +127,11 @@ export interface UnexplainedChange {
   firstBlock: number
   lastBlock: number
   txHash?: string
+  /** What the journal and the chain say of those blocks. */
+  around?: unknown
 }
 
+/** All that is known of a run at its end. */
 export interface History {
   wallets: readonly string[]
   requests: readonly Request[]

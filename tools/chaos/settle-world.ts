@@ -84,7 +84,7 @@ async function listOrders(stage: Stage): Promise<ToldOrder[]> {
 }
 
 /** Holds the book of each wallet against the chain. */
-async function verifyBooks(stage: Stage): Promise<UnexplainedChange[]> {
+async function verifyBooks(stage: World): Promise<UnexplainedChange[]> {
   const found: UnexplainedChange[] = []
   for (const wallet of stage.wallets) {
     let cursor: string | undefined
@@ -93,9 +93,32 @@ async function verifyBooks(stage: Stage): Promise<UnexplainedChange[]> {
       const fields = { ...stage.place, address: wallet, ...(cursor !== undefined && { cursor }) }
       const { status, body, text } = await bounded(client.post('/books/verify', fields))
       if (status !== 200) throw new Error(`/books/verify answered ${status}: ${text}`)
-      found.push(...body.unexplained.map((each: Omit<UnexplainedChange, 'wallet'>) => ({ wallet, ...each })))
+      const unexplained: Omit<UnexplainedChange, 'wallet'>[] = body.unexplained
+      for (const each of unexplained) found.push({ wallet, ...each, around: await showAround(stage, wallet, each) })
       cursor = body.nextCursor
     } while (cursor !== undefined)
   }
   return found
+}
+
+/** What the journal and the chain say of the blocks of a change: the run cannot be looked at again. */
+async function showAround(
+  { chain, place, someServer }: World,
+  wallet: string,
+  { firstBlock, lastBlock, txHash }: Omit<UnexplainedChange, 'wallet'>,
+): Promise<unknown> {
+  const { client } = await someServer()
+  const { body } = await bounded(client.get('/transactions', { ...place, address: wallet, limit: '500' }))
+  const entries = body.transactions.filter(({ txBlock }: { txBlock: number }) => txBlock >= firstBlock - 1 && txBlock <= lastBlock + 1)
+  const balances = await Promise.all(
+    [firstBlock - 1, lastBlock].map((block) => chain.rpc('eth_getBalance', wallet, `0x${block.toString(16)}`)),
+  )
+  const receipt = txHash === undefined ? undefined : await chain.rpc('eth_getTransactionReceipt', txHash)
+  return {
+    entries: entries.map(({ txHash: hash, kind, connector, txState, txBlock, cost, movements }: Record<string, unknown>) => {
+      return { hash, kind, connector, txState, txBlock, cost, movements }
+    }),
+    balances: balances.map((each) => BigInt(String(each))),
+    receipt: ['status', 'gasUsed', 'effectiveGasPrice', 'to'].map((field) => String(Reflect.get(Object(receipt), field))),
+  }
 }
