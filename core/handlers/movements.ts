@@ -35,9 +35,11 @@ export function createMovementReadings({ registry, timeoutMs }: Parts): Movement
     return found?.id === landedId(entry) ? found : undefined
   }
 
-  function start(entry: Entry): Promise<void> | undefined {
+  function start(entry: Entry, newest: bigint): Promise<void> | undefined {
     const { landed, address, state, signer } = entry
     if (!landed?.ok || signer !== undefined || (state !== 'MINED' && state !== 'CONFIRMED')) return undefined
+    // Asked for the newest block while it makes the next one, anvil answers with the state of that. What is not final yet can wait for it.
+    if (state === 'MINED' && BigInt(landed.blockNumber) >= newest) return undefined
     const known = readingOf(entry)
     if (known && known.state !== 'failed') return undefined
     const on = networkOf(entry, registry)
@@ -54,8 +56,8 @@ export function createMovementReadings({ registry, timeoutMs }: Parts): Movement
   }
 
   return {
-    async begin(entries) {
-      const started = entries.flatMap((entry) => told(() => start(entry)) ?? [])
+    async begin(entries, newest) {
+      const started = entries.flatMap((entry) => told(() => start(entry, newest)) ?? [])
       if (started.length > 0) await withTimeout(Promise.all(started), inlineMs, () => {})
     },
     of: (entry) => told(() => movementsOf(entry, registry, readingOf(entry)?.coinRaw)),

@@ -27,8 +27,11 @@ export interface PollResult {
 
 /** What transactions moved, to the unit, is journaled once they are final. It keeps none of them from that. */
 export interface MovementReadings {
-  /** Begins to read what the receipt does not tell. Settles after a moment at the latest. */
-  begin(entries: readonly Entry[]): Promise<void>
+  /**
+   * Begins to read what the receipt does not tell. Settles after a moment at the latest.
+   * @param newest the number of the newest block
+   */
+  begin(entries: readonly Entry[], newest: bigint): Promise<void>
   /** Undefined where nothing tells it. */
   of(entry: Entry): Entry['movements']
   /** It is final in the journal. */
@@ -62,7 +65,11 @@ export function createEntryMover(parts: MoverParts): EntryMover {
     let entries = open
     for (let tries = 0; tries < maxBatches; tries += 1) {
       const observed = entries.map((before) => ({ before, step: observedStep(before, result) }))
-      if (tries > 0) await read(observed.map(({ step }) => step.entry))
+      if (tries > 0)
+        await read(
+          observed.map(({ step }) => step.entry),
+          result,
+        )
       const steps = observed.map(({ before, step }) => ({ before, ...settled(before, step) }))
       const changes = steps.flatMap(({ before, entry }) => (entry === before ? [] : [{ before, after: entry }]))
       const written = changes.length === 0 ? [] : await recorder.write(changes, leased.lease)
@@ -81,7 +88,7 @@ export function createEntryMover(parts: MoverParts): EntryMover {
 
   async function moveOne(before: Entry, leased: LeasedQueue, result: PollResult): Promise<boolean> {
     let actions: readonly Action[] = []
-    await read([observedStep(before, result).entry])
+    await read([observedStep(before, result).entry], result)
     const entry = await recorder.amend(
       before,
       (current) => {
@@ -95,8 +102,8 @@ export function createEntryMover(parts: MoverParts): EntryMover {
   }
 
   /** What is to be known before they are final. */
-  async function read(entries: readonly Entry[]): Promise<void> {
-    await Promise.all([outcomes.begin(entries), comparisons.begin(entries), movements.begin(entries)])
+  async function read(entries: readonly Entry[], { head }: PollResult): Promise<void> {
+    await Promise.all([outcomes.begin(entries), comparisons.begin(entries), movements.begin(entries, head.number)])
   }
 
   /** An entry that is about to be final waits until it is compared with its plan, and its outcome is read. */
@@ -150,7 +157,11 @@ export function createEntryMover(parts: MoverParts): EntryMover {
   }
 
   return {
-    prepare: (entries, result) => read(entries.map((entry) => observedStep(entry, result).entry)),
+    prepare: (entries, result) =>
+      read(
+        entries.map((entry) => observedStep(entry, result).entry),
+        result,
+      ),
     moveAll,
   }
 }

@@ -48,7 +48,7 @@ const trade = (more: object = {}, quote = 'ETH'): Entry =>
 async function movementsOf(entry: Entry, coinGain: () => Promise<bigint | undefined>, fillRaw?: bigint, gains?: Map<string, bigint>) {
   asked = 0
   const readings = createMovementReadings({ registry: registryOf(coinGain, fillRaw, gains), timeoutMs: 1_000 })
-  await readings.begin([entry])
+  await readings.begin([entry], 7n)
   return { moved: readings.of(entry), asked }
 }
 const gone = () => Promise.reject(new Error('no old balances'))
@@ -64,6 +64,17 @@ describe('what a transaction is journaled to have moved', () => {
     // More than was sent is no amount of this trade.
     expect(await movementsOf(trade(), async () => -7n, 11n)).to.deep.equal({ moved: { usdc: '3000', coin: '-7' }, asked: 1 })
     expect(await movementsOf(trade({ kind: 'liquidity' }), async () => 0n)).to.deep.equal({ moved: { usdc: '3000' }, asked: 1 })
+  })
+
+  it('has it by balances that are read once there is another block, where it is not final before', async () => {
+    asked = 0
+    const readings = createMovementReadings({ registry: registryOf(async () => -7n), timeoutMs: 1_000 })
+    const mined = trade({ state: 'MINED' })
+    await readings.begin([mined], 7n)
+    expect(asked).to.equal(0)
+    await readings.begin([mined], 8n)
+    expect(asked).to.equal(1)
+    expect(readings.of(mined)).to.deep.equal({ usdc: '3000', coin: '-7' })
   })
 
   it('has no coin of the event of a trade of a token that has the symbol of the coin alone', async () => {
