@@ -294,7 +294,7 @@ export const versionWords = (version: string | undefined): string =>
   version === undefined ? '' : named(version) === version ? ` ${version}` : `, by its own word of the version ${quoted(version)}`
 
 const interfaceWords =
-  'With a port it answers requests there, and sees all of them. It may do for each what the client may who sent it, and nothing else.'
+  'With a port it answers requests there, and sees all of them. While it answers a client it may do what that client may, and nothing else:\ngive its callers certificates with few permissions and limits.'
 
 /** What it may do, for people. */
 function words(name: string, { version, kind, tier, networks, signs, hosts }: LockedPlugin): string[] {

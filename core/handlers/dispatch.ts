@@ -26,7 +26,7 @@ import {
 import { orWaiting } from './approval-runs.ts'
 import { HeldRequest } from '../limits/approval-check.ts'
 import { Deadline, ended } from './deadline.ts'
-import { fieldsReader, type FieldsReader } from './read-fields.ts'
+import { fieldsReader, type FieldsReader } from '../config/field-reader.ts'
 import type { NetworkEntry, VenueEntry } from '../plugins/index.ts'
 import { streamHandlers } from './streams.ts'
 

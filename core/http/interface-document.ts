@@ -1,9 +1,8 @@
-import type { Interface, InterfacePath } from '../contracts/interface.ts'
-import { parametersOf } from '../plugins/index.ts'
+import { parametersOf, type PathOutline, type ServedInterface } from '../plugins/index.ts'
 import { plain } from './openapi.ts'
 
 /** The OpenAPI 3.1 document of a plugin's interface. */
-export function interfaceDocument(name: string, { paths }: Interface): object {
+export function interfaceDocument(name: string, { paths }: Pick<ServedInterface, 'paths'>): object {
   const described: Record<string, Record<string, object>> = {}
   for (const each of paths) (described[each.path.replace(/:(\w+)/g, '{$1}')] ??= {})[each.method.toLowerCase()] = operation(each)
   return {
@@ -16,7 +15,7 @@ export function interfaceDocument(name: string, { paths }: Interface): object {
   }
 }
 
-function operation({ method, path, summary, permission, request, response }: InterfacePath): object {
+function operation({ method, path, summary, permission, request, response }: PathOutline): object {
   const inPath = parametersOf(path)
   const required: readonly string[] = request.required ?? []
   const others = Object.entries(request.properties).filter(([field]) => !inPath.includes(field))

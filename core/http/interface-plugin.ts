@@ -2,14 +2,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import Router from '@koa/router'
-import { Ajv, type ValidateFunction } from 'ajv'
 import { linkAbort } from '../base/async.ts'
 import type { FairTurns } from '../base/fair-turns.ts'
-import type { Interface, InterfaceCall, InterfaceCaller, InterfacePath } from '../contracts/interface.ts'
+import { isObject } from '../base/json.ts'
+import { readQuery } from '../config/field-reader.ts'
+import type { InterfaceCall, InterfaceCaller } from '../contracts/interface.ts'
 import { hasPermission, mayUseWallet, requirePermission, type Caller } from '../handlers/context.ts'
 import { Deadline } from '../handlers/deadline.ts'
 import type { Dispatch } from '../handlers/dispatch.ts'
-import { fieldsReader, readQuery } from '../handlers/read-fields.ts'
+import type { CallerRights, ServedCall, ServedInterface, ServedPath } from '../plugins/index.ts'
 import { createApp, type App } from './app.ts'
 import { withoutContext, type Route } from './direct.ts'
 import type { Deliveries } from '../transactions/deliveries.ts'
@@ -23,11 +24,8 @@ export interface InterfaceAppParts extends RequestStepsParts {
   turns: FairTurns
 }
 
-/** Of one answer. */
-export const maxAnswerBytes = 8_000_000
-
 /** @param name of its plugin: metrics have its paths under it */
-export function createInterfaceApp(name: string, own: Interface, parts: InterfaceAppParts): App {
+export function createInterfaceApp(name: string, own: ServedInterface, parts: InterfaceAppParts): App {
   const router = new Router<RequestState>({ sensitive: true })
   const send = createResponseBatcher()
   for (const path of own.paths) {
@@ -50,30 +48,38 @@ export function createInterfaceApp(name: string, own: Interface, parts: Interfac
 
 /** A plugin whose `showError` fails shows errors as the server does. */
 const shownBy =
-  (name: string, own: Interface, { log }: Pick<RequestStepsParts, 'log'>): ShowError =>
+  (name: string, own: ServedInterface, { log }: Pick<RequestStepsParts, 'log'>): ShowError =>
   ({ http, name: error, retryAfterSeconds, body }) => {
     const { message, requestId, details } = body
+    const asSluice = { status: http, body }
+    const failed = (thrown: unknown) => {
+      log.error({ plugin: name, err: thrown }, 'showError of an interface failed')
+      return asSluice
+    }
+    const checked = (shown: unknown) => {
+      const status = isObject(shown) ? shown['status'] : undefined
+      const own = isObject(shown) ? shown['body'] : undefined
+      // What waits for an approval has 202.
+      const isError = typeof status === 'number' && Number.isInteger(status) && status >= 400 && status <= 599
+      if (typeof status === 'number' && (isError || status === http) && typeof own === 'object' && own !== null)
+        return { status, body: own }
+      log.error({ plugin: name, error, status }, 'showError of an interface gave no error')
+      return asSluice
+    }
     try {
       const shown = own.showError({ http, name: error, message, requestId, retryAfterSeconds, ...(details !== undefined && { details }) })
-      const isError = Number.isInteger(shown.status) && shown.status >= 400 && shown.status <= 599
-      // What waits for an approval has 202.
-      const isShown = (isError || shown.status === http) && typeof shown.body === 'object'
-      if (isShown) return { status: shown.status, body: shown.body }
-      log.error({ plugin: name, error, status: shown.status }, 'showError of an interface gave no error')
+      return shown instanceof Promise ? shown.then(checked).catch(failed) : checked(shown)
     } catch (thrown) {
-      log.error({ plugin: name, err: thrown }, 'showError of an interface failed')
+      return failed(thrown)
     }
-    return { status: http, body }
   }
 
 function routeOf(
   name: string,
-  { path, request: schema, response, permission, answer }: InterfacePath,
+  { path, permission, answer }: ServedPath,
   parts: InterfaceAppParts,
   send: ResponseBatcher,
 ): (state: RequestState, parameters?: Readonly<Record<string, string>>) => Promise<void> {
-  const readFields = fieldsReader(schema)
-  const requireShape = shapeChecker(`${name} ${path}`, response)
   const { turns } = parts
   const { requestTimeoutSeconds } = parts.settings.server
 
@@ -81,16 +87,13 @@ function routeOf(
     state.route = `${name}:${path}`
     const { caller, client, req, res } = state
     if (permission !== undefined) requirePermission(caller, permission)
-    const fields = readFields({ ...readQuery(state.query), ...state.body, ...parameters }, 'query')
+    const fields = { ...readQuery(state.query), ...state.body, ...parameters }
     const gone = new AbortController()
     const delivered = deliveryOf(req, res)
     if (req.method === 'GET') void delivered.then((isDelivered) => isDelivered || gone.abort())
     const deadline = new Deadline(requestTimeoutSeconds, { payer: client, turns }, gone.signal)
     const call = new Call(name, { state, deadline, delivered }, parts)
-    const given = await deadline.bound(async () => answer(fields, call))
-    const body = JSON.stringify(requireShape(given))
-    const bytes = Buffer.byteLength(body)
-    if (bytes > maxAnswerBytes) throw new Error(`the answer of ${name} ${path} has ${bytes} bytes: at most ${maxAnswerBytes} are sent`)
+    const body = await deadline.bound(() => answer(fields, call))
     send(res, 200, jsonHeaders(state.requestId, body), body)
   }
 }
@@ -124,20 +127,7 @@ function openAnswers(socket: Socket): Set<() => void> {
   return open
 }
 
-let ajv: Ajv | undefined
-
-/** Compiled with the first answer. */
-function shapeChecker(what: string, schema: object): (answer: unknown) => unknown {
-  let fits: ValidateFunction | undefined
-  return (answer) => {
-    fits ??= (ajv ??= new Ajv({ strict: false, strictNumbers: true, validateFormats: false })).compile(JSON.parse(JSON.stringify(schema)))
-    if (fits(answer)) return answer
-    const [first] = fits.errors ?? []
-    throw new Error(`the answer of ${what} has a wrong shape: ${first?.instancePath ?? ''} ${first?.message ?? ''}`)
-  }
-}
-
-class Call implements InterfaceCall {
+class Call implements ServedCall {
   readonly caller: InterfaceCaller
   readonly requestId: string
   readonly delivered: Promise<boolean>
@@ -158,6 +148,11 @@ class Call implements InterfaceCall {
     this.#state = state
     this.#deadline = deadline
     this.#parts = parts
+  }
+
+  rights(): CallerRights {
+    const { id, permissions, wallets } = this.#state.caller
+    return { id, permissions: [...permissions], wallets: wallets === 'all' ? wallets : [...wallets] }
   }
 
   get signal(): AbortSignal {
@@ -190,7 +185,7 @@ const callerOf = (caller: Caller): InterfaceCaller =>
   })
 
 /** The OpenAPI document of the interface, unless it has one of its own. */
-function addDocument(router: Router<RequestState>, name: string, own: Interface, send: ResponseBatcher): void {
+function addDocument(router: Router<RequestState>, name: string, own: ServedInterface, send: ResponseBatcher): void {
   if (own.paths.some(({ path }) => path === '/openapi.json')) return
   let text: string | undefined
   const route: Route = async ({ requestId, res }) => {

@@ -20,7 +20,13 @@ export interface RequestStepsParts {
 }
 
 /** Status and body of the answer to a request that failed. */
-export type ShowError = (error: ShownError) => { readonly status: number; readonly body: object }
+export type ShowError = (error: ShownError) => ErrorAnswer | Promise<ErrorAnswer>
+
+interface ErrorAnswer {
+  readonly status: number
+  readonly body: object
+}
+
 export type ShownError = ReturnType<typeof errorBody>
 
 const showAsSluice: ShowError = ({ http, body }) => ({ status: http, body })
@@ -33,7 +39,8 @@ export interface RequestSteps {
   settle(state: RequestState, work: Work): void | Promise<void>
   /** Works once the request has its turn: in flight, or waiting for it, only once it has arrived. A slow sender takes no place. */
   inTurn(state: RequestState, work: Work): void | Promise<void>
-  fail(state: RequestState, error: unknown): void
+  /** Never rejects. */
+  fail(state: RequestState, error: unknown): void | Promise<void>
   /** Refuses requests from now on. */
   refuseNew(): void
 }
@@ -48,8 +55,8 @@ export function createRequestSteps(
   /** By `performance.now`. */
   let stoppedAt = Infinity
 
-  function fail(state: RequestState, error: unknown): void {
-    const { requestId, path, res } = state
+  function fail(state: RequestState, error: unknown): void | Promise<void> {
+    const { requestId, path } = state
     const shown = errorBody(error, requestId)
     const { code, name, retryAfterSeconds } = shown
     metrics.errors.inc({ code, name })
@@ -57,7 +64,14 @@ export function createRequestSteps(
     if (name === 'LIMIT_EXCEEDED') metrics.limitRefusals.inc({ client: state.caller.id, limit: limitOf(error) })
     if (name === 'UNKNOWN_ERROR') log.error({ err: error, requestId, path }, 'request failed by a defect')
     if (isAbort(error)) log.warn({ err: error, requestId, path }, 'request failed because a wait was ended')
-    const { status, body } = showError(shown)
+    const answer = showError(shown)
+    // Of a plugin in another process.
+    if (answer instanceof Promise) return answer.then((shown) => answerWith(state, shown, retryAfterSeconds))
+    answerWith(state, answer, retryAfterSeconds)
+  }
+
+  function answerWith(state: RequestState, { status, body }: ErrorAnswer, retryAfterSeconds: number | undefined): void {
+    const { requestId, res } = state
     const json = hidePaths(JSON.stringify(body))
     const retryAfter = retryAfterSeconds === undefined ? {} : { 'Retry-After': String(retryAfterSeconds) }
     if (!res.headersSent) res.writeHead(status, { ...jsonHeaders(requestId, json), ...retryAfter }).end(json)

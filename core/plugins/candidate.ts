@@ -13,7 +13,7 @@ import type { Host } from './isolate/host.ts'
 import { importPlugin, type Description } from './instantiate.ts'
 import { deepFreeze } from './code/parser.ts'
 import type { JudgeConfig, LoadOptions } from './loaded-plugin.ts'
-import { answersCallers, chainDecides, notRemote, PluginFault, signedActions, trustedOnly } from './refusal.ts'
+import { chainDecides, notRemote, PluginFault, signedActions, trustedOnly } from './refusal.ts'
 import type { Trials } from './code/trials.ts'
 import type { LoadBudget } from './load-budget.ts'
 import { isObject } from '../base/json.ts'
@@ -84,9 +84,8 @@ async function describe(found: FoundPlugin, trials: Trials, options: LoadOptions
 /** @throws PluginFault where the plugin can only run in the server, for which allowing it is not enough */
 function requireContainable(description: Description, { name, signs = [] }: Manifest): void {
   if (description.kind === 'chain') throw trustedOnly(name, chainDecides)
-  if (description.kind === 'interface') throw trustedOnly(name, answersCallers)
   if (signs.length > 0) throw trustedOnly(name, signedActions)
-  if (!description.isRemote) throw trustedOnly(name, notRemote(description.family))
+  if (description.kind === 'connector' && !description.isRemote) throw trustedOnly(name, notRemote(description.family))
 }
 
 async function configurationOf(

@@ -89,6 +89,7 @@ export function createChangeLog({ settings, lock, plugins, interfaces, log }: Ch
       Object.hasOwn(known, name) ||
       settings.plugins.disabled.includes(name) ||
       runningAs(plugins, name) !== undefined ||
+      plugins.interfaces?.some(({ origin }) => path.basename(origin) === name) === true ||
       plugins.refused.some(({ folder }) => path.basename(folder) === name)
     for (const { origin, allowedBy } of plugins.loaded.filter(isReplaceable))
       if (allowedBy === 'nobody' && !existsSync(origin)) waiting.set(path.basename(origin), { is: 'removed', stamp: '', againAt: 0 })

@@ -31,7 +31,15 @@ export type { Bounds } from './isolate/frames.ts'
 export { createHosts, type Hosts } from './isolate/hosts.ts'
 export { excessOf } from './isolate/process-tree.ts'
 export type { FollowPrice } from './isolate/remote-connector.ts'
-export { parametersOf } from './load-interfaces.ts'
+export {
+  parametersOf,
+  servedHere,
+  type CallerRights,
+  type PathOutline,
+  type ServedCall,
+  type ServedInterface,
+  type ServedPath,
+} from './interface-paths.ts'
 export { loadLater, requiredHere, type LateLoad } from './late.ts'
 export { hostOptions, loadPlugins, pluginOptions, pluginWarnings, tryPlugins, type LoadResult } from './load.ts'
 export type { LoadedChain, LoadedConnector, LoadedPlugin, LoadedVenue } from './loaded-plugin.ts'

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { loadPluginConfigBy, type TokenListSource } from '../config/plugin-config.ts'
 import { ConfigError, nearest } from '../config/problems.ts'
@@ -61,7 +62,8 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadResult> {
   /** Loads that are under way share the threads. */
   let [trials, loads]: [Trials | undefined, number] = [undefined, 0]
   let isStart = true
-  const isLater = (plugin: FoundPlugin) => options.hostsLater === true && isForHost(plugin, options)
+  const isLater = (plugin: FoundPlugin) =>
+    options.hostsLater === true && isForHost(plugin, options) && options.opensListener?.(plugin.name) !== true
   const first = await load(found.filter((plugin) => !isLater(plugin)))
   isStart = false
   return {
@@ -110,7 +112,7 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadResult> {
 
   async function interfaceOf(candidate: Candidate): Promise<LoadedInterface> {
     if (isStart) return loadInterface(candidate, options)
-    throw new PluginFault('create', 'Listeners are opened when the server starts, and it was not loaded then', 'Restart the server.')
+    throw listenersAreOpen(candidate)
   }
 
   async function load(plugins: readonly FoundPlugin[]): Promise<LoadedPlugins & Pick<LoadResult, 'interfaces'>> {
@@ -189,11 +191,18 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadResult> {
         for (const each of deprecated) options.log.warn({ plugin: name }, `plugin ${name}: ${each}`)
       return { loaded, interfaces, refused }
     } finally {
-      const used = new Set(connectors.map(({ host }) => host))
+      const used = new Set([...connectors.map(({ host }) => host), ...interfaces.map((each) => each.process)])
       await Promise.all([leaveTrials(), hosts?.close([...opened.values()].filter((host) => !used.has(host)))])
     }
   }
 }
+
+const listenersAreOpen = ({ found: { name } }: Candidate): PluginFault =>
+  new PluginFault(
+    'create',
+    'Listeners are opened when the server starts, and it was not loaded then',
+    `Give it a port in conf/interfaces/${name}.yml, and restart the server.`,
+  )
 
 /** @param opened gets each host that is opened, by folder */
 function notingHosts(options: LoadOptions, opened: Map<string, Host>): LoadOptions {
@@ -288,6 +297,7 @@ export function pluginOptions({ settings, plugins, log, devnetUrl, localHosts, m
     ...(meterOf && { meterOf }),
     hosts,
     ...(hostsLater && { hostsLater }),
+    opensListener: (name) => existsSync(path.join(confDir, 'interfaces', `${name}.yml`)),
     async configOf({ kind, name, folder, schema, builtIn, networks, networkKeys }, judge) {
       const site = builtIn && kind === 'chain' ? localHosts?.get(`${name}.localhost`) : undefined
       const configuration = await loadPluginConfigBy(judge, {

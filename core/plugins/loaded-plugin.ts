@@ -129,6 +129,8 @@ export interface LoadOptions {
   readonly hosts: Hosts | 'here'
   /** Loads at first what needs no host; the others are `pending`. */
   readonly hostsLater?: boolean
+  /** Whether the operator configured it as an interface: listeners are opened at the start alone, so it is loaded then. */
+  opensListener?(name: string): boolean
   /** The loader's own log. */
   readonly log: Log
 }

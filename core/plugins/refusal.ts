@@ -113,9 +113,6 @@ export const chainDecides = 'a chain decides when a transaction is dead, and so 
 /** The signer cannot read what such an action does either. */
 export const signedActions = 'an exchange of signed actions decides when one is dead, and so whether a second one is signed'
 
-/** An interface calls endpoints as whoever sends it a request. */
-export const answersCallers = 'an interface calls endpoints with the permissions of its callers'
-
 export const notRemote = (family: string): string =>
   `connectors of the family ${family} are not read from another process, and no allowance bounds what is signed for one`
 

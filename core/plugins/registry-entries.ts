@@ -151,7 +151,10 @@ function loadedEntry(plugin: LoadedPlugin, running: ReadonlyMap<LoadedVenue<obje
 }
 
 /** It serves all networks. */
-const interfaceEntry = (plugin: LoadedInterface): PluginEntry => ({ ...loadedPart(plugin), available_networks: [] })
+const interfaceEntry = (plugin: LoadedInterface): PluginEntry => {
+  const { process } = plugin
+  return { ...loadedPart(plugin), available_networks: [], ...(process && { deaths: () => process.deaths }) }
+}
 
 function refusedEntry({ name, kind, folder, version, trading_type, available_networks, step, reason, remedy }: Refusal): PluginEntry {
   return {

@@ -13,6 +13,8 @@ import type { TransactionTarget } from '../transactions/submit-request.ts'
 export interface RunningPlugins {
   readonly loaded: readonly LoadedPlugin[]
   readonly refused: readonly Refusal[]
+  /** They change at the start alone. */
+  readonly interfaces?: readonly { readonly origin: string }[]
   /** Adds plugins, and puts refusals in place of what was known of their folders. What is loaded stays, whatever is said of its name or folder. */
   add(result: LateResult): void
   /**
@@ -33,6 +35,7 @@ export interface RunningPlugins {
 interface Parts {
   loaded: readonly LoadedPlugin[]
   refused: readonly Refusal[]
+  interfaces?: RunningPlugins['interfaces']
   venues: Venues
   registry: GrowingRegistry
   hosts: Pick<Hosts, 'close'>
@@ -45,7 +48,7 @@ interface Parts {
 /** A new version waits so long for its venues, so that its first callers do not. */
 const maxWakeMs = 10_000
 
-export function createRunningPlugins({ venues, registry, hosts, onTarget, onReplaced, ...first }: Parts): RunningPlugins {
+export function createRunningPlugins({ venues, registry, hosts, onTarget, onReplaced, interfaces = [], ...first }: Parts): RunningPlugins {
   let { loaded, refused } = first
   /** Of what was replaced or removed: how the registry knows it. */
   const versions = new Map<LoadedConnector, EarlierVersion>()
@@ -65,6 +68,7 @@ export function createRunningPlugins({ venues, registry, hosts, onTarget, onRepl
     get refused() {
       return refused
     },
+    interfaces,
     add(more) {
       const isKnown = ({ kind, name }: LoadedPlugin) => loaded.some((each) => each.kind === kind && each.name === name)
       const fresh = more.loaded.filter((each) => !isKnown(each))

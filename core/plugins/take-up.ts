@@ -163,7 +163,9 @@ const restart = 'Restart the server.'
 const whyRestart = ({ kind }: { readonly kind: PluginKind }): string =>
   kind === 'chain'
     ? 'A running server does not change its chains: nonces, open transactions and what the signer signs depend on them'
-    : 'A trusted plugin runs in the server, whose code cannot be changed while it runs'
+    : kind === 'interface'
+      ? 'The listeners of interfaces are opened when the server starts'
+      : 'A trusted plugin runs in the server, whose code cannot be changed while it runs'
 
 /** How long the signer signs for a version whose update did not load: `earlierMs` of core/wallet/own-policy.ts. */
 const howLong = ({ sha256 }: LoadedPlugin, record: LockedPlugin | undefined): string =>

@@ -246,22 +246,22 @@ describe("the operator's word on a plugin", function () {
       }
     })
 
-  it('trusts an interface, which it does not only allow, and a server that starts then listens for it', async () => {
+  it('allows an interface, and trusts it, and a server that starts then listens for it', async () => {
     const fixture = path.join(import.meta.dirname, '..', 'fixtures', 'plugins', 'interfaces', 'pair-prices')
     await cp(fixture, path.join(home, 'third', 'pair-prices'), { recursive: true })
     await mkdir(path.join(home, 'conf', 'interfaces'), { recursive: true })
     await writeFile(path.join(home, 'conf', 'interfaces', 'pair-prices.yml'), 'port: 0\n')
     const allowed = await say('plugin', 'allow', 'pair-prices', '--yes')
-    expect(allowed.code).to.equal(1)
-    expect(allowed.said).to.match(
-      /an interface calls endpoints with the permissions of its callers.*\nIf you trust it: .* plugin trust pair-prices$/m,
-    )
+    expect(allowed.code, allowed.said).to.equal(0)
+    expect(allowed.said)
+      .to.contain('pair-prices 0.1.0, an interface, contained')
+      .and.contain('While it answers a client it may do what that client may')
 
     const trusted = await say('plugin', 'trust', 'pair-prices', '--yes')
     expect(trusted.code, trusted.said).to.equal(0)
     expect(trusted.said)
       .to.contain('pair-prices 0.1.0, an interface, trusted')
-      .and.contain('It may do for each what the client may who sent it')
+      .and.contain('While it answers a client it may do what that client may')
     const { printed } = await started()
     expect(printed).to.match(/pair-prices +interface +.*https:\/\/localhost:\d+/)
     await say('plugin', 'remove', 'pair-prices', '--yes')

@@ -2,7 +2,6 @@ import { expect } from 'chai'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { findPlugins } from '../../core/plugins/discover/find.ts'
 import { fixtures, load } from './fixtures.ts'
 
 const pairPrices = path.join(fixtures, 'interfaces', 'pair-prices')
@@ -82,13 +81,4 @@ describe('loading interfaces', function () {
       expect(refused.map((each) => each.step)).to.deep.equal([step])
       expect(refused[0]?.reason).to.match(says)
     })
-
-  it('refuses one that is not trusted: it has the permissions of its callers', async () => {
-    const { found, refused } = findPlugins([pairPrices], [])
-    const result = await load([], { plugins: { found: found.map((each) => ({ ...each, tier: 'contained' as const })), refused } })
-    const [refusal] = result.refused
-    expect(refusal?.step).to.equal('consent')
-    expect(refusal?.reason).to.contain('an interface calls endpoints with the permissions of its callers')
-    expect(refusal?.remedy).to.contain('plugin trust pair-prices')
-  })
 })

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { endpoints, eventsEndpoint } from '../../core/api/index.ts'
-import { fieldsReader } from '../../core/handlers/read-fields.ts'
+import { fieldsReader } from '../../core/config/field-reader.ts'
 
 interface ListSchema {
   type?: string

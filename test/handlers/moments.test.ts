@@ -3,7 +3,8 @@ import { EVMApproveRequest } from '../../core/api/evm.ts'
 import { AMMLiquidityPriceRequest } from '../../core/api/range.ts'
 import { TransactionsPruneRequest } from '../../core/api/transactions.ts'
 import { singleRouterSchema } from '../../core/contracts/schemas.ts'
-import { fieldsReader, readMoment } from '../../core/handlers/read-fields.ts'
+import { fieldsReader } from '../../core/config/field-reader.ts'
+import { readMoment } from '../../core/handlers/read-fields.ts'
 import { Ajv } from 'ajv'
 
 const now = 1_790_000_000

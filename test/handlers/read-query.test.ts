@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import * as fc from 'fast-check'
 import { parse } from 'node:querystring'
-import { readQuery } from '../../core/handlers/read-fields.ts'
+import { readQuery } from '../../core/config/field-reader.ts'
 
 const piece = fc.constantFrom('a', 'bc', '1.5', '=', '&', '%41', '%', '+', 'c[]', 'constructor', '__proto__', 'é', ',')
 

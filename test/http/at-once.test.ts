@@ -11,7 +11,7 @@ import { errorBody } from '../../core/http/request-steps.ts'
 import { boundary } from '../../core/plugins/code/boundary.ts'
 import { Deadline } from '../../core/handlers/deadline.ts'
 import { cachedQueryReader } from '../../core/http/request.ts'
-import { fieldsReader, readQuery } from '../../core/handlers/read-fields.ts'
+import { fieldsReader, readQuery } from '../../core/config/field-reader.ts'
 
 const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
 

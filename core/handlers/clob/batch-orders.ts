@@ -2,7 +2,7 @@ import { CLOBBatchOrdersRequest, CLOBMarginBatchOrdersRequest, CLOBPerpBatchOrde
 import type { BookAction, BookOrder, OrderName } from '../../contracts/index.ts'
 import { badFields, errorFields, SluiceError, type ErrorName } from '../../base/errors.ts'
 import type { ConnectorContext } from '../context.ts'
-import { fieldsReader } from '../read-fields.ts'
+import { fieldsReader } from '../../config/field-reader.ts'
 import { readWallet, type SigningWallet } from '../wallets.ts'
 import { marketName, marketsOf, type BookHandlerFor, type Markets } from './markets.ts'
 import { hasEnded, showForeign } from './order-state.ts'

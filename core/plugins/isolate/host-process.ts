@@ -15,6 +15,7 @@ import type {
   Swap,
   TradingType,
 } from '../../contracts/index.ts'
+import type { InterfaceError, InterfacePlugin } from '../../contracts/interface.ts'
 import type { SchemaQuestion } from '../../config/plugin-schema.ts'
 import type { BookType, BookView } from '../../live-state/book-feed.ts'
 import { createBooks } from '../../live-state/books.ts'
@@ -27,6 +28,7 @@ import { remedies, faultOf } from '../refusal.ts'
 import { messageOf } from '../code/thrown.ts'
 import { openChannel } from './channel.ts'
 import { channelDescriptor } from './containment.ts'
+import type { HostedRequest, InterfaceProcess } from './interface-process.ts'
 import {
   membersOf,
   type CallArguments,
@@ -50,6 +52,7 @@ const channel = openChannel({
     const venue = venues[Number(index)]
     if (method === 'head') venue?.takeHead(args[0] as Head, args[1])
     else if (method === 'expect') venue?.expectBlock(args[0] as bigint)
+    else if (method === 'delivered') served?.delivered(index as string, args[0] as boolean)
   },
   onClosed: () => process.exit(0),
   maxFrameBytes,
@@ -99,6 +102,8 @@ function readable(fields: object): object {
 }
 
 let plugin: ConnectorPlugin | undefined
+let interfacePlugin: InterfacePlugin | undefined
+let served: InterfaceProcess | undefined
 let venues: readonly RunningVenue[] = []
 
 // What the server asks is what `messages.ts` says: both are of one release.
@@ -110,6 +115,12 @@ async function answer(method: string, args: readonly unknown[], signal: AbortSig
       return load(args[0] as LoadRequest)
     case 'create':
       return create(args[0] as readonly HostVenue[], args[1] as HostSettings)
+    case 'serve':
+      return serve(args[0] as string, args[1] as object)
+    case 'request':
+      return served?.answer(args[0] as HostedRequest, signal)
+    case 'showError':
+      return served?.showError(args[0] as InterfaceError)
     case 'judge': {
       // Once, at the start: what it needs is loaded for that alone.
       const { judgeBySchema } = await import('../../config/plugin-schema.ts')
@@ -144,6 +155,7 @@ async function load({ entry, news, loopSeconds }: LoadRequest): Promise<LoadRepl
     await updateHook(news)
     const imported = await importPlugin(entry)
     if (imported.plugin.kind === 'connector') ({ plugin } = imported as { plugin: ConnectorPlugin })
+    else if (imported.plugin.kind === 'interface') interfacePlugin = imported.plugin
     await settled()
     return { description: imported.description }
   } catch (thrown) {
@@ -162,6 +174,19 @@ async function create(wanted: readonly HostVenue[], settings: HostSettings) {
     venues = wanted.map((venue, index) => runVenue(venue, index, settings))
     await settled()
     return { venues: venues.map(propertiesOf) }
+  } catch (thrown) {
+    return { refused: refusalOf(thrown, 'create') }
+  }
+}
+
+async function serve(name: string, config: object) {
+  try {
+    if (!interfacePlugin) throw new Error('The plugin was not loaded.')
+    // A connector needs none of it.
+    const { runInterface } = await import('./interface-process.ts')
+    served = await runInterface(interfacePlugin, { name, config, log, channel })
+    await settled()
+    return { paths: served.outlines }
   } catch (thrown) {
     return { refused: refusalOf(thrown, 'create') }
   }

@@ -164,6 +164,12 @@ export async function createIn(
   throw new PluginFault('create', 'The host did not create its venues', remedies.correct)
 }
 
+/** Creates the plugin's interface. @returns its paths, unchecked @throws PluginFault */
+export async function serveIn(started: HostRun, plugin: string, config: object, { name, budget }: RunOptions): Promise<unknown> {
+  const reply = await within(started, 'create', () => started.channel.ask('serve', [plugin, config]), budget)
+  return accepted(reply, 'create', name)['paths']
+}
+
 /** A step with the plugin's budget. @throws PluginFault */
 export async function within(
   started: HostRun,
@@ -279,7 +285,7 @@ const toldSteps: readonly Step[] = ['import', 'manifest', 'create']
 function isDescription(value: unknown): value is Description {
   return (
     isObject(value) &&
-    (value['kind'] === 'connector' || value['kind'] === 'chain') &&
+    (value['kind'] === 'connector' || value['kind'] === 'chain' || value['kind'] === 'interface') &&
     typeof value['family'] === 'string' &&
     isObject(value['manifest'])
   )

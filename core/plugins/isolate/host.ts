@@ -9,7 +9,7 @@ import { faultOf, PluginFault, remedies } from '../refusal.ts'
 import type { Broker } from './broker.ts'
 import type { Channel } from './channel.ts'
 import type { ContainedProcess } from './containment.ts'
-import { accepted, createIn, loadIn, startRun, watchRuns, within, type HostRun, type RunOptions } from './host-run.ts'
+import { accepted, createIn, loadIn, serveIn, startRun, watchRuns, within, type HostRun, type RunOptions } from './host-run.ts'
 import type { HostSettings, HostVenue } from './messages.ts'
 import type { Web } from './web.ts'
 
@@ -23,6 +23,8 @@ export interface Host {
   judge(question: SchemaQuestion): Promise<SchemaAnswer>
   /** Creates the connector on its venues. @returns what each has besides methods, unchecked @throws PluginFault */
   create(venues: readonly CreatedVenue[], settings: HostSettings): Promise<readonly unknown[]>
+  /** Creates the plugin's interface. @param answer of what it calls @returns its paths, unchecked @throws PluginFault */
+  serve(name: string, config: object, answer: AnswerQuestion): Promise<unknown>
   /** @param maxBytes of the answer, as JSON @throws SluiceError SERVICE_UNINITIALIZED while it does not answer */
   ask(method: string, args: readonly unknown[], signal?: AbortSignal, maxBytes?: number): Promise<unknown>
   /** What is done anew after each death. */
@@ -33,6 +35,19 @@ export interface Host {
   onChanged(listener: (id: unknown) => void): void
   tell(method: string, args: readonly unknown[]): void
   stop(): Promise<void>
+}
+
+/** What the process asks of the server. */
+export type AnswerQuestion = (method: string, args: readonly unknown[], signal: AbortSignal) => unknown
+
+/** What was created in the process, and is created again when it was started again. */
+interface Creation<T = unknown> {
+  /** @returns what has to be the same each time */
+  create(run: HostRun): Promise<T>
+  readonly answer: AnswerQuestion
+  /** After each end of the process. */
+  reset?(): void
+  close?(): Promise<unknown>
 }
 
 /** A venue, and the way from it to its chain. */
@@ -68,7 +83,7 @@ const startWords = { what: 'start()', when: 'in start()', remedy: 'Let it end, o
 export async function startHost(options: HostOptions): Promise<Host> {
   const { name, log, budget, stallSeconds, takeTurn, onDeath } = options
   let running: HostRun | undefined
-  let created: { venues: readonly CreatedVenue[]; settings: HostSettings; properties: readonly unknown[] } | undefined
+  let created: (Creation & { readonly properties: unknown }) | undefined
   let isLoading = true
   const redone: (() => Promise<unknown>)[] = []
   const reactions: (() => void)[] = []
@@ -114,11 +129,9 @@ export async function startHost(options: HostOptions): Promise<Host> {
       child,
       (method, args, signal) => {
         if (stopping.signal.aborted) throw new Error('The plugin was stopped.')
-        return method === 'fetch' ? options.web.fetch(args[0], signal) : answerOf(created?.venues ?? [], method, args, signal)
+        return method === 'fetch' ? options.web.fetch(args[0], signal) : created?.answer(method, args, signal)
       },
-      (id) => {
-        for (const listener of changeListeners) listener(id)
-      },
+      (id) => changeListeners.forEach((listener) => listener(id)),
     )
     running = started
     void started.ended.then(() => onEnd(started))
@@ -128,7 +141,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
   function onEnd(started: HostRun): void {
     if (running !== started) return
     running = undefined
-    for (const { broker } of created?.venues ?? []) broker.reset()
+    created?.reset?.()
     for (const react of reactions) react()
     // Before it was created its plugin is refused.
     if (stopping.signal.aborted || !created) return
@@ -149,7 +162,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
   async function restart(pauseMs: number): Promise<void> {
     await pause(pauseMs, stopping.signal, { ref: false })
     if (stopping.signal.aborted || !created) return
-    const { venues, settings, properties } = created
+    const { create, properties } = created
     await inTurn(takeTurn, async () => {
       if (stopping.signal.aborted) return
       let started: HostRun | undefined
@@ -157,8 +170,8 @@ export async function startHost(options: HostOptions): Promise<Host> {
         const next = await boot()
         started = next
         await loadIn(next, options)
-        if (!isDeepStrictEqual(await createIn(next, factsOf(venues), settings, options), properties))
-          throw new Error('it has other versions, spenders, events or words of its errors than before')
+        if (!isDeepStrictEqual(await create(next), properties))
+          throw new Error('it has other versions, spenders, events, paths or words of its errors than before')
         for (const redo of redone) await within(next, 'create', redo, budget, startWords)
         down = undefined
         log.info({ plugin: name }, 'host of a plugin was started again')
@@ -171,6 +184,21 @@ export async function startHost(options: HostOptions): Promise<Host> {
     })
   }
 
+  async function createBy<T>(creation: Creation<T>): Promise<T> {
+    if (!running) throw new PluginFault('create', 'Its process has ended', remedies.correct)
+    // Its questions are answered from now on.
+    created = { ...creation, properties: [] }
+    try {
+      const properties = await creation.create(running)
+      ;[created, isLoading] = [{ ...creation, properties }, false]
+      return properties
+    } catch (thrown) {
+      created = undefined
+      await creation.close?.()
+      throw thrown
+    }
+  }
+
   return {
     description,
     get deaths() {
@@ -181,21 +209,8 @@ export async function startHost(options: HostOptions): Promise<Host> {
       if (!running) throw new PluginFault('manifest', 'Its process has ended', remedies.correct)
       return judgeIn(running, question, options)
     },
-    async create(venues, settings) {
-      if (!running) throw new PluginFault('create', 'Its process has ended', remedies.correct)
-      // Its questions are answered from now on.
-      created = { venues, settings, properties: [] }
-      try {
-        const properties = await createIn(running, factsOf(venues), settings, options)
-        created = { venues, settings, properties }
-        isLoading = false
-        return properties
-      } catch (thrown) {
-        created = undefined
-        await closeBrokers(venues)
-        throw thrown
-      }
-    },
+    create: (venues, settings) => createBy(connectorOn(venues, settings, options)),
+    serve: (plugin, config, answer) => createBy({ create: (run) => serveIn(run, plugin, config, options), answer }),
     async ask(method, args, signal, maxBytes) {
       if (!running) throw unavailable(name, down ?? 'it is starting')
       return askIn(running, name, (channel) => channel.ask(method, args, signal, maxBytes), signal)
@@ -209,11 +224,20 @@ export async function startHost(options: HostOptions): Promise<Host> {
       const now = running
       now?.kill('the server stops')
       await now?.ended
-      await closeBrokers(created?.venues ?? [])
+      await created?.close?.()
       await options.web.close()
     },
   }
 }
+
+const connectorOn = (venues: readonly CreatedVenue[], settings: HostSettings, options: HostOptions): Creation<readonly unknown[]> => ({
+  create: (run) => createIn(run, factsOf(venues), settings, options),
+  answer: (method, args, signal) => answerOf(venues, method, args, signal),
+  reset() {
+    for (const { broker } of venues) broker.reset()
+  },
+  close: () => closeBrokers(venues),
+})
 
 /** How often a host died, and whether it is started again. */
 function createDeaths() {

@@ -3,7 +3,7 @@ import { AMMLiquidityPositionRequest } from '../../../core/api/range.ts'
 import type { ConnectorContext, TargetContext } from '../../../core/handlers/context.ts'
 import { rangeChangeHandlers } from '../../../core/handlers/amm/range-changes.ts'
 import { rangePositionHandlers } from '../../../core/handlers/amm/range-positions.ts'
-import { fieldsReader } from '../../../core/handlers/read-fields.ts'
+import { fieldsReader } from '../../../core/config/field-reader.ts'
 
 const account = '9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin'
 const owner = '7YttLkHDoNj9wyDur5pM1ejNaAvT9X4eqaYcHQqtj2G5'

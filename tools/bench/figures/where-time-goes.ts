@@ -12,7 +12,7 @@ const functionsShown = 12
 /** Who a function belongs to, by its source or, where it has none, its name; the first that fits. */
 const parts: readonly (readonly [string, RegExp])[] = [
   ['garbage collection', /^\(garbage collector\)/],
-  ['checking the fields: querystring, ajv', /( node:querystring| core\/handlers\/read-fields|^validate\d* $)/],
+  ['checking the fields: querystring, ajv', /( node:querystring| core\/config\/field-reader|^validate\d* $)/],
   ['the quote: pools and routes', / kits\//],
   ['the quote: state in memory', / core\/(live-state|market)\//],
   ['prices and amounts as text', / core\/base\/decimal/],

@@ -1,0 +1,106 @@
+// A path of an interface, from the fields of a request to the text of its answer. It runs where the plugin runs: a schema is code, too.
+import { Ajv, type ValidateFunction } from 'ajv'
+import { isObject } from '../base/json.ts'
+import { fieldsReader } from '../config/field-reader.ts'
+import type { Interface, InterfaceCall, InterfacePath } from '../contracts/interface.ts'
+import { requireMethods } from './instantiate.ts'
+import { PluginFault, remedies } from './refusal.ts'
+
+/** Of one answer. */
+export const maxAnswerBytes = 8_000_000
+/** Of one that comes from another process. */
+export const maxHostedAnswerBytes = 3_000_000
+/** The same as it crosses: JSON in JSON, where each quote has a mark in front. */
+export const maxFramedBytes = 3_500_000
+
+/** What a path says of itself, as data. */
+export type PathOutline = Omit<InterfacePath, 'answer'>
+
+/** An interface as its listener uses it, wherever its plugin runs. */
+export interface ServedInterface {
+  readonly paths: readonly ServedPath[]
+  showError(error: Parameters<Interface['showError']>[0]): ErrorOutline | Promise<ErrorOutline>
+}
+
+type ErrorOutline = ReturnType<Interface['showError']>
+
+export interface ServedPath extends PathOutline {
+  /** @param fields as they were sent @returns the answer as JSON */
+  answer(fields: Readonly<Record<string, unknown>>, call: ServedCall): Promise<string>
+}
+
+/** A request to an interface, with what another process has to know of its caller. */
+export interface ServedCall extends InterfaceCall {
+  rights(): CallerRights
+}
+
+export interface CallerRights {
+  readonly id: string
+  readonly permissions: readonly string[]
+  /** By `addressKey`. */
+  readonly wallets: 'all' | readonly string[]
+}
+
+/** An interface that runs in this process. @param name of its plugin */
+export function servedHere(name: string, own: Interface, maxBytes = maxAnswerBytes): ServedInterface {
+  return {
+    paths: own.paths.map((path) => ({ ...path, answer: answersOf(name, path, maxBytes) })),
+    showError: (error) => own.showError(error),
+  }
+}
+
+function answersOf(name: string, { path, request, response, answer }: InterfacePath, maxBytes: number): ServedPath['answer'] {
+  const readFields = fieldsReader(request)
+  const requireShape = shapeChecker(`${name} ${path}`, response)
+  return async (fields, call) => {
+    const given = await answer(readFields(fields, 'query'), call)
+    const text = JSON.stringify(requireShape(given))
+    const bytes = Buffer.byteLength(text)
+    if (bytes > maxBytes) throw new Error(`the answer of ${name} ${path} has ${bytes} bytes: at most ${maxBytes} are sent`)
+    return text
+  }
+}
+
+let ajv: Ajv | undefined
+
+/** Compiled with the first answer. */
+function shapeChecker(what: string, schema: object): (answer: unknown) => unknown {
+  let fits: ValidateFunction | undefined
+  return (answer) => {
+    fits ??= (ajv ??= new Ajv({ strict: false, strictNumbers: true, validateFormats: false })).compile(JSON.parse(JSON.stringify(schema)))
+    if (fits(answer)) return answer
+    const [first] = fits.errors ?? []
+    throw new Error(`the answer of ${what} has a wrong shape: ${first?.instancePath ?? ''} ${first?.message ?? ''}`)
+  }
+}
+
+const pathPattern = /^(\/(:[a-zA-Z]\w*|[\w.~-]+))*\/?$/
+
+/** @throws PluginFault */
+export function checkInterface(made: Interface): void {
+  if (!isObject(made)) throw fault('create() did not return an object')
+  requireMethods(made, 'the interface', ['showError'])
+  if (!Array.isArray(made.paths) || made.paths.length === 0) throw fault('the interface has no list called paths')
+  for (const each of made.paths) requireMethods(each, `${each.method} ${each.path}`, ['answer'])
+  checkPaths(made.paths)
+}
+
+/** @throws PluginFault */
+export function checkPaths(paths: readonly PathOutline[]): void {
+  const known = new Set<string>()
+  for (const each of paths) {
+    const name = `${each.method} ${each.path}`
+    if (!['GET', 'POST', 'DELETE'].includes(each.method) || !pathPattern.test(each.path)) throw fault(`${name} is no path of an interface`)
+    if (known.has(name)) throw fault(`${name} is there twice`)
+    known.add(name)
+    for (const schema of [each.request, each.response]) if (!isObject(schema)) throw fault(`${name} lacks a schema`)
+    const fields = Object.keys(each.request.properties ?? {})
+    const unknown = parametersOf(each.path).find((field) => !fields.includes(field))
+    if (unknown !== undefined) throw fault(`the request of ${name} has no field ${unknown}`)
+  }
+}
+
+/** The fields that a path names. */
+export const parametersOf = (path: string): string[] => [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
+
+const fault = (reason: string): PluginFault => new PluginFault('create', reason, remedies.methods)

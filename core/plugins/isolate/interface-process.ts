@@ -1,0 +1,120 @@
+// An interface in the process of its plugin: what its handlers call goes to the server, as the caller whose request they answer.
+import { addressKey } from '../../base/addresses.ts'
+import { isObject } from '../../base/json.ts'
+import type { Interface, InterfaceCall, InterfaceError, InterfacePlugin, Log } from '../../contracts/interface.ts'
+import {
+  checkInterface,
+  maxFramedBytes,
+  maxHostedAnswerBytes,
+  servedHere,
+  type CallerRights,
+  type PathOutline,
+} from '../interface-paths.ts'
+import type { Channel } from './channel.ts'
+
+/** A request, as the server sends it. */
+export interface HostedRequest {
+  /** Names the request in both directions, for as long as it is answered. */
+  readonly id: string
+  /** Of its path, among those of the interface. */
+  readonly index: number
+  readonly fields: Readonly<Record<string, unknown>>
+  readonly requestId: string
+  readonly rights: CallerRights
+}
+
+/** What became of a request: the answer as JSON, or which of its calls threw what the handler threw. */
+export type HostedAnswer = { readonly text: string } | { readonly threw: number }
+
+/** Calls of one process that are under way at a time; others wait. The server ends a process that has twice as many. */
+const maxCalls = 32
+
+export interface InterfaceProcess {
+  readonly outlines: readonly PathOutline[]
+  answer(request: HostedRequest, signal: AbortSignal): Promise<HostedAnswer>
+  showError(error: InterfaceError): ReturnType<Interface['showError']>
+  /** Told once of each request. */
+  delivered(id: string, isDelivered: boolean): void
+}
+
+export async function runInterface(
+  plugin: InterfacePlugin,
+  { name, config, log, channel }: { name: string; config: object; log: Log; channel: Pick<Channel, 'ask'> },
+): Promise<InterfaceProcess> {
+  const made = await plugin.create(Object.freeze({ config, log }))
+  checkInterface(made)
+  const served = servedHere(name, made, maxHostedAnswerBytes)
+  const deliveries = new Map<string, (isDelivered: boolean) => void>()
+  const takeTurn = createTurns(maxCalls)
+
+  return {
+    // Schemas may have symbols and functions: what crosses is JSON.
+    outlines: served.paths.map((path) => JSON.parse(JSON.stringify(path)) as PathOutline),
+    async answer({ id, index, fields, requestId, rights }, signal) {
+      const path = served.paths[index]
+      if (!path) throw new Error('There is no such path.')
+      /** Which call threw it. */
+      const thrownBy = new WeakMap<object, number>()
+      let calls = 0
+      const delivered = new Promise<boolean>((resolve) => deliveries.set(id, resolve))
+      const permissions = new Set(rights.permissions)
+      const wallets = rights.wallets === 'all' ? rights.wallets : new Set(rights.wallets)
+      const call: InterfaceCall = {
+        caller: Object.freeze({
+          id: rights.id,
+          may: (permission: string) => permissions.has(permission),
+          mayUse: (wallet: string) => wallets === 'all' || wallets.has(addressKey(wallet)),
+        }),
+        requestId,
+        signal,
+        delivered,
+        once() {
+          throw new Error('once() is for interfaces that run in the server: give calls a key that the request names')
+        },
+        async call(endpoint, wanted, { key, signal: own } = {}) {
+          const number = (calls += 1)
+          const ends = own ? AbortSignal.any([own, signal]) : signal
+          const passOn = await takeTurn()
+          try {
+            return (await channel.ask('endpoint', [id, number, endpoint, wanted, key], ends)) as never
+          } catch (thrown) {
+            if (isObject(thrown)) thrownBy.set(thrown, number)
+            throw thrown
+          } finally {
+            passOn()
+          }
+        },
+      }
+      try {
+        const text = await path.answer(fields, { ...call, rights: () => rights })
+        const bytes = Buffer.byteLength(JSON.stringify(text))
+        if (bytes > maxFramedBytes) throw new Error(`the answer has ${bytes} bytes as JSON in JSON: at most ${maxFramedBytes} are sent`)
+        return { text }
+      } catch (thrown) {
+        const threw = isObject(thrown) ? thrownBy.get(thrown) : undefined
+        if (threw === undefined) throw thrown
+        return { threw }
+      }
+    },
+    showError: (error) => made.showError(error),
+    delivered(id, isDelivered) {
+      deliveries.get(id)?.(isDelivered)
+      deliveries.delete(id)
+    },
+  }
+}
+
+function createTurns(max: number): () => Promise<() => void> {
+  const waiting: (() => void)[] = []
+  let used = 0
+  const passOn = () => {
+    const next = waiting.shift()
+    if (next) next()
+    else used -= 1
+  }
+  return async () => {
+    if (used >= max) await new Promise<void>((resolve) => waiting.push(resolve))
+    else used += 1
+    return passOn
+  }
+}

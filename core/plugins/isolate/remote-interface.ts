@@ -1,0 +1,137 @@
+// The server's side of an interface in a process of its own: requests go there as copies, and what its handlers call comes back as their caller.
+import { randomUUID } from 'node:crypto'
+import { withTimeout } from '../../base/async.ts'
+import { errorTable, SluiceError } from '../../base/errors.ts'
+import { isObject } from '../../base/json.ts'
+import { permissions } from '../../api/endpoint.ts'
+import type { EndpointName } from '../../api/index.ts'
+import type { InterfacePath } from '../../contracts/interface.ts'
+import { checkPaths, maxFramedBytes, type PathOutline, type ServedCall, type ServedInterface, type ServedPath } from '../interface-paths.ts'
+import { faultOf, PluginFault, remedies } from '../refusal.ts'
+import type { Host } from './host.ts'
+import type { HostedAnswer, HostedRequest } from './interface-process.ts'
+
+/** What one request may call: no answer needs more, and a handler that calls without end is refused before its time is over. */
+const maxCallsOfRequest = 500
+/** With what is around the answer. */
+const maxAskedBytes = maxFramedBytes + 1_024
+/** How an error is shown: for longer nobody waits, and so many wait at once. Others are shown as the server shows them. */
+const [showMs, maxShown, maxShownBytes] = [2_000, 64, 64 * 1024]
+
+/** While it is answered, what it may still call. */
+interface OpenRequest {
+  readonly call: ServedCall
+  readonly threw: Map<number, unknown>
+  calls: number
+}
+
+/** Creates the interface in its host. @throws PluginFault */
+export async function remoteInterface(name: string, host: Host, config: object): Promise<ServedInterface> {
+  const open = new Map<string, OpenRequest>()
+  const outlines = await host.serve(name, config, (method, args, signal) => {
+    if (method !== 'endpoint') throw new Error('It asks what there is not.')
+    return callEndpoint(open, args, signal)
+  })
+  let showing = 0
+
+  return {
+    paths: readOutlines(outlines).map((outline, index) => ({ ...outline, answer: answersBy(host, index, open) })),
+    async showError(error) {
+      if (showing >= maxShown || host.notReady() !== undefined) throw new Error('its process is not free to show errors')
+      showing += 1
+      try {
+        const ends = AbortSignal.timeout(showMs)
+        return (await withTimeout(host.ask('showError', [error], ends, maxShownBytes), showMs, () => {
+          throw new Error(`showError did not end within ${showMs / 1000} s`)
+        })) as ReturnType<ServedInterface['showError']>
+      } finally {
+        showing -= 1
+      }
+    },
+  }
+}
+
+function answersBy(host: Host, index: number, open: Map<string, OpenRequest>): ServedPath['answer'] {
+  return async (fields, call) => {
+    // Nobody can guess it: a handler names its own request alone, unless it tells others.
+    const id = randomUUID()
+    const request: HostedRequest = { id, index, fields, requestId: call.requestId, rights: call.rights() }
+    const state: OpenRequest = { call, threw: new Map(), calls: 0 }
+    open.set(id, state)
+    void call.delivered.then((isDelivered) => host.tell('delivered', [id, isDelivered]))
+    try {
+      return textOf((await host.ask('request', [request], call.signal, maxAskedBytes)) as HostedAnswer, state)
+    } catch (thrown) {
+      throw ofTheTable(thrown)
+    } finally {
+      // What it calls after its answer is refused.
+      open.delete(id)
+    }
+  }
+}
+
+function textOf(answer: HostedAnswer, { threw }: OpenRequest): string {
+  if (isObject(answer) && 'threw' in answer && threw.has(answer.threw)) throw threw.get(answer.threw)
+  const text = isObject(answer) && 'text' in answer ? answer.text : undefined
+  if (typeof text !== 'string') throw new Error('the process of the interface gave no answer')
+  // Its own JSON, written anew: what is no JSON is a defect of the plugin.
+  return JSON.stringify(JSON.parse(text))
+}
+
+/** Of an error that the plugin threw itself the status is one of an error. */
+function ofTheTable(thrown: unknown): unknown {
+  if (!(thrown instanceof SluiceError) || thrown.http === errorTable[thrown.name].http) return thrown
+  if (Number.isInteger(thrown.http) && thrown.http >= 400 && thrown.http <= 599) return thrown
+  const { details, retryAfterSeconds } = thrown
+  return new SluiceError(thrown.name, thrown.message, { details, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) })
+}
+
+async function callEndpoint(open: ReadonlyMap<string, OpenRequest>, args: readonly unknown[], signal: AbortSignal): Promise<unknown> {
+  const [id, number, endpoint, fields, key] = args
+  const request = typeof id === 'string' ? open.get(id) : undefined
+  if (!request) throw new SluiceError('FORBIDDEN', 'The request that this call is for is answered, or never was.')
+  if (typeof number !== 'number' || typeof endpoint !== 'string' || !isObject(fields) || (key !== undefined && typeof key !== 'string'))
+    throw new Error('A call has an endpoint, fields, and may have a key.')
+  request.calls += 1
+  try {
+    if (request.calls > maxCallsOfRequest)
+      throw new SluiceError('RATE_LIMIT', `A request to an interface may call endpoints ${maxCallsOfRequest} times.`)
+    // The name and the fields are read as those of any caller.
+    return await request.call.call(endpoint as EndpointName, fields, { signal, ...(key !== undefined && { key }) })
+  } catch (thrown) {
+    request.threw.set(number, thrown)
+    throw thrown
+  }
+}
+
+const [maxPaths, maxPathLength, maxSummary] = [500, 200, 500]
+
+/** What the process says of its paths, checked. @throws PluginFault */
+function readOutlines(told: unknown): readonly PathOutline[] {
+  if (!Array.isArray(told) || told.length > maxPaths) throw fault(`the interface has no list of at most ${maxPaths} paths`)
+  const outlines = told.map((each: unknown): PathOutline => {
+    if (!isObject(each)) throw fault('a path is no object')
+    const { method, path, summary, permission, request, response } = each
+    if (typeof path !== 'string' || path.length > maxPathLength || typeof summary !== 'string')
+      throw fault('a path has no path and summary')
+    const known = permissions.find((name) => name === permission)
+    if (permission !== undefined && known === undefined) throw fault(`${path} has a permission that there is not`)
+    if (!isObject(request) || !isObject(request['properties'] ?? {}) || !isObject(response)) throw fault(`${path} lacks a schema`)
+    return {
+      method: method as InterfacePath['method'],
+      path,
+      summary: summary.slice(0, maxSummary),
+      ...(known !== undefined && { permission: known }),
+      request: { ...request, properties: request['properties'] ?? {} } as InterfacePath['request'],
+      response,
+    }
+  })
+  try {
+    checkPaths(outlines)
+  } catch (thrown) {
+    throw faultOf(thrown, 'create', remedies.methods)
+  }
+  return outlines
+}
+
+const fault = (reason: string): PluginFault => new PluginFault('create', reason, remedies.methods)
