@@ -39,12 +39,14 @@ export interface UnkeyedRequest {
   readonly collectSeconds: number
 }
 
+type DeliveryChange = 'lost' | 'joined' | 'uncollected'
+
 interface DeliveriesOptions {
   store: Store
   serverId: string
   journal: Pick<Journal, 'list'>
   log: Log
-  onChange?: (change: 'lost' | 'joined' | 'uncollected') => void
+  onChange?: (change: DeliveryChange) => void
   /** This machine's clock. Where it jumps ahead, a request may join one whose connection still stands: never the reverse within one server. */
   nowMs?: () => number
 }
@@ -62,14 +64,13 @@ const keptMs = 26 * 3_600_000
 const retryMs = 1_000
 
 export function createDeliveries({ store, serverId, journal, log, onChange = () => {}, nowMs = Date.now }: DeliveriesOptions): Deliveries {
+  const table = deliveryTable(store, serverId, nowMs)
   /** Connections of this process that are gone, by id and number: the store may not know it yet. */
   const gone = new Set<string>()
   const closing = new AbortController()
   let sweeping: Promise<void> | undefined
   const timer = setInterval(() => {
-    sweep().catch((error: unknown) =>
-      log.warn({ reason: error instanceof Error ? error.message : 'unknown' }, 'lost answers not looked for'),
-    )
+    sweep().catch((error: unknown) => log.warn({ reason: reasonOf(error) }, 'lost answers not looked for'))
   }, sweepEveryMs).unref()
 
   /** Whether its entry was final for longer than its answer is kept. */
@@ -79,145 +80,67 @@ export function createDeliveries({ store, serverId, journal, log, onChange = () 
     return entry && isFinal(entry) && entry.updatedAt + collect_ms < nowMs()
   }
 
-  const equalRows = (request: UnkeyedRequest, fingerprint: string) =>
-    store.read((db) =>
-      db
-        .selectFrom('deliveries')
-        .selectAll()
-        .select(store.isServerAlive(sql`server`).as('alive'))
-        .where((eb) => eb.and({ interface: request.interface, client: request.client, fingerprint }))
-        .where('state', 'in', ['open', 'lost'])
-        .orderBy('asked_at')
-        .execute(),
-    )
-
-  type EqualRow = Awaited<ReturnType<typeof equalRows>>[number]
-
-  function isLost(row: EqualRow): boolean {
+  function isLost(row: UnansweredRow): boolean {
     if (row.state === 'lost' || gone.has(holderOf(row))) return true
     if (row.server !== serverId && !row.alive) return true
     return row.asked_at + row.stale_ms < nowMs()
   }
 
-  /** The number of the request that now has the row. */
-  async function join(row: DeliveryRow): Promise<boolean> {
-    const [joined] = await store.writeOnce((db) =>
-      db
-        .updateTable('deliveries')
-        .set({
-          server: serverId,
-          state: 'open',
-          asked_at: nowMs(),
-          joins: row.joins + 1,
-          losses: row.state === 'lost' ? row.losses : row.losses + 1,
-        })
-        .where((eb) => eb.and({ id: row.id, joins: row.joins }))
-        .where('state', 'in', ['open', 'lost'])
-        .returning('id')
-        .execute(),
-    )
-    return joined !== undefined
+  const say = ({ interface: name, client, id }: DeliveryRow, change: DeliveryChange) => {
+    onChange(change)
+    log.warn({ interface: name, client, idempotencyKey: id }, words[change])
   }
 
   async function findLost(request: UnkeyedRequest, fingerprint: string): Promise<DeliveryRow | undefined> {
-    let rows = await equalRows(request, fingerprint)
+    let rows = await table.equal(request, fingerprint)
     const standing = rows.filter((row) => !isLost(row))
     if (standing.length > 0) {
       await pause(standing.some(({ server }) => server !== serverId) ? otherServerMs : closeMs, closing.signal)
-      rows = await equalRows(request, fingerprint)
+      rows = await table.equal(request, fingerprint)
     }
     for (const row of rows) {
       if (!isLost(row)) continue
-      if (await isOver(row)) await giveUp(row)
-      else if (await join(row)) return { ...row, joins: row.joins + 1, losses: row.state === 'lost' ? row.losses : row.losses + 1 }
+      if (await isOver(row)) {
+        if (await table.giveUp(row)) say(row, 'uncollected')
+        continue
+      }
+      const joined = await table.join(row)
+      if (!joined) continue
+      say(joined, 'joined')
+      return joined
     }
     return undefined
   }
 
-  async function open(request: UnkeyedRequest, fingerprint: string, prepared: object): Promise<DeliveryRow> {
-    const row: DeliveryRow = {
-      id: `${keyPrefix}${randomUUID()}`,
-      interface: request.interface,
-      client: request.client,
-      fingerprint,
-      server: serverId,
-      state: 'open',
-      asked_at: nowMs(),
-      stale_ms: request.staleSeconds * 1000,
-      collect_ms: request.collectSeconds * 1000,
-      joins: 0,
-      losses: 0,
-      prepared: JSON.stringify(prepared),
-    }
-    await store.writeOnce((db) => db.insertInto('deliveries').values(row).execute())
-    return row
-  }
-
-  /** Only the request that has the row now changes it. Tried until it is stored: until then this process knows it by `gone`. */
+  /** Tried until it is stored: until then this process knows it by `gone`. */
   async function change(row: DeliveryRow, to: Partial<DeliveryRow> | 'nothing'): Promise<void> {
-    const holder = holderOf(row)
     for (;;)
       try {
-        await store.writeOnce<unknown>((db) =>
-          to === 'nothing'
-            ? db
-                .deleteFrom('deliveries')
-                .where((eb) => eb.and({ id: row.id, joins: row.joins }))
-                .execute()
-            : db
-                .updateTable('deliveries')
-                .set(to)
-                .where((eb) => eb.and({ id: row.id, joins: row.joins }))
-                .execute(),
-        )
-        gone.delete(holder)
+        await table.change(row, to)
+        gone.delete(holderOf(row))
         return
       } catch (error) {
         if (closing.signal.aborted) return
-        log.warn({ reason: error instanceof Error ? error.message : 'unknown' }, 'whether an answer was delivered is not stored yet')
+        log.warn({ reason: reasonOf(error) }, 'whether an answer was delivered is not stored yet')
         await pause(retryMs, closing.signal, { ref: false })
       }
   }
 
   async function lose(row: DeliveryRow): Promise<void> {
     gone.add(holderOf(row))
-    onChange('lost')
-    log.warn(
-      { interface: row.interface, client: row.client, idempotencyKey: row.id },
-      'no answer reached the caller, or none that says what became of it',
-    )
+    say(row, 'lost')
     await change(row, { state: 'lost', losses: row.losses + 1 })
   }
 
-  async function giveUp(row: DeliveryRow): Promise<void> {
-    const [given] = await store.writeOnce((db) =>
-      db
-        .updateTable('deliveries')
-        .set({ state: 'uncollected' })
-        .where((eb) => eb.and({ id: row.id, joins: row.joins }))
-        .where('state', 'in', ['open', 'lost'])
-        .returning('id')
-        .execute(),
-    )
-    if (!given) return
-    onChange('uncollected')
-    log.warn({ interface: row.interface, client: row.client, idempotencyKey: row.id }, 'nobody asked again for a lost answer')
-  }
+  /** Nothing was signed for it, or its answer has arrived. */
+  const settle = (row: DeliveryRow) => change(row, row.losses === 0 ? 'nothing' : { state: 'delivered' })
 
   async function sweepNow(): Promise<void> {
-    const rows = await store.read((db) =>
-      db
-        .selectFrom('deliveries')
-        .selectAll()
-        .select(store.isServerAlive(sql`server`).as('alive'))
-        .where('state', 'in', ['open', 'lost'])
-        .execute(),
-    )
-    for (const row of rows) {
+    for (const row of await table.unanswered()) {
       if (closing.signal.aborted) return
       if (!isLost(row)) continue
       const over = await isOver(row)
-      if (over) await giveUp(row)
+      if (over && (await table.giveUp(row))) say(row, 'uncollected')
       else if (over === undefined && row.asked_at + keptMs < nowMs()) await change(row, 'nothing')
     }
   }
@@ -226,23 +149,21 @@ export function createDeliveries({ store, serverId, journal, log, onChange = () 
 
   return {
     async once<P extends object, T>(request: UnkeyedRequest, prepare: () => Promise<P>, act: (key: string, prepared: P) => Promise<T>) {
+      let isGone = false
+      void request.delivered.then((isDelivered) => void (isGone = !isDelivered))
       const fingerprint = fingerprintOf(request.fields)
-      const joined = await findLost(request, fingerprint)
-      const row = joined ?? (await open(request, fingerprint, await prepare()))
-      const prepared: P = JSON.parse(row.prepared)
-      if (joined) {
-        onChange('joined')
-        log.warn(
-          { interface: row.interface, client: row.client, idempotencyKey: row.id },
-          'a request has joined an equal one whose answer was lost',
-        )
+      const row = (await findLost(request, fingerprint)) ?? (await table.open(request, fingerprint, await prepare()))
+      // An equal request may have come before this one was stored, and is another: nothing is done for both.
+      if (isGone) {
+        await (row.joins === 0 ? change(row, 'nothing') : lose(row))
+        throw new SluiceError('TIMEOUT', 'The caller was gone before anything was signed for it, so nothing was.')
       }
+      const prepared: P = JSON.parse(row.prepared)
       let outcome: 'under way' | 'known' | 'unknown' | 'nothing' = 'under way'
       void request.delivered.then((isDelivered) => {
         if (outcome === 'nothing') return undefined
         // What was answered meanwhile is not what became of it.
-        if (!isDelivered || outcome !== 'known') return lose(row)
-        return change(row, row.losses === 0 ? 'nothing' : { state: 'delivered' })
+        return isDelivered && outcome === 'known' ? settle(row) : lose(row)
       })
       try {
         const answer = await act(row.id, prepared)
@@ -251,7 +172,7 @@ export function createDeliveries({ store, serverId, journal, log, onChange = () 
       } catch (error) {
         outcome = !(error instanceof SluiceError) || leavesOpen.has(error.name) ? 'unknown' : 'nothing'
         // Before the refusal is answered: an equal request after it is a new one.
-        if (outcome === 'nothing') await change(row, row.losses === 0 ? 'nothing' : { state: 'delivered' })
+        if (outcome === 'nothing') await settle(row)
         throw error
       }
     },
@@ -259,6 +180,95 @@ export function createDeliveries({ store, serverId, journal, log, onChange = () 
     stop() {
       clearInterval(timer)
       closing.abort()
+    },
+  }
+}
+
+const words: Readonly<Record<DeliveryChange, string>> = {
+  lost: 'no answer reached the caller, or none that says what became of it',
+  joined: 'a request has joined an equal one whose answer was lost',
+  uncollected: 'nobody asked again for a lost answer',
+}
+
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : 'unknown')
+
+type UnansweredRow = DeliveryRow & { readonly alive: unknown }
+
+/** The table `deliveries`. Only the request that has a row now changes it. @throws StoreUnavailable */
+function deliveryTable(store: Store, serverId: string, nowMs: () => number) {
+  const unanswered = (only: Partial<DeliveryRow> = {}): Promise<readonly UnansweredRow[]> =>
+    store.read((db) =>
+      db
+        .selectFrom('deliveries')
+        .selectAll()
+        .select(store.isServerAlive(sql`server`).as('alive'))
+        .where((eb) => eb.and(only))
+        .where('state', 'in', ['open', 'lost'])
+        .orderBy('asked_at')
+        .execute(),
+    )
+  return {
+    unanswered,
+    equal: ({ interface: name, client }: UnkeyedRequest, fingerprint: string) => unanswered({ interface: name, client, fingerprint }),
+    /** The row with the number of the request that now has it; undefined where another one took it. */
+    async join(row: DeliveryRow): Promise<DeliveryRow | undefined> {
+      const losses = row.state === 'lost' ? row.losses : row.losses + 1
+      const taken = { server: serverId, state: 'open', asked_at: nowMs(), joins: row.joins + 1, losses } as const
+      const [joined] = await store.writeOnce((db) =>
+        db
+          .updateTable('deliveries')
+          .set(taken)
+          .where((eb) => eb.and({ id: row.id, joins: row.joins }))
+          .where('state', 'in', ['open', 'lost'])
+          .returning('id')
+          .execute(),
+      )
+      return joined && { ...row, ...taken }
+    },
+    async open({ interface: name, client, staleSeconds, collectSeconds }: UnkeyedRequest, fingerprint: string, prepared: object) {
+      const row: DeliveryRow = {
+        id: `${keyPrefix}${randomUUID()}`,
+        interface: name,
+        client,
+        fingerprint,
+        server: serverId,
+        state: 'open',
+        asked_at: nowMs(),
+        stale_ms: staleSeconds * 1000,
+        collect_ms: collectSeconds * 1000,
+        joins: 0,
+        losses: 0,
+        prepared: JSON.stringify(prepared),
+      }
+      await store.writeOnce((db) => db.insertInto('deliveries').values(row).execute())
+      return row
+    },
+    change: ({ id, joins }: DeliveryRow, to: Partial<DeliveryRow> | 'nothing') =>
+      store.writeOnce<unknown>((db) => {
+        const own = { id, joins }
+        if (to !== 'nothing')
+          return db
+            .updateTable('deliveries')
+            .set(to)
+            .where((eb) => eb.and(own))
+            .execute()
+        return db
+          .deleteFrom('deliveries')
+          .where((eb) => eb.and(own))
+          .execute()
+      }),
+    /** @returns false where another has done it, or a request has it */
+    async giveUp({ id, joins }: DeliveryRow): Promise<boolean> {
+      const given = await store.writeOnce((db) =>
+        db
+          .updateTable('deliveries')
+          .set({ state: 'uncollected' })
+          .where((eb) => eb.and({ id, joins }))
+          .where('state', 'in', ['open', 'lost'])
+          .returning('id')
+          .execute(),
+      )
+      return given.length > 0
     },
   }
 }

@@ -40,13 +40,16 @@ describe('requests without a key, of clients that repeat them', () => {
     }
 
     /** A request over a connection of its own; `end` is how that ends. */
-    function request({ deliveries }: { deliveries: Deliveries }, { amount = '1', act = async (key: string) => key, client = 'bot' } = {}) {
+    function request(
+      { deliveries }: { deliveries: Deliveries },
+      { amount = '1', act = async (key: string) => key, client = 'bot', prepare = async () => {} } = {},
+    ) {
       let end: (isDelivered: boolean) => void = () => {}
       const delivered = new Promise<boolean>((resolve) => (end = resolve))
       const of = { interface: 'bots', client, fields: { amount }, delivered, staleSeconds: 290, collectSeconds: 120 }
       const answer = deliveries.once(
         of,
-        async () => ({ limit: `of ${amount} ${Math.random()}` }),
+        async () => (await prepare(), { limit: `of ${amount} ${Math.random()}` }),
         async (key, { limit }) => `${await act(key)} ${limit}`,
       )
       return { answer, end }
@@ -97,6 +100,23 @@ describe('requests without a key, of clients that repeat them', () => {
       await until('it is lost', async () => changes.includes('lost'))
       expect(await request(at, { client: 'other' }).answer).not.to.equal(await one.answer)
       expect(await request(at).answer).to.equal(await one.answer)
+    })
+
+    it('are nothing where the caller was gone before anything was signed', async () => {
+      const at = server()
+      let goOn = () => {}
+      const first = request(at, {
+        prepare: () => new Promise<void>((resolve) => (goOn = resolve)),
+        act: () => expect.fail('it was signed'),
+      })
+      await until('it is prepared', async () => goOn.length === 0)
+      first.end(false)
+      const second = request(at)
+      await second.answer
+      goOn()
+      expect(await first.answer.catch(({ name }: Error) => name)).to.equal('TIMEOUT')
+      second.end(true)
+      await stored([])
     })
 
     it('are one of two that come at once for one lost answer', async () => {
