@@ -12,6 +12,27 @@ export type Metrics = ReturnType<typeof createMetrics>
 const onNetwork = ['chain', 'network'] as const
 const onConnector = ['chain', 'network', 'connector'] as const
 
+const pluginMetrics = (registers: Registry[]) => ({
+  pluginFaults: new Counter({
+    name: 'sluice_plugin_faults_total',
+    help: 'Errors that plugins threw or rejected in the background, outside of any request.',
+    labelNames: ['plugin'],
+    registers,
+  }),
+  hostDeaths: new Counter({
+    name: 'sluice_plugin_host_deaths_total',
+    help: 'Ends of processes that hold a plugin of a third party: the plugin harmed its own process. Each was started again, or stays down after five ends within ten minutes.',
+    labelNames: ['plugin'],
+    registers,
+  }),
+  breaches: new Counter({
+    name: 'sluice_plugin_breaches_total',
+    help: 'Mined transactions of a plugin that took more from a wallet, or brought less, than its plan was allowed; found by this server.',
+    labelNames: ['plugin'],
+    registers,
+  }),
+})
+
 /** All counters and histograms but that of quotes (gauges.ts), with the figures of the process and the event loop that prom-client brings. */
 export function createMetrics() {
   const registry = new Registry()
@@ -32,24 +53,7 @@ export function createMetrics() {
       labelNames: [...onNetwork, 'method', 'outcome'],
       registers,
     }),
-    pluginFaults: new Counter({
-      name: 'sluice_plugin_faults_total',
-      help: 'Errors that plugins threw or rejected in the background, outside of any request.',
-      labelNames: ['plugin'],
-      registers,
-    }),
-    hostDeaths: new Counter({
-      name: 'sluice_plugin_host_deaths_total',
-      help: 'Ends of processes that hold a plugin of a third party: the plugin harmed its own process. Each was started again, or stays down after five ends within ten minutes.',
-      labelNames: ['plugin'],
-      registers,
-    }),
-    breaches: new Counter({
-      name: 'sluice_plugin_breaches_total',
-      help: 'Mined transactions of a plugin that took more from a wallet, or brought less, than its plan was allowed; found by this server.',
-      labelNames: ['plugin'],
-      registers,
-    }),
+    ...pluginMetrics(registers),
     replays: new Counter({
       name: 'sluice_idempotent_replays_total',
       help: 'Requests that were answered with the first answer of their Idempotency-Key.',
