@@ -226,6 +226,19 @@ export const JournaledTransaction = response({
       },
     ),
   ),
+  delivery: Type.Optional(
+    Type.Object(
+      {
+        lost: Type.Number({ description: 'Answers that did not reach their caller, or did not say what became of it.' }),
+        joined: Type.Number({ description: 'Equal requests that took the place of one whose answer was lost: they were not done again.' }),
+        state: Type.Enum(['open', 'lost', 'delivered', 'uncollected'], {
+          description:
+            'open: a request waits for the answer. lost: an equal request would get it. uncollected: nobody asked again in time.',
+        }),
+      },
+      { description: 'Of a request without an Idempotency-Key by another interface, of which an answer was lost. Absent where none was.' },
+    ),
+  ),
   archived: Type.Optional(
     Type.Boolean({ description: 'true: it ended long ago and left the journal. This is its outcome; the archive has all of it.' }),
   ),

@@ -309,7 +309,7 @@ const isHash = (text: string): boolean => /^0x[0-9a-f]{64}$/i.test(text)
 /** Everything about a transaction, and what happens next. */
 function describe(transaction: JournaledTransaction, nowMs: number): string {
   const { txHash, txState, kind, connector, chain, network, address, nonce, txBlock, replacedBy, reason, attempts } = transaction
-  const { requestId, idempotencyKey, createdAt, updatedAt, deadline, client, request, cost } = transaction
+  const { requestId, idempotencyKey, createdAt, updatedAt, deadline, client, request, cost, delivery } = transaction
   const lines: [string, string | undefined][] = [
     ['state', txState],
     ['next', whatIsNext(transaction)],
@@ -332,6 +332,10 @@ function describe(transaction: JournaledTransaction, nowMs: number): string {
     ['made', at(createdAt, nowMs)],
     ['changed', at(updatedAt, nowMs)],
     ['deadline', deadline === undefined ? undefined : at(deadline * 1000, nowMs)],
+    [
+      'answers',
+      delivery && `${delivery.lost} did not reach the client, ${delivery.joined} given to an equal request; now ${delivery.state}`,
+    ],
     ['archived', transaction.archived ? "the server's archive has all of it" : undefined],
     ...attempts.map((each, index): [string, string] => [
       index === 0 ? 'signed' : '',

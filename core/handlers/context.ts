@@ -22,6 +22,7 @@ import type { WalletChecks } from '../live-state/wallets.ts'
 import type { BookRuns } from '../books/runs.ts'
 import type { Archiver } from '../transactions/archiver.ts'
 import type { OrderFills } from './clob/order-fills.ts'
+import type { Deliveries } from '../transactions/deliveries.ts'
 import type { Answer } from '../transactions/idempotency.ts'
 import type { ApprovalMark } from '../transactions/budgets.ts'
 import type { RequestWords } from '../transactions/entry-terms.ts'
@@ -65,6 +66,7 @@ export interface Services {
   checkpoints: Checkpoints
   /** Of orders in books: learnt from their exchanges. */
   orderFills: Pick<OrderFills, 'want'>
+  deliveries: Pick<Deliveries, 'lostOf'>
   /** The books that are being read. */
   bookRuns: BookRuns
   /** Plugins for which nothing is signed. */

@@ -8,6 +8,7 @@ import type { Registry } from '../plugins/index.ts'
 import type { Cost } from '../transactions/costs.ts'
 import { isFinal, txHashOf, type Entry, type JournaledPermit } from '../transactions/entry.ts'
 import type { Transactions } from '../transactions/transactions.ts'
+import type { LostAnswers } from '../transactions/deliveries.ts'
 import type { PlacedOrder } from '../transactions/order-fills.ts'
 import { readAboutOrder } from './clob/order-state.ts'
 import { journaledFill } from './fills.ts'
@@ -21,6 +22,8 @@ export interface JournalView {
   /** Undefined where nobody lists it. */
   tokenOf(entry: Entry, address: string): Pick<Token, 'symbol' | 'decimals'> | undefined
   costOf(entry: Entry): Cost | undefined
+  /** Which answers about it were lost. */
+  deliveryOf?(entry: Entry): LostAnswers | undefined
 }
 
 export const journalView = ({ status }: Pick<Transactions, 'status'>, registry: Pick<Registry, 'networks'>): JournalView => ({
@@ -42,6 +45,7 @@ export function showTransaction(entry: Entry, view: JournalView): JournaledTrans
   const quote = readQuote(entry)
   const cost = isFinal(entry) ? showCost(costOf(entry), coinOf(entry), quote) : undefined
   const slippage = slippageOf(entry, fill, quote)
+  const delivery = view.deliveryOf?.(entry)
   return {
     id: entry.key,
     chain,
@@ -76,6 +80,7 @@ export function showTransaction(entry: Entry, view: JournalView): JournaledTrans
     ...(slippage && { slippage }),
     ...(entry.movements && { movements: showMovements(entry, entry.movements, view) }),
     ...(entry.orders && { orders: entry.orders.flatMap(showOrder) }),
+    ...(delivery && { delivery }),
     ...(archived && { archived }),
   }
 }

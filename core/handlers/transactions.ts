@@ -6,9 +6,10 @@ import { inTurns } from '../base/fair-turns.ts'
 import { momentForms, readMoment } from '../base/moments.ts'
 import { pairName } from '../store/entry-filters.ts'
 import { dayMs } from '../transactions/archiver.ts'
+import type { Entry } from '../transactions/entry.ts'
 import type { EndedPosition, EntryFilter } from '../transactions/journal/journal.ts'
 import { visibleWallets, type Caller, type Handlers, type Services } from './context.ts'
-import { journalView, showTransaction } from './journaled.ts'
+import { journalView, showTransaction, type JournalView } from './journaled.ts'
 import { badCursor, readLimit } from './pages.ts'
 import { transactionColumns } from './transaction-columns.ts'
 
@@ -18,7 +19,7 @@ export const transactionHandlers = {
     const filter = readFilter(request, caller)
     const limit = readLimit(request.limit, services.settings)
     const { entries, damaged, nextCursor } = await services.transactions.list({ ...filter, limit })
-    const view = journalView(services.transactions, services.registry)
+    const view = await viewOf(entries, services)
     return {
       transactions: entries.map((entry) => showTransaction(entry, view)),
       ...(damaged && { unavailable: damaged.map((id) => ({ id, reason: damagedRow })) }),
@@ -34,17 +35,27 @@ export const transactionHandlers = {
   },
 } satisfies Partial<Handlers>
 
+async function viewOf(
+  entries: readonly Entry[],
+  { transactions, registry, deliveries }: Pick<Services, 'transactions' | 'registry' | 'deliveries'>,
+): Promise<JournalView> {
+  const lost = await deliveries.lostOf(entries.flatMap(({ idempotencyKey }) => idempotencyKey ?? []))
+  return { ...journalView(transactions, registry), deliveryOf: ({ idempotencyKey = '' }) => lost.get(idempotencyKey) }
+}
+
 /** Entries that are read at once where all are wanted. */
 const entriesAtOnce = 100
 
 /** All transactions that match, newest first, of the journal and of the archive. */
 export const transactionStream = (
   request: TransactionsRequest,
-  { services, caller, signal }: { services: Pick<Services, 'transactions' | 'registry'>; caller: Caller; signal: AbortSignal },
+  {
+    services,
+    caller,
+    signal,
+  }: { services: Pick<Services, 'transactions' | 'registry' | 'deliveries'>; caller: Caller; signal: AbortSignal },
 ): RecordStream<TransactionsLine> => {
   const filter = { archived: true, ...readFilter(request, caller) }
-  const view = journalView(services.transactions, services.registry)
-
   async function* pages(): AsyncGenerator<readonly TransactionsLine[]> {
     let left = request.limit ?? Infinity
     let cursor = request.cursor
@@ -52,6 +63,7 @@ export const transactionStream = (
       const limit = Math.min(entriesAtOnce, left)
       const page = await services.transactions.list({ ...filter, limit, ...(cursor !== undefined && { cursor }) })
       const { entries, damaged = [], nextCursor } = page
+      const view = await viewOf(entries, services)
       const lines: TransactionsLine[] = damaged.map((id) => ({ id, unavailable: damagedRow }))
       await inTurns(entries, (entry) => void lines.push(showTransaction(entry, view)), { signal })
       yield damaged.length === 0 ? lines : lines.toSorted((a, b) => (a.id < b.id ? 1 : -1))

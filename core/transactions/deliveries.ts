@@ -19,6 +19,8 @@ export interface Deliveries {
    * @throws what these throw; StoreUnavailable, and nothing has happened
    */
   once<P extends object, T>(request: UnkeyedRequest, prepare: () => Promise<P>, act: (key: string, prepared: P) => Promise<T>): Promise<T>
+  /** Of these Idempotency-Keys those with a lost answer. @throws StoreUnavailable */
+  lostOf(keys: readonly string[]): Promise<ReadonlyMap<string, LostAnswers>>
   /** Finds lost answers that nobody collected. Runs by itself every minute. */
   sweep(): Promise<void>
   stop(): void
@@ -37,6 +39,12 @@ export interface UnkeyedRequest {
   readonly staleSeconds: number
   /** A lost answer is given to an equal request until so long after its transaction became final. */
   readonly collectSeconds: number
+}
+
+/** What callers see of it. */
+export interface LostAnswers extends Pick<DeliveryRow, 'state'> {
+  readonly lost: number
+  readonly joined: number
 }
 
 type DeliveryChange = 'lost' | 'joined' | 'uncollected'
@@ -176,6 +184,10 @@ export function createDeliveries({ store, serverId, journal, log, onChange = () 
         throw error
       }
     },
+    lostOf: async (keys) => {
+      const own = keys.filter((key) => key.startsWith(keyPrefix))
+      return new Map(own.length === 0 ? [] : await table.lost(own))
+    },
     sweep,
     stop() {
       clearInterval(timer)
@@ -210,6 +222,12 @@ function deliveryTable(store: Store, serverId: string, nowMs: () => number) {
   return {
     unanswered,
     equal: ({ interface: name, client }: UnkeyedRequest, fingerprint: string) => unanswered({ interface: name, client, fingerprint }),
+    lost: async (keys: readonly string[]): Promise<(readonly [string, LostAnswers])[]> => {
+      const rows = await store.read((db) =>
+        db.selectFrom('deliveries').select(['id', 'state', 'joins', 'losses']).where('id', 'in', keys).where('losses', '>', 0).execute(),
+      )
+      return rows.map(({ id, state, joins, losses }) => [id, { lost: losses, joined: joins, state }])
+    },
     /** The row with the number of the request that now has it; undefined where another one took it. */
     async join(row: DeliveryRow): Promise<DeliveryRow | undefined> {
       const losses = row.state === 'lost' ? row.losses : row.losses + 1

@@ -47,6 +47,9 @@ describe('swaps of Hummingbot’s clients', function () {
     (await server.client.get('/transactions', { kind: 'trade', limit: '200' })).body.transactions
   const signed = async (count: number) => until('it is signed', async () => (await trades()).length === count)
 
+  const deliveryOf = async (txHash: string): Promise<{ state: string } | undefined> =>
+    (await server.client.get('/transactions', { txHash })).body.transactions[0].delivery
+
   /** A slow chain. */
   async function withoutBlocks(work: () => Promise<void>): Promise<void> {
     await rpc('evm_setAutomine', false)
@@ -106,6 +109,8 @@ describe('swaps of Hummingbot’s clients', function () {
       const [{ txHash } = { txHash: '' }] = await trades()
       const again = await bot.post(execute, { ...swap, amount: 0.27 })
       expect(again).to.deep.equal({ signature: txHash })
+      await until('its answer is delivered', async () => (await deliveryOf(txHash))?.state === 'delivered')
+      expect(await deliveryOf(txHash)).to.deep.equal({ lost: 1, joined: 1, state: 'delivered' })
       expect((await trades()).length).to.equal(before + 1)
       const other = await bot.post(execute, { ...swap, amount: 0.27 })
       expect(other.signature).not.to.equal(txHash)
@@ -135,6 +140,7 @@ describe('swaps of Hummingbot’s clients', function () {
     await signed(before + 1)
     lost.cut()
     await until('it is final', async () => (await listed('trade')).length === before + 1)
+    expect(await deliveryOf((await trades())[0]?.txHash ?? '')).to.deep.equal({ lost: 1, joined: 0, state: 'lost' })
     await new Promise((resolve) => setTimeout(resolve, 5_500))
     expect((await bot.post(execute, { ...swap, amount: 0.29 })).status).to.equal(1)
     expect((await trades()).length).to.equal(before + 2)

@@ -952,6 +952,13 @@ class TransactionsResponseTransactionsOrders(_TransactionsResponseTransactionsOr
     averagePrice: str
 
 
+@final
+class TransactionsResponseTransactionsDelivery(TypedDict):
+    lost: float  # Answers that did not reach their caller, or did not say what became of it.
+    joined: float  # Equal requests that took the place of one whose answer was lost: they were not done again.
+    state: Literal["open", "lost", "delivered", "uncollected"]  # open: a request waits for the answer. lost: an equal request would get it. uncollected: nobody asked again in time.
+
+
 class _TransactionsResponseTransactions(TypedDict):
     id: str  # Of its row in the store, for ever. Ids sort by the time of the request, and one is a `cursor`: that of what is older.
     chain: str
@@ -990,6 +997,7 @@ class TransactionsResponseTransactions(_TransactionsResponseTransactions, total=
     slippage: TransactionsResponseTransactionsSlippage  # Of a trade that is final: how much worse the price of its fill is, as a fraction. Below 0 it is better.
     movements: list[TransactionsResponseTransactionsMovements]  # What a final transaction moved into and out of its wallet, to the unit, by its receipt: without the fee, which is in `cost`. Absent on the own rail of an exchange, and of what an earlier version made final.
     orders: list[TransactionsResponseTransactionsOrders]  # Of an order: what was placed, and what was filled of it since. Only of transactions that are mined, or actions that the exchange has answered; not in /events.
+    delivery: TransactionsResponseTransactionsDelivery  # Of a request without an Idempotency-Key by another interface, of which an answer was lost. Absent where none was.
     archived: bool  # true: it ended long ago and left the journal. This is its outcome; the archive has all of it.
 
 
@@ -1167,6 +1175,13 @@ class TransactionsLine1Orders(_TransactionsLine1Orders, total=False):
     averagePrice: str
 
 
+@final
+class TransactionsLine1Delivery(TypedDict):
+    lost: float  # Answers that did not reach their caller, or did not say what became of it.
+    joined: float  # Equal requests that took the place of one whose answer was lost: they were not done again.
+    state: Literal["open", "lost", "delivered", "uncollected"]  # open: a request waits for the answer. lost: an equal request would get it. uncollected: nobody asked again in time.
+
+
 class _TransactionsLine1(TypedDict):
     id: str  # Of its row in the store, for ever. Ids sort by the time of the request, and one is a `cursor`: that of what is older.
     chain: str
@@ -1205,6 +1220,7 @@ class TransactionsLine1(_TransactionsLine1, total=False):
     slippage: TransactionsLine1Slippage  # Of a trade that is final: how much worse the price of its fill is, as a fraction. Below 0 it is better.
     movements: list[TransactionsLine1Movements]  # What a final transaction moved into and out of its wallet, to the unit, by its receipt: without the fee, which is in `cost`. Absent on the own rail of an exchange, and of what an earlier version made final.
     orders: list[TransactionsLine1Orders]  # Of an order: what was placed, and what was filled of it since. Only of transactions that are mined, or actions that the exchange has answered; not in /events.
+    delivery: TransactionsLine1Delivery  # Of a request without an Idempotency-Key by another interface, of which an answer was lost. Absent where none was.
     archived: bool  # true: it ended long ago and left the journal. This is its outcome; the archive has all of it.
 
 
@@ -5943,6 +5959,13 @@ class TransactionsDataOrders(_TransactionsDataOrders, total=False):
     averagePrice: str
 
 
+@final
+class TransactionsDataDelivery(TypedDict):
+    lost: float  # Answers that did not reach their caller, or did not say what became of it.
+    joined: float  # Equal requests that took the place of one whose answer was lost: they were not done again.
+    state: Literal["open", "lost", "delivered", "uncollected"]  # open: a request waits for the answer. lost: an equal request would get it. uncollected: nobody asked again in time.
+
+
 class _TransactionsData(TypedDict):
     id: str  # Of its row in the store, for ever. Ids sort by the time of the request, and one is a `cursor`: that of what is older.
     chain: str
@@ -5981,6 +6004,7 @@ class TransactionsData(_TransactionsData, total=False):
     slippage: TransactionsDataSlippage  # Of a trade that is final: how much worse the price of its fill is, as a fraction. Below 0 it is better.
     movements: list[TransactionsDataMovements]  # What a final transaction moved into and out of its wallet, to the unit, by its receipt: without the fee, which is in `cost`. Absent on the own rail of an exchange, and of what an earlier version made final.
     orders: list[TransactionsDataOrders]  # Of an order: what was placed, and what was filled of it since. Only of transactions that are mined, or actions that the exchange has answered; not in /events.
+    delivery: TransactionsDataDelivery  # Of a request without an Idempotency-Key by another interface, of which an answer was lost. Absent where none was.
     archived: bool  # true: it ended long ago and left the journal. This is its outcome; the archive has all of it.
 
 
