@@ -20,7 +20,7 @@ import {
 } from './endpoint.ts'
 import { knownPosition } from './perp.ts'
 import { searchFields, shownRangePosition, unavailablePosition } from './range.ts'
-import { JournaledTransaction } from './transactions.ts'
+import { JournaledTransaction, LostAnswers } from './transactions.ts'
 import { ShownPlugin } from './plugins.ts'
 import { ShownApproval } from './approvals.ts'
 import { ShownStop } from './limits.ts'
@@ -129,6 +129,24 @@ export const ApprovalsEvent = response({
   ended: Type.Array(ShownApproval, { description: 'The last 20 that do not wait any more, newest first.' }),
 })
 
+/** `data` of an event of the topic `deliveries`. */
+export const DeliveriesEvent = response({
+  deliveries: Type.Array(
+    Type.Object({
+      idempotencyKey: Type.String({ description: 'Finds its transaction in /transactions.' }),
+      interface: Type.String(),
+      client: Type.String(),
+      ...LostAnswers.properties,
+      askedAt: Type.Number({ description: 'When it was asked for last, in milliseconds since the Unix epoch.' }),
+    }),
+    {
+      description:
+        'Requests without an Idempotency-Key by another interface, of which an answer was lost: the last 20, newest first. Again when one is lost, is given to an equal request, or stays uncollected, on whichever server.',
+    },
+  ),
+})
+
+export type DeliveriesEvent = Static<typeof DeliveriesEvent>
 export type Block = Static<typeof Block>
 export type OrderBookNews = Static<typeof OrderBookNews>
 export type PriceEvent = Static<typeof PriceEvent>
@@ -147,6 +165,7 @@ export const eventData = {
   plugins: PluginsNews,
   stops: StopsEvent,
   approvals: ApprovalsEvent,
+  deliveries: DeliveriesEvent,
 }
 export type EventTopic = keyof typeof eventData
 export type EventData<Topic extends EventTopic> = Static<(typeof eventData)[Topic]>
@@ -225,6 +244,7 @@ const topicFields = {
   plugins: {},
   stops: {},
   approvals: {},
+  deliveries: {},
 } satisfies Record<EventTopic, object>
 
 /** All fields of all topics. */

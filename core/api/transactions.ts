@@ -62,6 +62,14 @@ const Movement = Type.Object({
 })
 
 /** A transaction of the journal, as `/transactions` and `/events` show it. */
+export const LostAnswers = Type.Object({
+  lost: Type.Number({ description: 'Answers that did not reach their caller, or did not say what became of it.' }),
+  joined: Type.Number({ description: 'Equal requests that took the place of one whose answer was lost: they were not done again.' }),
+  state: Type.Enum(['open', 'lost', 'delivered', 'uncollected'], {
+    description: 'open: a request waits for the answer. lost: an equal request would get it. uncollected: nobody asked again in time.',
+  }),
+})
+
 export const JournaledTransaction = response({
   id: Type.String({
     description: 'Of its row in the store, for ever. Ids sort by the time of the request, and one is a `cursor`: that of what is older.',
@@ -226,19 +234,10 @@ export const JournaledTransaction = response({
       },
     ),
   ),
-  delivery: Type.Optional(
-    Type.Object(
-      {
-        lost: Type.Number({ description: 'Answers that did not reach their caller, or did not say what became of it.' }),
-        joined: Type.Number({ description: 'Equal requests that took the place of one whose answer was lost: they were not done again.' }),
-        state: Type.Enum(['open', 'lost', 'delivered', 'uncollected'], {
-          description:
-            'open: a request waits for the answer. lost: an equal request would get it. uncollected: nobody asked again in time.',
-        }),
-      },
-      { description: 'Of a request without an Idempotency-Key by another interface, of which an answer was lost. Absent where none was.' },
-    ),
-  ),
+  delivery: Type.Optional({
+    ...LostAnswers,
+    description: 'Of a request without an Idempotency-Key by another interface, of which an answer was lost. Absent where none was.',
+  }),
   archived: Type.Optional(
     Type.Boolean({ description: 'true: it ended long ago and left the journal. This is its outcome; the archive has all of it.' }),
   ),

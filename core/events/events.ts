@@ -10,6 +10,7 @@ import { journalView, showTransaction } from '../handlers/journaled.ts'
 import { createApprovalTopic } from './approvals.ts'
 import { createBlockFeed, createBlockTopic } from './blocks.ts'
 import { createBookTopic } from './order-books.ts'
+import { createDeliveryTopic } from './deliveries.ts'
 import { createPluginTopic } from './plugins.ts'
 import { createPositionTopic } from './positions.ts'
 import { createPriceTopic } from './prices.ts'
@@ -31,6 +32,7 @@ function createTopics({ services, log }: EventsParts): { readonly [Name in Lates
     positions: createPositionTopic({ services, blocks, timeoutMs: settings.server.requestTimeoutSeconds * 1000, log }),
     stops: createStopTopic(services.stops),
     approvals: createApprovalTopic(services.approvals),
+    deliveries: createDeliveryTopic(services.deliveries, log),
   }
 }
 

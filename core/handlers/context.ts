@@ -66,7 +66,7 @@ export interface Services {
   checkpoints: Checkpoints
   /** Of orders in books: learnt from their exchanges. */
   orderFills: Pick<OrderFills, 'want'>
-  deliveries: Pick<Deliveries, 'lostOf'>
+  deliveries: Pick<Deliveries, 'lostOf' | 'recent'>
   /** The books that are being read. */
   bookRuns: BookRuns
   /** Plugins for which nothing is signed. */

@@ -21,6 +21,8 @@ export interface Deliveries {
   once<P extends object, T>(request: UnkeyedRequest, prepare: () => Promise<P>, act: (key: string, prepared: P) => Promise<T>): Promise<T>
   /** Of these Idempotency-Keys those with a lost answer. @throws StoreUnavailable */
   lostOf(keys: readonly string[]): Promise<ReadonlyMap<string, LostAnswers>>
+  /** Those that were lost last, newest first. @throws StoreUnavailable */
+  recent(): Promise<readonly LostDelivery[]>
   /** Finds lost answers that nobody collected. Runs by itself every minute. */
   sweep(): Promise<void>
   stop(): void
@@ -47,6 +49,14 @@ export interface LostAnswers extends Pick<DeliveryRow, 'state'> {
   readonly joined: number
 }
 
+export interface LostDelivery extends LostAnswers {
+  readonly idempotencyKey: string
+  readonly interface: string
+  readonly client: string
+  /** Milliseconds since the Unix epoch. */
+  readonly askedAt: number
+}
+
 type DeliveryChange = 'lost' | 'joined' | 'uncollected'
 
 interface DeliveriesOptions {
@@ -70,6 +80,7 @@ const sweepEveryMs = 60_000
 /** Rows under whose key nothing was journaled. The key itself is known for a day. */
 const keptMs = 26 * 3_600_000
 const retryMs = 1_000
+const mostRecent = 500
 
 export function createDeliveries({ store, serverId, journal, log, onChange = () => {}, nowMs = Date.now }: DeliveriesOptions): Deliveries {
   const table = deliveryTable(store, serverId, nowMs)
@@ -188,6 +199,7 @@ export function createDeliveries({ store, serverId, journal, log, onChange = () 
       const own = keys.filter((key) => key.startsWith(keyPrefix))
       return new Map(own.length === 0 ? [] : await table.lost(own))
     },
+    recent: table.recent,
     sweep,
     stop() {
       clearInterval(timer)
@@ -222,6 +234,25 @@ function deliveryTable(store: Store, serverId: string, nowMs: () => number) {
   return {
     unanswered,
     equal: ({ interface: name, client }: UnkeyedRequest, fingerprint: string) => unanswered({ interface: name, client, fingerprint }),
+    recent: async (): Promise<readonly LostDelivery[]> => {
+      const rows = await store.read((db) =>
+        db
+          .selectFrom('deliveries')
+          .select(['id', 'interface', 'client', 'state', 'joins', 'losses', 'asked_at'])
+          .where('losses', '>', 0)
+          .orderBy('asked_at', 'desc')
+          .orderBy('id')
+          .limit(mostRecent)
+          .execute(),
+      )
+      return rows.map(({ id, joins, losses, asked_at, ...row }) => ({
+        ...row,
+        idempotencyKey: id,
+        lost: losses,
+        joined: joins,
+        askedAt: asked_at,
+      }))
+    },
     lost: async (keys: readonly string[]): Promise<(readonly [string, LostAnswers])[]> => {
       const rows = await store.read((db) =>
         db.selectFrom('deliveries').select(['id', 'state', 'joins', 'losses']).where('id', 'in', keys).where('losses', '>', 0).execute(),

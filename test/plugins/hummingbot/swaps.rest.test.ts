@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { createClient, type Client } from '../../../testkit/client.ts'
 import { rpcTo } from '../../kits/evm/test-chain.ts'
 import { startServer, type TestServer } from '../../../testkit/server.ts'
+import { follow } from '../../events/client.ts'
 import { admins, local, mined, oneChain, others } from '../../http/shared-server.ts'
 import { until } from '../../transactions/site.ts'
 import { Bot, chainNetwork, cuttablePost, decimals, texts } from './bot.ts'
@@ -136,13 +137,19 @@ describe('swaps of Hummingbot’s clients', function () {
 
   it('are others once the lost answer is older than it is kept', async () => {
     const before = (await trades()).length
+    const follower = await follow({ url: server.url, certsDir: server.certsDir }, { topics: 'deliveries' })
+    const hears = async (state: string) =>
+      follower.hears(state, ({ data }) => data.deliveries[0]?.state === state && data.deliveries[0].client === 'client')
     const lost = cuttable({ ...swap, amount: 0.29 })
     await signed(before + 1)
     lost.cut()
     await until('it is final', async () => (await listed('trade')).length === before + 1)
     expect(await deliveryOf((await trades())[0]?.txHash ?? '')).to.deep.equal({ lost: 1, joined: 0, state: 'lost' })
+    await hears('lost')
     await new Promise((resolve) => setTimeout(resolve, 5_500))
     expect((await bot.post(execute, { ...swap, amount: 0.29 })).status).to.equal(1)
+    await hears('uncollected')
+    await follower.close()
     expect((await trades()).length).to.equal(before + 2)
   })
 

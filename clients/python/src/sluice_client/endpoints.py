@@ -5783,7 +5783,7 @@ class CLOBPerpLastTradePriceResponse(TypedDict):
 
 @final
 class EventsRequest(TypedDict, total=False):
-    topics: list[Literal["transactions", "blocks", "orderBook", "price", "positions", "plugins", "stops", "approvals"]]  # Any of transactions, blocks, orderBook, price, positions, plugins, stops, approvals. Without it, transactions.
+    topics: list[Literal["transactions", "blocks", "orderBook", "price", "positions", "plugins", "stops", "approvals", "deliveries"]]  # Any of transactions, blocks, orderBook, price, positions, plugins, stops, approvals, deliveries. Without it, transactions.
     chain: str  # Name of a chain.
     network: str  # One of the chain's networks.
     address: str  # Of transactions: only those of this wallet. Of positions: the wallet.
@@ -6481,6 +6481,28 @@ class ApprovalsEvent(NamedTuple):
 
 
 @final
+class DeliveriesDataDeliveries(TypedDict):
+    idempotencyKey: str  # Finds its transaction in /transactions.
+    interface: str
+    client: str
+    lost: float  # Answers that did not reach their caller, or did not say what became of it.
+    joined: float  # Equal requests that took the place of one whose answer was lost: they were not done again.
+    state: Literal["open", "lost", "delivered", "uncollected"]  # open: a request waits for the answer. lost: an equal request would get it. uncollected: nobody asked again in time.
+    askedAt: float  # When it was asked for last, in milliseconds since the Unix epoch.
+
+
+@final
+class DeliveriesData(TypedDict):
+    deliveries: list[DeliveriesDataDeliveries]  # Requests without an Idempotency-Key by another interface, of which an answer was lost: the last 20, newest first. Again when one is lost, is given to an equal request, or stays uncollected, on whichever server.
+
+
+class DeliveriesEvent(NamedTuple):
+    topic: Literal["deliveries"]
+    id: str
+    data: DeliveriesData
+
+
+@final
 class ReadyData(TypedDict):
     topics: list[str]
 
@@ -6491,10 +6513,10 @@ class ReadyEvent(NamedTuple):
     data: ReadyData
 
 
-Event = Union[TransactionsEvent, BlocksEvent, OrderBookEvent, PriceEvent, PositionsEvent, PluginsEvent, StopsEvent, ApprovalsEvent, ReadyEvent]
+Event = Union[TransactionsEvent, BlocksEvent, OrderBookEvent, PriceEvent, PositionsEvent, PluginsEvent, StopsEvent, ApprovalsEvent, DeliveriesEvent, ReadyEvent]
 
 
-EVENTS: dict[str, type[Any]] = {"transactions": TransactionsEvent, "blocks": BlocksEvent, "orderBook": OrderBookEvent, "price": PriceEvent, "positions": PositionsEvent, "plugins": PluginsEvent, "stops": StopsEvent, "approvals": ApprovalsEvent, "ready": ReadyEvent}
+EVENTS: dict[str, type[Any]] = {"transactions": TransactionsEvent, "blocks": BlocksEvent, "orderBook": OrderBookEvent, "price": PriceEvent, "positions": PositionsEvent, "plugins": PluginsEvent, "stops": StopsEvent, "approvals": ApprovalsEvent, "deliveries": DeliveriesEvent, "ready": ReadyEvent}
 
 
 class Endpoints(ABC):
