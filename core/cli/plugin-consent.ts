@@ -101,7 +101,7 @@ async function shown(name: string, settings: Settings): Promise<string> {
   const scope = isBuiltIn ? releasedScope(name, { confDir: settings.confDir, environment: process.env }) : undefined
   if (scope) return builtInWords(name, scope).join('\n')
   // Of the release's plugins these alone have nothing that the signer goes by.
-  if (isBuiltIn) return [`${name} ${version}, an interface, built in: this release allows it`, interfaceWords].join('\n')
+  if (isBuiltIn) return [`${name} ${version}, an interface, built in: this release allows it`, ...interfaceWords].join('\n')
   const onDisk = pluginOnDisk(name, settings)
   const locked = readLock(settings.confDir)[name]
   const lines = [`${name}: ${size(onDisk)}`, `SHA-256 ${onDisk.files.sha256}`]
@@ -163,6 +163,7 @@ export function whenInForce(record: Pick<LockedPlugin, 'tier' | 'kind'>, folder:
 /** Why a running server does not take a change of it up. */
 function whyRestart({ tier, kind }: Pick<LockedPlugin, 'tier' | 'kind'>): string | undefined {
   if (kind === 'chain') return 'nonces, open transactions and what the signer signs depend on a chain'
+  if (kind === 'interface') return 'listeners are opened when it starts'
   return tier === 'trusted' ? 'code that runs in the server cannot be changed while it runs' : undefined
 }
 
@@ -293,8 +294,10 @@ const size = ({ files: { files } }: PluginOnDisk): string =>
 export const versionWords = (version: string | undefined): string =>
   version === undefined ? '' : named(version) === version ? ` ${version}` : `, by its own word of the version ${quoted(version)}`
 
-const interfaceWords =
-  'With a port it answers requests there, and sees all of them. While it answers a client it may do what that client may, and nothing else:\ngive its callers certificates with few permissions and limits.'
+const interfaceWords = [
+  'With a port it answers requests there, and sees all of them. While it answers a client it may do what that client may, and nothing else:',
+  'give its callers certificates with few permissions and limits.',
+]
 
 /** What it may do, for people. */
 function words(name: string, { version, kind, tier, networks, signs, hosts }: LockedPlugin): string[] {
@@ -309,7 +312,7 @@ function words(name: string, { version, kind, tier, networks, signs, hosts }: Lo
   ])
   const lines = [
     `${name}${versionWords(version)}, ${kind === 'interface' ? 'an' : 'a'} ${kind}, ${tierWords[tier]}`.trimStart(),
-    ...(kind === 'interface' ? [interfaceWords] : []),
+    ...(kind === 'interface' ? interfaceWords : []),
     ...venues,
     ...signWords(signs),
     ...webWords(tier, hosts),

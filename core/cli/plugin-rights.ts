@@ -1,5 +1,5 @@
 // What the consent says of what wallets have approved already: contracts that a plugin has wallets call could use it.
-import { pause } from '../base/async.ts'
+import { withTimeout } from '../base/async.ts'
 import { readLock, type LockedPlugin } from '../config/lock.ts'
 import type { Settings } from '../config/settings.ts'
 import { command } from '../base/layout.ts'
@@ -26,7 +26,11 @@ export async function rightsWords({ networks }: Pick<LockedPlugin, 'networks'>, 
   )
   if (on.length === 0) return []
   const owners = ownersOf(on, settings)
-  const found = await Promise.race([standing(owners, settings, url).catch(() => undefined), pause(withinMs).then(() => undefined)])
+  const found = await withTimeout(
+    standing(owners, settings, url).catch(() => undefined),
+    withinMs,
+    () => undefined,
+  )
   if (found === undefined)
     return keystoreHasKeys(settings.data.dir)
       ? [

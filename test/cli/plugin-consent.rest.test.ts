@@ -254,8 +254,10 @@ describe("the operator's word on a plugin", function () {
     const allowed = await say('plugin', 'allow', 'pair-prices', '--yes')
     expect(allowed.code, allowed.said).to.equal(0)
     expect(allowed.said)
-      .to.contain('pair-prices 0.1.0, an interface, contained')
+      .to.contain('pair-prices 0.1.0, an interface, allowed')
       .and.contain('While it answers a client it may do what that client may')
+      .and.contain('takes it up when it is restarted: listeners are opened when it starts')
+      .and.not.contain('\uFFFD')
 
     const trusted = await say('plugin', 'trust', 'pair-prices', '--yes')
     expect(trusted.code, trusted.said).to.equal(0)

@@ -95,6 +95,7 @@ describe('a store of 0.2.0 before anything could be stopped', () => {
         approvals,
         refundable,
         checkpoints,
+        deliveries,
         kysely_migration: migrations,
         entries: filled,
         ...after
@@ -107,8 +108,8 @@ describe('a store of 0.2.0 before anything could be stopped', () => {
       expect(asRows(filled)).to.have.length(2)
       expect(stops).to.deep.equal([])
       expect(kept).to.deep.equal([{ client: '' }])
-      expect([budgets, reservations, approvals, refundable, checkpoints]).to.deep.equal([[], [], [], [], []])
-      expect(migrations).to.have.length(10)
+      expect([budgets, reservations, approvals, refundable, checkpoints, deliveries]).to.deep.equal([[], [], [], [], [], []])
+      expect(migrations).to.have.length(11)
 
       const again = await place().open()
       await again.write((tx) =>
@@ -190,6 +191,7 @@ describe('a migration', () => {
         { name: '008-entry-filters' },
         { name: '009-checkpoints' },
         { name: '010-order-fills' },
+        { name: '011-deliveries' },
       ])
       await before.write((tx) => sql`update servers set alive_until = 0`.execute(tx))
       const later = await openLater(place())
