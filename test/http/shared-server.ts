@@ -108,6 +108,30 @@ export async function noted(client: Client, txHash: string): Promise<void> {
   }
 }
 
+/** Takes a transaction out of the node's pool, once it is there. @returns its signed bytes */
+export async function takenOut(rpc: Rpc, txHash: string): Promise<unknown> {
+  const signed = await atNode(rpc, txHash)
+  await rpc('anvil_dropTransaction', txHash)
+  return signed
+}
+
+/** The server may have sent it again by itself. */
+export async function sendAgain(rpc: Rpc, signed: unknown): Promise<void> {
+  await rpc('eth_sendRawTransaction', signed).catch((error: unknown) => {
+    if (!/already/i.test(String(error))) throw error
+  })
+}
+
+/** Waits until the node has a transaction: a trade may be answered before. @returns its signed bytes */
+export async function atNode(rpc: Rpc, txHash: string): Promise<unknown> {
+  for (const until = Date.now() + 40_000; ;) {
+    const signed = await rpc('eth_getRawTransactionByHash', txHash)
+    if (signed !== null) return signed
+    if (Date.now() > until) throw new Error(`${txHash} is not at the node.`)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
+
 /** A trade that reverts: a larger one through the same pool is in the block before it, and moves the price past its bound. */
 export async function overtaken({ client, rpc }: SharedServer, address: string): Promise<Answer> {
   const of = { ...uniswap, version: 'v2', base: 'ETH', quote: 'USDC' }
@@ -121,15 +145,12 @@ export async function overtaken({ client, rpc }: SharedServer, address: string):
   await rpc('evm_setIntervalMining', 0)
   try {
     const own = await trade({ amount: '0.5', address, allowedSlippage: '1/10000' })
-    const { txHash } = own.body
-    const signed = await rpc('eth_getRawTransactionByHash', txHash)
-    await rpc('anvil_dropTransaction', txHash)
+    const signed = await takenOut(rpc, own.body.txHash)
     // A block of this chain takes what offers most first, if the server has sent the first again by itself.
-    await trade({ amount: '25', address: admins, maxPriorityFeePerGas: '20', maxFeePerGas: '299' })
+    const first = await trade({ amount: '25', address: admins, maxPriorityFeePerGas: '20', maxFeePerGas: '299' })
+    await atNode(rpc, first.body.txHash)
     await rpc('evm_mine')
-    await rpc('eth_sendRawTransaction', signed).catch((error: unknown) => {
-      if (!/already/i.test(String(error))) throw error
-    })
+    await sendAgain(rpc, signed)
     return own
   } finally {
     await rpc('evm_setAutomine', true)

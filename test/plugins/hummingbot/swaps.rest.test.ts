@@ -3,7 +3,7 @@ import { createClient, type Client } from '../../../testkit/client.ts'
 import { rpcTo } from '../../kits/evm/test-chain.ts'
 import { startServer, type TestServer } from '../../../testkit/server.ts'
 import { follow } from '../../events/client.ts'
-import { admins, local, mined, oneChain, others } from '../../http/shared-server.ts'
+import { admins, atNode, local, mined, oneChain, others, sendAgain, takenOut } from '../../http/shared-server.ts'
 import { until } from '../../transactions/site.ts'
 import { Bot, chainNetwork, cuttablePost, decimals, texts } from './bot.ts'
 
@@ -21,7 +21,7 @@ describe('swaps of Hummingbot’s clients', function () {
   before(async () => {
     server = await startServer({
       ...oneChain,
-      conf: { ...oneChain.conf, 'interfaces/hummingbot.yml': { port: 0, receiptSeconds: 4, staleSeconds: 8, collectSeconds: 5 } },
+      conf: { ...oneChain.conf, 'interfaces/hummingbot.yml': { port: 0, receiptSeconds: 8, staleSeconds: 60, collectSeconds: 5 } },
     })
     rpc = rpcTo(server.rpcUrl)
     await rpc('evm_setIntervalMining', 1)
@@ -45,7 +45,9 @@ describe('swaps of Hummingbot’s clients', function () {
   const listed = async (kind: string): Promise<{ txHash: string; final: boolean }[]> =>
     (await server.client.get('/transactions', { kind, limit: '200' })).body.transactions.filter(({ final }: { final: boolean }) => final)
   const trades = async (): Promise<{ txHash: string }[]> =>
-    (await server.client.get('/transactions', { kind: 'trade', limit: '200' })).body.transactions
+    (await server.client.get('/transactions', { kind: 'trade', limit: '200' })).body.transactions.filter(
+      ({ txHash }: { txHash: string | null }) => txHash !== null,
+    )
   const signed = async (count: number) => until('it is signed', async () => (await trades()).length === count)
 
   const deliveryOf = async (txHash: string): Promise<{ state: string } | undefined> =>
@@ -183,13 +185,13 @@ describe('swaps of Hummingbot’s clients', function () {
       const overtaken = bot.refusal('POST', path, { ...through, amount: 0.1 })
       await signed(before + 1)
       const [{ txHash } = { txHash: '' }] = await trades()
-      const bytes = await rpc('eth_getRawTransactionByHash', txHash)
-      await rpc('anvil_dropTransaction', txHash)
+      const bytes = await takenOut(rpc, txHash)
       const other = { ...local, connector: 'uniswap', base: 'WETH', quote: 'USDC', side: 'SELL', amount: '20', pool: pools[0].pool }
       const first = await server.client.post('/amm/trade', { ...other, address: others })
       expect(first.status, first.text).to.equal(200)
+      await atNode(rpc, first.body.txHash)
       await rpc('evm_mine')
-      await rpc('eth_sendRawTransaction', bytes)
+      await sendAgain(rpc, bytes)
       await rpc('anvil_mine', 70)
       const { status, body } = await overtaken
       expect(status).to.equal(422)
