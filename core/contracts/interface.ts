@@ -112,6 +112,8 @@ export interface OnceRequest {
   readonly staleSeconds: number
   /** A lost answer is given to an equal request until so long after its transaction became final. */
   readonly collectSeconds: number
+  /** Equal requests are one however they come, as those with an id of the client's own. Whether it was done is known for a day at least. */
+  readonly isOneForEver?: boolean
 }
 
 export interface InterfaceCallOptions {

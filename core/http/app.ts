@@ -72,7 +72,7 @@ export function createApp(parts: RequestStepsParts, { router, showError, numbers
       } catch (error) {
         // Answers to all that is behind it would pile up, at no cost to the client.
         if (connection.isAnswering) endWith(res)
-        steps.fail(new RequestState(connection, req, res), error)
+        void steps.fail(new RequestState(connection, req, res), error)
       }
     },
     connected: (socket) => void connectionOf(socket),

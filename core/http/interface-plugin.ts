@@ -94,6 +94,7 @@ function routeOf(
     const deadline = new Deadline(requestTimeoutSeconds, { payer: client, turns }, gone.signal)
     const call = new Call(name, { state, deadline, delivered }, parts)
     const body = await deadline.bound(() => answer(fields, call))
+    call.isAnswered = true
     send(res, 200, jsonHeaders(state.requestId, body), body)
   }
 }
@@ -131,6 +132,8 @@ class Call implements ServedCall {
   readonly caller: InterfaceCaller
   readonly requestId: string
   readonly delivered: Promise<boolean>
+  /** What the plugin answered is being sent: not a timeout, and not an error. */
+  isAnswered = false
   readonly #interface: string
   readonly #state: RequestState
   readonly #deadline: Deadline
@@ -166,7 +169,12 @@ class Call implements ServedCall {
   }
 
   once: InterfaceCall['once'] = (request, prepare, act) => {
-    const asked = { ...request, interface: this.#interface, client: this.caller.id, delivered: this.delivered }
+    const asked = {
+      ...request,
+      interface: this.#interface,
+      client: this.caller.id,
+      delivered: this.delivered.then((isDelivered) => isDelivered && this.isAnswered),
+    }
     return this.#parts.deliveries.once(asked, prepare, act)
   }
 }

@@ -1,12 +1,11 @@
 // Which answers reached their callers, for interfaces whose clients send no Idempotency-Key. A client that lost an answer sends the same request
 // again, and a client that wants the same a second time sends the same bytes, too: only whether the earlier answer was delivered tells them apart.
-import { randomUUID } from 'node:crypto'
-import { sql } from 'kysely'
 import { SluiceError, type ErrorName } from '../base/errors.ts'
 import { pause } from '../base/async.ts'
 import type { Log } from '../contracts/index.ts'
 import type { Store } from '../store/store.ts'
 import type { DeliveryRow } from '../store/tables.ts'
+import { createDeliveryTable, holderOf, keyPrefix, type DeliveryTable, type UnansweredRow } from './delivery-table.ts'
 import { isFinal } from './entry.ts'
 import { fingerprintOf } from './idempotency.ts'
 import type { Journal } from './journal/journal.ts'
@@ -41,6 +40,8 @@ export interface UnkeyedRequest {
   readonly staleSeconds: number
   /** A lost answer is given to an equal request until so long after its transaction became final. */
   readonly collectSeconds: number
+  /** Equal requests are one however they come. */
+  readonly isOneForEver?: boolean
 }
 
 /** What callers see of it. */
@@ -72,18 +73,19 @@ interface DeliveriesOptions {
 /** After these nobody knows whether something was signed. All others come before. */
 const leavesOpen: ReadonlySet<ErrorName> = new Set(['TIMEOUT', 'IN_FLIGHT', 'OVERLOADED', 'UNKNOWN_ERROR', 'PENDING_APPROVAL'])
 
-/** Another server may be about to write that the connection of an equal request is gone. */
+/** Between two looks at what another server says of the connection of an equal request. */
 const otherServerMs = 250
+/** A server that has ended without a word is known to be dead by then. */
+const deadServerMs = 7_000
 /** A client may ask again over another connection before this process has read that the first one is gone. */
 const closeMs = 50
 const sweepEveryMs = 60_000
 /** Rows under whose key nothing was journaled. The key itself is known for a day. */
 const keptMs = 26 * 3_600_000
 const retryMs = 1_000
-const mostRecent = 500
 
 export function createDeliveries({ store, serverId, journal, log, onChange = () => {}, nowMs = Date.now }: DeliveriesOptions): Deliveries {
-  const table = deliveryTable(store, serverId, nowMs)
+  const table = createDeliveryTable(store, serverId, nowMs)
   /** Connections of this process that are gone, by id and number: the store may not know it yet. */
   const gone = new Set<string>()
   const closing = new AbortController()
@@ -92,43 +94,18 @@ export function createDeliveries({ store, serverId, journal, log, onChange = () 
     sweep().catch((error: unknown) => log.warn({ reason: reasonOf(error) }, 'lost answers not looked for'))
   }, sweepEveryMs).unref()
 
-  /** Whether its entry was final for longer than its answer is kept. */
-  async function isOver({ id, collect_ms }: DeliveryRow): Promise<boolean | undefined> {
-    const { entries } = await journal.list({ archived: true, idempotencyKey: id, limit: 1 })
-    const [entry] = entries
-    return entry && isFinal(entry) && entry.updatedAt + collect_ms < nowMs()
-  }
-
-  function isLost(row: UnansweredRow): boolean {
-    if (row.state === 'lost' || gone.has(holderOf(row))) return true
-    if (row.server !== serverId && !row.alive) return true
-    return row.asked_at + row.stale_ms < nowMs()
-  }
-
   const say = ({ interface: name, client, id }: DeliveryRow, change: DeliveryChange) => {
     onChange(change)
     log.warn({ interface: name, client, idempotencyKey: id }, words[change])
   }
 
-  async function findLost(request: UnkeyedRequest, fingerprint: string): Promise<DeliveryRow | undefined> {
-    let rows = await table.equal(request, fingerprint)
-    const standing = rows.filter((row) => !isLost(row))
-    if (standing.length > 0) {
-      await pause(standing.some(({ server }) => server !== serverId) ? otherServerMs : closeMs, closing.signal)
-      rows = await table.equal(request, fingerprint)
+  const { isLost, isOver, findLost } = createLostFinder({ table, journal, serverId, gone, signal: closing.signal, nowMs, say })
+
+  async function rowOf(request: UnkeyedRequest, fingerprint: string): Promise<DeliveryRow> {
+    for (;;) {
+      const row = (await findLost(request, fingerprint)) ?? (await table.open(request, fingerprint))
+      if (row) return row
     }
-    for (const row of rows) {
-      if (!isLost(row)) continue
-      if (await isOver(row)) {
-        if (await table.giveUp(row)) say(row, 'uncollected')
-        continue
-      }
-      const joined = await table.join(row)
-      if (!joined) continue
-      say(joined, 'joined')
-      return joined
-    }
-    return undefined
   }
 
   /** Tried until it is stored: until then this process knows it by `gone`. */
@@ -151,16 +128,33 @@ export function createDeliveries({ store, serverId, journal, log, onChange = () 
     await change(row, { state: 'lost', losses: row.losses + 1 })
   }
 
-  /** Nothing was signed for it, or its answer has arrived. */
-  const settle = (row: DeliveryRow) => change(row, row.losses === 0 ? 'nothing' : { state: 'delivered' })
+  /** Its answer has arrived, or nothing was signed for it. */
+  const settle = (row: DeliveryRow, isKept = row.losses > 0) => change(row, isKept ? { state: 'delivered' } : 'nothing')
+
+  /** undefined where an equal request has taken its place. */
+  async function prepareFor<P extends object>(
+    row: DeliveryRow,
+    prepare: () => Promise<P>,
+    { isOneForEver }: UnkeyedRequest,
+  ): Promise<P | undefined> {
+    let prepared: P
+    try {
+      prepared = await prepare()
+    } catch (error) {
+      await settle(row)
+      throw error
+    }
+    const isOurs = await table.change(row, { prepared: JSON.stringify(prepared) })
+    return isOurs || isOneForEver === true ? prepared : undefined
+  }
 
   async function sweepNow(): Promise<void> {
+    await table.deleteOld(nowMs() - keptMs)
     for (const row of await table.unanswered()) {
       if (closing.signal.aborted) return
       if (!isLost(row)) continue
       const over = await isOver(row)
       if (over && (await table.giveUp(row))) say(row, 'uncollected')
-      else if (over === undefined && row.asked_at + keptMs < nowMs()) await change(row, 'nothing')
     }
   }
 
@@ -171,18 +165,18 @@ export function createDeliveries({ store, serverId, journal, log, onChange = () 
       let isGone = false
       void request.delivered.then((isDelivered) => void (isGone = !isDelivered))
       const fingerprint = fingerprintOf(request.fields)
-      const row = (await findLost(request, fingerprint)) ?? (await table.open(request, fingerprint, await prepare()))
-      // An equal request may have come before this one was stored, and is another: nothing is done for both.
-      if (isGone) {
+      const row = await rowOf(request, fingerprint)
+      const prepared = row.prepared === '' ? await prepareFor(row, prepare, request) : (JSON.parse(row.prepared) as P)
+      // An equal request may have taken its place meanwhile; or nobody is there, and nothing is done for nobody.
+      if (isGone || prepared === undefined) {
         await (row.joins === 0 ? change(row, 'nothing') : lose(row))
         throw new SluiceError('TIMEOUT', 'The caller was gone before anything was signed for it, so nothing was.')
       }
-      const prepared: P = JSON.parse(row.prepared)
       let outcome: 'under way' | 'known' | 'unknown' | 'nothing' = 'under way'
       void request.delivered.then((isDelivered) => {
         if (outcome === 'nothing') return undefined
         // What was answered meanwhile is not what became of it.
-        return isDelivered && outcome === 'known' ? settle(row) : lose(row)
+        return isDelivered && outcome === 'known' ? settle(row, row.losses > 0 || request.isOneForEver === true) : lose(row)
       })
       try {
         const answer = await act(row.id, prepared)
@@ -208,6 +202,78 @@ export function createDeliveries({ store, serverId, journal, log, onChange = () 
   }
 }
 
+interface LostFinderParts {
+  readonly table: DeliveryTable
+  readonly journal: Pick<Journal, 'list'>
+  readonly serverId: string
+  /** Connections of this process that are gone, by `holderOf`. */
+  readonly gone: Set<string>
+  readonly signal: AbortSignal
+  readonly nowMs: () => number
+  readonly say: (row: DeliveryRow, change: DeliveryChange) => void
+}
+
+/** Finds the lost answer that a request is for. */
+function createLostFinder({ table, journal, serverId, gone, signal, nowMs, say }: LostFinderParts) {
+  /** Whether nobody may collect it any more: its entry was final for so long, or nothing can come of it. */
+  async function isOver(row: DeliveryRow): Promise<boolean> {
+    const { id, client, asked_at, stale_ms, collect_ms } = row
+    const { entries } = await journal.list({ archived: true, idempotencyKey: id, client, limit: 1 })
+    const [entry] = entries
+    if (entry) return isFinal(entry) && entry.updatedAt + collect_ms < nowMs()
+    return asked_at + stale_ms + collect_ms < nowMs() && !(await table.isUnderWay(row))
+  }
+
+  function isLost(row: UnansweredRow): boolean {
+    if (row.state === 'lost' || gone.has(holderOf(row))) return true
+    if (row.server !== serverId && !row.alive) return true
+    return row.asked_at + row.stale_ms < nowMs()
+  }
+
+  /** The row of a lost answer, which this request has from now on. */
+  async function findLost(request: UnkeyedRequest, fingerprint: string): Promise<DeliveryRow | undefined> {
+    for (const row of await settledRows(request, fingerprint)) {
+      if (!isLost(row) && request.isOneForEver !== true) continue
+      if (request.isOneForEver !== true && (await isOver(row))) {
+        if (await table.giveUp(row)) say(row, 'uncollected')
+        continue
+      }
+      const joined = await joinOf(row, isLost(row))
+      if (!joined) continue
+      if (isLost(row)) say(joined, 'joined')
+      return joined
+    }
+    return undefined
+  }
+
+  /** Once it is known of each whether its connection stands: its server may have ended, or be about to say that it is gone. */
+  async function settledRows(request: UnkeyedRequest, fingerprint: string): Promise<readonly UnansweredRow[]> {
+    const first = await table.equal(request, fingerprint)
+    if (request.isOneForEver === true || first.every(isLost)) return first
+    const before = new Map(first.map(({ server, alive_until }) => [server, Number(alive_until)]))
+    const isDoubtful = (row: UnansweredRow) =>
+      row.server !== serverId && !isLost(row) && Number(row.alive_until) <= (before.get(row.server) ?? 0)
+    for (const endMs = performance.now() + deadServerMs; ;) {
+      await pause(closeMs, signal)
+      const rows = await table.equal(request, fingerprint)
+      if (!rows.some(isDoubtful) || performance.now() > endMs || signal.aborted) return rows
+      await pause(otherServerMs, signal)
+    }
+  }
+
+  async function joinOf(row: DeliveryRow, wasLost: boolean): Promise<DeliveryRow | undefined> {
+    try {
+      return await table.join(row, wasLost)
+    } catch (error) {
+      // Where it was done all the same, nobody has the row: the next request may.
+      gone.add(holderOf({ id: row.id, joins: row.joins + 1 }))
+      throw error
+    }
+  }
+
+  return { isLost, isOver, findLost }
+}
+
 const words: Readonly<Record<DeliveryChange, string>> = {
   lost: 'no answer reached the caller, or none that says what became of it',
   joined: 'a request has joined an equal one whose answer was lost',
@@ -215,114 +281,3 @@ const words: Readonly<Record<DeliveryChange, string>> = {
 }
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : 'unknown')
-
-type UnansweredRow = DeliveryRow & { readonly alive: unknown }
-
-/** The table `deliveries`. Only the request that has a row now changes it. @throws StoreUnavailable */
-function deliveryTable(store: Store, serverId: string, nowMs: () => number) {
-  const unanswered = (only: Partial<DeliveryRow> = {}): Promise<readonly UnansweredRow[]> =>
-    store.read((db) =>
-      db
-        .selectFrom('deliveries')
-        .selectAll()
-        .select(store.isServerAlive(sql`server`).as('alive'))
-        .where((eb) => eb.and(only))
-        .where('state', 'in', ['open', 'lost'])
-        .orderBy('asked_at')
-        .execute(),
-    )
-  return {
-    unanswered,
-    equal: ({ interface: name, client }: UnkeyedRequest, fingerprint: string) => unanswered({ interface: name, client, fingerprint }),
-    recent: async (): Promise<readonly LostDelivery[]> => {
-      const rows = await store.read((db) =>
-        db
-          .selectFrom('deliveries')
-          .select(['id', 'interface', 'client', 'state', 'joins', 'losses', 'asked_at'])
-          .where('losses', '>', 0)
-          .orderBy('asked_at', 'desc')
-          .orderBy('id')
-          .limit(mostRecent)
-          .execute(),
-      )
-      return rows.map(({ id, joins, losses, asked_at, ...row }) => ({
-        ...row,
-        idempotencyKey: id,
-        lost: losses,
-        joined: joins,
-        askedAt: asked_at,
-      }))
-    },
-    lost: async (keys: readonly string[]): Promise<(readonly [string, LostAnswers])[]> => {
-      const rows = await store.read((db) =>
-        db.selectFrom('deliveries').select(['id', 'state', 'joins', 'losses']).where('id', 'in', keys).where('losses', '>', 0).execute(),
-      )
-      return rows.map(({ id, state, joins, losses }) => [id, { lost: losses, joined: joins, state }])
-    },
-    /** The row with the number of the request that now has it; undefined where another one took it. */
-    async join(row: DeliveryRow): Promise<DeliveryRow | undefined> {
-      const losses = row.state === 'lost' ? row.losses : row.losses + 1
-      const taken = { server: serverId, state: 'open', asked_at: nowMs(), joins: row.joins + 1, losses } as const
-      const [joined] = await store.writeOnce((db) =>
-        db
-          .updateTable('deliveries')
-          .set(taken)
-          .where((eb) => eb.and({ id: row.id, joins: row.joins }))
-          .where('state', 'in', ['open', 'lost'])
-          .returning('id')
-          .execute(),
-      )
-      return joined && { ...row, ...taken }
-    },
-    async open({ interface: name, client, staleSeconds, collectSeconds }: UnkeyedRequest, fingerprint: string, prepared: object) {
-      const row: DeliveryRow = {
-        id: `${keyPrefix}${randomUUID()}`,
-        interface: name,
-        client,
-        fingerprint,
-        server: serverId,
-        state: 'open',
-        asked_at: nowMs(),
-        stale_ms: staleSeconds * 1000,
-        collect_ms: collectSeconds * 1000,
-        joins: 0,
-        losses: 0,
-        prepared: JSON.stringify(prepared),
-      }
-      await store.writeOnce((db) => db.insertInto('deliveries').values(row).execute())
-      return row
-    },
-    change: ({ id, joins }: DeliveryRow, to: Partial<DeliveryRow> | 'nothing') =>
-      store.writeOnce<unknown>((db) => {
-        const own = { id, joins }
-        if (to !== 'nothing')
-          return db
-            .updateTable('deliveries')
-            .set(to)
-            .where((eb) => eb.and(own))
-            .execute()
-        return db
-          .deleteFrom('deliveries')
-          .where((eb) => eb.and(own))
-          .execute()
-      }),
-    /** @returns false where another has done it, or a request has it */
-    async giveUp({ id, joins }: DeliveryRow): Promise<boolean> {
-      const given = await store.writeOnce((db) =>
-        db
-          .updateTable('deliveries')
-          .set({ state: 'uncollected' })
-          .where((eb) => eb.and({ id, joins }))
-          .where('state', 'in', ['open', 'lost'])
-          .returning('id')
-          .execute(),
-      )
-      return given.length > 0
-    },
-  }
-}
-
-/** What such keys begin with. */
-export const keyPrefix = 'once-'
-
-const holderOf = ({ id, joins }: Pick<DeliveryRow, 'id' | 'joins'>): string => `${id} ${joins}`

@@ -1,6 +1,6 @@
 // The id of a quote is the trade that it offers, so that every server knows it, also after a restart. Who writes one by hand asks for a swap in
 // other words: it goes through the same checks and limits.
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { badFields } from 'sluice/interface'
 
 /** What /amm/trade is asked, but for the wallet. */
@@ -37,7 +37,7 @@ export function newQuoteId({
 const partCount = 12
 
 /** @throws SluiceError INCOMPLETE_PARAMS */
-export function readQuoteId(quoteId: string): { readonly trade: QuotedTrade; readonly quotedAt: number; readonly key: string } {
+export function readQuoteId(quoteId: string): { readonly trade: QuotedTrade; readonly quotedAt: number } {
   const [at, nonce, chain, network, connector, base, quote, amount, side, limitPrice, pool, version, ...others] = partsOf(quoteId)
   const quotedAt = Number.parseInt(at ?? '', 36)
   if (
@@ -68,7 +68,7 @@ export function readQuoteId(quoteId: string): { readonly trade: QuotedTrade; rea
     ...(pool && { pool }),
     ...(version && { version }),
   }
-  return { trade, quotedAt, key: `quote-${createHash('sha256').update(quoteId).digest('hex')}` }
+  return { trade, quotedAt }
 }
 
 function partsOf(quoteId: string): readonly (string | undefined)[] {

@@ -13,7 +13,7 @@ export async function signOnce<T>(sign: () => Promise<T>, { signal }: Pick<Inter
       return await sign()
     } catch (thrown) {
       if (!(thrown instanceof SluiceError) || thrown.name !== 'IN_FLIGHT' || signal.aborted) throw thrown
-      await pause(againMs)
+      await pauseIn({ signal })
     }
 }
 
@@ -34,9 +34,12 @@ export async function successOf(
       if (state === -1) throw failed(signature, found)
     }
     if (performance.now() + againMs > untilMs || call.signal.aborted) return undefined
-    await pause(againMs)
+    await pauseIn(call)
   }
 }
+
+/** Until the time of the request is over: then what is known is answered. */
+const pauseIn = ({ signal }: Pick<InterfaceCall, 'signal'>): Promise<void> => pause(againMs, undefined, { signal }).catch(() => {})
 
 const failed = (signature: string, { reason, cause }: PollAnswer) =>
   new SluiceError('TRADE_FAILED', `The transaction ${signature} did nothing: ${reason ?? 'the chain reverted it'}.`, {

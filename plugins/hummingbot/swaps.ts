@@ -121,22 +121,21 @@ async function swap(request: Swap, { type, networks, config, call }: SwapParts):
 /** @throws SluiceError INCOMPLETE_PARAMS for a quote that is too old and was not executed */
 async function swapQuote(request: Static<typeof QuotedSwap>, { networks, config, call }: Omit<SwapParts, 'type'>): Promise<SwapAnswer> {
   const startedAt = performance.now()
-  const { trade, quotedAt, key } = readQuoteId(request.quoteId)
+  const { trade, quotedAt } = readQuoteId(request.quoteId)
   const on = networks.ofOwn(trade)
   const address = await walletOf(request.walletAddress ?? request.address, on.chain, networks, call)
-  const { quoteSeconds, receiptSeconds } = config
-  if (quotedAt + quoteSeconds * 1000 < Date.now() && !(await isExecuted(key, call)))
-    throw badFields([{ field: 'quoteId', problem: `is older than ${quoteSeconds} s: ask for a new quote` }])
-  const ordered: Trade = { ...trade, address }
-  const { txHash } = await tradeOnce(ordered, key, call)
-  return outcome(txHash, ordered, { on, call, untilMs: startedAt + receiptSeconds * 1000, request: {} })
-}
-
-/** A caller that may not read the journal has its old quotes refused. */
-async function isExecuted(key: string, { call, caller }: InterfaceCall): Promise<boolean> {
-  if (!caller.may('read')) return false
-  const { transactions } = await call('Transactions', { idempotencyKey: key, limit: 1 })
-  return transactions.length > 0
+  const { quoteSeconds, receiptSeconds, staleSeconds, collectSeconds } = config
+  return call.once(
+    { fields: { quoteId: request.quoteId, address }, staleSeconds, collectSeconds, isOneForEver: true },
+    async (): Promise<Trade> => {
+      if (quotedAt + quoteSeconds * 1000 >= Date.now()) return { ...trade, address }
+      throw badFields([{ field: 'quoteId', problem: `is older than ${quoteSeconds} s: ask for a new quote` }])
+    },
+    async (key, ordered) => {
+      const { txHash } = await tradeOnce(ordered, key, call)
+      return outcome(txHash, ordered, { on, call, untilMs: startedAt + receiptSeconds * 1000, request: {} })
+    },
+  )
 }
 
 const tradeOnce = (trade: Trade, key: string, call: InterfaceCall) => signOnce(() => call.call('AMMTrade', trade, { key }), call)

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
+import { sql } from 'kysely'
 import { SluiceError, type ErrorName } from '../../core/base/errors.ts'
 import type { Store } from '../../core/store/store.ts'
 import { StoreUnavailable } from '../../core/store/store.ts'
@@ -42,11 +43,11 @@ describe('requests without a key, of clients that repeat them', () => {
     /** A request over a connection of its own; `end` is how that ends. */
     function request(
       { deliveries }: { deliveries: Deliveries },
-      { amount = '1', act = async (key: string) => key, client = 'bot', prepare = async () => {} } = {},
+      { amount = '1', act = async (key: string) => key, client = 'bot', prepare = async () => {}, isOneForEver = false } = {},
     ) {
       let end: (isDelivered: boolean) => void = () => {}
       const delivered = new Promise<boolean>((resolve) => (end = resolve))
-      const of = { interface: 'bots', client, fields: { amount }, delivered, staleSeconds: 290, collectSeconds: 120 }
+      const of = { interface: 'bots', client, fields: { amount }, delivered, staleSeconds: 290, collectSeconds: 120, isOneForEver }
       const answer = deliveries.once(
         of,
         async () => (await prepare(), { limit: `of ${amount} ${Math.random()}` }),
@@ -100,6 +101,88 @@ describe('requests without a key, of clients that repeat them', () => {
       await until('it is lost', async () => changes.includes('lost'))
       expect(await request(at, { client: 'other' }).answer).not.to.equal(await one.answer)
       expect(await request(at).answer).to.equal(await one.answer)
+    })
+
+    it('are one where the first was gone while it was prepared', async () => {
+      const at = server()
+      let goOn = () => {}
+      let signed = 0
+      const act = async (key: string) => ((signed += 1), key)
+      const first = request(at, { prepare: () => new Promise<void>((resolve) => (goOn = resolve)), act })
+      await stored(['open'])
+      const second = request(at, { act })
+      first.end(false)
+      await second.answer
+      goOn()
+      expect(await first.answer.catch(({ name }: Error) => name)).to.equal('TIMEOUT')
+      second.end(true)
+      await stored([])
+      expect(signed).to.equal(1)
+    })
+
+    it('are the same however they come, where they are one for ever', async () => {
+      const at = server()
+      const both = await Promise.all([request(at, { isOneForEver: true }).answer, request(at, { isOneForEver: true }).answer])
+      expect(keyOf(both[0])).to.equal(keyOf(both[1]))
+      const { answer, end } = request(at, { isOneForEver: true })
+      expect(keyOf(await answer)).to.equal(keyOf(both[0]))
+      end(true)
+      await stored([])
+      const old = request(at, { isOneForEver: true, prepare: () => expect.fail('it was prepared again') })
+      expect(keyOf(await old.answer)).to.equal(keyOf(both[0]))
+      expect(keyOf(await request(at, { isOneForEver: true, client: 'other' }).answer)).not.to.equal(keyOf(both[0]))
+      expect(changes).to.deep.equal([])
+    })
+
+    it('are another where nothing came of the first for so long', async () => {
+      const at = server()
+      const used = await refused(at, failing('TIMEOUT'))
+      await stored(['lost'])
+      at.clock.offsetMs = 400_000
+      const again = await refused(at, failing('TIMEOUT'))
+      await stored(['lost'])
+      expect(again).to.equal(used)
+      at.clock.offsetMs = 900_000
+      expect(keyOf(await request(at).answer)).not.to.equal(again)
+      expect(changes).to.include('uncollected')
+    })
+
+    it('are the same where it is not known whether the first repetition has it', async () => {
+      let isFailing = false
+      const writeOnce: Store['writeOnce'] = async (statement) => {
+        const done = await store.writeOnce(statement)
+        if (isFailing) throw new StoreUnavailable('the connection broke', { uncertain: true })
+        return done
+      }
+      const at = server(Object.assign(Object.create(store), { writeOnce }))
+      const first = await answered(at, false)
+      isFailing = true
+      const refusal = await request(at).answer.catch(({ name }: Error) => name)
+      expect(refusal).to.equal('OVERLOADED')
+      isFailing = false
+      expect(await request(at).answer).to.equal(first)
+    })
+
+    it('are the same where another server has ended without a word, and others while it lives', async function () {
+      if (store.kind === 'embedded') return this.skip()
+      this.timeout(30_000)
+      const events = { requested() {}, granted() {}, freed() {}, owned() {} }
+      const serverId = randomUUID()
+      const leases = (await place().open()).openLeases({ serverId, serverName: 'other', log: silent }, events)
+      await leases.revive()
+      const first = await request(server(store, serverId)).answer
+      const here = server()
+      expect(await request(here).answer).not.to.equal(first)
+      // Its heartbeat stops; what it said last counts for seconds.
+      await leases.stop()
+      const aliveUntil = sql`extract(epoch from clock_timestamp()) * 1000 + 4000`
+      await store.write((tx) =>
+        sql`insert into servers (id, name, alive_until, migration) values (${serverId}, 'other', ${aliveUntil}, '')
+          on conflict (id) do update set alive_until = excluded.alive_until`.execute(tx),
+      )
+      const startedAt = Date.now()
+      expect(await request(here).answer).to.equal(first)
+      expect(Date.now() - startedAt).to.be.above(2_000)
     })
 
     it('are nothing where the caller was gone before anything was signed', async () => {
