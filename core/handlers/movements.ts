@@ -38,11 +38,11 @@ export function createMovementReadings({ registry, timeoutMs }: Parts): Movement
   function start(entry: Entry, newest: bigint): Promise<void> | undefined {
     const { landed, address, state, signer } = entry
     if (!landed?.ok || signer !== undefined || (state !== 'MINED' && state !== 'CONFIRMED')) return undefined
-    // Asked for the newest block while it makes the next one, anvil answers with the state of that. What is not final yet can wait for it.
-    if (state === 'MINED' && BigInt(landed.blockNumber) >= newest) return undefined
     const known = readingOf(entry)
     if (known && known.state !== 'failed') return undefined
     const on = networkOf(entry, registry)
+    // Asked for the newest block while it makes the next one, anvil answers with the state of that. What is not final yet can wait for it.
+    if (on?.impl.local && state === 'MINED' && BigInt(landed.blockNumber) >= newest) return undefined
     const coinGain = on?.impl.evm?.coinGain
     if (!on || !coinGain || told(() => coinByReceipt(entry, landed.receipt, on, registry)) !== undefined) return undefined
     const reading: Reading = { id: landedId(entry), state: 'reading' }

@@ -5,7 +5,7 @@ import type { Entry } from '../../core/transactions/entry.ts'
 
 const coin = 'coin'
 let asked = 0
-const registryOf = (coinGain: () => Promise<bigint | undefined>, fillRaw?: bigint, gains = new Map([['usdc', 3000n]])) =>
+const registryOf = (coinGain: () => Promise<bigint | undefined>, fillRaw?: bigint, gains = new Map([['usdc', 3000n]]), local = false) =>
   ({
     networks: [
       {
@@ -13,6 +13,7 @@ const registryOf = (coinGain: () => Promise<bigint | undefined>, fillRaw?: bigin
         network: 'local',
         tokens: { listedAt: (address: string) => (address === 'usdc' ? {} : undefined) },
         impl: {
+          local,
           nativeCurrency: { symbol: 'ETH', address: coin, decimals: 18 },
           rail: { outline: ({ value }: { value: string }) => ({ contracts: ['router'], valueRaw: BigInt(value) }) },
           evm: {
@@ -66,15 +67,21 @@ describe('what a transaction is journaled to have moved', () => {
     expect(await movementsOf(trade({ kind: 'liquidity' }), async () => 0n)).to.deep.equal({ moved: { usdc: '3000' }, asked: 1 })
   })
 
-  it('has it by balances that are read once there is another block, where it is not final before', async () => {
-    asked = 0
-    const readings = createMovementReadings({ registry: registryOf(async () => -7n), timeoutMs: 1_000 })
-    const mined = trade({ state: 'MINED' })
-    await readings.begin([mined], 7n)
-    expect(asked).to.equal(0)
-    await readings.begin([mined], 8n)
-    expect(asked).to.equal(1)
-    expect(readings.of(mined)).to.deep.equal({ usdc: '3000', coin: '-7' })
+  it('has it by balances that are read as soon as it is mined, on a local network once there is another block', async () => {
+    for (const [local, atOnce] of [
+      [false, 1],
+      [true, 0],
+    ] as const) {
+      asked = 0
+      const registry = registryOf(async () => -7n, undefined, undefined, local)
+      const readings = createMovementReadings({ registry, timeoutMs: 1_000 })
+      const mined = trade({ state: 'MINED' })
+      await readings.begin([mined], 7n)
+      expect(asked).to.equal(atOnce)
+      await readings.begin([mined], 8n)
+      expect(asked).to.equal(1)
+      expect(readings.of(mined)).to.deep.equal({ usdc: '3000', coin: '-7' })
+    }
   })
 
   it('has no coin of the event of a trade of a token that has the symbol of the coin alone', async () => {
