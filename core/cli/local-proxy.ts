@@ -84,6 +84,7 @@ export async function startLocalProxy({ port, upstream, only, pace, log }: Proxy
       return refuse(response, 413, `A body has at most ${maxBodyBytes} bytes.`)
     const body = await readBody(request)
     if (!body) return
+    await seeClosed()
     let isGone = socket.destroyed
     let abort = (): void => void (isGone = true)
     const end = () => abort()
@@ -212,6 +213,14 @@ async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
     return undefined
   }
   return Buffer.concat(parts)
+}
+
+/**
+ * What has happened to connections until now is known then. One that was reset before its owner was looked up may have been taken for another user's,
+ * who got its port; it was not known here yet.
+ */
+async function seeClosed(): Promise<void> {
+  for (let turn = 0; turn < 2; turn += 1) await new Promise((resolve) => setImmediate(resolve))
 }
 
 /** In the words of a gateway's errors. */

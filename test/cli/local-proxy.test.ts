@@ -5,6 +5,7 @@ import http, { type IncomingMessage, type RequestListener, type ServerResponse }
 import type { Server } from 'node:https'
 import net, { type AddressInfo } from 'node:net'
 import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { startLocalProxy, type LocalProxy, type ProxyOptions } from '../../core/cli/local-proxy.ts'
 import { createSocketOwners, type Ends } from '../../core/cli/socket-owner.ts'
 import { createTlsServer } from '../../core/tls/tls-server.ts'
@@ -125,6 +126,26 @@ describe('a local proxy', () => {
     const answers = await Promise.all(Array.from({ length: 50 }, (_, index) => ask(port, { path: `/${index}` })))
     expect(answers.map(({ status }) => status)).to.deep.equal(answers.map(() => 201))
     expect(seen).to.have.length(50)
+  })
+
+  it('sends nothing on of a connection that was gone as its owner was looked up: another user may have its port then', async () => {
+    const urls: (string | undefined)[] = []
+    answer = (request, response) => (urls.push(request.url), echo(request, response))
+    let lookUp = async () => own
+    const { port } = await proxy({ only: { users: new Set([own]), owners: { ...createSocketOwners(), ownerOf: () => lookUp() } } })
+    // The server is connected: what is sent on arrives at once.
+    await ask(port, { path: '/before' })
+    const gone = net.connect(port, '127.0.0.1').on('error', () => {})
+    lookUp = async () => {
+      gone.write('POST /trade HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}')
+      await sleep(100)
+      gone.resetAndDestroy()
+      return own
+    }
+    await once(gone, 'close')
+    lookUp = async () => own
+    await ask(port, { path: '/after' })
+    expect(urls).to.deep.equal(['/before', '/after'])
   })
 
   it('ends the request at the server when the client is gone', async () => {
