@@ -32,7 +32,9 @@ export interface LocalProxy {
   stop(withinMs: number): Promise<void>
 }
 
-const [maxConnections, maxBodyBytes] = [256, 128 * 1024]
+/** Of its users; and with those of others, which are closed as soon as their owner is known: nobody keeps its users out. */
+const [maxConnections, maxWithOthers] = [256, 2_048]
+const maxBodyBytes = 128 * 1024
 /** For a request to arrive; without a byte of an answer; of a connection to the server that nobody uses, shorter than the server's own. */
 const [arrivalMs, answerMs, idleMs] = [60_000, 330_000, 30_000]
 /** Longer than clients keep theirs, so that none is closed as it is used. */
@@ -45,8 +47,10 @@ export async function startLocalProxy({ port, upstream, only, pace, log }: Proxy
   const tell = withoutFlood(log)
   /** Of each open connection: whether its user may use it, and what ends its requests that are under way. */
   const clients = new Map<Socket, { readonly admitted: Promise<boolean>; readonly pending: Set<() => void> }>()
+  let admittedCount = 0
 
-  async function isAdmitted(socket: Socket): Promise<boolean> {
+  /** Whether its user may use the proxy. */
+  async function isAllowed(socket: Socket): Promise<boolean> {
     if (!only) return true
     const owner = await only.owners.ownerOf(otherEnd(socket))
     if (owner !== undefined && only.users.has(owner)) return true
@@ -54,8 +58,22 @@ export async function startLocalProxy({ port, upstream, only, pace, log }: Proxy
     return false
   }
 
+  /** Whoever is not admitted does not hold one of the connections either. */
+  async function admit(socket: Socket): Promise<boolean> {
+    if (!(await isAllowed(socket))) endWith(socket, 403, 'This user of the machine may not use the proxy: start it with --user.')
+    else if (admittedCount >= maxConnections) {
+      tell(`refused: more than ${maxConnections} connections`)
+      endWith(socket, 503, `The proxy has ${maxConnections} connections, which is the most: close some.`)
+    } else if (!socket.destroyed) {
+      admittedCount += 1
+      socket.once('close', () => void (admittedCount -= 1))
+      return true
+    }
+    return false
+  }
+
   function accept(socket: Socket): void {
-    const client = { admitted: isAdmitted(socket), pending: new Set<() => void>() }
+    const client = { admitted: admit(socket), pending: new Set<() => void>() }
     clients.set(socket, client)
     const end = () => {
       for (const abort of client.pending) abort()
@@ -64,10 +82,6 @@ export async function startLocalProxy({ port, upstream, only, pace, log }: Proxy
     socket.once('close', () => {
       end()
       clients.delete(socket)
-    })
-    // Whoever may not use it does not hold one of the connections either.
-    void client.admitted.then((admitted) => {
-      if (!admitted) endWith(socket, 403, 'This user of the machine may not use the proxy: start it with --user.')
     })
   }
 
@@ -137,7 +151,7 @@ export async function startLocalProxy({ port, upstream, only, pace, log }: Proxy
       { keepAliveTimeout: keepAliveMs, headersTimeout: arrivalMs, requestTimeout: arrivalMs, maxHeaderSize: maxHeaderBytes },
       listener,
     )
-    server.maxConnections = maxConnections
+    server.maxConnections = maxWithOthers
     return server.on('connection', accept)
   })
 

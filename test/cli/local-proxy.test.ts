@@ -148,6 +148,30 @@ describe('a local proxy', () => {
     expect(urls).to.deep.equal(['/before', '/after'])
   })
 
+  it('serves its user whatever number of connections others open', async () => {
+    let lookUps = 0
+    const ownerOf = () => ((lookUps += 1) <= 300 ? new Promise<undefined>(() => {}) : Promise.resolve(own))
+    const { port } = await proxy({ only: { users: new Set([own]), owners: { ...createSocketOwners(), ownerOf } } })
+    const others = await opened(port, 300)
+    const status = await ask(port, { path: '/' }).then(
+      (answered) => answered.status,
+      (error: NodeJS.ErrnoException) => error.code,
+    )
+    for (const socket of others) socket.destroy()
+    expect(status).to.equal(201)
+  })
+
+  it('answers 503 on a connection that is one too many, until another one is closed', async () => {
+    const { port } = await proxy({ only: { users: new Set([own]), owners: { ...createSocketOwners(), ownerOf: async () => own } } })
+    const sockets = await opened(port, 256)
+    expect(await raw(port, 'GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n')).to.match(/^HTTP\/1\.1 503/)
+    expect(connections).to.equal(0)
+    sockets[0]?.destroy()
+    await sleep(100)
+    expect((await ask(port, { path: '/' })).status).to.equal(201)
+    for (const socket of sockets) socket.destroy()
+  })
+
   it('ends the request at the server when the client is gone', async () => {
     const arrived = new Promise<IncomingMessage>((resolve) => (answer = (request) => resolve(request.resume())))
     const { port } = await proxy()
@@ -296,6 +320,15 @@ function ask(port: number, question: Question): Promise<{ status: number | undef
       })
   })
 }
+
+const opened = (port: number, count: number): Promise<net.Socket[]> =>
+  Promise.all(
+    Array.from({ length: count }, async () => {
+      const socket = net.connect(port, '127.0.0.1').on('error', () => {})
+      await once(socket, 'connect')
+      return socket
+    }),
+  )
 
 function raw(port: number, text: string): Promise<string> {
   return new Promise((resolve) => {
