@@ -99,20 +99,24 @@ export async function readReservations(owner: string, keys: readonly string[], t
   return reservationsIn(owner, rows)
 }
 
-/** A reservation, with the account of its owner. */
 export interface EndedRow extends ReservationRow {
-  /** Null where the owner has no row. */
+  /** In the embedded store the account of its owner, in one of the owner's rows; null in all others, and where the owner has no account. */
   readonly account: string | null
   readonly now: number
 }
 
-/** In one statement the same of all owners, which are not locked: where another server may write, it only says who they are. */
-export async function readEnded(keys: readonly string[], tx: Tx): Promise<readonly EndedRow[]> {
+/**
+ * In one statement the same of all owners, which are not locked: where another server may write, it only says who they are. An account may be large: it is
+ * read once for each owner, and in the embedded store alone.
+ */
+export async function readEnded(keys: readonly string[], tx: Tx, kind: Store['kind']): Promise<readonly EndedRow[]> {
+  const account = sql`
+    case when row_number() over (partition by held.owner) = 1
+      then (select budgets.body from budgets where budgets.owner = held.owner) end`
   const { rows } = await sql<EndedRow>`
-    select held.entry_key, held.owner, held.nonce, held.body, budgets.body as account, ${storeTime} as now
+    select held.entry_key, held.owner, held.nonce, held.body, ${kind === 'embedded' ? account : sql`null`} as account, ${storeTime} as now
     from reservations as ended
     join reservations as held on held.nonce = ended.nonce and held.owner = ended.owner
-    left join budgets on budgets.owner = held.owner
     where ended.entry_key in (${sql.join(keys)})`.execute(tx)
   return rows
 }

@@ -59,7 +59,7 @@ export async function settleEnded(all: readonly Entry[], reader: SettlementReade
   // As the chain has them.
   const ended = all.toSorted((one, other) => one.nonce - other.nonce)
   const keys = ended.map(({ key }) => key)
-  const reserved = await readEnded(keys, tx)
+  const reserved = await readEnded(keys, tx, kind)
   const isReserved = ({ key }: Entry) => reserved.some(({ entry_key }) => entry_key === key)
   // What ends an order or an allowance may be of a client without limits. What begins one is not.
   const tells = (entry: Entry) =>
@@ -175,7 +175,7 @@ async function openAccounts(owners: ReadonlySet<string>, ended: EndedKeys, tx: T
 /** In the embedded store nobody else writes meanwhile. Undefined where its row is missing. @throws SluiceError SERVICE_UNINITIALIZED */
 function openKnown(owner: string, known: readonly EndedRow[]): OpenAccount | undefined {
   const rows = known.filter((each) => each.owner === owner)
-  const [first] = rows
+  const first = rows.find(({ account }) => account !== null)
   if (!first || first.account === null) return undefined
   return { account: accountOf(owner, { body: first.account }), nowMs: first.now, reservations: reservationsIn(owner, rows) }
 }

@@ -3,6 +3,7 @@ import { expect } from 'chai'
 import type { KyselyPlugin } from 'kysely'
 import { readAccount } from '../../core/limits/account.ts'
 import type { NetworkLimits } from '../../core/limits/limit-checks.ts'
+import { readEnded } from '../../core/limits/reservations.ts'
 import { createSpendingLimits, type SpendingLimits } from '../../core/limits/spending-limits.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { Spending } from '../../core/transactions/budgets.ts'
@@ -190,5 +191,21 @@ describe('a reservation in the embedded store', () => {
     expect([begun - free[0], ended - free[1]]).to.deep.equal([2, 3])
     const body = await store.read((db) => db.selectFrom('budgets').select('body').executeTakeFirstOrThrow())
     expect(readAccount(body.body).open).to.deep.equal({})
+  })
+
+  it('reads an account once, however many of its transactions end at once', async () => {
+    const { store } = counted(await place().open())
+    await giveLease(store, lease)
+    const journal = sqlJournal(store, undefined, [createSpendingLimits(() => ({ transactionsPerHour: 9 }))])
+    const entries = [newEntry(), newEntry(), newEntry()]
+    for (const entry of entries) await journal.open([entry], lease, undefined, [], spendingOf(entry))
+    const keys = entries.map(({ key }) => key)
+    const rows = await store.write((tx) => readEnded(keys, tx, 'embedded'))
+    expect(rows.map(({ entry_key }) => entry_key)).to.have.members(keys)
+    expect(rows.filter(({ account }) => account !== null)).to.have.length(1)
+    const ended = entries.map((entry): Entry => ({ ...entry, version: 2, state: 'EXPIRED' }))
+    expect(await journal.write(ended, lease)).to.equal(true)
+    const { body } = await store.read((db) => db.selectFrom('budgets').select('body').executeTakeFirstOrThrow())
+    expect(readAccount(body).open).to.deep.equal({})
   })
 })
