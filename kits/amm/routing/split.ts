@@ -219,8 +219,8 @@ function boundOf({ candidate, atBest, leastGas }: Offer, price: number, { gasRat
   return gain - (gain > 0 ? candidate.gasOf(1) : leastGas) * gasRate - partCost
 }
 
-/** Those that could be in a set that leaves more than this; the highest bounds first. */
-function highestBounds(offers: readonly Offer[], ofAll: number, gain: number): readonly Offer[] {
+/** Those that could be in a set that leaves more than this, at most so many; the highest bounds first. */
+function highestBounds(offers: readonly Offer[], ofAll: number, gain: number, limit = maxCompared): readonly Offer[] {
   let [most, second] = [-Infinity, -Infinity]
   for (const { bound } of offers) {
     if (bound > most) [most, second] = [bound, most]
@@ -229,7 +229,7 @@ function highestBounds(offers: readonly Offer[], ofAll: number, gain: number): r
   const least = gain - ofAll - most - Math.max(second, 0)
   const found: Offer[] = []
   for (const offer of offers) if (offer.bound > least) insert(found, offer)
-  return found.length > maxCompared ? found.slice(0, maxCompared) : found
+  return found.length > limit ? found.slice(0, limit) : found
 }
 
 /** Of equal ones the first stays first. */
@@ -279,7 +279,8 @@ function chooseRoutes(offers: readonly Offer[], split: SplitQuery, terms: Terms)
   const [ofAll, ofAllAtLast] = [ofAllAt(price), ofAllAt(lastShare)]
   // Exactly for those of the first set, beside which most others have none.
   for (const offer of offers) if (first.includes(offer.candidate)) offer.bound = boundOf(offer, price, terms, true)
-  const left = highestBounds(offers, ofAll, maxGain)
+  // All of them: one that is not among the first by this bound may be among them by its exact one.
+  const left = highestBounds(offers, ofAll, maxGain, Infinity)
   for (const offer of left) if (!first.includes(offer.candidate)) offer.bound = boundOf(offer, price, terms, true)
   const order = highestBounds(left, ofAll, maxGain)
   // Where one does not reach, none after it does.

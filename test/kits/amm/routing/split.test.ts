@@ -47,6 +47,27 @@ const thinBasket: fc.Arbitrary<BasketOf> = fc.record({
   feePercent: fc.bigInt(0n, 1n),
   gasUnits: fc.constant(60_000n),
 })
+const deepRaw = fc.bigInt(10n ** 13n, 2n * 10n ** 13n)
+const pairs = [
+  ['A', 'B'],
+  ['A', 'I'],
+  ['A', 'J'],
+  ['B', 'I'],
+  ['B', 'J'],
+  ['I', 'J'],
+]
+/** Three between each two of the tokens, all about as good: 75 routes, of which only exact bounds say which few are better. */
+const evenBaskets: fc.Arbitrary<readonly BasketOf[]> = fc.tuple(
+  ...[...pairs, ...pairs, ...pairs].map((tokens) =>
+    fc.record({
+      version: fc.constant('ticks'),
+      tokens: fc.constant(tokens),
+      reservesRaw: fc.tuple(deepRaw, fc.bigInt(985n, 1015n)).map(([each, price]) => [each, (each * price) / 1000n]),
+      feePercent: fc.constant(0n),
+      gasUnits: fc.bigInt(40_000n, 100_000n),
+    }),
+  ),
+)
 const gasPrices = fc.bigInt(0n, 10n ** 6n)
 const gasCostAt = (gasPriceRaw: bigint) => (gasUnits: bigint) => gasUnits * gasPriceRaw
 describe('a split swap', function () {
@@ -77,6 +98,25 @@ describe('a split swap', function () {
     )
     expect(split).to.be.above(compared / 10)
     expect(equal).to.be.at.least(compared - 1)
+  })
+
+  it('leaves no route out before its exact bound is known, however many there are', () => {
+    const large = fc.record({ ...queryFields, intermediates: fc.constant(['I', 'J']), amountRaw: fc.constant(6n * 10n ** 13n) })
+    fc.assert(
+      fc.property(evenBaskets, large, (baskets, query) => {
+        const graph = graphOf(baskets)
+        const options = routeOptionsOf(splitting, query.exact, undefined)
+        const gasCost = gasCostAt(900n)
+        const { best } = bestRoute(graph, query, options, gasCost)
+        if (!best) return true
+        const found = bestSplit(graph, { swap: swapAlong(query), query, options, gasCost, best })
+        const ours = found && 'parts' in found ? found : best
+        const gain = (query.exact === 'in' ? ours.amountRaw : -ours.amountRaw) - gasCost(ours.gasUnits)
+        const theirs = bestOfAll({ graph, query, options, gasCost, swap: swapAlong(query) })
+        return !theirs || theirs.gain - Number(gain) < Number(best.amountRaw) * 1e-4
+      }),
+      { numRuns: 150, seed: 1, endOnFailure: true },
+    )
   })
 
   it('names its routes in one order, the largest share first, whatever order its pools are listed in', () => {
