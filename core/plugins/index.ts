@@ -33,7 +33,6 @@ export { excessOf } from './isolate/process-tree.ts'
 export type { FollowPrice } from './isolate/remote-connector.ts'
 export {
   parametersOf,
-  servedHere,
   type CallerRights,
   type PathOutline,
   type ServedCall,
