@@ -135,6 +135,13 @@ const limits = Type.Object(
   },
   { additionalProperties: false, description: 'What it may spend' },
 )
+/** What refusals call the limits of clients in `details.limit`. */
+export const limitNames: ReadonlySet<string> = new Set([
+  ...Object.keys(limits.properties),
+  ...Object.keys(allowed.properties).map((list) => `allowed.${list}`),
+  ...['value', 'tokens'].flatMap((kind) => ['perTransaction', 'perHour', 'perDay'].map((window) => `${kind}.${window}`)),
+  'waitingApprovals',
+])
 /** What a client may spend. Amounts are decimal strings. */
 export type ClientLimits = Static<typeof limits>
 /** Limits of an amount by what it is counted over. */

@@ -79,7 +79,7 @@ export function createMetrics() {
     }),
     limitRefusals: new Counter({
       name: 'sluice_limit_refusals_total',
-      help: 'Requests refused with LIMIT_EXCEEDED, by the client and the limit; refused orders of a batch that was placed without them are not counted.',
+      help: 'Requests refused with LIMIT_EXCEEDED, by the client and the limit (wallets: one of conf/limits.yml; other: of a plugin); refused orders of a batch that was placed without them are not counted.',
       labelNames: ['client', 'limit'],
       registers,
     }),

@@ -4,6 +4,7 @@ import { isAbort } from '../base/async.ts'
 import { SluiceError } from '../base/errors.ts'
 import { isObject } from '../base/json.ts'
 import { printableTexts } from '../base/printable.ts'
+import { limitNames } from '../config/clients.ts'
 import type { Settings } from '../config/settings.ts'
 import { pathsHider } from '../config/shown-paths.ts'
 import { unsentWatch } from './connections.ts'
@@ -146,8 +147,12 @@ const stopping = new SluiceError(
   { retryAfterSeconds: 5 },
 )
 
-/** Which limit a refusal is of. */
+/** Which limit a refusal is of. A metric keeps each of its labels for good, and details may be a plugin's own words. */
 function limitOf(error: unknown): string {
   const details: unknown = error instanceof SluiceError ? error.details : undefined
-  return isObject(details) && typeof details['limit'] === 'string' ? details['limit'] : 'unknown'
+  const limit = isObject(details) ? details['limit'] : undefined
+  if (typeof limit !== 'string') return 'unknown'
+  if (limitNames.has(limit)) return limit
+  // Of conf/limits.yml: its wallets and rules may be many.
+  return limit.startsWith('wallets.') ? 'wallets' : 'other'
 }

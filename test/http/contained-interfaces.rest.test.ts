@@ -89,6 +89,12 @@ describe('interfaces of third parties in processes of their own', function () {
         expect(await entryOf('hostile')).to.deep.include({ host: { deaths: 0 } })
       })
 
+    it('makes no metrics of its own by the details of its errors', async () => {
+      for (const name of ['/long-limit', '/other-limit', '/other-limit']) expect((await to('hostile').get(name)).status).to.equal(403)
+      const lines = (await server.client.get('/metrics')).text.split('\n').filter((line) => line.startsWith('sluice_limit_refusals_total{'))
+      expect(lines.map((line) => /limit="(.*?)"/.exec(line)?.[1])).to.deep.equal(['unknown', 'other'])
+    })
+
     it('changes no prototype of the server by the keys of its answer', async () => {
       expect((await to('hostile').get('/prototype')).status).to.equal(200)
       expect(Reflect.get({}, 'polluted')).to.equal(undefined)

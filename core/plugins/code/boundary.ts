@@ -300,7 +300,7 @@ function asCallersError({ plugin, log, folder, method }: MethodCall, verb: strin
 const parseDetails = parserOf(json(100_000))
 
 /** A copy of the error that a plugin has for the caller; undefined where it threw something else. */
-function callersErrorOf(thrown: unknown): SluiceError | undefined {
+export function callersErrorOf(thrown: unknown): SluiceError | undefined {
   if (!isError(thrown) || !(thrown instanceof SluiceError)) return undefined
   const name = fieldOf(thrown, 'name')
   if (!isErrorName(name)) return undefined

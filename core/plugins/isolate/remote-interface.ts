@@ -1,11 +1,12 @@
 // The server's side of an interface in a process of its own: requests go there as copies, and what its handlers call comes back as their caller.
 import { randomUUID } from 'node:crypto'
 import { withTimeout } from '../../base/async.ts'
-import { errorTable, SluiceError } from '../../base/errors.ts'
+import { SluiceError } from '../../base/errors.ts'
 import { isObject } from '../../base/json.ts'
 import { permissions } from '../../api/endpoint.ts'
 import type { EndpointName } from '../../api/index.ts'
 import type { InterfacePath } from '../../contracts/interface.ts'
+import { callersErrorOf } from '../code/boundary.ts'
 import { checkPaths, maxFramedBytes, type PathOutline, type ServedCall, type ServedInterface, type ServedPath } from '../interface-paths.ts'
 import { faultOf, PluginFault, remedies } from '../refusal.ts'
 import type { Host } from './host.ts'
@@ -78,12 +79,14 @@ function textOf(answer: HostedAnswer, { threw }: OpenRequest): string {
   return JSON.stringify(JSON.parse(text))
 }
 
-/** Of an error that the plugin threw itself the status is one of an error. */
+/** Of an error that the plugin threw itself the details have bounds, as those of a connector, and the status is one of an error. */
 function ofTheTable(thrown: unknown): unknown {
-  if (!(thrown instanceof SluiceError) || thrown.http === errorTable[thrown.name].http) return thrown
-  if (Number.isInteger(thrown.http) && thrown.http >= 400 && thrown.http <= 599) return thrown
-  const { details, retryAfterSeconds } = thrown
-  return new SluiceError(thrown.name, thrown.message, { details, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) })
+  const error = callersErrorOf(thrown)
+  if (!error || !(thrown instanceof SluiceError)) return thrown
+  const { http } = thrown
+  if (!Number.isInteger(http) || http < 400 || http > 599) return error
+  const { name, message, details, retryAfterSeconds } = error
+  return new SluiceError(name, message, { details, http, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) })
 }
 
 async function callEndpoint(open: ReadonlyMap<string, OpenRequest>, args: readonly unknown[], signal: AbortSignal): Promise<unknown> {
