@@ -122,9 +122,14 @@ describe('interfaces of third parties in processes of their own', function () {
         expect((await to('pair-prices').get('/price/WETH-USDC')).status).to.equal(200)
         expect((await server.client.get('/')).status).to.equal(200)
         expect((await ended).status).to.be.oneOf([503, 504])
-        const answers = async (): Promise<boolean> => (await to('hostile').get('/ok')).status === 200
-        for (let tries = 0; tries < 200 && !(await answers()); tries++) await new Promise((resolve) => setTimeout(resolve, 100))
-        expect(await answers()).to.equal(true)
+        const hostile = to('hostile')
+        let last = await hostile.get('/ok')
+        for (let tries = 0; tries < 200 && last.status !== 200; tries++) {
+          expect(last.status, last.text).to.equal(503)
+          await new Promise((resolve) => setTimeout(resolve, 20))
+          last = await hostile.get('/ok')
+        }
+        expect(last.status).to.equal(200)
         expect((await entryOf('hostile')).host.deaths).to.equal(deaths + 1)
       })
   })

@@ -298,7 +298,7 @@ async function askIn(run: HostRun, plugin: string, ask: (channel: Channel) => Pr
   }
 }
 
-const unavailable = (plugin: string, why: string) =>
+export const unavailable = (plugin: string, why: string) =>
   new SluiceError('SERVICE_UNINITIALIZED', `The plugin ${plugin} cannot be used now: ${why}`, { retryAfterSeconds: 2 })
 
 /** As they are now. */

@@ -9,7 +9,7 @@ import type { InterfacePath } from '../../contracts/interface.ts'
 import { callersErrorOf } from '../code/boundary.ts'
 import { checkPaths, maxFramedBytes, type PathOutline, type ServedCall, type ServedInterface, type ServedPath } from '../interface-paths.ts'
 import { faultOf, PluginFault, remedies } from '../refusal.ts'
-import type { Host } from './host.ts'
+import { unavailable, type Host } from './host.ts'
 import type { HostedAnswer, HostedRequest } from './interface-process.ts'
 
 /** What one request may call: no answer needs more, and a handler that calls without end is refused before its time is over. */
@@ -36,7 +36,7 @@ export async function remoteInterface(name: string, host: Host, config: object):
   let showing = 0
 
   return {
-    paths: readOutlines(outlines).map((outline, index) => ({ ...outline, answer: answersBy(host, index, open) })),
+    paths: readOutlines(outlines).map((outline, index) => ({ ...outline, answer: answersBy(name, host, index, open) })),
     async showError(error) {
       if (showing >= maxShown || host.notReady() !== undefined) throw new Error('its process is not free to show errors')
       showing += 1
@@ -52,8 +52,11 @@ export async function remoteInterface(name: string, host: Host, config: object):
   }
 }
 
-function answersBy(host: Host, index: number, open: Map<string, OpenRequest>): ServedPath['answer'] {
+function answersBy(name: string, host: Host, index: number, open: Map<string, OpenRequest>): ServedPath['answer'] {
   return async (fields, call) => {
+    // While it starts again its process runs, and has no interface yet.
+    const why = host.notReady()
+    if (why !== undefined) throw unavailable(name, why)
     // Nobody can guess it: a handler names its own request alone, unless it tells others.
     const id = randomUUID()
     const request: HostedRequest = { id, index, fields, requestId: call.requestId, rights: call.rights() }
