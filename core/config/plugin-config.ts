@@ -140,6 +140,10 @@ function preparePluginConfig({
       if ('config' in checked) {
         const without = leftOut?.map(({ network, ...trouble }) => ({ ...placed(trouble), ...(network !== undefined && { network }) }))
         const result = { ...checked, ...(without && { leftOut: without }) }
+        if (kind === 'interface') {
+          result.config = withOwnAddress(result.config, own?.value)
+          result.shown = withOwnAddress(result.shown, own?.value)
+        }
         return kind === 'chain' ? result : { ...result, places: placesOf(layers), deprecated }
       }
       const found = checked.troubles.map(placed)
@@ -147,6 +151,12 @@ function preparePluginConfig({
     },
   }
 }
+
+/** Where an interface listens is the operator's word alone: neither the plugin's defaults nor the defaults of its schema open a port. */
+const withOwnAddress = (config: Section, own: Section | undefined): Section =>
+  Object.fromEntries(
+    Object.entries(config).filter(([key]) => (key !== 'port' && key !== 'host') || (own?.[key] ?? undefined) !== undefined),
+  )
 
 function withSite(tree: Section, site: PluginConfigSources['site']): Section {
   if (site === undefined) return tree

@@ -52,6 +52,35 @@ describe('loading interfaces', function () {
     expect(interfaces.map(({ name, listener }) => [name, listener])).to.deep.equal([['desk', undefined]])
   })
 
+  for (const { what, defaults, manifest = '' } of [
+    { what: 'its defaults have one', defaults: 'port: 0' },
+    {
+      what: 'its schema has one',
+      defaults: 'other: 1',
+      manifest: "schema: { type: 'object', properties: { other: {} }, allOf: [{ properties: { port: { default: 0 } } }] },",
+    },
+  ])
+    for (const conf of [undefined, 'port:', 'other: 2'])
+      it(`opens no port because ${what}, where the operator's file ${conf === undefined ? 'is not there' : `is ${conf}`}`, async () => {
+        write('desk/defaults.yml', defaults)
+        const { interfaces, refused } = await loadDesk(
+          { manifest: manifest || "schema: { type: 'object', properties: { other: {} } }," },
+          conf,
+        )
+        expect(refused).to.deep.equal([])
+        expect(interfaces.map(({ name, listener }) => [name, listener])).to.deep.equal([['desk', undefined]])
+      })
+
+  it('listens where the operator says, not where its defaults do', async () => {
+    write('desk/defaults.yml', 'host: 0.0.0.0\nport: 15998')
+    const create = 'return { paths: [path], showError }'
+    const addressOf = async (conf: string) => (await loadDesk({ create }, conf)).interfaces[0]?.listener
+    expect(await addressOf('port: 15999'))
+      .to.include({ port: 15999 })
+      .and.not.have.property('host')
+    expect(await addressOf('port: 15999\nhost: 127.0.0.1')).to.include({ port: 15999, host: '127.0.0.1' })
+  })
+
   for (const { what, parts = {}, conf = 'port: 0', step, says } of [
     { what: 'whose create fails', step: 'create', says: /create was called/ },
     { what: 'without paths', parts: { create: 'return { paths: [], showError }' }, step: 'create', says: /no list called paths/ },

@@ -33,6 +33,7 @@ describe('interfaces of third parties in processes of their own', function () {
         'clients.yml': { clients: listed },
         'interfaces/pair-prices.yml': { port: 0 },
         'interfaces/hostile.yml': { port: 0 },
+        'interfaces/unruly.yml': { showErrors: true },
       },
     })
     await newClient(server.certsDir, 'reader')
@@ -40,6 +41,11 @@ describe('interfaces of third parties in processes of their own', function () {
   after(async () => {
     for (const client of clients) client.close()
     await server?.stop()
+  })
+
+  it('listen where the operator says alone, whatever their defaults have', async () => {
+    expect(await entryOf('unruly')).to.deep.include({ kind: 'interface', state: 'loaded', tier: 'contained' })
+    expect(server.kernel.interfaceUrls).to.have.all.keys('pair-prices', 'hostile')
   })
 
   it('answer by the endpoints of the server, as those in the server do', async () => {
