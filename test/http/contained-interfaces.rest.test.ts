@@ -121,6 +121,17 @@ describe('interfaces of third parties in processes of their own', function () {
       expect((await to('hostile').get('/calls-at-once')).body).to.deep.equal({ calls: 200 })
     })
 
+    it('goes on where many clients ask for much at once, as an honest one would', async () => {
+      const hostile = to('hostile')
+      const all = async (count: number, name: string) => {
+        const answers = await Promise.all(Array.from({ length: count }, async () => hostile.get(name)))
+        return new Set(answers.map(({ status }) => status))
+      }
+      expect(await all(8, '/long')).to.deep.equal(new Set([200]))
+      expect(await all(40, '/hundred-calls')).to.deep.equal(new Set([200]))
+      expect(await entryOf('hostile')).to.deep.include({ host: { deaths: 0 } })
+    })
+
     for (const name of ['/dies', '/loops'])
       it(`is started again after ${name}, and hurts nobody else meanwhile`, async () => {
         const { deaths } = (await entryOf('hostile')).host

@@ -33,6 +33,8 @@ interface ChannelOptions {
   maxQuestions: number
   /** What is beyond closes it. Absent: the other end is trusted. */
   bounds?: Bounds
+  /** Of an end that serves requests: whether a question is part of one that is under way. Its answers to them are as long as clients ask for. */
+  expects?(): ((method: string, args: readonly unknown[]) => boolean) | undefined
   /** Bytes that were said to the other end and not read by it. */
   maxUnreadBytes?: number
   /** The plugin at the other end: the words of its errors are its own. Absent: the other end is trusted. */
@@ -52,12 +54,15 @@ interface PendingQuestion {
 /** So many are remembered whose answers come too late. */
 const maxLate = 1_000
 
+/** Messages that are longer together have a frame each: a frame has a bound. */
+const maxJoined = 256 * 1024
+
 /** Why a channel is closed whose socket was: how the process at the other end ended says more. */
 export const otherEndGone = 'the other end is gone'
 const goneCodes: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE'])
 
 export function openChannel(options: ChannelOptions): Channel {
-  const { socket, answer, onTold, onClosed, maxFrameBytes, maxQuestions, bounds } = options
+  const { socket, answer, onTold, onClosed, maxFrameBytes, maxQuestions, bounds, expects } = options
   const { maxUnreadBytes = Number.POSITIVE_INFINITY, plugin } = options
   const waiting = new Map<number, PendingQuestion>()
   /** Nobody waits any more: how long the answers may be. */
@@ -76,21 +81,27 @@ export function openChannel(options: ChannelOptions): Channel {
 
   function send(message: readonly unknown[]): void {
     if (closed) return
-    // What is said in one turn goes in one frame.
+    // What is said in one turn goes in one frame, where it is not long.
     if (outgoing.length === 0) setImmediate(flush)
     outgoing.push(message)
   }
 
   function flush(): void {
     if (closed) return
-    const text = JSON.stringify(outgoing)
+    const messages = outgoing
     outgoing = []
+    const text = JSON.stringify(messages)
+    if (text.length <= maxJoined || messages.length === 1) write(text)
+    else for (const message of messages) write(JSON.stringify([message]))
+    if (socket.writableLength > maxUnreadBytes) close(new Error(`it has not read ${socket.writableLength} bytes that were said to it`))
+  }
+
+  function write(text: string): void {
     const length = Buffer.byteLength(text)
     const frame = Buffer.allocUnsafe(lengthBytes + length)
     frame.writeUInt32BE(length)
     frame.write(text, lengthBytes)
     socket.write(frame)
-    if (socket.writableLength > maxUnreadBytes) close(new Error(`it has not read ${socket.writableLength} bytes that were said to it`))
   }
 
   function close(why: Error): void {
@@ -111,7 +122,7 @@ export function openChannel(options: ChannelOptions): Channel {
     if (closed) return
     const startedAt = performance.now()
     try {
-      meter?.bytes(chunk.length)
+      if (!expects?.()) meter?.bytes(chunk.length)
       takeBytes(chunk)
       meter?.read(performance.now() - startedAt)
     } catch (error) {
@@ -126,6 +137,7 @@ export function openChannel(options: ChannelOptions): Channel {
     if (!Array.isArray(messages)) throw new Error('a frame that is no list of messages')
     if (messages.length === 0) throw new Error('a frame without a message')
     for (const message of messages) take(message)
+    if (expects?.()) meter?.bytes(Math.max(0, length - answeredBytes))
     meter?.frame(length, answeredBytes)
     return closed === undefined
   }
@@ -134,7 +146,7 @@ export function openChannel(options: ChannelOptions): Channel {
     if (!Array.isArray(message)) throw new Error('a message that is no list')
     const [kind, id, ...rest]: unknown[] = message
     if (kind === answerTo || kind === failureOf) return settle(id, kind === answerTo, rest[0])
-    if (kind === question) meter?.question()
+    if (kind === question) meter?.question(isExpected(rest[0], rest[1]))
     else meter?.message()
     if (kind === notice && typeof id === 'string') return onTold(id, argumentsOf(rest[0]))
     if (kind === cancellation && typeof id === 'number') return answering.get(id)?.abort(new Error('nobody waits any more'))
@@ -147,6 +159,9 @@ export function openChannel(options: ChannelOptions): Channel {
     answering.set(id, controller)
     void reply(id, method, argumentsOf(args), controller.signal)
   }
+
+  const isExpected = (method: unknown, args: unknown): boolean =>
+    typeof method === 'string' && Array.isArray(args) && expects?.()?.(method, args) === true
 
   function settle(id: unknown, succeeded: boolean, value: unknown): void {
     const pending = typeof id === 'number' ? waiting.get(id) : undefined

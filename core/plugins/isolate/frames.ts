@@ -86,6 +86,8 @@ const questionMs = 0.05
 const [maxMsOfRead, maxMsOfByte] = [0.1, 0.0001]
 /** An answer of so many bytes may take so long. */
 const askedMsOfByte = 0.000_05
+/** A long answer comes in parts, each of which is read before the answer is complete: what that took comes back with it. */
+const partsMsOfByte = 0.000_002
 
 /** Counts what comes in. Each function throws an Error where it is too much. */
 export function createMeter({ perSecond, maxUnaskedBytes, processor }: Bounds) {
@@ -94,7 +96,7 @@ export function createMeter({ perSecond, maxUnaskedBytes, processor }: Bounds) {
   let leftMs = processor.burstMs
   let countedAt = performance.now()
   /** Since the last read began. */
-  let [questions, answers, askedBytes, parsedBytes] = [0, 0, 0, 0]
+  let [questions, answers, askedBytes, parsedBytes, answeredBytes] = [0, 0, 0, 0, 0]
 
   function within(window: { since: number; bytes: number; messages?: number }, ms: number): void {
     const now = performance.now()
@@ -114,7 +116,9 @@ export function createMeter({ perSecond, maxUnaskedBytes, processor }: Bounds) {
       if (second.bytes > perSecond.bytes) throw new Error(`more than ${perSecond.bytes} bytes within a second`)
     },
     message: countMessage,
-    question(): void {
+    /** @param isExpected it is part of what the other end was asked for: like an answer, it brings the time that it takes to read it */
+    question(isExpected: boolean): void {
+      if (isExpected) return void (answers += 1)
       questions += 1
       countMessage()
     },
@@ -126,6 +130,7 @@ export function createMeter({ perSecond, maxUnaskedBytes, processor }: Bounds) {
     /** @param asked what the answers in it may have */
     frame(length: number, asked: number): void {
       parsedBytes += length
+      answeredBytes += Math.min(length, asked)
       within(unasked, 10_000)
       unasked.bytes += Math.max(0, length - asked)
       if (unasked.bytes > maxUnaskedBytes) throw new Error(`more than ${maxUnaskedBytes} bytes within ten seconds that nobody asked for`)
@@ -134,10 +139,10 @@ export function createMeter({ perSecond, maxUnaskedBytes, processor }: Bounds) {
     read(tookMs: number): void {
       const now = performance.now()
       const usedMs = Math.min(tookMs, maxMsOfRead + parsedBytes * maxMsOfByte) + readMs + questions * questionMs
-      const backMs = ((now - countedAt) / 1000) * processor.perSecondMs + answers * processor.perAnswerMs
+      const backMs = ((now - countedAt) / 1000) * processor.perSecondMs + answers * processor.perAnswerMs + answeredBytes * partsMsOfByte
       leftMs = Math.min(processor.burstMs, leftMs + backMs) - Math.max(0, usedMs - askedBytes * askedMsOfByte)
       countedAt = now
-      questions = answers = askedBytes = parsedBytes = 0
+      questions = answers = askedBytes = parsedBytes = answeredBytes = 0
       if (leftMs < 0)
         throw new Error(
           `to read what it says, though nobody asked for it, takes more than ${processor.burstMs} ms of processor time and ${processor.perSecondMs} more a second`,

@@ -69,12 +69,16 @@ export interface HostRun {
   readonly loop: () => string
 }
 
+/** Whether a question is part of a request that the process serves. */
+export type ExpectsQuestion = (method: string, args: readonly unknown[]) => boolean
+
 /** Talks with the process. */
 export function startRun(
   { name, log, onFault }: RunOptions,
   child: ContainedProcess,
   answer: (method: string, args: readonly unknown[], signal: AbortSignal) => unknown,
   onChanged: (id: unknown) => void,
+  expects: () => ExpectsQuestion | undefined,
 ): HostRun {
   let why: string | undefined
   let remedy: string = remedies.throwInstead
@@ -101,6 +105,7 @@ export function startRun(
     maxFrameBytes,
     maxQuestions,
     bounds,
+    expects,
     maxUnreadBytes,
     plugin: name,
   })

@@ -9,7 +9,18 @@ import { faultOf, PluginFault, remedies } from '../refusal.ts'
 import type { Broker } from './broker.ts'
 import type { Channel } from './channel.ts'
 import type { ContainedProcess } from './containment.ts'
-import { accepted, createIn, loadIn, serveIn, startRun, watchRuns, within, type HostRun, type RunOptions } from './host-run.ts'
+import {
+  accepted,
+  createIn,
+  loadIn,
+  serveIn,
+  startRun,
+  watchRuns,
+  within,
+  type ExpectsQuestion,
+  type HostRun,
+  type RunOptions,
+} from './host-run.ts'
 import type { HostSettings, HostVenue } from './messages.ts'
 import type { Web } from './web.ts'
 
@@ -23,8 +34,8 @@ export interface Host {
   judge(question: SchemaQuestion): Promise<SchemaAnswer>
   /** Creates the connector on its venues. @returns what each has besides methods, unchecked @throws PluginFault */
   create(venues: readonly CreatedVenue[], settings: HostSettings): Promise<readonly unknown[]>
-  /** Creates the plugin's interface. @param answer of what it calls @returns its paths, unchecked @throws PluginFault */
-  serve(name: string, config: object, answer: AnswerQuestion): Promise<unknown>
+  /** Creates the plugin's interface. @param answer of what it calls, for requests that it serves @returns its paths, unchecked @throws PluginFault */
+  serve(name: string, config: object, answer: AnswerQuestion, expects: ExpectsQuestion): Promise<unknown>
   /** @param maxBytes of the answer, as JSON @throws SluiceError SERVICE_UNINITIALIZED while it does not answer */
   ask(method: string, args: readonly unknown[], signal?: AbortSignal, maxBytes?: number): Promise<unknown>
   /** What is done anew after each death. */
@@ -45,6 +56,8 @@ interface Creation<T = unknown> {
   /** @returns what has to be the same each time */
   create(run: HostRun): Promise<T>
   readonly answer: AnswerQuestion
+  /** Of an interface. */
+  readonly expects?: ExpectsQuestion
   /** After each end of the process. */
   reset?(): void
   close?(): Promise<unknown>
@@ -84,12 +97,11 @@ export async function startHost(options: HostOptions): Promise<Host> {
   const { name, log, budget, stallSeconds, takeTurn, onDeath } = options
   let running: HostRun | undefined
   let created: (Creation & { readonly properties: unknown }) | undefined
-  let isLoading = true
+  let [isLoading, down]: [boolean, string | undefined] = [true, undefined]
   const redone: (() => Promise<unknown>)[] = []
   const reactions: (() => void)[] = []
   const changeListeners: ((id: unknown) => void)[] = []
   const deaths = createDeaths()
-  let down: string | undefined
   const stopping = new AbortController()
 
   const end = () => {
@@ -132,6 +144,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
         return method === 'fetch' ? options.web.fetch(args[0], signal) : created?.answer(method, args, signal)
       },
       (id) => changeListeners.forEach((listener) => listener(id)),
+      () => created?.expects,
     )
     running = started
     void started.ended.then(() => onEnd(started))
@@ -210,7 +223,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
       return judgeIn(running, question, options)
     },
     create: (venues, settings) => createBy(connectorOn(venues, settings, options)),
-    serve: (plugin, config, answer) => createBy({ create: (run) => serveIn(run, plugin, config, options), answer }),
+    serve: (plugin, config, answer, expects) => createBy({ create: (run) => serveIn(run, plugin, config, options), answer, expects }),
     async ask(method, args, signal, maxBytes) {
       if (!running) throw unavailable(name, down ?? 'it is starting')
       return askIn(running, name, (channel) => channel.ask(method, args, signal, maxBytes), signal)

@@ -9,7 +9,7 @@ import type { InterfacePath } from '../../contracts/interface.ts'
 import { callersErrorOf } from '../code/boundary.ts'
 import { checkPaths, maxFramedBytes, type PathOutline, type ServedCall, type ServedInterface, type ServedPath } from '../interface-paths.ts'
 import { faultOf, PluginFault, remedies } from '../refusal.ts'
-import { unavailable, type Host } from './host.ts'
+import { unavailable, type AnswerQuestion, type Host } from './host.ts'
 import type { HostedAnswer, HostedRequest } from './interface-process.ts'
 
 /** What one request may call: no answer needs more, and a handler that calls without end is refused before its time is over. */
@@ -29,9 +29,13 @@ interface OpenRequest {
 /** Creates the interface in its host. @throws PluginFault */
 export async function remoteInterface(name: string, host: Host, config: object): Promise<ServedInterface> {
   const open = new Map<string, OpenRequest>()
-  const outlines = await host.serve(name, config, (method, args, signal) => {
+  const answerQuestion: AnswerQuestion = (method, args, signal) => {
     if (method !== 'endpoint') throw new Error('It asks what there is not.')
     return callEndpoint(open, args, signal)
+  }
+  const outlines = await host.serve(name, config, answerQuestion, (method, [id]) => {
+    const request = method === 'endpoint' && typeof id === 'string' ? open.get(id) : undefined
+    return request !== undefined && request.calls < maxCallsOfRequest
   })
   let showing = 0
 
