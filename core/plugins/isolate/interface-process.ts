@@ -28,6 +28,8 @@ export type HostedAnswer = { readonly text: string } | { readonly threw: number 
 
 /** Calls of one process that are under way at a time; others wait. The server ends a process that has twice as many. */
 const maxCalls = 32
+/** Of one client: while others wait, and at any time. */
+const [maxCallsEach, maxCallsAlone] = [8, 24]
 
 export interface InterfaceProcess {
   readonly outlines: readonly PathOutline[]
@@ -45,7 +47,7 @@ export async function runInterface(
   checkInterface(made)
   const served = servedHere(name, made, maxHostedAnswerBytes)
   const deliveries = new Map<string, (isDelivered: boolean) => void>()
-  const takeTurn = createTurns(maxCalls)
+  const takeTurn = createTurns()
 
   return {
     // Schemas may have symbols and functions: what crosses is JSON.
@@ -74,7 +76,7 @@ export async function runInterface(
         async call(endpoint, wanted, { key, signal: own } = {}) {
           const number = (calls += 1)
           const ends = own ? AbortSignal.any([own, signal]) : signal
-          const passOn = await takeTurn()
+          const passOn = await takeTurn(rights.id)
           try {
             return (await channel.ask('endpoint', [id, number, endpoint, wanted, key], ends)) as never
           } catch (thrown) {
@@ -104,17 +106,50 @@ export async function runInterface(
   }
 }
 
-function createTurns(max: number): () => Promise<() => void> {
-  const waiting: (() => void)[] = []
+/** What one client has under way and waiting. */
+interface ClientTurns {
+  used: number
+  readonly waiting: (() => void)[]
+}
+
+/** Turns of all clients, of whom none takes all: what one calls may be slow. @returns what waits for a turn, and gives what passes it on */
+function createTurns(): (client: string) => Promise<() => void> {
+  const clients = new Map<string, ClientTurns>()
   let used = 0
-  const passOn = () => {
-    const next = waiting.shift()
-    if (next) next()
-    else used -= 1
+
+  /** @param alone whether no other client waits */
+  const mayBegin = (own: ClientTurns, alone: boolean) => used < maxCalls && own.used < (alone ? maxCallsAlone : maxCallsEach)
+
+  function next(): void {
+    const waiting = [...clients].filter(([, own]) => own.waiting.length > 0)
+    const first = waiting.find(([, own]) => mayBegin(own, waiting.length === 1))
+    if (!first) return
+    const [client, own] = first
+    // Behind the others: a map goes by the order of insertion.
+    clients.delete(client)
+    clients.set(client, own)
+    begin(own)
+    own.waiting.shift()?.()
+    // There may be room for several: nobody else waits any more.
+    next()
   }
-  return async () => {
-    if (used >= max) await new Promise<void>((resolve) => waiting.push(resolve))
-    else used += 1
-    return passOn
+
+  function begin(own: ClientTurns): void {
+    used += 1
+    own.used += 1
+  }
+
+  return async (client) => {
+    const own = clients.get(client) ?? { used: 0, waiting: [] }
+    clients.set(client, own)
+    const othersWait = [...clients.values()].some((each) => each !== own && each.waiting.length > 0)
+    if (own.waiting.length === 0 && mayBegin(own, !othersWait)) begin(own)
+    else await new Promise<void>((resolve) => own.waiting.push(resolve))
+    return () => {
+      used -= 1
+      own.used -= 1
+      if (own.used === 0 && own.waiting.length === 0) clients.delete(client)
+      next()
+    }
   }
 }
