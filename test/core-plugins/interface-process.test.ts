@@ -79,4 +79,13 @@ describe('an interface in a process of its own', () => {
     }
     expect([askedBy('slow'), askedBy('other')]).to.deep.equal([100, 20])
   })
+
+  it('tells a request whether its answer was delivered, also where that was told first', async () => {
+    const { process, request } = await running()
+    process.delivered('early', false)
+    expect(await process.answer(request('early', 'bot', 1), never)).to.deep.equal({ text: '{"isDelivered":false}' })
+    const later = process.answer(request('later', 'bot', 1), never)
+    process.delivered('later', true)
+    expect(await later).to.deep.equal({ text: '{"isDelivered":true}' })
+  })
 })

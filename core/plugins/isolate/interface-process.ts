@@ -31,6 +31,9 @@ const maxCalls = 32
 /** Of one client: while others wait, and at any time. */
 const [maxCallsEach, maxCallsAlone] = [8, 24]
 
+/** Of a request that never comes nobody asks. */
+const maxEarly = 1_000
+
 export interface InterfaceProcess {
   readonly outlines: readonly PathOutline[]
   answer(request: HostedRequest, signal: AbortSignal): Promise<HostedAnswer>
@@ -47,6 +50,8 @@ export async function runInterface(
   checkInterface(made)
   const served = servedHere(name, made, maxHostedAnswerBytes)
   const deliveries = new Map<string, (isDelivered: boolean) => void>()
+  /** Told before the request itself was read: both may come in one frame. */
+  const early = new Map<string, boolean>()
   const takeTurn = createTurns()
 
   return {
@@ -58,7 +63,7 @@ export async function runInterface(
       /** Which call threw it. */
       const thrownBy = new WeakMap<object, number>()
       let calls = 0
-      const delivered = new Promise<boolean>((resolve) => deliveries.set(id, resolve))
+      const delivered = deliveryOf(id)
       const permissions = new Set(rights.permissions)
       const wallets = rights.wallets === 'all' ? rights.wallets : new Set(rights.wallets)
       const call: InterfaceCall = {
@@ -100,9 +105,19 @@ export async function runInterface(
     },
     showError: (error) => made.showError(error),
     delivered(id, isDelivered) {
-      deliveries.get(id)?.(isDelivered)
+      const tell = deliveries.get(id)
       deliveries.delete(id)
+      if (tell) return tell(isDelivered)
+      early.set(id, isDelivered)
+      const [oldest] = early.keys()
+      if (early.size > maxEarly && oldest !== undefined) early.delete(oldest)
     },
+  }
+
+  function deliveryOf(id: string): Promise<boolean> {
+    const known = early.get(id)
+    early.delete(id)
+    return known === undefined ? new Promise((resolve) => deliveries.set(id, resolve)) : Promise.resolve(known)
   }
 }
 
