@@ -9,7 +9,7 @@ import { pluginHome, type Settings } from '../config/settings.ts'
 import { isSandbox } from './consent/consent.ts'
 import { pluginNames, type FoundPlugin, type Tier } from './discover/find.ts'
 import type { LoadedConnector, LoadedPlugin } from './loaded-plugin.ts'
-import type { RunningPlugins } from './running.ts'
+import type { RunningInterface, RunningPlugins } from './running.ts'
 
 /** What the start read of sluice.lock, and the file from then on. */
 export interface LockOfStart {
@@ -124,6 +124,10 @@ export function createChangeLog({ settings, lock, plugins, interfaces, log }: Ch
 /** The plugin of third parties that runs under a name. */
 export const runningAs = ({ loaded }: Pick<RunningPlugins, 'loaded'>, name: string): LoadedPlugin | undefined =>
   loaded.find(({ builtIn, origin }) => !builtIn && path.basename(origin) === name)
+
+/** The interface of a third party that has run under a name since the start. */
+export const interfaceAs = ({ interfaces = [] }: Pick<RunningPlugins, 'interfaces'>, name: string): RunningInterface | undefined =>
+  interfaces.find(({ builtIn, origin }) => !builtIn && path.basename(origin) === name)
 
 /** The home's own folder of plugins may be newer than the server. */
 export function foldersOf(settings: Settings): readonly string[] {

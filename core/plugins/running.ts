@@ -1,5 +1,6 @@
 import path from 'node:path'
 import { abortable, withTimeout } from '../base/async.ts'
+import type { FoundPlugin } from './discover/find.ts'
 import type { EarlierVersion, GrowingRegistry } from './registry.ts'
 import type { Hosts } from './isolate/hosts.ts'
 import type { LoadedConnector, LoadedPlugin } from './loaded-plugin.ts'
@@ -9,12 +10,15 @@ import type { LateResult } from './late.ts'
 import { registryEntries, transactionTargets } from './registry-entries.ts'
 import type { TransactionTarget } from '../transactions/submit-request.ts'
 
+/** What tells whether an interface runs as it is allowed. */
+export type RunningInterface = Pick<FoundPlugin, 'origin' | 'builtIn' | 'tier' | 'allowedBy' | 'sha256'>
+
 /** The plugins of a server while it runs: what was loaded and refused, and where each change of that has to be known. */
 export interface RunningPlugins {
   readonly loaded: readonly LoadedPlugin[]
   readonly refused: readonly Refusal[]
   /** They change at the start alone. */
-  readonly interfaces?: readonly { readonly origin: string }[]
+  readonly interfaces?: readonly RunningInterface[]
   /** Adds plugins, and puts refusals in place of what was known of their folders. What is loaded stays, whatever is said of its name or folder. */
   add(result: LateResult): void
   /**

@@ -6,7 +6,7 @@ import type { Logger } from 'pino'
 import type { LockedPlugin } from '../config/lock.ts'
 import { pluginHome, type Settings } from '../config/settings.ts'
 import { readYaml } from '../config/yaml.ts'
-import { foldersOf, isReplaceable, isTakenUp, placesOf, runningAs, type ChangeLog, type PendingChange } from './changes.ts'
+import { foldersOf, interfaceAs, isReplaceable, isTakenUp, placesOf, runningAs, type ChangeLog, type PendingChange } from './changes.ts'
 import { allowedNow } from './consent/consent.ts'
 import { findPlugins, findRefusal, isDeclared, type FoundPlugin } from './discover/find.ts'
 import { triedCopy } from './discover/tried-copy.ts'
@@ -50,6 +50,8 @@ export function createTakeUp({ settings, changes, plugins, loader, registry, for
 
   function remove(name: string): void {
     const running = runningAs(plugins, name)
+    const served = running ? undefined : interfaceAs(plugins, name)
+    if (served) return notInForce(name, `It was removed. ${whyRestart({ kind: 'interface' })}. ${restart}`)
     if (!running) return plugins.dropRefused(name)
     if (!isReplaceable(running)) return notInForce(name, `It was removed. ${whyRestart(running)}. ${restart}`)
     plugins.remove(running)
@@ -78,10 +80,17 @@ export function createTakeUp({ settings, changes, plugins, loader, registry, for
       return
     }
     const running = runningAs(plugins, name)
-    const isSame = record && running?.allowedBy === 'operator' && running.sha256 === record.sha256 && running.tier === record.tier
+    const served = running ? undefined : interfaceAs(plugins, name)
+    const now = running ?? served
+    const isSame = record && now?.allowedBy === 'operator' && now.sha256 === record.sha256 && now.tier === record.tier
     if (isSame || settings.plugins.disabled.includes(name)) {
       waiting.delete(name)
       if (!running || !(await noteDevnet(name, running))) registry.note(name, undefined)
+      return
+    }
+    if (served) {
+      notInForce(name, `${whyRestart({ kind: 'interface' })}. ${restart}`)
+      waiting.delete(name)
       return
     }
     const stamp = await stampOf(foldersOf(settings), name)
@@ -145,6 +154,8 @@ export function createTakeUp({ settings, changes, plugins, loader, registry, for
     const running = runningAs(plugins, name)
     if (running && !isReplaceable(running))
       return findRefusal(name, running.origin, new PluginFault('consent', whyRestart(running), restart))
+    const served = running ? undefined : interfaceAs(plugins, name)
+    if (served) return findRefusal(name, served.origin, new PluginFault('consent', whyRestart({ kind: 'interface' }), restart))
     const refusal = await load(
       name,
       { is: 'dropped in', stamp: '', againAt: 0, ...(changes.known[name] && { record: changes.known[name] }) },

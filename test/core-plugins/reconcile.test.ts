@@ -285,6 +285,26 @@ describe('the loop that loads plugins while the server runs', () => {
     expect(tried).to.deep.equal(['goodswap'])
   })
 
+  it('says that a change of an interface that runs waits for a restart, and shows it as running', async () => {
+    const first = plant('dialect', '1')
+    await allow({ dialect: first })
+    const of = { tier: 'contained', allowedBy: 'operator', sha256: first.sha256 } as const
+    const served = { ...of, origin: folderOf('dialect'), builtIn: false }
+    Object.assign(plugins, { interfaces: [served] })
+    const shown = { name: 'dialect', kind: 'interface', version: '1', folder: served.origin, state: 'loaded', ...of } as const
+    registry.add({ plugins: [{ ...shown, trading_type: [], available_networks: [] }], networks: [], venues: [] })
+    begin()
+    const note = () => entry('dialect')?.notTakenUp
+    await allow({ dialect: plant('dialect', '2') })
+    await until('the update waits', () => note() !== undefined)
+    expect(note()).to.equal('The listeners of interfaces are opened when the server starts. Restart the server.')
+    await writeLock(home.confDir, {})
+    await until('so does its removal', () => note()?.startsWith('It was removed.') === true)
+    await allow({ dialect: first })
+    await until('nothing waits where it is allowed as it runs', () => note() === undefined)
+    expect([entry('dialect')?.state, entry('dialect')?.reason, tried]).to.deep.equal(['loaded', undefined, []])
+  })
+
   it('leaves alone what is dropped into a server with a real network', async () => {
     begin()
     plant('riverswap', '1')
