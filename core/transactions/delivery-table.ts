@@ -149,7 +149,8 @@ export function createDeliveryTable(store: Store, serverId: string, nowMs: () =>
       const given = await store.writeOnce((db) =>
         db
           .updateTable('deliveries')
-          .set({ state: 'uncollected' })
+          // That of a server that ended without a word was not counted yet.
+          .set({ state: 'uncollected', losses: sql`case when state = 'open' then losses + 1 else losses end` })
           .where((eb) => eb.and({ id, joins }))
           .where('state', 'in', ['open', 'lost'])
           .returning('id')

@@ -17,8 +17,8 @@ const codes: Readonly<Record<string, string>> = {
 }
 
 /**
- * What waits for an approval may still be carried out, so nobody may send it again; and 202 would read as done. Before anything trades here, a
- * request that waits needs an answer that a bot does not follow by a new order: any refusal is followed by one.
+ * What waits for an approval may still be carried out, and 202 would read as done. Bots follow any refusal by a new order: an equal one waits for the
+ * same approval.
  */
 const waiting =
   'The request waits for the approval of a second person (GET /approvals of the server). Nothing was signed, and it may still be carried out: do not repeat it.'

@@ -134,6 +134,16 @@ describe('requests without a key, of clients that repeat them', () => {
       expect(changes).to.deep.equal([])
     })
 
+    it('are counted as lost, too, where the server ended without a word and nobody asked again', async () => {
+      const first = await request(server()).answer
+      const at = server()
+      at.clock.offsetMs = 900_000
+      await at.deliveries.sweep()
+      const told = await at.deliveries.recent()
+      expect(told).to.have.length(1)
+      expect(told[0]).to.include({ idempotencyKey: keyOf(first), state: 'uncollected', lost: 1, joined: 0 })
+    })
+
     it('are another where nothing came of the first for so long', async () => {
       const at = server()
       const used = await refused(at, failing('TIMEOUT'))
