@@ -108,6 +108,18 @@ export async function noted(client: Client, txHash: string): Promise<void> {
   }
 }
 
+/** A chain that makes no block but those that are asked for, until the work is done; then one a second, and with each transaction. */
+export async function withoutBlocks<T>(rpc: Rpc, work: () => Promise<T>): Promise<T> {
+  await rpc('evm_setAutomine', false)
+  await rpc('evm_setIntervalMining', 0)
+  try {
+    return await work()
+  } finally {
+    await rpc('evm_setAutomine', true)
+    await rpc('evm_setIntervalMining', 1)
+  }
+}
+
 /** Takes a transaction out of the node's pool, once it is there. @returns its signed bytes */
 export async function takenOut(rpc: Rpc, txHash: string): Promise<unknown> {
   const signed = await atNode(rpc, txHash)
@@ -141,9 +153,7 @@ export async function overtaken({ client, rpc }: SharedServer, address: string):
     if (answer.status !== 200) throw new Error(answer.text)
     return answer
   }
-  await rpc('evm_setAutomine', false)
-  await rpc('evm_setIntervalMining', 0)
-  try {
+  return withoutBlocks(rpc, async () => {
     const own = await trade({ amount: '0.5', address, allowedSlippage: '1/10000' })
     const signed = await takenOut(rpc, own.body.txHash)
     // A block of this chain takes what offers most first, if the server has sent the first again by itself.
@@ -152,10 +162,7 @@ export async function overtaken({ client, rpc }: SharedServer, address: string):
     await rpc('evm_mine')
     await sendAgain(rpc, signed)
     return own
-  } finally {
-    await rpc('evm_setAutomine', true)
-    await rpc('evm_setIntervalMining', 1)
-  }
+  })
 }
 
 /** The newest block's time, in seconds since the Unix epoch. */

@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs'
 import https from 'node:https'
 import path from 'node:path'
 import { expect } from 'chai'
-import type { Answer, Client } from '../../../testkit/client.ts'
+import { createClient, type Answer, type Client } from '../../../testkit/client.ts'
+import type { TestServer } from '../../../testkit/server.ts'
 
 export const chainNetwork = 'ethereum-local'
 
@@ -74,4 +75,20 @@ export function cuttablePost(url: URL, certsDir: string, body: object): { answer
   const answer = new Promise((resolve) => request.on('response', (found) => resolve(found.statusCode)).on('error', resolve))
   request.end(text)
   return { answer, cut: () => void request.destroy() }
+}
+
+/** Bots with a client of their own each, and what closes all of these. */
+export function botsOf(server: () => TestServer): { botOf(certificate?: string): Bot; clients: readonly Client[]; close(): void } {
+  const clients: Client[] = []
+  return {
+    clients,
+    botOf(certificate) {
+      const client = createClient(server().kernel.interfaceUrls['hummingbot'] ?? '', server().certsDir, certificate)
+      clients.push(client)
+      return new Bot(client)
+    },
+    close() {
+      for (const client of clients) client.close()
+    },
+  }
 }

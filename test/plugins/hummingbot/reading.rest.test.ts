@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import { newClient } from '../../../core/tls/certificates.ts'
-import { createClient, type Client } from '../../../testkit/client.ts'
+import type { Client } from '../../../testkit/client.ts'
 import { startServer, type TestServer } from '../../../testkit/server.ts'
 import { admins, oneChain, swap, traders } from '../../http/shared-server.ts'
-import { Bot, chainNetwork, decimals, numbers, texts } from './bot.ts'
+import { type Bot, botsOf, chainNetwork, decimals, numbers, texts } from './bot.ts'
 
 const listed = {
   client: { permissions: ['read', 'trade'], wallets: 'all' },
@@ -17,16 +17,11 @@ const at = (name: string, index: number): boolean => (name.length + index) % 4 !
 describe('what bots of Hummingbot read', function () {
   this.timeout(120_000)
   let server: TestServer
-  const clients: Client[] = []
   let bot: Bot
   let http: Client
   let trader: Bot
   let idle: Bot
-  const botOf = (certificate?: string): Bot => {
-    const client = createClient(server.kernel.interfaceUrls['hummingbot'] ?? '', server.certsDir, certificate)
-    clients.push(client)
-    return new Bot(client)
-  }
+  const { botOf, clients, close } = botsOf(() => server)
 
   before(async () => {
     server = await startServer({
@@ -40,7 +35,7 @@ describe('what bots of Hummingbot read', function () {
     idle = botOf('idle')
   })
   after(async () => {
-    for (const client of clients) client.close()
+    close()
     await server?.stop()
   })
 

@@ -3,7 +3,7 @@ import { createClient, type Client } from '../../../testkit/client.ts'
 import { rpcTo } from '../../kits/evm/test-chain.ts'
 import { startServer, type TestServer } from '../../../testkit/server.ts'
 import { follow } from '../../events/client.ts'
-import { admins, atNode, local, mined, oneChain, others, sendAgain, takenOut } from '../../http/shared-server.ts'
+import { admins, atNode, local, mined, oneChain, others, sendAgain, takenOut, withoutBlocks } from '../../http/shared-server.ts'
 import { until } from '../../transactions/site.ts'
 import { Bot, chainNetwork, cuttablePost, decimals, texts } from './bot.ts'
 
@@ -53,18 +53,6 @@ describe('swaps of Hummingbot’s clients', function () {
   const deliveryOf = async (txHash: string): Promise<{ state: string } | undefined> =>
     (await server.client.get('/transactions', { txHash })).body.transactions[0].delivery
 
-  /** A slow chain. */
-  async function withoutBlocks(work: () => Promise<void>): Promise<void> {
-    await rpc('evm_setAutomine', false)
-    await rpc('evm_setIntervalMining', 0)
-    try {
-      await work()
-    } finally {
-      await rpc('evm_setAutomine', true)
-      await rpc('evm_setIntervalMining', 1)
-    }
-  }
-
   const cuttable = (body: object) => cuttablePost(new URL(execute, server.kernel.interfaceUrls['hummingbot']), server.certsDir, body)
 
   it('are answered with what they brought once they are mined', async () => {
@@ -86,7 +74,7 @@ describe('swaps of Hummingbot’s clients', function () {
   })
 
   it('are answered with the hash alone where no block comes', async () => {
-    await withoutBlocks(async () => {
+    await withoutBlocks(rpc, async () => {
       const answer = await bot.post(execute, { ...swap, amount: 0.26 })
       expect(Object.keys(answer)).to.deep.equal(['signature'])
     })
@@ -104,7 +92,7 @@ describe('swaps of Hummingbot’s clients', function () {
 
   it('are one where the connection was gone before the answer, once', async () => {
     const before = (await trades()).length
-    await withoutBlocks(async () => {
+    await withoutBlocks(rpc, async () => {
       const lost = cuttable({ ...swap, amount: 0.27 })
       await signed(before + 1)
       lost.cut()
@@ -123,7 +111,7 @@ describe('swaps of Hummingbot’s clients', function () {
 
   it('are one for each request whose answer was lost, one after the other', async () => {
     const before = (await trades()).length
-    await withoutBlocks(async () => {
+    await withoutBlocks(rpc, async () => {
       for (let round = 0; round < 3; round++) {
         const lost = cuttable({ ...swap, amount: 0.28 })
         await signed(before + 1)
@@ -181,7 +169,7 @@ describe('swaps of Hummingbot’s clients', function () {
     ).body
     const through = { ...swap, connector: 'uniswap', poolAddress: pools[0].pool, slippagePct: 0.01 }
     const path = '/trading/amm/execute-swap'
-    await withoutBlocks(async () => {
+    await withoutBlocks(rpc, async () => {
       const overtaken = bot.refusal('POST', path, { ...through, amount: 0.1 })
       await signed(before + 1)
       const [{ txHash } = { txHash: '' }] = await trades()

@@ -1,11 +1,10 @@
 import { expect } from 'chai'
 import { newClient } from '../../../core/tls/certificates.ts'
-import { createClient, type Client } from '../../../testkit/client.ts'
 import { startServer, type TestServer } from '../../../testkit/server.ts'
-import { admins, oneChain, others, traders } from '../../http/shared-server.ts'
+import { admins, oneChain, others, traders, withoutBlocks } from '../../http/shared-server.ts'
 import { rpcTo } from '../../kits/evm/test-chain.ts'
 import { until } from '../../transactions/site.ts'
-import { Bot, cuttablePost, decimals, numbers, texts } from './bot.ts'
+import { type Bot, botsOf, cuttablePost, decimals, numbers, texts } from './bot.ts'
 
 const listed = {
   client: { permissions: ['read', 'trade'], wallets: 'all' },
@@ -19,16 +18,11 @@ const approve = '/chains/ethereum/approve'
 describe('approvals and wraps of Hummingbot’s clients', function () {
   this.timeout(120_000)
   let server: TestServer
-  const clients: Client[] = []
   let bot: Bot
   let reader: Bot
   let trader: Bot
   let rpc: ReturnType<typeof rpcTo>
-  const botOf = (certificate?: string): Bot => {
-    const client = createClient(server.kernel.interfaceUrls['hummingbot'] ?? '', server.certsDir, certificate)
-    clients.push(client)
-    return new Bot(client)
-  }
+  const { botOf, close } = botsOf(() => server)
 
   before(async () => {
     server = await startServer({
@@ -46,7 +40,7 @@ describe('approvals and wraps of Hummingbot’s clients', function () {
     trader = botOf('trader')
   })
   after(async () => {
-    for (const client of clients) client.close()
+    close()
     await server?.stop()
   })
 
@@ -90,19 +84,14 @@ describe('approvals and wraps of Hummingbot’s clients', function () {
   it('are sent once where the answer was lost, and twice where it was not', async () => {
     const before = await countOf('wrap')
     const body = { network: 'local', address: others, amount: '0.5' }
-    await rpc('evm_setAutomine', false)
-    await rpc('evm_setIntervalMining', 0)
-    try {
+    await withoutBlocks(rpc, async () => {
       const lost = cuttablePost(new URL(wrap, server.kernel.interfaceUrls['hummingbot']), server.certsDir, body)
       await until('it is signed', async () => (await countOf('wrap')) === before + 1)
       lost.cut()
       await lost.answer
       expect(Object.keys(await bot.post(wrap, body))).to.deep.equal(['signature'])
       expect(await countOf('wrap')).to.equal(before + 1)
-    } finally {
-      await rpc('evm_setAutomine', true)
-      await rpc('evm_setIntervalMining', 1)
-    }
+    })
     expect((await bot.post(wrap, body)).status).to.equal(1)
     expect(await countOf('wrap')).to.equal(before + 2)
   })
