@@ -5,7 +5,7 @@ import { listedTokens, walletFields } from './chains.ts'
 import { connectorOf } from './connectors.ts'
 import { networkFields, type HummingbotConfig, type Networks } from './networks.ts'
 import { feeOf } from './poll.ts'
-import { signOnce, successOf } from './signed.ts'
+import { signedAnswer, signOnce, successOf } from './signed.ts'
 import { walletOf } from './wallets.ts'
 
 const spender = Type.String({ minLength: 1, maxLength: 256 })
@@ -40,20 +40,15 @@ export function allowancePaths(networks: Networks, { receiptSeconds, staleSecond
         token: Type.String({ minLength: 1, maxLength: 256 }),
         amount: Type.Optional(Type.String()),
       }),
-      response: Type.Object({
-        signature: Type.String(),
-        /** 1: mined. Absent: it may still be. */
-        status: Type.Optional(Type.Literal(1)),
-        data: Type.Optional(
-          Type.Object({
-            tokenAddress: Type.String(),
-            spender: Type.String(),
-            amount: Type.String(),
-            nonce: Type.Number(),
-            fee: Type.String(),
-          }),
-        ),
-      }),
+      response: signedAnswer(
+        Type.Object({
+          tokenAddress: Type.String(),
+          spender: Type.String(),
+          amount: Type.String(),
+          nonce: Type.Number(),
+          fee: Type.String(),
+        }),
+      ),
       async answer(request, call) {
         const untilMs = performance.now() + receiptSeconds * 1000
         const on = networks.of({ ...request, chain: request.chain ?? 'ethereum' })

@@ -34,48 +34,28 @@ export function newQuoteId({
   return Buffer.from(JSON.stringify([...parts, limitPrice, pool, version])).toString('base64url')
 }
 
-const partCount = 12
-
 /** @throws SluiceError INCOMPLETE_PARAMS */
 export function readQuoteId(quoteId: string): { readonly trade: QuotedTrade; readonly quotedAt: number } {
-  const [at, nonce, chain, network, connector, base, quote, amount, side, limitPrice, pool, version, ...others] = partsOf(quoteId)
-  const quotedAt = Number.parseInt(at ?? '', 36)
-  if (
-    !(quotedAt > 0) ||
-    nonce === undefined ||
-    chain === undefined ||
-    network === undefined ||
-    connector === undefined ||
-    base === undefined ||
-    quote === undefined ||
-    amount === undefined ||
-    (side !== 'BUY' && side !== 'SELL') ||
-    limitPrice === undefined ||
-    pool === undefined ||
-    version === undefined ||
-    others.length > 0
-  )
+  const [at, , chain, network, connector, base, quote, amount, side, limitPrice, pool, version] = partsOf(quoteId) ?? noParts
+  const quotedAt = Number.parseInt(at, 36)
+  if (!(quotedAt > 0) || (side !== 'BUY' && side !== 'SELL'))
     throw badFields([{ field: 'quoteId', problem: 'is none that quote-swap has given' }])
-  const trade: QuotedTrade = {
-    chain,
-    network,
-    connector,
-    base,
-    quote,
-    amount,
-    side,
-    limitPrice,
-    ...(pool && { pool }),
-    ...(version && { version }),
-  }
-  return { trade, quotedAt }
+  const swap = { chain, network, connector, base, quote, amount, side, limitPrice } as const
+  return { trade: { ...swap, ...(pool && { pool }), ...(version && { version }) }, quotedAt }
 }
 
-function partsOf(quoteId: string): readonly (string | undefined)[] {
+/** When it was given, what makes it another than equal ones, and the fields of its trade, empty where there is none. */
+type Parts = readonly [string, string, string, string, string, string, string, string, string, string, string, string]
+const noParts: Parts = ['', '', '', '', '', '', '', '', '', '', '', '']
+
+function partsOf(quoteId: string): Parts | undefined {
   try {
     const parts: unknown = JSON.parse(Buffer.from(quoteId, 'base64url').toString('utf8'))
-    return Array.isArray(parts) && parts.length === partCount && parts.every((part) => typeof part === 'string') ? parts : []
+    return isParts(parts) ? parts : undefined
   } catch {
-    return []
+    return undefined
   }
 }
+
+const isParts = (parts: unknown): parts is Parts =>
+  Array.isArray(parts) && parts.length === noParts.length && parts.every((part) => typeof part === 'string')

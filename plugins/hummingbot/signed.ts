@@ -1,10 +1,19 @@
 // What was signed for a request: its hash is the answer, with more once it is mined, and an error only where it can never succeed.
 import { setTimeout as pause } from 'node:timers/promises'
-import { SluiceError, type InterfaceCall } from 'sluice/interface'
+import { SluiceError, Type, type InterfaceCall, type TObject } from 'sluice/interface'
 import type { NamedNetwork } from './networks.ts'
 import { outcomeOf, pollOrTrouble, type PollAnswer } from './poll.ts'
 
 const againMs = 250
+
+/** @param data what it brought: absent where that is not known, as a field without a value would stop the client after its transaction */
+export const signedAnswer = <Data extends TObject>(data: Data) =>
+  Type.Object({
+    signature: Type.String(),
+    /** 1: mined. Absent: it may still be. */
+    status: Type.Optional(Type.Literal(1)),
+    data: Type.Optional(data),
+  })
 
 /** Waits for an equal request that is being signed. */
 export async function signOnce<T>(sign: () => Promise<T>, { signal }: Pick<InterfaceCall, 'signal'>): Promise<T> {

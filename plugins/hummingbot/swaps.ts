@@ -6,7 +6,7 @@ import { networkFields, type HummingbotConfig, type NamedNetwork, type Networks 
 import { feeOf, type PollAnswer } from './poll.ts'
 import { readQuoteId, type QuotedTrade } from './quote-ids.ts'
 import { bestPrice, QuoteFields } from './quotes.ts'
-import { signOnce, successOf } from './signed.ts'
+import { signedAnswer, signOnce, successOf } from './signed.ts'
 import { walletOf } from './wallets.ts'
 
 const Swap = Type.Object({
@@ -25,24 +25,19 @@ const QuotedSwap = Type.Object({
   quoteId: Type.String({ minLength: 1, maxLength: 4096 }),
 })
 
-const SwapAnswer = Type.Object({
-  signature: Type.String(),
-  /** 1: mined. Absent: it may still be. */
-  status: Type.Optional(Type.Literal(1)),
-  data: Type.Optional(
-    Type.Object({
-      tokenIn: Type.String(),
-      tokenOut: Type.String(),
-      amountIn: Type.String(),
-      amountOut: Type.String(),
-      fee: Type.String(),
-      baseTokenBalanceChange: Type.String(),
-      quoteTokenBalanceChange: Type.String(),
-      slippagePct: Type.Optional(Type.String()),
-      poolAddress: Type.Optional(Type.String()),
-    }),
-  ),
-})
+const SwapAnswer = signedAnswer(
+  Type.Object({
+    tokenIn: Type.String(),
+    tokenOut: Type.String(),
+    amountIn: Type.String(),
+    amountOut: Type.String(),
+    fee: Type.String(),
+    baseTokenBalanceChange: Type.String(),
+    quoteTokenBalanceChange: Type.String(),
+    slippagePct: Type.Optional(Type.String()),
+    poolAddress: Type.Optional(Type.String()),
+  }),
+)
 type SwapAnswer = Static<typeof SwapAnswer>
 
 /** What is sent to /amm/trade. */
@@ -90,7 +85,7 @@ interface SwapParts {
 }
 
 async function swap(request: Swap, { type, networks, config, call }: SwapParts): Promise<SwapAnswer> {
-  const startedAt = performance.now()
+  const untilMs = performance.now() + config.receiptSeconds * 1000
   const on = networks.of(request)
   const { connector = everyConnector, baseToken, quoteToken, side, poolAddress, slippagePct } = request
   const address = await walletOf(request.walletAddress ?? request.address, on.chain, networks, call)
@@ -107,40 +102,32 @@ async function swap(request: Swap, { type, networks, config, call }: SwapParts):
     poolAddress,
     slippagePct,
   }
-  const { staleSeconds, collectSeconds, receiptSeconds } = config
+  const { staleSeconds, collectSeconds } = config
   return call.once(
     { fields, staleSeconds, collectSeconds },
     async (): Promise<Trade> => ({ ...(await bestPrice({ ...request, amount }, type, on, call)).trade, address }),
-    async (key, trade) => {
-      const { txHash } = await tradeOnce(trade, key, call)
-      return outcome(txHash, trade, { on, call, untilMs: startedAt + receiptSeconds * 1000, request })
-    },
+    async (key, trade) => traded(trade, key, { on, call, untilMs, request }),
   )
 }
 
 /** @throws SluiceError INCOMPLETE_PARAMS for a quote that is too old and was not executed */
 async function swapQuote(request: Static<typeof QuotedSwap>, { networks, config, call }: Omit<SwapParts, 'type'>): Promise<SwapAnswer> {
-  const startedAt = performance.now()
+  const untilMs = performance.now() + config.receiptSeconds * 1000
   const { trade, quotedAt } = readQuoteId(request.quoteId)
   const on = networks.ofOwn(trade)
   const address = await walletOf(request.walletAddress ?? request.address, on.chain, networks, call)
-  const { quoteSeconds, receiptSeconds, staleSeconds, collectSeconds } = config
+  const { quoteSeconds, staleSeconds, collectSeconds } = config
   return call.once(
     { fields: { quoteId: request.quoteId, address }, staleSeconds, collectSeconds, isOneForEver: true },
     async (): Promise<Trade> => {
       if (quotedAt + quoteSeconds * 1000 >= Date.now()) return { ...trade, address }
       throw badFields([{ field: 'quoteId', problem: `is older than ${quoteSeconds} s: ask for a new quote` }])
     },
-    async (key, ordered) => {
-      const { txHash } = await tradeOnce(ordered, key, call)
-      return outcome(txHash, ordered, { on, call, untilMs: startedAt + receiptSeconds * 1000, request: {} })
-    },
+    async (key, ordered) => traded(ordered, key, { on, call, untilMs, request: {} }),
   )
 }
 
-const tradeOnce = (trade: Trade, key: string, call: InterfaceCall) => signOnce(() => call.call('AMMTrade', trade, { key }), call)
-
-interface OutcomeParts {
+interface TradedParts {
   readonly on: NamedNetwork
   readonly call: InterfaceCall
   /** By `performance.now()`: the hash alone is answered then. */
@@ -148,8 +135,10 @@ interface OutcomeParts {
   readonly request: Pick<Swap, 'slippagePct' | 'poolAddress'>
 }
 
-/** @throws SluiceError TRADE_FAILED, only where it can never succeed */
-async function outcome(signature: string, trade: Trade, { request, ...parts }: OutcomeParts): Promise<SwapAnswer> {
+/** @throws SluiceError what /amm/trade refuses with; TRADE_FAILED, only where it can never succeed */
+async function traded(trade: Trade, key: string, { request, ...parts }: TradedParts): Promise<SwapAnswer> {
+  const { call } = parts
+  const { txHash: signature } = await signOnce(() => call.call('AMMTrade', trade, { key }), call)
   const found = await successOf(signature, parts)
   return found ? { signature, status: 1, ...dataOf(found, trade, request) } : { signature }
 }

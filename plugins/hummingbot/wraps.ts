@@ -3,7 +3,7 @@ import { canonicalDecimal } from 'sluice/decimal'
 import { badFields, interfacePath, Type, type InterfaceCall, type InterfacePath } from 'sluice/interface'
 import { networkFields, type HummingbotConfig, type NamedNetwork, type Networks } from './networks.ts'
 import { feeOf } from './poll.ts'
-import { signOnce, successOf } from './signed.ts'
+import { signedAnswer, signOnce, successOf } from './signed.ts'
 import { walletOf } from './wallets.ts'
 
 export const wrapPaths = (networks: Networks, { receiptSeconds, staleSeconds, collectSeconds }: HummingbotConfig): InterfacePath[] =>
@@ -20,20 +20,15 @@ export const wrapPaths = (networks: Networks, { receiptSeconds, staleSeconds, co
         address: Type.Optional(Type.String({ maxLength: 256 })),
         amount: Type.Optional(Type.String()),
       }),
-      response: Type.Object({
-        signature: Type.String(),
-        /** 1: mined. Absent: it may still be. */
-        status: Type.Optional(Type.Literal(1)),
-        data: Type.Optional(
-          Type.Object({
-            fee: Type.String(),
-            amount: Type.String(),
-            wrappedAddress: Type.String(),
-            nativeToken: Type.String(),
-            wrappedToken: Type.String(),
-          }),
-        ),
-      }),
+      response: signedAnswer(
+        Type.Object({
+          fee: Type.String(),
+          amount: Type.String(),
+          wrappedAddress: Type.String(),
+          nativeToken: Type.String(),
+          wrappedToken: Type.String(),
+        }),
+      ),
       async answer({ chain, amount, ...request }, call) {
         const untilMs = performance.now() + receiptSeconds * 1000
         const on = networks.of({ ...request, chain })
