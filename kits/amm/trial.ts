@@ -100,7 +100,8 @@ export function trialsAmong(missing: readonly unknown[], pools: ReadonlySet<stri
   const asked = missing.filter(isTrial).filter(({ pool }) => pools.has(pool))
   const newest = asked.reduce((most, { number }) => (number > most ? number : most), 0n)
   const wanted = asked.filter(({ number, ofBlock }) => number > newest - (ofBlock ? 1n : waitBlocks))
-  return wanted.filter((trial, index) => wanted.findLastIndex((each) => isSameTrial(each, trial)) === index).slice(-mostTrials)
+  const isSame = (one: Trial, other: Trial) => isSameTrial(one, other) && one.ofBlock === other.ofBlock
+  return wanted.filter((trial, index) => wanted.findLastIndex((each) => isSame(each, trial)) === index).slice(-mostTrials)
 }
 
 /** Plugins of pools do not know it, so that none can pretend to be the pool. */

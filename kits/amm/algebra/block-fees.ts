@@ -47,9 +47,12 @@ export function feeTrial({ address, state }: Pool<TriedState>, range: V3PoolStat
   return undefined
 }
 
-/** The range with the fee that some trial shows; `tried` where none does; undefined where none is of this direction. */
+/**
+ * The range with the fee that a trial of `feeTrial` shows; `tried` where none does; undefined where none is of this direction. Swaps of other
+ * amounts do not count: a small one takes the same with several fees, and one that fails does not say that the fee cannot be read.
+ */
 export function pricedBy(range: V3PoolState, zeroForOne: boolean, tried: readonly TrialResult[]): PricedRange | undefined {
-  const ofDirection = tried.filter(({ trial }) => trial.zeroForOne === zeroForOne)
+  const ofDirection = tried.filter(({ trial }) => trial.ofBlock && trial.zeroForOne === zeroForOne)
   for (const result of ofDirection) {
     const fee = feeOf(range, result)
     if (fee !== undefined) return withFee(range, fee)

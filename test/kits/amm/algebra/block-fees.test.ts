@@ -20,6 +20,13 @@ function rangeOf(tick: number, liquidity: bigint, hasTickList: boolean): V3PoolS
   return { sqrtPriceX96: getSqrtRatioAtTick(tick) + 7n, tick, liquidity, fee: 500, tickSpacing: 60, ticks, hasTickList }
 }
 
+/** Of one position, with ticks in it that change nothing. */
+const steppedTicks = (ticks: readonly number[], liquidity: bigint) =>
+  new TickTable(-887_273, 887_273, ticks, {
+    gross: () => liquidity,
+    net: (index) => (index === 0 ? liquidity : index === ticks.length - 1 ? -liquidity : 0n),
+  })
+
 const anyRange = fc
   .tuple(fc.integer({ min: -300_000, max: 300_000 }), fc.bigInt({ min: 10n ** 12n, max: 10n ** 26n }), fc.boolean())
   .map((parts) => rangeOf(...parts))
@@ -61,10 +68,27 @@ describe('the fee of a block', () => {
     expect(pricedBy(range, false, [result]), 'of the other direction').to.equal(undefined)
   })
 
+  it('is not read off swaps of other amounts: with a small one several fees fit, and one that fails says nothing of the fee', () => {
+    // The swap crosses ticks, and each step rounds its part of the fee up.
+    const range = { ...rangeOf(15_383, 10n ** 8n, true), ticks: steppedTicks([-887_220, 15_000, 15_060, 15_120, 887_220], 10n ** 8n) }
+    const swapOf = (fee: number) => swap(withFee(range, fee), true, 'out', 2_947_162n)
+    const [real, next] = [swapOf(4_543), swapOf(4_544)]
+    if (!real || 'atBestRaw' in real) throw new Error('The pool holds enough.')
+    expect(next, 'the same input with two fees').to.deep.include({ amountRaw: real.amountRaw })
+    const trial = { pool, zeroForOne: true, exact: 'out' as const, amountRaw: 2_947_162n, ...block }
+    expect(pricedBy(range, true, [{ trial, done: { amountRaw: real.amountRaw, gasUnits: 1n } }])).to.equal(undefined)
+    expect(pricedBy(range, true, [{ trial, done: undefined }])).to.equal(undefined)
+    const own = tried(range, true, 4_543)
+    const priced = pricedBy(range, true, [{ trial, done: undefined }, ...(own ? [own] : [])])
+    expect(typeof priced === 'object' && priced.fee).to.equal(4_543)
+  })
+
   it('is read off a trial of its own block alone', () => {
     const range = rangeOf(0, 10n ** 22n, true)
     const at = (number: bigint) => feeTrial({ address: pool, tokens: [], state: { block: `0x0${number}`, number } }, range, true)
     expect(trialsAmong([at(5n), at(6n)], new Set([pool])).map(({ number }) => number)).to.deep.equal([6n])
+    const swapOfSameAmount = { ...at(6n), ofBlock: undefined }
+    expect(trialsAmong([at(6n), swapOfSameAmount], new Set([pool])), 'beside a swap of the same amount').to.have.length(2)
   })
 
   it('is compared with what the chain says of the same block, and so is whether it is one for all amounts', () => {
