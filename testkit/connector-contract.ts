@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect } from 'chai'
 import { JsonRpcProvider } from 'ethers'
-import { Test, type Context } from 'mocha'
+import { Test } from 'mocha'
 import { stringify } from 'yaml'
 import { loadPluginConfig } from '../core/config/plugin-config.ts'
 import { ConfigError } from '../core/config/problems.ts'
@@ -17,7 +17,7 @@ import { bookCards, bookCardTitles } from './cards/books.ts'
 import { lpCards } from './cards/lp.ts'
 import { perpCards } from './cards/perp.ts'
 import { sharesCards } from './cards/shares.ts'
-import { boundsBy, loansBy, quotedPairs, type AddCard, type TestVenue, nodeCall } from './cards/venue.ts'
+import { boundsBy, loansBy, quotedPairs, runsCard, type AddCard, type TestVenue, nodeCall } from './cards/venue.ts'
 import {
   devnetBookOperators,
   devnetNoDeadline,
@@ -144,16 +144,6 @@ function cardsStandIn(venue: TestVenue): Test {
   standIn.fullTitle = () => titles.map((title) => `${standIn.parent?.fullTitle()} ${title}`).join('\n')
   return standIn
 }
-
-/** Shown as pending where an earlier card has shown the cause already, or with what it lacks, where there was nothing to try. */
-const runsCard = (run: Parameters<AddCard>[1]) =>
-  async function (this: Context): Promise<void> {
-    const outcome = await run()
-    if (outcome === undefined) return
-    const { test } = this
-    if (test && outcome !== 'not run') test.title += `. NOT TESTED: ${outcome.notTested}`
-    this.skip()
-  }
 
 /** With log messages of errors, since only they name defects of the plugin. */
 const serverOptions = (folder: string, site: ContractSite | undefined, trusted: boolean): ServerOptions => ({

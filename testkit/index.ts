@@ -4,6 +4,7 @@ import { startServer as start } from './server.ts'
 
 export { connectorContract, type ConnectorContract, type ContractSite } from './connector-contract.ts'
 export { chainContract, type ChainContract } from './chain-contract.ts'
+export { interfaceContract, type InterfaceContract } from './interface-contract.ts'
 export { createClient, type Answer, type Client } from './client.ts'
 export type { ServerOptions, TestServer }
 

@@ -27,6 +27,8 @@ export interface ServerOptions {
 export interface TestServer {
   /** Where it listens. */
   url: string
+  /** Where the interfaces of plugins listen, by their names. */
+  interfaceUrls: Readonly<Record<string, string>>
   /** A client with the certificate from set-up, which has all permissions. */
   client: Client
   /** The folder with its certificates, for `createClient`. */

@@ -76,6 +76,7 @@ export async function startServer(
     kernel,
     settings,
     url: kernel.url,
+    interfaceUrls: kernel.interfaceUrls,
     client,
     certsDir: settings.ssl.certsDir,
     rpcUrl: kernel.devnet?.rpcUrl ?? '',

@@ -11,7 +11,7 @@ import type { PluginKind } from '../contracts/plugin.ts'
 import type { Refusal } from '../plugins/index.ts'
 import { builtInPlugins, codeRoot, command, inSource, moduleUrl } from '../base/layout.ts'
 import { addCommands } from './plugin-add.ts'
-import { complain, examples, printError, say } from './output.ts'
+import { complain, examples, printError } from './output.ts'
 import { consentCommands } from './plugin-consent.ts'
 import { devCommand, problemWith } from './plugin-dev.ts'
 import { liftCommand } from './plugin-lift.ts'
@@ -64,7 +64,6 @@ function pluginTestCommand(settingsOf: () => Settings): Command {
       const problem = problemWith(folder)
       if (problem !== undefined) return printError(problem)
       const kind = await kindOf(folder, settingsOf(), trusted)
-      if (kind === 'interface') return say('It loads. There are no contract tests of interfaces: test it with a server of sluice/testing.')
       const code =
         kind === undefined
           ? 1

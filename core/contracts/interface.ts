@@ -66,7 +66,8 @@ export interface InterfacePath<Req extends TObject = TObject, Res extends TSchem
   readonly permission?: Permission
   /**
    * The fields of the path, the query and the body together; of a field that is there twice the path's, then the body's counts. Texts are read as
-   * the schema has them. A number of a body comes as the text that was written, so that money is never a float.
+   * the schema has them. A number of a body comes as the text that was written, so that money is never a float. `examples` of the schema are
+   * requests that succeed on the devnet: contract tests send them.
    */
   readonly request: Req
   /** Held against every answer. Another shape is a defect of the plugin. */

@@ -32,6 +32,7 @@ export { createHosts, type Hosts } from './isolate/hosts.ts'
 export { excessOf } from './isolate/process-tree.ts'
 export type { FollowPrice } from './isolate/remote-connector.ts'
 export {
+  maxHostedAnswerBytes,
   parametersOf,
   type CallerRights,
   type PathOutline,

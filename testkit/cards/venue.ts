@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { getCreateAddress } from 'ethers'
+import type { Context } from 'mocha'
 import type { AMMPriceResponse } from '../../core/api/index.ts'
 import { devnetNetwork } from '../../core/config/settings.ts'
 import type { AMM, LoanTrial, Token } from '../../core/contracts/index.ts'
@@ -60,6 +61,16 @@ export interface MissingFixture {
 export type Card<F> = readonly [title: string, run: (fixture: F) => Promise<void | MissingFixture>]
 /** Adds a card to the suite. One that needs what an earlier card has shown to fail is `not run`. */
 export type AddCard = (title: string, run: () => Promise<void | 'not run' | MissingFixture>) => void
+
+/** Shown as pending where an earlier card has shown the cause already, or with what it lacks, where there was nothing to try. */
+export const runsCard = (run: Parameters<AddCard>[1]) =>
+  async function (this: Context): Promise<void> {
+    const outcome = await run()
+    if (outcome === undefined) return
+    const { test } = this
+    if (test && outcome !== 'not run') test.title += `. NOT TESTED: ${outcome.notTested}`
+    this.skip()
+  }
 
 /** Adds cards that share one fixture, which is created with the first of them. `prepare` runs before each. */
 export function addCards<F>(

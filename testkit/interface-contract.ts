@@ -1,0 +1,104 @@
+import path from 'node:path'
+import { Test } from 'mocha'
+import { loadServerPlugins } from '../core/parts/plugins.ts'
+import { newClient } from '../core/tls/certificates.ts'
+import { watchInterface, type TestInterface, type WatchedInterface } from './cards/interface-fixture.ts'
+import { interfaceCards } from './cards/interface.ts'
+import { runsCard, type AddCard } from './cards/venue.ts'
+import { createClient, type Client } from './client.ts'
+import type { ServerOptions } from './public-server.ts'
+import { devnetConf, startServer, type TestServer } from './server.ts'
+
+export interface InterfaceContract {
+  /** The plugin's folder, anywhere. */
+  folder: string
+  /** Its keys in `conf/interfaces/<name>.yml`, beside the port. Absent: its `defaults.yml` alone. */
+  config?: Readonly<Record<string, unknown>>
+  /** It runs in the server, as after `sluice plugin trust`. */
+  trusted?: boolean
+  /** Options of the server beside these. */
+  server?: ServerOptions
+}
+
+/** Mocha tests that every interface must pass, ours or a third party's: the whole server, with the exchanges of the devnet. */
+export function interfaceContract({ folder, config, trusted = false, server: options }: InterfaceContract): void {
+  const name = path.basename(folder)
+
+  describe(`interface ${name}`, function () {
+    this.timeout(120_000)
+    let site: TestInterface
+    let server: TestServer | undefined
+    const clients: Client[] = []
+
+    before(async function () {
+      // A busy machine takes long to start a server and a chain.
+      this.timeout(300_000)
+      const watched = watchInterface()
+      server = await startServer(
+        {
+          ...options,
+          plugins: [folder, ...(options?.plugins ?? [])],
+          ...(trusted && { trusted: [name] }),
+          conf: { ...devnetConf, ...options?.conf, ...confOf(name, config) },
+          settings: { 'log.level': 'fatal', 'server.requestTimeoutSeconds': 10, ...options?.settings },
+        },
+        undefined,
+        false,
+        watchedPlugins(name, watched),
+      )
+      site = await siteOf(name, server, watched, clients)
+    })
+    after(async () => {
+      for (const client of clients) client.close()
+      await server?.stop()
+    })
+
+    const add: AddCard = (title, run) => this.addTest(new Test(title, runsCard(run)))
+    interfaceCards(() => site, add)
+  })
+}
+
+const stranger = 'stranger'
+
+/** @internal The files of `conf` that the cards need. */
+export const confOf = (name: string, config: InterfaceContract['config'] = {}): Readonly<Record<string, unknown>> => ({
+  'clients.yml': {
+    clients: { client: { permissions: ['read', 'trade', 'thin', 'admin'], wallets: 'all' }, [stranger]: { permissions: [], wallets: [] } },
+  },
+  [`interfaces/${name}.yml`]: { ...config, port: 0 },
+})
+
+/** @internal A part of the server in place of its own: all is as it is, and what the interface answers is seen. */
+export const watchedPlugins = (name: string, watched: WatchedInterface): NonNullable<Parameters<typeof startServer>[3]> => ({
+  plugins: {
+    async open(parts) {
+      const loaded = await loadServerPlugins(parts)
+      const interfaces = loaded.interfaces.map((each) =>
+        each.name === name && each.listener
+          ? { ...each, listener: { ...each.listener, interface: watched.watch(each.listener.interface) } }
+          : each,
+      )
+      return { ...loaded, interfaces }
+    },
+  },
+})
+
+/** @internal @param clients gets those that are to be closed @throws Error where it was refused */
+export async function siteOf(name: string, server: TestServer, watched: WatchedInterface, clients: Client[]): Promise<TestInterface> {
+  const { kernel, certsDir } = server
+  const url = server.interfaceUrls[name]
+  const served = watched.served()
+  if (url === undefined || served === undefined) {
+    const refusal = kernel.plugins.refused.find((each) => each.name === name)
+    throw new Error(
+      refusal ? `${name} was refused (${refusal.step}): ${refusal.reason}. ${refusal.remedy}` : `${name} was not found, or is no interface`,
+    )
+  }
+  await newClient(certsDir, stranger)
+  const to = (certificate: string): Client => {
+    const client = createClient(url, certsDir, certificate)
+    clients.push(client)
+    return client
+  }
+  return { name, served, client: to('client'), stranger: to(stranger), server: server.client, watched }
+}
