@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { Command } from 'commander'
 import { getCreateAddress } from 'ethers'
 import { suggestion } from '../config/problems.ts'
+import type { PluginKind } from '../contracts/plugin.ts'
 import { devnetNetwork, type Settings } from '../config/settings.ts'
 import { chainId } from '../devnet/anvil.ts'
 import { deployerAddress } from '../devnet/build-state.ts'
@@ -23,7 +24,8 @@ interface Template {
   readonly about: string
   /** What its author changes, in order. */
   readonly steps: readonly string[]
-  readonly isChain?: true
+  /** Absent: a connector. */
+  readonly kind?: PluginKind
 }
 
 const constants = '`deployments.ts` has what is the same for every operator, by `<chain>/<network>`. Say where each constant comes from.'
@@ -81,7 +83,7 @@ const templates: Readonly<Record<string, Template>> = {
       '`tokens.json` lists the tokens, first of all the one that wraps the coin.',
       '`defaults.yml` names at least two nodes of different providers that need no key.',
     ],
-    isChain: true,
+    kind: 'chain',
   },
   fork: {
     name: 'rillswap',
@@ -92,6 +94,16 @@ const templates: Readonly<Record<string, Template>> = {
       addresses,
       '`devnet` in `plugin.yml` says what the tests trade on.',
     ],
+  },
+  interface: {
+    name: 'pair-prices',
+    what: 'other paths to the same server, on a port of their own: the dialect of a bot',
+    about: 'An interface of Sluice: paths, shapes and errors of its own, answered by the endpoints of the server.',
+    steps: [
+      '`index.ts` has the manifest, the paths and what an error looks like. `examples` of a request are what the cards send: requests that succeed on the devnet.',
+      '`defaults.yml` has what an operator may change in `conf/interfaces/{{name}}.yml`. The port is the operator’s alone: without one it is off.',
+    ],
+    kind: 'interface',
   },
 }
 
@@ -182,10 +194,10 @@ async function writeFolder(folder: string, files: ReadonlyMap<string, string>): 
 async function filesOf(name: string, template: Template, folder: string): Promise<ReadonlyMap<string, string>> {
   const own = await filled(template, name)
   const common = readTemplate('common')
-  const { isChain } = template
+  const { kind = 'connector' } = template
   return new Map([
     ...own,
-    ['contract.test.ts', isChain ? testOf('chainContract') : testOf('connectorContract')],
+    ['contract.test.ts', testOf(`${kind}Contract`)],
     ['package.json', `${JSON.stringify(packageOf(name, template, folder), null, 2)}\n`],
     ['tsconfig.json', common.get('tsconfig.json') ?? ''],
     ['.gitignore', common.get('gitignore') ?? ''],
@@ -244,12 +256,12 @@ function localTokens(): readonly string[] {
 const testOf = (contract: string): string =>
   `import { ${contract} } from 'sluice/testing'\n\n${contract}({ folder: import.meta.dirname })\n`
 
-function packageOf(name: string, { isChain }: Template, folder: string) {
+function packageOf(name: string, { kind = 'connector' }: Template, folder: string) {
   const { mocha, tsx, typescript, '@types/mocha': mochaTypes, '@types/node': node } = developmentVersions
   return {
     name,
     version: '0.1.0',
-    description: `${isChain ? 'A chain' : 'A connector'} for Sluice`,
+    description: `${kind === 'interface' ? 'An' : 'A'} ${kind} for Sluice`,
     license: 'UNLICENSED',
     keywords: ['sluice', 'sluice-plugin'],
     type: 'module',
@@ -282,17 +294,34 @@ function specOf(name: string, folder: string): string {
   return `file:${path.relative(folder, file).replaceAll('\\', '/')}`
 }
 
-function readmeOf(name: string, { about, steps, isChain }: Template, text: string): string {
+function readmeOf(name: string, { about, steps, kind = 'connector' }: Template, text: string): string {
   const values: Readonly<Record<string, string>> = {
-    name,
     about,
     steps: steps.map((step, index) => `${index + 1}. ${step}`).join('\n'),
-    devnet: isChain ? '' : ', and the exchange of `devnet.ts` on a local chain,',
-    nameToo: isChain ? '' : ', in `devnet.ts`',
-    trusted: isChain ? '--trusted ' : '',
-    load: isChain
-      ? 'The code of a chain runs in the server: its operator has to trust it,\nand a running server takes it up when it is restarted.'
-      : 'It shows what the plugin may do, and asks. A running server takes it up by itself,\nand deploys on its devnet what `devnet.ts` says.',
+    ...readmeWords[kind],
   }
-  return text.replaceAll(/\{\{(\w+)\}\}/g, (_, key: string) => values[key] ?? '')
+  const whole = text.replaceAll(/\{\{(\w+)\}\}/g, (all, key: string) => values[key] ?? all)
+  return whole.replaceAll('{{name}}', name)
+}
+
+/** What of README.md differs by kind. */
+const readmeWords: Readonly<Record<PluginKind, Readonly<Record<string, string>>>> = {
+  connector: {
+    devnet: ', and the exchange of `devnet.ts` on a local chain,',
+    nameToo: ', in `devnet.ts`',
+    trusted: '',
+    load: 'It shows what the plugin may do, and asks. A running server takes it up by itself,\nand deploys on its devnet what `devnet.ts` says.',
+  },
+  chain: {
+    devnet: '',
+    nameToo: '',
+    trusted: '--trusted ',
+    load: 'The code of a chain runs in the server: its operator has to trust it,\nand a running server takes it up when it is restarted.',
+  },
+  interface: {
+    devnet: ', and the exchanges of the release on a local chain,',
+    nameToo: '',
+    trusted: '',
+    load: 'It is off until `<home>/conf/interfaces/{{name}}.yml` has a `port`,\nand a running server takes it up when it is restarted.',
+  },
 }

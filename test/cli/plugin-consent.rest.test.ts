@@ -247,7 +247,7 @@ describe("the operator's word on a plugin", function () {
     })
 
   it('allows an interface, and trusts it, and a server that starts then listens for it', async () => {
-    const fixture = path.join(import.meta.dirname, '..', 'fixtures', 'plugins', 'interfaces', 'pair-prices')
+    const fixture = path.join(import.meta.dirname, '..', '..', 'templates', 'pair-prices')
     await cp(fixture, path.join(home, 'third', 'pair-prices'), { recursive: true })
     await mkdir(path.join(home, 'conf', 'interfaces'), { recursive: true })
     await writeFile(path.join(home, 'conf', 'interfaces', 'pair-prices.yml'), 'port: 0\n')

@@ -73,7 +73,9 @@ describe('sluice plugin new', () => {
 
   it('writes what the guides show, word by word', async () => {
     const guides = ['connector', 'liquidity-connector', 'chain'].map((name) => `writing-a-${name}`)
-    const pages = [...guides, 'writing-an-exchange', 'writing-an-order-book-connector'].map((name) => `docs/authors/${name}.md`)
+    const pages = [...guides, 'writing-an-exchange', 'writing-an-order-book-connector', 'writing-an-interface'].map(
+      (name) => `docs/authors/${name}.md`,
+    )
     const shown = (await Promise.all(pages.map(readPage))).flatMap(fencesOf)
     const compared: string[] = []
     for (const name of Object.values(kinds)) {
@@ -83,7 +85,7 @@ describe('sluice plugin new', () => {
         if (fence) compared.push(name)
       }
     }
-    expect(new Set(compared)).to.deep.equal(new Set(['ferryswap', 'lakeswap', 'tidebook', 'sonic', 'rillswap']))
+    expect(new Set(compared)).to.deep.equal(new Set(['ferryswap', 'lakeswap', 'tidebook', 'sonic', 'rillswap', 'pair-prices']))
   })
 
   it('takes an empty folder that is there', async () => {
@@ -101,7 +103,7 @@ describe('sluice plugin new', () => {
       writeFileSync(path.join(home, 'a-file'), '')
     })
     for (const [what, name, kind, into, message] of [
-      ['where the kind is unknown', 'mine', 'nft', '.', /no kind 'nft'.*amm, amm-range, pool, clob, perp, chain, fork/],
+      ['where the kind is unknown', 'mine', 'nft', '.', /no kind 'nft'.*amm, amm-range, pool, clob, perp, chain, fork, interface/],
       ['where the kind is misspelt', 'mine', 'amm-rnage', '.', /no kind 'amm-rnage'. Did you mean "amm-range"\?/],
       [
         'where the name is that of a plugin of the release',

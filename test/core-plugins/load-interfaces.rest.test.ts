@@ -2,9 +2,9 @@ import { expect } from 'chai'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { fixtures, load } from './fixtures.ts'
+import { load } from './fixtures.ts'
 
-const pairPrices = path.join(fixtures, 'interfaces', 'pair-prices')
+const pairPrices = path.join(import.meta.dirname, '..', '..', 'templates', 'pair-prices')
 
 /** An interface with other parts than it should have. */
 const desk = ({ manifest = '', create = 'throw new Error("create was called")' }: { manifest?: string; create?: string }) =>

@@ -7,4 +7,5 @@ export const kinds = {
   perp: 'reefperp',
   chain: 'sonic',
   fork: 'rillswap',
+  interface: 'pair-prices',
 }

@@ -6,6 +6,7 @@ import { startServer, type TestServer } from '../../testkit/server.ts'
 import { admins, local, oneChain, swap } from './shared-server.ts'
 
 const fixtures = path.join(import.meta.dirname, '..', 'fixtures', 'plugins')
+const pairPrices = path.join(import.meta.dirname, '..', '..', 'templates', 'pair-prices')
 
 const listed = {
   client: { permissions: ['read', 'trade'], wallets: 'all' },
@@ -27,7 +28,7 @@ describe('interfaces of third parties in processes of their own', function () {
 
   before(async () => {
     server = await startServer({
-      plugins: [path.join(fixtures, 'interfaces'), path.join(fixtures, 'hostile-interfaces')],
+      plugins: [path.join(fixtures, 'interfaces'), pairPrices, path.join(fixtures, 'hostile-interfaces')],
       settings: { ...oneChain.settings, 'server.requestTimeoutSeconds': 5, 'limits.pluginStallSeconds': 2 },
       conf: {
         'clients.yml': { clients: listed },

@@ -5,10 +5,10 @@ import { connect } from 'node:tls'
 import { newClient } from '../../core/tls/certificates.ts'
 import { createClient, type Client } from '../../testkit/client.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
-import { filesOf, readPage } from '../docs/page.ts'
 import { admins, listedSpender, local, oneChain, swap } from './shared-server.ts'
 
 const fixtures = path.join(import.meta.dirname, '..', 'fixtures', 'plugins', 'interfaces')
+const pairPrices = path.join(import.meta.dirname, '..', '..', 'templates', 'pair-prices')
 
 const listed = {
   client: { permissions: ['read', 'trade'], wallets: 'all' },
@@ -32,7 +32,7 @@ describe('interfaces of plugins', function () {
   before(async () => {
     server = await startServer({
       ...oneChain,
-      plugins: [fixtures],
+      plugins: [fixtures, pairPrices],
       trusted: ['pair-prices', 'unruly'],
       settings: {
         ...oneChain.settings,
@@ -203,17 +203,9 @@ describe('an interface of a plugin without a port', function () {
   after(async () => server?.stop())
 
   it('does not listen', async () => {
-    server = await startServer({ ...oneChain, plugins: [path.join(fixtures, 'pair-prices')], trusted: ['pair-prices'] })
+    server = await startServer({ ...oneChain, plugins: [pairPrices], trusted: ['pair-prices'] })
     expect(server.kernel.interfaceUrls).to.deep.equal({})
     const { body } = await server.client.get('/plugins')
     expect(body.find((each: { name: string }) => each.name === 'pair-prices')).to.include({ state: 'loaded', kind: 'interface' })
-  })
-})
-
-describe('the page for authors of interfaces', () => {
-  it('shows the plugin that is tested here', async () => {
-    const files = filesOf(await readPage('docs/authors/writing-an-interface.md'))
-    for (const name of ['index.ts', 'defaults.yml'])
-      expect(files.get(`pair-prices/${name}`)).to.equal(readFileSync(path.join(fixtures, 'pair-prices', name), 'utf8'))
   })
 })

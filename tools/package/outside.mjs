@@ -195,6 +195,7 @@ export const guides = [
   'writing-an-exchange',
   'writing-an-order-book-connector',
   'writing-a-chain',
+  'writing-an-interface',
   'testing-a-plugin',
 ]
 export const page = (name) => readFileSync(path.join(root, 'docs', `${name}.md`), 'utf8')
