@@ -4,7 +4,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { SluiceError } from '../base/errors.ts'
 import type { EntryFilter, EntryPage } from '../transactions/journal/journal.ts'
 import { keyTimeMs } from '../transactions/submit-request.ts'
-import { createBook, lineOf, type Book, type CostOf } from './book.ts'
+import { createBook, type Book } from './book.ts'
+import { lineOf, type CostOf } from './book-lines.ts'
 import { readInOrder } from './in-order.ts'
 
 export interface BookRequest {

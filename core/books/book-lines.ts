@@ -1,0 +1,117 @@
+// What the sums of a book take of a transaction, once it is final: its fees, what it moved, and the trade, perpetual or liquidity that it was. Pure.
+import { isObject } from '../base/json.ts'
+import { parseDecimal, type DecimalParts } from '../base/decimal.ts'
+import type { Json } from '../contracts/index.ts'
+import type { Cost } from '../transactions/costs.ts'
+import { isFinal, type Entry } from '../transactions/entry.ts'
+
+export interface OnNetwork {
+  readonly chain: string
+  readonly network: string
+}
+
+/** What a book keeps of an entry: a few hundred bytes of some kilobytes. */
+export interface BookLine extends OnNetwork {
+  readonly feeRaw: bigint | undefined
+  /** It paid on the chain, and nobody knows how much. */
+  readonly lacksFee: boolean
+  readonly movements: Entry['movements']
+  /** Something may have moved on the chain, and the entry does not say what. */
+  readonly lacksMovements: boolean
+  readonly trade?: Trade | 'unknown'
+  readonly perpetual?: Perpetual
+  readonly liquidity?: LiquidityChange
+}
+
+export interface Trade {
+  /** Addresses. */
+  readonly base: string
+  readonly quote: string
+  readonly side: 'BUY' | 'SELL'
+  readonly baseAmount: DecimalParts
+  readonly quoteAmount: DecimalParts
+}
+
+interface Perpetual {
+  readonly connector: string
+  readonly market: string
+  readonly fee: DecimalParts
+  readonly realizedProfit: DecimalParts
+}
+
+export interface LiquidityChange {
+  readonly connector: string
+  /** Of a position, or the pool of shares. */
+  readonly id: string
+  /** The ids of each version are its own. Undefined where the request named none: then the connector has one. */
+  readonly version: string | undefined
+  /** Above 0 what was added. */
+  readonly liquidity: DecimalParts
+  readonly isCollect: boolean
+}
+
+/** What a mined transaction paid; undefined where nobody knows all of it. */
+export type CostOf = (entry: Entry) => Cost | undefined
+
+/** Undefined where nothing became final on a chain or an exchange. */
+export function lineOf(entry: Entry, costOf: CostOf): BookLine | undefined {
+  const { chain, network, landed, movements, signer, state } = entry
+  if (!isFinal(entry) || !landed) return undefined
+  const cost = costOf(entry)
+  const [trade, perpetual, liquidity] = state === 'CONFIRMED' ? [tradeOf(entry), perpetualOf(entry), liquidityOf(entry)] : []
+  return {
+    chain,
+    network,
+    feeRaw: cost && BigInt(cost.feeRaw),
+    lacksFee: cost === undefined && signer === undefined,
+    movements,
+    lacksMovements: movements === undefined && signer === undefined,
+    ...(trade && { trade }),
+    ...(perpetual && { perpetual }),
+    ...(liquidity && { liquidity }),
+  }
+}
+
+function tradeOf({ kind, outcome, planned, request, part }: Entry): Trade | 'unknown' | undefined {
+  if (kind !== 'trade') return undefined
+  const side = request?.fields['side']
+  const [amountIn, amountOut] = [decimalIn(outcome, 'amountIn'), decimalIn(outcome, 'amountOut')]
+  const { base, quote } = isObject(planned) ? planned : {}
+  // Steps before the last one, such as approvals, have neither.
+  if (!outcome && part.index < part.of - 1) return undefined
+  if (!amountIn || !amountOut || typeof base !== 'string' || typeof quote !== 'string' || (side !== 'BUY' && side !== 'SELL'))
+    return 'unknown'
+  const [baseAmount, quoteAmount] = side === 'BUY' ? [amountOut, amountIn] : [amountIn, amountOut]
+  return { base, quote, side, baseAmount, quoteAmount }
+}
+
+function perpetualOf({ kind, outcome, request, connector = '' }: Entry): Perpetual | undefined {
+  const [fee, realizedProfit] = [decimalIn(outcome, 'fee'), decimalIn(outcome, 'realizedProfit')]
+  if (kind !== 'position' || !fee || !realizedProfit) return undefined
+  const [market, base = '?', quote = '?'] = ['market', 'base', 'quote'].map((field) => textIn(request?.fields, field))
+  return { connector, market: market ?? `${base}-${quote}`, fee, realizedProfit }
+}
+
+function liquidityOf({ kind, outcome, planned, request, connector = '' }: Entry): LiquidityChange | undefined {
+  if (kind !== 'liquidity' || !isObject(outcome)) return undefined
+  const { tokenId, pool } = outcome
+  const amount = decimalIn(outcome, 'liquidity') ?? decimalIn(outcome, 'shares')
+  const id = typeof tokenId === 'string' ? tokenId : pool
+  const { path = '', fields = {} } = request ?? {}
+  if (!amount || typeof id !== 'string') return undefined
+  const liquidity = path.endsWith('/add') ? amount : { digits: -amount.digits, scale: amount.scale }
+  // A new position says in its plan which version it is of.
+  const version =
+    textIn(fields, 'version') ?? (isObject(planned) && fields['tokenId'] === undefined ? textIn(planned, 'version') : undefined)
+  return { connector, id, version, liquidity, isCollect: path.endsWith('/collect_fees') }
+}
+
+function textIn(fields: Readonly<Record<string, unknown>> = {}, field: string): string | undefined {
+  const text = fields[field]
+  return typeof text === 'string' ? text : undefined
+}
+
+function decimalIn(outcome: Json | undefined, field: string): DecimalParts | undefined {
+  const text = isObject(outcome) ? outcome[field] : undefined
+  return typeof text === 'string' && /^-?\d{1,200}(\.\d{1,255})?$/.test(text) ? parseDecimal(text) : undefined
+}
