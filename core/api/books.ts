@@ -53,23 +53,33 @@ export const BooksResponse = response({
   pairs: Type.Array(
     Type.Object({
       ...place,
+      connector: Type.Optional(
+        Type.String({ description: 'Of fills of orders on an exchange whose tokens are not known to be those of the chain.' }),
+      ),
       base: Type.String({ description: 'Its symbol; of a token that is on no list its address.' }),
       quote: Type.String(),
-      trades: Type.Number(),
+      trades: Type.Number({ description: 'With each fill of an order in a book.' }),
       bought: Type.String({ description: 'Of the base.' }),
       spent: Type.String({ description: 'Of the quote, for what was bought.' }),
       sold: Type.String({ description: 'Of the base.' }),
       received: Type.String({ description: 'Of the quote, for what was sold.' }),
       position: Type.String({ description: 'Bought less sold. Below 0 more was sold: a short position, whatever the wallet held before.' }),
-      realized: byMethod('In quote: what was sold or bought back, less what that had cost; rounded down. Without gas.'),
+      realized: byMethod(
+        'In quote: what was sold or bought back, less what that had cost; rounded down. Fees of order books included, without gas.',
+      ),
       open: byMethod('In quote: what the position cost; of a short one what it brought.'),
+      otherFees: Type.Optional(
+        Type.Array(Type.Object({ token: Type.String(), amount: Type.String() }), {
+          description: 'What order books took in other tokens than the two, by symbol: no part of the profit. Below 0 they paid.',
+        }),
+      ),
       unrealized: Type.Union([
         byMethod('In quote: what the position is worth now by the market of limits, less what it cost.'),
         Type.Null(),
       ]),
       noValue,
     }),
-    { description: 'Trades, each pair by itself.' },
+    { description: 'Trades and fills of orders, each pair by itself.' },
   ),
   tokens: Type.Array(
     Type.Object({
@@ -99,10 +109,13 @@ export const BooksResponse = response({
       connector: Type.String(),
       market: Type.String(),
       fills: Type.Number(),
-      fee: Type.String({ description: 'In quote.' }),
-      realizedProfit: Type.String({ description: 'In quote, fees included.' }),
+      fee: Type.String({ description: 'In quote; of order books in the unit of account of the exchange.' }),
+      realizedProfit: Type.String({
+        description:
+          'In quote, fees included. Of order books by the average cost of what was filled since the beginning, wallet by wallet.',
+      }),
     }),
-    { description: 'Perpetuals on a chain. Their funding is no part of a receipt.' },
+    { description: 'Perpetuals on a chain, and fills of orders in books of perpetuals. Without funding.' },
   ),
   liquidity: Type.Array(
     Type.Object({
@@ -130,7 +143,9 @@ export const BooksResponse = response({
     {
       movements: Type.Number({ description: 'Of which nothing tells what they moved, as those of an earlier version.' }),
       coin: Type.Number({ description: 'Which may have moved the native coin, and nobody could tell how much.' }),
-      fills: Type.Number({ description: 'Trades without a fill: no pair has them.' }),
+      fills: Type.Number({
+        description: 'Trades without a fill, which no pair has; and orders of which more was filled than is known fill by fill.',
+      }),
       fees: Type.Number({ description: 'Whose receipt does not say what they cost.' }),
     },
     { description: 'How many transactions the sums lack something of.' },

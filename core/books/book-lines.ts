@@ -1,9 +1,9 @@
 // What the sums of a book take of a transaction, once it is final: its fees, what it moved, and the trade, perpetual or liquidity that it was. Pure.
 import { isObject } from '../base/json.ts'
-import { parseDecimal, type DecimalParts } from '../base/decimal.ts'
-import type { Json } from '../contracts/index.ts'
+import type { DecimalParts } from '../base/decimal.ts'
 import type { Cost } from '../transactions/costs.ts'
 import { isFinal, type Entry } from '../transactions/entry.ts'
+import { decimalIn, orderTradesOf, tradeOf, type OrderTrade, type TokenOf, type Trade } from './trades.ts'
 
 export interface OnNetwork {
   readonly chain: string
@@ -12,6 +12,8 @@ export interface OnNetwork {
 
 /** What a book keeps of an entry: a few hundred bytes of some kilobytes. */
 export interface BookLine extends OnNetwork {
+  /** When it was requested, milliseconds since the Unix epoch. */
+  readonly atMs: number
   readonly feeRaw: bigint | undefined
   /** It paid on the chain, and nobody knows how much. */
   readonly lacksFee: boolean
@@ -19,20 +21,15 @@ export interface BookLine extends OnNetwork {
   /** Something may have moved on the chain, and the entry does not say what. */
   readonly lacksMovements: boolean
   readonly trade?: Trade | 'unknown'
+  /** Fills of the orders that it placed. */
+  readonly fills?: readonly OrderTrade[]
+  /** The exchange has filled more of its orders than is known fill by fill. */
+  readonly lacksFills?: true
   readonly perpetual?: Perpetual
   readonly liquidity?: LiquidityChange
 }
 
-export interface Trade {
-  /** Addresses. */
-  readonly base: string
-  readonly quote: string
-  readonly side: 'BUY' | 'SELL'
-  readonly baseAmount: DecimalParts
-  readonly quoteAmount: DecimalParts
-}
-
-interface Perpetual {
+export interface Perpetual {
   readonly connector: string
   readonly market: string
   readonly fee: DecimalParts
@@ -53,13 +50,20 @@ export interface LiquidityChange {
 /** What a mined transaction paid; undefined where nobody knows all of it. */
 export type CostOf = (entry: Entry) => Cost | undefined
 
+export interface LineReaders {
+  readonly costOf: CostOf
+  readonly tokenOf: TokenOf
+}
+
 /** Undefined where nothing became final on a chain or an exchange. */
-export function lineOf(entry: Entry, costOf: CostOf): BookLine | undefined {
-  const { chain, network, landed, movements, signer, state } = entry
+export function lineOf(entry: Entry, { costOf, tokenOf }: LineReaders): BookLine | undefined {
+  const { chain, network, landed, movements, signer, state, createdAt } = entry
   if (!isFinal(entry) || !landed) return undefined
   const cost = costOf(entry)
   const [trade, perpetual, liquidity] = state === 'CONFIRMED' ? [tradeOf(entry), perpetualOf(entry), liquidityOf(entry)] : []
+  const orders = state === 'CONFIRMED' ? orderTradesOf(entry, tokenOf) : undefined
   return {
+    atMs: createdAt,
     chain,
     network,
     feeRaw: cost && BigInt(cost.feeRaw),
@@ -67,22 +71,11 @@ export function lineOf(entry: Entry, costOf: CostOf): BookLine | undefined {
     movements,
     lacksMovements: movements === undefined && signer === undefined,
     ...(trade && { trade }),
+    ...(orders && orders.trades.length > 0 && { fills: orders.trades }),
+    ...(orders?.lacks && { lacksFills: true }),
     ...(perpetual && { perpetual }),
     ...(liquidity && { liquidity }),
   }
-}
-
-function tradeOf({ kind, outcome, planned, request, part }: Entry): Trade | 'unknown' | undefined {
-  if (kind !== 'trade') return undefined
-  const side = request?.fields['side']
-  const [amountIn, amountOut] = [decimalIn(outcome, 'amountIn'), decimalIn(outcome, 'amountOut')]
-  const { base, quote } = isObject(planned) ? planned : {}
-  // Steps before the last one, such as approvals, have neither.
-  if (!outcome && part.index < part.of - 1) return undefined
-  if (!amountIn || !amountOut || typeof base !== 'string' || typeof quote !== 'string' || (side !== 'BUY' && side !== 'SELL'))
-    return 'unknown'
-  const [baseAmount, quoteAmount] = side === 'BUY' ? [amountOut, amountIn] : [amountIn, amountOut]
-  return { base, quote, side, baseAmount, quoteAmount }
 }
 
 function perpetualOf({ kind, outcome, request, connector = '' }: Entry): Perpetual | undefined {
@@ -109,9 +102,4 @@ function liquidityOf({ kind, outcome, planned, request, connector = '' }: Entry)
 function textIn(fields: Readonly<Record<string, unknown>> = {}, field: string): string | undefined {
   const text = fields[field]
   return typeof text === 'string' ? text : undefined
-}
-
-function decimalIn(outcome: Json | undefined, field: string): DecimalParts | undefined {
-  const text = isObject(outcome) ? outcome[field] : undefined
-  return typeof text === 'string' && /^-?\d{1,200}(\.\d{1,255})?$/.test(text) ? parseDecimal(text) : undefined
 }

@@ -1,13 +1,19 @@
 // The sums of many transactions: what moved of each token, what trades earned, fees, perpetuals and liquidity. Pure: entries come in the order of time.
 import type { DecimalParts } from '../base/decimal.ts'
 import { addressKey } from '../base/addresses.ts'
-import type { BookLine, LiquidityChange, OnNetwork, Trade } from './book-lines.ts'
+import type { BookLine, LiquidityChange, OnNetwork, Perpetual } from './book-lines.ts'
+import { createFillQueue } from './fill-queue.ts'
 import { createPosition, type Position } from './profit.ts'
+import { plus, rawOf, type OrderTrade, type Trade } from './trades.ts'
 
 export interface PairBook extends OnNetwork {
+  /** Addresses; with a `venue` symbols. */
   readonly base: string
   readonly quote: string
+  readonly venue: string | undefined
   trades: number
+  /** What exchanges took in other tokens, by symbol. */
+  readonly otherFees: Map<string, DecimalParts>
   baseDecimals: number
   quoteDecimals: number
   boughtRaw: bigint
@@ -34,7 +40,15 @@ interface PerpetualBook extends OnNetwork {
   readonly market: string
   fills: number
   fee: DecimalParts
+  /** Fees included. */
   realizedProfit: DecimalParts
+}
+
+/** A wallet's position in a perpetual of order books, by what its orders filled. */
+interface BookPosition {
+  readonly position: Position
+  baseDecimals: number
+  quoteDecimals: number
 }
 
 export interface LiquidityBook extends OnNetwork {
@@ -50,6 +64,8 @@ export interface LiquidityBook extends OnNetwork {
 
 export interface Book {
   take(line: BookLine): void
+  /** No more lines come: what was filled since the last of them counts, too. */
+  finish(): void
   readonly pairs: ReadonlyMap<string, PairBook>
   readonly tokens: ReadonlyMap<string, TokenBook>
   readonly fees: ReadonlyMap<string, FeeBook>
@@ -70,14 +86,19 @@ export function createBook(): Book {
   /** The last that was named of a position. */
   const versions = new Map<string, string | undefined>()
   const lacking = { movements: 0, coin: 0, fills: 0, fees: 0 }
+  const bookPositions = new Map<string, BookPosition>()
+  const fillQueue = createFillQueue()
 
-  function takeTrade({ chain, network }: OnNetwork, { base, quote, side, baseAmount, quoteAmount }: Trade): void {
-    const pair = at(pairs, [chain, network, addressKey(base), addressKey(quote)], () => ({
+  function takeTrade({ chain, network }: OnNetwork, trade: Trade): void {
+    const { base, quote, venue, side, baseAmount, quoteAmount, otherFee } = trade
+    const pair = at(pairs, [chain, network, addressKey(base), addressKey(quote), venue ?? ''], () => ({
       chain,
       network,
       base,
       quote,
+      venue,
       trades: 0,
+      otherFees: new Map(),
       baseDecimals: 0,
       quoteDecimals: 0,
       boughtRaw: 0n,
@@ -90,6 +111,7 @@ export function createBook(): Book {
     rescale(pair, Math.max(pair.baseDecimals, baseAmount.scale), Math.max(pair.quoteDecimals, quoteAmount.scale))
     const [baseRaw, quoteRaw] = [rawOf(baseAmount, pair.baseDecimals), rawOf(quoteAmount, pair.quoteDecimals)]
     pair.trades += 1
+    if (otherFee) pair.otherFees.set(otherFee.token, plus(pair.otherFees.get(otherFee.token) ?? noAmount, otherFee.amount))
     if (side === 'BUY') {
       pair.boughtRaw += baseRaw
       pair.spentRaw += quoteRaw
@@ -101,6 +123,41 @@ export function createBook(): Book {
       if (side === 'BUY') position.buy(baseRaw, quoteRaw)
       else position.sell(baseRaw, quoteRaw)
     }
+  }
+
+  function takeFill(on: OnNetwork, { trade, perpetual }: OrderTrade): void {
+    if (!perpetual) return takeTrade(on, trade)
+    const { side, baseAmount, quoteAmount } = trade
+    const { connector, market, address, fee } = perpetual
+    const of = at(bookPositions, [on.chain, on.network, connector, market, addressKey(address)], () => ({
+      position: createPosition('average'),
+      baseDecimals: 0,
+      quoteDecimals: 0,
+    }))
+    const [baseDecimals, quoteDecimals] = [Math.max(of.baseDecimals, baseAmount.scale), Math.max(of.quoteDecimals, quoteAmount.scale)]
+    of.position.rescale(10n ** BigInt(baseDecimals - of.baseDecimals), 10n ** BigInt(quoteDecimals - of.quoteDecimals))
+    Object.assign(of, { baseDecimals, quoteDecimals })
+    const beforeRaw = of.position.realizedRaw
+    const [baseRaw, quoteRaw] = [rawOf(baseAmount, baseDecimals), rawOf(quoteAmount, quoteDecimals)]
+    if (side === 'BUY') of.position.buy(baseRaw, quoteRaw)
+    else of.position.sell(baseRaw, quoteRaw)
+    const gained = { digits: of.position.realizedRaw - beforeRaw, scale: quoteDecimals }
+    takePerpetual(on, { connector, market, fee, realizedProfit: plus(gained, { ...fee, digits: -fee.digits }) })
+  }
+
+  function takePerpetual({ chain, network }: OnNetwork, { connector, market, fee, realizedProfit }: Perpetual): void {
+    const sum = at(perpetuals, [chain, network, connector, market], () => ({
+      chain,
+      network,
+      connector,
+      market,
+      fills: 0,
+      fee: noAmount,
+      realizedProfit: noAmount,
+    }))
+    sum.fills += 1
+    sum.fee = plus(sum.fee, fee)
+    sum.realizedProfit = plus(sum.realizedProfit, realizedProfit)
   }
 
   function takeMovements({ chain, network, movements = {}, liquidity: change }: BookLine): void {
@@ -143,29 +200,21 @@ export function createBook(): Book {
         sum.transactions += 1
         sum.feeRaw += feeRaw
       } else if (line.lacksFee) lacking.fees += 1
-      if (trade === 'unknown') lacking.fills += 1
-      else if (trade) takeTrade(line, trade)
-      if (perpetual) {
-        const { connector, market } = perpetual
-        const sum = at(perpetuals, [chain, network, connector, market], () => ({
-          chain,
-          network,
-          connector,
-          market,
-          fills: 0,
-          fee: noAmount,
-          realizedProfit: noAmount,
-        }))
-        sum.fills += 1
-        sum.fee = plus(sum.fee, perpetual.fee)
-        sum.realizedProfit = plus(sum.realizedProfit, perpetual.realizedProfit)
-      }
+      // What orders filled before it was requested comes before it.
+      for (const { on, fill } of fillQueue.takeUntil(line.atMs)) takeFill(on, fill)
+      for (const fill of line.fills ?? []) fillQueue.add({ on: { chain, network }, fill })
+      if (trade === 'unknown' || line.lacksFills) lacking.fills += 1
+      if (trade && trade !== 'unknown') takeTrade(line, trade)
+      if (perpetual) takePerpetual(line, perpetual)
       if (change) {
         const position = positionOf(line, change)
         position.liquidity = plus(position.liquidity, change.liquidity)
         if (!line.movements) position.lacksMovements = true
       }
       takeMovements(line)
+    },
+    finish() {
+      for (const { on, fill } of fillQueue.takeUntil(Infinity)) takeFill(on, fill)
     },
     pairs,
     tokens,
@@ -206,11 +255,4 @@ function rescale(pair: PairBook, baseDecimals: number, quoteDecimals: number): v
     receivedRaw: pair.receivedRaw * quote,
   })
   for (const position of [pair.average, pair.fifo]) position.rescale(base, quote)
-}
-
-const rawOf = ({ digits, scale }: DecimalParts, decimals: number): bigint => digits * 10n ** BigInt(decimals - scale)
-
-function plus(one: DecimalParts, other: DecimalParts): DecimalParts {
-  const scale = Math.max(one.scale, other.scale)
-  return { digits: rawOf(one, scale) + rawOf(other, scale), scale }
 }

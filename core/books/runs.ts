@@ -5,7 +5,7 @@ import { SluiceError } from '../base/errors.ts'
 import type { EntryFilter, EntryPage } from '../transactions/journal/journal.ts'
 import { keyTimeMs } from '../transactions/submit-request.ts'
 import { createBook, type Book } from './book.ts'
-import { lineOf, type CostOf } from './book-lines.ts'
+import { lineOf, type LineReaders } from './book-lines.ts'
 import { readInOrder } from './in-order.ts'
 
 export interface BookRequest {
@@ -48,7 +48,7 @@ const linesInTurn = 500
 
 export function createBookRuns(
   list: (filter: EntryFilter) => Promise<EntryPage>,
-  costOf: CostOf,
+  readers: LineReaders,
   steadyMs: () => number = () => performance.now(),
 ): BookRuns {
   const runs = new Map<string, { readonly client: string; readonly run: BookRun; readonly ending: AbortController; usedAt: number }>()
@@ -82,7 +82,7 @@ export function createBookRuns(
       if (runs.size >= maxRuns && !makeRoomFor(client))
         throw new SluiceError('OVERLOADED', `The server reads ${maxRuns} books already. Try again shortly.`, { retryAfterSeconds: 5 })
       const ending = new AbortController()
-      const own = { client, run: startRun(request, list, costOf, ending.signal, endUnused), ending, usedAt: steadyMs() }
+      const own = { client, run: startRun(request, list, readers, ending.signal, endUnused), ending, usedAt: steadyMs() }
       runs.set(name, own)
       return own.run
     },
@@ -93,7 +93,7 @@ export function createBookRuns(
 function startRun(
   { filter, from, to }: BookRequest,
   list: (filter: EntryFilter) => Promise<EntryPage>,
-  costOf: CostOf,
+  readers: LineReaders,
   signal: AbortSignal,
   onStretch: () => void,
 ): BookRun {
@@ -109,7 +109,7 @@ function startRun(
     const [newest] = (await list({ ...filter, archived: true, limit: 1 })).entries
     if (!newest) return
     const end = Math.min(keyTimeMs(newest.key) + 1, to ?? Infinity)
-    for await (const stretch of readInOrder({ list, filter, from, to: end, extract: (entry) => lineOf(entry, costOf), signal })) {
+    for await (const stretch of readInOrder({ list, filter, from, to: end, extract: (entry) => lineOf(entry, readers), signal })) {
       for (const [index, line] of stretch.kept.entries()) {
         book.take(line)
         if (index % linesInTurn === linesInTurn - 1) await nextTurn()
@@ -120,5 +120,6 @@ function startRun(
       if (from !== undefined && end > from) run.part = (stretch.until - from) / (end - from)
       onStretch()
     }
+    book.finish()
   }
 }

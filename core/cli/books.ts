@@ -113,6 +113,9 @@ export async function bookCsv(book: BooksResponse): Promise<string> {
   return `${header}${lines(csvLines(book))}`.trimEnd()
 }
 
+const pairNameOf = ({ connector, base, quote }: BooksResponse['pairs'][number]): string =>
+  `${connector === undefined ? '' : `${connector} `}${base}-${quote}`
+
 const positionName = ({ connector, version, position }: BooksResponse['liquidity'][number]): string =>
   [connector, ...(version === undefined ? [] : [version]), position].join(' ')
 
@@ -126,7 +129,16 @@ function csvLines({ pairs, tokens, fees, perpetuals, liquidity }: BooksResponse)
       return Object.entries(value).map(([inner, each]): CsvLine => [part, `${chain}/${network}`, name, `${field}.${inner}`, String(each)])
     })
   return [
-    ...pairs.flatMap((each) => linesOf('trades', each, `${each.base}-${each.quote}`, each)),
+    ...pairs.flatMap((each) => linesOf('trades', each, pairNameOf(each), each)),
+    ...pairs.flatMap((each) =>
+      (each.otherFees ?? []).map(({ token, amount }): CsvLine => [
+        'trades',
+        `${each.chain}/${each.network}`,
+        pairNameOf(each),
+        `otherFees.${token}`,
+        amount,
+      ]),
+    ),
     ...tokens.flatMap((each) => linesOf('moved', each, each.symbol ?? each.token, each)),
     ...fees.flatMap((each) => linesOf('fees', each, each.feeToken ?? '', each)),
     ...perpetuals.flatMap((each) => linesOf('perpetuals', each, `${each.connector} ${each.market}`, each)),
@@ -150,7 +162,7 @@ export function describeBook(book: BooksResponse): string {
       pairs.map((each) => ({
         cells: [
           where(each),
-          `${each.base}-${each.quote}`,
+          pairNameOf(each),
           String(each.trades),
           each.position,
           each.realized.averageCost,
@@ -159,6 +171,7 @@ export function describeBook(book: BooksResponse): string {
         ],
         below: [
           `bought ${each.bought} ${each.base} for ${each.spent} ${each.quote}, sold ${each.sold} for ${each.received}`,
+          ...(each.otherFees ?? []).map(({ token, amount }) => `fees of orders, in no profit: ${amount} ${token}`),
           ...(each.noValue === undefined ? [] : [each.noValue]),
         ],
       })),
@@ -208,7 +221,7 @@ export function describeBook(book: BooksResponse): string {
   const notes = [
     ...(lacking.movements > 0 ? [`${lacking.movements} do not tell what they moved.`] : []),
     ...(lacking.coin > 0 ? [`Of ${lacking.coin} nobody could tell what they moved of the native coin.`] : []),
-    ...(lacking.fills > 0 ? [`${lacking.fills} trades have no fill, and are in no pair.`] : []),
+    ...(lacking.fills > 0 ? [`Of ${lacking.fills} not all fills are known: the sums lack them.`] : []),
     ...(lacking.fees > 0 ? [`Of ${lacking.fees} the receipt does not say what they cost.`] : []),
     ...(damaged > 0 ? [`${damaged} cannot be read: the log names them.`] : []),
   ]

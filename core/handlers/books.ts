@@ -4,11 +4,12 @@ import { withTimeout } from '../base/async.ts'
 import { divideRaw, formatDecimal, formatRaw } from '../base/decimal.ts'
 import type { LiquidityBook, PairBook } from '../books/book.ts'
 import type { BookRun } from '../books/runs.ts'
+import type { TokenOf } from '../books/trades.ts'
 import type { Token } from '../contracts/index.ts'
 import type { NetworkEntry } from '../plugins/index.ts'
 import { microsOf } from '../transactions/budgets.ts'
 import type { Handlers, Services } from './context.ts'
-import { networkOf } from './limited-amounts.ts'
+import { limitedToken, networkOf } from './limited-amounts.ts'
 import { readFilter } from './transactions.ts'
 
 /** A run that takes longer is told of, and asked for again. */
@@ -32,6 +33,12 @@ export const bookHandlers = {
     return { ...progressOf(run), complete: true, ...showBook(run, services, caller.id) }
   },
 } satisfies Partial<Handlers>
+
+/** Exchanges with a rail of their own have tokens of their own, and a third party's plugin names its markets as it likes. */
+export const orderTokens =
+  (registry: Parameters<typeof limitedToken>[2]): TokenOf =>
+  (entry, symbol) =>
+    entry.signer === undefined && entry.plugin === undefined ? limitedToken(entry, symbol, registry) : undefined
 
 const progressOf = ({ entries, damaged, until, part }: BookRun) => ({
   transactions: entries,
@@ -116,7 +123,7 @@ const noPrice = (token: string) =>
 /** In quote, to its last decimal and never more than it is. */
 function showPair(pair: PairBook, on: NetworkEntry | undefined, prices: Prices): ShownBook['pairs'][number] {
   const { chain, network, trades, baseDecimals, quoteDecimals, average, fifo } = pair
-  const [base, quote] = [tokenAt(on, pair.base), tokenAt(on, pair.quote)]
+  const [base, quote] = pair.venue === undefined ? [tokenAt(on, pair.base), tokenAt(on, pair.quote)] : []
   const inBase = (raw: bigint) => formatRaw(raw, baseDecimals)
   const inQuote = (raw: bigint) => formatRaw(raw, quoteDecimals)
   const byMethod = (of: 'realizedRaw' | 'openRaw') => ({ averageCost: inQuote(average[of]), fifo: inQuote(fifo[of]) })
@@ -127,6 +134,7 @@ function showPair(pair: PairBook, on: NetworkEntry | undefined, prices: Prices):
   return {
     chain,
     network,
+    ...(pair.venue !== undefined && { connector: pair.venue }),
     base: base?.symbol ?? pair.base,
     quote: quote?.symbol ?? pair.quote,
     trades,
@@ -137,6 +145,9 @@ function showPair(pair: PairBook, on: NetworkEntry | undefined, prices: Prices):
     position: inBase(positionRaw),
     realized: byMethod('realizedRaw'),
     open: byMethod('openRaw'),
+    ...(pair.otherFees.size > 0 && {
+      otherFees: [...pair.otherFees].map(([token, amount]) => ({ token, amount: formatDecimal(amount) })),
+    }),
     ...(typeof worthRaw === 'string'
       ? { unrealized: null, noValue: worthRaw }
       : { unrealized: { averageCost: gainOf(average.openRaw, worthRaw), fifo: gainOf(fifo.openRaw, worthRaw) } }),
@@ -145,6 +156,7 @@ function showPair(pair: PairBook, on: NetworkEntry | undefined, prices: Prices):
   /** What a long position brings at least, what a short one takes at most; or why nobody knows. */
   function valueInQuote(): bigint | string {
     if (!on) return noNetwork
+    if (pair.venue !== undefined) return `tokens of order books on ${pair.venue} are not known to be those of ${on.chain}/${on.network}`
     if (!base || !quote) return `${base ? pair.quote : pair.base} is on no list`
     const baseX = prices.of(on, base.address, isShort ? 'highX' : 'lowX')
     const quoteX = prices.of(on, quote.address, isShort ? 'lowX' : 'highX')

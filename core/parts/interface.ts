@@ -5,6 +5,7 @@ import { createApprovalRuns } from '../handlers/approval-runs.ts'
 import { createApprovedSpenders } from '../handlers/amm/approved.ts'
 import type { Services } from '../handlers/context.ts'
 import { limitedToken, networkOf, valueOf } from '../handlers/limited-amounts.ts'
+import { orderTokens } from '../handlers/books.ts'
 import { paidCostOf } from '../handlers/mined-amounts.ts'
 import { failingParts } from '../handlers/readiness.ts'
 import {
@@ -113,7 +114,7 @@ export function openServices(parts: ServerParts): Services {
     checkpoints,
     orderFills,
     deliveries,
-    bookRuns: createBookRuns(transactions.list, (entry) => paidCostOf(entry, registry)),
+    bookRuns: createBookRuns(transactions.list, { costOf: (entry) => paidCostOf(entry, registry), tokenOf: orderTokens(registry) }),
     quarantine,
     stops,
     clients,

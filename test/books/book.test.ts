@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import type { BooksResponse } from '../../core/api/index.ts'
 import { createBookRuns } from '../../core/books/runs.ts'
 import type { Json } from '../../core/contracts/index.ts'
-import { bookHandlers } from '../../core/handlers/books.ts'
+import { bookHandlers, orderTokens } from '../../core/handlers/books.ts'
 import { paidCostOf } from '../../core/handlers/mined-amounts.ts'
 import type { Registry } from '../../core/plugins/index.ts'
 import { pack } from '../../core/store/compact.ts'
@@ -12,6 +12,11 @@ import type { EntryFilter } from '../../core/transactions/journal/journal.ts'
 import { firstKeyAt } from '../../core/transactions/submit-request.ts'
 
 const [coin, usdc] = ['0x0000000000000000000000000000000000000000', '0x00000000000000000000000000000000000000C3']
+const weth = '0x00000000000000000000000000000000000000C4'
+const listed = [
+  { symbol: 'USDC', address: usdc, decimals: 6 },
+  { symbol: 'WETH', address: weth, decimals: 18 },
+]
 const start = Date.UTC(2026, 0, 1)
 
 /** What `GET /books` says of these, in a market where each unit of each token is worth one. */
@@ -39,7 +44,10 @@ async function bookOf(...parts: readonly object[]): Promise<BooksResponse> {
       nativeCurrency: { symbol: 'ETH', address: coin, decimals: 18 },
       rail: { paidFees: (receipt: Json) => paidFees(receipt, false) },
     },
-    tokens: { listedAt: (address: string) => (address === usdc ? { symbol: 'USDC', address, decimals: 6 } : undefined) },
+    tokens: {
+      listedAt: (address: string) => listed.find((token) => token.address === address),
+      known: (name: string) => listed.find(({ symbol }) => symbol === name),
+    },
   }
   const market = {
     valuesNow: (_on: unknown, [token = '']: readonly string[]) => ({ [token]: 10n ** 36n }),
@@ -47,7 +55,11 @@ async function bookOf(...parts: readonly object[]): Promise<BooksResponse> {
     referenceOf: () => 'USDC',
   }
   const registry = { networks: [network] } as unknown as Pick<Registry, 'networks'>
-  const services = { bookRuns: createBookRuns(list, (entry) => paidCostOf(entry, registry)), registry, market }
+  const services = {
+    bookRuns: createBookRuns(list, { costOf: (entry) => paidCostOf(entry, registry), tokenOf: orderTokens(registry) }),
+    registry,
+    market,
+  }
   return bookHandlers.Books({}, { services, caller: { id: 'one', permissions: new Set(['admin']) } } as never)
 }
 
@@ -123,4 +135,100 @@ describe('the book of fees', () => {
     const { key: _key, ...read } = readBody({ key: '1', request_id: 'one', idempotency_key: null, body: pack(JSON.stringify(body)) })
     return read as Entry
   }
+})
+
+describe('the book of orders', () => {
+  interface FilledOrder {
+    readonly side: 'BUY' | 'SELL'
+    readonly fills: readonly (readonly [price: string, amount: string, fee: string, feeToken: string, atMs?: number])[]
+    readonly filledAmount?: string
+  }
+
+  let orders = 0
+  const order = (market: string, type: string, { side, fills, filledAmount }: FilledOrder, more: object = {}) => ({
+    kind: 'order',
+    connector: 'oasis',
+    orders: [
+      {
+        clientOrderId: `order ${++orders}`,
+        type,
+        market,
+        about: { side },
+        ...(filledAmount !== undefined && { report: { state: 'OPEN', filledAmount } }),
+        fills: fills.map(([price, amount, fee, feeToken, atMs = 0], index) => {
+          return { tradeId: String(index), price, amount, fee, feeToken, timestamp: start + atMs }
+        }),
+      },
+    ],
+    ...more,
+  })
+  const swapped = (side: string, amountIn: string, amountOut: string) => ({
+    kind: 'trade',
+    request: { path: '/amm/trade', fields: { side } },
+    planned: { base: weth, quote: usdc },
+    outcome: { amountIn, amountOut },
+  })
+  const elsewhere = { connector: 'hyperliquid', signer: '0xa', movements: undefined }
+
+  it('has what they bought and sold among the swaps of their tokens, when it was filled', async () => {
+    const { pairs, lacking } = await bookOf(
+      order('WETH-USDC', 'CLOB', { side: 'BUY', fills: [['3000', '1', '0', 'USDC', 10_000]] }),
+      swapped('BUY', '2900.000000', '1.000000000000000000'),
+      swapped('SELL', '1.000000000000000000', '3100.000000'),
+    )
+    expect(pairs).to.have.length(1)
+    // FIFO sells what was bought for 2,900, as the order was filled later; each had cost 2,900 when it was sold.
+    expect(pairs[0]).to.deep.include({ base: 'WETH', trades: 3, spent: '5900', received: '3100', position: '1' })
+    expect(pairs[0]?.realized).to.deep.equal({ averageCost: '200', fifo: '200' })
+    expect(pairs[0]?.open).to.deep.equal({ averageCost: '3000', fifo: '3000' })
+    expect(lacking.fills).to.equal(0)
+  })
+
+  it('finds the unit that was paid behind a price of 18 digits', async () => {
+    const { pairs } = await bookOf(
+      order('WETH-USDC', 'CLOB', { side: 'BUY', fills: [['3333.33333333333333', '0.3', '0', 'USDC']] }),
+      order('WETH-USDC', 'CLOB', { side: 'SELL', fills: [['3333.33333333333333', '0.2', '0', 'USDC']] }),
+    )
+    expect(pairs[0]).to.deep.include({ spent: '1000', received: '666.666667' })
+  })
+
+  it('takes fees from what was bought or received, and shows those in other tokens', async () => {
+    const { pairs, lacking } = await bookOf(
+      order('HYPE-USDC', 'CLOB', { side: 'BUY', fills: [['20', '10', '0.01', 'HYPE', 1]] }, elsewhere),
+      order(
+        'HYPE-USDC',
+        'CLOB',
+        {
+          side: 'SELL',
+          fills: [
+            ['21', '9', '0.2', 'USDC', 2],
+            ['21', '0.99', '-0.5', 'PURR', 3],
+          ],
+          filledAmount: '12',
+        },
+        elsewhere,
+      ),
+    )
+    // 9.99 for 200; sold for 9 × 21 − 0.2 + 0.99 × 21 = 209.59.
+    expect(pairs[0]).to.deep.include({ connector: 'hyperliquid', base: 'HYPE', bought: '9.99', spent: '200', received: '209.59' })
+    expect(pairs[0]).to.deep.include({ position: '0', realized: { averageCost: '9.59', fifo: '9.59' } })
+    expect(pairs[0]?.otherFees).to.deep.equal([{ token: 'PURR', amount: '-0.5' }])
+    // Of the 12 that the exchange has filled, 9.99 are known.
+    expect(lacking.fills).to.equal(1)
+  })
+
+  it('has the profit of perpetuals by average cost and after fees, wallet by wallet', async () => {
+    const of = (address: string, side: 'BUY' | 'SELL', ...fills: FilledOrder['fills'][number][]) =>
+      order('BTC-USD', 'PERP_CLOB', { side, fills }, { ...elsewhere, address })
+    const { perpetuals, pairs } = await bookOf(
+      of('0x1', 'BUY', ['100', '2', '0.07', 'USDC', 1], ['130', '1', '0.05', 'USDC', 2]),
+      of('0x2', 'SELL', ['125', '1', '0.02', 'USDC', 3]),
+      of('0x1', 'SELL', ['120', '3', '0.1', 'USDC', 4]),
+    )
+    expect(pairs).to.deep.equal([])
+    // 3 × 120 − (2 × 100 + 130) = 30, less 0.07 + 0.05 + 0.1; the second wallet has paid 0.02 and closed nothing.
+    expect(perpetuals).to.deep.equal([
+      { chain: 'ethereum', network: 'local', connector: 'hyperliquid', market: 'BTC-USD', fills: 4, fee: '0.24', realizedProfit: '29.76' },
+    ])
+  })
 })

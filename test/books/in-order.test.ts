@@ -74,7 +74,7 @@ describe('books that are read for several callers', () => {
     let nowMs = 0
     const runs = createBookRuns(
       () => new Promise(() => {}),
-      () => undefined,
+      { costOf: () => undefined, tokenOf: () => undefined },
       () => nowMs,
     )
     const first = runs.of('bot', 'one', request)
@@ -87,10 +87,7 @@ describe('books that are read for several callers', () => {
   })
 
   it('leave a place to each client, whatever another one asks for', () => {
-    const runs = createBookRuns(
-      () => new Promise(() => {}),
-      () => undefined,
-    )
+    const runs = createBookRuns(() => new Promise(() => {}), { costOf: () => undefined, tokenOf: () => undefined })
     const first = runs.of('thief', 'one', request)
     runs.of('thief', 'two', request)
     const own = runs.of('operator', 'own', request)
@@ -106,7 +103,7 @@ describe('books that are read for several callers', () => {
         if (isBroken) throw new Error('the store is gone')
         return { entries: [] }
       },
-      () => undefined,
+      { costOf: () => undefined, tokenOf: () => undefined },
     )
     const failed = runs.of('bot', 'one', request)
     expect(await failed.done.catch(({ message }: Error) => message)).to.equal('the store is gone')

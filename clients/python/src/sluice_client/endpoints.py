@@ -1373,6 +1373,12 @@ class BooksResponsePairsOpen(TypedDict):
 
 
 @final
+class BooksResponsePairsOtherFees(TypedDict):
+    token: str
+    amount: str
+
+
+@final
 class BooksResponsePairsUnrealized(TypedDict):
     averageCost: str
     fifo: str
@@ -1383,19 +1389,21 @@ class _BooksResponsePairs(TypedDict):
     network: str
     base: str  # Its symbol; of a token that is on no list its address.
     quote: str
-    trades: float
+    trades: float  # With each fill of an order in a book.
     bought: str  # Of the base.
     spent: str  # Of the quote, for what was bought.
     sold: str  # Of the base.
     received: str  # Of the quote, for what was sold.
     position: str  # Bought less sold. Below 0 more was sold: a short position, whatever the wallet held before.
-    realized: BooksResponsePairsRealized  # In quote: what was sold or bought back, less what that had cost; rounded down. Without gas.
+    realized: BooksResponsePairsRealized  # In quote: what was sold or bought back, less what that had cost; rounded down. Fees of order books included, without gas.
     open: BooksResponsePairsOpen  # In quote: what the position cost; of a short one what it brought.
     unrealized: BooksResponsePairsUnrealized | None
 
 
 @final
 class BooksResponsePairs(_BooksResponsePairs, total=False):
+    connector: str  # Of fills of orders on an exchange whose tokens are not known to be those of the chain.
+    otherFees: list[BooksResponsePairsOtherFees]  # What order books took in other tokens than the two, by symbol: no part of the profit. Below 0 they paid.
     noValue: str  # Why there is no price; absent where there is one.
 
 
@@ -1437,8 +1445,8 @@ class BooksResponsePerpetuals(TypedDict):
     connector: str
     market: str
     fills: float
-    fee: str  # In quote.
-    realizedProfit: str  # In quote, fees included.
+    fee: str  # In quote; of order books in the unit of account of the exchange.
+    realizedProfit: str  # In quote, fees included. Of order books by the average cost of what was filled since the beginning, wallet by wallet.
 
 
 class _BooksResponseLiquidityTokens(TypedDict):
@@ -1473,17 +1481,17 @@ class BooksResponseLiquidity(_BooksResponseLiquidity, total=False):
 class BooksResponseLacking(TypedDict):
     movements: float  # Of which nothing tells what they moved, as those of an earlier version.
     coin: float  # Which may have moved the native coin, and nobody could tell how much.
-    fills: float  # Trades without a fill: no pair has them.
+    fills: float  # Trades without a fill, which no pair has; and orders of which more was filled than is known fill by fill.
     fees: float  # Whose receipt does not say what they cost.
 
 
 class _BooksResponse(TypedDict):
     complete: bool  # false: it is still being read, and the lists are empty. Send the same request again.
     transactions: float  # How many were read, final or not.
-    pairs: list[BooksResponsePairs]  # Trades, each pair by itself.
+    pairs: list[BooksResponsePairs]  # Trades and fills of orders, each pair by itself.
     tokens: list[BooksResponseTokens]  # What moved into and out of the wallets by all transactions, to the unit, without fees of the network.
     fees: list[BooksResponseFees]  # What the network took: gas, with the part of layer 1.
-    perpetuals: list[BooksResponsePerpetuals]  # Perpetuals on a chain. Their funding is no part of a receipt.
+    perpetuals: list[BooksResponsePerpetuals]  # Perpetuals on a chain, and fills of orders in books of perpetuals. Without funding.
     liquidity: list[BooksResponseLiquidity]
     lacking: BooksResponseLacking  # How many transactions the sums lack something of.
 

@@ -1,0 +1,122 @@
+// What was traded of a pair: by the receipt of a swap, or by the fills of orders in books. Pure.
+import { parseDecimal, type DecimalParts } from '../base/decimal.ts'
+import { isObject } from '../base/json.ts'
+import type { Json, Token } from '../contracts/index.ts'
+import type { Entry } from '../transactions/entry.ts'
+import { lacksFills, type OrderFill, type PlacedOrder } from '../transactions/order-fills.ts'
+
+export interface Trade {
+  /** Addresses; with a `venue` symbols. */
+  readonly base: string
+  readonly quote: string
+  /** The connector, where its tokens are not known to be those of the chain. */
+  readonly venue?: string
+  readonly side: 'BUY' | 'SELL'
+  readonly baseAmount: DecimalParts
+  readonly quoteAmount: DecimalParts
+  /** What the exchange took in another token than the two; below 0 where it paid. */
+  readonly otherFee?: { readonly token: string; readonly amount: DecimalParts }
+}
+
+/** By its receipt. `unknown`: it traded, and nobody knows what. */
+export function tradeOf({ kind, outcome, planned, request, part }: Entry): Trade | 'unknown' | undefined {
+  if (kind !== 'trade') return undefined
+  const side = request?.fields['side']
+  const [amountIn, amountOut] = [decimalIn(outcome, 'amountIn'), decimalIn(outcome, 'amountOut')]
+  const { base, quote } = isObject(planned) ? planned : {}
+  // Steps before the last one, such as approvals, have neither.
+  if (!outcome && part.index < part.of - 1) return undefined
+  if (!amountIn || !amountOut || typeof base !== 'string' || typeof quote !== 'string' || (side !== 'BUY' && side !== 'SELL'))
+    return 'unknown'
+  const [baseAmount, quoteAmount] = side === 'BUY' ? [amountOut, amountIn] : [amountIn, amountOut]
+  return { base, quote, side, baseAmount, quoteAmount }
+}
+
+/** The token of the chain that an order names, where no other can be meant. */
+export type TokenOf = (entry: Entry, symbol: string) => Pick<Token, 'address' | 'decimals'> | undefined
+
+/** A trade, or a change of a position in a perpetual: then `quoteAmount` is without the fee. */
+export interface OrderTrade {
+  /** When it was filled, milliseconds since the Unix epoch. */
+  readonly atMs: number
+  readonly trade: Trade
+  readonly perpetual?: { readonly connector: string; readonly address: string; readonly market: string; readonly fee: DecimalParts }
+}
+
+/** Undefined where the entry placed no orders. `lacks`: the exchange has filled more of them than is known fill by fill. */
+export function orderTradesOf(entry: Entry, tokenOf: TokenOf): { trades: readonly OrderTrade[]; lacks: boolean } | undefined {
+  const { orders = [], connector } = entry
+  if (orders.length === 0 || connector === undefined) return undefined
+  const found = orders.map((order) => tradesOf(order, { entry, connector, tokenOf }))
+  return {
+    trades: found.flatMap((trades) => trades ?? []),
+    lacks: orders.some(({ report, fills }, index) => !found[index] || lacksFills(report?.filledAmount ?? '0', fills)),
+  }
+}
+
+interface OrderContext {
+  readonly entry: Entry
+  readonly connector: string
+  readonly tokenOf: TokenOf
+}
+
+/** Undefined where nobody can tell what the order was. */
+function tradesOf(order: PlacedOrder, { entry, connector, tokenOf }: OrderContext): readonly OrderTrade[] | undefined {
+  const { type, market, about, fills } = order
+  const side = isObject(about) ? about['side'] : undefined
+  const hyphen = market.lastIndexOf('-')
+  if ((side !== 'BUY' && side !== 'SELL') || hyphen <= 0) return undefined
+  const [base, quote] = [market.slice(0, hyphen), market.slice(hyphen + 1)]
+  if (type === 'PERP_CLOB')
+    return fills.map((fill) => ({
+      atMs: fill.timestamp,
+      trade: { base, quote, venue: connector, side, ...amountsOf(fill) },
+      perpetual: { connector, address: entry.address, market, fee: parseDecimal(fill.fee) },
+    }))
+  const [baseToken, quoteToken] = [tokenOf(entry, base), tokenOf(entry, quote)]
+  const ofChain = baseToken && quoteToken && { base: baseToken.address, quote: quoteToken.address }
+  return fills.map((fill) => {
+    const amounts = amountsOf(fill, ofChain && quoteToken.decimals)
+    return {
+      atMs: fill.timestamp,
+      trade: { ...(ofChain ?? { base, quote, venue: connector }), side, ...withFee(amounts, fill, { side, base, quote }) },
+    }
+  })
+}
+
+type Amounts = Pick<Trade, 'baseAmount' | 'quoteAmount'>
+
+/**
+ * Exchanges tell a price of 18 digits, and not what was paid: of a token it is the unit that is nearest.
+ * @param quoteDecimals of the token, where it is known
+ */
+function amountsOf({ price, amount }: OrderFill, quoteDecimals?: number): Amounts {
+  const [baseAmount, each] = [parseDecimal(amount), parseDecimal(price)]
+  const exact = { digits: baseAmount.digits * each.digits, scale: baseAmount.scale + each.scale }
+  if (quoteDecimals === undefined || exact.scale <= quoteDecimals) return { baseAmount, quoteAmount: exact }
+  const unit = 10n ** BigInt(exact.scale - quoteDecimals)
+  return { baseAmount, quoteAmount: { digits: (exact.digits + unit / 2n) / unit, scale: quoteDecimals } }
+}
+
+/** A fee in one of the two tokens is a part of what was paid or received; any other stands beside it. */
+function withFee({ baseAmount, quoteAmount }: Amounts, fill: OrderFill, of: Pick<Trade, 'side' | 'base' | 'quote'>) {
+  const fee = parseDecimal(fill.fee)
+  if (fill.feeToken === of.quote) return { baseAmount, quoteAmount: plus(quoteAmount, of.side === 'BUY' ? fee : minus(fee)) }
+  if (fill.feeToken === of.base) return { baseAmount: plus(baseAmount, of.side === 'BUY' ? minus(fee) : fee), quoteAmount }
+  return { baseAmount, quoteAmount, ...(fee.digits !== 0n && { otherFee: { token: fill.feeToken, amount: fee } }) }
+}
+
+const minus = ({ digits, scale }: DecimalParts): DecimalParts => ({ digits: -digits, scale })
+
+export function decimalIn(outcome: Json | undefined, field: string): DecimalParts | undefined {
+  const text = isObject(outcome) ? outcome[field] : undefined
+  return typeof text === 'string' && /^-?\d{1,200}(\.\d{1,255})?$/.test(text) ? parseDecimal(text) : undefined
+}
+
+export function plus(one: DecimalParts, other: DecimalParts): DecimalParts {
+  const scale = Math.max(one.scale, other.scale)
+  return { digits: rawOf(one, scale) + rawOf(other, scale), scale }
+}
+
+/** In units of so many decimals, at least as many as it has. */
+export const rawOf = ({ digits, scale }: DecimalParts, decimals: number): bigint => digits * 10n ** BigInt(decimals - scale)
