@@ -46,6 +46,8 @@ export interface WorldOptions {
   patches?: readonly string[]
   /** What the server's data and its log are on. */
   disk?: SmallDisk
+  /** Of the server's configuration, besides what every run has. */
+  conf?: Readonly<Record<string, unknown>>
   /** What becomes of the first server. */
   first?: Parameters<JudgedStage['start']>[1]
 }
@@ -66,6 +68,7 @@ export async function createWorld({
   postgres: wantsPostgres = false,
   patches = [],
   disk,
+  conf,
   first,
 }: WorldOptions): Promise<World> {
   const recorder = createRecorder()
@@ -79,7 +82,7 @@ export async function createWorld({
     random: random.fork('proxy'),
     clock: () => recorder.clock(),
   })
-  const home = await makeHome({ confirmations, ...(postgres && { storeUrl: postgres.url }), ...(disk && { disk }) })
+  const home = await makeHome({ confirmations, ...(postgres && { storeUrl: postgres.url }), ...(disk && { disk }), ...(conf && { conf }) })
   const stage = createStage({
     random: random.fork('server'),
     place: { chain: 'ethereum', network: 'local' },

@@ -3,15 +3,20 @@ import { definiteErrors, idempotency, inTime, saidOf } from './invariants.ts'
 import { knownOf, violation, groupBy, type IndexedHistory, type Violation } from './known.ts'
 import { orders } from './orders.ts'
 
-type Judge = (known: IndexedHistory) => Violation[]
+export type Judge = (known: IndexedHistory) => Violation[]
 
 /**
  * Compares what the bots were told, what the journal has and what the chain did. Pure.
  * @param inTurn judges of I4: chains differ in what transactions take turns on
+ * @param ofRequests judges of I1 to I3: bots that send no keys are held to other rules
  */
-export function checkHistory(history: History, inTurn: readonly Judge[] = [nonces]): Violation[] {
+export function checkHistory(
+  history: History,
+  inTurn: readonly Judge[] = [nonces],
+  ofRequests: readonly Judge[] = [oneEffect, orders, definiteErrors, idempotency],
+): Violation[] {
   const known = knownOf(history)
-  return [oneEffect, orders, definiteErrors, idempotency, ...inTurn, saidOf, inTime, books].flatMap((judge) => judge(known))
+  return [...ofRequests, ...inTurn, saidOf, inTime, books].flatMap((judge) => judge(known))
 }
 
 const failures: ReadonlySet<string> = new Set(['REVERTED', 'REPLACED', 'CANCELLED', 'DROPPED', 'OVERTAKEN', 'EXPIRED'])
@@ -64,7 +69,7 @@ function ofChain(known: IndexedHistory): Violation[] {
 }
 
 /** What the journal says of the end is what the chain says. */
-function ofJournal(known: IndexedHistory): Violation[] {
+export function ofJournal(known: IndexedHistory): Violation[] {
   return known.journal.flatMap((entry) => {
     const mined = entry.attempts.flatMap(({ txHash }) => known.minedBy(txHash) ?? [])
     const effect = mined.some(({ ok }) => ok)
@@ -86,7 +91,7 @@ function books({ unexplained = [] }: IndexedHistory): Violation[] {
 }
 
 /** I4: no nonce is used twice, none is left as a gap, and a wallet that others spend from heals itself. */
-function nonces(known: IndexedHistory): Violation[] {
+export function nonces(known: IndexedHistory): Violation[] {
   const late = known.healed.filter(({ blocks, allowed }) => blocks > allowed)
   return [...usedTwice(known), ...leftEmpty(known), ...late.map((each) => violation('I4', 'a wallet did not heal itself in time', each))]
 }

@@ -8,6 +8,7 @@ import { clocks } from './clocks.ts'
 import { cluster } from './cluster.ts'
 import { fullDisk } from './full-disk.ts'
 import { hyperliquid, orders } from './orders.ts'
+import { hummingbot } from './hummingbot.ts'
 import { killAgainAndAgain, kills } from './kills.ts'
 import { longJournal } from './long-journal.ts'
 import { eachNodeFault } from './node-faults.ts'
@@ -62,6 +63,7 @@ export const scenarios: readonly Scenario[] = [
   keys,
   orders,
   hyperliquid,
+  hummingbot,
   everything,
   solana,
 ]

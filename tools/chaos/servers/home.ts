@@ -22,20 +22,25 @@ export interface HomeOptions {
   storeUrl?: string
   /** What the data is on; absent: the machine's own. */
   disk?: SmallDisk
+  /** Files of the configuration, besides those that every run has. */
+  conf?: Readonly<Record<string, unknown>>
 }
 
-export async function makeHome({ confirmations, storeUrl, disk }: HomeOptions): Promise<Home> {
+export async function makeHome({ confirmations, storeUrl, disk, conf: more = {} }: HomeOptions): Promise<Home> {
   const folder = await mkdtemp(path.join(tmpdir(), 'sluice-chaos-'))
   const [confDir, certsDir] = ['conf', 'certs'].map((name) => path.join(folder, name)) as [string, string]
   const dataDir = path.join(disk?.outside ?? folder, 'data')
-  await mkdir(path.join(confDir, 'chains'), { recursive: true })
   await mkdir(dataDir, { mode: 0o700 })
   const local = { required: true, confirmations, pollingSeconds: 0.1, requestTimeoutSeconds: 2 }
   const conf = {
     'clients.yml': { clients: { client: { permissions: ['read', 'trade', 'thin', 'admin'], wallets: 'all' } } },
     'chains/ethereum.yml': { mainnet: { enabled: false }, sepolia: { enabled: false }, local },
+    ...more,
   }
-  for (const [name, content] of Object.entries(conf)) await writeFile(path.join(confDir, name), stringify(content))
+  for (const [name, content] of Object.entries(conf)) {
+    await mkdir(path.dirname(path.join(confDir, name)), { recursive: true })
+    await writeFile(path.join(confDir, name), stringify(content))
+  }
   return {
     folder,
     confDir,

@@ -45,4 +45,4 @@ const endless = {
 const devnet = devnetUrl === undefined ? {} : { devnet: { rpcUrl: devnetUrl, ...endless } }
 const kernel = await startKernel(loadSettings({ confDir, env, flags }), { print: () => {}, ...devnet })
 process.once('SIGTERM', () => void kernel.stop().then(() => process.exit(0)))
-console.log(JSON.stringify({ url: kernel.url }))
+console.log(JSON.stringify({ url: kernel.url, interfaceUrls: kernel.interfaceUrls }))

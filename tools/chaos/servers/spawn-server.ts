@@ -39,6 +39,8 @@ export interface ServerOptions {
 export interface Server {
   pid: number
   dieAt: CodePoint | undefined
+  /** Of the interfaces of plugins that have a port. */
+  interfaceUrls: Readonly<Record<string, string>>
   client: Client
   /** One with connections of its own, which end when it is closed. @param name of its certificate */
   newClient(name?: string): Client
@@ -104,9 +106,9 @@ export async function spawnServer(options: ServerOptions): Promise<Server> {
       ? new OrderedDeathError(`The server died ${dieAt.point}, before it was ready.`)
       : new Error(`The server ended (${child.signalCode ?? child.exitCode}) before it was ready. ${log()}`)
 
-  const url = await new Promise<string>((resolve, reject) => {
+  const { url, interfaceUrls } = await new Promise<Pick<Server, 'interfaceUrls'> & { url: string }>((resolve, reject) => {
     createInterface(stdout).on('line', (line) => {
-      if (line.startsWith('{"url"')) resolve(String(JSON.parse(line).url))
+      if (line.startsWith('{"url"')) resolve(JSON.parse(line))
       else keep(`${line}\n`)
     })
     void ended.then(() => reject(died()))
@@ -129,6 +131,7 @@ export async function spawnServer(options: ServerOptions): Promise<Server> {
   return {
     pid,
     dieAt,
+    interfaceUrls,
     client,
     newClient: (name) => createClient(url, home.certsDir, name),
     readyInMs: performance.now() - startedAt,

@@ -1,0 +1,136 @@
+import http from 'node:http'
+import https from 'node:https'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { startLocalProxy } from '../../../core/cli/local-proxy.ts'
+import type { Random } from '../random.ts'
+import type { World } from '../world.ts'
+import { startLinks, type Link, type Links } from './links.ts'
+
+/** What came of one request for a swap. */
+export type SwapOutcome =
+  | { readonly is: 'signature'; readonly signature: string; readonly isMined: boolean; readonly text: string }
+  | { readonly is: 'refusal'; readonly status: number; readonly name: string; readonly code: string; readonly text: string }
+  /** `wasTaken`: in the end, whether the server had written its answer before it knew, and what lay between took it. */
+  | { readonly is: 'lost'; readonly reason: string; readonly wasTaken: () => boolean }
+
+/** Of a bot to the server: TLS with a connection for each request, or plain HTTP to `sluice proxy`. */
+export type Way = 'tls' | 'proxy'
+
+/** What befalls a request. */
+type Fate = { readonly is: 'none' } | { readonly is: 'cut' | 'abort' | 'stall up' | 'stall down'; readonly afterMs: number }
+
+/** Of clients it is 300 s: here shorter, as all windows are. */
+export const clientLimitMs = 10_000
+
+export function fateOf(random: Random, way: Way): Fate {
+  const afterMs = random.chance(0.3) ? random.between(20, 150) : random.between(100, 1_500)
+  const drawn = random.next()
+  if (drawn < 0.1) return { is: 'abort', afterMs }
+  if (way === 'proxy' || drawn > 0.27) return { is: 'none' }
+  if (drawn < 0.25) return { is: 'cut', afterMs }
+  return { is: drawn < 0.26 ? 'stall up' : 'stall down', afterMs: random.between(0, 100) }
+}
+
+export interface SwapCalls {
+  post(way: Way, path: string, body: string, requestId: string, fate: Fate): Promise<SwapOutcome>
+  /** A path without faults, such as `poll`. */
+  ask(method: 'GET' | 'POST', path: string, body?: object): Promise<unknown>
+  /** Cuts the connections that the proxy has to the server. */
+  cutProxied(): void
+  stop(): Promise<void>
+}
+
+export async function startSwapCalls(world: World): Promise<SwapCalls> {
+  const clock = () => world.recorder.clock()
+  const target = () => portOf(world)
+  const [direct, proxied] = await Promise.all([startLinks(target, clock), startLinks(target, clock)])
+  const read = (file: string) => readFileSync(path.join(world.home.certsDir, file))
+  const files = { ca: read('ca_cert.pem'), cert: read('client_cert.pem'), key: read('client_key.pem') }
+  const proxy = await startLocalProxy({
+    port: 0,
+    upstream: { host: '127.0.0.1', port: proxied.port, servername: 'localhost', ...files },
+    log: () => {},
+  })
+  const kept = new https.Agent({ keepAlive: true, ...files })
+  const ends: Readonly<Record<Way, { readonly url: string; readonly links: Links | undefined; readonly request: typeof https.request }>> = {
+    tls: { url: `https://localhost:${direct.port}`, links: direct, request: https.request },
+    proxy: { url: `http://localhost:${proxy.port}`, links: undefined, request: http.request },
+  }
+
+  return {
+    async post(way, target, body, requestId, fate) {
+      const { url, links, request } = ends[way]
+      const sentAt = clock()
+      const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body), 'x-request-id': requestId }
+      const call = request(new URL(target, url), { method: 'POST', agent: false, headers, ...(way === 'tls' && files) })
+      let link: Link | undefined
+      call.on('socket', (socket) => {
+        socket.on('connect', () => setImmediate(() => (link = links?.of(socket.localPort ?? 0))))
+      })
+      const timers = [setTimeout(() => call.destroy(new Error('no answer within the limit')), clientLimitMs)]
+      if (fate.is !== 'none')
+        timers.push(
+          setTimeout(() => {
+            if (fate.is === 'abort') call.destroy(new Error('the client left'))
+            else if (fate.is === 'cut') link?.cut()
+            else link?.stall(fate.is === 'stall up' ? 'up' : 'down')
+          }, fate.afterMs),
+        )
+      call.end(body)
+      try {
+        return await outcomeOf(call)
+      } catch (error) {
+        const untilMs = clock() + lastBytesMs
+        const isOfProxied = () => proxied.taken.some((at) => at >= sentAt && at <= untilMs)
+        const wasTaken = links ? () => link?.tookAnswer === true : isOfProxied
+        return { is: 'lost', reason: error instanceof Error ? error.message : String(error), wasTaken }
+      } finally {
+        for (const timer of timers) clearTimeout(timer)
+      }
+    },
+    async ask(method, target, body) {
+      const text = body === undefined ? undefined : JSON.stringify(body)
+      const headers = text === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }
+      const port = portOf(world)
+      if (port === undefined) throw new Error('There is no server.')
+      const call = https.request(`https://localhost:${port}${target}`, { method, agent: kept, headers, timeout: clientLimitMs })
+      call.on('timeout', () => call.destroy(new Error('no answer within the limit')))
+      call.end(text)
+      const { status, text: found } = await answerOf(call)
+      if (status !== 200) throw new Error(found)
+      return JSON.parse(found)
+    },
+    cutProxied: () => proxied.cutAll(),
+    async stop() {
+      kept.destroy()
+      await proxy.stop(0)
+      direct.stop()
+      proxied.stop()
+    },
+  }
+}
+
+/** What is written late is on the link by then. */
+const lastBytesMs = 1_000
+
+function portOf({ servers: [server] }: World): number | undefined {
+  const url = server && !server.hasEnded() ? server.interfaceUrls['hummingbot'] : undefined
+  return url === undefined ? undefined : Number(new URL(url).port)
+}
+
+async function answerOf(call: http.ClientRequest): Promise<{ status: number; text: string }> {
+  const [incoming] = (await once(call, 'response')) as [http.IncomingMessage]
+  let text = ''
+  for await (const part of incoming.setEncoding('utf8')) text += String(part)
+  return { status: incoming.statusCode ?? 0, text }
+}
+
+async function outcomeOf(call: http.ClientRequest): Promise<SwapOutcome> {
+  const { status, text } = await answerOf(call)
+  const body: unknown = JSON.parse(text)
+  const field = (name: string) => String(Reflect.get(Object(body), name) ?? '')
+  if (status === 200) return { is: 'signature', signature: field('signature'), isMined: field('status') === '1', text }
+  return { is: 'refusal', status, name: field('name'), code: field('code'), text }
+}

@@ -1,0 +1,129 @@
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import Database from 'libsql'
+import { checkHistory, nonces, ofJournal } from '../checker/check-history.ts'
+import { checkSwaps, type DeliveryStates } from '../hummingbot/check-swaps.ts'
+import { swapAsBots, type SwapOrder } from '../hummingbot/swap-bots.ts'
+import { startSwapCalls, type SwapCalls } from '../hummingbot/swap-calls.ts'
+import type { Random } from '../random.ts'
+import { watch } from '../traffic.ts'
+import { createWorld, type World } from '../world.ts'
+import { usualBaseFee } from './chain-trouble.ts'
+import { killAgainAndAgain } from './kills.ts'
+import { countsOf, type Scenario } from './scenario.ts'
+
+interface Size {
+  orders: number
+  kills: number
+  parallel: number
+}
+
+/** All windows are shorter than those of clients, in their order: 25, 290, 120 and, of the clients, 300 s. */
+const windows = { receiptSeconds: 3, staleSeconds: 9, collectSeconds: 20, quoteSeconds: 60 }
+const orders = Number(process.env['SLUICE_HUMMINGBOT_OPERATIONS'] ?? 10_000)
+
+/** Bots of Hummingbot, which send no keys, swap over bad lines while servers are killed, blocks are slow and the chain is reorganised. */
+export const hummingbot: Scenario<Size> = {
+  name: 'hummingbot',
+  small: { orders: 150, kills: 3, parallel: 8 },
+  full: { orders, kills: Math.ceil(orders / 125), parallel: 16 },
+  async run(size, random, judge) {
+    const conf = { 'interfaces/hummingbot.yml': { port: 0, ...windows } }
+    const world = await createWorld({ random, patches: ['points'], conf })
+    world.chain.holdBaseFee(usualBaseFee)
+    let placed: readonly SwapOrder[] = []
+    world.judge = async (history) => checkHistory(history, [nonces], [ofJournal, checkSwaps(placed, readDeliveries(world.home.dataDir))])
+    return judge(world, async () => {
+      const calls = await startSwapCalls(world)
+      try {
+        const found = await amidTrouble(world, calls, size, random)
+        placed = found.placed
+        return { ...found.figures, ...figuresOf(placed) }
+      } finally {
+        await calls.stop()
+      }
+    })
+  },
+}
+
+async function amidTrouble(world: World, calls: SwapCalls, { orders: count, kills, parallel }: Size, random: Random) {
+  const over = new AbortController()
+  let troubled = true
+  const killed = killAgainAndAgain(world, { trades: count, kills }, random.fork('killer')).finally(() => (troubled = false))
+  killed.catch((error: unknown) => {
+    world.failure = error instanceof Error ? error : new Error(String(error))
+  })
+  const others = [
+    chainInTrouble(world, random.fork('chain'), over.signal),
+    cutNowAndThen(calls, random.fork('cuts'), over.signal),
+    watch(world, random.fork('watch'), over.signal),
+  ]
+  try {
+    const goOn = () => troubled
+    const placed = await swapAsBots({ world, calls, random: random.fork('bots'), orders: count, goOn, parallel })
+    return { placed, figures: await killed }
+  } finally {
+    over.abort()
+    await Promise.all(others)
+    world.chain.pace(blockMs)
+  }
+}
+
+const blockMs = 250
+
+const chainTroubles: readonly ((world: World, random: Random) => Promise<void>)[] = [
+  async ({ chain }, random) => {
+    chain.pace(0)
+    await sleep(random.between(500, 4_500))
+    chain.pace(blockMs)
+  },
+  async ({ chain }, random) => {
+    chain.pace(1_500)
+    await sleep(random.between(1_500, 6_000))
+    chain.pace(blockMs)
+  },
+  ({ chain }, random) => chain.reorganise(random.between(1, 5)),
+  ({ chain }, random) => chain.reorganise(random.between(1, 5)),
+  async ({ chain }) => {
+    await chain.rpc('anvil_dropAllTransactions')
+  },
+]
+
+async function chainInTrouble(world: World, random: Random, over: AbortSignal): Promise<void> {
+  for (let index = 0; !over.aborted; index += 1) {
+    await sleep(random.between(500, 3_000), undefined, { signal: over }).catch(() => {})
+    if (!over.aborted) await random.pick(chainTroubles)(world, random.fork(index))
+  }
+}
+
+async function cutNowAndThen(calls: SwapCalls, random: Random, over: AbortSignal): Promise<void> {
+  while (!over.aborted) {
+    await sleep(random.between(500, 4_000), undefined, { signal: over }).catch(() => {})
+    calls.cutProxied()
+  }
+}
+
+function figuresOf(placed: readonly SwapOrder[]): Record<string, unknown> {
+  const sent = placed.flatMap(({ calls }) => calls)
+  const lost = sent.flatMap(({ outcome }) => (outcome.is === 'lost' ? [outcome] : []))
+  return {
+    orders: placed.length,
+    wanted: countsOf(placed.map(({ intent }) => intent.wants)),
+    versions: countsOf(placed.map(({ version }) => version)),
+    booked: countsOf(placed.map(({ booked }) => booked)),
+    'sent again': sent.length - placed.length,
+    'answers lost': lost.length,
+    'answers that a link took': lost.filter(({ wasTaken }) => wasTaken()).length,
+  }
+}
+
+/** The server has ended. */
+function readDeliveries(dataDir: string): DeliveryStates {
+  const db = new Database(path.join(dataDir, 'sluice.db'))
+  try {
+    const rows = db.prepare('select id, state from deliveries').all() as { id: string; state: string }[]
+    return new Map(rows.map(({ id, state }) => [id, state]))
+  } finally {
+    db.close()
+  }
+}
