@@ -259,17 +259,19 @@ async function compareSample(
   const compared = sample.filter((each) => after && states.get(each.key) === each && each.history.at(after.number) !== undefined)
   if (!after || compared.length === 0) return
   const inMemory = new Map(compared.map((each) => [each, each.history.newest()]))
-  const differing = async (among: readonly TrackedState[]): Promise<readonly TrackedState[]> => {
-    if (among.length === 0) return among
+  /** Those that differ, with what was read of each. */
+  const differing = async (among: readonly TrackedState[]): Promise<ReadonlyMap<TrackedState, unknown>> => {
+    if (among.length === 0) return new Map()
     const { states: loaded } = await loadStates({ source }, among, after, { history, signal })
-    return among.filter((each) => !source.same(each.key, inMemory.get(each), loaded.get(each.key), after))
+    const different = among.filter((each) => !source.same(each.key, inMemory.get(each), loaded.get(each.key), after))
+    return new Map(different.map((each) => [each, loaded.get(each.key)]))
   }
   try {
     const suspects = await differing(compared)
-    const different = await differing(suspects)
+    const different = await differing([...suspects.keys()])
     for (const each of compared) {
-      const outcome = different.includes(each) ? 'different' : suspects.includes(each) ? 'unclear' : 'equal'
-      telemetry.check({ ...subject, what: each.key }, outcome)
+      const outcome = different.has(each) ? 'different' : suspects.has(each) ? 'unclear' : 'equal'
+      telemetry.check({ ...subject, what: each.key }, outcome, { inMemory: inMemory.get(each), onChain: different.get(each), head: after })
       if (outcome !== 'different') continue
       discard(each)
       source.followed.foundWrong?.(inMemory.get(each))

@@ -1,4 +1,5 @@
-import type { Log } from '../contracts/index.ts'
+import type { Head, Log } from '../contracts/index.ts'
+import { differencesBetween } from './differences.ts'
 
 /** What a report is about. */
 export interface StateSubject {
@@ -22,6 +23,13 @@ export type Trouble = 'defect' | 'gap' | 'lost' | 'reload' | 'reorganisation'
 /** How a sample in memory compares with the exchange. `unclear`: both cannot be read at the same moment, or the exchange contradicts itself. */
 export type CheckOutcome = 'equal' | 'different' | 'unclear'
 
+/** What was compared: both are of the same moment. */
+export interface Comparison {
+  readonly inMemory: unknown
+  readonly onChain: unknown
+  readonly head: Head
+}
+
 /** Counters of live state, by `subject`. */
 export interface LiveStateCounters {
   trouble(subject: StateSubject, trouble: Trouble): void
@@ -32,7 +40,8 @@ export interface LiveStateCounters {
 /** Reports on live state: to people by the log, to machines by counters. */
 export interface Telemetry {
   trouble(subject: StateSubject, trouble: Trouble, reason: string, cause?: unknown): void
-  check(subject: StateSubject, outcome: CheckOutcome): void
+  /** @param compared the two states, where both are at hand: the log tells in what they differ */
+  check(subject: StateSubject, outcome: CheckOutcome, compared?: Comparison): void
   update(subject: StateSubject, count: number): void
 }
 
@@ -44,10 +53,17 @@ export function createTelemetry(log: Log, counters: LiveStateCounters): Telemetr
       if (trouble === 'defect' || trouble === 'lost') log.warn(fields, reason)
       else log.info(fields, reason)
     },
-    check(subject, outcome) {
+    check(subject, outcome, compared) {
       counters.check(subject, outcome)
-      if (outcome === 'different') log.warn({ ...subject }, 'state in memory differs from the exchange; it is loaded again')
+      if (outcome !== 'different') return
+      log.warn({ ...subject, ...(compared && told(compared)) }, 'state in memory differs from the exchange; it is loaded again')
     },
     update: (subject, count) => counters.update(subject, count),
   }
 }
+
+const told = ({ inMemory, onChain, head: { number, hash } }: Comparison) => ({
+  block: String(number),
+  ...(hash !== undefined && { hash }),
+  differences: differencesBetween(inMemory, onChain),
+})

@@ -44,11 +44,13 @@ describe('states that follow a chain', () => {
   let test: ForkChain
   let sync: Synchroniser
   let told: string[]
+  let warned: Record<string, unknown>[]
   // By blocks of ten seconds the network is not asked whether it is still there where this process stands still for two.
   const start = (options: Partial<Parameters<typeof createSynchroniser>[0]> = {}, blockSeconds = 10, bornAt = 0, local = true) => {
     test = createForkChain(blockSeconds, bornAt)
     const recorder = createRecorder()
     told = recorder.told
+    warned = recorder.warned
     const subject = { chain: 'ethereum', network: 'local' }
     const chain = { ...test.chain, local }
     sync = createSynchroniser({ chain, subject, telemetry: recorder.telemetry, ...keeping, ...options })
@@ -581,6 +583,8 @@ describe('states that follow a chain', () => {
     await until(() => told.includes('different dex x'))
     expect(await stateOf(source, 'x')).to.deep.equal(['1'])
     expect(wrong).to.deep.equal([['1, wrongly']])
+    const difference = { field: '0', inMemory: '1, wrongly', onChain: '1' }
+    expect(warned.find(({ what }) => what === 'x')).to.deep.include({ block: String(test.tip.number), differences: [difference] })
   })
 
   it('get compared in time, in as many loads as there are comparisons, however many states there are', async function () {

@@ -58,6 +58,13 @@ export class TickTable {
   covers(tick: number): boolean {
     return tick > this.from && tick < this.to
   }
+
+  /** As plain values, for people. */
+  toJSON(): object {
+    const { from, to, ticks, liquidity } = this
+    const valuesOf = (index: number) => ({ gross: liquidity.gross(index), net: liquidity.net(index) })
+    return { from, to, ticks: Object.fromEntries(ticks.map((tick, index) => [tick, valuesOf(index)])) }
+  }
 }
 
 /** How many of the rising ticks are at or below this one. */
