@@ -7,6 +7,7 @@ import type { Evm, EvmChainConfig, EvmReceipt } from '../../../kits/evm/index.ts
 import ethereum from '../../../plugins/ethereum/index.ts'
 import { addresses } from '../../devnet/addresses.ts'
 import { devnetFiles, keptDataDir } from '../../devnet/test-devnet.ts'
+import type { NodeFront } from './walk/consistent-reads.ts'
 
 // Account 0 of anvil's well-known mnemonic.
 const traderKey = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'
@@ -20,9 +21,18 @@ export const tokens = { WETH: token('WETH'), USDC: token('USDC'), DAI: token('DA
 
 export type DevnetFixture = Awaited<ReturnType<typeof openDevnetFixture>>
 
-/** The devnet with its real exchanges, the chain's own reader over it, and a wallet that carries plans out. */
-export async function openDevnetFixture(files: readonly string[] = devnetFiles, config: EvmChainConfig = {}) {
-  const devnet = await startDevnet({ port: 0, dataDir: keptDataDir(files), devnetFiles: files })
+/**
+ * The devnet with its real exchanges, the chain's own reader over it, and a wallet that carries plans out.
+ * @param before what all of them ask in place of the node
+ */
+export async function openDevnetFixture(
+  files: readonly string[] = devnetFiles,
+  config: EvmChainConfig = {},
+  before?: (rpcUrl: string) => Promise<NodeFront>,
+) {
+  const started = await startDevnet({ port: 0, dataDir: keptDataDir(files), devnetFiles: files })
+  const front = await before?.(started.rpcUrl)
+  const devnet = { ...started, rpcUrl: front?.url ?? started.rpcUrl }
   const provider = new JsonRpcProvider(devnet.rpcUrl, devnet.chainId, {
     staticNetwork: true,
     cacheTimeout: -1,
@@ -100,6 +110,7 @@ export async function openDevnetFixture(files: readonly string[] = devnetFiles, 
   const close = async (): Promise<void> => {
     await chain.stop?.()
     provider.destroy()
+    await front?.stop()
     await devnet.stop()
   }
 

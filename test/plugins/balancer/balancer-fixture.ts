@@ -4,6 +4,7 @@ import { parse } from 'yaml'
 import type { Quote, Token } from '../../../core/contracts/index.ts'
 import { devnetQuoter } from '../../../testkit/devnet-operators.ts'
 import balancer from '../../../plugins/balancer/index.ts'
+import { consistentReads } from '../../kits/amm/walk/consistent-reads.ts'
 import { openDevnetFixture, tokens } from '../../kits/amm/devnet-fixture.ts'
 
 const folder = new URL('../../../plugins/balancer/', import.meta.url)
@@ -13,7 +14,7 @@ const devnetFiles = [devnetFile, fileURLToPath(new URL('../../../plugins/ethereu
 
 /** The devnet with Balancer alone on it, and its connector. */
 export async function openBalancer() {
-  const fixture = await openDevnetFixture(devnetFiles, { pollingSeconds: 0.05 })
+  const fixture = await openDevnetFixture(devnetFiles, { pollingSeconds: 0.05 }, consistentReads)
   const create = (contracts: Readonly<Record<string, string>> = defaults.contractAddresses.local) =>
     balancer.create({ ...fixture.venue(contracts), config: defaults })
   const quoter = await devnetQuoter(devnetFile, fixture.provider)

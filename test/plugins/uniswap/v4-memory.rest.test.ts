@@ -15,6 +15,7 @@ import donor from '../../fixtures/uniswap-v4/V4Donor.json' with { type: 'json' }
 import hooks from '../../fixtures/uniswap-v4/TestHooks.json' with { type: 'json' }
 import { at, openDevnetFixture, tokens, type DevnetFixture } from '../../kits/amm/devnet-fixture.ts'
 import { randomBits } from '../../kits/amm/v3/math/random-bits.ts'
+import { consistentReads } from '../../kits/amm/walk/consistent-reads.ts'
 import { drawing } from '../../kits/amm/walk/any-swap.ts'
 import { heldAgainst } from '../../kits/amm/walk/given-or-refused.ts'
 import { msOf, quotesOf, seed, walkInMemory, type QuoteFromMemory } from '../../kits/amm/walk/walk-in-memory.ts'
@@ -60,7 +61,7 @@ const keyOf = (a: string, b: string, [fee, tickSpacing, hooks = ZeroAddress]: Ki
 describe(`${quotes} quotes of Uniswap v4 from memory (SLUICE_WALK_QUOTES) on a random walk, seed ${seed} (SLUICE_WALK_SEED)`, () => {
   let fixture: DevnetFixture
   before(async () => {
-    fixture = await openDevnetFixture(devnetFiles, { pollingSeconds: 0.05 })
+    fixture = await openDevnetFixture(devnetFiles, { pollingSeconds: 0.05 }, consistentReads)
   })
   after(() => fixture?.close())
 

@@ -20,6 +20,7 @@ import { devnetFiles, temporaryFolder } from '../../../devnet/test-devnet.ts'
 import plugin from '../../../fixtures/algebra/TestPoolPlugin.json' with { type: 'json' }
 import { at, openDevnetFixture, tokens, type DevnetFixture } from '../devnet-fixture.ts'
 import { randomBits } from '../v3/math/random-bits.ts'
+import { consistentReads } from '../walk/consistent-reads.ts'
 import { drawing } from '../walk/any-swap.ts'
 import { givenOrRefused } from '../walk/given-or-refused.ts'
 import { msOf, quotesOf, seed, walkInMemory, type QuoteFromMemory } from '../walk/walk-in-memory.ts'
@@ -127,7 +128,7 @@ export function algebraWalk({ name, kind, plugin: connector, asked: askedPair, c
   describe(`${quotes} quotes of ${name} from memory (SLUICE_WALK_QUOTES) on a random walk, seed ${seed} (SLUICE_WALK_SEED)`, () => {
     let fixture: DevnetFixture
     before(async () => {
-      fixture = await openDevnetFixture([...devnetFiles, devnetFile], { pollingSeconds: 0.05 })
+      fixture = await openDevnetFixture([...devnetFiles, devnetFile], { pollingSeconds: 0.05 }, consistentReads)
     })
     after(() => fixture?.close())
 

@@ -6,6 +6,7 @@ import { poolAMM } from '../../../../kits/amm/index.ts'
 import { stableSwap, type StablePool } from '../../../../kits/amm/stable/index.ts'
 import { routerDeployment } from '../../../../kits/amm/stable/router.ts'
 import { devnetFiles } from '../../../devnet/test-devnet.ts'
+import { consistentReads } from '../walk/consistent-reads.ts'
 import { openDevnetFixture, tokens, type DevnetFixture } from '../devnet-fixture.ts'
 
 const kit = new URL('../../../../kits/amm/stable/devnet.ts', import.meta.url).href
@@ -23,7 +24,7 @@ export interface StableFixture extends DevnetFixture {
 
 /** Two pools of Curve, one with the wrapped coin, and a trader with allowances for all tokens. */
 export async function openStableFixture(): Promise<StableFixture> {
-  const fixture = await openDevnetFixture(devnetFiles, { pollingSeconds: 0.05 })
+  const fixture = await openDevnetFixture(devnetFiles, { pollingSeconds: 0.05 }, consistentReads)
   const { trader } = fixture
   const deploy = async (name: string, ...args: unknown[]): Promise<BaseContract> => {
     const { abi, bytecode } = await readArtifact(name, kit)

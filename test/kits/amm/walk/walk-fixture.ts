@@ -9,6 +9,7 @@ import { addresses } from '../../../devnet/addresses.ts'
 import { devnetFiles } from '../../../devnet/test-devnet.ts'
 import { rpcTo } from '../../evm/test-chain.ts'
 import { at, openDevnetFixture, tokens } from '../devnet-fixture.ts'
+import { consistentReads } from './consistent-reads.ts'
 import { rangeManager, type RangeManager } from './range-manager.ts'
 import { poolsAmong, spacings, type WalkPool } from './walk-pools.ts'
 
@@ -28,7 +29,7 @@ export type WalkFixture = Awaited<ReturnType<typeof openWalkFixture>>
  * coarse units and one whose liquidity has gaps; and plenty of everything.
  */
 export async function openWalkFixture() {
-  const fixture = await openDevnetFixture(devnetFiles, { pollingSeconds: 0.05 })
+  const fixture = await openDevnetFixture(devnetFiles, { pollingSeconds: 0.05 }, consistentReads)
   const { reader, nativeCurrency } = fixture.chain
   const trader = fixture.trader.address
   const rpc = rpcTo(fixture.devnet.rpcUrl)

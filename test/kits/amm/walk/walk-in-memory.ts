@@ -16,11 +16,9 @@ export type QuoteFromMemory = (swap: Swap, choice: Choice) => Promise<Quote>
 export interface WalkedExchange {
   readonly chain: Chain<Evm>
   readonly amm: AMM<Evm>
+  /** To the node, by `consistentReads`. */
   readonly rpc: TestChain['rpc']
-  /**
-   * Mines blocks of its own. A block after which a pool has to be read again must be the last one: anvil answers a read of the block before
-   * with a mix of both while it mines the next.
-   */
+  /** Mines blocks of its own. */
   happen(round: number, remembered: QuoteFromMemory): Promise<unknown>
   anySwap(): Swap
   anyChoice?(): Choice
@@ -50,8 +48,9 @@ export async function walkInMemory(walked: WalkedExchange, { below }: Random, qu
   const counters = { trouble: (_: unknown, what: string) => count(what), check: (_: unknown, what: string) => count(what), update() {} }
   /** Why, with the place in the code: hundreds may have one reason. */
   const reasons = new Set<string>()
-  const warn = ({ trouble, err }: { trouble?: unknown; err?: unknown }, reason: string) => {
+  const warn = ({ trouble, err, ...fields }: { trouble?: unknown; err?: unknown; differences?: unknown }, reason: string) => {
     if (trouble === 'defect') reasons.add(err instanceof Error ? (err.stack ?? err.message) : reason)
+    if (fields.differences) reasons.add(`${reason}: ${JSON.stringify(fields, null, 1)}`)
   }
   const place = await temporaryFolder()
   const market = createLiveState(
