@@ -119,6 +119,10 @@ async function answer(method: string, args: readonly unknown[], signal: AbortSig
       return serve(args[0] as string, args[1] as object)
     case 'request':
       return served?.answer(args[0] as HostedRequest, signal)
+    case 'prepare':
+      return served?.prepare(args[0] as string)
+    case 'act':
+      return served?.act(args[0] as string, args[1] as string, args[2] as object)
     case 'showError':
       return served?.showError(args[0] as InterfaceError)
     case 'judge': {

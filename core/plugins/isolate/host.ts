@@ -36,7 +36,7 @@ export interface Host {
   create(venues: readonly CreatedVenue[], settings: HostSettings): Promise<readonly unknown[]>
   /** Creates the plugin's interface. @param answer of what it calls, for requests that it serves @returns its paths, unchecked @throws PluginFault */
   serve(name: string, config: object, answer: AnswerQuestion, expects: ExpectsQuestion): Promise<unknown>
-  /** @param maxBytes of the answer, as JSON @throws SluiceError SERVICE_UNINITIALIZED while it does not answer */
+  /** @param maxBytes of the answer, as JSON @throws HostUnavailable while it does not answer */
   ask(method: string, args: readonly unknown[], signal?: AbortSignal, maxBytes?: number): Promise<unknown>
   /** What is done anew after each death. */
   atRestart(redo: () => Promise<unknown>): void
@@ -225,7 +225,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
     create: (venues, settings) => createBy(connectorOn(venues, settings, options)),
     serve: (plugin, config, answer, expects) => createBy({ create: (run) => serveIn(run, plugin, config, options), answer, expects }),
     async ask(method, args, signal, maxBytes) {
-      if (!running) throw unavailable(name, down ?? 'it is starting')
+      if (!running) throw new HostUnavailable(name, down ?? 'it is starting')
       return askIn(running, name, (channel) => channel.ask(method, args, signal, maxBytes), signal)
     },
     atRestart: (redo) => void redone.push(redo),
@@ -300,19 +300,23 @@ async function judgeIn(run: HostRun, question: SchemaQuestion, { name, budget }:
   }
 }
 
-/** @throws SluiceError SERVICE_UNINITIALIZED where it ends meanwhile */
+/** @throws HostUnavailable where it ends meanwhile */
 async function askIn(run: HostRun, plugin: string, ask: (channel: Channel) => Promise<unknown>, signal?: AbortSignal): Promise<unknown> {
   try {
     return await ask(run.channel)
   } catch (thrown) {
     if (!run.isClosed() || signal?.aborted) throw thrown
     await run.ended
-    throw unavailable(plugin, `its process ended: ${run.reason()}`)
+    throw new HostUnavailable(plugin, `its process ended: ${run.reason()}`)
   }
 }
 
-export const unavailable = (plugin: string, why: string) =>
-  new SluiceError('SERVICE_UNINITIALIZED', `The plugin ${plugin} cannot be used now: ${why}`, { retryAfterSeconds: 2 })
+/** The process of a plugin is not there, or ended while it was asked. */
+export class HostUnavailable extends SluiceError {
+  constructor(plugin: string, why: string) {
+    super('SERVICE_UNINITIALIZED', `The plugin ${plugin} cannot be used now: ${why}`, { retryAfterSeconds: 2 })
+  }
+}
 
 /** As they are now. */
 const factsOf = (venues: readonly CreatedVenue[]): readonly HostVenue[] => venues.map((each) => each.venue())

@@ -26,10 +26,21 @@ export interface HostedRequest {
 /** What became of a request: the answer as JSON, or which of its calls threw what the handler threw. */
 export type HostedAnswer = { readonly text: string } | { readonly threw: number }
 
-/** Calls of one process that are under way at a time; others wait. The server ends a process that has twice as many. */
-const maxCalls = 32
-/** Of one client: while others wait, and at any time. */
-const [maxCallsEach, maxCallsAlone] = [8, 24]
+/** What became of an act of `once`: which of its calls threw what it threw. What else it threw is told as it is. */
+export type HostedOutcome = 'done' | { readonly threw: number }
+
+/** How many are under way at a time; others wait. */
+interface Places {
+  readonly all: number
+  /** Of one client, while others wait. */
+  readonly each: number
+  /** Of one client, at any time. */
+  readonly alone: number
+}
+
+/** The server ends a process that has more than 64 of both. What acts once calls endpoints, which have places of their own. */
+const callPlaces: Places = { all: 32, each: 8, alone: 24 }
+const oncePlaces: Places = { all: 24, each: 6, alone: 18 }
 
 /** Of a request that never comes nobody asks. */
 const maxEarly = 1_000
@@ -38,6 +49,9 @@ export interface InterfaceProcess {
   readonly outlines: readonly PathOutline[]
   answer(request: HostedRequest, signal: AbortSignal): Promise<HostedAnswer>
   showError(error: InterfaceError): ReturnType<Interface['showError']>
+  /** Asked for a request that does something once. */
+  prepare(id: string): Promise<object>
+  act(id: string, key: string, prepared: object): Promise<HostedOutcome>
   /** Told once of each request. */
   delivered(id: string, isDelivered: boolean): void
 }
@@ -52,7 +66,15 @@ export async function runInterface(
   const deliveries = new Map<string, (isDelivered: boolean) => void>()
   /** Told before the request itself was read: both may come in one frame. */
   const early = new Map<string, boolean>()
-  const takeTurn = createTurns()
+  const takeTurn = createTurns(callPlaces)
+  const takeOnceTurn = createTurns(oncePlaces)
+  /** By the request that does something once. */
+  const acting = new Map<string, ActingOnce>()
+  const actingOf = (id: string) => {
+    const known = acting.get(id)
+    if (!known) throw new Error('No such request does something once.')
+    return known
+  }
 
   return {
     // Schemas may have symbols and functions: what crosses is JSON.
@@ -75,8 +97,24 @@ export async function runInterface(
         requestId,
         signal,
         delivered,
-        once() {
-          throw new Error('once() is for interfaces that run in the server: give calls a key that the request names')
+        async once(request, prepare, act) {
+          const number = (calls += 1)
+          const passOn = await takeOnceTurn(rights.id)
+          const state = onceState(prepare, act, thrownBy)
+          if (acting.has(id)) throw new Error('once() is for one thing of a request.')
+          acting.set(id, state)
+          try {
+            await channel.ask('once', [id, number, request], signal)
+            return state.result()
+          } catch (thrown) {
+            const own = state.failure()
+            if (own) throw own.thrown
+            if (isObject(thrown)) thrownBy.set(thrown, number)
+            throw thrown
+          } finally {
+            acting.delete(id)
+            passOn()
+          }
         },
         async call(endpoint, wanted, { key, signal: own } = {}) {
           const number = (calls += 1)
@@ -104,6 +142,8 @@ export async function runInterface(
       }
     },
     showError: (error) => made.showError(error),
+    prepare: async (id) => actingOf(id).prepare(),
+    act: async (id, key, prepared) => actingOf(id).act(key, prepared),
     delivered(id, isDelivered) {
       const tell = deliveries.get(id)
       deliveries.delete(id)
@@ -121,6 +161,49 @@ export async function runInterface(
   }
 }
 
+/** What the server asks of one `once`. */
+interface ActingOnce {
+  prepare(): Promise<object>
+  act(key: string, prepared: object): Promise<HostedOutcome>
+}
+
+/** The callbacks of one `once`. What they give and throw stays here. */
+function onceState<P extends object, T>(
+  prepare: () => Promise<P>,
+  act: (key: string, prepared: P) => Promise<T>,
+  thrownBy: WeakMap<object, number>,
+): ActingOnce & { failure(): { readonly thrown: unknown } | undefined; result(): T } {
+  let acted: { readonly value: T } | undefined
+  let failed: { readonly thrown: unknown } | undefined
+  const noting = async <R>(work: () => Promise<R>): Promise<R> => {
+    try {
+      return await work()
+    } catch (thrown) {
+      failed = { thrown }
+      throw thrown
+    }
+  }
+  return {
+    prepare: () => noting(prepare),
+    async act(key, prepared) {
+      try {
+        // The server gives back what was prepared, here or for an equal request before.
+        acted = { value: await noting(() => act(key, prepared as P)) }
+        return 'done'
+      } catch (thrown) {
+        const threw = isObject(thrown) ? thrownBy.get(thrown) : undefined
+        if (threw === undefined) throw thrown
+        return { threw }
+      }
+    },
+    failure: () => failed,
+    result(): T {
+      if (!acted) throw new Error('The server did not ask for the act.')
+      return acted.value
+    },
+  }
+}
+
 /** What one client has under way and waiting. */
 interface ClientTurns {
   used: number
@@ -128,12 +211,12 @@ interface ClientTurns {
 }
 
 /** Turns of all clients, of whom none takes all: what one calls may be slow. @returns what waits for a turn, and gives what passes it on */
-function createTurns(): (client: string) => Promise<() => void> {
+function createTurns({ all, each, alone: most }: Places): (client: string) => Promise<() => void> {
   const clients = new Map<string, ClientTurns>()
   let used = 0
 
   /** @param alone whether no other client waits */
-  const mayBegin = (own: ClientTurns, alone: boolean) => used < maxCalls && own.used < (alone ? maxCallsAlone : maxCallsEach)
+  const mayBegin = (own: ClientTurns, alone: boolean) => used < all && own.used < (alone ? most : each)
 
   function next(): void {
     const waiting = [...clients].filter(([, own]) => own.waiting.length > 0)
@@ -157,7 +240,7 @@ function createTurns(): (client: string) => Promise<() => void> {
   return async (client) => {
     const own = clients.get(client) ?? { used: 0, waiting: [] }
     clients.set(client, own)
-    const othersWait = [...clients.values()].some((each) => each !== own && each.waiting.length > 0)
+    const othersWait = [...clients.values()].some((other) => other !== own && other.waiting.length > 0)
     if (own.waiting.length === 0 && mayBegin(own, !othersWait)) begin(own)
     else await new Promise<void>((resolve) => own.waiting.push(resolve))
     return () => {

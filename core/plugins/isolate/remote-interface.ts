@@ -5,12 +5,12 @@ import { SluiceError } from '../../base/errors.ts'
 import { isObject } from '../../base/json.ts'
 import { permissions } from '../../api/endpoint.ts'
 import type { EndpointName } from '../../api/index.ts'
-import type { InterfacePath } from '../../contracts/interface.ts'
+import type { InterfacePath, OnceRequest } from '../../contracts/interface.ts'
 import { callersErrorOf } from '../code/boundary.ts'
 import { checkPaths, maxFramedBytes, type PathOutline, type ServedCall, type ServedInterface, type ServedPath } from '../interface-paths.ts'
 import { faultOf, PluginFault, remedies } from '../refusal.ts'
-import { unavailable, type AnswerQuestion, type Host } from './host.ts'
-import type { HostedAnswer, HostedRequest } from './interface-process.ts'
+import { HostUnavailable, type AnswerQuestion, type Host } from './host.ts'
+import type { HostedOutcome, HostedAnswer, HostedRequest } from './interface-process.ts'
 
 /** What one request may call: no answer needs more, and a handler that calls without end is refused before its time is over. */
 const maxCallsOfRequest = 500
@@ -18,23 +18,31 @@ const maxCallsOfRequest = 500
 const maxAskedBytes = maxFramedBytes + 1_024
 /** How an error is shown: for longer nobody waits, and so many wait at once. Others are shown as the server shows them. */
 const [showMs, maxShown, maxShownBytes] = [2_000, 64, 64 * 1024]
+/** Of `once`: what makes requests equal, and what is prepared. They stay in the store. */
+const maxOnceBytes = 64 * 1024
+/** What became of an act: a word, or an error. */
+const maxActedBytes = 16 * 1024
+const maxOnceSeconds = 86_400
 
 /** While it is answered, what it may still call. */
 interface OpenRequest {
   readonly call: ServedCall
   readonly threw: Map<number, unknown>
   calls: number
+  /** Of `once`: from the moment on that the process has the key, it may have signed something. */
+  once?: 'prepares' | 'acts'
 }
 
 /** Creates the interface in its host. @throws PluginFault */
 export async function remoteInterface(name: string, host: Host, config: object): Promise<ServedInterface> {
   const open = new Map<string, OpenRequest>()
   const answerQuestion: AnswerQuestion = (method, args, signal) => {
-    if (method !== 'endpoint') throw new Error('It asks what there is not.')
-    return callEndpoint(open, args, signal)
+    if (method === 'endpoint') return callEndpoint(open, args, signal)
+    if (method === 'once') return doOnce(name, host, open, args)
+    throw new Error('It asks what there is not.')
   }
   const outlines = await host.serve(name, config, answerQuestion, (method, [id]) => {
-    const request = method === 'endpoint' && typeof id === 'string' ? open.get(id) : undefined
+    const request = (method === 'endpoint' || method === 'once') && typeof id === 'string' ? open.get(id) : undefined
     return request !== undefined && request.calls < maxCallsOfRequest
   })
   let showing = 0
@@ -60,7 +68,7 @@ function answersBy(name: string, host: Host, index: number, open: Map<string, Op
   return async (fields, call) => {
     // While it starts again its process runs, and has no interface yet.
     const why = host.notReady()
-    if (why !== undefined) throw unavailable(name, why)
+    if (why !== undefined) throw new HostUnavailable(name, why)
     // Nobody can guess it: a handler names its own request alone, unless it tells others.
     const id = randomUUID()
     const request: HostedRequest = { id, index, fields, requestId: call.requestId, rights: call.rights() }
@@ -70,7 +78,7 @@ function answersBy(name: string, host: Host, index: number, open: Map<string, Op
     try {
       return textOf((await host.ask('request', [request], call.signal, maxAskedBytes)) as HostedAnswer, state)
     } catch (thrown) {
-      throw ofTheTable(thrown)
+      throw thrown instanceof HostUnavailable && state.once === 'acts' ? unknownOutcome(name) : ofTheTable(thrown)
     } finally {
       // What it calls after its answer is refused.
       open.delete(id)
@@ -113,6 +121,65 @@ async function callEndpoint(open: ReadonlyMap<string, OpenRequest>, args: readon
     throw thrown
   }
 }
+
+/**
+ * `once` of a handler: whether a request is new is for the server to say; what is prepared and done, the process is asked. One that ends meanwhile
+ * may have done it.
+ */
+async function doOnce(name: string, host: Host, open: ReadonlyMap<string, OpenRequest>, args: readonly unknown[]): Promise<void> {
+  const [id, number, wanted] = args
+  const request = typeof id === 'string' ? open.get(id) : undefined
+  if (!request) throw new SluiceError('FORBIDDEN', 'The request that this is for is answered, or never was.')
+  if (typeof number !== 'number') throw new Error('A call has a number.')
+  if (request.once) throw new Error('once() is for one thing of a request.')
+  request.once = 'prepares'
+  request.calls += 1
+  const { signal } = request.call
+  const prepare = async (): Promise<object> => {
+    const prepared = await host.ask('prepare', [id], signal, maxOnceBytes).catch((thrown: unknown) => {
+      throw ofTheTable(thrown)
+    })
+    if (!isObject(prepared) || bytesOf(prepared) > maxOnceBytes)
+      throw new Error(`what once() prepares is an object of at most ${maxOnceBytes} bytes of JSON`)
+    return prepared
+  }
+  const act = async (key: string, prepared: object): Promise<void> => {
+    request.once = 'acts'
+    const acted = (await host.ask('act', [id, key, prepared], signal, maxActedBytes).catch((thrown: unknown) => {
+      throw thrown instanceof HostUnavailable ? unknownOutcome(name) : ofTheTable(thrown)
+    })) as HostedOutcome
+    if (acted === 'done') return
+    if (isObject(acted) && request.threw.has(acted.threw)) throw request.threw.get(acted.threw)
+    throw new Error('the process of the interface did not say what became of it')
+  }
+  try {
+    await request.call.once(readOnce(wanted), prepare, act)
+  } catch (thrown) {
+    request.threw.set(number, thrown)
+    throw thrown
+  }
+}
+
+/** The answer to such a request, and the reason that an equal one takes its place. */
+const unknownOutcome = (name: string): SluiceError =>
+  new SluiceError(
+    'TIMEOUT',
+    `The process of the plugin ${name} ended while it did what was asked: nobody knows here whether a transaction was signed. The same request again tells, and makes no second one.`,
+    { retryAfterSeconds: 2 },
+  )
+
+/** @throws Error */
+function readOnce(wanted: unknown): OnceRequest {
+  if (!isObject(wanted)) throw new Error('once() has a request.')
+  const { fields, staleSeconds, collectSeconds, isOneForEver } = wanted
+  if (!isObject(fields) || bytesOf(fields) > maxOnceBytes)
+    throw new Error(`The fields of once() are an object of at most ${maxOnceBytes} bytes of JSON.`)
+  const isTime = (seconds: unknown): seconds is number => typeof seconds === 'number' && seconds >= 0 && seconds <= maxOnceSeconds
+  if (!isTime(staleSeconds) || !isTime(collectSeconds)) throw new Error(`once() has times from 0 to ${maxOnceSeconds} s.`)
+  return { fields, staleSeconds, collectSeconds, isOneForEver: isOneForEver === true }
+}
+
+const bytesOf = (value: object): number => Buffer.byteLength(JSON.stringify(value))
 
 const [maxPaths, maxPathLength, maxSummary] = [500, 200, 500]
 
