@@ -169,11 +169,11 @@ function refusedEntry({ name, kind, folder, version, trading_type, available_net
   }
 }
 
-/** Its manifest has not been read. Only connectors are allowed to be contained, so that the kind of those is known. */
-const pendingEntry = ({ name, origin: folder, tier, allowedBy, sha256 }: FoundPlugin): PluginEntry => ({
+/** Its manifest has not been read: its kind is that which was allowed. */
+const pendingEntry = ({ name, origin: folder, tier, allowedBy, sha256, lockedKind }: FoundPlugin): PluginEntry => ({
   name,
   folder,
-  kind: allowedBy === 'operator' ? 'connector' : 'unknown',
+  kind: lockedKind ?? 'unknown',
   version: '',
   trading_type: [],
   available_networks: [],

@@ -103,7 +103,7 @@ export function createTakeUp({ settings, changes, plugins, loader, registry, for
     const kept = record && !isTakenUp(record) ? record : running && !isReplaceable(running) ? running : undefined
     if (kept) {
       if (running) notInForce(name, `${whyRestart(kept)}. ${restart}`)
-      else refuse(findRefusal(name, placeOf(name), new PluginFault('consent', whyRestart(kept), restart)))
+      else refuse(findRefusal(name, placeOf(name), new PluginFault('consent', whyRestart(kept), restart), kept.kind))
       waiting.delete(name)
       return
     }
@@ -132,7 +132,7 @@ export function createTakeUp({ settings, changes, plugins, loader, registry, for
     const found = await (record ? allowedNow(name, changes.known, here) : droppedIn(name, here)).catch((thrown: unknown) =>
       faultOf(thrown, 'consent', 'See the reason.'),
     )
-    if (found instanceof PluginFault) return findRefusal(name, running?.origin ?? placeOf(name), found)
+    if (found instanceof PluginFault) return findRefusal(name, running?.origin ?? placeOf(name), found, running?.kind ?? record?.kind)
     // Its venues read their contracts when they start.
     await devnet?.deployAdded(found)
     const { loaded, refused } = await loader.loadPending([found])

@@ -80,6 +80,17 @@ describe('who may run', () => {
         .and.to.contain('bin/sluice plugin allow fixture-swap')
     })
 
+  it('says of one whose files changed what it was allowed as', async () => {
+    plant('fixture-swap')
+    await trust()
+    const { 'fixture-swap': record } = readLock(home.confDir)
+    if (!record) throw new Error('It was trusted.')
+    await writeLock(home.confDir, { 'fixture-swap': { ...record, kind: 'interface' } })
+    expect((await allowedPlugins(settingsOf())).found[0]).to.include({ lockedKind: 'interface' })
+    writeFileSync(inHome('plugins', 'fixture-swap', 'defaults.yml'), 'ttl: 1\n')
+    expect((await allowedPlugins(settingsOf())).refused[0]).to.include({ step: 'consent', kind: 'interface' })
+  })
+
   it('runs no copy that somebody changed: it is made anew', async () => {
     plant('fixture-swap')
     await trust()

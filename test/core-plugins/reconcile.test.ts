@@ -5,6 +5,7 @@ import { lockOfStart } from '../../core/plugins/changes.ts'
 import { createReconciler } from '../../core/plugins/reconcile.ts'
 import { readLock, writeLock, type LockedPlugin } from '../../core/config/lock.ts'
 import { loadSettings, type Settings } from '../../core/config/settings.ts'
+import { buildRegistry } from '../../core/plugins/registry-entries.ts'
 import { createRegistry, pluginVersionOf, type GrowingRegistry } from '../../core/plugins/registry.ts'
 import type { FoundPlugin } from '../../core/plugins/discover/find.ts'
 import type { LoadedConnector, LoadedVenue } from '../../core/plugins/loaded-plugin.ts'
@@ -303,6 +304,23 @@ describe('the loop that loads plugins while the server runs', () => {
     await allow({ dialect: first })
     await until('nothing waits where it is allowed as it runs', () => note() === undefined)
     expect([entry('dialect')?.state, entry('dialect')?.reason, tried]).to.deep.equal(['loaded', undefined, []])
+  })
+
+  it('shows an interface that was allowed while the server runs as one that waits for a restart', async () => {
+    begin()
+    await allow({ dialect: plant('dialect', '1', { kind: 'interface' }) })
+    await until('it is refused', () => entry('dialect') !== undefined)
+    expect(entry('dialect')).to.include({ kind: 'interface', state: 'refused' })
+    expect(entry('dialect')?.reason).to.equal('consent: The listeners of interfaces are opened when the server starts. Restart the server.')
+  })
+
+  it('shows a plugin whose process has not been started as what it was allowed as', () => {
+    const found = { name: 'dialect', folder: '', origin: '', entry: '', builtIn: false, tier: 'contained', allowedBy: 'operator' } as const
+    const kinds = (['interface', 'connector', undefined] as const).map((lockedKind) => {
+      const pending = [{ ...found, ...(lockedKind && { lockedKind }) }]
+      return buildRegistry({ loaded: [], refused: [], pending, running: new Map() }).plugins[0]?.kind
+    })
+    expect(kinds).to.deep.equal(['interface', 'connector', 'unknown'])
   })
 
   it('leaves alone what is dropped into a server with a real network', async () => {

@@ -42,7 +42,8 @@ export async function allowedPlugins(settings: Settings, folders: readonly strin
     try {
       allowed.push(plugin.builtIn ? plugin : await asItRuns(plugin))
     } catch (thrown) {
-      refused.push(findRefusal(plugin.name, plugin.folder, faultOf(thrown, 'consent', 'See the reason.')))
+      const { name, folder } = plugin
+      refused.push(findRefusal(name, folder, faultOf(thrown, 'consent', 'See the reason.'), recordOf(name, lock)?.kind))
     }
   }
   return { found: allowed, refused: [...notFound, ...refused], disabled, tried }
@@ -77,11 +78,14 @@ function lockOf({ confDir }: Settings): LockOrFault {
   }
 }
 
+const recordOf = (name: string, lock: LockOrFault): LockedPlugin | undefined =>
+  lock instanceof PluginFault || !Object.hasOwn(lock, name) ? undefined : lock[name]
+
 /** The plugin as it runs: from the copy of the bytes that were allowed. @throws PluginFault */
 async function allowedCopy(plugin: FoundPlugin, lock: LockOrFault, { data }: Settings): Promise<FoundPlugin> {
   if (lock instanceof PluginFault) throw lock
   const { name, folder } = plugin
-  const locked = Object.hasOwn(lock, name) ? lock[name] : undefined
+  const locked = recordOf(name, lock)
   if (locked === undefined)
     throw new PluginFault(
       'consent',
@@ -109,7 +113,7 @@ async function allowedCopy(plugin: FoundPlugin, lock: LockOrFault, { data }: Set
 export function copyOf(
   plugin: FoundPlugin,
   kept: string,
-  { tier, sha256, hosts }: Pick<LockedPlugin, 'tier' | 'sha256' | 'hosts'>,
+  { tier, sha256, hosts, kind }: Pick<LockedPlugin, 'tier' | 'sha256' | 'hosts'> & Partial<Pick<LockedPlugin, 'kind'>>,
 ): FoundPlugin {
   if (tier === 'trusted') knowOrigin(kept, plugin.origin)
   return {
@@ -119,6 +123,7 @@ export function copyOf(
     tier,
     sha256,
     hosts,
+    ...(kind && { lockedKind: kind }),
     allowedBy: 'operator',
   }
 }

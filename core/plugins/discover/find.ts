@@ -2,6 +2,7 @@ import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { builtInPlugins, codeRoot, inSource } from '../../base/layout.ts'
+import type { PluginKind } from '../../contracts/plugin.ts'
 import { PluginFault, faultOf, type Refusal } from '../refusal.ts'
 
 /** Where a plugin runs: in the server, kept away from it, or nowhere, because it is data. */
@@ -25,6 +26,8 @@ export interface FoundPlugin {
   readonly allowedBy: AllowedBy
   /** Of its files, where they were compared with sluice.lock. */
   readonly sha256?: string
+  /** What it was allowed as, by sluice.lock: it may not be loaded yet. */
+  readonly lockedKind?: PluginKind
   /** The hosts on the web that it was allowed, as its files name them. */
   readonly hosts?: readonly string[]
 }
@@ -167,7 +170,8 @@ function isPlugin(folder: string): boolean {
   return [...entryNames, ...commonJsNames].some((file) => existsSync(path.join(folder, file)))
 }
 
-export function findRefusal(name: string, folder: string, thrown: unknown): Refusal {
+/** @param kind where it is known without the plugin's code */
+export function findRefusal(name: string, folder: string, thrown: unknown, kind?: PluginKind): Refusal {
   const { step, message, remedy } = faultOf(thrown, 'find', 'See the reason.')
-  return { name, folder, step, reason: message, remedy }
+  return { name, folder, step, reason: message, remedy, ...(kind && { kind }) }
 }
