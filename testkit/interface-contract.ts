@@ -44,9 +44,10 @@ export function interfaceContract({ folder, config, trusted = false, server: opt
         },
         undefined,
         false,
-        watchedPlugins(name, watched),
+        watchedPlugins((each) => (each === name ? watched : undefined)),
       )
-      site = await siteOf(name, server, watched, clients)
+      await newClient(server.certsDir, stranger)
+      site = siteOf(name, server, watched, clients)
     })
     after(async () => {
       for (const client of clients) client.close()
@@ -58,7 +59,8 @@ export function interfaceContract({ folder, config, trusted = false, server: opt
   })
 }
 
-const stranger = 'stranger'
+/** @internal A certificate without permissions. */
+export const stranger = 'stranger'
 
 /** @internal The files of `conf` that the cards need. */
 export const confOf = (name: string, config: InterfaceContract['config'] = {}): Readonly<Record<string, unknown>> => ({
@@ -69,22 +71,25 @@ export const confOf = (name: string, config: InterfaceContract['config'] = {}): 
 })
 
 /** @internal A part of the server in place of its own: all is as it is, and what the interface answers is seen. */
-export const watchedPlugins = (name: string, watched: WatchedInterface): NonNullable<Parameters<typeof startServer>[3]> => ({
+export const watchedPlugins = (
+  watchedAs: (name: string) => WatchedInterface | undefined,
+): NonNullable<Parameters<typeof startServer>[3]> => ({
   plugins: {
     async open(parts) {
       const loaded = await loadServerPlugins(parts)
-      const interfaces = loaded.interfaces.map((each) =>
-        each.name === name && each.listener
+      const interfaces = loaded.interfaces.map((each) => {
+        const watched = watchedAs(each.name)
+        return each.listener && watched
           ? { ...each, listener: { ...each.listener, interface: watched.watch(each.listener.interface) } }
-          : each,
-      )
+          : each
+      })
       return { ...loaded, interfaces }
     },
   },
 })
 
 /** @internal @param clients gets those that are to be closed @throws Error where it was refused */
-export async function siteOf(name: string, server: TestServer, watched: WatchedInterface, clients: Client[]): Promise<TestInterface> {
+export function siteOf(name: string, server: TestServer, watched: WatchedInterface, clients: Client[]): TestInterface {
   const { kernel, certsDir } = server
   const url = server.interfaceUrls[name]
   const served = watched.served()
@@ -94,7 +99,6 @@ export async function siteOf(name: string, server: TestServer, watched: WatchedI
       refusal ? `${name} was refused (${refusal.step}): ${refusal.reason}. ${refusal.remedy}` : `${name} was not found, or is no interface`,
     )
   }
-  await newClient(certsDir, stranger)
   const to = (certificate: string): Client => {
     const client = createClient(url, certsDir, certificate)
     clients.push(client)

@@ -16,7 +16,7 @@ export function configPaths(networks: Networks): InterfacePath[] {
       method: 'GET',
       path: '/',
       summary: 'The server answers.',
-      request: Type.Object({}),
+      request: Type.Object({}, { examples: [{}] }),
       response: Type.Object({ status: Type.Literal('ok') }),
       answer: () => ({ status: 'ok' as const }),
     }),
@@ -24,7 +24,7 @@ export function configPaths(networks: Networks): InterfacePath[] {
       method: 'POST',
       path: '/restart',
       summary: 'Answers, and restarts nothing: clients call it after a change of the configuration.',
-      request: Type.Object({}),
+      request: Type.Object({}, { examples: [{}] }),
       response: Type.Object({}),
       answer: () => ({}),
     }),
@@ -33,7 +33,7 @@ export function configPaths(networks: Networks): InterfacePath[] {
       path: '/config',
       summary: 'The configuration of a chain, a network or a connector; of all without a namespace.',
       permission: 'read',
-      request: Type.Object({ namespace: Type.Optional(Type.String({ maxLength: 128 })) }),
+      request: Type.Object({ namespace: Type.Optional(Type.String({ maxLength: 128 })) }, { examples: [{ namespace: 'ethereum-local' }] }),
       response: Namespace,
       answer: async ({ namespace }, call) =>
         namespace === undefined ? allNamespaces(networks, call) : oneNamespace(namespace, await networks.here(call), networks, call),
@@ -57,7 +57,7 @@ export function configPaths(networks: Networks): InterfacePath[] {
       path: '/config/chains',
       summary: 'The chains, with their networks.',
       permission: 'read',
-      request: Type.Object({}),
+      request: Type.Object({}, { examples: [{}] }),
       response: Type.Object({ chains: Type.Array(Type.Object({ chain: Type.String(), networks: Type.Array(Type.String()) })) }),
       async answer(_, call) {
         const here = await networks.here(call)
@@ -69,7 +69,7 @@ export function configPaths(networks: Networks): InterfacePath[] {
       path: '/config/connectors',
       summary: 'The connectors, once for each chain that they serve.',
       permission: 'read',
-      request: Type.Object({}),
+      request: Type.Object({}, { examples: [{}] }),
       response: Type.Object({
         connectors: Type.Array(
           Type.Object({
@@ -99,7 +99,7 @@ export function configPaths(networks: Networks): InterfacePath[] {
       path: '/config/namespaces',
       summary: 'What /config knows by name.',
       permission: 'read',
-      request: Type.Object({}),
+      request: Type.Object({}, { examples: [{}] }),
       response: Type.Object({ namespaces: Type.Array(Type.String()) }),
       answer: async (_, call) => ({ namespaces: await namespaces(await networks.here(call), call) }),
     }),

@@ -28,6 +28,8 @@ export interface WatchedInterface {
   served(): ServedInterface | undefined
   /** What a handler threw that is no error of the table, or an answer of a wrong shape: its words, with the request. */
   takeDefects(): readonly string[]
+  /** Resolves when a handler gets the next request. */
+  nextRequest(): Promise<void>
   /** Calls of endpoints. */
   takeCalls(): number
   /** The longest answer, in bytes. */
@@ -39,10 +41,13 @@ const mostWords = 300
 export function watchInterface(): WatchedInterface {
   let defects: string[] = []
   let [calls, longest] = [0, 0]
+  let waiting: (() => void)[] = []
   let served: ServedInterface | undefined
   const watchedPath = (path: ServedPath): ServedPath => ({
     ...path,
     async answer(fields, call) {
+      for (const tell of waiting) tell()
+      waiting = []
       const counted: ServedCall = {
         caller: call.caller,
         requestId: call.requestId,
@@ -76,6 +81,7 @@ export function watchInterface(): WatchedInterface {
     watch: (own) => (served = { paths: own.paths.map(watchedPath), showError: (error) => own.showError(error) }),
     served: () => served,
     takeDefects: () => take(defects, () => (defects = [])),
+    nextRequest: () => new Promise((resolve) => waiting.push(resolve)),
     takeCalls: () => take(calls, () => (calls = 0)),
     takeLongest: () => take(longest, () => (longest = 0)),
   }
