@@ -39,6 +39,12 @@ const Version = Type.String({
   expects: 'a version of the exchange that has positions, such as v3',
   description: 'Version of the exchange; ids and pools of each are its own. Absent: the first one that has positions, v3 of Uniswap.',
 })
+const Pool = Type.String({
+  minLength: 1,
+  maxLength: 256,
+  expects: 'what identifies a pool',
+  description: 'Address of the pool, or what identifies it: where a pair has several of one fee.',
+})
 const shownVersion = Type.String({ description: 'Version of the exchange.' })
 
 /** Ten years: a moment, in seconds or milliseconds since 1970, is no duration. */
@@ -68,6 +74,7 @@ export const AMMLiquidityAddRequest = request(
     lowerPrice: Type.Optional(Decimal('Lower bound of the range, token1 per token0. Required unless tokenId is given.')),
     upperPrice: Type.Optional(Decimal('Upper bound of the range, token1 per token0. Required unless tokenId is given.')),
     fee: Type.Optional(Fee),
+    pool: Type.Optional(Pool),
     tokenId: Type.Optional({ ...TokenId, description: 'Adds to this position instead of making a new one.' }),
     ...terms,
   },
@@ -122,15 +129,17 @@ export const AMMLiquidityCollectFeesResponse = enveloped({
 export const AMMLiquidityPriceRequest = request(
   {
     ...connectorFields,
-    ...pairFields,
+    token0: Type.Optional({ ...pairFields.token0, description: `${pairFields.token0.description} Absent: the pool's, in its order.` }),
+    token1: Type.Optional(pairFields.token1),
     version: Type.Optional(Version),
     fee: Type.Optional(Fee),
+    pool: Type.Optional(Pool),
     period: Type.Optional(Seconds('How far back the series goes. Required with interval; without both there is no series.')),
     interval: Type.Optional(Seconds('Length of each interval of the series, at most the period.')),
     address: Type.Optional({ ...WalletAddress, description: 'Accepted, and without effect.' }),
     liquidity: Type.Optional(Decimal('Accepted, and without effect.')),
   },
-  [{ together: ['period', 'interval'] }],
+  [{ together: ['period', 'interval'] }, { together: ['token0', 'token1'] }, { anyOf: [['token0', 'token1'], ['pool']] }],
 )
 export const AMMLiquidityPriceResponse = enveloped({
   token0: Type.String({ description: "Address, in the request's order; the zero address for the native coin." }),
@@ -145,6 +154,7 @@ export const AMMLiquidityPriceResponse = enveloped({
   }),
   pool: Type.String(),
   tick: Type.Optional(Type.Number({ description: "The pool's own, in its order of tokens. Absent where it has no ticks." })),
+  tickSpacing: Type.Optional(Type.Number({ description: 'Bounds of ranges are multiples of it.' })),
   sqrtPriceX96: Type.Optional(Type.String({ description: "The pool's own, in its order of tokens. Absent where its price is none." })),
   liquidity: Type.String({ description: 'In range at this price, an integer.' }),
   blockNumber: Type.Number(),
@@ -158,6 +168,8 @@ export const shownRangePosition = {
   fee: Type.Number({ description: 'Hundredths of a basis point.' }),
   lowerPrice: Type.String({ description: 'Token1 per token0.' }),
   upperPrice: Type.String({ description: 'Token1 per token0.' }),
+  tickLower: Type.Optional(Type.Number({ description: 'The bounds as ticks, where they are ticks.' })),
+  tickUpper: Type.Optional(Type.Number()),
   amount0: Type.String({ description: 'What removing all of it returns at this price.' }),
   amount1: Type.String({ description: 'What removing all of it returns at this price.' }),
   unclaimedToken0: Type.String({ description: 'Fees earned and not collected, at this block.' }),

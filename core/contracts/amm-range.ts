@@ -64,6 +64,12 @@ export interface RangePosition extends PriceRange {
   unclaimed: RangeAmounts
 }
 
+export interface PositionAtBlock {
+  head: Head
+  /** Absent: at this block there is none. */
+  position?: RangePosition
+}
+
 /** How far the price may move against the caller between quote and block, as a fraction. */
 export interface SlippageFraction {
   numerator: bigint
@@ -136,6 +142,8 @@ export interface AMMRange<F extends Types = Types> extends SlippageReasons {
     choice: { fee?: number; version?: string },
     at: At,
   ): Promise<{ head: Head; pools: readonly RangePool[] }>
+  /** The tokens of a pool, in its order; undefined where what identifies it does not say. Absent: it is an address, which `AMM.poolTokens` asks. */
+  poolTokens?(pool: string, at: At): Promise<readonly string[] | undefined>
   /** The narrowest range around two prices, lower below upper; undefined where the pool can have none. Pure. */
   rangeAround(pool: RangePool, lower: RangePrice, upper: RangePrice): PriceRange | undefined
   /** The largest deposit of at most these amounts, which `add` makes with this slippage. Pure. */
@@ -145,10 +153,13 @@ export interface AMMRange<F extends Types = Types> extends SlippageReasons {
     what: { pool: RangePool; range: PriceRange; most: RangeAmounts; tokenId?: string; position?: RangePosition },
     terms: RangeTerms<F['address']>,
   ): Plan<F>
-  /** Undefined where the position does not exist, or no longer exists. `tokenId` may be any text: one that is no id of the exchange is no position. */
-  position(tokenId: string, at: At): Promise<{ head: Head; position: RangePosition } | undefined>
+  /**
+   * Without `position` where it does not exist, or no longer exists: once that has been so for as many blocks as make a transaction final, callers
+   * are told that it is gone. `tokenId` may be any text: one that is no id of the exchange is undefined, as is what is not known at a block.
+   */
+  position(tokenId: string, at: At): Promise<PositionAtBlock | undefined>
   /** In the place of `position` where there are several versions, whose ids overlap. */
-  positionOf?(of: { tokenId: string; version?: string }, at: At): Promise<{ head: Head; position: RangePosition } | undefined>
+  positionOf?(of: { tokenId: string; version?: string }, at: At): Promise<PositionAtBlock | undefined>
   /** In the place of `positions`, likewise, or where a protocol has no list of them. */
   positionsOf?(query: PositionsQuery<F['address']>, at: At): Promise<RangePositions>
   /** All of a wallet's. */

@@ -23,6 +23,7 @@ export type {
 export type {
   AMMRange,
   Deposit,
+  PositionAtBlock,
   PositionsQuery,
   RangeAmounts,
   RangeFill,

@@ -18,6 +18,13 @@ export function joinedRanges(first: AMMRange<Evm>, ...others: readonly (AMMRange
     slippageReasons: all.flatMap(({ slippageReasons = [] }) => slippageReasons),
     positionManagers: Object.fromEntries([...byVersion].map(([version, { positionManager }]) => [version, positionManager])),
     rangePools: (pair, choice, at) => of(choice.version).rangePools(pair, choice, at),
+    async poolTokens(pool, at) {
+      for (const range of all) {
+        const tokens = await range.poolTokens?.(pool, at)
+        if (tokens) return tokens
+      }
+      return undefined
+    },
     rangeAround: (pool, lower, upper) => of(pool.version).rangeAround(pool, lower, upper),
     deposit: (pool, range, most, slippage) => of(pool.version).deposit(pool, range, most, slippage),
     add: (addition, terms) => of(addition.pool.version).add(addition, terms),

@@ -298,6 +298,55 @@ describe('/amm/liquidity', () => {
     expect(outcome(await ask('position', { tokenId: body.unavailable[0].tokenId }))).to.equal('404 TOKEN_NOT_SUPPORTED')
   })
 
+  it('finds a pool of any version by what identifies it, and adds to that one', async () => {
+    for (const version of ['v3', 'v4']) {
+      const { body: listed } = await client.get('/amm/pools', { ...uniswap, base: 'WETH', quote: 'USDC', version })
+      expect(listed.pools.length, version).to.be.above(0)
+      for (const { pool } of listed.pools) {
+        const { body: found, text } = await ask('price', { pool })
+        expect(found.pool, text).to.equal(pool)
+        expect(found).to.include({ version })
+        expect(found.tick % 1 === 0 && found.tickSpacing > 0).to.equal(true)
+        const [amount0, amount1] = found.token1 === listed.pools[0].quote ? ['0.1', '300'] : ['300', '0.1']
+        const bounds = { lowerPrice: String(Number(found.price) * 0.9), upperPrice: String(Number(found.price) * 1.1) }
+        const added = await made('add', { token0: found.token0, token1: found.token1, amount0, amount1, pool, ...bounds })
+        expect(added).to.include({ pool, version })
+        const { body: position } = await ask('position', { tokenId: added.fill.tokenId, version })
+        expect(position).to.include({ pool, token0: found.token0, token1: found.token1 })
+        expect(position.tickLower % found.tickSpacing, `${position.tickLower}`).to.equal(0)
+        expect(position.tickLower < found.tick && found.tick < position.tickUpper).to.equal(true)
+        const other = await ask('add', {
+          token0: found.token0,
+          token1: found.token1,
+          amount0,
+          amount1,
+          pool: admins,
+          ...bounds,
+          address: admins,
+        })
+        expect(outcome(other)).to.equal('404 PAIR_NOT_FOUND')
+      }
+    }
+    expect(outcome(await ask('price', { pool: admins }))).to.equal('400 INCOMPLETE_PARAMS')
+    expect(outcome(await ask('price', {}))).to.equal('400 INCOMPLETE_PARAMS')
+  })
+
+  it('says when it is final that a position is gone', async () => {
+    const { tokenId } = (await made('add', range)).fill
+    await made('remove', { tokenId, burn: true })
+    await server.rpc('evm_setIntervalMining', 0)
+    try {
+      const now = await ask('position', { tokenId })
+      expect(outcome(now)).to.equal('404 UNKNOWN_POSITION')
+      expect(now.body.details).to.deep.equal({ final: false })
+      expect((await ask('position', { tokenId })).body.details).to.deep.equal({ final: false })
+      await server.rpc('anvil_mine', 3)
+      expect((await ask('position', { tokenId })).body.details).to.deep.equal({ final: true })
+    } finally {
+      await server.rpc('evm_setIntervalMining', 1)
+    }
+  })
+
   it('answers a wallet without positions with none', async () => {
     const { body } = await client.get('/amm/liquidity/positions', { ...uniswap, address: traders })
     expect(body.positions).to.deep.equal([])

@@ -1,6 +1,7 @@
 import type {
   AMMRange,
   Deposit,
+  PositionAtBlock,
   PriceRange,
   RangeAmounts,
   RangeFill,
@@ -76,16 +77,17 @@ export const ammRangeContract: Contract<AMMRange> = {
   positionManagers: property(record(text(), 100)),
   newAccounts: property(integer(0, 16)),
   rangePools: answers(object<{ head: Head; pools: readonly RangePool[] }>({ head: headSchema, pools: list(poolSchema, maxPools) })),
+  poolTokens: answers(orNothing(list(text(), 2))),
   rangeAround: answers(orNothing(object<PriceRange>(range))),
   deposit: answers(object<Deposit>({ ...amounts, liquidity: amount() })),
   add: answers(planSchema),
-  position: answers(
-    orNothing(object<{ head: Head; position: RangePosition }>({ head: headSchema, position: positionSchema })),
-    (answer, [tokenId]) => (answer && answer.position.tokenId !== tokenId ? 'position.tokenId must be the requested one' : undefined),
+  position: answers(orNothing(object<PositionAtBlock>({ head: headSchema, position: optional(positionSchema) })), (answer, [tokenId]) =>
+    answer?.position && answer.position.tokenId !== tokenId ? 'position.tokenId must be the requested one' : undefined,
   ),
   positionOf: answers(
-    orNothing(object<{ head: Head; position: RangePosition }>({ head: headSchema, position: positionSchema })),
-    (answer, [{ tokenId }]) => (answer && answer.position.tokenId !== tokenId ? 'position.tokenId must be the requested one' : undefined),
+    orNothing(object<PositionAtBlock>({ head: headSchema, position: optional(positionSchema) })),
+    (answer, [{ tokenId }]) =>
+      answer?.position && answer.position.tokenId !== tokenId ? 'position.tokenId must be the requested one' : undefined,
   ),
   positionsOf: answers(
     object<RangePositions>({

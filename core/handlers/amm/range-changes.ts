@@ -37,6 +37,7 @@ import {
   type Pair,
 } from './range-pools.ts'
 import { findOwnPosition, orderOf } from './range-positions.ts'
+import { isSameAddress } from '../../base/addresses.ts'
 import type { Commitment } from '../../transactions/budgets.ts'
 import { pluginDefect } from '../../transactions/submit-request.ts'
 import { heldDeposit } from '../market-check.ts'
@@ -104,7 +105,7 @@ const ammLiquidityRemove: Handler<'AMMLiquidityRemove'> = async (request, contex
   const wallet = readWallet(request, context)
   const percent = readPercent(request)
 
-  const { head, position } = await findOwnPosition({ ...request, address: wallet.address }, venue, network, at)
+  const { head, position } = await findOwnPosition({ ...request, address: wallet.address }, context, at)
   const { burn = false, native = false, allowedSlippage } = request
   if (!burn) requireNotEmpty(position)
   const liquidity = shareOf(position, percent)
@@ -153,7 +154,7 @@ const ammLiquidityCollectFees: Handler<'AMMLiquidityCollectFees'> = async (reque
   const range = tradingOf('AMM_RANGE', venue)
   const wallet = readWallet(request, context)
 
-  const { head, position } = await findOwnPosition({ ...request, address: wallet.address }, venue, network, at)
+  const { head, position } = await findOwnPosition({ ...request, address: wallet.address }, context, at)
   requireNotEmpty(position)
   const { pool, unclaimed, tokenId } = position
   const terms = termsOf({ head, pool, native: request.native ?? false }, wallet, context)
@@ -244,7 +245,7 @@ interface AddTarget {
 }
 
 async function findTarget(
-  { fee, tokenId, version, address }: Pick<AMMLiquidityAddRequest, 'fee' | 'tokenId' | 'version' | 'address'>,
+  { fee, pool: named, tokenId, version, address }: Pick<AMMLiquidityAddRequest, 'fee' | 'pool' | 'tokenId' | 'version' | 'address'>,
   pair: Pair,
   bounds: Bounds | undefined,
   { venue, network, signal }: ConnectorContext,
@@ -259,13 +260,15 @@ async function findTarget(
         { field: 'upperPrice', problem },
       ])
     }
-    const { head, pool } = await findPoolToAddTo(pair, { fee, version }, venue, at)
+    const { head, pool } = await findPoolToAddTo(pair, { fee, version, pool: named }, venue, at)
     const ordered = orderIn(pool, pair)
     return { head, pool, ordered, ticks: await rangeIn(pool, bounds, ordered, range), position: undefined }
   }
 
-  const { head, position } = await findOwnPosition({ tokenId, version, address }, venue, network, at)
+  const { head, position } = await findOwnPosition({ tokenId, version, address }, { network, venue }, at)
   const { pool } = position
+  if (named !== undefined && !isSameAddress(named, pool.address))
+    throw badFields([{ field: 'pool', problem: `is ${pool.address} for the position ${position.tokenId}: leave it out` }])
   if (!(await isPoolOf(pool, pair, venue, at))) {
     const problem = `the position ${position.tokenId} has the tokens ${pool.token0} and ${pool.token1}: give those`
     throw badFields([

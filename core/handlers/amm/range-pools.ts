@@ -1,6 +1,7 @@
 import type { AMMLiquidityPriceRequest } from '../../api/index.ts'
 import type { AMMRange, At, Head, RangeAmounts, RangePool, RangePrice, Token } from '../../contracts/index.ts'
 import { formatRatio, toFraction, type Rounding } from '../../base/decimal.ts'
+import { isSameAddress } from '../../base/addresses.ts'
 import { badFields, SluiceError } from '../../base/errors.ts'
 import type { Handler } from '../context.ts'
 import { tradingOf, type NetworkEntry, type VenueEntry } from '../../plugins/index.ts'
@@ -11,7 +12,7 @@ export const ammLiquidityPrice: Handler<'AMMLiquidityPrice'> = async (request, {
   const range = tradingOf('AMM_RANGE', venue)
   if (request.address !== undefined) readAddress(network, request.address)
   const series = readSeries(request, services.settings.limits.pageSize)
-  const pair = await readPair(request, network, at)
+  const pair = await readPoolPair(request, { network, venue }, at)
   const { head, pool } = await findPool(pair, request, venue, at)
   const ordered = orderIn(pool, pair)
   const price = showPrice(pool.price, ordered, 'down')
@@ -35,6 +36,7 @@ export const ammLiquidityPrice: Handler<'AMMLiquidityPrice'> = async (request, {
     prices: history?.prices.map((each) => showPrice(each, ordered, 'down')) ?? [],
     pool: pool.address,
     ...(pool.tick !== undefined && { tick: pool.tick }),
+    ...(pool.tickSpacing !== undefined && { tickSpacing: pool.tickSpacing }),
     ...(pool.sqrtPriceX96 !== undefined && { sqrtPriceX96: pool.sqrtPriceX96.toString() }),
     liquidity: pool.liquidity.toString(),
     blockNumber: Number(head.number),
@@ -63,7 +65,7 @@ interface PoolAtBlock {
 }
 
 /** As in a request. */
-type PoolChoice = Pick<AMMLiquidityPriceRequest, 'fee' | 'version'>
+type PoolChoice = Pick<AMMLiquidityPriceRequest, 'fee' | 'version' | 'pool'>
 
 /** Undefined where the exchange has one version without a name. @throws SluiceError INCOMPLETE_PARAMS */
 export function readVersion(label: string | undefined, venue: VenueEntry): string | undefined {
@@ -74,17 +76,33 @@ export function readVersion(label: string | undefined, venue: VenueEntry): strin
   throw badFields([{ field: 'version', problem: `"${label}" is not a version of ${venue.connector} with positions here: ${known}` }])
 }
 
-/** The pool of a pair: of the fee tier if one is given, else the deepest. @throws SluiceError PAIR_NOT_FOUND, INCOMPLETE_PARAMS */
-async function findPool(pair: Pair, { fee: feeText, version: label }: PoolChoice, venue: VenueEntry, at: At): Promise<PoolAtBlock> {
+/** The pool of a pair: the one that is named, or of the fee tier if one is given, else the deepest. @throws SluiceError PAIR_NOT_FOUND, INCOMPLETE_PARAMS */
+async function findPool(
+  pair: Pair,
+  { fee: feeText, version: label, pool: named }: PoolChoice,
+  venue: VenueEntry,
+  at: At,
+): Promise<PoolAtBlock> {
   const range = tradingOf('AMM_RANGE', venue)
   const version = readVersion(label, venue)
   const ofVersion = { ...(version !== undefined && { version }) }
   const fee = readFee(feeText, range.feeTiers, venue.connector)
+  const isNamed = ({ address }: RangePool) => named === undefined || isSameAddress(address, named)
   const { head, pools } = await range.rangePools(pair, { ...ofVersion, ...(fee !== undefined && { fee }) }, at)
-  const [pool] = pools
+  const [pool] = pools.filter(isNamed)
   if (pool) return { head, pool }
+  // What identifies a pool says which version it is of.
+  for (const other of named === undefined || label !== undefined ? [] : range.rangeVersions.slice(1)) {
+    const found = await range.rangePools(pair, { version: other, ...(fee !== undefined && { fee }) }, at)
+    const [ofOther] = found.pools.filter(isNamed)
+    if (ofOther) return { head: found.head, pool: ofOther }
+  }
 
   const tokens = pair.map(({ symbol }) => symbol).join(' and ')
+  if (named !== undefined && pools.length > 0) {
+    const those = pools.map(({ address }) => address).join(', ')
+    throw new SluiceError('PAIR_NOT_FOUND', `${named} is no pool of ${tokens} with ranges on ${venue.connector}; there is ${those}.`)
+  }
   const others = fee === undefined ? [] : (await range.rangePools(pair, ofVersion, at)).pools
   if (fee !== undefined && !isTier(fee, range.feeTiers)) throw unknownTier(String(fee), range.feeTiers, venue.connector)
   if (others.length === 0) throw new SluiceError('PAIR_NOT_FOUND', `${venue.connector} has no pool of ${tokens} with a price.`)
@@ -103,7 +121,7 @@ async function findPool(pair: Pair, { fee: feeText, version: label }: PoolChoice
  */
 export async function findPoolToAddTo(pair: Pair, choice: PoolChoice, venue: VenueEntry, at: At): Promise<PoolAtBlock> {
   const found = await findPool(pair, choice, venue, at)
-  if (choice.fee !== undefined || found.pool.liquidity > 0n) return found
+  if (choice.fee !== undefined || choice.pool !== undefined || found.pool.liquidity > 0n) return found
   const tier = showTier(found.pool.fee, tradingOf('AMM_RANGE', venue).feeTiers)
   const problem = `is required here: no pool of this pair has liquidity at its price, so the price is whatever somebody set. Check it with /amm/liquidity/price, then name the tier, such as ${tier}`
   throw badFields([{ field: 'fee', problem }])
@@ -153,6 +171,25 @@ export async function readPair(request: { token0: string; token1: string }, netw
   const pair = await resolvePair(request, network, at)
   if (pair[0].address === pair[1].address) throw badFields([{ field: 'token1', problem: 'is the same token as token0' }])
   return pair
+}
+
+/** The tokens of a request, or those that its pool says it has. @throws SluiceError TOKEN_NOT_SUPPORTED, INCOMPLETE_PARAMS */
+async function readPoolPair(
+  { token0, token1, pool }: Pick<AMMLiquidityPriceRequest, 'token0' | 'token1' | 'pool'>,
+  { network, venue }: { network: NetworkEntry; venue: VenueEntry },
+  at: At,
+): Promise<Pair> {
+  const own =
+    token0 === undefined && pool !== undefined
+      ? ((await tradingOf('AMM_RANGE', venue).poolTokens?.(pool, at)) ?? (await venue.impl.AMM?.poolTokens?.(pool, at)))
+      : undefined
+  const [first = token0, second = token1] = own ?? []
+  if (first !== undefined && second !== undefined) return readPair({ token0: first, token1: second }, network, at)
+  const problem = pool === undefined ? 'is required' : `is required: ${pool} does not say which tokens it has`
+  throw badFields([
+    { field: 'token0', problem },
+    { field: 'token1', problem },
+  ])
 }
 
 export const resolvePair = (names: { token0: string; token1: string }, { tokens }: NetworkEntry, at: At): Promise<Pair> =>

@@ -3,15 +3,16 @@ import { leftOutOf } from '../../contracts/answers/contract.ts'
 import { fromRaw } from '../../base/decimal.ts'
 import { SluiceError } from '../../base/errors.ts'
 import { requireWallet, type Handler, type Handlers, type Services, type TargetContext } from '../context.ts'
-import { tradingOf, type NetworkEntry, type VenueEntry } from '../../plugins/index.ts'
+import { tradingOf, type NetworkEntry } from '../../plugins/index.ts'
 import { readAddress } from '../wallets.ts'
 import { readVersion, resolvePair, showBounds, showPrice, type OrderedPair } from './range-pools.ts'
+import { noteAbsent, notePresent } from './absent-positions.ts'
 import { journaledIds } from './journaled-positions.ts'
 
 /** Only callers that may use the owner's wallet see a position. */
 const ammLiquidityPosition: Handler<'AMMLiquidityPosition'> = async (request, { network, venue, caller, signal }) => {
   const at = { signal }
-  const { head, position } = await findPosition(request, venue, at)
+  const { head, position } = await findPosition(request, { network, venue }, at)
   requireWallet(caller, position.owner)
   return { ...showPosition(position, await orderOf(position, network, at)), blockNumber: Number(head.number) }
 }
@@ -82,7 +83,7 @@ async function tokensOf(positions: readonly RangePosition[], network: NetworkEnt
   return new Map(found.flat())
 }
 
-interface PositionAtBlock {
+interface FoundPosition {
   head: Head
   position: RangePosition
 }
@@ -90,33 +91,42 @@ interface PositionAtBlock {
 /** A number is an id without zeros in front. In base58 there is no 0 at all. */
 const readTokenId = (text: string): string => (/^\d+$/.test(text) ? BigInt(text).toString() : text)
 
-/** @throws SluiceError UNKNOWN_POSITION */
-async function findPosition(request: { tokenId: string; version?: string }, venue: VenueEntry, at: At): Promise<PositionAtBlock> {
+/** @throws SluiceError UNKNOWN_POSITION, with `details.final` once it is final that there is none */
+async function findPosition(
+  request: { tokenId: string; version?: string },
+  target: TargetContext<'connector'>,
+  at: At,
+): Promise<FoundPosition> {
+  const { venue } = target
   const range = tradingOf('AMM_RANGE', venue)
   const version = readVersion(request.version, venue)
   const tokenId = readTokenId(request.tokenId)
   const found = await (range.positionOf
     ? range.positionOf({ tokenId, ...(version !== undefined && { version }) }, at)
     : range.position(tokenId, at))
-  if (found) return found
+  if (found?.position) {
+    notePresent({ tokenId, version }, target)
+    return { head: found.head, position: found.position }
+  }
+  const isFinal = found !== undefined && noteAbsent({ tokenId, version }, found.head, target)
   // Ids of each version are its own.
   const [of, each] = version === undefined ? ['', ''] : [` of ${version}`, ', with their version, which such a request has to name']
   throw new SluiceError(
     'UNKNOWN_POSITION',
     `There is no position ${tokenId}${of} on ${venue.connector}, or it was burnt. GET /amm/liquidity/positions lists a wallet's${each}.`,
+    { details: { final: isFinal } },
   )
 }
 
 /** A position that the wallet owns. @throws SluiceError UNKNOWN_POSITION */
 export async function findOwnPosition(
   { address, ...named }: { tokenId: string; version?: string; address: string },
-  venue: VenueEntry,
-  { impl }: NetworkEntry,
+  { network, venue }: TargetContext<'connector'>,
   at: At,
-): Promise<PositionAtBlock> {
-  const found = await findPosition(named, venue, at)
+): Promise<FoundPosition> {
+  const found = await findPosition(named, { network, venue }, at)
   const { owner } = found.position
-  if (impl.address(owner) === address) return found
+  if (network.impl.address(owner) === address) return found
   throw new SluiceError(
     'UNKNOWN_POSITION',
     `The position ${found.position.tokenId} of ${found.position.pool.version} on ${venue.connector} belongs to ${owner}, not to ${address}: nothing was sent.`,
@@ -140,6 +150,8 @@ function showPosition(position: RangePosition, ordered: OrderedPair) {
     token1: token1.address,
     fee: pool.fee,
     ...showBounds(position, ordered),
+    ...(position.tickLower !== undefined && { tickLower: position.tickLower }),
+    ...(position.tickUpper !== undefined && { tickUpper: position.tickUpper }),
     amount0: fromRaw(amounts.amount0Raw, token0.decimals),
     amount1: fromRaw(amounts.amount1Raw, token1.decimals),
     unclaimedToken0: fromRaw(unclaimed.amount0Raw, token0.decimals),

@@ -57,14 +57,14 @@ export function positionReader(exchange: RangeExchange, read: Read) {
   }
 
   return {
-    async position(id: string, at: At): Promise<{ head: Head; position: TickPosition } | undefined> {
+    async position(id: string, at: At): Promise<{ head: Head; position?: TickPosition } | undefined> {
       const tokenId = tokenOf(id)
       if (tokenId === undefined) return undefined
       for (let round = 0; round < maxRounds; round += 1) {
         const { head, answers } = await readAll([], [tokenId], at)
         const found = readOne(tokenId, answers.get(tokenId))
         if (found?.unread !== undefined) throw unreadPosition(tokenId, found.unread)
-        if (found) return found.position && { head, position: found.position }
+        if (found) return { head, ...(found.position && { position: found.position }) }
       }
       throw changedTooFast()
     },

@@ -22,6 +22,7 @@ export interface V4Positions {
 export const managerAbi = new Interface([
   'function modifyLiquidities(bytes unlockData, uint256 deadline) payable',
   'function getPoolAndPositionInfo(uint256 tokenId) view returns ((address currency0, address currency1, uint24 fee, int24 tickSpacing, address hooks) poolKey, uint256 info)',
+  'function poolKeys(bytes25 poolId) view returns (address currency0, address currency1, uint24 fee, int24 tickSpacing, address hooks)',
   'function ownerOf(uint256 tokenId) view returns (address)',
   'function balanceOf(address owner) view returns (uint256)',
   'function poolManager() view returns (address)',

@@ -105,7 +105,7 @@ export function positionReader(exchange: V4Positions, read: Read, reader: Pick<E
   }
 
   return {
-    async position(id: string, at: At): Promise<{ head: Head; position: TickPosition } | undefined> {
+    async position(id: string, at: At): Promise<{ head: Head; position?: TickPosition } | undefined> {
       const tokenId = tokenOf(id)
       if (tokenId === undefined) return undefined
       for (let round = 0; round < maxRounds; round += 1) {
@@ -114,7 +114,7 @@ export function positionReader(exchange: V4Positions, read: Read, reader: Pick<E
         if (!found) continue
         const { key, position } = found
         if (key && !position) throw unreadPosition(tokenId, reasonOf(exchange, key.pool))
-        return position && { head, position }
+        return { head, ...(position && { position }) }
       }
       throw changedTooFast()
     },

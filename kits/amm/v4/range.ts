@@ -1,14 +1,15 @@
+import { getAddress, toBeHex } from 'ethers'
 import { SluiceError, type At, type AMMRange, type Head, type Token } from '../../../core/contracts/index.ts'
 import { nativeAddress } from '../../evm/encoding.ts'
 import { customError } from '../../evm/reverts.ts'
 import type { Call, Evm, EvmReader, Probe } from '../../evm/types.ts'
 import { completeReading } from '../protocol.ts'
 import { lensReading } from '../v3/lens.ts'
-import type { Read } from '../v3/position-manager.ts'
+import { wordsOf, type Read } from '../v3/position-manager.ts'
 import { deepestFirst, percentWindow } from '../v3/range.ts'
 import { rangeAround, type TickPool, type TickPosition, type TickRange } from '../v3/range-prices.ts'
 import type { PoolKey, PoolLocation } from './pools.ts'
-import { actOnLiquidity, checkedReader, type V4Positions } from './position-manager.ts'
+import { actOnLiquidity, checkedReader, managerAbi, type V4Positions } from './position-manager.ts'
 import { offerOf, planAdd, planRemove, rangeFill, type Addition } from './range-plans.ts'
 import { positionReader } from './range-positions.ts'
 
@@ -31,6 +32,7 @@ export function v4Range(exchange: V4Positions, feeTiers: Readonly<Record<string,
     feeTiers,
     positionManager,
     rangePools: (pair, { fee }, at) => readPools(exchange, { read, reader, fee }, pair, at),
+    poolTokens: (pool, at) => readPoolTokens(positionManager, read, pool, at),
     rangeAround: (pool: TickPool, lower, upper) => rangeAround(pool, lower, upper),
     deposit(pool: TickPool, range: TickRange, most, slippage = noSlippage) {
       const { liquidity, amount0Raw, amount1Raw } = offerOf(pool, range, most, slippage)
@@ -65,6 +67,20 @@ export function v4Range(exchange: V4Positions, feeTiers: Readonly<Record<string,
 interface AdditionTo extends Pick<Addition, 'pool' | 'range' | 'most'> {
   tokenId?: string
   position?: TickPosition
+}
+
+/** The manager keeps the keys of pools in which it has made a position, by the first 25 bytes of their ids. */
+async function readPoolTokens(
+  positionManager: string,
+  read: Read<Call | Probe>,
+  pool: string,
+  at: At,
+): Promise<readonly string[] | undefined> {
+  if (!/^0x[0-9a-f]{64}$/i.test(pool)) return undefined
+  const { results } = await read([{ to: positionManager, data: managerAbi.encodeFunctionData('poolKeys', [pool.slice(0, 52)]) }], at)
+  const [currency0, currency1, , tickSpacing] = wordsOf(results[0], 5) ?? []
+  if (currency0 === undefined || currency1 === undefined || !tickSpacing) return undefined
+  return [currency0, currency1].map((word) => getAddress(toBeHex(word, 20)))
 }
 
 /** The currency by which pools know a token. */

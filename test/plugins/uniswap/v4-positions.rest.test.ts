@@ -180,7 +180,7 @@ describe('positions of Uniswap v4', () => {
         amount1Raw: got1,
       })
       expect(burnt.moved).to.deep.equal([got0, got1])
-      expect(await range.positionOf?.({ tokenId, version: 'v4' }, at())).to.equal(undefined)
+      expect((await range.positionOf?.({ tokenId, version: 'v4' }, at()))?.position).to.equal(undefined)
     })
   }
 

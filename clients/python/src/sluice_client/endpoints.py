@@ -2490,6 +2490,7 @@ class AMMLiquidityAddRequest(_AMMLiquidityAddRequest, total=False):
     lowerPrice: Amount  # Lower bound of the range, token1 per token0. Required unless tokenId is given.
     upperPrice: Amount  # Upper bound of the range, token1 per token0. Required unless tokenId is given.
     fee: Amount  # Fee tier, by name or in hundredths of a basis point. Absent: the deepest pool.
+    pool: str  # Address of the pool, or what identifies it: where a pair has several of one fee.
     tokenId: Amount  # Adds to this position instead of making a new one.
     allowedSlippage: str  # How far the price may move against the caller. It may only be tighter than the configured one.
     nonce: int  # Used as it is. Absent: the server assigns the next one.
@@ -2598,14 +2599,15 @@ class _AMMLiquidityPriceRequest(TypedDict):
     chain: str  # Name of a chain.
     network: str  # One of the chain's networks.
     connector: str  # Name of a registered connector.
-    token0: str  # A symbol or address. Prices are token1 per token0, in the order of the request.
-    token1: str  # A symbol of the network's token list, or the address of a token.
 
 
 @final
 class AMMLiquidityPriceRequest(_AMMLiquidityPriceRequest, total=False):
+    token0: str  # A symbol or address. Prices are token1 per token0, in the order of the request. Absent: the pool's, in its order.
+    token1: str  # A symbol of the network's token list, or the address of a token.
     version: str  # Version of the exchange; ids and pools of each are its own. Absent: the first one that has positions, v3 of Uniswap.
     fee: Amount  # Fee tier, by name or in hundredths of a basis point. Absent: the deepest pool.
+    pool: str  # Address of the pool, or what identifies it: where a pair has several of one fee.
     period: int  # How far back the series goes. Required with interval; without both there is no series.
     interval: int  # Length of each interval of the series, at most the period.
     address: str  # Accepted, and without effect.
@@ -2632,6 +2634,7 @@ class AMMLiquidityPriceResponse(_AMMLiquidityPriceResponse, total=False):
     period: float
     interval: float
     tick: float  # The pool's own, in its order of tokens. Absent where it has no ticks.
+    tickSpacing: float  # Bounds of ranges are multiples of it.
     sqrtPriceX96: str  # The pool's own, in its order of tokens. Absent where its price is none.
 
 
@@ -2647,8 +2650,7 @@ class AMMLiquidityPositionRequest(_AMMLiquidityPositionRequest, total=False):
     version: str  # Version of the exchange; ids and pools of each are its own. Absent: the first one that has positions, v3 of Uniswap.
 
 
-@final
-class AMMLiquidityPositionResponse(TypedDict):
+class _AMMLiquidityPositionResponse(TypedDict):
     tokenId: str
     version: str  # Version of the exchange.
     token0: str  # Address, in the pool's order; the zero address for the native coin.
@@ -2671,6 +2673,12 @@ class AMMLiquidityPositionResponse(TypedDict):
     latency: float  # Seconds from the request to the answer.
 
 
+@final
+class AMMLiquidityPositionResponse(_AMMLiquidityPositionResponse, total=False):
+    tickLower: float  # The bounds as ticks, where they are ticks.
+    tickUpper: float
+
+
 class _AMMLiquidityPositionsRequest(TypedDict):
     chain: str  # Name of a chain.
     network: str  # One of the chain's networks.
@@ -2683,8 +2691,7 @@ class AMMLiquidityPositionsRequest(_AMMLiquidityPositionsRequest, total=False):
     version: str  # Only positions of this version. Absent: those of all.
 
 
-@final
-class AMMLiquidityPositionsResponsePositions(TypedDict):
+class _AMMLiquidityPositionsResponsePositions(TypedDict):
     tokenId: str
     version: str  # Version of the exchange.
     token0: str  # Address, in the pool's order; the zero address for the native coin.
@@ -2701,6 +2708,12 @@ class AMMLiquidityPositionsResponsePositions(TypedDict):
     poolPrice: str  # Token1 per token0.
     pool: str
     owner: str
+
+
+@final
+class AMMLiquidityPositionsResponsePositions(_AMMLiquidityPositionsResponsePositions, total=False):
+    tickLower: float  # The bounds as ticks, where they are ticks.
+    tickUpper: float
 
 
 class _AMMLiquidityPositionsResponseUnavailable(TypedDict):
@@ -6158,8 +6171,7 @@ class PositionsDataPositions2(_PositionsDataPositions2, total=False):
     liquidationPrice: str  # The mark price at which it could be liquidated, other prices unchanged; "0" if there is none.
 
 
-@final
-class PositionsDataPositions3(TypedDict):
+class _PositionsDataPositions3(TypedDict):
     tokenId: str
     version: str  # Version of the exchange.
     token0: str  # Address, in the pool's order; the zero address for the native coin.
@@ -6176,6 +6188,12 @@ class PositionsDataPositions3(TypedDict):
     poolPrice: str  # Token1 per token0.
     pool: str
     owner: str
+
+
+@final
+class PositionsDataPositions3(_PositionsDataPositions3, total=False):
+    tickLower: float  # The bounds as ticks, where they are ticks.
+    tickUpper: float
 
 
 class _PositionsDataUnavailable(TypedDict):
