@@ -7,7 +7,9 @@ import { generationPaths } from './generations.ts'
 import { createNetworks, type HummingbotConfig } from './networks.ts'
 import { pollPath } from './poll.ts'
 import { poolPaths } from './pools.ts'
+import { positionPaths } from './positions.ts'
 import { quotePaths } from './quotes.ts'
+import { rangePoolPaths } from './range-pools.ts'
 import { swapPaths } from './swaps.ts'
 import { tokenPaths } from './tokens.ts'
 import { walletPaths } from './wallets.ts'
@@ -27,6 +29,8 @@ export function createInterface(config: HummingbotConfig): Interface {
       ...poolPaths(networks),
       ...quotePaths(networks),
       ...swapPaths(networks, config),
+      ...rangePoolPaths(networks),
+      ...positionPaths(networks),
       ...generationPaths(),
     ],
     showError,

@@ -78,7 +78,7 @@ describe('what bots of Hummingbot read', function () {
     })
 
     it('says of a path that there is not that it is not served, which is no proof that a position is gone', async () => {
-      const { status, body } = await bot.refusal('GET', '/trading/clmm/position-info', { positionAddress: '1', chainNetwork })
+      const { status, body } = await bot.refusal('GET', '/trading/clmm/fetch-pools', { chainNetwork })
       expect([status, body.error]).to.deep.equal([501, 'Not Implemented'])
     })
 
