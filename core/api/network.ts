@@ -113,6 +113,12 @@ export const Fill = Type.Union([
       liquidity: Type.String({ description: 'Added or removed, an integer; 0 if only fees were collected.' }),
       amount0: Type.String({ description: "In the order of the request's tokens; else in the pool's." }),
       amount1: Type.String(),
+      fees0: Type.Optional(
+        Type.String({
+          description: 'Of what was removed or collected, the part that is fees. Absent where the receipt does not tell it, as of v4.',
+        }),
+      ),
+      fees1: Type.Optional(Type.String()),
     },
     { description: 'The fill of a change of liquidity, from its receipt.' },
   ),

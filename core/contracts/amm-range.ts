@@ -94,6 +94,8 @@ export interface RangeFill extends RangeAmounts {
   tokenId: string
   /** Added or removed; 0 where fees were collected only. */
   liquidity: bigint
+  /** Of what was removed or collected, the part that is fees. Absent where the receipt does not tell it. */
+  fees?: RangeAmounts
 }
 
 /** Prices of a pool in the past, from its own oracle. */

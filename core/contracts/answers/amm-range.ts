@@ -121,5 +121,5 @@ export const ammRangeContract: Contract<AMMRange> = {
       ? 'prices must be one for each span between two given times'
       : undefined,
   ),
-  rangeFill: answers(orNothing(object<RangeFill>({ ...amounts, tokenId: positionId, liquidity: amount() }))),
+  rangeFill: answers(orNothing(object<RangeFill>({ ...amounts, tokenId: positionId, liquidity: amount(), fees: optional(amountsSchema) }))),
 }

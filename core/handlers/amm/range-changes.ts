@@ -436,11 +436,13 @@ const aboutLiquidity = ({ pair: [token0, token1], reversed }: OrderedPair): Abou
 export function showLiquidityFill(fill: RangeFill, about: Json) {
   const { reversed, decimals } = about as AboutLiquidity
   const { amount0Raw, amount1Raw } = reorder({ reversed }, fill)
+  const fees = fill.fees && reorder({ reversed }, fill.fees)
   return {
     tokenId: fill.tokenId,
     liquidity: fill.liquidity.toString(),
     amount0: fromRaw(amount0Raw, decimals[0]),
     amount1: fromRaw(amount1Raw, decimals[1]),
+    ...(fees && { fees0: fromRaw(fees.amount0Raw, decimals[0]), fees1: fromRaw(fees.amount1Raw, decimals[1]) }),
   }
 }
 

@@ -196,10 +196,13 @@ function readRemoval(logs: readonly EvmLog[], memo: RangeMemo, tokenId: bigint):
         isWord(upper, BigInt(tickUpper)),
     )
   const [, amount0Raw, amount1Raw] = wordsOfLog(paid)
-  const [liquidity] =
-    memo.is === 'decrease' ? wordsOfLog(logs.findLast((log) => isOfPosition(log, positionManager, decreaseTopic, tokenId))) : [0n]
-  if (liquidity === undefined || amount0Raw === undefined || amount1Raw === undefined) return undefined
-  return { tokenId: tokenId.toString(), liquidity, amount0Raw, amount1Raw }
+  const [liquidity, principal0Raw, principal1Raw] =
+    memo.is === 'decrease' ? wordsOfLog(logs.findLast((log) => isOfPosition(log, positionManager, decreaseTopic, tokenId))) : [0n, 0n, 0n]
+  if (liquidity === undefined || principal0Raw === undefined || principal1Raw === undefined) return undefined
+  if (amount0Raw === undefined || amount1Raw === undefined) return undefined
+  const restOf = (paidRaw: bigint, principalRaw: bigint) => (paidRaw > principalRaw ? paidRaw - principalRaw : 0n)
+  const fees = { amount0Raw: restOf(amount0Raw, principal0Raw), amount1Raw: restOf(amount1Raw, principal1Raw) }
+  return { tokenId: tokenId.toString(), liquidity, amount0Raw, amount1Raw, fees }
 }
 
 function isOfPosition({ address, topics }: EvmLog, positionManager: string, topic: string, tokenId: bigint | undefined): boolean {

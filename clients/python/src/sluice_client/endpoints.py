@@ -860,12 +860,17 @@ class TransactionsResponseTransactionsFill1(TypedDict):
     price: str
 
 
-@final
-class TransactionsResponseTransactionsFill2(TypedDict):
+class _TransactionsResponseTransactionsFill2(TypedDict):
     tokenId: str
     liquidity: str  # Added or removed, an integer; 0 if only fees were collected.
     amount0: str  # In the order of the request's tokens; else in the pool's.
     amount1: str
+
+
+@final
+class TransactionsResponseTransactionsFill2(_TransactionsResponseTransactionsFill2, total=False):
+    fees0: str  # Of what was removed or collected, the part that is fees. Absent where the receipt does not tell it, as of v4.
+    fees1: str
 
 
 @final
@@ -1083,12 +1088,17 @@ class TransactionsLine1Fill1(TypedDict):
     price: str
 
 
-@final
-class TransactionsLine1Fill2(TypedDict):
+class _TransactionsLine1Fill2(TypedDict):
     tokenId: str
     liquidity: str  # Added or removed, an integer; 0 if only fees were collected.
     amount0: str  # In the order of the request's tokens; else in the pool's.
     amount1: str
+
+
+@final
+class TransactionsLine1Fill2(_TransactionsLine1Fill2, total=False):
+    fees0: str  # Of what was removed or collected, the part that is fees. Absent where the receipt does not tell it, as of v4.
+    fees1: str
 
 
 @final
@@ -1651,12 +1661,17 @@ class NetworkPollResponseFill1(TypedDict):
     price: str
 
 
-@final
-class NetworkPollResponseFill2(TypedDict):
+class _NetworkPollResponseFill2(TypedDict):
     tokenId: str
     liquidity: str  # Added or removed, an integer; 0 if only fees were collected.
     amount0: str  # In the order of the request's tokens; else in the pool's.
     amount1: str
+
+
+@final
+class NetworkPollResponseFill2(_NetworkPollResponseFill2, total=False):
+    fees0: str  # Of what was removed or collected, the part that is fees. Absent where the receipt does not tell it, as of v4.
+    fees1: str
 
 
 @final
@@ -5888,12 +5903,17 @@ class TransactionsDataFill1(TypedDict):
     price: str
 
 
-@final
-class TransactionsDataFill2(TypedDict):
+class _TransactionsDataFill2(TypedDict):
     tokenId: str
     liquidity: str  # Added or removed, an integer; 0 if only fees were collected.
     amount0: str  # In the order of the request's tokens; else in the pool's.
     amount1: str
+
+
+@final
+class TransactionsDataFill2(_TransactionsDataFill2, total=False):
+    fees0: str  # Of what was removed or collected, the part that is fees. Absent where the receipt does not tell it, as of v4.
+    fees1: str
 
 
 @final

@@ -68,8 +68,20 @@ describe('the fill of a position', () => {
       collect(7n, [9n, 9n]),
       pay([3n, 3n]),
     ]
-    expect(rangeFill(receipt(logs), of('decrease'))).to.deep.equal({ tokenId: '7', liquidity: 50n, amount0Raw: 8n, amount1Raw: 9n })
-    expect(rangeFill(receipt(logs), of('collect'))).to.deep.equal({ tokenId: '7', liquidity: 0n, amount0Raw: 8n, amount1Raw: 9n })
+    expect(rangeFill(receipt(logs), of('decrease'))).to.deep.equal({
+      tokenId: '7',
+      liquidity: 50n,
+      amount0Raw: 8n,
+      amount1Raw: 9n,
+      fees: { amount0Raw: 5n, amount1Raw: 5n },
+    })
+    expect(rangeFill(receipt(logs), of('collect'))).to.deep.equal({
+      tokenId: '7',
+      liquidity: 0n,
+      amount0Raw: 8n,
+      amount1Raw: 9n,
+      fees: { amount0Raw: 8n, amount1Raw: 9n },
+    })
   })
 
   it('stays undefined where the receipt shows no such action', () => {
