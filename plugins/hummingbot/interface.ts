@@ -4,6 +4,7 @@ import { chainPaths } from './chains.ts'
 import { configPaths } from './config.ts'
 import { showError } from './errors.ts'
 import { generationPaths } from './generations.ts'
+import { liquidityChangePaths } from './liquidity.ts'
 import { createNetworks, type HummingbotConfig } from './networks.ts'
 import { pollPath } from './poll.ts'
 import { poolPaths } from './pools.ts'
@@ -31,6 +32,7 @@ export function createInterface(config: HummingbotConfig): Interface {
       ...swapPaths(networks, config),
       ...rangePoolPaths(networks),
       ...positionPaths(networks),
+      ...liquidityChangePaths(networks, config),
       ...generationPaths(),
     ],
     showError,

@@ -6,7 +6,7 @@ import { outcomeOf, pollOrTrouble } from './poll.ts'
 import { liquidityPaths, venueFields, venueOf, type Venue } from './venues.ts'
 import { walletOf } from './wallets.ts'
 
-const PositionAddress = Type.String({
+export const PositionAddress = Type.String({
   minLength: 1,
   maxLength: 160,
   description: 'The id of a position, with its version before it where that is not v3: 38, v4:38. Or the handle of its open.',
@@ -29,7 +29,7 @@ const Position = Type.Object({
 })
 
 /** As endpoints of the server name it. */
-interface NamedPosition {
+export interface NamedPosition {
   readonly version: string
   readonly tokenId: string
 }
@@ -37,7 +37,11 @@ interface NamedPosition {
 /** The version whose positions are known by their ids alone. */
 const bareVersion = 'v3'
 
-const positionAddress = ({ version, tokenId }: NamedPosition): string => (version === bareVersion ? tokenId : `${version}:${tokenId}`)
+export const positionAddress = ({ version, tokenId }: NamedPosition): string =>
+  version === bareVersion ? tokenId : `${version}:${tokenId}`
+
+/** What an open is known by until its receipt says which position it made. */
+export const handleOf = (txHash: string, version: string): string => positionAddress({ version, tokenId: txHash })
 
 export function positionPaths(networks: Networks): InterfacePath[] {
   return [
@@ -102,11 +106,11 @@ function shown(position: OwnPosition): Static<typeof Position> {
 }
 
 /** @throws SluiceError UNKNOWN_POSITION where it is final that it is gone; NETWORK where that is not known */
-const readPosition = (position: NamedPosition, { own }: Venue, { call }: InterfaceCall) =>
+export const readPosition = (position: NamedPosition, { own }: Venue, { call }: InterfaceCall) =>
   goneOrTrouble(position, () => call('AMMLiquidityPosition', { ...own, ...position }))
 
 /** The position that a client means, by its id or the handle of its open. @throws SluiceError as `readPosition`, INCOMPLETE_PARAMS */
-async function positionNamed(address: string, { on }: Venue, call: InterfaceCall): Promise<NamedPosition> {
+export async function positionNamed(address: string, { on }: Venue, call: InterfaceCall): Promise<NamedPosition> {
   const [, version = bareVersion, tokenId = ''] = /^(?:([\w.-]+):)?(\w+)$/.exec(address) ?? []
   if (tokenId === '') throw badFields([{ field: 'positionAddress', problem: `"${address}" is no id of a position, such as 38 or v4:38` }])
   if (!/^0x[0-9a-f]{64}$/i.test(tokenId)) return { version, tokenId }
@@ -126,7 +130,7 @@ const pendingOpen = (txHash: string) =>
 const gone = (address: string, why: string) => new SluiceError('UNKNOWN_POSITION', `position closed: ${address} is gone, ${why}.`)
 
 /** @throws SluiceError UNKNOWN_POSITION only where it is final; FORBIDDEN of a position that is another's */
-async function goneOrTrouble<T>(position: NamedPosition, read: () => Promise<T>): Promise<T> {
+export async function goneOrTrouble<T>(position: NamedPosition, read: () => Promise<T>): Promise<T> {
   try {
     return await read()
   } catch (thrown) {

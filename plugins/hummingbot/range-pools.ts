@@ -7,7 +7,7 @@ import { liquidityPaths, venueFields, venueOf, type Venue } from './venues.ts'
 /** Pools of v4 whose fee changes have this one: https://github.com/Uniswap/v4-core/blob/v4.0.0/src/libraries/LPFeeLibrary.sol */
 const changingFee = 8_388_608
 
-const PoolAddress = Type.String({ minLength: 1, maxLength: 256, description: 'Its address, or the id of a pool of v4.' })
+export const PoolAddress = Type.String({ minLength: 1, maxLength: 256, description: 'Its address, or the id of a pool of v4.' })
 
 const poolInfoFields = {
   address: Type.String(),
@@ -46,7 +46,7 @@ export const rangePoolPaths = (networks: Networks): InterfacePath[] =>
   })
 
 /** @throws SluiceError PAIR_NOT_FOUND, INCOMPLETE_PARAMS */
-const rangePoolAt = (pool: string, { own }: Venue, { call }: InterfaceCall) => call('AMMLiquidityPrice', { ...own, pool })
+export const rangePoolAt = (pool: string, { own }: Venue, { call }: InterfaceCall) => call('AMMLiquidityPrice', { ...own, pool })
 type RangePool = Awaited<ReturnType<typeof rangePoolAt>>
 
 async function feePercent({ fee, pool, token0, token1 }: RangePool, { own }: Venue, { call }: InterfaceCall): Promise<string> {

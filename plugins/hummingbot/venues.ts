@@ -1,4 +1,5 @@
 // A connector on one network, as requests about liquidity name it: by fields in 2.17, in the path in 2.16.
+import { canonicalDecimal } from 'sluice/decimal'
 import {
   badFields,
   interfacePath,
@@ -20,6 +21,9 @@ export const venueFields = {
 }
 type VenueRequest = Static<ReturnType<typeof asObject>>
 const asObject = () => Type.Object(venueFields)
+
+/** A number of a body, or a text of a query: `0.5`, `1e-07`. */
+export const Decimal = Type.String({ pattern: '^\\d{1,80}(\\.\\d{1,120})?([eE][+-]?\\d{1,2})?$' })
 
 export interface Venue {
   readonly on: NamedNetwork
@@ -59,4 +63,27 @@ export function liquidityPaths<Req extends TObject, Res extends TSchema>(
     }
   }
   return [`/trading/${type}/${name}`, `/connectors/:dex/${type}/${olderName}`].map((each) => interfacePath({ ...path, path: each, answer }))
+}
+
+/** A percentage as the fraction that endpoints take; undefined where the configured slippage is as tight. */
+export async function slippageOf(
+  percent: string | undefined,
+  { connector }: Venue['own'],
+  version: string | undefined,
+  { call }: InterfaceCall,
+): Promise<string | undefined> {
+  if (percent === undefined) return undefined
+  const { versions, allowedSlippage } = await call('ConnectorConfig', { connector })
+  const own = version === undefined ? undefined : Reflect.get(Object(Reflect.get(Object(versions), version)), 'allowedSlippage')
+  const [numerator = 0n, denominator = 1n] = String(own ?? allowedSlippage)
+    .split('/')
+    .map(BigInt)
+  // Nine digits are what a fraction may have: down, which is tighter.
+  const millionths = toMillionths(canonicalDecimal(percent) ?? percent)
+  return millionths * denominator < numerator * 100_000_000n ? `${millionths}/100000000` : undefined
+}
+
+function toMillionths(percent: string): bigint {
+  const [whole = '0', fraction = ''] = percent.split('.')
+  return BigInt(whole) * 1_000_000n + BigInt(fraction.slice(0, 6).padEnd(6, '0'))
 }

@@ -1,9 +1,23 @@
 import { expect } from 'chai'
 import { startServer, type TestServer } from '../../../testkit/server.ts'
 import { newClient } from '../../../core/tls/certificates.ts'
-import { admins, local, mined, oneChain, traders, uniswap } from '../../http/shared-server.ts'
+import {
+  admins,
+  atNode,
+  local,
+  mined,
+  noted,
+  oneChain,
+  others,
+  sendAgain,
+  takenOut,
+  traders,
+  uniswap,
+  withoutBlocks,
+} from '../../http/shared-server.ts'
 import { rpcTo } from '../../kits/evm/test-chain.ts'
-import { type Bot, botsOf, chainNetwork, decimals, numbers, texts } from './bot.ts'
+import { until } from '../../transactions/site.ts'
+import { type Bot, botsOf, chainNetwork, cuttablePost, decimals, numbers, texts } from './bot.ts'
 
 const venue = { chainNetwork, connector: 'uniswap' }
 const older = { network: 'local' }
@@ -26,13 +40,18 @@ describe('liquidity of Hummingbot’s clients', function () {
   before(async () => {
     server = await startServer({
       ...oneChain,
-      conf: { ...oneChain.conf, 'clients.yml': { clients: listed }, 'interfaces/hummingbot.yml': { port: 0 } },
+      conf: {
+        ...oneChain.conf,
+        'clients.yml': { clients: listed },
+        'interfaces/hummingbot.yml': { port: 0, receiptSeconds: 4, staleSeconds: 60, collectSeconds: 30 },
+      },
     })
     rpc = rpcTo(server.rpcUrl)
     await newClient(server.certsDir, 'trader')
     bot = botOf()
     trader = botOf('trader')
-    await submitted('/evm/wrap', { address: admins, amount: '50' })
+    for (const address of [admins, others]) await submitted('/evm/wrap', { address, amount: '50' })
+    await submitted('/evm/approve', { address: others, spender: 'uniswap', token: 'WETH' })
     for (const token of ['WETH', 'USDC'])
       for (const spender of ['uniswap/positions', 'uniswap/v4Positions', 'pancakeswap/positions'])
         await submitted('/evm/approve', { address: admins, spender, token })
@@ -142,6 +161,169 @@ describe('liquidity of Hummingbot’s clients', function () {
         expect((await bot.refusal('GET', '/trading/clmm/position-info', { ...venue, positionAddress })).status, positionAddress).to.equal(
           400,
         )
+    })
+  })
+
+  describe('changes', () => {
+    const balances = async (): Promise<Record<string, string>> =>
+      (await server.client.post('/network/balances', { ...local, address: admins, tokenSymbols: ['WETH', 'USDC', 'ETH'] })).body.balances
+    const changes = async (): Promise<{ txHash: string }[]> =>
+      (await server.client.get('/transactions', { kind: 'liquidity', limit: '200' })).body.transactions.filter(
+        ({ txHash }: { txHash: string | null }) => txHash !== null,
+      )
+    const signed = async (count: number) => until('it is signed', async () => (await changes()).length === count)
+
+    /** What opens a position around the price of the deepest pool, and the pool. */
+    async function opening(version: string, connector = 'uniswap') {
+      const [{ pool } = { pool: '' }] = await poolsOf(version, connector)
+      const info = await bot.get('/trading/clmm/pool-info', { chainNetwork, connector, poolAddress: pool })
+      const amounts =
+        Number(info.price) < 1 ? { baseTokenAmount: 300, quoteTokenAmount: 0.1 } : { baseTokenAmount: 0.1, quoteTokenAmount: 300 }
+      return { info, body: { chainNetwork, connector, walletAddress: admins, poolAddress: pool, ...around(info), ...amounts } }
+    }
+    const symbols = (info: { price: string }) => (Number(info.price) < 1 ? ['USDC', 'WETH'] : ['WETH', 'USDC'])
+
+    for (const [connector, version] of [
+      ['uniswap', 'v3'],
+      ['uniswap', 'v4'],
+      ['pancakeswap', 'v3'],
+    ] as const)
+      it(`open, add, collect, remove and close on ${connector} ${version}, with the amounts of the receipts`, async () => {
+        const { info, body } = await opening(version, connector)
+        const [base = '', quote = ''] = symbols(info)
+        const before = await balances()
+        const opened = await bot.post('/trading/clmm/open', body)
+        expect(opened.status, JSON.stringify(opened)).to.equal(1)
+        texts(opened, 'signature')
+        decimals(opened.data, 'baseTokenAmountAdded', 'quoteTokenAmountAdded', 'positionRent', 'fee')
+        const { positionAddress } = opened.data
+        expect(positionAddress).to.match(version === 'v4' ? /^v4:\d+$/ : /^\d+$/)
+        const afterOpen = await balances()
+        const paid = (symbol: string) => Number(before[symbol]) - Number(afterOpen[symbol])
+        if (version !== 'v4') {
+          expect(paid(base)).to.be.closeTo(Number(opened.data.baseTokenAmountAdded), 1e-6)
+          expect(paid(quote)).to.be.closeTo(Number(opened.data.quoteTokenAmountAdded), 1e-6)
+        }
+        const of = { chainNetwork, connector, walletAddress: admins, positionAddress }
+        const shown = await bot.get('/trading/clmm/position-info', { chainNetwork, connector, positionAddress })
+        expect(Number(shown.lowerPrice)).to.be.closeTo(body.lowerPrice, body.lowerPrice / 50)
+        expect(Number(shown.upperPrice)).to.be.closeTo(body.upperPrice, body.upperPrice / 50)
+
+        const { baseTokenAmount, quoteTokenAmount } = body
+        const added = await bot.post('/trading/clmm/add', { ...of, baseTokenAmount, quoteTokenAmount, slippagePct: 0.5 })
+        decimals(added.data, 'baseTokenAmountAdded', 'quoteTokenAmountAdded', 'fee')
+        const fees = await bot.post('/trading/clmm/collect-fees', of)
+        decimals(fees.data, 'baseFeeAmountCollected', 'quoteFeeAmountCollected', 'fee')
+        const part = await bot.post(`/connectors/${connector}/clmm/remove-liquidity`, { ...of, network: 'local', percentageToRemove: 50 })
+        decimals(part.data, 'baseTokenAmountRemoved', 'quoteTokenAmountRemoved', 'fee')
+        expect(Number(part.data.baseTokenAmountRemoved)).to.be.closeTo(
+          (Number(opened.data.baseTokenAmountAdded) + Number(added.data.baseTokenAmountAdded)) / 2,
+          Number(opened.data.baseTokenAmountAdded) / 100,
+        )
+
+        const closed = await bot.post('/trading/clmm/close', of)
+        expect(closed.status).to.equal(1)
+        decimals(closed.data, 'baseTokenAmountRemoved', 'quoteTokenAmountRemoved', 'positionRentRefunded', 'fee')
+        if (version === 'v3') decimals(closed.data, 'baseFeeAmountCollected', 'quoteFeeAmountCollected')
+        const end = await balances()
+        if (version !== 'v4') expect(Number(before[base]) - Number(end[base])).to.be.within(0, 1e-5)
+        // Whoever asks again has the same answer, with any slippage and in any generation.
+        expect(await bot.post('/trading/clmm/close', { ...of, slippagePct: 1.25 })).to.deep.equal(closed)
+        expect(await bot.post(`/connectors/${connector}/clmm/close-position`, { ...of, network: 'local' })).to.deep.equal(closed)
+      })
+
+    it('answer an open without a receipt with a handle, by which every path knows the position from then on', async () => {
+      const { body } = await opening('v3')
+      const before = (await changes()).length
+      const opened = await withoutBlocks(rpc, async () => {
+        const answer = await bot.post('/trading/clmm/open', body)
+        expect(answer).to.deep.equal({ signature: answer.signature, data: { positionAddress: answer.signature } })
+        const asked = { ...venue, positionAddress: answer.data.positionAddress }
+        expect((await bot.refusal('GET', '/trading/clmm/position-info', asked)).status).to.equal(503)
+        expect((await bot.refusal('POST', '/trading/clmm/close', { ...asked, walletAddress: admins })).status).to.equal(503)
+        return answer
+      })
+      await noted(server.client, opened.signature)
+      const { positionAddress } = opened.data
+      const shown = await bot.get('/trading/clmm/position-info', { ...venue, positionAddress })
+      expect(shown.address).to.match(/^\d+$/)
+      const of = { ...venue, walletAddress: admins, positionAddress }
+      const closed = await bot.post('/trading/clmm/close', of)
+      expect(closed.status).to.equal(1)
+      expect(await bot.post('/trading/clmm/close', { ...of, positionAddress: shown.address })).to.deep.equal(closed)
+      expect((await changes()).length).to.equal(before + 2)
+    })
+
+    it('close once while the first is under way, and after its answer was lost', async () => {
+      const { body } = await opening('v3')
+      const { positionAddress } = (await bot.post('/trading/clmm/open', body)).data
+      const close = { ...venue, walletAddress: admins, positionAddress }
+      const before = (await changes()).length
+      await withoutBlocks(rpc, async () => {
+        const lost = cuttablePost(new URL('/trading/clmm/close', server.kernel.interfaceUrls['hummingbot']), server.certsDir, close)
+        await signed(before + 1)
+        const both = [bot.post('/trading/clmm/close', { ...close, slippagePct: 0.25 }), bot.post('/trading/clmm/close', close)]
+        lost.cut()
+        await lost.answer
+        const answers = await Promise.all(both)
+        expect(new Set(answers.map(({ signature }) => signature)).size).to.equal(1)
+      })
+      const answer = await bot.post('/trading/clmm/close', close)
+      expect(answer.status).to.equal(1)
+      decimals(answer.data, 'baseTokenAmountRemoved', 'quoteTokenAmountRemoved', 'baseFeeAmountCollected', 'quoteFeeAmountCollected')
+      expect((await changes()).length).to.equal(before + 1)
+    })
+
+    it('open one position for an answer that was lost, and another for each that was delivered', async () => {
+      const { body } = await opening('v3')
+      const before = (await changes()).length
+      await withoutBlocks(rpc, async () => {
+        const lost = cuttablePost(new URL('/trading/clmm/open', server.kernel.interfaceUrls['hummingbot']), server.certsDir, body)
+        await signed(before + 1)
+        lost.cut()
+        await lost.answer
+      })
+      const [{ txHash } = { txHash: '' }] = await changes()
+      const first = await bot.post('/trading/clmm/open', body)
+      expect([first.signature, first.status]).to.deep.equal([txHash, 1])
+      const second = await bot.post('/trading/clmm/open', body)
+      expect(second.data.positionAddress).not.to.equal(first.data.positionAddress)
+      expect((await changes()).length).to.equal(before + 2)
+    })
+
+    it('have the code of slippage only where the price was past the bound', async () => {
+      const { body } = await opening('v3')
+      const before = (await changes()).length
+      await withoutBlocks(rpc, async () => {
+        const overtaken = bot.refusal('POST', '/trading/clmm/open', { ...body, slippagePct: 0.01 })
+        await signed(before + 1)
+        const [{ txHash } = { txHash: '' }] = await changes()
+        const bytes = await takenOut(rpc, txHash)
+        const [pool] = await poolsOf('v3')
+        const trade = { ...uniswap, base: 'WETH', quote: 'USDC', side: 'SELL', amount: '20', pool: pool?.pool, address: others }
+        const { status, text, body: moved } = await server.client.post('/amm/trade', trade)
+        expect(status, text).to.equal(200)
+        await atNode(rpc, moved.txHash)
+        await rpc('evm_mine')
+        await sendAgain(rpc, bytes)
+        await rpc('anvil_mine', 3)
+        expect((await overtaken).body).to.include({ code: 'SLIPPAGE_EXCEEDED' })
+      })
+      const wrong = await bot.refusal('POST', '/trading/clmm/open', { ...body, lowerPrice: body.upperPrice, upperPrice: body.lowerPrice })
+      expect([wrong.status, wrong.body.code]).to.deep.equal([400, 'INVALID_PARAMS'])
+      const poor = await bot.refusal('POST', '/trading/clmm/open', { ...body, baseTokenAmount: 1e12, quoteTokenAmount: 1e12 })
+      expect(poor.body.code).to.equal('INSUFFICIENT_BALANCE')
+      expect((await changes()).length).to.equal(before + 1)
+    })
+
+    it('are refused to who may not use the wallet', async () => {
+      const { body } = await opening('v3')
+      expect((await trader.refusal('POST', '/trading/clmm/open', body)).status).to.equal(403)
+      const { address } = await position('v3')
+      for (const path of ['close', 'collect-fees'])
+        expect(
+          (await trader.refusal('POST', `/trading/clmm/${path}`, { ...venue, positionAddress: address, walletAddress: traders })).status,
+        ).to.equal(403)
     })
   })
 })

@@ -1,0 +1,285 @@
+// Changes of positions, in the pool's own order of tokens. What was done is read from the receipt: an open is answered with a position that can be
+// followed, and a close is one, however often it is asked for.
+import { canonicalDecimal, subtract } from 'sluice/decimal'
+import { badFields, Type, type InterfaceCall, type InterfacePath } from 'sluice/interface'
+import type { HummingbotConfig, Networks } from './networks.ts'
+import { feeOf, type PollAnswer } from './poll.ts'
+import { goneOrTrouble, handleOf, positionAddress, PositionAddress, positionNamed, readPosition, type NamedPosition } from './positions.ts'
+import { PoolAddress, rangePoolAt } from './range-pools.ts'
+import { signedAnswer, signOnce, successOf } from './signed.ts'
+import { Decimal, liquidityPaths, slippageOf, venueFields, venueOf, type Venue } from './venues.ts'
+import { walletOf } from './wallets.ts'
+
+const walletFields = {
+  walletAddress: Type.Optional(Type.String({ maxLength: 256 })),
+  address: Type.Optional(Type.String({ maxLength: 256 })),
+}
+const amountFields = { baseTokenAmount: Type.Optional(Decimal), quoteTokenAmount: Type.Optional(Decimal) }
+const ofPosition = { ...venueFields, ...walletFields, positionAddress: PositionAddress }
+const slippagePct = Type.Optional(Decimal)
+
+const added = { baseTokenAmountAdded: Type.String(), quoteTokenAmountAdded: Type.String() }
+const removed = { baseTokenAmountRemoved: Type.String(), quoteTokenAmountRemoved: Type.String() }
+const collected = { baseFeeAmountCollected: Type.String(), quoteFeeAmountCollected: Type.String() }
+const fee = { fee: Type.String() }
+
+/** An account of the position costs nothing on chains of EVM. */
+const noRent = '0'
+
+interface Parts {
+  readonly networks: Networks
+  readonly config: HummingbotConfig
+}
+
+export const liquidityChangePaths = (networks: Networks, config: HummingbotConfig): InterfacePath[] => [
+  ...openPaths({ networks, config }),
+  ...addPaths({ networks, config }),
+  ...removePaths({ networks, config }),
+  ...collectPaths({ networks, config }),
+  ...closePaths({ networks, config }),
+]
+
+const openPaths = ({ networks, config }: Parts): InterfacePath[] =>
+  liquidityPaths('clmm', ['open', 'open-position'], {
+    method: 'POST',
+    summary: 'Opens a position between two prices. It has a handle for an id until the receipt says its own.',
+    permission: 'trade',
+    request: Type.Object({
+      ...venueFields,
+      ...walletFields,
+      ...amountFields,
+      poolAddress: PoolAddress,
+      lowerPrice: Decimal,
+      upperPrice: Decimal,
+      slippagePct,
+    }),
+    response: signedAnswer(
+      Type.Object({
+        positionAddress: Type.String(),
+        ...Type.Partial(Type.Object({ ...added, ...fee, positionRent: Type.String() })).properties,
+      }),
+    ),
+    async answer(request, call) {
+      const untilMs = until(config)
+      const venue = venueOf(request, networks)
+      const address = await addressOf(request, venue, networks, call)
+      const { poolAddress, slippagePct: percent } = request
+      const range = { lowerPrice: canonical(request.lowerPrice), upperPrice: canonical(request.upperPrice), ...amountsOf(request) }
+      return call.once(
+        { fields: { how: 'open', ...named(venue), address, poolAddress, ...range, slippage: percent }, ...windows(config) },
+        async () => {
+          const { token0, token1, version, pool } = await rangePoolAt(poolAddress, venue, call)
+          return { ...venue.own, address, token0, token1, version, pool, ...range, ...(await slippage(percent, venue, version, call)) }
+        },
+        async (key, addition) => {
+          const { txHash: signature } = await signOnce(() => call.call('AMMLiquidityAdd', addition, { key }), call)
+          const handle = handleOf(signature, addition.version)
+          const done = await successOf(signature, { on: venue.on, call, untilMs })
+          if (!done) return { signature, data: { positionAddress: handle } }
+          const { fill, paid } = read(done)
+          if (!fill) return { signature, status: 1 as const, data: { positionAddress: handle } }
+          const position = positionAddress({ version: addition.version, tokenId: fill.tokenId })
+          const data = { positionAddress: position, ...addedIn(fill), positionRent: noRent, ...(paid !== undefined && { fee: paid }) }
+          return { signature, status: 1 as const, data }
+        },
+      )
+    },
+  })
+
+const addPaths = ({ networks, config }: Parts): InterfacePath[] =>
+  liquidityPaths('clmm', ['add', 'add-liquidity'], {
+    method: 'POST',
+    summary: 'Adds to a position.',
+    permission: 'trade',
+    request: Type.Object({ ...ofPosition, ...amountFields, slippagePct }),
+    response: signedAnswer(Type.Object({ ...added, ...fee })),
+    async answer(request, call) {
+      const untilMs = until(config)
+      const { venue, address, position } = await ownPosition(request, networks, call)
+      const amounts = amountsOf(request)
+      const { slippagePct: percent } = request
+      const fields = { how: 'add', ...named(venue), address, position: positionAddress(position), ...amounts, slippage: percent }
+      return call.once(
+        { fields, ...windows(config) },
+        async () => {
+          const { token0, token1 } = await readPosition(position, venue, call)
+          return {
+            ...venue.own,
+            address,
+            token0,
+            token1,
+            ...position,
+            ...amounts,
+            ...(await slippage(percent, venue, position.version, call)),
+          }
+        },
+        async (key, addition) =>
+          changed(() => call.call('AMMLiquidityAdd', addition, { key }), { position, venue, call, untilMs }, addedIn),
+      )
+    },
+  })
+
+const removePaths = ({ networks, config }: Parts): InterfacePath[] =>
+  liquidityPaths('clmm', ['remove', 'remove-liquidity'], {
+    method: 'POST',
+    summary: 'Removes a percentage of a position, and all fees with it.',
+    permission: 'trade',
+    request: Type.Object({ ...ofPosition, percentageToRemove: Decimal, slippagePct }),
+    response: signedAnswer(Type.Object({ ...removed, ...fee })),
+    async answer(request, call) {
+      const untilMs = until(config)
+      const { venue, address, position } = await ownPosition(request, networks, call)
+      const decreasePercent = canonical(request.percentageToRemove)
+      const { slippagePct: percent } = request
+      const fields = { how: 'remove', ...named(venue), address, position: positionAddress(position), decreasePercent, slippage: percent }
+      return call.once(
+        { fields, ...windows(config) },
+        async () => ({
+          ...venue.own,
+          address,
+          ...position,
+          decreasePercent,
+          ...(await slippage(percent, venue, position.version, call)),
+        }),
+        async (key, removal) =>
+          changed(
+            () => call.call('AMMLiquidityRemove', removal, { key }),
+            { position, venue, call, untilMs },
+            ({ amount0, amount1 }) => ({
+              baseTokenAmountRemoved: amount0,
+              quoteTokenAmountRemoved: amount1,
+            }),
+          ),
+      )
+    },
+  })
+
+const collectPaths = ({ networks, config }: Parts): InterfacePath[] =>
+  liquidityPaths('clmm', ['collect-fees', 'collect-fees'], {
+    method: 'POST',
+    summary: 'Collects the fees of a position.',
+    permission: 'trade',
+    request: Type.Object(ofPosition),
+    response: signedAnswer(Type.Object({ ...collected, ...fee })),
+    async answer(request, call) {
+      const untilMs = until(config)
+      const { venue, address, position } = await ownPosition(request, networks, call)
+      const collection = { ...venue.own, address, ...position }
+      return call.once(
+        { fields: { how: 'collect', ...named(venue), address, position: positionAddress(position) }, ...windows(config) },
+        async () => collection,
+        async (key) =>
+          changed(
+            () => call.call('AMMLiquidityCollectFees', collection, { key }),
+            { position, venue, call, untilMs },
+            ({ amount0, amount1 }) => ({
+              baseFeeAmountCollected: amount0,
+              quoteFeeAmountCollected: amount1,
+            }),
+          ),
+      )
+    },
+  })
+
+/** Whoever asks again, with whatever slippage, asks for the same close: as long as its transaction may come, and for a day after it came. */
+const closePaths = ({ networks, config }: Parts): InterfacePath[] =>
+  liquidityPaths('clmm', ['close', 'close-position'], {
+    method: 'POST',
+    summary: 'Removes all of a position with its fees, and the position itself.',
+    permission: 'trade',
+    request: Type.Object({ ...ofPosition, slippagePct }),
+    response: signedAnswer(
+      Type.Object({
+        ...removed,
+        ...Type.Partial(Type.Object(collected)).properties,
+        positionRentRefunded: Type.String(),
+        ...fee,
+      }),
+    ),
+    async answer(request, call) {
+      const untilMs = until(config)
+      const { venue, address, position } = await ownPosition(request, networks, call)
+      return call.once(
+        { fields: { how: 'close', ...named(venue), address, position: positionAddress(position) }, ...windows(config), isOneForEver: true },
+        async () => ({
+          ...venue.own,
+          address,
+          ...position,
+          burn: true,
+          ...(await slippage(request.slippagePct, venue, position.version, call)),
+        }),
+        async (key, removal) =>
+          changed(() => call.call('AMMLiquidityRemove', removal, { key }), { position, venue, call, untilMs }, closedBy),
+      )
+    },
+  })
+
+type Fill = Extract<NonNullable<PollAnswer['fill']>, { tokenId: string }>
+
+const addedIn = ({ amount0, amount1 }: Fill) => ({ baseTokenAmountAdded: amount0, quoteTokenAmountAdded: amount1 })
+
+/** Principal and fees, where the receipt tells them apart; all as removed where it does not. */
+function closedBy({ amount0, amount1, fees0, fees1 }: Fill) {
+  const isTold = fees0 !== undefined && fees1 !== undefined
+  return {
+    baseTokenAmountRemoved: isTold ? subtract(amount0, fees0) : amount0,
+    quoteTokenAmountRemoved: isTold ? subtract(amount1, fees1) : amount1,
+    ...(isTold && { baseFeeAmountCollected: fees0, quoteFeeAmountCollected: fees1 }),
+    positionRentRefunded: noRent,
+  }
+}
+
+interface ChangeParts {
+  readonly position: NamedPosition
+  readonly venue: Venue
+  readonly call: InterfaceCall
+  /** By `performance.now()`. */
+  readonly untilMs: number
+}
+
+/** A change of a position that there is. @throws SluiceError as `goneOrTrouble`; TRADE_FAILED, only where it can never succeed */
+async function changed<D extends object>(
+  sign: () => Promise<{ txHash: string }>,
+  { position, venue, call, untilMs }: ChangeParts,
+  dataOf: (fill: Fill) => D,
+) {
+  const { txHash: signature } = await goneOrTrouble(position, () => signOnce(sign, call))
+  const done = await successOf(signature, { on: venue.on, call, untilMs })
+  if (!done) return { signature }
+  const { fill, paid } = read(done)
+  return { signature, status: 1 as const, ...(fill && paid !== undefined && { data: { ...dataOf(fill), fee: paid } }) }
+}
+
+function read({ fill, txReceipt }: PollAnswer): { fill: Fill | undefined; paid: string | undefined } {
+  return { fill: fill && 'tokenId' in fill ? fill : undefined, paid: feeOf(txReceipt) }
+}
+
+const until = ({ receiptSeconds }: HummingbotConfig): number => performance.now() + receiptSeconds * 1000
+const windows = ({ staleSeconds, collectSeconds }: HummingbotConfig) => ({ staleSeconds, collectSeconds })
+const named = ({ on, own }: Venue) => ({ on: on.chainNetwork, connector: own.connector })
+const canonical = (amount: string): string => canonicalDecimal(amount) ?? amount
+
+const addressOf = (request: { walletAddress?: string; address?: string }, { on }: Venue, networks: Networks, call: InterfaceCall) =>
+  walletOf(request.walletAddress ?? request.address, on.chain, networks, call)
+
+async function slippage(percent: string | undefined, venue: Venue, version: string, call: InterfaceCall) {
+  const allowedSlippage = await slippageOf(percent, venue.own, version, call)
+  return allowedSlippage === undefined ? {} : { allowedSlippage }
+}
+
+/** The pool's first token is the base. @throws SluiceError INCOMPLETE_PARAMS without any */
+function amountsOf({ baseTokenAmount, quoteTokenAmount }: { baseTokenAmount?: string; quoteTokenAmount?: string }) {
+  if (baseTokenAmount === undefined && quoteTokenAmount === undefined)
+    throw badFields([{ field: 'baseTokenAmount', problem: 'is required, or quoteTokenAmount' }])
+  return { amount0: canonical(baseTokenAmount ?? '0'), amount1: canonical(quoteTokenAmount ?? '0') }
+}
+
+async function ownPosition(
+  request: Parameters<typeof venueOf>[0] & { walletAddress?: string; address?: string; positionAddress: string },
+  networks: Networks,
+  call: InterfaceCall,
+): Promise<{ venue: Venue; address: string; position: NamedPosition }> {
+  const venue = venueOf(request, networks)
+  const address = await addressOf(request, venue, networks, call)
+  return { venue, address, position: await positionNamed(request.positionAddress, venue, call) }
+}
