@@ -11,6 +11,7 @@ import { poolPaths } from './pools.ts'
 import { positionPaths } from './positions.ts'
 import { quotePaths } from './quotes.ts'
 import { rangePoolPaths } from './range-pools.ts'
+import { sharePaths } from './shares.ts'
 import { swapPaths } from './swaps.ts'
 import { tokenPaths } from './tokens.ts'
 import { walletPaths } from './wallets.ts'
@@ -33,6 +34,7 @@ export function createInterface(config: HummingbotConfig): Interface {
       ...rangePoolPaths(networks),
       ...positionPaths(networks),
       ...liquidityChangePaths(networks, config),
+      ...sharePaths(networks, config),
       ...generationPaths(),
     ],
     showError,

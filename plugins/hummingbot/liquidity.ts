@@ -1,35 +1,35 @@
 // Changes of positions, in the pool's own order of tokens. What was done is read from the receipt: an open is answered with a position that can be
 // followed, and a close is one, however often it is asked for.
-import { canonicalDecimal, subtract } from 'sluice/decimal'
+import { subtract } from 'sluice/decimal'
 import { badFields, Type, type InterfaceCall, type InterfacePath } from 'sluice/interface'
+import {
+  added,
+  addressOf,
+  canonical,
+  changed,
+  fee,
+  named,
+  removed,
+  slippage,
+  slippagePct,
+  waitUntil,
+  walletFields,
+  windows,
+  type ChangeParts,
+} from './changes.ts'
 import type { HummingbotConfig, Networks } from './networks.ts'
 import { feeOf, type PollAnswer } from './poll.ts'
 import { goneOrTrouble, handleOf, positionAddress, PositionAddress, positionNamed, readPosition, type NamedPosition } from './positions.ts'
 import { PoolAddress, rangePoolAt } from './range-pools.ts'
 import { signedAnswer, signOnce, successOf } from './signed.ts'
-import { Decimal, liquidityPaths, slippageOf, venueFields, venueOf, type Venue } from './venues.ts'
-import { walletOf } from './wallets.ts'
+import { Decimal, liquidityPaths, venueFields, venueOf, type Venue } from './venues.ts'
 
-const walletFields = {
-  walletAddress: Type.Optional(Type.String({ maxLength: 256 })),
-  address: Type.Optional(Type.String({ maxLength: 256 })),
-}
 const amountFields = { baseTokenAmount: Type.Optional(Decimal), quoteTokenAmount: Type.Optional(Decimal) }
 const ofPosition = { ...venueFields, ...walletFields, positionAddress: PositionAddress }
-const slippagePct = Type.Optional(Decimal)
-
-const added = { baseTokenAmountAdded: Type.String(), quoteTokenAmountAdded: Type.String() }
-const removed = { baseTokenAmountRemoved: Type.String(), quoteTokenAmountRemoved: Type.String() }
 const collected = { baseFeeAmountCollected: Type.String(), quoteFeeAmountCollected: Type.String() }
-const fee = { fee: Type.String() }
 
 /** An account of the position costs nothing on chains of EVM. */
 const noRent = '0'
-
-interface Parts {
-  readonly networks: Networks
-  readonly config: HummingbotConfig
-}
 
 export const liquidityChangePaths = (networks: Networks, config: HummingbotConfig): InterfacePath[] => [
   ...openPaths({ networks, config }),
@@ -39,7 +39,7 @@ export const liquidityChangePaths = (networks: Networks, config: HummingbotConfi
   ...closePaths({ networks, config }),
 ]
 
-const openPaths = ({ networks, config }: Parts): InterfacePath[] =>
+const openPaths = ({ networks, config }: ChangeParts): InterfacePath[] =>
   liquidityPaths('clmm', ['open', 'open-position'], {
     method: 'POST',
     summary: 'Opens a position between two prices. It has a handle for an id until the receipt says its own.',
@@ -60,7 +60,7 @@ const openPaths = ({ networks, config }: Parts): InterfacePath[] =>
       }),
     ),
     async answer(request, call) {
-      const untilMs = until(config)
+      const untilMs = waitUntil(config)
       const venue = venueOf(request, networks)
       const address = await addressOf(request, venue, networks, call)
       const { poolAddress, slippagePct: percent } = request
@@ -76,7 +76,7 @@ const openPaths = ({ networks, config }: Parts): InterfacePath[] =>
           const handle = handleOf(signature, addition.version)
           const done = await successOf(signature, { on: venue.on, call, untilMs })
           if (!done) return { signature, data: { positionAddress: handle } }
-          const { fill, paid } = read(done)
+          const [fill, paid] = [fillIn(done), feeOf(done.txReceipt)]
           if (!fill) return { signature, status: 1 as const, data: { positionAddress: handle } }
           const position = positionAddress({ version: addition.version, tokenId: fill.tokenId })
           const data = { positionAddress: position, ...addedIn(fill), positionRent: noRent, ...(paid !== undefined && { fee: paid }) }
@@ -86,7 +86,7 @@ const openPaths = ({ networks, config }: Parts): InterfacePath[] =>
     },
   })
 
-const addPaths = ({ networks, config }: Parts): InterfacePath[] =>
+const addPaths = ({ networks, config }: ChangeParts): InterfacePath[] =>
   liquidityPaths('clmm', ['add', 'add-liquidity'], {
     method: 'POST',
     summary: 'Adds to a position.',
@@ -94,7 +94,7 @@ const addPaths = ({ networks, config }: Parts): InterfacePath[] =>
     request: Type.Object({ ...ofPosition, ...amountFields, slippagePct }),
     response: signedAnswer(Type.Object({ ...added, ...fee })),
     async answer(request, call) {
-      const untilMs = until(config)
+      const untilMs = waitUntil(config)
       const { venue, address, position } = await ownPosition(request, networks, call)
       const amounts = amountsOf(request)
       const { slippagePct: percent } = request
@@ -114,12 +114,12 @@ const addPaths = ({ networks, config }: Parts): InterfacePath[] =>
           }
         },
         async (key, addition) =>
-          changed(() => call.call('AMMLiquidityAdd', addition, { key }), { position, venue, call, untilMs }, addedIn),
+          changedPosition(() => call.call('AMMLiquidityAdd', addition, { key }), { position, venue, call, untilMs }, addedIn),
       )
     },
   })
 
-const removePaths = ({ networks, config }: Parts): InterfacePath[] =>
+const removePaths = ({ networks, config }: ChangeParts): InterfacePath[] =>
   liquidityPaths('clmm', ['remove', 'remove-liquidity'], {
     method: 'POST',
     summary: 'Removes a percentage of a position, and all fees with it.',
@@ -127,7 +127,7 @@ const removePaths = ({ networks, config }: Parts): InterfacePath[] =>
     request: Type.Object({ ...ofPosition, percentageToRemove: Decimal, slippagePct }),
     response: signedAnswer(Type.Object({ ...removed, ...fee })),
     async answer(request, call) {
-      const untilMs = until(config)
+      const untilMs = waitUntil(config)
       const { venue, address, position } = await ownPosition(request, networks, call)
       const decreasePercent = canonical(request.percentageToRemove)
       const { slippagePct: percent } = request
@@ -142,7 +142,7 @@ const removePaths = ({ networks, config }: Parts): InterfacePath[] =>
           ...(await slippage(percent, venue, position.version, call)),
         }),
         async (key, removal) =>
-          changed(
+          changedPosition(
             () => call.call('AMMLiquidityRemove', removal, { key }),
             { position, venue, call, untilMs },
             ({ amount0, amount1 }) => ({
@@ -154,7 +154,7 @@ const removePaths = ({ networks, config }: Parts): InterfacePath[] =>
     },
   })
 
-const collectPaths = ({ networks, config }: Parts): InterfacePath[] =>
+const collectPaths = ({ networks, config }: ChangeParts): InterfacePath[] =>
   liquidityPaths('clmm', ['collect-fees', 'collect-fees'], {
     method: 'POST',
     summary: 'Collects the fees of a position.',
@@ -162,14 +162,14 @@ const collectPaths = ({ networks, config }: Parts): InterfacePath[] =>
     request: Type.Object(ofPosition),
     response: signedAnswer(Type.Object({ ...collected, ...fee })),
     async answer(request, call) {
-      const untilMs = until(config)
+      const untilMs = waitUntil(config)
       const { venue, address, position } = await ownPosition(request, networks, call)
       const collection = { ...venue.own, address, ...position }
       return call.once(
         { fields: { how: 'collect', ...named(venue), address, position: positionAddress(position) }, ...windows(config) },
         async () => collection,
         async (key) =>
-          changed(
+          changedPosition(
             () => call.call('AMMLiquidityCollectFees', collection, { key }),
             { position, venue, call, untilMs },
             ({ amount0, amount1 }) => ({
@@ -182,7 +182,7 @@ const collectPaths = ({ networks, config }: Parts): InterfacePath[] =>
   })
 
 /** Whoever asks again, with whatever slippage, asks for the same close: as long as its transaction may come, and for a day after it came. */
-const closePaths = ({ networks, config }: Parts): InterfacePath[] =>
+const closePaths = ({ networks, config }: ChangeParts): InterfacePath[] =>
   liquidityPaths('clmm', ['close', 'close-position'], {
     method: 'POST',
     summary: 'Removes all of a position with its fees, and the position itself.',
@@ -197,7 +197,7 @@ const closePaths = ({ networks, config }: Parts): InterfacePath[] =>
       }),
     ),
     async answer(request, call) {
-      const untilMs = until(config)
+      const untilMs = waitUntil(config)
       const { venue, address, position } = await ownPosition(request, networks, call)
       return call.once(
         { fields: { how: 'close', ...named(venue), address, position: positionAddress(position) }, ...windows(config), isOneForEver: true },
@@ -209,7 +209,7 @@ const closePaths = ({ networks, config }: Parts): InterfacePath[] =>
           ...(await slippage(request.slippagePct, venue, position.version, call)),
         }),
         async (key, removal) =>
-          changed(() => call.call('AMMLiquidityRemove', removal, { key }), { position, venue, call, untilMs }, closedBy),
+          changedPosition(() => call.call('AMMLiquidityRemove', removal, { key }), { position, venue, call, untilMs }, closedBy),
       )
     },
   })
@@ -229,43 +229,22 @@ function closedBy({ amount0, amount1, fees0, fees1 }: Fill) {
   }
 }
 
-interface ChangeParts {
-  readonly position: NamedPosition
-  readonly venue: Venue
-  readonly call: InterfaceCall
-  /** By `performance.now()`. */
-  readonly untilMs: number
-}
-
-/** A change of a position that there is. @throws SluiceError as `goneOrTrouble`; TRADE_FAILED, only where it can never succeed */
-async function changed<D extends object>(
+/** @throws SluiceError as `goneOrTrouble` and `changed` */
+const changedPosition = <D extends object>(
   sign: () => Promise<{ txHash: string }>,
-  { position, venue, call, untilMs }: ChangeParts,
+  { position, ...parts }: { position: NamedPosition; venue: Venue; call: InterfaceCall; untilMs: number },
   dataOf: (fill: Fill) => D,
-) {
-  const { txHash: signature } = await goneOrTrouble(position, () => signOnce(sign, call))
-  const done = await successOf(signature, { on: venue.on, call, untilMs })
-  if (!done) return { signature }
-  const { fill, paid } = read(done)
-  return { signature, status: 1 as const, ...(fill && paid !== undefined && { data: { ...dataOf(fill), fee: paid } }) }
-}
+) =>
+  changed(
+    () => goneOrTrouble(position, sign),
+    parts,
+    (done) => {
+      const fill = fillIn(done)
+      return fill && dataOf(fill)
+    },
+  )
 
-function read({ fill, txReceipt }: PollAnswer): { fill: Fill | undefined; paid: string | undefined } {
-  return { fill: fill && 'tokenId' in fill ? fill : undefined, paid: feeOf(txReceipt) }
-}
-
-const until = ({ receiptSeconds }: HummingbotConfig): number => performance.now() + receiptSeconds * 1000
-const windows = ({ staleSeconds, collectSeconds }: HummingbotConfig) => ({ staleSeconds, collectSeconds })
-const named = ({ on, own }: Venue) => ({ on: on.chainNetwork, connector: own.connector })
-const canonical = (amount: string): string => canonicalDecimal(amount) ?? amount
-
-const addressOf = (request: { walletAddress?: string; address?: string }, { on }: Venue, networks: Networks, call: InterfaceCall) =>
-  walletOf(request.walletAddress ?? request.address, on.chain, networks, call)
-
-async function slippage(percent: string | undefined, venue: Venue, version: string, call: InterfaceCall) {
-  const allowedSlippage = await slippageOf(percent, venue.own, version, call)
-  return allowedSlippage === undefined ? {} : { allowedSlippage }
-}
+const fillIn = ({ fill }: PollAnswer): Fill | undefined => (fill && 'tokenId' in fill ? fill : undefined)
 
 /** The pool's first token is the base. @throws SluiceError INCOMPLETE_PARAMS without any */
 function amountsOf({ baseTokenAmount, quoteTokenAmount }: { baseTokenAmount?: string; quoteTokenAmount?: string }) {

@@ -9,7 +9,7 @@ const changingFee = 8_388_608
 
 export const PoolAddress = Type.String({ minLength: 1, maxLength: 256, description: 'Its address, or the id of a pool of v4.' })
 
-const poolInfoFields = {
+export const poolInfoFields = {
   address: Type.String(),
   baseTokenAddress: Type.String(),
   quoteTokenAddress: Type.String(),

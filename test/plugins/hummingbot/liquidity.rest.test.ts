@@ -53,7 +53,7 @@ describe('liquidity of Hummingbot’s clients', function () {
     for (const address of [admins, others]) await submitted('/evm/wrap', { address, amount: '50' })
     await submitted('/evm/approve', { address: others, spender: 'uniswap', token: 'WETH' })
     for (const token of ['WETH', 'USDC'])
-      for (const spender of ['uniswap/positions', 'uniswap/v4Positions', 'pancakeswap/positions'])
+      for (const spender of ['uniswap/v2', 'uniswap/positions', 'uniswap/v4Positions', 'pancakeswap/positions'])
         await submitted('/evm/approve', { address: admins, spender, token })
   })
   after(async () => {
@@ -324,6 +324,72 @@ describe('liquidity of Hummingbot’s clients', function () {
         expect(
           (await trader.refusal('POST', `/trading/clmm/${path}`, { ...venue, positionAddress: address, walletAddress: traders })).status,
         ).to.equal(403)
+    })
+  })
+
+  describe('shares of pools without ranges', () => {
+    const asked = async () => {
+      const [{ pool } = { pool: '' }] = await poolsOf('v2')
+      return { ...venue, poolAddress: pool }
+    }
+
+    it('are quoted, added, shown and removed in the pool’s own order, with the amounts of the receipts', async () => {
+      const of = await asked()
+      const info = await bot.get('/trading/amm/pool-info', of)
+      texts(info, 'address', 'baseTokenAddress', 'quoteTokenAddress')
+      decimals(info, 'price', 'feePct', 'baseTokenAmount', 'quoteTokenAmount')
+      expect(info.feePct).to.equal('0.3')
+      expect(await bot.get('/connectors/uniswap/amm/pool-info', { ...older, poolAddress: of.poolAddress })).to.deep.equal(info)
+      const position = { ...of, walletAddress: admins }
+      const none = await bot.get('/trading/amm/position-info', position)
+      expect(none).to.include({ poolAddress: info.address, walletAddress: admins, lpTokenAmount: '0.000000000000000000' })
+
+      const most =
+        Number(info.price) < 1 ? { baseTokenAmount: 3000, quoteTokenAmount: 0.5 } : { baseTokenAmount: 0.5, quoteTokenAmount: 3000 }
+      const texted = Object.fromEntries(Object.entries(most).map(([name, value]) => [name, String(value)]))
+      const quote = await bot.get('/trading/amm/quote-liquidity', { ...of, ...texted })
+      decimals(quote, 'baseTokenAmount', 'quoteTokenAmount', 'baseTokenAmountMax', 'quoteTokenAmountMax')
+      expect(quote.baseLimited).to.equal(Number(info.price) >= 1)
+      const ofOlder = await bot.get('/connectors/uniswap/amm/quote-liquidity', { ...older, poolAddress: of.poolAddress, ...texted })
+      numbers(ofOlder, 'baseTokenAmount', 'quoteTokenAmount', 'baseTokenAmountMax', 'quoteTokenAmountMax')
+
+      const added = await bot.post('/trading/amm/add', { ...position, ...most, slippagePct: 0.5 })
+      expect(added.status).to.equal(1)
+      decimals(added.data, 'baseTokenAmountAdded', 'quoteTokenAmountAdded', 'fee')
+      expect(Number(added.data.baseTokenAmountAdded)).to.be.closeTo(Number(quote.baseTokenAmount), Number(quote.baseTokenAmount) / 1e4)
+      expect(Number(added.data.quoteTokenAmountAdded)).to.be.closeTo(Number(quote.quoteTokenAmount), Number(quote.quoteTokenAmount) / 1e4)
+      const held = await bot.get('/trading/amm/position-info', position)
+      decimals(held, 'lpTokenAmount', 'baseTokenAmount', 'quoteTokenAmount', 'price')
+      expect(Number(held.baseTokenAmount)).to.be.closeTo(Number(added.data.baseTokenAmountAdded), 1e-5)
+      expect(await bot.get('/trading/amm/positions-owned', { ...venue, walletAddress: admins })).to.deep.equal([held])
+
+      await submitted('/evm/approve', { address: admins, spender: 'uniswap/v2', token: info.address })
+      const part = await bot.post('/connectors/uniswap/amm/remove-liquidity', { ...position, network: 'local', percentageToRemove: 50 })
+      expect(part.status).to.equal(1)
+      expect(Number(part.data.baseTokenAmountRemoved)).to.be.closeTo(Number(held.baseTokenAmount) / 2, Number(held.baseTokenAmount) / 1e4)
+      const rest = await bot.post('/trading/amm/remove', { ...position, percentageToRemove: 100 })
+      decimals(rest.data, 'baseTokenAmountRemoved', 'quoteTokenAmountRemoved', 'fee')
+      expect((await bot.get('/trading/amm/position-info', position)).lpTokenAmount).to.equal(none.lpTokenAmount)
+    })
+
+    it('are sent once where the answer was lost, and refused for a wallet of others', async () => {
+      const body = { ...(await asked()), walletAddress: admins, baseTokenAmount: 0.01, quoteTokenAmount: 30 }
+      const listed = async (): Promise<unknown[]> =>
+        (await server.client.get('/transactions', { kind: 'liquidity', limit: '200' })).body.transactions
+      const before = (await listed()).length
+      await withoutBlocks(rpc, async () => {
+        const lost = cuttablePost(new URL('/trading/amm/add', server.kernel.interfaceUrls['hummingbot']), server.certsDir, body)
+        await until('it is signed', async () => (await listed()).length === before + 1)
+        lost.cut()
+        await lost.answer
+      })
+      expect((await bot.post('/trading/amm/add', body)).status).to.equal(1)
+      expect((await listed()).length).to.equal(before + 1)
+      for (const [method, path] of [
+        ['POST', 'add'],
+        ['GET', 'position-info'],
+      ] as const)
+        expect((await trader.refusal(method, `/trading/amm/${path}`, body)).status).to.equal(403)
     })
   })
 })
