@@ -5,7 +5,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import { pipeline } from 'node:stream'
 import { maxHeaderBytes } from '../http/malformed.ts'
 import { createConnectionPace, type ConnectionPace } from './connection-pace.ts'
-import { otherEnd, type SocketOwners } from './socket-owner.ts'
+import { otherEnd, type SocketTable } from '../base/socket-table.ts'
 
 export interface ProxyOptions {
   readonly port: number
@@ -18,7 +18,7 @@ export interface ProxyOptions {
     readonly key: Buffer
   }
   /** Absent: every user of this machine may connect. */
-  readonly only?: { readonly users: ReadonlySet<number>; readonly owners: SocketOwners }
+  readonly only?: { readonly users: ReadonlySet<number>; readonly owners: SocketTable }
   /** How quickly connections to the server are made. */
   readonly pace?: ConnectionPace
   log(line: string): void

@@ -8,7 +8,7 @@ import { readYaml } from '../config/yaml.ts'
 import { startLocalProxy, type LocalProxy, type ProxyOptions } from './local-proxy.ts'
 import { complain, examples, printError, say } from './output.ts'
 import { certificateOf, givenUrl, ownName, urlOf } from './server-client.ts'
-import { createSocketOwners, type SocketOwners } from './socket-owner.ts'
+import { createSocketTable, type SocketTable } from '../base/socket-table.ts'
 
 interface Options {
   readonly client: string
@@ -69,7 +69,7 @@ async function run(options: Options, settings: Settings): Promise<void> {
   const url = options.url === undefined ? interfaceUrl(options.interface, settings) : givenUrl(options.url)
   const servername = options.url === undefined ? ownName : url.hostname
   const upstream = { host: url.hostname.replaceAll(/[[\]]/g, ''), port: Number(url.port || 443), servername, ...certificate }
-  const owners = options.anyUser ? undefined : createSocketOwners()
+  const owners = options.anyUser ? undefined : createSocketTable()
   const users = new Set([process.getuid?.() ?? -1, ...options.user])
   const proxy = await started({ port: options.port, upstream, log: complain, ...(owners && { only: { users, owners } }) })
   if (owners && !(await tellsOwners(owners, proxy.port))) {
@@ -125,7 +125,7 @@ function interfaceUrl(name: string | undefined, { confDir, server }: Settings): 
 }
 
 /** Whether the system's table shows the proxy's own port as this user's. */
-const tellsOwners = async (owners: SocketOwners, port: number): Promise<boolean> =>
+const tellsOwners = async (owners: SocketTable, port: number): Promise<boolean> =>
   (await owners.ownerOfListener(port)) === process.getuid?.()
 
 const stopSignal = (): Promise<void> =>

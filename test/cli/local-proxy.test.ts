@@ -7,7 +7,7 @@ import net, { type AddressInfo } from 'node:net'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startLocalProxy, type LocalProxy, type ProxyOptions } from '../../core/cli/local-proxy.ts'
-import { createSocketOwners, type Ends } from '../../core/cli/socket-owner.ts'
+import { createSocketTable, type Ends } from '../../core/base/socket-table.ts'
 import { createTlsServer } from '../../core/tls/tls-server.ts'
 import { madeCertificates, removeFolders } from '../tls/certificates.ts'
 
@@ -51,7 +51,7 @@ describe('a local proxy', () => {
   })
 
   async function proxy(more: Partial<ProxyOptions> = {}): Promise<LocalProxy> {
-    const started = await startLocalProxy({ ...options, only: { users: new Set([own]), owners: createSocketOwners() }, ...more })
+    const started = await startLocalProxy({ ...options, only: { users: new Set([own]), owners: createSocketTable() }, ...more })
     proxies.push(started)
     return started
   }
@@ -103,7 +103,7 @@ describe('a local proxy', () => {
   })
 
   it('refuses other users of the machine, and holds no connection of theirs', async () => {
-    const { port } = await proxy({ only: { users: new Set([own + 1]), owners: createSocketOwners() } })
+    const { port } = await proxy({ only: { users: new Set([own + 1]), owners: createSocketTable() } })
     const socket = net.connect(port, '127.0.0.1')
     await once(socket.resume(), 'close')
     expect((await ask(port, { path: '/' })).status).to.equal(403)
@@ -112,14 +112,14 @@ describe('a local proxy', () => {
   })
 
   it('refuses whom the system does not tell', async () => {
-    const { port } = await proxy({ only: { users: new Set([own]), owners: createSocketOwners(['/nowhere']) } })
+    const { port } = await proxy({ only: { users: new Set([own]), owners: createSocketTable(['/nowhere']) } })
     expect((await ask(port, { path: '/' })).status).to.equal(403)
     expect(connections).to.equal(0)
   })
 
   it('asks the table again for a connection that came while it was read', async () => {
     const seen: Ends[] = []
-    const owners = createSocketOwners()
+    const owners = createSocketTable()
     const { port } = await proxy({
       only: { users: new Set([own]), owners: { ...owners, ownerOf: (ends) => (seen.push(ends), owners.ownerOf(ends)) } },
     })
@@ -132,7 +132,7 @@ describe('a local proxy', () => {
     const urls: (string | undefined)[] = []
     answer = (request, response) => (urls.push(request.url), echo(request, response))
     let lookUp = async () => own
-    const { port } = await proxy({ only: { users: new Set([own]), owners: { ...createSocketOwners(), ownerOf: () => lookUp() } } })
+    const { port } = await proxy({ only: { users: new Set([own]), owners: { ...createSocketTable(), ownerOf: () => lookUp() } } })
     // The server is connected: what is sent on arrives at once.
     await ask(port, { path: '/before' })
     const gone = net.connect(port, '127.0.0.1').on('error', () => {})
@@ -151,7 +151,7 @@ describe('a local proxy', () => {
   it('serves its user whatever number of connections others open', async () => {
     let lookUps = 0
     const ownerOf = () => ((lookUps += 1) <= 300 ? new Promise<undefined>(() => {}) : Promise.resolve(own))
-    const { port } = await proxy({ only: { users: new Set([own]), owners: { ...createSocketOwners(), ownerOf } } })
+    const { port } = await proxy({ only: { users: new Set([own]), owners: { ...createSocketTable(), ownerOf } } })
     const others = await opened(port, 300)
     const status = await ask(port, { path: '/' }).then(
       (answered) => answered.status,
@@ -162,7 +162,7 @@ describe('a local proxy', () => {
   })
 
   it('answers 503 on a connection that is one too many, until another one is closed', async () => {
-    const { port } = await proxy({ only: { users: new Set([own]), owners: { ...createSocketOwners(), ownerOf: async () => own } } })
+    const { port } = await proxy({ only: { users: new Set([own]), owners: { ...createSocketTable(), ownerOf: async () => own } } })
     const sockets = await opened(port, 256)
     expect(await raw(port, 'GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n')).to.match(/^HTTP\/1\.1 503/)
     expect(connections).to.equal(0)

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
 import { startLocalProxy, type LocalProxy } from '../../../core/cli/local-proxy.ts'
-import { createSocketOwners } from '../../../core/cli/socket-owner.ts'
+import { createSocketTable } from '../../../core/base/socket-table.ts'
 import type { Answer } from '../../../testkit/client.ts'
 import { startServer, type TestServer } from '../../../testkit/server.ts'
 import { admins, local, mined, oneChain } from '../../http/shared-server.ts'
@@ -41,7 +41,7 @@ describe('the HTTP client of Hummingbot 2.16', function () {
     proxy = await startLocalProxy({
       port: 0,
       upstream: { host: '127.0.0.1', port: Number(port), servername: 'localhost', ca, cert, key },
-      only: { users: new Set([process.getuid?.() ?? 0]), owners: createSocketOwners() },
+      only: { users: new Set([process.getuid?.() ?? 0]), owners: createSocketTable() },
       log: () => {},
     })
     const { stdout } = await promisify(execFile)('python3', [script, folder, String(proxy.port), admins], { maxBuffer: 10_000_000 })
