@@ -26,6 +26,9 @@ const waiting =
 /** hummingbot-api takes a 500 for proof that a position is gone, and 504 is a transaction's timeout. Trouble of the server or a node is neither. */
 const trouble: ReadonlySet<number> = new Set([500, 502, 504])
 
+/** Something may have been signed for the request, or is being signed. */
+const unknown: ReadonlySet<string> = new Set(['IN_FLIGHT', 'IDEMPOTENCY_CONFLICT'])
+
 /** A word that makes clients send a transaction again, wherever it is in a text. */
 const resend = /TRANSACTION_TIMEOUT/g
 
@@ -38,7 +41,7 @@ export const showError: Interface['showError'] = (error: InterfaceError) => {
   const isWaiting = name === 'PENDING_APPROVAL'
   // hummingbot-api takes a 404 of a position's path for proof that the position is gone, too: only a path that there is may say so.
   const isUnknownPath = name === 'INCOMPLETE_PARAMS' && http === 404
-  const statusCode = isWaiting ? 403 : isUnknownPath ? 501 : trouble.has(http) ? 503 : http
+  const statusCode = isWaiting ? 403 : isUnknownPath ? 501 : trouble.has(http) || unknown.has(name) ? 503 : http
   const code = isSlippage(error) ? 'SLIPPAGE_EXCEEDED' : codes[name]
   return {
     status: statusCode,
