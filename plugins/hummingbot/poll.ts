@@ -50,12 +50,19 @@ export const pollPath = (networks: Networks): InterfacePath =>
     },
   })
 
-const pollOf = (txHash: string, { own }: NamedNetwork, { call }: InterfaceCall) => call('NetworkPoll', { ...own, txHash })
+const pollOf = (txHash: string, { own }: NamedNetwork, { call }: InterfaceCall, signal?: AbortSignal) =>
+  call('NetworkPoll', { ...own, txHash }, signal && { signal })
 export type PollAnswer = Awaited<ReturnType<typeof pollOf>>
 
-export async function pollOrTrouble(signature: string, on: NamedNetwork, call: InterfaceCall): Promise<PollAnswer | Outcome> {
+/** @param signal ends it before the request's time is over */
+export async function pollOrTrouble(
+  signature: string,
+  on: NamedNetwork,
+  call: InterfaceCall,
+  signal?: AbortSignal,
+): Promise<PollAnswer | Outcome> {
   try {
-    return await pollOf(signature, on, call)
+    return await pollOf(signature, on, call, signal)
   } catch (thrown) {
     if (!(thrown instanceof SluiceError)) throw thrown
     if (trouble.has(thrown.name)) return 0

@@ -35,8 +35,9 @@ export async function successOf(
   signature: string,
   { on, call, untilMs }: { on: NamedNetwork; call: InterfaceCall; untilMs: number },
 ): Promise<PollAnswer | undefined> {
+  const end = AbortSignal.timeout(Math.max(0, Math.ceil(untilMs - performance.now())))
   for (;;) {
-    const found = await pollOrTrouble(signature, on, call).catch(() => 0 as const)
+    const found = await pollOrTrouble(signature, on, call, end).catch(() => 0 as const)
     const state = typeof found === 'number' ? 0 : outcomeOf(found)
     if (typeof found !== 'number') {
       if (state === 1) return found
