@@ -82,8 +82,8 @@ export interface InterfaceCall {
   /** Aborted when the request's time is over (`server.requestTimeoutSeconds`), and of a GET when its caller is gone. */
   readonly signal: AbortSignal
   /**
-   * true once the answer was written out and the connection still stood; false once the connection is gone before that. Only what is written is
-   * known here, not what was read at the other end.
+   * true once the answer was written out and the connection still stood; false once the connection is gone before that. Whether it was read at the
+   * other end is not known then: `once` hears of a connection that breaks later.
    */
   readonly delivered: Promise<boolean>
   /**
@@ -97,7 +97,7 @@ export interface InterfaceCall {
   ): Promise<ResponseOf<EndpointByName<N>>>
   /**
    * Does what a request asks for once, though its client sends no key and asks again when an answer did not reach it. An equal request of the same
-   * caller takes the place of one whose answer was lost, or could not say what became of it, and has its key: once for each such answer. While the
+   * caller takes the place of one whose answer was lost (also later, where the connection breaks before it is used again), or could not say what became of it, and has its key: once for each such answer. While the
    * connection of the earlier request stands, and after a delivered answer, it is a new one. To be called once for a request.
    * @param prepare decides what is done, once for all requests that are one: JSON
    * @param act calls one endpoint that makes a transaction with the key, and throws what that throws
@@ -111,7 +111,7 @@ export interface OnceRequest {
   readonly fields: object
   /** A connection that has waited so long for its answer counts as gone. */
   readonly staleSeconds: number
-  /** A lost answer is given to an equal request until so long after its transaction became final. */
+  /** A lost answer is given to an equal request until so long after its transaction became final and its client could know of the loss. */
   readonly collectSeconds: number
   /** Equal requests are one however they come, as those with an id of the client's own. Whether it was done is known for a day at least. */
   readonly isOneForEver?: boolean

@@ -1,7 +1,8 @@
 import type { DeliveriesEvent } from '../api/events.ts'
 import { hasPermission, type Caller } from '../handlers/context.ts'
 import { createFollowed } from '../store/followed.ts'
-import type { Deliveries, LostDelivery } from '../transactions/deliveries.ts'
+import type { Deliveries } from '../transactions/deliveries.ts'
+import type { LostDelivery } from '../transactions/delivery-table.ts'
 import { createSharedFeed, type Topic } from './topic.ts'
 
 const shown = 20

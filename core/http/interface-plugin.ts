@@ -1,6 +1,4 @@
 // A plugin's interface as an app: its paths in a router of its own, each request within bounds of time, bytes and shape.
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
 import Router from '@koa/router'
 import { linkAbort } from '../base/async.ts'
 import type { FairTurns } from '../base/fair-turns.ts'
@@ -11,6 +9,7 @@ import { hasPermission, mayUseWallet, requirePermission, type Caller } from '../
 import { Deadline } from '../handlers/deadline.ts'
 import type { Dispatch } from '../handlers/dispatch.ts'
 import type { CallerRights, ServedCall, ServedInterface, ServedPath } from '../plugins/index.ts'
+import { deliveryOf, type AnswerDelivery } from './answer-delivery.ts'
 import { createApp, type App } from './app.ts'
 import { withoutContext, type Route } from './direct.ts'
 import type { Deliveries } from '../transactions/deliveries.ts'
@@ -23,6 +22,9 @@ export interface InterfaceAppParts extends RequestStepsParts {
   deliveries: Pick<Deliveries, 'once'>
   turns: FairTurns
 }
+
+/** Of the time after which a connection counts as gone whose answer did not come. */
+const unacknowledgedPart = 0.1
 
 /** @param name of its plugin: metrics have its paths under it */
 export function createInterfaceApp(name: string, own: ServedInterface, parts: InterfaceAppParts): App {
@@ -89,43 +91,14 @@ function routeOf(
     if (permission !== undefined) requirePermission(caller, permission)
     const fields = { ...readQuery(state.query), ...state.body, ...parameters }
     const gone = new AbortController()
-    const delivered = deliveryOf(req, res)
-    if (req.method === 'GET') void delivered.then((isDelivered) => isDelivered || gone.abort())
+    const delivery = deliveryOf(req, res)
+    if (req.method === 'GET') void delivery.delivered.then((isDelivered) => isDelivered || gone.abort())
     const deadline = new Deadline(requestTimeoutSeconds, { payer: client, turns }, gone.signal)
-    const call = new Call(name, { state, deadline, delivered }, parts)
+    const call = new Call(name, { state, deadline, delivery }, parts)
     const body = await deadline.bound(() => answer(fields, call))
     call.isAnswered = true
     send(res, 200, jsonHeaders(state.requestId, body), body)
   }
-}
-
-/** Resolves at once when the connection is gone. */
-function deliveryOf(req: IncomingMessage, res: ServerResponse): Promise<boolean> {
-  const { socket } = req
-  return new Promise((resolve) => {
-    const lost = () => resolve(false)
-    if (socket.destroyed) return lost()
-    const open = openAnswers(socket)
-    open.add(lost)
-    res.once('finish', () => {
-      open.delete(lost)
-      resolve(!socket.destroyed)
-    })
-  })
-}
-
-/** By connection, what to do for the answers that it has not got when it ends: those behind others are told nothing by Node.js. */
-const unanswered = new WeakMap<Socket, Set<() => void>>()
-
-function openAnswers(socket: Socket): Set<() => void> {
-  const known = unanswered.get(socket)
-  if (known) return known
-  const open = new Set<() => void>()
-  unanswered.set(socket, open)
-  socket.once('close', () => {
-    for (const lost of open) lost()
-  })
-  return open
 }
 
 class Call implements ServedCall {
@@ -134,6 +107,7 @@ class Call implements ServedCall {
   readonly delivered: Promise<boolean>
   /** What the plugin answered is being sent: not a timeout, and not an error. */
   isAnswered = false
+  readonly #delivery: AnswerDelivery
   readonly #interface: string
   readonly #state: RequestState
   readonly #deadline: Deadline
@@ -141,12 +115,13 @@ class Call implements ServedCall {
 
   constructor(
     name: string,
-    { state, deadline, delivered }: { state: RequestState; deadline: Deadline; delivered: Promise<boolean> },
+    { state, deadline, delivery }: { state: RequestState; deadline: Deadline; delivery: AnswerDelivery },
     parts: InterfaceAppParts,
   ) {
     this.caller = callerOf(state.caller)
     this.requestId = state.requestId
-    this.delivered = delivered
+    this.delivered = delivery.delivered
+    this.#delivery = delivery
     this.#interface = name
     this.#state = state
     this.#deadline = deadline
@@ -169,10 +144,13 @@ class Call implements ServedCall {
   }
 
   once: InterfaceCall['once'] = (request, prepare, act) => {
+    const { formerId } = this.#state.caller
     const asked = {
       ...request,
       interface: this.#interface,
       client: this.caller.id,
+      ...(formerId !== undefined && { formerClient: formerId }),
+      broken: this.#delivery.broken(request.staleSeconds * unacknowledgedPart * 1000),
       delivered: this.delivered.then((isDelivered) => isDelivered && this.isAnswered),
     }
     return this.#parts.deliveries.once(asked, prepare, act)

@@ -4,7 +4,7 @@ import type { ApprovalState, RequestEffect } from '../api/approvals.ts'
 import { addressKey } from '../base/addresses.ts'
 import { SluiceError } from '../base/errors.ts'
 import { pack, unpack } from '../store/compact.ts'
-import { storeTime } from '../store/store-time.ts'
+import { storeTime, unexpired } from '../store/store-time.ts'
 import type { Store, StoreLog } from '../store/store.ts'
 import type { Tables } from '../store/tables.ts'
 import type { Answer } from '../transactions/idempotency.ts'
@@ -300,9 +300,6 @@ const lockClient = async (client: string, tx: Transaction<Tables>) =>
     .values({ owner: ownerOf(client), body: '' })
     .onConflict((conflict) => conflict.column('owner').doUpdateSet({ owner: ownerOf(client) }))
     .execute()
-
-/** SQL. A clock that is set back lengthens nothing, and a store that stood still neither. */
-const unexpired = (nowMs: number) => sql<boolean>`(expires_elapsed > ${storeTime} and expires_at > ${nowMs})`
 
 /** SQL: `ApprovalState` of a row beside its answer. */
 const stateNow = (nowMs: number) =>

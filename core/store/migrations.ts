@@ -20,7 +20,7 @@ export interface ColumnTypes {
 }
 
 /** What a server of this version knows: whoever has a newer one in the same store is not of this version. */
-export const newestMigration = '011-deliveries'
+export const newestMigration = '012-lost-answers'
 
 /** All migrations in order. A released one is never edited: the next change is a new one. */
 const migrationsFor = (types: ColumnTypes, isNew: boolean): Readonly<Record<string, Migration>> => ({
@@ -34,7 +34,8 @@ const migrationsFor = (types: ColumnTypes, isNew: boolean): Readonly<Record<stri
   '008-entry-filters': entryFilters(),
   '009-checkpoints': checkpoints(types),
   '010-order-fills': orderFills(),
-  [newestMigration]: deliveries(types),
+  '011-deliveries': deliveries(types),
+  [newestMigration]: lostAnswers(),
 })
 
 /** Those of versions before 0.2.0, whose stores are not read. No new one has such a name. */
@@ -127,7 +128,6 @@ const budgets = ({ sortedText }: ColumnTypes): Migration => ({
   },
 })
 
-/** What is known of the fills of each order. */
 /** Which answers reached their callers, of requests without an Idempotency-Key. */
 const deliveries = ({ sortedText }: ColumnTypes): Migration => ({
   async up(db: Kysely<unknown>) {
@@ -139,6 +139,16 @@ const deliveries = ({ sortedText }: ColumnTypes): Migration => ({
   },
 })
 
+/** Since when answers are lost, and indexes of those that were and of those that are deleted. */
+const lostAnswers = (): Migration => ({
+  async up(db: Kysely<unknown>) {
+    await sql`alter table deliveries add column lost_at bigint not null default 0`.execute(db)
+    await createIndex(db, 'deliveries_lost', 'deliveries (asked_at) where losses > 0')
+    await createIndex(db, 'deliveries_done', "deliveries (asked_at) where state = 'delivered' and losses = 0")
+  },
+})
+
+/** What is known of the fills of each order. */
 const orderFills = (): Migration => ({
   async up(db: Kysely<unknown>) {
     await sql`alter table orders add column fills text`.execute(db)

@@ -8,6 +8,9 @@ import type { Store } from './store.ts'
  */
 export const storeTime = sql<number>`(select elapsed from store_time)`
 
+/** SQL, of a row that has both. A clock that is set back lengthens nothing, and a store that stood still neither. */
+export const unexpired = (nowMs: number) => sql<boolean>`(expires_elapsed > ${storeTime} and expires_at > ${nowMs})`
+
 /** Counted this often. What passes between the last count and the end of a server is lost. */
 export const countEveryMs = 60_000
 /** Whatever a steady clock shows, one count adds no more than this. */

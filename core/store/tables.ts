@@ -271,6 +271,8 @@ export interface DeliveryRow {
   state: 'open' | 'lost' | 'delivered' | 'uncollected'
   /** When the request that has it came, by the clock of the server's machine. */
   asked_at: Milliseconds
+  /** Since when its client may know that the answer was lost; 0 where it was not, or its server has ended without a word. */
+  lost_at: Milliseconds
   stale_ms: number
   collect_ms: number
   /** Rises with each request that takes the place of another: only the newest one changes the row. */

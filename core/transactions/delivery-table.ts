@@ -1,9 +1,44 @@
 // The table `deliveries`: which answers reached their callers (`deliveries.ts`).
 import { createHash, randomUUID } from 'node:crypto'
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
+import { unexpired } from '../store/store-time.ts'
 import type { Store } from '../store/store.ts'
 import type { DeliveryRow } from '../store/tables.ts'
-import type { LostAnswers, LostDelivery, UnkeyedRequest } from './deliveries.ts'
+
+export interface UnkeyedRequest {
+  /** The name of its plugin. */
+  readonly interface: string
+  /** The id of the client. */
+  readonly client: string
+  /** Its id before it had an entry in `conf/clients.yml`. */
+  readonly formerClient?: string
+  /** What makes two requests equal. */
+  readonly fields: object
+  /** false as soon as the connection is gone before the answer was written out. */
+  readonly delivered: Promise<boolean>
+  /** Resolves where it shows later that an answer that was written did not arrive. Else it never does. */
+  readonly broken: Promise<void>
+  /** A connection that has waited so long for its answer counts as gone: a link that died tells nobody. */
+  readonly staleSeconds: number
+  /** A lost answer is given to an equal request until so long after its transaction became final and its client could know of the loss. */
+  readonly collectSeconds: number
+  /** Equal requests are one however they come. */
+  readonly isOneForEver?: boolean
+}
+
+/** What callers see of it. */
+export interface LostAnswers extends Pick<DeliveryRow, 'state'> {
+  readonly lost: number
+  readonly joined: number
+}
+
+export interface LostDelivery extends LostAnswers {
+  readonly idempotencyKey: string
+  readonly interface: string
+  readonly client: string
+  /** Milliseconds since the Unix epoch. */
+  readonly askedAt: number
+}
 
 /** With what the store says of its server. */
 export type UnansweredRow = DeliveryRow & { readonly alive: unknown; readonly alive_until: unknown }
@@ -12,10 +47,17 @@ export type DeliveryTable = ReturnType<typeof createDeliveryTable>
 
 const mostRecent = 500
 
-/** Only the request that has a row now changes it. @throws StoreUnavailable */
-export function createDeliveryTable(store: Store, serverId: string, nowMs: () => number) {
-  const openStates: readonly DeliveryRow['state'][] = ['open', 'lost']
-  const unanswered = (only: Partial<DeliveryRow> = {}, states = openStates): Promise<readonly UnansweredRow[]> =>
+/** As the index has it: SQLite uses an index of some rows only where the statement has its condition word for word. */
+const isUnanswered = sql<boolean>`state in ('open', 'lost')`
+
+/** @throws StoreUnavailable */
+export const createDeliveryTable = (store: Store, serverId: string, nowMs: () => number) => ({
+  ...readings(store, serverId, nowMs),
+  ...changes(store, serverId, nowMs),
+})
+
+function readings(store: Store, serverId: string, nowMs: () => number) {
+  const unanswered = (where: RawBuilder<boolean>): Promise<readonly UnansweredRow[]> =>
     store.read((db) =>
       db
         .selectFrom('deliveries')
@@ -24,17 +66,21 @@ export function createDeliveryTable(store: Store, serverId: string, nowMs: () =>
           store.isServerAlive(sql`server`).as('alive'),
           sql`(select alive_until from servers where servers.id = deliveries.server)`.as('alive_until'),
         ])
-        .where((eb) => eb.and(only))
-        .where('state', 'in', states)
+        .where(where)
         .orderBy('asked_at')
         .execute(),
     )
   return {
-    unanswered,
-    equal: ({ interface: name, client, isOneForEver }: UnkeyedRequest, fingerprint: string) =>
-      isOneForEver === true
-        ? unanswered({ id: idOf(name, client, fingerprint) }, [...openStates, 'delivered', 'uncollected'])
-        : unanswered({ interface: name, client, fingerprint }),
+    unanswered: () => unanswered(isUnanswered),
+    /** Also of the client's former name: its certificate's. */
+    equal({ interface: name, client, formerClient = client, isOneForEver }: UnkeyedRequest, fingerprint: string) {
+      const ids = [idOf(name, client, fingerprint), idOf(name, formerClient, fingerprint)] as const
+      return unanswered(
+        isOneForEver === true
+          ? sql`id in (${ids[0]}, ${ids[1]})`
+          : sql`client in (${client}, ${formerClient}) and fingerprint = ${fingerprint} and interface = ${name} and ${isUnanswered}`,
+      )
+    },
     /** Whether something may still be signed under its key: it is being done, or waits for a second person. */
     async isUnderWay({ id, client }: DeliveryRow): Promise<boolean> {
       const rows = await store.read((db) =>
@@ -49,23 +95,19 @@ export function createDeliveryTable(store: Store, serverId: string, nowMs: () =>
               .selectFrom('approvals')
               .select('key')
               .where((eb) => eb.and({ client, key: id }))
-              .where('state', 'in', ['waiting', 'approved']),
+              .where('state', 'in', ['waiting', 'approved'])
+              .where(unexpired(nowMs())),
           )
           .execute(),
       )
       return rows.length > 0
     },
-    /** What is known for ever is what was lost. */
-    deleteOld: (beforeMs: number) =>
-      store.writeOnce((db) =>
-        db.deleteFrom('deliveries').where('losses', '=', 0).where('state', '=', 'delivered').where('asked_at', '<', beforeMs).execute(),
-      ),
     recent: async (): Promise<readonly LostDelivery[]> => {
       const rows = await store.read((db) =>
         db
           .selectFrom('deliveries')
           .select(['id', 'interface', 'client', 'state', 'joins', 'losses', 'asked_at'])
-          .where('losses', '>', 0)
+          .where(sql<boolean>`losses > 0`)
           .orderBy('asked_at', 'desc')
           .orderBy('id')
           .limit(mostRecent)
@@ -85,36 +127,63 @@ export function createDeliveryTable(store: Store, serverId: string, nowMs: () =>
       )
       return rows.map(({ id, state, joins, losses }) => [id, { lost: losses, joined: joins, state }])
     },
-    /** The row with the number of the request that now has it; undefined where another one took it. */
-    async join(row: DeliveryRow, wasLost: boolean): Promise<DeliveryRow | undefined> {
-      const losses = wasLost && row.state === 'open' ? row.losses + 1 : row.losses
-      const taken = { server: serverId, state: 'open', asked_at: nowMs(), joins: row.joins + 1, losses } as const
-      const [joined] = await store.writeOnce((db) =>
+  }
+}
+
+/** Only the request that has a row now changes it. */
+function changes(store: Store, serverId: string, nowMs: () => number) {
+  return {
+    /** What is known for ever is what was lost. */
+    deleteOld: (beforeMs: number) =>
+      store.writeOnce((db) =>
+        db
+          .deleteFrom('deliveries')
+          .where(sql<boolean>`state = 'delivered' and losses = 0`)
+          .where('asked_at', '<', beforeMs)
+          .execute(),
+      ),
+    /** As a request that takes its place has it. */
+    joinedRow: (row: DeliveryRow, wasLost: boolean): DeliveryRow => ({
+      ...columnsOf(row),
+      server: serverId,
+      state: 'open',
+      asked_at: nowMs(),
+      lost_at: 0,
+      joins: row.joins + 1,
+      losses: wasLost && row.state === 'open' ? row.losses + 1 : row.losses,
+    }),
+    /** @returns false where it is not as it was read, as another request took it */
+    async join({ id, joins, state, prepared }: DeliveryRow, next: DeliveryRow): Promise<boolean> {
+      const joined = await store.writeOnce((db) =>
         db
           .updateTable('deliveries')
-          .set(taken)
-          .where((eb) => eb.and({ id: row.id, joins: row.joins, state: row.state }))
+          .set(next)
+          .where((eb) => eb.and({ id, joins, state, prepared }))
           .returning('id')
           .execute(),
       )
-      return joined && { ...row, ...taken }
+      return joined.length > 0
     },
-    /** undefined where an equal one that is one for ever was opened at the same time */
-    async open({ interface: name, client, staleSeconds, collectSeconds, isOneForEver }: UnkeyedRequest, fingerprint: string) {
-      const row: DeliveryRow = {
-        id: isOneForEver === true ? idOf(name, client, fingerprint) : `${keyPrefix}${randomUUID()}`,
-        interface: name,
-        client,
-        fingerprint,
-        server: serverId,
-        state: 'open',
-        asked_at: nowMs(),
-        stale_ms: staleSeconds * 1000,
-        collect_ms: collectSeconds * 1000,
-        joins: 0,
-        losses: 0,
-        prepared: '',
-      }
+    newRow: (
+      { interface: name, client, staleSeconds, collectSeconds, isOneForEver }: UnkeyedRequest,
+      fingerprint: string,
+    ): DeliveryRow => ({
+      id: isOneForEver === true ? idOf(name, client, fingerprint) : `${keyPrefix}${randomUUID()}`,
+      interface: name,
+      client,
+      fingerprint,
+      server: serverId,
+      state: 'open',
+      asked_at: nowMs(),
+      lost_at: 0,
+      stale_ms: staleSeconds * 1000,
+      collect_ms: collectSeconds * 1000,
+      joins: 0,
+      losses: 0,
+      prepared: '',
+    }),
+    /** @returns false where an equal one that is one for ever was opened at the same time */
+    async open(row: DeliveryRow): Promise<boolean> {
       const opened = await store.writeOnce((db) =>
         db
           .insertInto('deliveries')
@@ -123,12 +192,12 @@ export function createDeliveryTable(store: Store, serverId: string, nowMs: () =>
           .returning('id')
           .execute(),
       )
-      return opened.length > 0 ? row : undefined
+      return opened.length > 0
     },
     /** @returns false where an equal request has it */
-    async change({ id, joins }: DeliveryRow, to: Partial<DeliveryRow> | 'nothing'): Promise<boolean> {
+    async change({ id, joins, asked_at }: DeliveryRow, to: Partial<DeliveryRow> | 'nothing'): Promise<boolean> {
       const changed = await store.writeOnce<readonly unknown[]>((db) => {
-        const own = { id, joins }
+        const own = { id, joins, asked_at }
         if (to !== 'nothing')
           return db
             .updateTable('deliveries')
@@ -144,6 +213,20 @@ export function createDeliveryTable(store: Store, serverId: string, nowMs: () =>
       })
       return changed.length > 0
     },
+    /** One whose answer was lost after it counted as delivered, and may have gone since. */
+    restore: (row: DeliveryRow) =>
+      store.writeOnce((db) =>
+        db
+          .insertInto('deliveries')
+          .values(row)
+          .onConflict((conflict) =>
+            conflict
+              .column('id')
+              .doUpdateSet({ state: row.state, lost_at: row.lost_at, losses: row.losses })
+              .where('deliveries.joins', '=', row.joins),
+          )
+          .execute(),
+      ),
     /** @returns false where another has done it, or a request has it */
     async giveUp({ id, joins }: DeliveryRow): Promise<boolean> {
       const given = await store.writeOnce((db) =>
@@ -152,7 +235,7 @@ export function createDeliveryTable(store: Store, serverId: string, nowMs: () =>
           // That of a server that ended without a word was not counted yet.
           .set({ state: 'uncollected', losses: sql`case when state = 'open' then losses + 1 else losses end` })
           .where((eb) => eb.and({ id, joins }))
-          .where('state', 'in', ['open', 'lost'])
+          .where(isUnanswered)
           .returning('id')
           .execute(),
       )
@@ -160,6 +243,9 @@ export function createDeliveryTable(store: Store, serverId: string, nowMs: () =>
     },
   }
 }
+
+/** Without what the store says of its server. */
+const columnsOf = ({ alive: _alive, alive_until: _until, ...row }: DeliveryRow & Partial<UnansweredRow>): DeliveryRow => row
 
 /** What such keys begin with. */
 export const keyPrefix = 'once-'

@@ -109,7 +109,7 @@ describe('a store of 0.2.0 before anything could be stopped', () => {
       expect(stops).to.deep.equal([])
       expect(kept).to.deep.equal([{ client: '' }])
       expect([budgets, reservations, approvals, refundable, checkpoints, deliveries]).to.deep.equal([[], [], [], [], [], []])
-      expect(migrations).to.have.length(11)
+      expect(migrations).to.have.length(12)
 
       const again = await place().open()
       await again.write((tx) =>
@@ -192,6 +192,7 @@ describe('a migration', () => {
         { name: '009-checkpoints' },
         { name: '010-order-fills' },
         { name: '011-deliveries' },
+        { name: '012-lost-answers' },
       ])
       await before.write((tx) => sql`update servers set alive_until = 0`.execute(tx))
       const later = await openLater(place())

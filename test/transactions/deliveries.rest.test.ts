@@ -6,6 +6,7 @@ import type { Store } from '../../core/store/store.ts'
 import { StoreUnavailable } from '../../core/store/store.ts'
 import { createDeliveries, type Deliveries } from '../../core/transactions/deliveries.ts'
 import { sqlJournal } from '../../core/transactions/journal/sql-journal.ts'
+import { explainer, recorded } from '../store/explained.ts'
 import { onBothStores } from '../store/stores.ts'
 import { attempt, giveLease, newEntry, next } from './journal/entries.ts'
 import { silent, until } from './site.ts'
@@ -40,27 +41,42 @@ describe('requests without a key, of clients that repeat them', () => {
       return { clock, deliveries }
     }
 
+    type RequestOptions = Partial<{
+      amount: string
+      act: (key: string) => Promise<string>
+      client: string
+      formerClient: string
+      prepare: () => Promise<void>
+      isOneForEver: boolean
+    }>
+
     /** A request over a connection of its own; `end` is how that ends. */
     function request(
       { deliveries }: { deliveries: Deliveries },
-      { amount = '1', act = async (key: string) => key, client = 'bot', prepare = async () => {}, isOneForEver = false } = {},
+      {
+        amount = '1',
+        act = async (key) => key,
+        client = 'bot',
+        formerClient = client,
+        prepare = async () => {},
+        isOneForEver = false,
+      }: RequestOptions = {},
     ) {
       let end: (isDelivered: boolean) => void = () => {}
+      let breakLater = () => {}
       const delivered = new Promise<boolean>((resolve) => (end = resolve))
-      const of = { interface: 'bots', client, fields: { amount }, delivered, staleSeconds: 290, collectSeconds: 120, isOneForEver }
+      const broken = new Promise<void>((resolve) => (breakLater = resolve))
+      const windows = { staleSeconds: 290, collectSeconds: 120 }
+      const of = { interface: 'bots', client, formerClient, fields: { amount }, delivered, broken, ...windows, isOneForEver }
       const answer = deliveries.once(
         of,
         async () => (await prepare(), { limit: `of ${amount} ${Math.random()}` }),
         async (key, { limit }) => `${await act(key)} ${limit}`,
       )
-      return { answer, end }
+      return { answer, end, breakLater }
     }
 
-    async function answered(
-      at: { deliveries: Deliveries },
-      isDelivered: boolean,
-      options?: Parameters<typeof request>[1],
-    ): Promise<string> {
+    async function answered(at: { deliveries: Deliveries }, isDelivered: boolean, options?: RequestOptions): Promise<string> {
       const { answer, end } = request(at, options)
       const given = await answer
       end(isDelivered)
@@ -137,6 +153,7 @@ describe('requests without a key, of clients that repeat them', () => {
     it('are counted as lost, too, where the server ended without a word and nobody asked again', async () => {
       const first = await request(server()).answer
       const at = server()
+      await ended(keyOf(first))
       at.clock.offsetMs = 900_000
       await at.deliveries.sweep()
       const told = await at.deliveries.recent()
@@ -154,7 +171,22 @@ describe('requests without a key, of clients that repeat them', () => {
       expect(again).to.equal(used)
       at.clock.offsetMs = 900_000
       expect(keyOf(await request(at).answer)).not.to.equal(again)
-      expect(changes).to.include('uncollected')
+      expect(changes).to.deep.equal(['lost', 'joined', 'lost'])
+    })
+
+    it('are the same while the first waits for a second person, and others once that has expired', async () => {
+      const at = server()
+      const used = await refused(at, failing('PENDING_APPROVAL'))
+      await stored(['lost'])
+      await store.write((tx) =>
+        sql`insert into approvals (made_at, expires_at, expires_elapsed, client, path, "key", certificate, endpoint, address, fingerprint, request_id, state, body)
+          values (0, ${Date.now() + 800_000}, 1, 'bot', '/amm/trade', ${used}, '', '', '', '', '', 'waiting', '')`.execute(tx),
+      )
+      at.clock.offsetMs = 700_000
+      expect(await refused(at, failing('PENDING_APPROVAL'))).to.equal(used)
+      await stored(['lost'])
+      at.clock.offsetMs = 1_400_000
+      expect(await refused(at, failing('PENDING_APPROVAL'))).not.to.equal(used)
     })
 
     it('are the same where it is not known whether the first repetition has it', async () => {
@@ -171,6 +203,136 @@ describe('requests without a key, of clients that repeat them', () => {
       expect(refusal).to.equal('OVERLOADED')
       isFailing = false
       expect(await request(at).answer).to.equal(first)
+    })
+
+    it('are others once it is known that the first repetition did not come to have it', async () => {
+      let isFailing = false
+      const writeOnce: Store['writeOnce'] = async (statement) => {
+        if (isFailing) throw new StoreUnavailable('the disk is full')
+        return store.writeOnce(statement)
+      }
+      const at = server(Object.assign(Object.create(store), { writeOnce }))
+      const first = await answered(at, false)
+      isFailing = true
+      await request(at).answer.catch(() => {})
+      isFailing = false
+      const second = request(at)
+      expect(await second.answer).to.equal(first)
+      expect(await request(at).answer).not.to.equal(first)
+      await new Promise((resolve) => setTimeout(resolve, 1_200))
+      expect(await request(at).answer).not.to.equal(first)
+    })
+
+    it('leave nothing where it is not known whether what will be done was stored', async () => {
+      for (const failsAt of [1, 2]) {
+        let left = failsAt
+        const writeOnce: Store['writeOnce'] = async (statement) => {
+          const done = await store.writeOnce(statement)
+          left -= 1
+          if (left === 0) throw new StoreUnavailable('the connection broke', { uncertain: true })
+          return done
+        }
+        const at = server(Object.assign(Object.create(store), { writeOnce }))
+        const refusal = await request(at, { act: () => expect.fail('it was signed') }).answer.catch(({ name }: Error) => name)
+        expect(refusal).to.equal('OVERLOADED')
+        await stored([])
+      }
+    })
+
+    /** After its next reading of the table, this happens first. */
+    function afterNextReading(happens: () => Promise<unknown>): Store {
+      let isNext = true
+      const read: Store['read'] = async (work) => {
+        const found = await store.read(work)
+        if (isNext) {
+          isNext = false
+          await happens()
+        }
+        return found
+      }
+      return Object.assign(Object.create(store), { read })
+    }
+
+    it('do the same where another server, which counted as dead, has just decided what that is', async () => {
+      const did: string[] = []
+      let goOn = () => {}
+      let signed = () => {}
+      const first = request(server(), {
+        prepare: () => new Promise<void>((resolve) => (goOn = resolve)),
+        act: (key) => new Promise((resolve) => (signed = () => resolve(key))),
+      })
+      await stored(['open'])
+      const isPrepared = async () => {
+        goOn()
+        await until('it is prepared', async () => signed.length === 0 && (await preparedOf()) !== '')
+      }
+      const second = await request(server(afterNextReading(isPrepared)), { prepare: () => expect.fail('it was decided twice') }).answer
+      did.push(second)
+      signed()
+      did.push(await first.answer)
+      expect(new Set(did).size).to.equal(1)
+    })
+
+    const preparedOf = async () =>
+      store.read((db) => db.selectFrom('deliveries').select('prepared').executeTakeFirst()).then((row) => row?.prepared ?? '')
+
+    it('are the same where another server tells only now that the answer was lost', async () => {
+      const { answer, end } = request(server())
+      const first = await answer
+      const isTold = async () => {
+        end(false)
+        await stored(['lost'])
+      }
+      expect(await request(server(afterNextReading(isTold))).answer).to.equal(first)
+    })
+
+    it('are the same under the former name of their client', async () => {
+      for (const isOneForEver of [false, true]) {
+        const at = server()
+        const first = await answered(at, false, { client: 'certificate', isOneForEver })
+        const options = { client: 'entry', formerClient: 'certificate', isOneForEver }
+        expect(await answered(at, false, options)).to.equal(first)
+        expect(await answered(at, true, options)).to.equal(first)
+      }
+    })
+
+    it('are the same where the connection broke after the answer was written, until its client can know it', async () => {
+      const at = server()
+      const { answer, end, breakLater } = request(at)
+      const first = await answer
+      await ended(keyOf(first))
+      end(true)
+      await stored([])
+      breakLater()
+      await stored(['lost'])
+      at.clock.offsetMs = 400_000
+      await at.deliveries.sweep()
+      expect(changes).to.deep.equal(['lost'])
+      expect(await answered(at, true)).to.equal(first)
+      expect(await answered(at, true)).not.to.equal(first)
+    })
+
+    it('are found by indexes', async function () {
+      if (store.kind !== 'embedded') return this.skip()
+      const { recording, queries } = recorded(store)
+      const at = server(recording)
+      for (const isOneForEver of [false, true]) {
+        await answered(at, false, { isOneForEver })
+        await answered(at, true, { isOneForEver })
+      }
+      await refused(at, failing('TIMEOUT'))
+      await stored(['lost'])
+      await at.deliveries.sweep()
+      await at.deliveries.recent()
+      await at.deliveries.lostOf(['once-1'])
+      at.deliveries.stop()
+      const explain = await explainer(place(), store)
+      const about = queries.filter(({ sql: text }) => text.includes('deliveries'))
+      expect(about.length).to.be.above(10)
+      for (const query of about)
+        for (const step of await explain(query))
+          expect(/SCAN deliveries(?! USING INDEX)/.test(step), `${step}: ${query.sql}`).to.equal(false)
+      await explain.end()
     })
 
     it('are the same where another server has ended without a word, and others while it lives', async function () {
@@ -202,7 +364,7 @@ describe('requests without a key, of clients that repeat them', () => {
         prepare: () => new Promise<void>((resolve) => (goOn = resolve)),
         act: () => expect.fail('it was signed'),
       })
-      await until('it is prepared', async () => goOn.length === 0)
+      await until('it is prepared', async () => goOn.length === 1)
       first.end(false)
       const second = request(at)
       await second.answer
@@ -237,6 +399,16 @@ describe('requests without a key, of clients that repeat them', () => {
       expect(await request(at).answer).to.equal(first)
     })
 
+    /** What was done under a key is final. */
+    async function ended(idempotencyKey: string): Promise<void> {
+      const journal = sqlJournal(store)
+      const entry = newEntry({ idempotencyKey })
+      await journal.open([entry], lease)
+      const signed = next(entry, { state: 'SIGNED', attempts: [attempt(`0x${randomUUID()}`)] })
+      await journal.write([signed], lease)
+      await journal.write([next(signed, { state: 'DROPPED', updatedAt: Date.now() })], lease)
+    }
+
     const failing = (name: ErrorName) => async () => {
       throw new SluiceError(name, 'It did not come to be.')
     }
@@ -257,7 +429,7 @@ describe('requests without a key, of clients that repeat them', () => {
       expect(keyOf(await request(at).answer)).not.to.equal(used)
     })
 
-    for (const name of ['TIMEOUT', 'OVERLOADED', 'PENDING_APPROVAL', 'IN_FLIGHT', 'UNKNOWN_ERROR'] as const)
+    for (const name of ['TIMEOUT', 'OVERLOADED', 'PENDING_APPROVAL', 'IN_FLIGHT', 'IDEMPOTENCY_CONFLICT', 'UNKNOWN_ERROR'] as const)
       it(`are the same after ${name}, which does not know what happened`, async () => {
         const at = server()
         const used = await refused(at, failing(name))

@@ -1,12 +1,9 @@
-import path from 'node:path'
 import { expect } from 'chai'
-import { CompiledQuery, type KyselyPlugin, type RootOperationNode } from 'kysely'
-import Libsql from 'libsql'
-import { Client } from 'pg'
 import type { Store } from '../../../core/store/store.ts'
 import { canonicalHash, txHashOf, type Entry, type TransactionState } from '../../../core/transactions/entry.ts'
 import type { EntryFilter } from '../../../core/transactions/journal/journal.ts'
 import { sqlJournal } from '../../../core/transactions/journal/sql-journal.ts'
+import { explainer, recorded } from '../../store/explained.ts'
 import { onBothStores, type StorePlace } from '../../store/stores.ts'
 import { attempt, giveLease, newEntry, next } from './entries.ts'
 
@@ -273,47 +270,3 @@ describe('lists of the journal', function () {
     })
   })
 })
-
-/** A store that notes what it is asked. */
-function recorded(store: Store): { recording: Store; queries: readonly CompiledQuery[] } {
-  const queries: CompiledQuery[] = []
-  return {
-    queries,
-    recording: {
-      ...store,
-      read: (work) =>
-        store.read((db) => {
-          const plugin: KyselyPlugin = {
-            transformQuery({ node, queryId }): RootOperationNode {
-              queries.push(db.getExecutor().compileQuery(node, queryId))
-              return node
-            },
-            transformResult: async ({ result }) => result,
-          }
-          return work(db.withPlugin(plugin))
-        }),
-    },
-  }
-}
-
-/** How the database would carry a query out, in words of its own. In PostgreSQL as if the journal was large. */
-async function explainer(place: StorePlace, store: Store) {
-  if (place.kind === 'embedded') {
-    await store.close()
-    const database = new Libsql(path.join(place.options.dataDir, 'sluice.db'))
-    const explain = async ({ sql, parameters }: CompiledQuery): Promise<readonly string[]> =>
-      database
-        .prepare(`explain query plan ${sql}`)
-        .all(parameters)
-        .map((row: unknown) => String(Reflect.get(Object(row), 'detail')))
-    return Object.assign(explain, { end: async () => void database.close() })
-  }
-  const client = new Client({ connectionString: place.options.url })
-  await client.connect()
-  for (const name of ['enable_seqscan', 'enable_sort', 'enable_bitmapscan']) await client.query(`set ${name} = off`)
-  const explain = async ({ sql, parameters }: CompiledQuery): Promise<readonly string[]> => {
-    const { rows } = await client.query<{ 'QUERY PLAN': string }>(`explain ${sql}`, [...parameters])
-    return rows.map((row) => row['QUERY PLAN'])
-  }
-  return Object.assign(explain, { end: () => client.end() })
-}

@@ -1,0 +1,112 @@
+// Which answer was lost, and which equal request has it from then on (`deliveries.ts`).
+import { pause } from '../base/async.ts'
+import type { DeliveryRow } from '../store/tables.ts'
+import type { DeliveryChange } from './delivery-changes.ts'
+import { holderOf, type DeliveryTable, type UnansweredRow, type UnkeyedRequest } from './delivery-table.ts'
+import { isFinal } from './entry.ts'
+import type { Journal } from './journal/journal.ts'
+
+/** Between two looks at what another server says of the connection of an equal request. */
+const otherServerMs = 250
+/** A server that has ended without a word is known to be dead by then. */
+const deadServerMs = 7_000
+/** A client may ask again over another connection before this process has read that the first one is gone. */
+const closeMs = 50
+
+interface LostAnswersParts {
+  readonly table: DeliveryTable
+  readonly journal: Pick<Journal, 'list'>
+  readonly serverId: string
+  /** Connections of this process that are gone, by `holderOf`. */
+  readonly gone: Set<string>
+  /** By `nowMs`: before, no client reached this process. */
+  readonly startedAt: number
+  readonly change: (row: DeliveryRow, to: Partial<DeliveryRow>) => Promise<void>
+  readonly signal: AbortSignal
+  readonly nowMs: () => number
+  readonly say: (row: DeliveryRow, change: DeliveryChange) => void
+}
+
+/** Finds the lost answer that a request is for. */
+export function createLostAnswers({ table, journal, serverId, gone, startedAt, change, signal, nowMs, say }: LostAnswersParts) {
+  function isLost(row: UnansweredRow): boolean {
+    if (row.state === 'lost' || gone.has(holderOf(row))) return true
+    if (row.server !== serverId && !row.alive) return true
+    return row.asked_at + row.stale_ms < nowMs()
+  }
+
+  /** Since when its client may know that it has to ask again, and may reach a server. */
+  function lostSince(row: UnansweredRow): number {
+    if (row.lost_at > 0) return row.lost_at
+    if (gone.has(holderOf(row))) return nowMs()
+    if (row.server !== serverId && !row.alive) return Math.max(startedAt, Number(row.alive_until ?? 0))
+    return row.asked_at + row.stale_ms
+  }
+
+  /** Whether nobody may collect it any more: its entry was final for so long, or nothing can come of it. */
+  async function giveUpOver(row: UnansweredRow): Promise<boolean> {
+    const { id, client, asked_at, stale_ms, collect_ms } = row
+    const { entries } = await journal.list({ archived: true, idempotencyKey: id, client, limit: 1 })
+    const [entry] = entries
+    if (!entry) {
+      if (asked_at + stale_ms + collect_ms >= nowMs() || (await table.isUnderWay(row))) return false
+      await table.change(row, 'nothing')
+      return true
+    }
+    if (!isFinal(entry) || Math.max(entry.updatedAt, lostSince(row)) + collect_ms >= nowMs()) return false
+    if (await table.giveUp(row)) say(row, 'uncollected')
+    return true
+  }
+
+  /** The row of a lost answer, which this request has from now on. */
+  async function findLost(request: UnkeyedRequest, fingerprint: string): Promise<DeliveryRow | undefined> {
+    for (;;) {
+      const found = await joinOneOf(await settledRows(request, fingerprint), request.isOneForEver === true)
+      if (found !== 'changed') return found
+    }
+  }
+
+  /** `changed`: one of them is not as it was read. */
+  async function joinOneOf(rows: readonly UnansweredRow[], isOneForEver: boolean): Promise<DeliveryRow | undefined | 'changed'> {
+    for (const row of rows) {
+      const wasLost = isLost(row)
+      if (!isOneForEver && (!wasLost || (await giveUpOver(row)))) continue
+      const joined = await joinOf(row, wasLost)
+      if (!joined) return 'changed'
+      if (wasLost) say(joined, 'joined')
+      return joined
+    }
+    return undefined
+  }
+
+  /** Once it is known of each whether its connection stands: its server may have ended, or be about to say that it is gone. */
+  async function settledRows(request: UnkeyedRequest, fingerprint: string): Promise<readonly UnansweredRow[]> {
+    const first = await table.equal(request, fingerprint)
+    if (request.isOneForEver === true || first.every(isLost)) return first
+    const before = new Map(first.map(({ server, alive_until }) => [server, Number(alive_until)]))
+    const isDoubtful = (row: UnansweredRow) =>
+      row.server !== serverId && !isLost(row) && Number(row.alive_until) <= (before.get(row.server) ?? 0)
+    for (const endMs = performance.now() + deadServerMs; ;) {
+      await pause(closeMs, signal)
+      const rows = await table.equal(request, fingerprint)
+      if (!rows.some(isDoubtful) || performance.now() > endMs || signal.aborted) return rows
+      await pause(otherServerMs, signal)
+    }
+  }
+
+  async function joinOf(row: DeliveryRow, wasLost: boolean): Promise<DeliveryRow | undefined> {
+    const next = table.joinedRow(row, wasLost)
+    try {
+      if (!(await table.join(row, next))) return undefined
+      gone.delete(holderOf(next))
+      return next
+    } catch (error) {
+      // Where it was done all the same, nobody has the row: the next request may, on any server.
+      gone.add(holderOf(next))
+      void change(next, { state: 'lost', lost_at: nowMs() })
+      throw error
+    }
+  }
+
+  return { isLost, giveUpOver, findLost }
+}

@@ -1,0 +1,88 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import net, { type AddressInfo } from 'node:net'
+import { expect } from 'chai'
+import { deliveryOf } from '../../core/http/answer-delivery.ts'
+import { until } from '../transactions/site.ts'
+
+const unacknowledgedMs = 200
+
+describe('whether an answer reached its caller', () => {
+  let server: Server
+  let answerBytes = 10
+  const told: string[] = []
+  /** Lets the requests that wait be answered. */
+  let goOn = () => {}
+
+  beforeEach(async () => {
+    told.length = 0
+    answerBytes = 10
+    const waits = new Promise<void>((resolve) => (goOn = resolve))
+    server = createServer((req, res) => {
+      const { delivered, broken } = deliveryOf(req, res)
+      void delivered.then((isDelivered) => told.push(isDelivered ? 'delivered' : 'lost'))
+      void broken(unacknowledgedMs).then(() => told.push('broken'))
+      void waits.then(() => res.end(Buffer.alloc(answerBytes)))
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+  })
+  afterEach(() => void server.close())
+
+  async function ask(times = 1): Promise<net.Socket> {
+    const socket = net.connect((server.address() as AddressInfo).port, '127.0.0.1').on('error', () => {})
+    await once(socket, 'connect')
+    socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(times))
+    return socket
+  }
+
+  async function answered(): Promise<net.Socket> {
+    const socket = await ask()
+    goOn()
+    await once(socket, 'data')
+    await until('it is delivered', async () => told.includes('delivered'))
+    return socket
+  }
+
+  const later = () => new Promise((resolve) => setTimeout(resolve, 2 * unacknowledgedMs))
+
+  it('is lost where the connection is gone before it', async () => {
+    const socket = await ask(2)
+    await later()
+    socket.destroy()
+    await until('both are lost', async () => told.length === 2)
+    goOn()
+    await later()
+    expect(told).to.deep.equal(['lost', 'lost'])
+  })
+
+  it('is delivered where its client takes it and stays, ends the connection or asks for more', async () => {
+    const socket = await answered()
+    await later()
+    const other = await answered()
+    other.end()
+    socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n')
+    await until('three are', async () => told.length === 3)
+    // It has read the first answer, so of that nothing more is told.
+    socket.resetAndDestroy()
+    await until('the second is broken', async () => told.includes('broken'))
+    expect(told).to.deep.equal(['delivered', 'delivered', 'delivered', 'broken'])
+  })
+
+  it('is broken where the connection is reset after it was written', async () => {
+    const socket = await answered()
+    socket.resetAndDestroy()
+    await until('it is told', async () => told.includes('broken'))
+    expect(told).to.deep.equal(['delivered', 'broken'])
+  })
+
+  it('is broken where the other end does not acknowledge it', async function () {
+    if (process.platform !== 'linux') this.skip()
+    answerBytes = 2 << 20
+    const socket = await ask()
+    socket.pause()
+    goOn()
+    await until('it is told', async () => told.includes('broken'))
+    expect(told).to.deep.equal(['delivered', 'broken'])
+    socket.destroy()
+  })
+})
