@@ -14,7 +14,8 @@ const traderKey = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f
 const silent = { info() {}, warn() {} }
 const artifactsOfTokens = new URL('../../../plugins/ethereum/devnet.ts', import.meta.url).href
 
-export const at = (): At => ({ signal: AbortSignal.timeout(30_000) })
+/** No shorter than a test may take: a question that waits for a busy machine is not a failure. */
+export const at = (): At => ({ signal: AbortSignal.timeout(120_000) })
 
 const token = (symbol: keyof typeof addresses.tokens): Token => ({ symbol, ...addresses.tokens[symbol] })
 export const tokens = { WETH: token('WETH'), USDC: token('USDC'), DAI: token('DAI'), WBTC: token('WBTC'), USDT: token('USDT') }

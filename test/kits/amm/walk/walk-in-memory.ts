@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { AMM, Chain, FollowedPricing, Quote, Swap } from '../../../../core/contracts/index.ts'
+import { SluiceError, type AMM, type Chain, type FollowedPricing, type Quote, type Swap } from '../../../../core/contracts/index.ts'
 import type { Evm } from '../../../../kits/evm/index.ts'
 import { createLiveState } from '../../../../core/live-state/live-state.ts'
 import { type QuoteVenue } from '../../../../core/live-state/quotes.ts'
@@ -32,6 +32,7 @@ export const quotesOf = (share: number): number => Math.ceil(wanted * share)
 export const msOf = (quotes: number): number => 180_000 + quotes * 300
 
 const deepest = 5
+const mostTries = 4
 /** One of this many blocks begins a reorganisation. */
 const reorganised = 11
 
@@ -63,7 +64,15 @@ export async function walkInMemory(walked: WalkedExchange, { below }: Random, qu
   const pricing = amm.followed as unknown as FollowedPricing
   const chainImpl = chain as unknown as QuoteVenue['chainImpl']
   const venue: QuoteVenue = { chain: 'ethereum', network: 'local', connector: 'walked', chainImpl, pricing }
-  const remembered: QuoteFromMemory = async (swap, choice) => market.quotes.quote(venue, swap, choice, at())
+  /** Asks again where a busy machine did not read a pool in time, as the refusal says. */
+  async function remembered(swap: Swap, choice: Choice): Promise<Quote> {
+    for (let tries = 1; ; tries += 1)
+      try {
+        return await market.quotes.quote(venue, swap, choice, at())
+      } catch (error) {
+        if (tries === mostTries || !(error instanceof SluiceError) || error.name !== 'NETWORK') throw error
+      }
+  }
 
   /** The memory equals the chain now. */
   async function caughtUp(): Promise<void> {
