@@ -72,6 +72,11 @@ export interface InterfacePath<Req extends TObject = TObject, Res extends TSchem
   readonly request: Req
   /** Held against every answer. Another shape is a defect of the plugin. */
   readonly response: Res
+  /**
+   * Of a GET without parameters: whether the server answers. It waits behind no other request of its caller, and calls no endpoint. Of one caller 16
+   * at once do so; more wait like other requests.
+   */
+  readonly isPing?: boolean
   answer(request: Static<Req>, call: InterfaceCall): Static<Res> | Promise<Static<Res>>
 }
 

@@ -9,21 +9,26 @@ import { announcesBody, RequestState } from './request.ts'
 /** Answers a request without a context of Koa. */
 export type Route = (state: RequestState) => void | Promise<void>
 
-const routes = new WeakMap<object, Route>()
+interface DirectRoute {
+  readonly route: Route
+  readonly isPing: boolean
+}
+
+const routes = new WeakMap<object, DirectRoute>()
 
 /** The route as middleware for @koa/router. Its GETs go the direct way. */
-export function withoutContext(route: Route): Middleware<RequestState> {
+export function withoutContext(route: Route, isPing = false): Middleware<RequestState> {
   const middleware: Middleware<RequestState> = (ctx) => {
     ctx.respond = false
     return route(ctx.state)
   }
-  routes.set(middleware, route)
+  routes.set(middleware, { route, isPing })
   return middleware
 }
 
 /** The GETs that a router has for routes without context, by their paths. */
-function directRoutes({ stack }: Router<RequestState>): ReadonlyMap<string, Route> {
-  const found = new Map<string, Route>()
+function directRoutes({ stack }: Router<RequestState>): ReadonlyMap<string, DirectRoute> {
+  const found = new Map<string, DirectRoute>()
   for (const { path, methods, stack: middlewares } of stack) {
     const [only, ...more] = middlewares
     const route = only && more.length === 0 ? routes.get(only) : undefined
@@ -51,14 +56,15 @@ export function directAnswers(
     if (method !== 'GET' || announcesBody(headers) || oddUrl.test(url)) return false
     const mark = url.indexOf('?')
     const path = mark < 0 ? url : url.slice(0, mark)
-    const route = routeOf.get(path)
-    if (!route) return false
+    const known = routeOf.get(path)
+    if (!known) return false
+    const { route, isPing } = known
     const state = new RequestState(connection, req, res)
     state.path = path
     state.query = mark < 0 ? '' : url.slice(mark + 1)
     const answering = settle(state, () => {
       admit(state)
-      return inTurn(state, () => route(state))
+      return inTurn(state, () => route(state), isPing)
     })
     answering?.catch(onDefect)
     return true

@@ -11,6 +11,8 @@ export class ClientLoad {
   maxWaiting = 0
   inFlight = 0
   readonly waiting: WaitingRequest[] = []
+  /** Pings that are waiting or in flight, beside the others. */
+  pings = 0
   /** The turn of the event loop that `usedMs` is of. */
   turn = 0
   usedMs = 0
@@ -30,6 +32,9 @@ export class ClientLoad {
     this.maxWaiting = maxInFlight * waitingPerPlace
   }
 }
+
+/** Of one certificate. Whoever sends more has the others wait like requests. */
+const maxPings = 16
 
 /** So many requests may wait for each that may be in flight. */
 const waitingPerPlace = 8
@@ -51,9 +56,11 @@ export interface QueuedRequest {
 export interface FairQueue {
   /**
    * Starts the work at once, or in its turn.
+   * @param isPing it asks whether the server answers, and costs next to nothing: it waits behind no request of its certificate, for no place in
+   * flight, and for one turn of the event loop at most
    * @throws SluiceError OVERLOADED, RATE_LIMIT
    */
-  run<T>(request: QueuedRequest, work: () => T | Promise<T>): T | Promise<T>
+  run<T>(request: QueuedRequest, work: () => T | Promise<T>, isPing?: boolean): T | Promise<T>
   readonly inFlight: number
 }
 
@@ -84,6 +91,10 @@ export function createFairQueue({
   /** Clients with waiting requests that have to wait for the end of others. */
   const full = new Set<ClientLoad>()
 
+  /** Pings that come in a turn in which their certificate has used its time. */
+  const pings: (() => void)[] = []
+
+  const hasTime = (client: ClientLoad) => client.turn !== turn || client.usedMs < burstMs
   const hasRoom = (client: ClientLoad) => client.inFlight < client.maxInFlight && inFlight < maxInFlight
 
   function schedule(): void {
@@ -95,6 +106,7 @@ export function createFairQueue({
   function serve(): void {
     isScheduled = false
     turn += 1
+    for (const begin of pings.splice(0)) begin()
     const until = now() + sliceMs
     for (const client of line) {
       line.delete(client)
@@ -141,6 +153,22 @@ export function createFairQueue({
     }
   }
 
+  /** It counts for the time of its certificate, and for nothing else. */
+  function ping<T>(client: ClientLoad, work: () => T | Promise<T>): T | Promise<T> {
+    const startedAt = now()
+    let isPending = false
+    try {
+      const answer = work()
+      isPending = answer instanceof Promise
+      return answer instanceof Promise ? answer.finally(() => void (client.pings -= 1)) : answer
+    } finally {
+      client.usedMs = now() - startedAt + (client.turn === turn ? client.usedMs : 0)
+      client.turn = turn
+      if (!isPending) client.pings -= 1
+      schedule()
+    }
+  }
+
   function leave(client: ClientLoad): void {
     inFlight -= 1
     client.inFlight -= 1
@@ -154,11 +182,25 @@ export function createFairQueue({
   }
 
   return {
-    run(request, work) {
+    run<T>(request: QueuedRequest, work: () => T | Promise<T>, isPing = false) {
       const { client } = request
+      if (isPing && client.pings < maxPings) {
+        client.pings += 1
+        if (hasTime(client)) return ping(client, work)
+        schedule()
+        return new Promise<Awaited<T>>((resolve, reject) => {
+          pings.push(() => {
+            try {
+              resolve(ping(client, work) as Awaited<T>)
+            } catch (error) {
+              reject(error)
+            }
+          })
+        })
+      }
       if (client.waiting.length === 0 && client.inFlight < client.maxInFlight) {
         if (inFlight >= maxInFlight) throw overloaded(maxInFlight)
-        if (client.turn !== turn || client.usedMs < burstMs) return start(client, work)
+        if (hasTime(client)) return start(client, work)
       }
       if (client.waiting.length + client.behind >= client.maxWaiting) throw tooManyWaiting(client)
       return new Promise<Awaited<ReturnType<typeof work>>>((resolve, reject) => {

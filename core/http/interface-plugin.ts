@@ -41,7 +41,7 @@ export function createInterfaceApp(name: string, own: ServedInterface, parts: In
             ctx.respond = false
             return answer(ctx.state, ctx['params'])
           }
-        : withoutContext(answer),
+        : withoutContext(answer, path.isPing),
     )
   }
   addDocument(router, name, own, send)

@@ -39,7 +39,7 @@ export interface RequestSteps {
   /** Does all that answers the request. What it throws is answered as an error. The request is measured and logged at its end. */
   settle(state: RequestState, work: Work): void | Promise<void>
   /** Works once the request has its turn: in flight, or waiting for it, only once it has arrived. A slow sender takes no place. */
-  inTurn(state: RequestState, work: Work): void | Promise<void>
+  inTurn(state: RequestState, work: Work, isPing?: boolean): void | Promise<void>
   /** Never rejects. */
   fail(state: RequestState, error: unknown): void | Promise<void>
   /** Refuses requests from now on. */
@@ -105,10 +105,10 @@ export function createRequestSteps(
       }
       end(state)
     },
-    inTurn(state, work) {
+    inTurn(state, work, isPing) {
       // After the body has been read: the connection is closed after this answer, and unread data would be answered by a reset.
       if (state.startedAt >= stoppedAt) throw stopping
-      return limits.queue.run(state, work)
+      return limits.queue.run(state, work, isPing)
     },
     refuseNew: () => void (stoppedAt = performance.now()),
   }

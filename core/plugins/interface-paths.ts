@@ -49,15 +49,33 @@ export function servedHere(name: string, own: Interface, maxBytes = maxAnswerByt
   }
 }
 
-function answersOf(name: string, { path, request, response, answer }: InterfacePath, maxBytes: number): ServedPath['answer'] {
+function answersOf(name: string, { path, request, response, isPing, answer }: InterfacePath, maxBytes: number): ServedPath['answer'] {
   const readFields = fieldsReader(request)
   const requireShape = shapeChecker(`${name} ${path}`, response)
   return async (fields, call) => {
-    const given = await answer(readFields(fields, 'query'), call)
+    const given = await answer(readFields(fields, 'query'), isPing === true ? withoutCalls(call) : call)
     const text = JSON.stringify(requireShape(given))
     const bytes = Buffer.byteLength(text)
     if (bytes > maxBytes) throw new Error(`the answer of ${name} ${path} has ${bytes} bytes: at most ${maxBytes} are sent`)
     return text
+  }
+}
+
+/** What a ping calls would go past all that waits. */
+function withoutCalls(call: ServedCall): InterfaceCall {
+  const { caller, requestId, delivered } = call
+  const refuse = async (): Promise<never> => {
+    throw new Error('a ping calls no endpoint')
+  }
+  return {
+    caller,
+    requestId,
+    delivered,
+    get signal() {
+      return call.signal
+    },
+    call: refuse,
+    once: refuse,
   }
 }
 
@@ -93,6 +111,8 @@ export function checkPaths(paths: readonly PathOutline[]): void {
     if (!['GET', 'POST', 'DELETE'].includes(each.method) || !pathPattern.test(each.path)) throw fault(`${name} is no path of an interface`)
     if (known.has(name)) throw fault(`${name} is there twice`)
     known.add(name)
+    if (each.isPing === true && (each.method !== 'GET' || each.path.includes(':')))
+      throw fault(`${name} is no ping: that is a GET without parameters`)
     for (const schema of [each.request, each.response]) if (!isObject(schema)) throw fault(`${name} lacks a schema`)
     const fields = Object.keys(each.request.properties ?? {})
     const unknown = parametersOf(each.path).find((field) => !fields.includes(field))

@@ -16,6 +16,7 @@ export function configPaths(networks: Networks): InterfacePath[] {
       method: 'GET',
       path: '/',
       summary: 'The server answers.',
+      isPing: true,
       request: Type.Object({}, { examples: [{}] }),
       response: Type.Object({ status: Type.Literal('ok') }),
       answer: () => ({ status: 'ok' as const }),

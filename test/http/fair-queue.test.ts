@@ -52,6 +52,57 @@ describe('the queue of requests', () => {
     expect(started).to.have.length(1_101)
   })
 
+  it('starts a ping at once, whatever its certificate and the server have in flight and waiting', () => {
+    const { queue, request, started } = openQueue({ maxInFlight: 10 })
+    const busy = new ClientLoad(10)
+    const never = () => new Promise<void>(() => {})
+    for (let each = 0; each < 50; each += 1) void queue.run(request(busy), never)
+    void queue.run(request(busy), () => void started.push('ping'), true)
+    expect([started, queue.inFlight, busy.waiting.length]).to.deep.equal([['ping'], 10, 40])
+  })
+
+  it('starts a ping in the next turn, before all that waits, where its certificate has used its time of this one', () => {
+    const { queue, request, started, send, turn } = openQueue()
+    const client = new ClientLoad(256)
+    send('request', client, 100, 5)
+    void queue.run(request(client), () => void started.push('ping'), true)
+    expect(started).to.deep.equal(['request'])
+    turn()
+    expect(started.slice(0, 2)).to.deep.equal(['request', 'ping'])
+  })
+
+  it('takes no more than sixteen pings of one certificate past its requests', () => {
+    const { queue, request, started } = openQueue()
+    const client = new ClientLoad(2)
+    for (let each = 0; each < 30; each += 1)
+      void queue.run(
+        request(client),
+        () => {
+          started.push('ping')
+          return new Promise<void>(() => {})
+        },
+        true,
+      )
+    expect(started).to.have.length(16 + 2)
+    expect([client.pings, client.inFlight, client.waiting.length]).to.deep.equal([16, 2, 12])
+  })
+
+  it('counts pings that have ended, also by an error, no more', async () => {
+    const { queue, request, pass, turn } = openQueue()
+    const client = new ClientLoad(2)
+    const failing = () => {
+      pass(5)
+      throw new SluiceError('NETWORK', 'It is away.')
+    }
+    expect(await nameOf(() => queue.run(request(client), failing, true))).to.equal('NETWORK')
+    const second = nameOf(() => queue.run(request(client), failing, true))
+    turn()
+    expect(await second).to.equal('NETWORK')
+    turn()
+    expect(await nameOf(() => queue.run(request(client), async () => 'here', true))).to.equal('answered')
+    expect(client.pings).to.equal(0)
+  })
+
   it('keeps the order of one certificate, and reads sockets again after some time', () => {
     const { queue, request, pass, turn } = openQueue()
     const client = new ClientLoad(256)

@@ -14,6 +14,7 @@ const listed = {
   client: { permissions: ['read', 'trade'], wallets: 'all' },
   reader: { permissions: ['read'], wallets: [] },
   waiting: { permissions: ['read', 'trade'], wallets: 'all', limits: { approveTokensAbove: { 'ethereum/local': { ETH: '1' } } } },
+  narrow: { permissions: ['read'], inFlight: 1 },
   slow: { permissions: ['read'], requestsPerSecond: 0.01 },
 }
 
@@ -47,7 +48,7 @@ describe('interfaces of plugins', function () {
         'interfaces/unruly.yml': { port: 0 },
       },
     })
-    for (const name of ['reader', 'waiting', 'slow']) await newClient(server.certsDir, name)
+    for (const name of ['reader', 'waiting', 'narrow', 'slow']) await newClient(server.certsDir, name)
   })
   after(async () => {
     for (const client of clients) client.close()
@@ -144,6 +145,18 @@ describe('interfaces of plugins', function () {
       const { body } = await unruly.post('/echo/one?b=two&n=3', { a: 'other', b: 0.30000000000000004, c: 1e-7, n: 12 })
       expect(body).to.deep.equal({ a: 'one', b: '0.30000000000000004', c: '1e-7', n: 12 })
       expect((await unruly.post('/echo/one', { n: 1.5 })).status).to.equal(400)
+    })
+
+    it('answers a ping of a caller all of whose places are taken, which calls nothing', async () => {
+      const [narrow, order] = [await to('unruly', 'narrow'), [] as string[]]
+      const note = (name: string) => narrow.get(name).then(() => void order.push(name))
+      const others = [note('/hangs'), note('/ok')]
+      // Once the first is in flight, the second waits behind it.
+      await (await to('unruly')).get('/ok')
+      await note('/ping')
+      expect((await narrow.get('/calling-ping')).status).to.equal(500)
+      await Promise.all(others)
+      expect(order).to.deep.equal(['/ping', '/hangs', '/ok'])
     })
 
     it('takes an empty body for none', async () => {

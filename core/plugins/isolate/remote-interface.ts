@@ -48,7 +48,10 @@ export async function remoteInterface(name: string, host: Host, config: object):
   let showing = 0
 
   return {
-    paths: readOutlines(outlines).map((outline, index) => ({ ...outline, answer: answersBy(name, host, index, open) })),
+    paths: readOutlines(outlines).map((outline, index) => ({
+      ...outline,
+      answer: answersBy(name, host, index, outline.isPing ? new Map() : open),
+    })),
     async showError(error) {
       if (showing >= maxShown || host.notReady() !== undefined) throw new Error('its process is not free to show errors')
       showing += 1
@@ -188,7 +191,7 @@ function readOutlines(told: unknown): readonly PathOutline[] {
   if (!Array.isArray(told) || told.length > maxPaths) throw fault(`the interface has no list of at most ${maxPaths} paths`)
   const outlines = told.map((each: unknown): PathOutline => {
     if (!isObject(each)) throw fault('a path is no object')
-    const { method, path, summary, permission, request, response } = each
+    const { method, path, summary, permission, isPing, request, response } = each
     if (typeof path !== 'string' || path.length > maxPathLength || typeof summary !== 'string')
       throw fault('a path has no path and summary')
     const known = permissions.find((name) => name === permission)
@@ -199,6 +202,7 @@ function readOutlines(told: unknown): readonly PathOutline[] {
       path,
       summary: summary.slice(0, maxSummary),
       ...(known !== undefined && { permission: known }),
+      ...(isPing === true && { isPing }),
       request: { ...request, properties: request['properties'] ?? {} } as InterfacePath['request'],
       response,
     }
