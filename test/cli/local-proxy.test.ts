@@ -6,6 +6,8 @@ import type { Server } from 'node:https'
 import net, { type AddressInfo } from 'node:net'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { startLocalProxy, type LocalProxy, type ProxyOptions } from '../../core/cli/local-proxy.ts'
 import { createSocketTable, type Ends } from '../../core/base/socket-table.ts'
 import { createTlsServer } from '../../core/tls/tls-server.ts'
@@ -227,6 +229,42 @@ describe('a local proxy', () => {
     expect(connections).to.be.at.most(5 + Math.ceil(seconds * 20))
   })
 
+  it('keeps no memory and no connection of thousands that leave, and answers the next', async () => {
+    const { port } = await proxy()
+    answer = (request, response) => (request.url === '/slow' ? void request.resume() : echo(request, response))
+    const leave = async (round: number) => {
+      const client = net.connect(port, '127.0.0.1').on('error', () => {})
+      await once(client, 'connect')
+      const whole = `POST /slow HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}`
+      // Some leave in the middle of their request, some with two under way, some by a reset.
+      client.write(round % 3 === 0 ? whole.slice(0, 60) : round % 3 === 1 ? whole + whole : whole)
+      await new Promise((resolve) => setImmediate(resolve))
+      if (round % 2 === 0) client.resetAndDestroy()
+      else client.destroy()
+      await once(client, 'close')
+    }
+    const aborts = async (count: number) => {
+      for (let round = 0; round < count / 100; round++) {
+        await Promise.all(Array.from({ length: 100 }, async (_, each) => leave(each)))
+        expect((await ask(port, { path: '/' })).status).to.equal(201)
+      }
+    }
+    const sockets = () => process.getActiveResourcesInfo().filter((each) => each.includes('TCP') || each.includes('TLS')).length
+    const before = sockets()
+    /** Both ends of those that the proxy keeps to its server are left. */
+    const settled = async (): Promise<void> => {
+      while (sockets() > before + 2 * 32) await sleep(10)
+    }
+    await aborts(500)
+    await settled()
+    const heap = heapAfterCollection()
+    await aborts(2_500)
+    await settled()
+    // A kilobyte of each would be more than that.
+    expect(heapAfterCollection() - heap).to.be.below(2_000_000)
+    expect((await ask(port, { path: '/' })).status).to.equal(201)
+  })
+
   it('answers 503 where the server cannot be reached, since nothing was sent', async () => {
     const { port } = await proxy({ upstream: { ...options.upstream, port: 1 } })
     const { status, text } = await ask(port, { method: 'POST', path: '/trade', body: '{}' })
@@ -319,6 +357,15 @@ function ask(port: number, question: Question): Promise<{ status: number | undef
           .on('end', () => resolve({ status: response.statusCode, text }))
       })
   })
+}
+
+/** Of the whole process: client, proxy and server. */
+function heapAfterCollection(): number {
+  setFlagsFromString('--expose-gc')
+  const collect: unknown = runInNewContext('gc')
+  if (typeof collect !== 'function') throw new Error('Node has no gc')
+  collect()
+  return process.memoryUsage().heapUsed
 }
 
 const opened = (port: number, count: number): Promise<net.Socket[]> =>
