@@ -111,23 +111,35 @@ const swapsType = 'tuple(address target, bool zeroForOne, int256 amount, bytes k
 /** Where a pool is: itself, or the contract that keeps it, with the call of a swap to that. */
 export type TargetOf = (trial: Trial) => { readonly target: string; readonly kept?: string }
 
-function probeOf(trials: readonly Trial[], targetOf: TargetOf): Probe {
-  const swaps = trials.map((trial) => {
+/** Of the arguments of one probe: creation code takes 48 KiB, with the code of the probe and what else is called. */
+const mostProbeBytes = 32 * 1024
+/** Of a swap besides what it keeps: its place in the list, four words, and a length. */
+const swapBytes = 6 * 32
+
+/** As many of the first trials as fit into one probe. */
+function probeOf(trials: readonly Trial[], targetOf: TargetOf): { readonly probe: Probe; readonly asked: readonly Trial[] } {
+  const swaps: unknown[] = []
+  let bytes = 0
+  for (const trial of trials) {
     const { target, kept = '0x' } = targetOf(trial)
-    return [target, trial.zeroForOne, trial.exact === 'in' ? trial.amountRaw : -trial.amountRaw, kept]
-  })
-  return { code: artifact.bytecode, args: AbiCoder.defaultAbiCoder().encode(['bytes32', swapsType], [secret, swaps]) }
+    bytes += swapBytes + Math.ceil(dataLength(kept) / 32) * 32
+    if (bytes > mostProbeBytes && swaps.length > 0) break
+    swaps.push([target, trial.zeroForOne, trial.exact === 'in' ? trial.amountRaw : -trial.amountRaw, kept])
+  }
+  const args = AbiCoder.defaultAbiCoder().encode(['bytes32', swapsType], [secret, swaps])
+  return { probe: { code: artifact.bytecode, args }, asked: trials.slice(0, swaps.length) }
 }
 
-/** Tries them at the block of the reading, in as many calls as a node's limit of gas makes it. */
+/** Tries them at the block of the reading, in as many calls as their size and a node's limit of gas make it. */
 export function trialReading(
   trials: readonly Trial[],
   targetOf: TargetOf,
   before: readonly TrialResult[] = [],
 ): PoolReading<unknown, TrialResult> {
-  const soFar = (results: readonly CallResult[]) => [...before, ...(trials.length > 0 ? readTried(results[0], trials) : [])]
+  const { probe, asked } = trials.length > 0 ? probeOf(trials, targetOf) : { probe: undefined, asked: [] }
+  const soFar = (results: readonly CallResult[]) => [...before, ...(asked.length > 0 ? readTried(results[0], asked) : [])]
   return {
-    calls: trials.length > 0 ? [probeOf(trials, targetOf)] : [],
+    calls: probe ? [probe] : [],
     pools: soFar,
     rest(results) {
       const tried = soFar(results)
