@@ -29,6 +29,10 @@ const commands: Readonly<Record<string, (settings: SettingsOf) => Command | Prom
   certs: async (settings) => (await import('./certs.ts')).certsCommand(() => settings().ssl.certsDir),
   proxy: async (settings) => (await import('./proxy.ts')).proxyCommand(settings),
   wallet: async (settings) => (await import('./wallet.ts')).walletCommand(async () => walletContext(settings())),
+  hummingbot: async (settings) => {
+    const { hummingbotCommand } = await import('./hummingbot.ts')
+    return hummingbotCommand(async () => ({ settings: settings(), wallets: await walletContext(settings()) }))
+  },
   limits: async (settings) => (await import('./limits.ts')).limitsCommand(settings),
   signer: async (settings) => (await import('./signer.ts')).signerCommand(settings),
   plugin: async (settings) => (await import('./plugin.ts')).pluginCommand(settings),

@@ -1,0 +1,219 @@
+// What of a Hummingbot Gateway's folder becomes part of this home: what is new here. What differs stays as it is here, and is told.
+import path from 'node:path'
+import { addressKey } from '../base/addresses.ts'
+import { isObject } from '../base/json.ts'
+import { maskUrl } from '../config/mask.ts'
+import { isSymbol } from '../config/token-list.ts'
+import { maxTokenListBytes } from '../config/fetch-token-list.ts'
+import { mergedFiles, readTextFile } from '../config/yaml.ts'
+import { getAt, pointerOf } from '../config/tree.ts'
+import { curves, walletAddress, type CurveName } from '../keys/curves.ts'
+import type { GatewayFolder, GatewayNetwork, GatewayToken, GatewayWallet } from './hummingbot-folder.ts'
+
+export interface ImportPlan {
+  readonly nodes: readonly NodePlan[]
+  readonly tokens: readonly TokenPlan[]
+  /** Of Hummingbot's chains, by its name: the network that requests without one mean. */
+  readonly defaultNetworks: ReadonlyMap<string, string>
+  readonly keys: readonly KeyPlan[]
+  /** In sentences: what stays as it is here, and what has no place here. */
+  readonly differs: readonly string[]
+  readonly left: readonly string[]
+}
+
+interface NodePlan {
+  readonly chain: string
+  readonly network: string
+  readonly url: string
+}
+
+export interface TokenPlan {
+  readonly chain: string
+  readonly network: string
+  readonly chainId: number
+  readonly tokens: readonly GatewayToken[]
+}
+
+export interface KeyPlan {
+  readonly wallet: GatewayWallet & { readonly file: string }
+  /** The chains of this server that get the key. */
+  readonly chains: readonly string[]
+}
+
+export interface ImportSite {
+  readonly confDir: string
+  /** By chain: the folder of its plugin. */
+  readonly chains: ReadonlyMap<string, { readonly folder: string; readonly curve: CurveName }>
+  /** `ethereum-base` → `base/mainnet`. */
+  readonly networks: Readonly<Record<string, unknown>>
+  readonly defaultNetworks: Readonly<Record<string, unknown>>
+  /** Whether the operator has set the default network of a chain of Hummingbot's. */
+  readonly hasOwnDefault: (chain: string) => boolean
+  /** Chains that get the keys besides those of the default networks. */
+  readonly moreChains: readonly string[]
+  readonly hasWallet: (chain: string, address: string) => boolean
+}
+
+export function planImport(folder: GatewayFolder, site: ImportSite): ImportPlan {
+  const differs: string[] = []
+  const left: string[] = [...folder.problems]
+  const known = folder.networks.flatMap((network) => {
+    const target = targetOf(network, site)
+    if (!target) left.push(`${network.name}: this server has no such network.`)
+    return target ? [{ from: network, ...target }] : []
+  })
+  const nodes = known.flatMap(({ from, ...target }) => nodeOf(from, target, site, left) ?? [])
+  const tokens = known.flatMap(({ from, ...target }) => newTokens(from, target, site, differs) ?? [])
+  for (const [chain, provider] of folder.providers)
+    left.push(
+      `The nodes of ${provider} for ${chain} (rpcProvider, apiKeys.yml): write their URLs into conf/chains, as \${VARIABLE} with the key in the environment.`,
+    )
+  const slippage = [...folder.slippage].map(([connector, percent]) => `${connector} ${percent}`).join(', ')
+  if (slippage !== '')
+    left.push(`slippagePct (${slippage}): this server has allowedSlippage in conf/connectors, and each bot may set a tighter one.`)
+  if (folder.poolCount > 0) left.push(`${folder.poolCount} saved pools: the exchanges' own pools are found without a list.`)
+  for (const wallet of folder.defaultWallets)
+    left.push(`The default wallet ${wallet}: each client sets its own (gateway connect, POST /wallet/setDefault).`)
+  return { nodes, tokens, defaultNetworks: newDefaults(folder, site, differs), keys: keysOf(folder, known, site, left), differs, left }
+}
+
+interface Target {
+  readonly chain: string
+  readonly network: string
+}
+
+/** Networks are named as clients of 2.x name them, and those of the first generation as this server does. */
+function targetOf({ name, chain, network }: GatewayNetwork, { networks, chains }: ImportSite): Target | undefined {
+  const mapped = networks[olderNames.get(name) ?? name]
+  if (typeof mapped === 'string') {
+    const [of = '', own = ''] = mapped.split('/')
+    return chains.has(of) ? { chain: of, network: own } : undefined
+  }
+  const folder = chains.get(chain)?.folder
+  return folder !== undefined && network in mergedFiles([path.join(folder, 'defaults.yml')]) ? { chain, network } : undefined
+}
+
+/** What the first generation called them. */
+const olderNames: ReadonlyMap<string, string> = new Map([['ethereum-arbitrum_one', 'ethereum-arbitrum']])
+
+function nodeOf(
+  { name, nodeUrl }: GatewayNetwork,
+  { chain, network }: Target,
+  { confDir, chains }: ImportSite,
+  left: string[],
+): NodePlan | undefined {
+  if (nodeUrl === undefined) return undefined
+  const rpcUrls = (files: readonly string[]) => {
+    const found = getAt(mergedFiles(files), pointerOf([network, 'rpcUrls']))
+    return Array.isArray(found) ? found.map(String) : []
+  }
+  const folder = chains.get(chain)?.folder ?? ''
+  if (rpcUrls([path.join(folder, 'defaults.yml')]).includes(nodeUrl)) return undefined
+  const own = rpcUrls([path.join(confDir, 'chains', `${chain}.yml`)])
+  if (own.includes(nodeUrl)) return undefined
+  const told = `The node of ${name} (${maskUrl(nodeUrl)})`
+  if (own.length > 0) left.push(`${told}: conf/chains/${chain}.yml has nodes of its own for ${network}.`)
+  else if (!isNodeUrl(nodeUrl)) left.push(`${told}: it is no URL of http or https.`)
+  else return { chain, network, url: nodeUrl }
+  return undefined
+}
+
+/** A text that stands for a variable of the environment is none. */
+const isNodeUrl = (text: string): boolean => /^https?:\/\//.test(text) && URL.canParse(text) && !text.includes('${')
+
+/** The tokens that no list of this server has; undefined where there are none. */
+function newTokens(
+  { chainId, tokens }: GatewayNetwork,
+  { chain, network }: Target,
+  { confDir, chains }: ImportSite,
+  differs: string[],
+): TokenPlan | undefined {
+  const ofChain = listedTokens(path.join(chains.get(chain)?.folder ?? '', 'tokens.json'))
+  // A network of that name may be another one.
+  if (chainId === undefined || !ofChain.some((token) => token.chainId === chainId)) return undefined
+  const listed = [...ofChain, ...listedTokens(path.join(confDir, tokenFile(chain, network)))].filter((token) => token.chainId === chainId)
+  const byAddress = new Map<string, GatewayToken>(listed.map((token) => [addressKey(token.address), token]))
+  const bySymbol = new Map<string, GatewayToken>(listed.map((token) => [token.symbol.toLowerCase(), token]))
+  const added: GatewayToken[] = []
+  for (const token of tokens) {
+    const difference = differenceOf(token, byAddress.get(addressKey(token.address)), bySymbol.get(token.symbol.toLowerCase()))
+    if (difference === undefined) added.push(token)
+    else if (difference !== '') differs.push(`${chain}/${network}: ${difference}`)
+    if (difference !== undefined) continue
+    byAddress.set(addressKey(token.address), token)
+    bySymbol.set(token.symbol.toLowerCase(), token)
+  }
+  return added.length === 0 ? undefined : { chain, network, chainId, tokens: added }
+}
+
+export const tokenFile = (chain: string, network: string): string => path.join('tokens', chain, `${network}.json`)
+
+/** Empty where they are the same; undefined where the token is new here. No symbol and no address gets another meaning. */
+function differenceOf({ symbol, address, decimals }: GatewayToken, same?: GatewayToken, namesake?: GatewayToken): string | undefined {
+  if (same && same.decimals !== decimals) return `${address} has ${same.decimals} decimals here, and ${decimals} there.`
+  if (same) return same.symbol === symbol ? '' : `${address} is ${same.symbol} here, and ${symbol} there.`
+  if (namesake) return `${symbol} is ${namesake.address} here, and ${address} there.`
+  if (!isSymbol(symbol) || !isWalletAddress(address)) return `${address} and its symbol are no entry that a list takes.`
+  return undefined
+}
+
+const isWalletAddress = (text: string): boolean => walletAddress(text) !== undefined
+
+function listedTokens(file: string): (GatewayToken & { readonly chainId: number })[] {
+  const read = readTextFile(file, maxTokenListBytes)
+  const list: unknown = read.is === 'text' ? JSON.parse(read.text) : undefined
+  const tokens = isObject(list) && Array.isArray(list['tokens']) ? list['tokens'] : []
+  return tokens.filter(
+    (each: unknown): each is GatewayToken & { readonly chainId: number } =>
+      isObject(each) && typeof each['symbol'] === 'string' && typeof each['address'] === 'string' && typeof each['chainId'] === 'number',
+  )
+}
+
+function newDefaults(
+  { defaultNetworks }: GatewayFolder,
+  { networks, defaultNetworks: here, hasOwnDefault }: ImportSite,
+  differs: string[],
+): ReadonlyMap<string, string> {
+  const wanted = new Map<string, string>()
+  for (const name of defaultNetworks) {
+    const [chain = '', ...rest] = name.split('-')
+    const network = rest.join('-')
+    // The first is the one that the chain's own key names.
+    if (!(name in networks) || wanted.has(chain)) continue
+    wanted.set(chain, network)
+  }
+  for (const [chain, network] of wanted) {
+    if (here[chain] !== network && !hasOwnDefault(chain)) continue
+    if (here[chain] !== network) differs.push(`The default network of ${chain} is ${String(here[chain])} here, and ${network} there.`)
+    wanted.delete(chain)
+  }
+  return wanted
+}
+
+/** A key of an EVM chain signs on all of them there; here it is added for each chain by itself. */
+function keysOf(
+  { wallets, defaultNetworks }: GatewayFolder,
+  known: readonly (Target & { readonly from: GatewayNetwork })[],
+  { chains, moreChains, hasWallet }: ImportSite,
+  left: string[],
+): KeyPlan[] {
+  const isDefault = ({ from }: { readonly from: GatewayNetwork }) => defaultNetworks.includes(from.name)
+  const wanted = new Set([...known.filter(isDefault).map(({ chain }) => chain), ...moreChains])
+  return wallets.flatMap((wallet): KeyPlan[] => {
+    const { chain, address, file } = wallet
+    if (file === undefined) {
+      left.push(`The hardware wallet ${address} of ${chain}: this server signs with keys that it holds.`)
+      return []
+    }
+    const curve = curveOf(address)
+    const own = chains.has(chain) && chain !== 'ethereum' ? [chain] : [...wanted]
+    const fitting = own.filter((each) => curve !== undefined && chains.get(each)?.curve === curve)
+    const missing = fitting.filter((each) => !hasWallet(each, address))
+    if (fitting.length === 0) left.push(`The wallet ${address} of ${chain}: no chain of this server that is imported has such keys.`)
+    else if (missing.length === 0) left.push(`The wallet ${address}: the keystore has it.`)
+    return missing.length === 0 ? [] : [{ wallet: { ...wallet, file }, chains: missing }]
+  })
+}
+
+const curveOf = (address: string): CurveName | undefined =>
+  (['secp256k1', 'ed25519'] as const).find((curve) => curves[curve].address(address) !== undefined)

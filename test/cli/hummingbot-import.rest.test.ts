@@ -1,0 +1,186 @@
+import { createCipheriv, generateKeyPairSync, pbkdf2Sync, randomBytes } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { expect } from 'chai'
+import { Wallet } from 'ethers'
+import { loadSettings } from '../../core/config/settings.ts'
+import { program } from '../../core/cli/program.ts'
+import { curves, encodeBase58 } from '../../core/keys/curves.ts'
+import { keyFile } from '../../core/keys/keystore-files.ts'
+import { decryptKey, listWallets } from '../../core/keys/keystore.ts'
+import { temporaryFolder } from '../devnet/test-devnet.ts'
+
+const [gatewayPassphrase, ownPassphrase] = ['of the gateway', 'of the keystore here']
+const aero = { symbol: 'AERO', address: '0x940181a94A35A4569E4529A3CDfB74e38FD98631', decimals: 18, name: 'Aerodrome', chainId: 8453 }
+const mine = { symbol: 'MINE', address: '0x00000000000000000000000000000000000000A1', decimals: 9, name: 'Mine', chainId: 8453 }
+
+describe('sluice hummingbot import', function () {
+  this.timeout(60_000)
+  const evmWallet = new Wallet(Wallet.createRandom().privateKey)
+  const seed = generateKeyPairSync('ed25519').privateKey.export({ format: 'der', type: 'pkcs8' }).subarray(-32)
+  const solanaAddress = curves.ed25519.addressOf(`0x${seed.toString('hex')}`)
+  let place: Awaited<ReturnType<typeof temporaryFolder>>
+  let evmKey: string
+
+  before(async () => {
+    evmKey = await evmWallet.encrypt(gatewayPassphrase, { scrypt: { N: 1024 } } as never)
+  })
+  beforeEach(async () => (place = await temporaryFolder()))
+  afterEach(async () => place.remove())
+
+  const at = (...parts: readonly string[]) => path.join(place.folder, ...parts)
+  function write(files: Readonly<Record<string, string>>): void {
+    for (const [name, text] of Object.entries(files)) {
+      mkdirSync(path.dirname(at(name)), { recursive: true })
+      writeFileSync(at(name), text)
+    }
+  }
+  const read = (...parts: readonly string[]) => readFileSync(at(...parts), 'utf8')
+
+  async function run(...args: readonly string[]): Promise<{ said: string; failed: boolean }> {
+    write({ passphrase: `${ownPassphrase}\n`, 'gateway-passphrase': `${gatewayPassphrase}\n` })
+    process.env['SLUICE_WALLET_PASSPHRASE_FILE'] = at('passphrase')
+    const given = ['--home', at('home'), 'hummingbot', 'import', ...args]
+    const streams = [process.stdout, process.stderr]
+    const writes = streams.map((stream) => stream.write.bind(stream))
+    let said = ''
+    for (const stream of streams) stream.write = (chunk: string | Uint8Array) => Boolean((said += String(chunk)))
+    try {
+      await (await program(given)).parseAsync(['node', 'sluice', ...given])
+    } finally {
+      delete process.env['SLUICE_WALLET_PASSPHRASE_FILE']
+      for (const [index, stream] of streams.entries()) stream.write = writes[index] ?? stream.write
+    }
+    const failed = Number(process.exitCode ?? 0) !== 0
+    process.exitCode = 0
+    for (const secret of [evmWallet.privateKey.slice(2), seed.toString('hex'), gatewayPassphrase, ownPassphrase])
+      expect(said).not.to.include(secret)
+    return { said, failed }
+  }
+  const importAll = () => run(at('gateway'), '--passphrase-file', at('gateway-passphrase'), '--yes')
+
+  /** As `encrypt` of the Gateway's chains/solana writes it. */
+  function solanaKeyFile(): string {
+    const [iv, salt] = [randomBytes(16), randomBytes(32)]
+    const cipher = createCipheriv('aes-256-ctr', pbkdf2Sync(gatewayPassphrase, salt, 5000, 32, 'sha512'), iv)
+    const secret = encodeBase58(Buffer.concat([seed, curves.ed25519.address(solanaAddress) ? publicKey() : Buffer.alloc(0)]))
+    const encrypted = Buffer.concat([cipher.update(Buffer.from(secret)), cipher.final()])
+    return JSON.stringify({ algorithm: 'aes-256-ctr', iv, salt, encrypted })
+  }
+  const publicKey = () => {
+    const digits = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
+    let number = 0n
+    for (const letter of solanaAddress) number = number * 58n + BigInt(digits.indexOf(letter))
+    return Buffer.from(number.toString(16).padStart(64, '0'), 'hex')
+  }
+
+  const newLayout = () => ({
+    'gateway/conf/root.yml': 'version: 2\n',
+    'gateway/conf/chains/ethereum.yml':
+      'defaultNetwork: base\ndefaultNetworks:\n  - base\n  - mainnet\ndefaultWallet: <ethereum-wallet-address>\nrpcProvider: infura\n',
+    'gateway/conf/chains/ethereum/base.yml':
+      'chainID: 8453\nnodeURL: https://base.node.example/v2/secret-key-of-a-provider-0123456789\nbaseFee:\n',
+    'gateway/conf/chains/ethereum/mainnet.yml': 'chainID: 1\nnodeURL: https://own.node.example/\n',
+    'gateway/conf/chains/ethereum/nowhere.yml': 'chainID: 424242\nnodeURL: https://nowhere.example/\n',
+    'gateway/conf/chains/solana.yml': 'defaultNetwork: mainnet-beta\ndefaultWallet: <solana-wallet-address>\n',
+    'gateway/conf/chains/solana/mainnet-beta.yml': 'chainID: 101\nnodeURL: https://api.mainnet-beta.solana.com\n',
+    'gateway/conf/tokens/ethereum/base.json': JSON.stringify([
+      mine,
+      { ...mine, address: '0x00000000000000000000000000000000000000A2' },
+      { ...aero, symbol: 'USDC' },
+      { ...aero, symbol: 'bad\u202esymbol', address: '0x00000000000000000000000000000000000000A3' },
+      { symbol: 'HALF', decimals: 1.5, address: '0x00000000000000000000000000000000000000A4' },
+    ]),
+    'gateway/conf/tokens/ethereum/mainnet.json': '{ broken',
+    'gateway/conf/pools/uniswap.json': '[{}, {}]',
+    'gateway/conf/connectors/uniswap.yml': 'slippagePct: 2\n',
+    [`gateway/conf/wallets/ethereum/${evmWallet.address}.json`]: evmKey,
+    [`gateway/conf/wallets/solana/${solanaAddress}.json`]: solanaKeyFile(),
+    'gateway/conf/wallets/ethereum/hardware-wallets.json': '[{ "address": "0x00000000000000000000000000000000000000b1" }]',
+    'home/conf/chains/ethereum.yml': '# mine\nmainnet:\n  rpcUrls:\n    - https://mine.example/\n',
+  })
+
+  it('takes over nodes, tokens, default networks and keys, tells what differs and what it leaves, and does nothing a second time', async () => {
+    write(newLayout())
+    const { said, failed } = await importAll()
+    expect(failed, said).to.equal(false)
+    for (const told of [
+      'conf/chains/base.yml: mainnet asks https://base.node.example',
+      'conf/tokens/base/mainnet.json: MINE 0x00000000000000000000000000000000000000A1',
+      'the default network of ethereum is base',
+      `the key of ${evmWallet.address} for base, ethereum`,
+      `the key of ${solanaAddress} for solana`,
+      'MINE is 0x00000000000000000000000000000000000000A1 here, and 0x00000000000000000000000000000000000000A2 there.',
+      'ethereum-nowhere: this server has no such network.',
+      'conf/chains/ethereum.yml has nodes of its own for mainnet',
+      'tokens/ethereum/mainnet.json is not JSON',
+      'The hardware wallet 0x00000000000000000000000000000000000000b1',
+      '2 saved pools',
+      'slippagePct (uniswap 2)',
+      'The nodes of infura for ethereum',
+    ])
+      expect(said).to.include(told)
+    expect(said).not.to.include('secret-key-of-a-provider')
+    expect(read('home', 'conf', 'chains', 'base.yml')).to.equal(
+      'mainnet:\n  rpcUrls:\n    - https://base.node.example/v2/secret-key-of-a-provider-0123456789\n',
+    )
+    expect(statSync(at('home', 'conf', 'chains', 'base.yml')).mode & 0o077).to.equal(0)
+    expect(read('home', 'conf', 'chains', 'ethereum.yml')).to.equal('# mine\nmainnet:\n  rpcUrls:\n    - https://mine.example/\n')
+    expect(JSON.parse(read('home', 'conf', 'tokens', 'base', 'mainnet.json')).tokens).to.deep.equal([{ ...mine, name: 'MINE' }])
+    expect(read('home', 'conf', 'interfaces', 'hummingbot.yml')).to.equal('defaultNetworks:\n  ethereum: base\n')
+    const { data } = loadSettings({ home: at('home') })
+    for (const [chain, address] of [
+      ['base', evmWallet.address],
+      ['ethereum', evmWallet.address],
+      ['solana', solanaAddress],
+    ] as const)
+      expect((await decryptKey(readFileSync(keyFile(data.dir, chain, address), 'utf8'), ownPassphrase, chain)).address).to.equal(address)
+
+    const again = await importAll()
+    expect(again.said).to.include('Nothing was written.').and.include(`The wallet ${evmWallet.address}: the keystore has it.`)
+    expect(again.said).not.to.include('New here')
+  })
+
+  it('writes nothing without consent, by a dry run, and with a wrong passphrase', async () => {
+    write(newLayout())
+    expect(await run(at('gateway', 'conf')))
+      .to.include({ failed: true })
+      .and.to.have.property('said')
+      .that.includes('say --yes to write this')
+    expect((await run(at('gateway'), '--dry-run')).said).to.include('Nothing was written.')
+    write({ wrong: 'not the passphrase' })
+    for (const files of [{}, { [`gateway/conf/wallets/ethereum/${evmWallet.address}.json`]: undefined }]) {
+      for (const name of Object.keys(files)) writeFileSync(at(name), '{}')
+      expect((await run(at('gateway'), '--passphrase-file', at('wrong'), '--yes')).failed).to.equal(true)
+    }
+    expect(existsSync(at('home', 'conf', 'chains', 'base.yml'))).to.equal(false)
+    expect(readdirSync(at('home', 'conf'))).to.deep.equal(['chains'])
+    expect(listWallets(loadSettings({ home: at('home') }).data.dir)).to.deep.equal([])
+  })
+
+  it('reads the layout of the versions before 2.8, and of the first generation', async () => {
+    write({
+      'gateway/conf/root.yml': 'version: 3\n',
+      'gateway/conf/ethereum.yml':
+        'defaultNetwork: arbitrum_one\nnetworks:\n  arbitrum_one:\n    chainID: 42161\n    nodeURL: https://arbitrum.node.example\n    tokenListType: FILE\n    tokenListSource: /home/gateway/conf/lists/arbitrum.json\n',
+      'gateway/conf/polygon.yml':
+        'defaultNetwork: mainnet\nnetworks:\n  mainnet:\n    chainID: 137\n    nodeURL: https://polygon.node.example\n',
+      'gateway/conf/uniswap.yml': 'allowedSlippage: 2/100\n',
+      'gateway/conf/lists/arbitrum.json': JSON.stringify({ tokens: [{ ...mine, chainId: 42161 }] }),
+      [`gateway/conf/wallets/polygon/${evmWallet.address}.json`]: evmKey,
+    })
+    const { said, failed } = await importAll()
+    expect(failed, said).to.equal(false)
+    expect(read('home', 'conf', 'chains', 'arbitrum.yml')).to.include('https://arbitrum.node.example')
+    expect(read('home', 'conf', 'chains', 'polygon.yml')).to.include('https://polygon.node.example')
+    expect(JSON.parse(read('home', 'conf', 'tokens', 'arbitrum', 'mainnet.json')).tokens).to.have.length(1)
+    expect(listWallets(loadSettings({ home: at('home') }).data.dir).map(({ chain }) => chain)).to.deep.equal(['polygon'])
+  })
+
+  it('refuses a folder that is no Gateway’s and a chain that there is not, by name', async () => {
+    write({ 'other/readme': 'x' })
+    expect((await run(at('other'))).said).to.include('is no folder of Hummingbot’s Gateway'.replace('’', "'"))
+    write(newLayout())
+    expect((await run(at('gateway'), '--chain', 'nochain', '--dry-run')).said).to.include('There is no chain "nochain"')
+  })
+})
