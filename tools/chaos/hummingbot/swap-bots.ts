@@ -166,6 +166,8 @@ async function sendOrder(
     const sentAt = recorder.clock()
     const outcome = await calls.post(way, path, body, requestId, fateOf(random.fork(sent), way))
     keep({ requestId, outcome })
+    // What the proxy refuses, as there is no server, is no call to one.
+    if (outcome.is === 'refusal' && outcome.name === '') return outcome
     recorder.calls.push({
       request: intent.id,
       requestId,

@@ -49,7 +49,7 @@ export const hummingbot: Scenario<Size> = {
 async function amidTrouble(world: World, calls: SwapCalls, { orders: count, kills, parallel }: Size, random: Random) {
   const over = new AbortController()
   let troubled = true
-  const killed = killAgainAndAgain(world, { trades: count, kills }, random.fork('killer')).finally(() => (troubled = false))
+  const killed = killAgainAndAgain(world, { trades: count * callsOfOrder, kills }, random.fork('killer')).finally(() => (troubled = false))
   killed.catch((error: unknown) => {
     world.failure = error instanceof Error ? error : new Error(String(error))
   })
@@ -70,6 +70,8 @@ async function amidTrouble(world: World, calls: SwapCalls, { orders: count, kill
 }
 
 const blockMs = 250
+/** With those that are sent again. */
+const callsOfOrder = 2
 
 const chainTroubles: readonly ((world: World, random: Random) => Promise<void>)[] = [
   async ({ chain }, random) => {
@@ -98,7 +100,7 @@ async function chainInTrouble(world: World, random: Random, over: AbortSignal): 
 
 async function cutNowAndThen(calls: SwapCalls, random: Random, over: AbortSignal): Promise<void> {
   while (!over.aborted) {
-    await sleep(random.between(500, 4_000), undefined, { signal: over }).catch(() => {})
+    await sleep(random.between(3_000, 12_000), undefined, { signal: over }).catch(() => {})
     calls.cutProxied()
   }
 }
