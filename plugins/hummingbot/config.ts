@@ -140,6 +140,8 @@ async function oneNamespace(name: string, here: readonly NamedNetwork[], network
     const wallet = await defaultWallet(name, networks, call)
     return { defaultNetwork: networks.defaultOf(name), defaultWallet: wallet ?? '', rpcProvider: 'url' }
   }
+  // The data feed of 2.16 asks for a network by its own name alone, and reads only this.
+  if (here.some(({ network: own }) => own === name)) return { swapProvider }
   const { allowedSlippage } = await call.call('ConnectorConfig', { connector: connectorOf(name) })
   return typeof allowedSlippage === 'string' ? { slippagePct: percentOf(allowedSlippage) } : {}
 }

@@ -67,6 +67,8 @@ describe('what bots of Hummingbot read', function () {
       expect(await trader.get('/config', { namespace: 'ethereum' })).to.include({ defaultWallet: traders })
       const network = await bot.get('/config/', { namespace: chainNetwork })
       expect(network).to.include({ nativeCurrencySymbol: 'ETH', swapProvider: 'sluice/router' })
+      // The data feed of 2.16 asks so.
+      expect(await bot.get('/config', { namespace: 'local' })).to.deep.equal({ swapProvider: 'sluice/router' })
       expect(await bot.get('/config', { namespace: 'uniswap' })).to.deep.equal({ slippagePct: 1 })
       expect((await bot.refusal('GET', '/config', { namespace: 'nothing' })).status).to.equal(404)
     })
