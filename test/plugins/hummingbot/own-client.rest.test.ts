@@ -1,7 +1,9 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
 import { startLocalProxy, type LocalProxy } from '../../../core/cli/local-proxy.ts'
@@ -9,48 +11,63 @@ import { createSocketTable } from '../../../core/base/socket-table.ts'
 import type { Answer } from '../../../testkit/client.ts'
 import { startServer, type TestServer } from '../../../testkit/server.ts'
 import { admins, local, mined, oneChain } from '../../http/shared-server.ts'
+import { rpcTo } from '../../kits/evm/test-chain.ts'
 import { chainNetwork, decimals, numbers } from './bot.ts'
 
 /** A checkout of Hummingbot 2.16, which is no part of this one. */
 const folder = process.env['HUMMINGBOT_FOLDER']
-const script = fileURLToPath(new URL('own-client.py', import.meta.url))
+const scriptOf = (name: string) => fileURLToPath(new URL(name, import.meta.url))
+
+interface Ends {
+  readonly server: TestServer
+  readonly proxy: LocalProxy
+  stop(): Promise<void>
+}
+
+/** A server on the devnet whose wallet may swap, and `sluice proxy` before it. */
+async function startEnds(tokens: readonly string[], spenders: readonly string[]): Promise<Ends> {
+  const hummingbot = { port: 0, receiptSeconds: 6, defaultNetworks: { ethereum: 'local' } }
+  const server = await startServer({ ...oneChain, conf: { ...oneChain.conf, 'interfaces/hummingbot.yml': hummingbot } })
+  const approvals = tokens.flatMap((token) => spenders.map((spender) => ['/evm/approve', { spender, token }] as const))
+  for (const [route, more] of [['/evm/wrap', { amount: '50' }] as const, ...approvals]) {
+    const { status, text, body } = await server.client.post(route, { ...local, address: admins, ...more })
+    expect(status, text).to.equal(200)
+    await mined(server.client, body.txHash)
+  }
+  const files = ['ca_cert.pem', 'client_cert.pem', 'client_key.pem'].map((name) => readFile(path.join(server.certsDir, name)))
+  const [ca, cert, key] = await Promise.all(files)
+  if (!ca || !cert || !key) throw new Error('no certificates')
+  const { port } = new URL(server.kernel.interfaceUrls['hummingbot'] ?? '')
+  const proxy = await startLocalProxy({
+    port: 0,
+    upstream: { host: '127.0.0.1', port: Number(port), servername: 'localhost', ca, cert, key },
+    only: { users: new Set([process.getuid?.() ?? 0]), owners: createSocketTable() },
+    log: () => {},
+  })
+  return {
+    server,
+    proxy,
+    async stop() {
+      await proxy.stop(0)
+      await server.stop()
+    },
+  }
+}
 
 /** Its HTTP client, unmodified, over plain HTTP and the proxy, as it is set up by default. */
 describe('the HTTP client of Hummingbot 2.16', function () {
   this.timeout(180_000)
-  let server: TestServer
-  let proxy: LocalProxy
+  let ends: Ends
   let seen: Answer['body']
 
   before(async function () {
     if (folder === undefined) return this.skip()
-    server = await startServer({ ...oneChain, conf: { ...oneChain.conf, 'interfaces/hummingbot.yml': { port: 0 } } })
-    for (const [route, more] of [
-      ['/evm/wrap', { amount: '50' }],
-      ['/evm/approve', { spender: 'uniswap', token: 'WETH' }],
-      ['/evm/approve', { spender: 'pancakeswap', token: 'WETH' }],
-    ] as const) {
-      const { status, text, body } = await server.client.post(route, { ...local, address: admins, ...more })
-      expect(status, text).to.equal(200)
-      await mined(server.client, body.txHash)
-    }
-    const files = ['ca_cert.pem', 'client_cert.pem', 'client_key.pem'].map((name) => readFile(path.join(server.certsDir, name)))
-    const [ca, cert, key] = await Promise.all(files)
-    if (!ca || !cert || !key) throw new Error('no certificates')
-    const { port } = new URL(server.kernel.interfaceUrls['hummingbot'] ?? '')
-    proxy = await startLocalProxy({
-      port: 0,
-      upstream: { host: '127.0.0.1', port: Number(port), servername: 'localhost', ca, cert, key },
-      only: { users: new Set([process.getuid?.() ?? 0]), owners: createSocketTable() },
-      log: () => {},
-    })
-    const { stdout } = await promisify(execFile)('python3', [script, folder, String(proxy.port), admins], { maxBuffer: 10_000_000 })
+    ends = await startEnds(['WETH'], ['uniswap', 'pancakeswap'])
+    const args = [scriptOf('own-client.py'), folder, String(ends.proxy.port), admins]
+    const { stdout } = await promisify(execFile)('python3', args, { maxBuffer: 10_000_000 })
     seen = JSON.parse(stdout)
   })
-  after(async () => {
-    await proxy?.stop(0)
-    await server?.stop()
-  })
+  after(() => ends?.stop())
 
   it('goes online, and registers its networks', () => {
     expect(seen.start.chains).to.deep.equal(['ethereum'])
@@ -102,3 +119,106 @@ describe('the HTTP client of Hummingbot 2.16', function () {
     for (const name of ['poor', 'unknown', 'key']) expect(seen[name].raised).not.to.match(/TRANSACTION_TIMEOUT/)
   })
 })
+
+/** Its connector, order tracker, data feed and arbitrage executor, unmodified, on the same server. */
+describe('the connector of Hummingbot 2.16', function () {
+  this.timeout(240_000)
+  let ends: Ends
+  let seen: Answer['body']
+
+  before(async function () {
+    if (folder === undefined) return this.skip()
+    ends = await startEnds(['WETH', 'USDC'], ['uniswap', 'pancakeswap'])
+    const rpc = rpcTo(ends.server.rpcUrl)
+    const told = await converse('own-connector.py', [folder, String(ends.proxy.port)], {
+      'no blocks': async () => {
+        await rpc('evm_setAutomine', false)
+        await rpc('evm_setIntervalMining', 0)
+      },
+      blocks: async () => {
+        await rpc('evm_setAutomine', true)
+        await rpc('evm_mine')
+      },
+    })
+    seen = JSON.parse(told)
+  })
+  after(() => ends?.stop())
+
+  const hashes = (orders: readonly { signature: string }[]) => new Set(orders.map(({ signature }) => signature)).size
+  const filled = (order: Answer['body'], amount: string) => {
+    expect(order.state, JSON.stringify(order)).to.equal('FILLED')
+    expect(Number(order.filled)).to.equal(Number(amount))
+    expect(Number(order.received)).to.be.above(Number(amount) * 2_800)
+  }
+
+  it('becomes ready, with wallet, provider and balances', () => {
+    expect(seen.start).to.deep.include({ ready: true, chain: 'ethereum', network: 'local', address: admins, connected: 'CONNECTED' })
+    expect(seen.start.provider).to.equal('sluice/router')
+    expect(seen.start.balances).to.include.keys('WETH', 'USDC', 'ETH')
+  })
+
+  it('makes a round of orders on both sides, and its balances move by what was filled', () => {
+    const { bid, ask, orders, before: had, after: has, cancelled } = seen.round
+    for (const price of [bid, ask]) expect(Number(price)).to.be.within(2_900, 3_100)
+    for (const order of orders) {
+      filled(order, '0.11')
+      for (const fee of order.fees) expect(Number(fee)).to.be.above(0)
+    }
+    expect(hashes(orders)).to.equal(2)
+    expect(Number(has.WETH)).to.be.closeTo(Number(had.WETH), 1e-9)
+    expect(Number(has.USDC) - Number(had.USDC)).to.be.closeTo(Number(orders[1].received) - Number(orders[0].received), 0.001)
+    // Of what is on a chain it cancels nothing.
+    expect(cancelled).to.deep.equal([])
+  })
+
+  it('has two hedges of the same size, placed at once, and one of a quote', () => {
+    for (const order of seen.hedges) filled(order, '0.12')
+    expect(hashes(seen.hedges)).to.equal(2)
+    filled(seen.quoted[0], '0.13')
+  })
+
+  it('keeps an order open that is not mined in time, and fills it by its poll', () => {
+    expect(seen.polled.open).to.equal(true)
+    filled(seen.polled.orders[0], '0.14')
+    expect(seen.polled.orders[0].signature).to.match(/^0x[0-9a-f]{64}$/)
+  })
+
+  it('books a refusal as a failure, once', () => {
+    expect(seen.refused[0]).to.include({ state: 'FAILED', signature: null })
+    expect(seen.refusal.filter((name: string) => name === 'OrderFailure')).to.have.length(1)
+  })
+
+  it('places an arbitrage leg again whose answer was lost, and both legs are on the chain once', async () => {
+    const { close, failures, sent, legs } = seen.arbitrage
+    expect({ close, failures }).to.deep.equal({ close: 'COMPLETED', failures: 1 })
+    expect(sent).to.have.length(3)
+    for (const leg of legs) filled(leg, '0.15')
+    const { transactions } = (await ends.server.client.get('/transactions', { kind: 'trade', limit: '200' })).body
+    const ofLegs = transactions.filter(
+      ({ request: { fields } }: { request: { fields: { amount: string } } }) => Number(fields.amount) === 0.15,
+    )
+    const sides: string[] = ofLegs.map(({ request: { fields } }: { request: { fields: { side: string } } }) => fields.side)
+    expect(sides.toSorted()).to.deep.equal(['BUY', 'SELL'])
+  })
+
+  it('feeds prices of both sides from one exchange', () => {
+    const price = seen.feed['WETH-USDC']
+    expect(price.on).to.equal(chainNetwork)
+    for (const side of [price.buy, price.sell]) expect(Number(side)).to.be.within(2_900, 3_100)
+  })
+})
+
+/** Runs a script that says on stderr what it waits for, a word a line. @returns what it prints */
+async function converse(name: string, args: readonly string[], words: Readonly<Record<string, () => Promise<void>>>): Promise<string> {
+  const child = spawn('python3', [scriptOf(name), ...args], { stdio: 'pipe' })
+  let [printed, said] = ['', '']
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (printed += text))
+  createInterface(child.stderr).on('line', (line) => {
+    const act = words[line]
+    if (act) void act().then(() => child.stdin.write('\n'))
+    else said += `${line}\n`
+  })
+  const [code] = await once(child, 'close')
+  if (code !== 0) throw new Error(`${name} ended with ${code}: ${said.slice(-3_000)}`)
+  return printed
+}
