@@ -43,12 +43,12 @@ function ofIntent(
   if (signatures.size < filled.length) return [violation('I1', 'two orders were answered with one transaction', evidence)]
   const others = [...onChain].filter((txHash) => !filled.some(({ signature = '' }) => isSame(signature, txHash, known)))
   const unknown = orders.filter(({ booked }) => booked === 'unknown').length
-  const taken = orders.flatMap(({ calls }) => calls).filter(({ outcome }) => outcome.is === 'lost' && outcome.wasTaken()).length
-  if (others.length > unknown + taken)
+  const unheard = orders.flatMap(({ calls }) => calls).filter(({ outcome }) => outcome.is === 'lost' && outcome.isUnknown()).length
+  if (others.length > unknown + unheard)
     return [violation('I1', 'an amount was traded more often than its bots know, and no answer was lost on the way', evidence)]
   // What a link took was delivered, as far as a server can know.
   const unsaid = others.filter((txHash) => !isLost(known.entryOf(txHash), deliveries))
-  if (unsaid.length > taken) return [violation('I1', 'a trade of which no bot knows is not in the book of lost answers', evidence)]
+  if (unsaid.length > unheard) return [violation('I1', 'a trade of which no bot knows is not in the book of lost answers', evidence)]
   return []
 }
 

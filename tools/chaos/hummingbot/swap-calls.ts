@@ -12,8 +12,8 @@ import { startLinks, type Link, type Links } from './links.ts'
 export type SwapOutcome =
   | { readonly is: 'signature'; readonly signature: string; readonly isMined: boolean; readonly text: string }
   | { readonly is: 'refusal'; readonly status: number; readonly name: string; readonly code: string; readonly text: string }
-  /** `wasTaken`: in the end, whether the server had written its answer before it knew, and what lay between took it. */
-  | { readonly is: 'lost'; readonly reason: string; readonly wasTaken: () => boolean }
+  /** `isUnknown`: in the end, whether the server could not know in time that its answer would reach nobody. */
+  | { readonly is: 'lost'; readonly reason: string; readonly isUnknown: () => boolean }
 
 /** Of a bot to the server: TLS with a connection for each request, or plain HTTP to `sluice proxy`. */
 export type Way = 'tls' | 'proxy'
@@ -83,9 +83,9 @@ export async function startSwapCalls(world: World): Promise<SwapCalls> {
         return await outcomeOf(call)
       } catch (error) {
         const untilMs = clock() + lastBytesMs
-        const isOfProxied = () => proxied.taken.some((at) => at >= sentAt && at <= untilMs)
-        const wasTaken = links ? () => link?.tookAnswer === true : isOfProxied
-        return { is: 'lost', reason: error instanceof Error ? error.message : String(error), wasTaken }
+        const isOfProxied = () => proxied.unknown.some((at) => at >= sentAt && at <= untilMs)
+        const isUnknown = links ? () => link?.tookAnswer === true || link?.wasReadLate === true : isOfProxied
+        return { is: 'lost', reason: error instanceof Error ? error.message : String(error), isUnknown }
       } finally {
         for (const timer of timers) clearTimeout(timer)
       }
