@@ -10,6 +10,7 @@ import { bookAnswers, bookEvents, bookIncrements } from './figures/books.ts'
 import { clientsBesideBare } from './figures/clients.ts'
 import { contained, containedStarts, pluginLines, pluginTrials } from './figures/plugins.ts'
 import { fairness, floods, heldBodies } from './figures/overload.ts'
+import { hummingbotBesideNative } from './figures/hummingbot.ts'
 import { installedSize } from './figures/installed-size.ts'
 import { journaling, journalPages, journalSize } from './figures/journal.ts'
 import { benchLimits, limitedQuotes, limitedSignatures, limitedTrades, windowSize } from './figures/limits.ts'
@@ -78,6 +79,7 @@ const figures: Readonly<Record<string, () => Promise<void>>> = {
   },
   versions: async () => report("Quotes by the connector alone; reference: one pool's by QuoterV2 on the same node", await versionQuotes()),
   trades,
+  hummingbot,
   limits,
   books,
   orders,
@@ -279,6 +281,23 @@ async function trades(): Promise<void> {
     report(title, await tradeRate(traders, orders))
   } finally {
     await Promise.all([orders.end(), traders.end()])
+  }
+}
+
+/** Through another interface of the same server. */
+async function hummingbot(): Promise<void> {
+  const sluice = await startChild<SluiceProcess>('sluice', ['', 'interfaces'])
+  try {
+    const { certsDir } = await sluice.ask('where')
+    const load = await startChild<LoadProcess>('load', [certsDir])
+    try {
+      const { rows, note } = await hummingbotBesideNative(sluice, load)
+      report("Prices through Hummingbot's interface; reference: the same by /amm/price, in turns", rows, note)
+    } finally {
+      await load.end()
+    }
+  } finally {
+    await sluice.end()
   }
 }
 

@@ -20,6 +20,8 @@ export interface Load {
   path?: string
   /** Of quotes; of all versions where it is absent. */
   version?: string
+  /** A connection for each request, with a whole handshake. */
+  fresh?: boolean
 }
 
 const [certsDir = '', name = 'client'] = process.argv.slice(2)
@@ -36,7 +38,10 @@ const handlers = serve({
     bear(
       load,
       () => new Client(load.url, { connect }),
-      (client, index) => ask(client, load.path?.replace('{amount}', newAmount) ?? quotePath(index, load.version)),
+      (client, index) => {
+        const path = load.path?.replace('{amount}', newAmount) ?? quotePath(index, load.version)
+        return load.fresh ? askAlone(load.url, path) : ask(client, path)
+      },
     ),
   /** The exchange's own contracts asked straight at the node: QuoterV2, or the router of v2. */
   askNode: (load: Load) =>
@@ -73,6 +78,12 @@ async function bear(
   await Promise.all(clients.map((client) => client.close()))
   const [p50Ms, p95Ms, p99Ms] = [0.5, 0.95, 0.99].map((share) => percentile(latenciesMs, share)) as [number, number, number]
   return { requests: latenciesMs.length, seconds, p50Ms, p95Ms, p99Ms }
+}
+
+async function askAlone(url: string, path: string): Promise<void> {
+  const client = new Client(url, { connect })
+  await ask(client, path)
+  await client.close()
 }
 
 /** The figure is worth nothing when answers are errors. */

@@ -34,14 +34,15 @@ function profiler() {
 
 const bundled: { startServer: typeof StartServer } = await import(new URL('../../../dist/testkit/index.js', import.meta.url).href)
 
-const [, , isBehindProxy] = process.argv
+const [, , isBehindProxy, withInterfaces] = process.argv
 let delayMs = 0
-const proxy = isBehindProxy === undefined ? undefined : await startFaultyProxy()
+const proxy = isBehindProxy ? await startFaultyProxy() : undefined
 await proxy?.become(async (exchange) => {
   await sleep(delayMs)
   await healthy(exchange)
 })
 const server = await bundled.startServer({
+  ...(withInterfaces && { conf: { 'interfaces/hummingbot.yml': { port: 0 } } }),
   ...(proxy && {
     async between(url) {
       proxy.target = url
@@ -59,6 +60,7 @@ const handlers = serve(
     where: () => ({
       pid: process.pid,
       url: kernel.url,
+      interfaceUrls: kernel.interfaceUrls,
       rpcUrl,
       certsDir: settings.ssl.certsDir,
       wallet: kernel.services.wallets.all().find(({ devnet }) => devnet)?.address ?? '',

@@ -1,0 +1,138 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createClient, type Answer, type Client } from '../../../testkit/client.ts'
+import type { Child } from '../child.ts'
+import { median, perSecond, times, type Row } from '../measuring.ts'
+import type { LoadProcess } from '../processes/load.ts'
+import type { SluiceProcess } from '../processes/sluice.ts'
+import { newQuotes, sameQuote } from '../quote-path.ts'
+
+const [rounds, trades, quietMs] = [3, 4, 2_000]
+/** What Hummingbot's own gateway answers in a second, of prices for new amounts: measured once, beside this server on another machine. */
+const originalPerSecond = 520
+const wanted = 15
+
+/** The same question as `/amm/price` has it, of its query. */
+function throughInterface(path: string): string {
+  const asked = new URLSearchParams(path.slice(path.indexOf('?')))
+  const fields = { baseToken: 'base', quoteToken: 'quote', amount: 'amount', side: 'side', connector: 'connector' }
+  const query = Object.entries(fields).map(([theirs, ours]) => `${theirs}=${asked.get(ours) ?? ''}`)
+  return `/trading/router/quote-swap?chainNetwork=ethereum-local&${query.join('&')}`
+}
+
+/** Quotes and swaps through the interface of Hummingbot, beside the same by the server's own paths: the two take turns. */
+export async function hummingbotBesideNative(
+  sluice: Child<SluiceProcess>,
+  load: Child<LoadProcess>,
+): Promise<{ rows: Row[]; note: string }> {
+  const { url, interfaceUrls } = await sluice.ask('where')
+  const interfaceUrl = interfaceUrls['hummingbot'] ?? ''
+  const ways = { native: { url, of: (path: string) => path }, hummingbot: { url: interfaceUrl, of: throughInterface } } as const
+
+  async function compared(
+    name: string,
+    path: string,
+    size: { connections: number; requests: number; fresh?: boolean },
+  ): Promise<{ row: Row; rate: number }> {
+    const rates = { native: [] as number[], hummingbot: [] as number[] }
+    for (let round = -1; round < rounds; round += 1)
+      for (const way of ['native', 'hummingbot'] as const) {
+        const { url: to, of: shaped } = ways[way]
+        const { requests, seconds } = await load.ask('run', { url: to, path: shaped(path), ...size })
+        // The first round compiles what is measured.
+        if (round >= 0) rates[way].push(requests / seconds)
+      }
+    const [ours, native] = [median(rates.hummingbot), median(rates.native)]
+    return {
+      row: { name, value: perSecond(ours), reference: perSecond(native), ratio: `${times(ours, native)}, wanted × 0.70` },
+      rate: ours,
+    }
+  }
+
+  const kept = { connections: 16, requests: 5_000 }
+  const fresh = { connections: 8, requests: 400, fresh: true }
+  const compare = [
+    await compared('the same amount, kept connections', sameQuote(), kept),
+    await compared('new amounts, kept connections', newQuotes(), kept),
+    await compared('new amounts, a connection for each request', newQuotes(), fresh),
+  ]
+  const newAmounts = compare[1]?.rate ?? 0
+  const original: Row = {
+    name: 'new amounts, a named connector',
+    value: perSecond(newAmounts),
+    reference: perSecond(originalPerSecond),
+    ratio: `${times(newAmounts, originalPerSecond)}, wanted × ${wanted}`,
+  }
+  const { rows, note } = await callsOfBoth(sluice)
+  return { rows: [...compare.map(({ row }) => row), original, ...rows], note }
+}
+
+/** What either asks of the node. */
+async function callsOfBoth(sluice: Child<SluiceProcess>): Promise<{ rows: Row[]; note: string }> {
+  const { url, interfaceUrls, certsDir, wallet } = await sluice.ask('where')
+  const [native, hummingbot] = [createClient(url, certsDir), createClient(interfaceUrls['hummingbot'] ?? '', certsDir)]
+  const swap = { base: 'ETH', quote: 'USDC', side: 'SELL' }
+  const own = { chain: 'ethereum', network: 'local', connector: 'uniswap' }
+  const theirs = { chainNetwork: 'ethereum-local', connector: 'uniswap', baseToken: swap.base, quoteToken: swap.quote, side: swap.side }
+  try {
+    const quotes = {
+      native: await callsWhile(sluice, () => ask(native, 'GET', sameQuote())),
+      hummingbot: await callsWhile(sluice, () => ask(hummingbot, 'GET', throughInterface(sameQuote()))),
+    }
+    const sent = { native: [] as string[][], hummingbot: [] as string[][] }
+    for (let index = 0; index < trades; index += 1) {
+      const amount = `0.0${index + 1}`
+      sent.native.push(await callsWhile(sluice, () => traded(native, { ...own, ...swap, amount, address: wallet })))
+      sent.hummingbot.push(
+        await callsWhile(sluice, () =>
+          ask(hummingbot, 'POST', '/trading/router/execute-swap', { ...theirs, amount, walletAddress: wallet }),
+        ),
+      )
+    }
+    // The first is simulated: the shortest is its own.
+    const shortest = (all: readonly string[][]): readonly string[] => all.toSorted((a, b) => a.length - b.length)[0] ?? []
+    const both = { native: shortest(sent.native), hummingbot: shortest(sent.hummingbot) }
+    return {
+      rows: [
+        { name: 'calls to the node of a quote', value: String(quotes.hummingbot.length), reference: String(quotes.native.length) },
+        { name: 'of a swap', value: String(both.hummingbot.length), reference: String(both.native.length) },
+      ],
+      note: `The swap's: ${both.hummingbot.join(', ')}; natively: ${both.native.join(', ')}. What follows the chain and the transaction is left out.`,
+    }
+  } finally {
+    native.close()
+    hummingbot.close()
+  }
+}
+
+/** What the server asks at its own pace, of each block and of what is in it. */
+const following: ReadonlySet<string> = new Set([
+  'eth_blockNumber',
+  'eth_getBlockByNumber',
+  'eth_getBlockTransactionCountByHash',
+  'eth_getLogs',
+  'eth_getTransactionByHash',
+  'eth_getTransactionReceipt',
+  'eth_getTransactionCount',
+  'eth_getBalance',
+  'eth_maxPriorityFeePerGas',
+])
+
+async function callsWhile(sluice: Child<SluiceProcess>, work: () => Promise<unknown>): Promise<string[]> {
+  // What follows upon the last trade is over.
+  await sleep(quietMs)
+  await sluice.ask('recordRoundTrips')
+  await work()
+  return (await sluice.ask('takeRoundTrips')).flatMap(({ methods }) => methods).filter((method) => !following.has(method))
+}
+
+/** As a bot does that waits for its trade. */
+async function traded(client: Client, trade: object): Promise<void> {
+  const { txHash } = await ask(client, 'POST', '/amm/trade', trade)
+  while ((await ask(client, 'GET', `/network/poll?chain=ethereum&network=local&txHash=${txHash}`)).txStatus !== 1) await sleep(250)
+}
+
+async function ask(client: Client, method: 'GET' | 'POST', path: string, fields?: object): Promise<Answer['body']> {
+  const { status, text, body } = await (method === 'GET' ? client.get(path) : client.post(path, fields))
+  if (status !== 200) throw new Error(`${path} answered ${status}: ${text}`)
+  return body
+}
