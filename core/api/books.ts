@@ -129,7 +129,14 @@ export const BooksResponse = response({
           ...named,
           paid: Type.String({ description: 'In the smallest unit of a token that is on no list.' }),
           received: Type.String(),
-          fees: Type.String({ description: 'What collecting fees alone brought; it is in `received`, too.' }),
+          fees: Type.String({
+            description: 'Fees that were collected, alone or with liquidity that was removed; they are in `received`, too.',
+          }),
+        }),
+      ),
+      lacksFees: Type.Optional(
+        Type.Boolean({
+          description: 'true: removals have paid out fees that their receipts do not tell from the rest. `fees` lacks these.',
         }),
       ),
       againstHolding: Type.Union([Type.String(), Type.Null()], {

@@ -1,6 +1,6 @@
 // What the sums of a book take of a transaction, once it is final: its fees, what it moved, and the trade, perpetual or liquidity that it was. Pure.
 import { isObject } from '../base/json.ts'
-import type { DecimalParts } from '../base/decimal.ts'
+import { parseDecimal, type DecimalParts } from '../base/decimal.ts'
 import type { Cost } from '../transactions/costs.ts'
 import { isFinal, type Entry } from '../transactions/entry.ts'
 import { decimalIn, orderTradesOf, tradeOf, type OrderTrade, type TokenOf, type Trade } from './trades.ts'
@@ -45,6 +45,8 @@ export interface LiquidityChange {
   /** Above 0 what was added. */
   readonly liquidity: DecimalParts
   readonly isCollect: boolean
+  /** Of a removal, smallest units by token address; `unknown`: its receipt does not tell them from what was removed. */
+  readonly fees?: Readonly<Record<string, bigint>> | 'unknown'
 }
 
 /** What a mined transaction paid; undefined where nobody knows all of it. */
@@ -96,7 +98,21 @@ function liquidityOf({ kind, outcome, planned, request, connector = '' }: Entry)
   // A new position says in its plan which version it is of.
   const version =
     textIn(fields, 'version') ?? (isObject(planned) && fields['tokenId'] === undefined ? textIn(planned, 'version') : undefined)
-  return { connector, id, version, liquidity, isCollect: path.endsWith('/collect_fees') }
+  const isRemoval = path.endsWith('/remove') && typeof tokenId === 'string' && amount.digits !== 0n
+  const change = { connector, id, version, liquidity, isCollect: path.endsWith('/collect_fees') }
+  return isRemoval ? { ...change, fees: feesIn(outcome) ?? 'unknown' } : change
+}
+
+/** Amounts have as many decimals as their token. */
+function feesIn(outcome: { readonly [name: string]: unknown }): Readonly<Record<string, bigint>> | undefined {
+  const { fees } = outcome
+  if (!Array.isArray(fees)) return undefined
+  return Object.fromEntries(
+    fees.flatMap((fee: unknown) => {
+      const [token, amount] = isObject(fee) ? [textIn(fee, 'token'), textIn(fee, 'amount')] : []
+      return token !== undefined && amount !== undefined ? [[token, parseDecimal(amount).digits]] : []
+    }),
+  )
 }
 
 function textIn(fields: Readonly<Record<string, unknown>> = {}, field: string): string | undefined {

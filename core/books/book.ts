@@ -58,7 +58,9 @@ export interface LiquidityBook extends OnNetwork {
   liquidity: DecimalParts
   /** Of one of its transactions nobody knows all that it moved. */
   lacksMovements: boolean
-  /** By token: what was paid in and taken out, and of that what `collect_fees` brought. */
+  /** A removal has paid out fees with the rest, and nothing tells how much. */
+  lacksFees: boolean
+  /** By token: what was paid in and taken out, and what of that was fees. */
   readonly tokens: Map<string, { paidRaw: bigint; receivedRaw: bigint; feesRaw: bigint }>
 }
 
@@ -171,7 +173,7 @@ export function createBook(): Book {
       const sum = at(tokens, [chain, network, addressKey(token)], () => ({ chain, network, token, inRaw: 0n, outRaw: 0n }))
       if (raw > 0n) sum.inRaw += raw
       else sum.outRaw -= raw
-      if (change) addToPosition(positionOf({ chain, network }, change), token, raw, change.isCollect)
+      if (change) addToPosition(positionOf({ chain, network }, change), token, raw, change)
     }
   }
 
@@ -187,6 +189,7 @@ export function createBook(): Book {
       version: of,
       liquidity: noAmount,
       lacksMovements: false,
+      lacksFees: false,
       tokens: new Map(),
     }))
   }
@@ -210,6 +213,7 @@ export function createBook(): Book {
         const position = positionOf(line, change)
         position.liquidity = plus(position.liquidity, change.liquidity)
         if (!line.movements) position.lacksMovements = true
+        if (change.fees === 'unknown') position.lacksFees = true
       }
       takeMovements(line)
     },
@@ -225,7 +229,7 @@ export function createBook(): Book {
   }
 }
 
-function addToPosition({ tokens, id }: LiquidityBook, token: string, raw: bigint, isCollect: boolean): void {
+function addToPosition({ tokens, id }: LiquidityBook, token: string, raw: bigint, { isCollect, fees }: LiquidityChange): void {
   // The position itself, or its shares.
   if (token.includes('/') || addressKey(token) === addressKey(id)) return
   const sum = tokens.get(token) ?? { paidRaw: 0n, receivedRaw: 0n, feesRaw: 0n }
@@ -233,6 +237,7 @@ function addToPosition({ tokens, id }: LiquidityBook, token: string, raw: bigint
   if (raw < 0n) sum.paidRaw -= raw
   else sum.receivedRaw += raw
   if (raw > 0n && isCollect) sum.feesRaw += raw
+  else if (fees !== undefined && fees !== 'unknown') sum.feesRaw += fees[token] ?? 0n
 }
 
 function at<V>(all: Map<string, V>, names: readonly string[], make: () => V): V {

@@ -213,6 +213,7 @@ export function describeBook(book: BooksResponse): string {
             ({ token, symbol = token, paid, received, fees: collected }) =>
               `${symbol}: paid ${paid}, received ${received}, of that fees ${collected}`,
           ),
+          ...(each.lacksFees ? ['fees that removals have paid out with the rest are not told apart'] : []),
           ...(each.noValue === undefined || !each.closed ? [] : [each.noValue]),
         ],
       })),

@@ -189,7 +189,7 @@ function worth(
 }
 
 function showLiquidity(book: LiquidityBook, on: NetworkEntry | undefined, prices: Prices): ShownBook['liquidity'][number] {
-  const { chain, network, connector, id, version, liquidity, lacksMovements, tokens } = book
+  const { chain, network, connector, id, version, liquidity, lacksMovements, lacksFees, tokens } = book
   const isClosed = liquidity.digits === 0n
   const net = [...tokens].map(([token, { paidRaw, receivedRaw }]) => ({ token, raw: receivedRaw - paidRaw }))
   const unknown = isClosed ? (lacksMovements ? 'what it moved is not known' : undefined) : 'it is open'
@@ -206,6 +206,7 @@ function showLiquidity(book: LiquidityBook, on: NetworkEntry | undefined, prices
       const show = (raw: bigint) => formatRaw(raw, listed?.decimals ?? 0)
       return { token, ...(listed && { symbol: listed.symbol }), paid: show(paidRaw), received: show(receivedRaw), fees: show(feesRaw) }
     }),
+    ...(lacksFees && { lacksFees: true }),
     againstHolding: value,
     ...(noValue !== undefined && { noValue }),
   }

@@ -87,6 +87,28 @@ describe('the book of liquidity', () => {
       }
   })
 
+  it('has the fees that a removal paid out with the rest, where its receipt tells them', async () => {
+    const fees = [
+      { token: usdc, amount: '0.000007' },
+      { token: weth, amount: '0.000000000000000003' },
+    ]
+    const removed = { movements: { [usdc]: '57', [weth]: '23' } }
+    const changes = [
+      change('add', '5', { movements: { [usdc]: '-100', [weth]: '-40' } }),
+      change('remove', '2', { ...removed, outcome: { tokenId: '7', liquidity: '2', fees } }),
+      change('collect_fees', '0', { movements: { [usdc]: '4' } }),
+    ]
+    const [position] = (await bookOf(...changes)).liquidity
+    expect(position).to.not.have.property('lacksFees')
+    expect(position?.tokens).to.deep.equal([
+      { token: usdc, symbol: 'USDC', paid: '0.0001', received: '0.000061', fees: '0.000011' },
+      { token: weth, symbol: 'WETH', paid: '0.00000000000000004', received: '0.000000000000000023', fees: '0.000000000000000003' },
+    ])
+    const [untold] = (await bookOf(...changes, change('remove', '3', removed))).liquidity
+    expect(untold).to.include({ lacksFees: true, closed: true })
+    expect(untold?.tokens[0]).to.include({ received: '0.000118', fees: '0.000011' })
+  })
+
   it('keeps positions of two versions apart that have the same id', async () => {
     const { liquidity } = await bookOf(change('add', '5'), change('add', '5', {}, 'v4'), change('remove', '5', {}, 'v4'))
     expect(liquidity.map(({ version, closed }) => [version, closed])).to.deep.equal([
