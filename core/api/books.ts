@@ -110,12 +110,14 @@ export const BooksResponse = response({
       market: Type.String(),
       fills: Type.Number(),
       fee: Type.String({ description: 'In quote; of order books in the unit of account of the exchange.' }),
+      funding: Type.String({ description: 'In quote: received less paid, as far as it is known.' }),
+      noFunding: Type.Optional(Type.String({ description: 'Why `funding` lacks something; absent where it lacks nothing.' })),
       realizedProfit: Type.String({
         description:
-          'In quote, fees included. Of order books by the average cost of what was filled since the beginning, wallet by wallet.',
+          'In quote, fees and funding included. Of order books by the average cost of what was filled since the beginning, wallet by wallet.',
       }),
     }),
-    { description: 'Perpetuals on a chain, and fills of orders in books of perpetuals. Without funding.' },
+    { description: 'Perpetuals on a chain, and fills of orders in books of perpetuals.' },
   ),
   liquidity: Type.Array(
     Type.Object({

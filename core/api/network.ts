@@ -139,6 +139,12 @@ export const Fill = Type.Union([
       realizedProfit: Type.String({
         description: 'In quote: proceeds of the closed part less its cost, fees included. Below 0 is a loss.',
       }),
+      funding: Type.Optional(
+        Type.String({
+          description:
+            'In quote: what was settled of the funding since the last change, beside the profit; below 0 it was paid. Absent where the receipt does not tell it.',
+        }),
+      ),
       closedRatio: Type.Optional(
         Type.String({ description: 'Of a close: the fraction of the position that was closed, 1 for all of it.' }),
       ),

@@ -33,7 +33,12 @@ export interface Perpetual {
   readonly connector: string
   readonly market: string
   readonly fee: DecimalParts
+  /** Without funding. */
   readonly realizedProfit: DecimalParts
+  /** Received, below 0 paid, with the transaction. */
+  readonly funding?: DecimalParts
+  /** It may have settled funding, and does not say so. */
+  readonly lacksFunding?: boolean
 }
 
 export interface LiquidityChange {
@@ -81,10 +86,10 @@ export function lineOf(entry: Entry, { costOf, tokenOf }: LineReaders): BookLine
 }
 
 function perpetualOf({ kind, outcome, request, connector = '' }: Entry): Perpetual | undefined {
-  const [fee, realizedProfit] = [decimalIn(outcome, 'fee'), decimalIn(outcome, 'realizedProfit')]
+  const [fee, realizedProfit, funding] = ['fee', 'realizedProfit', 'funding'].map((field) => decimalIn(outcome, field))
   if (kind !== 'position' || !fee || !realizedProfit) return undefined
   const [market, base = '?', quote = '?'] = ['market', 'base', 'quote'].map((field) => textIn(request?.fields, field))
-  return { connector, market: market ?? `${base}-${quote}`, fee, realizedProfit }
+  return { connector, market: market ?? `${base}-${quote}`, fee, realizedProfit, ...(funding ? { funding } : { lacksFunding: true }) }
 }
 
 function liquidityOf({ kind, outcome, planned, request, connector = '' }: Entry): LiquidityChange | undefined {

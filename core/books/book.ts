@@ -1,10 +1,11 @@
 // The sums of many transactions: what moved of each token, what trades earned, fees, perpetuals and liquidity. Pure: entries come in the order of time.
 import type { DecimalParts } from '../base/decimal.ts'
 import { addressKey } from '../base/addresses.ts'
-import type { BookLine, LiquidityChange, OnNetwork, Perpetual } from './book-lines.ts'
+import type { BookLine, LiquidityChange, OnNetwork } from './book-lines.ts'
 import { createFillQueue } from './fill-queue.ts'
+import { createPerpetuals, type PerpetualBook } from './perpetuals.ts'
 import { createPosition, type Position } from './profit.ts'
-import { plus, rawOf, type OrderTrade, type Trade } from './trades.ts'
+import { at, plus, rawOf, type OrderTrade, type Trade } from './trades.ts'
 
 export interface PairBook extends OnNetwork {
   /** Addresses; with a `venue` symbols. */
@@ -33,22 +34,6 @@ interface TokenBook extends OnNetwork {
 interface FeeBook extends OnNetwork {
   transactions: number
   feeRaw: bigint
-}
-
-interface PerpetualBook extends OnNetwork {
-  readonly connector: string
-  readonly market: string
-  fills: number
-  fee: DecimalParts
-  /** Fees included. */
-  realizedProfit: DecimalParts
-}
-
-/** A wallet's position in a perpetual of order books, by what its orders filled. */
-interface BookPosition {
-  readonly position: Position
-  baseDecimals: number
-  quoteDecimals: number
 }
 
 export interface LiquidityBook extends OnNetwork {
@@ -83,12 +68,11 @@ export function createBook(): Book {
   const pairs = new Map<string, PairBook>()
   const tokens = new Map<string, TokenBook>()
   const fees = new Map<string, FeeBook>()
-  const perpetuals = new Map<string, PerpetualBook>()
+  const perpetuals = createPerpetuals()
   const liquidity = new Map<string, LiquidityBook>()
   /** The last that was named of a position. */
   const versions = new Map<string, string | undefined>()
   const lacking = { movements: 0, coin: 0, fills: 0, fees: 0 }
-  const bookPositions = new Map<string, BookPosition>()
   const fillQueue = createFillQueue()
 
   function takeTrade({ chain, network }: OnNetwork, trade: Trade): void {
@@ -127,39 +111,9 @@ export function createBook(): Book {
     }
   }
 
-  function takeFill(on: OnNetwork, { trade, perpetual }: OrderTrade): void {
-    if (!perpetual) return takeTrade(on, trade)
-    const { side, baseAmount, quoteAmount } = trade
-    const { connector, market, address, fee } = perpetual
-    const of = at(bookPositions, [on.chain, on.network, connector, market, addressKey(address)], () => ({
-      position: createPosition('average'),
-      baseDecimals: 0,
-      quoteDecimals: 0,
-    }))
-    const [baseDecimals, quoteDecimals] = [Math.max(of.baseDecimals, baseAmount.scale), Math.max(of.quoteDecimals, quoteAmount.scale)]
-    of.position.rescale(10n ** BigInt(baseDecimals - of.baseDecimals), 10n ** BigInt(quoteDecimals - of.quoteDecimals))
-    Object.assign(of, { baseDecimals, quoteDecimals })
-    const beforeRaw = of.position.realizedRaw
-    const [baseRaw, quoteRaw] = [rawOf(baseAmount, baseDecimals), rawOf(quoteAmount, quoteDecimals)]
-    if (side === 'BUY') of.position.buy(baseRaw, quoteRaw)
-    else of.position.sell(baseRaw, quoteRaw)
-    const gained = { digits: of.position.realizedRaw - beforeRaw, scale: quoteDecimals }
-    takePerpetual(on, { connector, market, fee, realizedProfit: plus(gained, { ...fee, digits: -fee.digits }) })
-  }
-
-  function takePerpetual({ chain, network }: OnNetwork, { connector, market, fee, realizedProfit }: Perpetual): void {
-    const sum = at(perpetuals, [chain, network, connector, market], () => ({
-      chain,
-      network,
-      connector,
-      market,
-      fills: 0,
-      fee: noAmount,
-      realizedProfit: noAmount,
-    }))
-    sum.fills += 1
-    sum.fee = plus(sum.fee, fee)
-    sum.realizedProfit = plus(sum.realizedProfit, realizedProfit)
+  function takeFill(on: OnNetwork, fill: OrderTrade): void {
+    if (fill.perpetual) perpetuals.takeFill(on, fill, fill.perpetual)
+    else takeTrade(on, fill.trade)
   }
 
   function takeMovements({ chain, network, movements = {}, liquidity: change }: BookLine): void {
@@ -208,7 +162,7 @@ export function createBook(): Book {
       for (const fill of line.fills ?? []) fillQueue.add({ on: { chain, network }, fill })
       if (trade === 'unknown' || line.lacksFills) lacking.fills += 1
       if (trade && trade !== 'unknown') takeTrade(line, trade)
-      if (perpetual) takePerpetual(line, perpetual)
+      if (perpetual) perpetuals.take(line, perpetual)
       if (change) {
         const position = positionOf(line, change)
         position.liquidity = plus(position.liquidity, change.liquidity)
@@ -223,7 +177,7 @@ export function createBook(): Book {
     pairs,
     tokens,
     fees,
-    perpetuals,
+    perpetuals: perpetuals.all,
     liquidity,
     lacking,
   }
@@ -238,13 +192,6 @@ function addToPosition({ tokens, id }: LiquidityBook, token: string, raw: bigint
   else sum.receivedRaw += raw
   if (raw > 0n && isCollect) sum.feesRaw += raw
   else if (fees !== undefined && fees !== 'unknown') sum.feesRaw += fees[token] ?? 0n
-}
-
-function at<V>(all: Map<string, V>, names: readonly string[], make: () => V): V {
-  const key = names.join(' ')
-  const found = all.get(key) ?? make()
-  all.set(key, found)
-  return found
 }
 
 /** Amounts of one token have as many decimals as the token, so this happens once. */

@@ -6,6 +6,7 @@ import type { EntryFilter, EntryPage } from '../transactions/journal/journal.ts'
 import { keyTimeMs } from '../transactions/submit-request.ts'
 import { createBook, type Book } from './book.ts'
 import { lineOf, type LineReaders } from './book-lines.ts'
+import { readFunding, type FundingReader } from './funding.ts'
 import { readInOrder } from './in-order.ts'
 
 export interface BookRequest {
@@ -46,9 +47,13 @@ const unusedMs = 60_000
 /** Added up before other work has its turn. */
 const linesInTurn = 500
 
+export interface BookReaders extends LineReaders {
+  readonly fundingOf: FundingReader
+}
+
 export function createBookRuns(
   list: (filter: EntryFilter) => Promise<EntryPage>,
-  readers: LineReaders,
+  readers: BookReaders,
   steadyMs: () => number = () => performance.now(),
 ): BookRuns {
   const runs = new Map<string, { readonly client: string; readonly run: BookRun; readonly ending: AbortController; usedAt: number }>()
@@ -93,7 +98,7 @@ export function createBookRuns(
 function startRun(
   { filter, from, to }: BookRequest,
   list: (filter: EntryFilter) => Promise<EntryPage>,
-  readers: LineReaders,
+  readers: BookReaders,
   signal: AbortSignal,
   onStretch: () => void,
 ): BookRun {
@@ -121,5 +126,6 @@ function startRun(
       onStretch()
     }
     book.finish()
+    await readFunding(book, { from, to, client: filter.client }, readers.fundingOf, signal)
   }
 }

@@ -40,7 +40,14 @@ export interface OrderTrade {
   /** When it was filled, milliseconds since the Unix epoch. */
   readonly atMs: number
   readonly trade: Trade
-  readonly perpetual?: { readonly connector: string; readonly address: string; readonly market: string; readonly fee: DecimalParts }
+  readonly perpetual?: OrderPerpetual
+}
+
+export interface OrderPerpetual {
+  readonly connector: string
+  readonly address: string
+  readonly market: string
+  readonly fee: DecimalParts
 }
 
 /** Undefined where the entry placed no orders. `lacks`: the exchange has filled more of them than is known fill by fill. */
@@ -120,3 +127,11 @@ export function plus(one: DecimalParts, other: DecimalParts): DecimalParts {
 
 /** In units of so many decimals, at least as many as it has. */
 export const rawOf = ({ digits, scale }: DecimalParts, decimals: number): bigint => digits * 10n ** BigInt(decimals - scale)
+
+/** What is kept under these names; made where there is nothing. */
+export function at<V>(all: Map<string, V>, names: readonly string[], make: () => V): V {
+  const key = names.join(' ')
+  const found = all.get(key) ?? make()
+  all.set(key, found)
+  return found
+}

@@ -198,9 +198,10 @@ export function describeBook(book: BooksResponse): string {
     ),
     section(
       'Perpetuals',
-      ['network', 'market', 'fills', 'fee', 'realized, fees included'],
+      ['network', 'market', 'fills', 'fee', 'funding', 'realized, with both'],
       perpetuals.map((each) => ({
-        cells: [where(each), `${each.connector} ${each.market}`, String(each.fills), each.fee, each.realizedProfit],
+        cells: [where(each), `${each.connector} ${each.market}`, String(each.fills), each.fee, each.funding, each.realizedProfit],
+        ...(each.noFunding !== undefined && { below: [`funding is not known: ${each.noFunding}`] }),
       })),
     ),
     section(

@@ -148,6 +148,8 @@ export interface PerpFill {
   feeRaw: bigint
   /** In quote: received for the closed part minus paid for it, fees included. */
   realizedProfitRaw: bigint
+  /** In quote: funding that it settled, above 0 where the wallet received it. Absent where the receipt does not tell it. */
+  fundingRaw?: bigint
   /** The closed fraction of the position, above 0 and at most 1. */
   closedRatio?: Ratio
 }

@@ -84,11 +84,19 @@ function showBook({ book }: BookRun, { registry, market }: Pick<Services, 'regis
         ...worth(found, coin ? [{ token: coin.address, raw: feeRaw }] : [], prices, 'up'),
       }
     }),
-    perpetuals: [...book.perpetuals.values()].map(({ fee, realizedProfit, ...rest }) => ({
-      ...rest,
-      fee: formatDecimal(fee),
-      realizedProfit: formatDecimal(realizedProfit),
-    })),
+    perpetuals: [...book.perpetuals.values()].map(
+      ({ chain, network, connector, market, fills, fee, funding, realizedProfit, noFunding }) => ({
+        chain,
+        network,
+        connector,
+        market,
+        fills,
+        fee: formatDecimal(fee),
+        funding: formatDecimal(funding),
+        realizedProfit: formatDecimal(realizedProfit),
+        ...(noFunding !== undefined && { noFunding }),
+      }),
+    ),
     liquidity: [...book.liquidity.values()].map((each) => showLiquidity(each, on(each), prices)),
     lacking: { ...book.lacking },
   }

@@ -5,6 +5,7 @@ import { createApprovalRuns } from '../handlers/approval-runs.ts'
 import { createApprovedSpenders } from '../handlers/amm/approved.ts'
 import type { Services } from '../handlers/context.ts'
 import { limitedToken, networkOf, valueOf } from '../handlers/limited-amounts.ts'
+import { fundingOf } from '../handlers/clob/funding-sums.ts'
 import { orderTokens } from '../handlers/books.ts'
 import { paidCostOf } from '../handlers/mined-amounts.ts'
 import { failingParts } from '../handlers/readiness.ts'
@@ -114,7 +115,11 @@ export function openServices(parts: ServerParts): Services {
     checkpoints,
     orderFills,
     deliveries,
-    bookRuns: createBookRuns(transactions.list, { costOf: (entry) => paidCostOf(entry, registry), tokenOf: orderTokens(registry) }),
+    bookRuns: createBookRuns(transactions.list, {
+      costOf: (entry) => paidCostOf(entry, registry),
+      tokenOf: orderTokens(registry),
+      fundingOf: (of, signal) => fundingOf(of, registry, signal),
+    }),
     quarantine,
     stops,
     clients,

@@ -22,6 +22,7 @@ export function readPerpFill({ status, logs }: EvmReceipt, memo: Json): PerpFill
       quoteRaw: size(quote),
       feeRaw,
       realizedProfitRaw,
+      fundingRaw: fundingIn(logs, memo),
       ...(memo.closing !== undefined && { closedRatio: closedRatio(size(base), before, after, BigInt(memo.closing)) }),
     }
   }
@@ -34,6 +35,7 @@ export function readPerpFill({ status, logs }: EvmReceipt, memo: Json): PerpFill
     quoteRaw: size(notional),
     feeRaw: 0n,
     realizedProfitRaw,
+    fundingRaw: fundingIn(logs, memo),
     closedRatio: { numerator: 1n, denominator: 1n },
   }
 }
@@ -50,20 +52,30 @@ function closedRatio(closedRaw: bigint, before: bigint, after: bigint, plannedRa
   return isAsPlanned ? { numerator: closedRaw, denominator: plannedRaw } : { numerator: closedNotional, denominator: whole }
 }
 
+/** Above 0 where the trader received it: the event has what it paid. There is none where nothing was due. */
+function fundingIn(logs: readonly EvmLog[], memo: PerpMemo): bigint {
+  const paid = eventsOf('FundingPaymentSettled', logs, memo).flatMap(([payment]) => payment ?? [])
+  return -paid.reduce((total, each) => total + each, 0n)
+}
+
 /** The numbers in the last such event of the exchange about this trader and market. */
 function eventValues(
   event: string,
   logs: readonly EvmLog[],
-  { house, trader, market }: PerpMemo,
+  memo: PerpMemo,
 ): readonly [bigint, bigint, bigint, bigint, bigint] | undefined {
-  const expected = curieAbi.encodeFilterTopics(event, [trader, market.id])
-  const log = logs.findLast(
-    ({ address, topics }) =>
-      isSame(address, house) && topics.length === expected.length && topics.every((topic, i) => isSame(topic, expected[i])),
-  )
-  const values: readonly unknown[] | undefined = log && curieAbi.parseLog({ topics: [...log.topics], data: log.data })?.args.toArray()
-  const [a, b, c, d, e] = (values ?? []).slice(2).filter((value) => typeof value === 'bigint')
+  const [a, b, c, d, e] = eventsOf(event, logs, memo).at(-1) ?? []
   return a === undefined || b === undefined || c === undefined || d === undefined || e === undefined ? undefined : [a, b, c, d, e]
+}
+
+/** The numbers of all of them. */
+function eventsOf(event: string, logs: readonly EvmLog[], { house, trader, market }: PerpMemo): readonly (readonly bigint[])[] {
+  const expected = curieAbi.encodeFilterTopics(event, [trader, market.id])
+  return logs.flatMap(({ address, topics, data }) => {
+    if (!isSame(address, house) || topics.length !== expected.length || !topics.every((topic, i) => isSame(topic, expected[i]))) return []
+    const values: readonly unknown[] = curieAbi.parseLog({ topics: [...topics], data })?.args.toArray() ?? []
+    return [values.slice(2).filter((value) => typeof value === 'bigint')]
+  })
 }
 
 const isSame = (a: string, b: unknown) => typeof b === 'string' && a.toLowerCase() === b.toLowerCase()

@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import type { BooksResponse } from '../../core/api/index.ts'
 import { createBookRuns } from '../../core/books/runs.ts'
 import type { Json } from '../../core/contracts/index.ts'
+import { fundingOf } from '../../core/handlers/clob/funding-sums.ts'
 import { bookHandlers, orderTokens } from '../../core/handlers/books.ts'
 import { paidCostOf } from '../../core/handlers/mined-amounts.ts'
 import type { Registry } from '../../core/plugins/index.ts'
@@ -20,7 +21,12 @@ const listed = [
 const start = Date.UTC(2026, 0, 1)
 
 /** What `GET /books` says of these, in a market where each unit of each token is worth one. */
-async function bookOf(...parts: readonly object[]): Promise<BooksResponse> {
+const bookOf = (...parts: readonly object[]) => bookWith({}, ...parts)
+
+async function bookWith(
+  { venue, request = {} }: { venue?: object; request?: object },
+  ...parts: readonly object[]
+): Promise<BooksResponse> {
   const entries = parts.map((part, index) => {
     const createdAt = start + index
     const landed = { id: '0x1', ok: true, blockNumber: 7, receipt: null, cost: { feeRaw: '1' } }
@@ -41,6 +47,7 @@ async function bookOf(...parts: readonly object[]): Promise<BooksResponse> {
     chain: 'ethereum',
     network: 'local',
     impl: {
+      address: (text: string) => text,
       nativeCurrency: { symbol: 'ETH', address: coin, decimals: 18 },
       rail: { paidFees: (receipt: Json) => paidFees(receipt, false) },
     },
@@ -54,13 +61,17 @@ async function bookOf(...parts: readonly object[]): Promise<BooksResponse> {
     isChecked: () => true,
     referenceOf: () => 'USDC',
   }
-  const registry = { networks: [network] } as unknown as Pick<Registry, 'networks'>
+  const registry = { networks: [network], venue: () => venue, networkOf: () => network } as unknown as Registry
   const services = {
-    bookRuns: createBookRuns(list, { costOf: (entry) => paidCostOf(entry, registry), tokenOf: orderTokens(registry) }),
+    bookRuns: createBookRuns(list, {
+      costOf: (entry) => paidCostOf(entry, registry),
+      tokenOf: orderTokens(registry),
+      fundingOf: (of, signal) => fundingOf(of, registry, signal),
+    }),
     registry,
     market,
   }
-  return bookHandlers.Books({}, { services, caller: { id: 'one', permissions: new Set(['admin']) } } as never)
+  return bookHandlers.Books(request, { services, caller: { id: 'one', permissions: new Set(['admin']) } } as never)
 }
 
 const change = (path: string, liquidity: string, more: object = {}, version = 'v3') => ({
@@ -249,8 +260,67 @@ describe('the book of orders', () => {
     )
     expect(pairs).to.deep.equal([])
     // 3 × 120 − (2 × 100 + 130) = 30, less 0.07 + 0.05 + 0.1; the second wallet has paid 0.02 and closed nothing.
-    expect(perpetuals).to.deep.equal([
-      { chain: 'ethereum', network: 'local', connector: 'hyperliquid', market: 'BTC-USD', fills: 4, fee: '0.24', realizedProfit: '29.76' },
-    ])
+    expect(perpetuals).to.have.length(1)
+    expect(perpetuals[0]).to.include({ connector: 'hyperliquid', market: 'BTC-USD', fills: 4, fee: '0.24', realizedProfit: '29.76' })
+  })
+
+  const hourMs = 3_600_000
+
+  /** An exchange that pays each hour, newest first, as far as it is asked for. */
+  function payingExchange(payments: readonly (readonly [address: string, hour: number, amount: string])[]) {
+    const market = { id: '0', base: 'BTC', quote: 'USD' }
+    const fundingPayments = async (owner: string, { limit, before = Infinity }: { limit: number; before?: number }) =>
+      payments
+        .filter(([address, hour]) => address === owner && start + hour * hourMs < before)
+        .map(([, hour, amount]) => ({ market, amount, rate: '0', timestamp: start + hour * hourMs }))
+        .toSorted((one, other) => other.timestamp - one.timestamp)
+        .slice(0, limit)
+    return { connector: 'hyperliquid', impl: { PERP_CLOB: { markets: async () => [market], fundingPayments } } }
+  }
+
+  const bought = (address: string, atMs: number) =>
+    order('BTC-USD', 'PERP_CLOB', { side: 'BUY', fills: [['100', '1', '0.05', 'USDC', atMs]] }, { ...elsewhere, address })
+
+  it('has the funding that exchanges paid to their wallets in that time, and asks for all pages of it', async () => {
+    const hours = Array.from({ length: 1_200 }, (_, index) => ['0x1', index, index % 2 === 0 ? '-0.003' : '0.001'] as const)
+    const venue = payingExchange([...hours, ['0x2', 3, '7.5'], ['0x3', 3, '1000']])
+    const { perpetuals } = await bookWith({ venue }, bought('0x1', 100 * hourMs), bought('0x2', 0))
+    // From the hour of the first fill on 550 times −0.003 and 550 times 0.001 are −1.1; the second wallet got 7.5.
+    expect(perpetuals[0]).to.include({ funding: '6.4', fee: '0.1', realizedProfit: '6.3' }).and.to.not.have.property('noFunding')
+    const request = { until: new Date(start + 102 * hourMs).toISOString() }
+    const [shorter] = (await bookWith({ venue, request }, bought('0x1', 100 * hourMs))).perpetuals
+    expect(shorter).to.include({ funding: '-0.002', realizedProfit: '-0.052' })
+    const earlier = { since: new Date(start).toISOString(), until: new Date(start + 4 * hourMs).toISOString() }
+    expect((await bookWith({ venue, request: earlier }, bought('0x1', 0))).perpetuals[0]?.funding).to.equal('-0.004')
+  })
+
+  it('says why it lacks funding where nobody tells it, or it is nobody’s alone', async () => {
+    const silent = { connector: 'hyperliquid', impl: { PERP_CLOB: { markets: async () => expect.fail('down') } } }
+    const [perpetual] = (await bookWith({ venue: silent }, bought('0x1', 0))).perpetuals
+    expect(perpetual).to.include({ funding: '0', realizedProfit: '-0.05', noFunding: 'hyperliquid did not tell the funding payments' })
+    const ofClient = await bookWith({ venue: payingExchange([['0x1', 3, '1']]), request: { client: 'one' } }, bought('0x1', 0))
+    expect(ofClient.perpetuals[0]?.noFunding).to.include('not to clients')
+  })
+})
+
+describe('the book of perpetuals on a chain', () => {
+  const changed = (outcome: object) => ({
+    kind: 'position',
+    connector: 'perp',
+    request: { path: '', fields: { base: 'ETH', quote: 'USD' } },
+    outcome,
+  })
+
+  it('has the funding that each change settled in its realized profit', async () => {
+    const whole = [
+      changed({ fee: '3', realizedProfit: '-3', funding: '-0.25' }),
+      changed({ fee: '2', realizedProfit: '41.5', funding: '1.125' }),
+    ]
+    const [market] = (await bookOf(...whole)).perpetuals
+    expect(market).to.include({ market: 'ETH-USD', fills: 2, fee: '5', funding: '0.875', realizedProfit: '39.375' })
+    expect(market).to.not.have.property('noFunding')
+    const [older] = (await bookOf(...whole, changed({ fee: '1', realizedProfit: '7' }))).perpetuals
+    expect(older).to.include({ realizedProfit: '46.375' })
+    expect(older?.noFunding).to.be.a('string')
   })
 })

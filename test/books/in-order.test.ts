@@ -74,7 +74,7 @@ describe('books that are read for several callers', () => {
     let nowMs = 0
     const runs = createBookRuns(
       () => new Promise(() => {}),
-      { costOf: () => undefined, tokenOf: () => undefined },
+      { costOf: () => undefined, tokenOf: () => undefined, fundingOf: async () => ({ unknown: '' }) },
       () => nowMs,
     )
     const first = runs.of('bot', 'one', request)
@@ -87,7 +87,11 @@ describe('books that are read for several callers', () => {
   })
 
   it('leave a place to each client, whatever another one asks for', () => {
-    const runs = createBookRuns(() => new Promise(() => {}), { costOf: () => undefined, tokenOf: () => undefined })
+    const runs = createBookRuns(() => new Promise(() => {}), {
+      costOf: () => undefined,
+      tokenOf: () => undefined,
+      fundingOf: async () => ({ unknown: '' }),
+    })
     const first = runs.of('thief', 'one', request)
     runs.of('thief', 'two', request)
     const own = runs.of('operator', 'own', request)
@@ -103,7 +107,7 @@ describe('books that are read for several callers', () => {
         if (isBroken) throw new Error('the store is gone')
         return { entries: [] }
       },
-      { costOf: () => undefined, tokenOf: () => undefined },
+      { costOf: () => undefined, tokenOf: () => undefined, fundingOf: async () => ({ unknown: '' }) },
     )
     const failed = runs.of('bot', 'one', request)
     expect(await failed.done.catch(({ message }: Error) => message)).to.equal('the store is gone')

@@ -142,7 +142,7 @@ describe('/perpAMM and /perp', () => {
     expect(opened.position).to.include({ positionSide: 'SHORT', positionAmt: quoted.amount, tickerSymbol: 'ETHUSD' })
     expect(opened.fill).to.include({ size: quoted.amount, price: quoted.price, fee: quoted.fee })
     const closed = await made('close', {}, '/perp')
-    expect(closed.fill).to.have.all.keys('size', 'price', 'fee', 'realizedProfit', 'closedRatio')
+    expect(closed.fill).to.have.all.keys('size', 'price', 'fee', 'realizedProfit', 'funding', 'closedRatio')
     const { body: page } = await client.get('/transactions', { address: traders, limit: '3' })
     expect(page.transactions.slice(0, 2).map((each: { kind: string }) => each.kind)).to.deep.equal(['position', 'position'])
     expect(page.transactions[0]).to.include({ connector: 'perp', deadline: closed.deadline })

@@ -124,6 +124,7 @@ const fillSchema = object<PerpFill>({
   quoteRaw: amount(),
   feeRaw: amount(),
   realizedProfitRaw: signedAmount(),
+  fundingRaw: optional(signedAmount()),
   closedRatio: optional(priceSchema),
 })
 

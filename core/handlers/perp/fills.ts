@@ -19,13 +19,15 @@ export const aboutPosition = ({ market, side }: PerpOrder): Json => ({ ticker: t
 export const readAboutPosition = (about: Json): AboutPosition => about as AboutPosition
 
 /** The price is rounded against the trader: up if it was paid, down if it was received. */
-export function showPositionFill({ market, sizeRaw, quoteRaw, feeRaw, realizedProfitRaw, closedRatio }: PerpFill, about: Json) {
+export function showPositionFill(fill: PerpFill, about: Json) {
+  const { market, sizeRaw, quoteRaw, feeRaw, realizedProfitRaw, fundingRaw, closedRatio } = fill
   const { side } = readAboutPosition(about)
   return {
     size: fromRaw(sizeRaw, market.baseDecimals),
     price: formatFraction(pricePerBase(market, quoteRaw, sizeRaw), side === 'LONG' ? 'up' : 'down'),
     fee: fromRaw(feeRaw, market.quoteDecimals),
     realizedProfit: fromRaw(realizedProfitRaw, market.quoteDecimals),
+    ...(fundingRaw !== undefined && { funding: fromRaw(fundingRaw, market.quoteDecimals) }),
     ...(closedRatio && { closedRatio: formatFraction(closedRatio, 'down') }),
   }
 }

@@ -69,6 +69,7 @@ describe('funding', () => {
     const tradedAt = (await fixture.provider.getBlock(receipt.blockNumber))?.timestamp ?? expect.fail('It is in no block.')
     const taken = Number(pendingRaw) + flows(5n * ether, tradedAt - head.timestamp)
     expect(Number(account.collateralRaw - before.collateralRaw)).to.be.closeTo(taken, Math.abs(taken) * 1e-12)
+    expect(fill?.fundingRaw).to.equal(account.collateralRaw - before.collateralRaw)
     const after = await of(long)
     const since = flows(5n * ether + ether / 100n, after.head.timestamp - tradedAt)
     expect(Number(after.pendingRaw)).to.be.closeTo(since, Math.abs(since) * 0.01)
