@@ -3,6 +3,7 @@ import { addressKey } from '../base/addresses.ts'
 import { SluiceError } from '../base/errors.ts'
 import type { At, PastBlock, WalletHistory } from '../contracts/index.ts'
 import type { NetworkEntry } from '../plugins/index.ts'
+import { paidCost } from '../transactions/costs.ts'
 import { canonicalHash, type Entry } from '../transactions/entry.ts'
 import type { Transactions } from '../transactions/transactions.ts'
 import { verifyWallet, type OwnTransaction, type WalletCheck } from './verify-wallet.ts'
@@ -49,7 +50,7 @@ export function checkBook(parts: BookCheckParts, { after, upTo }: { after: PastB
       },
       async ownBy(txHash) {
         const entry = await source.find(chain, network, txHash)
-        const own = entry && ownTransaction(entry, coin)
+        const own = entry && ownTransaction(entry, on)
         return own?.txHash === canonicalHash(txHash) && entry?.address === wallet ? own : undefined
       },
       async blockOf(txHash, by) {
@@ -75,24 +76,25 @@ async function listOwn({ on, wallet, source }: BookCheckParts, period: { from: n
       limit: pageSize,
       ...(cursor !== undefined && { cursor }),
     })
-    found.push(...page.entries.flatMap((entry) => ownTransaction(entry, on.impl.nativeCurrency.address) ?? []))
+    found.push(...page.entries.flatMap((entry) => ownTransaction(entry, on) ?? []))
     cursor = page.nextCursor
   } while (cursor !== undefined)
   return found
 }
 
 /** Undefined: no block has it, or it is an action that an exchange takes, which moves nothing on the chain. */
-function ownTransaction({ landed, signer, movements }: Entry, coin: string): OwnTransaction | undefined {
+function ownTransaction(entry: Entry, { impl }: Pick<NetworkEntry, 'impl'>): OwnTransaction | undefined {
+  const { landed, signer, movements } = entry
   if (!landed || signer !== undefined) return undefined
-  const { id, blockNumber, blockHash, cost } = landed
-  const feeRaw = cost?.feeRaw
+  const { id, blockNumber, blockHash } = landed
+  const feeRaw = paidCost(entry, impl.rail)?.feeRaw
   return {
     txHash: canonicalHash(id),
     blockNumber,
     ...(blockHash !== undefined && { blockHash }),
     ...(feeRaw !== undefined && { feeRaw: BigInt(feeRaw) }),
     ...(movements && { movements: readMovements(movements) }),
-    ...(movements?.[coin] === null && { isCoinUnknown: true }),
+    ...(movements?.[impl.nativeCurrency.address] === null && { isCoinUnknown: true }),
   }
 }
 

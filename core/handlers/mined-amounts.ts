@@ -4,7 +4,7 @@ import { isObject } from '../base/json.ts'
 import { canonicalPermit2, type ActionOutcome, type Json, type SetAllowance } from '../contracts/index.ts'
 import { allowanceName, orderName, signedOrderName, type HeldChange } from '../limits/refundable.ts'
 import type { NetworkEntry, Registry } from '../plugins/index.ts'
-import { costOf, type Cost } from '../transactions/costs.ts'
+import { paidCost, type Cost } from '../transactions/costs.ts'
 import type { Entry } from '../transactions/entry.ts'
 import { tradedSymbols } from './amm/trade.ts'
 import { networkOf } from './limited-amounts.ts'
@@ -197,13 +197,8 @@ function positionGains(entry: Entry, receipt: Json, on: NetworkEntry, registry: 
 }
 
 /** Of the native coin, with what a rollup charges for layer 1; undefined where the receipt does not say all of it. */
-export function paidCostOf(entry: Entry, registry: Pick<Registry, 'networks'>): Cost | undefined {
-  const { landed, signer } = entry
-  if (!landed || landed.cost || signer !== undefined) return landed?.cost
-  // Earlier versions did not keep it: the receipt tells it until it is archived.
-  const rail = networkOf(entry, registry)?.impl.rail
-  return rail && atOnce(() => costOf(landed.receipt, rail))
-}
+export const paidCostOf = (entry: Entry, registry: Pick<Registry, 'networks'>): Cost | undefined =>
+  paidCost(entry, networkOf(entry, registry)?.impl.rail)
 
 export function gasCostOf(entry: Entry, registry: Pick<Registry, 'networks'>): bigint | undefined {
   const cost = paidCostOf(entry, registry)

@@ -27,5 +27,19 @@ export function costOf(
   }
 }
 
+/** What a mined transaction paid: as its entry keeps it, else by its receipt, which those of earlier versions have until they are archived. */
+export function paidCost(
+  { landed, signer }: { readonly landed?: { readonly cost?: Cost; readonly receipt: Json }; readonly signer?: string },
+  rail: Parameters<typeof costOf>[1] | undefined,
+): Cost | undefined {
+  if (!landed || landed.cost || signer !== undefined || !rail) return landed?.cost
+  try {
+    return costOf(landed.receipt, rail)
+  } catch {
+    // It is not the receipt of this rail.
+    return undefined
+  }
+}
+
 /** What an entry can keep. */
 const most = 10n ** 78n

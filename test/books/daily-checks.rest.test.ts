@@ -4,6 +4,7 @@ import { createCheckpoints, type Checkpoints } from '../../core/books/checkpoint
 import { createDailyChecks, type DailyChecks, type UnexplainedCount } from '../../core/books/daily-checks.ts'
 import { createTokenBook } from '../../core/live-state/token-book.ts'
 import type { NetworkEntry } from '../../core/plugins/index.ts'
+import type { Entry } from '../../core/transactions/entry.ts'
 import type { Store } from '../../core/store/store.ts'
 import { at, startDevnetChain, wallet, type TestChain } from '../kits/evm/test-chain.ts'
 import { places } from '../store/stores.ts'
@@ -27,7 +28,7 @@ describe('the daily check of books', function () {
   })
   after(() => test.stop())
 
-  function createChecks(rebasing: readonly string[] = [], history = test.chain.evm?.history): DailyChecks {
+  function createChecks(rebasing: readonly string[] = [], history = test.chain.evm?.history, entries: readonly Entry[] = []): DailyChecks {
     const { evm } = test.chain
     const impl = { ...test.chain, ...(evm && history && { evm: { ...evm, history } }) }
     const on: NetworkEntry = {
@@ -46,7 +47,7 @@ describe('the daily check of books', function () {
         { chain: 'ethereum', address: wallet },
         { chain: 'solana', address: 'none' },
       ],
-      source: { list: async () => ({ entries: [] }), find: async () => undefined },
+      source: { list: async () => ({ entries }), find: async () => undefined },
       checkpoints,
       leases: { use: (_name, _signal, work) => work({ queue: 'books', fencingToken: 1 }) },
       rebasing,
@@ -97,6 +98,20 @@ describe('the daily check of books', function () {
     await passDay()
     await checks.run()
     expect(counts).to.deep.equal([{ chain: 'ethereum', network: 'local', token: 'ETH', count: 0 }])
+  })
+
+  it('reads the fee of what an earlier version journaled from its receipt', async () => {
+    await checks.run()
+    const block = (await newestBlock()) + 1
+    // It was final, and a reorganisation took it back.
+    const receipt = { gasUsed: '21000', effectiveGasPrice: '7' }
+    const landed = { id: `0x${'1'.repeat(64)}`, ok: true, blockNumber: block, blockHash: `0x${'2'.repeat(64)}`, receipt }
+    checks = createChecks([], undefined, [{ address: wallet, landed, movements: {} } as unknown as Entry])
+    await passDay()
+    await checks.run()
+    expect(warnings.map(({ token, kind, amount, firstBlock }) => [token, kind, amount, firstBlock])).to.deep.equal([
+      ['ETH', 'taken-back', '0.000000000000147', block],
+    ])
   })
 
   it('does not warn of tokens that are known to change by themselves', async () => {
