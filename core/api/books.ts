@@ -161,6 +161,16 @@ export const BooksResponse = response({
   ),
 })
 
+/** One line where all values are streamed. */
+export const BooksLine = response({
+  part: Type.String({ description: 'trades, moved, fees, perpetuals or liquidity; read: how much was read, and what the sums lack.' }),
+  network: Type.String({ description: 'chain/network; empty where it is of all.' }),
+  name: Type.String({ description: 'The pair, token, market or position.' }),
+  field: Type.String({ description: 'Of the answer as JSON; `group.field` of one in a group.' }),
+  value: Type.String(),
+})
+export type BooksLine = Static<typeof BooksLine>
+
 export type BooksRequest = Static<typeof BooksRequest>
 export type BooksResponse = Static<typeof BooksResponse>
 
@@ -176,5 +186,6 @@ export const bookEndpoints = [
     summary: "What the transactions of the caller's wallets moved, earned and cost.",
     request: BooksRequest,
     response: BooksResponse,
+    line: BooksLine,
   }),
 ]

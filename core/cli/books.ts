@@ -6,6 +6,7 @@ import { pause } from '../base/async.ts'
 import { csvWriter } from '../base/csv.ts'
 import { plainJson } from '../base/printable.ts'
 import type { Settings } from '../config/settings.ts'
+import { bookColumns, bookLines, pairNameOf, positionNameOf } from '../handlers/book-columns.ts'
 import { verifyCommand } from './books-verify.ts'
 import { examples, printResult, table } from './output.ts'
 import { showProgress } from './progress.ts'
@@ -105,48 +106,9 @@ function jsonOrUndefined(text: string): unknown {
   }
 }
 
-type CsvLine = readonly [part: string, network: string, name: string, field: string, value: string]
-
 export async function bookCsv(book: BooksResponse): Promise<string> {
-  const names = ['part', 'network', 'name', 'field', 'value']
-  const { header, lines } = await csvWriter<CsvLine>(names.map((name, index) => [name, (line) => line[index]]))
-  return `${header}${lines(csvLines(book))}`.trimEnd()
-}
-
-const pairNameOf = ({ connector, base, quote }: BooksResponse['pairs'][number]): string =>
-  `${connector === undefined ? '' : `${connector} `}${base}-${quote}`
-
-const positionName = ({ connector, version, position }: BooksResponse['liquidity'][number]): string =>
-  [connector, ...(version === undefined ? [] : [version]), position].join(' ')
-
-function csvLines({ pairs, tokens, fees, perpetuals, liquidity }: BooksResponse): readonly CsvLine[] {
-  const linesOf = (part: string, { chain, network }: { chain: string; network: string }, name: string, fields: object) =>
-    Object.entries(fields).flatMap(([field, value]: [string, unknown]): CsvLine[] => {
-      if (field === 'chain' || field === 'network') return []
-      if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean')
-        return [[part, `${chain}/${network}`, name, field, String(value)]]
-      if (typeof value !== 'object' || value === null || Array.isArray(value)) return []
-      return Object.entries(value).map(([inner, each]): CsvLine => [part, `${chain}/${network}`, name, `${field}.${inner}`, String(each)])
-    })
-  return [
-    ...pairs.flatMap((each) => linesOf('trades', each, pairNameOf(each), each)),
-    ...pairs.flatMap((each) =>
-      (each.otherFees ?? []).map(({ token, amount }): CsvLine => [
-        'trades',
-        `${each.chain}/${each.network}`,
-        pairNameOf(each),
-        `otherFees.${token}`,
-        amount,
-      ]),
-    ),
-    ...tokens.flatMap((each) => linesOf('moved', each, each.symbol ?? each.token, each)),
-    ...fees.flatMap((each) => linesOf('fees', each, each.feeToken ?? '', each)),
-    ...perpetuals.flatMap((each) => linesOf('perpetuals', each, `${each.connector} ${each.market}`, each)),
-    ...liquidity.flatMap((each) => [
-      ...linesOf('liquidity', each, positionName(each), each),
-      ...each.tokens.flatMap((token) => linesOf('liquidity', each, `${positionName(each)} ${token.symbol ?? token.token}`, token)),
-    ]),
-  ]
+  const { header, lines } = await csvWriter(bookColumns)
+  return `${header}${lines(bookLines(book))}`.trimEnd()
 }
 
 /** What is no terminal, such as a pipe or a file, gets every cell whole. */
@@ -208,7 +170,7 @@ export function describeBook(book: BooksResponse): string {
       'Liquidity',
       ['network', 'position', 'state', 'against holding'],
       liquidity.map((each) => ({
-        cells: [where(each), positionName(each), each.closed ? 'closed' : 'open', each.againstHolding ?? 'not known'],
+        cells: [where(each), positionNameOf(each), each.closed ? 'closed' : 'open', each.againstHolding ?? 'not known'],
         below: [
           ...each.tokens.map(
             ({ token, symbol = token, paid, received, fees: collected }) =>

@@ -1,6 +1,7 @@
 // What the transactions of a caller's wallets moved, earned and cost together: the sums of `core/books/`, with what they are worth now.
-import type { BooksResponse } from '../api/index.ts'
-import { withTimeout } from '../base/async.ts'
+import type { BooksLine, BooksRequest, BooksResponse } from '../api/index.ts'
+import { abortable, withTimeout } from '../base/async.ts'
+import type { RecordStream } from '../base/csv.ts'
 import { divideRaw, formatDecimal, formatRaw } from '../base/decimal.ts'
 import type { LiquidityBook, PairBook } from '../books/book.ts'
 import type { BookRun } from '../books/runs.ts'
@@ -8,7 +9,8 @@ import type { TokenOf } from '../books/trades.ts'
 import type { Token } from '../contracts/index.ts'
 import type { NetworkEntry } from '../plugins/index.ts'
 import { microsOf } from '../transactions/budgets.ts'
-import type { Handlers, Services } from './context.ts'
+import { bookColumns, bookLines } from './book-columns.ts'
+import type { Caller, Handlers, Services } from './context.ts'
 import { limitedToken, networkOf } from './limited-amounts.ts'
 import { readFilter } from './transactions.ts'
 
@@ -18,10 +20,7 @@ const microDecimals = 6
 
 export const bookHandlers = {
   Books: async (request, { services, caller }) => {
-    const { from, to, ...filter } = readFilter(request, caller)
-    // Who may see other wallets now than a moment ago gets another run.
-    const name = JSON.stringify([caller.id, filter.addresses === undefined ? 'all' : [...filter.addresses], request])
-    const run = services.bookRuns.of(caller.id, name, { filter, from, to })
+    const { name, run } = runOf(request, { services, caller })
     try {
       await withTimeout(run.done, waitMs, () => {})
     } catch (error) {
@@ -33,6 +32,44 @@ export const bookHandlers = {
     return { ...progressOf(run), complete: true, ...showBook(run, services, caller.id) }
   },
 } satisfies Partial<Handlers>
+
+interface BookContext {
+  readonly services: Pick<Services, 'bookRuns' | 'registry' | 'market'>
+  readonly caller: Caller
+}
+
+function runOf(request: BooksRequest, { services, caller }: Pick<BookContext, 'caller'> & { services: Pick<Services, 'bookRuns'> }) {
+  const { from, to, ...filter } = readFilter(request, caller)
+  // Who may see other wallets now than a moment ago gets another run.
+  const name = JSON.stringify([caller.id, filter.addresses === undefined ? 'all' : [...filter.addresses], request])
+  return { name, run: services.bookRuns.of(caller.id, name, { filter, from, to }) }
+}
+
+/** All values, once they are there. Its columns come at once, so that what is wrong with the request is said as by any answer. */
+export function bookStream(request: BooksRequest, context: BookContext & { signal: AbortSignal }): RecordStream<BooksLine> {
+  const { services, caller, signal } = context
+  async function* pages(): AsyncGenerator<readonly BooksLine[]> {
+    const { name, run } = runOf(request, context)
+    yield []
+    try {
+      // Asked for again and again: nobody ends it meanwhile. Who goes away and comes back soon goes on with the same one.
+      while (run.state === 'reading') {
+        await abortable(
+          withTimeout(run.done, waitMs, () => {}),
+          signal,
+        )
+        if (run.state === 'reading' && runOf(request, context).run !== run)
+          throw new Error('The book made room for those of other clients.')
+      }
+    } catch (error) {
+      if (run.state === 'failed') services.bookRuns.end(name)
+      throw error
+    }
+    services.bookRuns.end(name)
+    yield bookLines({ ...progressOf(run), complete: true, ...showBook(run, services, caller.id) })
+  }
+  return { pages: pages(), columns: bookColumns }
+}
 
 /** Exchanges with a rail of their own have tokens of their own, and a third party's plugin names its markets as it likes. */
 export const orderTokens =

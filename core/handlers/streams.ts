@@ -5,6 +5,7 @@ import type { EndpointName } from '../api/index.ts'
 import { csvWriter, type RecordStream } from '../base/csv.ts'
 import { plainJson } from '../base/printable.ts'
 import type { Caller, RequestFields, Services } from './context.ts'
+import { bookStream } from './books.ts'
 import { transactionStream } from './transactions.ts'
 
 /** Who asks for it, and when it ends: long before its own end where nobody takes it any more. */
@@ -20,6 +21,7 @@ type StreamHandler = (request: RequestFields, context: StreamContext, format: St
 export const streamHandlers: ReadonlyMap<EndpointName, StreamHandler> = new Map([
   // The request is what the reader of this endpoint's fields has checked.
   ['Transactions', (request, context, format) => streamText(transactionStream(request, context), format)],
+  ['Books', (request, context, format) => streamText(bookStream(request, context), format)],
 ] satisfies [EndpointName, StreamHandler][])
 
 /** The text of each page, empty where a page has nothing. The first one has the header. */

@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { bookCsv } from '../../core/cli/books.ts'
 import type { BooksResponse } from '../../core/api/index.ts'
 import { createBookRuns } from '../../core/books/runs.ts'
 import type { Json } from '../../core/contracts/index.ts'
@@ -248,6 +249,15 @@ describe('the book of orders', () => {
     expect(pairs[0]?.otherFees).to.deep.equal([{ token: 'PURR', amount: '-0.5' }])
     // Of the 12 that the exchange has filled, 9.99 are known.
     expect(lacking.fills).to.equal(1)
+  })
+
+  it('is no formula in a spreadsheet, whatever an exchange calls its markets', async () => {
+    const [base, feeToken] = ['=HYPERLINK("http://x")', '@SUM(A1)']
+    const book = await bookOf(order(`${base}-USDC`, 'CLOB', { side: 'BUY', fills: [['20', '10', '0.01', feeToken]] }, elsewhere))
+    const csv = await bookCsv(book)
+    expect(csv.split('\r\n')).to.include('trades,ethereum/local,"hyperliquid =HYPERLINK(""http://x"")-USDC",position,10')
+    expect(csv).to.include(`,"'=HYPERLINK(""http://x"")"`).and.to.include(',otherFees.@SUM(A1),0.01')
+    expect(csv).to.not.match(/(^|,)"?[=@]/m)
   })
 
   it('has the profit of perpetuals by average cost and after fees, wallet by wallet', async () => {

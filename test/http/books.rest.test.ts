@@ -141,6 +141,30 @@ describe('/books', () => {
     for (const { paid, received } of closed.tokens) expect(Number(received)).to.be.closeTo(Number(paid), 0.001)
   })
 
+  it('answers as CSV and NDJSON with a line for each value', async () => {
+    const query = { client: 'client', since }
+    const book = await booksOf(client, query)
+    const csv = await client.get('/books', query, { headers: { accept: 'text/csv' } })
+    expect(csv.headers['content-type']).to.equal('text/csv; charset=utf-8; header=present')
+    // Within a pair or token the fields have another order.
+    expect(csv.text.trimEnd().split('\r\n').toSorted()).to.deep.equal((await bookCsv(book)).split('\r\n').toSorted())
+    const ndjson = await client.get('/books', query, { headers: { accept: 'application/x-ndjson' } })
+    const lines = ndjson.text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(lines).to.deep.include({
+      part: 'trades',
+      network: 'ethereum/local',
+      name: 'WETH-USDC',
+      field: 'realized.fifo',
+      value: book.pairs[0].realized.fifo,
+    })
+    expect(lines).to.deep.include({ part: 'read', network: '', name: '', field: 'transactions', value: String(book.transactions) })
+    const { status, body } = await client.get('/books', { pair: 'WETH' }, { headers: { accept: 'text/csv' } })
+    expect([status, body.name]).to.deep.equal([400, 'INCOMPLETE_PARAMS'])
+  })
+
   it('says what is wrong with a time or a pair', async () => {
     for (const [wrong, problem] of [
       [{ since: 'yesterday' }, 'since: is "yesterday"'],

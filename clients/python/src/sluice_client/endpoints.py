@@ -1514,6 +1514,18 @@ class BooksResponse(_BooksResponse, total=False):
 
 
 @final
+class BooksLine(TypedDict):
+    part: str  # trades, moved, fees, perpetuals or liquidity; read: how much was read, and what the sums lack.
+    network: str  # chain/network; empty where it is of all.
+    name: str  # The pair, token, market or position.
+    field: str  # Of the answer as JSON; `group.field` of one in a group.
+    value: str
+
+
+BooksLine = Union[BooksLine]
+
+
+@final
 class NetworkStatusRequest(TypedDict, total=False):
     chain: str  # Name of a chain.
     network: str  # One of the chain's networks.
