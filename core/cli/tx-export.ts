@@ -21,6 +21,7 @@ export interface ExportOptions {
   chain?: string
   network?: string
   address?: string
+  client?: string
   state?: string
   kind?: string
   connector?: string
@@ -43,7 +44,7 @@ export interface ExportResult {
 
 type ExportSource = Pick<ServerClient, 'as' | 'host' | 'stream'>
 
-const filterNames = ['chain', 'network', 'address', 'state', 'kind', 'connector', 'pair'] as const
+const filterNames = ['chain', 'network', 'address', 'client', 'state', 'kind', 'connector', 'pair'] as const
 
 export const isFiltered = (options: ExportOptions): boolean =>
   [...filterNames, 'from' as const, 'to' as const].some((name) => options[name] !== undefined)

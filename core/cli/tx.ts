@@ -19,8 +19,11 @@ interface AccessOptions {
   url?: string
   certs?: string
   as?: string
-  client?: string
   json?: true
+}
+
+interface FormerOptions extends AccessOptions {
+  client?: string
 }
 
 /** The first certificate that exists is used. It needs `read`, and `trade` to cancel. */
@@ -30,22 +33,22 @@ const clients = ['operator', 'client']
 export function txCommand(settingsOf: () => Settings): Command {
   const tx = new Command('tx').description('the transactions of a running server: list, show, cancel, speed up, export, archive, prune')
 
-  const subcommand = (name: string, description: string) =>
+  /** Its `--client` is whose transactions are wanted. */
+  const ofClients = (name: string, description: string) =>
     tx
       .command(name)
       .description(description)
       .option('--url <url>', 'the server (default: that of these settings, on this machine)')
       .option('--certs <folder>', 'the folder of the certificates (default: that of these settings)')
       .option('--as <name>', `the client whose certificate is used (default: ${clients.join(', else ')})`)
-      .addOption(formerAs())
+  const subcommand = (name: string, description: string) => ofClients(name, description).addOption(formerAs())
   const jsonOption = ['--json', 'print the JSON of the server'] as const
 
-  const connect = ({ url, certs, as, client }: AccessOptions): { server: ServerClient; journal: JournalClient } => {
+  const connect = ({ url, certs, as }: AccessOptions): { server: ServerClient; journal: JournalClient } => {
     const settings = settingsOf()
-    const named = certificateOf({ as, client })
     const server = serverClient({
       settings,
-      clients: named === undefined ? clients : [named],
+      clients: as === undefined ? clients : [as],
       // Longer than the server's own deadline, so that its TIMEOUT arrives.
       timeoutMs: (settings.server.requestTimeoutSeconds + 5) * 1000,
       ...(url !== undefined && { url }),
@@ -56,7 +59,12 @@ export function txCommand(settingsOf: () => Settings): Command {
     return { server, journal: journalClient(server, missing) }
   }
 
-  filtered(subcommand('list', 'list transactions, newest first'))
+  const connectAs = ({ as, client, ...options }: FormerOptions) => {
+    const named = certificateOf({ as, client })
+    return connect({ ...options, ...(named !== undefined && { as: named }) })
+  }
+
+  filtered(ofClients('list', 'list transactions, newest first'))
     .option(...jsonOption)
     .option('--open', 'only those that are not final yet')
     .option('--limit <number>', 'at most so many', '20')
@@ -64,7 +72,7 @@ export function txCommand(settingsOf: () => Settings): Command {
       'after',
       examples(
         'tx list --open',
-        'tx list --pair WETH-USDC --from 2026-03-01',
+        'tx list --client maker --pair WETH-USDC --from 2026-03-01',
         'tx list --chain ethereum --network mainnet --state REVERTED --limit 100 --json',
       ),
     )
@@ -82,9 +90,9 @@ export function txCommand(settingsOf: () => Settings): Command {
     .argument('<transaction>', 'its hash, the id of its request, or its Idempotency-Key')
     .option(...jsonOption)
     .addHelpText('after', examples('tx show 0x5c50…'))
-    .action((given: string, options: AccessOptions) =>
+    .action((given: string, options: FormerOptions) =>
       printResult(async () => {
-        const found = await findTransactions(connect(options).journal, given)
+        const found = await findTransactions(connectAs(options).journal, given)
         if (options.json) return plainJson(JSON.stringify(found, null, 2))
         return found.map((each) => describe(each, Date.now())).join('\n\n')
       }),
@@ -101,15 +109,15 @@ export function txCommand(settingsOf: () => Settings): Command {
       .option('--yes', 'do not ask')
       .option(...jsonOption)
       .addHelpText('after', examples(`tx ${name} 0x5c50…`, `tx ${name} 0x5c50… --max-fee 90 --tip 2 --yes`))
-      .action((given: string, options: ReplaceOptions & AccessOptions) =>
+      .action((given: string, options: ReplaceOptions & FormerOptions) =>
         printResult(async () => {
-          const { said, ...answer } = await replace(connect(options).journal, given, way, options)
+          const { said, ...answer } = await replace(connectAs(options).journal, given, way, options)
           return options.json ? plainJson(JSON.stringify(answer)) : said
         }),
       )
   }
 
-  filtered(subcommand('export', 'write every transaction, archived ones too, as CSV or NDJSON (one JSON object a line), newest first'))
+  filtered(ofClients('export', 'write every transaction, archived ones too, as CSV or NDJSON (one JSON object a line), newest first'))
     .option('--format <format>', 'csv or ndjson (default: csv if the name of the file ends in .csv or .csv.gz, else ndjson)')
     .option('--out <file>', 'a file, compressed if its name ends in .gz; - is the standard output', '-')
     .addHelpText(
@@ -166,9 +174,9 @@ was interrupted: after Ctrl-C, a full disk or a server that was stopped.`,
 Needs the permission admin. Days are those in which servers ran: a transaction is never moved sooner than
 asked for, whatever clocks say. The server moves by itself what is older than store.keepDays.`,
     )
-    .action((options: PruneOptions & AccessOptions) =>
+    .action((options: PruneOptions & FormerOptions) =>
       printResult(async () => {
-        const result = await pruneTransactions(connect(options).journal, options, Date.now())
+        const result = await pruneTransactions(connectAs(options).journal, options, Date.now())
         return options.json ? plainJson(JSON.stringify(result)) : describePruned(result, options)
       }),
     )
@@ -183,6 +191,7 @@ const filtered = (of: Command) =>
     .option('--chain <chain>', 'only those on this chain')
     .option('--network <network>', 'only those on networks of this name')
     .option('--address <address>', 'only those of this wallet')
+    .option('--client <name>', 'only those that this client asked for')
     .option('--state <state>', 'only those in this state, e.g. CONFIRMED')
     .option('--kind <kind>', 'only those of this kind, e.g. trade')
     .option('--connector <name>', 'only those on this connector')
@@ -204,6 +213,7 @@ async function untilInterrupted<T>(work: (signal: AbortSignal) => Promise<T>): P
 }
 
 interface ListOptions {
+  client?: string
   state?: string
   address?: string
   chain?: string
@@ -225,8 +235,8 @@ interface TransactionPage {
 /** Newest first. @throws Error that says which option is wrong and how */
 async function listTransactions(journal: JournalClient, options: ListOptions): Promise<TransactionPage> {
   const atMost = readLimit(options.limit)
-  const { chain, network, address, kind, connector, pair, from, to } = options
-  const given = Object.entries({ chain, network, address, kind, connector, pair, since: from, until: to })
+  const { chain, network, address, client, kind, connector, pair, from, to } = options
+  const given = Object.entries({ chain, network, address, client, kind, connector, pair, since: from, until: to })
   const filter: TransactionFilter = Object.fromEntries(given.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
   if (options.state === undefined && !options.open) return journal.list(filter, atMost)
   if (options.state !== undefined && options.open) throw new Error('Give --state or --open, not both.')

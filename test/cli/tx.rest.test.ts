@@ -107,6 +107,15 @@ describe('sluice tx', () => {
       expect(JSON.parse((await tx('list', '--kind', 'approve', '--to', '2026-01-01', '--json')).said)).to.deep.equal([])
     })
 
+    it('lists what one client asked for', async () => {
+      const asked = async (client: string) => JSON.parse((await tx('list', '--client', client, '--json')).said)
+      const all = JSON.parse((await tx('list', '--json')).said)
+      expect(all).to.not.deep.equal([])
+      expect(await asked(all[0].client)).to.deep.equal(all.filter(({ client }: { client: string }) => client === all[0].client))
+      expect(await asked('reader')).to.deep.equal([])
+      expect((await tx('export', '--client', 'reader')).said).to.match(/^0 transactions/)
+    })
+
     it('neither cancels it nor speeds it up, and asks nobody to', async () => {
       for (const command of ['cancel', 'speed-up']) {
         const { code, said } = await tx(command, done.txHash, '--yes')
@@ -122,8 +131,8 @@ describe('sluice tx', () => {
       expect((await tx('show', txHash, '--as', 'reader')).said).to.match(
         /^error: The journal has no transaction "0x.+ that this certificate may see\./,
       )
-      const former = (await tx('list', '--client', 'reader')).said
-      expect(former).to.include(done.txHash).and.not.to.include(txHash)
+      const former = (await tx('show', done.txHash, '--client', 'reader')).said
+      expect(former).to.include(done.txHash)
       expect(former).to.match(/warning: --client is called --as by now/)
       expect((await tx('list', '--as', 'nobody')).said).to.match(
         /^(error: .+FORBIDDEN.+|There are no transactions that the certificate "nobody" may see\.)\n$/,
