@@ -1,6 +1,7 @@
 // What the sums of a book take of a transaction, once it is final: its fees, what it moved, and the trade, perpetual or liquidity that it was. Pure.
 import { isObject } from '../base/json.ts'
-import { parseDecimal, type DecimalParts } from '../base/decimal.ts'
+import type { DecimalParts } from '../base/decimal.ts'
+import type { Json } from '../contracts/index.ts'
 import type { Cost } from '../transactions/costs.ts'
 import { isFinal, type Entry } from '../transactions/entry.ts'
 import { decimalIn, orderTradesOf, tradeOf, type OrderTrade, type TokenOf, type Trade } from './trades.ts'
@@ -92,7 +93,7 @@ function perpetualOf({ kind, outcome, request, connector = '' }: Entry): Perpetu
   return { connector, market: market ?? `${base}-${quote}`, fee, realizedProfit, ...(funding ? { funding } : { lacksFunding: true }) }
 }
 
-function liquidityOf({ kind, outcome, planned, request, connector = '' }: Entry): LiquidityChange | undefined {
+function liquidityOf({ kind, outcome, planned, request, movements, connector = '' }: Entry): LiquidityChange | undefined {
   if (kind !== 'liquidity' || !isObject(outcome)) return undefined
   const { tokenId, pool } = outcome
   const amount = decimalIn(outcome, 'liquidity') ?? decimalIn(outcome, 'shares')
@@ -105,19 +106,21 @@ function liquidityOf({ kind, outcome, planned, request, connector = '' }: Entry)
     textIn(fields, 'version') ?? (isObject(planned) && fields['tokenId'] === undefined ? textIn(planned, 'version') : undefined)
   const isRemoval = path.endsWith('/remove') && typeof tokenId === 'string' && amount.digits !== 0n
   const change = { connector, id, version, liquidity, isCollect: path.endsWith('/collect_fees') }
-  return isRemoval ? { ...change, fees: feesIn(outcome) ?? 'unknown' } : change
+  return isRemoval ? { ...change, fees: feesIn(outcome, movements) ?? 'unknown' } : change
 }
 
-/** Amounts have as many decimals as their token. */
-function feesIn(outcome: { readonly [name: string]: unknown }): Readonly<Record<string, bigint>> | undefined {
-  const { fees } = outcome
-  if (!Array.isArray(fees)) return undefined
-  return Object.fromEntries(
-    fees.flatMap((fee: unknown) => {
-      const [token, amount] = isObject(fee) ? [textIn(fee, 'token'), textIn(fee, 'amount')] : []
-      return token !== undefined && amount !== undefined ? [[token, parseDecimal(amount).digits]] : []
-    }),
-  )
+/** A fill does not name the tokens: they are those of which the wallet got its amounts, which have as many decimals as the token. */
+function feesIn(outcome: Json, movements: Entry['movements'] = {}): Readonly<Record<string, bigint>> | undefined {
+  const fees: Record<string, bigint> = {}
+  for (const place of ['0', '1']) {
+    const [fee, amount] = [decimalIn(outcome, `fees${place}`), decimalIn(outcome, `amount${place}`)]
+    if (!fee || !amount) return undefined
+    if (fee.digits === 0n) continue
+    const [token, ...others] = Object.keys(movements).filter((each) => movements[each] === amount.digits.toString())
+    if (token === undefined || others.length > 0) return undefined
+    fees[token] = fee.digits
+  }
+  return fees
 }
 
 function textIn(fields: Readonly<Record<string, unknown>> = {}, field: string): string | undefined {

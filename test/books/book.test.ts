@@ -100,14 +100,12 @@ describe('the book of liquidity', () => {
   })
 
   it('has the fees that a removal paid out with the rest, where its receipt tells them', async () => {
-    const fees = [
-      { token: usdc, amount: '0.000007' },
-      { token: weth, amount: '0.000000000000000003' },
-    ]
+    const amounts = { amount0: '0.000057', amount1: '0.000000000000000023' }
+    const fees = { fees0: '0.000007', fees1: '0.000000000000000003' }
     const removed = { movements: { [usdc]: '57', [weth]: '23' } }
     const changes = [
       change('add', '5', { movements: { [usdc]: '-100', [weth]: '-40' } }),
-      change('remove', '2', { ...removed, outcome: { tokenId: '7', liquidity: '2', fees } }),
+      change('remove', '2', { ...removed, outcome: { tokenId: '7', liquidity: '2', ...amounts, ...fees } }),
       change('collect_fees', '0', { movements: { [usdc]: '4' } }),
     ]
     const [position] = (await bookOf(...changes)).liquidity

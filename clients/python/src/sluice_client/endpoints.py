@@ -890,6 +890,7 @@ class _TransactionsResponseTransactionsFill4(TypedDict):
 
 @final
 class TransactionsResponseTransactionsFill4(_TransactionsResponseTransactionsFill4, total=False):
+    funding: str  # In quote: what was settled of the funding since the last change, beside the profit; below 0 it was paid. Absent where the receipt does not tell it.
     closedRatio: str  # Of a close: the fraction of the position that was closed, 1 for all of it.
 
 
@@ -1118,6 +1119,7 @@ class _TransactionsLine1Fill4(TypedDict):
 
 @final
 class TransactionsLine1Fill4(_TransactionsLine1Fill4, total=False):
+    funding: str  # In quote: what was settled of the funding since the last change, beside the profit; below 0 it was paid. Absent where the receipt does not tell it.
     closedRatio: str  # Of a close: the fraction of the position that was closed, 1 for all of it.
 
 
@@ -1448,22 +1450,27 @@ class BooksResponseFees(_BooksResponseFees, total=False):
     noValue: str  # Why there is no price; absent where there is one.
 
 
-@final
-class BooksResponsePerpetuals(TypedDict):
+class _BooksResponsePerpetuals(TypedDict):
     chain: str
     network: str
     connector: str
     market: str
     fills: float
     fee: str  # In quote; of order books in the unit of account of the exchange.
-    realizedProfit: str  # In quote, fees included. Of order books by the average cost of what was filled since the beginning, wallet by wallet.
+    funding: str  # In quote: received less paid, as far as it is known.
+    realizedProfit: str  # In quote, fees and funding included. Of order books by the average cost of what was filled since the beginning, wallet by wallet.
+
+
+@final
+class BooksResponsePerpetuals(_BooksResponsePerpetuals, total=False):
+    noFunding: str  # Why `funding` lacks something; absent where it lacks nothing.
 
 
 class _BooksResponseLiquidityTokens(TypedDict):
     token: str  # Its address.
     paid: str  # In the smallest unit of a token that is on no list.
     received: str
-    fees: str  # What collecting fees alone brought; it is in `received`, too.
+    fees: str  # Fees that were collected, alone or with liquidity that was removed; they are in `received`, too.
 
 
 @final
@@ -1484,6 +1491,7 @@ class _BooksResponseLiquidity(TypedDict):
 @final
 class BooksResponseLiquidity(_BooksResponseLiquidity, total=False):
     version: str  # The ids of each version are its own.
+    lacksFees: bool  # true: removals have paid out fees that their receipts do not tell from the rest. `fees` lacks these.
     noValue: str  # Why there is no price; absent where there is one.
 
 
@@ -1501,7 +1509,7 @@ class _BooksResponse(TypedDict):
     pairs: list[BooksResponsePairs]  # Trades and fills of orders, each pair by itself.
     tokens: list[BooksResponseTokens]  # What moved into and out of the wallets by all transactions, to the unit, without fees of the network.
     fees: list[BooksResponseFees]  # What the network took: gas, with the part of layer 1.
-    perpetuals: list[BooksResponsePerpetuals]  # Perpetuals on a chain, and fills of orders in books of perpetuals. Without funding.
+    perpetuals: list[BooksResponsePerpetuals]  # Perpetuals on a chain, and fills of orders in books of perpetuals.
     liquidity: list[BooksResponseLiquidity]
     lacking: BooksResponseLacking  # How many transactions the sums lack something of.
 
@@ -1703,6 +1711,7 @@ class _NetworkPollResponseFill4(TypedDict):
 
 @final
 class NetworkPollResponseFill4(_NetworkPollResponseFill4, total=False):
+    funding: str  # In quote: what was settled of the funding since the last change, beside the profit; below 0 it was paid. Absent where the receipt does not tell it.
     closedRatio: str  # Of a close: the fraction of the position that was closed, 1 for all of it.
 
 
@@ -5945,6 +5954,7 @@ class _TransactionsDataFill4(TypedDict):
 
 @final
 class TransactionsDataFill4(_TransactionsDataFill4, total=False):
+    funding: str  # In quote: what was settled of the funding since the last change, beside the profit; below 0 it was paid. Absent where the receipt does not tell it.
     closedRatio: str  # Of a close: the fraction of the position that was closed, 1 for all of it.
 
 
