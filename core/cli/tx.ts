@@ -59,11 +59,6 @@ export function txCommand(settingsOf: () => Settings): Command {
     return { server, journal: journalClient(server, missing) }
   }
 
-  const connectAs = ({ as, client, ...options }: FormerOptions) => {
-    const named = certificateOf({ as, client })
-    return connect({ ...options, ...(named !== undefined && { as: named }) })
-  }
-
   filtered(ofClients('list', 'list transactions, newest first'))
     .option(...jsonOption)
     .option('--open', 'only those that are not final yet')
@@ -92,7 +87,7 @@ export function txCommand(settingsOf: () => Settings): Command {
     .addHelpText('after', examples('tx show 0x5c50…'))
     .action((given: string, options: FormerOptions) =>
       printResult(async () => {
-        const found = await findTransactions(connectAs(options).journal, given)
+        const found = await findTransactions(connect(named(options)).journal, given)
         if (options.json) return plainJson(JSON.stringify(found, null, 2))
         return found.map((each) => describe(each, Date.now())).join('\n\n')
       }),
@@ -111,7 +106,7 @@ export function txCommand(settingsOf: () => Settings): Command {
       .addHelpText('after', examples(`tx ${name} 0x5c50…`, `tx ${name} 0x5c50… --max-fee 90 --tip 2 --yes`))
       .action((given: string, options: ReplaceOptions & FormerOptions) =>
         printResult(async () => {
-          const { said, ...answer } = await replace(connectAs(options).journal, given, way, options)
+          const { said, ...answer } = await replace(connect(named(options)).journal, given, way, options)
           return options.json ? plainJson(JSON.stringify(answer)) : said
         }),
       )
@@ -176,11 +171,16 @@ asked for, whatever clocks say. The server moves by itself what is older than st
     )
     .action((options: PruneOptions & FormerOptions) =>
       printResult(async () => {
-        const result = await pruneTransactions(connectAs(options).journal, options, Date.now())
+        const result = await pruneTransactions(connect(named(options)).journal, options, Date.now())
         return options.json ? plainJson(JSON.stringify(result)) : describePruned(result, options)
       }),
     )
   return tx
+}
+
+function named({ as, client, ...options }: FormerOptions): AccessOptions {
+  const name = certificateOf({ as, client })
+  return { ...options, ...(name !== undefined && { as: name }) }
 }
 
 /** The filters of the journal. */
