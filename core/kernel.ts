@@ -20,6 +20,7 @@ import type { ServerParts, StartOptions } from './parts/server-parts.ts'
 import * as storage from './parts/storage.ts'
 import * as trading from './parts/trading.ts'
 import { lockOfStart, pluginWarnings, type LoadResult, type PluginChanges } from './plugins/index.ts'
+import { createPreferences } from './store/preferences.ts'
 import { closeWrongAddresses } from './wallet/signing.ts'
 
 export interface Kernel {
@@ -73,6 +74,7 @@ const serverParts = (settings: Settings, options: StartOptions): PartsOf<ServerP
   leases: { open: storage.openLeases },
   idempotency: { open: storage.openIdempotency, stop: (idempotency) => idempotency.stop() },
   deliveries: { open: storage.openDeliveries, stop: (deliveries) => deliveries.stop() },
+  preferences: { open: ({ store }) => createPreferences(store) },
 
   pluginsNow: { open: () => ({ known: { loaded: [], refused: [] } }) },
   guards: { open: plugin.guardProcess, stop: (guards) => guards.stop() },

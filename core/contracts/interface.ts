@@ -108,6 +108,18 @@ export interface InterfaceCall {
    * @param act calls one endpoint that makes a transaction with the key, and throws what that throws
    */
   once<P extends object, T>(request: OnceRequest, prepare: () => Promise<P>, act: (key: string, prepared: P) => Promise<T>): Promise<T>
+  readonly preferences: CallerPreferences
+}
+
+/** What a caller has set for itself in this interface: texts by name, which no other client and no other interface reads. They are kept in the store. */
+export interface CallerPreferences {
+  /** All of them. In a GET those that another server on the store has changed may be a second old. @throws SluiceError OVERLOADED */
+  read(): Promise<Readonly<Record<string, string>>>
+  /**
+   * At most a hundred, with names of 128 characters and values of a thousand.
+   * @throws SluiceError INCOMPLETE_PARAMS beyond that; OVERLOADED, and it may be set all the same
+   */
+  set(name: string, value: string): Promise<void>
 }
 
 /** A request that makes a transaction, of a client that sends no key. */

@@ -12,6 +12,7 @@ import type { CallerRights, ServedCall, ServedInterface, ServedPath } from '../p
 import { deliveryOf, type AnswerDelivery } from './answer-delivery.ts'
 import { createApp, type App } from './app.ts'
 import { withoutContext, type Route } from './direct.ts'
+import type { Preferences } from '../store/preferences.ts'
 import type { Deliveries } from '../transactions/deliveries.ts'
 import type { RequestState } from './request.ts'
 import type { RequestStepsParts, ShowError } from './request-steps.ts'
@@ -20,11 +21,14 @@ import { createResponseBatcher, jsonHeaders, type ResponseBatcher } from './resp
 export interface InterfaceAppParts extends RequestStepsParts {
   dispatch: Pick<Dispatch, 'call'>
   deliveries: Pick<Deliveries, 'once'>
+  preferences: Preferences
   turns: FairTurns
 }
 
 /** Of the time after which a connection counts as gone whose answer did not come. */
 const unacknowledgedPart = 0.1
+/** What another server on the store has changed, a GET of a caller may not know for so long. */
+const preferencesMs = 1_000
 
 /** @param name of its plugin: metrics have its paths under it */
 export function createInterfaceApp(name: string, own: ServedInterface, parts: InterfaceAppParts): App {
@@ -154,6 +158,13 @@ class Call implements ServedCall {
       delivered: this.delivered.then((isDelivered) => isDelivered && this.isAnswered),
     }
     return this.#parts.deliveries.once(asked, prepare, act)
+  }
+
+  get preferences(): InterfaceCall['preferences'] {
+    const owner = { interface: this.#interface, client: this.caller.id }
+    const { preferences } = this.#parts
+    const maxAgeMs = this.#state.req.method === 'GET' ? preferencesMs : 0
+    return { read: () => preferences.read(owner, maxAgeMs), set: (name, value) => preferences.set(owner, name, value) }
   }
 }
 

@@ -35,6 +35,7 @@ import type { ServerIdentity, Store } from '../store/store.ts'
 import type { Checkpoints } from '../books/checkpoints.ts'
 import type { DailyChecks } from '../books/daily-checks.ts'
 import type { Archiver } from '../transactions/archiver.ts'
+import type { Preferences } from '../store/preferences.ts'
 import type { Deliveries } from '../transactions/deliveries.ts'
 import type { Idempotency } from '../transactions/idempotency.ts'
 import type { Journal } from '../transactions/journal/journal.ts'
@@ -80,6 +81,7 @@ export interface ServerParts {
   leases: Leases
   idempotency: Idempotency
   deliveries: Deliveries
+  preferences: Preferences
   pluginsNow: PluginsNow
   guards: { stop(): void }
   lock: LockOfStart

@@ -76,6 +76,7 @@ function withoutCalls(call: ServedCall): InterfaceCall {
     },
     call: refuse,
     once: refuse,
+    preferences: { read: refuse, set: refuse },
   }
 }
 

@@ -20,7 +20,7 @@ export interface ColumnTypes {
 }
 
 /** What a server of this version knows: whoever has a newer one in the same store is not of this version. */
-export const newestMigration = '012-lost-answers'
+export const newestMigration = '013-preferences'
 
 /** All migrations in order. A released one is never edited: the next change is a new one. */
 const migrationsFor = (types: ColumnTypes, isNew: boolean): Readonly<Record<string, Migration>> => ({
@@ -35,7 +35,8 @@ const migrationsFor = (types: ColumnTypes, isNew: boolean): Readonly<Record<stri
   '009-checkpoints': checkpoints(types),
   '010-order-fills': orderFills(),
   '011-deliveries': deliveries(types),
-  [newestMigration]: lostAnswers(),
+  '012-lost-answers': lostAnswers(),
+  [newestMigration]: preferences(types),
 })
 
 /** Those of versions before 0.2.0, whose stores are not read. No new one has such a name. */
@@ -145,6 +146,14 @@ const lostAnswers = (): Migration => ({
     await sql`alter table deliveries add column lost_at bigint not null default 0`.execute(db)
     await createIndex(db, 'deliveries_lost', 'deliveries (asked_at) where losses > 0')
     await createIndex(db, 'deliveries_done', "deliveries (asked_at) where state = 'delivered' and losses = 0")
+  },
+})
+
+/** What clients have set for themselves by interfaces of plugins. */
+const preferences = ({ sortedText }: ColumnTypes): Migration => ({
+  async up(db: Kysely<unknown>) {
+    await sql`create table preferences (interface ${sortedText} not null, client ${sortedText} not null, name ${sortedText} not null,
+      value text not null, primary key (interface, client, name))`.execute(db)
   },
 })
 

@@ -283,6 +283,15 @@ export interface DeliveryRow {
   prepared: JsonText
 }
 
+/** What a client has set for itself by an interface (`preferences.ts`). */
+interface PreferenceRow {
+  /** The name of a plugin. */
+  interface: string
+  client: string
+  name: string
+  value: string
+}
+
 /** A client that could trade before there was the permission thin, and keeps it. */
 interface KeptThinRow {
   client: string
@@ -321,6 +330,7 @@ export interface Tables {
   approvals: ApprovalRow
   checkpoints: CheckpointRow
   deliveries: DeliveryRow
+  preferences: PreferenceRow
   probes: ProbeRow
   store_time: StoreTimeRow
 }

@@ -96,6 +96,7 @@ describe('a store of 0.2.0 before anything could be stopped', () => {
         refundable,
         checkpoints,
         deliveries,
+        preferences,
         kysely_migration: migrations,
         entries: filled,
         ...after
@@ -108,8 +109,9 @@ describe('a store of 0.2.0 before anything could be stopped', () => {
       expect(asRows(filled)).to.have.length(2)
       expect(stops).to.deep.equal([])
       expect(kept).to.deep.equal([{ client: '' }])
-      expect([budgets, reservations, approvals, refundable, checkpoints, deliveries]).to.deep.equal([[], [], [], [], [], []])
-      expect(migrations).to.have.length(12)
+      const newer = [budgets, reservations, approvals, refundable, checkpoints, deliveries, preferences]
+      expect(newer).to.deep.equal(newer.map(() => []))
+      expect(migrations).to.have.length(13)
 
       const again = await place().open()
       await again.write((tx) =>
@@ -193,6 +195,7 @@ describe('a migration', () => {
         { name: '010-order-fills' },
         { name: '011-deliveries' },
         { name: '012-lost-answers' },
+        { name: '013-preferences' },
       ])
       await before.write((tx) => sql`update servers set alive_until = 0`.execute(tx))
       const later = await openLater(place())

@@ -57,6 +57,7 @@ export function watchInterface(): WatchedInterface {
         delivered: call.delivered,
         rights: () => call.rights(),
         once: (...args) => call.once(...args),
+        preferences: call.preferences,
         call(...args) {
           calls += 1
           return call.call(...args)

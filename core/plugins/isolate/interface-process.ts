@@ -116,6 +116,7 @@ export async function runInterface(
             passOn()
           }
         },
+        preferences: { read: withoutPreferences, set: withoutPreferences },
         async call(endpoint, wanted, { key, signal: own } = {}) {
           const number = (calls += 1)
           const ends = own ? AbortSignal.any([own, signal]) : signal
@@ -202,6 +203,10 @@ function onceState<P extends object, T>(
       return acted.value
     },
   }
+}
+
+const withoutPreferences = async (): Promise<never> => {
+  throw new Error('preferences are for interfaces that run in the server')
 }
 
 /** What one client has under way and waiting. */
