@@ -2,6 +2,7 @@ import type { Interface } from 'sluice/interface'
 import { allowancePaths } from './allowances.ts'
 import { chainPaths } from './chains.ts'
 import { configPaths } from './config.ts'
+import { onOwnNetwork } from './defaults.ts'
 import { showError } from './errors.ts'
 import { generationPaths } from './generations.ts'
 import { liquidityChangePaths } from './liquidity.ts'
@@ -36,7 +37,7 @@ export function createInterface(config: HummingbotConfig): Interface {
       ...liquidityChangePaths(networks, config),
       ...sharePaths(networks, config),
       ...generationPaths(),
-    ],
+    ].map(onOwnNetwork),
     showError,
   }
 }

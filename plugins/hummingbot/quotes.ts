@@ -2,6 +2,7 @@
 import { divide, max, isLess, multiply, subtract, add } from 'sluice/decimal'
 import { badFields, interfacePath, SluiceError, Type, type InterfaceCall, type InterfacePath } from 'sluice/interface'
 import { connectorOf, everyConnector, typeIn, typeOf, versionsOf, type PoolType } from './connectors.ts'
+import { slippageOf } from './defaults.ts'
 import { networkFields, type NamedNetwork, type Networks } from './networks.ts'
 import { numberBelow } from './numbers.ts'
 import { newQuoteId } from './quote-ids.ts'
@@ -67,8 +68,8 @@ export function quotePaths(networks: Networks): InterfacePath[] {
 }
 
 /** A price, and what a trade names to have it. */
-export async function bestPrice(request: Fields, type: PoolType, on: NamedNetwork, call: Pick<InterfaceCall, 'call'>) {
-  const { connector = everyConnector, baseToken: base, quoteToken, amount, side, poolAddress, slippagePct } = request
+export async function bestPrice(request: Fields, type: PoolType, on: NamedNetwork, call: Pick<InterfaceCall, 'call' | 'preferences'>) {
+  const { connector = everyConnector, baseToken: base, quoteToken, amount, side, poolAddress } = request
   const named = connectorOf(connector)
   if (type !== 'router' && named === 'any')
     throw badFields([
@@ -86,12 +87,13 @@ export async function bestPrice(request: Fields, type: PoolType, on: NamedNetwor
       ? await bestOf(versionsOfType(type, versions, connector), side, (version) => ask({ version }))
       : await ask(poolAddress === undefined ? {} : { pool: poolAddress })
   if (type !== 'router') requireType(type, answer.route, poolAddress === undefined ? 'connector' : 'poolAddress')
-  return { answer, trade: { ...swap, ...choice, limitPrice: worstPrice(answer, side, slippagePct) } }
+  const slippagePct = await slippageOf(request, call)
+  return { answer, slippagePct, trade: { ...swap, ...choice, limitPrice: worstPrice(answer, side, slippagePct) } }
 }
 
 async function quote(request: Fields, type: PoolType, on: NamedNetwork, call: InterfaceCall): Promise<Quote> {
-  const { side, poolAddress, slippagePct } = request
-  const { answer, trade } = await bestPrice(request, type, on, call)
+  const { side, poolAddress } = request
+  const { answer, trade, slippagePct } = await bestPrice(request, type, on, call)
   const { expectedAmount, priceImpact, route } = answer
   const isSale = side === 'SELL'
   const quoteAmount = multiply(answer.amount, trade.limitPrice)
@@ -148,7 +150,7 @@ function requireType(type: PoolType, route: readonly { version: string; pool: st
   if (other) throw badFields([{ field, problem: `the pool ${other.pool} has the type ${typeOf(other.version)}, not ${type}` }])
 }
 
-/** By the slippage of the request, or by that of the configuration where that is tighter. */
+/** By the slippage of the request or its client, or by that of the configuration where that is tighter. */
 function worstPrice(
   { price: expected, slippagePrice }: { price: string; slippagePrice: string },
   side: 'BUY' | 'SELL',

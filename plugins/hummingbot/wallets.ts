@@ -1,5 +1,6 @@
 // Wallets: those that the certificate may use. Keys never come or go by this interface.
 import { interfacePath, SluiceError, Type, type InterfaceCall, type InterfacePath } from 'sluice/interface'
+import { ownWallet, preferenceOf, type Preferences } from './defaults.ts'
 import type { Networks } from './networks.ts'
 
 const asked = { chain: Type.Optional(Type.String()), address: Type.Optional(Type.String()) }
@@ -32,8 +33,12 @@ export function walletPaths(networks: Networks): InterfacePath[] {
         }),
       ),
       async answer(_, call) {
-        const wallets = await walletsByChain(networks, call)
-        return [...wallets].map(([chain, addresses]) => ({ chain, walletAddresses: [...addresses], hardwareWalletAddresses: [] }))
+        const [wallets, set] = await Promise.all([walletsByChain(networks, call), call.preferences.read()])
+        return [...wallets].map(([chain, addresses]) => {
+          const first = defaultOf(chain, addresses, set)
+          const others = [...addresses].filter((address) => address !== first)
+          return { chain, walletAddresses: first === undefined ? others : [first, ...others], hardwareWalletAddresses: [] }
+        })
       },
     }),
     refused('POST', '/wallet/add', 'Refused: keys do not travel.', keyWords),
@@ -44,12 +49,18 @@ export function walletPaths(networks: Networks): InterfacePath[] {
       'Refused: wallets are the operator’s.',
       'Wallets are removed on the server: sluice wallet remove <address>',
     ),
-    refused(
-      'POST',
-      '/wallet/setDefault',
-      'Refused: the default is the first wallet of the certificate.',
-      'The default wallet is the first that /wallet lists; name another one in each request.',
-    ),
+    interfacePath({
+      method: 'POST',
+      path: '/wallet/setDefault',
+      summary: 'Sets the wallet of requests that name none, for this client alone.',
+      permission: 'trade',
+      request: Type.Object({ chain: Type.String({ maxLength: 64 }), address: Type.String({ maxLength: 256 }) }),
+      response: Type.Object({ message: Type.String(), chain: Type.String(), address: Type.String() }),
+      async answer({ chain, address: asked }, call) {
+        const address = await setDefaultWallet(chain, asked, networks, call)
+        return { message: `${address} is the default wallet of this client on ${chain}.`, chain, address }
+      },
+    }),
   ]
 }
 
@@ -69,15 +80,43 @@ async function walletsByChain(networks: Networks, { call }: InterfaceCall): Prom
   return found
 }
 
-/** The first of the caller's wallets on one of Hummingbot's chains. */
+/** What was set, or the first; undefined where there is none, or what was set is not among them any more: another one is not used in its place. */
+function defaultOf(chain: string, wallets: ReadonlySet<string>, set: Preferences): string | undefined {
+  const [first] = wallets
+  const own = ownWallet(chain, set)
+  return own === undefined ? first : spelt(own, wallets)
+}
+
+/** As it is listed. */
+const spelt = (address: string, wallets: ReadonlySet<string>): string | undefined =>
+  // Of EVM chains one address has several spellings.
+  [...wallets].find((each) => each === address || (each.startsWith('0x') && each.toLowerCase() === address.toLowerCase()))
+
+/** Of the caller's wallets on one of Hummingbot's chains. */
 export async function defaultWallet(chain: string, networks: Networks, call: InterfaceCall): Promise<string | undefined> {
-  const [first] = (await walletsByChain(networks, call)).get(chain) ?? []
-  return first
+  const [wallets, set] = await Promise.all([walletsByChain(networks, call), call.preferences.read()])
+  return defaultOf(chain, wallets.get(chain) ?? new Set(), set)
+}
+
+/** @returns it as it is listed @throws SluiceError INCOMPLETE_PARAMS, LOAD_WALLET */
+export async function setDefaultWallet(chain: string, address: string, networks: Networks, call: InterfaceCall): Promise<string> {
+  networks.defaultOf(chain)
+  const known = spelt(address, (await walletsByChain(networks, call)).get(chain) ?? new Set())
+  if (known === undefined)
+    throw new SluiceError('LOAD_WALLET', `${address} is no wallet of this client on ${chain}: GET /wallet lists those that it may use.`)
+  await call.preferences.set(preferenceOf(chain, 'defaultWallet'), known)
+  return known
 }
 
 /** The wallet of a request, or the default. @throws SluiceError LOAD_WALLET */
 export async function walletOf(address: string | undefined, chain: string, networks: Networks, call: InterfaceCall): Promise<string> {
   const wallet = address ?? (await defaultWallet(chain, networks, call))
   if (wallet !== undefined) return wallet
-  throw new SluiceError('LOAD_WALLET', `This client has no wallet on ${chain}: an operator adds one in conf/clients.yml.`)
+  const own = ownWallet(chain, await call.preferences.read())
+  throw new SluiceError(
+    'LOAD_WALLET',
+    own === undefined
+      ? `This client has no wallet on ${chain}: an operator adds one in conf/clients.yml.`
+      : `${own}, the default wallet of this client on ${chain}, is not among its wallets any more: set another one (/wallet/setDefault), or name one.`,
+  )
 }

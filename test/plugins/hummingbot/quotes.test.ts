@@ -15,6 +15,7 @@ interface PriceChoice {
 async function quoted(type: string, side: 'BUY' | 'SELL', prices: Readonly<Record<string, string | Error>>, extras: object = {}) {
   const asked: PriceChoice[] = []
   const call = {
+    preferences: { read: async () => ({}) },
     async call(endpoint: string, fields: PriceChoice) {
       if (endpoint === 'ConnectorConfig') return { versions: prices[''] === undefined ? prices : undefined }
       asked.push(fields)

@@ -100,14 +100,6 @@ describe('what bots of Hummingbot read', function () {
         expect(body.message).to.contain(of)
       }
     })
-
-    it('changes nothing that is the operator’s, and says whose it is', async () => {
-      const { status, body } = await bot.refusal('POST', '/config/update', { namespace: 'uniswap', path: 'slippagePct', value: 0.5 })
-      expect([status, body.message]).to.deep.equal([
-        403,
-        'uniswap.slippagePct is not changed from here: the operator of this server sets it in its folder conf.',
-      ])
-    })
   })
 
   describe('wallets', () => {
@@ -124,7 +116,6 @@ describe('what bots of Hummingbot read', function () {
       expect(status).to.equal(403)
       expect(body.message).to.contain('sluice wallet add').and.not.contain(key)
       expect((await bot.refusal('DELETE', '/wallet/remove', { chain: 'ethereum', address: admins })).status).to.equal(403)
-      expect((await bot.refusal('POST', '/wallet/setDefault', { chain: 'ethereum', address: admins })).status).to.equal(403)
     })
   })
 
