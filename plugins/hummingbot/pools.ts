@@ -1,6 +1,6 @@
 // Pools, as the chain has them now. There is no list to keep: what clients save is found again by its address.
 import { multiply } from 'sluice/decimal'
-import { badFields, interfacePath, SluiceError, Type, type InterfaceCall, type InterfacePath } from 'sluice/interface'
+import { badFields, interfacePath, SluiceError, Type, type InterfaceCall, type InterfacePath, type Static } from 'sluice/interface'
 import { connectorOf, everyConnector, typeIn, typeOf } from './connectors.ts'
 import { networkFields, type NamedNetwork, type Networks } from './networks.ts'
 
@@ -15,6 +15,7 @@ const Pool = Type.Object({
   feePct: Type.String(),
   address: Type.String(),
 })
+type Pool = Static<typeof Pool>
 const filters = {
   ...networkFields,
   connector: Type.Optional(Type.String({ maxLength: 128 })),
@@ -44,10 +45,14 @@ export function poolPaths(networks: Networks): InterfacePath[] {
       path: '/pools',
       summary: 'Keeps nothing: a pool is found by its pair or address.',
       permission: 'read',
-      request: byAddress,
+      request: Type.Object({
+        ...byAddress.properties,
+        baseTokenAddress: Type.Optional(Type.String({ maxLength: 256 })),
+        quoteTokenAddress: Type.Optional(Type.String({ maxLength: 256 })),
+      }),
       response: Type.Object({ message: Type.String() }),
       async answer(request, call) {
-        await poolAt(request.address, request, networks.of(request), call)
+        requireTold(request, await poolAt(request.address, request, networks.of(request), call))
         return { message: found(request.address) }
       },
     }),
@@ -116,6 +121,27 @@ export function poolPaths(networks: Networks): InterfacePath[] {
 }
 
 const found = (address: string): string => `${address} is there: pools are found on the chain, and need not be saved.`
+
+interface ToldPool {
+  readonly type?: string
+  readonly baseTokenAddress?: string
+  readonly quoteTokenAddress?: string
+}
+
+/** A client that has other tokens at the address, or another type, would trade something else than it believes. @throws SluiceError INCOMPLETE_PARAMS */
+function requireTold(told: ToldPool, pool: Pool): void {
+  const tokens = [pool.baseTokenAddress, pool.quoteTokenAddress]
+  const isOfPool = (address: string) => tokens.some((each) => each.toLowerCase() === address.toLowerCase())
+  const wrong = (['baseTokenAddress', 'quoteTokenAddress'] as const).filter((field) => {
+    const address = told[field]
+    return address !== undefined && !isOfPool(address)
+  })
+  const [first] = wrong
+  if (first !== undefined)
+    throw badFields([{ field: first, problem: `${told[first]} is no token of the pool ${pool.address}: it has ${tokens.join(' and ')}` }])
+  if (told.type !== undefined && told.type !== 'router' && told.type !== pool.type)
+    throw badFields([{ field: 'type', problem: `the pool ${pool.address} has the type ${pool.type}, not ${told.type}` }])
+}
 
 /** The deepest first. */
 async function poolsOf(tokens: readonly string[], filter: PoolFilters, on: NamedNetwork, { call }: InterfaceCall) {

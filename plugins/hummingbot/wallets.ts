@@ -42,7 +42,7 @@ export function walletPaths(networks: Networks): InterfacePath[] {
       },
     }),
     refused('POST', '/wallet/add', 'Refused: keys do not travel.', keyWords),
-    refused('POST', '/wallet/add-hardware', 'Refused: keys do not travel.', keyWords),
+    refused('POST', '/wallet/add-hardware', 'Refused: where signatures come from is the operator’s.', hardwareWords),
     refused(
       'DELETE',
       '/wallet/remove',
@@ -65,7 +65,9 @@ export function walletPaths(networks: Networks): InterfacePath[] {
 }
 
 const keyWords =
-  'This server takes no private keys over the network: what was sent is not stored. Add the wallet on the server: sluice wallet add <chain>, and give it to this client in conf/clients.yml.'
+  'This server takes no private keys over the network: what was sent is not stored. Type on the server, for each chain that the wallet trades on: sluice wallet add --chain <chain>. Then give its address to this client in conf/clients.yml, and restart the server.'
+const hardwareWords =
+  'This server adds no hardware wallet over the network. An operator names a source of signatures in wallet.keySources of conf/server.yml, and gives its address to this client in conf/clients.yml.'
 
 /** By Hummingbot's chain. One address may be of several chains here. */
 async function walletsByChain(networks: Networks, { call }: InterfaceCall): Promise<ReadonlyMap<string, ReadonlySet<string>>> {

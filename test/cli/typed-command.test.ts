@@ -13,7 +13,7 @@ const plain = [
   'core/devnet/build-state.ts: return id(`sluice devnet: ${pluginName}`)',
   // Bots show it, which may run where Sluice is not.
   "plugins/hummingbot/wallets.ts: 'Wallets are removed on the server: sluice wallet remove <address>',",
-  "plugins/hummingbot/wallets.ts: 'This server takes no private keys over the network: what was sent is not stored. Add the wallet on the server: sluice wallet add <chain>, and give it to this client in conf/clients.yml.'",
+  "plugins/hummingbot/wallets.ts: 'This server takes no private keys over the network: what was sent is not stored. Type on the server, for each chain that the wallet trades on: sluice wallet add --chain <chain>. Then give its address to this client in conf/clients.yml, and restart the server.'",
   "kits/oasis/devnet.ts: const trader = new Wallet(hashOf('sluice devnet: another trader')).address",
 ]
 

@@ -9,11 +9,12 @@ const listed = {
   client: { permissions: ['read', 'trade'], wallets: 'all' },
   trader: { permissions: ['read', 'trade'], wallets: [traders] },
   setter: { permissions: ['read', 'trade'], wallets: 'all' },
+  tuner: { permissions: ['read', 'trade'], wallets: 'all' },
   reader: { permissions: ['read'], wallets: 'all' },
   lister: { permissions: ['read', 'trade', 'admin'], wallets: 'all' },
   idle: { permissions: [], wallets: 'all' },
 }
-type ClientName = keyof typeof listed
+export type ClientName = keyof typeof listed
 
 export interface SharedServer extends TestServer {
   readonly bots: Readonly<Record<ClientName, Bot>>
