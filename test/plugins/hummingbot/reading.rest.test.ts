@@ -1,42 +1,26 @@
 import { expect } from 'chai'
-import { newClient } from '../../../core/tls/certificates.ts'
 import type { Client } from '../../../testkit/client.ts'
-import { startServer, type TestServer } from '../../../testkit/server.ts'
-import { admins, oneChain, swap, traders } from '../../http/shared-server.ts'
-import { type Bot, botsOf, chainNetwork, decimals, numbers, texts } from './bot.ts'
-
-const listed = {
-  client: { permissions: ['read', 'trade'], wallets: 'all' },
-  trader: { permissions: ['read', 'trade'], wallets: [traders] },
-  idle: { permissions: [], wallets: 'all' },
-}
+import { admins, swap, traders } from '../../http/shared-server.ts'
+import { chainNetwork, decimals, numbers, texts, type Bot } from './bot.ts'
+import { sharedServer, type SharedServer } from './shared-server.ts'
 
 /** By turns, so that some requests are right but for one field. */
 const at = (name: string, index: number): boolean => (name.length + index) % 4 !== 0
 
 describe('what bots of Hummingbot read', function () {
   this.timeout(120_000)
-  let server: TestServer
+  let server: SharedServer
   let bot: Bot
   let http: Client
   let trader: Bot
   let idle: Bot
-  const { botOf, clients, close } = botsOf(() => server)
 
   before(async () => {
-    server = await startServer({
-      ...oneChain,
-      conf: { ...oneChain.conf, 'clients.yml': { clients: listed }, 'interfaces/hummingbot.yml': { port: 0 } },
-    })
-    for (const name of ['trader', 'idle']) await newClient(server.certsDir, name)
-    bot = botOf()
-    http = clients[0] ?? server.client
-    trader = botOf('trader')
-    idle = botOf('idle')
-  })
-  after(async () => {
-    close()
-    await server?.stop()
+    server = await sharedServer()
+    bot = server.bots.client
+    http = server.https.client
+    trader = server.bots.trader
+    idle = server.bots.idle
   })
 
   describe('the service and its configuration', () => {
