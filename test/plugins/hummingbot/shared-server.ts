@@ -12,6 +12,7 @@ const listed = {
   tuner: { permissions: ['read', 'trade'], wallets: 'all' },
   reader: { permissions: ['read'], wallets: 'all' },
   lister: { permissions: ['read', 'trade', 'admin'], wallets: 'all' },
+  fuzzer: { permissions: ['read', 'trade', 'admin'], wallets: 'all' },
   idle: { permissions: [], wallets: 'all' },
 }
 export type ClientName = keyof typeof listed
