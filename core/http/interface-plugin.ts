@@ -1,4 +1,5 @@
 // A plugin's interface as an app: its paths in a router of its own, each request within bounds of time, bytes and shape.
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import Router from '@koa/router'
 import { linkAbort } from '../base/async.ts'
 import type { FairTurns } from '../base/fair-turns.ts'
@@ -101,6 +102,7 @@ function routeOf(
     const call = new Call(name, { state, deadline, delivery }, parts)
     const body = await deadline.bound(() => answer(fields, call))
     call.isAnswered = true
+    if (call.makesOnce) await readEnds()
     send(res, 200, jsonHeaders(state.requestId, body), body)
   }
 }
@@ -111,6 +113,8 @@ class Call implements ServedCall {
   readonly delivered: Promise<boolean>
   /** What the plugin answered is being sent: not a timeout, and not an error. */
   isAnswered = false
+  /** Whether its answer was delivered decides what an equal request is. */
+  makesOnce = false
   readonly #delivery: AnswerDelivery
   readonly #interface: string
   readonly #state: RequestState
@@ -148,6 +152,7 @@ class Call implements ServedCall {
   }
 
   once: InterfaceCall['once'] = (request, prepare, act) => {
+    this.makesOnce = true
     const { formerId } = this.#state.caller
     const asked = {
       ...request,
@@ -166,6 +171,11 @@ class Call implements ServedCall {
     const maxAgeMs = this.#state.req.method === 'GET' ? preferencesMs : 0
     return { read: () => preferences.read(owner, maxAgeMs), set: (name, value) => preferences.set(owner, name, value) }
   }
+}
+
+/** The end of a connection that the system knows of already is read in the next turns of the loop: an answer to it would count as delivered. */
+async function readEnds(): Promise<void> {
+  for (let turn = 0; turn < 2; turn += 1) await nextTurn()
 }
 
 function linked(first: AbortSignal, second: AbortSignal): AbortSignal {

@@ -67,7 +67,7 @@ export function createDeliveries({ store, serverId, journal, log, onChange = () 
   }
 
   const { change, lose, loseLater, forget, settle } = createDeliveryChanges({ table, gone, signal: closing.signal, nowMs, say, log })
-  const { isLost, giveUpOver, findLost } = createLostAnswers({
+  const { isLost, giveUpOver, findLost, findLostBeside } = createLostAnswers({
     table,
     journal,
     serverId,
@@ -120,6 +120,25 @@ export function createDeliveries({ store, serverId, journal, log, onChange = () 
     return prepared
   }
 
+  async function preparedRow<P extends object>(
+    request: UnkeyedRequest,
+    fingerprint: string,
+    prepare: () => Promise<P>,
+  ): Promise<{ readonly row: DeliveryRow; readonly prepared: P | undefined }> {
+    const row = await rowOf(request, fingerprint)
+    if (row.prepared !== '') return { row, prepared: JSON.parse(row.prepared) as P }
+    const prepared = await prepareFor(row, prepare, request)
+    if (prepared === undefined || row.joins > 0 || request.isOneForEver === true) return { row, prepared }
+    // A busy process reads the end of the first connection long after the second request: nothing is signed for that one yet.
+    const lost = await findLostBeside(row, request, fingerprint)
+    if (!lost) return { row, prepared }
+    await change(row, 'nothing')
+    return {
+      row: lost,
+      prepared: lost.prepared === '' ? await prepareFor(lost, async () => prepared, request) : (JSON.parse(lost.prepared) as P),
+    }
+  }
+
   async function sweepNow(): Promise<void> {
     await table.deleteOld(nowMs() - keptMs)
     for (const row of await table.unanswered()) {
@@ -135,8 +154,7 @@ export function createDeliveries({ store, serverId, journal, log, onChange = () 
       let isGone = false
       void request.delivered.then((isDelivered) => void (isGone = !isDelivered))
       const fingerprint = fingerprintOf(request.fields)
-      const row = await rowOf(request, fingerprint)
-      const prepared = row.prepared === '' ? await prepareFor(row, prepare, request) : (JSON.parse(row.prepared) as P)
+      const { row, prepared } = await preparedRow(request, fingerprint, prepare)
       // An equal request may have taken its place meanwhile; or nobody is there, and nothing is done for nobody.
       if (isGone || prepared === undefined) {
         await forget(row)

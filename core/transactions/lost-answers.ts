@@ -66,6 +66,15 @@ export function createLostAnswers({ table, journal, serverId, gone, startedAt, c
     }
   }
 
+  /** The same without waiting, for a request that has a row of its own. */
+  async function findLostBeside({ id }: DeliveryRow, request: UnkeyedRequest, fingerprint: string): Promise<DeliveryRow | undefined> {
+    for (;;) {
+      const others = (await table.equal(request, fingerprint)).filter((each) => each.id !== id)
+      const found = await joinOneOf(others, false)
+      if (found !== 'changed') return found
+    }
+  }
+
   /** `changed`: one of them is not as it was read. */
   async function joinOneOf(rows: readonly UnansweredRow[], isOneForEver: boolean): Promise<DeliveryRow | undefined | 'changed'> {
     for (const row of rows) {
@@ -108,5 +117,5 @@ export function createLostAnswers({ table, journal, serverId, gone, startedAt, c
     }
   }
 
-  return { isLost, giveUpOver, findLost }
+  return { isLost, giveUpOver, findLost, findLostBeside }
 }

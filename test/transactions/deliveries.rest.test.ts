@@ -100,6 +100,21 @@ describe('requests without a key, of clients that repeat them', () => {
       expect(await store.read((db) => db.selectFrom('deliveries').selectAll().execute())).to.deep.equal([])
     })
 
+    it('are one where the first connection ends while the second one’s price is asked for, and nothing is signed for it yet', async () => {
+      const at = server()
+      const first = request(at)
+      const given = await first.answer
+      let priced: () => void = () => {}
+      const second = request(at, { prepare: () => new Promise<void>((resolve) => (priced = resolve)) })
+      await new Promise((resolve) => setTimeout(resolve, 200))
+      first.end(false)
+      await new Promise((resolve) => setTimeout(resolve, 300))
+      priced()
+      expect(await second.answer).to.equal(given)
+      second.end(true)
+      await stored([])
+    })
+
     it('are the same for each lost answer', async () => {
       const at = server()
       const first = await answered(at, false)
