@@ -61,8 +61,13 @@ export async function pause(milliseconds: number, signal?: AbortSignal, { ref = 
  * signals for as long as those live, which is weeks for a server's: https://github.com/nodejs/node/issues/55351.
  */
 export function linkAbort(signal: AbortSignal, controller: AbortController): () => void {
-  const abort = () => controller.abort(signal.reason)
   chargeAlike(controller.signal, signal)
+  return whenAborted(signal, (reason) => controller.abort(reason))
+}
+
+/** Does this when the signal aborts, at once where it has, until the returned function is called. */
+export function whenAborted(signal: AbortSignal, act: (reason: unknown) => void): () => void {
+  const abort = () => act(signal.reason)
   if (signal.aborted) abort()
   // One signal may end any number of operations.
   setMaxListeners(0, signal)

@@ -1,6 +1,6 @@
-import { isAbort, linkAbort } from '../base/async.ts'
+import { isAbort, whenAborted } from '../base/async.ts'
 import { SluiceError } from '../base/errors.ts'
-import type { FairTurns, Payer } from '../base/fair-turns.ts'
+import { chargeAlike, type FairTurns, type Payer } from '../base/fair-turns.ts'
 
 /** When the time is over the handler sees the signal too and knows better what happened: it gets so long to say so. */
 const graceMs = 100
@@ -10,34 +10,51 @@ interface Charge {
   readonly turns: FairTurns
 }
 
-/** The time limit of one request. Its timer starts when something is first waited for: what is answered at once needs none. */
+/**
+ * The time limit of one request. Its timer starts when something is first waited for: what is answered at once needs none. Its signal is made for who
+ * asks for it: signals cost more than most answers from memory.
+ */
 export class Deadline {
   readonly #seconds: number
   readonly #charge: Charge | undefined
+  readonly #caller: AbortSignal | Deadline | undefined
   #controller: AbortController | undefined
-  readonly #caller: AbortSignal | undefined
   #timer: NodeJS.Timeout | undefined
   #unlink: (() => void) | undefined
+  #isEndedEarly = false
+  #isOver = false
+  readonly #whenOver = new Set<(reason?: unknown) => void>()
 
   /**
    * @param charge who the request's work is done for
    * @param caller ends the time early
    */
-  constructor(seconds: number, charge?: Charge, caller?: AbortSignal) {
+  constructor(seconds: number, charge?: Charge, caller?: AbortSignal | Deadline) {
     this.#seconds = seconds
     this.#charge = charge
     this.#caller = caller
   }
 
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
   /** Aborted when the time is over. */
   get signal(): AbortSignal {
     if (this.#controller) return this.#controller.signal
-    const started = new AbortController()
-    if (this.#caller) this.#unlink = linkAbort(this.#caller, started)
-    this.#charge?.turns.chargeTo(started.signal, this.#charge.payer)
-    this.#controller = started
-    this.#timer = setTimeout(() => started.abort(), this.#seconds * 1000)
-    return started.signal
+    const made = new AbortController()
+    if (this.#caller instanceof AbortSignal) chargeAlike(made.signal, this.#caller)
+    this.#charge?.turns.chargeTo(made.signal, this.#charge.payer)
+    this.#controller = made
+    this.#start()
+    if (this.#isOver) made.abort()
+    return made.signal
+  }
+
+  /** Nobody waits for the answer any more. */
+  end(reason?: unknown): void {
+    this.#isEndedEarly = true
+    this.#expire(reason)
   }
 
   /** Returns what the work returns, at once if it can. @throws SluiceError TIMEOUT when the time is over; the work goes on */
@@ -47,38 +64,60 @@ export class Deadline {
     try {
       const outcome = work()
       isPending = outcome instanceof Promise
-      return outcome instanceof Promise ? inTime(outcome, this.signal, () => this.#over()).finally(() => this.#end()) : outcome
+      return outcome instanceof Promise ? this.#inTime(outcome).finally(() => this.#stop()) : outcome
     } finally {
-      if (!isPending) this.#end()
+      if (!isPending) this.#stop()
     }
   }
 
-  #over(): SluiceError {
-    return this.#caller?.aborted ? ended : timeout(this.#seconds)
+  #start(): void {
+    if (this.#timer) return
+    this.#timer = setTimeout(() => this.#expire(), this.#seconds * 1000)
+    const caller = this.#caller
+    const endWithIt = (reason?: unknown) => this.end(reason)
+    if (caller instanceof Deadline) {
+      caller.#whenOver.add(endWithIt)
+      this.#unlink = () => caller.#whenOver.delete(endWithIt)
+      if (caller.isOver) endWithIt()
+    } else if (caller) this.#unlink = whenAborted(caller, endWithIt)
   }
 
-  #end(): void {
+  #expire(reason?: unknown): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#controller?.abort(reason)
+    for (const each of this.#whenOver) each(reason)
+  }
+
+  #over(): SluiceError {
+    return this.#isEndedEarly ? ended : timeout(this.#seconds)
+  }
+
+  #stop(): void {
     clearTimeout(this.#timer)
     this.#unlink?.()
   }
-}
 
-async function inTime<T>(work: Promise<T>, signal: AbortSignal, over: () => SluiceError): Promise<T> {
-  let graceTimer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_resolve, reject) => {
-    const startGrace = () => (graceTimer = setTimeout(() => reject(over()), graceMs))
-    if (signal.aborted) startGrace()
-    else signal.addEventListener('abort', startGrace, { once: true })
-  })
-  // A failure after the timeout must not be an unhandled rejection.
-  work.catch(() => {})
-  try {
-    return await Promise.race([work, late])
-  } catch (error) {
-    // A handler that waited may throw what ended its wait.
-    throw signal.aborted && isAbort(error) ? over() : error
-  } finally {
-    clearTimeout(graceTimer)
+  async #inTime<T>(work: Promise<T>): Promise<T> {
+    this.#start()
+    let graceTimer: NodeJS.Timeout | undefined
+    let startGrace = () => {}
+    const late = new Promise<never>((_resolve, reject) => {
+      startGrace = () => void (graceTimer = setTimeout(() => reject(this.#over()), graceMs))
+      if (this.#isOver) startGrace()
+      else this.#whenOver.add(startGrace)
+    })
+    // A failure after the timeout must not be an unhandled rejection.
+    work.catch(() => {})
+    try {
+      return await Promise.race([work, late])
+    } catch (error) {
+      // A handler that waited may throw what ended its wait.
+      throw this.#isOver && isAbort(error) ? this.#over() : error
+    } finally {
+      clearTimeout(graceTimer)
+      this.#whenOver.delete(startGrace)
+    }
   }
 }
 

@@ -50,6 +50,8 @@ export interface CallOptions {
   readonly key?: string
   /** Ends the call before its deadline. A transaction that was signed is sent all the same. */
   readonly signal?: AbortSignal
+  /** The time limit of the request that the call is part of: it ends with that. */
+  readonly within?: Deadline
 }
 
 /** Calls of one endpoint. */
@@ -112,7 +114,7 @@ export function createDispatch(parts: DispatchParts): Dispatch {
   return {
     endpoint: of,
     async call(name, fields, options) {
-      if (options.signal?.aborted) throw ended
+      if (options.signal?.aborted || options.within?.isOver) throw ended
       const { readFields, answer } = of(name)
       const { body } = await answer({ ...options, startedAt: performance.now() }, () => ({ request: readFields(fields, 'body') }))
       return JSON.parse(body)
@@ -149,7 +151,7 @@ function endpointCalls(endpoint: AnyEndpoint, { services, handlers, idempotency,
     const key = acts ? readIdempotencyKey(call.key) : undefined
     if (!acts || call.waited !== undefined) return answerNow(call, question, key)
     const waiting = () =>
-      orWaiting({ endpoint, caller, requestId: call.requestId, key, request, signal: call.signal }, services, () =>
+      orWaiting({ endpoint, caller, requestId: call.requestId, key, request, signal: call.signal ?? call.within?.signal }, services, () =>
         answerNow(call, question, key),
       )
     if (approvals.concerns(caller.id)) return waiting()
@@ -167,7 +169,7 @@ function endpointCalls(endpoint: AnyEndpoint, { services, handlers, idempotency,
     const { caller, requestId, startedAt, waited } = call
     const { request: asked } = question
     const request = waited ? { ...asked, ...waited.bound } : asked
-    const deadline = new Deadline(requestTimeoutSeconds, { payer: call.client, turns: services.turns }, call.signal)
+    const deadline = new Deadline(requestTimeoutSeconds, { payer: call.client, turns: services.turns }, call.signal ?? call.within)
     const context = new HandlerContext(services, caller, requestId, deadline)
     const handle = (target: TargetEntries) => handler(request, context.at(target))
     if (acts) Object.assign(context, { words: wordsOf(path, asked) })

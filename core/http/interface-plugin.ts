@@ -95,10 +95,9 @@ function routeOf(
     const { caller, client, req, res } = state
     if (permission !== undefined) requirePermission(caller, permission)
     const fields = { ...readQuery(state.query), ...state.body, ...parameters }
-    const gone = new AbortController()
     const delivery = deliveryOf(req, res)
-    if (req.method === 'GET') void delivery.delivered.then((isDelivered) => isDelivered || gone.abort())
-    const deadline = new Deadline(requestTimeoutSeconds, { payer: client, turns }, gone.signal)
+    const deadline = new Deadline(requestTimeoutSeconds, { payer: client, turns })
+    if (req.method === 'GET') void delivery.delivered.then((isDelivered) => isDelivered || deadline.end())
     const call = new Call(name, { state, deadline, delivery }, parts)
     const body = await deadline.bound(() => answer(fields, call))
     call.isAnswered = true
@@ -147,8 +146,8 @@ class Call implements ServedCall {
 
   call: InterfaceCall['call'] = (endpoint, fields, { key, signal } = {}) => {
     const { caller, client, requestId } = this.#state
-    const ends = signal ? linked(signal, this.signal) : this.signal
-    return this.#parts.dispatch.call(endpoint, fields, { caller, client, requestId, signal: ends, ...(key !== undefined && { key }) })
+    const ends = signal ? { signal: linked(signal, this.signal) } : { within: this.#deadline }
+    return this.#parts.dispatch.call(endpoint, fields, { caller, client, requestId, ...ends, ...(key !== undefined && { key }) })
   }
 
   once: InterfaceCall['once'] = (request, prepare, act) => {

@@ -56,6 +56,23 @@ describe('the deadline of a request', () => {
     }
   })
 
+  it('ends with the one that it is part of, before the work, while it lasts and where nobody asked for a signal', async () => {
+    for (const isBefore of [true, false])
+      for (const hasSignal of [true, false]) {
+        const whole = new Deadline(30)
+        if (isBefore) whole.end()
+        const part = new Deadline(30, undefined, whole)
+        const work = () => (hasSignal ? abortable(never(), part.signal) : never())
+        const ending = Promise.resolve(whole.bound(() => part.bound(work))).catch((error: unknown) => error)
+        if (!isBefore) whole.end()
+        expect(await ending)
+          .to.include({ name: 'TIMEOUT' })
+          .and.have.property('message')
+          .that.contains('The caller ended the request')
+        expect([whole.isOver, part.isOver, part.signal.aborted, whole.signal.aborted]).to.deep.equal([true, true, true, true])
+      }
+  })
+
   const never = () => new Promise<never>(() => {})
   for (const [how, wait] of Object.entries<(signal: AbortSignal) => Promise<unknown>>({
     'the reason of its signal': (signal) => abortable(never(), signal),
