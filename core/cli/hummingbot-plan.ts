@@ -137,7 +137,8 @@ function newTokens(
   const added: GatewayToken[] = []
   for (const token of tokens) {
     const difference = differenceOf(token, byAddress.get(addressKey(token.address)), bySymbol.get(token.symbol.toLowerCase()))
-    if (difference === undefined) added.push(token)
+    // With its checksum, where its family has one: their lists have it or not.
+    if (difference === undefined) added.push({ ...token, address: walletAddress(token.address) ?? token.address })
     else if (difference !== '') differs.push(`${chain}/${network}: ${difference}`)
     if (difference !== undefined) continue
     byAddress.set(addressKey(token.address), token)

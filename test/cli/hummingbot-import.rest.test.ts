@@ -86,6 +86,7 @@ describe('sluice hummingbot import', function () {
     'gateway/conf/chains/solana/mainnet-beta.yml': 'chainID: 101\nnodeURL: https://api.mainnet-beta.solana.com\n',
     'gateway/conf/tokens/ethereum/base.json': JSON.stringify([
       mine,
+      { symbol: 'USDTB', address: '0xfde4c96c8593536e31f229ea8f37b2ada2699bb2', decimals: 6 },
       { ...mine, address: '0x00000000000000000000000000000000000000A2' },
       { ...aero, symbol: 'USDC' },
       { ...aero, symbol: 'bad\u202esymbol', address: '0x00000000000000000000000000000000000000A3' },
@@ -126,7 +127,10 @@ describe('sluice hummingbot import', function () {
     )
     expect(statSync(at('home', 'conf', 'chains', 'base.yml')).mode & 0o077).to.equal(0)
     expect(read('home', 'conf', 'chains', 'ethereum.yml')).to.equal('# mine\nmainnet:\n  rpcUrls:\n    - https://mine.example/\n')
-    expect(JSON.parse(read('home', 'conf', 'tokens', 'base', 'mainnet.json')).tokens).to.deep.equal([{ ...mine, name: 'MINE' }])
+    expect(JSON.parse(read('home', 'conf', 'tokens', 'base', 'mainnet.json')).tokens).to.deep.equal([
+      { ...mine, name: 'MINE' },
+      { chainId: 8453, symbol: 'USDTB', address: '0xfde4C96c8593536E31F229EA8f37b2ADa2699bb2', decimals: 6, name: 'USDTB' },
+    ])
     expect(read('home', 'conf', 'interfaces', 'hummingbot.yml')).to.equal('defaultNetworks:\n  ethereum: base\n')
     const { data } = loadSettings({ home: at('home') })
     for (const [chain, address] of [
