@@ -12,6 +12,9 @@ interface LiquidityFill {
   liquidity: string
   amount0: string
   amount1: string
+  /** Of what was removed or collected, where the receipt tells it. */
+  fees0?: string
+  fees1?: string
 }
 
 /** The answer to a request, and the effect of the mined transaction. */
