@@ -64,8 +64,11 @@ export function pythonTypesText(): string {
   for (const { name, request, response, ...more } of endpoints) {
     named(request, `${name}Request`)
     named(response, `${name}Response`)
-    if ('line' in more && more.line)
-      classes.push(`${name}Line = Union[${typeOf(Object(more.line), `${name}Line`).replaceAll(' | ', ', ')}]`)
+    if ('line' in more && more.line) {
+      // One shape is a class of that name already.
+      const lines = typeOf(Object(more.line), `${name}Line`).split(' | ')
+      if (lines[0] !== `${name}Line`) classes.push(`${name}Line = Union[${lines.join(', ')}]`)
+    }
   }
   named(EventsRequest, 'EventsRequest')
   const topics = Object.entries(eventData)

@@ -1530,9 +1530,6 @@ class BooksLine(TypedDict):
     value: str
 
 
-BooksLine = Union[BooksLine]
-
-
 @final
 class NetworkStatusRequest(TypedDict, total=False):
     chain: str  # Name of a chain.
