@@ -64,6 +64,8 @@ export interface InterfacePath<Req extends TObject = TObject, Res extends TSchem
   readonly summary: string
   /** Absent: any certificate of the CA may call it, and the endpoints that it calls have their own. */
   readonly permission?: Permission
+  /** How long a request may take where that is longer than `server.requestTimeoutSeconds`, at most 300: for what waits for a block. */
+  readonly timeoutSeconds?: number
   /**
    * The fields of the path, the query and the body together; of a field that is there twice the path's, then the body's counts. Texts are read as
    * the schema has them. A number of a body comes as the text that was written, so that money is never a float. `examples` of the schema are
@@ -84,7 +86,7 @@ export interface InterfacePath<Req extends TObject = TObject, Res extends TSchem
 export interface InterfaceCall {
   readonly caller: InterfaceCaller
   readonly requestId: string
-  /** Aborted when the request's time is over (`server.requestTimeoutSeconds`), and of a GET when its caller is gone. */
+  /** Aborted when the request's time is over (`server.requestTimeoutSeconds`, or that of the path), and of a GET when its caller is gone. */
   readonly signal: AbortSignal
   /**
    * true once the answer was written out and the connection still stood; false once the connection is gone before that. Whether it was read at the

@@ -83,12 +83,12 @@ const shownBy =
 
 function routeOf(
   name: string,
-  { path, permission, answer }: ServedPath,
+  { path, permission, timeoutSeconds = 0, answer }: ServedPath,
   parts: InterfaceAppParts,
   send: ResponseBatcher,
 ): (state: RequestState, parameters?: Readonly<Record<string, string>>) => Promise<void> {
   const { turns } = parts
-  const { requestTimeoutSeconds } = parts.settings.server
+  const seconds = Math.max(parts.settings.server.requestTimeoutSeconds, timeoutSeconds)
 
   return async (state, parameters = {}) => {
     state.route = `${name}:${path}`
@@ -96,7 +96,7 @@ function routeOf(
     if (permission !== undefined) requirePermission(caller, permission)
     const fields = { ...readQuery(state.query), ...state.body, ...parameters }
     const delivery = deliveryOf(req, res)
-    const deadline = new Deadline(requestTimeoutSeconds, { payer: client, turns })
+    const deadline = new Deadline(seconds, { payer: client, turns })
     if (req.method === 'GET') void delivery.delivered.then((isDelivered) => isDelivered || deadline.end())
     const call = new Call(name, { state, deadline, delivery }, parts)
     const body = await deadline.bound(() => answer(fields, call))

@@ -13,6 +13,9 @@ export const maxHostedAnswerBytes = 3_000_000
 /** The same as it crosses: JSON in JSON, where each quote has a mark in front. */
 export const maxFramedBytes = 3_500_000
 
+/** Clients of long requests give up after about as long. */
+const maxTimeoutSeconds = 300
+
 /** What a path says of itself, as data. */
 export type PathOutline = Omit<InterfacePath, 'answer'>
 
@@ -114,6 +117,9 @@ export function checkPaths(paths: readonly PathOutline[]): void {
     known.add(name)
     if (each.isPing === true && (each.method !== 'GET' || each.path.includes(':')))
       throw fault(`${name} is no ping: that is a GET without parameters`)
+    const { timeoutSeconds: seconds = 1 } = each
+    if (!(typeof seconds === 'number' && seconds > 0 && seconds <= maxTimeoutSeconds))
+      throw fault(`timeoutSeconds of ${name} is none of more than 0 and at most ${maxTimeoutSeconds}`)
     for (const schema of [each.request, each.response]) if (!isObject(schema)) throw fault(`${name} lacks a schema`)
     const fields = Object.keys(each.request.properties ?? {})
     const unknown = parametersOf(each.path).find((field) => !fields.includes(field))

@@ -5,9 +5,11 @@ import { badFields, Type, type InterfaceCall, type InterfacePath } from 'sluice/
 import {
   added,
   addressOf,
+  answerSeconds,
   canonical,
   changed,
   fee,
+  heldWindows,
   named,
   removed,
   slippage,
@@ -44,6 +46,7 @@ const openPaths = ({ networks, config }: ChangeParts): InterfacePath[] =>
     method: 'POST',
     summary: 'Opens a position between two prices. It has a handle for an id until the receipt says its own.',
     permission: 'trade',
+    timeoutSeconds: config.positionSeconds + answerSeconds,
     request: Type.Object({
       ...venueFields,
       ...walletFields,
@@ -60,13 +63,13 @@ const openPaths = ({ networks, config }: ChangeParts): InterfacePath[] =>
       }),
     ),
     async answer(request, call) {
-      const untilMs = waitUntil(config)
+      const untilMs = waitUntil(config.positionSeconds)
       const venue = venueOf(request, networks)
       const address = await addressOf(request, venue, networks, call)
       const { poolAddress, slippagePct: percent } = request
       const range = { lowerPrice: canonical(request.lowerPrice), upperPrice: canonical(request.upperPrice), ...amountsOf(request) }
       return call.once(
-        { fields: { how: 'open', ...named(venue), address, poolAddress, ...range, slippage: percent }, ...windows(config) },
+        { fields: { how: 'open', ...named(venue), address, poolAddress, ...range, slippage: percent }, ...heldWindows(config) },
         async () => {
           const { token0, token1, version, pool } = await rangePoolAt(poolAddress, venue, call)
           return { ...venue.own, address, token0, token1, version, pool, ...range, ...(await slippage(percent, venue, version, call)) }
@@ -94,7 +97,7 @@ const addPaths = ({ networks, config }: ChangeParts): InterfacePath[] =>
     request: Type.Object({ ...ofPosition, ...amountFields, slippagePct }),
     response: signedAnswer(Type.Object({ ...added, ...fee })),
     async answer(request, call) {
-      const untilMs = waitUntil(config)
+      const untilMs = waitUntil(config.receiptSeconds)
       const { venue, address, position } = await ownPosition(request, networks, call)
       const amounts = amountsOf(request)
       const { slippagePct: percent } = request
@@ -127,7 +130,7 @@ const removePaths = ({ networks, config }: ChangeParts): InterfacePath[] =>
     request: Type.Object({ ...ofPosition, percentageToRemove: Decimal, slippagePct }),
     response: signedAnswer(Type.Object({ ...removed, ...fee })),
     async answer(request, call) {
-      const untilMs = waitUntil(config)
+      const untilMs = waitUntil(config.receiptSeconds)
       const { venue, address, position } = await ownPosition(request, networks, call)
       const decreasePercent = canonical(request.percentageToRemove)
       const { slippagePct: percent } = request
@@ -162,7 +165,7 @@ const collectPaths = ({ networks, config }: ChangeParts): InterfacePath[] =>
     request: Type.Object(ofPosition),
     response: signedAnswer(Type.Object({ ...collected, ...fee })),
     async answer(request, call) {
-      const untilMs = waitUntil(config)
+      const untilMs = waitUntil(config.receiptSeconds)
       const { venue, address, position } = await ownPosition(request, networks, call)
       const collection = { ...venue.own, address, ...position }
       return call.once(
@@ -187,6 +190,7 @@ const closePaths = ({ networks, config }: ChangeParts): InterfacePath[] =>
     method: 'POST',
     summary: 'Removes all of a position with its fees, and the position itself.',
     permission: 'trade',
+    timeoutSeconds: config.positionSeconds + answerSeconds,
     request: Type.Object({ ...ofPosition, slippagePct }),
     response: signedAnswer(
       Type.Object({
@@ -197,10 +201,14 @@ const closePaths = ({ networks, config }: ChangeParts): InterfacePath[] =>
       }),
     ),
     async answer(request, call) {
-      const untilMs = waitUntil(config)
+      const untilMs = waitUntil(config.positionSeconds)
       const { venue, address, position } = await ownPosition(request, networks, call)
       return call.once(
-        { fields: { how: 'close', ...named(venue), address, position: positionAddress(position) }, ...windows(config), isOneForEver: true },
+        {
+          fields: { how: 'close', ...named(venue), address, position: positionAddress(position) },
+          ...heldWindows(config),
+          isOneForEver: true,
+        },
         async () => ({
           ...venue.own,
           address,

@@ -8,6 +8,8 @@ export interface HummingbotConfig {
   readonly defaultNetworks: Readonly<Record<string, string>>
   /** A swap that is not mined by then is answered with its hash alone. Clients of 2.16 confuse orders where one waits longer than 25 s. */
   readonly receiptSeconds: number
+  /** Opens and closes of positions: their clients cannot follow what they have only the hash of. */
+  readonly positionSeconds: number
   /** A request that has waited so long counts as gone: clients give up after 300 s. */
   readonly staleSeconds: number
   /** A lost answer is given to an equal request until so long after its transaction became final. */

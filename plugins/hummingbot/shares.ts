@@ -122,7 +122,7 @@ const addPaths = ({ networks, config }: ChangeParts): InterfacePath[] =>
     request: Type.Object({ ...ofWallet, baseTokenAmount: Decimal, quoteTokenAmount: Decimal, slippagePct }),
     response: signedAnswer(Type.Object({ ...added, ...fee })),
     async answer(request, call) {
-      const untilMs = waitUntil(config)
+      const untilMs = waitUntil(config.receiptSeconds)
       const venue = venueOf(request, networks)
       const address = await addressOf(request, venue, networks, call)
       const { poolAddress, slippagePct: percent } = request
@@ -151,7 +151,7 @@ const removePaths = ({ networks, config }: ChangeParts): InterfacePath[] =>
     request: Type.Object({ ...ofWallet, percentageToRemove: Decimal, slippagePct }),
     response: signedAnswer(Type.Object({ ...removed, ...fee })),
     async answer(request, call) {
-      const untilMs = waitUntil(config)
+      const untilMs = waitUntil(config.receiptSeconds)
       const venue = venueOf(request, networks)
       const address = await addressOf(request, venue, networks, call)
       const { poolAddress, slippagePct: percent } = request

@@ -96,6 +96,12 @@ describe('loading interfaces', function () {
       step: 'create',
       says: /GET \/a\/:b has no field b/,
     },
+    {
+      what: 'whose path may take longer than its clients wait',
+      parts: { create: 'return { paths: [{ ...path, timeoutSeconds: 301 }], showError }' },
+      step: 'create',
+      says: /timeoutSeconds of GET \/a is none of more than 0 and at most 300/,
+    },
     { what: 'with a setting that it does not know', conf: 'prot: 1', step: 'configuration', says: /prot/ },
     {
       what: 'with networks of its own',

@@ -40,10 +40,12 @@ describe('liquidity of Hummingbot’s clients', function () {
   before(async () => {
     server = await startServer({
       ...oneChain,
+      // An open and a close may take longer than other requests.
+      settings: { ...oneChain.settings, 'server.requestTimeoutSeconds': 5 },
       conf: {
         ...oneChain.conf,
         'clients.yml': { clients: listed },
-        'interfaces/hummingbot.yml': { port: 0, receiptSeconds: 4, staleSeconds: 60, collectSeconds: 30 },
+        'interfaces/hummingbot.yml': { port: 0, receiptSeconds: 4, positionSeconds: 7, staleSeconds: 60, collectSeconds: 30 },
       },
     })
     rpc = rpcTo(server.rpcUrl)
