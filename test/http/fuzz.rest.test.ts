@@ -69,7 +69,7 @@ describe(`any request (SLUICE_FUZZ_SEED=${seed})`, function () {
     }
     const position = { token0: 'WETH', token1: 'USDC', fee: 'LOW', amount0: '1', amount1: '3000', lowerPrice: '2500', upperPrice: '3500' }
     const added = await client.post('/amm/liquidity/add', { ...uniswap, ...position, address: others })
-    fuzzPosition((await mined(client, added.body.txHash)).body.fill.tokenId)
+    fuzzPosition((await mined(client, added.body.txHash)).body.fill.tokenId, added.body.pool)
     const swapped = await client.get('/amm/pools', { ...uniswap, base: 'ETH', quote: 'USDC', version: 'v2' })
     fuzzPool(swapped.body.pools[0].pool)
     const shares = { ...uniswap, address: others, tokens: goodShares.tokens }

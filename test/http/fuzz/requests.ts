@@ -104,7 +104,7 @@ function goodOf({ set, name }: Endpoint): Record<string, GoodValue> {
   }
   if (set === 'PERP_AMM') return { ...good, ...goodPerp, ...(name.endsWith('Close') && goodClose) }
   // Pairs have no positions.
-  if (set === 'AMM_RANGE') return { ...good, version: 'v3' }
+  if (set === 'AMM_RANGE') return { ...good, version: 'v3', ...fuzzedRange }
   if (set === 'AMM_SHARES') {
     const { pool: _, ...others } = good
     return { ...others, ...goodShares }
@@ -121,8 +121,10 @@ export function fuzzOrder(orderId: string): void {
 }
 
 /** Requests about a position are about this one; its range is that of the good values, so that more can be added to it. */
-export function fuzzPosition(tokenId: string): void {
+const fuzzedRange = { pool: '' }
+export function fuzzPosition(tokenId: string, pool: string): void {
   good.tokenId = tokenId
+  fuzzedRange.pool = pool
 }
 
 const inQuery = (value: GoodValue): string =>
