@@ -5,6 +5,7 @@ import { openMarket } from '../../core/parts/trading.ts'
 import { newClient } from '../../core/tls/certificates.ts'
 import { createClient, type Answer, type Client } from '../../testkit/client.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
+import { until } from '../transactions/site.ts'
 import { coldStore, listedSpender, local, mined, oneChain, outcome, swap, traders, uniswap } from './shared-server.ts'
 
 const tokens = { 'ethereum/local': { USDC: { perTransaction: '500', perDay: '1000' }, WETH: { perHour: '0.3' }, ETH: { perDay: '1' } } }
@@ -132,14 +133,19 @@ describe('the amounts that a client may give away', function () {
   it('count an approval as what its spender may take, unless it is an exchange of this release', async () => {
     const bot = as('approver')
     const spender = listedSpender
+    const used = async () => {
+      const { body } = await bot.get('/limits')
+      return Object.fromEntries(body.limits.map((row: Record<string, string>) => [`${row.unit} ${row.limit}`, row.used]))
+    }
     expect(outcome(await approve(bot, { spender, token: 'USDC', amount: '400' }))).to.equal('200')
     await refused(approve(bot, { spender, token: 'USDC' }), { limit: 'tokens.perTransaction' })
     await refused(approve(bot, { spender, token: 'DAI', amount: '1' }), { limit: 'tokens', token: 'DAI' })
-    expect(outcome(await approve(bot, { spender, token: 'USDC', amount: '0' }))).to.equal('200')
     expect(outcome(await approve(bot, { spender: 'uniswap', token: 'USDC' }))).to.equal('200')
-    const { body } = await bot.get('/limits')
-    const used = Object.fromEntries(body.limits.map((row: Record<string, string>) => [`${row.unit} ${row.limit}`, row.used]))
-    expect(used).to.include({ 'USDC tokens.perDay': '400', 'WETH tokens.perHour': '0', 'ETH tokens.perDay': '0' })
+    expect(await used()).to.include({ 'USDC tokens.perDay': '400', 'WETH tokens.perHour': '0', 'ETH tokens.perDay': '0' })
+    // What the allowance still held is free again, once the revocation is final.
+    expect(outcome(await approve(bot, { spender, token: 'USDC', amount: '0' }))).to.equal('200')
+    await rpc('anvil_mine', '0x40')
+    await until('the allowance is taken back', async () => (await used())['USDC tokens.perDay'] === '0')
   })
 
   it('settle a swap to what it gave, and show what is left', async () => {
@@ -154,8 +160,7 @@ describe('the amounts that a client may give away', function () {
     expect(reserved).to.include({ allowed: '1000', window: 'day', ...local })
     await rpc('anvil_mine', '0x40')
     const { body } = await mined(server.client, bought.body.txHash)
-    const until = Date.now() + 20_000
-    while (Date.now() < until && (await row()).used === reserved.used) await new Promise((resolve) => setTimeout(resolve, 200))
+    await until('the swap is settled', async () => (await row()).used !== reserved.used)
     const { used, left } = await row()
     expect(Number(used)).to.be.below(Number(reserved.used))
     expect(Number(used)).to.be.closeTo(Number(body.fill.amountIn), 0.000001)
