@@ -134,6 +134,11 @@ export interface OnceRequest {
   readonly collectSeconds: number
   /** Equal requests are one however they come, as those with an id of the client's own. Whether it was done is known for a day at least. */
   readonly isOneForEver?: boolean
+  /**
+   * Of one for ever: an equal request is a new one after `act` threw TRADE_FAILED with the `txHash` of its transaction in `details`, which says that
+   * it can never succeed.
+   */
+  readonly isNewAfterFailure?: boolean
 }
 
 export interface InterfaceCallOptions {

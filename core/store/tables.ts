@@ -267,8 +267,8 @@ export interface DeliveryRow {
   fingerprint: string
   /** Whose connection it is. */
   server: string
-  /** `open`: its connection stands, as far as is known. */
-  state: 'open' | 'lost' | 'delivered' | 'uncollected'
+  /** `open`: its connection stands, as far as is known. `failed`: its transaction can never succeed, and an equal request is another. */
+  state: 'open' | 'lost' | 'delivered' | 'uncollected' | 'failed'
   /** When the request that has it came, by the clock of the server's machine. */
   asked_at: Milliseconds
   /** Since when its client may know that the answer was lost; 0 where it was not, or its server has ended without a word. */

@@ -1,6 +1,7 @@
 // Which answers reached their callers, for interfaces whose clients send no Idempotency-Key. A client that lost an answer sends the same request
 // again, and a client that wants the same a second time sends the same bytes, too: only whether the earlier answer was delivered tells them apart.
 import { SluiceError, type ErrorName } from '../base/errors.ts'
+import { isObject } from '../base/json.ts'
 import type { Log } from '../contracts/index.ts'
 import type { Store } from '../store/store.ts'
 import type { DeliveryRow } from '../store/tables.ts'
@@ -66,7 +67,7 @@ export function createDeliveries({ store, serverId, journal, log, onChange = () 
     log.warn({ interface: name, client, idempotencyKey: id }, words[change])
   }
 
-  const { change, lose, loseLater, forget, settle } = createDeliveryChanges({ table, gone, signal: closing.signal, nowMs, say, log })
+  const { change, lose, loseLater, fail, forget, settle } = createDeliveryChanges({ table, gone, signal: closing.signal, nowMs, say, log })
   const { isLost, giveUpOver, findLost, findLostBeside } = createLostAnswers({
     table,
     journal,
@@ -79,10 +80,12 @@ export function createDeliveries({ store, serverId, journal, log, onChange = () 
     say,
   })
 
-  async function rowOf(request: UnkeyedRequest, fingerprint: string): Promise<DeliveryRow> {
-    for (;;) {
+  async function rowOf(request: UnkeyedRequest, first: string): Promise<DeliveryRow> {
+    for (let fingerprint = first; ;) {
       const row = (await findLost(request, fingerprint)) ?? (await openOf(request, fingerprint))
-      if (row) return row
+      // The key of one that has failed has its outcome for ever: the next one has another.
+      if (row === 'failed') fingerprint = fingerprintOf({ after: fingerprint })
+      else if (row) return row
     }
   }
 
@@ -176,7 +179,7 @@ export function createDeliveries({ store, serverId, journal, log, onChange = () 
       } catch (error) {
         outcome = !(error instanceof SluiceError) || leavesOpen.has(error.name) ? 'unknown' : 'nothing'
         // Before the refusal is answered: an equal request after it is a new one.
-        if (outcome === 'nothing') await settle(row)
+        if (outcome === 'nothing') await (request.isNewAfterFailure === true && hasFailed(error) ? fail(row) : settle(row))
         throw error
       }
     },
@@ -192,6 +195,10 @@ export function createDeliveries({ store, serverId, journal, log, onChange = () 
     },
   }
 }
+
+/** Its transaction can never succeed. Other refusals come before there is one. */
+const hasFailed = (error: unknown): boolean =>
+  error instanceof SluiceError && error.name === 'TRADE_FAILED' && isObject(error.details) && typeof error.details['txHash'] === 'string'
 
 const words: Readonly<Record<DeliveryChange, string>> = {
   lost: 'no answer reached the caller, or none that says what became of it',

@@ -9,7 +9,7 @@ export type DeliveryChange = 'lost' | 'joined' | 'uncollected'
 const retryMs = 1_000
 
 interface DeliveryChangesParts {
-  readonly table: Pick<DeliveryTable, 'change' | 'restore'>
+  readonly table: Pick<DeliveryTable, 'change' | 'fail' | 'restore'>
   /** Connections of this process that are gone, by `holderOf`: the store may not know it yet. */
   readonly gone: Set<string>
   readonly signal: AbortSignal
@@ -51,6 +51,7 @@ export function createDeliveryChanges({ table, gone, signal, nowMs, say, log }: 
       const lost: DeliveryRow = { ...row, state: 'lost', lost_at: Math.max(nowMs(), row.asked_at + row.stale_ms), losses: row.losses + 1 }
       await persist(row, () => table.restore(lost))
     },
+    fail: (row: DeliveryRow): Promise<void> => persist(row, () => table.fail(row)),
     /** Nothing was done for it. */
     forget: (row: DeliveryRow): Promise<void> => (row.joins === 0 ? change(row, 'nothing') : lose(row)),
     /** Its answer has arrived, or nothing was signed for it. */

@@ -24,10 +24,13 @@ export interface UnkeyedRequest {
   readonly collectSeconds: number
   /** Equal requests are one however they come. */
   readonly isOneForEver?: boolean
+  /** Of one for ever: until its transaction has failed for good. */
+  readonly isNewAfterFailure?: boolean
 }
 
 /** What callers see of it. */
-export interface LostAnswers extends Pick<DeliveryRow, 'state'> {
+export interface LostAnswers {
+  readonly state: Exclude<DeliveryRow['state'], 'failed'>
   readonly lost: number
   readonly joined: number
 }
@@ -113,8 +116,9 @@ function readings(store: Store, serverId: string, nowMs: () => number) {
           .limit(mostRecent)
           .execute(),
       )
-      return rows.map(({ id, joins, losses, asked_at, ...row }) => ({
+      return rows.map(({ id, joins, losses, asked_at, state, ...row }) => ({
         ...row,
+        state: shownState(state),
         idempotencyKey: id,
         lost: losses,
         joined: joins,
@@ -125,7 +129,7 @@ function readings(store: Store, serverId: string, nowMs: () => number) {
       const rows = await store.read((db) =>
         db.selectFrom('deliveries').select(['id', 'state', 'joins', 'losses']).where('id', 'in', keys).where('losses', '>', 0).execute(),
       )
-      return rows.map(({ id, state, joins, losses }) => [id, { lost: losses, joined: joins, state }])
+      return rows.map(({ id, state, joins, losses }) => [id, { lost: losses, joined: joins, state: shownState(state) }])
     },
   }
 }
@@ -203,16 +207,27 @@ function changes(store: Store, serverId: string, nowMs: () => number) {
             .updateTable('deliveries')
             .set(to)
             .where((eb) => eb.and(own))
+            .where('state', '!=', 'failed')
             .returning('id')
             .execute()
         return db
           .deleteFrom('deliveries')
           .where((eb) => eb.and(own))
+          .where('state', '!=', 'failed')
           .returning('id')
           .execute()
       })
       return changed.length > 0
     },
+    /** Its transaction can never succeed, whoever has it: known for ever, as the outcome of its key is. */
+    fail: ({ id }: DeliveryRow) =>
+      store.writeOnce((db) =>
+        db
+          .updateTable('deliveries')
+          .set({ state: 'failed' })
+          .where((eb) => eb.and({ id }))
+          .execute(),
+      ),
     /** One whose answer was lost after it counted as delivered, and may have gone since. */
     restore: (row: DeliveryRow) =>
       store.writeOnce((db) =>
@@ -223,7 +238,8 @@ function changes(store: Store, serverId: string, nowMs: () => number) {
             conflict
               .column('id')
               .doUpdateSet({ state: row.state, lost_at: row.lost_at, losses: row.losses })
-              .where('deliveries.joins', '=', row.joins),
+              .where('deliveries.joins', '=', row.joins)
+              .where('deliveries.state', '!=', 'failed'),
           )
           .execute(),
       ),
@@ -246,6 +262,9 @@ function changes(store: Store, serverId: string, nowMs: () => number) {
 
 /** Without what the store says of its server. */
 const columnsOf = ({ alive: _alive, alive_until: _until, ...row }: DeliveryRow & Partial<UnansweredRow>): DeliveryRow => row
+
+/** That of one that has failed has arrived: nobody is told of the failure else. */
+const shownState = (state: DeliveryRow['state']) => (state === 'failed' ? 'delivered' : state)
 
 /** What such keys begin with. */
 export const keyPrefix = 'once-'

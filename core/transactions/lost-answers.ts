@@ -58,8 +58,8 @@ export function createLostAnswers({ table, journal, serverId, gone, startedAt, c
     return true
   }
 
-  /** The row of a lost answer, which this request has from now on. */
-  async function findLost(request: UnkeyedRequest, fingerprint: string): Promise<DeliveryRow | undefined> {
+  /** The row of a lost answer, which this request has from now on. `failed`: it is over, for all equal requests. */
+  async function findLost(request: UnkeyedRequest, fingerprint: string): Promise<DeliveryRow | undefined | 'failed'> {
     for (;;) {
       const found = await joinOneOf(await settledRows(request, fingerprint), request.isOneForEver === true)
       if (found !== 'changed') return found
@@ -71,13 +71,15 @@ export function createLostAnswers({ table, journal, serverId, gone, startedAt, c
     for (;;) {
       const others = (await table.equal(request, fingerprint)).filter((each) => each.id !== id)
       const found = await joinOneOf(others, false)
-      if (found !== 'changed') return found
+      // Only one that is one for ever fails.
+      if (found !== 'changed' && found !== 'failed') return found
     }
   }
 
   /** `changed`: one of them is not as it was read. */
-  async function joinOneOf(rows: readonly UnansweredRow[], isOneForEver: boolean): Promise<DeliveryRow | undefined | 'changed'> {
+  async function joinOneOf(rows: readonly UnansweredRow[], isOneForEver: boolean): Promise<DeliveryRow | undefined | 'changed' | 'failed'> {
     for (const row of rows) {
+      if (row.state === 'failed') continue
       const wasLost = isLost(row)
       if (!isOneForEver && (!wasLost || (await giveUpOver(row)))) continue
       const joined = await joinOf(row, wasLost)
@@ -85,7 +87,7 @@ export function createLostAnswers({ table, journal, serverId, gone, startedAt, c
       if (wasLost) say(joined, 'joined')
       return joined
     }
-    return undefined
+    return rows.some(({ state }) => state === 'failed') ? 'failed' : undefined
   }
 
   /** Once it is known of each whether its connection stands: its server may have ended, or be about to say that it is gone. */

@@ -184,7 +184,8 @@ const collectPaths = ({ networks, config }: ChangeParts): InterfacePath[] =>
     },
   })
 
-/** Whoever asks again, with whatever slippage, asks for the same close: as long as its transaction may come, and for a day after it came. */
+/** Whoever asks again, with whatever slippage, asks for the same close: as long as its transaction may come, and for a day after it came.
+ * After one that can never come it is another close. */
 const closePaths = ({ networks, config }: ChangeParts): InterfacePath[] =>
   liquidityPaths('clmm', ['close', 'close-position'], {
     method: 'POST',
@@ -208,6 +209,7 @@ const closePaths = ({ networks, config }: ChangeParts): InterfacePath[] =>
           fields: { how: 'close', ...named(venue), address, position: positionAddress(position) },
           ...heldWindows(config),
           isOneForEver: true,
+          isNewAfterFailure: true,
         },
         async () => ({
           ...venue.own,

@@ -48,6 +48,7 @@ describe('requests without a key, of clients that repeat them', () => {
       formerClient: string
       prepare: () => Promise<void>
       isOneForEver: boolean
+      isNewAfterFailure: boolean
     }>
 
     /** A request over a connection of its own; `end` is how that ends. */
@@ -60,6 +61,7 @@ describe('requests without a key, of clients that repeat them', () => {
         formerClient = client,
         prepare = async () => {},
         isOneForEver = false,
+        isNewAfterFailure = false,
       }: RequestOptions = {},
     ) {
       let end: (isDelivered: boolean) => void = () => {}
@@ -67,7 +69,17 @@ describe('requests without a key, of clients that repeat them', () => {
       const delivered = new Promise<boolean>((resolve) => (end = resolve))
       const broken = new Promise<void>((resolve) => (breakLater = resolve))
       const windows = { staleSeconds: 290, collectSeconds: 120 }
-      const of = { interface: 'bots', client, formerClient, fields: { amount }, delivered, broken, ...windows, isOneForEver }
+      const of = {
+        interface: 'bots',
+        client,
+        formerClient,
+        fields: { amount },
+        delivered,
+        broken,
+        ...windows,
+        isOneForEver,
+        isNewAfterFailure,
+      }
       const answer = deliveries.once(
         of,
         async () => (await prepare(), { limit: `of ${amount} ${Math.random()}` }),
@@ -424,12 +436,12 @@ describe('requests without a key, of clients that repeat them', () => {
       await journal.write([next(signed, { state: 'DROPPED', updatedAt: Date.now() })], lease)
     }
 
-    const failing = (name: ErrorName) => async () => {
-      throw new SluiceError(name, 'It did not come to be.')
+    const failing = (name: ErrorName, details?: object) => async () => {
+      throw new SluiceError(name, 'It did not come to be.', { details })
     }
-    const refused = async (at: { deliveries: Deliveries }, act: (key: string) => Promise<string>) => {
+    const refused = async (at: { deliveries: Deliveries }, act: (key: string) => Promise<string>, options?: RequestOptions) => {
       let used = ''
-      const { answer, end } = request(at, { act: (key) => ((used = key), act(key)) })
+      const { answer, end } = request(at, { ...options, act: (key) => ((used = key), act(key)) })
       await answer.then(
         () => expect.fail(),
         () => {},
@@ -442,6 +454,47 @@ describe('requests without a key, of clients that repeat them', () => {
       const at = server()
       const used = await refused(at, failing('TRADE_FAILED'))
       expect(keyOf(await request(at).answer)).not.to.equal(used)
+    })
+
+    it('are another after a transaction that failed for good, where they are one for ever until then', async () => {
+      const at = server()
+      const [once, untilFailure] = [{ isOneForEver: true }, { isOneForEver: true, isNewAfterFailure: true, amount: '2' }]
+      const failed = failing('TRADE_FAILED', { txHash: '0x1' })
+      const used = new Set([await refused(at, failed, once), await refused(at, failed, once)])
+      expect(used.size).to.equal(1)
+      for (let times = 0; times < 3; times += 1) used.add(await refused(times === 1 ? server() : at, failed, untilFailure))
+      expect(used.size).to.equal(4)
+      const done = keyOf(await request(at, untilFailure).answer)
+      expect(used).not.to.include(done)
+      expect(keyOf(await request(at, untilFailure).answer)).to.equal(done)
+    })
+
+    it('are others than one that failed, also where another request has its place meanwhile', async () => {
+      const at = server()
+      const options = { isOneForEver: true, isNewAfterFailure: true }
+      let fail = () => {}
+      const failed = failing('TRADE_FAILED', { txHash: '0x1' })
+      const first = request(at, { ...options, act: () => new Promise((_, reject) => (fail = () => void failed().catch(reject))) })
+      await stored(['open'])
+      const lost = request(at, { ...options, act: failing('TIMEOUT') })
+      await lost.answer.catch(() => {})
+      fail()
+      expect(await first.answer.catch(({ name }: Error) => name)).to.equal('TRADE_FAILED')
+      lost.end(false)
+      const next = await request(at, options).answer
+      expect(next).to.match(/^once-/)
+      expect(await request(at, options).answer).to.equal(next)
+      await stored(['open'])
+    })
+
+    it('are the same after a refusal before anything was signed, and after the day that others are known for it is known what failed', async () => {
+      const at = server()
+      const options = { isOneForEver: true, isNewAfterFailure: true }
+      const used = await refused(at, failing('TRADE_FAILED', { reason: 'it would revert' }), options)
+      expect(await refused(at, failing('TRADE_FAILED', { txHash: '0x1' }), options)).to.equal(used)
+      at.clock.offsetMs = 30 * 3_600_000
+      await at.deliveries.sweep()
+      expect(keyOf(await request(at, options).answer)).not.to.equal(used)
     })
 
     for (const name of ['TIMEOUT', 'OVERLOADED', 'PENDING_APPROVAL', 'IN_FLIGHT', 'IDEMPOTENCY_CONFLICT', 'UNKNOWN_ERROR'] as const)

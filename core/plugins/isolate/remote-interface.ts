@@ -174,12 +174,12 @@ const unknownOutcome = (name: string): SluiceError =>
 /** @throws Error */
 function readOnce(wanted: unknown): OnceRequest {
   if (!isObject(wanted)) throw new Error('once() has a request.')
-  const { fields, staleSeconds, collectSeconds, isOneForEver } = wanted
+  const { fields, staleSeconds, collectSeconds, isOneForEver, isNewAfterFailure } = wanted
   if (!isObject(fields) || bytesOf(fields) > maxOnceBytes)
     throw new Error(`The fields of once() are an object of at most ${maxOnceBytes} bytes of JSON.`)
   const isTime = (seconds: unknown): seconds is number => typeof seconds === 'number' && seconds >= 0 && seconds <= maxOnceSeconds
   if (!isTime(staleSeconds) || !isTime(collectSeconds)) throw new Error(`once() has times from 0 to ${maxOnceSeconds} s.`)
-  return { fields, staleSeconds, collectSeconds, isOneForEver: isOneForEver === true }
+  return { fields, staleSeconds, collectSeconds, isOneForEver: isOneForEver === true, isNewAfterFailure: isNewAfterFailure === true }
 }
 
 const bytesOf = (value: object): number => Buffer.byteLength(JSON.stringify(value))

@@ -183,6 +183,25 @@ describe('liquidity of Hummingbot’s clients', function () {
         Number(info.price) < 1 ? { baseTokenAmount: 300, quoteTokenAmount: 0.1 } : { baseTokenAmount: 0.1, quoteTokenAmount: 300 }
       return { info, body: { chainNetwork, connector, walletAddress: admins, poolAddress: pool, ...around(info), ...amounts } }
     }
+    /** It reverts: a larger swap in the block before it moves the price past its bound. */
+    async function overtaken(path: string, body: object): Promise<void> {
+      const before = (await changes()).length
+      await withoutBlocks(rpc, async () => {
+        const refused = bot.refusal('POST', path, body)
+        await signed(before + 1)
+        const [{ txHash } = { txHash: '' }] = await changes()
+        const bytes = await takenOut(rpc, txHash)
+        const [pool] = await poolsOf('v3')
+        const trade = { ...uniswap, base: 'WETH', quote: 'USDC', side: 'SELL', amount: '20', pool: pool?.pool, address: others }
+        const { status, text, body: moved } = await server.client.post('/amm/trade', trade)
+        expect(status, text).to.equal(200)
+        await atNode(rpc, moved.txHash)
+        await rpc('evm_mine')
+        await sendAgain(rpc, bytes)
+        await rpc('anvil_mine', 3)
+        expect((await refused).body).to.include({ code: 'SLIPPAGE_EXCEEDED' })
+      })
+    }
     const symbols = (info: { price: string }) => (Number(info.price) < 1 ? ['USDC', 'WETH'] : ['WETH', 'USDC'])
 
     for (const [connector, version] of [
@@ -293,24 +312,25 @@ describe('liquidity of Hummingbot’s clients', function () {
       expect((await changes()).length).to.equal(before + 2)
     })
 
+    it('close anew after a close that the chain reverted, with the slippage that the client asks for then', async () => {
+      const { body } = await opening('v3')
+      const { positionAddress } = (await bot.post('/trading/clmm/open', body)).data
+      const close = { ...venue, walletAddress: admins, positionAddress }
+      const before = (await changes()).length
+      for (let times = 1; times <= 2; times += 1) {
+        await overtaken('/trading/clmm/close', { ...close, slippagePct: 0.01 })
+        expect((await changes()).length).to.equal(before + times)
+      }
+      const closed = await bot.post('/trading/clmm/close', { ...close, slippagePct: 0.5 })
+      expect(closed.status).to.equal(1)
+      expect(await bot.post('/trading/clmm/close', { ...close, slippagePct: 0.01 })).to.deep.equal(closed)
+      expect((await changes()).length).to.equal(before + 3)
+    })
+
     it('have the code of slippage only where the price was past the bound', async () => {
       const { body } = await opening('v3')
       const before = (await changes()).length
-      await withoutBlocks(rpc, async () => {
-        const overtaken = bot.refusal('POST', '/trading/clmm/open', { ...body, slippagePct: 0.01 })
-        await signed(before + 1)
-        const [{ txHash } = { txHash: '' }] = await changes()
-        const bytes = await takenOut(rpc, txHash)
-        const [pool] = await poolsOf('v3')
-        const trade = { ...uniswap, base: 'WETH', quote: 'USDC', side: 'SELL', amount: '20', pool: pool?.pool, address: others }
-        const { status, text, body: moved } = await server.client.post('/amm/trade', trade)
-        expect(status, text).to.equal(200)
-        await atNode(rpc, moved.txHash)
-        await rpc('evm_mine')
-        await sendAgain(rpc, bytes)
-        await rpc('anvil_mine', 3)
-        expect((await overtaken).body).to.include({ code: 'SLIPPAGE_EXCEEDED' })
-      })
+      await overtaken('/trading/clmm/open', { ...body, slippagePct: 0.01 })
       const wrong = await bot.refusal('POST', '/trading/clmm/open', { ...body, lowerPrice: body.upperPrice, upperPrice: body.lowerPrice })
       expect([wrong.status, wrong.body.code]).to.deep.equal([400, 'INVALID_PARAMS'])
       const poor = await bot.refusal('POST', '/trading/clmm/open', { ...body, baseTokenAmount: 1e12, quoteTokenAmount: 1e12 })
