@@ -36,6 +36,8 @@ export interface GatewayToken {
   readonly symbol: string
   readonly address: string
   readonly decimals: number
+  /** Where its list says it. */
+  readonly chainId?: number
 }
 
 export interface GatewayWallet {
@@ -146,9 +148,9 @@ const listOf = (json: unknown): readonly unknown[] => (Array.isArray(json) ? jso
 /** A bare list, or a list of the Uniswap Token Lists format. */
 function tokensOf(json: unknown): GatewayToken[] {
   return listOf(isObject(json) ? json['tokens'] : json).flatMap((each) => {
-    const { symbol, address, decimals } = isObject(each) ? each : {}
+    const { symbol, address, decimals, chainId } = isObject(each) ? each : {}
     return typeof symbol === 'string' && typeof address === 'string' && typeof decimals === 'number' && Number.isInteger(decimals)
-      ? [{ symbol, address, decimals }]
+      ? [{ symbol, address, decimals, ...(typeof chainId === 'number' && { chainId }) }]
       : []
   })
 }

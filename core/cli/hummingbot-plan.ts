@@ -1,14 +1,11 @@
 // What of a Hummingbot Gateway's folder becomes part of this home: what is new here. What differs stays as it is here, and is told.
 import path from 'node:path'
-import { addressKey } from '../base/addresses.ts'
-import { isObject } from '../base/json.ts'
 import { maskUrl } from '../config/mask.ts'
-import { isSymbol } from '../config/token-list.ts'
-import { maxTokenListBytes } from '../config/fetch-token-list.ts'
-import { mergedFiles, readTextFile } from '../config/yaml.ts'
+import { mergedFiles } from '../config/yaml.ts'
 import { getAt, pointerOf } from '../config/tree.ts'
-import { curves, walletAddress, type CurveName } from '../keys/curves.ts'
-import type { GatewayFolder, GatewayNetwork, GatewayToken, GatewayWallet } from './hummingbot-folder.ts'
+import { curves, type CurveName } from '../keys/curves.ts'
+import type { GatewayFolder, GatewayNetwork, GatewayWallet } from './hummingbot-folder.ts'
+import { newTokens, type Target, type TokenPlan, type TokenSite } from './hummingbot-tokens.ts'
 
 export interface ImportPlan {
   readonly nodes: readonly NodePlan[]
@@ -27,20 +24,13 @@ interface NodePlan {
   readonly url: string
 }
 
-export interface TokenPlan {
-  readonly chain: string
-  readonly network: string
-  readonly chainId: number
-  readonly tokens: readonly GatewayToken[]
-}
-
 export interface KeyPlan {
   readonly wallet: GatewayWallet & { readonly file: string }
   /** The chains of this server that get the key. */
   readonly chains: readonly string[]
 }
 
-export interface ImportSite {
+export interface ImportSite extends TokenSite {
   readonly confDir: string
   /** By chain: the folder of its plugin. */
   readonly chains: ReadonlyMap<string, { readonly folder: string; readonly curve: CurveName }>
@@ -54,16 +44,23 @@ export interface ImportSite {
   readonly hasWallet: (chain: string, address: string) => boolean
 }
 
-export function planImport(folder: GatewayFolder, site: ImportSite): ImportPlan {
+export async function planImport(folder: GatewayFolder, site: ImportSite): Promise<ImportPlan> {
   const differs: string[] = []
   const left: string[] = [...folder.problems]
   const known = folder.networks.flatMap((network) => {
     const target = targetOf(network, site)
     if (!target) left.push(`${network.name}: this server has no such network.`)
-    return target ? [{ from: network, ...target }] : []
+    const chainId = target && site.chainIdOf(target)
+    if (!target || chainId === undefined || (network.chainId ?? chainId) === chainId) return target ? [{ from: network, ...target }] : []
+    left.push(`${network.name}: the chain is ${network.chainId} there, and ${chainId} here.`)
+    return []
   })
   const nodes = known.flatMap(({ from, ...target }) => nodeOf(from, target, site, left) ?? [])
-  const tokens = known.flatMap(({ from, ...target }) => newTokens(from, target, site, differs) ?? [])
+  const tokens: TokenPlan[] = []
+  for (const { from, ...target } of known) {
+    const plan = await newTokens(from, target, site, { differs, left })
+    if (plan) tokens.push(plan)
+  }
   for (const [chain, provider] of folder.providers)
     left.push(
       `The nodes of ${provider} for ${chain} (rpcProvider, apiKeys.yml): write their URLs into conf/chains, as \${VARIABLE} with the key in the environment.`,
@@ -75,11 +72,6 @@ export function planImport(folder: GatewayFolder, site: ImportSite): ImportPlan 
   for (const wallet of folder.defaultWallets)
     left.push(`The default wallet ${wallet}: each client sets its own (gateway connect, POST /wallet/setDefault).`)
   return { nodes, tokens, defaultNetworks: newDefaults(folder, site, differs), keys: keysOf(folder, known, site, left), differs, left }
-}
-
-interface Target {
-  readonly chain: string
-  readonly network: string
 }
 
 /** Networks are named as clients of 2.x name them, and those of the first generation as this server does. */
@@ -120,55 +112,6 @@ function nodeOf(
 
 /** A text that stands for a variable of the environment is none. */
 const isNodeUrl = (text: string): boolean => /^https?:\/\//.test(text) && URL.canParse(text) && !text.includes('${')
-
-/** The tokens that no list of this server has; undefined where there are none. */
-function newTokens(
-  { chainId, tokens }: GatewayNetwork,
-  { chain, network }: Target,
-  { confDir, chains }: ImportSite,
-  differs: string[],
-): TokenPlan | undefined {
-  const ofChain = listedTokens(path.join(chains.get(chain)?.folder ?? '', 'tokens.json'))
-  // A network of that name may be another one.
-  if (chainId === undefined || !ofChain.some((token) => token.chainId === chainId)) return undefined
-  const listed = [...ofChain, ...listedTokens(path.join(confDir, tokenFile(chain, network)))].filter((token) => token.chainId === chainId)
-  const byAddress = new Map<string, GatewayToken>(listed.map((token) => [addressKey(token.address), token]))
-  const bySymbol = new Map<string, GatewayToken>(listed.map((token) => [token.symbol.toLowerCase(), token]))
-  const added: GatewayToken[] = []
-  for (const token of tokens) {
-    const difference = differenceOf(token, byAddress.get(addressKey(token.address)), bySymbol.get(token.symbol.toLowerCase()))
-    // With its checksum, where its family has one: their lists have it or not.
-    if (difference === undefined) added.push({ ...token, address: walletAddress(token.address) ?? token.address })
-    else if (difference !== '') differs.push(`${chain}/${network}: ${difference}`)
-    if (difference !== undefined) continue
-    byAddress.set(addressKey(token.address), token)
-    bySymbol.set(token.symbol.toLowerCase(), token)
-  }
-  return added.length === 0 ? undefined : { chain, network, chainId, tokens: added }
-}
-
-export const tokenFile = (chain: string, network: string): string => path.join('tokens', chain, `${network}.json`)
-
-/** Empty where they are the same; undefined where the token is new here. No symbol and no address gets another meaning. */
-function differenceOf({ symbol, address, decimals }: GatewayToken, same?: GatewayToken, namesake?: GatewayToken): string | undefined {
-  if (same && same.decimals !== decimals) return `${address} has ${same.decimals} decimals here, and ${decimals} there.`
-  if (same) return same.symbol === symbol ? '' : `${address} is ${same.symbol} here, and ${symbol} there.`
-  if (namesake) return `${symbol} is ${namesake.address} here, and ${address} there.`
-  if (!isSymbol(symbol) || !isWalletAddress(address)) return `${address} and its symbol are no entry that a list takes.`
-  return undefined
-}
-
-const isWalletAddress = (text: string): boolean => walletAddress(text) !== undefined
-
-function listedTokens(file: string): (GatewayToken & { readonly chainId: number })[] {
-  const read = readTextFile(file, maxTokenListBytes)
-  const list: unknown = read.is === 'text' ? JSON.parse(read.text) : undefined
-  const tokens = isObject(list) && Array.isArray(list['tokens']) ? list['tokens'] : []
-  return tokens.filter(
-    (each: unknown): each is GatewayToken & { readonly chainId: number } =>
-      isObject(each) && typeof each['symbol'] === 'string' && typeof each['address'] === 'string' && typeof each['chainId'] === 'number',
-  )
-}
 
 function newDefaults(
   { defaultNetworks }: GatewayFolder,

@@ -16,7 +16,8 @@ import { curves } from '../keys/curves.ts'
 import { decryptKey, findWallets, saveKey } from '../keys/keystore.ts'
 import { ask, askHidden, hasTerminal, passphraseForNewKey } from '../wallet/prompt.ts'
 import { readGatewayFolder, type GatewayFolder } from './hummingbot-folder.ts'
-import { planImport, tokenFile, type ImportPlan, type ImportSite, type KeyPlan, type TokenPlan } from './hummingbot-plan.ts'
+import { planImport, type ImportPlan, type ImportSite, type KeyPlan } from './hummingbot-plan.ts'
+import { addTokens, tokenFile, tokenSite } from './hummingbot-tokens.ts'
 import { examples, isYes, printResult } from './output.ts'
 import type { WalletContext } from './wallet.ts'
 
@@ -60,7 +61,7 @@ const interfaceFile = path.join('interfaces', 'hummingbot.yml')
 async function importFolder(given: string, options: ImportOptions, { settings, wallets }: Parts): Promise<string> {
   const folder = readGatewayFolder(given)
   const { confDir } = settings
-  const plan = planImport(options.keys ? folder : { ...folder, wallets: [] }, await siteOf(settings, wallets, options))
+  const plan = await planImport(options.keys ? folder : { ...folder, wallets: [] }, await siteOf(settings, wallets, options))
   const report = reportOf(given, folder, plan, options.dryRun ? Infinity : mostShown)
   const isNothing = plan.nodes.length + plan.tokens.length + plan.keys.length + plan.defaultNetworks.size === 0
   if (isNothing || options.dryRun) return `${report}\n\nNothing was written.`
@@ -80,7 +81,8 @@ async function importFolder(given: string, options: ImportOptions, { settings, w
   return `${options.yes ? `${report}\n\n` : ''}All of it was written. Restart the server: \`${command} doctor\` says before whether it can start.`
 }
 
-async function siteOf({ confDir, plugins }: Settings, { chains, dataDir }: WalletContext, { chain }: ImportOptions): Promise<ImportSite> {
+async function siteOf(settings: Settings, { chains, dataDir }: WalletContext, { chain }: ImportOptions): Promise<ImportSite> {
+  const { confDir, plugins } = settings
   const { findPlugins } = await import('../plugins/index.ts')
   const { found } = findPlugins(plugins.folders, plugins.disabled)
   const folderOf = new Map(found.filter(({ builtIn }) => builtIn).map(({ name, folder }) => [name, folder]))
@@ -94,9 +96,11 @@ async function siteOf({ confDir, plugins }: Settings, { chains, dataDir }: Walle
     const section: unknown = Reflect.get(of, key)
     return isObject(section) ? section : {}
   }
+  const all = new Map([...curveOf].map(([name, curve]) => [name, { folder: folderOf.get(name) ?? '', curve }]))
   return {
+    ...tokenSite(settings, (name) => all.get(name)?.folder),
     confDir,
-    chains: new Map([...curveOf].map(([name, curve]) => [name, { folder: folderOf.get(name) ?? '', curve }])),
+    chains: all,
     networks: sectionOf(merged, 'networks'),
     defaultNetworks: sectionOf(merged, 'defaultNetworks'),
     hasOwnDefault: (name) => getAt(own, `/defaultNetworks/${name}`) !== undefined,
@@ -119,7 +123,7 @@ function reportOf(given: string, { networks, wallets }: GatewayFolder, plan: Imp
       ...plan.tokens.map(
         ({ chain, network, tokens }) =>
           `conf/${tokenFile(chain, network)}: ${first(
-            tokens.map(({ symbol, address }) => `${symbol} ${address}`),
+            tokens.map(({ symbol, address, decimals }) => `${symbol} ${address} (${decimals} decimals)`),
             ', ',
           )}`,
       ),
@@ -207,14 +211,4 @@ async function setYaml(file: string, at: readonly string[], value: unknown): Pro
   document.setIn(at, document.createNode(value))
   await mkdir(path.dirname(file), { recursive: true })
   await writeWholeFile(file, document.toString({ lineWidth: 0 }))
-}
-
-async function addTokens(confDir: string, { chain, network, chainId, tokens }: TokenPlan): Promise<void> {
-  const file = path.join(confDir, tokenFile(chain, network))
-  const before: unknown = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : { name: `${chain} ${network}` }
-  const list = isObject(before) ? before : {}
-  const known = Array.isArray(list['tokens']) ? list['tokens'] : []
-  const added = tokens.map(({ symbol, address, decimals }) => ({ chainId, symbol, address, decimals, name: symbol }))
-  await mkdir(path.dirname(file), { recursive: true })
-  await writeWholeFile(file, `${JSON.stringify({ ...list, tokens: [...known, ...added] }, null, 2)}\n`)
 }

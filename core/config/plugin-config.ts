@@ -413,6 +413,18 @@ export function requiredNetworks(
   })
 }
 
+/** What the configuration says of a network. @throws Error where it is wrong */
+export function readNetworkSettings(
+  { confDir, home, chain, network }: { confDir: string; home: string; chain: string; network: string },
+  pluginFolder: string,
+  env: Environment = process.env,
+): NetworkSettings {
+  const entry = mergedFiles([join(pluginFolder, 'defaults.yml'), join(confDir, 'chains', `${chain}.yml`)])[network]
+  const checked = checkTree(splitEntry(isObject(entry) ? entry : {}).kernel, { validate: validateNetwork, env })
+  if ('value' in checked) return networkSettings(checked.value, home)
+  throw new Error(`${basename(confDir)}/chains/${chain}.yml is wrong for ${network}`)
+}
+
 /** Separates the keys of core from those of the family. */
 function splitEntry(entry: Section): { kernel: Section; family: Section } {
   const of = (isKernel: boolean) => Object.fromEntries(Object.entries(entry).filter(([key]) => networkKeys.includes(key) === isKernel))

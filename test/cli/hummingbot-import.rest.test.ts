@@ -107,11 +107,11 @@ describe('sluice hummingbot import', function () {
     expect(failed, said).to.equal(false)
     for (const told of [
       'conf/chains/base.yml: mainnet asks https://base.node.example',
-      'conf/tokens/base/mainnet.json: MINE 0x00000000000000000000000000000000000000A1',
+      'conf/tokens/base/mainnet.json: MINE 0x00000000000000000000000000000000000000A1 (9 decimals)',
       'the default network of ethereum is base',
       `the key of ${evmWallet.address} for base, ethereum`,
       `the key of ${solanaAddress} for solana`,
-      'MINE is 0x00000000000000000000000000000000000000A1 here, and 0x00000000000000000000000000000000000000A2 there.',
+      'MINE is 0x00000000000000000000000000000000000000A1 (9 decimals) here, and 0x00000000000000000000000000000000000000A2 (9 decimals) there.',
       'ethereum-nowhere: this server has no such network.',
       'conf/chains/ethereum.yml has nodes of its own for mainnet',
       'tokens/ethereum/mainnet.json is not JSON',
@@ -143,6 +143,64 @@ describe('sluice hummingbot import', function () {
     const again = await importAll()
     expect(again.said).to.include('Nothing was written.').and.include(`The wallet ${evmWallet.address}: the keystore has it.`)
     expect(again.said).not.to.include('New here')
+  })
+
+  it('adds no token whose address or symbol is on any list of the network: named in tokenLists, added while the server ran, or in conf/tokens', async () => {
+    const token = (symbol: string, last: string, decimals = 18) => ({
+      chainId: 8453,
+      symbol,
+      address: `0x00000000000000000000000000000000000000${last}`,
+      decimals,
+      name: symbol,
+    })
+    const list = (...tokens: readonly object[]) => JSON.stringify({ name: 'a list', tokens })
+    write({
+      ...newLayout(),
+      'home/conf/chains/base.yml': 'mainnet:\n  tokenLists:\n    - lists/mine.json\n',
+      'home/lists/mine.json': list(token('NAMED', 'C1'), token('TWICE', 'C2', 6), token('TWICE', 'C2', 8)),
+      'home/data/tokens/base/mainnet.json': list(token('ADDED', 'C3')),
+      'home/conf/tokens/base/mainnet.json': list(token('OWN', 'C4')),
+      'gateway/conf/tokens/ethereum/base.json': JSON.stringify([
+        token('NAMED', 'C1', 6),
+        token('TWICE', 'C2', 6),
+        token('ADDED', 'C3', 8),
+        token('OWN', 'C4', 9),
+        token('added', 'C5', 6),
+        token('UNSURE', 'C6', 6),
+        token('UNSURE', 'C6', 18),
+        { ...token('ELSEWHERE', 'C7'), chainId: 1 },
+        token('NEW', 'C8', 6),
+      ]),
+    })
+    const { said, failed } = await run(at('gateway'), '--no-keys', '--yes')
+    expect(failed, said).to.equal(false)
+    for (const told of [
+      'NAMED 0x00000000000000000000000000000000000000C1 has 18 decimals here, and 6 there.',
+      'TWICE 0x00000000000000000000000000000000000000c2 is on a list here that has it wrong',
+      'ADDED 0x00000000000000000000000000000000000000C3 has 18 decimals here, and 8 there.',
+      'OWN 0x00000000000000000000000000000000000000C4 has 18 decimals here, and 9 there.',
+      'added is ADDED 0x00000000000000000000000000000000000000C3 (18 decimals) here, and 0x00000000000000000000000000000000000000c5 (6 decimals) there.',
+      'UNSURE 0x00000000000000000000000000000000000000c6 has 6 and 18 decimals there',
+      'conf/tokens/base/mainnet.json: NEW 0x00000000000000000000000000000000000000C8 (6 decimals)',
+    ])
+      expect(said, said).to.include(told)
+    const tokens: readonly { symbol: string }[] = JSON.parse(read('home', 'conf', 'tokens', 'base', 'mainnet.json')).tokens
+    expect(tokens.map(({ symbol }) => symbol)).to.deep.equal(['OWN', 'NEW'])
+  })
+
+  it('leaves the tokens of a network whose lists cannot be read, and a network whose chain is another one there', async () => {
+    write({
+      ...newLayout(),
+      'home/conf/chains/base.yml': 'mainnet:\n  tokenLists:\n    - lists/absent.json\n',
+      'gateway/conf/chains/ethereum/mainnet.yml': 'chainID: 11155111\nnodeURL: https://other.node.example/\n',
+    })
+    const { said, failed } = await run(at('gateway'), '--no-keys', '--yes')
+    expect(failed, said).to.equal(false)
+    expect(said).to.include(
+      'The 5 tokens of ethereum-base: they are not compared with those of base/mainnet, as lists/absent.json does not exist, but tokenLists names it.',
+    )
+    expect(said).to.include('ethereum-mainnet: the chain is 11155111 there, and 1 here.')
+    expect(existsSync(at('home', 'conf', 'tokens'))).to.equal(false)
   })
 
   it('writes nothing without consent, by a dry run, and with a wrong passphrase', async () => {
