@@ -363,10 +363,13 @@ export interface PerpCLOB<F extends Types = Types> extends CLOB<F> {
     at: At,
   ): Promise<BookPlan<F>>
   prices(market: BookMarket, at: At): Promise<PerpMarketPrices>
-  /** Newest first, at most `limit` before a time in milliseconds. */
+  /**
+   * Newest first, at most `limit` before a time in milliseconds. Fewer than that: there are no more from `from` on, if given; older ones may be left out.
+   * @throws SluiceError UNSUPPORTED where the exchange cannot be read so far back: never a list with gaps
+   */
   fundingPayments(
     owner: F['address'],
-    query: { market?: BookMarket; limit: number; before?: number },
+    query: { market?: BookMarket; limit: number; from?: number; before?: number },
     at: At,
   ): Promise<readonly FundingPayment[]>
 }

@@ -281,7 +281,8 @@ export async function requireMode(queryInfo: QueryInfo, user: string, at: At): P
 
 const hourMs = 3_600_000
 const firstSpanMs = 48 * hourMs
-const longestMs = 400 * 24 * hourMs
+/** Nobody was paid before: the exchange opened in February 2023. */
+const openedMs = Date.UTC(2023, 0, 1)
 /** The exchange returns at most so many payments, the oldest of the requested time first. */
 const pageSize = 500
 const maxPages = 40
@@ -290,17 +291,22 @@ interface FundingPaymentsQuery {
   readonly user: string
   readonly market?: BookMarket
   readonly limit: number
+  readonly from?: number
   readonly before: number
 }
 
-/** Newest first. The exchange pages forward from a time. So the time before is read in ever longer spans until there are enough payments. */
+/**
+ * Newest first. The exchange pages forward from a time. So the time before is read in ever longer spans until there are enough payments.
+ * @throws SluiceError UNSUPPORTED where it takes too many pages: what was read of a span are its oldest, so a list of them would have a gap
+ */
 export async function readPayments(
   queryInfo: QueryInfo,
   { byId }: Listing,
-  { user, market, limit, before }: FundingPaymentsQuery,
+  { user, market, limit, from = openedMs, before }: FundingPaymentsQuery,
   at: At,
 ): Promise<readonly FundingPayment[]> {
-  const found: WireFunding[] = []
+  /** By time and coin: pages overlap by a moment. */
+  const found = new Map<string, WireFunding>()
   const missing: FundingPayment[] = []
   const isRequested = (coin: string) => (market === undefined ? byId.has(coin) : coin === market.id)
   const leaveOut = (payment: unknown) => {
@@ -309,28 +315,31 @@ export async function readPayments(
     const of = byId.get(coin ?? '')?.market ?? { base: coin ?? `payment ${missing.length}`, quote: 'USD' }
     missing.push(unread<FundingPayment>({ market: unread<BookMarket>(of) }))
   }
+  const tooMany = () =>
+    new SluiceError(
+      'UNSUPPORTED',
+      `Hyperliquid has paid ${user} funding more often than ${maxPages * pageSize} times in all markets until these: read a shorter time, or fewer at once.`,
+    )
   let pages = 0
   let end = before - 1
-  for (let spanMs = firstSpanMs; found.length < limit && end > before - longestMs; spanMs *= 4) {
-    const start = Math.max(0, end - spanMs)
-    let from = start
-    for (;;) {
+  for (let spanMs = firstSpanMs; found.size < limit && end >= from; spanMs *= 4) {
+    const start = Math.max(from, end - spanMs)
+    for (let next = start; ;) {
       pages += 1
-      const page = await queryInfo({ type: 'userFunding', user, startTime: from, endTime: end }, fundings, at)
+      if (pages > maxPages) throw tooMany()
+      const page = await queryInfo({ type: 'userFunding', user, startTime: next, endTime: end }, fundings, at)
       for (const each of page) {
         if (!is(funding, each)) leaveOut(each)
-        else if (each.time <= end && isRequested(each.delta.coin)) found.push(each)
+        else if (each.time <= end && isRequested(each.delta.coin)) found.set(`${each.time}/${each.delta.coin}`, each)
       }
+      if (page.length < pageSize) break
       const last = Math.max(...page.map((each) => (is(timedFunding, each) ? each.time : 0)))
-      if (page.length < pageSize || last <= from || pages >= maxPages) break
-      from = last
+      if (last <= next) throw tooMany()
+      next = last
     }
-    if (pages >= maxPages || start === 0) break
     end = start - 1
   }
-  // Pages overlap by a moment.
-  const unique = new Map(found.map((each) => [`${each.time}/${each.delta.coin}`, each])).values()
-  const payments = [...unique]
+  const payments = [...found.values()]
     .toSorted((a, b) => b.time - a.time)
     .slice(0, limit)
     .flatMap(({ time, delta }) => {

@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { bookCsv } from '../../core/cli/books.ts'
 import type { BooksResponse } from '../../core/api/index.ts'
 import { createBookRuns } from '../../core/books/runs.ts'
+import { SluiceError } from '../../core/base/errors.ts'
 import type { Json } from '../../core/contracts/index.ts'
 import { fundingOf } from '../../core/handlers/clob/funding-sums.ts'
 import { bookHandlers, orderTokens } from '../../core/handlers/books.ts'
@@ -300,6 +301,22 @@ describe('the book of orders', () => {
     expect(shorter).to.include({ funding: '-0.002', realizedProfit: '-0.052' })
     const earlier = { since: new Date(start).toISOString(), until: new Date(start + 4 * hourMs).toISOString() }
     expect((await bookWith({ venue, request: earlier }, bought('0x1', 0))).perpetuals[0]?.funding).to.equal('-0.004')
+  })
+
+  it('has all of several payments of one time, and none where an exchange cannot be read so far back', async () => {
+    const twice = Array.from({ length: 1_001 }, (_, index) => ['0x1', Math.floor(index / 2), '-0.001'] as const)
+    const [perpetual] = (await bookWith({ venue: payingExchange(twice) }, bought('0x1', 0))).perpetuals
+    expect(perpetual).to.include({ funding: '-1.001' })
+    const asked: unknown[] = []
+    const fundingPayments = async (_: string, query: object) => {
+      asked.push(query)
+      throw new SluiceError('UNSUPPORTED', 'too many payments')
+    }
+    const { connector, impl } = payingExchange([])
+    const cut = { connector, impl: { PERP_CLOB: { ...impl.PERP_CLOB, fundingPayments } } }
+    const [lacking] = (await bookWith({ venue: cut }, bought('0x1', 5 * hourMs))).perpetuals
+    expect(lacking).to.include({ funding: '0', noFunding: 'too many payments' })
+    expect(asked[0]).to.include({ from: start + 5 * hourMs })
   })
 
   it('says why it lacks funding where nobody tells it, or it is nobody’s alone', async () => {

@@ -30,14 +30,18 @@ async function readFunding(of: FundingPeriod, registry: Networks, signal: AbortS
   const amounts: string[] = []
   let before = toMs
   for (let page = 0; page < maxPages; page += 1) {
-    const query = { limit: maxPayments, ...(before !== undefined && { before }), market }
+    const query = { limit: maxPayments, from: fromMs, ...(before !== undefined && { before }), market }
     const found = await tradingOf('PERP_CLOB', venue).fundingPayments(owner, query, { signal })
     const [unread] = missingIn(found, () => ({})).unavailable ?? []
     if (unread) return { unknown: `a funding payment cannot be read: ${unread.reason}` }
-    amounts.push(...found.flatMap(({ timestamp, amount }) => (timestamp >= fromMs ? [amount] : [])))
-    const oldest = found.at(-1)?.timestamp
-    if (oldest === undefined || oldest < fromMs || found.length < maxPayments) return { paid: total(amounts) }
-    before = oldest
+    const isLast = found.length < maxPayments
+    const oldest = found.at(-1)?.timestamp ?? -Infinity
+    // The end of a full page may be one of several of its time: these come with the next.
+    const whole = isLast ? found : found.filter(({ timestamp }) => timestamp > oldest)
+    amounts.push(...whole.flatMap(({ timestamp, amount }) => (timestamp >= fromMs ? [amount] : [])))
+    if (isLast || oldest < fromMs) return { paid: total(amounts) }
+    if (whole.length === 0) return { unknown: `${connector} has paid more than ${maxPayments} times at once` }
+    before = oldest + 1
   }
   return { unknown: `there are more than ${maxPages * maxPayments} funding payments: take a shorter time` }
 }
