@@ -1,7 +1,7 @@
 // Holds the worst outcome that signed bytes permit against the market, whatever limit price, slippage or pool the request has: those are the caller's words.
 import { SluiceError } from '../base/errors.ts'
 import { divideRaw, formatRatio, type Fraction } from '../base/decimal.ts'
-import type { Comparison, ExchangedAmounts } from '../market/token-values.ts'
+import type { Comparison, ExchangedAmounts } from '../market/exchange-values.ts'
 import type { Commitment } from '../transactions/budgets.ts'
 import type { NetworkContext } from './context.ts'
 

@@ -9,15 +9,13 @@ import {
   compareExchange,
   medianValue,
   valueGiven,
-  poolKey,
-  valueTokens,
   type Comparison,
   type ExchangedAmounts,
-  type PricedPool,
   type Valuation,
   type ValueBound,
   type ValueSample,
-} from './token-values.ts'
+} from './exchange-values.ts'
+import { poolKey, valueTokens, type PricedPool } from './token-values.ts'
 
 export interface Market {
   /** Whether requests on the network are held against it. */

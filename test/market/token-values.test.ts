@@ -1,15 +1,8 @@
 import { assert, bigInt, integer, property } from 'fast-check'
 import { expect } from 'chai'
 import type { PricedBook } from '../../core/market/book-price.ts'
-import {
-  compareExchange,
-  medianValue,
-  valueGiven,
-  valueTokens,
-  type PricedPool,
-  type ValueSample,
-  type ValueTerms,
-} from '../../core/market/token-values.ts'
+import { compareExchange, medianValue, valueGiven, type ValueSample } from '../../core/market/exchange-values.ts'
+import { valueTokens, type PricedPool, type ValueTerms } from '../../core/market/token-values.ts'
 import { microsOf } from '../../core/transactions/budgets.ts'
 
 const usdc = { address: 'usdc', decimals: 6 }

@@ -1,7 +1,7 @@
 // What amounts of a network's tokens are worth, by the market that limits use. Nothing is guessed: what has no value says why.
 import { fromRaw } from '../../base/decimal.ts'
 import { referenceDecimals } from '../../limits/limit-checks.ts'
-import type { ValueBound } from '../../market/token-values.ts'
+import type { ValueBound } from '../../market/exchange-values.ts'
 import type { NetworkEntry } from '../../plugins/index.ts'
 import { microsOf } from '../../transactions/budgets.ts'
 import type { RequestContext } from '../context.ts'
