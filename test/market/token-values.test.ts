@@ -1,4 +1,4 @@
-import { assert, bigInt, integer, property } from 'fast-check'
+import { array, assert, bigInt, integer, property } from 'fast-check'
 import { expect } from 'chai'
 import type { PricedBook } from '../../core/market/book-price.ts'
 import { compareExchange, medianValue, valueGiven, type ValueSample } from '../../core/market/exchange-values.ts'
@@ -257,6 +257,40 @@ describe('an exchange held against the market', () => {
     }))
     const compared = compareExchange({ gives: { weth: e18 }, gets: { wbtc: e18 } }, moved, 5 * minute)
     expect(compared.is === 'priced' && compared.lostMicros < 10n).to.equal(true)
+  })
+})
+
+describe('values of many amounts within one window', () => {
+  const minute = 60_000
+  const sampleOf = (price: number, index: number): ValueSample => ({
+    atMs: index * minute,
+    ...said([pool('weth', price, { depth: 10_000 }), pool('weth', price, { depth: 10_000 })]),
+  })
+  const prices = array(integer({ min: 1, max: 9_000 }), { minLength: 7, maxLength: 30 })
+  const amounts = array(bigInt({ min: e18, max: 10n ** 24n }), { minLength: 1, maxLength: 5 })
+  const middle = (values: readonly bigint[], at: number) => values.toSorted((a, b) => (a < b ? -1 : 1))[at] ?? 0n
+
+  it('are those of each amount by itself, and follow each new reading', () => {
+    assert(
+      property(prices, amounts, (all, raws) => {
+        const samples = all.map(sampleOf)
+        for (const window of [samples.slice(0, -1), samples])
+          for (const raw of raws) {
+            const micros = window.map(({ values }) => microsOf(raw, values.get('weth')?.highX ?? 0n, 'up'))
+            const now = micros.at(-1) ?? 0n
+            const median = middle(micros, micros.length >> 1)
+            expect(valueGiven({ weth: raw }, window, 5 * minute)).to.deep.equal({ is: 'priced', micros: now > median ? now : median })
+            // What is got has one price always: its share of what is given is the least where that is worth the most.
+            const sold = compareExchange({ gives: { weth: raw }, gets: { usdc: 1_000n } }, window, 5 * minute)
+            const least = middle(micros, window.length >> 1)
+            const worst = now - 1_000n > ((least - 1_000n) * now) / least ? now - 1_000n : ((least - 1_000n) * now) / least
+            if (sold.is !== 'priced') throw new Error(sold.is)
+            expect(sold.givenMicros).to.equal(now)
+            expect(sold.lostMicros >= worst && sold.lostMicros <= worst + 1n).to.equal(true)
+          }
+      }),
+      { numRuns: 50 },
+    )
   })
 })
 
