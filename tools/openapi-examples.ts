@@ -121,6 +121,7 @@ async function ranges(): Promise<void> {
   })
   const { tokenId } = Object(fill)
   await shown('AMMLiquidityPrice', { ...uniswap, ...pair })
+  await shown('AMMLiquidityQuote', { ...uniswap, ...pair, amount0: '0.1', lowerPrice: '2800', upperPrice: '3200' })
   await shown('AMMLiquidityPosition', { ...uniswap, tokenId })
   await shown('AMMLiquidityPositions', { ...uniswap, address })
   await sent('AMMLiquidityCollectFees', { ...uniswap, address, tokenId })

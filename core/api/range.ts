@@ -98,6 +98,46 @@ export const AMMLiquidityAddResponse = enveloped({
   txHash: Type.String(),
 })
 
+const poolTokens = {
+  token0: Type.Optional({ ...pairFields.token0, description: `${pairFields.token0.description} Absent: the pool's, in its order.` }),
+  token1: Type.Optional(pairFields.token1),
+}
+const poolTokensRules = [{ together: ['token0', 'token1'] }, { anyOf: [['token0', 'token1'], ['pool']] }]
+
+export const AMMLiquidityQuoteRequest = request(
+  {
+    ...connectorFields,
+    ...poolTokens,
+    version: Type.Optional(Version),
+    fee: Type.Optional(Fee),
+    pool: Type.Optional(Pool),
+    amount0: Type.Optional(Decimal('Maximum of token0. Absent: as much as the other amount needs.')),
+    amount1: Type.Optional(Decimal('Maximum of token1. Absent: as much as the other amount needs.')),
+    lowerPrice: Decimal('Lower bound of the range, token1 per token0.'),
+    upperPrice: Decimal('Upper bound of the range, token1 per token0.'),
+    allowedSlippage: Type.Optional(Slippage),
+  },
+  [...poolTokensRules, { anyOf: [['amount0'], ['amount1']] }],
+)
+export const AMMLiquidityQuoteResponse = enveloped({
+  token0: Type.String({ description: "Address, in the request's order; the zero address for the native coin." }),
+  token1: Type.String(),
+  version: shownVersion,
+  fee: Type.Number({ description: 'Hundredths of a basis point.' }),
+  pool: Type.String(),
+  lowerPrice: Type.String({ description: 'The bound that would be used: rounded outward to a price of the pool.' }),
+  upperPrice: Type.String({ description: 'The bound that would be used: rounded outward to a price of the pool.' }),
+  amount0: Type.String({ description: 'What an addition takes at the price of this block.' }),
+  amount1: Type.String({ description: 'What an addition takes at the price of this block.' }),
+  maxAmount0: Type.String({
+    description:
+      'The most that it takes while the price stays within the slippage. An addition of both maxima takes amount0 and amount1 at the price of this block.',
+  }),
+  maxAmount1: Type.String({ description: 'As maxAmount0.' }),
+  liquidity: Type.String({ description: 'An integer.' }),
+  blockNumber: Type.Number(),
+})
+
 export const AMMLiquidityRemoveRequest = request({
   ...positionFields,
   decreasePercent: Type.Optional(Decimal('Percentage of its liquidity, more than 0 and at most 100. Absent: 100.')),
@@ -129,8 +169,7 @@ export const AMMLiquidityCollectFeesResponse = enveloped({
 export const AMMLiquidityPriceRequest = request(
   {
     ...connectorFields,
-    token0: Type.Optional({ ...pairFields.token0, description: `${pairFields.token0.description} Absent: the pool's, in its order.` }),
-    token1: Type.Optional(pairFields.token1),
+    ...poolTokens,
     version: Type.Optional(Version),
     fee: Type.Optional(Fee),
     pool: Type.Optional(Pool),
@@ -139,7 +178,7 @@ export const AMMLiquidityPriceRequest = request(
     address: Type.Optional({ ...WalletAddress, description: 'Accepted, and without effect.' }),
     liquidity: Type.Optional(Decimal('Accepted, and without effect.')),
   },
-  [{ together: ['period', 'interval'] }, { together: ['token0', 'token1'] }, { anyOf: [['token0', 'token1'], ['pool']] }],
+  [{ together: ['period', 'interval'] }, ...poolTokensRules],
 )
 export const AMMLiquidityPriceResponse = enveloped({
   token0: Type.String({ description: "Address, in the request's order; the zero address for the native coin." }),
@@ -221,6 +260,8 @@ export const AMMLiquidityPositionsResponse = enveloped({
 
 export type AMMLiquidityAddRequest = Static<typeof AMMLiquidityAddRequest>
 export type AMMLiquidityAddResponse = Static<typeof AMMLiquidityAddResponse>
+export type AMMLiquidityQuoteRequest = Static<typeof AMMLiquidityQuoteRequest>
+export type AMMLiquidityQuoteResponse = Static<typeof AMMLiquidityQuoteResponse>
 export type AMMLiquidityRemoveRequest = Static<typeof AMMLiquidityRemoveRequest>
 export type AMMLiquidityRemoveResponse = Static<typeof AMMLiquidityRemoveResponse>
 export type AMMLiquidityCollectFeesRequest = Static<typeof AMMLiquidityCollectFeesRequest>
@@ -246,6 +287,15 @@ export const ammRangeEndpoints = [
     errors: [...pairs, 'UNKNOWN_POSITION', 'INSUFFICIENT_ALLOWANCE'],
     request: AMMLiquidityAddRequest,
     response: AMMLiquidityAddResponse,
+  }),
+  endpoint({
+    ...reading,
+    name: 'AMMLiquidityQuote',
+    path: '/amm/liquidity/quote',
+    summary: 'What adding to a range of prices would take; nothing is sent.',
+    errors: [...pairs],
+    request: AMMLiquidityQuoteRequest,
+    response: AMMLiquidityQuoteResponse,
   }),
   endpoint({
     ...acting,

@@ -45,6 +45,11 @@ export interface RangeAmounts {
 /** A deposit at the pool's price: at most the offered amounts, rounded as by the contracts. */
 export interface Deposit extends RangeAmounts {
   liquidity: bigint
+  /**
+   * The most that it takes while the price stays within the slippage, never more than was offered. Offered in their place, these make the same deposit.
+   * Absent: no more than at the pool's price.
+   */
+  most?: RangeAmounts
 }
 
 /** A position at one block. */

@@ -7,6 +7,7 @@ import { priceHandlers } from './amm/price.ts'
 import { tradeHandlers } from './amm/trade.ts'
 import { rangeChangeHandlers } from './amm/range-changes.ts'
 import { ammLiquidityPrice } from './amm/range-pools.ts'
+import { ammLiquidityQuote } from './amm/range-quotes.ts'
 import { rangePositionHandlers } from './amm/range-positions.ts'
 import { sharesHandlers } from './amm/shares.ts'
 import { accountHandlers, marginAccountHandlers, perpBookAccountHandlers } from './clob/accounts.ts'
@@ -88,4 +89,5 @@ export const handlers: Handlers = {
   NetworkPoll: networkPoll,
   AltchainCreateToken: altchainCreateToken,
   AMMLiquidityPrice: ammLiquidityPrice,
+  AMMLiquidityQuote: ammLiquidityQuote,
 }

@@ -79,7 +79,7 @@ export const ammRangeContract: Contract<AMMRange> = {
   rangePools: answers(object<{ head: Head; pools: readonly RangePool[] }>({ head: headSchema, pools: list(poolSchema, maxPools) })),
   poolTokens: answers(orNothing(list(text(), 2))),
   rangeAround: answers(orNothing(object<PriceRange>(range))),
-  deposit: answers(object<Deposit>({ ...amounts, liquidity: amount() })),
+  deposit: answers(object<Deposit>({ ...amounts, liquidity: amount(), most: optional(amountsSchema) })),
   add: answers(planSchema),
   position: answers(orNothing(object<PositionAtBlock>({ head: headSchema, position: optional(positionSchema) })), (answer, [tokenId]) =>
     answer?.position && answer.position.tokenId !== tokenId ? 'position.tokenId must be the requested one' : undefined,

@@ -309,7 +309,7 @@ function readOffered(request: { amount0: string; amount1: string }, [token0, tok
  * @param offered in the caller's order
  * @throws SluiceError INCOMPLETE_PARAMS if the range needs a token that is not offered, or the amounts are too small for any liquidity
  */
-async function depositIn(
+export async function depositIn(
   { pool, ticks, ordered }: Pick<AddTarget, 'pool' | 'ticks' | 'ordered'>,
   offered: RangeAmounts,
   slippage: SlippageFraction,
@@ -354,7 +354,7 @@ export function readBounds({ lowerPrice, upperPrice }: Partial<Bounds>): Bounds 
 }
 
 /** The narrowest range of the pool around the bounds. @throws SluiceError INCOMPLETE_PARAMS if there is none */
-async function rangeIn(
+export async function rangeIn(
   pool: RangePool,
   { lowerPrice, upperPrice }: Bounds,
   ordered: OrderedPair,

@@ -174,7 +174,7 @@ export async function readPair(request: { token0: string; token1: string }, netw
 }
 
 /** The tokens of a request, or those that its pool says it has. @throws SluiceError TOKEN_NOT_SUPPORTED, INCOMPLETE_PARAMS */
-async function readPoolPair(
+export async function readPoolPair(
   { token0, token1, pool }: Pick<AMMLiquidityPriceRequest, 'token0' | 'token1' | 'pool'>,
   { network, venue }: { network: NetworkEntry; venue: VenueEntry },
   at: At,

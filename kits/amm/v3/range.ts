@@ -6,7 +6,7 @@ import { poolToken } from '../price.ts'
 import { lensProbe, readLens, type TickWindow } from './lens.ts'
 import { poolAddress } from './pools.ts'
 import { checkedReader, poolAbi, wordsOf, type RangeExchange, type Read } from './position-manager.ts'
-import { deposit, lesser } from './range-amounts.ts'
+import { deposit, lesser, offerOf } from './range-amounts.ts'
 import { planAdd, planRemove, rangeFill, type Addition } from './range-plans.ts'
 import { positionReader } from './range-positions.ts'
 import { priceAtTick, priceOf, rangeAround, spanAround, type TickPool, type TickPosition, type TickRange } from './range-prices.ts'
@@ -29,7 +29,10 @@ export function v3Range(exchange: RangeExchange, reader: EvmReader): AMMRange<Ev
       return readPools(read, exchange, tokens, fee === undefined ? fees : [fee].filter(isFee), at)
     },
     rangeAround: (pool: TickPool, lower, upper) => rangeAround(pool, lower, upper),
-    deposit: (pool: TickPool, range: TickRange, max) => deposit(pool, range, max),
+    deposit: (pool: TickPool, range: TickRange, max, slippage) => ({
+      ...deposit(pool, range, max),
+      ...(slippage && { most: offerOf(pool, range, max, slippage).desired }),
+    }),
     add: (addition: Addition, terms) => planAdd(exchange, wrapped.address, addition, terms),
     position,
     positions: (owner, at) => positionsOf({ owner }, at),

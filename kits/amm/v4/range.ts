@@ -34,9 +34,9 @@ export function v4Range(exchange: V4Positions, feeTiers: Readonly<Record<string,
     rangePools: (pair, { fee }, at) => readPools(exchange, { read, reader, fee }, pair, at),
     poolTokens: (pool, at) => readPoolTokens(positionManager, read, pool, at),
     rangeAround: (pool: TickPool, lower, upper) => rangeAround(pool, lower, upper),
-    deposit(pool: TickPool, range: TickRange, most, slippage = noSlippage) {
-      const { liquidity, amount0Raw, amount1Raw } = offerOf(pool, range, most, slippage)
-      return { liquidity, amount0Raw, amount1Raw }
+    deposit(pool: TickPool, range: TickRange, offered, slippage) {
+      const { most, ...made } = offerOf(pool, range, offered, slippage ?? noSlippage)
+      return { ...made, ...(slippage && { most }) }
     },
     add({ pool, range, most, tokenId, position: held }: AdditionTo, terms) {
       const added = held ?? (tokenId === undefined ? undefined : { tokenId, liquidity: 0n })

@@ -76,6 +76,10 @@ export const everything: readonly Question[] = [
   ['AMMEstimateGas', (client) => client.post('/amm/estimateGas', { ...proxied, connector: 'proxyswap' })],
   ['AMMTrade of too much', (client) => client.post('/amm/trade', { ...order, base: 'WBTC', amount: '1000000', address: admins })],
   ['AMMLiquidityPrice', (client) => client.post('/amm/liquidity/price', range)],
+  [
+    'AMMLiquidityQuote',
+    (client) => client.post('/amm/liquidity/quote', { ...range, amount0: '1', lowerPrice: '1000', upperPrice: '9000' }),
+  ],
   ['AMMLiquidityPosition', (client) => client.post('/amm/liquidity/position', { ...proxied, connector: 'proxyswap', tokenId: '999999' })],
   ['AMMLiquidityPositions', (client) => client.get('/amm/liquidity/positions', { ...wallet, connector: 'proxyswap' })],
   ['AMMLiquidityRemove', (client) => client.post('/amm/liquidity/remove', { ...shares, tokenId: '999999' })],

@@ -2559,6 +2559,46 @@ class AMMLiquidityAddResponse(_AMMLiquidityAddResponse, total=False):
     tokenId: str  # Only if it adds to a position; the fill has the id of a new one.
 
 
+class _AMMLiquidityQuoteRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    lowerPrice: Amount  # Lower bound of the range, token1 per token0.
+    upperPrice: Amount  # Upper bound of the range, token1 per token0.
+
+
+@final
+class AMMLiquidityQuoteRequest(_AMMLiquidityQuoteRequest, total=False):
+    token0: str  # A symbol or address. Prices are token1 per token0, in the order of the request. Absent: the pool's, in its order.
+    token1: str  # A symbol of the network's token list, or the address of a token.
+    version: str  # Version of the exchange; ids and pools of each are its own. Absent: the first one that has positions, v3 of Uniswap.
+    fee: Amount  # Fee tier, by name or in hundredths of a basis point. Absent: the deepest pool.
+    pool: str  # Address of the pool, or what identifies it: where a pair has several of one fee.
+    amount0: Amount  # Maximum of token0. Absent: as much as the other amount needs.
+    amount1: Amount  # Maximum of token1. Absent: as much as the other amount needs.
+    allowedSlippage: str  # How far the price may move against the caller. It may only be tighter than the configured one.
+
+
+@final
+class AMMLiquidityQuoteResponse(TypedDict):
+    token0: str  # Address, in the request's order; the zero address for the native coin.
+    token1: str
+    version: str  # Version of the exchange.
+    fee: float  # Hundredths of a basis point.
+    pool: str
+    lowerPrice: str  # The bound that would be used: rounded outward to a price of the pool.
+    upperPrice: str  # The bound that would be used: rounded outward to a price of the pool.
+    amount0: str  # What an addition takes at the price of this block.
+    amount1: str  # What an addition takes at the price of this block.
+    maxAmount0: str  # The most that it takes while the price stays within the slippage. An addition of both maxima takes amount0 and amount1 at the price of this block.
+    maxAmount1: str  # As maxAmount0.
+    liquidity: str  # An integer.
+    blockNumber: float
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
 class _AMMLiquidityRemoveRequest(TypedDict):
     chain: str  # Name of a chain.
     network: str  # One of the chain's networks.
@@ -7052,6 +7092,11 @@ class Endpoints(ABC):
     @overload
     def post(self, path: Literal["/amm/liquidity/add"], request: AMMLiquidityAddRequest, *, idempotency_key: str | None = ..., timeout: float | None = ...) -> AMMLiquidityAddResponse:
         """Adds liquidity to a range of prices, in a new position or an existing one."""
+        ...
+
+    @overload
+    def post(self, path: Literal["/amm/liquidity/quote"], request: AMMLiquidityQuoteRequest, *, idempotency_key: str | None = ..., timeout: float | None = ...) -> AMMLiquidityQuoteResponse:
+        """What adding to a range of prices would take; nothing is sent."""
         ...
 
     @overload
