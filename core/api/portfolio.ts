@@ -26,6 +26,12 @@ const allowanceFields = {
   amount: Type.Optional(
     Type.String({ description: 'What it may take now. Absent: all tokens of the collection, or the one of `tokenId`.' }),
   ),
+  dormant: Type.Optional(
+    Type.String({
+      description:
+        'One half of a right by Permit2, which takes nothing now and is not in `amount`: of a spender what it could take once the wallet approves the token for `permit2` again, of `permit2` itself (where it is the `spender`) what somebody could whom the wallet approves within it.',
+    }),
+  ),
   unlimited: Type.Optional(Type.Literal(true, { description: 'The amount is so large that it does not end.' })),
   tokenId: Type.Optional(Type.String({ description: 'The one position that it may take.' })),
   permit2: Type.Optional(Type.String({ description: 'The contract of Permit2, where it takes the token, or a part of it, by that.' })),

@@ -108,13 +108,34 @@ async function list(options: Access, settings: Settings): Promise<string> {
 function tableOf(allowances: readonly Allowance[]): string {
   const rows = allowances.map((each) => ({
     cells: [each.id, `${each.chain}/${each.network}`, shortAddress(each.address), spenderOf(each), ...amountsOf(each)],
-    ...(each.connectors.length === 0 && { below: [`${each.spender} belongs to no connector of this server`] }),
+    below: [
+      ...(each.connectors.length === 0 && !isPermit2(each) ? [`${each.spender} belongs to no connector of this server`] : []),
+      ...dormantOf(each),
+    ],
   }))
   return table([{ cells: ['id', 'network', 'wallet', 'spender', 'token', 'may take', 'at risk', 'value'] }, ...rows], maxWidth)
 }
 
 const shortAddress = (address: string): string => (address.length > 13 ? `${address.slice(0, 6)}…${address.slice(-4)}` : address)
-const spenderOf = ({ connectors, spender }: Allowance): string => `${connectors.join(',') || 'unknown'} ${shortAddress(spender)}`
+const isPermit2 = ({ spender, permit2 = '' }: Allowance): boolean => isSameAddress(spender, permit2)
+const spenderOf = (each: Allowance): string =>
+  `${isPermit2(each) ? 'Permit2' : each.connectors.join(',') || 'unknown'} ${shortAddress(each.spender)}`
+
+/** What cannot be taken now, and what it takes for that. */
+function dormantOf(each: Allowance): string[] {
+  const { dormant, symbol, token } = each
+  if (dormant === undefined) return []
+  const amount = `${isEndless(dormant) ? 'any amount' : short(dormant)} of ${symbol ?? token}`
+  return [
+    isPermit2(each)
+      ? `dormant: may pass on ${amount}, to spenders that the wallet approves within Permit2`
+      : `dormant: could take ${amount} besides, once the wallet approves it for Permit2 again`,
+  ]
+}
+
+/** Longer ones are without a limit in effect. */
+const maxDigits = 30
+const isEndless = (amount: string): boolean => amount.replace(/\..*/, '').length > maxDigits
 
 function amountsOf({ token, symbol, amount, unlimited, tokenId, atRisk, value, reference = '' }: Allowance): string[] {
   const most = unlimited

@@ -193,6 +193,7 @@ export interface EvmVerbs<F extends Types = Types> {
    * these collections. Absent: not known.
    * @param collections contracts whose tokens are not counted in units (EIP-721)
    * @param positions tokens of theirs that the wallet may have, beside those that a contract lists
+   * @param withDormant also those of which nothing can be taken now: `Grant.dormantRaw`
    */
   standing?(
     owner: F['address'],
@@ -202,6 +203,7 @@ export interface EvmVerbs<F extends Types = Types> {
       readonly permit2s: readonly F['address'][]
       readonly collections: readonly F['address'][]
       readonly positions?: readonly { readonly collection: F['address']; readonly tokenId: bigint }[]
+      readonly withDormant?: true
     },
     at: At,
   ): Promise<readonly Grant<F['address']>[]>
@@ -307,6 +309,11 @@ export interface Grant<A = string> extends Allowance<A> {
   readonly tokenId?: bigint
   /** The contract of Permit2, where the right, or a part of it, is by that. */
   readonly byPermit2?: A
+  /**
+   * One half of a right by Permit2, smallest units: it is not in `amountRaw`, and could be taken once the wallet gives the other half. Of a spender:
+   * while the contract may not take as much of the token. Of the contract itself: it takes nothing but for spenders.
+   */
+  readonly dormantRaw?: bigint
 }
 
 /** Evidence, not proof: a contract may do something else when it is mined. */

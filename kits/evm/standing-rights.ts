@@ -14,6 +14,8 @@ export interface StandingQuestion {
   readonly collections: readonly string[]
   /** Tokens of EIP-721 that the owner may have, beside those that their contract lists. */
   readonly positions?: readonly Position[]
+  /** Also halves of rights by Permit2, by which nobody takes anything now. */
+  readonly withDormant?: true
 }
 
 interface Position {
@@ -48,10 +50,10 @@ export function createStandingRights(reader: EvmReader) {
   return async function standing(
     owner: string,
     spenders: readonly string[],
-    { tokens, permit2s, collections, positions = [] }: StandingQuestion,
+    { tokens, permit2s, collections, positions = [], withDormant }: StandingQuestion,
     at: At,
   ): Promise<readonly Grant[]> {
-    if (spenders.length === 0) return []
+    if (spenders.length === 0 && !withDormant) return []
     const calls: Call[] = []
     const add = (call: Call): number => calls.push(call) - 1
     const ofPermit2s = permit2s.map((permit2) => tokens.map((token) => add(allowanceCall(token, owner, permit2))))
@@ -65,24 +67,40 @@ export function createStandingRights(reader: EvmReader) {
     const { head, results } = await reader.read(calls, at)
     const resultAt = (index: number | undefined): CallResult => (index === undefined ? undefined : results[index]) ?? noResult
     const rawAt = (index: number | undefined): bigint => uintOf(resultAt(index)) ?? 0n
-    const permitted = (index: number | undefined, ofContract: number | undefined): bigint => {
+    const permitted = (
+      index: number | undefined,
+      ofContract: number | undefined,
+    ): { readonly raw: bigint; readonly dormantRaw: bigint } => {
       const allowance = permit2AllowanceOf(resultAt(index))
-      if (!allowance || allowance.expires < BigInt(head.timestamp)) return 0n
+      const givenRaw = !allowance || allowance.expires < BigInt(head.timestamp) ? 0n : allowance.amountRaw
       const limitRaw = rawAt(ofContract)
-      return allowance.amountRaw < limitRaw ? allowance.amountRaw : limitRaw
+      const raw = givenRaw < limitRaw ? givenRaw : limitRaw
+      return { raw, dormantRaw: givenRaw - raw }
     }
+    // The contract takes nothing by itself.
+    const ofContracts = permit2s.flatMap((permit2, which) =>
+      tokens.flatMap((token, index) => {
+        const dormantRaw = rawAt(ofPermit2s[which]?.[index])
+        return withDormant && dormantRaw > 0n ? [{ token, spender: permit2, amountRaw: 0n, byPermit2: permit2, dormantRaw }] : []
+      }),
+    )
     const owned = collections.map((collection, index) => ({ collection, count: rawAt(balances[index]) }))
     return [
       ...asked.flatMap(({ spender, ofTokens, byPermit2, ofCollections }): Grant[] => [
         ...tokens.flatMap((token, index) => {
-          const raws = byPermit2.map((each, which) => permitted(each[index], ofPermit2s[which]?.[index]))
+          const parts = byPermit2.map((each, which) => permitted(each[index], ofPermit2s[which]?.[index]))
           // What it takes by one way it can take by the other, too.
-          const amountRaw = raws.reduce((sum, raw) => sum + raw, rawAt(ofTokens[index]))
-          const permit2 = permit2s[raws.findIndex((raw) => raw > 0n)]
-          return amountRaw > 0n ? [{ token, spender, amountRaw, ...(permit2 !== undefined && { byPermit2: permit2 }) }] : []
+          const amountRaw = parts.reduce((sum, { raw }) => sum + raw, rawAt(ofTokens[index]))
+          const dormantRaw = withDormant ? parts.reduce((sum, part) => sum + part.dormantRaw, 0n) : 0n
+          if (amountRaw === 0n && dormantRaw === 0n) return []
+          const permit2 = permit2s[parts.findIndex((part) => part.raw > 0n || (withDormant && part.dormantRaw > 0n))]
+          return [
+            { token, spender, amountRaw, ...(permit2 !== undefined && { byPermit2: permit2 }), ...(dormantRaw > 0n && { dormantRaw }) },
+          ]
         }),
         ...collections.flatMap((token, index) => (rawAt(ofCollections[index]) > 0n ? [{ token, spender }] : [])),
       ]),
+      ...ofContracts,
       ...(await overSingle(reader, { owner, spenders, owned, positions, head }, at)),
     ]
   }

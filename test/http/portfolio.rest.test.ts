@@ -252,10 +252,20 @@ describe('The portfolio of wallets', function () {
     // Permit2 may take nothing of the token now, and with its next approval the stranger could.
     await elsewhere(permit2, 'approve(address,address,uint160,uint48)', [USDC.address, stranger, 7_000_000n, never])
     await elsewhere(USDC.address, 'approve(address,uint256)', [permit2, 0n])
-    await until('the next block is read', async () => (await allowanceOf(stranger, USDC.address)) === undefined)
+    await until('the next block is read', async () => (await allowanceOf(stranger, USDC.address))?.dormant === '7.000000')
+    const dormant = { amount: '0.000000', atRisk: '0.000000', value: '0.000000', permit2 }
+    expect(await allowanceOf(stranger, USDC.address)).to.include(dormant)
+    expect(await allowanceOf(permit2, USDC.address)).to.equal(undefined)
+    // A part of it.
+    await elsewhere(USDC.address, 'approve(address,uint256)', [permit2, 3_000_000n])
+    await until('the next block is read', async () => (await allowanceOf(stranger, USDC.address))?.dormant === '4.000000')
+    expect(await allowanceOf(stranger, USDC.address)).to.include({ amount: '3.000000', permit2 })
     await act('/evm/revoke', { spender: stranger, token: 'USDC' })
-    await elsewhere(USDC.address, 'approve(address,uint256)', [permit2, 100_000_000n])
     expect(await allowanceOf(stranger, USDC.address)).to.equal(undefined)
+    // Nobody may take by Permit2 now, and whom the wallet approves within it could at once.
+    expect(await allowanceOf(permit2, USDC.address)).to.include({ ...dormant, dormant: '3.000000', symbol: 'USDC' })
+    await act('/evm/revoke', { spender: permit2, token: 'USDC' })
+    expect(await allowanceOf(permit2, USDC.address)).to.equal(undefined)
     const again = await server.client.post('/evm/revoke', { ...local, address: traders, spender: router, token: 'USDC' })
     expect(outcome(again), again.text).to.equal('400 INCOMPLETE_PARAMS')
   })
@@ -308,6 +318,26 @@ describe('The portfolio of wallets', function () {
       for (const row of said.split('\n')) expect(row.length, row).to.be.at.most(100)
       const { allowances: all } = JSON.parse(await runCommand(server, ['approvals', 'list', '--network', 'local', '--json']))
       expect(all.length).to.be.above(3)
+    })
+
+    it('says what is dormant, and takes it back', async () => {
+      await elsewhere(USDC.address, 'approve(address,uint256)', [permit2, 3_000_000n])
+      await elsewhere(permit2, 'approve(address,address,uint160,uint48)', [USDC.address, stranger, 2n ** 160n - 1n, never])
+      await until('both are read', async () =>
+        (await Promise.all([permit2, stranger].map((spender) => allowanceOf(spender, USDC.address)))).every(
+          (each) => each?.dormant !== undefined,
+        ),
+      )
+      const of = ['--network', 'local', '--address', traders]
+      const said = await runCommand(server, ['approvals', 'list', ...of])
+      expect(said.replaceAll(/\s+/g, ' '))
+        .to.match(/ Permit2 0x0000…8BA3? USDC 0 0 /)
+        .and.include('dormant: may pass on 3 of USDC, to spenders that the wallet approves within Permit2')
+        .and.include('dormant: could take any amount of USDC besides, once the wallet approves it for Permit2 again')
+      for (const row of said.split('\n')) expect(row.length, row).to.be.at.most(100)
+      for (const spender of [permit2, stranger])
+        expect(await runCommand(server, ['approvals', 'revoke', ...of, '--spender', spender, '--yes'])).to.not.match(/failed|not sent/)
+      for (const spender of [permit2, stranger]) expect(await allowanceOf(spender, USDC.address)).to.equal(undefined)
     })
 
     it('takes back what was chosen after it has said what that costs, and says each outcome', async () => {

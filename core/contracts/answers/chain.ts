@@ -80,6 +80,7 @@ const grantSchema = object<Grant>({
   tokenId: optional(amount()),
   permit2: optional(text()),
   byPermit2: optional(text()),
+  dormantRaw: optional(amount()),
 })
 type OutcomeOf<Is extends SimulatedOutcome['is']> = Extract<SimulatedOutcome, { is: Is }>
 const outcomeSchema: Schema<SimulatedOutcome | 'unavailable'> = either(

@@ -34,7 +34,12 @@ export async function readAllowances(of: WalletReading): Promise<ShownAllowance[
   )
   const grants = await of.part(part, async () => {
     const positions = collections.length === 0 ? [] : await journaledPositions(owner, network, services)
-    return standing(owner, spenders, { tokens, permit2s, collections, ...(positions.length > 0 && { positions }) }, { signal })
+    return standing(
+      owner,
+      spenders,
+      { tokens, permit2s, collections, withDormant: true, ...(positions.length > 0 && { positions }) },
+      { signal },
+    )
   }, [])
   const atRisk = await readAtRisk(grants, of)
   return grants
@@ -89,7 +94,11 @@ async function readAtRisk(grants: readonly Grant[], of: WalletReading): Promise<
   return grants.map(({ token, amountRaw }) => (amountRaw === undefined ? undefined : read.get(token)))
 }
 
-function showAllowance({ spender, token, amountRaw, tokenId, byPermit2 }: Grant, atRisk: AtRisk | undefined, { values }: WalletReading) {
+function showAllowance(
+  { spender, token, amountRaw, tokenId, byPermit2, dormantRaw }: Grant,
+  atRisk: AtRisk | undefined,
+  { values }: WalletReading,
+) {
   const named = { spender, token, ...(byPermit2 !== undefined && { permit2: byPermit2 }) }
   if (amountRaw === undefined) {
     const shown = { ...named, ...(tokenId !== undefined && { tokenId: tokenId.toString() }), noValue: 'positions are valued as liquidity' }
@@ -102,6 +111,7 @@ function showAllowance({ spender, token, amountRaw, tokenId, byPermit2 }: Grant,
     ...named,
     ...(symbol !== undefined && { symbol }),
     amount: showAmount(amountRaw, decimals),
+    ...(dormantRaw !== undefined && { dormant: showAmount(dormantRaw, decimals) }),
     ...(isUnlimited(amountRaw) && { unlimited: true as const }),
     ...(riskRaw !== undefined && { atRisk: showAmount(riskRaw, decimals) }),
     ...showWorth(worth),

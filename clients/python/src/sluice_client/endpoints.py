@@ -2983,6 +2983,7 @@ class _PortfolioResponseNetworksWalletsAllowances(TypedDict):
 class PortfolioResponseNetworksWalletsAllowances(_PortfolioResponseNetworksWalletsAllowances, total=False):
     symbol: str  # Absent: the token is on no list.
     amount: str  # What it may take now. Absent: all tokens of the collection, or the one of `tokenId`.
+    dormant: str  # One half of a right by Permit2, which takes nothing now and is not in `amount`: of a spender what it could take once the wallet approves the token for `permit2` again, of `permit2` itself (where it is the `spender`) what somebody could whom the wallet approves within it.
     unlimited: Literal[True]  # The amount is so large that it does not end.
     tokenId: str  # The one position that it may take.
     permit2: str  # The contract of Permit2, where it takes the token, or a part of it, by that.
@@ -3156,6 +3157,7 @@ class _AllowancesResponseAllowances(TypedDict):
 class AllowancesResponseAllowances(_AllowancesResponseAllowances, total=False):
     symbol: str  # Absent: the token is on no list.
     amount: str  # What it may take now. Absent: all tokens of the collection, or the one of `tokenId`.
+    dormant: str  # One half of a right by Permit2, which takes nothing now and is not in `amount`: of a spender what it could take once the wallet approves the token for `permit2` again, of `permit2` itself (where it is the `spender`) what somebody could whom the wallet approves within it.
     unlimited: Literal[True]  # The amount is so large that it does not end.
     tokenId: str  # The one position that it may take.
     permit2: str  # The contract of Permit2, where it takes the token, or a part of it, by that.
