@@ -106,11 +106,13 @@ function parseObject(json: string): Record<string, unknown> {
 interface NewKey {
   readonly dataDir: string
   readonly chain: string
+  /** Further chains of the same curve. The files are alike, so that they are opened by one derivation. */
+  readonly alsoFor?: readonly string[]
   /** secp256k1 where absent. */
   readonly curve?: CurveName
   /** 0x and 64 hex digits; of ed25519 it is the seed. */
   readonly privateKey: string
-  readonly passphrase: string
+  readonly passphrase: Passphrase
   readonly label?: string
   /** scrypt's cost. Only tests lower it: the default (131072) takes about half a second and 128 MiB. */
   readonly scryptN?: number
@@ -121,19 +123,26 @@ interface NewKey {
  * @returns the wallet's address
  * @throws Error when the wallet is there already
  */
-export async function saveKey({ dataDir, chain, curve = 'secp256k1', privateKey, passphrase, label, scryptN }: NewKey): Promise<string> {
+export async function saveKey({
+  dataDir,
+  chain,
+  alsoFor = [],
+  curve = 'secp256k1',
+  privateKey,
+  passphrase,
+  ...how
+}: NewKey): Promise<string> {
+  const { label, scryptN } = how
   const address = curves[curve].addressOf(privateKey)
-  const file = keyFile(dataDir, chain, address)
-  if (findWallets(dataDir, address, chain).length > 0)
-    throw new Error(`The key of ${address} is already in the keystore (${file}); nothing was changed.`)
+  const files = [chain, ...alsoFor].map((each) => ({ chain: each, file: keyFile(dataDir, each, address) }))
+  for (const { chain: on, file } of files)
+    if (findWallets(dataDir, address, on).length > 0)
+      throw new Error(`The key of ${address} is already in the keystore (${file}); nothing was changed.`)
   // ethers writes only addresses of its own curve: an empty one stays empty.
   const account = { address: curve === 'secp256k1' ? address : '0x', privateKey }
   const encrypted = await encryptKeystoreJson(account, passphrase, scryptN === undefined ? {} : { scrypt: { N: scryptN } })
-  await writePrivately(
-    dataDir,
-    file,
-    curve === 'secp256k1' ? withOwnField(encrypted, { label }) : withOwnField(encrypted, { curve, label }, address),
-  )
+  const content = curve === 'secp256k1' ? withOwnField(encrypted, { label }) : withOwnField(encrypted, { curve, label }, address)
+  for (const { file } of files) await writePrivately(dataDir, file, content)
   return address
 }
 
@@ -219,10 +228,11 @@ export async function unlockKeystore(dataDir: string, passphrase: Passphrase | u
   const wallets: SigningWallet[] = []
   const locked: LockedWallet[] = []
   const waiting = listWallets(dataDir)
+  const opened: OpenedFiles = new Map()
   const work = async (): Promise<void> => {
     for (let entry = waiting.shift(); entry; entry = waiting.shift()) {
       try {
-        wallets.push(await unlock(entry, passphrase))
+        wallets.push(await unlock(entry, passphrase, opened))
       } catch (error) {
         const problem = error instanceof KeyFileError ? error.message : `${entry.file} cannot be read; check its owner and mode.`
         locked.push({ chain: entry.chain, address: entry.address, problem })
@@ -233,15 +243,30 @@ export async function unlockKeystore(dataDir: string, passphrase: Passphrase | u
   return { wallets, locked }
 }
 
-async function unlock({ chain, address, label, file, problem }: KeystoreEntry, passphrase: Passphrase | undefined): Promise<SigningWallet> {
+/** By the content of the file. A key that was saved for several chains has the same in each. */
+type OpenedFiles = Map<string, Promise<DecryptedKey>>
+
+async function unlock(
+  { chain, address, label, file, problem }: KeystoreEntry,
+  passphrase: Passphrase | undefined,
+  opened: OpenedFiles,
+): Promise<SigningWallet> {
   if (problem !== undefined) throw new KeyFileError(problem)
   if (passphrase === undefined)
     throw new KeyFileError(
       `${file} needs the keystore's passphrase and none was given: put it into a file and name that in SLUICE_WALLET_PASSPHRASE_FILE.`,
     )
-  const key = await decryptKey(await readFile(file, 'utf8'), passphrase, file)
+  const json = await readFile(file, 'utf8')
+  // Where an equal file did not open, this one says so by its own name.
+  const key = (await opened.get(json)?.catch(() => undefined)) ?? (await openFirst(json, passphrase, file, opened))
   if (key.address !== address) throw new KeyFileError(`${file} holds the key of ${key.address}; restore it from a backup.`)
   return { chain, address, curve: key.curve, ...(label === undefined ? {} : { label }), sign: curves[key.curve].signerOf(key.privateKey) }
+}
+
+function openFirst(json: string, passphrase: Passphrase, file: string, opened: OpenedFiles): Promise<DecryptedKey> {
+  const opening = decryptKey(json, passphrase, file)
+  opened.set(json, opening)
+  return opening
 }
 
 const derive = promisify<Uint8Array, Uint8Array, number, { N: number; r: number; p: number; maxmem: number }, Buffer>(nodeScrypt)

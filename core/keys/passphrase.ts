@@ -48,19 +48,25 @@ export function readPassphrase(file: string): Uint8Array {
 /** Beside the channel of messages, which would leave copies of what it carries. After stdin, stdout, stderr and that channel. */
 export const secretDescriptor = 4
 
-/** Gives bytes to a process that was started with a pipe as `secretDescriptor`. The caller may wipe them once the process has answered. */
-export function giveSecret({ stdio }: ChildProcess, secret: Uint8Array): void {
+/**
+ * Gives bytes to a process that was started with a pipe as `secretDescriptor`. The caller may wipe them once the process has answered, or once they
+ * are written.
+ */
+export function giveSecret({ stdio }: ChildProcess, secret: Uint8Array, onWritten?: () => void): void {
   const pipe = stdio[secretDescriptor]
-  if (!(pipe instanceof Writable)) return
+  if (!(pipe instanceof Writable)) return onWritten?.()
   // Where the process has ended, its end is told elsewhere.
-  pipe.on('error', () => {})
-  pipe.write(secret)
+  if (pipe.listenerCount('error') === 0) pipe.on('error', () => {})
+  pipe.write(secret, () => onWritten?.())
 }
 
 const readInto = promisify(read)
 
-/** The bytes that the parent gave; undefined where it ended before. Once. */
-export async function takeSecret(length: number): Promise<Uint8Array | undefined> {
+/**
+ * The bytes that the parent gave; undefined where it ended before. One after the other: what is given later is read later.
+ * @param more whether further secrets may come. Otherwise the pipe is closed, and this was the last one
+ */
+export async function takeSecret(length: number, { more = false }: { readonly more?: boolean } = {}): Promise<Uint8Array | undefined> {
   const secret = Buffer.alloc(length)
   try {
     for (let got = 0; got < length;) {
@@ -68,7 +74,7 @@ export async function takeSecret(length: number): Promise<Uint8Array | undefined
       if (bytesRead === 0) return undefined
       got += bytesRead
     }
-    closeSync(secretDescriptor)
+    if (!more) closeSync(secretDescriptor)
     return secret
   } catch {
     return undefined

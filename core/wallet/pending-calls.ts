@@ -1,4 +1,4 @@
-// The requests for a signature that have no answer yet, of a server: each ends with one outcome.
+// The requests to the signer that have no answer yet, of a server: each ends with one outcome.
 import { SluiceError } from '../base/errors.ts'
 
 /** Nothing can be signed now, and nothing was signed. */
@@ -10,18 +10,20 @@ type Failure = Pick<SluiceError, 'name' | 'message'> & { details?: SluiceError['
 export const failureOf = ({ name, message, details }: Failure): SluiceError =>
   name === 'OVERLOADED' ? new SluiceError(name, message, { details, retryAfterSeconds: 1 }) : new SluiceError(name, message, { details })
 
-interface PendingCall {
-  resolve(signature: Uint8Array): void
+interface PendingCall<T> {
+  resolve(answer: T): void
   reject(error: unknown): void
 }
 
-/** The calls to the signer that have no answer yet. None waits longer than the timeout. */
-export function createPendingCalls(timeoutMs: number) {
-  const pending = new Map<number, PendingCall>()
+const nothingSigned = 'nothing was signed that could be sent'
+
+/** The calls to the signer that have no answer yet. None waits longer than the timeout. @param unanswered what it means that no answer came */
+export function createPendingCalls<T = Uint8Array>(timeoutMs: number, unanswered = nothingSigned) {
+  const pending = new Map<number, PendingCall<T>>()
   let lastId = 0
 
   /** A call ends once: with its answer, at the timeout, or with the process. */
-  const take = (id: number): PendingCall | undefined => {
+  const take = (id: number): PendingCall<T> | undefined => {
     const call = pending.get(id)
     pending.delete(id)
     return call
@@ -29,12 +31,12 @@ export function createPendingCalls(timeoutMs: number) {
 
   return {
     /** Calls `send` with a new id and waits for the answer. */
-    call(send: (id: number) => void): Promise<Uint8Array> {
+    call(send: (id: number) => void): Promise<T> {
       const id = ++lastId
       let timer: NodeJS.Timeout | undefined
-      return new Promise<Uint8Array>((resolve, reject) => {
+      return new Promise<T>((resolve, reject) => {
         timer = setTimeout(() => {
-          take(id)?.reject(unavailable(`The signer did not answer within ${timeoutMs / 1000} s: nothing was signed that could be sent.`))
+          take(id)?.reject(unavailable(`The signer did not answer within ${timeoutMs / 1000} s: ${unanswered}.`))
         }, timeoutMs)
         pending.set(id, { resolve, reject })
         try {
@@ -44,7 +46,7 @@ export function createPendingCalls(timeoutMs: number) {
         }
       }).finally(() => clearTimeout(timer))
     },
-    resolve: (id: number, signature: Uint8Array) => take(id)?.resolve(signature),
+    resolve: (id: number, answer: T) => take(id)?.resolve(answer),
     reject: (id: number, error: Error) => take(id)?.reject(error),
     /** The process is gone: every call ends with a definite result. */
     rejectAll(message: string): void {

@@ -20,10 +20,24 @@ const open = Type.Object({
   sealBytes: Type.Optional(secretLength),
   /** Where the signer reads what it signs. */
   files: signerFiles,
+  /** The operator lets clients send keys. It is said here alone, before code of plugins runs. */
+  acceptsKeys: Type.Optional(Type.Literal(true)),
   /** From the keeper alone: what a signer before this one read. Only sluice.lock is looked at again. */
   read: Type.Optional(Type.Unknown()),
 })
 const sign = Type.Object({ type: Type.Literal('sign'), id, request: Type.Unknown() })
+
+/** A private key that a client sent, for chains of one curve. Its text comes by the pipe, from the keeper after the keystore's passphrase. */
+const addKey = Type.Object({
+  type: Type.Literal('add-key'),
+  id,
+  chains: Type.Array(Type.String({ pattern: '^[a-z0-9][a-z0-9-]{0,63}$' }), { minItems: 1, maxItems: 100 }),
+  curve: Type.Enum(['secp256k1', 'ed25519']),
+  keyBytes: Type.Integer({ minimum: 1, maximum: 1_024 }),
+  /** The keeper's word alone. */
+  passphraseBytes: Type.Optional(secretLength),
+})
+export type AddKeyMessage = Static<typeof addKey>
 
 /** What the store has stopped, by the server's word: for all, or for a wallet. It replaces what was told before. */
 export const stopsMessage = Type.Object({
@@ -41,7 +55,7 @@ export const stopsMessage = Type.Object({
 export type StopsMessage = Static<typeof stopsMessage>
 
 /** Messages from the server to the signer, through the keeper. `open` comes first, and once. */
-const toSigner = Type.Union([open, sign, stopsMessage])
+const toSigner = Type.Union([open, sign, addKey, stopsMessage])
 export type ToSigner = Static<typeof toSigner>
 export type OpenMessage = Static<typeof open>
 
@@ -87,6 +101,9 @@ const fromSigner = Type.Union([
     /** A source of keys is unknown, or has keys and opened none. */
     isRefused: Type.Boolean(),
   }),
+  /** Of `add-key`: the wallets that it signs for, of each chain that was asked for. */
+  Type.Object({ type: Type.Literal('key-added'), id, wallets: Type.Array(walletSchema) }),
+  Type.Object({ type: Type.Literal('key-refused'), id, name: errorName, message: Type.String() }),
   /** Whether the count of wallets with limits can be used: why not. Without a word it can. */
   Type.Object({ type: Type.Literal('count'), problem: Type.Optional(Type.String()) }),
   Type.Object({ type: Type.Literal('down'), reason: Type.String() }),
@@ -102,6 +119,7 @@ const reader =
     Value.Check(schema, message) ? message : undefined
 
 export const readToSigner = reader(toSigner)
+export const readAddKey = reader(addKey)
 export const readFromSigner = reader(fromSigner)
 
 const bytes = Type.Refine(Type.Unsafe<Uint8Array>({}), (value) => value instanceof Uint8Array)

@@ -20,12 +20,14 @@ import {
   isSignRequest,
   readToSigner,
   secretBytesOf,
+  type AddKeyMessage,
   type FromSigner,
   type OpenMessage,
   type SignRequest,
   type ToSigner,
 } from './signer-messages.ts'
 import { serveParent, tellParent } from './supervisor.ts'
+import { addSentKey } from './add-key.ts'
 import { addressKey, isSameAddress } from '../base/addresses.ts'
 
 interface OpenState {
@@ -51,6 +53,10 @@ let stopFiles: () => readonly Stop[] = () => []
 /** Of the networks that are not local. */
 let publicChainIds: ReadonlySet<bigint> = new Set()
 let tries = false
+/** Where clients may send keys: the folder of the keystore. */
+let intake: { readonly dataDir: string } | undefined
+/** What was read from the pipe last: it is in the order of the messages. */
+let lastRead: Promise<unknown> = Promise.resolve()
 let limiter: Limiter | undefined
 let isOpen = false
 /** How often it looks at sluice.lock; and before each signature. */
@@ -58,11 +64,11 @@ const lookMs = 2_000
 
 const tell = (message: FromSigner): void => tellParent(message)
 
-async function open({ keySources, dataDir, files, read, ...lengths }: OpenMessage): Promise<void> {
+async function open({ keySources, dataDir, files, read, acceptsKeys, ...lengths }: OpenMessage): Promise<void> {
   if (isOpen) return
   isOpen = true
   stopFiles = () => readStopFiles(dataDir, readStopLine)
-  const { passphrase, ofSeals } = await takeSecrets(lengths)
+  const { passphrase, ofSeals } = await takeSecrets(lengths, acceptsKeys === true)
   const sealKeys = ofSeals === undefined ? undefined : createSealKeys(ofSeals)
   const options = { files, dataDir, keySources, sealKeys }
   const lock = watchFile(lockFile(files.confDir))
@@ -78,6 +84,8 @@ async function open({ keySources, dataDir, files, read, ...lengths }: OpenMessag
   if (read !== undefined) lock.forget()
   setInterval(() => void takeUp?.(), lookMs).unref()
   tries = files.tries
+  // Code that is tried has not been allowed by anybody: keys that are worth something stay away from it.
+  if (acceptsKeys === true && !tries && keySources.some(({ kind }) => kind === 'keystore')) intake = { dataDir }
   const opened = await Promise.all(keySources.map((each) => openKeySource(each, { dataDir, passphrase, curveOf })))
   const wallets = opened.flatMap((source) => source.wallets)
   const locked = opened.flatMap((source) => source.locked)
@@ -97,9 +105,12 @@ async function open({ keySources, dataDir, files, read, ...lengths }: OpenMessag
 type SecretLengths = Pick<OpenMessage, 'passphraseBytes' | 'sealBytes'>
 
 /** The seals have a passphrase of their own, or the keystore's. */
-async function takeSecrets(lengths: SecretLengths): Promise<{ readonly passphrase?: Uint8Array; readonly ofSeals?: Uint8Array }> {
+async function takeSecrets(
+  lengths: SecretLengths,
+  more: boolean,
+): Promise<{ readonly passphrase?: Uint8Array; readonly ofSeals?: Uint8Array }> {
   const { passphraseBytes = 0, sealBytes = 0 } = lengths
-  const secret = secretBytesOf(lengths) === 0 ? undefined : await takeSecret(secretBytesOf(lengths))
+  const secret = secretBytesOf(lengths) === 0 ? undefined : await takeSecret(secretBytesOf(lengths), { more })
   if (secret === undefined) return {}
   const passphrase = secret.subarray(0, passphraseBytes)
   return {
@@ -213,6 +224,39 @@ async function sign(request: unknown): Promise<Uint8Array> {
   }
 }
 
+/** Takes a key that a client sent. Nothing that is told of it has the key. */
+async function addKey({ id, chains, curve, keyBytes, passphraseBytes = 0 }: AddKeyMessage): Promise<void> {
+  const secret = await takeSecret(passphraseBytes + keyBytes, { more: true })
+  try {
+    if (!secret || !intake || !state) throw new Refusal('keys of clients are not accepted here')
+    if (passphraseBytes === 0)
+      throw new Refusal(
+        "the keystore's passphrase is not here: name its file in SLUICE_WALLET_PASSPHRASE_FILE, and restart the server",
+        'SERVICE_UNINITIALIZED',
+      )
+    const { address, added } = await addSentKey({
+      ...intake,
+      chains,
+      curve,
+      text: new TextDecoder().decode(secret.subarray(passphraseBytes)),
+      passphrase: secret.subarray(0, passphraseBytes),
+      isOpen: (wallet) => state?.wallets.has(walletKey(wallet)) === true,
+    })
+    const wallets = new Map([...state.wallets, ...added.map((wallet) => [walletKey(wallet), wallet] as const)])
+    state = { ...state, wallets }
+    tell({
+      type: 'key-added',
+      id,
+      wallets: chains.flatMap((chain) => wallets.get(walletKey({ chain, address })) ?? []).map(describeWallet),
+    })
+  } catch (error) {
+    const [name, why] = error instanceof Refusal ? [error.errorName, error.message] : (['UNKNOWN_ERROR', describe(error)] as const)
+    tell({ type: 'key-refused', id, name, message: `The signer did not take the key: ${why}.` })
+  } finally {
+    secret?.fill(0)
+  }
+}
+
 /** Counts what is signed for a wallet with limits. @throws Refusal where it is over them */
 async function reserve(request: SignRequest): Promise<void> {
   if (!limiter?.hasLimits(request.address)) return
@@ -258,7 +302,16 @@ async function checkRequest(request: SignRequest, { curve, address }: SigningWal
 }
 
 async function answer(message: ToSigner): Promise<void> {
-  if (message.type === 'open') return open(message)
+  if (message.type === 'open') {
+    const opening = open(message)
+    lastRead = opening
+    return opening
+  }
+  if (message.type === 'add-key') {
+    const adding = lastRead.then(() => addKey(message))
+    lastRead = adding
+    return adding
+  }
   if (message.type === 'stops') {
     told = message.stops.map(({ wallet, ...stop }) => ({
       ...stop,

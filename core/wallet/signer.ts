@@ -2,6 +2,7 @@ import { devnetSetting } from '../keys/devnet-keys.ts'
 import type { Stop } from '../config/stops.ts'
 import type { KeySourceSetting } from '../keys/key-source.ts'
 import { defaultKeySources, variablesOf } from '../keys/sources.ts'
+import { createKeyAdditions, type SentKey } from './key-additions.ts'
 import { createPendingCalls, failureOf, unavailable } from './pending-calls.ts'
 import type { SignerFiles } from './policy-files.ts'
 import {
@@ -36,6 +37,8 @@ export interface SignerOptions {
   readonly devnet: boolean
   /** Where its process reads what it signs. It goes by nothing else. */
   readonly files: SignerFiles
+  /** Clients may send keys, which it keeps. */
+  readonly acceptsKeys?: boolean
   readonly log: SignerLog
 }
 
@@ -50,6 +53,13 @@ export interface Signer {
    * OVERLOADED (the signer hangs or is being started again). After any of them nothing was signed that could be sent.
    */
   sign(request: SignRequest): Promise<Uint8Array>
+  /**
+   * Keeps a key in the keystore, encrypted: it signs from now on, and after each start. One that is there stays.
+   * @returns its wallet of each chain
+   * @throws SluiceError FORBIDDEN (keys of clients are not accepted), INCOMPLETE_PARAMS (it is no key), SERVICE_UNINITIALIZED (there is no
+   * passphrase), OVERLOADED (whether it was kept is not known: the same again tells)
+   */
+  addKey(key: SentKey): Promise<readonly Wallet[]>
   /** Tells it what the store has stopped, and tells it again whenever it was started again. What is of a client is the server's to hold. */
   hold(stops: readonly Stop[]): void
   /** Whether it can sign now. */
@@ -110,7 +120,14 @@ function secretsOf(passphrase: Passphrase | undefined, ofSeals: Passphrase | und
 
 type FirstReady = Pick<Extract<FromSigner, { type: 'ready' }>, 'problems' | 'isRefused'>
 
-function superviseSigner({ dataDir, keySources = defaultKeySources, devnet, files, log }: Omit<SignerOptions, 'passphrase' | 'ofSeals'>) {
+function superviseSigner({
+  dataDir,
+  keySources = defaultKeySources,
+  devnet,
+  files,
+  acceptsKeys = false,
+  log,
+}: Omit<SignerOptions, 'passphrase' | 'ofSeals'>) {
   const opened = [...(devnet ? [devnetSetting()] : []), ...keySources]
   const calls = createPendingCalls(signTimeoutMs)
   let wallets: readonly Wallet[] | undefined
@@ -137,6 +154,7 @@ function superviseSigner({ dataDir, keySources = defaultKeySources, devnet, file
     else if (message.type === 'answering') answering('signer')
     else if (message.type === 'log') log[message.level](message.fields, message.message)
     else if (message.type === 'failed') calls.reject(message.id, failureOf(message))
+    else if (message.type === 'key-added' || message.type === 'key-refused') additions.take(message)
     else if (message.type === 'count') countProblem = message.problem
     else calls.resolve(message.id, message.signature)
   }
@@ -164,6 +182,7 @@ function superviseSigner({ dataDir, keySources = defaultKeySources, devnet, file
     if (wallets) log.error({ reason }, 'The signer ended; it is being started again')
     else onStartFailed(new Error(`The signer's process ended as it started (${reason}); the lines above say why.`))
     calls.rejectAll('The signer ended before it answered: nothing was signed that could be sent. Try again in a moment.')
+    additions.rejectAll('The signer ended before it answered')
   }
 
   /** What waits for a signature gets a definite answer. A signature that comes later is dropped, since nobody waits for it. */
@@ -199,15 +218,15 @@ function superviseSigner({ dataDir, keySources = defaultKeySources, devnet, file
   })
   const isReady = (): boolean => signerProcessId !== undefined && silent.size === 0
   const send = (message: ToSigner): void => keeper.send(message)
+  const additions = createKeyAdditions({
+    accepts: acceptsKeys,
+    isReady: () => !stopped && isReady(),
+    send: (message, key, onWritten) => keeper.send(message, key, onWritten),
+    onAdded: (added) => void (wallets = withAdded(wallets ?? [], added)),
+  })
   const sendOpen = (secrets: Secrets | undefined): void => {
-    const message: ToSigner = {
-      type: 'open',
-      keySources: opened,
-      dataDir,
-      ...secrets?.lengths,
-      files,
-    }
-    keeper.send(message, secrets?.bytes)
+    const goesBy = { keySources: opened, dataDir, files, ...(acceptsKeys && { acceptsKeys }) }
+    keeper.send({ type: 'open', ...goesBy, ...secrets?.lengths } satisfies ToSigner, secrets?.bytes)
   }
 
   return {
@@ -218,6 +237,7 @@ function superviseSigner({ dataDir, keySources = defaultKeySources, devnet, file
     },
     wallets: () => wallets ?? [],
     locked: () => lockedAtStart ?? [],
+    addKey: additions.add,
     hold(stops: readonly Stop[]) {
       held = stopsToTell(stops)
       if (signerProcessId !== undefined) send(held)
@@ -226,9 +246,7 @@ function superviseSigner({ dataDir, keySources = defaultKeySources, devnet, file
     failing() {
       if (signerProcessId === undefined) return 'it is restarting'
       if (silent.size > 0) return 'it does not answer'
-      const ofKeys = locked === 0 ? [] : [`${locked} of its keys are locked: restart the server to unlock them`]
-      const ofCount = countProblem === undefined ? [] : [withoutCount(countProblem)]
-      return [...ofKeys, ...ofCount].join('; ') || undefined
+      return notWithEveryKey(locked, countProblem)
     },
     countProblem: () => countProblem,
     processId: () => signerProcessId,
@@ -243,8 +261,20 @@ function superviseSigner({ dataDir, keySources = defaultKeySources, devnet, file
       signerProcessId = undefined
       await keeper.stop(stopGraceMs)
       calls.rejectAll('The server is stopping: nothing was signed that could be sent.')
+      additions.rejectAll('The server is stopping')
     },
   }
+}
+
+function withAdded(known: readonly Wallet[], added: readonly Wallet[]): readonly Wallet[] {
+  const isKnown = ({ chain, address }: Wallet) => known.some((each) => each.chain === chain && each.address === address)
+  return [...known, ...added.filter((each) => !isKnown(each))]
+}
+
+function notWithEveryKey(locked: number, countProblem: string | undefined): string | undefined {
+  const ofKeys = locked === 0 ? [] : [`${locked} of its keys are locked: restart the server to unlock them`]
+  const ofCount = countProblem === undefined ? [] : [withoutCount(countProblem)]
+  return [...ofKeys, ...ofCount].join('; ') || undefined
 }
 
 const withoutCount = (problem: string): string => `it signs nothing for wallets with limits: ${problem}`

@@ -26,8 +26,9 @@ interface SupervisedProcess {
   /**
    * Drops the message while the process is down: `onExit` was or will be called.
    * @param secret goes before it, by a pipe of its own
+   * @param onWritten the secret may be wiped: it is in the pipe, or never will be
    */
-  send(message: object, secret?: Uint8Array): void
+  send(message: object, secret?: Uint8Array, onWritten?: () => void): void
   /** Closes the channel, at which the process must end, and waits for that. After the grace period it is killed. */
   stop(graceMs: number): Promise<void>
 }
@@ -113,8 +114,9 @@ export function supervise({
 
   launch()
   return {
-    send(message, secret) {
-      if (child && secret) giveSecret(child, secret)
+    send(message, secret, onWritten) {
+      if (child && secret) giveSecret(child, secret, onWritten)
+      else onWritten?.()
       child?.send(message, () => {})
     },
     async stop(graceMs) {

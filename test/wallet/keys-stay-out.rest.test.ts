@@ -1,45 +1,20 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, readSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { Wallet } from 'ethers'
 import { saveKey } from '../../core/keys/keystore.ts'
 import { exampleFiles } from './example-files.ts'
-import { isAlive, parentOf, until } from './processes.ts'
+import { isAlive, memoryHolds, parentOf, until } from './processes.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
 const passphrase = 'a passphrase that is found nowhere else'
 const wallet = new Wallet(Wallet.createRandom().privateKey)
 const keyDigits = wallet.privateKey.slice(2)
 const seedDigits = randomBytes(32).toString('hex')
-
-/** All writable memory of a process (Linux); undefined where this process may not look. */
-function* memoryOf(processId: number): Generator<Buffer> {
-  const memory = openSync(`/proc/${processId}/mem`, 'r')
-  try {
-    for (const line of readFileSync(`/proc/${processId}/maps`, 'utf8').split('\n')) {
-      const [, from, to] = /^([0-9a-f]+)-([0-9a-f]+) rw/.exec(line) ?? []
-      if (from === undefined || to === undefined) continue
-      const start = BigInt(`0x${from}`)
-      const chunk = Buffer.alloc(Number(BigInt(`0x${to}`) - start))
-      try {
-        yield chunk.subarray(0, readSync(memory, chunk, 0, chunk.length, start))
-      } catch {
-        // Some regions are the kernel's and cannot be read by anybody.
-      }
-    }
-  } finally {
-    closeSync(memory)
-  }
-}
-
-function memoryHolds(processId: number, wanted: readonly Buffer[]): boolean {
-  for (const region of memoryOf(processId)) if (wanted.some((each) => region.includes(each))) return true
-  return false
-}
 
 describe("the server's process", () => {
   const folder = temporaryFolder()

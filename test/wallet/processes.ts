@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { closeSync, openSync, readFileSync, readSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 const ps = (field: string, processId: number): string => {
@@ -34,4 +35,30 @@ export async function until(holds: () => boolean): Promise<void> {
     if (tries === 600) throw new Error('it did not come about within 30 s')
     await sleep(50)
   }
+}
+
+/** All writable memory of a process (Linux); undefined where this process may not look. */
+function* memoryOf(processId: number): Generator<Buffer> {
+  const memory = openSync(`/proc/${processId}/mem`, 'r')
+  try {
+    for (const line of readFileSync(`/proc/${processId}/maps`, 'utf8').split('\n')) {
+      const [, from, to] = /^([0-9a-f]+)-([0-9a-f]+) rw/.exec(line) ?? []
+      if (from === undefined || to === undefined) continue
+      const start = BigInt(`0x${from}`)
+      const chunk = Buffer.alloc(Number(BigInt(`0x${to}`) - start))
+      try {
+        yield chunk.subarray(0, readSync(memory, chunk, 0, chunk.length, start))
+      } catch {
+        // Some regions are the kernel's and cannot be read by anybody.
+      }
+    }
+  } finally {
+    closeSync(memory)
+  }
+}
+
+/** Whether one of these stands in the writable memory of a process (Linux). */
+export function memoryHolds(processId: number, wanted: readonly Buffer[]): boolean {
+  for (const region of memoryOf(processId)) if (wanted.some((each) => region.includes(each))) return true
+  return false
 }

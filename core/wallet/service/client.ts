@@ -167,6 +167,7 @@ export async function connectSigner(options: SignerServiceClientOptions): Promis
       if (!current) return why
       return isSilent ? 'it does not answer' : state.failing
     },
+    addKey,
     countProblem: () => (isConnected() ? state.countProblem : undefined),
     processId: () => undefined,
     async sign(request: SignRequest) {
@@ -237,4 +238,12 @@ async function greeted(address: string, stopped?: AbortSignal): Promise<{ readon
     timeout.removeEventListener('abort', give)
     stopped?.removeEventListener('abort', give)
   }
+}
+
+/** Who took a server over could give it keys. */
+async function addKey(): Promise<never> {
+  throw new SluiceError(
+    'FORBIDDEN',
+    'The keys are those of the signer service (signer.socket), which takes none from a server: add it there, with `sluice wallet add`.',
+  )
 }

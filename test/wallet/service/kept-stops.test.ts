@@ -67,6 +67,7 @@ describe('what a server has stopped', () => {
         wallets: () => [{ chain: 'ethereum', address }],
         locked: () => [],
         sign: () => expect.fail('nothing is signed'),
+        addKey: () => expect.fail('no key is added'),
         hold: (stops) => void (held = stops),
         isReady: () => true,
         failing: () => undefined,

@@ -1,0 +1,64 @@
+// A private key that a client sent to the server, as the signer takes it: encrypted into the keystore, and signing from then on.
+import { readFile } from 'node:fs/promises'
+import { curves, type CurveName } from '../keys/curves.ts'
+import type { SigningWallet } from '../keys/key-source.ts'
+import { decryptKey, findWallets, KeyFileError, listWallets, saveKey } from '../keys/keystore.ts'
+import { Refusal } from './policy.ts'
+
+interface SentKey {
+  readonly dataDir: string
+  /** Of one curve. */
+  readonly chains: readonly string[]
+  readonly curve: CurveName
+  /** As people paste it. */
+  readonly text: string
+  /** Of the keystore. The caller wipes it. */
+  readonly passphrase: Uint8Array
+  /** Those that sign already. */
+  isOpen(wallet: { readonly chain: string; readonly address: string }): boolean
+}
+
+/** As for a keystore that is made at the terminal. */
+const minPassphraseBytes = 8
+
+/**
+ * Keeps a key for each of its chains that has none of its address yet.
+ * @returns its address, and the wallets that sign from now on
+ * @throws Refusal that says what to do; nothing of it repeats the key
+ */
+export async function addSentKey({ dataDir, chains, curve, text, passphrase, isOpen }: SentKey) {
+  const privateKey = readKey(text, curve)
+  const address = curves[curve].addressOf(privateKey)
+  const wanted = chains.filter((chain) => !isOpen({ chain, address }))
+  const [first, ...others] = wanted.filter((chain) => findWallets(dataDir, address, chain).length === 0)
+  if (first !== undefined) {
+    await requirePassphrase(dataDir, passphrase)
+    await saveKey({ dataDir, chain: first, alsoFor: others, curve, privateKey, passphrase })
+  }
+  const sign = curves[curve].signerOf(privateKey)
+  return { address, added: wanted.map((chain): SigningWallet => ({ chain, address, curve, sign })) }
+}
+
+function readKey(text: string, curve: CurveName): string {
+  try {
+    return curves[curve].parse(text)
+  } catch (error) {
+    throw new Refusal(error instanceof Error ? error.message.replace(/\.$/, '') : 'it is no private key', 'INCOMPLETE_PARAMS')
+  }
+}
+
+/** All keys of the keystore have one passphrase: one that was added with another would be locked after the next start. */
+async function requirePassphrase(dataDir: string, passphrase: Uint8Array): Promise<void> {
+  const usable = listWallets(dataDir).find(({ problem }) => problem === undefined)
+  if (!usable && passphrase.length < minPassphraseBytes)
+    throw new Refusal(
+      `the keystore's passphrase has fewer than ${minPassphraseBytes} characters; take a longer one`,
+      'SERVICE_UNINITIALIZED',
+    )
+  try {
+    if (usable) await decryptKey(await readFile(usable.file, 'utf8'), passphrase, usable.file)
+  } catch (error) {
+    if (error instanceof KeyFileError) throw new Refusal(error.message.replace(/\.$/, ''), 'SERVICE_UNINITIALIZED')
+    throw error
+  }
+}
