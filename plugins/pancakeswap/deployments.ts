@@ -13,6 +13,7 @@ const liveV2 = {
   },
   'linea/mainnet': { factory: '0x02a84c1b3BBD7401a5f7fa98a384EBC70bB5749E', initCodeHash },
   'monad/mainnet': { factory: '0x02a84c1b3BBD7401a5f7fa98a384EBC70bB5749E', initCodeHash },
+  'robinhood/mainnet': { factory: '0x02a84c1b3BBD7401a5f7fa98a384EBC70bB5749E', initCodeHash },
 }
 
 // This folder's devnet.ts: the hash is that of the pairs of artifacts/PancakeFactory.json.
@@ -41,6 +42,7 @@ export const v3Deployments = {
   'binance-smart-chain/mainnet': v3,
   'linea/mainnet': v3,
   'monad/mainnet': v3,
+  'robinhood/mainnet': v3,
   // This folder's devnet.ts, with pools of npm @uniswap/v3-core 1.0.1, which the factory itself makes.
   'ethereum/local': {
     factory: '0xe1FbC38b3cCF7a7f80Dcd43E2af83ef65f2947A4',

@@ -34,13 +34,14 @@ const definitions = {
   'optimism/sepolia': 'optimismSepolia',
   'polygon/amoy': 'polygonAmoy',
   'polygon/mainnet': 'polygon',
+  'robinhood/mainnet': 'robinhood',
   'unichain/mainnet': 'unichain',
   'unichain/sepolia': 'unichainSepolia',
   'worldchain/mainnet': 'worldchain',
   'worldchain/sepolia': 'worldchainSepolia',
 }
 // What Pancakeswap calls the chains that are taken from it.
-const pancakeChains = { BSC: 56, LINEA: 59144 }
+const pancakeChains = { BSC: 56, LINEA: 59144, ROBINHOOD: 4663 }
 // And Uniswap's router.
 const routedChains = { WORLDCHAIN: 480 }
 

@@ -17,6 +17,7 @@ const chainIds = {
   MONAD: 143,
   SONIC: 146,
   WORLDCHAIN: 480,
+  ROBINHOOD: 4663,
   BASE: 8453,
   ARBITRUM: 42161,
   CELO: 42220,
@@ -131,6 +132,15 @@ export const exchanges = (constants) => [
           [.../enum FeeAmount \{(.*?)\}/s.exec(text)[1].matchAll(/(\w+) = (\d+)/g)].map(([, name, fee]) => [name, Number(fee)]),
         ),
       }
+    },
+  },
+  {
+    // What its router's package takes from here, instead of naming it.
+    pack: '@pancakeswap/chains@0.9.0',
+    name: 'pancakeswap-chains',
+    read(files) {
+      const [, chain] = /^var robinhood = \{(.*?)^\};/ms.exec(textOf(files, 'dist/index.js'))
+      return { v2: { [chainIds.ROBINHOOD]: { router: /v2Router: "(0x\w{40})"/.exec(chain)[1] } } }
     },
   },
   {

@@ -68,7 +68,7 @@ describe('every chain', () => {
 
   it('asks ArbSys for the number of the block, by its own name', () => {
     const asking = everyNetwork.filter(({ table }) => table.blockNumberCall)
-    expect(asking.map(({ name }) => name)).to.deep.equal(['arbitrum/mainnet', 'arbitrum/sepolia'])
+    expect(asking.map(({ name }) => name)).to.deep.equal(['arbitrum/mainnet', 'arbitrum/sepolia', 'robinhood/mainnet'])
     for (const { table } of asking) expect(table.blockNumberCall?.data).to.equal(id('arbBlockNumber()').slice(0, 10))
   })
 })

@@ -8,10 +8,12 @@ export const chainIds: Readonly<Record<string, number>> = {
   'base/mainnet': 8453,
   'binance-smart-chain/mainnet': 56,
   'gnosis/mainnet': 100,
+  'hyperliquid/mainnet': 999,
   'linea/mainnet': 59144,
   'monad/mainnet': 143,
   'optimism/mainnet': 10,
   'polygon/mainnet': 137,
+  'robinhood/mainnet': 4663,
   'unichain/mainnet': 130,
   'worldchain/mainnet': 480,
 }

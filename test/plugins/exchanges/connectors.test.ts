@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { loadPluginConfig } from '../../../core/config/plugin-config.ts'
-import type { ConnectorConfig, Venue } from '../../../core/contracts/index.ts'
+import type { Connector, ConnectorConfig, Venue } from '../../../core/contracts/index.ts'
 import { deployerAddress, readArtifact } from '../../../core/devnet/build-state.ts'
 import type { Evm } from '../../../kits/evm/index.ts'
 import { algebraDevnetAddresses } from '../../../kits/amm/algebra/devnet.ts'
@@ -51,24 +51,43 @@ for (const { name, plugin, versions } of exchanges) {
       log,
     })
 
+    /** Not every network has every version. */
+    const versionsOn = ({ chain, network }: { chain: string; network: string }) =>
+      versions.filter(({ deployments }) => deployments[`${chain}/${network}`] !== undefined)
+
     it('has deployments and addresses for every network that it names, and for no other', () => {
       const named = places.map(({ chain, network }) => `${chain}/${network}`)
-      for (const { deployments } of versions) expect(Object.keys(deployments)).to.have.members(named)
+      expect([...new Set(versions.flatMap(({ deployments }) => Object.keys(deployments)))]).to.have.members(named)
+      const partly = places.filter((place) => versionsOn(place).length < versions.length).map(({ chain, network }) => `${chain}/${network}`)
+      expect(partly).to.deep.equal(name === 'uniswap' ? ['hyperliquid/mainnet'] : [])
       expect(Object.keys(config.contractAddresses)).to.have.length(named.length)
-      const keys = versions.flatMap((version) => Object.values(version.keys))
-      for (const place of places) expect(addresses(place), `${place.chain}/${place.network}`).to.have.all.keys(keys)
+      for (const place of places) {
+        const keys = versionsOn(place).flatMap((version) => Object.values(version.keys))
+        expect(addresses(place), `${place.chain}/${place.network}`).to.have.all.keys(keys)
+      }
+    })
+
+    it('refuses shares where a network has no pools that have some', async () => {
+      for (const place of places) {
+        const { AMM_SHARES: shares }: Partial<Connector<Evm, 'AMM_SHARES'>> = plugin.create(venue(place))
+        if (shares === undefined || versionsOn(place).some(({ version }) => version === 'v2')) continue
+        expect(shares.sharesVersions).to.deep.equal([])
+        const said = await shares.sharePositions([], '', { signal: AbortSignal.timeout(1000) }).catch(String)
+        expect(said).to.contain(`The pools with shares are those of v2, which are not on ${place.chain}/${place.network}.`)
+      }
     })
 
     it('has its spenders by name on each of them', () => {
       for (const place of places) {
         const { AMM, spenders, permit2 } = plugin.create(venue(place))
-        expect(AMM.versions).to.deep.equal(versions.length > 1 ? versions.map(({ version }) => version) : [])
-        const labels = versions.flatMap(({ version, keys: { router, positionManager } }) => [
+        const there = versionsOn(place)
+        expect(AMM.versions).to.deep.equal(versions.length > 1 ? there.map(({ version }) => version) : [])
+        const labels = there.flatMap(({ version, keys: { router, positionManager } }) => [
           [version, addresses(place)?.[router]],
           ...(positionManager ? [[version === 'v4' ? 'v4Positions' : 'positions', addresses(place)?.[positionManager]]] : []),
         ])
         expect(spenders).to.deep.equal(Object.fromEntries(labels))
-        for (const { version, keys } of versions)
+        for (const { version, keys } of there)
           if (keys.permit2 !== undefined)
             expect(permit2).to.deep.include({
               address: addresses(place)?.[keys.permit2],

@@ -19,6 +19,7 @@ import traderjoePlugin from '../../../plugins/traderjoe/index.ts'
 import * as uniswap from '../../../plugins/uniswap/deployments.ts'
 import uniswapPlugin from '../../../plugins/uniswap/index.ts'
 import camelotSdk from '../../fixtures/published/camelot-integral-sdk.json' with { type: 'json' }
+import pancakeswapChains from '../../fixtures/published/pancakeswap-chains.json' with { type: 'json' }
 import pancakeswapRouters from '../../fixtures/published/pancakeswap-smart-router.json' with { type: 'json' }
 import pancakeswapV2Sdk from '../../fixtures/published/pancakeswap-v2-sdk.json' with { type: 'json' }
 import pancakeswapV3Sdk from '../../fixtures/published/pancakeswap-v3-sdk.json' with { type: 'json' }
@@ -48,6 +49,8 @@ export interface Version {
   readonly published: ByChain
   /** Values that no package contains; the source stands beside each. */
   readonly unpublished?: readonly string[]
+  /** Networks that no package names; the source stands beside each. */
+  readonly unpublishedOn?: readonly string[]
   /** Of the configuration. */
   readonly keys: { readonly router: string; readonly positionManager?: string; readonly permit2?: string }
 }
@@ -78,6 +81,8 @@ export const exchanges: readonly Exchange[] = [
         version: 'v3',
         deployments: uniswap.v3Deployments,
         published: together(uniswapCore.facts.v3, everywhere(uniswapCore.facts.v3, uniswapV3Sdk.facts)),
+        // Uniswap's own page: plugins/uniswap/deployments.ts names it.
+        unpublishedOn: ['hyperliquid/mainnet'],
         keys: v3,
       },
       {
@@ -103,7 +108,7 @@ export const exchanges: readonly Exchange[] = [
       {
         version: 'v2',
         deployments: pancakeswap.v2Deployments,
-        published: together(pancakeswapV2Sdk.facts.v2, pancakeswapRouters.facts.v2),
+        published: together(pancakeswapV2Sdk.facts.v2, pancakeswapRouters.facts.v2, pancakeswapChains.facts.v2),
         keys: v2,
       },
       {
