@@ -2,6 +2,7 @@
 // same run, and its sums once they are whole.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { SluiceError } from '../base/errors.ts'
+import { chargeAlike } from '../base/fair-turns.ts'
 import type { EntryFilter, EntryPage } from '../transactions/journal/journal.ts'
 import { keyTimeMs } from '../transactions/submit-request.ts'
 import { createBook, type Book } from './book.ts'
@@ -34,9 +35,10 @@ export interface BookRuns {
   /**
    * Where there is no room, one of a client that has several ends for one of a client that has none.
    * @param name who asks, and for what
+   * @param signal of the request: exchanges are asked at the expense of whom it works for, also after it
    * @throws SluiceError OVERLOADED
    */
-  of(client: string, name: string, request: BookRequest): BookRun
+  of(client: string, name: string, request: BookRequest, signal: AbortSignal): BookRun
   /** Its sums are told, or its failure. */
   end(name: string): void
 }
@@ -77,7 +79,7 @@ export function createBookRuns(
   }
 
   return {
-    of(client, name, request) {
+    of(client, name, request, signal) {
       endUnused()
       const known = runs.get(name)
       if (known) {
@@ -87,6 +89,7 @@ export function createBookRuns(
       if (runs.size >= maxRuns && !makeRoomFor(client))
         throw new SluiceError('OVERLOADED', `The server reads ${maxRuns} books already. Try again shortly.`, { retryAfterSeconds: 5 })
       const ending = new AbortController()
+      chargeAlike(ending.signal, signal)
       const own = { client, run: startRun(request, list, readers, ending.signal, endUnused), ending, usedAt: steadyMs() }
       runs.set(name, own)
       return own.run

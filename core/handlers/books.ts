@@ -19,8 +19,8 @@ const waitMs = 2_000
 const microDecimals = 6
 
 export const bookHandlers = {
-  Books: async (request, { services, caller }) => {
-    const { name, run } = runOf(request, { services, caller })
+  Books: async (request, { services, caller, signal }) => {
+    const { name, run } = runOf(request, { services, caller, signal })
     try {
       await withTimeout(run.done, waitMs, () => {})
     } catch (error) {
@@ -36,17 +36,21 @@ export const bookHandlers = {
 interface BookContext {
   readonly services: Pick<Services, 'bookRuns' | 'registry' | 'market'>
   readonly caller: Caller
+  readonly signal: AbortSignal
 }
 
-function runOf(request: BooksRequest, { services, caller }: Pick<BookContext, 'caller'> & { services: Pick<Services, 'bookRuns'> }) {
+function runOf(
+  request: BooksRequest,
+  { services, caller, signal }: Pick<BookContext, 'caller' | 'signal'> & { services: Pick<Services, 'bookRuns'> },
+) {
   const { from, to, ...filter } = readFilter(request, caller)
   // Who may see other wallets now than a moment ago gets another run.
   const name = JSON.stringify([caller.id, filter.addresses === undefined ? 'all' : [...filter.addresses], request])
-  return { name, run: services.bookRuns.of(caller.id, name, { filter, from, to }) }
+  return { name, run: services.bookRuns.of(caller.id, name, { filter, from, to }, signal) }
 }
 
 /** All values, once they are there. Its columns come at once, so that what is wrong with the request is said as by any answer. */
-export function bookStream(request: BooksRequest, context: BookContext & { signal: AbortSignal }): RecordStream<BooksLine> {
+export function bookStream(request: BooksRequest, context: BookContext): RecordStream<BooksLine> {
   const { services, caller, signal } = context
   async function* pages(): AsyncGenerator<readonly BooksLine[]> {
     const { name, run } = runOf(request, context)

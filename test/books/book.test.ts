@@ -3,6 +3,7 @@ import { bookCsv } from '../../core/cli/books.ts'
 import type { BooksResponse } from '../../core/api/index.ts'
 import { createBookRuns } from '../../core/books/runs.ts'
 import { SluiceError } from '../../core/base/errors.ts'
+import { createFairTurns, payerOf } from '../../core/base/fair-turns.ts'
 import type { Json } from '../../core/contracts/index.ts'
 import { fundingOf } from '../../core/handlers/clob/funding-sums.ts'
 import { bookHandlers, orderTokens } from '../../core/handlers/books.ts'
@@ -26,7 +27,7 @@ const start = Date.UTC(2026, 0, 1)
 const bookOf = (...parts: readonly object[]) => bookWith({}, ...parts)
 
 async function bookWith(
-  { venue, request = {} }: { venue?: object; request?: object },
+  { venue, request = {}, signal = new AbortController().signal }: { venue?: object; request?: object; signal?: AbortSignal },
   ...parts: readonly object[]
 ): Promise<BooksResponse> {
   const entries = parts.map((part, index) => {
@@ -73,7 +74,7 @@ async function bookWith(
     registry,
     market,
   }
-  return bookHandlers.Books(request, { services, caller: { id: 'one', permissions: new Set(['admin']) } } as never)
+  return bookHandlers.Books(request, { services, caller: { id: 'one', permissions: new Set(['admin']) }, signal } as never)
 }
 
 const change = (path: string, liquidity: string, more: object = {}, version = 'v3') => ({
@@ -317,6 +318,20 @@ describe('the book of orders', () => {
     const [lacking] = (await bookWith({ venue: cut }, bought('0x1', 5 * hourMs))).perpetuals
     expect(lacking).to.include({ funding: '0', noFunding: 'too many payments' })
     expect(asked[0]).to.include({ from: start + 5 * hourMs })
+  })
+
+  it('asks exchanges at the expense of the caller, whose share of their rate limit it is', async () => {
+    const [{ signal }, payer] = [new AbortController(), {}]
+    createFairTurns().chargeTo(signal, payer)
+    const payers: unknown[] = []
+    const { connector, impl } = payingExchange([])
+    const fundingPayments = async (_owner: string, _query: object, { signal: own }: { signal: AbortSignal }) => {
+      payers.push(payerOf(own))
+      return []
+    }
+    await bookWith({ venue: { connector, impl: { PERP_CLOB: { ...impl.PERP_CLOB, fundingPayments } } }, signal }, bought('0x1', 0))
+    expect(payers).to.have.length(1)
+    expect(payers[0]).to.equal(payer)
   })
 
   it('says why it lacks funding where nobody tells it, or it is nobody’s alone', async () => {

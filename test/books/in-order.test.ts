@@ -69,6 +69,7 @@ describe('entries in the order of time', () => {
 
 describe('books that are read for several callers', () => {
   const request = { filter: {}, from: undefined, to: undefined }
+  const { signal } = new AbortController()
 
   it('are two at most, are the same for who asks again, and end where nobody asks', async () => {
     let nowMs = 0
@@ -77,13 +78,13 @@ describe('books that are read for several callers', () => {
       { costOf: () => undefined, tokenOf: () => undefined, fundingOf: async () => ({ unknown: '' }) },
       () => nowMs,
     )
-    const first = runs.of('bot', 'one', request)
-    expect(runs.of('bot', 'one', request)).to.equal(first)
-    runs.of('bot', 'two', request)
-    expect(() => runs.of('bot', 'three', request)).to.throw('reads 2 books already')
+    const first = runs.of('bot', 'one', request, signal)
+    expect(runs.of('bot', 'one', request, signal)).to.equal(first)
+    runs.of('bot', 'two', request, signal)
+    expect(() => runs.of('bot', 'three', request, signal)).to.throw('reads 2 books already')
     nowMs = 61_000
-    expect(runs.of('bot', 'three', request).state).to.equal('reading')
-    expect(runs.of('bot', 'one', request)).to.not.equal(first)
+    expect(runs.of('bot', 'three', request, signal).state).to.equal('reading')
+    expect(runs.of('bot', 'one', request, signal)).to.not.equal(first)
   })
 
   it('leave a place to each client, whatever another one asks for', () => {
@@ -92,12 +93,12 @@ describe('books that are read for several callers', () => {
       tokenOf: () => undefined,
       fundingOf: async () => ({ unknown: '' }),
     })
-    const first = runs.of('thief', 'one', request)
-    runs.of('thief', 'two', request)
-    const own = runs.of('operator', 'own', request)
-    expect(() => runs.of('thief', 'two', request)).to.throw('reads 2 books already')
-    expect(() => runs.of('operator', 'other', request)).to.throw('reads 2 books already')
-    expect([runs.of('thief', 'one', request), runs.of('operator', 'own', request)]).to.deep.equal([first, own])
+    const first = runs.of('thief', 'one', request, signal)
+    runs.of('thief', 'two', request, signal)
+    const own = runs.of('operator', 'own', request, signal)
+    expect(() => runs.of('thief', 'two', request, signal)).to.throw('reads 2 books already')
+    expect(() => runs.of('operator', 'other', request, signal)).to.throw('reads 2 books already')
+    expect([runs.of('thief', 'one', request, signal), runs.of('operator', 'own', request, signal)]).to.deep.equal([first, own])
   })
 
   it('tell a failure to who asked, and begin anew after it', async () => {
@@ -109,11 +110,11 @@ describe('books that are read for several callers', () => {
       },
       { costOf: () => undefined, tokenOf: () => undefined, fundingOf: async () => ({ unknown: '' }) },
     )
-    const failed = runs.of('bot', 'one', request)
+    const failed = runs.of('bot', 'one', request, signal)
     expect(await failed.done.catch(({ message }: Error) => message)).to.equal('the store is gone')
     runs.end('one')
     isBroken = false
-    const again = runs.of('bot', 'one', request)
+    const again = runs.of('bot', 'one', request, signal)
     await again.done
     expect(again.state).to.equal('whole')
   })
