@@ -269,12 +269,12 @@ async function compareSample(
   try {
     const suspects = await differing(compared)
     const different = await differing([...suspects.keys()])
+    // First of all: what follows runs code of the connector's, and a state that is wrong must not outlive an error in it.
+    for (const each of different.keys()) discard(each)
     for (const each of compared) {
       const outcome = different.has(each) ? 'different' : suspects.has(each) ? 'unclear' : 'equal'
       telemetry.check({ ...subject, what: each.key }, outcome, { inMemory: inMemory.get(each), onChain: different.get(each), head: after })
-      if (outcome !== 'different') continue
-      discard(each)
-      source.followed.foundWrong?.(inMemory.get(each))
+      if (outcome === 'different') source.followed.foundWrong?.(inMemory.get(each))
     }
   } catch (error) {
     if (signal.aborted) return

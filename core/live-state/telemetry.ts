@@ -62,8 +62,12 @@ export function createTelemetry(log: Log, counters: LiveStateCounters): Telemetr
   }
 }
 
-const told = ({ inMemory, onChain, head: { number, hash } }: Comparison) => ({
-  block: String(number),
-  ...(hash !== undefined && { hash }),
-  differences: differencesBetween(inMemory, onChain),
-})
+function told({ inMemory, onChain, head: { number, hash } }: Comparison) {
+  const block = { block: String(number), ...(hash !== undefined && { hash }) }
+  try {
+    return { ...block, differences: differencesBetween(inMemory, onChain) }
+  } catch (error) {
+    // A state of a plugin shows itself by its own code.
+    return { ...block, differences: `cannot be shown: ${error instanceof Error ? error.message : 'it threw no error'}` }
+  }
+}

@@ -587,6 +587,30 @@ describe('states that follow a chain', () => {
     expect(warned.find(({ what }) => what === 'x')).to.deep.include({ block: String(test.tip.number), differences: [difference] })
   })
 
+  it('are loaded again where they differ, also where a state or its connector throws when it is told of that', async function () {
+    this.timeout(60_000)
+    start({ checkSeconds: 0.5 })
+    const { source, followed } = exchange(test)
+    class Silent extends Array<string> {
+      toJSON(): never {
+        throw new Error('says nothing')
+      }
+    }
+    const { load } = followed
+    let isWrong = true
+    followed.load = async (asked, after, when) => {
+      const { head, states } = await load(asked, after, when)
+      return { head, states: new Map([...states].map(([key]) => [key, Silent.of(isWrong ? 'wrong' : 'right')])) }
+    }
+    followed.foundWrong = () => {
+      throw new Error('nor does the connector')
+    }
+    for (const key of ['x', 'y']) await sync.read(source, key, at)
+    isWrong = false
+    await until(() => told.includes('different dex x'))
+    for (const key of ['x', 'y']) expect(await stateOf(source, key)).to.have.property('0', 'right')
+  })
+
   it('get compared in time, in as many loads as there are comparisons, however many states there are', async function () {
     this.timeout(60_000)
     start({ checkSeconds: 0.5, compareWithinSeconds: 2, maxKeys: 1_000 })
