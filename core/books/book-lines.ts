@@ -104,9 +104,11 @@ function liquidityOf({ kind, outcome, planned, request, movements, connector = '
   // A new position says in its plan which version it is of.
   const version =
     textIn(fields, 'version') ?? (isObject(planned) && fields['tokenId'] === undefined ? textIn(planned, 'version') : undefined)
-  const isRemoval = path.endsWith('/remove') && typeof tokenId === 'string' && amount.digits !== 0n
-  const change = { connector, id, version, liquidity, isCollect: path.endsWith('/collect_fees') }
-  return isRemoval ? { ...change, fees: feesIn(outcome, movements) ?? 'unknown' } : change
+  const isRemoval = path.endsWith('/remove') && typeof tokenId === 'string'
+  // Of a position without liquidity only fees are left to remove.
+  const isCollect = path.endsWith('/collect_fees') || (isRemoval && amount.digits === 0n)
+  const change = { connector, id, version, liquidity, isCollect }
+  return isRemoval && !isCollect ? { ...change, fees: feesIn(outcome, movements) ?? 'unknown' } : change
 }
 
 /** A fill does not name the tokens: they are those of which the wallet got its amounts, which have as many decimals as the token. */

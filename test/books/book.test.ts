@@ -121,6 +121,17 @@ describe('the book of liquidity', () => {
     expect(untold?.tokens[0]).to.include({ received: '0.000118', fees: '0.000011' })
   })
 
+  it('has fees alone in what was removed of a position without liquidity', async () => {
+    const outcome = { tokenId: '7', liquidity: '0', amount0: '0.000057', amount1: '0', fees0: '0.000057', fees1: '0' }
+    const paid = change('add', '5', { movements: { [usdc]: '-100' } })
+    const [told, untold] = [outcome, { tokenId: '7', liquidity: '0' }]
+    for (const each of [told, untold]) {
+      const [position] = (await bookOf(paid, change('remove', '0', { movements: { [usdc]: '57' }, outcome: each }))).liquidity
+      expect(position).to.include({ closed: false }).and.to.not.have.property('lacksFees')
+      expect(position?.tokens[0]).to.include({ received: '0.000057', fees: '0.000057' })
+    }
+  })
+
   it('keeps positions of two versions apart that have the same id', async () => {
     const { liquidity } = await bookOf(change('add', '5'), change('add', '5', {}, 'v4'), change('remove', '5', {}, 'v4'))
     expect(liquidity.map(({ version, closed }) => [version, closed])).to.deep.equal([
