@@ -1,11 +1,7 @@
 // The tokens of a Hummingbot Gateway that no list of this server has. What a list here says of a symbol or an address stays: with other decimals an amount
 // would be wrong by powers of ten.
-import { existsSync, readFileSync } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import { addressKey } from '../base/addresses.ts'
-import { isObject } from '../base/json.ts'
-import { writeWholeFile } from '../base/whole-file.ts'
 import { readNetworkSettings } from '../config/plugin-config.ts'
 import { ConfigError } from '../config/problems.ts'
 import type { Settings } from '../config/settings.ts'
@@ -146,13 +142,3 @@ function decimalsByAddress(tokens: readonly GatewayToken[]): ReadonlyMap<string,
 }
 
 export const tokenFile = (chain: string, network: string): string => path.join('tokens', chain, `${network}.json`)
-
-export async function addTokens(confDir: string, { chain, network, chainId, tokens }: TokenPlan): Promise<void> {
-  const file = path.join(confDir, tokenFile(chain, network))
-  const before: unknown = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : { name: `${chain} ${network}` }
-  const list = isObject(before) ? before : {}
-  const known = Array.isArray(list['tokens']) ? list['tokens'] : []
-  const added = tokens.map(({ symbol, address, decimals }) => ({ chainId, symbol, address, decimals, name: symbol }))
-  await mkdir(path.dirname(file), { recursive: true })
-  await writeWholeFile(file, `${JSON.stringify({ ...list, tokens: [...known, ...added] }, null, 2)}\n`)
-}

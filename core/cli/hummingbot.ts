@@ -1,13 +1,10 @@
 // `sluice hummingbot import`: what a Hummingbot Gateway has set up becomes part of this home, after it was shown and agreed to.
 import { createDecipheriv, pbkdf2Sync } from 'node:crypto'
-import { existsSync, readFileSync } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { Command } from 'commander'
-import { parseDocument } from 'yaml'
 import { isObject } from '../base/json.ts'
 import { command } from '../base/layout.ts'
-import { writeWholeFile } from '../base/whole-file.ts'
 import { maskUrl } from '../config/mask.ts'
 import type { Settings } from '../config/settings.ts'
 import { getAt } from '../config/tree.ts'
@@ -15,9 +12,10 @@ import { mergedFiles, readTextFile } from '../config/yaml.ts'
 import { curves } from '../keys/curves.ts'
 import { decryptKey, findWallets, saveKey } from '../keys/keystore.ts'
 import { ask, askHidden, hasTerminal, passphraseForNewKey } from '../wallet/prompt.ts'
+import { createConfEdits, type ConfEdits } from './conf-edits.ts'
 import { readGatewayFolder, type GatewayFolder } from './hummingbot-folder.ts'
 import { planImport, type ImportPlan, type ImportSite, type KeyPlan } from './hummingbot-plan.ts'
-import { addTokens, tokenFile, tokenSite } from './hummingbot-tokens.ts'
+import { tokenFile, tokenSite } from './hummingbot-tokens.ts'
 import { examples, isYes, printResult } from './output.ts'
 import type { WalletContext } from './wallet.ts'
 
@@ -74,10 +72,9 @@ async function importFolder(given: string, options: ImportOptions, { settings, w
     if (!isYes(await ask(`${report}\n\nWrite this? Type yes: `))) throw new Error('Nothing was written.')
   }
   const keys = await openKeys(plan.keys, options)
+  const edits = editsOf(plan, confDir)
   await saveKeys(keys, wallets)
-  for (const { chain, network, url } of plan.nodes) await setYaml(path.join(confDir, 'chains', `${chain}.yml`), [network, 'rpcUrls'], [url])
-  for (const tokens of plan.tokens) await addTokens(confDir, tokens)
-  for (const [chain, network] of plan.defaultNetworks) await setYaml(path.join(confDir, interfaceFile), ['defaultNetworks', chain], network)
+  await edits.write()
   return `${options.yes ? `${report}\n\n` : ''}All of it was written. Restart the server: \`${command} doctor\` says before whether it can start.`
 }
 
@@ -205,10 +202,20 @@ async function saveKeys(keys: readonly OpenedKey[], { dataDir, passphrase: given
       await saveKey({ dataDir, chain, curve: curveOf.get(chain) ?? 'secp256k1', privateKey, passphrase, label: 'gateway' })
 }
 
-/** Comments stay. */
-async function setYaml(file: string, at: readonly string[], value: unknown): Promise<void> {
-  const document = parseDocument(existsSync(file) ? readFileSync(file, 'utf8') : '')
-  document.setIn(at, document.createNode(value))
-  await mkdir(path.dirname(file), { recursive: true })
-  await writeWholeFile(file, document.toString({ lineWidth: 0 }))
+/** @throws Error where a file is not as it can be added to */
+function editsOf({ nodes, tokens: lists, defaultNetworks }: ImportPlan, confDir: string): ConfEdits {
+  const edits = createConfEdits()
+  try {
+    for (const { chain, network, url } of nodes) edits.setYaml(path.join(confDir, 'chains', `${chain}.yml`), [network, 'rpcUrls'], [url])
+    for (const { chain, network, chainId, tokens } of lists)
+      edits.addTokens(
+        path.join(confDir, tokenFile(chain, network)),
+        `${chain} ${network}`,
+        tokens.map(({ symbol, address, decimals }) => ({ chainId, symbol, address, decimals, name: symbol })),
+      )
+    for (const [chain, network] of defaultNetworks) edits.setYaml(path.join(confDir, interfaceFile), ['defaultNetworks', chain], network)
+    return edits
+  } catch (error) {
+    throw new Error(`${error instanceof Error ? error.message : 'A file cannot be changed.'} Nothing was written.`, { cause: error })
+  }
 }

@@ -1,8 +1,9 @@
 import { createCipheriv, generateKeyPairSync, pbkdf2Sync, randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect } from 'chai'
 import { Wallet } from 'ethers'
+import { parse } from 'yaml'
 import { loadSettings } from '../../core/config/settings.ts'
 import { program } from '../../core/cli/program.ts'
 import { curves, encodeBase58 } from '../../core/keys/curves.ts'
@@ -201,6 +202,35 @@ describe('sluice hummingbot import', function () {
     )
     expect(said).to.include('ethereum-mainnet: the chain is 11155111 there, and 1 here.')
     expect(existsSync(at('home', 'conf', 'tokens'))).to.equal(false)
+  })
+
+  it('fills sections that are empty, keeps comments and modes of files, and writes no key where a file cannot be changed', async () => {
+    write({
+      ...newLayout(),
+      'home/conf/chains/base.yml': '# own\nmainnet: # none yet\nsepolia:\n  required: true # for tests\n',
+      'home/conf/interfaces/hummingbot.yml': 'port: "many\n',
+    })
+    chmodSync(at('home', 'conf', 'chains', 'base.yml'), 0o640)
+    const refused = await importAll()
+    expect(refused).to.include({ failed: true })
+    expect(refused.said).to.match(/hummingbot\.yml is not valid YAML.* Nothing was written\./)
+    expect(listWallets(loadSettings({ home: at('home') }).data.dir)).to.deep.equal([])
+    expect(existsSync(at('home', 'conf', 'tokens'))).to.equal(false)
+
+    write({ 'home/conf/interfaces/hummingbot.yml': 'port: 15889\ndefaultNetworks:\n' })
+    const { said, failed } = await importAll()
+    expect(failed, said).to.equal(false)
+    const written = read('home', 'conf', 'chains', 'base.yml')
+    expect(parse(written)).to.deep.equal({
+      mainnet: { rpcUrls: ['https://base.node.example/v2/secret-key-of-a-provider-0123456789'] },
+      sepolia: { required: true },
+    })
+    for (const comment of ['# own', '# none yet', '# for tests']) expect(written).to.include(comment)
+    expect(statSync(at('home', 'conf', 'chains', 'base.yml')).mode & 0o777).to.equal(0o640)
+    expect(parse(read('home', 'conf', 'interfaces', 'hummingbot.yml'))).to.deep.equal({
+      port: 15889,
+      defaultNetworks: { ethereum: 'base' },
+    })
   })
 
   it('writes nothing without consent, by a dry run, and with a wrong passphrase', async () => {
