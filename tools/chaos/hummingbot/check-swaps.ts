@@ -1,16 +1,19 @@
+import { parseEther } from 'ethers'
 import type { JournalEntry, MinedTransaction } from '../history.ts'
 import { groupBy, violation, type IndexedHistory, type Violation } from '../checker/known.ts'
 import type { SwapOrder } from './swap-bots.ts'
 
-/** What the server says of the answers to one request, by its Idempotency-Key. */
-export type DeliveryStates = ReadonlyMap<string, string>
+/** What the store has of the answers to requests that sent no key, by the Idempotency-Key that each was given. */
+export interface DeliveryBook {
+  /** At the end. */
+  readonly states: ReadonlyMap<string, string>
+  /** How many servers were killed while its answer was neither known to be delivered nor to be lost. */
+  readonly openAtDeaths: ReadonlyMap<string, number>
+}
 
-/**
- * The swaps of bots that send no keys: each order is on the chain once, or never and its bot was told so. Pure.
- * @param deliveries as the store has them at the end
- */
+/** The swaps of bots that send no keys: each order is on the chain once, or never and its bot was told so. Pure. */
 export const checkSwaps =
-  (orders: readonly SwapOrder[], deliveries: DeliveryStates) =>
+  (orders: readonly SwapOrder[], book: DeliveryBook) =>
   (known: IndexedHistory): Violation[] => {
     const mined = groupBy(
       known.mined.filter(({ ok }) => ok),
@@ -18,56 +21,82 @@ export const checkSwaps =
     )
     const entries = groupBy(known.journal, ({ requestId }) => requestId)
     return [
-      ...[...groupBy(orders, ({ intent }) => intent)].flatMap(([intent, own]) =>
-        ofIntent(own, mined.get(intent.amountRaw) ?? [], known, deliveries),
+      ...[...groupBy(orders, ({ intent }) => intent.id).values()].flatMap((own) =>
+        ofIntent(own, mined.get(own[0]?.intent.amountRaw ?? 0n) ?? [], known, book),
       ),
-      ...orders.flatMap((order) => ofAnswers(order, entries, known)),
+      ...shared(orders, known, book),
+      ...orders.flatMap((order) => [...ofFill(order, known), ...ofAnswers(order, entries, known)]),
       ...unasked(orders, known),
       ...unknownPolls(known),
     ]
   }
 
-/** I1: how often an amount was traded is what its bots know. */
+/** I1: no amount was traded more often than its bots know. */
 function ofIntent(
   orders: readonly SwapOrder[],
   mined: readonly MinedTransaction[],
   known: IndexedHistory,
-  deliveries: DeliveryStates,
+  { states }: DeliveryBook,
 ): Violation[] {
-  const filled = orders.filter(({ booked }) => booked === 'filled')
-  const signatures = new Set(filled.map(({ signature }) => signature))
-  const onChain = new Set(mined.map(({ txHash }) => txHash))
-  const evidence = { orders, mined, entries: mined.map(({ txHash }) => shown(known.entryOf(txHash), deliveries)) }
-  const missing = filled.filter(({ signature = '' }) => !isOnChain(signature, known))
-  if (missing.length > 0) return [violation('I1', 'a bot booked a fill that is not on the chain', evidence)]
-  if (signatures.size < filled.length) return [violation('I1', 'two orders were answered with one transaction', evidence)]
-  const others = [...onChain].filter((txHash) => !filled.some(({ signature = '' }) => isSame(signature, txHash, known)))
-  const unknown = orders.filter(({ booked }) => booked === 'unknown').length
-  const unheard = orders.flatMap(({ calls }) => calls).filter(({ outcome }) => outcome.is === 'lost' && outcome.isUnknown()).length
-  if (others.length > unknown + unheard)
+  const evidence = { orders, mined, entries: mined.map(({ txHash }) => shown(known.entryOf(txHash), states)) }
+  const isOf = (txHash: string, signatures: readonly string[]) => signatures.some((signature) => isSame(signature, txHash, known))
+  const booked = orders.flatMap((order) => (order.booked === 'filled' ? (order.signature ?? []) : []))
+  // What a line took was delivered, as far as a server can know.
+  const unread = orders.flatMap(({ calls }) => calls.flatMap(({ outcome }) => (outcome.is === 'lost' ? (outcome.unread() ?? []) : [])))
+  const others = mined.filter(({ txHash }) => !isOf(txHash, booked) && !isOf(txHash, unread))
+  if (others.length > orders.filter((order) => order.booked === 'unknown').length)
     return [violation('I1', 'an amount was traded more often than its bots know, and no answer was lost on the way', evidence)]
-  // What a link took was delivered, as far as a server can know.
-  const unsaid = others.filter((txHash) => !isLost(known.entryOf(txHash), deliveries))
-  if (unsaid.length > unheard) return [violation('I1', 'a trade of which no bot knows is not in the book of lost answers', evidence)]
+  if (!others.every(({ txHash }) => isLost(known.entryOf(txHash), states)))
+    return [violation('I1', 'a trade of which no bot knows is not in the book of lost answers', evidence)]
   return []
 }
 
+/**
+ * I1: no two orders have one transaction. A server that is killed after it wrote an answer, and before it wrote down that it had, leaves an
+ * answer that counts as lost: where its bot had read it and wanted the same again, it gets the same, once for each such death.
+ */
+const shared = (orders: readonly SwapOrder[], known: IndexedHistory, { openAtDeaths }: DeliveryBook): Violation[] => {
+  const filled = orders.filter(({ booked }) => booked === 'filled')
+  return [...groupBy(filled, ({ signature = '' }) => known.entryOf(signature)?.key ?? signature).values()].flatMap((own) => {
+    const entry = known.entryOf(own[0]?.signature ?? '')
+    const isOneIntent = own.every(({ intent }) => intent.id === own[0]?.intent.id)
+    const excused = isOneIntent ? (openAtDeaths.get(entry?.idempotencyKey ?? '') ?? 0) : 0
+    return own.length > 1 + excused
+      ? [violation('I1', 'two orders were answered with one transaction', { orders: own, entry, excused })]
+      : []
+  })
+}
+
+/** I1 and I5: a fill is on the chain, of the wallet and the amount of its order, and as it was told. */
+function ofFill(order: SwapOrder, known: IndexedHistory): Violation[] {
+  const { intent, booked, signature = '', calls } = order
+  if (booked !== 'filled') return []
+  const mined = minedOf(signature, known)
+  if (!mined) return [violation('I1', 'a bot booked a fill that is not on the chain', { order })]
+  if (mined.valueRaw !== intent.amountRaw || mined.from.toLowerCase() !== intent.wallet.toLowerCase())
+    return [violation('I1', 'an order was answered with a transaction of another amount or wallet', { order, mined })]
+  return calls.flatMap(({ outcome }) => {
+    if (outcome.is !== 'signature' || outcome.amountIn === undefined || parseEther(outcome.amountIn) === intent.amountRaw) return []
+    return [violation('I5', 'an answer says another amount than was swapped', { order, outcome })]
+  })
+}
+
 /** It, or another attempt of its entry. */
-const isOnChain = (signature: string, known: IndexedHistory): boolean =>
-  (known.entryOf(signature)?.attempts ?? []).some(({ txHash }) => known.minedBy(txHash)?.ok === true)
+const minedOf = (signature: string, known: IndexedHistory): MinedTransaction | undefined =>
+  (known.entryOf(signature)?.attempts ?? []).map(({ txHash }) => known.minedBy(txHash)).find((mined) => mined?.ok)
 
 const isSame = (one: string, other: string, known: IndexedHistory): boolean =>
   one === other || known.entryOf(one)?.attempts.some(({ txHash }) => txHash === other) === true
 
-const isLost = (entry: JournalEntry | undefined, deliveries: DeliveryStates): boolean =>
-  ['lost', 'uncollected', 'open'].includes(deliveries.get(entry?.idempotencyKey ?? '') ?? '')
+const isLost = (entry: JournalEntry | undefined, states: DeliveryBook['states']): boolean =>
+  ['lost', 'uncollected', 'open'].includes(states.get(entry?.idempotencyKey ?? '') ?? '')
 
-const shown = (entry: JournalEntry | undefined, deliveries: DeliveryStates) =>
+const shown = (entry: JournalEntry | undefined, states: DeliveryBook['states']) =>
   entry && {
     key: entry.key,
     requestId: entry.requestId,
     state: entry.state,
-    delivery: deliveries.get(entry.idempotencyKey ?? '') ?? 'none',
+    delivery: states.get(entry.idempotencyKey ?? '') ?? 'none',
   }
 
 /** I2: nothing that was signed is refused, and nothing is answered that makes a client send it again. */

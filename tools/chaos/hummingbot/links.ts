@@ -1,5 +1,7 @@
+// Lines between bots and a server that fail, and that keep what came over them: what a server wrote is known whatever became of its client.
 import { once } from 'node:events'
 import net from 'node:net'
+import tls from 'node:tls'
 
 /** A connection of a client to the server, which can fail. */
 export interface Link {
@@ -7,10 +9,6 @@ export interface Link {
   cut(): void
   /** From now on nothing comes through but its end: on the way to the server (`up`) or from it (`down`). */
   stall(way: 'up' | 'down'): void
-  /** It took an answer of the server, and gave it to nobody: the server cannot know. */
-  readonly tookAnswer: boolean
-  /** The server read only after its client may have come again that the client had left: a busy machine gave it no time. */
-  readonly wasReadLate: boolean
 }
 
 export interface Links {
@@ -19,56 +17,60 @@ export interface Links {
   of(clientPort: number): Link | undefined
   /** Cuts all that there are. */
   cutAll(): void
-  /** When one took an answer, or was read late: milliseconds of the clock. */
-  readonly unknown: readonly number[]
+  /** The answer to a request, by its id, that the server wrote to a line which stood, whoever read it. */
+  answerTo(requestId: string): string | undefined
   stop(): void
 }
 
+/** What both ends know each other by. */
+export interface LinkFiles {
+  readonly ca: Buffer
+  readonly client: { readonly cert: Buffer; readonly key: Buffer }
+  readonly server: { readonly cert: Buffer; readonly key: Buffer }
+}
+
+/** What a server writes so long after the end of its client has reached its system it knows to be lost. */
+const lateMs = 1_000
+
 /** @param target the port of the server now; undefined while there is none */
-export async function startLinks(target: () => number | undefined, clock: () => number): Promise<Links> {
+export async function startLinks(target: () => number | undefined, { ca, client, server }: LinkFiles): Promise<Links> {
   const links = new Map<number, Link>()
-  const unknown: number[] = []
-  const listener = net.createServer((near) => {
-    const clientPort = near.remotePort ?? 0
+  const answers = new Map<string, string>()
+  const secureContext = tls.createSecureContext({ ca, ...server, sessionIdContext: 'links' })
+  const listener = net.createServer((raw) => {
+    const clientPort = raw.remotePort ?? 0
     const to = target()
-    near.on('error', () => {})
-    if (to === undefined) return void near.destroy()
-    const far = net.connect(to, '127.0.0.1').on('error', () => {})
-    let [stalledUp, stalledDown, tookAnswer, wasReadLate] = [false, false, false, false]
-    let leftAt = Number.POSITIVE_INFINITY
+    raw.on('error', () => {})
+    if (to === undefined) return void raw.destroy()
+    const near = new tls.TLSSocket(raw, { isServer: true, requestCert: true, secureContext }).on('error', () => {})
+    const far = tls.connect({ host: '127.0.0.1', port: to, servername: 'localhost', ca, ...client }).on('error', () => {})
+    const keep = createReader((requestId, body) => answers.set(requestId, body))
+    let [stalledUp, stalledDown] = [false, false]
+    let endedAt = Number.POSITIVE_INFINITY
+    const end = () => {
+      endedAt = Math.min(endedAt, performance.now())
+      far.end()
+    }
     links.set(clientPort, {
       cut() {
-        near.resetAndDestroy()
-        far.end()
+        raw.resetAndDestroy()
+        end()
       },
       stall(way) {
         if (way === 'up') stalledUp = true
         else stalledDown = true
       },
-      get tookAnswer() {
-        return tookAnswer
-      },
-      get wasReadLate() {
-        return wasReadLate
-      },
     })
-    near.on('data', (data) => stalledUp || far.write(data))
-    near.on('close', () => {
-      leftAt = performance.now()
-      far.end()
-    })
+    near.on('data', (data: Buffer) => stalledUp || far.write(data))
+    near.on('end', end)
+    near.on('close', end)
     // What the server wrote before it learns that the client is gone still arrives here.
-    far.on('data', (data) => {
-      if (!stalledDown && !near.destroyed) return void near.write(data)
-      // Without the server's own word that it closes.
-      if (data.length <= shortBytes) return
-      tookAnswer = true
-      unknown.push(clock())
+    far.on('data', (data: Buffer) => {
+      if (performance.now() - endedAt < lateMs) keep(data)
+      if (!stalledDown && !near.destroyed) near.write(data)
     })
     far.on('close', () => {
-      wasReadLate = performance.now() - leftAt > lateMs
-      if (wasReadLate) unknown.push(clock())
-      near.destroy()
+      near.destroySoon()
       links.delete(clientPort)
     })
   })
@@ -82,7 +84,7 @@ export async function startLinks(target: () => number | undefined, clock: () => 
     cutAll() {
       for (const link of links.values()) link.cut()
     },
-    unknown,
+    answerTo: (requestId) => answers.get(requestId),
     stop() {
       listener.close()
       for (const link of links.values()) link.cut()
@@ -90,7 +92,21 @@ export async function startLinks(target: () => number | undefined, clock: () => 
   }
 }
 
-/** Of the time that the server gives a client's end to be read before an equal request is taken for another (`core/transactions/deliveries.ts`), less the way there. */
-const lateMs = 40
-/** A record of TLS that closes the connection. */
-const shortBytes = 64
+/** Of HTTP answers in parts of any size. */
+function createReader(keep: (requestId: string, body: string) => void): (data: Buffer) => void {
+  let unread = ''
+  return (data) => {
+    unread += data.toString('latin1')
+    for (let end = unread.indexOf(endOfHead); end >= 0; end = unread.indexOf(endOfHead)) {
+      const head = unread.slice(0, end)
+      const field = (name: string) => new RegExp(`^${name}: (.*)$`, 'im').exec(head)?.[1]
+      const from = end + endOfHead.length
+      const to = from + Number(field('content-length') ?? 0)
+      if (unread.length < to) return
+      keep(field('x-request-id') ?? '', unread.slice(from, to))
+      unread = unread.slice(to)
+    }
+  }
+}
+
+const endOfHead = '\r\n\r\n'

@@ -11,6 +11,7 @@ export interface SwapIntent {
   readonly id: number
   readonly wants: 'one' | 'equal hedges' | 'the same again' | 'a quote' | 'too much'
   readonly amountRaw: bigint
+  readonly wallet: string
 }
 
 /** One order of a strategy: its executor places equal ones after those that failed. */
@@ -79,9 +80,8 @@ export async function swapAsBots({ world, calls, random, orders: count, goOn, pa
       if (wants === 'equal hedges' || wants === 'the same again') begun += 1
       const request = world.recorder.newRequest({ op: 'trade', wallet: own.pick(world.wallets), connector: version.connector })
       if (wants === 'too much') request.valueRaw = (request.valueRaw ?? 0n) + tooMuchRaw
-      const intent = { id: request.id, wants, amountRaw: request.valueRaw ?? 0n }
-      const place = (name: string) =>
-        placeOrder({ world, calls, version, intent, wallet: request.wallet, random: own.fork(name), way: own.pick(['tls', 'proxy']) })
+      const intent = { id: request.id, wants, amountRaw: request.valueRaw ?? 0n, wallet: request.wallet }
+      const place = (name: string) => placeOrder({ world, calls, version, intent, random: own.fork(name), way: own.pick(['tls', 'proxy']) })
       if (wants === 'a quote') orders.push(await place('quote'))
       else if (wants === 'equal hedges') orders.push(...(await Promise.all([place('first'), place('second')])))
       else {
@@ -109,14 +109,13 @@ interface OrderParts {
   readonly calls: SwapCalls
   readonly version: Version
   readonly intent: SwapIntent
-  readonly wallet: string
   readonly way: Way
   readonly random: Random
 }
 
 /** Until it is filled or refused for good, or its executor gives up. */
 async function placeOrder(parts: OrderParts): Promise<SwapOrder> {
-  const { version, intent, world, calls, random, wallet } = parts
+  const { version, intent, world, calls, random } = parts
   const done: { requestId: string; outcome: SwapOutcome }[] = []
   const order = (booked: SwapOrder['booked'], signature?: string): SwapOrder => ({
     intent,
@@ -134,7 +133,7 @@ async function placeOrder(parts: OrderParts): Promise<SwapOrder> {
     await world.someServer()
     if (intent.wants === 'a quote') quoteId ??= await quote(parts).catch(() => undefined)
     if (intent.wants === 'a quote' && quoteId === undefined) continue
-    const { path, body } = quoteId === undefined ? swapBody(parts, slipped) : quoteBody(wallet, quoteId)
+    const { path, body } = quoteId === undefined ? swapBody(parts, slipped) : quoteBody(intent.wallet, quoteId)
     const outcome = await sendOrder(parts, path, body, (each) => done.push(each), random.fork(tries))
     if (outcome.is === 'refusal' && outcome.code === 'SLIPPAGE_EXCEEDED') slipped += 1
     if (outcome.is === 'refusal' && outcome.status < 500) {
@@ -149,8 +148,17 @@ async function placeOrder(parts: OrderParts): Promise<SwapOrder> {
     if (status === 0) return order('unknown', signature)
     quoteId = undefined
   }
-  return order(done.at(-1)?.outcome.is === 'refusal' ? 'refused' : 'unknown')
+  return order(isRefused(done) ? 'refused' : 'unknown')
 }
+
+/** Whether the last that the server said is that nothing took effect. Of an answer that was lost it says nothing where it cannot be reached. */
+function isRefused(calls: SwapOrder['calls']): boolean {
+  const last = calls.findLast(({ outcome }) => outcome.is === 'lost' || isOfServer(outcome))?.outcome
+  return last === undefined || (last.is === 'refusal' && last.status < 500)
+}
+
+/** What the proxy refuses, as there is no server, has no name. */
+const isOfServer = (outcome: SwapOutcome): boolean => outcome.is !== 'refusal' || outcome.name !== ''
 
 /** The loop of its connector. */
 async function sendOrder(
@@ -166,8 +174,7 @@ async function sendOrder(
     const sentAt = recorder.clock()
     const outcome = await calls.post(way, path, body, requestId, fateOf(random.fork(sent), way))
     keep({ requestId, outcome })
-    // What the proxy refuses, as there is no server, is no call to one.
-    if (outcome.is === 'refusal' && outcome.name === '') return outcome
+    if (!isOfServer(outcome)) return outcome
     recorder.calls.push({
       request: intent.id,
       requestId,
@@ -192,12 +199,12 @@ const pair = { baseToken: 'ETH', quoteToken: 'USDC', side: 'SELL' } as const
  * A body's amount is a number, as Python writes it: no digit of it may be lost on the way.
  * @param slipped how often it was refused for the price: 2.17 widens its slippage then, and not else
  */
-function swapBody({ version, intent, wallet }: OrderParts, slipped: number): { path: string; body: string } {
+function swapBody({ version, intent }: OrderParts, slipped: number): { path: string; body: string } {
   const { path, connector } = version
   const body = {
     chainNetwork: 'ethereum-local',
     connector,
-    walletAddress: wallet,
+    walletAddress: intent.wallet,
     ...pair,
     amount: '@',
     slippagePct: slipped === 0 ? 1.25 : 5,

@@ -10,10 +10,11 @@ import { startLinks, type Link, type Links } from './links.ts'
 
 /** What came of one request for a swap. */
 export type SwapOutcome =
-  | { readonly is: 'signature'; readonly signature: string; readonly isMined: boolean; readonly text: string }
+  /** `amountIn`: what it says was sold. */
+  | { readonly is: 'signature'; readonly signature: string; readonly isMined: boolean; readonly amountIn?: string; readonly text: string }
   | { readonly is: 'refusal'; readonly status: number; readonly name: string; readonly code: string; readonly text: string }
-  /** `isUnknown`: in the end, whether the server could not know in time that its answer would reach nobody. */
-  | { readonly is: 'lost'; readonly reason: string; readonly isUnknown: () => boolean }
+  /** `unread`: in the end, the signature in an answer that the server wrote to a line which stood, and that reached nobody: it cannot know. */
+  | { readonly is: 'lost'; readonly reason: string; readonly unread: () => string | undefined }
 
 /** Of a bot to the server: TLS with a connection for each request, or plain HTTP to `sluice proxy`. */
 export type Way = 'tls' | 'proxy'
@@ -43,31 +44,32 @@ export interface SwapCalls {
 }
 
 export async function startSwapCalls(world: World): Promise<SwapCalls> {
-  const clock = () => world.recorder.clock()
   const target = () => portOf(world)
-  const [direct, proxied] = await Promise.all([startLinks(target, clock), startLinks(target, clock)])
   const read = (file: string) => readFileSync(path.join(world.home.certsDir, file))
-  const files = { ca: read('ca_cert.pem'), cert: read('client_cert.pem'), key: read('client_key.pem') }
+  const pair = (name: string) => ({ cert: read(`${name}_cert.pem`), key: read(`${name}_key.pem`) })
+  const [ca, client] = [read('ca_cert.pem'), pair('client')]
+  const files = { ca, ...client }
+  const linkFiles = { ca, client, server: pair('server') }
+  const [direct, proxied] = await Promise.all([startLinks(target, linkFiles), startLinks(target, linkFiles)])
   const proxy = await startLocalProxy({
     port: 0,
     upstream: { host: '127.0.0.1', port: proxied.port, servername: 'localhost', ...files },
     log: () => {},
   })
   const kept = new https.Agent({ keepAlive: true, ...files })
-  const ends: Readonly<Record<Way, { readonly url: string; readonly links: Links | undefined; readonly request: typeof https.request }>> = {
+  const ends: Readonly<Record<Way, { readonly url: string; readonly links: Links; readonly request: typeof https.request }>> = {
     tls: { url: `https://localhost:${direct.port}`, links: direct, request: https.request },
-    proxy: { url: `http://localhost:${proxy.port}`, links: undefined, request: http.request },
+    proxy: { url: `http://localhost:${proxy.port}`, links: proxied, request: http.request },
   }
 
   return {
     async post(way, target, body, requestId, fate) {
       const { url, links, request } = ends[way]
-      const sentAt = clock()
       const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body), 'x-request-id': requestId }
       const call = request(new URL(target, url), { method: 'POST', agent: false, headers, ...(way === 'tls' && files) })
       let link: Link | undefined
       call.on('socket', (socket) => {
-        socket.on('connect', () => setImmediate(() => (link = links?.of(socket.localPort ?? 0))))
+        socket.on('connect', () => setImmediate(() => (link = links.of(socket.localPort ?? 0))))
       })
       const timers = [setTimeout(() => call.destroy(new Error('no answer within the limit')), clientLimitMs)]
       if (fate.is !== 'none')
@@ -82,10 +84,8 @@ export async function startSwapCalls(world: World): Promise<SwapCalls> {
       try {
         return await outcomeOf(call)
       } catch (error) {
-        const untilMs = clock() + lastBytesMs
-        const isOfProxied = () => proxied.unknown.some((at) => at >= sentAt && at <= untilMs)
-        const isUnknown = links ? () => link?.tookAnswer === true || link?.wasReadLate === true : isOfProxied
-        return { is: 'lost', reason: error instanceof Error ? error.message : String(error), isUnknown }
+        const unread = () => signatureIn(links.answerTo(requestId))
+        return { is: 'lost', reason: error instanceof Error ? error.message : String(error), unread }
       } finally {
         for (const timer of timers) clearTimeout(timer)
       }
@@ -112,9 +112,6 @@ export async function startSwapCalls(world: World): Promise<SwapCalls> {
   }
 }
 
-/** What is written late is on the link by then. */
-const lastBytesMs = 1_000
-
 function portOf({ servers: [server] }: World): number | undefined {
   const url = server && !server.hasEnded() ? server.interfaceUrls['hummingbot'] : undefined
   return url === undefined ? undefined : Number(new URL(url).port)
@@ -127,10 +124,19 @@ async function answerOf(call: http.ClientRequest): Promise<{ status: number; tex
   return { status: incoming.statusCode ?? 0, text }
 }
 
+function signatureIn(answer: string | undefined): string | undefined {
+  const signature: unknown = answer === undefined ? undefined : Reflect.get(Object(JSON.parse(answer)), 'signature')
+  return typeof signature === 'string' && signature !== '' ? signature : undefined
+}
+
 async function outcomeOf(call: http.ClientRequest): Promise<SwapOutcome> {
   const { status, text } = await answerOf(call)
   const body: unknown = JSON.parse(text)
   const field = (name: string) => String(Reflect.get(Object(body), name) ?? '')
-  if (status === 200) return { is: 'signature', signature: field('signature'), isMined: field('status') === '1', text }
+  if (status === 200) {
+    const amountIn: unknown = Reflect.get(Object(Reflect.get(Object(body), 'data')), 'amountIn')
+    const mined = { isMined: field('status') === '1', ...(typeof amountIn === 'string' && { amountIn }) }
+    return { is: 'signature', signature: field('signature'), ...mined, text }
+  }
   return { is: 'refusal', status, name: field('name'), code: field('code'), text }
 }

@@ -1,8 +1,10 @@
+import { copyFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'libsql'
 import { checkHistory, nonces, ofJournal } from '../checker/check-history.ts'
-import { checkSwaps, type DeliveryStates } from '../hummingbot/check-swaps.ts'
+import { checkSwaps, type DeliveryBook } from '../hummingbot/check-swaps.ts'
 import { swapAsBots, type SwapOrder } from '../hummingbot/swap-bots.ts'
 import { startSwapCalls, type SwapCalls } from '../hummingbot/swap-calls.ts'
 import type { Random } from '../random.ts'
@@ -32,11 +34,20 @@ export const hummingbot: Scenario<Size> = {
     const world = await createWorld({ random, patches: ['points'], conf })
     world.chain.holdBaseFee(usualBaseFee)
     let placed: readonly SwapOrder[] = []
-    world.judge = async (history) => checkHistory(history, [nonces], [ofJournal, checkSwaps(placed, readDeliveries(world.home.dataDir))])
+    const openAtDeaths = new Map<string, number>()
+    const died = () => {
+      for (const { id, state } of readDeliveries(world.home.dataDir))
+        if (state === 'open') openAtDeaths.set(id, (openAtDeaths.get(id) ?? 0) + 1)
+    }
+    world.judge = async (history) => {
+      const rows = readDeliveries(world.home.dataDir)
+      const book: DeliveryBook = { states: new Map(rows.map(({ id, state }) => [id, state])), openAtDeaths }
+      return checkHistory(history, [nonces], [ofJournal, checkSwaps(placed, book)])
+    }
     return judge(world, async () => {
       const calls = await startSwapCalls(world)
       try {
-        const found = await amidTrouble(world, calls, size, random)
+        const found = await amidTrouble({ world, calls, size, random, died })
         placed = found.placed
         return { ...found.figures, ...figuresOf(placed) }
       } finally {
@@ -46,10 +57,21 @@ export const hummingbot: Scenario<Size> = {
   },
 }
 
-async function amidTrouble(world: World, calls: SwapCalls, { orders: count, kills, parallel }: Size, random: Random) {
+interface Trouble {
+  readonly world: World
+  readonly calls: SwapCalls
+  readonly size: Size
+  readonly random: Random
+  /** Told when a server was killed. */
+  readonly died: () => void
+}
+
+async function amidTrouble({ world, calls, size: { orders: count, kills, parallel }, random, died }: Trouble) {
   const over = new AbortController()
   let troubled = true
-  const killed = killAgainAndAgain(world, { trades: count * callsOfOrder, kills }, random.fork('killer')).finally(() => (troubled = false))
+  const killed = killAgainAndAgain(world, { trades: count * callsOfOrder, kills }, random.fork('killer'), died).finally(
+    () => (troubled = false),
+  )
   killed.catch((error: unknown) => {
     world.failure = error instanceof Error ? error : new Error(String(error))
   })
@@ -115,17 +137,24 @@ function figuresOf(placed: readonly SwapOrder[]): Record<string, unknown> {
     booked: countsOf(placed.map(({ booked }) => booked)),
     'sent again': sent.length - placed.length,
     'answers lost': lost.length,
-    'of them unknown to the server in time': lost.filter(({ isUnknown }) => isUnknown()).length,
+    'of them written to a line that stood': lost.filter(({ unread }) => unread() !== undefined).length,
   }
 }
 
-/** The server has ended. */
-function readDeliveries(dataDir: string): DeliveryStates {
-  const db = new Database(path.join(dataDir, 'sluice.db'))
+interface Delivery {
+  readonly id: string
+  readonly state: string
+}
+
+/** Of a copy: the next server wants the files for itself, and SQLite lets go of them late. */
+function readDeliveries(dataDir: string): readonly Delivery[] {
+  const folder = mkdtempSync(path.join(tmpdir(), 'sluice-deliveries-'))
+  for (const name of readdirSync(dataDir)) if (name.startsWith('sluice.db')) copyFileSync(path.join(dataDir, name), path.join(folder, name))
+  const db = new Database(path.join(folder, 'sluice.db'))
   try {
-    const rows = db.prepare('select id, state from deliveries').all() as { id: string; state: string }[]
-    return new Map(rows.map(({ id, state }) => [id, state]))
+    return db.prepare('select id, state from deliveries').all() as Delivery[]
   } finally {
     db.close()
+    rmSync(folder, { recursive: true })
   }
 }

@@ -28,15 +28,25 @@ export const kills: Scenario<Size> = {
   },
 }
 
-/** Kills the server each time after its share of the calls. */
-export async function killAgainAndAgain(stage: Stage, { trades, kills }: Size, random: Random): Promise<Record<string, unknown>> {
+/**
+ * Kills the server each time after its share of the calls.
+ * @param killed told after each, before the next server starts; not where it was asked to end
+ */
+export async function killAgainAndAgain(
+  stage: Stage,
+  { trades, kills }: Size,
+  random: Random,
+  killed: () => void = () => {},
+): Promise<Record<string, unknown>> {
   const diedAt: string[] = []
   const order = random.shuffled(points)
   for (let kill = 0; kill < kills; kill += 1) {
     const own = random.fork(kill)
     await callsMade(stage, Math.floor((trades / kills) * (0.5 + own.next())))
     await sleep(own.between(0, 150))
-    diedAt.push(await end(stage, own))
+    const where = await end(stage, own)
+    diedAt.push(where)
+    if (where !== asked) killed()
     // Every point comes before any comes twice; every third kill is at a random time. The last server stays.
     const point = order[kill % order.length]
     const dieAt = own.chance(0.67) && point !== undefined && kill + 1 < kills ? { point, nth: own.between(1, 10) } : undefined
@@ -57,6 +67,7 @@ async function callsMade({ recorder, servers }: Stage, count: number): Promise<v
 
 /** Now and then it is asked in a friendly way, as a new version is rolled out. */
 const friendly = 0.1
+const asked = 'SIGTERM'
 
 /** Gives a server that has a point to die at the time to come there, and kills any other. */
 async function end({ servers: [server] }: Stage, random: Random): Promise<string> {
@@ -64,7 +75,7 @@ async function end({ servers: [server] }: Stage, random: Random): Promise<string
   for (let waited = 0; server.dieAt && !server.hasEnded() && waited < pointTimeoutMs; waited += 20) await sleep(20)
   if (!server.dieAt && random.chance(friendly)) {
     await server.stop()
-    return 'SIGTERM'
+    return asked
   }
   const where = server.hasEnded() ? server.dieAt?.point : 'a random time'
   server.signal('SIGKILL')
