@@ -35,7 +35,7 @@ interface Version {
   readonly orders: number
 }
 
-const versions: readonly Version[] = [
+export const versions: readonly Version[] = [
   { name: '2.16', path: '/trading/swap/execute', connector: 'uniswap/router', resend: { times: 10, afterMs: 0 }, tickMs: 400, orders: 11 },
   { name: '2.16, legs', path: '/trading/swap/execute', connector: 'uniswap/amm', resend: { times: 10, afterMs: 0 }, tickMs: 2, orders: 11 },
   { name: '2.17', path: '/trading/router/execute-swap', connector: 'sluice', resend: { times: 10, afterMs: 400 }, tickMs: 400, orders: 11 },

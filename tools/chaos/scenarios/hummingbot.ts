@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'libsql'
 import { checkHistory, nonces, ofJournal } from '../checker/check-history.ts'
 import { checkSwaps, type DeliveryBook } from '../hummingbot/check-swaps.ts'
-import { swapAsBots, type SwapOrder } from '../hummingbot/swap-bots.ts'
+import { swapAsBots, versions, type SwapOrder } from '../hummingbot/swap-bots.ts'
 import { startSwapCalls, type SwapCalls } from '../hummingbot/swap-calls.ts'
 import type { Random } from '../random.ts'
 import { watch } from '../traffic.ts'
@@ -41,6 +41,7 @@ export const hummingbot: Scenario<Size> = {
     }
     world.judge = async (history) => {
       const rows = readDeliveries(world.home.dataDir)
+      requireShown(placed, rows.filter(({ joins }) => joins > 0).length)
       const book: DeliveryBook = { states: new Map(rows.map(({ id, state }) => [id, state])), openAtDeaths }
       return checkHistory(history, [nonces], [ofJournal, checkSwaps(placed, book)])
     }
@@ -141,9 +142,23 @@ function figuresOf(placed: readonly SwapOrder[]): Record<string, unknown> {
   }
 }
 
+/** A run that nothing went through shows nothing: most orders are filled, in each version of the clients, and a lost answer was collected. */
+function requireShown(placed: readonly SwapOrder[], joined: number): void {
+  const wanted = placed.filter(({ intent }) => intent.wants !== 'too much')
+  const filled = wanted.filter(({ booked }) => booked === 'filled')
+  const without = versions.filter(({ name }) => !filled.some(({ version }) => version === name))
+  if (filled.length < leastFilled * wanted.length || without.length > 0 || joined === 0)
+    throw new Error(
+      `Too little was shown: ${filled.length} of ${wanted.length} orders were filled, none of ${without.map(({ name }) => name).join(', ') || 'no version'}, and ${joined} lost answers collected.`,
+    )
+}
+
+const leastFilled = 0.8
+
 interface Delivery {
   readonly id: string
   readonly state: string
+  readonly joins: number
 }
 
 /** Of a copy: the next server wants the files for itself, and SQLite lets go of them late. */
@@ -152,7 +167,7 @@ function readDeliveries(dataDir: string): readonly Delivery[] {
   for (const name of readdirSync(dataDir)) if (name.startsWith('sluice.db')) copyFileSync(path.join(dataDir, name), path.join(folder, name))
   const db = new Database(path.join(folder, 'sluice.db'))
   try {
-    return db.prepare('select id, state from deliveries').all() as Delivery[]
+    return db.prepare('select id, state, joins from deliveries').all() as Delivery[]
   } finally {
     db.close()
     rmSync(folder, { recursive: true })
