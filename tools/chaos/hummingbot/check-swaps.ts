@@ -44,7 +44,10 @@ function ofIntent(
   // What a line took was delivered, as far as a server can know.
   const unread = orders.flatMap(({ calls }) => calls.flatMap(({ outcome }) => (outcome.is === 'lost' ? (outcome.unread() ?? []) : [])))
   const others = mined.filter(({ txHash }) => !isOf(txHash, booked) && !isOf(txHash, unread))
-  if (others.length > orders.filter((order) => order.booked === 'unknown').length)
+  const unknown = orders.filter((order) => order.booked === 'unknown').length
+  // Who got another order's transaction did not get its own (`shared`).
+  const doubled = booked.length - new Set(booked.map((signature) => known.entryOf(signature)?.key ?? signature)).size
+  if (others.length > unknown + doubled)
     return [violation('I1', 'an amount was traded more often than its bots know, and no answer was lost on the way', evidence)]
   if (!others.every(({ txHash }) => isLost(known.entryOf(txHash), states)))
     return [violation('I1', 'a trade of which no bot knows is not in the book of lost answers', evidence)]

@@ -48,6 +48,7 @@ function found(orders: readonly SwapOrder[], of: Partial<History>, { states = {}
 }
 
 const tooOften = 'I1 an amount was traded more often than its bots know, and no answer was lost on the way'
+const unsaid = 'I1 a trade of which no bot knows is not in the book of lost answers'
 const doubled = 'I1 two orders were answered with one transaction'
 
 describe('the checker of swaps without keys', () => {
@@ -66,7 +67,6 @@ describe('the checker of swaps without keys', () => {
   })
 
   it('finds a trade of an order that never learned of it, unless the server says that its answer was lost', () => {
-    const unsaid = 'I1 a trade of which no bot knows is not in the book of lost answers'
     for (const state of ['lost', 'uncollected', 'open'])
       expect(found([orderOf('unknown', lostAfter())], one, { states: { 'once-a': state } })).to.deep.equal([])
     expect(found([orderOf('unknown', lostAfter())], one)).to.deep.equal([unsaid])
@@ -79,6 +79,9 @@ describe('the checker of swaps without keys', () => {
     expect(found(orders, one, { deaths: { 'once-b': 1 } })).to.deep.equal([doubled])
     expect(found(orders, one, { deaths: { 'once-a': 1 } })).to.deep.equal([])
     expect(found([...orders, filledBy(first)], one, { deaths: { 'once-a': 1 } })).to.deep.equal([doubled])
+    expect(found(orders, two, { states: { 'once-b': 'open' }, deaths: { 'once-a': 1 } })).to.deep.equal([])
+    expect(found(orders, two, { states: { 'once-b': 'delivered' }, deaths: { 'once-a': 1 } })).to.deep.equal([unsaid])
+    expect(found(orders, two, { states: { 'once-b': 'open' } })).to.deep.equal([doubled])
     const another = { ...filledBy(first), intent: { ...intent, id: 2 } }
     expect(found([filledBy(first), another], one, { deaths: { 'once-a': 1 } })).to.include(doubled)
   })
