@@ -45,11 +45,14 @@ export async function startLinks(target: () => number | undefined, { ca, client,
     const near = new tls.TLSSocket(raw, { isServer: true, requestCert: true, secureContext }).on('error', () => {})
     const far = tls.connect({ host: '127.0.0.1', port: to, servername: 'localhost', ca, ...client }).on('error', () => {})
     const keep = createReader((requestId, body) => answers.set(requestId, body))
-    let [stalledUp, stalledDown] = [false, false]
+    let [isOpen, stalledUp, stalledDown] = [false, false, false]
+    far.once('secureConnect', () => (isOpen = true))
     let endedAt = Number.POSITIVE_INFINITY
     const end = () => {
       endedAt = Math.min(endedAt, performance.now())
-      far.end()
+      if (isOpen) far.end()
+      // What waits for the handshake is sent by nobody any more.
+      else far.destroy()
     }
     links.set(clientPort, {
       cut() {
