@@ -17,7 +17,7 @@ export interface AnswerDelivery {
 /** The answers of a connection of which more may become known. */
 interface Answers {
   /** What to do when the connection ends: those behind others are told nothing by Node.js. */
-  readonly unwritten: Set<() => void>
+  readonly unwritten: Map<() => void, ServerResponse>
   /** What to do when it breaks. */
   readonly unread: Set<() => void>
 }
@@ -33,7 +33,7 @@ export function deliveryOf({ socket }: IncomingMessage, res: ServerResponse): An
   const delivered = new Promise<boolean>((resolve) => {
     const lost = () => resolve(false)
     if (socket.destroyed) return lost()
-    unwritten.add(lost)
+    unwritten.set(lost, res)
     res.once('finish', () => {
       unwritten.delete(lost)
       resolve(!socket.destroyed)
@@ -54,12 +54,16 @@ export function deliveryOf({ socket }: IncomingMessage, res: ServerResponse): An
 }
 
 function follow(socket: Socket): Answers {
-  const answers: Answers = { unwritten: new Set(), unread: new Set() }
+  const answers: Answers = { unwritten: new Map(), unread: new Set() }
   answersOf.set(socket, answers)
   // Whatever comes after it: one that has closed its end often answers our last bytes by a reset.
-  socket.once('end', () => answers.unread.clear())
+  socket.once('end', () => {
+    answers.unread.clear()
+    // Node.js writes no other answer to it, and closes it turns later. One that was written may be what its client has waited for.
+    for (const [lost, { writableEnded }] of answers.unwritten) if (!writableEnded) lost()
+  })
   socket.once('close', () => {
-    for (const lost of answers.unwritten) lost()
+    for (const lost of answers.unwritten.keys()) lost()
     // Without an error this server has ended it.
     if (socket.errored) for (const breaks of answers.unread) breaks()
     answers.unread.clear()

@@ -11,16 +11,21 @@ describe('whether an answer reached its caller', () => {
   let server: Server
   let answerBytes = 10
   const told: string[] = []
+  const closedWhenTold: boolean[] = []
   /** Lets the requests that wait be answered. */
   let goOn = () => {}
 
   beforeEach(async () => {
     told.length = 0
+    closedWhenTold.length = 0
     answerBytes = 10
     const waits = new Promise<void>((resolve) => (goOn = resolve))
     server = createServer((req, res) => {
       const { delivered, broken } = deliveryOf(req, res)
-      void delivered.then((isDelivered) => told.push(isDelivered ? 'delivered' : 'lost'))
+      void delivered.then((isDelivered) => {
+        told.push(isDelivered ? 'delivered' : 'lost')
+        closedWhenTold.push(req.socket.destroyed)
+      })
       void broken(unacknowledgedMs).then(() => told.push('broken'))
       void waits.then(() => res.end(Buffer.alloc(answerBytes)))
     }).listen(0, '127.0.0.1')
@@ -53,6 +58,14 @@ describe('whether an answer reached its caller', () => {
     goOn()
     await later()
     expect(told).to.deep.equal(['lost', 'lost'])
+  })
+
+  it('is lost as soon as its client has ended the connection, before that is closed', async () => {
+    const socket = await ask()
+    await later()
+    socket.end()
+    await until('it is lost', async () => told.length === 1)
+    expect({ told, closedWhenTold }).to.deep.equal({ told: ['lost'], closedWhenTold: [false] })
   })
 
   it('is delivered where its client takes it and stays, ends the connection or asks for more', async () => {
