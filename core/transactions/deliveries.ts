@@ -67,7 +67,7 @@ export function createDeliveries({ store, serverId, journal, log, onChange = () 
     log.warn({ interface: name, client, idempotencyKey: id }, words[change])
   }
 
-  const { change, lose, loseLater, fail, forget, settle } = createDeliveryChanges({ table, gone, signal: closing.signal, nowMs, say, log })
+  const { change, lose, loseLater, fail, forget, settle, refuse } = createDeliveryChanges({ table, gone, signal: closing.signal, nowMs, say, log })
   const { isLost, giveUpOver, findLost, findLostBeside } = createLostAnswers({
     table,
     journal,
@@ -179,7 +179,7 @@ export function createDeliveries({ store, serverId, journal, log, onChange = () 
       } catch (error) {
         outcome = !(error instanceof SluiceError) || leavesOpen.has(error.name) ? 'unknown' : 'nothing'
         // Before the refusal is answered: an equal request after it is a new one.
-        if (outcome === 'nothing') await (request.isNewAfterFailure === true && hasFailed(error) ? fail(row) : settle(row))
+        if (outcome === 'nothing') await (request.isNewAfterFailure === true && hasFailed(error) ? fail(row) : refuse(row))
         throw error
       }
     },

@@ -54,8 +54,10 @@ export function createDeliveryChanges({ table, gone, signal, nowMs, say, log }: 
     fail: (row: DeliveryRow): Promise<void> => persist(row, () => table.fail(row)),
     /** Nothing was done for it. */
     forget: (row: DeliveryRow): Promise<void> => (row.joins === 0 ? change(row, 'nothing') : lose(row)),
-    /** Its answer has arrived, or nothing was signed for it. */
+    /** Its answer has arrived. */
     settle: (row: DeliveryRow, isKept = row.losses > 0): Promise<void> => change(row, isKept ? { state: 'delivered' } : 'nothing'),
+    /** Nothing was signed for it, so that an equal request decides anew what is done. */
+    refuse: (row: DeliveryRow): Promise<void> => change(row, row.losses > 0 ? { state: 'delivered', prepared: '' } : 'nothing'),
   }
 }
 

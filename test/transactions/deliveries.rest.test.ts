@@ -497,6 +497,19 @@ describe('requests without a key, of clients that repeat them', () => {
       expect(keyOf(await request(at, options).answer)).not.to.equal(used)
     })
 
+    it('decide anew what is done after a refusal, also where an answer was lost before', async () => {
+      const at = server()
+      const options = { isOneForEver: true, amount: '3' }
+      let times = 0
+      const prepare = async () => void (times += 1)
+      await refused(at, failing('TIMEOUT'), { ...options, prepare })
+      await stored(['lost'])
+      await refused(at, failing('TRADE_FAILED', { reason: 'too little received' }), { ...options, prepare })
+      expect(times).to.equal(1)
+      await request(at, { ...options, prepare }).answer
+      expect(times).to.equal(2)
+    })
+
     for (const name of ['TIMEOUT', 'OVERLOADED', 'PENDING_APPROVAL', 'IN_FLIGHT', 'IDEMPOTENCY_CONFLICT', 'UNKNOWN_ERROR'] as const)
       it(`are the same after ${name}, which does not know what happened`, async () => {
         const at = server()
