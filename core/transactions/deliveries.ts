@@ -67,7 +67,14 @@ export function createDeliveries({ store, serverId, journal, log, onChange = () 
     log.warn({ interface: name, client, idempotencyKey: id }, words[change])
   }
 
-  const { change, lose, loseLater, fail, forget, settle, refuse } = createDeliveryChanges({ table, gone, signal: closing.signal, nowMs, say, log })
+  const { change, lose, loseLater, fail, forget, settle, refuse } = createDeliveryChanges({
+    table,
+    gone,
+    signal: closing.signal,
+    nowMs,
+    say,
+    log,
+  })
   const { isLost, giveUpOver, findLost, findLostBeside } = createLostAnswers({
     table,
     journal,
@@ -110,18 +117,21 @@ export function createDeliveries({ store, serverId, journal, log, onChange = () 
     try {
       prepared = await prepare()
     } catch (error) {
-      await settle(row)
+      // One that is one for ever may be decided on by an earlier request meanwhile.
+      await settle(row, row.losses > 0 || row.joins > 0)
       throw error
     }
     const text = JSON.stringify(prepared)
-    const isOurs = await table.change(row, { prepared: text }).catch((error: unknown) => {
+    const decided = await (isOneForEver === true ? table.decide(row, text) : decideAlone(row, text)).catch((error: unknown) => {
       void forget(row)
       throw error
     })
-    if (!isOurs && isOneForEver !== true) return undefined
-    row.prepared = text
-    return prepared
+    if (decided === undefined) return undefined
+    row.prepared = decided
+    return decided === text ? prepared : (JSON.parse(decided) as P)
   }
+
+  const decideAlone = async (row: DeliveryRow, text: string) => ((await table.change(row, { prepared: text })) ? text : undefined)
 
   async function preparedRow<P extends object>(
     request: UnkeyedRequest,

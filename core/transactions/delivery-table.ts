@@ -198,6 +198,18 @@ function changes(store: Store, serverId: string, nowMs: () => number) {
       )
       return opened.length > 0
     },
+    /** Of what several decide at once for one that is one for ever, the first counts. @returns that; undefined where its row is gone */
+    async decide({ id }: DeliveryRow, prepared: string): Promise<string | undefined> {
+      const [decided] = await store.writeOnce((db) =>
+        db
+          .updateTable('deliveries')
+          .set({ prepared: sql`case when prepared = '' then ${prepared} else prepared end` })
+          .where((eb) => eb.and({ id }))
+          .returning('prepared')
+          .execute(),
+      )
+      return decided?.prepared
+    },
     /** @returns false where an equal request has it */
     async change({ id, joins, asked_at }: DeliveryRow, to: Partial<DeliveryRow> | 'nothing'): Promise<boolean> {
       const changed = await store.writeOnce<readonly unknown[]>((db) => {

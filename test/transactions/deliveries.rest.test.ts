@@ -177,6 +177,19 @@ describe('requests without a key, of clients that repeat them', () => {
       expect(changes).to.deep.equal([])
     })
 
+    it('do what was decided first where two decide at once, being one for ever, whichever of them came first', async () => {
+      const options = { isOneForEver: true }
+      let goOn = () => {}
+      const early = request(server(), { ...options, prepare: () => new Promise<void>((resolve) => (goOn = resolve)) })
+      await until('it decides', async () => goOn.length === 1)
+      const refusal = await request(server(), { ...options, prepare: failing('NETWORK') }).answer.catch(({ name }: Error) => name)
+      expect(refusal).to.equal('NETWORK')
+      const late = await request(server(), options).answer
+      goOn()
+      expect(await early.answer).to.equal(late)
+      expect(await request(server(), { ...options, prepare: () => expect.fail('it was decided again') }).answer).to.equal(late)
+    })
+
     it('are counted as lost, too, where the server ended without a word and nobody asked again', async () => {
       const first = await request(server()).answer
       const at = server()
@@ -436,7 +449,7 @@ describe('requests without a key, of clients that repeat them', () => {
       await journal.write([next(signed, { state: 'DROPPED', updatedAt: Date.now() })], lease)
     }
 
-    const failing = (name: ErrorName, details?: object) => async () => {
+    const failing = (name: ErrorName, details?: object) => async (): Promise<never> => {
       throw new SluiceError(name, 'It did not come to be.', { details })
     }
     const refused = async (at: { deliveries: Deliveries }, act: (key: string) => Promise<string>, options?: RequestOptions) => {
