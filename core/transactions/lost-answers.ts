@@ -30,7 +30,9 @@ interface LostAnswersParts {
 /** Finds the lost answer that a request is for. */
 export function createLostAnswers({ table, journal, serverId, gone, startedAt, change, signal, nowMs, say }: LostAnswersParts) {
   function isLost(row: UnansweredRow): boolean {
-    if (row.state === 'lost' || gone.has(holderOf(row))) return true
+    if (row.state === 'lost' || row.state === 'uncollected' || gone.has(holderOf(row))) return true
+    // Of one that is one for ever also answers that have arrived are found.
+    if (row.state !== 'open') return false
     if (row.server !== serverId && !row.alive) return true
     return row.asked_at + row.stale_ms < nowMs()
   }

@@ -171,6 +171,7 @@ describe('requests without a key, of clients that repeat them', () => {
       expect(keyOf(await answer)).to.equal(keyOf(both[0]))
       end(true)
       await stored([])
+      at.clock.offsetMs = 400_000
       const old = request(at, { isOneForEver: true, prepare: () => expect.fail('it was prepared again') })
       expect(keyOf(await old.answer)).to.equal(keyOf(both[0]))
       expect(keyOf(await request(at, { isOneForEver: true, client: 'other' }).answer)).not.to.equal(keyOf(both[0]))
