@@ -152,20 +152,23 @@ class Call implements ServedCall {
 
   once: InterfaceCall['once'] = (request, prepare, act) => {
     this.makesOnce = true
-    const { formerId } = this.#state.caller
     const asked = {
       ...request,
-      interface: this.#interface,
-      client: this.caller.id,
-      ...(formerId !== undefined && { formerClient: formerId }),
+      ...this.#owner(),
       broken: this.#delivery.broken(request.staleSeconds * unacknowledgedPart * 1000),
       delivered: this.delivered.then((isDelivered) => isDelivered && this.isAnswered),
     }
     return this.#parts.deliveries.once(asked, prepare, act)
   }
 
+  /** Also by the name that it had before it was listed: what is stored under that is its own. */
+  #owner() {
+    const { id, formerId } = this.#state.caller
+    return { interface: this.#interface, client: id, ...(formerId !== undefined && { formerClient: formerId }) }
+  }
+
   get preferences(): InterfaceCall['preferences'] {
-    const owner = { interface: this.#interface, client: this.caller.id }
+    const owner = this.#owner()
     const { preferences } = this.#parts
     const maxAgeMs = this.#state.req.method === 'GET' ? preferencesMs : 0
     return { read: () => preferences.read(owner, maxAgeMs), set: (name, value) => preferences.set(owner, name, value) }

@@ -15,6 +15,8 @@ export interface PreferenceOwner {
   readonly interface: string
   /** The id of the client. */
   readonly client: string
+  /** Its id before it had an entry in `conf/clients.yml`. What it has set since then counts before what it had set under that. */
+  readonly formerClient?: string
 }
 
 export type PreferenceTexts = Readonly<Record<string, string>>
@@ -35,15 +37,17 @@ export function createPreferences(store: Store): Preferences {
   /** Rises with each change by this server: what was read before is not kept. */
   let changes = 0
 
-  async function readNow({ interface: name, client }: PreferenceOwner): Promise<PreferenceTexts> {
+  async function readNow({ interface: name, client, formerClient = client }: PreferenceOwner): Promise<PreferenceTexts> {
     const rows = await store.read((db) =>
       db
         .selectFrom('preferences')
-        .select(['name', 'value'])
-        .where((eb) => eb.and({ interface: name, client }))
+        .select(['client', 'name', 'value'])
+        .where((eb) => eb.and({ interface: name }))
+        .where('client', 'in', [client, formerClient])
         .execute(),
     )
-    return Object.freeze(Object.fromEntries(rows.map((row) => [row.name, row.value])))
+    const [own, former] = [rows.filter((row) => row.client === client), rows.filter((row) => row.client !== client)]
+    return Object.freeze(Object.fromEntries([...former, ...own].map((row) => [row.name, row.value])))
   }
 
   function keep(key: string, texts: PreferenceTexts, readAt: number): void {
@@ -91,13 +95,14 @@ export function createPreferences(store: Store): Preferences {
       } finally {
         // Also where it is not known whether it was written.
         changes += 1
-        known.delete(keyOf(owner))
+        // Its texts may also be known under another name that it has.
+        known.clear()
       }
     },
   }
 }
 
-const keyOf = ({ interface: name, client }: PreferenceOwner): string => JSON.stringify([name, client])
+const keyOf = ({ interface: name, client, formerClient }: PreferenceOwner): string => JSON.stringify([name, client, formerClient])
 
 function requireSize(name: string, value: string): void {
   // PostgreSQL has no text with a zero in it.

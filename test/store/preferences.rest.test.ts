@@ -35,6 +35,18 @@ describe('what clients set for themselves', () => {
       expect(await preferences.read({ ...bot, interface: 'others' }, 0)).to.deep.equal({})
     })
 
+    it('stays its own when it gets another name, until it sets something else', async () => {
+      const renamed = { ...bot, client: 'entry', formerClient: 'bot' }
+      await preferences.set(bot, 'wallet', '0x1')
+      await preferences.set(bot, 'network', 'base')
+      expect(await preferences.read(renamed, 60_000)).to.deep.equal({ wallet: '0x1', network: 'base' })
+      await preferences.set(renamed, 'wallet', '0x2')
+      for (const maxAgeMs of [60_000, 0])
+        expect(await preferences.read(renamed, maxAgeMs)).to.deep.equal({ wallet: '0x2', network: 'base' })
+      expect(await preferences.read(bot, 0)).to.deep.equal({ wallet: '0x1', network: 'base' })
+      expect(await preferences.read({ ...bot, client: 'entry' }, 0)).to.deep.equal({ wallet: '0x2' })
+    })
+
     it('stays when the server starts again', async () => {
       await preferences.set(bot, 'wallet', '0x1')
       await store.close()
