@@ -1,12 +1,13 @@
 // What a spender may take of a wallet.
-import { add, canonicalDecimal } from 'sluice/decimal'
+import { add } from 'sluice/decimal'
 import { interfacePath, Type, type InterfacePath } from 'sluice/interface'
 import { listedTokens, walletFields } from './chains.ts'
 import { connectorOf } from './connectors.ts'
 import { networkFields, type HummingbotConfig, type Networks } from './networks.ts'
+import { canonical } from './numbers.ts'
 import { feeOf } from './poll.ts'
 import { signedAnswer, signOnce, successOf } from './signed.ts'
-import { walletOf } from './wallets.ts'
+import { walletKey, walletOf } from './wallets.ts'
 
 const spender = Type.String({ minLength: 1, maxLength: 256 })
 
@@ -57,10 +58,10 @@ export function allowancePaths(networks: Networks, { receiptSeconds, staleSecond
           address: await walletOf(request.address, on.chain, networks, call),
           spender: connectorOf(request.spender),
           token: request.token,
-          ...(request.amount !== undefined && { amount: canonicalDecimal(request.amount) ?? request.amount }),
+          ...(request.amount !== undefined && { amount: canonical(request.amount) }),
         }
         return call.once(
-          { fields: { approve: approval }, staleSeconds, collectSeconds },
+          { fields: { approve: { ...approval, address: walletKey(approval.address) } }, staleSeconds, collectSeconds },
           async () => approval,
           async (key, prepared) => {
             const signed = await signOnce(() => call.call('EVMApprove', prepared, { key }), call)

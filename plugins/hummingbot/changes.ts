@@ -1,11 +1,10 @@
 // What all changes of liquidity have in common: how long they wait, which requests are equal, and what is read of the receipt.
-import { canonicalDecimal } from 'sluice/decimal'
 import { Type, type InterfaceCall } from 'sluice/interface'
 import type { HummingbotConfig, Networks } from './networks.ts'
 import { feeOf, type PollAnswer } from './poll.ts'
 import { signOnce, successOf } from './signed.ts'
 import { Decimal, slippageOf, type Venue } from './venues.ts'
-import { walletOf } from './wallets.ts'
+import { walletKey, walletOf } from './wallets.ts'
 
 export const walletFields = {
   walletAddress: Type.Optional(Type.String({ maxLength: 256 })),
@@ -31,8 +30,11 @@ export const heldWindows = ({ positionSeconds, staleSeconds, collectSeconds }: H
 /** What comes beside the wait. */
 export const answerSeconds = 10
 /** As in what makes two requests equal. */
-export const named = ({ on, own }: Venue) => ({ on: on.chainNetwork, connector: own.connector })
-export const canonical = (amount: string): string => canonicalDecimal(amount) ?? amount
+export const named = ({ on, own }: Venue, address: string) => ({
+  on: on.chainNetwork,
+  connector: own.connector,
+  address: walletKey(address),
+})
 
 export const addressOf = (request: { walletAddress?: string; address?: string }, { on }: Venue, networks: Networks, call: InterfaceCall) =>
   walletOf(request.walletAddress ?? request.address, on.chain, networks, call)

@@ -6,7 +6,6 @@ import {
   added,
   addressOf,
   answerSeconds,
-  canonical,
   changed,
   fee,
   heldWindows,
@@ -20,6 +19,7 @@ import {
   type ChangeParts,
 } from './changes.ts'
 import type { HummingbotConfig, Networks } from './networks.ts'
+import { canonical, canonicalOf } from './numbers.ts'
 import { feeOf, type PollAnswer } from './poll.ts'
 import { goneOrTrouble, handleOf, positionAddress, PositionAddress, positionNamed, readPosition, type NamedPosition } from './positions.ts'
 import { PoolAddress, rangePoolAt } from './range-pools.ts'
@@ -69,7 +69,10 @@ const openPaths = ({ networks, config }: ChangeParts): InterfacePath[] =>
       const { poolAddress, slippagePct: percent } = request
       const range = { lowerPrice: canonical(request.lowerPrice), upperPrice: canonical(request.upperPrice), ...amountsOf(request) }
       return call.once(
-        { fields: { how: 'open', ...named(venue), address, poolAddress, ...range, slippage: percent }, ...heldWindows(config) },
+        {
+          fields: { how: 'open', ...named(venue, address), poolAddress, ...range, slippage: canonicalOf(percent) },
+          ...heldWindows(config),
+        },
         async () => {
           const { token0, token1, version, pool } = await rangePoolAt(poolAddress, venue, call)
           return { ...venue.own, address, token0, token1, version, pool, ...range, ...(await slippage(percent, venue, version, call)) }
@@ -101,7 +104,13 @@ const addPaths = ({ networks, config }: ChangeParts): InterfacePath[] =>
       const { venue, address, position } = await ownPosition(request, networks, call)
       const amounts = amountsOf(request)
       const { slippagePct: percent } = request
-      const fields = { how: 'add', ...named(venue), address, position: positionAddress(position), ...amounts, slippage: percent }
+      const fields = {
+        how: 'add',
+        ...named(venue, address),
+        position: positionAddress(position),
+        ...amounts,
+        slippage: canonicalOf(percent),
+      }
       return call.once(
         { fields, ...windows(config) },
         async () => {
@@ -134,7 +143,13 @@ const removePaths = ({ networks, config }: ChangeParts): InterfacePath[] =>
       const { venue, address, position } = await ownPosition(request, networks, call)
       const decreasePercent = canonical(request.percentageToRemove)
       const { slippagePct: percent } = request
-      const fields = { how: 'remove', ...named(venue), address, position: positionAddress(position), decreasePercent, slippage: percent }
+      const fields = {
+        how: 'remove',
+        ...named(venue, address),
+        position: positionAddress(position),
+        decreasePercent,
+        slippage: canonicalOf(percent),
+      }
       return call.once(
         { fields, ...windows(config) },
         async () => ({
@@ -169,7 +184,7 @@ const collectPaths = ({ networks, config }: ChangeParts): InterfacePath[] =>
       const { venue, address, position } = await ownPosition(request, networks, call)
       const collection = { ...venue.own, address, ...position }
       return call.once(
-        { fields: { how: 'collect', ...named(venue), address, position: positionAddress(position) }, ...windows(config) },
+        { fields: { how: 'collect', ...named(venue, address), position: positionAddress(position) }, ...windows(config) },
         async () => collection,
         async (key) =>
           changedPosition(
@@ -206,7 +221,7 @@ const closePaths = ({ networks, config }: ChangeParts): InterfacePath[] =>
       const { venue, address, position } = await ownPosition(request, networks, call)
       return call.once(
         {
-          fields: { how: 'close', ...named(venue), address, position: positionAddress(position) },
+          fields: { how: 'close', ...named(venue, address), position: positionAddress(position) },
           ...heldWindows(config),
           isOneForEver: true,
           isNewAfterFailure: true,

@@ -4,10 +4,10 @@ import { badFields, interfacePath, SluiceError, Type, type InterfaceCall, type I
 import { connectorOf, everyConnector, typeIn, typeOf, versionsOf, type PoolType } from './connectors.ts'
 import { slippageOf } from './defaults.ts'
 import { networkFields, type NamedNetwork, type Networks } from './networks.ts'
-import { numberBelow } from './numbers.ts'
+import { decimalPattern, numberBelow } from './numbers.ts'
 import { newQuoteId } from './quote-ids.ts'
 
-const Amount = Type.String({ pattern: '^\\d{1,80}(\\.\\d{1,120})?([eE][+-]?\\d{1,2})?$', description: 'Of the base token.' })
+const Amount = Type.String({ pattern: decimalPattern, description: 'Of the base token.' })
 const Percent = Type.String({ pattern: '^\\d{1,3}(\\.\\d{1,12})?([eE][+-]?\\d{1,2})?$' })
 
 export const QuoteFields = Type.Object({

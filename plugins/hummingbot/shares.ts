@@ -4,7 +4,6 @@ import { SluiceError, Type, type InterfaceCall, type InterfacePath } from 'sluic
 import {
   added,
   addressOf,
-  canonical,
   changed,
   fee,
   named,
@@ -17,7 +16,7 @@ import {
   type ChangeParts,
 } from './changes.ts'
 import type { HummingbotConfig, Networks } from './networks.ts'
-import { numberBelow } from './numbers.ts'
+import { canonical, canonicalOf, numberBelow } from './numbers.ts'
 import type { PollAnswer } from './poll.ts'
 import { PoolAddress, poolInfoFields } from './range-pools.ts'
 import { signedAnswer } from './signed.ts'
@@ -128,7 +127,10 @@ const addPaths = ({ networks, config }: ChangeParts): InterfacePath[] =>
       const { poolAddress, slippagePct: percent } = request
       const amounts = [canonical(request.baseTokenAmount), canonical(request.quoteTokenAmount)]
       return call.once(
-        { fields: { how: 'add shares', ...named(venue), address, poolAddress, amounts, slippage: percent }, ...windows(config) },
+        {
+          fields: { how: 'add shares', ...named(venue, address), poolAddress, amounts, slippage: canonicalOf(percent) },
+          ...windows(config),
+        },
         async () => {
           const { base, quote, pool, version } = await sharePoolAt(poolAddress, venue, call)
           return { ...venue.own, address, tokens: [base, quote], pool, amounts, ...(await slippage(percent, venue, version, call)) }
@@ -157,7 +159,10 @@ const removePaths = ({ networks, config }: ChangeParts): InterfacePath[] =>
       const { poolAddress, slippagePct: percent } = request
       const decreasePercent = canonical(request.percentageToRemove)
       return call.once(
-        { fields: { how: 'remove shares', ...named(venue), address, poolAddress, decreasePercent, slippage: percent }, ...windows(config) },
+        {
+          fields: { how: 'remove shares', ...named(venue, address), poolAddress, decreasePercent, slippage: canonicalOf(percent) },
+          ...windows(config),
+        },
         async () => {
           const { base, quote, pool, version } = await sharePoolAt(poolAddress, venue, call)
           return { ...venue.own, address, tokens: [base, quote], pool, decreasePercent, ...(await slippage(percent, venue, version, call)) }

@@ -1,13 +1,14 @@
 // Swaps. These clients send no key, and send a swap again when no answer came: what is signed for one is answered with its hash, and nothing else.
-import { canonicalDecimal, isLess } from 'sluice/decimal'
+import { isLess } from 'sluice/decimal'
 import { badFields, interfacePath, Type, type InterfaceCall, type InterfacePath, type Static } from 'sluice/interface'
 import { connectorOf, everyConnector, typeIn, type PoolType } from './connectors.ts'
 import { networkFields, type HummingbotConfig, type NamedNetwork, type Networks } from './networks.ts'
+import { canonical, canonicalOf } from './numbers.ts'
 import { feeOf, type PollAnswer } from './poll.ts'
 import { readQuoteId, type QuotedTrade } from './quote-ids.ts'
 import { bestPrice, QuoteFields } from './quotes.ts'
 import { signedAnswer, signOnce, successOf } from './signed.ts'
-import { walletOf } from './wallets.ts'
+import { walletKey, walletOf } from './wallets.ts'
 
 const Swap = Type.Object({
   ...QuoteFields.properties,
@@ -89,18 +90,18 @@ async function swap(request: Swap, { type, networks, config, call }: SwapParts):
   const on = networks.of(request)
   const { connector = everyConnector, baseToken, quoteToken, side, poolAddress, slippagePct } = request
   const address = await walletOf(request.walletAddress ?? request.address, on.chain, networks, call)
-  const amount = canonicalDecimal(request.amount) ?? request.amount
+  const amount = canonical(request.amount)
   const fields = {
     on: on.chainNetwork,
     type,
     connector: connectorOf(connector),
-    address,
+    address: walletKey(address),
     baseToken,
     quoteToken,
     side,
     amount,
     poolAddress,
-    slippagePct,
+    slippagePct: canonicalOf(slippagePct),
   }
   const { staleSeconds, collectSeconds } = config
   return call.once(
@@ -118,7 +119,7 @@ async function swapQuote(request: Static<typeof QuotedSwap>, { networks, config,
   const address = await walletOf(request.walletAddress ?? request.address, on.chain, networks, call)
   const { quoteSeconds, staleSeconds, collectSeconds } = config
   return call.once(
-    { fields: { quoteId: request.quoteId, address }, staleSeconds, collectSeconds, isOneForEver: true },
+    { fields: { quoteId: request.quoteId, address: walletKey(address) }, staleSeconds, collectSeconds, isOneForEver: true },
     async (): Promise<Trade> => {
       if (quotedAt + quoteSeconds * 1000 >= Date.now()) return { ...trade, address }
       throw badFields([{ field: 'quoteId', problem: `is older than ${quoteSeconds} s: ask for a new quote` }])

@@ -1,5 +1,4 @@
 // A connector on one network, as requests about liquidity name it: by fields in 2.17, in the path in 2.16.
-import { canonicalDecimal } from 'sluice/decimal'
 import {
   badFields,
   interfacePath,
@@ -13,6 +12,7 @@ import {
 } from 'sluice/interface'
 import { connectorOf, everyConnector, type PoolType } from './connectors.ts'
 import { networkFields, type NamedNetwork, type Networks } from './networks.ts'
+import { canonical, decimalPattern } from './numbers.ts'
 
 export const venueFields = {
   ...networkFields,
@@ -22,8 +22,7 @@ export const venueFields = {
 type VenueRequest = Static<ReturnType<typeof asObject>>
 const asObject = () => Type.Object(venueFields)
 
-/** A number of a body, or a text of a query: `0.5`, `1e-07`. */
-export const Decimal = Type.String({ pattern: '^\\d{1,80}(\\.\\d{1,120})?([eE][+-]?\\d{1,2})?$' })
+export const Decimal = Type.String({ pattern: decimalPattern })
 
 export interface Venue {
   readonly on: NamedNetwork
@@ -79,7 +78,7 @@ export async function slippageOf(
     .split('/')
     .map(BigInt)
   // Nine digits are what a fraction may have: down, which is tighter.
-  const millionths = toMillionths(canonicalDecimal(percent) ?? percent)
+  const millionths = toMillionths(canonical(percent))
   return millionths * denominator < numerator * 100_000_000n ? `${millionths}/100000000` : undefined
 }
 

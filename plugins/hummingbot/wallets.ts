@@ -91,8 +91,10 @@ function defaultOf(chain: string, wallets: ReadonlySet<string>, set: Preferences
 
 /** As it is listed. */
 const spelt = (address: string, wallets: ReadonlySet<string>): string | undefined =>
-  // Of EVM chains one address has several spellings.
-  [...wallets].find((each) => each === address || (each.startsWith('0x') && each.toLowerCase() === address.toLowerCase()))
+  [...wallets].find((each) => walletKey(each) === walletKey(address))
+
+/** The same text for all spellings of a wallet, in what makes two requests equal: of EVM chains one address has several. */
+export const walletKey = (address: string): string => (/^0x/i.test(address) ? address.toLowerCase() : address)
 
 /** Of the caller's wallets on one of Hummingbot's chains. */
 export async function defaultWallet(chain: string, networks: Networks, call: InterfaceCall): Promise<string | undefined> {

@@ -1,10 +1,10 @@
 // The native coin as a token, and back.
-import { canonicalDecimal } from 'sluice/decimal'
 import { badFields, interfacePath, Type, type InterfaceCall, type InterfacePath } from 'sluice/interface'
 import { networkFields, type HummingbotConfig, type NamedNetwork, type Networks } from './networks.ts'
+import { canonical } from './numbers.ts'
 import { feeOf } from './poll.ts'
 import { signedAnswer, signOnce, successOf } from './signed.ts'
-import { walletOf } from './wallets.ts'
+import { walletKey, walletOf } from './wallets.ts'
 
 export const wrapPaths = (networks: Networks, { receiptSeconds, staleSeconds, collectSeconds }: HummingbotConfig): InterfacePath[] =>
   (['wrap', 'unwrap'] as const).map((how) =>
@@ -33,9 +33,9 @@ export const wrapPaths = (networks: Networks, { receiptSeconds, staleSeconds, co
         const untilMs = performance.now() + receiptSeconds * 1000
         const on = networks.of({ ...request, chain })
         const address = await walletOf(request.address, on.chain, networks, call)
-        const asked = amount === undefined ? undefined : (canonicalDecimal(amount) ?? amount)
+        const asked = amount === undefined ? undefined : canonical(amount)
         return call.once(
-          { fields: { how, on: on.chainNetwork, address, amount: asked }, staleSeconds, collectSeconds },
+          { fields: { how, on: on.chainNetwork, address: walletKey(address), amount: asked }, staleSeconds, collectSeconds },
           async () => ({ ...on.own, address, amount: asked ?? (await allOf(how, address, on, call)) }),
           async (key, transfer) => {
             const signed = await signOnce(() => call.call(how === 'wrap' ? 'EVMWrap' : 'EVMUnwrap', transfer, { key }), call)

@@ -283,7 +283,8 @@ describe('liquidity of Hummingbot’s clients', function () {
       await withoutBlocks(rpc, async () => {
         const lost = cuttablePost(new URL('/trading/clmm/close', server.kernel.interfaceUrls['hummingbot']), server.certsDir, close)
         await signed(before + 1)
-        const both = [bot.post('/trading/clmm/close', { ...close, slippagePct: 0.25 }), bot.post('/trading/clmm/close', close)]
+        const otherwise = { ...close, walletAddress: admins.toLowerCase(), slippagePct: 0.25 }
+        const both = [bot.post('/trading/clmm/close', otherwise), bot.post('/trading/clmm/close', close)]
         lost.cut()
         await lost.answer
         const answers = await Promise.all(both)
@@ -299,13 +300,14 @@ describe('liquidity of Hummingbot’s clients', function () {
       const { body } = await opening('v3')
       const before = (await changes()).length
       await withoutBlocks(rpc, async () => {
-        const lost = cuttablePost(new URL('/trading/clmm/open', server.kernel.interfaceUrls['hummingbot']), server.certsDir, body)
+        const otherwise = { ...body, slippagePct: '5e-01' }
+        const lost = cuttablePost(new URL('/trading/clmm/open', server.kernel.interfaceUrls['hummingbot']), server.certsDir, otherwise)
         await signed(before + 1)
         lost.cut()
         await lost.answer
       })
       const [{ txHash } = { txHash: '' }] = await changes()
-      const first = await bot.post('/trading/clmm/open', body)
+      const first = await bot.post('/trading/clmm/open', { ...body, slippagePct: 0.5 })
       expect([first.signature, first.status]).to.deep.equal([txHash, 1])
       const second = await bot.post('/trading/clmm/open', body)
       expect(second.data.positionAddress).not.to.equal(first.data.positionAddress)
