@@ -11,6 +11,7 @@ import {
   type TSchema,
 } from 'sluice/interface'
 import { connectorOf, everyConnector, type PoolType } from './connectors.ts'
+import { slippageOf as ownSlippageOf } from './defaults.ts'
 import { networkFields, type NamedNetwork, type Networks } from './networks.ts'
 import { canonical, decimalPattern } from './numbers.ts'
 
@@ -64,13 +65,14 @@ export function liquidityPaths<Req extends TObject, Res extends TSchema>(
   return [`/trading/${type}/${name}`, `/connectors/:dex/${type}/${olderName}`].map((each) => interfacePath({ ...path, path: each, answer }))
 }
 
-/** A percentage as the fraction that endpoints take; undefined where the configured slippage is as tight. */
+/** The percentage of a request, or what its client has set, as the fraction that endpoints take; undefined where the configured one is as tight. */
 export async function slippageOf(
-  percent: string | undefined,
+  slippagePct: string | undefined,
   { connector }: Venue['own'],
   version: string | undefined,
-  { call }: InterfaceCall,
+  { call, preferences }: Pick<InterfaceCall, 'call' | 'preferences'>,
 ): Promise<string | undefined> {
+  const percent = await ownSlippageOf({ connector, ...(slippagePct !== undefined && { slippagePct }) }, { preferences })
   if (percent === undefined) return undefined
   const { versions, allowedSlippage } = await call('ConnectorConfig', { connector })
   const own = version === undefined ? undefined : Reflect.get(Object(Reflect.get(Object(versions), version)), 'allowedSlippage')

@@ -340,6 +340,27 @@ describe('liquidity of Hummingbot’s clients', function () {
       expect((await changes()).length).to.equal(before + 1)
     })
 
+    it('have the slippage that their client has set, where they name none, and a small one in any spelling', async () => {
+      const { body } = await opening('v3')
+      const asked = async () =>
+        (await server.client.get('/transactions', { kind: 'liquidity', limit: '1' })).body.transactions[0].request.fields
+      await bot.post('/config/update', { namespace: 'uniswap', path: 'slippagePct', value: 0.25 })
+      try {
+        const { positionAddress } = (await bot.post('/trading/clmm/open', body)).data
+        expect(await asked()).to.include({ allowedSlippage: '250000/100000000' })
+        await bot.post('/trading/clmm/remove', {
+          ...venue,
+          walletAddress: admins,
+          positionAddress,
+          percentageToRemove: '1E1',
+          slippagePct: '5e-05',
+        })
+        expect(await asked()).to.include({ allowedSlippage: '50/100000000', decreasePercent: '10' })
+      } finally {
+        await bot.post('/config/update', { namespace: 'uniswap', path: 'slippagePct', value: 1 })
+      }
+    })
+
     it('are refused to who may not use the wallet', async () => {
       const { body } = await opening('v3')
       expect((await trader.refusal('POST', '/trading/clmm/open', body)).status).to.equal(403)
