@@ -26,6 +26,23 @@ const plugin = defineInterface({
         response: any,
         answer: async (_, { delivered }) => ({ isDelivered: await delivered }),
       }),
+      interfacePath({
+        method: 'GET',
+        path: '/twice',
+        summary: 'Does two things once, at the same time.',
+        request: any,
+        response: any,
+        async answer(_, { once }) {
+          const one = () =>
+            once(
+              { fields: {}, staleSeconds: 1, collectSeconds: 1 },
+              async () => ({}),
+              async () => ({}),
+            )
+          await Promise.allSettled([one(), one()])
+          return {}
+        },
+      }),
     ],
     showError: () => ({ status: 500, body: {} }),
   }),
@@ -78,6 +95,19 @@ describe('an interface in a process of its own', () => {
       await setImmediate()
     }
     expect([askedBy('slow'), askedBy('other')]).to.deep.equal([100, 20])
+  })
+
+  it('gives no place to what a request does once beside another', async () => {
+    const { process, request, asked } = await running()
+    for (let each = 0; each < 30; each += 1) {
+      const answer = process.answer(request(`desk-${each}`, 'desk', 2), never)
+      await setImmediate()
+      expect(asked.length).to.equal(each + 1)
+      asked[each]?.end()
+      await setImmediate()
+      expect(asked.length).to.equal(each + 1)
+      expect(await answer).to.deep.equal({ text: '{}' })
+    }
   })
 
   it('tells a request whether its answer was delivered, also where that was told first', async () => {

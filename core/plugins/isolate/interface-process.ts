@@ -85,6 +85,7 @@ export async function runInterface(
       /** Which call threw it. */
       const thrownBy = new WeakMap<object, number>()
       let calls = 0
+      let hasOnce = false
       const delivered = deliveryOf(id)
       const permissions = new Set(rights.permissions)
       const wallets = rights.wallets === 'all' ? rights.wallets : new Set(rights.wallets)
@@ -98,10 +99,12 @@ export async function runInterface(
         signal,
         delivered,
         async once(request, prepare, act) {
+          // Before it has a place, which nothing would pass on.
+          if (hasOnce) throw new Error('once() is for one thing of a request.')
+          hasOnce = true
           const number = (calls += 1)
           const passOn = await takeOnceTurn(rights.id)
           const state = onceState(prepare, act, thrownBy)
-          if (acting.has(id)) throw new Error('once() is for one thing of a request.')
           acting.set(id, state)
           try {
             await channel.ask('once', [id, number, request], signal)
