@@ -75,37 +75,19 @@ export function createDeliveries({ store, serverId, journal, log, onChange = () 
     say,
     log,
   })
-  const { isLost, giveUpOver, findLost, findLostBeside } = createLostAnswers({
+  const { isLost, giveUpOver, rowOf, findLostBeside } = createLostAnswers({
     table,
     journal,
     serverId,
     gone,
     startedAt: nowMs(),
     change,
+    fail,
+    forget,
     signal: closing.signal,
     nowMs,
     say,
   })
-
-  async function rowOf(request: UnkeyedRequest, first: string): Promise<DeliveryRow> {
-    for (let fingerprint = first; ;) {
-      const row = (await findLost(request, fingerprint)) ?? (await openOf(request, fingerprint))
-      // The key of one that has failed has its outcome for ever: the next one has another.
-      if (row === 'failed') fingerprint = fingerprintOf({ after: fingerprint })
-      else if (row) return row
-    }
-  }
-
-  async function openOf(request: UnkeyedRequest, fingerprint: string): Promise<DeliveryRow | undefined> {
-    const row = table.newRow(request, fingerprint)
-    try {
-      return (await table.open(row)) ? row : undefined
-    } catch (error) {
-      // It may be there, and nothing is done for it. One that is one for ever may be another request's.
-      if (request.isOneForEver !== true) void change(row, 'nothing')
-      throw error
-    }
-  }
 
   /** undefined where an equal request has taken its place. */
   async function prepareFor<P extends object>(
@@ -189,7 +171,7 @@ export function createDeliveries({ store, serverId, journal, log, onChange = () 
       } catch (error) {
         outcome = !(error instanceof SluiceError) || leavesOpen.has(error.name) ? 'unknown' : 'nothing'
         // Before the refusal is answered: an equal request after it is a new one.
-        if (outcome === 'nothing') await (request.isNewAfterFailure === true && hasFailed(error) ? fail(row) : refuse(row))
+        if (outcome === 'nothing') await (request.isNewAfterFailure === true && isFailure(error) ? fail(row) : refuse(row))
         throw error
       }
     },
@@ -207,7 +189,7 @@ export function createDeliveries({ store, serverId, journal, log, onChange = () 
 }
 
 /** Its transaction can never succeed. Other refusals come before there is one. */
-const hasFailed = (error: unknown): boolean =>
+const isFailure = (error: unknown): boolean =>
   error instanceof SluiceError && error.name === 'TRADE_FAILED' && isObject(error.details) && typeof error.details['txHash'] === 'string'
 
 const words: Readonly<Record<DeliveryChange, string>> = {

@@ -232,12 +232,12 @@ function changes(store: Store, serverId: string, nowMs: () => number) {
       return changed.length > 0
     },
     /** Its transaction can never succeed, whoever has it: known for ever, as the outcome of its key is. */
-    fail: ({ id }: DeliveryRow) =>
+    fail: (row: DeliveryRow) =>
       store.writeOnce((db) =>
         db
-          .updateTable('deliveries')
-          .set({ state: 'failed' })
-          .where((eb) => eb.and({ id }))
+          .insertInto('deliveries')
+          .values({ ...row, state: 'failed' })
+          .onConflict((conflict) => conflict.column('id').doUpdateSet({ state: 'failed' }))
           .execute(),
       ),
     /** One whose answer was lost after it counted as delivered, and may have gone since. */

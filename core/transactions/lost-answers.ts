@@ -4,6 +4,7 @@ import type { DeliveryRow } from '../store/tables.ts'
 import type { DeliveryChange } from './delivery-changes.ts'
 import { holderOf, type DeliveryTable, type UnansweredRow, type UnkeyedRequest } from './delivery-table.ts'
 import { isFinal } from './entry.ts'
+import { fingerprintOf } from './idempotency.ts'
 import type { Journal } from './journal/journal.ts'
 
 /** Between two looks at what another server says of the connection of an equal request. */
@@ -13,6 +14,9 @@ const deadServerMs = 7_000
 /** A client may ask again over another connection before this process has read that the first one is gone. */
 const closeMs = 50
 
+/** Transactions of one request. */
+const mostOfKey = 20
+
 interface LostAnswersParts {
   readonly table: DeliveryTable
   readonly journal: Pick<Journal, 'list'>
@@ -21,14 +25,28 @@ interface LostAnswersParts {
   readonly gone: Set<string>
   /** By `nowMs`: before, no client reached this process. */
   readonly startedAt: number
-  readonly change: (row: DeliveryRow, to: Partial<DeliveryRow>) => Promise<void>
+  readonly change: (row: DeliveryRow, to: Partial<DeliveryRow> | 'nothing') => Promise<void>
+  readonly fail: (row: DeliveryRow) => Promise<void>
+  readonly forget: (row: DeliveryRow) => Promise<void>
   readonly signal: AbortSignal
   readonly nowMs: () => number
   readonly say: (row: DeliveryRow, change: DeliveryChange) => void
 }
 
 /** Finds the lost answer that a request is for. */
-export function createLostAnswers({ table, journal, serverId, gone, startedAt, change, signal, nowMs, say }: LostAnswersParts) {
+export function createLostAnswers({
+  table,
+  journal,
+  serverId,
+  gone,
+  startedAt,
+  change,
+  fail,
+  forget,
+  signal,
+  nowMs,
+  say,
+}: LostAnswersParts) {
   function isLost(row: UnansweredRow): boolean {
     if (row.state === 'lost' || row.state === 'uncollected' || gone.has(holderOf(row))) return true
     // Of one that is one for ever also answers that have arrived are found.
@@ -58,6 +76,43 @@ export function createLostAnswers({ table, journal, serverId, gone, startedAt, c
     if (!isFinal(entry) || Math.max(entry.updatedAt, lostSince(row)) + collect_ms >= nowMs()) return false
     if (await table.giveUp(row)) say(row, 'uncollected')
     return true
+  }
+
+  /** The row of a request: that of a lost answer, or a new one. */
+  async function rowOf(request: UnkeyedRequest, first: string): Promise<DeliveryRow> {
+    for (let fingerprint = first; ;) {
+      const row = (await findLost(request, fingerprint)) ?? (await openOf(request, fingerprint))
+      // The key of one that has failed has its outcome for ever: the next one has another.
+      if (row === 'failed' || (row && (await isOver(row, request)))) fingerprint = fingerprintOf({ after: fingerprint })
+      else if (row) return row
+    }
+  }
+
+  async function isOver(row: DeliveryRow, { isNewAfterFailure }: UnkeyedRequest): Promise<boolean> {
+    if (isNewAfterFailure !== true) return false
+    const isFailed = await hasFailed(row).catch((error: unknown) => {
+      void forget(row)
+      throw error
+    })
+    if (isFailed) await fail(row)
+    return isFailed
+  }
+
+  async function openOf(request: UnkeyedRequest, fingerprint: string): Promise<DeliveryRow | undefined> {
+    const row = table.newRow(request, fingerprint)
+    try {
+      return (await table.open(row)) ? row : undefined
+    } catch (error) {
+      // It may be there, and nothing is done for it. One that is one for ever may be another request's.
+      if (request.isOneForEver !== true) void change(row, 'nothing')
+      throw error
+    }
+  }
+
+  /** Whether something was signed under its key that can never succeed: the journal knows it, also where nobody was told, or its row was deleted. */
+  async function hasFailed({ id, client }: DeliveryRow): Promise<boolean> {
+    const { entries } = await journal.list({ archived: true, idempotencyKey: id, client, limit: mostOfKey })
+    return entries.every(isFinal) && entries.some(({ state }) => state !== 'CONFIRMED')
   }
 
   /** The row of a lost answer, which this request has from now on. `failed`: it is over, for all equal requests. */
@@ -121,5 +176,5 @@ export function createLostAnswers({ table, journal, serverId, gone, startedAt, c
     }
   }
 
-  return { isLost, giveUpOver, findLost, findLostBeside }
+  return { isLost, giveUpOver, rowOf, findLostBeside }
 }

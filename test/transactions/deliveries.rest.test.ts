@@ -511,6 +511,22 @@ describe('requests without a key, of clients that repeat them', () => {
       expect(keyOf(await request(at, options).answer)).not.to.equal(used)
     })
 
+    it('are others once what was signed has failed for good, though nobody was told and also where nothing else is known of it any more', async () => {
+      const options = { isOneForEver: true, isNewAfterFailure: true, amount: '4' }
+      const at = server()
+      const { answer, end } = request(at, options)
+      const first = await answer
+      end(true)
+      await stored([])
+      expect(await request(at, options).answer).to.equal(first)
+      await ended(keyOf(first))
+      const second = await request(at, options).answer
+      expect(keyOf(second)).not.to.equal(keyOf(first))
+      expect(await request(at, options).answer).to.equal(second)
+      await store.write((tx) => tx.deleteFrom('deliveries').execute())
+      expect(keyOf(await request(at, options).answer)).to.equal(keyOf(second))
+    })
+
     it('decide anew what is done after a refusal, also where an answer was lost before', async () => {
       const at = server()
       const options = { isOneForEver: true, amount: '3' }
