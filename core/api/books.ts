@@ -114,8 +114,14 @@ export const BooksResponse = response({
       noFunding: Type.Optional(Type.String({ description: 'Why `funding` lacks something; absent where it lacks nothing.' })),
       realizedProfit: Type.String({
         description:
-          'In quote, fees and funding included. Of order books by the average cost of what was filled since the beginning, wallet by wallet.',
+          'In quote, fees and funding included. Of order books wallet by wallet, by the average cost of what orders from `since` on filled: a position from before `since` has no cost in it. What an exchange liquidated, on a chain too, and what others traded with the wallet is in none.',
       }),
+      lacksFills: Type.Optional(
+        Type.String({
+          description:
+            'Why `fills`, `fee` and `realizedProfit` lack something: the net of the fills is not the position that the exchange has. Looked for of order books in a book of all time and all clients alone.',
+        }),
+      ),
     }),
     { description: 'Perpetuals on a chain, and fills of orders in books of perpetuals.' },
   ),

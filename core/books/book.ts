@@ -3,7 +3,7 @@ import type { DecimalParts } from '../base/decimal.ts'
 import { addressKey } from '../base/addresses.ts'
 import type { BookLine, LiquidityChange, OnNetwork } from './book-lines.ts'
 import { createFillQueue } from './fill-queue.ts'
-import { createPerpetuals, type PerpetualBook } from './perpetuals.ts'
+import { createPerpetuals, type PerpetualBook, type PerpetualName } from './perpetuals.ts'
 import { createPosition, type Position } from './profit.ts'
 import { at, plus, rawOf, type OrderTrade, type Trade } from './trades.ts'
 
@@ -57,6 +57,8 @@ export interface Book {
   readonly tokens: ReadonlyMap<string, TokenBook>
   readonly fees: ReadonlyMap<string, FeeBook>
   readonly perpetuals: ReadonlyMap<string, PerpetualBook>
+  /** Made where there is none yet. */
+  perpetualOf(name: PerpetualName): PerpetualBook
   readonly liquidity: ReadonlyMap<string, LiquidityBook>
   /** Transactions of which the sums lack something. */
   readonly lacking: { movements: number; coin: number; fills: number; fees: number }
@@ -178,6 +180,7 @@ export function createBook(): Book {
     tokens,
     fees,
     perpetuals: perpetuals.all,
+    perpetualOf: perpetuals.of,
     liquidity,
     lacking,
   }

@@ -16,9 +16,20 @@ export interface PerpetualBook extends OnNetwork {
   noFunding: string | undefined
   /** Fees and funding included. */
   realizedProfit: DecimalParts
-  /** Of order books: whose orders were filled, and when first, milliseconds since the Unix epoch. */
-  readonly wallets: Map<string, number>
+  /** Why `fills` and with them the profit lack something. */
+  lacksFills: string | undefined
+  /** Of order books: whose orders were filled. */
+  readonly wallets: Map<string, FilledWallet>
 }
+
+interface FilledWallet {
+  /** When one of its orders was filled first, milliseconds since the Unix epoch. */
+  firstMs: number
+  /** Of base: bought less sold. */
+  net: DecimalParts
+}
+
+export type PerpetualName = OnNetwork & Pick<PerpetualBook, 'connector' | 'market'>
 
 /** A wallet's position in a perpetual of order books, by what its orders filled. */
 interface BookPosition {
@@ -30,6 +41,8 @@ interface BookPosition {
 export interface Perpetuals {
   take(on: OnNetwork, perpetual: Perpetual): void
   takeFill(on: OnNetwork, fill: OrderTrade, perpetual: OrderPerpetual): void
+  /** Made where there is none yet. */
+  of(name: PerpetualName): PerpetualBook
   readonly all: ReadonlyMap<string, PerpetualBook>
 }
 
@@ -55,12 +68,24 @@ export function createPerpetuals(): Perpetuals {
     else of.position.sell(baseRaw, quoteRaw)
     const gained = { digits: of.position.realizedRaw - beforeRaw, scale: quoteDecimals }
     const sum = take(on, { connector, market, fee, realizedProfit: plus(gained, { ...fee, digits: -fee.digits }) })
-    sum.wallets.set(address, Math.min(sum.wallets.get(address) ?? atMs, atMs))
+    const wallet = at(sum.wallets, [address], () => ({ firstMs: atMs, net: noAmount }))
+    wallet.firstMs = Math.min(wallet.firstMs, atMs)
+    wallet.net = plus(wallet.net, side === 'BUY' ? baseAmount : { ...baseAmount, digits: -baseAmount.digits })
   }
 
   function take({ chain, network }: OnNetwork, of: Perpetual): PerpetualBook {
     const { connector, market, fee, realizedProfit, funding = noAmount } = of
-    const sum = at(all, [chain, network, connector, market], () => ({
+    const sum = perpetualOf({ chain, network, connector, market })
+    sum.fills += 1
+    sum.fee = plus(sum.fee, fee)
+    sum.realizedProfit = plus(sum.realizedProfit, realizedProfit)
+    addFunding(sum, [funding])
+    if (of.lacksFunding) sum.noFunding = 'an earlier version has not kept what some of its transactions settled'
+    return sum
+  }
+
+  function perpetualOf({ chain, network, connector, market }: PerpetualName): PerpetualBook {
+    return at(all, [chain, network, connector, market], () => ({
       chain,
       network,
       connector,
@@ -70,17 +95,12 @@ export function createPerpetuals(): Perpetuals {
       funding: noAmount,
       noFunding: undefined,
       realizedProfit: noAmount,
+      lacksFills: undefined,
       wallets: new Map(),
     }))
-    sum.fills += 1
-    sum.fee = plus(sum.fee, fee)
-    sum.realizedProfit = plus(sum.realizedProfit, realizedProfit)
-    addFunding(sum, [funding])
-    if (of.lacksFunding) sum.noFunding = 'an earlier version has not kept what some of its transactions settled'
-    return sum
   }
 
-  return { take, takeFill, all }
+  return { take, takeFill, of: perpetualOf, all }
 }
 
 /** Each above 0 was received, each below 0 paid. */

@@ -7,8 +7,9 @@ import type { EntryFilter, EntryPage } from '../transactions/journal/journal.ts'
 import { keyTimeMs } from '../transactions/submit-request.ts'
 import { createBook, type Book } from './book.ts'
 import { lineOf, type LineReaders } from './book-lines.ts'
-import { readFunding, type FundingReader } from './funding.ts'
+import { readFunding, type FundingReaders } from './funding.ts'
 import { readInOrder } from './in-order.ts'
+import { comparePositions, type PositionReader } from './positions.ts'
 
 export interface BookRequest {
   readonly filter: Omit<EntryFilter, 'from' | 'to' | 'cursor' | 'limit' | 'archived'>
@@ -50,7 +51,10 @@ const unusedMs = 60_000
 const linesInTurn = 500
 
 export interface BookReaders extends LineReaders {
-  readonly fundingOf: FundingReader
+  readonly fundingOf: FundingReaders['fundingOf']
+  /** Where wallets placed orders in perpetuals before a moment, as far as the filter takes their transactions. */
+  marketsBefore(filter: BookRequest['filter'], beforeMs: number, signal: AbortSignal): ReturnType<FundingReaders['marketsBefore']>
+  readonly positionsOf: PositionReader
 }
 
 export function createBookRuns(
@@ -129,6 +133,10 @@ function startRun(
       onStretch()
     }
     book.finish()
-    await readFunding(book, { from, to, client: filter.client }, readers.fundingOf, signal)
+    const { client } = filter
+    const { fundingOf } = readers
+    const marketsBefore = async () => (from === undefined ? [] : readers.marketsBefore(filter, from, signal))
+    await readFunding(book, { from, to, client }, { fundingOf, marketsBefore }, signal)
+    if (from === undefined && to === undefined && client === undefined) await comparePositions(book, readers.positionsOf, signal)
   }
 }

@@ -163,7 +163,10 @@ export function describeBook(book: BooksResponse): string {
       ['network', 'market', 'fills', 'fee', 'funding', 'realized, with both'],
       perpetuals.map((each) => ({
         cells: [where(each), `${each.connector} ${each.market}`, String(each.fills), each.fee, each.funding, each.realizedProfit],
-        ...(each.noFunding !== undefined && { below: [`funding is not known: ${each.noFunding}`] }),
+        below: [
+          ...(each.noFunding === undefined ? [] : [`funding is not known: ${each.noFunding}`]),
+          ...(each.lacksFills === undefined ? [] : [`fills are lacking: ${each.lacksFills}`]),
+        ],
       })),
     ),
     section(

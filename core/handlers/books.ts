@@ -126,7 +126,7 @@ function showBook({ book }: BookRun, { registry, market }: Pick<Services, 'regis
       }
     }),
     perpetuals: [...book.perpetuals.values()].map(
-      ({ chain, network, connector, market, fills, fee, funding, realizedProfit, noFunding }) => ({
+      ({ chain, network, connector, market, fills, fee, funding, realizedProfit, noFunding, lacksFills }) => ({
         chain,
         network,
         connector,
@@ -136,6 +136,7 @@ function showBook({ book }: BookRun, { registry, market }: Pick<Services, 'regis
         funding: formatDecimal(funding),
         realizedProfit: formatDecimal(realizedProfit),
         ...(noFunding !== undefined && { noFunding }),
+        ...(lacksFills !== undefined && { lacksFills }),
       }),
     ),
     liquidity: [...book.liquidity.values()].map((each) => showLiquidity(each, on(each), prices)),

@@ -5,7 +5,7 @@ import { createApprovalRuns } from '../handlers/approval-runs.ts'
 import { createApprovedSpenders } from '../handlers/amm/approved.ts'
 import type { Services } from '../handlers/context.ts'
 import { limitedToken, networkOf, valueOf } from '../handlers/limited-amounts.ts'
-import { fundingOf } from '../handlers/clob/funding-sums.ts'
+import { fundingOf, positionsOf } from '../handlers/clob/funding-sums.ts'
 import { orderTokens } from '../handlers/books.ts'
 import { paidCostOf } from '../handlers/mined-amounts.ts'
 import { failingParts } from '../handlers/readiness.ts'
@@ -32,6 +32,7 @@ import { createReplay, type Replay } from '../limits/replay.ts'
 import { createApprovalCheck } from '../limits/approval-check.ts'
 import { readUsage, type LimitUsage } from '../limits/usage.ts'
 import { requiredHere } from '../plugins/index.ts'
+import { perpetualsBefore } from '../transactions/order-markets.ts'
 import type { ServerParts } from './server-parts.ts'
 import { limitReader } from './trading.ts'
 
@@ -119,6 +120,8 @@ export function openServices(parts: ServerParts): Services {
       costOf: (entry) => paidCostOf(entry, registry),
       tokenOf: orderTokens(registry),
       fundingOf: (of, signal) => fundingOf(of, registry, signal),
+      marketsBefore: (filter, beforeMs, signal) => perpetualsBefore(store, filter, beforeMs, signal),
+      positionsOf: (of, signal) => positionsOf(of, registry, signal),
     }),
     quarantine,
     stops,

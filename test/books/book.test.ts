@@ -5,7 +5,7 @@ import { createBookRuns } from '../../core/books/runs.ts'
 import { SluiceError } from '../../core/base/errors.ts'
 import { createFairTurns, payerOf } from '../../core/base/fair-turns.ts'
 import type { Json } from '../../core/contracts/index.ts'
-import { fundingOf } from '../../core/handlers/clob/funding-sums.ts'
+import { fundingOf, positionsOf } from '../../core/handlers/clob/funding-sums.ts'
 import { bookHandlers, orderTokens } from '../../core/handlers/books.ts'
 import { paidCostOf } from '../../core/handlers/mined-amounts.ts'
 import type { Registry } from '../../core/plugins/index.ts'
@@ -26,8 +26,16 @@ const start = Date.UTC(2026, 0, 1)
 /** What `GET /books` says of these, in a market where each unit of each token is worth one. */
 const bookOf = (...parts: readonly object[]) => bookWith({}, ...parts)
 
+interface BookOptions {
+  readonly venue?: object
+  readonly request?: object
+  /** Where orders were placed before the book begins. */
+  readonly before?: readonly { readonly address: string; readonly market: string }[]
+  readonly signal?: AbortSignal
+}
+
 async function bookWith(
-  { venue, request = {}, signal = new AbortController().signal }: { venue?: object; request?: object; signal?: AbortSignal },
+  { venue, request = {}, before = [], signal = new AbortController().signal }: BookOptions,
   ...parts: readonly object[]
 ): Promise<BooksResponse> {
   const entries = parts.map((part, index) => {
@@ -69,7 +77,9 @@ async function bookWith(
     bookRuns: createBookRuns(list, {
       costOf: (entry) => paidCostOf(entry, registry),
       tokenOf: orderTokens(registry),
-      fundingOf: (of, signal) => fundingOf(of, registry, signal),
+      fundingOf: (of, at) => fundingOf(of, registry, at),
+      marketsBefore: async () => before.map((each) => ({ chain: 'ethereum', network: 'local', connector: 'hyperliquid', ...each })),
+      positionsOf: (of, at) => positionsOf(of, registry, at),
     }),
     registry,
     market,
@@ -288,15 +298,16 @@ describe('the book of orders', () => {
   const hourMs = 3_600_000
 
   /** An exchange that pays each hour, newest first, as far as it is asked for. */
-  function payingExchange(payments: readonly (readonly [address: string, hour: number, amount: string])[]) {
+  function payingExchange(payments: readonly (readonly [address: string, hour: number, amount: string])[], held: readonly object[] = []) {
     const market = { id: '0', base: 'BTC', quote: 'USD' }
+    const positions = async () => held
     const fundingPayments = async (owner: string, { limit, before = Infinity }: { limit: number; before?: number }) =>
       payments
         .filter(([address, hour]) => address === owner && start + hour * hourMs < before)
         .map(([, hour, amount]) => ({ market, amount, rate: '0', timestamp: start + hour * hourMs }))
         .toSorted((one, other) => other.timestamp - one.timestamp)
         .slice(0, limit)
-    return { connector: 'hyperliquid', impl: { PERP_CLOB: { markets: async () => [market], fundingPayments } } }
+    return { connector: 'hyperliquid', impl: { PERP_CLOB: { markets: async () => [market], fundingPayments, positions } } }
   }
 
   const bought = (address: string, atMs: number) =>
@@ -329,6 +340,38 @@ describe('the book of orders', () => {
     const [lacking] = (await bookWith({ venue: cut }, bought('0x1', 5 * hourMs))).perpetuals
     expect(lacking).to.include({ funding: '0', noFunding: 'too many payments' })
     expect(asked[0]).to.include({ from: start + 5 * hourMs })
+  })
+
+  it('has the funding of positions that are older than the book, and filled nothing in it', async () => {
+    const venue = payingExchange([
+      ['0x1', 1, '-5'],
+      ['0x1', 3, '-0.25'],
+      ['0x2', 3, '-0.5'],
+    ])
+    const request = { since: new Date(start + 2 * hourMs).toISOString() }
+    const before = ['BTC-USD', 'GONE-USD'].map((market) => ({ address: '0x1', market }))
+    const { perpetuals } = await bookWith({ venue, request, before }, bought('0x1', 0))
+    expect(perpetuals.map(({ market, fills, funding, realizedProfit }) => [market, fills, funding, realizedProfit])).to.deep.equal([
+      ['BTC-USD', 0, '-0.25', '-0.25'],
+      ['GONE-USD', 0, '0', '0'],
+    ])
+    expect(perpetuals[1]?.noFunding).to.include('has no market GONE-USD any more')
+  })
+
+  it('says where the fills are not the position that the exchange has: it liquidated, or others traded', async () => {
+    const held = (side: 'LONG' | 'SHORT', amount: string) => ({ market: { id: '0', base: 'BTC', quote: 'USD' }, side, amount })
+    const lacking = async (positions: readonly object[], request = {}) =>
+      (await bookWith({ venue: payingExchange([], positions), request }, bought('0x1', 0))).perpetuals[0]?.lacksFills
+    expect(await lacking([held('LONG', '1.0')])).to.equal(undefined)
+    expect(await lacking([held('LONG', '0.25')])).to.include('a position of 0.25 for 0x1, and the fills make 1')
+    expect(await lacking([held('SHORT', '1')])).to.include('a position of -1 for 0x1')
+    expect(await lacking([])).to.include('a position of 0 for 0x1')
+    const { connector, impl } = payingExchange([])
+    const silent = { connector, impl: { PERP_CLOB: { ...impl.PERP_CLOB, positions: () => expect.fail('down') } } }
+    expect((await bookWith({ venue: silent }, bought('0x1', 0))).perpetuals[0]?.lacksFills).to.include('did not tell the positions')
+    // A part of the fills is no position.
+    for (const part of [{ since: '2025-01-01' }, { until: '2027-01-01' }, { client: 'one' }])
+      expect(await lacking([], part)).to.equal(undefined)
   })
 
   it('asks exchanges at the expense of the caller, whose share of their rate limit it is', async () => {

@@ -69,13 +69,21 @@ describe('entries in the order of time', () => {
 
 describe('books that are read for several callers', () => {
   const request = { filter: {}, from: undefined, to: undefined }
+  const unknown = async () => ({ unknown: '' })
+  const noReaders = {
+    costOf: () => undefined,
+    tokenOf: () => undefined,
+    fundingOf: unknown,
+    positionsOf: unknown,
+    marketsBefore: async () => [],
+  }
   const { signal } = new AbortController()
 
   it('are two at most, are the same for who asks again, and end where nobody asks', async () => {
     let nowMs = 0
     const runs = createBookRuns(
       () => new Promise(() => {}),
-      { costOf: () => undefined, tokenOf: () => undefined, fundingOf: async () => ({ unknown: '' }) },
+      noReaders,
       () => nowMs,
     )
     const first = runs.of('bot', 'one', request, signal)
@@ -88,11 +96,7 @@ describe('books that are read for several callers', () => {
   })
 
   it('leave a place to each client, whatever another one asks for', () => {
-    const runs = createBookRuns(() => new Promise(() => {}), {
-      costOf: () => undefined,
-      tokenOf: () => undefined,
-      fundingOf: async () => ({ unknown: '' }),
-    })
+    const runs = createBookRuns(() => new Promise(() => {}), noReaders)
     const first = runs.of('thief', 'one', request, signal)
     runs.of('thief', 'two', request, signal)
     const own = runs.of('operator', 'own', request, signal)
@@ -103,13 +107,10 @@ describe('books that are read for several callers', () => {
 
   it('tell a failure to who asked, and begin anew after it', async () => {
     let isBroken = true
-    const runs = createBookRuns(
-      async () => {
-        if (isBroken) throw new Error('the store is gone')
-        return { entries: [] }
-      },
-      { costOf: () => undefined, tokenOf: () => undefined, fundingOf: async () => ({ unknown: '' }) },
-    )
+    const runs = createBookRuns(async () => {
+      if (isBroken) throw new Error('the store is gone')
+      return { entries: [] }
+    }, noReaders)
     const failed = runs.of('bot', 'one', request, signal)
     expect(await failed.done.catch(({ message }: Error) => message)).to.equal('the store is gone')
     runs.end('one')

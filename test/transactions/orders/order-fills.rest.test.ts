@@ -4,6 +4,8 @@ import type { Store } from '../../../core/store/store.ts'
 import type { Journal, Lease } from '../../../core/transactions/journal/journal.ts'
 import { sqlJournal } from '../../../core/transactions/journal/sql-journal.ts'
 import type { OrderFill } from '../../../core/transactions/order-fills.ts'
+import { perpetualsBefore } from '../../../core/transactions/order-markets.ts'
+import { firstKeyAt } from '../../../core/transactions/submit-request.ts'
 import { onBothStores } from '../../store/stores.ts'
 import { giveLease, newEntry, next, signed, wallet } from '../journal/entries.ts'
 
@@ -119,6 +121,30 @@ describe('the fills of orders', () => {
       expect(await journal.orders.openMarkets(50)).to.deep.equal([lacking])
       await journal.orders.noteFills(here, told({ 7: [fill('y')] }), new Map())
       expect(await journal.orders.openMarkets(50)).to.deep.equal([])
+    })
+
+    it('are of markets of perpetuals in which the wallet placed orders before a moment', async () => {
+      const atMs = Date.UTC(2026, 0, 1)
+      const queued = newEntry({ kind: 'order', key: `${firstKeyAt(atMs)}00abcdef` })
+      const ofPerpetual = (clientOrderId: string, index: number, market: string) => ({
+        ...placed(clientOrderId, index),
+        type: 'PERP_CLOB',
+        market,
+      })
+      await journal.open([queued], lease, undefined, [placed('a'), ofPerpetual('b', 1, 'BTC-USD'), ofPerpetual('c', 2, 'k-PEPE-USD')])
+      const { signal } = new AbortController()
+      const marketsOf = async (filter: Parameters<typeof perpetualsBefore>[1], beforeMs = atMs + 1) => {
+        const found = await perpetualsBefore(store, filter, beforeMs, signal)
+        return found.map(({ address, connector, market }) => `${address === wallet.toLowerCase()} ${connector} ${market}`).toSorted()
+      }
+      const connector = queued.connector ?? ''
+      const both = [`true ${connector} BTC-USD`, `true ${connector} k-PEPE-USD`]
+      expect(await marketsOf({})).to.deep.equal(both)
+      expect(await marketsOf({}, atMs)).to.deep.equal([])
+      expect(await marketsOf({ address: wallet, connector, chain: queued.chain, network: queued.network })).to.deep.equal(both)
+      expect(await marketsOf({ pair: 'k-pepe-usd' })).to.deep.equal([both[1]])
+      expect(await marketsOf({ addresses: new Set(['0x2']) })).to.deep.equal([])
+      expect(await marketsOf({ connector: 'other' })).to.deep.equal([])
     })
 
     it('keep a transaction shown where they are damaged', async () => {

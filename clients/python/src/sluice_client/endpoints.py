@@ -1458,12 +1458,13 @@ class _BooksResponsePerpetuals(TypedDict):
     fills: float
     fee: str  # In quote; of order books in the unit of account of the exchange.
     funding: str  # In quote: received less paid, as far as it is known.
-    realizedProfit: str  # In quote, fees and funding included. Of order books by the average cost of what was filled since the beginning, wallet by wallet.
+    realizedProfit: str  # In quote, fees and funding included. Of order books wallet by wallet, by the average cost of what orders from `since` on filled: a position from before `since` has no cost in it. What an exchange liquidated, on a chain too, and what others traded with the wallet is in none.
 
 
 @final
 class BooksResponsePerpetuals(_BooksResponsePerpetuals, total=False):
     noFunding: str  # Why `funding` lacks something; absent where it lacks nothing.
+    lacksFills: str  # Why `fills`, `fee` and `realizedProfit` lack something: the net of the fills is not the position that the exchange has. Looked for of order books in a book of all time and all clients alone.
 
 
 class _BooksResponseLiquidityTokens(TypedDict):
@@ -1499,7 +1500,7 @@ class BooksResponseLiquidity(_BooksResponseLiquidity, total=False):
 class BooksResponseLacking(TypedDict):
     movements: float  # Of which nothing tells what they moved, as those of an earlier version.
     coin: float  # Which may have moved the native coin, and nobody could tell how much.
-    fills: float  # Trades without a fill, which no pair has; and orders of which more was filled than is known fill by fill.
+    fills: float  # Trades and changes of positions without a fill, which no pair, perpetual or position has; and orders of which more was filled than is known fill by fill.
     fees: float  # Whose receipt does not say what they cost.
 
 
