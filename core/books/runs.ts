@@ -4,6 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { SluiceError } from '../base/errors.ts'
 import { chargeAlike } from '../base/fair-turns.ts'
 import type { EntryFilter, EntryPage } from '../transactions/journal/journal.ts'
+import { newestEntries } from '../transactions/newest-entries.ts'
 import { keyTimeMs } from '../transactions/submit-request.ts'
 import { createBook, type Book } from './book.ts'
 import { lineOf, type LineReaders } from './book-lines.ts'
@@ -118,9 +119,11 @@ function startRun(
   return run
 
   async function read(): Promise<void> {
-    const [newest] = (await list({ ...filter, archived: true, limit: 1 })).entries
-    if (!newest) return
-    const end = Math.min(keyTimeMs(newest.key) + 1, to ?? Infinity)
+    const { entries, damaged } = await newestEntries(list, { ...filter, archived: true, limit: 1 }, { signal })
+    // One that cannot be read ends no book: those before it count.
+    const times = [...entries.map(({ key }) => key), ...damaged].map(keyTimeMs)
+    if (times.length === 0) return
+    const end = Math.min(Math.max(...times) + 1, to ?? Infinity)
     for await (const stretch of readInOrder({ list, filter, from, to: end, extract: (entry) => lineOf(entry, readers), signal })) {
       for (const [index, line] of stretch.kept.entries()) {
         book.take(line)

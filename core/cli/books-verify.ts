@@ -241,15 +241,24 @@ async function targetsOf(server: ServerClient, { wallet, chain, network }: Verif
   if (network !== undefined) return all
   const found: Target[] = []
   for (const each of all) {
-    const query = { ...each, limit: '1', archived: 'true' }
-    const { transactions } = readResponse(Page, await patiently(() => server.get('/transactions', query), isForLaterOrLess))
-    if (transactions.length > 0) found.push(each)
+    if (await hasTransactions(server, each)) found.push(each)
   }
   if (found.length === 0) throw new Error('These wallets have no transactions in the journal: name a network with --network.')
   return found
 }
 
-const Page = Type.Object({ transactions: Type.Array(Type.Unknown()) })
+const Page = Type.Object({ transactions: Type.Array(Type.Unknown()), nextCursor: Type.Optional(Type.String()) })
+
+/** A page may be empty although more come: the archive is looked through piece by piece. */
+async function hasTransactions(server: ServerClient, of: Target): Promise<boolean> {
+  for (let cursor: string | undefined; ;) {
+    const query = { ...of, limit: '1', archived: 'true', ...(cursor !== undefined && { cursor }) }
+    const page = readResponse(Page, await patiently(() => server.get('/transactions', query), isForLaterOrLess))
+    if (page.transactions.length > 0) return true
+    if (page.nextCursor === undefined) return false
+    cursor = page.nextCursor
+  }
+}
 
 /** What is kept longer was asked for from another day on. */
 const keptMs = 86_400_000

@@ -4,6 +4,7 @@ import { readInOrder } from '../../core/books/in-order.ts'
 import { createBookRuns } from '../../core/books/runs.ts'
 import type { Entry } from '../../core/transactions/entry.ts'
 import type { EntryFilter, EntryPage } from '../../core/transactions/journal/journal.ts'
+import { firstKeyAt } from '../../core/transactions/submit-request.ts'
 
 const since = Date.UTC(2026, 0, 1)
 /** Newest first, a page at a time, as the journal lists them. */
@@ -93,6 +94,31 @@ describe('books that are read for several callers', () => {
     nowMs = 61_000
     expect(runs.of('bot', 'three', request, signal).state).to.equal('reading')
     expect(runs.of('bot', 'one', request, signal)).to.not.equal(first)
+  })
+
+  it('have all that can be read where the newest transaction cannot', async () => {
+    const [damaged, whole] = [`${firstKeyAt(2_000_000_000_000)}00abcdef`, `${firstKeyAt(1_900_000_000_000)}00abcdef`]
+    const keyMs = (key: string) => Number.parseInt(key.slice(0, 9), 36)
+    const list = async ({ from = 0, to = Infinity, limit }: EntryFilter) => {
+      const keys = [damaged, whole].filter((key) => keyMs(key) >= from && keyMs(key) < to).slice(0, limit)
+      const entries = keys.flatMap((key) => (key === damaged ? [] : ({ key, createdAt: keyMs(key) } as unknown as Entry)))
+      return { entries, damaged: keys.filter((key) => key === damaged) }
+    }
+    const run = createBookRuns(list, noReaders).of('bot', 'one', request, signal)
+    await run.done
+    expect(run).to.include({ entries: 1, damaged: 1 })
+  })
+
+  it('have all of a wallet whose transactions are few in a large archive, so that pages of it are empty', async () => {
+    const atMs = 1_900_000_000_000
+    const key = `${firstKeyAt(atMs)}00abcdef`
+    const list = async ({ from = 0, to = Infinity, cursor }: EntryFilter): Promise<EntryPage> => {
+      if (cursor === undefined) return { entries: [], nextCursor: 'later' }
+      return { entries: from <= atMs && atMs < to ? [{ key, createdAt: atMs } as unknown as Entry] : [] }
+    }
+    const run = createBookRuns(list, noReaders).of('bot', 'one', request, signal)
+    await run.done
+    expect(run.entries).to.equal(1)
   })
 
   it('leave a place to each client, whatever another one asks for', () => {
