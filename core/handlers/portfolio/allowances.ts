@@ -3,6 +3,7 @@ import type { AllowancesResponse } from '../../api/index.ts'
 import type { Grant } from '../../contracts/index.ts'
 import { isSameAddress } from '../../base/addresses.ts'
 import { isObject } from '../../base/json.ts'
+import { newestEntries } from '../../transactions/newest-entries.ts'
 import { isUnlimited } from '../../wallet/policy.ts'
 import { journaledPositions } from '../amm/journaled-positions.ts'
 import { orUndefined, type Handlers } from '../context.ts'
@@ -14,6 +15,7 @@ type ShownAllowance = Omit<AllowancesResponse['allowances'][number], 'chain' | '
 
 /** The newest approvals of a wallet that are read. */
 const maxApprovals = 500
+const maxPages = 20
 const part = { part: 'allowances' }
 
 /** The most valuable first. Not of chains of a family that has none. */
@@ -53,9 +55,14 @@ export async function readAllowances(of: WalletReading): Promise<ShownAllowance[
 }
 
 /** Whom the wallet approved by this server, and for which tokens. */
-async function approvedBefore({ network: { chain, network }, owner, services }: WalletReading) {
+async function approvedBefore({ network: { chain, network }, owner, services, signal, miss }: WalletReading) {
   const filter = { chain, network, address: owner, kind: 'approve', limit: maxApprovals, archived: true }
-  const { entries } = await services.transactions.list(filter)
+  const { entries, isCut } = await newestEntries(services.transactions.list, filter, { maxPages, signal })
+  if (isCut)
+    miss(
+      part,
+      `spenders that only older approvals than the newest ${maxApprovals}, or than ${maxPages} pages of the archive, named are not looked at`,
+    )
   const said = entries.flatMap(({ planned }) => (isObject(planned) ? [planned] : []))
   const textsOf = (field: 'spender' | 'tokenAddress') => said.flatMap((each) => (typeof each[field] === 'string' ? [each[field]] : []))
   return { spenders: textsOf('spender'), tokens: textsOf('tokenAddress') }

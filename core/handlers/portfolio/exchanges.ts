@@ -6,6 +6,7 @@ import { tokensOfMarket } from '../../market/book-tokens.ts'
 import { tradingOf, type VenueEntry } from '../../plugins/index.ts'
 import { rangePositions } from '../amm/range-positions.ts'
 import { showBookPosition } from '../clob/accounts.ts'
+import { newestEntries } from '../../transactions/newest-entries.ts'
 import { missingIn } from '../pages.ts'
 import type { WalletReading } from './reading.ts'
 import type { Worth } from './values.ts'
@@ -55,6 +56,7 @@ const digitsOf = (text: string): bigint => BigInt(text.replace('.', ''))
 
 /** The newest changes of liquidity of a wallet that are read. */
 const maxChanges = 500
+const maxPages = 20
 const maxPools = 20
 
 /** Of pools to which the wallet added by this server: a connector has no list of a wallet's shares. */
@@ -71,7 +73,12 @@ export async function readShares(venue: VenueEntry, of: WalletReading): Promise<
     archived: true,
   }
   const pools = await of.part(named, async () => {
-    const { entries } = await services.transactions.list({ ...filter, limit: maxChanges })
+    const { entries, isCut } = await newestEntries(services.transactions.list, { ...filter, limit: maxChanges }, { maxPages, signal })
+    if (isCut)
+      of.miss(
+        named,
+        `pools that only older changes than the newest ${maxChanges}, or than ${maxPages} pages of the archive, named are not read`,
+      )
     const lists = entries.flatMap(({ request }) => tokensIn(request?.fields['tokens']))
     return [...new Map(lists.map((list) => [list.toSorted().join(' '), list])).values()]
   }, [])

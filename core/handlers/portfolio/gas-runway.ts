@@ -1,30 +1,26 @@
 // How long a wallet's coin lasts for gas, at its use of the last days.
 import { divideRaw, formatRatio, fromRaw } from '../../base/decimal.ts'
+import { newestEntries } from '../../transactions/newest-entries.ts'
 import { gasCostOf } from '../mined-amounts.ts'
 import type { WalletReading } from './reading.ts'
 
 const dayMs = 24 * 3_600_000
 const days = 7
 /** Of the wallet's newest entries: what they cost in less time is the use of that time. */
-const [maxEntries, pageEntries] = [1_000, 500]
+const maxEntries = 1_000
 
 /** By the receipts that the journal has. Undefined on chains without gas. */
-export async function readGas({ network, owner, services }: WalletReading, balanceRaw: bigint, nowMs = Date.now()) {
+export async function readGas({ network, owner, services, signal }: WalletReading, balanceRaw: bigint, nowMs = Date.now()) {
   const { chain, network: name, impl } = network
   const { symbol, decimals } = impl.nativeCurrency
-  const filter = { chain, network: name, address: owner, from: nowMs - days * dayMs, limit: pageEntries, archived: true }
+  const filter = { chain, network: name, address: owner, from: nowMs - days * dayMs, limit: maxEntries, archived: true }
   const fees: bigint[] = []
   let since: number | undefined
-  let cursor: string | undefined
-  for (let read = 0; read < maxEntries; read += pageEntries) {
-    const page = await services.transactions.list({ ...filter, ...(cursor !== undefined && { cursor }) })
-    for (const entry of page.entries) {
-      const feeRaw = gasCostOf(entry, services.registry)
-      if (feeRaw !== undefined) fees.push(feeRaw)
-      since = entry.createdAt
-    }
-    cursor = page.nextCursor
-    if (cursor === undefined) break
+  const { entries } = await newestEntries(services.transactions.list, filter, { signal })
+  for (const entry of entries) {
+    const feeRaw = gasCostOf(entry, services.registry)
+    if (feeRaw !== undefined) fees.push(feeRaw)
+    since = entry.createdAt
   }
   const spentRaw = fees.reduce((sum, fee) => sum + fee, 0n)
   const overMs = BigInt(Math.max(dayMs, Math.ceil(nowMs - (since ?? nowMs))))
