@@ -51,6 +51,8 @@ export function createDailyChecks(options: DailyOptions): DailyChecks {
   const failing = new Set<string>()
   /** By network and token, and in it by wallet. */
   const found = new Map<string, Map<string, number>>()
+  /** By network and wallet: the block up to which this server has counted. */
+  const counted = new Map<string, number>()
   let running: Promise<void> | undefined
   const first = setTimeout(() => void run(), firstRunMs).unref()
   const timer = setInterval(() => void run(), everyMs).unref()
@@ -63,14 +65,23 @@ export function createDailyChecks(options: DailyOptions): DailyChecks {
         const newest = await finalBlock(on, requireHistory(on), { signal })
         for (const { address } of own)
           await attempt(`${on.chain}/${on.network} ${address}`, () =>
-            leases.use(leaseName, signal, async () => count(on, address, await checkDue(on, address, newest, options, { signal }))),
+            leases.use(leaseName, signal, async () => note(on, address, await checkDue(on, address, newest, options, { signal }))),
           )
       })
     }
   }
 
-  function count({ chain, network, impl }: NetworkEntry, wallet: string, unexplained: ReadonlyMap<string, number> | undefined): void {
-    if (!unexplained) return
+  /** What this server has counted is of the past once another one has checked: it counts now. */
+  function note(on: NetworkEntry, wallet: string, { block, unexplained }: LastCheck): void {
+    const name = `${on.chain}/${on.network}/${wallet}`
+    const own = counted.get(name)
+    if (unexplained) counted.set(name, block)
+    else if (own === undefined || own === block) return
+    else counted.delete(name)
+    count(on, wallet, unexplained ?? new Map())
+  }
+
+  function count({ chain, network, impl }: NetworkEntry, wallet: string, unexplained: ReadonlyMap<string, number>): void {
     const place = `${chain}/${network}/`
     for (const token of [impl.nativeCurrency.symbol, ...unexplained.keys()])
       if (!found.has(`${place}${token}`)) found.set(`${place}${token}`, new Map())
@@ -111,33 +122,31 @@ export function createDailyChecks(options: DailyOptions): DailyChecks {
   }
 }
 
-/**
- * From the newest checkpoint on. The first time there is only a checkpoint to keep. @returns how often something of a token was unexplained; undefined
- * where nothing was due
- */
-async function checkDue(
-  on: NetworkEntry,
-  wallet: string,
-  newest: PastBlock,
-  options: DailyOptions,
-  at: At,
-): Promise<ReadonlyMap<string, number> | undefined> {
+interface LastCheck {
+  /** Up to which one of the servers has checked. */
+  readonly block: number
+  /** How often something of a token was unexplained; absent where nothing was due. */
+  readonly unexplained?: ReadonlyMap<string, number>
+}
+
+/** From the newest checkpoint on. The first time there is only a checkpoint to keep. */
+async function checkDue(on: NetworkEntry, wallet: string, newest: PastBlock, options: DailyOptions, at: At): Promise<LastCheck> {
   const { checkpoints, source, rebasing } = options
   const { chain, network } = on
   const of: WalletPlace = { chain, network, wallet }
   const before = await checkpoints.newest(of)
   if (!before) {
     await keepFirst(on, of, newest, checkpoints, at)
-    return undefined
+    return { block: newest.number }
   }
-  if (newest.timestamp * 1000 - before.timestampMs < dueAfterMs || newest.number <= before.block) return undefined
+  if (newest.timestamp * 1000 - before.timestampMs < dueAfterMs || newest.number <= before.block) return { block: before.block }
   const history = requireHistory(on)
   // In one piece: nodes without an archive have the state of neither end of a smaller one.
   const after = await blockAt(history, before.block, at)
   const kept = await checkpoints.between(of, after.number, newest.number)
   const check = await checkBook({ on, wallet, source, rebasing, kept }, { after, upTo: newest }, at)
   await checkpoints.keep(of, { block: newest.number, timestampMs: newest.timestamp * 1000, balances: balancesAt(check) })
-  return sayUnexplained(on, of, check.unexplained, options)
+  return { block: newest.number, unexplained: sayUnexplained(on, of, check.unexplained, options) }
 }
 
 async function keepFirst(on: NetworkEntry, of: WalletPlace, newest: PastBlock, checkpoints: Checkpoints, at: At): Promise<void> {

@@ -28,7 +28,12 @@ describe('the daily check of books', function () {
   })
   after(() => test.stop())
 
-  function createChecks(rebasing: readonly string[] = [], history = test.chain.evm?.history, entries: readonly Entry[] = []): DailyChecks {
+  function createChecks(
+    rebasing: readonly string[] = [],
+    history = test.chain.evm?.history,
+    entries: readonly Entry[] = [],
+    onChecked = (found: readonly UnexplainedCount[]) => void (counts = found),
+  ): DailyChecks {
     const { evm } = test.chain
     const impl = { ...test.chain, ...(evm && history && { evm: { ...evm, history } }) }
     const on: NetworkEntry = {
@@ -52,7 +57,7 @@ describe('the daily check of books', function () {
       leases: { use: (_name, _signal, work) => work({ queue: 'books', fencingToken: 1 }) },
       rebasing,
       log: { info() {}, warn: (what: object) => void warnings.push({ ...what }) },
-      onChecked: (found) => void (counts = found),
+      onChecked,
     })
   }
 
@@ -98,6 +103,25 @@ describe('the daily check of books', function () {
     await passDay()
     await checks.run()
     expect(counts).to.deep.equal([{ chain: 'ethereum', network: 'local', token: 'ETH', count: 0 }])
+  })
+
+  it('counts on the server alone that has checked last', async () => {
+    let ofOther: readonly UnexplainedCount[] = []
+    const another = createChecks([], undefined, [], (found) => void (ofOther = found))
+    try {
+      await checks.run()
+      await test.rpc('anvil_setBalance', wallet, toBeHex(BigInt(String(await test.rpc('eth_getBalance', wallet, 'latest'))) - 1n))
+      await passDay()
+      await checks.run()
+      await another.run()
+      expect([counts[0]?.count, ofOther]).to.deep.equal([1, []])
+      await passDay()
+      await another.run()
+      await checks.run()
+      expect([counts[0]?.count, ofOther[0]?.count]).to.deep.equal([0, 0])
+    } finally {
+      await another.stop()
+    }
   })
 
   it('reads the fee of what an earlier version journaled from its receipt', async () => {
