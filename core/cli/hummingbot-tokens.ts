@@ -5,7 +5,7 @@ import { addressKey } from '../base/addresses.ts'
 import { readNetworkSettings } from '../config/plugin-config.ts'
 import { ConfigError } from '../config/problems.ts'
 import type { Settings } from '../config/settings.ts'
-import { isSymbol, loadTokens, type LeftOutToken } from '../config/token-list.ts'
+import { canNameToken, loadTokens, type LeftOutToken } from '../config/token-list.ts'
 import type { Token } from '../contracts/index.ts'
 import { walletAddress } from '../keys/curves.ts'
 import { originalOf } from '../live-state/looks.ts'
@@ -124,9 +124,16 @@ function addedTokens(tokens: readonly GatewayToken[], here: ListedTokens, differ
 const described = ({ symbol, address, decimals }: Token, as: string): string =>
   `${symbol === as ? '' : `${symbol} `}${address} (${decimals} decimals)`
 
+const maxDecimals = 255
+
 /** Why it is no entry of its own, whatever its symbol. */
-function problemOf({ symbol, address }: Token, { leftOut }: ListedTokens, decimals: readonly number[]): string | undefined {
-  if (walletAddress(address) === undefined || !isSymbol(symbol)) return `${address} and its symbol are no entry that a list takes.`
+function problemOf(
+  { symbol, address, decimals: given }: Token,
+  { leftOut }: ListedTokens,
+  decimals: readonly number[],
+): string | undefined {
+  const isEntry = walletAddress(address) !== undefined && canNameToken(symbol) && walletAddress(symbol) === undefined
+  if (!isEntry || given < 0 || given > maxDecimals) return `${address} and its symbol are no entry that a list takes.`
   if (decimals.length > 1) return `${symbol} ${address} has ${decimals.join(' and ')} decimals there: nobody can tell which are right.`
   if (leftOut.has(addressKey(address))) return `${symbol} ${address} is on a list here that has it wrong: correct that list.`
   return undefined

@@ -136,8 +136,9 @@ const isEntry = compile(
 )
 const isList = compile(Type.Object({ tokens: Type.Array(Type.Unknown(), { description: 'a list of tokens' }) }))
 
-/** Whether a text can be a symbol of a list. */
-export const isSymbol = (text: string): boolean => symbolPattern.test(text)
+/** Whether a symbol can name a token in requests: with a colon or a comma it would be several names, and an address names what is there. */
+export const canNameToken = (symbol: string): boolean =>
+  symbolPattern.test(symbol) && !/[:,]/.test(symbol) && !/^0x[0-9a-f]*$/i.test(symbol)
 
 /** The entries of a file in the Uniswap Token Lists format, whatever they are. A file that is none is a problem. */
 function entriesOf(text: string, file: string, problems: ConfigProblem[]): readonly unknown[] {

@@ -1,6 +1,6 @@
 // A token by its address: what the chain says of it, what is odd about it, and the list that it can be added to while the server runs.
 import type { FoundTokens } from '../live-state/token-book.ts'
-import { addToken, isSymbol } from '../config/token-list.ts'
+import { addToken, canNameToken } from '../config/token-list.ts'
 import { ConfigError } from '../config/problems.ts'
 import type { At, Token } from '../contracts/index.ts'
 import { badFields, SluiceError } from '../base/errors.ts'
@@ -109,8 +109,7 @@ function readSymbol(given: string | undefined, token: Token): string {
   const symbol = given ?? token.symbol
   if (given === undefined && symbol === token.address)
     throw badFields([{ field: 'symbol', problem: `is required: the contract at ${token.address} says none that can be shown` }])
-  // In requests a name with a colon or a comma would be several.
-  if (!isSymbol(symbol) || /[:,]/.test(symbol) || /^0x[0-9a-f]*$/i.test(symbol))
+  if (!canNameToken(symbol))
     throw badFields([{ field: 'symbol', problem: 'must be up to 64 visible characters without colon and comma, and no address' }])
   return symbol
 }

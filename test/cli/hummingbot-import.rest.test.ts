@@ -170,6 +170,10 @@ describe('sluice hummingbot import', function () {
         token('UNSURE', 'C6', 6),
         token('UNSURE', 'C6', 18),
         { ...token('ELSEWHERE', 'C7'), chainId: 1 },
+        // The address of a token that is listed, and what would be two names in a request.
+        token('0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913', 'C9', 6),
+        token('A,B', 'CA', 6),
+        token('MANY', 'CB', 300),
         token('NEW', 'C8', 6),
       ]),
     })
@@ -182,6 +186,7 @@ describe('sluice hummingbot import', function () {
       'OWN 0x00000000000000000000000000000000000000C4 has 18 decimals here, and 9 there.',
       'added is ADDED 0x00000000000000000000000000000000000000C3 (18 decimals) here, and 0x00000000000000000000000000000000000000c5 (6 decimals) there.',
       'UNSURE 0x00000000000000000000000000000000000000c6 has 6 and 18 decimals there',
+      '0x00000000000000000000000000000000000000C9 and its symbol are no entry that a list takes.',
       'conf/tokens/base/mainnet.json: NEW 0x00000000000000000000000000000000000000C8 (6 decimals)',
     ])
       expect(said, said).to.include(told)
