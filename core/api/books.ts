@@ -159,7 +159,8 @@ export const BooksResponse = response({
       movements: Type.Number({ description: 'Of which nothing tells what they moved, as those of an earlier version.' }),
       coin: Type.Number({ description: 'Which may have moved the native coin, and nobody could tell how much.' }),
       fills: Type.Number({
-        description: 'Trades without a fill, which no pair has; and orders of which more was filled than is known fill by fill.',
+        description:
+          'Trades and changes of positions without a fill, which no pair, perpetual or position has; and orders of which more was filled than is known fill by fill.',
       }),
       fees: Type.Number({ description: 'Whose receipt does not say what they cost.' }),
     },

@@ -24,7 +24,7 @@ export interface BookLine extends OnNetwork {
   readonly trade?: Trade | 'unknown'
   /** Fills of the orders that it placed. */
   readonly fills?: readonly OrderTrade[]
-  /** The exchange has filled more of its orders than is known fill by fill. */
+  /** The exchange has filled more of its orders than is known fill by fill; or it changed a position, and nobody knows how. */
   readonly lacksFills?: true
   readonly perpetual?: Perpetual
   readonly liquidity?: LiquidityChange
@@ -80,26 +80,33 @@ export function lineOf(entry: Entry, { costOf, tokenOf }: LineReaders): BookLine
     lacksMovements: movements === undefined && signer === undefined,
     ...(trade && { trade }),
     ...(orders && orders.trades.length > 0 && { fills: orders.trades }),
-    ...(orders?.lacks && { lacksFills: true }),
-    ...(perpetual && { perpetual }),
-    ...(liquidity && { liquidity }),
+    ...((orders?.lacks || perpetual === 'unknown' || liquidity === 'unknown') && { lacksFills: true }),
+    ...(perpetual && perpetual !== 'unknown' && { perpetual }),
+    ...(liquidity && liquidity !== 'unknown' && { liquidity }),
   }
 }
 
-function perpetualOf({ kind, outcome, request, connector = '' }: Entry): Perpetual | undefined {
+/** Steps before the last one, such as approvals, have no outcome. */
+const isBeforeLast = ({ outcome, part }: Entry): boolean => !outcome && part.index < part.of - 1
+
+function perpetualOf(entry: Entry): Perpetual | 'unknown' | undefined {
+  const { kind, outcome, request, connector = '' } = entry
   const [fee, realizedProfit, funding] = ['fee', 'realizedProfit', 'funding'].map((field) => decimalIn(outcome, field))
-  if (kind !== 'position' || !fee || !realizedProfit) return undefined
+  if (kind !== 'position' || isBeforeLast(entry)) return undefined
+  if (!fee || !realizedProfit) return 'unknown'
   const [market, base = '?', quote = '?'] = ['market', 'base', 'quote'].map((field) => textIn(request?.fields, field))
   return { connector, market: market ?? `${base}-${quote}`, fee, realizedProfit, ...(funding ? { funding } : { lacksFunding: true }) }
 }
 
-function liquidityOf({ kind, outcome, planned, request, movements, connector = '' }: Entry): LiquidityChange | undefined {
-  if (kind !== 'liquidity' || !isObject(outcome)) return undefined
+function liquidityOf(entry: Entry): LiquidityChange | 'unknown' | undefined {
+  const { kind, outcome, planned, request, movements, connector = '' } = entry
+  if (kind !== 'liquidity' || isBeforeLast(entry)) return undefined
+  if (!isObject(outcome)) return 'unknown'
   const { tokenId, pool } = outcome
   const amount = decimalIn(outcome, 'liquidity') ?? decimalIn(outcome, 'shares')
   const id = typeof tokenId === 'string' ? tokenId : pool
   const { path = '', fields = {} } = request ?? {}
-  if (!amount || typeof id !== 'string') return undefined
+  if (!amount || typeof id !== 'string') return 'unknown'
   const liquidity = path.endsWith('/add') ? amount : { digits: -amount.digits, scale: amount.scale }
   // A new position says in its plan which version it is of.
   const version =

@@ -168,6 +168,19 @@ describe('the book of fees', () => {
     expect(lacking.fees).to.equal(0)
   })
 
+  it('counts changes of positions of which nobody knows what they were', async () => {
+    const untold = { kind: 'position', connector: 'perp', request: { path: '', fields: {} } }
+    const { lacking, perpetuals, liquidity } = await bookOf(
+      untold,
+      { ...untold, kind: 'liquidity' },
+      change('add', '5', { outcome: { liquidity: '5' } }),
+      { ...untold, part: { index: 0, of: 2 } },
+      { ...untold, state: 'REVERTED' },
+    )
+    expect(lacking.fills).to.equal(3)
+    expect([perpetuals, liquidity]).to.deep.equal([[], []])
+  })
+
   it('counts what it lacks, also where nobody knows what moved', async () => {
     const unknown = { landed, movements: undefined }
     expect((await bookOf(unknown, { ...unknown, state: 'REVERTED' }, { ...unknown, signer: 'agent' })).lacking.fees).to.equal(2)
