@@ -34,7 +34,7 @@ interface BookPeriod {
 }
 
 /** Wallets that are asked for, of one exchange. */
-const maxWallets = 50
+export const maxWallets = 50
 
 /** Adds it to the realized profit of the book's perpetuals. */
 export async function readFunding(

@@ -2,13 +2,15 @@
 // is in no order of the journal.
 import { formatDecimal, type DecimalParts } from '../base/decimal.ts'
 import type { Book } from './book.ts'
-import type { ExchangeWallet } from './funding.ts'
+import { maxWallets, type ExchangeWallet } from './funding.ts'
 import { plus } from './trades.ts'
 
 /** By market, of base, below 0 for a short one; or why nobody knows. */
 export type ExchangePositions = { readonly held: ReadonlyMap<string, DecimalParts> } | { readonly unknown: string }
 
 export type PositionReader = (of: ExchangeWallet, signal: AbortSignal) => Promise<ExchangePositions>
+
+const tooMany = { unknown: `positions of ${maxWallets} wallets are read at most: take one wallet` }
 
 const noAmount: DecimalParts = { digits: 0n, scale: 0 }
 
@@ -19,7 +21,7 @@ export async function comparePositions(book: Book, read: PositionReader, signal:
     const { chain, network, connector, market, wallets } = perpetual
     for (const [address, { net }] of wallets) {
       const wallet = JSON.stringify([chain, network, connector, address])
-      const found = known.get(wallet) ?? (await read({ chain, network, connector, address }, signal))
+      const found = known.get(wallet) ?? (known.size < maxWallets ? await read({ chain, network, connector, address }, signal) : tooMany)
       known.set(wallet, found)
       if ('unknown' in found) perpetual.lacksFills = `they are not held against the positions of ${connector}: ${found.unknown}`
       else {

@@ -382,6 +382,8 @@ describe('the book of orders', () => {
     const { connector, impl } = payingExchange([])
     const silent = { connector, impl: { PERP_CLOB: { ...impl.PERP_CLOB, positions: () => expect.fail('down') } } }
     expect((await bookWith({ venue: silent }, bought('0x1', 0))).perpetuals[0]?.lacksFills).to.include('did not tell the positions')
+    const many = Array.from({ length: 51 }, (_, index) => bought(`0x${index}`, 0))
+    expect((await bookWith({ venue: payingExchange([], [held('LONG', '1')]) }, ...many)).perpetuals[0]?.lacksFills).to.include('50 wallets')
     // A part of the fills is no position.
     for (const part of [{ since: '2025-01-01' }, { until: '2027-01-01' }, { client: 'one' }])
       expect(await lacking([], part)).to.equal(undefined)
