@@ -6,6 +6,7 @@ import { command } from '../../base/layout.ts'
 import type { TradingType } from '../../contracts/index.ts'
 import { findNetworks, type NetworkEntry, type VenueEntry } from '../../plugins/index.ts'
 import { mayUseWallet, type RequestContext } from '../context.ts'
+import { createReadingSlots, type ReadingSlots } from './reading-slots.ts'
 import { valuesOn, type Values } from './values.ts'
 
 /** What the answer lacks, and why. */
@@ -48,6 +49,9 @@ export interface Scope {
 /** A request that names more than this has to be narrowed: each costs several calls. */
 const maxWallets = 200
 const walletsAtOnce = 4
+/** Of all requests on one network. Each wallet asks its node for a few batches, and a node in trouble holds up nothing but itself. */
+const walletsOfAll = 12
+const slots = new WeakMap<NetworkEntry['impl'], ReadingSlots>()
 /** For a network whose nodes do not answer, and for all wallets of one. Both are less than a request may take. */
 const [answerWithinMs, readWithinMs] = [3_000, 15_000]
 
@@ -140,6 +144,7 @@ async function readPlace<T>(
     }
     const venues = await startVenues(network, types, services.registry, missing)
     const values = valuesOn(network, { services, caller })
+    const places = slotsOf(network)
     const readings = wallets.map((owner): (() => Promise<T[]>) => {
       const miss: WalletReading['miss'] = (of, reason) => void missing.push({ ...where, address: owner, ...of, reason })
       const part: WalletReading['part'] = async (of, readPart, otherwise) => {
@@ -151,9 +156,13 @@ async function readPlace<T>(
         }
       }
       return async () => {
-        if (!signal.aborted) return [await read({ network, owner, venues, values, services, signal, part, miss })]
-        missing.push({ ...where, address: owner, reason: reasonOf(signal.reason) })
-        return []
+        try {
+          return [await places.of(caller.id, signal, () => read({ network, owner, venues, values, services, signal, part, miss }))]
+        } catch (error) {
+          if (!signal.aborted) throw error
+          missing.push({ ...where, address: owner, reason: reasonOf(signal.reason) })
+          return []
+        }
       }
     })
     return { network, values, blockNumber: Number(head.number), wallets: (await someAtOnce(readings, walletsAtOnce)).flat() }
@@ -174,6 +183,12 @@ async function startVenues(
     if (reason !== undefined) missing.push({ chain, network, connector, reason: `The connector does not run: ${reason}` })
     return reason === undefined
   })
+}
+
+function slotsOf({ impl }: NetworkEntry): ReadingSlots {
+  const known = slots.get(impl) ?? createReadingSlots(walletsOfAll, walletsAtOnce)
+  slots.set(impl, known)
+  return known
 }
 
 /** The results of all, in their order. */
