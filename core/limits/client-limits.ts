@@ -47,6 +47,8 @@ interface ClientLimitsOptions {
 export function createClientLimits({ clients, ownOf, settings }: ClientLimitsOptions): ClientLimitsBook {
   let source: DefaultsSource | undefined
   let wereUsed = false
+  /** What was made last, by client and network: it is the same as long as what it is made of is. */
+  const made = new Map<string, { readonly of: readonly unknown[]; readonly limits: NetworkLimits }>()
   let bound: { readonly of: readonly Client[]; readonly names: ReadonlySet<string> } = { of: [], names: new Set() }
 
   /** Those that defaults bind where they have no limits of their own. */
@@ -65,10 +67,15 @@ export function createClientLimits({ clients, ownOf, settings }: ClientLimitsOpt
       const terms = boundNames().has(client) ? source?.termsOf(place) : undefined
       if (!limits && !terms) return undefined
       wereUsed = true
+      const heldMicros = terms && limits?.maxDailyLoss === undefined ? source?.heldMicros(client) : undefined
+      const key = `${place.chain}/${place.network} ${client}`
+      const of = [limits, terms?.feesAtCapRaw, terms?.decimals, heldMicros]
+      const known = made.get(key)
+      if (known?.of.every((each, index) => each === of[index])) return known.limits
       const given = limits ? limitsOn(limits, place) : {}
-      if (!terms || !source) return given
-      const { amounts, defaults } = defaultsFor(given, terms, settings, () => source?.heldMicros(client) ?? 0n)
-      return { ...amounts, ...given, defaults }
+      const all = terms ? withDefaults(given, terms, settings, heldMicros ?? 0n) : given
+      made.set(key, { of, limits: all })
+      return all
     },
   }
 }
@@ -89,28 +96,27 @@ export function limitsOn({ maxFee, maxDailyGas, ...rest }: ClientLimits, place: 
 const amountOn = (amount: string | Readonly<Record<string, string>>, { chain, network }: NetworkName): string =>
   typeof amount === 'string' ? amount : (amount[`${chain}/${network}`] ?? '0')
 
-function defaultsFor(
+function withDefaults(
   given: NetworkLimits,
   { feesAtCapRaw, decimals }: NetworkTerms,
   { maxFeePercent, maxDailyGasPercent, maxDailyLossPercent, minDailyLoss }: DefaultSettings,
-  heldMicros: () => bigint,
-): { amounts: Partial<Record<DefaultLimit, string>>; defaults: Map<DefaultLimit, DefaultBasis> } {
+  heldMicros: bigint,
+): NetworkLimits {
   const amounts: Partial<Record<DefaultLimit, string>> = {}
   const defaults = new Map<DefaultLimit, DefaultBasis>()
-  const add = (limit: DefaultLimit, unitDecimals: number, basisOf: () => DefaultBasis): void => {
+  const add = (limit: DefaultLimit, unitDecimals: number, basis: DefaultBasis): void => {
     if (given[limit] !== undefined) return
-    const basis = basisOf()
     amounts[limit] = formatRaw(amountOf(basis), unitDecimals)
     defaults.set(limit, basis)
   }
-  add('maxFee', decimals, () => ({ percent: maxFeePercent, ofRaw: feesAtCapRaw }))
-  add('maxDailyGas', decimals, () => ({ percent: maxDailyGasPercent, ofRaw: feesAtCapRaw }))
-  add('maxDailyLoss', referenceDecimals, () => ({
+  add('maxFee', decimals, { percent: maxFeePercent, ofRaw: feesAtCapRaw })
+  add('maxDailyGas', decimals, { percent: maxDailyGasPercent, ofRaw: feesAtCapRaw })
+  add('maxDailyLoss', referenceDecimals, {
     percent: maxDailyLossPercent,
-    ofRaw: heldMicros(),
+    ofRaw: heldMicros,
     atLeastRaw: BigInt(Math.round(minDailyLoss * 1e6)),
-  }))
-  return { amounts, defaults }
+  })
+  return { ...amounts, ...given, defaults }
 }
 
 function amountOf({ percent, ofRaw, atLeastRaw = 0n }: DefaultBasis): bigint {

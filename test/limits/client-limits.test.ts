@@ -63,6 +63,27 @@ describe('the limits of a client on a network', () => {
     expect(bookOf(client(['trade', 'thin'], own)).on('bot', mainnet)).to.deep.equal(own)
   })
 
+  it('follow what they are made of: the entry of the client, what its wallets held, and what gas costs', () => {
+    let [own, heldMicros, feesAtCapRaw]: [ClientLimits | undefined, bigint, bigint] = [undefined, 0n, terms.feesAtCapRaw]
+    const book = createClientLimits({ clients: () => [trader], ownOf: () => own, settings })
+    const trader = client(['trade'])
+    book.setDefaults({ termsOf: () => ({ ...terms, feesAtCapRaw }), heldMicros: () => heldMicros })
+    const shown = (on = mainnet) => {
+      const { maxDailyLoss, maxDailyGas, transactionsPerHour } = book.on('bot', on) ?? {}
+      return [maxDailyLoss, maxDailyGas, transactionsPerHour]
+    }
+    expect(shown()).to.deep.equal(['20', '0.5', undefined])
+    heldMicros = 50_000n * dollars
+    expect(shown()).to.deep.equal(['1000', '0.5', undefined])
+    feesAtCapRaw *= 2n
+    expect(shown()).to.deep.equal(['1000', '1', undefined])
+    own = { transactionsPerHour: 3, maxDailyGas: { 'base/mainnet': '0.01' } }
+    expect(shown()).to.deep.equal(['1000', '0', 3])
+    expect(shown(base)).to.deep.equal(['1000', '0.01', 3])
+    own = undefined
+    expect(shown()).to.deep.equal(['1000', '1', undefined])
+  })
+
   it('may name an amount for each network: on others nothing may be spent', () => {
     const book = bookOf(client(['trade'], { maxFee: { 'ethereum/mainnet': '0.02' }, maxDailyGas: { 'base/mainnet': '0.01' } }))
     expect(book.on('bot', mainnet)).to.include({ maxFee: '0.02', maxDailyGas: '0' })
