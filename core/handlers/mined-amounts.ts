@@ -1,7 +1,7 @@
 // What a mined transaction did to its wallet, by its receipt, and where that does not tell by what was read beside it (`mined-readings.ts`).
 import { isSameAddress } from '../base/addresses.ts'
 import { isObject } from '../base/json.ts'
-import { canonicalPermit2, type ActionOutcome, type Json, type SetAllowance } from '../contracts/index.ts'
+import { canonicalPermit2, type ActionOutcome, type Fill, type Json, type SetAllowance } from '../contracts/index.ts'
 import { allowanceName, orderName, signedOrderName, type HeldChange } from '../limits/refundable.ts'
 import type { NetworkEntry, Registry } from '../plugins/index.ts'
 import { paidCost, type Cost } from '../transactions/costs.ts'
@@ -27,7 +27,7 @@ export function gainsOf(entry: Entry, registry: Networks, readings: CoinGain = u
   const on = networkOf(entry, registry)
   if (!on || !landed) return undefined
   if (kind === 'position') return positionGains(entry, landed.receipt, on, registry)
-  const gains = on.impl.evm?.gains?.(landed.receipt, address)
+  const gains = receiptGains(on, landed.receipt, address)
   const exchangedRaw = gains && kind === 'trade' ? coinExchangedBy(entry, landed.receipt, on, registry) : undefined
   if (!gains || exchangedRaw === undefined) return gains
   if (!isAllThatWasSent(entry, exchangedRaw, on) && readings.coinGain(entry) !== exchangedRaw) return gains
@@ -63,9 +63,32 @@ export function coinExchangedBy(entry: Entry, receipt: Json, on: NetworkEntry, r
   const venue = registry.plannedBy(entry, on)
   const side = coinSideOf(entry, on)
   if (!venue?.builtIn || side === undefined || side === 'unknown') return undefined
-  const fill = atOnce(() => venue.impl.AMM?.fill(receipt, entry.memo))
+  const fill = fills(venue.impl, receipt, entry.key, () => atOnce(() => venue.impl.AMM?.fill(receipt, entry.memo)))
   return fill && (side === 'in' ? -fill.amountInRaw : fill.amountOutRaw)
 }
+
+/** What tokens a receipt moved into (above 0) and out of a wallet; undefined where the chain's receipts do not tell. */
+export function receiptGains({ impl: { evm } }: NetworkEntry, receipt: Json, wallet: string): ReadonlyMap<string, bigint> | undefined {
+  return evm?.gains && gainsRead(evm, receipt, wallet, () => evm.gains?.(receipt, wallet))
+}
+
+/** The same receipt is read for what it moved, and again to settle limits by it. Receipts never change. */
+function createReceiptCache<T>() {
+  const found = new WeakMap<object, WeakMap<object, { readonly of: string; readonly value: T }>>()
+  return (reader: object, receipt: Json, of: string, read: () => T): T => {
+    if (typeof receipt !== 'object' || receipt === null) return read()
+    const byReceipt = found.get(reader) ?? new WeakMap<object, { readonly of: string; readonly value: T }>()
+    found.set(reader, byReceipt)
+    const known = byReceipt.get(receipt)
+    if (known && known.of === of) return known.value
+    const value = read()
+    byReceipt.set(receipt, { of, value })
+    return value
+  }
+}
+
+const fills = createReceiptCache<Pick<Fill, 'amountInRaw' | 'amountOutRaw'> | undefined>()
+const gainsRead = createReceiptCache<ReadonlyMap<string, bigint> | undefined>()
 
 /** What a connector of this release reads from a receipt; undefined where it cannot. */
 function atOnce<T>(read: () => T | Promise<T> | undefined): T | undefined {
@@ -132,7 +155,7 @@ export function heldChangesOf(
       ...(each.amountRaw > 0n && { held: heldBy(each) }),
     }))
   const leaves = (sign: bigint) =>
-    [...(on.impl.evm?.gains?.(landed.receipt, address) ?? [])].flatMap(([, raw]) => (raw * sign > 0n ? [raw * sign] : []))
+    [...(receiptGains(on, landed.receipt, address) ?? [])].flatMap(([, raw]) => (raw * sign > 0n ? [raw * sign] : []))
   if (kind === 'order-cancel' && entry.signer === undefined) {
     const [orderId, ...others] = cancelledIn(entry, on, registry)
     const [returnedRaw, ...more] = leaves(1n)

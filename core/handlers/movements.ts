@@ -7,7 +7,7 @@ import type { NetworkEntry, Registry } from '../plugins/index.ts'
 import { landedId, type Entry } from '../transactions/entry.ts'
 import type { MovementReadings } from '../transactions/entry-mover.ts'
 import { networkOf } from './limited-amounts.ts'
-import { coinExchangedBy, exchangesCoinOf } from './mined-amounts.ts'
+import { coinExchangedBy, exchangesCoinOf, receiptGains } from './mined-amounts.ts'
 
 type Networks = Pick<Registry, 'networks' | 'plannedBy'>
 
@@ -77,7 +77,7 @@ function movementsOf(entry: Entry, registry: Networks, coinReadRaw: bigint | und
   if (!landed.ok) return {}
   const coinRaw = coinByReceipt(entry, landed.receipt, on, registry) ?? coinReadRaw
   const coin = coinRaw === undefined ? { [nativeCurrency.address]: null } : kept(new Map([[nativeCurrency.address, coinRaw]]))
-  return { ...kept(withoutSpam(evm.gains(landed.receipt, address), entry, on)), ...coin }
+  return { ...kept(withoutSpam(receiptGains(on, landed.receipt, address) ?? new Map(), entry, on)), ...coin }
 }
 
 /** Any token can write as many events as it likes: of tokens that nobody lists and the plan does not name, and of ids, the first are kept. */
@@ -114,7 +114,7 @@ function coinByReceipt(entry: Entry, receipt: Json, on: NetworkEntry, registry: 
       return to !== undefined && isSameAddress(to, address) ? 0n : -valueRaw
     }
     case 'wrap': {
-      const wrappedRaw = evm?.wrapped && evm.gains?.(receipt, address).get(evm.wrapped.token.address)
+      const wrappedRaw = evm?.wrapped && receiptGains(on, receipt, address)?.get(evm.wrapped.token.address)
       return wrappedRaw === undefined || (valueRaw > 0n && wrappedRaw !== valueRaw) ? undefined : -wrappedRaw
     }
     case 'trade': {

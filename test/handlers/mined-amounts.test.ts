@@ -62,6 +62,21 @@ describe('what receipts tell of a trade', () => {
     expect(tellsOf(step, registryOf(5n))).to.equal('what it gives')
   })
 
+  it('is read once of a receipt and a wallet, however often it is asked for', () => {
+    const asked: string[] = []
+    const on = registryOf(5n)
+    const impl = on.networks[0]?.impl as { evm: object }
+    const perWallet = (_receipt: unknown, wallet: string) => (asked.push(wallet), new Map([['usdc', BigInt(asked.length)]]))
+    Object.assign(impl.evm, { gains: perWallet })
+    const [one, other] = ['0xa', '0xb'].map(
+      (address) => ({ ...trade('DAI'), address, landed: { ok: true, receipt: {} } }) as unknown as Entry,
+    )
+    if (!one || !other) throw new Error('There are two.')
+    const again = { ...one, address: '0xb' }
+    expect([one, one, again, other].map((entry) => mined.gainsOf(entry, on)?.get('usdc'))).to.deep.equal([1n, 1n, 2n, 3n])
+    expect(asked).to.deep.equal(['0xa', '0xb', '0xb'])
+  })
+
   it('is not of the coin where a token has its symbol alone, and not told by events where nobody knows which of them it was', () => {
     expect(tellsOf(trade('ETH', 'other'), registryOf(5n))).to.equal('all')
     expect(tellsOf(trade('ETH', ''), registryOf(5n), { coinGain: () => -5n })).to.equal('what it gives')
