@@ -157,6 +157,12 @@ async function outflow({ provider, thief }: RobbedWallets, address: string, from
   return { given: given ?? {}, taken: taken ?? {} }
 }
 
+/** On a busy machine a connection may end before its answer. What came of the request the chain tells, as of all others. */
+function unanswered(error: unknown): string {
+  if (error instanceof Error && 'code' in error && error.code === 'ECONNRESET') return 'no answer'
+  throw error
+}
+
 /** The thief takes something of what it may. */
 async function take(site: RobbedWallets, address: string, random: () => number): Promise<void> {
   const { address: token } = random() < 0.5 ? addresses.tokens.WETH : addresses.tokens.USDC
@@ -209,10 +215,10 @@ describe('limits over random requests', function () {
       stolen.map(async ({ address }) => [await site.worth(address), await provider.getTransactionCount(address)] as const),
     )
     const first = await Promise.all(stolen.map(({ address }) => provider.getTransactionCount(address)))
-    const answers: Answer[] = []
+    const outcomes: string[] = []
     const startedAt = Date.now()
     const told = setInterval(() => {
-      if (isByHand) console.log(`      ${answers.length} of ${requests} after ${Math.round((Date.now() - startedAt) / 1000)} s`)
+      if (isByHand) console.log(`      ${outcomes.length} of ${requests} after ${Math.round((Date.now() - startedAt) / 1000)} s`)
     }, 60_000)
     await Promise.all(
       stolen.map(async (one, index) => {
@@ -220,7 +226,9 @@ describe('limits over random requests', function () {
         for (let done = 0; done < each;) {
           const together = Math.min(each - done, 1 + Math.floor(random() * 4))
           const nonce = await provider.getTransactionCount(one.address)
-          answers.push(...(await Promise.all(Array.from({ length: together }, () => anyRequest(one, random, nonce, thief)))))
+          outcomes.push(
+            ...(await Promise.all(Array.from({ length: together }, () => anyRequest(one, random, nonce, thief).then(outcome, unanswered)))),
+          )
           done += together
           if (random() < 0.3) await take(site, one.address, random)
           if (index === 0 && random() < 0.05) await push(site, dollars * (0.8 + 0.4 * random()))
@@ -228,8 +236,8 @@ describe('limits over random requests', function () {
         }
       }),
     ).finally(() => clearInterval(told))
-    const outcomes = answers.map(outcome)
-    for (const each of new Set(outcomes)) expect(each).to.match(/^(200|(4\d\d|50[34]) [A-Z_]+)$/)
+    for (const each of new Set(outcomes)) expect(each).to.match(/^(200|(4\d\d|50[34]) [A-Z_]+|no answer)$/)
+    expect(outcomes.filter((each) => each === 'no answer').length, 'without an answer').to.be.below(requests / 20)
     await push(site, dollars)
     await site.rpc('anvil_mine', '0x2')
     let [mined, allTaken] = [0, 0]
