@@ -194,10 +194,18 @@ function keep(spent: SpentBuckets, text: string): void {
 }
 
 function textOf(spent: SpentBuckets): string {
-  const buckets = (window: Window) =>
-    Object.fromEntries([...spent[window]].map(([index, bucket]) => [index, Object.fromEntries(Object.entries(bucket).map(writeSum))]))
-  const text = JSON.stringify({ hour: buckets('hour'), day: buckets('day') })
+  const buckets = (window: Window) => [...spent[window]].map(([index, bucket]) => `"${index}":${textOfBucket(bucket)}`).join(',')
+  const text = `{"hour":{${buckets('hour')}},"day":{${buckets('day')}}}`
   keep(spent, text)
+  return text
+}
+
+/** Buckets never change: of all those of a day and an hour what is spent makes two new ones. */
+const textsOfBuckets = new WeakMap<Bucket, string>()
+
+function textOfBucket(bucket: Bucket): string {
+  const text = textsOfBuckets.get(bucket) ?? JSON.stringify(Object.fromEntries(Object.entries(bucket).map(writeSum)))
+  textsOfBuckets.set(bucket, text)
   return text
 }
 

@@ -1,4 +1,4 @@
-import { array, assert, bigInt, constant, nat, oneof, property, record, tuple } from 'fast-check'
+import { array, assert, bigInt, boolean, constant, nat, oneof, property, record, tuple } from 'fast-check'
 import { expect } from 'chai'
 import {
   countedAt,
@@ -27,6 +27,32 @@ const happening = record({
 })
 
 describe('the account of a client', () => {
+  it('is written whole each time, with what was spent, gained and freed since it was written last', () => {
+    const step = record({ afterMs: nat({ max: 3_600_000 }), raw: bigInt({ min: -50n, max: 100n }), isFreed: boolean() })
+    assert(
+      property(array(step, { minLength: 1, maxLength: 40 }), (steps) => {
+        let account: Account = emptyAccount
+        let nowMs = 10 * day
+        for (const { afterMs, raw, isFreed } of steps) {
+          nowMs += afterMs
+          const amounts = { loss: raw, value: raw < 0n ? -raw : raw }
+          account = settle(account, {}, amounts, { nowMs, lagMs })
+          if (isFreed) account = refund(account, { value: 1n }, countedAt(account, { value: 1n }, { nowMs, lagMs }))
+          const written: Record<string, Record<string, Record<string, string>>> = JSON.parse(writeAccount(account).split('\n')[1] ?? '')
+          for (const window of ['hour', 'day'] as const) {
+            expect(Object.keys(written[window] ?? {})).to.deep.equal([...account.spent[window].keys()].map(String))
+            for (const [index, bucket] of account.spent[window])
+              for (const [measure, { net, tail, gained }] of Object.entries(bucket)) {
+                const [first, second = first, third = '0'] = written[window]?.[index]?.[measure]?.split(' ') ?? []
+                expect([first, second, third]).to.deep.equal([net, tail, gained].map(String))
+              }
+          }
+        }
+      }),
+      { numRuns: 50 },
+    )
+  })
+
   it('never lets more be spent in any day than its limit, in any order, over restarts, and holds nothing once all has ended', () => {
     const limit = 200n
     assert(
