@@ -85,11 +85,7 @@ export async function settleEnded(all: readonly Entry[], reader: SettlementReade
     }
   }
   for (const [owner, open] of accounts) await writeOpen(owner, open, tx, kind)
-  await tx
-    .deleteFrom('reservations')
-    .where('owner', 'in', [...accounts.keys()])
-    .where('entry_key', 'in', keys)
-    .execute()
+  await sql`delete from reservations where owner in (${sql.join([...accounts.keys()])}) and entry_key in (${sql.join(keys)})`.execute(tx)
   await keepRefundable(refundable, Math.max(...[...accounts.values()].map(({ nowMs }) => nowMs)), tx)
   return accounts
 }
