@@ -13,7 +13,7 @@ import { fairness, floods, heldBodies } from './figures/overload.ts'
 import { hummingbotBesideNative } from './figures/hummingbot.ts'
 import { installedSize } from './figures/installed-size.ts'
 import { journaling, journalPages, journalSize } from './figures/journal.ts'
-import { benchLimits, limitedQuotes, limitedSignatures, limitedTrades, windowSize } from './figures/limits.ts'
+import { benchLimits, limitedQuotes, limitedSignatures, limitedTrades, marketWindow, windowSize } from './figures/limits.ts'
 import { memory, nodeFlags, resident } from './figures/resident.ts'
 import { nodeDistance, nodeCalls, perpCalls, solanaCalls } from './figures/node-calls.ts'
 import { optimal } from './figures/optimal.ts'
@@ -320,6 +320,7 @@ async function limits(): Promise<void> {
     await Promise.all([orders.end(), free.end(), limited.end()])
     await traders.end()
   }
+  report('What a trade asks of the market of the last 20 minutes; reference: of the last minute', marketWindow())
   report("A signature by the signer's process for a wallet with limits; reference: for one without", await limitedSignatures())
   report('A window of 1,000,000 entries, 100,000 of them open, in the embedded store; reference: of 1,000', await windowSize())
 }

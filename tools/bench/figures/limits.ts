@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { AbiCoder, id, parseEther, Wallet, type Transaction } from 'ethers'
 import { createSpendingLimits } from '../../../core/limits/spending-limits.ts'
+import { compareExchange, valueGiven, type ValueSample } from '../../../core/market/exchange-values.ts'
 import { saveKey } from '../../../core/keys/keystore.ts'
 import { openStore } from '../../../core/store/open-store.ts'
 import type { Store } from '../../../core/store/store.ts'
@@ -162,6 +163,37 @@ export async function limitedSignatures(): Promise<Row[]> {
     await signer.stop()
     await rm(dataDir, { recursive: true, force: true })
   }
+}
+
+/** What a trade asks of the market: what it may lose, and twice what it gives is worth. By a window of the default 20 minutes, and of the one that the trades here have. */
+export function marketWindow(): Row[] {
+  const [many, few] = [120, 6].map((readings) => Array.from({ length: rounds }, () => costOfMarket(readings)))
+  return compared('a trade', many ?? [], few ?? [], (each) => micros(each * 1_000))
+}
+
+/** A reading comes after a hundred trades. */
+const [readings, tradesEach] = [20, 100]
+
+function costOfMarket(inWindow: number): Cost {
+  const valueAt = (index: number) => ({ lowX: 10n ** 40n + BigInt(index % 17), highX: 10n ** 40n + BigInt(20 + (index % 13)), sources: 2 })
+  const sampleAt = (index: number): ValueSample => ({
+    atMs: index * 10_000,
+    values: new Map(['in', 'out'].map((token, of) => [token, valueAt(index * 7 + of)])),
+    deep: new Set(),
+    books: new Set(),
+  })
+  const samples = Array.from({ length: inWindow + readings }, (_, index) => sampleAt(index))
+  const [before, startedAt] = [process.cpuUsage(), performance.now()]
+  for (let reading = 0; reading < readings; reading += 1) {
+    const window = samples.slice(reading, reading + inWindow)
+    for (let trade = 0; trade < tradesEach; trade += 1) {
+      const gives = { in: parseEther('1') + BigInt(trade) }
+      compareExchange({ gives, gets: { out: parseEther('0.99') } }, window, 30_000)
+      for (let asked = 0; asked < 2; asked += 1) valueGiven(gives, window, 30_000)
+    }
+  }
+  const trades = readings * tradesEach
+  return { cpuMs: cpuBetween(before, process.cpuUsage()) / trades, wallMs: (performance.now() - startedAt) / trades }
 }
 
 /** What a client's limits do in the write that journals a trade, and in the one that ends it. */
