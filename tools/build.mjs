@@ -50,12 +50,18 @@ const banner = { js: `import { createRequire as requireFrom } from 'node:module'
 const read = (file) => readFileSync(path.join(root, file), 'utf8')
 const hashOf = (...parts) => parts.reduce((hash, part) => hash.update(part), createHash('sha256')).digest('hex')
 
-/** Files below a folder, by their paths from the root. */
+/** Files below a folder, by their paths from the root. By hand: Node's own recursion takes four times as long, and each start asks. */
 function filesIn(folder, from = root) {
-  if (!existsSync(path.join(from, folder))) return []
-  return readdirSync(path.join(from, folder), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => path.relative(from, path.join(entry.parentPath, entry.name)))
+  const files = []
+  const visit = (at) => {
+    for (const entry of readdirSync(from + path.sep + at, { withFileTypes: true })) {
+      const file = at + path.sep + entry.name
+      if (entry.isDirectory()) visit(file)
+      else if (entry.isFile()) files.push(file)
+    }
+  }
+  if (existsSync(path.join(from, folder))) visit(path.normalize(folder))
+  return files
 }
 
 /** Sizes and times of everything that a build reads; contents would take longer than the build may. */
@@ -71,7 +77,7 @@ function state() {
     'tsconfig.json',
   ]
   const times = inputs.map((file) => {
-    const { mtimeMs, size } = statSync(path.join(root, file))
+    const { mtimeMs, size } = statSync(root + file)
     return `${file} ${mtimeMs} ${size}\n`
   })
   return hashOf(...times.toSorted())
