@@ -93,11 +93,20 @@ export function isBytes(value: unknown): value is string {
   return typeof value === 'string' && value.length % 2 === 0 && /^0x[0-9a-fA-F]*$/.test(value)
 }
 
+/** By their spelling: a checksum is a hash, and a start alone asks for each address two or three times. */
+const canonicalBefore = new Map<string, string>()
+const maxCanonical = 2_000
+
 /** The spelling with checksum (EIP-55). Undefined if the text is not an address or its checksum is wrong. */
 export function canonicalAddress(text: string): string | undefined {
+  const before = canonicalBefore.get(text)
+  if (before !== undefined) return before
   if (!/^0x[0-9a-fA-F]{40}$/.test(text)) return undefined
   try {
-    return getAddress(text)
+    const address = getAddress(text)
+    if (canonicalBefore.size >= maxCanonical) canonicalBefore.clear()
+    canonicalBefore.set(text, address)
+    return address
   } catch {
     return undefined
   }
