@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { createGunzip, gzip } from 'node:zlib'
 import { flushFolder } from '../base/whole-file.ts'
 import * as Type from 'typebox'
-import { Compile } from 'typebox/compile'
+import { compileOnUse } from '../base/lazy-check.ts'
 import { transactionKinds, transactionStates } from '../api/transactions.ts'
 import { txHashOf, type Entry } from './entry.ts'
 
@@ -151,7 +151,7 @@ export async function* readArchiveFile(file: string): AsyncGenerator<ArchivedEnt
 }
 
 /** What every version has written: the rest may be absent. */
-const Line = Compile(
+const Line = compileOnUse(
   Type.Object({
     id: Type.String({ pattern: '^[0-9a-z]{17}$' }),
     chain: Type.String(),

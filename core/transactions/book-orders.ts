@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import * as Type from 'typebox'
-import { Compile } from 'typebox/compile'
+import { compileOnUse } from '../base/lazy-check.ts'
 import { orderStates, SluiceError, type ActionOutcome, type Json, type OrderState } from '../contracts/index.ts'
 import type { Store } from '../store/store.ts'
 import type { OrderRow, StoredBytes, Tables } from '../store/tables.ts'
@@ -255,7 +255,7 @@ export function statusAfter(entry: Entry): Exclude<OrderRow['standing'], 'open'>
   return entry.attempts.length === 0 ? 'free' : 'ended'
 }
 
-const Report = Compile(
+const Report = compileOnUse(
   Type.Object({
     orderId: Type.Optional(Type.String()),
     state: Type.Union(orderStates.map((each) => Type.Literal(each))),

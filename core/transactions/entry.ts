@@ -1,7 +1,7 @@
 // A transaction in the journal: what it is, how it changes, and how it stands in the rows of the store.
 import * as Type from 'typebox'
 import type { Static } from 'typebox'
-import { Compile } from 'typebox/compile'
+import { compileOnUse } from '../base/lazy-check.ts'
 import { transactionKinds, transactionStates } from '../api/transactions.ts'
 import type { Json, RefusalMeaning, Transaction } from '../contracts/index.ts'
 import type { Cost } from './costs.ts'
@@ -298,7 +298,7 @@ const Seen = Type.Union((['pays', 'underpriced', 'lost'] as const).map((each) =>
 const StoredCost = Type.Object({ feeRaw: RawAmount, gasUsed: Type.Optional(RawAmount), layer1FeeRaw: Type.Optional(RawAmount) })
 
 /** An entry as it is stored. Its keys never change. */
-const Body = Compile(
+const Body = compileOnUse(
   Type.Object({
     version: Type.Integer(),
     chain: Type.String(),
@@ -449,7 +449,7 @@ const ChangeSchema = Type.Tuple([
   Type.Union([Type.String(), Type.Null()]),
   Type.Union([Type.String(), Type.Null()]),
 ])
-const Change = Compile(ChangeSchema)
+const Change = compileOnUse(ChangeSchema)
 const changeLength = 8
 
 /** States as events have them. These numbers are in the store for years: a new state has a new one. */

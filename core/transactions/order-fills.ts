@@ -1,7 +1,7 @@
 // What was filled of orders in books, fill by fill. An order's transaction, or signed action, is final long before the order is filled: so its fills stand in
 // the order's own row, which stays when the transaction is archived.
 import * as Type from 'typebox'
-import { Compile } from 'typebox/compile'
+import { compileOnUse } from '../base/lazy-check.ts'
 import { addressKey } from '../base/addresses.ts'
 import { isLess, sum } from '../base/decimal.ts'
 import { isObject } from '../base/json.ts'
@@ -53,7 +53,7 @@ const maxFills = 1_000
 /** Databases take more parameters in one statement. */
 const maxIds = 1_000
 
-const Fills = Compile(
+const Fills = compileOnUse(
   Type.Array(
     Type.Object({
       tradeId: Type.String(),

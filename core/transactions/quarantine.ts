@@ -2,7 +2,7 @@
 // operator lifts it. It stands in the store, so all servers on it go by it, also after a restart.
 import * as Type from 'typebox'
 import type { Static } from 'typebox'
-import { Compile } from 'typebox/compile'
+import { compileOnUse } from '../base/lazy-check.ts'
 import { SluiceError } from '../base/errors.ts'
 import { command } from '../base/layout.ts'
 import type { BreachRow } from '../store/tables.ts'
@@ -25,7 +25,7 @@ const BreachBody = Type.Object({
   version: Type.Optional(Type.String()),
   lost: Type.Array(LossSchema),
 })
-const Body = Compile(BreachBody)
+const Body = compileOnUse(BreachBody)
 
 /** A transaction that did more to its wallet than its plan was allowed. */
 export interface Breach extends Static<typeof BreachBody> {
