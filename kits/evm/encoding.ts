@@ -1,5 +1,5 @@
 // Addresses, JSON-RPC quantities and ABI words, read and written by hand: a decoder makes objects of each log, and blocks have thousands.
-import { getAddress, id } from 'ethers'
+import { getAddress, id, Interface } from 'ethers'
 import { keepShortHashes } from './keccak.ts'
 import type { EvmLog } from './types.ts'
 
@@ -110,6 +110,18 @@ export function canonicalAddress(text: string): string | undefined {
   } catch {
     return undefined
   }
+}
+
+/** Functions and events of a contract, which are parsed when one of them is first needed: a start needs few, and all took a twentieth of it. */
+export function abiOf(lines: readonly string[]): Interface {
+  let made: Interface | undefined
+  return new Proxy<Interface>(Object.create(Interface.prototype), {
+    get(_, name) {
+      made ??= new Interface(lines)
+      const value: unknown = Reflect.get(made, name)
+      return typeof value === 'function' ? value.bind(made) : value
+    },
+  })
 }
 
 export function isTransactionHash(text: string): boolean {

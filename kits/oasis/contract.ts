@@ -1,6 +1,7 @@
-import { getAddress, solidityPackedKeccak256, Interface, type Result } from 'ethers'
+import { EventFragment, getAddress, solidityPackedKeccak256, type Result } from 'ethers'
 import { SluiceError, type BookMarket, type BookSide, type Token, type UnlistedMarket, type Venue } from '../../core/contracts/index.ts'
 import type { Evm, CallResult } from '../evm/types.ts'
+import { abiOf } from '../evm/encoding.ts'
 
 /** A market of the exchange: a token and the one that it is priced in. */
 export interface Pair {
@@ -79,7 +80,7 @@ export const oasisEvents = [
 ] as const
 
 /** The functions that are called. They are the same in @dydxprotocol/solo@0.28.0 (TestOasisDex) and @makerdao/dai@0.42.4 (MatchingMarket). */
-export const oasisAbi = new Interface([
+export const oasisAbi = abiOf([
   'function offer(uint256 pay_amt, address pay_gem, uint256 buy_amt, address buy_gem, uint256 pos, bool rounding) returns (uint256)',
   'function sellAllAmount(address pay_gem, uint256 pay_amt, address buy_gem, uint256 min_fill_amount) returns (uint256 fill_amt)',
   'function buyAllAmount(address buy_gem, uint256 buy_amt, address pay_gem, uint256 max_fill_amount) returns (uint256 fill_amt)',
@@ -94,7 +95,9 @@ export const oasisAbi = new Interface([
   ...oasisEvents,
 ])
 
-export const topicOf = (event: string): string => oasisAbi.getEvent(event)?.topicHash ?? ''
+/** Without the functions, which a start does not need. */
+export const topicOf = (event: string): string =>
+  EventFragment.from(oasisEvents.find((each) => each.startsWith(`event ${event}(`)) ?? '').topicHash
 
 /**
  * Decodes the result of a view function of the market, whose outputs are words. What has another length is nonsense, and so is a flag that is neither

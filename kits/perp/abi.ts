@@ -1,4 +1,4 @@
-import { Interface } from 'ethers'
+import { abiOf } from '../evm/encoding.ts'
 
 // @perp/curie-contract@2.8.4, contracts/interface.
 const openParams =
@@ -17,7 +17,7 @@ export const perpEvents = [
 ] as const
 
 /** The functions that are called at the exchange's contracts and tokens. */
-export const curieAbi = new Interface([
+export const curieAbi = abiOf([
   // ClearingHouse
   `function openPosition(${openParams} params) returns (uint256 base, uint256 quote)`,
   `function closePosition(${closeParams} params) returns (uint256 base, uint256 quote)`,

@@ -47,17 +47,15 @@ function checkOf(
   kind: AlgebraKind,
   { factory, poolDeployer, initCodeHash }: Deployment,
 ): NonNullable<Router['check']> {
-  const calls = check?.calls ?? []
   const deployerOf = (to: string) => ({ to, data: id('poolDeployer()').slice(0, 10) })
   return {
-    calls: [
-      ...calls,
-      deployerOf(address),
-      deployerOf(factory),
+    get calls() {
       // Factories of 1.0 keep the hash to themselves.
-      ...(kind === 'integral' ? [{ to: factory, data: id('POOL_INIT_CODE_HASH()').slice(0, 10) }] : []),
-    ],
+      const hash = kind === 'integral' ? [{ to: factory, data: id('POOL_INIT_CODE_HASH()').slice(0, 10) }] : []
+      return [...(check?.calls ?? []), deployerOf(address), deployerOf(factory), ...hash]
+    },
     verify(answers: readonly CallResult[]) {
+      const calls = check?.calls ?? []
       check?.verify(answers.slice(0, calls.length))
       const [ofRouter, ofFactory, hash] = answers.slice(calls.length)
       const view = 'poolDeployer()'

@@ -1,16 +1,15 @@
 // The exchange's own router for stable pools, which sells: RouterNG of Curve. Its interface is the ABI that @curvefi/api 2.70.1 has for it
 // (lib/constants/abis/router.json); what stands in `_swap_params` is what that client sends (lib/route-graph.worker.js).
-import { Interface } from 'ethers'
 import { SluiceError, type Fill, type Hop, type Json, type Plan, type Quote, type SwapTerms } from '../../../core/contracts/index.ts'
 import * as json from '../../../core/base/json.ts'
-import { isSameAddress, nativeAddress, wordAt, wordCount } from '../../evm/encoding.ts'
+import { abiOf, isSameAddress, nativeAddress, wordAt, wordCount } from '../../evm/encoding.ts'
 import type { Evm, EvmReceipt } from '../../evm/types.ts'
 import { requireAddresses } from '../deployment.ts'
 import type { Router } from '../protocol.ts'
 import { swapPlan } from '../swap-plan.ts'
 import { coinCalls, type StablePool } from './pools.ts'
 
-export const exchangeRouterAbi = new Interface([
+export const exchangeRouterAbi = abiOf([
   'function exchange(address[11] _route, uint256[5][5] _swap_params, uint256 _amount, uint256 _expected) payable returns (uint256)',
   'function get_dy(address[11] _route, uint256[5][5] _swap_params, uint256 _amount) view returns (uint256)',
   'event Exchange(address indexed sender, address indexed receiver, address[11] route, uint256[5][5] swap_params, address[5] pools, uint256 in_amount, uint256 out_amount)',
@@ -42,13 +41,10 @@ export function exchangeRouter({ version, address, pools, expected }: ExchangeRo
     fill: readSale,
     ...(trial && {
       check: {
-        calls: [
-          {
-            to: address,
-            data: exchangeRouterAbi.encodeFunctionData('get_dy', [...alongRoute([trial], pools), 10n ** BigInt(one.decimals)]),
-          },
-          ...pools.flatMap(coinCalls),
-        ],
+        get calls() {
+          const asked = [...alongRoute([trial], pools), 10n ** BigInt(one.decimals)]
+          return [{ to: address, data: exchangeRouterAbi.encodeFunctionData('get_dy', asked) }, ...pools.flatMap(coinCalls)]
+        },
         verify([answer, ...coins]) {
           // A call to an address without code would succeed and do nothing.
           if (!answer?.ok || wordCount(answer.data) !== 1 || wordAt(answer.data, 0) === 0n)

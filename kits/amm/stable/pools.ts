@@ -1,7 +1,7 @@
-import { Interface, id } from 'ethers'
+import { id } from 'ethers'
 import type { Head } from '../../../core/contracts/index.ts'
 import { formatFraction } from '../../../core/base/decimal.ts'
-import { toInt256, wordAt, wordCount } from '../../evm/encoding.ts'
+import { abiOf, toInt256, wordAt, wordCount } from '../../evm/encoding.ts'
 import type { Call, CallResult, EvmLog } from '../../evm/types.ts'
 import { readBy, type Passage, type Pool, type PoolMemory, type PoolProtocol } from '../protocol.ts'
 import { stableRateBound } from './rate-bound.ts'
@@ -191,10 +191,10 @@ const feeViews = ['fee', 'admin_fee'] as const
 // The amplification with all digits. The first pools have only the present value, the others say it for every time.
 const fixedViews = ['A'] as const
 const rampViews = ['initial_A', 'future_A', 'initial_A_time', 'future_A_time'] as const
-const plainAbi = new Interface([...feeViews, ...fixedViews, ...rampViews].map((view) => `function ${view}() view returns (uint256)`))
+const plainAbi = abiOf([...feeViews, ...fixedViews, ...rampViews].map((view) => `function ${view}() view returns (uint256)`))
 const indexedAbi = {
-  int128: new Interface(['function balances(int128) view returns (uint256)', 'function coins(int128) view returns (address)']),
-  uint256: new Interface(['function balances(uint256) view returns (uint256)', 'function coins(uint256) view returns (address)']),
+  int128: abiOf(['function balances(int128) view returns (uint256)', 'function coins(int128) view returns (address)']),
+  uint256: abiOf(['function balances(uint256) view returns (uint256)', 'function coins(uint256) view returns (address)']),
 }
 
 /** Fees, amplification and balances. */

@@ -1,7 +1,7 @@
-import { Interface, ZeroHash, concat, getCreate2Address, keccak256 } from 'ethers'
+import { ZeroHash, concat, getCreate2Address, keccak256 } from 'ethers'
 import { SluiceError, type Fill, type Hop, type Json, type Plan, type Quote, type SwapTerms } from '../../../core/contracts/index.ts'
 import * as json from '../../../core/base/json.ts'
-import { isSameAddress, wordAt, wordCount } from '../../evm/encoding.ts'
+import { abiOf, isSameAddress, wordAt, wordCount } from '../../evm/encoding.ts'
 import type { Evm, EvmReceipt } from '../../evm/types.ts'
 import { requireAddresses } from '../deployment.ts'
 import type { Router } from '../protocol.ts'
@@ -23,7 +23,7 @@ const terms = '(address tokenIn, address recipient, bool unwrap, uint256 deadlin
 const hop = '(address pool, int128 i, int128 j, address tokenOut)'
 
 /** contracts/StableRouter.sol. */
-export const routerAbi = new Interface([
+export const routerAbi = abiOf([
   `function sell(${terms}, uint256 amountIn, uint256 leastOut, ${hop}[] hops) payable returns (uint256 amountOut)`,
   `function buy(${terms}, uint256 leastOut, uint256 likelyIn, uint256 mostIn, ${hop}[] hops) payable returns (uint256 amountIn, uint256 amountOut)`,
   'function stableRouter() view returns (uint256)',
@@ -51,7 +51,9 @@ export function stableRouter(version: string, address: string, pools: readonly S
     plan: (quote, terms) => planSwap(quote, terms, pools),
     fill: readFill,
     check: {
-      calls: [{ to: address, data: routerAbi.encodeFunctionData('stableRouter') }, ...pools.flatMap(coinCalls)],
+      get calls() {
+        return [{ to: address, data: routerAbi.encodeFunctionData('stableRouter') }, ...pools.flatMap(coinCalls)]
+      },
       verify([routerVersion, ...coins]) {
         // A call to an address without code would succeed and do nothing.
         if (!routerVersion?.ok || wordCount(routerVersion.data) !== 1 || wordAt(routerVersion.data, 0) !== 1n) {

@@ -1,6 +1,5 @@
 // Liquidity of stable pools: what `add_liquidity` and `remove_liquidity` of https://github.com/curvefi/curve-contract, contracts/pools, give, to
 // the unit. Deposits are paid to the pool itself, in any ratio, and bounded by the least shares; neither function takes a deadline.
-import { Interface } from 'ethers'
 import {
   badFields,
   SluiceError,
@@ -18,7 +17,7 @@ import {
   type Venue,
 } from '../../../core/contracts/index.ts'
 import * as json from '../../../core/base/json.ts'
-import { isAddressTopic, isSameAddress, nativeAddress, wordAt, wordCount } from '../../evm/encoding.ts'
+import { abiOf, isAddressTopic, isSameAddress, nativeAddress, wordAt, wordCount } from '../../evm/encoding.ts'
 import type { Call, CallResult, Evm, EvmReceipt } from '../../evm/types.ts'
 import { configuredAddress, requireAddresses } from '../deployment.ts'
 import { completeOffer, requireWorth, transferredRaw } from '../shares.ts'
@@ -29,7 +28,7 @@ import { expectedCoins } from './router.ts'
 /** CurveTokenV1.vy to CurveTokenV3.vy of curve-contract, contracts/tokens, as every pool's was deployed. */
 const shareDecimals = 18
 
-const tokenAbi = new Interface(['function totalSupply() view returns (uint256)', 'function balanceOf(address) view returns (uint256)'])
+const tokenAbi = abiOf(['function totalSupply() view returns (uint256)', 'function balanceOf(address) view returns (uint256)'])
 
 type SharedPool = StablePool & { readonly shares: StableShares }
 
@@ -173,7 +172,7 @@ const returned = ({ heldRaw, totalSharesRaw }: SharesPool, sharesRaw: bigint): r
   heldRaw.map((each) => (totalSharesRaw === 0n ? 0n : (sharesRaw * each) / totalSharesRaw))
 
 const poolAbi = (coins: number) =>
-  new Interface([
+  abiOf([
     `function add_liquidity(uint256[${coins}] amounts, uint256 min_mint_amount)`,
     `function remove_liquidity(uint256 amount, uint256[${coins}] min_amounts)`,
   ])

@@ -1,7 +1,7 @@
-import { Interface, id } from 'ethers'
+import { type Interface, id } from 'ethers'
 import type { Fill, Json, Plan, Quote, SwapTerms } from '../../../core/contracts/index.ts'
 import * as json from '../../../core/base/json.ts'
-import { isAddressTopic, isSameAddress, isTransfer, wordAt, wordCount } from '../../evm/encoding.ts'
+import { abiOf, isAddressTopic, isSameAddress, isTransfer, wordAt, wordCount } from '../../evm/encoding.ts'
 import type { Evm, EvmLog, EvmReceipt } from '../../evm/types.ts'
 import { requireAddresses } from '../deployment.ts'
 import type { Router } from '../protocol.ts'
@@ -37,7 +37,9 @@ export function v2Router({ version, address, factory, wrapped, coin }: RouterOpt
     plan: (quote, terms) => planSwap(quote, terms, { abi, coin }),
     fill: readFill,
     check: {
-      calls: ['factory', `W${coin}`].map((view) => ({ to: address, data: abi.encodeFunctionData(view) })),
+      get calls() {
+        return ['factory', `W${coin}`].map((view) => ({ to: address, data: abi.encodeFunctionData(view) }))
+      },
       verify: (answers) => requireAddresses(expected, answers),
     },
   }
@@ -52,7 +54,7 @@ function routerAbi(coin: string): Interface {
   if (known) return known
   const rest = 'address[] path, address to, uint256 deadline'
   const amounts = 'returns (uint256[] amounts)'
-  const abi = new Interface([
+  const abi = abiOf([
     `function swapExactTokensForTokens(uint256 amountIn, uint256 amountOutMin, ${rest}) ${amounts}`,
     `function swapTokensForExactTokens(uint256 amountOut, uint256 amountInMax, ${rest}) ${amounts}`,
     `function swapExact${coin}ForTokens(uint256 amountOutMin, ${rest}) payable ${amounts}`,

@@ -1,7 +1,7 @@
-import { Interface, id } from 'ethers'
+import { type Interface, id } from 'ethers'
 import type { Json, Need, Plan, SharesAddition, SharesFill, SharesRemoval, SharesTerms } from '../../../core/contracts/index.ts'
 import * as json from '../../../core/base/json.ts'
-import { isAddressTopic, isSameAddress, nativeAddress, wordAt, wordCount } from '../../evm/encoding.ts'
+import { abiOf, isAddressTopic, isSameAddress, nativeAddress, wordAt, wordCount } from '../../evm/encoding.ts'
 import type { Evm, EvmLog, EvmReceipt } from '../../evm/types.ts'
 import { transferredRaw } from '../shares.ts'
 
@@ -21,7 +21,7 @@ function sharesAbi(coin: string): Interface {
   if (known) return known
   const [bounds, coinBounds] = ['uint256 amountAMin, uint256 amountBMin', `uint256 amountTokenMin, uint256 amount${coin}Min`]
   const end = 'address to, uint256 deadline'
-  const abi = new Interface([
+  const abi = abiOf([
     `function addLiquidity(address tokenA, address tokenB, uint256 amountADesired, uint256 amountBDesired, ${bounds}, ${end})`,
     `function addLiquidity${coin}(address token, uint256 amountTokenDesired, ${coinBounds}, ${end}) payable`,
     `function removeLiquidity(address tokenA, address tokenB, uint256 liquidity, ${bounds}, ${end})`,

@@ -1,6 +1,5 @@
 // Liquidity of constant-product pools: what UniswapV2Pair of @uniswap/v2-core@1.0.1 and UniswapV2Router02 of @uniswap/v2-periphery@1.1.0-beta.0
 // give for a deposit and for shares, to the unit.
-import { Interface } from 'ethers'
 import {
   SluiceError,
   type AMMShares,
@@ -9,7 +8,7 @@ import {
   type SharesPosition,
   type Token,
 } from '../../../core/contracts/index.ts'
-import { wordAt, wordCount } from '../../evm/encoding.ts'
+import { abiOf, wordAt, wordCount } from '../../evm/encoding.ts'
 import type { Call, CallResult, Evm, EvmReader } from '../../evm/types.ts'
 import { sortTokens } from '../deployment.ts'
 import { feeOnTransferCheck } from '../fee-on-transfer.ts'
@@ -27,7 +26,7 @@ export const minimumSharesRaw = 1000n
 /** Of the growth of a pool's shares by fees, where the factory has them taken: UniswapV2Pair, `_mintFee`. */
 const uniswapProtocolShare: Fee = [1n, 6n]
 
-const pairAbi = new Interface([
+const pairAbi = abiOf([
   'function getReserves() view returns (uint112, uint112, uint32)',
   'function totalSupply() view returns (uint256)',
   'function kLast() view returns (uint256)',

@@ -1,6 +1,5 @@
-import { Interface } from 'ethers'
 import { SluiceError, type At, type Head } from '../../../core/contracts/index.ts'
-import { wordCount, wordsIn } from '../../evm/encoding.ts'
+import { abiOf, wordCount, wordsIn } from '../../evm/encoding.ts'
 import type { Call, CallResult, EvmReader, Probe } from '../../evm/types.ts'
 import type { Deployment } from './pools.ts'
 
@@ -18,7 +17,7 @@ export interface RangeExchange extends Deployment {
 }
 
 /** NonfungiblePositionManager of @uniswap/v3-periphery@1.4.4: the functions in use. */
-export const managerAbi = new Interface([
+export const managerAbi = abiOf([
   'function mint((address token0, address token1, uint24 fee, int24 tickLower, int24 tickUpper, uint256 amount0Desired, uint256 amount1Desired, uint256 amount0Min, uint256 amount1Min, address recipient, uint256 deadline) params) payable returns (uint256 tokenId, uint128 liquidity, uint256 amount0, uint256 amount1)',
   'function increaseLiquidity((uint256 tokenId, uint256 amount0Desired, uint256 amount1Desired, uint256 amount0Min, uint256 amount1Min, uint256 deadline) params) payable returns (uint128 liquidity, uint256 amount0, uint256 amount1)',
   'function decreaseLiquidity((uint256 tokenId, uint128 liquidity, uint256 amount0Min, uint256 amount1Min, uint256 deadline) params) payable returns (uint256 amount0, uint256 amount1)',
@@ -37,7 +36,7 @@ export const managerAbi = new Interface([
 ])
 
 /** UniswapV3Pool of @uniswap/v3-core@1.0.1: views in use. Those of its forks begin with the same return values. */
-export const poolAbi = new Interface([
+export const poolAbi = abiOf([
   'function slot0() view returns (uint160 sqrtPriceX96, int24 tick, uint16 observationIndex, uint16 observationCardinality)',
   'function liquidity() view returns (uint128)',
   'function tickSpacing() view returns (int24)',
@@ -64,10 +63,10 @@ export type Read<C = Call> = (calls: readonly C[], at: At) => Promise<{ head: He
  */
 export function checkedReader({ positionManager, factory }: RangeExchange, reader: EvmReader): Read<Call | Probe> {
   const wrapped = reader.wrapped.address
-  const checks = (['factory', 'WETH9'] as const).map((view) => ({ to: positionManager, data: managerAbi.encodeFunctionData(view) }))
   let isChecked = false
   return async (calls, at) => {
     if (isChecked) return reader.read(calls, at)
+    const checks = (['factory', 'WETH9'] as const).map((view) => ({ to: positionManager, data: managerAbi.encodeFunctionData(view) }))
     const { head, results } = await reader.read([...checks, ...calls], at)
     const [foundFactory, foundWrapped] = results.map((result) => wordsOf(result, 1)?.[0])
     if (foundFactory !== BigInt(factory) || foundWrapped !== BigInt(wrapped)) {

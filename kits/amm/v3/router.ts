@@ -1,8 +1,8 @@
 // Swaps by the routers of exchanges with pools of concentrated liquidity: the call that is planned, and what its receipt shows of it.
-import { Interface, concat, parseUnits, solidityPacked, id } from 'ethers'
+import { type Interface, concat, parseUnits, solidityPacked, id } from 'ethers'
 import type { Hop, Need, Plan, Quote, SwapTerms, Fill, Json } from '../../../core/contracts/index.ts'
 import * as json from '../../../core/base/json.ts'
-import { isSameAddress, isAddressTopic, toInt256, wordAt, wordCount } from '../../evm/encoding.ts'
+import { abiOf, isSameAddress, isAddressTopic, toInt256, wordAt, wordCount } from '../../evm/encoding.ts'
 import type { CallResult, Evm, EvmLog, EvmReceipt } from '../../evm/types.ts'
 import { addressIn, requireAddresses } from '../deployment.ts'
 import type { Router } from '../protocol.ts'
@@ -63,7 +63,9 @@ export function v3Router({ version, factory, router, routerKind, mixedWith, list
     plan: (quote, terms) => planSwap(quote, terms, { router, routerKind, kindOf, listed }),
     fill: (receipt, memo) => readFill(receipt, memo) ?? readPairFill(receipt, memo),
     check: {
-      calls: views.map((view) => ({ to: router, data: functions.encodeFunctionData(view) })),
+      get calls() {
+        return views.map((view) => ({ to: router, data: functions.encodeFunctionData(view) }))
+      },
       // Another factory of constant-product pools is not an error: on some networks the router was deployed before the exchange had such
       // pools.
       // Then routes are not mixed.
@@ -132,7 +134,7 @@ const multicall = 'function multicall(bytes[] data) payable returns (bytes[] res
 
 export const routerKinds: Readonly<Record<RouterKind, RouterDialect>> = {
   SwapRouter: {
-    functions: new Interface([...functionsOf('uint256 deadline, '), multicall]),
+    functions: abiOf([...functionsOf('uint256 deadline, '), multicall]),
     selfAddress: '0x0000000000000000000000000000000000000000',
     deadlineInside: true,
     mixes: false,
@@ -140,7 +142,7 @@ export const routerKinds: Readonly<Record<RouterKind, RouterDialect>> = {
     poolMark: { type: 'uint24', of: feePipsOf },
   },
   AlgebraRouter: {
-    functions: new Interface([...functionsOf('uint256 deadline, ', algebraCoin, 'address deployer', 'limitSqrtPrice'), multicall]),
+    functions: abiOf([...functionsOf('uint256 deadline, ', algebraCoin, 'address deployer', 'limitSqrtPrice'), multicall]),
     selfAddress: '0x0000000000000000000000000000000000000000',
     deadlineInside: true,
     mixes: false,
@@ -149,7 +151,7 @@ export const routerKinds: Readonly<Record<RouterKind, RouterDialect>> = {
     spareGasPerPool: timepointGas,
   },
   AlgebraV1Router: {
-    functions: new Interface([...functionsOf('uint256 deadline, ', algebraCoin).filter((each) => !each.includes('Single')), multicall]),
+    functions: abiOf([...functionsOf('uint256 deadline, ', algebraCoin).filter((each) => !each.includes('Single')), multicall]),
     selfAddress: '0x0000000000000000000000000000000000000000',
     deadlineInside: true,
     mixes: false,
@@ -157,7 +159,7 @@ export const routerKinds: Readonly<Record<RouterKind, RouterDialect>> = {
     spareGasPerPool: timepointGas,
   },
   SwapRouter02: {
-    functions: new Interface([
+    functions: abiOf([
       ...functionsOf(''),
       'function multicall(uint256 deadline, bytes[] data) payable returns (bytes[] results)',
       'function swapExactTokensForTokens(uint256 amountIn, uint256 amountOutMin, address[] path, address to) payable returns (uint256 amountOut)',

@@ -1,7 +1,7 @@
 // Pools of Uniswap v4: all of them are kept by one contract, the PoolManager, under the hash of a key. Their arithmetic is v3's with fees that
 // may differ by direction.
-import { AbiCoder, Interface, keccak256, id } from 'ethers'
-import { toInt256, wordAt } from '../../evm/encoding.ts'
+import { AbiCoder, keccak256, id } from 'ethers'
+import { abiOf, toInt256, wordAt } from '../../evm/encoding.ts'
 import type { FoundLog } from '../../evm/types.ts'
 import { cacheByPair, sortTokens } from '../deployment.ts'
 import { trialAmount } from '../fee-on-transfer.ts'
@@ -261,7 +261,7 @@ function v4PoolMemory(manager: string, poolsBetween: PoolsBetween, isAsked: bool
   }
 }
 
-const managerFunctions = new Interface([
+const managerFunctions = abiOf([
   'function swap((address currency0, address currency1, uint24 fee, int24 tickSpacing, address hooks) key, (bool zeroForOne, int256 amountSpecified, uint160 sqrtPriceLimitX96) params, bytes hookData) returns (int256)',
 ])
 

@@ -1,6 +1,6 @@
 // Uniswap v4's PositionManager: what it is called with, and where the PoolManager keeps the state of its positions.
-import { AbiCoder, Interface, concat, keccak256, solidityPackedKeccak256, toBeHex } from 'ethers'
-import { wordsIn } from '../../evm/encoding.ts'
+import { AbiCoder, concat, keccak256, solidityPackedKeccak256, toBeHex } from 'ethers'
+import { abiOf, wordsIn } from '../../evm/encoding.ts'
 import type { Call, CallResult, EvmReader, Probe } from '../../evm/types.ts'
 import { requireAddresses } from '../deployment.ts'
 import type { Read } from '../v3/position-manager.ts'
@@ -19,7 +19,7 @@ export interface V4Positions {
 }
 
 /** PositionManager of @uniswap/v4-periphery@1.0.3: the functions in use. */
-export const managerAbi = new Interface([
+export const managerAbi = abiOf([
   'function modifyLiquidities(bytes unlockData, uint256 deadline) payable',
   'function getPoolAndPositionInfo(uint256 tokenId) view returns ((address currency0, address currency1, uint24 fee, int24 tickSpacing, address hooks) poolKey, uint256 info)',
   'function poolKeys(bytes25 poolId) view returns (address currency0, address currency1, uint24 fee, int24 tickSpacing, address hooks)',
@@ -42,13 +42,13 @@ export function checkedReader({ positionManager, poolManager, permit2, wrapped }
     view: `${view}()`,
     address,
   }))
-  const checks = (['poolManager', 'permit2', 'WETH9'] as const).map((view) => ({
-    to: positionManager,
-    data: managerAbi.encodeFunctionData(view),
-  }))
   let isChecked = false
   return async (calls, at) => {
     if (isChecked) return reader.read(calls, at)
+    const checks = (['poolManager', 'permit2', 'WETH9'] as const).map((view) => ({
+      to: positionManager,
+      data: managerAbi.encodeFunctionData(view),
+    }))
     const { head, results } = await reader.read([...checks, ...calls], at)
     requireAddresses(expected, results)
     isChecked = true
@@ -92,7 +92,7 @@ export function modifyLiquidities(list: readonly Action[], deadline: number): st
   return managerAbi.encodeFunctionData('modifyLiquidities', [unlockData, deadline])
 }
 
-const slotsAbi = new Interface(['function extsload(bytes32 startSlot, uint256 nSlots) view returns (bytes32[])'])
+const slotsAbi = abiOf(['function extsload(bytes32 startSlot, uint256 nSlots) view returns (bytes32[])'])
 
 // StateLibrary of @uniswap/v4-core@1.0.2: the places of a pool's price, fees and liquidity, of its ticks, and of its positions.
 const poolsSlot = toBeHex(6, 32)

@@ -1,8 +1,8 @@
 // Swaps by Uniswap's Universal Router: routes through pools of v2, v3 and v4 in one call, what it sends, and what its receipt shows.
-import { AbiCoder, Interface, concat, id, parseUnits, solidityPacked } from 'ethers'
+import { AbiCoder, concat, id, parseUnits, solidityPacked } from 'ethers'
 import type { Fill, Hop, Json, Permit, Plan, Quote, SwapTerms } from '../../../core/contracts/index.ts'
 import * as json from '../../../core/base/json.ts'
-import { isAddressTopic, isSameAddress, toInt256, wordAt, wordCount } from '../../evm/encoding.ts'
+import { abiOf, isAddressTopic, isSameAddress, toInt256, wordAt, wordCount } from '../../evm/encoding.ts'
 import { customError } from '../../evm/reverts.ts'
 import type { CallResult, Evm, EvmIntent, EvmLog, EvmReceipt } from '../../evm/types.ts'
 import { requireAddresses } from '../deployment.ts'
@@ -64,7 +64,9 @@ export function universalRouter(options: UniversalRouterOptions): Router {
     plan: (quote, terms) => planSwap(quote, terms, options),
     fill: (receipt, memo) => readFill(receipt, memo) ?? readPairFill(receipt, memo),
     check: {
-      calls: [{ to: router, data: functions.encodeFunctionData('poolManager') }],
+      get calls() {
+        return [{ to: router, data: functions.encodeFunctionData('poolManager') }]
+      },
       verify: (answers: readonly CallResult[]) =>
         requireAddresses([{ contract: `The configured router ${router}`, view: 'poolManager()', address: manager }], answers),
     },
@@ -72,7 +74,7 @@ export function universalRouter(options: UniversalRouterOptions): Router {
 }
 
 // IUniversalRouter and the library Commands of @uniswap/universal-router@2.1.0.
-const functions = new Interface([
+const functions = abiOf([
   'function execute(bytes commands, bytes[] inputs, uint256 deadline) payable',
   'function poolManager() view returns (address)',
 ])

@@ -1,7 +1,6 @@
-import { Interface } from 'ethers'
 import type { Fill, Json, Plan, Quote, SwapTerms, Token } from '../../../core/contracts/index.ts'
 import * as json from '../../../core/base/json.ts'
-import { isSameAddress, nativeAddress } from '../../evm/encoding.ts'
+import { abiOf, isSameAddress, nativeAddress } from '../../evm/encoding.ts'
 import type { Evm, EvmLog, EvmReceipt } from '../../evm/types.ts'
 import { requireAddresses } from '../deployment.ts'
 import type { Router } from '../protocol.ts'
@@ -20,7 +19,7 @@ export const weightedEvents = [
   'event FlashLoan(address indexed recipient, address indexed token, uint256 amount, uint256 feeAmount)',
 ] as const
 
-const vaultAbi = new Interface([
+const vaultAbi = abiOf([
   `function batchSwap(
     uint8 kind,
     (bytes32 poolId, uint256 assetInIndex, uint256 assetOutIndex, uint256 amount, bytes userData)[] swaps,
@@ -60,10 +59,10 @@ export function vaultRouter(version: string, vault: string, ids: readonly string
     plan: (quote, terms) => planSwap(quote, terms, idOf),
     fill: readFill,
     check: {
-      calls: [
-        { to: vault, data: vaultAbi.encodeFunctionData('WETH') },
-        ...ids.map((id) => ({ to: vault, data: vaultAbi.encodeFunctionData('getPool', [id]) })),
-      ],
+      get calls() {
+        const pools = ids.map((id) => ({ to: vault, data: vaultAbi.encodeFunctionData('getPool', [id]) }))
+        return [{ to: vault, data: vaultAbi.encodeFunctionData('WETH') }, ...pools]
+      },
       verify: (answers) => requireAddresses(expected, answers),
     },
   }
@@ -121,9 +120,8 @@ function readFill({ status, logs }: EvmReceipt, memo: Json): Fill | undefined {
 
 type SwapLog = MemoSwap & Fill
 
-const swapEvent = vaultAbi.getEvent('Swap')
-
 function readSwapLog({ topics, data }: EvmLog): SwapLog | undefined {
+  const swapEvent = vaultAbi.getEvent('Swap')
   if (!swapEvent || topics[0] !== swapEvent.topicHash || topics.length !== 4 || data.length !== 2 + 2 * 64) return undefined
   const [poolId, tokenIn, tokenOut, amountInRaw, amountOutRaw] = vaultAbi.decodeEventLog(swapEvent, data, topics)
   return { poolId, tokenIn, tokenOut, amountInRaw, amountOutRaw }

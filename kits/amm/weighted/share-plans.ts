@@ -1,13 +1,13 @@
-import { AbiCoder, Interface } from 'ethers'
+import { AbiCoder } from 'ethers'
 import type { Json, Need, Plan, SharesAddition, SharesFill, SharesRemoval, SharesTerms } from '../../../core/contracts/index.ts'
 import * as json from '../../../core/base/json.ts'
-import { isAddressTopic, isSameAddress, listAt, nativeAddress, toInt256 } from '../../evm/encoding.ts'
+import { abiOf, isAddressTopic, isSameAddress, listAt, nativeAddress, toInt256 } from '../../evm/encoding.ts'
 import type { Evm, EvmReceipt } from '../../evm/types.ts'
 import { transferredRaw } from '../shares.ts'
 import { poolAddress, vaultTopics } from './pools.ts'
 
 // IVault of npm @balancer-labs/v2-deployments 3.2.0 (tasks/20210418-vault/abi/Vault.json).
-const vaultAbi = new Interface([
+const vaultAbi = abiOf([
   `function joinPool(
     bytes32 poolId, address sender, address recipient,
     (address[] assets, uint256[] maxAmountsIn, bytes userData, bool fromInternalBalance) request

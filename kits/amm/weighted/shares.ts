@@ -1,8 +1,8 @@
 // Liquidity of weighted pools: what `joinPool` and `exitPool` of the Vault give (npm @balancer-labs/v2-vault 3.0.1, PoolBalances). What a deposit
 // gives is asked of the pool's own contract, because its versions differ; what shares return is computed.
-import { Interface, getCreateAddress } from 'ethers'
+import { getCreateAddress } from 'ethers'
 import { SluiceError, type AMMShares, type SharesPool, type SharesPosition, type Venue } from '../../../core/contracts/index.ts'
-import { listAt, nativeAddress, wordAt, wordCount } from '../../evm/encoding.ts'
+import { abiOf, listAt, nativeAddress, wordAt, wordCount } from '../../evm/encoding.ts'
 import { revertReason } from '../../evm/reverts.ts'
 import type { Call, CallResult, Evm } from '../../evm/types.ts'
 import { poolToken } from '../price.ts'
@@ -16,7 +16,7 @@ import { exactTokensIn, planJoin, planExit, sharesFill } from './share-plans.ts'
 /** BalancerPoolToken of npm @balancer-labs/v2-pool-utils. */
 const shareDecimals = 18
 
-const poolAbi = new Interface([
+const poolAbi = abiOf([
   'function totalSupply() view returns (uint256)',
   'function getActualSupply() view returns (uint256)',
   'function getInvariant() view returns (uint256)',
@@ -26,8 +26,8 @@ const poolAbi = new Interface([
   'function balanceOf(address) view returns (uint256)',
   'function queryJoin(bytes32, address, address, uint256[], uint256, uint256, bytes) returns (uint256, uint256[])',
 ])
-const vaultAbi = new Interface(['function getPoolTokens(bytes32) view returns (address[], uint256[], uint256)'])
-const collectorAbi = new Interface(['function getSwapFeePercentage() view returns (uint256)'])
+const vaultAbi = abiOf(['function getPoolTokens(bytes32) view returns (address[], uint256[], uint256)'])
+const collectorAbi = abiOf(['function getSwapFeePercentage() view returns (uint256)'])
 
 interface WeightedSharesOptions {
   readonly version: string
@@ -41,7 +41,10 @@ export function weightedShares({ version, ids, router }: WeightedSharesOptions, 
   const vault = router.address
   const checks = routerChecks()
   // The Vault's constructor creates it, as its first: ProtocolFeesCollector of npm @balancer-labs/v2-vault 3.0.1, Fees.
-  const feeCall: Call = { to: getCreateAddress({ from: vault, nonce: 1 }), data: collectorAbi.encodeFunctionData('getSwapFeePercentage') }
+  const feeCall = (): Call => ({
+    to: getCreateAddress({ from: vault, nonce: 1 }),
+    data: collectorAbi.encodeFunctionData('getSwapFeePercentage'),
+  })
   // They never change.
   const tokensById = new Map<string, readonly string[]>()
   const poolById = new Map(ids.map((id) => [poolAddress(id), id]))
@@ -60,7 +63,7 @@ export function weightedShares({ version, ids, router }: WeightedSharesOptions, 
       const may = ids.filter((id) => isWanted(tokensById.get(id) ?? wanted))
       const due = checks.due([router])
       const calls = may.map((id) => positionCalls(vault, id, owner))
-      const reads = [feeCall, ...calls.flat()]
+      const reads = [feeCall(), ...calls.flat()]
       const { head, results } = await reader.read([...reads, ...checks.calls(due)], at)
       checks.verify(due, results.slice(reads.length))
       lastFee = readWord(results[0]) ?? lastFee
@@ -95,7 +98,7 @@ export function weightedShares({ version, ids, router }: WeightedSharesOptions, 
             'PRICE_FAILED',
             `The Vault holds less than 2^112 of the smallest units of a token: add less to the pool ${address}.`,
           )
-        const calls = [tokensCall(vault, id), feeCall, joinCall(id, seen, amountsRaw), poolCall(address, 'totalSupply')]
+        const calls = [tokensCall(vault, id), feeCall(), joinCall(id, seen, amountsRaw), poolCall(address, 'totalSupply')]
         const { results } = await reader.read(calls, at)
         const [held, feePercentage, supplyRaw] = [readHeld(results[0]), readWord(results[1]), readWord(results[3])]
         if (!held || feePercentage === undefined || supplyRaw === undefined) throw silent(address)
