@@ -59,10 +59,8 @@ export async function startToReady(): Promise<Row[]> {
 
 /** A folder with koa and ethers as npm installs them, and nothing else. */
 async function referenceFolder(): Promise<string> {
-  const { devDependencies }: { devDependencies: Record<string, string> } = JSON.parse(
-    await readFile(path.join(root, 'package.json'), 'utf8'),
-  )
-  const { koa = '', ethers = '' } = devDependencies
+  const { dependencies }: { dependencies: Record<string, string> } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8'))
+  const { koa = '', ethers = '' } = dependencies
   const folder = await mkdtemp(path.join(tmpdir(), 'sluice-reference-'))
   await writeFile(path.join(folder, 'package.json'), JSON.stringify({ private: true, dependencies: { koa, ethers } }))
   const install = spawn('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error'], {
