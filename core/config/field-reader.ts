@@ -79,6 +79,8 @@ export function fieldsReader<T extends TObject>(schema: T): FieldsReader<Static<
       if (readField === undefined) define(values, field, value)
       else if (value !== null && (from === 'body' || value !== '')) values[field] = readField(value, from)
     }
+    // Such as that for readiness, by which nothing has to be compiled before a start is over.
+    if (names.length === 0 && Object.keys(values).length === 0) return values as Static<T>
     const validate = (compiled ??= (ajv ??= newCompiler()).compile<Static<T>>(withoutEntries(schema)))
     if (!validate(values)) throw badFields(problemsOf(validate.errors ?? [], schemas, names))
     return values
