@@ -68,7 +68,9 @@ export function createNode({ url, dialect, timeoutMs, firstBackoffMs, meter, log
   const stats = createNodeStats()
   const limits = createNodeLimits(label, log)
 
-  const ask = createAsk({ dialect, limits, secrets: secretsOf(url) })
+  // When the first error needs them: a start makes the nodes of all networks, and asks few.
+  let secrets: readonly string[] | undefined
+  const ask = createAsk({ dialect, limits, secrets: () => (secrets ??= secretsOf(url)) })
   const http = createHttp(url, { timeoutMs, connections, maxResponseBytes }, disconnected)
   const isolatedHttp = new Set<Http>()
 

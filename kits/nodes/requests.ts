@@ -13,7 +13,7 @@ interface AskOptions {
   readonly dialect: Dialect
   readonly limits: NodeLimits
   /** They are taken out of what the node says. */
-  readonly secrets: readonly string[]
+  readonly secrets: () => readonly string[]
 }
 
 /** @throws NodeFailure where the node answers no call; the signal's reason */
@@ -86,7 +86,7 @@ export function createAsk({ dialect, limits, secrets }: AskOptions): Ask {
       const response = await over.post(asList ? `[${texts.join(',')}]` : (texts[0] ?? ''), at.signal)
       const { answers: found, isWhole } = readAnswers(response, part, asList, dialect)
       const judged = found
-        .map((answer) => maskAnswer(answer, secrets))
+        .map((answer) => (answer.error ? maskAnswer(answer, secrets()) : answer))
         .map((answer, index) => withFault(answer, part[index]?.method, isWhole))
       for (const [index, each] of part.entries()) {
         const answer = judged[index] ?? {}
