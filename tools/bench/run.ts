@@ -123,9 +123,14 @@ for (const [name, measure] of Object.entries(figures))
   if (wanted.length === 0 ? !named.includes(name) : wanted.includes(name)) await measure()
 console.log(`\nMeasured in ${Math.round((performance.now() - startedAt) / 1000)} s.`)
 
+/** As an operator runs it: with the flags of bin/sluice. */
+function startSluice(args: readonly string[] = []) {
+  return startChild<SluiceProcess>('sluice', args, nodeFlags)
+}
+
 /** Those that share one running server. */
 async function quotes(): Promise<void> {
-  const sluice = await startChild<SluiceProcess>('sluice')
+  const sluice = await startSluice()
   try {
     const { url, certsDir } = await sluice.ask('where')
     const client = createClient(url, certsDir)
@@ -155,7 +160,7 @@ async function quotes(): Promise<void> {
 
 /** The packages that bots use. */
 async function clients(): Promise<void> {
-  const sluice = await startChild<SluiceProcess>('sluice')
+  const sluice = await startSluice()
   try {
     const { rows, note } = await clientsBesideBare(sluice)
     report('A quote by the clients, one after the other; reference: node:https and httpx alone', rows, note)
@@ -166,7 +171,7 @@ async function clients(): Promise<void> {
 
 /** Two clients of very different size. */
 async function fairly(): Promise<void> {
-  const sluice = await startChild<SluiceProcess>('sluice')
+  const sluice = await startSluice()
   try {
     report("/amm/price on two connections beside another client's 1,500; reference: alone", await fairness(sluice))
   } finally {
@@ -176,7 +181,7 @@ async function fairly(): Promise<void> {
 
 /** In a server with the flags that bin/sluice gives to Node. */
 async function bodies(): Promise<void> {
-  const sluice = await startChild<SluiceProcess>('sluice', [], nodeFlags)
+  const sluice = await startSluice()
   try {
     report('3,500 connections, each with a body of 99,000 bytes whose end never comes', await heldBodies(sluice))
   } finally {
@@ -186,7 +191,7 @@ async function bodies(): Promise<void> {
 
 /** Prices that are pushed rather than asked for. */
 async function prices(): Promise<void> {
-  const sluice = await startChild<SluiceProcess>('sluice')
+  const sluice = await startSluice()
   try {
     report('5,000 prices in five streams of /events, a block a second; reference: the event of the block itself', await priceEvents(sluice))
   } finally {
@@ -196,7 +201,7 @@ async function prices(): Promise<void> {
 
 /** Pools that are kept in memory while nobody asks. */
 async function followed(): Promise<void> {
-  const sluice = await startChild<SluiceProcess>('sluice')
+  const sluice = await startSluice()
   try {
     report('Pairs of v2 followed, at a block a second with ten swaps; reference: 10 pools', await poolsFollowed(sluice))
   } finally {
@@ -206,7 +211,7 @@ async function followed(): Promise<void> {
 
 /** For ten minutes, or so many seconds. */
 async function soaked(): Promise<void> {
-  const sluice = await startChild<SluiceProcess>('sluice')
+  const sluice = await startSluice()
   const load = await startChild<SteadyLoadProcess>('steady-load')
   try {
     report(
@@ -248,7 +253,7 @@ async function flame(): Promise<void> {
 
 /** A running server, and what asks it. */
 async function underLoad(measure: (sluice: Child<SluiceProcess>, load: Child<LoadProcess>) => Promise<void>): Promise<void> {
-  const sluice = await startChild<SluiceProcess>('sluice')
+  const sluice = await startSluice()
   try {
     const { certsDir } = await sluice.ask('where')
     const load = await startChild<LoadProcess>('load', [certsDir])
@@ -264,7 +269,7 @@ async function underLoad(measure: (sluice: Child<SluiceProcess>, load: Child<Loa
 
 /** The chain is followed beside them, at its own pace. */
 async function perpetuals(): Promise<void> {
-  const sluice = await startChild<SluiceProcess>('sluice')
+  const sluice = await startSluice()
   try {
     report('What the node is asked about perpetuals', await perpCalls(sluice))
   } finally {
@@ -286,7 +291,7 @@ async function trades(): Promise<void> {
 
 /** Through another interface of the same server. */
 async function hummingbot(): Promise<void> {
-  const sluice = await startChild<SluiceProcess>('sluice', ['', 'interfaces'])
+  const sluice = await startSluice(['', 'interfaces'])
   try {
     const { certsDir } = await sluice.ask('where')
     const load = await startChild<LoadProcess>('load', [certsDir])

@@ -1,6 +1,7 @@
 // The whole server with the devnet, in a process of its own that tells what it costs. It is the bundled one, which is what is shipped.
 import { Session, type Profiler } from 'node:inspector'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { limitCompilers, limitHeap } from '../../../core/cli/memory.ts'
 import { rpcTo } from '../../../core/devnet/anvil.ts'
 import { healthy, startFaultyProxy } from '../../../test/http/trouble/faulty-proxy.ts'
 import { roundTripsTo } from '../../../testkit/round-trips.ts'
@@ -35,6 +36,7 @@ function profiler() {
 const bundled: { startServer: typeof StartServer } = await import(new URL('../../../dist/testkit/index.js', import.meta.url).href)
 
 const [, , isBehindProxy, withInterfaces] = process.argv
+limitCompilers()
 let delayMs = 0
 const proxy = isBehindProxy ? await startFaultyProxy() : undefined
 await proxy?.become(async (exchange) => {
@@ -52,6 +54,7 @@ const server = await bundled.startServer({
 })
 const { kernel, settings, client, rpcUrl } = server
 await firstQuote()
+limitHeap()
 const roundTrips = roundTripsTo(rpcUrl)
 
 export type SluiceProcess = typeof handlers
