@@ -16,7 +16,6 @@ const generations: readonly { readonly of: string; readonly paths: readonly stri
     of: 'clients before 2.16',
     paths: ['quote-swap', 'execute-swap'].map((action) => `/connectors/:dex/:type/${action}`),
   },
-  { of: 'clients up to 2.16, and 2.17 asks quote-liquidity instead', paths: ['/connectors/:dex/clmm/quote-position'] },
 ]
 
 export const generationPaths = (): InterfacePath[] =>

@@ -11,6 +11,7 @@ import { pollPath } from './poll.ts'
 import { poolPaths } from './pools.ts'
 import { positionPaths } from './positions.ts'
 import { quotePaths } from './quotes.ts'
+import { rangeQuotePaths } from './range-quotes.ts'
 import { rangePoolPaths } from './range-pools.ts'
 import { sharePaths } from './shares.ts'
 import { swapPaths } from './swaps.ts'
@@ -33,6 +34,7 @@ export function createInterface(config: HummingbotConfig): Interface {
       ...quotePaths(networks),
       ...swapPaths(networks, config),
       ...rangePoolPaths(networks),
+      ...rangeQuotePaths(networks),
       ...positionPaths(networks),
       ...liquidityChangePaths(networks, config),
       ...sharePaths(networks, config),

@@ -22,11 +22,11 @@ import type { HummingbotConfig, Networks } from './networks.ts'
 import { canonical, canonicalOf } from './numbers.ts'
 import { feeOf, type PollAnswer } from './poll.ts'
 import { goneOrTrouble, handleOf, positionAddress, PositionAddress, positionNamed, readPosition, type NamedPosition } from './positions.ts'
-import { PoolAddress, rangePoolAt } from './range-pools.ts'
+import { rangePoolAt } from './range-pools.ts'
+import { amountFields, inFieldsOfClients, rangeFields } from './range-quotes.ts'
 import { signedAnswer, signOnce, successOf } from './signed.ts'
 import { Decimal, liquidityPaths, venueFields, venueOf, type Venue } from './venues.ts'
 
-const amountFields = { baseTokenAmount: Type.Optional(Decimal), quoteTokenAmount: Type.Optional(Decimal) }
 const ofPosition = { ...venueFields, ...walletFields, positionAddress: PositionAddress }
 const collected = { baseFeeAmountCollected: Type.String(), quoteFeeAmountCollected: Type.String() }
 
@@ -51,9 +51,7 @@ const openPaths = ({ networks, config }: ChangeParts): InterfacePath[] =>
       ...venueFields,
       ...walletFields,
       ...amountFields,
-      poolAddress: PoolAddress,
-      lowerPrice: Decimal,
-      upperPrice: Decimal,
+      ...rangeFields,
       slippagePct,
     }),
     response: signedAnswer(
@@ -78,7 +76,7 @@ const openPaths = ({ networks, config }: ChangeParts): InterfacePath[] =>
           return { ...venue.own, address, token0, token1, version, pool, ...range, ...(await slippage(percent, venue, version, call)) }
         },
         async (key, addition) => {
-          const { txHash: signature } = await signOnce(() => call.call('AMMLiquidityAdd', addition, { key }), call)
+          const { txHash: signature } = await signOnce(() => inFieldsOfClients(() => call.call('AMMLiquidityAdd', addition, { key })), call)
           const handle = handleOf(signature, addition.version)
           const done = await successOf(signature, { on: venue.on, call, untilMs })
           if (!done) return { signature, data: { positionAddress: handle } }
@@ -126,7 +124,11 @@ const addPaths = ({ networks, config }: ChangeParts): InterfacePath[] =>
           }
         },
         async (key, addition) =>
-          changedPosition(() => call.call('AMMLiquidityAdd', addition, { key }), { position, venue, call, untilMs }, addedIn),
+          changedPosition(
+            () => inFieldsOfClients(() => call.call('AMMLiquidityAdd', addition, { key })),
+            { position, venue, call, untilMs },
+            addedIn,
+          ),
       )
     },
   })

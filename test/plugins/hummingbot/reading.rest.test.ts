@@ -71,7 +71,6 @@ describe('what bots of Hummingbot read', function () {
         ['POST', '/ethereum/approve', '2.3 to 2.5'],
         ['GET', '/connectors/uniswap/router/quote-swap', 'before 2.16'],
         ['POST', '/connectors/uniswap/amm/execute-swap/', 'before 2.16'],
-        ['GET', '/connectors/uniswap/clmm/quote-position', 'quote-liquidity'],
       ] as const) {
         const { status, body } = await bot.refusal(method, path, { network: 'local' })
         expect([status, body.code], path).to.deep.equal([501, undefined])
