@@ -18,6 +18,7 @@ import {
   windows,
   type ChangeParts,
 } from './changes.ts'
+import { removeAllOnce } from './full-removals.ts'
 import type { HummingbotConfig, Networks } from './networks.ts'
 import { canonical, canonicalOf } from './numbers.ts'
 import { feeOf, type PollAnswer } from './poll.ts'
@@ -145,31 +146,28 @@ const removePaths = ({ networks, config }: ChangeParts): InterfacePath[] =>
       const { venue, address, position } = await ownPosition(request, networks, call)
       const decreasePercent = canonical(request.percentageToRemove)
       const { slippagePct: percent } = request
-      const fields = {
-        how: 'remove',
-        ...named(venue, address),
-        position: positionAddress(position),
+      const of = { position, venue, call, untilMs }
+      const fields = { how: 'remove', ...named(venue, address), position: positionAddress(position), decreasePercent }
+      const prepare = async () => ({
+        ...venue.own,
+        address,
+        ...position,
         decreasePercent,
-        slippage: canonicalOf(percent),
-      }
-      return call.once(
+        ...(await slippage(percent, venue, position.version, call)),
+      })
+      const sign = (key: string, removal: Awaited<ReturnType<typeof prepare>>) => call.call('AMMLiquidityRemove', removal, { key })
+      if (decreasePercent !== '100')
+        return call.once({ fields: { ...fields, slippage: canonicalOf(percent) }, ...windows(config) }, prepare, async (key, removal) =>
+          changedPosition(() => sign(key, removal), of, removedIn),
+        )
+      return removeAllOnce(
         { fields, ...windows(config) },
-        async () => ({
-          ...venue.own,
-          address,
-          ...position,
-          decreasePercent,
-          ...(await slippage(percent, venue, position.version, call)),
-        }),
-        async (key, removal) =>
-          changedPosition(
-            () => call.call('AMMLiquidityRemove', removal, { key }),
-            { position, venue, call, untilMs },
-            ({ amount0, amount1 }) => ({
-              baseTokenAmountRemoved: amount0,
-              quoteTokenAmountRemoved: amount1,
-            }),
-          ),
+        {
+          ...of,
+          prepare,
+          sign: (key, removal) => goneOrTrouble(position, () => sign(key, removal)),
+          answer: (signed) => changedPosition(async () => signed, of, removedIn),
+        },
       )
     },
   })
@@ -243,6 +241,7 @@ const closePaths = ({ networks, config }: ChangeParts): InterfacePath[] =>
 
 type Fill = Extract<NonNullable<PollAnswer['fill']>, { tokenId: string }>
 
+const removedIn = ({ amount0, amount1 }: Fill) => ({ baseTokenAmountRemoved: amount0, quoteTokenAmountRemoved: amount1 })
 const addedIn = ({ amount0, amount1 }: Fill) => ({ baseTokenAmountAdded: amount0, quoteTokenAmountAdded: amount1 })
 
 /** Principal and fees, where the receipt tells them apart; all as removed where it does not. */

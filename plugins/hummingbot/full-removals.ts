@@ -1,0 +1,60 @@
+// The removal of all of a position that itself stays. Whoever asks again, with whatever slippage, asks for the same one, until the position has liquidity
+// again: a second transaction would find nothing, and fail.
+import { SluiceError, type InterfaceCall, type OnceRequest } from 'sluice/interface'
+import { outcomeOf, pollOrTrouble } from './poll.ts'
+import { readPosition, type NamedPosition } from './positions.ts'
+import { signOnce } from './signed.ts'
+import type { Venue } from './venues.ts'
+
+interface FullRemoval<P extends object, T> {
+  readonly position: NamedPosition
+  readonly venue: Venue
+  readonly call: InterfaceCall
+  prepare(): Promise<P>
+  sign(key: string, prepared: P): Promise<{ txHash: string }>
+  answer(signed: { txHash: string }): Promise<T>
+}
+
+/** @throws SluiceError what signing and the answer throw */
+export async function removeAllOnce<P extends object, T>(
+  request: Pick<OnceRequest, 'fields' | 'staleSeconds' | 'collectSeconds'>,
+  { prepare, sign, answer, call, ...of }: FullRemoval<P, T>,
+): Promise<T> {
+  for (;;) {
+    let isFirst = false
+    const once = call.once(
+      { ...request, isOneForEver: true, isNewAfterFailure: true },
+      () => {
+        isFirst = true
+        return prepare()
+      },
+      async (key, prepared) => {
+        const signed = await signOnce(() => sign(key, prepared), call)
+        if (!isFirst && (await isFilledAgain(signed.txHash, { ...of, call }))) throw over(signed.txHash)
+        return answer(signed)
+      },
+    )
+    const done = await once.then((found) => ({ found })).catch((thrown: unknown) => ({ thrown }))
+    if ('found' in done) return done.found
+    if (!isOver(done.thrown)) throw done.thrown
+  }
+}
+
+/** Whether it has liquidity, though its removal was done before this request. @throws SluiceError NETWORK where that is not known */
+async function isFilledAgain(txHash: string, { venue, position, call }: Pick<FullRemoval<object, unknown>, 'venue' | 'position' | 'call'>) {
+  const found = await pollOrTrouble(txHash, venue.on, call)
+  if (typeof found === 'number' || outcomeOf(found) !== 1) return false
+  try {
+    const { liquidity, blockNumber } = await readPosition(position, venue, call)
+    return BigInt(liquidity) > 0n && blockNumber > found.txBlock
+  } catch (thrown) {
+    // Who has burnt it since has removed nothing more.
+    if (thrown instanceof SluiceError && thrown.name === 'UNKNOWN_POSITION') return false
+    throw thrown
+  }
+}
+
+/** That removal is a thing of the past: its key is never used again. */
+const over = (txHash: string) =>
+  new SluiceError('TRADE_FAILED', `The removal ${txHash} was done, and there is liquidity again.`, { details: { txHash, isOver: true } })
+const isOver = (thrown: unknown): boolean => thrown instanceof SluiceError && Reflect.get(Object(thrown.details), 'isOver') === true

@@ -1,0 +1,90 @@
+import { expect } from 'chai'
+import { rpcTo } from '../../kits/evm/test-chain.ts'
+import { admins, local, mined, withoutBlocks } from '../../http/shared-server.ts'
+import { until } from '../../transactions/site.ts'
+import { type Bot, chainNetwork, cuttablePost, decimals } from './bot.ts'
+import { sharedServer, type SharedServer } from './shared-server.ts'
+
+const venue = { chainNetwork, connector: 'uniswap' }
+
+describe('removals of all of a position of Hummingbot’s clients', function () {
+  this.timeout(120_000)
+  let server: SharedServer
+  let bot: Bot
+
+  before(async () => {
+    server = await sharedServer()
+    bot = server.bots.client
+    await submitted('/evm/wrap', { address: admins, amount: '50' })
+    for (const token of ['WETH', 'USDC'])
+      for (const spender of ['uniswap/positions', 'uniswap/v4Positions'])
+        await submitted('/evm/approve', { address: admins, spender, token })
+  })
+
+  async function submitted(path: string, fields: object): Promise<void> {
+    const { status, text, body } = await server.client.post(path, { ...local, ...fields })
+    expect(status, text).to.equal(200)
+    await mined(server.client, body.txHash)
+  }
+  /** Changes of liquidity that were signed. */
+  const count = async (): Promise<number> =>
+    (await server.client.get('/transactions', { kind: 'liquidity', limit: '200' })).body.transactions.filter(
+      ({ txHash }: { txHash: string | null }) => txHash !== null,
+    ).length
+
+  async function opened(version: string) {
+    const listed = await server.client.get('/amm/pools', { ...local, connector: 'uniswap', base: 'WETH', quote: 'USDC', version })
+    const of = { ...venue, poolAddress: listed.body.pools[0].pool }
+    const price = Number((await bot.get('/trading/clmm/pool-info', of)).price)
+    const amounts = price < 1 ? { baseTokenAmount: 300, quoteTokenAmount: 0.1 } : { baseTokenAmount: 0.1, quoteTokenAmount: 300 }
+    const range = { lowerPrice: price * 0.9, upperPrice: price * 1.1 }
+    const { data } = await bot.post('/trading/clmm/open', { ...of, walletAddress: admins, ...range, ...amounts })
+    return { amounts, position: { ...venue, walletAddress: admins, positionAddress: data.positionAddress } }
+  }
+
+  for (const version of ['v3', 'v4'])
+    it(`are one, in ${version}, while the first is under way, after it, and again once liquidity was added`, async () => {
+      const { amounts, position } = await opened(version)
+      const all = { ...position, percentageToRemove: 100 }
+      const before = await count()
+      const pair = await withoutBlocks(rpcTo(server.rpcUrl), async () => {
+        const first = bot.post('/trading/clmm/remove', all)
+        await until('the first is signed', async () => (await count()) === before + 1)
+        return [first, bot.post('/trading/clmm/remove', { ...all, percentageToRemove: '100.0', slippagePct: 0.25 })]
+      })
+      const [first, second] = await Promise.all(pair)
+      expect(first.status).to.equal(1)
+      decimals(first.data, 'baseTokenAmountRemoved', 'quoteTokenAmountRemoved', 'fee')
+      expect(second).to.deep.equal(first)
+      expect(await bot.post('/connectors/uniswap/clmm/remove-liquidity', { ...all, network: 'local' })).to.deep.equal(first)
+      expect(await count()).to.equal(before + 1)
+
+      const added = await bot.post('/trading/clmm/add', { ...position, ...amounts })
+      expect(added.status).to.equal(1)
+      const again = await bot.post('/trading/clmm/remove', all)
+      expect([again.status, again.signature === first.signature]).to.deep.equal([1, false])
+      for (const token of ['base', 'quote'])
+        expect(Number(again.data[`${token}TokenAmountRemoved`])).to.be.closeTo(Number(added.data[`${token}TokenAmountAdded`]), 1e-5)
+      expect(await bot.post('/trading/clmm/remove', { ...all, slippagePct: 0.05 })).to.deep.equal(again)
+      expect(await count()).to.equal(before + 3)
+    })
+
+  it('have the answer that was lost, and a close after them removes the position itself', async () => {
+    const { position } = await opened('v3')
+    const all = { ...position, percentageToRemove: 100 }
+    const before = await count()
+    const url = new URL('/trading/clmm/remove', server.kernel.interfaceUrls['hummingbot'])
+    await withoutBlocks(rpcTo(server.rpcUrl), async () => {
+      const lost = cuttablePost(url, server.certsDir, all)
+      await until('it is signed', async () => (await count()) === before + 1)
+      lost.cut()
+      await lost.answer
+    })
+    const { status, data } = await bot.post('/trading/clmm/remove', { ...all, slippagePct: 0.25 })
+    expect(status).to.equal(1)
+    expect(Number(data.baseTokenAmountRemoved) > 0 && Number(data.quoteTokenAmountRemoved) > 0).to.equal(true)
+    expect(await count()).to.equal(before + 1)
+    expect((await bot.post('/trading/clmm/close', position)).status).to.equal(1)
+    expect(await count()).to.equal(before + 2)
+  })
+})
