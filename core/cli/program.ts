@@ -26,6 +26,7 @@ const commands: Readonly<Record<string, (settings: SettingsOf) => Command | Prom
   approvals: async (settings) => (await import('./approvals.ts')).approvalsCommand(settings),
   tx: async (settings) => (await import('./tx.ts')).txCommand(settings),
   books: async (settings) => (await import('./books.ts')).booksCommand(settings),
+  positions: async (settings) => (await import('./positions.ts')).positionsCommand(settings),
   certs: async (settings) => (await import('./certs.ts')).certsCommand(() => settings().ssl.certsDir),
   proxy: async (settings) => (await import('./proxy.ts')).proxyCommand(settings),
   wallet: async (settings) => (await import('./wallet.ts')).walletCommand(async () => walletContext(settings())),

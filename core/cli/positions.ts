@@ -1,0 +1,203 @@
+import { Command } from 'commander'
+import * as Type from 'typebox'
+import * as Value from 'typebox/value'
+import { AMMLiquidityPositionResponse } from '../api/range.ts'
+import type { JournaledTransaction } from '../api/transactions.ts'
+import { isObject } from '../base/json.ts'
+import { plainJson } from '../base/printable.ts'
+import type { Settings } from '../config/settings.ts'
+import { complain, examples, printResult, table } from './output.ts'
+import { journalClient, serverClient, type ServerClient } from './server-client.ts'
+
+interface PositionsOptions {
+  readonly orphaned?: true
+  readonly client?: string
+  readonly address?: string
+  readonly from?: string
+  readonly url?: string
+  readonly certs?: string
+  readonly as?: string
+  readonly json?: true
+}
+
+/** A position that was opened through the server, and is not known to be gone. */
+interface OpenedPosition {
+  readonly chain: string
+  readonly network: string
+  readonly connector: string
+  readonly version?: string
+  readonly address: string
+  readonly client?: string
+  /** Absent while its transaction is pending. */
+  readonly tokenId?: string
+  readonly txHash: string | null
+  readonly openedAt: string
+  /** false: no answer told its client of it, and nobody has used its id since. */
+  readonly isFollowed: boolean
+  readonly token0?: string
+  readonly token1?: string
+  readonly amount0?: string
+  readonly amount1?: string
+  readonly unclaimedToken0?: string
+  readonly unclaimedToken1?: string
+  /** Why it could not be read now. */
+  readonly unavailable?: string
+}
+
+const mostTransactions = 100_000
+
+/** `sluice positions`: ranges of liquidity that were opened through a running server, and which of them nobody follows. */
+export function positionsCommand(settingsOf: () => Settings): Command {
+  return new Command('positions')
+    .description('positions of liquidity that were opened through the running server and are still there; --orphaned: that nobody follows')
+    .option('--orphaned', 'only those whose client was never told of them, and whose id nobody has used since')
+    .option('--client <name>', 'only those that this client asked for')
+    .option('--address <address>', 'only those of this wallet')
+    .option('--from <date>', 'only those requested at this date or later, e.g. 2026-03-01 (UTC) or 2026-03-01T12:00Z')
+    .option('--url <url>', 'the running server (default: that of these settings, on this machine)')
+    .option('--certs <folder>', 'the folder of the certificates (default: that of these settings)')
+    .option('--as <name>', 'the client whose certificate is used (default: operator, else client)')
+    .option('--json', 'print JSON')
+    .addHelpText('after', examples('positions --orphaned', 'positions --client maker --json'))
+    .action((options: PositionsOptions) =>
+      printResult(async () => {
+        const settings = settingsOf()
+        const { as, url, certs } = options
+        const server = serverClient({
+          settings,
+          clients: as === undefined ? ['operator', 'client'] : [as],
+          timeoutMs: (settings.server.requestTimeoutSeconds + 5) * 1000,
+          ...(url !== undefined && { url }),
+          ...(certs !== undefined && { certs }),
+        })
+        const found = await findPositions(server, options)
+        if (options.json) return plainJson(JSON.stringify(found, null, 2))
+        if (found.length > 0) return describePositions(found)
+        const which = options.orphaned ? 'that nobody follows' : 'that was opened through this server'
+        return `There is no position ${which}, of those that the certificate "${server.as}" may see.`
+      }),
+    )
+}
+
+async function findPositions(server: ServerClient, { client, address, from, orphaned }: PositionsOptions): Promise<OpenedPosition[]> {
+  const given = Object.entries({ kind: 'liquidity', client, address, since: from })
+  const filter = Object.fromEntries(given.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
+  const journal = journalClient(server, ({ id, reason }) => complain(`warning: the row ${id} of the journal cannot be read: ${reason}`))
+  const { transactions, isMore } = await journal.list(filter, mostTransactions)
+  if (isMore) complain(`warning: only the newest ${mostTransactions} changes of liquidity were looked at: give --from`)
+  const used = new Set(transactions.flatMap((each) => usedPosition(each) ?? []))
+  const found: OpenedPosition[] = []
+  for (const each of transactions.filter(isOpen)) {
+    const opened = openedBy(each, used, textOf(each.fill, 'tokenId') ?? (await tokenIdOf(server, each)))
+    if (!opened || (orphaned && opened.isFollowed)) continue
+    const now = await positionNow(server, opened)
+    if (now) found.push(now)
+  }
+  return found
+}
+
+const textOf = (fields: unknown, name: string): string | undefined => {
+  const value = isObject(fields) ? fields[name] : undefined
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined
+}
+
+const keyOf = ({ chain, network, connector = '' }: JournaledTransaction, version = '', tokenId: string): string =>
+  JSON.stringify([chain, network, connector, version, tokenId])
+
+/** That of a request which names it: whoever sent it knows its id. */
+function usedPosition(transaction: JournaledTransaction): string | undefined {
+  const fields = transaction.request?.fields
+  const tokenId = textOf(fields, 'tokenId')
+  return tokenId === undefined ? undefined : keyOf(transaction, textOf(fields, 'version'), tokenId)
+}
+
+const neverTold: readonly unknown[] = ['lost', 'uncollected']
+
+const isOpen = ({ request, txHash }: JournaledTransaction): boolean =>
+  txHash !== null && request?.path === '/amm/liquidity/add' && textOf(request.fields, 'tokenId') === undefined
+
+const Polled = Type.Object({ fill: Type.Optional(Type.Object({ tokenId: Type.String() })) })
+
+/** Of what is mined and not final yet: the journal has the fill once it is. */
+async function tokenIdOf(server: ServerClient, { chain, network, txHash, txState }: JournaledTransaction): Promise<string | undefined> {
+  if (txState !== 'MINED' || txHash === null) return undefined
+  const { status, text } = await server.get('/network/poll', { chain, network, txHash })
+  const answer: unknown = JSON.parse(text)
+  return status === 200 && Value.Check(Polled, answer) ? answer.fill?.tokenId : undefined
+}
+
+/** undefined where it made no position. */
+function openedBy(transaction: JournaledTransaction, used: ReadonlySet<string>, tokenId: string | undefined): OpenedPosition | undefined {
+  const { chain, network, connector, address, client, txHash, createdAt, final, txState, delivery, request } = transaction
+  if (connector === undefined || (tokenId === undefined && (final || txState === 'REVERTED'))) return undefined
+  const version = textOf(request?.fields, 'version')
+  const isUsed = tokenId !== undefined && used.has(keyOf(transaction, version, tokenId))
+  return {
+    chain,
+    network,
+    connector,
+    ...(version !== undefined && { version }),
+    address,
+    ...(client !== undefined && { client }),
+    ...(tokenId !== undefined && { tokenId }),
+    txHash,
+    openedAt: new Date(createdAt).toISOString(),
+    isFollowed: isUsed || !neverTold.includes(delivery?.state),
+  }
+}
+
+const Position = Type.Pick(AMMLiquidityPositionResponse, ['token0', 'token1', 'amount0', 'amount1', 'unclaimedToken0', 'unclaimedToken1'])
+const Refusal = Type.Object({ name: Type.String(), message: Type.String() })
+
+/** undefined: it is gone. */
+async function positionNow(server: ServerClient, opened: OpenedPosition): Promise<OpenedPosition | undefined> {
+  const { chain, network, connector, version, tokenId } = opened
+  if (tokenId === undefined) return opened
+  const { status, text } = await server.post('/amm/liquidity/position', {
+    chain,
+    network,
+    connector,
+    tokenId,
+    ...(version !== undefined && { version }),
+  })
+  const answer: unknown = JSON.parse(text)
+  if (status === 200 && Value.Check(Position, answer)) {
+    const { token0, token1, amount0, amount1, unclaimedToken0, unclaimedToken1 } = answer
+    return { ...opened, token0, token1, amount0, amount1, unclaimedToken0, unclaimedToken1 }
+  }
+  if (Value.Check(Refusal, answer)) return answer.name === 'UNKNOWN_POSITION' ? undefined : { ...opened, unavailable: answer.message }
+  throw new Error(`The response is not from a Sluice server of this version: HTTP ${status}.`)
+}
+
+function describePositions(found: readonly OpenedPosition[]): string {
+  const rows = found.map((each) => ({
+    cells: [
+      `${each.connector} ${each.version ?? ''}`.trimEnd(),
+      `${each.chain}/${each.network}`,
+      each.tokenId ?? 'not mined yet',
+      each.address,
+      each.client ?? '',
+      each.isFollowed ? '' : 'nobody follows it',
+    ],
+    below: linesBelow(each),
+  }))
+  return table([{ cells: ['EXCHANGE', 'WHERE', 'ID', 'WALLET', 'CLIENT', ''], below: [] }, ...rows])
+}
+
+function linesBelow({ isFollowed, unavailable, openedAt, txHash, ...position }: OpenedPosition): string[] {
+  const { chain, network, connector, version, address, tokenId, amount0, amount1, unclaimedToken0, unclaimedToken1 } = position
+  const opened = `opened ${openedAt} by ${txHash}`
+  const now =
+    unavailable ?? (amount0 === undefined ? undefined : `holds ${amount0} and ${amount1}, fees ${unclaimedToken0} and ${unclaimedToken1}`)
+  const closing = { chain, network, connector, ...(version !== undefined && { version }), address, tokenId, burn: true }
+  return [
+    opened,
+    ...(now === undefined ? [] : [now]),
+    ...(isFollowed || tokenId === undefined
+      ? []
+      : [
+          `adopt: its id is all that a client needs to follow it; for Hummingbot ${version === undefined || version === 'v3' ? tokenId : `${version}:${tokenId}`}`,
+          `close: POST /amm/liquidity/remove ${JSON.stringify(closing)}`,
+        ]),
+  ]
+}
