@@ -97,7 +97,13 @@ async function listKeys(store: Store, filter: EntryFilter, limit: number): Promi
     return collect((before, count) => store.read((db) => newest(where(rowsIn(db)), before, count).execute()), filter, limit, matches)
   const groups = await groupsOf(store, filter)
   if (groups?.length === 0) return []
-  if (hasOwnFilter(filter)) return collect(groups ? createMerge(store, groups, rowsIn) : pagesOf(store, rowsIn), filter, limit, matches)
+  if (hasOwnFilter(filter)) {
+    const ofGroups = groups ? createMerge(store, groups, rowsIn) : pagesOf(store, rowsIn)
+    const ofFilter = byOwnFilter(filter)
+    if (!ofFilter) return collect(ofGroups, filter, limit, matches)
+    const pages = pagesOf(store, (db) => ofFilter(rowsIn(db)))
+    return collectFirst(groups && groups.length > manyGroups ? [pages, ofGroups] : [ofGroups, pages], filter, limit, matches)
+  }
   // Every row of the groups matches, and their index has the key.
   if (!groups) return collect(pagesOf(store, keysIn), filter, limit)
   if (filter.from !== undefined || groups.length <= manyGroups || groups.some(({ address }) => address === undefined))
@@ -116,25 +122,39 @@ const keysIn: Select<{ key: string }> = (db) => db.selectFrom('entries').select(
 /** Newest first: the `count` entries before a key. */
 type ReadPage<R> = (before: string | undefined, count: number) => Promise<readonly R[]>
 
-async function collect<R extends { key: string }>(
+type Condition<R> = (row: R, filter: EntryFilter) => boolean
+
+const collect = <R extends { key: string }>(
   readPage: ReadPage<R>,
   filter: EntryFilter,
   limit: number,
-  isWanted: (row: R, filter: EntryFilter) => boolean = () => true,
+  isWanted: Condition<R> = () => true,
+) => collectFirst([readPage], filter, limit, isWanted)
+
+/**
+ * Several indexes lead to the same entries, and one of them past few others: they are read in turns, a page of each, and the first that is through
+ * has all. So it takes as many times as long as by the best of them as there are indexes, and nobody has to guess which that is.
+ */
+async function collectFirst<R extends { key: string }>(
+  indexes: readonly ReadPage<R>[],
+  filter: EntryFilter,
+  limit: number,
+  isWanted: Condition<R>,
 ): Promise<readonly string[]> {
-  const keys: string[] = []
   const lowest = filter.from === undefined ? '' : firstKeyAt(filter.from)
-  let before = filter.cursor
-  for (let count = limit; ; count = pageRows) {
-    const rows = await readPage(before, count)
-    for (const row of rows) {
-      if (row.key < lowest) return keys
-      if (keys.length < limit && isWanted(row, filter)) keys.push(row.key)
+  const readers = indexes.map((readPage) => ({ readPage, keys: [] as string[], before: filter.cursor }))
+  for (let count = limit; ; count = pageRows)
+    for (const reader of readers) {
+      const { readPage, keys, before } = reader
+      const rows = await readPage(before, count)
+      for (const row of rows) {
+        if (row.key < lowest) return keys
+        if (keys.length < limit && isWanted(row, filter)) keys.push(row.key)
+      }
+      if (rows.length < count || keys.length === limit) return keys
+      reader.before = rows.at(-1)?.key
+      await nextTurn()
     }
-    if (rows.length < count || keys.length === limit) return keys
-    before = rows.at(-1)?.key
-    await nextTurn()
-  }
 }
 
 /** All entries. */
@@ -155,9 +175,14 @@ function byColumn({ idempotencyKey, requestId, nonce, on, ...filter }: EntryFilt
   if (nonce !== undefined) return (query) => query.where('nonce', '=', nonce)
   const signer = on?.connector === undefined ? undefined : keyOf(on.address)
   if (signer !== undefined) return (query) => query.where('signer', '=', signer)
-  const { address, addresses, state, pair, client, kind, connector } = filter
+  const { address, addresses, state } = filter
   // Wallets have an index of their own, and few entries are open: of all of a pair most may be of others.
   if (address !== undefined || addresses || (state !== undefined && openStates.has(state))) return undefined
+  return byOwnFilter(filter)
+}
+
+/** By what wallets and networks have no index of. */
+function byOwnFilter({ pair, client, kind, connector }: EntryFilter): ((query: Query<Row>) => Query<Row>) | undefined {
   if (pair !== undefined) return (query) => query.where('pair', '=', pair)
   if (client !== undefined) return (query) => query.where('client', '=', client)
   // Most are trades: there is an index of the others.

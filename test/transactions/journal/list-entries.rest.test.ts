@@ -230,8 +230,9 @@ describe('lists of the journal', function () {
       const { recording, queries } = recorded(store)
       const journal = sqlJournal(recording)
       for (const filter of [...combinations(middle, place()), { addresses: manyWallets }]) await journal.list(filter)
-      for (const filter of [{ client: 'bot' }, { pair: 'usdc-weth' }, { connector: 'exchange' }, { kind: 'approve' }])
-        await journal.list(filter)
+      for (const filter of [{ client: 'bot' }, { pair: 'usdc-weth' }, { connector: 'exchange' }, { kind: 'approve' }] as const)
+        for (const of of [{}, { address: wallets[1] ?? '' }, { addresses: manyWallets }, { state: 'MINED' as const }])
+          await journal.list({ ...filter, ...of })
       const explain = await explainer(place(), store)
       const seen = new Set<string>()
       for (const query of queries) {
@@ -246,6 +247,33 @@ describe('lists of the journal', function () {
       }
       await explain.end()
       expect(seen.size).to.be.above(10)
+    })
+
+    it('read little where few are of the pair, or few of the wallet, however many the others are', async () => {
+      const store = await place().open()
+      const lease = await giveLease(store)
+      const count = 3_000
+      const [one = '', other = ''] = wallets
+      const about = (base: string) => ({ side: 'BUY', base: { symbol: base }, quote: { symbol: 'USDC' } })
+      await sqlJournal(store).open(
+        Array.from({ length: count }, (_, index) =>
+          newEntry({ address: index === 7 ? other : one, about: about(index === 3 ? 'RARE' : 'WETH') }),
+        ),
+        lease,
+      )
+      const { recording, queries } = recorded(store)
+      const journal = sqlJournal(recording)
+      const filters: readonly EntryFilter[] = [
+        { address: one, pair: 'rare-usdc' },
+        { addresses: new Set([one.toLowerCase()]), pair: 'rare-usdc' },
+        { state: 'QUEUED', pair: 'rare-usdc' },
+        { address: other, pair: 'usdc-weth' },
+      ]
+      for (const filter of filters) {
+        const before = queries.length
+        expect((await journal.list(filter)).entries, JSON.stringify(filter)).to.have.length(1)
+        expect(queries.length - before, JSON.stringify(filter)).to.be.at.most(6)
+      }
     })
 
     it('give other work its turn while they read much of which little matches', async () => {
