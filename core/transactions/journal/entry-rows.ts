@@ -1,0 +1,212 @@
+// An entry in the rows of the store, in the journal and once it is archived.
+import * as Type from 'typebox'
+import { compileOnUse } from '../../base/lazy-check.ts'
+import { transactionKinds, transactionStates } from '../../api/transactions.ts'
+import { addressKey } from '../../base/addresses.ts'
+import { digest, hashBytes, pack, unpack, walletNumber } from '../../store/compact.ts'
+import { filtersOf } from '../../store/entry-filters.ts'
+import type { ArchivedRow, EntryRow, HashRow, StoredBytes } from '../../store/tables.ts'
+import { canonicalHash, hasOutstanding, isFinal, permitStates, txHashOf, type Entry } from '../entry.ts'
+
+/** @param queue `Lease.queue` */
+export function entryRow(entry: Entry, queue: string): EntryRow {
+  const { key, version, chain, network, connector, signer, state, nonce, requestId, idempotencyKey } = entry
+  const address = addressKey(entry.address)
+  return {
+    key,
+    version,
+    // Nobody looks for the queue of a final one, but for rights that outlive it.
+    lane: isFinal(entry) && !hasOutstanding(entry) ? '' : queue,
+    chain,
+    network,
+    address,
+    wallet: walletNumber(address, entry),
+    via: signer === undefined ? null : (connector ?? null),
+    signer: signer === undefined ? null : addressKey(signer),
+    state,
+    final: isFinal(entry) ? 1 : 0,
+    nonce,
+    request_id: requestId,
+    idempotency_key: idempotencyKey ?? null,
+    shown: digest(shownOf(entry)),
+    ...filtersOf({ ...entry }),
+    body: writeBody(entry),
+  }
+}
+
+/** What callers see of an entry. There is no event where this stays the same, as when the same bytes are sent again. */
+function shownOf(entry: Entry): string {
+  const { state, landed, replacedBy, reason } = entry
+  return JSON.stringify([state, txHashOf(entry) ?? null, landed?.blockNumber ?? null, replacedBy ?? null, reason ?? null])
+}
+
+export function hashRows(entries: readonly Entry[]): HashRow[] {
+  return entries.flatMap(({ key, chain, network, attempts }) =>
+    attempts.map(({ id }) => ({ hash: hashBytes(canonicalHash(id)), chain, network, entry_key: key })),
+  )
+}
+
+/** What the store keeps of an archived entry: what callers see of it. */
+export function archivedRow(entry: Entry): ArchivedRow {
+  const { key, chain, network, address, requestId, idempotencyKey, landed } = entry
+  const attempts = entry.attempts.map((each) => ({ ...each, raw: new Uint8Array(), fees: null }))
+  const outcome = { ...entry, step: null, memo: null, about: null, attempts, ...(landed && { landed: { ...landed, receipt: null } }) }
+  return {
+    key,
+    chain,
+    network,
+    address: addressKey(address),
+    request_id: requestId,
+    idempotency_key: idempotencyKey ?? null,
+    ...filtersOf({ ...entry }),
+    body: writeBody(outcome),
+  }
+}
+
+/** @throws Error that names the key, if the text is not what `archivedRow` makes */
+export const readArchivedBody = (row: BodyRow): Entry => ({ ...readBody(row), archived: true })
+
+/** Any JSON value. */
+const AnyJson = Type.Any()
+const RawAmount = Type.String({ pattern: '^[0-9]{1,78}$' })
+export const StoredState = Type.Union(transactionStates.map((each) => Type.Literal(each)))
+export const StoredSeen = Type.Union((['pays', 'underpriced', 'lost'] as const).map((each) => Type.Literal(each)))
+
+const StoredCost = Type.Object({ feeRaw: RawAmount, gasUsed: Type.Optional(RawAmount), layer1FeeRaw: Type.Optional(RawAmount) })
+
+/** An entry as it is stored. Its keys never change. */
+const Body = compileOnUse(
+  Type.Object({
+    version: Type.Integer(),
+    chain: Type.String(),
+    network: Type.String(),
+    address: Type.String(),
+    kind: Type.Union(transactionKinds.map((each) => Type.Literal(each))),
+    reduces: Type.Optional(Type.Literal(true)),
+    connector: Type.Optional(Type.String()),
+    plugin: Type.Optional(Type.String()),
+    signer: Type.Optional(Type.String()),
+    client: Type.String(),
+    paidBy: Type.Optional(Type.String()),
+    request: Type.Optional(Type.Object({ path: Type.String(), fields: Type.Record(Type.String(), AnyJson) })),
+    planned: Type.Optional(AnyJson),
+    quote: Type.Optional(AnyJson),
+    simulated: Type.Optional(Type.Record(Type.String(), Type.String({ pattern: '^-?[0-9]{1,100}$' }))),
+    createdAt: Type.Number(),
+    updatedAt: Type.Number(),
+    part: Type.Object({ index: Type.Integer(), of: Type.Integer() }),
+    step: AnyJson,
+    memo: AnyJson,
+    about: AnyJson,
+    bounds: Type.Optional(Type.Record(Type.String(), Type.String({ pattern: '^-?[0-9]+$' }))),
+    deadline: Type.Optional(Type.Number()),
+    sequence: AnyJson,
+    nonce: Type.Number(),
+    sequenceGiven: Type.Boolean(),
+    feesGiven: Type.Boolean(),
+    privateOnly: Type.Optional(Type.Literal(true)),
+    permits: Type.Optional(
+      Type.Array(
+        Type.Object({
+          permit2: Type.String(),
+          token: Type.String(),
+          decimals: Type.Integer(),
+          spender: Type.String(),
+          amountRaw: Type.String({ pattern: '^[0-9]+$' }),
+          expires: Type.Integer(),
+          nonce: Type.Integer(),
+          state: Type.Union(permitStates.map((each) => Type.Literal(each))),
+          since: Type.Optional(Type.Integer()),
+        }),
+      ),
+    ),
+    rank: Type.Number(),
+    state: StoredState,
+    attempts: Type.Array(
+      Type.Object({
+        id: Type.String(),
+        raw: Type.Optional(Type.String({ pattern: '^([0-9a-f]{2})*$' })),
+        fees: AnyJson,
+        signedAt: Type.Number(),
+        sentAt: Type.Optional(Type.Number()),
+        sends: Type.Number(),
+        sendsSinceLost: Type.Optional(Type.Number()),
+        refused: Type.Optional(
+          Type.Union(
+            (['sequence-used', 'sequence-ahead', 'underpriced', 'outbid', 'unfunded', 'not-now', 'invalid'] as const).map((each) =>
+              Type.Literal(each),
+            ),
+          ),
+        ),
+      }),
+    ),
+    seen: Type.Optional(StoredSeen),
+    landed: Type.Optional(
+      Type.Object({
+        id: Type.String(),
+        ok: Type.Boolean(),
+        blockNumber: Type.Number(),
+        receipt: AnyJson,
+        cost: Type.Optional(StoredCost),
+      }),
+    ),
+    /** Where earlier versions kept it once an entry was archived. */
+    cost: Type.Optional(StoredCost),
+    outcome: Type.Optional(AnyJson),
+    movements: Type.Optional(Type.Record(Type.String(), Type.Union([Type.String({ pattern: '^-?[0-9]{1,100}$' }), Type.Null()]))),
+    replacedBy: Type.Optional(Type.String()),
+    deadLooks: Type.Number(),
+    reason: Type.Optional(Type.String()),
+  }),
+)
+
+/**
+ * An entry as packed JSON, its signed bytes in hexadecimal, without the ids that the row has. A final one is stored without signed bytes, and without calls where the chain has
+ * them; an exchange's own rail has no chain to ask.
+ */
+function writeBody({ key: _key, requestId: _requestId, idempotencyKey: _idempotencyKey, orders: _orders, ...whole }: Entry): StoredBytes {
+  const { attempts, ...entry } = whole
+  const final = isFinal(whole)
+  return pack(
+    JSON.stringify({
+      ...entry,
+      step: final && entry.signer === undefined ? null : entry.step,
+      bounds: final ? undefined : entry.bounds,
+      attempts: attempts.map(({ raw, ...each }) => (final ? each : { ...each, raw: Buffer.from(raw).toString('hex') })),
+    }),
+  )
+}
+
+/** What an entry is read from. */
+export type BodyRow = Pick<EntryRow, (typeof bodyColumns)[number]>
+export const bodyColumns = ['key', 'request_id', 'idempotency_key', 'body'] as const
+
+/** @throws Error that names the key, if the bytes are not what `writeBody` makes */
+export function readBody({ key, request_id: requestId, idempotency_key: idempotencyKey, body }: BodyRow): Entry {
+  const stored = parse(body)
+  if (!Body.Check(stored)) {
+    const [first] = Body.Errors(stored)
+    const where = stored === undefined ? 'its bytes are damaged' : `${first?.instancePath || 'it'} ${first?.message ?? 'is not an entry'}`
+    throw new Error(`The journal's entry ${key} cannot be read: ${where}. Restore the store from a copy, or remove that row.`)
+  }
+  const { attempts, cost, ...entry } = stored
+  // Into the copy that is there: another one of an object with so many keys takes longer than its check.
+  const { landed } = entry
+  if (landed && !landed.cost && cost) landed.cost = cost
+  return Object.assign(entry, {
+    key,
+    requestId,
+    ...(idempotencyKey !== null && { idempotencyKey }),
+    attempts: attempts.map(({ raw, ...each }) =>
+      Object.assign(each, { raw: raw === undefined ? new Uint8Array() : new Uint8Array(Buffer.from(raw, 'hex')) }),
+    ),
+  })
+}
+
+function parse(body: StoredBytes): unknown {
+  try {
+    return JSON.parse(unpack(body))
+  } catch {
+    return undefined
+  }
+}
