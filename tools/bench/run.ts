@@ -12,7 +12,8 @@ import { contained, containedStarts, pluginLines, pluginTrials } from './figures
 import { fairness, floods, heldBodies } from './figures/overload.ts'
 import { hummingbotBesideNative } from './figures/hummingbot.ts'
 import { installedSize } from './figures/installed-size.ts'
-import { journaling, journalPages, journalSize } from './figures/journal.ts'
+import { journaling, journalSize } from './figures/journal.ts'
+import { journalPages } from './figures/journal-pages.ts'
 import { benchLimits, limitedQuotes, limitedSignatures, limitedTrades, marketWindow, windowSize } from './figures/limits.ts'
 import { memory, nodeFlags, resident } from './figures/resident.ts'
 import { nodeDistance, nodeCalls, perpCalls, solanaCalls } from './figures/node-calls.ts'
@@ -86,8 +87,9 @@ const figures: Readonly<Record<string, () => Promise<void>>> = {
   journal: async () => {
     report('Keeping a transaction: twice before it is sent; reference: two pages flushed to the same disk', await journaling())
     report('What a finished trade takes in the store, with its events, its answer and all indexes', await journalSize())
-    report(`Pages of 100 of ${values.trades} trades in the embedded store`, await journalPages(Number(values.trades)))
+    await pagesOfJournal()
   },
+  'journal-pages': pagesOfJournal,
   lines: async () => report('Lines of the plugins, from their sources', pluginLines()),
   size: async () => report('Installed for production', await installedSize()),
   memory: async () =>
@@ -278,6 +280,13 @@ async function perpetuals(): Promise<void> {
 }
 
 /** The same for those that trade. */
+async function pagesOfJournal(): Promise<void> {
+  report(
+    `Pages of 100 of ${values.trades} trades, with their bodies read; reference: the bare rows by one index`,
+    await journalPages(Number(values.trades)),
+  )
+}
+
 async function trades(): Promise<void> {
   const traders = await startChild<TradersProcess>('traders')
   const orders = await startChild<OrdersProcess>('orders')

@@ -4,11 +4,10 @@ import path from 'node:path'
 import { sql } from 'kysely'
 import { openStore } from '../../../core/store/open-store.ts'
 import type { Store } from '../../../core/store/store.ts'
-import type { EntryFilter } from '../../../core/transactions/journal/journal.ts'
 import { sqlJournal } from '../../../core/transactions/journal/sql-journal.ts'
 import { isPostgresInstalled, startPostgres } from '../../../test/store/postgres.ts'
 import { attempt, giveLease, newEntry, next } from '../../../test/transactions/journal/entries.ts'
-import { growJournal, journalTrades } from '../../../test/transactions/journal/grown-journal.ts'
+import { journalTrades } from '../../../test/transactions/journal/grown-journal.ts'
 import { ms, times, percentile, type Row } from '../measuring.ts'
 
 const transactions = 500
@@ -140,53 +139,3 @@ const postgresSizes = `select relname as name, pg_table_size(oid) as bytes from 
     where relkind = 'r' and relnamespace = 'public'::regnamespace
   union all select relname || ': indexes', pg_indexes_size(oid) from pg_class
     where relkind = 'r' and relnamespace = 'public'::regnamespace order by 2 desc`
-
-const pages = 40
-
-/** Pages of `/transactions` in the embedded store: 100 entries, by every filter that bots use. */
-export async function journalPages(trades: number): Promise<Row[]> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'sluice-bench-'))
-  const store = await openStore({ dataDir: folder, serverName: 'bench', log: silent })
-  try {
-    await growJournal(store, trades, { distinct: 10_000 })
-    return await pageTimes(store)
-  } finally {
-    await store.close()
-    await rm(folder, { recursive: true, force: true })
-  }
-}
-
-async function pageTimes(store: Store): Promise<Row[]> {
-  const journal = sqlJournal(store)
-  const { entries } = await journal.list({ limit: 500 })
-  const rows: Row[] = []
-  const some = entries[entries.length - 1]
-  if (!some) return rows
-  const { chain, network, address, requestId, idempotencyKey = '' } = some
-  const wallets = new Set(entries.map((each) => each.address.toLowerCase()))
-  const filters: Readonly<Record<string, EntryFilter>> = {
-    'no filter': {},
-    chain: { chain },
-    'chain, network': { chain, network },
-    'chain, network, state': { chain, network, state: 'CONFIRMED' },
-    'state that nothing is in': { state: 'DROPPED' },
-    'chain, network, address': { chain, network, address },
-    'address, state': { address, state: 'CONFIRMED' },
-    'the wallets of a certificate': { addresses: wallets },
-    'the wallets of a certificate, chain, network, state': { addresses: wallets, chain, network, state: 'CONFIRMED' },
-    requestId: { requestId },
-    idempotencyKey: { idempotencyKey, chain, network },
-  }
-  for (const [name, filter] of Object.entries(filters)) {
-    const taken: number[] = []
-    let cursor: string | undefined
-    for (let count = 0; count < pages; count += 1) {
-      const startedAt = performance.now()
-      const page = await journal.list({ ...filter, limit: 100, ...(cursor !== undefined && { cursor }) })
-      taken.push(performance.now() - startedAt)
-      cursor = page.nextCursor
-    }
-    rows.push({ name: `a page by ${name}`, value: `p50 ${ms(percentile(taken, 0.5))}, p90 ${ms(percentile(taken, 0.9))}` })
-  }
-  return rows
-}
