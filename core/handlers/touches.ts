@@ -3,7 +3,7 @@ import { isSameAddress } from '../base/addresses.ts'
 import type { Fraction } from '../base/decimal.ts'
 import { toFraction } from '../base/decimal.ts'
 import type { BookSet } from '../api/index.ts'
-import type { BookMarket, NewOrder } from '../contracts/index.ts'
+import type { BookMarket, NewOrder, Token } from '../contracts/index.ts'
 import { approvableOf } from '../contracts/index.ts'
 import { tokensOfMarket } from '../market/book-tokens.ts'
 import type { NetworkEntry, Registry, VenueEntry } from '../plugins/index.ts'
@@ -66,3 +66,7 @@ export function touchesOfAll(all: readonly [Footprint, ...Footprint[]]): Footpri
   }, undefined)
   return { ...all[0], tokens: all.flatMap(({ tokens }) => tokens), ...(highest && { leverage: highest }) }
 }
+
+/** How lists of transactions name a token: by its symbol, and where it is in no list by its address. Anybody can deploy a token of any symbol. */
+export const listedName = ({ address, symbol }: Pick<Token, 'address' | 'symbol'>, { tokens }: Pick<NetworkEntry, 'tokens'>): string =>
+  tokens.listedAt(address) ? symbol : address

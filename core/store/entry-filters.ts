@@ -7,14 +7,17 @@ export interface EntryFilters {
   readonly kind: string
   /** Null: it went to no exchange. */
   readonly connector: string | null
-  /** `pairName`; null: it is of no pair. */
+  /** `pairName`, of a token that was in no list by its address; null: it is of no pair. */
   readonly pair: string | null
 }
 
 /** @param entry its fields, as they are journaled */
 export function filtersOf(entry: Readonly<Record<string, unknown>>): EntryFilters {
   const { client, kind, connector, about, request } = entry
-  const traded = isObject(about) ? pairOf(about['base'], about['quote']) : undefined
+  const [token0, token1, ...others] = isObject(about) && Array.isArray(about['names']) ? about['names'] : []
+  const known = isObject(about)
+    ? (pairOf(about['base'], about['quote']) ?? (others.length === 0 ? pairOf(token0, token1) : undefined))
+    : undefined
   const fields = isObject(request) && isObject(request['fields']) ? request['fields'] : {}
   const [order, ...otherOrders] = Array.isArray(fields['part']) ? fields['part'] : []
   const market = isObject(order) && otherOrders.length === 0 ? order['market'] : (fields['market'] ?? fields['ticker'])
@@ -22,16 +25,18 @@ export function filtersOf(entry: Readonly<Record<string, unknown>>): EntryFilter
     client: textOf(client) ?? '',
     kind: textOf(kind) ?? '',
     connector: textOf(connector) ?? null,
-    pair: traded ?? pairOf(fields['base'], fields['quote']) ?? pairOf(fields['token0'], fields['token1']) ?? pairInName(market) ?? null,
+    pair: known ?? pairOf(fields['base'], fields['quote']) ?? pairOf(fields['token0'], fields['token1']) ?? pairInName(market) ?? null,
   }
 }
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
 
-const symbolOf = (token: unknown): string | undefined => (isObject(token) ? textOf(token['symbol']) : textOf(token))
+/** Its address is there where it was in no list: its symbol is what whoever deployed it chose. */
+const nameOf = (token: unknown): string | undefined =>
+  isObject(token) ? (textOf(token['address']) ?? textOf(token['symbol'])) : textOf(token)
 
 function pairOf(base: unknown, quote: unknown): string | undefined {
-  const [one, other] = [symbolOf(base), symbolOf(quote)]
+  const [one, other] = [nameOf(base), nameOf(quote)]
   return one === undefined || other === undefined ? undefined : pairName(one, other)
 }
 

@@ -121,6 +121,22 @@ describe('a journaled transaction', () => {
     }
   })
 
+  it('is found by its pair whatever the request called the tokens, also where it named none', async () => {
+    const [weth, usdc] = await Promise.all(
+      ['WETH', 'USDC'].map(async (tokenSymbols) => (await client.get('/network/tokens', { ...local, tokenSymbols })).body[0].address),
+    )
+    for (const token of ['WETH', 'USDC'])
+      await final(await client.post('/evm/approve', { ...local, address: traders, spender: 'uniswap/positions', token }))
+    const of = { ...local, connector: 'uniswap', address: traders }
+    const range = { token0: weth, token1: usdc, fee: 'LOW', amount0: '1', amount1: '3000' }
+    const added = await final(await client.post('/amm/liquidity/add', { ...of, ...range, lowerPrice: '2500', upperPrice: '3500' }))
+    const { positions } = (await client.get('/amm/liquidity/positions', of)).body
+    const removed = await final(await client.post('/amm/liquidity/remove', { ...of, tokenId: positions[0].tokenId, decreasePercent: 100 }))
+    const query = { pair: 'WETH-USDC', kind: 'liquidity', address: traders }
+    const { transactions } = (await client.get('/transactions', query)).body
+    expect(transactions.map(({ txHash }: { txHash: string }) => txHash)).to.include.members([added.txHash, removed.txHash])
+  })
+
   it('tells of each kind what was asked for', async () => {
     const wrapped = await final(await client.post('/evm/wrap', { ...local, address: admins, amount: '0.5' }))
     expect(wrapped.request).to.deep.equal({ path: '/evm/wrap', fields: { ...local, address: admins, amount: '0.5' } })

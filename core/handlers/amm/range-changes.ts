@@ -21,7 +21,8 @@ import { badFields, SluiceError, type FieldProblem } from '../../base/errors.ts'
 import type { ConnectorContext, Handler, Handlers } from '../context.ts'
 import { tradingOf, type VenueEntry } from '../../plugins/index.ts'
 import { deadlineAfter, effectiveSlippage, tradeRules, type Slippage } from '../slippage.ts'
-import { touchedPools, touchedTokens, touchedVenue } from '../touches.ts'
+import { listedName, touchedPools, touchedTokens, touchedVenue } from '../touches.ts'
+import type { NetworkEntry } from '../../plugins/index.ts'
 import { submitAndShow, readWallet, type SigningWallet } from '../wallets.ts'
 import { readRaw } from '../read-fields.ts'
 import {
@@ -226,7 +227,7 @@ const submitChange = <S extends object>(
         ...(slippage && { slippage }),
       }),
       reduces,
-      about: aboutLiquidity(ordered),
+      about: aboutLiquidity(ordered, context.network),
       ...(commitment && { commitment }),
     },
     shown,
@@ -425,11 +426,14 @@ function requireNotEmpty({ tokenId, liquidity, unclaimed }: RangePosition): void
 type AboutLiquidity = {
   reversed: boolean
   decimals: readonly [number, number]
+  /** `listedName`: lists find it by them. */
+  names: readonly [string, string]
 }
 
-const aboutLiquidity = ({ pair: [token0, token1], reversed }: OrderedPair): AboutLiquidity => ({
+const aboutLiquidity = ({ pair: [token0, token1], reversed }: OrderedPair, network: NetworkEntry): AboutLiquidity => ({
   reversed,
   decimals: [token0.decimals, token1.decimals],
+  names: [listedName(token0, network), listedName(token1, network)],
 })
 
 /** @param about from `aboutLiquidity`: this server wrote the journal, and the entry's `kind` tells which `about` it has */

@@ -12,7 +12,8 @@ import { readRaw } from '../read-fields.ts'
 import { tradingOf } from '../../plugins/index.ts'
 import { deadlineAfter, effectiveSlippage, slippageBound, tradeRules, type Slippage } from '../slippage.ts'
 import type { Footprint } from '../../transactions/budgets.ts'
-import { touchedPools, touchedTokens, touchedVenue } from '../touches.ts'
+import { listedName, touchedPools, touchedTokens, touchedVenue } from '../touches.ts'
+import type { NetworkEntry } from '../../plugins/index.ts'
 import { readAddress, readWallet, submitAndShow, type SigningWallet } from '../wallets.ts'
 
 const ammSharesPosition: Handler<'AMMSharesPosition'> = async (request, context) => {
@@ -77,7 +78,7 @@ const ammSharesAdd: Handler<'AMMSharesAdd'> = async (request, context) => {
   const commitment = heldDeposit(gives, { address: pool.address, prices, ...(leastGot && { leastGot }) }, context)
   const touches = () => touchesOf(pool, ordered, context, slippage)
   return submitAndShow(
-    { plan, scope, bounds, kind: 'liquidity', touches, about: aboutShares(pool, ordered), commitment },
+    { plan, scope, bounds, kind: 'liquidity', touches, about: aboutShares(pool, ordered, context.network), commitment },
     shown,
     wallet,
     context,
@@ -120,7 +121,7 @@ const ammSharesRemove: Handler<'AMMSharesRemove'> = async (request, context) => 
   const scope = { contracts: venue.contracts, valueRaw: 0n, deadline: terms.deadline }
   const touches = () => touchesOf(pool, ordered, context)
   return submitAndShow(
-    { plan, scope, bounds, kind: 'liquidity', touches, reduces: true, about: aboutShares(pool, ordered) },
+    { plan, scope, bounds, kind: 'liquidity', touches, reduces: true, about: aboutShares(pool, ordered, context.network) },
     shown,
     wallet,
     context,
@@ -367,14 +368,17 @@ type AboutShares = {
   tokens: readonly string[]
   decimals: readonly number[]
   places: readonly number[]
+  /** `listedName`: lists find it by them. */
+  names: readonly string[]
 }
 
-const aboutShares = ({ address, shareDecimals }: SharesPool, { tokens, places }: OrderedTokens): Json => ({
+const aboutShares = ({ address, shareDecimals }: SharesPool, { tokens, places }: OrderedTokens, network: NetworkEntry): Json => ({
   pool: address,
   shareDecimals,
   tokens: tokens.map((token) => token.address),
   decimals: tokens.map(({ decimals }) => decimals),
   places,
+  names: tokens.map((token) => listedName(token, network)),
 })
 
 /** Whether a change of liquidity was one of shares. */

@@ -153,7 +153,7 @@ function tradesOn({ request, swapRequest, wallet }: Trade, context: ConnectorCon
       plan,
       scope: { contracts: venue.contracts, valueRaw: maxValueRaw(swapRequest, boundRaw), deadline },
       kind: 'trade' as const,
-      about: aboutTrade(swapRequest, venue.contained && movesOf(swapRequest, plan, network)),
+      about: aboutTrade(swapRequest, network, venue.contained && movesOf(swapRequest, plan, network)),
       quote: quotedBy({ quote, source, compared }, swapRequest, context),
       answer,
       precondition,
@@ -388,11 +388,14 @@ function acceptedOf({ base, quote, side, amountRaw }: SwapRequest, limitPrice: s
   return valueAt(limitPrice, { raw: amountRaw, decimals: base.decimals }, quote.decimals, 'up')
 }
 
+/** The address of one that is in no list. */
+type TradedToken = { symbol: string; decimals: number; address?: string }
+
 /** What the journal keeps of a trade, in `about`, to show its fill in the caller's terms. */
 type AboutTrade = {
   side: 'BUY' | 'SELL'
-  base: { symbol: string; decimals: number }
-  quote: { symbol: string; decimals: number }
+  base: TradedToken
+  quote: TradedToken
   /** Of contained plugins: where the fill is read from events. */
   moves?: {
     /** Addresses. */
@@ -403,12 +406,14 @@ type AboutTrade = {
   }
 }
 
-const aboutTrade = ({ side, base, quote }: SwapRequest, moves: AboutTrade['moves']): Json => ({
-  side,
-  base: { symbol: base.symbol, decimals: base.decimals },
-  quote: { symbol: quote.symbol, decimals: quote.decimals },
-  ...(moves && { moves }),
-})
+function aboutTrade({ side, base, quote }: SwapRequest, { tokens }: NetworkEntry, moves: AboutTrade['moves']): Json {
+  const traded = ({ symbol, decimals, address }: Token): TradedToken => ({
+    symbol,
+    decimals,
+    ...(!tokens.listedAt(address) && { address }),
+  })
+  return { side, base: traded(base), quote: traded(quote), ...(moves && { moves }) }
+}
 
 /** @param about from `aboutTrade` */
 export function tradedSymbols(about: Json): { readonly side: 'BUY' | 'SELL'; readonly symbolIn: string; readonly symbolOut: string } {
