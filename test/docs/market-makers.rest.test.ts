@@ -4,12 +4,13 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { tradingWallets } from '../../core/devnet/anvil.ts'
+import { rpcTo, tradingWallets } from '../../core/devnet/anvil.ts'
 import { startChain, type Chain } from '../../tools/chaos/chain/chain.ts'
 import { allowOrders, offersLeft, offersSince } from '../../tools/chaos/chain/facts.ts'
 import { makeHome, type Home } from '../../tools/chaos/servers/home.ts'
 import { spawnServer, type Server } from '../../tools/chaos/servers/spawn-server.ts'
 import { freePort } from '../free-port.ts'
+import { booksOf } from './books-of.ts'
 import { root } from './page.ts'
 
 const [taker = '', ...makers] = tradingWallets
@@ -146,5 +147,9 @@ describe('the market makers of examples/', function () {
       expect(own.filter(({ state }) => state === 'FILLED')).to.have.length.above(2)
       expect((await offersLeft(chain, made)).size).to.equal(0)
     }
+    // Each unit that came and went is in the book, through all the kills.
+    const books = await booksOf(server.client, rpcTo(chain.rpcUrl()))
+    expect(books.flatMap(({ wallet, unexplained }) => unexplained.map((each) => ({ wallet, each })))).to.deep.equal([])
+    for (const { wallet, ownTransactions } of books) expect(ownTransactions, wallet).to.be.above(5)
   })
 })

@@ -1,7 +1,9 @@
 import { expect } from 'chai'
 import { readFile, symlink } from 'node:fs/promises'
 import path from 'node:path'
+import { rpcTo } from '../../core/devnet/anvil.ts'
 import type { TestServer } from '../../testkit/server.ts'
+import { booksOf } from './books-of.ts'
 import { printed, unlike } from './like.ts'
 import { packageJson } from './package-json.ts'
 import { fencesOf, readPage, root, type Fence } from './page.ts'
@@ -64,6 +66,12 @@ describe('the README, the tour and the page of clients', () => {
     const program = fences[index]?.text.replace('https://localhost:15888', server.kernel.url) ?? ''
     const output = await run('/usr/bin/python3', ['-c', program], { cwd: home, env: environment() })
     expect(printed(output)).to.equal(printed(fences[index + 1]?.text ?? ''))
+  })
+
+  it('leaves no unit of any wallet that its book does not explain', async () => {
+    const books = await booksOf(server.client, rpcTo(server.rpcUrl))
+    expect(books.flatMap(({ wallet, unexplained }) => unexplained.map((each) => ({ wallet, each })))).to.deep.equal([])
+    expect(Math.max(...books.map(({ ownTransactions }) => ownTransactions))).to.be.above(5)
   })
 
   it('names two commands, which package.json has', async () => {
