@@ -14,7 +14,7 @@ import { createMetrics } from './http/metrics.ts'
 import { watchClientNames } from './parts/client-names.ts'
 import { doubtfulWalletLimits } from './parts/limits-file.ts'
 import { openParts, type PartsOf } from './parts/container.ts'
-import { closeListener, openGauges, openInterfaces, openListener, openServices } from './parts/interface.ts'
+import { closeListener, openGauges, openInterfaces, openKeyIntake, openListener, openServices } from './parts/interface.ts'
 import * as plugin from './parts/plugins.ts'
 import type { ServerParts, StartOptions } from './parts/server-parts.ts'
 import * as storage from './parts/storage.ts'
@@ -114,6 +114,7 @@ const serverParts = (settings: Settings, options: StartOptions): PartsOf<ServerP
   services: { open: openServices },
   dispatch: { open: createDispatch },
   events: { open: createEvents },
+  keyIntake: { open: openKeyIntake },
   interfaces: { open: openInterfaces },
   listener: { open: openListener, stop: closeListener },
   running: { open: plugin.runPlugins },

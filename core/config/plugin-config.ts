@@ -152,11 +152,11 @@ function preparePluginConfig({
   }
 }
 
-/** Where an interface listens is the operator's word alone: neither the plugin's defaults nor the defaults of its schema open a port. */
+const operatorsKeys: readonly string[] = ['port', 'host', 'keys']
+
+/** Where an interface listens, and whether it takes keys, is the operator's word alone: not the plugin's defaults, nor those of its schema. */
 const withOwnAddress = (config: Section, own: Section | undefined): Section =>
-  Object.fromEntries(
-    Object.entries(config).filter(([key]) => (key !== 'port' && key !== 'host') || (own?.[key] ?? undefined) !== undefined),
-  )
+  Object.fromEntries(Object.entries(config).filter(([key]) => !operatorsKeys.includes(key) || (own?.[key] ?? undefined) !== undefined))
 
 function withSite(tree: Section, site: PluginConfigSources['site']): Section {
   if (site === undefined) return tree

@@ -36,6 +36,8 @@ export interface ListenerConfig {
   readonly port?: number
   /** Absent: that of the server's own interface. */
   readonly host?: string
+  /** Whether clients may send private keys (`addKey`). Absent: they may not. */
+  readonly keys?: 'refuse' | 'accept'
 }
 
 export interface Interface {
@@ -79,6 +81,10 @@ export interface InterfacePath<Req extends TObject = TObject, Res extends TSchem
    * at once do so; more wait like other requests.
    */
   readonly isPing?: boolean
+  /**
+   * Fields of the body with private keys. The plugin gets none of their values: each reads "hidden", and is handed on by its name (`addKey`).
+   */
+  readonly secrets?: readonly string[]
   answer(request: Static<Req>, call: InterfaceCall): Static<Res> | Promise<Static<Res>>
 }
 
@@ -111,6 +117,14 @@ export interface InterfaceCall {
    */
   once<P extends object, T>(request: OnceRequest, prepare: () => Promise<P>, act: (key: string, prepared: P) => Promise<T>): Promise<T>
   readonly preferences: CallerPreferences
+  /**
+   * Gives the private key in a field of `secrets` to the signer, which keeps it encrypted and signs with it from then on. Only where the operator has
+   * `keys: accept`, and for a wallet that the caller may use.
+   * @param chains of the server, which have one kind of keys
+   * @returns the wallet's address
+   * @throws SluiceError FORBIDDEN, INCOMPLETE_PARAMS (it is no key), SERVICE_UNINITIALIZED (the server has no passphrase), OVERLOADED
+   */
+  addKey(field: string, chains: readonly string[]): Promise<string>
 }
 
 /** What a caller has set for itself in this interface: texts by name, which no other client and no other interface reads. They are kept in the store. */

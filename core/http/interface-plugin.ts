@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import Router from '@koa/router'
 import { linkAbort } from '../base/async.ts'
 import type { FairTurns } from '../base/fair-turns.ts'
+import { badFields } from '../base/errors.ts'
 import { isObject } from '../base/json.ts'
 import { readQuery } from '../config/field-reader.ts'
 import type { InterfaceCall, InterfaceCaller } from '../contracts/interface.ts'
@@ -14,6 +15,7 @@ import { deliveryOf, type AnswerDelivery } from './answer-delivery.ts'
 import { createApp, type App } from './app.ts'
 import { withoutContext, type Route } from './direct.ts'
 import type { Preferences } from '../store/preferences.ts'
+import type { KeyIntake } from '../wallet/key-intake.ts'
 import type { Deliveries } from '../transactions/deliveries.ts'
 import type { RequestState } from './request.ts'
 import type { RequestStepsParts, ShowError } from './request-steps.ts'
@@ -23,6 +25,7 @@ export interface InterfaceAppParts extends RequestStepsParts {
   dispatch: Pick<Dispatch, 'call'>
   deliveries: Pick<Deliveries, 'once'>
   preferences: Preferences
+  keyIntake: KeyIntake
   turns: FairTurns
 }
 
@@ -83,7 +86,7 @@ const shownBy =
 
 function routeOf(
   name: string,
-  { path, permission, timeoutSeconds = 0, answer }: ServedPath,
+  { path, permission, secrets = [], timeoutSeconds = 0, answer }: ServedPath,
   parts: InterfaceAppParts,
   send: ResponseBatcher,
 ): (state: RequestState, parameters?: Readonly<Record<string, string>>) => Promise<void> {
@@ -94,16 +97,36 @@ function routeOf(
     state.route = `${name}:${path}`
     const { caller, client, req, res } = state
     if (permission !== undefined) requirePermission(caller, permission)
-    const fields = { ...readQuery(state.query), ...state.body, ...parameters }
+    const fields: Record<string, unknown> = { ...readQuery(state.query), ...state.body, ...parameters }
+    const hidden = hide(fields, secrets, state.body)
     const delivery = deliveryOf(req, res)
     const deadline = new Deadline(seconds, { payer: client, turns })
     if (req.method === 'GET') void delivery.delivered.then((isDelivered) => isDelivered || deadline.end())
-    const call = new Call(name, { state, deadline, delivery }, parts)
+    const call = new Call(name, { state, deadline, delivery, hidden }, parts)
     const body = await deadline.bound(() => answer(fields, call))
     call.isAnswered = true
     if (call.makesOnce) await readEnds()
     send(res, 200, jsonHeaders(state.requestId, body), body)
   }
+}
+
+interface CallState {
+  readonly state: RequestState
+  readonly deadline: Deadline
+  readonly delivery: AnswerDelivery
+  readonly hidden: ReadonlyMap<string, string>
+}
+
+/** What the plugin does not get. @returns the texts of the body by their fields: one in a URL may have been logged on its way */
+function hide(fields: Record<string, unknown>, secrets: readonly string[], body: RequestState['body']): ReadonlyMap<string, string> {
+  const hidden = new Map<string, string>()
+  for (const field of secrets) {
+    if (!Object.hasOwn(fields, field)) continue
+    fields[field] = 'hidden'
+    const text = body[field]
+    if (typeof text === 'string') hidden.set(field, text)
+  }
+  return hidden
 }
 
 class Call implements ServedCall {
@@ -119,12 +142,10 @@ class Call implements ServedCall {
   readonly #state: RequestState
   readonly #deadline: Deadline
   readonly #parts: InterfaceAppParts
+  /** Private keys by their fields. */
+  readonly #hidden: ReadonlyMap<string, string>
 
-  constructor(
-    name: string,
-    { state, deadline, delivery }: { state: RequestState; deadline: Deadline; delivery: AnswerDelivery },
-    parts: InterfaceAppParts,
-  ) {
+  constructor(name: string, { state, deadline, delivery, hidden }: CallState, parts: InterfaceAppParts) {
     this.caller = callerOf(state.caller)
     this.requestId = state.requestId
     this.delivered = delivery.delivered
@@ -133,6 +154,7 @@ class Call implements ServedCall {
     this.#state = state
     this.#deadline = deadline
     this.#parts = parts
+    this.#hidden = hidden
   }
 
   rights(): CallerRights {
@@ -159,6 +181,14 @@ class Call implements ServedCall {
       delivered: this.delivered.then((isDelivered) => isDelivered && this.isAnswered),
     }
     return this.#parts.deliveries.once(asked, prepare, act)
+  }
+
+  addKey: InterfaceCall['addKey'] = async (field, chains) => {
+    const { caller } = this.#state
+    const key = this.#hidden.get(field)
+    if (key === undefined) throw badFields([{ field, problem: 'is a text in the body of the request' }])
+    const by = { interface: this.#interface, client: caller.id, mayUse: (address: string) => mayUseWallet(caller, address) }
+    return this.#parts.keyIntake.add(key, chains, by)
   }
 
   /** Also by the name that it had before it was listed: what is stored under that is its own. */

@@ -31,6 +31,7 @@ import { minedTouches } from '../handlers/mined-touches.ts'
 import { createReplay, type Replay } from '../limits/replay.ts'
 import { createApprovalCheck } from '../limits/approval-check.ts'
 import { readUsage, type LimitUsage } from '../limits/usage.ts'
+import { createKeyIntake, type KeyIntake } from '../wallet/key-intake.ts'
 import { requiredHere } from '../plugins/index.ts'
 import { perpetualsBefore } from '../transactions/order-markets.ts'
 import type { ServerParts } from './server-parts.ts'
@@ -164,6 +165,9 @@ async function limitUsage(client: string, { store, serverLimits, clientLimits, r
 }
 
 export const ownInterface = (parts: ServerParts): ServedApp => ({ app: createInterface(parts), address: parts.settings.server })
+
+export const openKeyIntake = ({ unlocking: { keysFrom }, signer, log }: ServerParts): KeyIntake =>
+  createKeyIntake({ acceptedBy: keysFrom, signer, log })
 
 /** The server's own interface, and those of plugins that have a port. */
 export const openInterfaces = (parts: ServerParts): ServerParts['interfaces'] => [

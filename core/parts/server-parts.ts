@@ -45,6 +45,7 @@ import type { TransactionTarget } from '../transactions/submit-request.ts'
 import type { StopFiles } from '../transactions/stop-files.ts'
 import type { Stops } from '../transactions/stops.ts'
 import type { Transactions } from '../transactions/transactions.ts'
+import type { KeyIntake } from '../wallet/key-intake.ts'
 import type { Signer } from '../wallet/signer.ts'
 
 export interface StartOptions {
@@ -121,6 +122,7 @@ export interface ServerParts {
   services: Services
   dispatch: Dispatch
   events: Events
+  keyIntake: KeyIntake
   /** The first is Sluice's own. */
   interfaces: readonly [ServedApp, ...ServedApp[]]
   listener: Listeners
@@ -143,6 +145,8 @@ export interface PluginsNow {
 /** The signer while it unlocks its keys: that takes as long as scrypt does, and goes on beside the devnet and the plugins. */
 export interface PendingSigner {
   readonly signer: Promise<Signer>
+  /** Interfaces whose clients may send keys. */
+  readonly keysFrom: readonly string[]
   /** Simulated exchanges beside a devnet of the server's own: its wallets sign there. */
   readonly siteNames: readonly string[]
 }

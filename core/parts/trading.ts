@@ -36,6 +36,7 @@ import { createQuarantine, type Quarantine } from '../transactions/quarantine.ts
 import { createStops, type Stops } from '../transactions/stops.ts'
 import type { TransactionTarget } from '../transactions/submit-request.ts'
 import { createTransactions, type Transactions } from '../transactions/transactions.ts'
+import { keyInterfaces } from '../config/key-interfaces.ts'
 import { askPassphrase, draftOf, openSigner, permitDraft, signerFiles } from '../wallet/signing.ts'
 import type { ServerParts, PendingSigner } from './server-parts.ts'
 
@@ -43,10 +44,15 @@ import type { ServerParts, PendingSigner } from './server-parts.ts'
 export async function beginUnlocking({ settings, options: { devnet }, log, allowed }: ServerParts): Promise<PendingSigner> {
   const siteNames = devnet === undefined && settings.devnet.enabled ? wantedSites(settings, allowed.found) : []
   const files = signerFiles(settings, allowed)
-  return {
-    siteNames,
-    signer: openSigner({ settings, log, passphrase: await askPassphrase(settings), files, devnetChains: siteNames }),
-  }
+  const keysFrom = keyInterfaces(settings.confDir, allowed.found)
+  const acceptsKeys = keysFrom.length > 0
+  if (acceptsKeys)
+    log.warn(
+      { interfaces: keysFrom },
+      'Clients may send private keys to this server: whoever takes it over reads those that come (keys: accept)',
+    )
+  const passphrase = await askPassphrase(settings, acceptsKeys)
+  return { siteNames, keysFrom, signer: openSigner({ settings, log, passphrase, files, devnetChains: siteNames, acceptsKeys }) }
 }
 
 export async function openDevnet({ settings, options: { print, devnet: running }, allowed }: ServerParts): Promise<Devnet | undefined> {

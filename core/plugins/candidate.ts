@@ -116,6 +116,10 @@ export const withListenerKeys = (schema: object): object => ({
       description: 'Port of its listener, for HTTPS with client certificates; 0 takes any free port. Absent: it does not listen',
     },
     host: { type: 'string', minLength: 1, description: 'Address to listen on. Absent: server.host' },
+    keys: {
+      enum: ['refuse', 'accept'],
+      description: 'Whether its clients may send private keys, which the keystore keeps. Absent: refuse',
+    },
   },
 })
 

@@ -80,6 +80,7 @@ function withoutCalls(call: ServedCall): InterfaceCall {
     call: refuse,
     once: refuse,
     preferences: { read: refuse, set: refuse },
+    addKey: refuse,
   }
 }
 
@@ -122,7 +123,9 @@ export function checkPaths(paths: readonly PathOutline[]): void {
       throw fault(`timeoutSeconds of ${name} is none of more than 0 and at most ${maxTimeoutSeconds}`)
     for (const schema of [each.request, each.response]) if (!isObject(schema)) throw fault(`${name} lacks a schema`)
     const fields = Object.keys(each.request.properties ?? {})
-    const unknown = parametersOf(each.path).find((field) => !fields.includes(field))
+    const { secrets = [] } = each
+    if (!Array.isArray(secrets)) throw fault(`${name} has no list of secrets`)
+    const unknown = [...parametersOf(each.path), ...secrets].find((field) => !fields.includes(field))
     if (unknown !== undefined) throw fault(`the request of ${name} has no field ${unknown}`)
   }
 }

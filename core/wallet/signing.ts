@@ -115,11 +115,18 @@ interface SignerParts {
   files: SignerFiles
   /** Chains beside the devnet's own on which its wallets sign. */
   devnetChains?: readonly string[]
+  /** Clients may send keys. */
+  acceptsKeys?: boolean
 }
 
-/** Asks for the passphrase where it opens keys, before code of plugins runs beside the prompt. */
-export async function askPassphrase({ data, wallet, signer }: Settings): Promise<Uint8Array | undefined> {
-  if (signer.socket !== undefined || !needsPassphrase(wallet.keySources, data.dir)) return undefined
+/**
+ * Asks for the passphrase where it opens keys, before code of plugins runs beside the prompt. One for keys that may come is read of its file alone: a
+ * new one has to be typed twice.
+ */
+export async function askPassphrase({ data, wallet, signer }: Settings, acceptsKeys = false): Promise<Uint8Array | undefined> {
+  if (signer.socket !== undefined) return undefined
+  const isNeeded = needsPassphrase(wallet.keySources, data.dir)
+  if (!isNeeded && (!acceptsKeys || wallet.passphraseFile === undefined)) return undefined
   try {
     return await getSecret('Passphrase of the keystore: ', { SLUICE_WALLET_PASSPHRASE_FILE: wallet.passphraseFile })
   } catch (error) {
@@ -184,7 +191,14 @@ export function limitsAtStart(confDir: string): SigningLimits {
 }
 
 /** Starts the signer's process, with the keys of these settings. @throws StartError */
-export const openKeys = async ({ settings, log, passphrase, files, devnetChains = [] }: SignerParts): Promise<Signer> => {
+export const openKeys = async ({
+  settings,
+  log,
+  passphrase,
+  files,
+  devnetChains = [],
+  acceptsKeys = false,
+}: SignerParts): Promise<Signer> => {
   const { data, devnet, wallet } = settings
   try {
     const signer = await startSigner({
@@ -194,6 +208,7 @@ export const openKeys = async ({ settings, log, passphrase, files, devnetChains 
       ofSeals: sealSecret(wallet),
       devnet: devnet.enabled,
       files,
+      acceptsKeys,
       log,
     })
     const { limits } = limitsAtStart(settings.confDir)

@@ -1,4 +1,4 @@
-import type { Interface } from 'sluice/interface'
+import type { Interface, ListenerConfig } from 'sluice/interface'
 import { allowancePaths } from './allowances.ts'
 import { chainPaths } from './chains.ts'
 import { configPaths } from './config.ts'
@@ -19,12 +19,12 @@ import { tokenPaths } from './tokens.ts'
 import { walletPaths } from './wallets.ts'
 import { wrapPaths } from './wraps.ts'
 
-export function createInterface(config: HummingbotConfig): Interface {
+export function createInterface(config: HummingbotConfig & ListenerConfig): Interface {
   const networks = createNetworks(config)
   return {
     paths: [
       ...configPaths(networks),
-      ...walletPaths(networks),
+      ...walletPaths(networks, config),
       ...chainPaths(networks),
       ...allowancePaths(networks, config),
       ...wrapPaths(networks, config),

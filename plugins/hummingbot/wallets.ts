@@ -1,12 +1,16 @@
-// Wallets: those that the certificate may use. Keys never come or go by this interface.
-import { interfacePath, SluiceError, Type, type InterfaceCall, type InterfacePath } from 'sluice/interface'
+// Wallets: those that the certificate may use. Keys never go by this interface, and come where the operator accepts them.
+import { badFields, interfacePath, SluiceError, Type, type InterfaceCall, type InterfacePath, type ListenerConfig } from 'sluice/interface'
 import { ownWallet, preferenceOf, type Preferences } from './defaults.ts'
 import type { Networks } from './networks.ts'
 
-const asked = { chain: Type.Optional(Type.String()), address: Type.Optional(Type.String()) }
+const asked = {
+  chain: Type.Optional(Type.String()),
+  address: Type.Optional(Type.String()),
+  privateKey: Type.Optional(Type.Unknown()),
+}
 const Message = Type.Object({ message: Type.String() })
 
-export function walletPaths(networks: Networks): InterfacePath[] {
+export function walletPaths(networks: Networks, { keys }: Pick<ListenerConfig, 'keys'>): InterfacePath[] {
   const refused = (method: InterfacePath['method'], path: string, summary: string, why: string) =>
     interfacePath({
       method,
@@ -14,6 +18,7 @@ export function walletPaths(networks: Networks): InterfacePath[] {
       summary,
       request: Type.Object(asked),
       response: Message,
+      secrets: ['privateKey'],
       answer() {
         throw new SluiceError('FORBIDDEN', why)
       },
@@ -41,7 +46,7 @@ export function walletPaths(networks: Networks): InterfacePath[] {
         })
       },
     }),
-    refused('POST', '/wallet/add', 'Refused: keys do not travel.', keyWords),
+    keys === 'accept' ? addPath(networks) : refused('POST', '/wallet/add', 'Refused: keys do not travel.', keyWords),
     refused('POST', '/wallet/add-hardware', 'Refused: where signatures come from is the operator’s.', hardwareWords),
     refused(
       'DELETE',
@@ -63,6 +68,25 @@ export function walletPaths(networks: Networks): InterfacePath[] {
     }),
   ]
 }
+
+const addPath = (networks: Networks): InterfacePath =>
+  interfacePath({
+    method: 'POST',
+    path: '/wallet/add',
+    summary: 'Keeps a private key, for all networks of the chain: it is never given back.',
+    permission: 'trade',
+    secrets: ['privateKey'],
+    request: Type.Object({ chain: Type.String({ maxLength: 64 }), privateKey: Type.String(), setDefault: Type.Optional(Type.Boolean()) }),
+    response: Type.Object({ message: Type.String(), address: Type.String() }),
+    async answer({ chain, setDefault = false }, call) {
+      networks.defaultOf(chain)
+      const here = (await networks.here(call)).filter((each) => each.chain === chain)
+      if (here.length === 0) throw badFields([{ field: 'chain', problem: `"${chain}" has no network on this server` }])
+      const address = await call.addKey('privateKey', [...new Set(here.map(({ own }) => own.chain))])
+      if (setDefault) await setDefaultWallet(chain, address, networks, call)
+      return { message: `${address} trades from now on. Its key is in the keystore of this server.`, address }
+    },
+  })
 
 const keyWords =
   'This server takes no private keys over the network: what was sent is not stored. Type on the server, for each chain that the wallet trades on: sluice wallet add --chain <chain>. Then give its address to this client in conf/clients.yml, and restart the server.'

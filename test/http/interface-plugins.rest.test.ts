@@ -147,6 +147,17 @@ describe('interfaces of plugins', function () {
       expect((await unruly.post('/echo/one', { n: 1.5 })).status).to.equal(400)
     })
 
+    it('gets no private key, neither of a body nor of a query, and hands none on unless the operator accepts keys', async () => {
+      const unruly = await to('unruly')
+      const key = `0x${'c0de'.repeat(16)}`
+      expect((await unruly.post('/key', { key, other: 'text' })).body).to.deep.equal({ key: 'hidden', other: 'text' })
+      expect((await unruly.post(`/key?key=${key}`, { other: 'text' })).body).to.deep.equal({ key: 'hidden', other: 'text' })
+      expect((await unruly.post('/key', {})).body).to.deep.equal({})
+      const refused = await unruly.post('/key', { key, adds: true })
+      expect([refused.status, refused.body.oops]).to.deep.equal([403, 'FORBIDDEN'])
+      expect(refused.body.says).to.contain('keys: accept in conf/interfaces/unruly.yml').and.not.contain(key)
+    })
+
     it('answers a ping of a caller all of whose places are taken, which calls nothing', async () => {
       const [narrow, order] = [await to('unruly', 'narrow'), [] as string[]]
       const note = (name: string) => narrow.get(name).then(() => void order.push(name))

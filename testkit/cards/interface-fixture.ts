@@ -58,6 +58,7 @@ export function watchInterface(): WatchedInterface {
         rights: () => call.rights(),
         once: (...args) => call.once(...args),
         preferences: call.preferences,
+        addKey: (...args) => call.addKey(...args),
         call(...args) {
           calls += 1
           return call.call(...args)

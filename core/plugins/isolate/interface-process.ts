@@ -120,6 +120,7 @@ export async function runInterface(
           }
         },
         preferences: { read: withoutPreferences, set: withoutPreferences },
+        addKey: withoutKeys,
         async call(endpoint, wanted, { key, signal: own } = {}) {
           const number = (calls += 1)
           const ends = own ? AbortSignal.any([own, signal]) : signal
@@ -210,6 +211,10 @@ function onceState<P extends object, T>(
 
 const withoutPreferences = async (): Promise<never> => {
   throw new Error('preferences are for interfaces that run in the server')
+}
+
+const withoutKeys = async (): Promise<never> => {
+  throw new Error('keys are for interfaces that run in the server')
 }
 
 /** What one client has under way and waiting. */

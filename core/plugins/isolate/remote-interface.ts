@@ -191,7 +191,7 @@ function readOutlines(told: unknown): readonly PathOutline[] {
   if (!Array.isArray(told) || told.length > maxPaths) throw fault(`the interface has no list of at most ${maxPaths} paths`)
   const outlines = told.map((each: unknown): PathOutline => {
     if (!isObject(each)) throw fault('a path is no object')
-    const { method, path, summary, permission, isPing, timeoutSeconds, request, response } = each
+    const { method, path, summary, permission, isPing, secrets, timeoutSeconds, request, response } = each
     if (typeof path !== 'string' || path.length > maxPathLength || typeof summary !== 'string')
       throw fault('a path has no path and summary')
     const known = permissions.find((name) => name === permission)
@@ -203,6 +203,7 @@ function readOutlines(told: unknown): readonly PathOutline[] {
       summary: summary.slice(0, maxSummary),
       ...(known !== undefined && { permission: known }),
       ...(isPing === true && { isPing }),
+      ...(secrets !== undefined && { secrets: secrets as string[] }),
       ...(timeoutSeconds !== undefined && { timeoutSeconds: timeoutSeconds as number }),
       request: { ...request, properties: request['properties'] ?? {} } as InterfacePath['request'],
       response,
