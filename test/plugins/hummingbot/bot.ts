@@ -26,6 +26,11 @@ export class Bot {
     return read(await this.#http.post(path, body), path)
   }
 
+  /** Of a GET, whatever its status is. */
+  answer(path: string, query: Query = {}): Promise<Answer> {
+    return this.#http.get(path, query)
+  }
+
   /** Status and body of what is refused. */
   async refusal(method: 'GET' | 'POST' | 'DELETE', path: string, fields: object = {}): Promise<{ status: number; body: Answer['body'] }> {
     const query = new URLSearchParams(Object.entries(fields).map(([name, value]): [string, string] => [name, String(value)]))
