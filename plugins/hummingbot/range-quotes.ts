@@ -1,9 +1,9 @@
 // What an open of a position would take, in the pool's own order of tokens: `quote-liquidity` of 2.17, `quote-position` of 2.16.
 import { isLess, multiply } from 'sluice/decimal'
 import { badFields, SluiceError, Type, type InterfacePath } from 'sluice/interface'
-import { canonical, slippage, slippagePct } from './changes.ts'
+import { slippage, slippagePct } from './changes.ts'
 import type { Networks } from './networks.ts'
-import { numberBelow } from './numbers.ts'
+import { canonical, numberBelow } from './numbers.ts'
 import { PoolAddress, rangePoolAt } from './range-pools.ts'
 import { Decimal, liquidityPaths, venueFields, venueOf } from './venues.ts'
 
