@@ -14,7 +14,7 @@ const port = (value: number, description: string) => Type.Integer({ minimum: 0, 
 const path = (value: string, description: string) => Type.String({ minLength: 1, default: value, description })
 
 /** The default of `limits.referenceTokens`. Where no network lists one of them nothing is said: nobody wrote it. */
-export const usualReferences: string[] = ['USDC', 'USDT', 'DAI']
+export const usualReferences: string[] = ['USDC', 'USDT', 'DAI', 'USDG']
 
 /** `conf/server.yml`: type, defaults, validation and documentation in one declaration. */
 export const serverSchema = closed({

@@ -213,6 +213,12 @@ function needsThin(why: NoMarket, { network, services, caller }: Context): Sluic
         details: { reason: 'thin pool', pool: why.pool },
       })
     case 'no market': {
+      if (services.market.referenceOf(network) === undefined)
+        return new SluiceError(
+          'FORBIDDEN',
+          `There is no market on ${where}, as it lists none of the tokens that values are counted in (limits.referenceTokens: ${referenceTokens.join(', ')}). List one, or add one that it lists. ${needs}`,
+          { details: { reason: 'no reference token', tokens: why.tokens } },
+        )
       const named = why.tokens.map((token) => network.tokens.listedAt(token)?.symbol ?? token)
       return new SluiceError(
         'FORBIDDEN',

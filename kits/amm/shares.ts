@@ -3,14 +3,13 @@ import { SluiceError, type AMMShares, type SharesDeposit } from '../../core/cont
 import { isTransfer, wordAt, wordCount } from '../evm/encoding.ts'
 import type { Evm, EvmLog } from '../evm/types.ts'
 
-/**
- * Of a version that the configuration leaves out. Its fills stay readable.
- * @param place a network that has no pools of this version
- */
-export function noShares(version: string | undefined, sharesFill: AMMShares<Evm>['sharesFill'], place?: string): AMMShares<Evm> {
-  const reason = place === undefined ? "the connector's configuration does not list under versions" : `are not on ${place}`
+/** Of a version that the configuration leaves out. Its fills stay readable. */
+export function noShares(version: string | undefined, sharesFill: AMMShares<Evm>['sharesFill']): AMMShares<Evm> {
   const refuse = (): never => {
-    throw new SluiceError('UNSUPPORTED', `The pools with shares are those of ${version}, which ${reason}.`)
+    throw new SluiceError(
+      'UNSUPPORTED',
+      `The pools with shares are those of ${version}, which the connector's configuration does not list under versions.`,
+    )
   }
   return {
     sharesVersions: [],

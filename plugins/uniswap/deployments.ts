@@ -2,6 +2,7 @@
 const initCodeHash = '0x96e8ac4277198ff8b6f785478aa9a39f403cb768dd02cbee326c3e7da348845f'
 
 // V2_FACTORY_ADDRESSES of npm @uniswap/sdk-core 7.19.4. local: this folder's devnet.ts.
+// hyperliquid: deployments/json/999.json of github.com/Uniswap/contracts at 2198765d.
 export const v2Deployments = {
   'ethereum/mainnet': { factory: '0x5C69bEe701ef814a2B6a3EDD4B1652CB9cc5aA6f', initCodeHash },
   'ethereum/sepolia': { factory: '0xF62c03E08ada871A0bEb309762E260a7a6a880E6', initCodeHash },
@@ -9,6 +10,7 @@ export const v2Deployments = {
   'avalanche/mainnet': { factory: '0x9e5A52f57b3038F1B8EeE45F28b3C1967e22799C', initCodeHash },
   'base/mainnet': { factory: '0x8909Dc15e40173Ff4699343b6eB8132c65e18eC6', initCodeHash },
   'binance-smart-chain/mainnet': { factory: '0x8909Dc15e40173Ff4699343b6eB8132c65e18eC6', initCodeHash },
+  'hyperliquid/mainnet': { factory: '0x89e5DB8B5aA49aA85AC63f691524311AEB649eba', initCodeHash },
   'linea/mainnet': { factory: '0x114A43DF6C5f54EBB8A9d70Cd1951D3dD68004c7', initCodeHash },
   'monad/mainnet': { factory: '0x182a927119D56008d921126764bF884221b10f59', initCodeHash },
   'optimism/mainnet': { factory: '0x0c3c1c532F1e39EdF36BE9Fe0bE1410313E074Bf', initCodeHash },
@@ -22,8 +24,8 @@ export const v2Deployments = {
 // POOL_INIT_CODE_HASH of npm @uniswap/v3-sdk 3.31.5.
 const poolInitCodeHash = '0xe34f199b19b2b4f47f68442619d555527d244f78a3297ea89325f843f87b8b54'
 
-// CHAIN_TO_ADDRESSES_MAP of npm @uniswap/sdk-core 7.19.4. local: this folder's devnet.ts. hyperliquid, which has no pools of other versions:
-// https://docs.uniswap.org, content/protocols/v3/deployments/v3-hyperevm-deployments.mdx of github.com/Uniswap/docs at 5a6645e2.
+// CHAIN_TO_ADDRESSES_MAP of npm @uniswap/sdk-core 7.19.4. local: this folder's devnet.ts. hyperliquid: as of v2, and
+// content/protocols/v3/deployments/v3-hyperevm-deployments.mdx of github.com/Uniswap/docs at 5a6645e2.
 export const v3Deployments = {
   'ethereum/mainnet': { factory: '0x1F98431c8aD98523631AE4a59f267346ea31F984', initCodeHash: poolInitCodeHash },
   'ethereum/sepolia': { factory: '0x0227628f3F023bb0B980b67D528571c95c6DaC1c', initCodeHash: poolInitCodeHash },
@@ -43,6 +45,7 @@ export const v3Deployments = {
 }
 
 // v4PoolManagerAddress of CHAIN_TO_ADDRESSES_MAP in npm @uniswap/sdk-core 7.19.4. local: this folder's devnet.ts.
+// That of HyperEVM is left out: its Universal Routers are of versions that the others do not have.
 export const v4Deployments = {
   'ethereum/mainnet': { poolManager: '0x000000000004444c5dc75cB358380D2e3dE08A90' },
   'ethereum/sepolia': { poolManager: '0xE03A1074c86CFeDd5C142C4F04F1a1536e203543' },

@@ -12,11 +12,11 @@ export default defineConnector({
     name: 'uniswap',
     apiVersion: '1.0',
     trading_type: ['AMM', 'AMM_RANGE', 'AMM_SHARES'],
-    available_networks: networksIn(v3Deployments),
+    available_networks: networksIn(v2Deployments),
     schema: versionedSchema(
-      { v2: [], v3: ['v3RouterAddress', 'positionManagerAddress'], v4: [] },
+      { v2: ['v2RouterAddress'], v3: ['v3RouterAddress', 'positionManagerAddress'], v4: [] },
       { v4Pools: poolKeysSchema, signedPermits: signedPermitsSchema },
-      ['v2RouterAddress', 'v4RouterAddress', 'permit2Address', 'v4PositionManagerAddress'],
+      ['v4RouterAddress', 'permit2Address', 'v4PositionManagerAddress'],
     ),
   },
   create(venue) {

@@ -38,7 +38,7 @@ describe('the settings', () => {
       maxPriceImpact: 5,
       marketMinutes: 20,
       marketDepth: 20_000,
-      referenceTokens: ['USDC', 'USDT', 'DAI'],
+      referenceTokens: ['USDC', 'USDT', 'DAI', 'USDG'],
       maxDailyLossPercent: 2,
       minDailyLoss: 20,
       maxFeePercent: 10,

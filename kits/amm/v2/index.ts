@@ -18,10 +18,7 @@ export interface UniswapV2Options {
   readonly version?: string
   /** What pools keep of the input: `[3n, 1000n]` is 0.3 %. */
   readonly fee: Fee
-  /**
-   * By `<chain>/<network>`: factory and init-code hash differ between networks. Where the exchange has several versions, networks without an
-   * entry have no pools of this one.
-   */
+  /** By `<chain>/<network>`: factory and init-code hash differ between networks. */
   readonly deployments: Readonly<Record<string, Deployment>>
   /** The coin in the names of the router's functions, where it is not ETH: "AVAX" for `swapExactAVAXForTokens`. */
   readonly coin?: string
@@ -31,20 +28,14 @@ export interface UniswapV2Options {
 
 /**
  * Constant-product pools behind a router, as Uniswap v2 and its forks have them, and shares of them: the trading type AMM_SHARES. Empty where
- * the configuration lists versions without this one, or the network has other versions alone.
- * @throws Error where the exchange has this version alone and the plugin lacks the network, or where the configuration lacks an address
+ * the configuration lists versions without this one.
+ * @throws Error where the plugin or its configuration lacks the network
  */
 export function uniswapV2(
   venue: Venue<Evm>,
   { version, fee, deployments, coin = 'ETH', protocolShare }: UniswapV2Options,
 ): PoolExchange & { readonly shares: AMMShares<Evm> } {
-  const isElsewhere = version !== undefined && deployments[`${venue.chain}/${venue.network}`] === undefined
-  if (isElsewhere || isLeftOut(venue, version))
-    return {
-      protocols: [],
-      routers: [],
-      shares: noShares(version, sharesFill, isElsewhere ? `${venue.chain}/${venue.network}` : undefined),
-    }
+  if (isLeftOut(venue, version)) return { protocols: [], routers: [], shares: noShares(version, sharesFill) }
   const deployment = deploymentOn(venue, deployments, 'factory and init-code hash')
   const address = configuredAddress(venue, routerAddressKey(version))
   const label = version ?? 'v2'

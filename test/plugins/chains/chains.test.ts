@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { Ajv } from 'ajv'
 import { id } from 'ethers'
 import { evmChainSchema } from '../../../kits/evm/index.ts'
+import { usualReferences } from '../../../core/config/settings-schema.ts'
 import { everyChain, everyNetwork } from './every-chain.ts'
 
 const accepts = new Ajv({ allErrors: true }).compile(evmChainSchema)
@@ -52,6 +53,16 @@ describe('every chain', () => {
       expect(feeCapRaw).to.equal(BigInt(table.feeCapGwei ?? 500) * 10n ** 9n)
     })
   }
+
+  it('lists a token that values are counted in on every network but test networks', () => {
+    const live = everyNetwork.filter(({ network, table }) => network === 'mainnet' && !table.local)
+    expect(live).to.have.length.above(14)
+    const without = live.filter(({ chain, table }) => {
+      const listed = chain.tokens.filter(({ chainId }) => chainId === table.chainId).map(({ symbol }) => symbol)
+      return !usualReferences.some((symbol) => listed.includes(symbol))
+    })
+    expect(without.map(({ name }) => name)).to.deep.equal([])
+  })
 
   it('has one chain id for one network', () => {
     const ids = everyNetwork.map(({ table }) => table.chainId)

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { loadPluginConfig } from '../../../core/config/plugin-config.ts'
-import type { Connector, ConnectorConfig, Venue } from '../../../core/contracts/index.ts'
+import type { ConnectorConfig, Venue } from '../../../core/contracts/index.ts'
 import { deployerAddress, readArtifact } from '../../../core/devnet/build-state.ts'
 import type { Evm } from '../../../kits/evm/index.ts'
 import { algebraDevnetAddresses } from '../../../kits/amm/algebra/devnet.ts'
@@ -64,16 +64,6 @@ for (const { name, plugin, versions } of exchanges) {
       for (const place of places) {
         const keys = versionsOn(place).flatMap((version) => Object.values(version.keys))
         expect(addresses(place), `${place.chain}/${place.network}`).to.have.all.keys(keys)
-      }
-    })
-
-    it('refuses shares where a network has no pools that have some', async () => {
-      for (const place of places) {
-        const { AMM_SHARES: shares }: Partial<Connector<Evm, 'AMM_SHARES'>> = plugin.create(venue(place))
-        if (shares === undefined || versionsOn(place).some(({ version }) => version === 'v2')) continue
-        expect(shares.sharesVersions).to.deep.equal([])
-        const said = await shares.sharePositions([], '', { signal: AbortSignal.timeout(1000) }).catch(String)
-        expect(said).to.contain(`The pools with shares are those of v2, which are not on ${place.chain}/${place.network}.`)
       }
     })
 

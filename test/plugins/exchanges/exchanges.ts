@@ -75,13 +75,14 @@ export const exchanges: readonly Exchange[] = [
         version: 'v2',
         deployments: uniswap.v2Deployments,
         published: together(uniswapCore.facts.v2, everywhere(uniswapCore.facts.v2, uniswapV2Sdk.facts)),
+        // Uniswap's own records: plugins/uniswap/deployments.ts names them.
+        unpublishedOn: ['hyperliquid/mainnet'],
         keys: v2,
       },
       {
         version: 'v3',
         deployments: uniswap.v3Deployments,
         published: together(uniswapCore.facts.v3, everywhere(uniswapCore.facts.v3, uniswapV3Sdk.facts)),
-        // Uniswap's own page: plugins/uniswap/deployments.ts names it.
         unpublishedOn: ['hyperliquid/mainnet'],
         keys: v3,
       },
