@@ -38,7 +38,7 @@ function ofIntent(
   known: IndexedHistory,
   { states }: DeliveryBook,
 ): Violation[] {
-  const evidence = { orders, mined, entries: mined.map(({ txHash }) => shown(known.entryOf(txHash), states)) }
+  const evidence = { orders: orders.map(briefly), mined, entries: mined.map(({ txHash }) => shown(known.entryOf(txHash), states)) }
   const isOf = (txHash: string, signatures: readonly string[]) => signatures.some((signature) => isSame(signature, txHash, known))
   const booked = orders.flatMap((order) => (order.booked === 'filled' ? (order.signature ?? []) : []))
   // What a line took was delivered, as far as a server can know.
@@ -58,14 +58,20 @@ function ofIntent(
  * I1: no two orders have one transaction. A server that is killed after it wrote an answer, and before it wrote down that it had, leaves an
  * answer that counts as lost: where its bot had read it and wanted the same again, it gets the same, once for each such death.
  */
-const shared = (orders: readonly SwapOrder[], known: IndexedHistory, { openAtDeaths }: DeliveryBook): Violation[] => {
+const shared = (orders: readonly SwapOrder[], known: IndexedHistory, { states, openAtDeaths }: DeliveryBook): Violation[] => {
   const filled = orders.filter(({ booked }) => booked === 'filled')
   return [...groupBy(filled, ({ signature = '' }) => known.entryOf(signature)?.key ?? signature).values()].flatMap((own) => {
     const entry = known.entryOf(own[0]?.signature ?? '')
     const isOneIntent = own.every(({ intent }) => intent.id === own[0]?.intent.id)
     const excused = isOneIntent ? (openAtDeaths.get(entry?.idempotencyKey ?? '') ?? 0) : 0
     return own.length > 1 + excused
-      ? [violation('I1', 'two orders were answered with one transaction', { orders: own, entry, excused })]
+      ? [
+          violation('I1', 'two orders were answered with one transaction', {
+            excused,
+            entry: shown(entry, states),
+            orders: own.map(briefly),
+          }),
+        ]
       : []
   })
 }
@@ -90,6 +96,17 @@ const minedOf = (signature: string, known: IndexedHistory): MinedTransaction | u
 
 const isSame = (one: string, other: string, known: IndexedHistory): boolean =>
   one === other || known.entryOf(one)?.attempts.some(({ txHash }) => txHash === other) === true
+
+/** Without the texts of answers. */
+const briefly = ({ calls, ...order }: SwapOrder) => ({
+  ...order,
+  calls: calls.map(({ requestId, sentAt, endedAt, outcome }) => ({
+    requestId,
+    sentAt,
+    endedAt,
+    outcome: { ...outcome, text: undefined, ...(outcome.is === 'lost' && { unread: outcome.unread() }) },
+  })),
+})
 
 const isLost = (entry: JournalEntry | undefined, states: DeliveryBook['states']): boolean =>
   ['lost', 'uncollected', 'open'].includes(states.get(entry?.idempotencyKey ?? '') ?? '')

@@ -14,11 +14,19 @@ export interface SwapIntent {
   readonly wallet: string
 }
 
+/** One request of a bot, with the milliseconds of the run at which it was sent and ended. */
+export interface SwapCall {
+  readonly sentAt: number
+  readonly endedAt: number
+  readonly requestId: string
+  readonly outcome: SwapOutcome
+}
+
 /** One order of a strategy: its executor places equal ones after those that failed. */
 export interface SwapOrder {
   readonly intent: SwapIntent
   readonly version: string
-  readonly calls: readonly { readonly requestId: string; readonly outcome: SwapOutcome }[]
+  readonly calls: readonly SwapCall[]
   /** What the bot books: a fill, a refusal, or that it never learned what became of it. */
   readonly booked: 'filled' | 'refused' | 'unknown'
   readonly signature?: string
@@ -116,7 +124,7 @@ interface OrderParts {
 /** Until it is filled or refused for good, or its executor gives up. */
 async function placeOrder(parts: OrderParts): Promise<SwapOrder> {
   const { version, intent, world, calls, random } = parts
-  const done: { requestId: string; outcome: SwapOutcome }[] = []
+  const done: SwapCall[] = []
   const order = (booked: SwapOrder['booked'], signature?: string): SwapOrder => ({
     intent,
     version: version.name,
@@ -165,7 +173,7 @@ async function sendOrder(
   { version, intent, world, calls, way }: OrderParts,
   path: string,
   body: string,
-  keep: (call: { requestId: string; outcome: SwapOutcome }) => void,
+  keep: (call: SwapCall) => void,
   random: Random,
 ): Promise<SwapOutcome> {
   const { recorder } = world
@@ -173,13 +181,14 @@ async function sendOrder(
     const requestId = `swap-${intent.id}-${recorder.calls.length}-${random.below(2 ** 32)}`
     const sentAt = recorder.clock()
     const outcome = await calls.post(way, path, body, requestId, fateOf(random.fork(sent), way))
-    keep({ requestId, outcome })
+    const endedAt = recorder.clock()
+    keep({ sentAt, endedAt, requestId, outcome })
     if (!isOfServer(outcome)) return outcome
     recorder.calls.push({
       request: intent.id,
       requestId,
       sentAt,
-      endedAt: recorder.clock(),
+      endedAt,
       outcome:
         outcome.is === 'lost'
           ? outcome

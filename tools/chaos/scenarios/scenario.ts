@@ -93,7 +93,9 @@ export function countsOf(names: readonly string[]): Record<string, number> {
 /** Plays the small part of a scenario, with a new seed unless CHAOS_SEED says which; the seed is in what a failure says. */
 export async function expectNoViolations<S extends object>(scenario: Scenario<S>): Promise<Report> {
   const seed = process.env['CHAOS_SEED'] ?? randomBytes(4).toString('hex')
-  const report = await play(scenario, scenario.small, seed)
+  const report = await play(scenario, scenario.small, seed).catch((error: unknown) => {
+    throw new Error(`CHAOS_SEED=${seed} repeats it.`, { cause: error })
+  })
   const again = `CHAOS_SEED=${seed} repeats it. ${show(report.figures)}`
   // A hundred of one kind tell no more than the first of them.
   expect(report.violations.length, [again, ...report.violations.slice(0, 3).map(told)].join('\n')).to.equal(0)
@@ -105,5 +107,5 @@ const told = ({ invariant, what, evidence }: Violation) => `${invariant} ${what}
 
 /** Evidence as one line of text. */
 export function show(value: unknown): string {
-  return JSON.stringify(value, (_, each: unknown) => (typeof each === 'bigint' ? each.toString() : each)).slice(0, 3000)
+  return JSON.stringify(value, (_, each: unknown) => (typeof each === 'bigint' ? each.toString() : each)).slice(0, 6000)
 }

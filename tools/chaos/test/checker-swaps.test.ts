@@ -33,7 +33,7 @@ const filledBy = (signature: { txHash: string }, ...outcomes: readonly SwapOutco
 const orderOf = (booked: SwapOrder['booked'], ...outcomes: readonly SwapOutcome[]): SwapOrder => ({
   intent,
   version: '2.17',
-  calls: outcomes.map((outcome, index) => ({ requestId: ['a', 'b', 'c'][index] ?? '', outcome })),
+  calls: outcomes.map((outcome, index) => ({ requestId: ['a', 'b', 'c'][index] ?? '', sentAt: 0, endedAt: 0, outcome })),
   booked,
 })
 
