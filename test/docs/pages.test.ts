@@ -11,6 +11,11 @@ describe('the pages', () => {
     expect(long).to.deep.equal([])
   })
 
+  it('have no lines that a merge left', () => {
+    const left = [...pages()].filter(([, text]) => /^(<{7} |={7}$|>{7} )/m.test(text)).map(([page]) => page)
+    expect(left).to.deep.equal([])
+  })
+
   it('are all in the index', () => {
     const index = pages().get('docs/README.md') ?? ''
     const listed = [...index.matchAll(/\]\(([\w/-]+\.md)\)/g)].map(([, page]) => `docs/${page}`)
