@@ -2,7 +2,7 @@
 import { connect, type Socket } from 'node:net'
 import { pause } from '../../base/async.ts'
 import { SluiceError } from '../../base/errors.ts'
-import { version } from '../../base/layout.ts'
+import { command, version } from '../../base/layout.ts'
 import type { Stop } from '../../config/stops.ts'
 import { createPendingCalls, failureOf, unavailable } from '../pending-calls.ts'
 import { stopsToTell, type Signer, type SignerLog } from '../signer.ts'
@@ -244,6 +244,6 @@ async function greeted(address: string, stopped?: AbortSignal): Promise<{ readon
 async function addKey(): Promise<never> {
   throw new SluiceError(
     'FORBIDDEN',
-    'The keys are those of the signer service (signer.socket), which takes none from a server: add it there, with `sluice wallet add`.',
+    `The keys are those of the signer service (signer.socket), which takes none from a server: add it there, with \`${command} wallet add\`.`,
   )
 }
