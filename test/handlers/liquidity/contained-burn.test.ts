@@ -41,7 +41,7 @@ describe('burning a position by the plugin of a stranger', () => {
       chain: 'ethereum',
       network: 'mainnet',
       impl: { address: canonicalAddress, nativeCurrency: { symbol: 'ETH', address: '0x0', decimals: 18 }, evm: { simulate } },
-      tokens: { listed: [], resolve: async () => ({ symbol: 'T', address: own, decimals: 18 }) },
+      tokens: { listed: [], listedAt: () => undefined, resolve: async () => ({ symbol: 'T', address: own, decimals: 18 }) },
     }
     const gas = { gasLimit: 1n, gasPriceRaw: 1n, gasCostRaw: 1n }
     const context = {

@@ -38,6 +38,7 @@ describe('removing shares by the plugin of a stranger', () => {
       impl: { address: canonicalAddress, nativeCurrency: { symbol: 'ETH', address: '0x0', decimals: 18 }, evm: { simulate } },
       tokens: {
         listed: [],
+        listedAt: () => undefined,
         resolveAll: (all: readonly string[]) => Promise.resolve(all.map((name) => ({ symbol: 'T', address: name, decimals: 18 }))),
       },
     }
