@@ -7,8 +7,8 @@ import type { SwapOrder } from './swap-bots.ts'
 export interface DeliveryBook {
   /** At the end. */
   readonly states: ReadonlyMap<string, string>
-  /** How many servers were killed while its answer was neither known to be delivered nor to be lost. */
-  readonly openAtDeaths: ReadonlyMap<string, number>
+  /** When servers were killed that had its answer, neither known to be delivered nor to be lost, by the clock of the run. */
+  readonly openAtDeaths: ReadonlyMap<string, readonly number[]>
 }
 
 /** The swaps of bots that send no keys: each order is on the chain once, or never and its bot was told so. Pure. */
@@ -54,16 +54,23 @@ function ofIntent(
   return []
 }
 
+/** What a server wrote before its end may arrive so long after it. The next one takes longer to start. */
+const onTheWayMs = 500
+
 /**
  * I1: no two orders have one transaction. A server that is killed after it wrote an answer, and before it wrote down that it had, leaves an
- * answer that counts as lost: where its bot had read it and wanted the same again, it gets the same, once for each such death.
+ * answer that counts as lost: where its bot had read it before and wanted the same again, it gets the same, once for each such death.
  */
 const shared = (orders: readonly SwapOrder[], known: IndexedHistory, { states, openAtDeaths }: DeliveryBook): Violation[] => {
   const filled = orders.filter(({ booked }) => booked === 'filled')
   return [...groupBy(filled, ({ signature = '' }) => known.entryOf(signature)?.key ?? signature).values()].flatMap((own) => {
     const entry = known.entryOf(own[0]?.signature ?? '')
     const isOneIntent = own.every(({ intent }) => intent.id === own[0]?.intent.id)
-    const excused = isOneIntent ? (openAtDeaths.get(entry?.idempotencyKey ?? '') ?? 0) : 0
+    const readAt = Math.min(
+      ...own.flatMap(({ calls }) => calls.flatMap(({ outcome, endedAt }) => (outcome.is === 'signature' ? endedAt : []))),
+    )
+    const deaths = openAtDeaths.get(entry?.idempotencyKey ?? '') ?? []
+    const excused = isOneIntent ? deaths.filter((diedAt) => readAt < diedAt + onTheWayMs).length : 0
     return own.length > 1 + excused
       ? [
           violation('I1', 'two orders were answered with one transaction', {

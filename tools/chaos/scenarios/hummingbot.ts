@@ -34,10 +34,16 @@ export const hummingbot: Scenario<Size> = {
     const world = await createWorld({ random, patches: ['points'], conf })
     world.chain.holdBaseFee(usualBaseFee)
     let placed: readonly SwapOrder[] = []
-    const openAtDeaths = new Map<string, number>()
+    const openAtDeaths = new Map<string, number[]>()
+    /** Whose row was open at an earlier death has nothing to say at the next one. */
+    const dead = new Set<string>()
     const died = () => {
-      for (const { id, state } of readDeliveries(world.home.dataDir))
-        if (state === 'open') openAtDeaths.set(id, (openAtDeaths.get(id) ?? 0) + 1)
+      for (const { id, state, server, joins } of readDeliveries(world.home.dataDir)) {
+        const holder = JSON.stringify([id, server, joins])
+        if (state !== 'open' || dead.has(holder)) continue
+        dead.add(holder)
+        openAtDeaths.set(id, [...(openAtDeaths.get(id) ?? []), world.recorder.clock()])
+      }
     }
     world.judge = async (history) => {
       const rows = readDeliveries(world.home.dataDir)
@@ -159,6 +165,8 @@ interface Delivery {
   readonly id: string
   readonly state: string
   readonly joins: number
+  /** Whose connection it was. */
+  readonly server: string
 }
 
 /** Of a copy: the next server wants the files for itself, and SQLite lets go of them late. */
@@ -167,7 +175,7 @@ function readDeliveries(dataDir: string): readonly Delivery[] {
   for (const name of readdirSync(dataDir)) if (name.startsWith('sluice.db')) copyFileSync(path.join(dataDir, name), path.join(folder, name))
   const db = new Database(path.join(folder, 'sluice.db'))
   try {
-    return db.prepare('select id, state, joins from deliveries').all() as Delivery[]
+    return db.prepare('select id, state, joins, server from deliveries').all() as Delivery[]
   } finally {
     db.close()
     rmSync(folder, { recursive: true })

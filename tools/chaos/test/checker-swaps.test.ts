@@ -39,7 +39,8 @@ const orderOf = (booked: SwapOrder['booked'], ...outcomes: readonly SwapOutcome[
 
 interface Book {
   states: Readonly<Record<string, string>>
-  deaths: Readonly<Record<string, number>>
+  /** Milliseconds; the orders' answers come at 0. */
+  deaths: Readonly<Record<string, readonly number[]>>
 }
 
 function found(orders: readonly SwapOrder[], of: Partial<History>, { states = {}, deaths = {} }: Partial<Book> = {}): string[] {
@@ -76,14 +77,16 @@ describe('the checker of swaps without keys', () => {
   it('finds one transaction of two orders, unless a server died before it wrote down that the first had it', () => {
     const orders = [filledBy(first), filledBy(first)]
     expect(found(orders, one)).to.deep.equal([doubled])
-    expect(found(orders, one, { deaths: { 'once-b': 1 } })).to.deep.equal([doubled])
-    expect(found(orders, one, { deaths: { 'once-a': 1 } })).to.deep.equal([])
-    expect(found([...orders, filledBy(first)], one, { deaths: { 'once-a': 1 } })).to.deep.equal([doubled])
-    expect(found(orders, two, { states: { 'once-b': 'open' }, deaths: { 'once-a': 1 } })).to.deep.equal([])
-    expect(found(orders, two, { states: { 'once-b': 'delivered' }, deaths: { 'once-a': 1 } })).to.deep.equal([unsaid])
+    expect(found(orders, one, { deaths: { 'once-b': [1] } })).to.deep.equal([doubled])
+    expect(found(orders, one, { deaths: { 'once-a': [1] } })).to.deep.equal([])
+    expect(found([...orders, filledBy(first)], one, { deaths: { 'once-a': [1] } })).to.deep.equal([doubled])
+    expect(found(orders, two, { states: { 'once-b': 'open' }, deaths: { 'once-a': [1] } })).to.deep.equal([])
+    expect(found(orders, two, { states: { 'once-b': 'delivered' }, deaths: { 'once-a': [1] } })).to.deep.equal([unsaid])
     expect(found(orders, two, { states: { 'once-b': 'open' } })).to.deep.equal([doubled])
+    const late = orders.map((order) => ({ ...order, calls: order.calls.map((call) => ({ ...call, endedAt: 5_000 })) }))
+    expect(found(late, two, { states: { 'once-b': 'open' }, deaths: { 'once-a': [1] } }), 'nobody had read it').to.deep.equal([doubled])
     const another = { ...filledBy(first), intent: { ...intent, id: 2 } }
-    expect(found([filledBy(first), another], one, { deaths: { 'once-a': 1 } })).to.include(doubled)
+    expect(found([filledBy(first), another], one, { deaths: { 'once-a': [1] } })).to.include(doubled)
   })
 
   it('finds a fill that is not on the chain, of another amount or of another wallet, and an answer that says another amount', () => {
