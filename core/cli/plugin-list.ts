@@ -63,7 +63,7 @@ export function pluginTable(
   const rows = [
     { cells: ['NAME', 'KIND', 'STATE', 'VERSION', 'TYPES', 'NETWORKS'] },
     ...allOf({ loaded, interfaces }).map(({ name, kind, tier, manifest, available_networks, unserved, deprecated }) => ({
-      cells: [name, kind, tier, versionIn(manifest.version), manifest.trading_type.join(',') || '-', networksIn(available_networks)],
+      cells: [name, kind, tier, versionIn(manifest.version), manifest.trading_type.join(',') || '-', networksIn(available_networks, kind)],
       below: [
         ...quarantined(name),
         ...unserved.map(({ chain, network, reason, remedy }) => `does not serve ${chain}/${network}: ${reason}. ${remedy}`),
@@ -71,7 +71,7 @@ export function pluginTable(
       ],
     })),
     ...refused.map(({ name, kind, version, trading_type, available_networks, step, reason, remedy, folder }) => ({
-      cells: [name, kind ?? '-', 'refused', versionIn(version), trading_type?.join(',') || '-', networksIn(available_networks ?? [])],
+      cells: [name, kind ?? '-', 'refused', versionIn(version), trading_type?.join(',') || '-', networksIn(available_networks ?? [], kind)],
       below: [`${step}: ${reason}`, `→ ${remedy}`, folder],
     })),
     ...disabled.map((name) => ({ cells: [name, '-', 'disabled', '-', '-', '-'] })),
@@ -84,10 +84,13 @@ const versionIn = (version: string | undefined): string => (version === undefine
 
 type Networks = readonly { readonly chain: string; readonly networks: readonly string[] }[]
 
-/** One by its name, several by their number. */
-function networksIn(available: Networks): string {
+/** That of a connector by its name, several and those of a chain, which has its name already, by their number. */
+function networksIn(available: Networks, kind: string | undefined): string {
   const all = available.flatMap(({ chain, networks }) => networks.map((network) => `${chain}/${network}`))
-  return all.length > 1 ? `${all.length} networks` : (all[0] ?? '-')
+  const [first] = all
+  if (first === undefined) return '-'
+  if (all.length === 1) return kind === 'chain' ? '1 network' : first
+  return `${all.length} networks`
 }
 
 /** An interface is on no network. */

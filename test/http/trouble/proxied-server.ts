@@ -42,7 +42,7 @@ for (const [name, as] of [
 }
 
 // What the chain wraps its coin in is signed for where somebody declares it.
-await change(path.join(connector, 'index.ts'), /\['v4PositionManagerAddress'\]/, "['v4PositionManagerAddress', 'wrappedAddress']")
+await change(path.join(connector, 'index.ts'), /'v4PositionManagerAddress'\]/, "'v4PositionManagerAddress', 'wrappedAddress']")
 await change(path.join(connector, 'defaults.yml'), /^ {2}local:\n(?= {4}v2RouterAddress)/m, `  local:\n    wrappedAddress: '${wrapped}'\n`)
 
 // The devnet's keys are those of its own chain: accounts that hold something there have a key file for this one.
