@@ -20,16 +20,42 @@ describe('wallets that are read at once', () => {
     expect(names()).to.equal('a1 a2 b1')
     begun[2]?.end()
     await nextTurn()
-    expect(names(), 'a has its two places').to.equal('a1 a2 b1 b2')
+    expect(names(), 'a has its two places, and b had its turn').to.equal('a1 a2 b1 c1')
     begun[0]?.end()
     await nextTurn()
-    expect(names(), 'a was the first to wait').to.equal('a1 a2 b1 b2 a3')
+    expect(names(), 'a has one still').to.equal('a1 a2 b1 c1 b2')
     for (let index = 0; index < 6; index += 1) {
       begun[index]?.end()
       await nextTurn()
     }
     await Promise.all(all)
-    expect(names()).to.equal('a1 a2 b1 b2 a3 c1')
+    expect(names()).to.equal('a1 a2 b1 c1 b2 a3')
+  })
+
+  it('begin soon for a client that comes after others with many, and then by turns', async () => {
+    const { begin, begun, names } = readings(3, 1)
+    const all = ['a1', 'b1', 'c1', 'a2', 'b2', 'c2', 'a3', 'b3', 'c3', 'd1', 'd2'].map((name) => begin(name))
+    for (let index = 0; index < all.length; index += 1) {
+      begun[index]?.end()
+      await nextTurn()
+    }
+    await Promise.all(all)
+    expect(names()).to.equal('a1 b1 c1 d1 a2 b2 c2 d2 a3 b3 c3')
+  })
+
+  it('are shared evenly where one client has had all the places that it may have', async () => {
+    const { begin, begun, names } = readings(4, 3)
+    const all = ['a1', 'a2', 'a3', 'b1', 'a4', 'b2', 'b3'].map((name) => begin(name))
+    for (const index of [0, 1]) {
+      begun[index]?.end()
+      await nextTurn()
+    }
+    expect(names()).to.equal('a1 a2 a3 b1 b2 a4')
+    for (let index = 2; index < all.length; index += 1) {
+      begun[index]?.end()
+      await nextTurn()
+    }
+    await Promise.all(all)
   })
 
   it('give their place to the next where they fail, and whoever gives up waits no more', async () => {

@@ -1,68 +1,77 @@
-// How many wallets are read at once on a network, over all requests: a node is asked by so many, and no client takes all of the places.
+// How many wallets are read at once on a network, over all requests: a node is asked by so many, and clients share the places.
 
 export interface ReadingSlots {
-  /** Waits for a place, in the order of those who asked. @throws the reason of the signal, if it is aborted while it waits */
+  /**
+   * Waits for a place where none is free. The client with the fewest readings under way has the next one; of several, whose last reading ended first.
+   * @throws the reason of the signal, if it is aborted while it waits
+   */
   of<T>(client: string, signal: AbortSignal, read: () => Promise<T>): Promise<T>
 }
 
-interface Waiter {
-  readonly client: string
-  begin(): void
+/** What one client has under way and waiting. */
+interface Client {
+  underWay: number
+  /** Each begins one reading. */
+  readonly waiting: Set<() => void>
 }
 
 /** @param most of all clients @param mostOfOne client */
 export function createReadingSlots(most: number, mostOfOne: number): ReadingSlots {
-  const reading = new Map<string, number>()
-  const waiting = new Set<Waiter>()
+  /** Whose reading ended last is the last one. */
+  const clients = new Map<string, Client>()
   let all = 0
 
-  const hasPlace = (client: string): boolean => all < most && (reading.get(client) ?? 0) < mostOfOne
-
-  function count(client: string, by: 1 | -1): void {
-    all += by
-    const now = (reading.get(client) ?? 0) + by
-    if (now === 0) reading.delete(client)
-    else reading.set(client, now)
+  function begin(client: Client): void {
+    all += 1
+    client.underWay += 1
   }
 
-  function end(client: string): void {
-    count(client, -1)
-    // One place is free: the first who may have it.
-    for (const next of waiting) {
-      if (!hasPlace(next.client)) continue
-      waiting.delete(next)
-      count(next.client, 1)
-      return next.begin()
-    }
+  function end(name: string, client: Client): void {
+    all -= 1
+    client.underWay -= 1
+    clients.delete(name)
+    if (client.underWay > 0 || client.waiting.size > 0) clients.set(name, client)
+    beginNext()
   }
 
-  function place(client: string, signal: AbortSignal): Promise<void> {
+  /** One place is free. */
+  function beginNext(): void {
+    let next: Client | undefined
+    for (const client of clients.values())
+      if (client.waiting.size > 0 && client.underWay < mostOfOne && client.underWay < (next?.underWay ?? Infinity)) next = client
+    const [first] = next?.waiting ?? []
+    first?.()
+  }
+
+  function place(name: string, client: Client, signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
-      const next: Waiter = {
-        client,
-        begin() {
-          signal.removeEventListener('abort', giveUp)
-          resolve()
-        },
+      const next = (): void => {
+        signal.removeEventListener('abort', giveUp)
+        client.waiting.delete(next)
+        begin(client)
+        resolve()
       }
       const giveUp = (): void => {
-        waiting.delete(next)
+        client.waiting.delete(next)
+        if (client.underWay === 0 && client.waiting.size === 0) clients.delete(name)
         reject(signal.reason)
       }
       signal.addEventListener('abort', giveUp, { once: true })
-      waiting.add(next)
+      client.waiting.add(next)
     })
   }
 
   return {
-    async of(client, signal, read) {
+    async of(name, signal, read) {
       signal.throwIfAborted()
-      if (hasPlace(client)) count(client, 1)
-      else await place(client, signal)
+      const client = clients.get(name) ?? { underWay: 0, waiting: new Set() }
+      clients.set(name, client)
+      if (all < most && client.underWay < mostOfOne) begin(client)
+      else await place(name, client, signal)
       try {
         return await read()
       } finally {
-        end(client)
+        end(name, client)
       }
     },
   }
