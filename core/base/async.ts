@@ -75,6 +75,16 @@ export function whenAborted(signal: AbortSignal, act: (reason: unknown) => void)
   return () => signal.removeEventListener('abort', abort)
 }
 
+/** Runs work in sequence, in the order of the calls. */
+export function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve()
+  return (work) => {
+    const turn = last.then(work)
+    last = turn.catch(() => {})
+    return turn
+  }
+}
+
 /** Something that may change. Any number of readers may wait for the next change. */
 export interface Condition {
   notifyAll(): void

@@ -3,6 +3,7 @@ import { mkdirSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { Kysely, SqliteAdapter, SqliteDialect, sql, type SqliteDatabase, type SqliteStatement } from 'kysely'
 import Libsql from 'libsql'
+import { createTurns } from '../base/async.ts'
 import { createPrivate, HeldFolderError, holderOf, lockFolder, type FolderLock } from '../base/folder-lock.ts'
 import { migrate, type ColumnTypes } from './migrations.ts'
 import { createSqlStore, takeLease } from './sql-store.ts'
@@ -45,6 +46,7 @@ export async function openEmbedded({ dataDir, serverName, log }: { dataDir: stri
         kind: 'embedded',
         db,
         faults: embeddedFaults,
+        // Kysely would wake all waiters each time the connection is free, which is quadratic work.
         inTurn: createTurns(),
         ballast,
         closed: () => lock.release(),
@@ -195,18 +197,6 @@ function openFile(file: string): InstanceType<typeof Libsql> {
   } catch (cause) {
     // The one error that comes without its code.
     throw new EmbeddedFault('SQLITE_CANTOPEN', cause)
-  }
-}
-
-/**
- * Runs work in sequence, in the order of the calls. Kysely would wake all waiters each time the connection is free, which is quadratic work.
- */
-function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
-  let last: Promise<unknown> = Promise.resolve()
-  return (work) => {
-    const turn = last.then(work)
-    last = turn.catch(() => {})
-    return turn
   }
 }
 

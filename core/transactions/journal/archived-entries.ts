@@ -11,6 +11,7 @@ import type { EndedEntry, EndedPosition, EntryFilter, EntryPlace } from './journ
 import { firstKeyAt } from '../submit-request.ts'
 import { isNoTrade, withinTime } from './list-entries.ts'
 import { addressKey } from '../../base/addresses.ts'
+import type { createTurns } from '../../base/async.ts'
 
 /** Final entries without outstanding permits, oldest end first, which ended at least so long ago by the store's time. */
 export async function selectEnded(
@@ -91,12 +92,13 @@ const maxRows = 2_000
 /**
  * Archived entries that match, at most `limit`. By hash, request or Idempotency-Key there are few. Otherwise a page may end early: wallets and networks
  * have no index there.
+ * @param inTurn of all that is read of the archive: other work waits for one statement, however many lists are read
  */
 export async function listArchived(
   store: Store,
   asked: EntryFilter,
   limit: number,
-  onDamage: (error: unknown) => void,
+  { inTurn, onDamage }: { inTurn: ReturnType<typeof createTurns>; onDamage: (error: unknown) => void },
 ): Promise<ArchivedPage> {
   const filter = withinTime(asked)
   const lowest = filter.from === undefined ? '' : firstKeyAt(filter.from)
@@ -105,9 +107,13 @@ export async function listArchived(
   let before = filter.cursor
   // Most often all match. A row has its body with it.
   let count = Math.min(limit, pageRows)
+  const areFew = [filter.txHash, filter.requestId, filter.idempotencyKey].some((each) => each !== undefined)
   for (let looked = 0; looked < maxRows;) {
-    if (looked > 0) await nextTurn()
-    const rows = await selectPage(store, filter, before, count)
+    const select = async () => {
+      await nextTurn()
+      return selectPage(store, filter, before, count)
+    }
+    const rows = await (areFew ? select() : inTurn(select))
     for (const row of rows) {
       if (row.key < lowest) return { entries, damaged }
       before = row.key

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sql, type ExpressionBuilder, type Transaction } from 'kysely'
 import type { Log } from '../../contracts/index.ts'
+import { createTurns } from '../../base/async.ts'
 import { SluiceError } from '../../base/errors.ts'
 import { walletNumber } from '../../store/compact.ts'
 import type { Store } from '../../store/store.ts'
@@ -39,6 +40,8 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>, budgets: reado
   const { open, withLease, write, settledEventId } = writers[store.kind](store)
 
   const { admit, reserving, settling, endingOrder } = within(budgets, store)
+
+  const archiveTurns = createTurns()
 
   function onDamage(error: unknown): void {
     log?.warn({ reason: error instanceof Error ? error.message : 'unknown' }, 'a row of the journal is damaged')
@@ -89,7 +92,7 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>, budgets: reado
 
   /** Newest first. The archived ones are read last: an entry that is moved meanwhile is there twice, and shown once. */
   async function pageWithArchived(rows: readonly BodyRow[], filter: EntryFilter, limit: number): Promise<EntryPage> {
-    const archived = await listArchived(store, filter, limit + 1, onDamage)
+    const archived = await listArchived(store, filter, limit + 1, { inTurn: archiveTurns, onDamage })
     const { entries: journaled, damaged } = await readPage(rows)
     const known = new Set(rows.map(({ key }) => key))
     // What is older than this was not looked at everywhere: it waits for the next page.
