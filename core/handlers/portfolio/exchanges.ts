@@ -6,6 +6,7 @@ import { tokensOfMarket } from '../../market/book-tokens.ts'
 import { tradingOf, type VenueEntry } from '../../plugins/index.ts'
 import { rangePositions } from '../amm/range-positions.ts'
 import { showBookPosition } from '../clob/accounts.ts'
+import type { Entry } from '../../transactions/entry.ts'
 import { newestEntries } from '../../transactions/newest-entries.ts'
 import { missingIn } from '../pages.ts'
 import type { WalletReading } from './reading.ts'
@@ -54,34 +55,45 @@ export async function readLiquidity(venue: VenueEntry, of: WalletReading): Promi
 /** `fromRaw` undone: the amounts have all decimals of their token. */
 const digitsOf = (text: string): bigint => BigInt(text.replace('.', ''))
 
-/** The newest changes of liquidity of a wallet that are read. */
-const maxChanges = 500
+/** The newest changes of shares of a wallet that are read. */
+const maxChanges = 2_000
 const maxPages = 20
+/** Of one connector. */
 const maxPools = 20
 
 /** Of pools to which the wallet added by this server: a connector has no list of a wallet's shares. */
-export async function readShares(venue: VenueEntry, of: WalletReading): Promise<ValuedItem<'shares'>[]> {
-  if (!venue.impl.AMM_SHARES) return []
-  const { network, owner, services, signal, values } = of
-  const named = connectorOf('shares', venue)
+export async function readShares(of: WalletReading): Promise<ValuedItem<'shares'>[]> {
+  const venues = of.venues.filter(({ impl }) => impl.AMM_SHARES)
+  if (venues.length === 0) return []
+  const changes = await of.part({ part: 'shares' }, () => changesOf(venues, of), [])
+  return (await Promise.all(venues.map((venue) => readSharesOn(venue, changes, of)))).flat()
+}
+
+/** Of all connectors at once: the archive is read through for a wallet, however few of its entries are of one of them. */
+async function changesOf(venues: readonly VenueEntry[], { network, owner, services, signal, miss }: WalletReading) {
   const filter = {
     chain: network.chain,
     network: network.network,
     address: owner,
     kind: 'liquidity',
-    connector: venue.connector,
+    connectors: new Set(venues.map(({ connector }) => connector)),
     archived: true,
+    limit: maxChanges,
   }
-  const pools = await of.part(named, async () => {
-    const { entries, isCut } = await newestEntries(services.transactions.list, { ...filter, limit: maxChanges }, { maxPages, signal })
-    if (isCut)
-      of.miss(
-        named,
-        `pools that only older changes than the newest ${maxChanges}, or than ${maxPages} pages of the archive, named are not read`,
-      )
-    const lists = entries.flatMap(({ request }) => tokensIn(request?.fields['tokens']))
-    return [...new Map(lists.map((list) => [list.toSorted().join(' '), list])).values()]
-  }, [])
+  const { entries, isCut } = await newestEntries(services.transactions.list, filter, { maxPages, signal })
+  if (isCut)
+    miss(
+      { part: 'shares' },
+      `pools that only older changes than the newest ${maxChanges}, or than ${maxPages} pages of the archive, named are not read`,
+    )
+  return entries
+}
+
+async function readSharesOn(venue: VenueEntry, changes: readonly Entry[], of: WalletReading): Promise<ValuedItem<'shares'>[]> {
+  const { network, owner, signal, values } = of
+  const named = connectorOf('shares', venue)
+  const lists = changes.flatMap(({ connector, request }) => (connector === venue.connector ? tokensIn(request?.fields['tokens']) : []))
+  const pools = [...new Map(lists.map((list) => [list.toSorted().join(' '), list])).values()]
   if (pools.length > maxPools) of.miss(named, `the wallet added to more than ${maxPools} pools: those of older changes are not read`)
   const positions = await Promise.all(
     pools.slice(0, maxPools).map((names) =>

@@ -17,7 +17,7 @@ async function readWallet(of: WalletReading): Promise<Wallet> {
     readBalances(of),
     readAllowances(of),
     each(readLiquidity),
-    each(readShares),
+    readShares(of),
     each(readExchangeBalances),
     each(readMargin),
     each(readPerpetuals),

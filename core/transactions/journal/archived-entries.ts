@@ -156,11 +156,12 @@ function selectPage(
 }
 
 function isOf(row: Omit<ArchivedRow, 'request_id' | 'idempotency_key' | 'body'>, filter: EntryFilter): boolean {
-  const { chain, network, address, addresses, client, kind, connector, pair } = filter
+  const { chain, network, address, addresses, client, kind, connector, connectors, pair } = filter
   return (
     (client === undefined || row.client === client) &&
     (kind === undefined || row.kind === kind) &&
     (connector === undefined || row.connector === connector) &&
+    (connectors?.has(row.connector ?? '') ?? true) &&
     (pair === undefined || row.pair === pair) &&
     (chain === undefined || row.chain === chain) &&
     (network === undefined || row.network === network) &&

@@ -131,6 +131,8 @@ export interface EntryFilter {
   client?: string
   kind?: string
   connector?: string
+  /** Only entries of these. */
+  connectors?: ReadonlySet<string>
   /** `pairName` */
   pair?: string
   /** Requested at this time or later, and before that one: milliseconds since the Unix epoch. */

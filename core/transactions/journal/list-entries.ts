@@ -197,11 +197,12 @@ const openStates: ReadonlySet<TransactionState> = new Set(['QUEUED', 'SIGNED', '
 export const isNoTrade = sql<boolean>`kind <> 'trade'`
 
 /** Whether rows of a wallet or a network have to be looked at one by one. */
-const hasOwnFilter = ({ pair, client, kind, connector, on }: EntryFilter): boolean =>
-  [pair, client, kind, connector, on].some((each) => each !== undefined)
+const hasOwnFilter = ({ pair, client, kind, connector, connectors, on }: EntryFilter): boolean =>
+  [pair, client, kind, connector, connectors, on].some((each) => each !== undefined)
 
 function matches(row: Row, filter: EntryFilter) {
-  const { chain, network, address, addresses, state, idempotencyKey, requestId, nonce, on, client, kind, connector, pair } = filter
+  const { chain, network, address, addresses, state, idempotencyKey, requestId, nonce, on, client, kind, connector, connectors, pair } =
+    filter
   const isSame = <T>(wanted: T | undefined, value: T) => wanted === undefined || wanted === value
   return (
     isSame(chain, row.chain) &&
@@ -215,6 +216,7 @@ function matches(row: Row, filter: EntryFilter) {
     isSame(client, row.client) &&
     isSame(kind, row.kind) &&
     isSame<string | null>(connector, row.connector) &&
+    (connectors?.has(row.connector ?? '') ?? true) &&
     isSame<string | null>(pair, row.pair) &&
     (on === undefined || isRowOnRail(row, on))
   )

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect } from 'chai'
+import type { EntryFilter } from '../../../core/transactions/journal/journal.ts'
 import { sqlJournal } from '../../../core/transactions/journal/sql-journal.ts'
 import { recorded } from '../../store/explained.ts'
 import { places } from '../../store/stores.ts'
@@ -40,6 +41,30 @@ describe('lists of the archive', function () {
     for (const page of await lists) expect(page.entries).to.deep.equal([])
     expect(Math.max(...held)).to.be.at.most(1)
     expect(read()).to.be.at.least(12 * 6)
+  })
+
+  it('are of the connectors that are asked for, as those of the journal are', async () => {
+    const store = await place().open()
+    const lease = await giveLease(store)
+    const journal = sqlJournal(store)
+    const names = ['one', 'two', undefined, 'three']
+    const opened = Array.from({ length: 12 }, (_, index) => {
+      const connector = names[index % 4]
+      return newEntry({ address: own, kind: index < 8 ? 'liquidity' : 'trade', ...(connector !== undefined && { connector }) })
+    })
+    await journal.open(opened, lease)
+    const written = opened.map((entry) => next(entry, { state: 'DROPPED' }))
+    await journal.write(written, lease)
+    const connectors = new Set(['one', 'three'])
+    const ofThem = opened.filter(({ connector = '' }) => connectors.has(connector))
+    const found = async (filter: EntryFilter) =>
+      (await journal.list({ ...filter, connectors, archived: true })).entries.map(({ key }) => key)
+    for (const archived of [0, 6, 12]) {
+      if (archived > 0) await journal.ended.moveOut(written.slice(0, archived))
+      for (const filter of [{}, { address: own }]) expect(await found(filter)).to.have.members(ofThem.map(({ key }) => key))
+      const changes = ofThem.filter(({ kind }) => kind === 'liquidity')
+      expect(await found({ address: own, kind: 'liquidity' })).to.have.members(changes.map(({ key }) => key))
+    }
   })
 
   it('are found by their Idempotency-Key before long ones are through', async () => {
