@@ -79,9 +79,11 @@ export function offerOf(pool: TickPool, range: TickRange, max: RangeAmounts, sli
   }
 }
 
-// The amounts that make this liquidity anywhere in the span, by the rounding of LiquidityAmounts. So at the present price the liquidity is
-// that of the whole offer, and a wallet need not hold more of the other token than can be taken.
-function max0InSpan(liquidity: bigint, { low }: PriceSpan, { lower, upper }: Bounds): bigint {
+/**
+ * The amount that makes this liquidity anywhere in the span, by the rounding of LiquidityAmounts. So at the present price the liquidity is that
+ * of the whole offer, and a wallet need not hold more of the other token than can be taken.
+ */
+export function max0InSpan(liquidity: bigint, { low }: PriceSpan, { lower, upper }: Bounds): bigint {
   const from = within(low, { lower, upper })
   return divRoundingUp(liquidity * (upper - from), (from * upper) / Q96 || 1n)
 }

@@ -6,7 +6,7 @@ import * as json from '../../../core/base/json.ts'
 import { isAddressTopic, isSameAddress, isTransfer, nativeAddress, toInt256, wordAt, wordCount } from '../../evm/encoding.ts'
 import type { Evm, EvmLog, EvmReceipt } from '../../evm/types.ts'
 import { getLiquidityForAmount0, getLiquidityForAmount1, maxTick, minTick } from '../v3/math.ts'
-import { amountsAt, boundsOf, lesser, minRemoved } from '../v3/range-amounts.ts'
+import { amountsAt, boundsOf, lesser, max0InSpan, minRemoved } from '../v3/range-amounts.ts'
 import { spanAround } from '../v3/range-prices.ts'
 import { action, managerItself, modifyLiquidities, openDelta, wholeBalance, type Action, type V4Positions } from './position-manager.ts'
 import type { PoolKey } from './pools.ts'
@@ -32,7 +32,8 @@ export function offerOf(
 ): Offer {
   const bounds = boundsOf(range)
   const { lower, upper } = bounds
-  const { low, high } = spanAround(sqrtPriceX96, slippage)
+  const span = spanAround(sqrtPriceX96, slippage)
+  const { low, high } = span
   const maxLiquidity = maxLiquidityPerTick(tickSpacing)
   // A caller who wants no limit for a token may give any number.
   const amount0Raw = lesser(lesser(offered.amount0Raw, maxAmountRaw), amountsAt(low, bounds, maxLiquidity, 'up').amount0Raw)
@@ -44,7 +45,8 @@ export function offerOf(
     liquidity,
     ...amountsAt(sqrtPriceX96, bounds, liquidity, 'up'),
     most: {
-      amount0Raw: lesser(amount0Raw, amountsAt(low, bounds, liquidity, 'up').amount0Raw),
+      // Not what the liquidity takes: by the rounding of LiquidityAmounts that may make less than this liquidity.
+      amount0Raw: lesser(amount0Raw, max0InSpan(liquidity, span, bounds)),
       amount1Raw: lesser(amount1Raw, amountsAt(high, bounds, liquidity, 'up').amount1Raw),
     },
   }

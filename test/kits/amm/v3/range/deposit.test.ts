@@ -1,54 +1,10 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import type { RangeAmounts } from '../../../../../core/contracts/index.ts'
-import { getSqrtRatioAtTick, maxTick, minTick } from '../../../../../kits/amm/v3/math.ts'
+import { getSqrtRatioAtTick } from '../../../../../kits/amm/v3/math.ts'
 import { deposit, offerOf } from '../../../../../kits/amm/v3/range-amounts.ts'
-import { priceOf, spanAround, rangeOf } from '../../../../../kits/amm/v3/range-prices.ts'
-
-const tickSpacing = 10
-const amount = fc.oneof(fc.bigInt({ min: 0n, max: 10n ** 6n }), fc.bigInt({ min: 0n, max: 10n ** 30n }), fc.constant(2n ** 255n))
-const slippage = fc
-  .tuple(fc.bigInt({ min: 0n, max: 3_000n }), fc.constantFrom(10n ** 4n, 10n ** 9n, 10n ** 14n))
-  .map(([numerator, denominator]) => ({ numerator, denominator }))
-
-/** A pool at any price, and a range that is probably near it. */
-const place = fc
-  .tuple(
-    fc.integer({ min: minTick + 30_000, max: maxTick - 30_000 }),
-    fc.integer({ min: -2000, max: 2000 }),
-    fc.integer({ min: 1, max: 2000 }),
-    fc.bigInt({ min: 0n, max: 999n }),
-  )
-  .map(([tick, offset, width, between]) => ({
-    tick,
-    between,
-    tickLower: (Math.floor(tick / tickSpacing) + offset) * tickSpacing,
-    width: width * tickSpacing,
-  }))
-  .filter(({ tickLower, width }) => tickLower >= minTick && tickLower + width <= maxTick)
-  .map(({ tick, between, tickLower, width }) => {
-    const [here, next] = [getSqrtRatioAtTick(tick), getSqrtRatioAtTick(tick + 1)]
-    return placeAt(here + ((next - here) * between) / 1000n, tick, tickLower, tickLower + width)
-  })
-
-function placeAt(sqrtPriceX96: bigint, tick: number, tickLower: number, tickUpper: number) {
-  return { pool: poolAt(sqrtPriceX96, tick), range: rangeOf(tickLower, tickUpper) }
-}
-
-function poolAt(sqrtPriceX96: bigint, tick: number) {
-  return {
-    address: '0x00000000000000000000000000000000000000AA',
-    version: 'v3',
-    token0: '0x00000000000000000000000000000000000000A0',
-    token1: '0x00000000000000000000000000000000000000A1',
-    fee: 500,
-    tickSpacing,
-    sqrtPriceX96,
-    tick,
-    liquidity: 1n,
-    price: priceOf(sqrtPriceX96),
-  }
-}
+import { spanAround, rangeOf } from '../../../../../kits/amm/v3/range-prices.ts'
+import { amount, place, placeAt, poolAt, slippage } from './places.ts'
 
 /** Where one more unit of a token would be more liquidity than a tick can hold. */
 const asMuchAsAPoolTakes: [ReturnType<typeof placeAt>, bigint, bigint, { numerator: bigint; denominator: bigint }, bigint] = [
