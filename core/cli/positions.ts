@@ -80,7 +80,7 @@ export function positionsCommand(settingsOf: () => Settings): Command {
 }
 
 async function findPositions(server: ServerClient, { client, address, from, orphaned }: PositionsOptions): Promise<OpenedPosition[]> {
-  const given = Object.entries({ kind: 'liquidity', client, address, since: from })
+  const given = Object.entries({ kind: 'liquidity', archived: 'true', client, address, since: from })
   const filter = Object.fromEntries(given.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
   const journal = journalClient(server, ({ id, reason }) => complain(`warning: the row ${id} of the journal cannot be read: ${reason}`))
   const { transactions, isMore } = await journal.list(filter, mostTransactions)

@@ -1,41 +1,59 @@
 import { expect } from 'chai'
+import { startKernel } from '../../core/kernel.ts'
+import { openStore } from '../../core/store/open-store.ts'
+import { dayMs } from '../../core/transactions/archiver.ts'
+import { createClient } from '../../testkit/client.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
-import { admins, local, mined, noted, oneChain, withoutBlocks } from '../http/shared-server.ts'
+import { admins, local, mined, noted, oneChain, uniswap, withoutBlocks } from '../http/shared-server.ts'
 import { rpcTo } from '../kits/evm/test-chain.ts'
 import { type Bot, botsOf, chainNetwork, cuttablePost } from '../plugins/hummingbot/bot.ts'
-import { until } from '../transactions/site.ts'
+import { silent, until } from '../transactions/site.ts'
 import { runCommand } from './run-command.ts'
 
 describe('sluice positions', function () {
   this.timeout(120_000)
+  let started: TestServer
   let server: TestServer
   let bot: Bot
   let body: object
   const { botOf, close } = botsOf(() => server)
-  const orphaned = async (): Promise<{ tokenId?: string; isFollowed: boolean }[]> =>
-    JSON.parse(await runCommand(server, ['positions', '--orphaned', '--json']))
+  const listed = async (...args: string[]): Promise<{ tokenId?: string; isFollowed: boolean; txHash: string }[]> =>
+    JSON.parse(await runCommand(server, ['positions', ...args, '--json']))
+  const orphaned = (...args: string[]) => listed('--orphaned', ...args)
 
   before(async () => {
-    server = await startServer({ ...oneChain, conf: { ...oneChain.conf, 'interfaces/hummingbot.yml': { port: 0 } } })
+    const rights = { permissions: ['read', 'trade', 'admin'], wallets: 'all' }
+    const conf = {
+      ...oneChain.conf,
+      'clients.yml': { clients: { client: rights } },
+      'interfaces/hummingbot.yml': { port: 0 },
+    }
+    server = await startServer({ ...oneChain, conf, between: async (url) => url })
+    started = server
     bot = botOf()
     await submitted('/evm/wrap', { address: admins, amount: '50' })
     for (const token of ['WETH', 'USDC']) await submitted('/evm/approve', { address: admins, spender: 'uniswap/positions', token })
-    const listed = await server.client.get('/amm/pools', { ...local, connector: 'uniswap', base: 'WETH', quote: 'USDC', version: 'v3' })
-    const of = { chainNetwork, connector: 'uniswap', poolAddress: listed.body.pools[0].pool }
+    const found = await server.client.get('/amm/pools', { ...uniswap, base: 'WETH', quote: 'USDC', version: 'v3' })
+    const of = { chainNetwork, connector: 'uniswap', poolAddress: found.body.pools[0].pool }
     const price = Number((await bot.get('/trading/clmm/pool-info', of)).price)
     const amounts = price < 1 ? { baseTokenAmount: 300, quoteTokenAmount: 0.1 } : { baseTokenAmount: 0.1, quoteTokenAmount: 300 }
     body = { ...of, walletAddress: admins, lowerPrice: price * 0.9, upperPrice: price * 1.1, ...amounts }
   })
   after(async () => {
     close()
-    await server?.stop()
+    server?.client.close()
+    await server?.kernel.stop()
+    await started?.stop()
   })
 
-  async function submitted(path: string, fields: object): Promise<void> {
+  async function submitted(path: string, fields: object): Promise<string> {
     const { status, text, body: answer } = await server.client.post(path, { ...local, ...fields })
     expect(status, text).to.equal(200)
     await mined(server.client, answer.txHash)
+    return answer.txHash
   }
+  const confirmed = (txHash: string) =>
+    until('it is confirmed', async () => (await server.client.get('/network/poll', { ...local, txHash })).body.txState === 'CONFIRMED')
   const opens = async (): Promise<{ txHash: string | null }[]> =>
     (await server.client.get('/transactions', { kind: 'liquidity', limit: '200' })).body.transactions
 
@@ -93,10 +111,40 @@ describe('sluice positions', function () {
     const shown = await runCommand(server, ['positions', '--orphaned'])
     const [, request = ''] = /POST \/amm\/liquidity\/remove (\{.*\})/.exec(shown) ?? []
     expect(JSON.parse(request)).to.deep.include({ ...local, connector: 'uniswap', address: admins, tokenId: id, burn: true })
-    await submitted('/amm/liquidity/remove', JSON.parse(request))
+    const txHash = await submitted('/amm/liquidity/remove', JSON.parse(request))
     expect(await orphaned()).to.deep.equal([])
-    await rpcTo(server.rpcUrl)('anvil_mine', 4)
-    const left = JSON.parse(await runCommand(server, ['positions', '--json']))
-    expect(left.map(({ tokenId }: { tokenId: string }) => tokenId)).not.to.include(id)
+    await confirmed(txHash)
+    expect((await listed()).map(({ tokenId }) => tokenId)).not.to.include(id)
   })
+
+  it('lists one whose transaction is in the archive', async () => {
+    const txHash = await lostOpen({ ...body, slippagePct: 0.2 })
+    const id = await idOf(txHash)
+    await confirmed(txHash)
+    // The newest of a wallet stays in the journal.
+    await confirmed(await submitted('/evm/wrap', { address: admins, amount: '1' }))
+    await passDays(2)
+    expect((await server.client.post('/transactions/prune', { olderThanDays: 1 })).body.archived).to.be.above(0)
+    const { transactions } = (await server.client.get('/transactions', { txHash })).body
+    expect(transactions[0]).to.have.property('archived', true)
+    expect((await orphaned()).map(({ tokenId }) => tokenId)).to.deep.equal([id])
+  })
+
+  /** Servers ran for so many days before the next one starts. */
+  async function passDays(days: number): Promise<void> {
+    close()
+    server.client.close()
+    await server.kernel.stop()
+    const { devnet } = server.kernel
+    const store = await openStore({ dataDir: server.settings.data.dir, serverName: 'test', log: silent })
+    await store.write((tx) =>
+      tx
+        .updateTable('store_time')
+        .set((eb) => ({ elapsed: eb('elapsed', '+', days * dayMs) }))
+        .execute(),
+    )
+    await store.close()
+    const kernel = await startKernel(server.settings, { print: () => {}, ...(devnet && { devnet }) })
+    server = { ...server, kernel, url: kernel.url, client: createClient(kernel.url, server.certsDir) }
+  }
 })
