@@ -80,17 +80,20 @@ export function positionsCommand(settingsOf: () => Settings): Command {
 }
 
 async function findPositions(server: ServerClient, { client, address, from, orphaned }: PositionsOptions): Promise<OpenedPosition[]> {
-  const given = Object.entries({ kind: 'liquidity', archived: 'true', client, address, since: from })
+  // Without the client: one that another client has adopted is followed, too.
+  const given = Object.entries({ kind: 'liquidity', archived: 'true', address, since: from })
   const filter = Object.fromEntries(given.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
   const journal = journalClient(server, ({ id, reason }) => complain(`warning: the row ${id} of the journal cannot be read: ${reason}`))
   const { transactions, isMore } = await journal.list(filter, mostTransactions)
   if (isMore) complain(`warning: only the newest ${mostTransactions} changes of liquidity were looked at: give --from`)
-  const used = new Set(transactions.flatMap((each) => usedPosition(each) ?? []))
+  const uses = usesIn(transactions)
   const found: OpenedPosition[] = []
-  for (const each of transactions.filter(isOpen)) {
-    const opened = openedBy(each, used, textOf(each.fill, 'tokenId') ?? (await tokenIdOf(server, each)))
-    if (!opened || (orphaned && opened.isFollowed)) continue
-    const now = await positionNow(server, opened)
+  for (const each of transactions.filter((one) => isOpen(one) && (client === undefined || one.client === client))) {
+    const opened = openedBy(each, textOf(each.fill, 'tokenId') ?? (await tokenIdOf(server, each)))
+    if (!opened) continue
+    const isFollowed = !neverTold.includes(each.delivery?.state) || (await isUsed(server, each, opened, uses))
+    if (orphaned && isFollowed) continue
+    const now = await positionNow(server, { ...opened, isFollowed })
     if (now) found.push(now)
   }
   return found
@@ -101,14 +104,40 @@ const textOf = (fields: unknown, name: string): string | undefined => {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined
 }
 
-const keyOf = ({ chain, network, connector = '' }: JournaledTransaction, version = '', tokenId: string): string =>
-  JSON.stringify([chain, network, connector, version, tokenId])
+/** By its own words, else by what was planned: the pool of a request may say which one it is. */
+const versionOf = ({ request, planned }: JournaledTransaction): string | undefined =>
+  textOf(request?.fields, 'version') ?? textOf(planned, 'version')
 
-/** That of a request which names it: whoever sent it knows its id. */
-function usedPosition(transaction: JournaledTransaction): string | undefined {
-  const fields = transaction.request?.fields
-  const tokenId = textOf(fields, 'tokenId')
-  return tokenId === undefined ? undefined : keyOf(transaction, textOf(fields, 'version'), tokenId)
+function keyOf({ chain, network, connector = '' }: JournaledTransaction, version: string | undefined, tokenId: string): string {
+  const id = /^\d+$/.test(tokenId) ? BigInt(tokenId).toString() : tokenId
+  return JSON.stringify([chain, network, connector, version ?? '', id])
+}
+
+/** Those that requests name: whoever sent one knows its id. */
+function usesIn(transactions: readonly JournaledTransaction[]): ReadonlySet<string> {
+  const named = transactions.flatMap((each) => {
+    const tokenId = textOf(each.request?.fields, 'tokenId')
+    return tokenId === undefined ? [] : [keyOf(each, versionOf(each), tokenId)]
+  })
+  return new Set(named)
+}
+
+const OfVersion = Type.Object({ version: Type.String() })
+
+/** Requests without a version mean the first one that has positions. */
+async function isUsed(
+  server: ServerClient,
+  open: JournaledTransaction,
+  { chain, network, connector, version, tokenId }: Pick<OpenedPosition, 'chain' | 'network' | 'connector' | 'version' | 'tokenId'>,
+  uses: ReadonlySet<string>,
+): Promise<boolean> {
+  if (tokenId === undefined) return false
+  if (uses.has(keyOf(open, version, tokenId))) return true
+  if (!uses.has(keyOf(open, undefined, tokenId))) return false
+  const [token0, token1] = ['token0', 'token1'].map((name) => textOf(open.request?.fields, name))
+  const { status, text } = await server.post('/amm/liquidity/price', { chain, network, connector, token0, token1 })
+  const answer: unknown = JSON.parse(text)
+  return status === 200 && Value.Check(OfVersion, answer) && answer.version === version
 }
 
 const neverTold: readonly unknown[] = ['lost', 'uncollected']
@@ -127,11 +156,10 @@ async function tokenIdOf(server: ServerClient, { chain, network, txHash, txState
 }
 
 /** undefined where it made no position. */
-function openedBy(transaction: JournaledTransaction, used: ReadonlySet<string>, tokenId: string | undefined): OpenedPosition | undefined {
-  const { chain, network, connector, address, client, txHash, createdAt, final, txState, delivery, request } = transaction
+function openedBy(open: JournaledTransaction, tokenId: string | undefined): Omit<OpenedPosition, 'isFollowed'> | undefined {
+  const { chain, network, connector, address, client, txHash, createdAt, final, txState } = open
   if (connector === undefined || (tokenId === undefined && (final || txState === 'REVERTED'))) return undefined
-  const version = textOf(request?.fields, 'version')
-  const isUsed = tokenId !== undefined && used.has(keyOf(transaction, version, tokenId))
+  const version = versionOf(open)
   return {
     chain,
     network,
@@ -142,7 +170,6 @@ function openedBy(transaction: JournaledTransaction, used: ReadonlySet<string>, 
     ...(tokenId !== undefined && { tokenId }),
     txHash,
     openedAt: new Date(createdAt).toISOString(),
-    isFollowed: isUsed || !neverTold.includes(delivery?.state),
   }
 }
 

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { startKernel } from '../../core/kernel.ts'
 import { openStore } from '../../core/store/open-store.ts'
+import { newClient } from '../../core/tls/certificates.ts'
 import { dayMs } from '../../core/transactions/archiver.ts'
 import { createClient } from '../../testkit/client.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
@@ -17,7 +18,7 @@ describe('sluice positions', function () {
   let bot: Bot
   let body: object
   const { botOf, close } = botsOf(() => server)
-  const listed = async (...args: string[]): Promise<{ tokenId?: string; isFollowed: boolean; txHash: string }[]> =>
+  const listed = async (...args: string[]): Promise<{ tokenId?: string; isFollowed: boolean; unavailable?: string; txHash: string }[]> =>
     JSON.parse(await runCommand(server, ['positions', ...args, '--json']))
   const orphaned = (...args: string[]) => listed('--orphaned', ...args)
 
@@ -25,14 +26,16 @@ describe('sluice positions', function () {
     const rights = { permissions: ['read', 'trade', 'admin'], wallets: 'all' }
     const conf = {
       ...oneChain.conf,
-      'clients.yml': { clients: { client: rights } },
+      'clients.yml': { clients: { client: rights, adopter: rights } },
       'interfaces/hummingbot.yml': { port: 0 },
     }
     server = await startServer({ ...oneChain, conf, between: async (url) => url })
     started = server
+    await newClient(server.certsDir, 'adopter')
     bot = botOf()
     await submitted('/evm/wrap', { address: admins, amount: '50' })
-    for (const token of ['WETH', 'USDC']) await submitted('/evm/approve', { address: admins, spender: 'uniswap/positions', token })
+    for (const spender of ['uniswap/positions', 'uniswap/v4Positions'])
+      for (const token of ['WETH', 'USDC']) await submitted('/evm/approve', { address: admins, spender, token })
     const found = await server.client.get('/amm/pools', { ...uniswap, base: 'WETH', quote: 'USDC', version: 'v3' })
     const of = { chainNetwork, connector: 'uniswap', poolAddress: found.body.pools[0].pool }
     const price = Number((await bot.get('/trading/clmm/pool-info', of)).price)
@@ -46,8 +49,8 @@ describe('sluice positions', function () {
     await started?.stop()
   })
 
-  async function submitted(path: string, fields: object): Promise<string> {
-    const { status, text, body: answer } = await server.client.post(path, { ...local, ...fields })
+  async function submitted(path: string, fields: object, client = server.client): Promise<string> {
+    const { status, text, body: answer } = await client.post(path, { ...local, ...fields })
     expect(status, text).to.equal(200)
     await mined(server.client, answer.txHash)
     return answer.txHash
@@ -115,6 +118,29 @@ describe('sluice positions', function () {
     expect(await orphaned()).to.deep.equal([])
     await confirmed(txHash)
     expect((await listed()).map(({ tokenId }) => tokenId)).not.to.include(id)
+  })
+
+  it('counts a use without a version, and by another client, also where one client alone is asked for', async () => {
+    const id = await idOf(await lostOpen({ ...body, slippagePct: 0.4 }))
+    const ofClient = ['--client', 'client']
+    expect((await orphaned(...ofClient)).map(({ tokenId }) => tokenId)).to.deep.equal([id])
+    const adopter = createClient(server.url, server.certsDir, 'adopter')
+    await submitted('/amm/liquidity/collect_fees', { connector: 'uniswap', address: admins, tokenId: id }, adopter)
+    adopter.close()
+    expect(await orphaned()).to.deep.equal([])
+    expect(await orphaned(...ofClient)).to.deep.equal([])
+  })
+
+  it('knows the version of one whose open named a pool alone', async () => {
+    const pair = { connector: 'uniswap', token0: 'WETH', token1: 'USDC' }
+    const { pool, price } = (await server.client.post('/amm/liquidity/price', { ...local, ...pair, version: 'v4', fee: 'MEDIUM' })).body
+    const bounds = { lowerPrice: String(Number(price) * 0.9), upperPrice: String(Number(price) * 1.1) }
+    const txHash = await submitted('/amm/liquidity/add', { ...pair, ...bounds, address: admins, pool, amount0: '0.1', amount1: '300' })
+    const tokenId = await idOf(txHash)
+    await noted(server.client, txHash)
+    const found = (await listed()).find((each) => each.txHash === txHash)
+    expect(found).to.deep.include({ version: 'v4', tokenId, isFollowed: true })
+    expect(found).to.include.keys('amount0').and.not.to.include.keys('unavailable')
   })
 
   it('lists one whose transaction is in the archive', async () => {
