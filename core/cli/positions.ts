@@ -28,7 +28,7 @@ interface OpenedPosition {
   readonly version?: string
   readonly address: string
   readonly client?: string
-  /** Absent while its transaction is pending. */
+  /** Absent while its transaction is pending, and where its receipt could not be read. */
   readonly tokenId?: string
   readonly txHash: string | null
   readonly openedAt: string
@@ -91,8 +91,9 @@ async function findPositions(server: ServerClient, { client, address, from, orph
   for (const each of transactions.filter((one) => isOpen(one) && (client === undefined || one.client === client))) {
     const opened = openedBy(each, textOf(each.fill, 'tokenId') ?? (await tokenIdOf(server, each)))
     if (!opened) continue
-    const isFollowed = !neverTold.includes(each.delivery?.state) || (await isUsed(server, each, opened, uses))
-    if (orphaned && isFollowed) continue
+    const use = await useOf(server, each, opened, uses)
+    const isFollowed = use !== undefined || !neverTold.includes(each.delivery?.state)
+    if (use === 'burnt' || (orphaned && isFollowed)) continue
     const now = await positionNow(server, { ...opened, isFollowed })
     if (now) found.push(now)
   }
@@ -113,43 +114,59 @@ function keyOf({ chain, network, connector = '' }: JournaledTransaction, version
   return JSON.stringify([chain, network, connector, version ?? '', id])
 }
 
-/** Those that requests name: whoever sent one knows its id. */
-function usesIn(transactions: readonly JournaledTransaction[]): ReadonlySet<string> {
-  const named = transactions.flatMap((each) => {
+/** A request has named it, whose sender knows its id; or has burnt it, for good. */
+type Use = 'named' | 'burnt'
+
+function usesIn(transactions: readonly JournaledTransaction[]): ReadonlyMap<string, Use> {
+  const uses = new Map<string, Use>()
+  for (const each of transactions) {
     const tokenId = textOf(each.request?.fields, 'tokenId')
-    return tokenId === undefined ? [] : [keyOf(each, versionOf(each), tokenId)]
-  })
-  return new Set(named)
+    if (tokenId === undefined) continue
+    const key = keyOf(each, versionOf(each), tokenId)
+    if (uses.get(key) !== 'burnt') uses.set(key, isBurn(each) ? 'burnt' : 'named')
+  }
+  return uses
+}
+
+function isBurn({ request, txState }: JournaledTransaction): boolean {
+  const fields = isObject(request?.fields) ? request.fields : {}
+  const isWhole = Number(textOf(fields, 'decreasePercent') ?? 100) === 100
+  return txState === 'CONFIRMED' && request?.path === '/amm/liquidity/remove' && fields['burn'] === true && isWhole
 }
 
 const OfVersion = Type.Object({ version: Type.String() })
 
 /** Requests without a version mean the first one that has positions. */
-async function isUsed(
+async function useOf(
   server: ServerClient,
   open: JournaledTransaction,
   { chain, network, connector, version, tokenId }: Pick<OpenedPosition, 'chain' | 'network' | 'connector' | 'version' | 'tokenId'>,
-  uses: ReadonlySet<string>,
-): Promise<boolean> {
-  if (tokenId === undefined) return false
-  if (uses.has(keyOf(open, version, tokenId))) return true
-  if (!uses.has(keyOf(open, undefined, tokenId))) return false
+  uses: ReadonlyMap<string, Use>,
+): Promise<Use | undefined> {
+  if (tokenId === undefined) return undefined
+  const use = uses.get(keyOf(open, version, tokenId))
+  const withoutVersion = version === undefined ? undefined : uses.get(keyOf(open, undefined, tokenId))
+  if (use === 'burnt' || use === withoutVersion || withoutVersion === undefined) return use
   const [token0, token1] = ['token0', 'token1'].map((name) => textOf(open.request?.fields, name))
   const { status, text } = await server.post('/amm/liquidity/price', { chain, network, connector, token0, token1 })
   const answer: unknown = JSON.parse(text)
-  return status === 200 && Value.Check(OfVersion, answer) && answer.version === version
+  return status === 200 && Value.Check(OfVersion, answer) && answer.version === version ? withoutVersion : use
 }
 
 const neverTold: readonly unknown[] = ['lost', 'uncollected']
 
-const isOpen = ({ request, txHash }: JournaledTransaction): boolean =>
-  txHash !== null && request?.path === '/amm/liquidity/add' && textOf(request.fields, 'tokenId') === undefined
+/** Of a plan with several transactions the last one makes the position, and says what was planned. */
+const isOpen = ({ request, txHash, planned }: JournaledTransaction): boolean =>
+  txHash !== null && planned !== undefined && request?.path === '/amm/liquidity/add' && textOf(request.fields, 'tokenId') === undefined
+
+const isMined = ({ txState }: JournaledTransaction): boolean => txState === 'MINED' || txState === 'CONFIRMED'
 
 const Polled = Type.Object({ fill: Type.Optional(Type.Object({ tokenId: Type.String() })) })
 
-/** Of what is mined and not final yet: the journal has the fill once it is. */
-async function tokenIdOf(server: ServerClient, { chain, network, txHash, txState }: JournaledTransaction): Promise<string | undefined> {
-  if (txState !== 'MINED' || txHash === null) return undefined
+/** The journal has the fill once it is final, if it could be read then. */
+async function tokenIdOf(server: ServerClient, open: JournaledTransaction): Promise<string | undefined> {
+  const { chain, network, txHash } = open
+  if (!isMined(open) || txHash === null) return undefined
   const { status, text } = await server.get('/network/poll', { chain, network, txHash })
   const answer: unknown = JSON.parse(text)
   return status === 200 && Value.Check(Polled, answer) ? answer.fill?.tokenId : undefined
@@ -158,7 +175,7 @@ async function tokenIdOf(server: ServerClient, { chain, network, txHash, txState
 /** undefined where it made no position. */
 function openedBy(open: JournaledTransaction, tokenId: string | undefined): Omit<OpenedPosition, 'isFollowed'> | undefined {
   const { chain, network, connector, address, client, txHash, createdAt, final, txState } = open
-  if (connector === undefined || (tokenId === undefined && (final || txState === 'REVERTED'))) return undefined
+  if (connector === undefined || txState === 'REVERTED' || (final && !isMined(open))) return undefined
   const version = versionOf(open)
   return {
     chain,
@@ -170,13 +187,14 @@ function openedBy(open: JournaledTransaction, tokenId: string | undefined): Omit
     ...(tokenId !== undefined && { tokenId }),
     txHash,
     openedAt: new Date(createdAt).toISOString(),
+    ...(tokenId === undefined && isMined(open) && { unavailable: `Its id is not known: the receipt of ${txHash} could not be read.` }),
   }
 }
 
 const Position = Type.Pick(AMMLiquidityPositionResponse, ['token0', 'token1', 'amount0', 'amount1', 'unclaimedToken0', 'unclaimedToken1'])
-const Refusal = Type.Object({ name: Type.String(), message: Type.String() })
+const Refusal = Type.Object({ name: Type.String(), message: Type.String(), details: Type.Optional(Type.Unknown()) })
 
-/** undefined: it is gone. */
+/** undefined: it is final that it is gone. */
 async function positionNow(server: ServerClient, opened: OpenedPosition): Promise<OpenedPosition | undefined> {
   const { chain, network, connector, version, tokenId } = opened
   if (tokenId === undefined) return opened
@@ -192,7 +210,12 @@ async function positionNow(server: ServerClient, opened: OpenedPosition): Promis
     const { token0, token1, amount0, amount1, unclaimedToken0, unclaimedToken1 } = answer
     return { ...opened, token0, token1, amount0, amount1, unclaimedToken0, unclaimedToken1 }
   }
-  if (Value.Check(Refusal, answer)) return answer.name === 'UNKNOWN_POSITION' ? undefined : { ...opened, unavailable: answer.message }
+  if (Value.Check(Refusal, answer)) {
+    const { name, message, details } = answer
+    if (name !== 'UNKNOWN_POSITION') return { ...opened, unavailable: message }
+    if (isObject(details) && details['final'] === true) return undefined
+    return { ...opened, unavailable: 'It is not there at this block, which is not final yet: ask again some blocks later.' }
+  }
   throw new Error(`The response is not from a Sluice server of this version: HTTP ${status}.`)
 }
 
@@ -201,7 +224,7 @@ function describePositions(found: readonly OpenedPosition[]): string {
     cells: [
       `${each.connector} ${each.version ?? ''}`.trimEnd(),
       `${each.chain}/${each.network}`,
-      each.tokenId ?? 'not mined yet',
+      each.tokenId ?? (each.unavailable === undefined ? 'not mined yet' : 'not known'),
       each.address,
       each.client ?? '',
       each.isFollowed ? '' : 'nobody follows it',

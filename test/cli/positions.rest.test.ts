@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { Interface } from 'ethers'
 import { startKernel } from '../../core/kernel.ts'
 import { openStore } from '../../core/store/open-store.ts'
 import { newClient } from '../../core/tls/certificates.ts'
@@ -143,6 +144,36 @@ describe('sluice positions', function () {
     expect(found).to.include.keys('amount0').and.not.to.include.keys('unavailable')
   })
 
+  it('leaves out one that was closed elsewhere once that is final, and not before', async () => {
+    const id = await idOf(await lostOpen({ ...body, slippagePct: 0.3 }))
+    const { body: config } = await server.client.get('/connector/config', { connector: 'uniswap' })
+    const { liquidity } = (await server.client.post('/amm/liquidity/position', { ...uniswap, tokenId: id })).body
+    const manager = new Interface([
+      'function multicall(bytes[])',
+      'function decreaseLiquidity((uint256, uint128, uint256, uint256, uint256))',
+      'function collect((uint256, address, uint128, uint128))',
+      'function burn(uint256)',
+    ])
+    const most = 2n ** 128n - 1n
+    const calls = [
+      manager.encodeFunctionData('decreaseLiquidity', [[id, liquidity, 0, 0, 2n ** 40n]]),
+      manager.encodeFunctionData('collect', [[id, admins, most, most]]),
+      manager.encodeFunctionData('burn', [id]),
+    ]
+    const rpc = rpcTo(server.rpcUrl)
+    await withoutBlocks(rpc, async () => {
+      const to = config.contractAddresses.local.positionManagerAddress
+      const data = manager.encodeFunctionData('multicall', [calls])
+      const txHash = await rpc('eth_sendTransaction', { from: admins, to, data, gas: '0x1e8480' })
+      await rpc('evm_mine')
+      expect(await rpc('eth_getTransactionReceipt', txHash)).to.have.property('status', '0x1')
+      await until('the server has the block', async () => (await orphaned())[0]?.unavailable !== undefined)
+      expect((await orphaned())[0]).to.have.property('tokenId', id)
+      expect(await runCommand(server, ['positions', '--orphaned'])).to.contain('not there at this block')
+    })
+    await until('that is final', async () => (await orphaned()).length === 0)
+  })
+
   it('lists one whose transaction is in the archive', async () => {
     const txHash = await lostOpen({ ...body, slippagePct: 0.2 })
     const id = await idOf(txHash)
@@ -153,7 +184,8 @@ describe('sluice positions', function () {
     expect((await server.client.post('/transactions/prune', { olderThanDays: 1 })).body.archived).to.be.above(0)
     const { transactions } = (await server.client.get('/transactions', { txHash })).body
     expect(transactions[0]).to.have.property('archived', true)
-    expect((await orphaned()).map(({ tokenId }) => tokenId)).to.deep.equal([id])
+    const there = (await orphaned()).filter(({ unavailable }) => unavailable === undefined)
+    expect(there.map(({ tokenId }) => tokenId)).to.deep.equal([id])
   })
 
   /** Servers ran for so many days before the next one starts. */
