@@ -5,6 +5,9 @@ import type { NamedNetwork } from './networks.ts'
 import { outcomeOf, pollOrTrouble, type PollAnswer } from './poll.ts'
 
 const againMs = 250
+/** Most are mined by then. What is not is asked for less often, as each time is several questions to the node. */
+const soonMs = 3_000
+const slowestMs = 5_000
 
 /** @param data what it brought: absent where that is not known, as a field without a value would stop the client after its transaction */
 export const signedAnswer = <Data extends TObject>(data: Data) =>
@@ -27,7 +30,7 @@ export async function signOnce<T>(sign: () => Promise<T>, { signal }: Pick<Inter
 }
 
 /**
- * What succeeded; undefined where it still may.
+ * What succeeded; undefined where it still may, and once the client is gone: an equal request looks for itself.
  * @param untilMs by `performance.now()`
  * @throws SluiceError TRADE_FAILED, only where it can never succeed
  */
@@ -36,20 +39,30 @@ export async function successOf(
   { on, call, untilMs }: { on: NamedNetwork; call: InterfaceCall; untilMs: number },
 ): Promise<PollAnswer | undefined> {
   const end = AbortSignal.timeout(Math.max(0, Math.ceil(untilMs - performance.now())))
-  for (;;) {
+  const sinceMs = performance.now()
+  let isGone = false
+  // A POST does not end with its client.
+  void call.delivered.then((isDelivered) => void (isGone = !isDelivered))
+  do {
     const found = await pollOrTrouble(signature, on, call, end).catch(() => 0 as const)
     const state = typeof found === 'number' ? 0 : outcomeOf(found)
     if (typeof found !== 'number') {
       if (state === 1) return found
       if (state === -1) throw failed(signature, found)
     }
-    if (performance.now() + againMs > untilMs || call.signal.aborted) return undefined
-    await pauseIn(call)
-  }
+    const nowMs = performance.now()
+    if (nowMs + againMs > untilMs || call.signal.aborted) return undefined
+    // The last time is just before the end.
+    await pauseIn(call, Math.max(againMs, Math.min(pauseAfter(nowMs - sinceMs), untilMs - nowMs - againMs)))
+  } while (!isGone)
+  return undefined
 }
 
+/** A tenth of what was waited: nobody hears of it much later. */
+const pauseAfter = (waitedMs: number): number => (waitedMs < soonMs ? againMs : Math.min(slowestMs, Math.max(1_000, waitedMs / 10)))
+
 /** Until the time of the request is over: then what is known is answered. */
-const pauseIn = ({ signal }: Pick<InterfaceCall, 'signal'>): Promise<void> => pause(againMs, undefined, { signal }).catch(() => {})
+const pauseIn = ({ signal }: Pick<InterfaceCall, 'signal'>, ms = againMs): Promise<void> => pause(ms, undefined, { signal }).catch(() => {})
 
 const failed = (signature: string, { reason, cause }: PollAnswer) =>
   new SluiceError('TRADE_FAILED', `The transaction ${signature} did nothing: ${reason ?? 'the chain reverted it'}.`, {
