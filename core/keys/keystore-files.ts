@@ -13,7 +13,14 @@ export function keyFile(dataDir: string, chain: string, address: string): string
 /** Whether there is any key, and so a passphrase is needed. Unreadable files count, since they may hold somebody's keys. */
 export const keystoreHasKeys = (dataDir: string): boolean => keystoreFiles(dataDir).length > 0
 
-export function keystoreFiles(dataDir: string): { chain: string; file: string; problem?: string }[] {
+export interface KeystoreFile {
+  readonly chain: string
+  readonly file: string
+  /** Of a chain whose folder cannot be read, which is named in its place. */
+  readonly problem?: string
+}
+
+export function keystoreFiles(dataDir: string): KeystoreFile[] {
   const folder = keystoreFolder(dataDir)
   if (!existsSync(folder)) return []
   const chains = readdirSync(folder, { withFileTypes: true })

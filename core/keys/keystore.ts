@@ -10,7 +10,7 @@ import { decryptKeystoreJson, encryptKeystoreJson } from 'ethers/wallet'
 import { isObject } from '../base/json.ts'
 import { writeWholeFile } from '../base/whole-file.ts'
 import type { LockedWallet, OpenedKeys, SigningWallet } from './key-source.ts'
-import { keyFile, keystoreFiles, keystoreFolder } from './keystore-files.ts'
+import { keyFile, keystoreFiles, keystoreFolder, type KeystoreFile } from './keystore-files.ts'
 import type { Passphrase } from './passphrase.ts'
 import { curves, isCurve, walletAddress, type CurveName } from './curves.ts'
 
@@ -28,19 +28,32 @@ interface KeystoreEntry {
 }
 
 /** All wallets of the keystore, by chain and address. A file that cannot be used is in the list, with its `problem`. */
-export const listWallets = (dataDir: string): KeystoreEntry[] =>
-  keystoreFiles(dataDir).map(({ chain, file, problem }) =>
-    problem === undefined ? readEntry(chain, file) : { chain, address: chain, file, problem },
-  )
+export const listWallets = (dataDir: string): KeystoreEntry[] => keystoreFiles(dataDir).map(readEntry)
 
-/** The wallets with this address, on one chain or on all of them. The letter case of a hexadecimal address does not matter. */
-export function findWallets(dataDir: string, address: string, chain?: string): KeystoreEntry[] {
-  const canonical = walletAddress(address) ?? address
-  return listWallets(dataDir).filter((entry) => entry.address === canonical && (chain === undefined || entry.chain === chain))
+/** Any wallet whose file can be used; undefined where there is none. */
+export function usableWallet(dataDir: string): KeystoreEntry | undefined {
+  for (const file of keystoreFiles(dataDir)) {
+    const entry = readEntry(file)
+    if (entry.problem === undefined) return entry
+  }
+  return undefined
 }
 
-function readEntry(chain: string, file: string): KeystoreEntry {
+/**
+ * The wallets with this address, on one chain or on all of them. The letter case of a hexadecimal address does not matter. Files of other names are not
+ * read: the signer, which signs for others meanwhile, finds one among hundreds.
+ */
+export function findWallets(dataDir: string, address: string, chain?: string): KeystoreEntry[] {
+  const canonical = walletAddress(address) ?? address
+  const isNamed = (name: string): boolean => name.toLowerCase() === canonical.toLowerCase() && (walletAddress(name) ?? name) === canonical
+  return keystoreFiles(dataDir)
+    .filter(({ chain: on, file }) => (chain === undefined || on === chain) && isNamed(path.basename(file, '.json')))
+    .map(readEntry)
+}
+
+function readEntry({ chain, file, problem }: KeystoreFile): KeystoreEntry {
   const named = path.basename(file, '.json')
+  if (problem !== undefined) return { chain, address: named, file, problem }
   const address = walletAddress(named)
   if (address === undefined)
     return { chain, address: named, file, problem: `${file} is not named after an address; move it out of the keystore.` }
@@ -135,9 +148,8 @@ export async function saveKey({
   const { label, scryptN } = how
   const address = curves[curve].addressOf(privateKey)
   const files = [chain, ...alsoFor].map((each) => ({ chain: each, file: keyFile(dataDir, each, address) }))
-  for (const { chain: on, file } of files)
-    if (findWallets(dataDir, address, on).length > 0)
-      throw new Error(`The key of ${address} is already in the keystore (${file}); nothing was changed.`)
+  const [kept] = findWallets(dataDir, address).filter((entry) => files.some((each) => each.chain === entry.chain))
+  if (kept) throw new Error(`The key of ${address} is already in the keystore (${kept.file}); nothing was changed.`)
   // ethers writes only addresses of its own curve: an empty one stays empty.
   const account = { address: curve === 'secp256k1' ? address : '0x', privateKey }
   const encrypted = await encryptKeystoreJson(account, passphrase, scryptN === undefined ? {} : { scrypt: { N: scryptN } })

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { curves, type CurveName } from '../keys/curves.ts'
 import type { SigningWallet } from '../keys/key-source.ts'
-import { decryptKey, findWallets, KeyFileError, listWallets, saveKey } from '../keys/keystore.ts'
+import { decryptKey, findWallets, KeyFileError, saveKey, usableWallet } from '../keys/keystore.ts'
 import { Refusal } from './policy.ts'
 
 interface SentKey {
@@ -30,7 +30,8 @@ export async function addSentKey({ dataDir, chains, curve, text, passphrase, isO
   const privateKey = readKey(text, curve)
   const address = curves[curve].addressOf(privateKey)
   const wanted = chains.filter((chain) => !isOpen({ chain, address }))
-  const [first, ...others] = wanted.filter((chain) => findWallets(dataDir, address, chain).length === 0)
+  const kept = findWallets(dataDir, address)
+  const [first, ...others] = wanted.filter((chain) => !kept.some((each) => each.chain === chain))
   if (first !== undefined) {
     await requirePassphrase(dataDir, passphrase)
     await saveKey({ dataDir, chain: first, alsoFor: others, curve, privateKey, passphrase })
@@ -49,7 +50,7 @@ function readKey(text: string, curve: CurveName): string {
 
 /** All keys of the keystore have one passphrase: one that was added with another would be locked after the next start. */
 async function requirePassphrase(dataDir: string, passphrase: Uint8Array): Promise<void> {
-  const usable = listWallets(dataDir).find(({ problem }) => problem === undefined)
+  const usable = usableWallet(dataDir)
   if (!usable && passphrase.length < minPassphraseBytes)
     throw new Refusal(
       `the keystore's passphrase has fewer than ${minPassphraseBytes} characters; take a longer one`,

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
+import fs, { readdirSync, readFileSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import path from 'node:path'
 import { expect } from 'chai'
 import { hexlify, recoverAddress, Signature, Wallet } from 'ethers'
@@ -7,6 +8,7 @@ import type { SluiceError } from '../../core/base/errors.ts'
 import { curves, decodeBase58, wellKnownAddresses } from '../../core/keys/curves.ts'
 import { saveKey } from '../../core/keys/keystore.ts'
 import { keyFile } from '../../core/keys/keystore-files.ts'
+import { addSentKey } from '../../core/wallet/add-key.ts'
 import { startSigner, type Signer, type SignerOptions } from '../../core/wallet/signer.ts'
 import { exampleFiles } from './example-files.ts'
 import { requestOf, transaction } from './example-policy.ts'
@@ -15,6 +17,29 @@ import { temporaryFolder } from './temporary-folder.ts'
 
 const passphrase = 'correct horse battery'
 const newWallet = () => new Wallet(Wallet.createRandom().privateKey)
+
+/** Key files that are read in this process meanwhile. */
+async function filesRead(work: () => Promise<unknown>): Promise<string[]> {
+  const read: string[] = []
+  const [sync, later] = [fs.readFileSync, fs.promises.readFile]
+  const noting =
+    <A extends unknown[], R>(how: (...args: A) => R) =>
+    (...args: A): R => {
+      if (String(args[0]).endsWith('.json')) read.push(String(args[0]))
+      return how(...args)
+    }
+  Object.assign(fs, { readFileSync: noting(sync) })
+  Object.assign(fs.promises, { readFile: noting(later) })
+  syncBuiltinESMExports()
+  try {
+    await work()
+  } finally {
+    Object.assign(fs, { readFileSync: sync })
+    Object.assign(fs.promises, { readFile: later })
+    syncBuiltinESMExports()
+  }
+  return read
+}
 
 describe('a key that a client sends', function () {
   this.timeout(180_000)
@@ -106,6 +131,25 @@ describe('a key that a client sends', function () {
     expect(answers.map((each) => each.length)).to.deep.equal([1, 1, 2])
     const own = signer.wallets().filter(({ address }) => address === again.address)
     expect(own.map(({ chain }) => chain)).to.deep.equal(['ethereum', 'celo'])
+  })
+
+  it('needs the content of one file among many, for however many chains', async () => {
+    const own = temporaryFolder()
+    const held = ['ethereum', 'base', 'celo', 'polygon']
+    for (let count = 0; count < 3; count += 1)
+      await saveKey({
+        dataDir: own,
+        chain: 'ethereum',
+        alsoFor: held.slice(1),
+        privateKey: newWallet().privateKey,
+        passphrase,
+        scryptN: 1024,
+      })
+    const add = (text: string) =>
+      addSentKey({ dataDir: own, chains: held, curve: 'secp256k1', text, passphrase: Buffer.from(passphrase), isOpen: () => false })
+    const read = await filesRead(() => add(newWallet().privateKey))
+    expect(new Set(read)).to.have.length(1)
+    expect(read).to.have.length(2)
   })
 
   it('may be one of Solana', async () => {
