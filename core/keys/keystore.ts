@@ -258,7 +258,8 @@ export async function unlockKeystore(dataDir: string, passphrase: Passphrase | u
 /** By the content of the file. A key that was saved for several chains has the same in each. */
 type OpenedFiles = Map<string, Promise<DecryptedKey>>
 
-async function unlock(
+/** @throws KeyFileError */
+export async function unlock(
   { chain, address, label, file, problem }: KeystoreEntry,
   passphrase: Passphrase | undefined,
   opened: OpenedFiles,

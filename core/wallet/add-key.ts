@@ -1,8 +1,7 @@
 // A private key that a client sent to the server, as the signer takes it: encrypted into the keystore, and signing from then on.
-import { readFile } from 'node:fs/promises'
 import { curves, type CurveName } from '../keys/curves.ts'
 import type { SigningWallet } from '../keys/key-source.ts'
-import { decryptKey, findWallets, KeyFileError, saveKey, usableWallet } from '../keys/keystore.ts'
+import { findWallets, KeyFileError, saveKey, unlock, usableWallet } from '../keys/keystore.ts'
 import { Refusal } from './policy.ts'
 
 interface SentKey {
@@ -22,22 +21,20 @@ interface SentKey {
 const minPassphraseBytes = 8
 
 /**
- * Keeps a key for each of its chains that has none of its address yet.
+ * Keeps a key for each of its chains that has no file of its address yet, also where it signs already: its file may have been removed since the start.
  * @returns its address, and the wallets that sign from now on
  * @throws Refusal that says what to do; nothing of it repeats the key
  */
 export async function addSentKey({ dataDir, chains, curve, text, passphrase, isOpen }: SentKey) {
   const privateKey = readKey(text, curve)
   const address = curves[curve].addressOf(privateKey)
-  const wanted = chains.filter((chain) => !isOpen({ chain, address }))
-  const kept = findWallets(dataDir, address)
-  const [first, ...others] = wanted.filter((chain) => !kept.some((each) => each.chain === chain))
-  if (first !== undefined) {
-    await requirePassphrase(dataDir, passphrase)
-    await saveKey({ dataDir, chain: first, alsoFor: others, curve, privateKey, passphrase })
-  }
+  const kept = findWallets(dataDir, address).filter(({ chain }) => chains.includes(chain))
+  const [first, ...others] = chains.filter((chain) => !kept.some((each) => each.chain === chain))
+  await requirePassphrase(kept.length > 0 ? kept : [usableWallet(dataDir)].filter((each) => each !== undefined), passphrase)
+  if (first !== undefined) await saveKey({ dataDir, chain: first, alsoFor: others, curve, privateKey, passphrase })
   const sign = curves[curve].signerOf(privateKey)
-  return { address, added: wanted.map((chain): SigningWallet => ({ chain, address, curve, sign })) }
+  const added = chains.filter((chain) => !isOpen({ chain, address }))
+  return { address, added: added.map((chain): SigningWallet => ({ chain, address, curve, sign })) }
 }
 
 function readKey(text: string, curve: CurveName): string {
@@ -48,16 +45,16 @@ function readKey(text: string, curve: CurveName): string {
   }
 }
 
-/** All keys of the keystore have one passphrase: one that was added with another would be locked after the next start. */
-async function requirePassphrase(dataDir: string, passphrase: Uint8Array): Promise<void> {
-  const usable = usableWallet(dataDir)
-  if (!usable && passphrase.length < minPassphraseBytes)
+/** All keys of the keystore have one passphrase: what it does not open now would be locked after the next start. */
+async function requirePassphrase(wallets: readonly Parameters<typeof unlock>[0][], passphrase: Uint8Array): Promise<void> {
+  if (wallets.length === 0 && passphrase.length < minPassphraseBytes)
     throw new Refusal(
       `the keystore's passphrase has fewer than ${minPassphraseBytes} characters; take a longer one`,
       'SERVICE_UNINITIALIZED',
     )
+  const opened = new Map()
   try {
-    if (usable) await decryptKey(await readFile(usable.file, 'utf8'), passphrase, usable.file)
+    for (const wallet of wallets) await unlock(wallet, passphrase, opened)
   } catch (error) {
     if (error instanceof KeyFileError) throw new Refusal(error.message.replace(/\.$/, ''), 'SERVICE_UNINITIALIZED')
     throw error

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import fs, { readdirSync, readFileSync } from 'node:fs'
+import fs, { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import path from 'node:path'
 import { expect } from 'chai'
@@ -131,6 +131,45 @@ describe('a key that a client sends', function () {
     expect(answers.map((each) => each.length)).to.deep.equal([1, 1, 2])
     const own = signer.wallets().filter(({ address }) => address === again.address)
     expect(own.map(({ chain }) => chain)).to.deep.equal(['ethereum', 'celo'])
+  })
+
+  it('is kept again where its file was removed while it signs', async () => {
+    const own = temporaryFolder()
+    const again = newWallet()
+    const key = { chains: ['ethereum', 'base'], curve: 'secp256k1', text: again.privateKey } as const
+    const other = await start({ dataDir: own })
+    await other.addKey(key)
+    rmSync(keyFile(own, 'base', again.address))
+    expect(await other.addKey(key)).to.have.length(2)
+    rmSync(keyFile(own, 'ethereum', again.address))
+    rmSync(keyFile(own, 'base', again.address))
+    expect(await other.addKey(key)).to.have.length(2)
+    await other.stop()
+    const restarted = await start({ dataDir: own })
+    expect(restarted.wallets().map(({ chain }) => chain)).to.have.members(key.chains)
+    expect(await signs(restarted, again.address)).to.equal(true)
+    await restarted.stop()
+  })
+
+  it('is refused where its file is there and does not open, whether it signs or not', async () => {
+    const own = temporaryFolder()
+    const [open, locked] = [newWallet(), newWallet()]
+    const other = await start({ dataDir: own })
+    const text = open.privateKey
+    await other.addKey({ chains: ['ethereum'], curve: 'secp256k1', text })
+    const foreign = { dataDir: own, chain: 'ethereum', passphrase: 'of somebody else', scryptN: 1024 }
+    const file = keyFile(own, 'ethereum', open.address)
+    rmSync(file)
+    await saveKey({ ...foreign, privateKey: text })
+    await saveKey({ ...foreign, privateKey: locked.privateKey })
+    for (const each of [text, locked.privateKey])
+      for (const chains of [['ethereum'], ['ethereum', 'base']])
+        expect(await refusal(other, { chains, text: each })).to.match(/^SERVICE_UNINITIALIZED: .*passphrase does not open/)
+    writeFileSync(file, 'torn')
+    expect(await refusal(other, { text })).to.match(/^SERVICE_UNINITIALIZED: .*not a usable key file/)
+    expect(existsSync(keyFile(own, 'base', open.address))).to.equal(false)
+    expect(other.wallets().map(({ address }) => address)).to.deep.equal([open.address])
+    await other.stop()
   })
 
   it('needs the content of one file among many, for however many chains', async () => {
