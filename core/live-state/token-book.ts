@@ -102,16 +102,9 @@ export function createTokenBook(chain: Chain, list: readonly Token[], where: str
   function find(name: string, field: string): Token | string {
     // The coin keeps its symbol, whatever lists name so.
     if (name === coin.symbol) return coin
-    const candidates = bySymbol.get(name) ?? withoutImpostors(byFoldedSymbol.get(name.toLowerCase()))
-    if (candidates?.[0] && candidates.length === 1) return candidates[0]
-    if (candidates) {
-      const addresses = candidates.map(({ symbol, address }) => `${symbol} ${address}`)
-      throw badFields([
-        { field, problem: `"${name}" is the symbol of several tokens on ${where}; give the address: ${addresses.join(' or ')}` },
-      ])
-    }
     const known = byAddress.get(name) ?? unlisted.get(name)
     if (known) return known
+    // An address is that of its token, whatever lists name so.
     const address = chain.address(name)
     if (address !== undefined) return byAddress.get(address) ?? unlisted.get(address) ?? address
     // On chains with a checksum in the letters' case, the lower-case spelling is the same address; on others it is another one.
@@ -122,6 +115,14 @@ export function createTokenBook(chain: Chain, list: readonly Token[], where: str
         'TOKEN_NOT_SUPPORTED',
         `${field}: the checksum of "${name}", in the case of its letters, is wrong on ${where}. Copy the address again, or write it in lower case.`,
       )
+    }
+    const candidates = bySymbol.get(name) ?? withoutImpostors(byFoldedSymbol.get(lowerCase))
+    if (candidates?.[0] && candidates.length === 1) return candidates[0]
+    if (candidates) {
+      const addresses = candidates.map(({ symbol, address: ofToken }) => `${symbol} ${ofToken}`)
+      throw badFields([
+        { field, problem: `"${name}" is the symbol of several tokens on ${where}; give the address: ${addresses.join(' or ')}` },
+      ])
     }
     throw new SluiceError(
       'TOKEN_NOT_SUPPORTED',

@@ -78,6 +78,38 @@ describe('the native coin among the tokens of a network', () => {
     })
 })
 
+describe('an address of a network', () => {
+  const victim = '0x00000000000000000000000000000000000000AA'
+  const checksummed = polygon.address(victim.toLowerCase()) ?? ''
+  const unlisted = polygon.address(`0x${'b'.repeat(40)}`) ?? ''
+  const [thief, other] = [`0x${'1'.repeat(40)}`, `0x${'2'.repeat(40)}`]
+  const known = { symbol: 'GOOD', address: checksummed, decimals: 18 }
+  const book = createTokenBook(
+    { ...polygon, token: async (address) => ({ symbol: 'READ', address, decimals: 1 }) },
+    [known, { symbol: checksummed, address: thief, decimals: 6 }, { symbol: unlisted, address: other, decimals: 6 }],
+    'polygon/mainnet',
+  )
+
+  it('is that of its token, whatever a list calls so', async () => {
+    for (const name of [checksummed, checksummed.toLowerCase()]) {
+      expect(await book.resolve(name, 'token', at)).to.equal(known)
+      expect(book.known(name, 'token')).to.equal(known)
+    }
+    for (const name of [unlisted, unlisted.toLowerCase()]) {
+      expect(book.known(name, 'token')).to.equal(undefined)
+      expect(await book.resolve(name, 'token', at)).to.include({ symbol: 'READ', address: unlisted })
+    }
+  })
+
+  it('stands for no token where its checksum is wrong, whatever a list calls so', () => {
+    const wrong = unlisted.replaceAll(/[a-f]/gi, (letter) =>
+      letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase(),
+    )
+    const listed = createTokenBook(polygon, [{ symbol: wrong, address: thief, decimals: 6 }], 'polygon/mainnet')
+    expect(() => listed.known(wrong, 'token')).to.throw('checksum')
+  })
+})
+
 describe('an answer about several tokens', () => {
   const addressOf = (digit: string) => `0x${digit.repeat(40)}`
   const listed = ['A', 'B', 'DEAD', 'TWIN', 'TWIN'].map((symbol, index) => ({ symbol, address: addressOf(String(index + 1)), decimals: 0 }))
