@@ -305,8 +305,10 @@ function describeCheck(check: Check): string {
     ...tokens.flatMap(describeToken),
     ...(unlistedTokens > 0 ? [`  ${unlistedTokens} tokens of strangers came, which are on no list`] : []),
     ...(lost ? [`  the nodes have no ${lost.what} before block ${lost.before}: it begins there`] : []),
+    ...unexplained.map(describeDifference),
+    ...(unexplained.length === 0 && failed === undefined ? ['  every unit is explained'] : []),
+    ...(unexplained.length === 0 && failed !== undefined ? [`  every unit is explained up to block ${end.blockNumber}`] : []),
     ...(failed === undefined ? [] : [`  not verified further: ${failed}`]),
-    ...(unexplained.length === 0 ? ['  every unit is explained'] : unexplained.map(describeDifference)),
   ]
   return lines.join('\n')
 }

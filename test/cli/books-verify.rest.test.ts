@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
 import { expect } from 'chai'
 import { toBeHex } from 'ethers'
 import { program } from '../../core/cli/program.ts'
@@ -88,6 +89,14 @@ describe('sluice books verify', function () {
     expect(await ended, said).to.equal(130)
     expect(said).to.include('The same command goes on from here.')
     expect(kept()).to.have.length(1)
+    // It went on until then, and no further.
+    const file = path.join(server.settings.data.dir, kept()[0] ?? '')
+    const text = readFileSync(file, 'utf8')
+    writeFileSync(file, JSON.stringify(JSON.parse(text).map((check: object) => ({ ...check, unexplained: [], nextCursor: 'nowhere' }))))
+    const partial = await verify(...args)
+    expect(partial.out).to.match(/\n {2}every unit is explained up to block \d+\n {2}not verified further: \S/)
+    expect(partial.code).to.equal(1)
+    writeFileSync(file, text)
     const { code, out } = await verify(...args)
     expect(out).to.include('1 of the journal').and.to.include('UNEXPLAINED -0.000000000000000001 ETH')
     expect([code, kept()]).to.deep.equal([1, []])
