@@ -41,9 +41,9 @@ interface BookContext {
 
 function runOf(
   request: BooksRequest,
-  { services, caller, signal }: Pick<BookContext, 'caller' | 'signal'> & { services: Pick<Services, 'bookRuns'> },
+  { services, caller, signal }: Pick<BookContext, 'caller' | 'signal'> & { services: Pick<Services, 'bookRuns' | 'registry'> },
 ) {
-  const { from, to, ...filter } = readFilter(request, caller)
+  const { from, to, ...filter } = readFilter(request, caller, services.registry)
   // Who may see other wallets now than a moment ago gets another run.
   const name = JSON.stringify([caller.id, filter.addresses === undefined ? 'all' : [...filter.addresses], request])
   return { name, run: services.bookRuns.of(caller.id, name, { filter, from, to }, signal) }

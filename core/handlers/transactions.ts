@@ -4,7 +4,7 @@ import type { RecordStream } from '../base/csv.ts'
 import { badFields } from '../base/errors.ts'
 import { inTurns } from '../base/fair-turns.ts'
 import { momentForms, readMoment } from '../base/moments.ts'
-import { pairName } from '../store/entry-filters.ts'
+import { pairName, type PairAlias } from '../store/entry-filters.ts'
 import { dayMs } from '../transactions/archiver.ts'
 import type { Entry } from '../transactions/entry.ts'
 import type { EndedPosition, EntryFilter } from '../transactions/journal/journal.ts'
@@ -16,7 +16,7 @@ import { transactionColumns } from './transaction-columns.ts'
 export const transactionHandlers = {
   /** Reads the journal only, so it works also for networks that are down and for plugins that are gone. */
   Transactions: async (request, { services, caller }) => {
-    const filter = readFilter(request, caller)
+    const filter = readFilter(request, caller, services.registry)
     const limit = readLimit(request.limit, services.settings)
     const { entries, damaged, nextCursor } = await services.transactions.list({ ...filter, limit })
     const view = await viewOf(entries, services)
@@ -55,7 +55,7 @@ export const transactionStream = (
     signal,
   }: { services: Pick<Services, 'transactions' | 'registry' | 'deliveries'>; caller: Caller; signal: AbortSignal },
 ): RecordStream<TransactionsLine> => {
-  const filter = { archived: true, ...readFilter(request, caller) }
+  const filter = { archived: true, ...readFilter(request, caller, services.registry) }
   async function* pages(): AsyncGenerator<readonly TransactionsLine[]> {
     let left = request.limit ?? Infinity
     let cursor = request.cursor
@@ -76,15 +76,18 @@ export const transactionStream = (
 
 const damagedRow = 'its row in the store is damaged: the log says how'
 
-/** @throws SluiceError INCOMPLETE_PARAMS */
-export function readFilter(request: TransactionsRequest, caller: Caller): EntryFilter {
+/**
+ * @param registry whose lists have other names of the pair
+ * @throws SluiceError INCOMPLETE_PARAMS
+ */
+export function readFilter(request: TransactionsRequest, caller: Caller, registry: Networks): EntryFilter {
   if (request.cursor !== undefined && !cursorPattern.test(request.cursor)) throw badCursor()
   const addresses = visibleWallets(caller)
   const { since, until, pair, ...others } = request
   return {
     ...others,
     ...readPeriod(since, until),
-    ...(pair !== undefined && { pair: readPair(pair) }),
+    ...(pair !== undefined && readPair(pair, request, registry)),
     ...(addresses && { addresses }),
   }
 }
@@ -109,10 +112,33 @@ function readField(field: string, text: string | undefined): number | undefined 
   return moment
 }
 
-/** A request is read by its schema, so there are two. */
-const readPair = (text: string): string => {
+type Networks = Pick<Services['registry'], 'networks'>
+
+/** Lists have a few tokens of one symbol; each name costs a step in an index. */
+const maxNames = 500
+
+/** A request is read by its schema, so there are two. @throws SluiceError INCOMPLETE_PARAMS */
+function readPair(text: string, on: Pick<TransactionsRequest, 'chain' | 'network'>, { networks }: Networks) {
   const [one = '', other = ''] = text.split('-')
-  return pairName(one, other)
+  const pair = pairName(one, other)
+  const pairAliases = networks
+    .filter(({ chain, network }) => (on.chain ?? chain) === chain && (on.network ?? network) === network)
+    .flatMap((each) => aliasesOn(each, one, other).filter((alias) => alias.pair !== pair))
+  if (pairAliases.length > maxNames)
+    throw badFields([
+      {
+        field: 'pair',
+        problem: `is "${text}", and lists have more than ${maxNames} pairs of tokens with these names: name a network, or give addresses`,
+      },
+    ])
+  return { pair, ...(pairAliases.length > 0 && { pairAliases }) }
+}
+
+/** A token has been in entries by its address as long as no list had it, and by its symbol since. */
+function aliasesOn({ chain, network, tokens }: Networks['networks'][number], one: string, other: string): readonly PairAlias[] {
+  const namesOf = (name: string) => [name, ...tokens.listedAs(name).flatMap(({ symbol, address }) => [symbol, address])]
+  const pairs = namesOf(one).flatMap((base) => namesOf(other).map((quote) => pairName(base, quote)))
+  return [...new Set(pairs)].map((pair) => ({ chain, network, pair }))
 }
 
 /** The key of a journal entry, which is what a cursor is. */

@@ -31,6 +31,8 @@ export interface TokenBook {
   known(name: string, field: string): Token | undefined
   /** The listed token of an address. */
   listedAt(address: string): Token | undefined
+  /** The listed tokens of a symbol, in any letter case, or of an address. */
+  listedAs(name: string): readonly Token[]
   /** Puts a token on the list while the server runs. */
   add(token: Token): void
 }
@@ -110,12 +112,7 @@ export function createTokenBook(chain: Chain, list: readonly Token[], where: str
     // On chains with a checksum in the letters' case, the lower-case spelling is the same address; on others it is another one.
     const lowerCase = name.toLowerCase()
     const checksummed = chain.address(lowerCase)
-    if (checksummed !== undefined && checksummed !== lowerCase) {
-      throw new SluiceError(
-        'TOKEN_NOT_SUPPORTED',
-        `${field}: the checksum of "${name}", in the case of its letters, is wrong on ${where}. Copy the address again, or write it in lower case.`,
-      )
-    }
+    if (checksummed !== undefined && checksummed !== lowerCase) throw wrongChecksum(name, field, where)
     const candidates = bySymbol.get(name) ?? withoutImpostors(byFoldedSymbol.get(lowerCase))
     if (candidates?.[0] && candidates.length === 1) return candidates[0]
     if (candidates) {
@@ -185,6 +182,10 @@ export function createTokenBook(chain: Chain, list: readonly Token[], where: str
       return listedAt(typeof found === 'string' ? found : found.address)
     },
     listedAt,
+    listedAs(name) {
+      const at = listedAt(chain.address(name) ?? chain.address(name.toLowerCase()) ?? name)
+      return at ? [at] : (byFoldedSymbol.get(name.toLowerCase()) ?? [])
+    },
     add(token) {
       listed = [...listed.filter(({ address }) => address !== token.address), token]
       bySymbol = groupBy(listed, ({ symbol }) => symbol)
@@ -194,6 +195,12 @@ export function createTokenBook(chain: Chain, list: readonly Token[], where: str
     },
   }
 }
+
+const wrongChecksum = (name: string, field: string, where: string) =>
+  new SluiceError(
+    'TOKEN_NOT_SUPPORTED',
+    `${field}: the checksum of "${name}", in the case of its letters, is wrong on ${where}. Copy the address again, or write it in lower case.`,
+  )
 
 const tooManyUnlisted = (field: string, where: string) =>
   badFields([

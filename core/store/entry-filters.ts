@@ -46,6 +46,34 @@ function pairInName(name: unknown): string | undefined {
   return one && other && more.length === 0 ? pairName(one, other) : undefined
 }
 
+/** What else a pair is called on a network, which has one of its tokens on a list. */
+export interface PairAlias {
+  readonly chain: string
+  readonly network: string
+  /** `pairName` */
+  readonly pair: string
+}
+
+/** What an entry is found by. An entry keeps the name that it has: a token's address, and its symbol once a list has it. */
+export interface PairFilter {
+  /** `pairName` */
+  readonly pair?: string
+  readonly pairAliases?: readonly PairAlias[]
+}
+
+/** All names, each once. */
+export const pairNames = ({ pair, pairAliases = [] }: PairFilter): readonly string[] =>
+  pair === undefined ? [] : [...new Set([pair, ...pairAliases.map((alias) => alias.pair)])]
+
+/** Whether an entry, of this pair on this network, is wanted. */
+export const isOfPair = (
+  { pair, pairAliases = [] }: PairFilter,
+  row: Readonly<Record<'chain' | 'network', string>> & { readonly pair: string | null },
+): boolean =>
+  pair === undefined ||
+  row.pair === pair ||
+  pairAliases.some((alias) => alias.pair === row.pair && alias.chain === row.chain && alias.network === row.network)
+
 /** The same in both directions and in any letter case. */
 export const pairName = (one: string, other: string): string =>
   [one, other]

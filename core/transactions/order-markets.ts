@@ -1,13 +1,13 @@
 // In which markets of perpetuals wallets have placed orders, by the rows of orders, which stay when transactions are archived.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { addressKey } from '../base/addresses.ts'
-import { pairName } from '../store/entry-filters.ts'
+import { isOfPair, pairName } from '../store/entry-filters.ts'
 import type { Store } from '../store/store.ts'
 import type { EntryFilter } from './journal/journal.ts'
 import type { OrderMarket } from './order-fills.ts'
 import { firstKeyAt } from './submit-request.ts'
 
-type MarketFilter = Pick<EntryFilter, 'chain' | 'network' | 'address' | 'addresses' | 'connector' | 'pair'>
+type MarketFilter = Pick<EntryFilter, 'chain' | 'network' | 'address' | 'addresses' | 'connector' | 'pair' | 'pairAliases'>
 
 /** A wallet may have placed a million. */
 const rowsAtOnce = 2_000
@@ -54,7 +54,7 @@ function isOf({ type, chain, network, connector, market }: Omit<OrderMarket, 'ad
     (filter.chain ?? chain) === chain &&
     (filter.network ?? network) === network &&
     (filter.connector ?? connector) === connector &&
-    (filter.pair === undefined || filter.pair === pairName(market.slice(0, hyphen), market.slice(hyphen + 1)))
+    isOfPair(filter, { chain, network, pair: pairName(market.slice(0, hyphen), market.slice(hyphen + 1)) })
   )
 }
 

@@ -1,7 +1,8 @@
 // What leaves the journal: which entries ended long ago, how they are moved, and what is found of them afterwards.
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { sql, type ExpressionBuilder } from 'kysely'
+import { sql, type ExpressionBuilder, type Kysely } from 'kysely'
 import { hashBytes } from '../../store/compact.ts'
+import { isOfPair, pairNames } from '../../store/entry-filters.ts'
 import { storeTime } from '../../store/store-time.ts'
 import type { Store } from '../../store/store.ts'
 import type { ArchivedRow, Tables } from '../../store/tables.ts'
@@ -9,7 +10,7 @@ import { canonicalHash, type Entry } from '../entry.ts'
 import { archivedRow, bodyColumns, type BodyRow, readArchivedBody } from './entry-rows.ts'
 import type { EndedEntry, EndedPosition, EntryFilter, EntryPlace } from './journal.ts'
 import { firstKeyAt } from '../submit-request.ts'
-import { isNoTrade, withinTime } from './list-entries.ts'
+import { isNoTrade, withinTime, withKnownAliases } from './list-entries.ts'
 import { addressKey } from '../../base/addresses.ts'
 import type { createTurns } from '../../base/async.ts'
 
@@ -88,6 +89,8 @@ interface ArchivedPage {
 /** Rows that one statement reads, and rows that one page looks at where only some of them match. */
 const pageRows = 100
 const maxRows = 2_000
+/** Names of a pair whose newest rows one statement finds. */
+const maxNames = 50
 
 /**
  * Archived entries that match, at most `limit`. By hash, request or Idempotency-Key there are few. Otherwise a page may end early: wallets and networks
@@ -100,7 +103,7 @@ export async function listArchived(
   limit: number,
   { inTurn, onDamage }: { inTurn: ReturnType<typeof createTurns>; onDamage: (error: unknown) => void },
 ): Promise<ArchivedPage> {
-  const filter = withinTime(asked)
+  const filter = await withKnownAliases(store, 'archived', withinTime(asked))
   const lowest = filter.from === undefined ? '' : firstKeyAt(filter.from)
   const entries: Entry[] = []
   const damaged: string[] = []
@@ -130,11 +133,11 @@ export async function listArchived(
 
 function selectPage(
   store: Store,
-  { txHash, requestId, idempotencyKey, pair, client, kind, connector }: EntryFilter,
+  { txHash, requestId, idempotencyKey, client, kind, connector, ...filter }: EntryFilter,
   before: string | undefined,
   count: number,
 ) {
-  return store.read((db) => {
+  return store.read(async (db) => {
     let query = db.selectFrom('archived').select([...bodyColumns, 'chain', 'network', 'address', 'client', 'kind', 'connector', 'pair'])
     if (txHash !== undefined) {
       const keys = db
@@ -146,7 +149,13 @@ function selectPage(
     if (requestId !== undefined) query = query.where('request_id', '=', requestId)
     if (idempotencyKey !== undefined) query = query.where('idempotency_key', '=', idempotencyKey)
     // One that has an index. The others are compared.
-    if (pair !== undefined) query = query.where('pair', '=', pair)
+    const names = pairNames(filter)
+    const isFew = [txHash, requestId, idempotencyKey].some((each) => each !== undefined)
+    if (names.length > 1 && !isFew) {
+      const keys = await newestOfPairs(db, names, before, count)
+      if (keys.length === 0) return []
+      query = query.where('key', 'in', keys)
+    } else if (names.length === 1 && names[0] !== undefined) query = query.where('pair', '=', names[0])
     else if (client !== undefined) query = query.where('client', '=', client)
     else if (kind !== undefined && kind !== 'trade') query = query.where('kind', '=', kind).where(isNoTrade)
     else if (connector !== undefined) query = query.where('connector', '=', connector)
@@ -155,14 +164,36 @@ function selectPage(
   })
 }
 
+/** The keys before one, of each name by the index. */
+async function newestOfPairs(
+  db: Kysely<Tables>,
+  names: readonly string[],
+  before: string | undefined,
+  count: number,
+): Promise<readonly string[]> {
+  const keys: string[] = []
+  for (let start = 0; start < names.length; start += maxNames) {
+    const queries = names.slice(start, start + maxNames).map((name) => {
+      const ofName = db.selectFrom('archived').select('key').where('pair', '=', name)
+      return (before === undefined ? ofName : ofName.where('key', '<', before)).orderBy('key', 'desc').limit(count)
+    })
+    const { rows } = await sql<{ key: string }>`${sql.join(
+      queries.map((query) => sql`select * from ${query} as each`),
+      sql` union all `,
+    )}`.execute(db)
+    keys.push(...rows.map(({ key }) => key))
+  }
+  return keys.toSorted((a, b) => (a < b ? 1 : -1)).slice(0, count)
+}
+
 function isOf(row: Omit<ArchivedRow, 'request_id' | 'idempotency_key' | 'body'>, filter: EntryFilter): boolean {
-  const { chain, network, address, addresses, client, kind, connector, connectors, pair } = filter
+  const { chain, network, address, addresses, client, kind, connector, connectors } = filter
   return (
     (client === undefined || row.client === client) &&
     (kind === undefined || row.kind === kind) &&
     (connector === undefined || row.connector === connector) &&
     (connectors?.has(row.connector ?? '') ?? true) &&
-    (pair === undefined || row.pair === pair) &&
+    isOfPair(filter, row) &&
     (chain === undefined || row.chain === chain) &&
     (network === undefined || row.network === network) &&
     (address === undefined || row.address === addressKey(address)) &&

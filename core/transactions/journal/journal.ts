@@ -1,5 +1,6 @@
 import type { Transaction } from 'kysely'
 import { SluiceError } from '../../contracts/index.ts'
+import type { PairFilter } from '../../store/entry-filters.ts'
 import type { Tables } from '../../store/tables.ts'
 import type { ClientOrder, OrderJournal } from '../book-orders.ts'
 import type { Admission, ReservationPart, Spending, SpendingClient } from '../budgets.ts'
@@ -115,7 +116,7 @@ export interface OnRail {
   readonly address?: string
 }
 
-export interface EntryFilter {
+export interface EntryFilter extends PairFilter {
   chain?: string
   network?: string
   address?: string
@@ -133,8 +134,6 @@ export interface EntryFilter {
   connector?: string
   /** Only entries of these. */
   connectors?: ReadonlySet<string>
-  /** `pairName` */
-  pair?: string
   /** Requested at this time or later, and before that one: milliseconds since the Unix epoch. */
   from?: number
   to?: number

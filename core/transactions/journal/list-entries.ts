@@ -2,6 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sql, type Kysely, type RawBuilder, type SelectQueryBuilder } from 'kysely'
 import { hashBytes, walletNumber } from '../../store/compact.ts'
+import { isOfPair, pairNames } from '../../store/entry-filters.ts'
 import type { Store } from '../../store/store.ts'
 import type { EntryRow, Tables } from '../../store/tables.ts'
 import { canonicalHash, type TransactionState } from '../entry.ts'
@@ -54,7 +55,7 @@ interface Group {
 
 /** @returns what is read of the newest entries that match, at most `limit` */
 export async function listEntries(store: Store, asked: EntryFilter, limit: number): Promise<readonly BodyRow[]> {
-  const filter = withinTime(asked)
+  const filter = await withKnownAliases(store, 'entries', withinTime(asked))
   const keys = await (filter.txHash === undefined ? listKeys(store, filter, limit) : keysOfHash(store, filter, limit))
   const rowOf = new Map<string, BodyRow>()
   for (let start = 0; start < keys.length; start += pageBodies) {
@@ -72,6 +73,20 @@ export function withinTime(filter: EntryFilter): EntryFilter {
   if (to === undefined) return filter
   const end = firstKeyAt(to)
   return { ...filter, cursor: cursor === undefined || end < cursor ? end : cursor }
+}
+
+/** Lists of all networks give a hundred names of a pair, of which the journal has one or two. */
+export async function withKnownAliases(store: Store, table: 'entries' | 'archived', filter: EntryFilter): Promise<EntryFilter> {
+  const { pairAliases, ...others } = filter
+  if (!pairAliases?.length) return filter
+  const names = [...new Set(pairAliases.map(({ pair }) => pair))].map((name) => sql`(${name})`)
+  const { rows } = await store.read((db) =>
+    sql<{ name: string }>`
+      with wanted(name) as (values ${sql.join(names)})
+      select name from wanted where exists (select 1 from ${sql.table(table)} as those where those.pair = wanted.name)`.execute(db),
+  )
+  const known = new Set(rows.map(({ name }) => name))
+  return { ...others, pairAliases: pairAliases.filter(({ pair }) => known.has(pair)) }
 }
 
 /** A hash is signed once on a network. */
@@ -93,27 +108,26 @@ async function keysOfHash(store: Store, filter: EntryFilter, limit: number): Pro
 }
 
 async function listKeys(store: Store, filter: EntryFilter, limit: number): Promise<readonly string[]> {
-  const where = byColumn(filter)
-  if (where)
-    return collect((before, count) => store.read((db) => newest(where(rowsIn(db)), before, count).execute()), filter, limit, matches)
+  const ofColumn = byColumn(filter)
+  if (ofColumn) return collect(pagesOfAny(store, ofColumn), filter, limit, matches)
   const groups = await groupsOf(store, filter)
   if (groups?.length === 0) return []
   if (hasOwnFilter(filter)) {
-    const ofGroups = groups ? createMerge(store, groups, rowsIn) : pagesOf(store, rowsIn)
+    const ofGroups = groups ? createMerge(store, inGroups(groups, rowsIn)) : pagesOf(store, rowsIn)
     const ofFilter = byOwnFilter(filter)
     if (!ofFilter) return collect(ofGroups, filter, limit, matches)
-    const pages = pagesOf(store, (db) => ofFilter(rowsIn(db)))
+    const pages = pagesOfAny(store, ofFilter)
     return collectFirst(groups && groups.length > manyGroups ? [pages, ofGroups] : [ofGroups, pages], filter, limit, matches)
   }
   // Every row of the groups matches, and their index has the key.
   if (!groups) return collect(pagesOf(store, keysIn), filter, limit)
   if (filter.from !== undefined || groups.length <= manyGroups || groups.some(({ address }) => address === undefined))
-    return collect(createMerge(store, groups, keysIn), filter, limit)
+    return collect(createMerge(store, inGroups(groups, keysIn)), filter, limit)
   const found = await groupsOfPage(store, groups, filter.cursor, limit)
   const ofPage = found.map(({ group }) => group)
   // The page ends there at the latest, since each of these groups has one that is as new.
   const lowest = found[limit - 1]?.key
-  if (lowest === undefined) return collect(createMerge(store, ofPage, keysIn), filter, limit)
+  if (lowest === undefined) return collect(createMerge(store, inGroups(ofPage, keysIn)), filter, limit)
   return newestDownTo(store, ofPage, lowest, filter.cursor, limit)
 }
 
@@ -164,18 +178,32 @@ const pagesOf =
   (before, count) =>
     store.read((db) => newest(select(db), before, count).execute())
 
+/** Those of any of these: no entry is of two. */
+function pagesOfAny(store: Store, [first, ...others]: Narrowings): ReadPage<Row> {
+  const selects = [first, ...others].map(
+    (narrow): Select<Row> =>
+      (db) =>
+        narrow(rowsIn(db)),
+  )
+  return selects[0] && others.length === 0 ? pagesOf(store, selects[0]) : createMerge(store, selects)
+}
+
 const newest = <R>(query: Query<R>, before: string | undefined, count: number): Query<R> =>
   (before === undefined ? query : query.where('key', '<', before)).orderBy('key', 'desc').limit(count)
 
 const keyOf = (address: string | undefined) => (address === undefined ? undefined : addressKey(address))
 
+/** Conditions, each with an index of its own. */
+type Narrowings = readonly [Narrow, ...Narrow[]]
+type Narrow = (query: Query<Row>) => Query<Row>
+
 /** The one condition that leaves few rows, which has an index of its own. The database would have to guess which of several it is. */
-function byColumn({ idempotencyKey, requestId, nonce, on, ...filter }: EntryFilter): ((query: Query<Row>) => Query<Row>) | undefined {
-  if (idempotencyKey !== undefined) return (query) => query.where('idempotency_key', '=', idempotencyKey)
-  if (requestId !== undefined) return (query) => query.where('request_id', '=', requestId)
-  if (nonce !== undefined) return (query) => query.where('nonce', '=', nonce)
+function byColumn({ idempotencyKey, requestId, nonce, on, ...filter }: EntryFilter): Narrowings | undefined {
+  if (idempotencyKey !== undefined) return [(query) => query.where('idempotency_key', '=', idempotencyKey)]
+  if (requestId !== undefined) return [(query) => query.where('request_id', '=', requestId)]
+  if (nonce !== undefined) return [(query) => query.where('nonce', '=', nonce)]
   const signer = on?.connector === undefined ? undefined : keyOf(on.address)
-  if (signer !== undefined) return (query) => query.where('signer', '=', signer)
+  if (signer !== undefined) return [(query) => query.where('signer', '=', signer)]
   const { address, addresses, state } = filter
   // Wallets have an index of their own, and few entries are open: of all of a pair most may be of others.
   if (address !== undefined || addresses || (state !== undefined && openStates.has(state))) return undefined
@@ -183,12 +211,17 @@ function byColumn({ idempotencyKey, requestId, nonce, on, ...filter }: EntryFilt
 }
 
 /** By what wallets and networks have no index of. */
-function byOwnFilter({ pair, client, kind, connector }: EntryFilter): ((query: Query<Row>) => Query<Row>) | undefined {
-  if (pair !== undefined) return (query) => query.where('pair', '=', pair)
-  if (client !== undefined) return (query) => query.where('client', '=', client)
+function byOwnFilter({ client, kind, connector, ...filter }: EntryFilter): Narrowings | undefined {
+  const [ofPair, ...ofAliases] = pairNames(filter).map(
+    (name): Narrow =>
+      (query) =>
+        query.where('pair', '=', name),
+  )
+  if (ofPair) return [ofPair, ...ofAliases]
+  if (client !== undefined) return [(query) => query.where('client', '=', client)]
   // Most are trades: there is an index of the others.
-  if (kind !== undefined && kind !== 'trade') return (query) => query.where('kind', '=', kind).where(isNoTrade)
-  return connector === undefined ? undefined : (query) => query.where('connector', '=', connector)
+  if (kind !== undefined && kind !== 'trade') return [(query) => query.where('kind', '=', kind).where(isNoTrade)]
+  return connector === undefined ? undefined : [(query) => query.where('connector', '=', connector)]
 }
 
 const openStates: ReadonlySet<TransactionState> = new Set(['QUEUED', 'SIGNED', 'BROADCAST', 'MINED'])
@@ -201,8 +234,7 @@ const hasOwnFilter = ({ pair, client, kind, connector, connectors, on }: EntryFi
   [pair, client, kind, connector, connectors, on].some((each) => each !== undefined)
 
 function matches(row: Row, filter: EntryFilter) {
-  const { chain, network, address, addresses, state, idempotencyKey, requestId, nonce, on, client, kind, connector, connectors, pair } =
-    filter
+  const { chain, network, address, addresses, state, idempotencyKey, requestId, nonce, on, client, kind, connector, connectors } = filter
   const isSame = <T>(wanted: T | undefined, value: T) => wanted === undefined || wanted === value
   return (
     isSame(chain, row.chain) &&
@@ -217,7 +249,7 @@ function matches(row: Row, filter: EntryFilter) {
     isSame(kind, row.kind) &&
     isSame<string | null>(connector, row.connector) &&
     (connectors?.has(row.connector ?? '') ?? true) &&
-    isSame<string | null>(pair, row.pair) &&
+    isOfPair(filter, row) &&
     (on === undefined || isRowOnRail(row, on))
   )
 }
@@ -344,23 +376,23 @@ const isOfWallet = ({ wallet, address, chain, network }: Record<'wallet' | 'addr
   entries.wallet = ${wallet} and coalesce(entries.address, '') = ${address}
   and coalesce(entries.chain, '') = ${chain} and coalesce(entries.network, '') = ${network}`
 
-/** A group, and what was read of it and not given yet. */
+/** Some entries, and what was read of them and not given yet. */
 interface Head<R> {
-  readonly group: Group
+  readonly select: Select<R>
   rows: R[]
   /** The key that was read last. */
   before: string | undefined
   ended: boolean
 }
 
-/** Reads several groups in the order of their keys: of each only as much as is needed. */
-function createMerge<R extends { key: string }>(store: Store, groups: readonly Group[], select: Select<R>): ReadPage<R> {
-  const heads = groups.map((group): Head<R> => ({ group, rows: [], before: undefined, ended: false }))
+/** Reads what several queries find, none of which finds what another one does, in the order of keys: of each only as much as is needed. */
+function createMerge<R extends { key: string }>(store: Store, selects: readonly Select<R>[]): ReadPage<R> {
+  const heads = selects.map((select): Head<R> => ({ select, rows: [], before: undefined, ended: false }))
 
   async function fill(empty: readonly Head<R>[], count: number): Promise<void> {
     for (let start = 0; start < empty.length; start += maxGroups) {
       if (start > 0) await nextTurn()
-      await readNext(store, empty.slice(start, start + maxGroups), count, select)
+      await readNext(store, empty.slice(start, start + maxGroups), count)
     }
   }
 
@@ -380,14 +412,9 @@ function createMerge<R extends { key: string }>(store: Store, groups: readonly G
   }
 }
 
-async function readNext<R extends { key: string }>(
-  store: Store,
-  heads: readonly Head<R>[],
-  count: number,
-  select: Select<R>,
-): Promise<void> {
+async function readNext<R extends { key: string }>(store: Store, heads: readonly Head<R>[], count: number): Promise<void> {
   const parts = await store.read(async (db) => {
-    const queries = heads.map(({ group, before }) => newest(ofGroup(select(db), group), before, count))
+    const queries = heads.map(({ select, before }) => newest(select(db), before, count))
     const [only, ...others] = queries
     if (only && others.length === 0) return (await only.execute()).map((row) => ({ part: 0, row }))
     const numbered = queries.map((query, index) => sql`select ${sql.lit(index)} as part, each.* from ${query} as each`)
@@ -400,6 +427,9 @@ async function readNext<R extends { key: string }>(
     head.before = head.rows.at(-1)?.key ?? head.before
   }
 }
+
+const inGroups = <R>(groups: readonly Group[], select: Select<R>): readonly Select<R>[] =>
+  groups.map((group) => (db) => ofGroup(select(db), group))
 
 function ofGroup<R>(query: Query<R>, { chain, network, address, state }: Group): Query<R> {
   if (address === undefined) {
