@@ -57,6 +57,8 @@ export function createDeliveries({ store, serverId, journal, log, onChange = () 
   /** Connections of this process that are gone, by id and number: the store may not know it yet. */
   const gone = new Set<string>()
   const closing = new AbortController()
+  /** Of rows that were asked for before it, those that are still there stay: they are not looked at each minute. */
+  let sweptMs = 0
   let sweeping: Promise<void> | undefined
   const timer = setInterval(() => {
     sweep().catch((error: unknown) => log.warn({ reason: reasonOf(error) }, 'lost answers not looked for'))
@@ -75,7 +77,7 @@ export function createDeliveries({ store, serverId, journal, log, onChange = () 
     say,
     log,
   })
-  const { isLost, giveUpOver, rowOf, findLostBeside } = createLostAnswers({
+  const { isLost, isSigned, giveUpOver, rowOf, findLostBeside } = createLostAnswers({
     table,
     journal,
     serverId,
@@ -134,8 +136,18 @@ export function createDeliveries({ store, serverId, journal, log, onChange = () 
     }
   }
 
+  /** What a request leaves that was refused. */
+  async function end(row: DeliveryRow, { isOneForEver, isNewAfterFailure }: UnkeyedRequest, error: unknown): Promise<void> {
+    if (isNewAfterFailure === true && isFailure(error)) return fail(row)
+    // Of one that is one for ever the refusal may be of this request alone: what an earlier one signed is its outcome, and was decided then.
+    if (isOneForEver === true && (await isSigned(row).catch(() => true))) return settle(row, true)
+    return refuse(row)
+  }
+
   async function sweepNow(): Promise<void> {
-    await table.deleteOld(nowMs() - keptMs)
+    const beforeMs = nowMs() - keptMs
+    await table.deleteOld(sweptMs, beforeMs)
+    sweptMs = beforeMs
     for (const row of await table.unanswered()) {
       if (closing.signal.aborted) return
       if (isLost(row)) await giveUpOver(row)
@@ -171,7 +183,7 @@ export function createDeliveries({ store, serverId, journal, log, onChange = () 
       } catch (error) {
         outcome = !(error instanceof SluiceError) || leavesOpen.has(error.name) ? 'unknown' : 'nothing'
         // Before the refusal is answered: an equal request after it is a new one.
-        if (outcome === 'nothing') await (request.isNewAfterFailure === true && isFailure(error) ? fail(row) : refuse(row))
+        if (outcome === 'nothing') await end(row, request, error)
         throw error
       }
     },

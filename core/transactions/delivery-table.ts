@@ -137,13 +137,20 @@ function readings(store: Store, serverId: string, nowMs: () => number) {
 /** Only the request that has a row now changes it. */
 function changes(store: Store, serverId: string, nowMs: () => number) {
   return {
-    /** What is known for ever is what was lost. */
-    deleteOld: (beforeMs: number) =>
+    /** What is known for ever is what was lost, and what was signed for one that is one for ever: its key keeps that outcome. */
+    deleteOld: (fromMs: number, beforeMs: number) =>
       store.writeOnce((db) =>
         db
           .deleteFrom('deliveries')
           .where(sql<boolean>`state = 'delivered' and losses = 0`)
+          .where('asked_at', '>=', fromMs)
           .where('asked_at', '<', beforeMs)
+          .where(({ not, exists, selectFrom }) =>
+            not(exists(selectFrom('entries').select('key').whereRef('idempotency_key', '=', 'deliveries.id'))),
+          )
+          .where(({ not, exists, selectFrom }) =>
+            not(exists(selectFrom('archived').select('key').whereRef('idempotency_key', '=', 'deliveries.id'))),
+          )
           .execute(),
       ),
     /** As a request that takes its place has it. */

@@ -115,6 +115,12 @@ export function createLostAnswers({
     return entries.every(isFinal) && entries.some(({ state }) => state !== 'CONFIRMED')
   }
 
+  /** Whether something was signed under its key, which has that for its outcome as long as the journal has it. */
+  async function isSigned({ id, client }: DeliveryRow): Promise<boolean> {
+    const { entries } = await journal.list({ archived: true, idempotencyKey: id, client, limit: mostOfKey })
+    return entries.some(({ attempts }) => attempts.length > 0)
+  }
+
   /** The row of a lost answer, which this request has from now on. `failed`: it is over, for all equal requests. */
   async function findLost(request: UnkeyedRequest, fingerprint: string): Promise<DeliveryRow | undefined | 'failed'> {
     for (;;) {
@@ -176,5 +182,5 @@ export function createLostAnswers({
     }
   }
 
-  return { isLost, giveUpOver, rowOf, findLostBeside }
+  return { isLost, isSigned, giveUpOver, rowOf, findLostBeside }
 }

@@ -441,13 +441,13 @@ describe('requests without a key, of clients that repeat them', () => {
     })
 
     /** What was done under a key is final. */
-    async function ended(idempotencyKey: string): Promise<void> {
+    async function ended(idempotencyKey: string, state: 'DROPPED' | 'CONFIRMED' = 'DROPPED'): Promise<void> {
       const journal = sqlJournal(store)
       const entry = newEntry({ idempotencyKey })
       await journal.open([entry], lease)
       const signed = next(entry, { state: 'SIGNED', attempts: [attempt(`0x${randomUUID()}`)] })
       await journal.write([signed], lease)
-      await journal.write([next(signed, { state: 'DROPPED', updatedAt: Date.now() })], lease)
+      await journal.write([next(signed, { state, updatedAt: Date.now() })], lease)
     }
 
     const failing = (name: ErrorName, details?: object) => async (): Promise<never> => {
@@ -526,6 +526,23 @@ describe('requests without a key, of clients that repeat them', () => {
       await store.write((tx) => tx.deleteFrom('deliveries').execute())
       expect(keyOf(await request(at, options).answer)).to.equal(keyOf(second))
     })
+
+    for (const isNewAfterFailure of [false, true])
+      it(`are what was signed for them, being one for ever${isNewAfterFailure ? ' until it fails' : ''}, after whatever refusal and however long after`, async () => {
+        for (const isDelivered of [true, false]) {
+          const options = { isOneForEver: true, isNewAfterFailure, amount: isDelivered ? '5' : '6' }
+          const at = server()
+          const first = await answered(at, isDelivered, options)
+          await ended(keyOf(first), 'CONFIRMED')
+          await refused(at, failing('NETWORK'), options)
+          const again = () => answered(at, true, { ...options, prepare: () => expect.fail('it was prepared again') })
+          expect(await again()).to.equal(first)
+          await refused(at, failing('FORBIDDEN'), options)
+          at.clock.offsetMs = 60 * 3_600_000
+          for (let times = 0; times < 2; times += 1) await at.deliveries.sweep()
+          expect(await again()).to.equal(first)
+        }
+      })
 
     it('decide anew what is done after a refusal, also where an answer was lost before', async () => {
       const at = server()
