@@ -21,29 +21,35 @@ export async function removeAllOnce<P extends object, T>(
   { prepare, sign, answer, call, ...of }: FullRemoval<P, T>,
 ): Promise<T> {
   for (;;) {
-    let isFirst = false
-    const once = call.once(
-      { ...request, isOneForEver: true, isNewAfterFailure: true },
-      () => {
-        isFirst = true
-        return prepare()
-      },
-      async (key, prepared) => {
-        const signed = await signOnce(() => sign(key, prepared), call)
-        if (!isFirst && (await isFilledAgain(signed.txHash, { ...of, call }))) throw over(signed.txHash)
-        return answer(signed)
-      },
-    )
+    const once = call.once({ ...request, isOneForEver: true, isNewAfterFailure: true }, prepare, async (key, prepared) => {
+      const earlier = await signedUnder(key, call)
+      const signed = await signOnce(() => sign(key, prepared), call).catch((thrown: unknown) => {
+        // Other fields were decided for it than now.
+        if (earlier !== undefined && thrown instanceof SluiceError && thrown.name === 'IDEMPOTENCY_CONFLICT') return earlier
+        throw thrown
+      })
+      if (earlier !== undefined && (await isFilledAgain(signed.txHash, { ...of, call }))) throw over(signed.txHash)
+      return answer(signed)
+    })
     const done = await once.then((found) => ({ found })).catch((thrown: unknown) => ({ thrown }))
     if ('found' in done) return done.found
     if (!isOver(done.thrown)) throw done.thrown
   }
 }
 
-/** Whether it has liquidity, though its removal was done before this request. @throws SluiceError NETWORK where that is not known */
+/** What the journal has of the key. Whether this request decided what is done says nothing of it: what was decided before is not always known. */
+async function signedUnder(key: string, { call }: InterfaceCall): Promise<{ txHash: string } | undefined> {
+  const { transactions } = await call('Transactions', { idempotencyKey: key })
+  for (const { txHash } of transactions) if (txHash !== null) return { txHash }
+  return undefined
+}
+
+/** Whether it has liquidity, though its removal was done before this request. @throws SluiceError where that is not known */
 async function isFilledAgain(txHash: string, { venue, position, call }: Pick<FullRemoval<object, unknown>, 'venue' | 'position' | 'call'>) {
   const found = await pollOrTrouble(txHash, venue.on, call)
-  if (typeof found === 'number' || outcomeOf(found) !== 1) return false
+  // The old removal is no answer to who may have added since: asked again, it is known.
+  if (typeof found === 'number') throw new SluiceError('TIMEOUT', `What became of the removal ${txHash} is not known now: ask again.`)
+  if (outcomeOf(found) !== 1) return false
   try {
     const { liquidity, blockNumber } = await readPosition(position, venue, call)
     return BigInt(liquidity) > 0n && blockNumber > found.txBlock

@@ -1,24 +1,49 @@
 import { expect } from 'chai'
+import { openServerStore } from '../../../core/parts/storage.ts'
+import type { Store } from '../../../core/store/store.ts'
+import { startServer, type TestServer } from '../../../testkit/server.ts'
+import { healthy, startFaultyProxy, type FaultyProxy } from '../../http/trouble/faulty-proxy.ts'
 import { rpcTo } from '../../kits/evm/test-chain.ts'
-import { admins, local, mined, withoutBlocks } from '../../http/shared-server.ts'
+import { admins, local, mined, oneChain, withoutBlocks } from '../../http/shared-server.ts'
 import { until } from '../../transactions/site.ts'
-import { type Bot, chainNetwork, cuttablePost, decimals } from './bot.ts'
-import { sharedServer, type SharedServer } from './shared-server.ts'
+import { type Bot, botsOf, chainNetwork, cuttablePost, decimals } from './bot.ts'
 
 const venue = { chainNetwork, connector: 'uniswap' }
 
 describe('removals of all of a position of Hummingbot’s clients', function () {
   this.timeout(120_000)
-  let server: SharedServer
+  let server: TestServer
+  let store: Store
+  let line: FaultyProxy
   let bot: Bot
+  const { botOf, close } = botsOf(() => server)
 
   before(async () => {
-    server = await sharedServer()
-    bot = server.bots.client
+    server = await startServer(
+      {
+        ...oneChain,
+        conf: { ...oneChain.conf, 'interfaces/hummingbot.yml': { port: 0 } },
+        between: async (rpcUrl) => {
+          line = await startFaultyProxy()
+          line.target = rpcUrl
+          return `http://127.0.0.1:${line.port}`
+        },
+      },
+      undefined,
+      false,
+      { store: { open: async (parts) => (store = await openServerStore(parts)), stop: (opened) => opened.close() } },
+    )
+    bot = botOf()
     await submitted('/evm/wrap', { address: admins, amount: '50' })
     for (const token of ['WETH', 'USDC'])
       for (const spender of ['uniswap/positions', 'uniswap/v4Positions'])
         await submitted('/evm/approve', { address: admins, spender, token })
+  })
+
+  after(async () => {
+    close()
+    await server?.stop()
+    await line?.stop()
   })
 
   async function submitted(path: string, fields: object): Promise<void> {
@@ -67,6 +92,38 @@ describe('removals of all of a position of Hummingbot’s clients', function () 
         expect(Number(again.data[`${token}TokenAmountRemoved`])).to.be.closeTo(Number(added.data[`${token}TokenAmountAdded`]), 1e-5)
       expect(await bot.post('/trading/clmm/remove', { ...all, slippagePct: 0.05 })).to.deep.equal(again)
       expect(await count()).to.equal(before + 3)
+    })
+
+  for (const slippagePct of [undefined, 0.25])
+    it(`are others once liquidity was added${slippagePct === undefined ? '' : ', with another slippage'}, where a node failed in between, and where nothing is known of the first but what was signed`, async () => {
+      const { amounts, position } = await opened('v3')
+      const all = { ...position, percentageToRemove: 100 }
+      const again = { ...all, ...(slippagePct !== undefined && { slippagePct }) }
+      const used = new Set([(await bot.post('/trading/clmm/remove', all)).signature])
+      const troubles = [
+        // The receipt is there, and the position is not read.
+        () =>
+          line.become((exchange) => (exchange.methods.includes('eth_call') ? exchange.response.writeHead(502).end() : healthy(exchange))),
+        () => line.become(({ response }) => response.writeHead(502).end()),
+        async () => {
+          await store.write((tx) => tx.deleteFrom('deliveries').execute())
+        },
+      ]
+      for (const trouble of troubles) {
+        expect((await bot.post('/trading/clmm/add', { ...position, ...amounts })).status).to.equal(1)
+        const isOfNode = trouble !== troubles[2]
+        await trouble()
+        if (isOfNode) expect((await bot.refusal('POST', '/trading/clmm/remove', again)).status).to.equal(503)
+        await line.become(healthy)
+        // A node that failed is left alone for a moment.
+        const { chainNetwork: on, connector, positionAddress } = position
+        const asked = { chainNetwork: on, connector, positionAddress }
+        await until('the node is asked', async () => (await bot.answer('/trading/clmm/position-info', asked)).status === 200)
+        const { signature, status, data } = await bot.post('/trading/clmm/remove', again)
+        expect([status, used.has(signature)]).to.deep.equal([1, false])
+        expect(Number(data.baseTokenAmountRemoved)).to.be.above(0)
+        used.add(signature)
+      }
     })
 
   it('have the answer that was lost, and a close after them removes the position itself', async () => {
