@@ -1,7 +1,7 @@
 // Changes of positions, in the pool's own order of tokens. What was done is read from the receipt: an open is answered with a position that can be
 // followed, and a close is one, however often it is asked for.
 import { subtract } from 'sluice/decimal'
-import { badFields, Type, type InterfaceCall, type InterfacePath } from 'sluice/interface'
+import { badFields, SluiceError, Type, type InterfaceCall, type InterfacePath } from 'sluice/interface'
 import {
   added,
   addressOf,
@@ -233,11 +233,38 @@ const closePaths = ({ networks, config }: ChangeParts): InterfacePath[] =>
           burn: true,
           ...(await slippage(request.slippagePct, venue, position.version, call)),
         }),
-        async (key, removal) =>
-          changedPosition(() => call.call('AMMLiquidityRemove', removal, { key }), { position, venue, call, untilMs }, closedBy),
+        async (key, removal) => closed(() => call.call('AMMLiquidityRemove', removal, { key }), { position, venue, call, untilMs }),
       )
     },
   })
+
+interface PositionChange {
+  readonly position: NamedPosition
+  readonly venue: Venue
+  readonly call: InterfaceCall
+  /** By `performance.now()`. */
+  readonly untilMs: number
+}
+
+/**
+ * Never without amounts: clients take a close that has none for one that gave nothing back. Being one for ever, it can be asked for again.
+ * @throws SluiceError as `goneOrTrouble`; TIMEOUT where it is signed, and its receipt is not read; TRADE_FAILED, only where it can never succeed
+ */
+async function closed(sign: () => Promise<{ txHash: string }>, { position, venue, call, untilMs }: PositionChange) {
+  const { txHash: signature } = await signOnce(() => goneOrTrouble(position, sign), call)
+  const done = await successOf(signature, { on: venue.on, call, untilMs, isWhole: (found) => closedIn(found) !== undefined })
+  const data = done && closedIn(done)
+  if (data) return { signature, status: 1 as const, data }
+  throw new SluiceError(
+    'TIMEOUT',
+    `The close ${signature} is sent, and what it gave back is not known yet: the same request again tells, and makes no second one.`,
+  )
+}
+
+function closedIn(done: PollAnswer) {
+  const [fill, paid] = [fillIn(done), feeOf(done.txReceipt)]
+  return fill && paid !== undefined ? { ...closedBy(fill), fee: paid } : undefined
+}
 
 type Fill = Extract<NonNullable<PollAnswer['fill']>, { tokenId: string }>
 
@@ -258,7 +285,7 @@ function closedBy({ amount0, amount1, fees0, fees1 }: Fill) {
 /** @throws SluiceError as `goneOrTrouble` and `changed` */
 const changedPosition = <D extends object>(
   sign: () => Promise<{ txHash: string }>,
-  { position, ...parts }: { position: NamedPosition; venue: Venue; call: InterfaceCall; untilMs: number },
+  { position, ...parts }: PositionChange,
   dataOf: (fill: Fill) => D,
 ) =>
   changed(

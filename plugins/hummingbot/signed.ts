@@ -29,15 +29,20 @@ export async function signOnce<T>(sign: () => Promise<T>, { signal }: Pick<Inter
     }
 }
 
+interface Success {
+  readonly on: NamedNetwork
+  readonly call: InterfaceCall
+  /** By `performance.now()`. */
+  readonly untilMs: number
+  /** Whether it tells what is needed: what a block has is not always read with it. Absent: it does. */
+  readonly isWhole?: (found: PollAnswer) => boolean
+}
+
 /**
- * What succeeded; undefined where it still may, and once the client is gone: an equal request looks for itself.
- * @param untilMs by `performance.now()`
+ * What succeeded; undefined where it still may, or is not whole, and once the client is gone: an equal request looks for itself.
  * @throws SluiceError TRADE_FAILED, only where it can never succeed
  */
-export async function successOf(
-  signature: string,
-  { on, call, untilMs }: { on: NamedNetwork; call: InterfaceCall; untilMs: number },
-): Promise<PollAnswer | undefined> {
+export async function successOf(signature: string, { on, call, untilMs, isWhole = () => true }: Success): Promise<PollAnswer | undefined> {
   const end = AbortSignal.timeout(Math.max(0, Math.ceil(untilMs - performance.now())))
   const sinceMs = performance.now()
   let isGone = false
@@ -47,7 +52,7 @@ export async function successOf(
     const found = await pollOrTrouble(signature, on, call, end).catch(() => 0 as const)
     const state = typeof found === 'number' ? 0 : outcomeOf(found)
     if (typeof found !== 'number') {
-      if (state === 1) return found
+      if (state === 1 && isWhole(found)) return found
       if (state === -1) throw failed(signature, found)
     }
     const nowMs = performance.now()
