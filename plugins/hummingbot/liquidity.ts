@@ -1,7 +1,6 @@
 // Changes of positions, in the pool's own order of tokens. What was done is read from the receipt: an open is answered with a position that can be
 // followed, and a close is one, however often it is asked for.
-import { subtract } from 'sluice/decimal'
-import { badFields, SluiceError, Type, type InterfaceCall, type InterfacePath } from 'sluice/interface'
+import { badFields, Type, type InterfaceCall, type InterfacePath } from 'sluice/interface'
 import {
   added,
   addressOf,
@@ -18,10 +17,11 @@ import {
   windows,
   type ChangeParts,
 } from './changes.ts'
+import { closed, fillIn, noRent, type Fill, type PositionChange } from './closes.ts'
 import { removeAllOnce } from './full-removals.ts'
 import type { HummingbotConfig, Networks } from './networks.ts'
 import { canonical, canonicalOf } from './numbers.ts'
-import { feeOf, type PollAnswer } from './poll.ts'
+import { feeOf } from './poll.ts'
 import { goneOrTrouble, handleOf, positionAddress, PositionAddress, positionNamed, readPosition, type NamedPosition } from './positions.ts'
 import { rangePoolAt } from './range-pools.ts'
 import { amountFields, inFieldsOfClients, rangeFields } from './range-quotes.ts'
@@ -30,9 +30,6 @@ import { Decimal, liquidityPaths, venueFields, venueOf, type Venue } from './ven
 
 const ofPosition = { ...venueFields, ...walletFields, positionAddress: PositionAddress }
 const collected = { baseFeeAmountCollected: Type.String(), quoteFeeAmountCollected: Type.String() }
-
-/** An account of the position costs nothing on chains of EVM. */
-const noRent = '0'
 
 export const liquidityChangePaths = (networks: Networks, config: HummingbotConfig): InterfacePath[] => [
   ...openPaths({ networks, config }),
@@ -238,49 +235,8 @@ const closePaths = ({ networks, config }: ChangeParts): InterfacePath[] =>
     },
   })
 
-interface PositionChange {
-  readonly position: NamedPosition
-  readonly venue: Venue
-  readonly call: InterfaceCall
-  /** By `performance.now()`. */
-  readonly untilMs: number
-}
-
-/**
- * Never without amounts: clients take a close that has none for one that gave nothing back. Being one for ever, it can be asked for again.
- * @throws SluiceError as `goneOrTrouble`; TIMEOUT where it is signed, and its receipt is not read; TRADE_FAILED, only where it can never succeed
- */
-async function closed(sign: () => Promise<{ txHash: string }>, { position, venue, call, untilMs }: PositionChange) {
-  const { txHash: signature } = await signOnce(() => goneOrTrouble(position, sign), call)
-  const done = await successOf(signature, { on: venue.on, call, untilMs, isWhole: (found) => closedIn(found) !== undefined })
-  const data = done && closedIn(done)
-  if (data) return { signature, status: 1 as const, data }
-  throw new SluiceError(
-    'TIMEOUT',
-    `The close ${signature} is sent, and what it gave back is not known yet: the same request again tells, and makes no second one.`,
-  )
-}
-
-function closedIn(done: PollAnswer) {
-  const [fill, paid] = [fillIn(done), feeOf(done.txReceipt)]
-  return fill && paid !== undefined ? { ...closedBy(fill), fee: paid } : undefined
-}
-
-type Fill = Extract<NonNullable<PollAnswer['fill']>, { tokenId: string }>
-
 const removedIn = ({ amount0, amount1 }: Fill) => ({ baseTokenAmountRemoved: amount0, quoteTokenAmountRemoved: amount1 })
 const addedIn = ({ amount0, amount1 }: Fill) => ({ baseTokenAmountAdded: amount0, quoteTokenAmountAdded: amount1 })
-
-/** Principal and fees, where the receipt tells them apart; all as removed where it does not. */
-function closedBy({ amount0, amount1, fees0, fees1 }: Fill) {
-  const isTold = fees0 !== undefined && fees1 !== undefined
-  return {
-    baseTokenAmountRemoved: isTold ? subtract(amount0, fees0) : amount0,
-    quoteTokenAmountRemoved: isTold ? subtract(amount1, fees1) : amount1,
-    ...(isTold && { baseFeeAmountCollected: fees0, quoteFeeAmountCollected: fees1 }),
-    positionRentRefunded: noRent,
-  }
-}
 
 /** @throws SluiceError as `goneOrTrouble` and `changed` */
 const changedPosition = <D extends object>(
@@ -296,8 +252,6 @@ const changedPosition = <D extends object>(
       return fill && dataOf(fill)
     },
   )
-
-const fillIn = ({ fill }: PollAnswer): Fill | undefined => (fill && 'tokenId' in fill ? fill : undefined)
 
 /** The pool's first token is the base. @throws SluiceError INCOMPLETE_PARAMS without any */
 function amountsOf({ baseTokenAmount, quoteTokenAmount }: { baseTokenAmount?: string; quoteTokenAmount?: string }) {
