@@ -196,7 +196,7 @@ const collectPaths = ({ networks, config }: ChangeParts): InterfacePath[] =>
     },
   })
 
-/** Whoever asks again, with whatever slippage, asks for the same close: as long as its transaction may come, and for a day after it came.
+/** Whoever asks again, with whatever slippage, asks for the same close: as long as its transaction may come, and after it came.
  * After one that can never come it is another close. */
 const closePaths = ({ networks, config }: ChangeParts): InterfacePath[] =>
   liquidityPaths('clmm', ['close', 'close-position'], {
