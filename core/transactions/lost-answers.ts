@@ -90,7 +90,7 @@ export function createLostAnswers({
 
   async function isOver(row: DeliveryRow, { isNewAfterFailure }: UnkeyedRequest): Promise<boolean> {
     if (isNewAfterFailure !== true) return false
-    const isFailed = await hasFailed(row).catch((error: unknown) => {
+    const isFailed = await hasFailed(journal, row).catch((error: unknown) => {
       void forget(row)
       throw error
     })
@@ -107,18 +107,6 @@ export function createLostAnswers({
       if (request.isOneForEver !== true) void change(row, 'nothing')
       throw error
     }
-  }
-
-  /** Whether something was signed under its key that can never succeed: the journal knows it, also where nobody was told, or its row was deleted. */
-  async function hasFailed({ id, client }: DeliveryRow): Promise<boolean> {
-    const { entries } = await journal.list({ archived: true, idempotencyKey: id, client, limit: mostOfKey })
-    return entries.every(isFinal) && entries.some(({ state }) => state !== 'CONFIRMED')
-  }
-
-  /** Whether something was signed under its key, which has that for its outcome as long as the journal has it. */
-  async function isSigned({ id, client }: DeliveryRow): Promise<boolean> {
-    const { entries } = await journal.list({ archived: true, idempotencyKey: id, client, limit: mostOfKey })
-    return entries.some(({ attempts }) => attempts.length > 0)
   }
 
   /** The row of a lost answer, which this request has from now on. `failed`: it is over, for all equal requests. */
@@ -182,5 +170,19 @@ export function createLostAnswers({
     }
   }
 
-  return { isLost, isSigned, giveUpOver, rowOf, findLostBeside }
+  return { isLost, isSigned: (row: DeliveryRow) => isSigned(journal, row), giveUpOver, rowOf, findLostBeside }
+}
+
+type Entries = Pick<Journal, 'list'>
+
+/** Whether something was signed under its key that can never succeed: the journal knows it, also where nobody was told, or its row was deleted. */
+async function hasFailed(journal: Entries, { id, client }: DeliveryRow): Promise<boolean> {
+  const { entries } = await journal.list({ archived: true, idempotencyKey: id, client, limit: mostOfKey })
+  return entries.every(isFinal) && entries.some(({ state }) => state !== 'CONFIRMED')
+}
+
+/** Whether something was signed under its key, which has that for its outcome as long as the journal has it. */
+async function isSigned(journal: Entries, { id, client }: DeliveryRow): Promise<boolean> {
+  const { entries } = await journal.list({ archived: true, idempotencyKey: id, client, limit: mostOfKey })
+  return entries.some(({ attempts }) => attempts.length > 0)
 }
