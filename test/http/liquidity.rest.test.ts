@@ -12,7 +12,7 @@ import {
   others,
   sharedServer,
   toldSeconds,
-  traders,
+  coldStore,
   uniswap,
   type SharedServer,
 } from './shared-server.ts'
@@ -348,7 +348,7 @@ describe('/amm/liquidity', () => {
   })
 
   it('answers a wallet without positions with none', async () => {
-    const { body } = await client.get('/amm/liquidity/positions', { ...uniswap, address: traders })
+    const { body } = await client.get('/amm/liquidity/positions', { ...uniswap, address: coldStore })
     expect(body.positions).to.deep.equal([])
   })
 })
