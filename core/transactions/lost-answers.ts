@@ -175,14 +175,18 @@ export function createLostAnswers({
 
 type Entries = Pick<Journal, 'list'>
 
+/** The transactions under its key, archived ones too. */
+const entriesOf = async (journal: Entries, { id, client }: DeliveryRow) =>
+  (await journal.list({ archived: true, idempotencyKey: id, client, limit: mostOfKey })).entries
+
 /** Whether something was signed under its key that can never succeed: the journal knows it, also where nobody was told, or its row was deleted. */
-async function hasFailed(journal: Entries, { id, client }: DeliveryRow): Promise<boolean> {
-  const { entries } = await journal.list({ archived: true, idempotencyKey: id, client, limit: mostOfKey })
+async function hasFailed(journal: Entries, row: DeliveryRow): Promise<boolean> {
+  const entries = await entriesOf(journal, row)
   return entries.every(isFinal) && entries.some(({ state }) => state !== 'CONFIRMED')
 }
 
 /** Whether something was signed under its key, which has that for its outcome as long as the journal has it. */
-async function isSigned(journal: Entries, { id, client }: DeliveryRow): Promise<boolean> {
-  const { entries } = await journal.list({ archived: true, idempotencyKey: id, client, limit: mostOfKey })
+async function isSigned(journal: Entries, row: DeliveryRow): Promise<boolean> {
+  const entries = await entriesOf(journal, row)
   return entries.some(({ attempts }) => attempts.length > 0)
 }
