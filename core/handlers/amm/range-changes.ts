@@ -32,6 +32,7 @@ import {
   readFee,
   readPair,
   reorder,
+  showAddition,
   showBounds,
   toPoolPrice,
   type OrderedPair,
@@ -64,14 +65,7 @@ const ammLiquidityAdd: Handler<'AMMLiquidityAdd'> = async (request, context) => 
 
   const expected = reorder(ordered, deposit)
   const shown = {
-    token0: token0.address,
-    token1: token1.address,
-    version: pool.version,
-    fee: pool.fee,
-    pool: pool.address,
-    ...showBounds(ticks, ordered),
-    amount0: fromRaw(expected.amount0Raw, token0.decimals),
-    amount1: fromRaw(expected.amount1Raw, token1.decimals),
+    ...showAddition(pool, ticks, ordered, expected),
     liquidity: deposit.liquidity.toString(),
     ...(tokenId !== undefined && { tokenId }),
     deadline: terms.deadline,

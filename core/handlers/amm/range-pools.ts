@@ -1,6 +1,6 @@
 import type { AMMLiquidityPriceRequest } from '../../api/index.ts'
 import type { AMMRange, At, Head, RangeAmounts, RangePool, RangePrice, Token } from '../../contracts/index.ts'
-import { formatRatio, toFraction, type Rounding } from '../../base/decimal.ts'
+import { formatRatio, fromRaw, toFraction, type Rounding } from '../../base/decimal.ts'
 import { isSameAddress } from '../../base/addresses.ts'
 import { badFields, SluiceError } from '../../base/errors.ts'
 import type { Handler } from '../context.ts'
@@ -227,6 +227,26 @@ export function showPrice(price: RangePrice, { pair: [token0, token1], reversed 
 export function showBounds(range: { lowerPrice: RangePrice; upperPrice: RangePrice }, ordered: OrderedPair) {
   const [lower, upper] = ordered.reversed ? [range.upperPrice, range.lowerPrice] : [range.lowerPrice, range.upperPrice]
   return { lowerPrice: showPrice(lower, ordered, 'up'), upperPrice: showPrice(upper, ordered, 'down') }
+}
+
+/** What an addition to a range takes, in the caller's order. @param amounts in the caller's order */
+export function showAddition(
+  pool: RangePool,
+  range: { lowerPrice: RangePrice; upperPrice: RangePrice },
+  ordered: OrderedPair,
+  { amount0Raw, amount1Raw }: RangeAmounts,
+) {
+  const [token0, token1] = ordered.pair
+  return {
+    token0: token0.address,
+    token1: token1.address,
+    version: pool.version,
+    fee: pool.fee,
+    pool: pool.address,
+    ...showBounds(range, ordered),
+    amount0: fromRaw(amount0Raw, token0.decimals),
+    amount1: fromRaw(amount1Raw, token1.decimals),
+  }
 }
 
 export const isBelow = (one: RangePrice, other: RangePrice) => one.numerator * other.denominator < other.numerator * one.denominator

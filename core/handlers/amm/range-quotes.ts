@@ -8,7 +8,7 @@ import { tradingOf } from '../../plugins/index.ts'
 import { readRaw } from '../read-fields.ts'
 import { effectiveSlippage } from '../slippage.ts'
 import { depositIn, rangeIn, readBounds } from './range-changes.ts'
-import { findPoolToAddTo, orderIn, readPoolPair, reorder, showBounds, type Pair } from './range-pools.ts'
+import { findPoolToAddTo, orderIn, readPoolPair, reorder, showAddition, type Pair } from './range-pools.ts'
 
 /** More than any wallet has: the other amount decides. */
 const noLimit = 2n ** 127n - 1n
@@ -29,14 +29,7 @@ export const ammLiquidityQuote: Handler<'AMMLiquidityQuote'> = async (request, {
   requireDeciding(request, takes)
   const most = reorder(ordered, deposit.most ?? deposit)
   return {
-    token0: token0.address,
-    token1: token1.address,
-    version: pool.version,
-    fee: pool.fee,
-    pool: pool.address,
-    ...showBounds(ticks, ordered),
-    amount0: fromRaw(takes.amount0Raw, token0.decimals),
-    amount1: fromRaw(takes.amount1Raw, token1.decimals),
+    ...showAddition(pool, ticks, ordered, takes),
     maxAmount0: fromRaw(most.amount0Raw, token0.decimals),
     maxAmount1: fromRaw(most.amount1Raw, token1.decimals),
     liquidity: deposit.liquidity.toString(),
