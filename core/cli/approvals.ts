@@ -10,16 +10,14 @@ import { command } from '../base/layout.ts'
 import type { Settings } from '../config/settings.ts'
 import { ask, hasTerminal } from '../wallet/prompt.ts'
 import { complain, examples, isYes, printResult, say, table } from './output.ts'
-import { journalClient, readResponse, serverClient, type JournalClient, type ServerClient } from './server-client.ts'
+import { journalClient, readResponse, type JournalClient, type ServerClient } from './server-client.ts'
+import { addServerOptions, serverOf, type ServerOptions } from './server-options.ts'
 
-interface Access {
+interface Access extends ServerOptions {
   readonly chain?: string
   readonly network?: string
   readonly address?: string
   readonly json?: true
-  readonly url?: string
-  readonly certs?: string
-  readonly as?: string
 }
 
 interface RevokeOptions extends Access {
@@ -39,16 +37,15 @@ export function approvalsCommand(settingsOf: () => Settings): Command {
     )
     .addHelpText('after', help)
   const subcommand = (name: string, description: string) =>
-    approvals
-      .command(name)
-      .description(description)
-      .option('--chain <chain>', 'only on this chain')
-      .option('--network <network>', 'only on networks of this name')
-      .option('--address <address>', 'only of this wallet')
-      .option('--json', 'as JSON')
-      .option('--url <url>', 'the running server (default: that of these settings, on this machine)')
-      .option('--certs <folder>', 'the folder of the certificates (default: that of these settings)')
-      .option('--as <name>', 'the client whose certificate is used (default: operator, else client)')
+    addServerOptions(
+      approvals
+        .command(name)
+        .description(description)
+        .option('--chain <chain>', 'only on this chain')
+        .option('--network <network>', 'only on networks of this name')
+        .option('--address <address>', 'only of this wallet')
+        .option('--json', 'as JSON'),
+    )
   subcommand('list', 'list what spenders may take now, and what each could cost')
     .addHelpText('after', `${examples('approvals list', 'approvals list --network mainnet --json')}\n${help}`)
     .action((options: Access) => printResult(() => list(options, settingsOf())))
@@ -73,17 +70,6 @@ function idOf({ chain, network, address, spender, token, tokenId = '' }: Allowan
   return createHash('sha256').update([chain, network, address, spender, token, tokenId].join(' ').toLowerCase()).digest('hex').slice(0, 8)
 }
 
-function connect({ url, certs, as }: Access, settings: Settings): ServerClient {
-  return serverClient({
-    settings,
-    clients: as === undefined ? ['operator', 'client'] : [as],
-    // Longer than the server's own deadline, so that its TIMEOUT arrives.
-    timeoutMs: (settings.server.requestTimeoutSeconds + 5) * 1000,
-    ...(url !== undefined && { url }),
-    ...(certs !== undefined && { certs }),
-  })
-}
-
 async function readAllowances(server: ServerClient, { chain, network, address }: Access): Promise<Allowance[]> {
   const query = {
     ...(chain !== undefined && { chain }),
@@ -99,7 +85,7 @@ async function readAllowances(server: ServerClient, { chain, network, address }:
 }
 
 async function list(options: Access, settings: Settings): Promise<string> {
-  const allowances = await readAllowances(connect(options, settings), options)
+  const allowances = await readAllowances(serverOf(settings, options), options)
   if (options.json) return JSON.stringify({ allowances }, undefined, 2)
   if (allowances.length === 0) return 'No spender that is known may take anything.'
   return `${tableOf(allowances)}\nTo take some back: ${command} approvals revoke <id>`
@@ -163,7 +149,7 @@ function short(amount: string): string {
 }
 
 async function revoke(ids: readonly string[], options: RevokeOptions, settings: Settings): Promise<string> {
-  const server = connect(options, settings)
+  const server = serverOf(settings, options)
   const chosen = choose(await readAllowances(server, options), ids, options)
   const planned = []
   for (const each of chosen) planned.push({ each, plan: await dryRun(server, each) })

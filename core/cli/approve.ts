@@ -13,33 +13,30 @@ import { command } from '../base/layout.ts'
 import type { Settings } from '../config/settings.ts'
 import { ask, hasTerminal } from '../wallet/prompt.ts'
 import { examples, isYes, printResult, say, table } from './output.ts'
-import { serverClient, type ServerClient } from './server-client.ts'
+import { type ServerClient } from './server-client.ts'
+import { addServerOptions, serverOf, type ServerOptions } from './server-options.ts'
 
-interface ApproveOptions {
+interface ApproveOptions extends ServerOptions {
   readonly deny?: true
   readonly withdraw?: true
   readonly yes?: true
   readonly all?: true
   readonly json?: true
-  readonly url?: string
-  readonly certs?: string
-  readonly as?: string
 }
 
 export const approveCommand = (settingsOf: () => Settings): Command =>
-  new Command('approve')
-    .description(
-      'approve or deny a request of another client that waits for a second person, or withdraw your own; without an id, list them. Allowances of spenders on the chain are approvals',
-    )
-    .argument('[id]', 'its number')
-    .option('--deny', 'deny it')
-    .option('--withdraw', 'withdraw it: a request of the client whose certificate is used')
-    .option('--yes', 'approve it without a question')
-    .option('--all', 'list those that do not wait any more, too')
-    .option('--json', 'as JSON')
-    .option('--url <url>', 'the running server (default: that of these settings, on this machine)')
-    .option('--certs <folder>', 'the folder of the certificates (default: that of these settings)')
-    .option('--as <name>', 'the client whose certificate is used (default: operator, else client)')
+  addServerOptions(
+    new Command('approve')
+      .description(
+        'approve or deny a request of another client that waits for a second person, or withdraw your own; without an id, list them. Allowances of spenders on the chain are approvals',
+      )
+      .argument('[id]', 'its number')
+      .option('--deny', 'deny it')
+      .option('--withdraw', 'withdraw it: a request of the client whose certificate is used')
+      .option('--yes', 'approve it without a question')
+      .option('--all', 'list those that do not wait any more, too')
+      .option('--json', 'as JSON'),
+  )
     .addHelpText(
       'after',
       examples('approve', 'approve 17 --as boss', 'approve 17 --deny --as boss', 'approve 17 --withdraw --as market-maker'),
@@ -52,14 +49,8 @@ const maxWidth = 100
 const Refusal = Type.Object({ name: Type.String(), message: Type.String() })
 
 async function decide(id: string | undefined, options: ApproveOptions, settings: Settings): Promise<string> {
-  const { as, url, certs, json, deny, withdraw, yes, all } = options
-  const server = serverClient({
-    settings,
-    clients: as === undefined ? ['operator', 'client'] : [as],
-    timeoutMs,
-    ...(url !== undefined && { url }),
-    ...(certs !== undefined && { certs }),
-  })
+  const { json, deny, withdraw, yes, all } = options
+  const server = serverOf(settings, options, { timeoutMs })
   if (id === undefined) {
     const answer = read(ApprovalsResponse, await server.get('/approvals', all ? {} : { state: 'waiting' }))
     return json ? JSON.stringify(answer, undefined, 2) : listFor(server.as, answer, all === true)

@@ -16,38 +16,33 @@ import { writeWholeFile } from '../base/whole-file.ts'
 import type { Settings } from '../config/settings.ts'
 import { complain, examples, printError, say } from './output.ts'
 import { showProgress, type Progress } from './progress.ts'
-import { isForLaterOrLess, patiently, readResponse, serverClient, type ServerClient } from './server-client.ts'
+import { isForLaterOrLess, patiently, readResponse, type ServerClient } from './server-client.ts'
+import { addServerOptions, serverOf, type ServerOptions } from './server-options.ts'
 
-interface VerifyOptions {
+interface VerifyOptions extends ServerOptions {
   from?: string
   to?: string
   wallet?: string
   chain?: string
   network?: string
-  url?: string
-  certs?: string
-  as?: string
   json?: true
 }
 
-const clients = ['operator', 'client']
-
 export function verifyCommand(settingsOf: () => Settings): Command {
-  return new Command('verify')
-    .description(
-      'hold what wallets hold against what the journal says that moved, to the unit; exits with 1 where something is unexplained',
-    )
-    .option(
-      '--from <date>',
-      'from the balances before this moment, e.g. 2026-03-01 (UTC) or 2026-03-01T12:00Z (default: a day before the end)',
-    )
-    .option('--to <date>', 'to the balances before this moment (default: the newest final block)')
-    .option('--wallet <address>', 'only this wallet (default: all that the certificate may use)')
-    .option('--chain <chain>', 'only this chain')
-    .option('--network <network>', 'only networks of this name (default: where a wallet has transactions)')
-    .option('--url <url>', 'the server (default: that of these settings, on this machine)')
-    .option('--certs <folder>', 'the folder of the certificates (default: that of these settings)')
-    .option('--as <name>', `the client whose certificate is used (default: ${clients.join(', else ')})`)
+  return addServerOptions(
+    new Command('verify')
+      .description(
+        'hold what wallets hold against what the journal says that moved, to the unit; exits with 1 where something is unexplained',
+      )
+      .option(
+        '--from <date>',
+        'from the balances before this moment, e.g. 2026-03-01 (UTC) or 2026-03-01T12:00Z (default: a day before the end)',
+      )
+      .option('--to <date>', 'to the balances before this moment (default: the newest final block)')
+      .option('--wallet <address>', 'only this wallet (default: all that the certificate may use)')
+      .option('--chain <chain>', 'only this chain')
+      .option('--network <network>', 'only networks of this name (default: where a wallet has transactions)'),
+  )
     .option('--json', 'as JSON')
     .addHelpText(
       'after',
@@ -99,14 +94,7 @@ interface Target {
 }
 
 async function verifyBooks(settings: Settings, options: VerifyOptions): Promise<readonly Check[]> {
-  const { url, certs, as } = options
-  const server = serverClient({
-    settings,
-    clients: as === undefined ? clients : [as],
-    timeoutMs: (settings.server.requestTimeoutSeconds + 5) * 1000,
-    ...(url !== undefined && { url }),
-    ...(certs !== undefined && { certs }),
-  })
+  const server = serverOf(settings, options)
   const targets = await targetsOf(server, options)
   const file = stateFile(settings.data.dir, server.as, options)
   const known = await readState(file)

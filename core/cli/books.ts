@@ -10,9 +10,9 @@ import { bookColumns, bookLines, pairNameOf, positionNameOf } from '../handlers/
 import { verifyCommand } from './books-verify.ts'
 import { examples, printResult, table } from './output.ts'
 import { showProgress } from './progress.ts'
-import { serverClient } from './server-client.ts'
+import { addServerOptions, serverOf, type ServerOptions } from './server-options.ts'
 
-interface BooksOptions {
+interface BooksOptions extends ServerOptions {
   readonly from?: string
   readonly to?: string
   readonly chain?: string
@@ -21,16 +21,13 @@ interface BooksOptions {
   readonly client?: string
   readonly connector?: string
   readonly pair?: string
-  readonly url?: string
-  readonly certs?: string
-  readonly as?: string
   readonly json?: true
   readonly csv?: true
 }
 
 /** `sluice books`: what transactions moved, earned and cost together, by the running server. */
 export function booksCommand(settingsOf: () => Settings): Command {
-  return (
+  return addServerOptions(
     new Command('books')
       .description('what transactions moved, earned and cost: totals, profit of trades, fees, liquidity; and verify, against the chain')
       // An option behind a subcommand is the subcommand's own.
@@ -43,21 +40,18 @@ export function booksCommand(settingsOf: () => Settings): Command {
       .option('--pair <pair>', 'only those of two tokens, in either order, e.g. WETH-USDC')
       .option('--connector <name>', 'only those on this connector')
       .option('--chain <chain>', 'only those on this chain')
-      .option('--network <network>', 'only those on networks of this name')
-      .option('--url <url>', 'the running server (default: that of these settings, on this machine)')
-      .option('--certs <folder>', 'the folder of the certificates (default: that of these settings)')
-      .option('--as <name>', 'the client whose certificate is used (default: operator, else client)')
-      .option('--json', 'print the JSON of the server')
-      .option('--csv', 'print a line for each value, for a spreadsheet')
-      .addHelpText('after', examples('books --from 2026-03-01 --to 2026-03-02', 'books --client maker --pair WETH-USDC --json'))
-      .action((options: BooksOptions) =>
-        printResult(async () => {
-          const book = await readBook(options, settingsOf())
-          if (options.csv) return bookCsv(book)
-          return options.json ? plainJson(JSON.stringify(book, null, 2)) : describeBook(book)
-        }),
-      )
+      .option('--network <network>', 'only those on networks of this name'),
   )
+    .option('--json', 'print the JSON of the server')
+    .option('--csv', 'print a line for each value, for a spreadsheet')
+    .addHelpText('after', examples('books --from 2026-03-01 --to 2026-03-02', 'books --client maker --pair WETH-USDC --json'))
+    .action((options: BooksOptions) =>
+      printResult(async () => {
+        const book = await readBook(options, settingsOf())
+        if (options.csv) return bookCsv(book)
+        return options.json ? plainJson(JSON.stringify(book, null, 2)) : describeBook(book)
+      }),
+    )
 }
 
 const Refusal = Type.Object({ name: Type.String(), message: Type.String() })
@@ -65,14 +59,8 @@ const pauseMs = 500
 
 /** The server reads a long book in the background: it is asked again until it has all. @throws Error with the server's message */
 async function readBook(options: BooksOptions, settings: Settings): Promise<BooksResponse> {
-  const { as, url, certs, wallet, from, to, json: _json, csv: _csv, ...filters } = options
-  const server = serverClient({
-    settings,
-    clients: as === undefined ? ['operator', 'client'] : [as],
-    timeoutMs: (settings.server.requestTimeoutSeconds + 5) * 1000,
-    ...(url !== undefined && { url }),
-    ...(certs !== undefined && { certs }),
-  })
+  const { as: _as, url: _url, certs: _certs, wallet, from, to, json: _json, csv: _csv, ...filters } = options
+  const server = serverOf(settings, options)
   const query = {
     ...filters,
     ...(from !== undefined && { since: from }),

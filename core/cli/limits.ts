@@ -9,7 +9,7 @@ import { LimitsCheckResponse, LimitsResponse } from '../api/limits.ts'
 import type { Settings } from '../config/settings.ts'
 import { ask, hasTerminal } from '../wallet/prompt.ts'
 import { isYes, printError, printResult, say, table } from './output.ts'
-import { serverClient } from './server-client.ts'
+import { addServerOptions, serverOf, type ServerOptions } from './server-options.ts'
 
 /** `sluice limits`: what clients have left of theirs, and the signer's count of what wallets gave away. */
 export function limitsCommand(settingsOf: () => Settings): Command {
@@ -59,14 +59,12 @@ more: look at their transactions first, and lower conf/limits.yml for a day wher
       say(`The signer's count in ${data.dir} begins anew at its next start.`)
     })
   const withServer = (name: string, description: string) =>
-    limits
-      .command(name)
-      .description(description)
-      .argument('[client]', 'another client than the one whose certificate is used; needs the permission admin')
-      .option('--url <url>', 'the running server (default: that of these settings, on this machine)')
-      .option('--certs <folder>', 'the folder of the certificates (default: that of these settings)')
-      .option('--as <name>', 'the client whose certificate is used (default: operator, else client)')
-      .option('--json', 'as JSON')
+    addServerOptions(
+      limits
+        .command(name)
+        .description(description)
+        .argument('[client]', 'another client than the one whose certificate is used; needs the permission admin'),
+    ).option('--json', 'as JSON')
   withServer('show', 'what a client may spend by its limits in conf/clients.yml, and what is left, by the running server').action(
     (client: string | undefined, options: AskOptions) => printResult(() => showLimits(client, options, settingsOf())),
   )
@@ -78,10 +76,7 @@ more: look at their transactions first, and lower conf/limits.yml for a day wher
   return limits
 }
 
-interface AskOptions {
-  readonly url?: string
-  readonly certs?: string
-  readonly as?: string
+interface AskOptions extends ServerOptions {
   readonly json?: true
 }
 
@@ -95,16 +90,10 @@ async function askServer<T extends TSchema>(
   schema: T,
   target: string,
   query: Readonly<Record<string, string>>,
-  { as, url, certs }: AskOptions,
+  options: AskOptions,
   settings: Settings,
 ): Promise<Static<T>> {
-  const server = serverClient({
-    settings,
-    clients: as === undefined ? ['operator', 'client'] : [as],
-    timeoutMs,
-    ...(url !== undefined && { url }),
-    ...(certs !== undefined && { certs }),
-  })
+  const server = serverOf(settings, options, { timeoutMs })
   const { status, text } = await server.get(target, query)
   const answer: unknown = jsonOrUndefined(text)
   if (Value.Check(Refusal, answer)) throw new Error(`${answer.message} (${answer.name})`)

@@ -8,39 +8,32 @@ import { command } from '../base/layout.ts'
 import { ask, hasTerminal } from '../wallet/prompt.ts'
 import { certificateOf, formerAs } from './former-options.ts'
 import { complain, isYes, printResult } from './output.ts'
-import { serverClient, type ServerClient } from './server-client.ts'
+import { type ServerClient } from './server-client.ts'
+import { addServerOptions, serverOf, type ServerOptions } from './server-options.ts'
 
-interface LiftOptions {
+interface LiftOptions extends ServerOptions {
   readonly yes?: true
-  readonly url?: string
-  readonly certs?: string
-  readonly as?: string
   readonly client?: string
 }
 
 export function liftCommand(settingsOf: () => Settings): Command {
-  return new Command('lift')
-    .description('let a quarantined plugin act again: one whose transaction did more to a wallet than its plan was allowed')
-    .argument('<name>', 'its name')
-    .option('--yes', 'do not ask')
-    .option('--url <url>', 'the running server (default: that of these settings, on this machine)')
-    .option('--certs <folder>', 'the folder of the certificates (default: that of these settings)')
-    .option('--as <name>', 'the client whose certificate is used, with the permission admin (default: operator, else client)')
+  return addServerOptions(
+    new Command('lift')
+      .description('let a quarantined plugin act again: one whose transaction did more to a wallet than its plan was allowed')
+      .argument('<name>', 'its name')
+      .option('--yes', 'do not ask'),
+    undefined,
+    'admin',
+  )
     .addOption(formerAs())
     .action((name: string, options: LiftOptions) => printResult(() => lift(name, options, settingsOf())))
 }
 
 type Quarantine = NonNullable<ShownPlugin['quarantine']>
 
-async function lift(name: string, { yes, url, certs, as, client }: LiftOptions, settings: Settings): Promise<string> {
+async function lift(name: string, { yes, client, as, ...access }: LiftOptions, settings: Settings): Promise<string> {
   const named = certificateOf({ as, client })
-  const server = serverClient({
-    settings,
-    clients: named === undefined ? ['operator', 'client'] : [named],
-    timeoutMs: (settings.server.requestTimeoutSeconds + 5) * 1000,
-    ...(url !== undefined && { url }),
-    ...(certs !== undefined && { certs }),
-  })
+  const server = serverOf(settings, { ...access, ...(named !== undefined && { as: named }) })
   const quarantine = (await quarantinesOn(server)).get(name)
   if (quarantine) complain(`${name} is quarantined: ${quarantineWords(quarantine)}`)
   if (quarantine && yes !== true) {

@@ -7,16 +7,14 @@ import { isObject } from '../base/json.ts'
 import { plainJson } from '../base/printable.ts'
 import type { Settings } from '../config/settings.ts'
 import { complain, examples, printResult, table } from './output.ts'
-import { journalClient, serverClient, type ServerClient } from './server-client.ts'
+import { journalClient, type ServerClient } from './server-client.ts'
+import { addServerOptions, serverOf, type ServerOptions } from './server-options.ts'
 
-interface PositionsOptions {
+interface PositionsOptions extends ServerOptions {
   readonly orphaned?: true
   readonly client?: string
   readonly address?: string
   readonly from?: string
-  readonly url?: string
-  readonly certs?: string
-  readonly as?: string
   readonly json?: true
 }
 
@@ -48,28 +46,21 @@ const mostTransactions = 100_000
 
 /** `sluice positions`: ranges of liquidity that were opened through a running server, and which of them nobody follows. */
 export function positionsCommand(settingsOf: () => Settings): Command {
-  return new Command('positions')
-    .description('positions of liquidity that were opened through the running server and are still there; --orphaned: that nobody follows')
-    .option('--orphaned', 'only those whose client was never told of them, and whose id nobody has used since')
-    .option('--client <name>', 'only those that this client asked for')
-    .option('--address <address>', 'only those of this wallet')
-    .option('--from <date>', 'only those requested at this date or later, e.g. 2026-03-01 (UTC) or 2026-03-01T12:00Z')
-    .option('--url <url>', 'the running server (default: that of these settings, on this machine)')
-    .option('--certs <folder>', 'the folder of the certificates (default: that of these settings)')
-    .option('--as <name>', 'the client whose certificate is used (default: operator, else client)')
+  return addServerOptions(
+    new Command('positions')
+      .description(
+        'positions of liquidity that were opened through the running server and are still there; --orphaned: that nobody follows',
+      )
+      .option('--orphaned', 'only those whose client was never told of them, and whose id nobody has used since')
+      .option('--client <name>', 'only those that this client asked for')
+      .option('--address <address>', 'only those of this wallet')
+      .option('--from <date>', 'only those requested at this date or later, e.g. 2026-03-01 (UTC) or 2026-03-01T12:00Z'),
+  )
     .option('--json', 'print JSON')
     .addHelpText('after', examples('positions --orphaned', 'positions --client maker --json'))
     .action((options: PositionsOptions) =>
       printResult(async () => {
-        const settings = settingsOf()
-        const { as, url, certs } = options
-        const server = serverClient({
-          settings,
-          clients: as === undefined ? ['operator', 'client'] : [as],
-          timeoutMs: (settings.server.requestTimeoutSeconds + 5) * 1000,
-          ...(url !== undefined && { url }),
-          ...(certs !== undefined && { certs }),
-        })
+        const server = serverOf(settingsOf(), options)
         const found = await findPositions(server, options)
         if (options.json) return plainJson(JSON.stringify(found, null, 2))
         if (found.length > 0) return describePositions(found)

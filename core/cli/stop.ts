@@ -11,16 +11,14 @@ import type { Settings } from '../config/settings.ts'
 import { stopFileNames } from '../config/stop-files.ts'
 import { command } from '../base/layout.ts'
 import { complain, printResult } from './output.ts'
-import { serverClient, type ServerClient } from './server-client.ts'
+import { type ServerClient } from './server-client.ts'
+import { addServerOptions, serverOf, type ServerOptions } from './server-options.ts'
 
-interface StopOptions {
+interface StopOptions extends ServerOptions {
   readonly wallet?: string
   readonly client?: string
   readonly reason?: string
   readonly file?: true
-  readonly url?: string
-  readonly certs?: string
-  readonly as?: string
 }
 
 const whatGoesOn: Readonly<Record<StopMode, string>> = {
@@ -46,12 +44,7 @@ export const resumeCommand = (settingsOf: () => Settings): Command =>
     .action((options: StopOptions) => printResult(() => resume(options, settingsOf())))
 
 const withOptions = (to: Command): Command =>
-  to
-    .option('--wallet <address>', 'one wallet')
-    .option('--client <id>', 'one client, by its key in conf/clients.yml')
-    .option('--url <url>', 'the running server (default: that of these settings, on this machine)')
-    .option('--certs <folder>', 'the folder of the certificates (default: that of these settings)')
-    .option('--as <name>', 'the client whose certificate is used (default: operator, else client)')
+  addServerOptions(to.option('--wallet <address>', 'one wallet').option('--client <id>', 'one client, by its key in conf/clients.yml'))
 
 async function stop(mode: StopMode, options: StopOptions, settings: Settings): Promise<string> {
   const subject = subjectOf(options)
@@ -196,14 +189,7 @@ const fieldsOf = ({ wallet, client }: StopOptions) => ({
 const argumentsOf = ({ wallet, client }: StopOptions): string =>
   wallet !== undefined ? ` --wallet ${wallet}` : client !== undefined ? ` --client ${client}` : ''
 
-const clientOf = ({ as, url, certs }: StopOptions, settings: Settings): ServerClient =>
-  serverClient({
-    settings,
-    clients: as === undefined ? ['operator', 'client'] : [as],
-    timeoutMs,
-    ...(url !== undefined && { url }),
-    ...(certs !== undefined && { certs }),
-  })
+const clientOf = (options: StopOptions, settings: Settings): ServerClient => serverOf(settings, options, { timeoutMs })
 
 /** The server does not know the wallet or the client. */
 class WrongField extends Error {}

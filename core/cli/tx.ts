@@ -13,12 +13,10 @@ import { countOf, describePruned, pruneTransactions, type PruneOptions } from '.
 import type { ArchiveExportOptions } from './archive-export.ts'
 import { exportTransactions, isFiltered, type ExportOptions } from './tx-export.ts'
 import { certificateOf, formerAs } from './former-options.ts'
-import { serverClient, type ServerClient, journalClient, type JournalClient, type TransactionFilter } from './server-client.ts'
+import { type ServerClient, journalClient, type JournalClient, type TransactionFilter } from './server-client.ts'
+import { addServerOptions, serverOf, type ServerOptions } from './server-options.ts'
 
-interface AccessOptions {
-  url?: string
-  certs?: string
-  as?: string
+interface AccessOptions extends ServerOptions {
   json?: true
 }
 
@@ -26,34 +24,17 @@ interface FormerOptions extends AccessOptions {
   client?: string
 }
 
-/** The first certificate that exists is used. It needs `read`, and `trade` to cancel. */
-const clients = ['operator', 'client']
-
 /** `sluice tx`: shows, replaces, exports and archives the transactions of a running server over its HTTP interface. */
 export function txCommand(settingsOf: () => Settings): Command {
   const tx = new Command('tx').description('the transactions of a running server: list, show, cancel, speed up, export, archive, prune')
 
   /** Its `--client` is whose transactions are wanted. */
-  const ofClients = (name: string, description: string) =>
-    tx
-      .command(name)
-      .description(description)
-      .option('--url <url>', 'the server (default: that of these settings, on this machine)')
-      .option('--certs <folder>', 'the folder of the certificates (default: that of these settings)')
-      .option('--as <name>', `the client whose certificate is used (default: ${clients.join(', else ')})`)
+  const ofClients = (name: string, description: string) => addServerOptions(tx.command(name).description(description))
   const subcommand = (name: string, description: string) => ofClients(name, description).addOption(formerAs())
   const jsonOption = ['--json', 'print the JSON of the server'] as const
 
-  const connect = ({ url, certs, as }: AccessOptions): { server: ServerClient; journal: JournalClient } => {
-    const settings = settingsOf()
-    const server = serverClient({
-      settings,
-      clients: as === undefined ? clients : [as],
-      // Longer than the server's own deadline, so that its TIMEOUT arrives.
-      timeoutMs: (settings.server.requestTimeoutSeconds + 5) * 1000,
-      ...(url !== undefined && { url }),
-      ...(certs !== undefined && { certs }),
-    })
+  const connect = (options: AccessOptions): { server: ServerClient; journal: JournalClient } => {
+    const server = serverOf(settingsOf(), options)
     const missing = ({ id, reason }: { id: string; reason: string }) =>
       complain(`warning: a transaction is missing here, since its row ${id} of the journal cannot be read: ${reason}`)
     return { server, journal: journalClient(server, missing) }
