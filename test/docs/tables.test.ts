@@ -4,10 +4,8 @@ import { eventTopics } from '../../core/api/index.ts'
 import { networkKeys } from '../../core/config/plugin-config.ts'
 import { evmChainSchema } from '../../kits/evm/index.ts'
 import { solanaChainSchema } from '../../kits/solana/index.ts'
-import { parse } from 'yaml'
-import { shownMetrics } from '../../tools/docs/tables.ts'
 import { packageJson } from './package-json.ts'
-import { fencesOf, readPage, root, tableOf } from './page.ts'
+import { readPage, root, tableOf } from './page.ts'
 
 describe('the pages that list by hand what the code has', () => {
   it('errors.md quotes reasons of refused handshakes as the log has them', async () => {
@@ -33,14 +31,6 @@ describe('the pages that list by hand what the code has', () => {
     const { feePolicy, ...plain } = solanaChainSchema.properties
     const wanted = [...Object.keys(plain), ...Object.keys(feePolicy.properties).map((key) => `feePolicy.${key}`)]
     expect(rows.flatMap(([keys = '']) => keys.replaceAll('`', '').split(', '))).to.have.members(wanted)
-  })
-
-  it('operations.md alerts on metrics that are there', async () => {
-    const page = await readPage('docs/operators/operations.md')
-    const metrics = shownMetrics()
-    const rules = parse(fencesOf(page).find(({ text }) => text.startsWith('groups:'))?.text ?? '').groups[0].rules
-    const used = rules.flatMap(({ expr }: { expr: string }) => expr.match(/sluice_\w+/g))
-    expect(metrics.map(({ name }) => name)).to.include.members(used)
   })
 
   it('dependencies.md has each package with why it is here and what would replace it: installed, bundled, for development', async () => {
