@@ -3,7 +3,7 @@ import { SluiceError, type At, type LoanTrial, type Token, type Swap } from '../
 import type { EvmReader } from '../evm/types.ts'
 import artifact from './artifacts/TransferProbe.json' with { type: 'json' }
 import type { Loan, Pool, PoolProtocol } from './protocol.ts'
-import type { PoolEdge, PoolGraph } from './routing/graph.ts'
+import type { PoolEdge, PoolGraph } from '../pools/routing/graph.ts'
 
 /** A token can switch on a fee at any time, so a verdict expires. */
 const verdictSeconds = 600

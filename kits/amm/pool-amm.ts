@@ -23,7 +23,7 @@ import { isObject } from '../../core/base/json.ts'
 import type { Evm, EvmIntent, EvmReader, CallResult, Call } from '../evm/types.ts'
 import { listedVersions } from './deployment.ts'
 import { feeOnTransferCheck, tryLoans, untrustedTokens } from './fee-on-transfer.ts'
-import { poolToken, priceSwap } from './price.ts'
+import { poolToken, priceSwap } from '../pools/price.ts'
 import {
   type PoolExchange,
   type Router,
@@ -46,9 +46,9 @@ import {
   type RouteOptions,
   getOrCreate,
   type PoolEdge,
-} from './routing/graph.ts'
-import { isOfNoRoute, swapBound } from './routing/bound.ts'
-import { viewPools } from './pool-views.ts'
+} from '../pools/routing/graph.ts'
+import { isOfNoRoute, swapBound } from '../pools/routing/bound.ts'
+import { viewPools } from '../pools/pool-views.ts'
 import { partsOf } from './swap-plan.ts'
 import { addressKey, isSameAddress } from '../../core/base/addresses.ts'
 

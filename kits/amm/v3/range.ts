@@ -2,7 +2,7 @@ import { SluiceError, type AMMRange, type At, type Head, type RangeHistory, type
 import { toInt256 } from '../../evm/encoding.ts'
 import type { Call, CallResult, Evm, EvmReader, Probe } from '../../evm/types.ts'
 import { sortTokens } from '../deployment.ts'
-import { poolToken } from '../price.ts'
+import { poolToken } from '../../pools/price.ts'
 import { lensProbe, readLens, type TickWindow } from './lens.ts'
 import { poolAddress } from './pools.ts'
 import { checkedReader, poolAbi, wordsOf, type RangeExchange, type Read } from './position-manager.ts'

@@ -5,7 +5,7 @@ import { SluiceError, type AMMShares, type SharesPool, type SharesPosition, type
 import { abiOf, listAt, nativeAddress, wordAt, wordCount } from '../../evm/encoding.ts'
 import { revertReason } from '../../evm/reverts.ts'
 import type { Call, CallResult, Evm } from '../../evm/types.ts'
-import { poolToken } from '../price.ts'
+import { poolToken } from '../../pools/price.ts'
 import { routerChecks } from '../pool-amm.ts'
 import type { Router } from '../protocol.ts'
 import { completeOffer, requireWorth } from '../shares.ts'

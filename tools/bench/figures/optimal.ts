@@ -1,7 +1,7 @@
-import { bestRoute } from '../../../kits/amm/routing/best-route.ts'
-import { bestSplit } from '../../../kits/amm/routing/split.ts'
-import { distanceToBest, type Distance } from '../../../test/kits/amm/routing/exhaustive.ts'
-import { randomWorld, worldKinds, type World } from '../../../test/kits/amm/routing/random-worlds.ts'
+import { bestRoute } from '../../../kits/pools/routing/best-route.ts'
+import { bestSplit } from '../../../kits/pools/routing/split.ts'
+import { distanceToBest, type Distance } from '../../../test/kits/pools/routing/exhaustive.ts'
+import { randomWorld, worldKinds, type World } from '../../../test/kits/pools/routing/random-worlds.ts'
 import { randomBits } from '../../../test/kits/amm/v3/math/random-bits.ts'
 import { median, percentile, perSecond, times, type Row } from '../measuring.ts'
 

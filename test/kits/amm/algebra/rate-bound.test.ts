@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import * as fc from 'fast-check'
 import { algebraProtocol, type AlgebraPoolState } from '../../../../kits/amm/algebra/pools.ts'
 import { withFee } from '../../../../kits/amm/algebra/block-fees.ts'
-import { address, aPool, asked, tokens } from '../routing/any-pool.ts'
+import { address, aPool, asked, tokens } from '../../pools/routing/any-pool.ts'
 
 const deployment = { factory: address, poolDeployer: address, initCodeHash: `0x${'00'.repeat(32)}` }
 const protocol = algebraProtocol({ version: 'integral', kind: 'integral', deployment })

@@ -2,10 +2,10 @@
 // What each route leaves for each hundredth is computed once, exactly. A set is divided by dynamic programming, where it could be the best: no
 // division leaves more than a hundred times any price of a hundredth, and what its routes leave beyond that price.
 import type { Router } from '../../../../kits/amm/index.ts'
-import type { PoolEdge } from '../../../../kits/amm/routing/graph.ts'
-import { netGain, swapGasUnits, type PricedRoute } from '../../../../kits/amm/routing/gas-cost.ts'
-import { bestRoute } from '../../../../kits/amm/routing/best-route.ts'
-import { bestSplit } from '../../../../kits/amm/routing/split.ts'
+import type { PoolEdge } from '../../../../kits/pools/routing/graph.ts'
+import { netGain, swapGasUnits, type PricedRoute } from '../../../../kits/pools/routing/gas-cost.ts'
+import { bestRoute } from '../../../../kits/pools/routing/best-route.ts'
+import { bestSplit } from '../../../../kits/pools/routing/split.ts'
 import { along, everyRoute } from './graph.ts'
 import type { World } from './random-worlds.ts'
 

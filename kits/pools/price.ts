@@ -16,7 +16,7 @@ import {
   type RouteOptions,
   type RouteQuery,
 } from './routing/graph.ts'
-import { takesRoute, type Router } from './protocol.ts'
+import { takesRoute, type Router } from '../amm/protocol.ts'
 
 import { bestSplit, shareDecimal } from './routing/split.ts'
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import * as fc from 'fast-check'
-import { bestRoute } from '../../../../kits/amm/routing/best-route.ts'
-import { atSpot, routeOptionsOf, spotAlong, type RouteQuery } from '../../../../kits/amm/routing/graph.ts'
+import { bestRoute } from '../../../../kits/pools/routing/best-route.ts'
+import { atSpot, routeOptionsOf, spotAlong, type RouteQuery } from '../../../../kits/pools/routing/graph.ts'
 import { along, boundless, carrying, everyOutcome, everyRoute, exchange, graphOf, someBaskets, tokens } from './graph.ts'
 
 const someQuery: fc.Arbitrary<RouteQuery> = fc.record({

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import * as fc from 'fast-check'
-import { search } from '../../../kits/amm/routing/best-route.ts'
-import { poolGraphOf, type RouteQuery } from '../../../kits/amm/routing/graph.ts'
-import { maxAmountIn, maxAmountOut } from '../../../kits/amm/price.ts'
+import { search } from '../../../kits/pools/routing/best-route.ts'
+import { poolGraphOf, type RouteQuery } from '../../../kits/pools/routing/graph.ts'
+import { maxAmountIn, maxAmountOut } from '../../../kits/pools/price.ts'
 import { v2Protocol } from '../../../kits/amm/v2/pools.ts'
 import { graphOf } from './routing/graph.ts'
 

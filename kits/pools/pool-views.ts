@@ -3,7 +3,7 @@ import type { At, PoolDepth, PoolsChoice, PoolView } from '../../core/contracts/
 import { parseDecimal, rescale } from '../../core/base/decimal.ts'
 import { DeepestPools } from '../../core/base/deepest-pools.ts'
 import { inTurns } from '../../core/base/fair-turns.ts'
-import type { Passage, Pool, PoolProtocol } from './protocol.ts'
+import type { Passage, Pool, PoolProtocol } from '../amm/protocol.ts'
 import { isSameAddress } from '../../core/base/addresses.ts'
 
 interface KnownPool {

@@ -3,9 +3,9 @@ import * as fc from 'fast-check'
 import { boundBy } from '../../../../core/base/amount-bound.ts'
 import type { Token } from '../../../../core/contracts/index.ts'
 import type { PoolExchange } from '../../../../kits/amm/index.ts'
-import { priceSwap } from '../../../../kits/amm/price.ts'
-import { swapBound } from '../../../../kits/amm/routing/bound.ts'
-import { routeOptionsOf, type PoolGraph, type RouteQuery } from '../../../../kits/amm/routing/graph.ts'
+import { priceSwap } from '../../../../kits/pools/price.ts'
+import { swapBound } from '../../../../kits/pools/routing/bound.ts'
+import { routeOptionsOf, type PoolGraph, type RouteQuery } from '../../../../kits/pools/routing/graph.ts'
 import { exchange, graphOf, protocols, someBaskets, type BasketOf } from './graph.ts'
 
 const token = (address: string): Token => ({ symbol: address, address, decimals: 18 })

@@ -1,5 +1,12 @@
 import * as fc from 'fast-check'
-import { maxHops, poolGraphOf, type PoolEdge, type PoolGraph, type RouteQuery, routeOptionsOf } from '../../../../kits/amm/routing/graph.ts'
+import {
+  maxHops,
+  poolGraphOf,
+  type PoolEdge,
+  type PoolGraph,
+  type RouteQuery,
+  routeOptionsOf,
+} from '../../../../kits/pools/routing/graph.ts'
 import type { Passage, Pool, PoolExchange, PoolProtocol, Router } from '../../../../kits/amm/index.ts'
 import { estimateOther, getAmountIn, getAmountOut } from '../../../../kits/amm/v2/pools.ts'
 

@@ -1,5 +1,5 @@
 import type { Swap } from '../../../core/contracts/index.ts'
-import type { Estimate, PoolProtocol, Router } from '../protocol.ts'
+import type { Estimate, PoolProtocol, Router } from '../../amm/protocol.ts'
 import { areDisjoint, Candidate, isAsked, isSameRoute, shareOf, shareSteps, wholeShare } from './candidate.ts'
 import { gasRateOf, type PricedRoute, netGain, swapGasUnits, type GasCost } from './gas-cost.ts'
 import { estimateAlong, quoteAlong, type MissingState, type PoolEdge, type PoolGraph, type RouteOptions, type RouteQuery } from './graph.ts'

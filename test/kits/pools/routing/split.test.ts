@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import * as fc from 'fast-check'
 import type { Swap, Token } from '../../../../core/contracts/index.ts'
-import { bestRoute } from '../../../../kits/amm/routing/best-route.ts'
-import { routeOptionsOf, type RouteQuery } from '../../../../kits/amm/routing/graph.ts'
-import { bestSplit } from '../../../../kits/amm/routing/split.ts'
+import { bestRoute } from '../../../../kits/pools/routing/best-route.ts'
+import { routeOptionsOf, type RouteQuery } from '../../../../kits/pools/routing/graph.ts'
+import { bestSplit } from '../../../../kits/pools/routing/split.ts'
 import { bestOfAll } from './exhaustive.ts'
 import { exchange, graphOf, type BasketOf } from './graph.ts'
 

@@ -10,7 +10,7 @@ import {
   type PoolExchange,
   type PoolProtocol,
   type Router,
-} from '../protocol.ts'
+} from '../../amm/protocol.ts'
 
 /** One pool in one direction. */
 export interface PoolEdge {

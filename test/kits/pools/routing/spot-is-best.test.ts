@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import type { Passage, Pool, PoolProtocol } from '../../../../kits/amm/index.ts'
-import { rateX128Of } from '../../../../kits/amm/routing/graph.ts'
+import { rateX128Of } from '../../../../kits/pools/routing/graph.ts'
 import { address, aPool, asked, pairsOf, ranges, reserveRaw, tokens } from './any-pool.ts'
 import { weightedProtocol } from '../../../../kits/amm/weighted/pools.ts'
 

@@ -1,5 +1,5 @@
 // What the gas of a swap costs in the token of its other side, and what the swap leaves after paying for it.
-import type { Router } from '../protocol.ts'
+import type { Router } from '../../amm/protocol.ts'
 import { getOrCreate, perGraph, type MissingState, type PoolEdge, type PoolGraph, type RouteQuery, type RouteQuote } from './graph.ts'
 
 /**

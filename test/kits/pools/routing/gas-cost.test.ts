@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { gasPriceIn } from '../../../../kits/amm/routing/gas-cost.ts'
+import { gasPriceIn } from '../../../../kits/pools/routing/gas-cost.ts'
 import { graphOf } from './graph.ts'
 
 const ether = 10n ** 18n
