@@ -29,6 +29,22 @@ describe('changes of the public interface', () => {
     })
   })
 
+  it('break nobody where members move to a type that is extended, and exported beside', () => {
+    const pool = 'export interface Pool extends Life {\n    readonly fee: string;\n    read(): Call;\n}'
+    const parted = 'export interface Pool extends PoolMath, Life {\n    read(): Call;\n}'
+    const base = (member: string) => `export interface PoolMath {\n    ${member}\n}`
+    expect(changesOfReport(report(pool), report(parted, base('readonly fee: string;')))).to.deep.equal({
+      breaking: [],
+      compatible: ['+ PoolMath'],
+    })
+    expect(changesOfReport(report(pool), report(parted, base('readonly fee: bigint;'))).breaking).to.deep.equal([
+      '- Pool: readonly fee: string;',
+      '+ Pool: readonly fee: bigint;',
+    ])
+    // Its members cannot be seen.
+    expect(changesOfReport(report(pool), report(parted)).breaking).to.have.length(3)
+  })
+
   it('of words alone are none', () => {
     expect(changesOfReport(report(chain), report(chain.replace('(undocumented)', 'How many blocks.')))).to.deep.equal({
       breaking: [],

@@ -39,7 +39,19 @@ function declarationsOf(report: string): ReadonlyMap<string, readonly string[]> 
     const name = /(?:class|interface|type|const|function|enum|namespace) (\w+)/.exec(lines[0] ?? '')?.[1]
     if (name !== undefined) found.set(name, [...(found.get(name) ?? []), ...lines])
   }
-  return found
+  return new Map([...found].map(([name, lines]) => [name, withInherited(lines, found)]))
+}
+
+/** What an interface extends that the same entry point exports is its own: to part it in two breaks nobody. */
+function withInherited(lines: readonly string[], all: ReadonlyMap<string, readonly string[]>): readonly string[] {
+  const [first = '', ...rest] = lines
+  const [, head, bases] = /^(export interface .+?) extends (.+) \{$/.exec(first) ?? []
+  if (head === undefined || bases === undefined) return lines
+  const names = bases.split(/, (?=[A-Z])/)
+  const membersOf = (base: string) => all.get(base.replace(/<.*/, ''))
+  const others = names.filter((base) => !membersOf(base))
+  const inherited = names.flatMap((base) => withInherited(membersOf(base) ?? [], all).slice(1, -1))
+  return [`${head}${others.length > 0 ? ` extends ${others.join(', ')}` : ''} {`, ...inherited, ...rest]
 }
 
 const isOptional = (line: string) => /^(readonly )?\w+\?/.test(line)
