@@ -2,7 +2,8 @@ import { AbiCoder, Interface, ZeroAddress } from 'ethers'
 import { SluiceError, type At, type LoanTrial, type Token, type Swap } from '../../core/contracts/index.ts'
 import type { EvmReader } from '../evm/types.ts'
 import artifact from './artifacts/TransferProbe.json' with { type: 'json' }
-import type { Loan, Pool, PoolProtocol } from './protocol.ts'
+import type { Loan, PoolProtocol } from './protocol.ts'
+import type { Pool } from '../pools/protocol.ts'
 import type { PoolEdge, PoolGraph } from '../pools/routing/graph.ts'
 
 /** A token can switch on a fee at any time, so a verdict expires. */
@@ -113,8 +114,8 @@ interface UntrustedToken {
  */
 export function untrustedTokens(
   { tokenIn, tokenOut }: Swap,
-  route: readonly PoolEdge[],
-  graph: PoolGraph,
+  route: readonly PoolEdge<PoolProtocol>[],
+  graph: PoolGraph<PoolProtocol>,
   trusted: ReadonlySet<string>,
 ): readonly UntrustedToken[] {
   const ends = [
@@ -128,7 +129,7 @@ export function untrustedTokens(
   })
 }
 
-function firstLoan(lenders: readonly PoolEdge[], token: string): Loan | undefined {
+function firstLoan(lenders: readonly PoolEdge<PoolProtocol>[], token: string): Loan | undefined {
   for (const lender of lenders) {
     const loan = loanOf(lender, token)
     if (loan) return loan

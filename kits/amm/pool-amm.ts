@@ -9,7 +9,6 @@ import {
   type Quote,
   type Swap,
   type Token,
-  badFields,
   type Head,
   type Basis,
   type FollowedPricing,
@@ -24,32 +23,23 @@ import type { Evm, EvmIntent, EvmReader, CallResult, Call } from '../evm/types.t
 import { listedVersions } from './deployment.ts'
 import { feeOnTransferCheck, tryLoans, untrustedTokens } from './fee-on-transfer.ts'
 import { poolToken, priceSwap } from '../pools/price.ts'
+import { type PoolExchange, type Router, completeReading, poolAsOf, type PoolProtocol, type Place, type PoolMemory } from './protocol.ts'
+import { type Pair, takesRoute, type Pool } from '../pools/protocol.ts'
 import {
-  type PoolExchange,
-  type Router,
-  type Pair,
-  completeReading,
-  poolAsOf,
-  takesRoute,
-  blockName,
-  type Pool,
-  type PoolProtocol,
-  type Place,
-  type PoolMemory,
-} from './protocol.ts'
-import {
-  innerTokens,
-  routeOptionsOf,
-  poolGraphOf,
-  type MissingState,
-  type PoolGraph,
-  type RouteOptions,
-  getOrCreate,
-  type PoolEdge,
-} from '../pools/routing/graph.ts'
-import { isOfNoRoute, swapBound } from '../pools/routing/bound.ts'
+  cachedRouteOptions,
+  edgesOf,
+  isCachedPool,
+  noSuchPool,
+  passageOf,
+  poolPricing,
+  requireDifferentTokens,
+  routePairs,
+  type CachedPool,
+} from '../pools/pricing.ts'
+import { poolGraphOf, type MissingState, type PoolGraph, type RouteOptions } from '../pools/routing/graph.ts'
+import { isOfNoRoute } from '../pools/routing/bound.ts'
 import { viewPools } from '../pools/pool-views.ts'
-import { partsOf } from './swap-plan.ts'
+import { partsOf } from '../pools/route-parts.ts'
 import { addressKey, isSameAddress } from '../../core/base/addresses.ts'
 
 /**
@@ -196,11 +186,6 @@ export function fewestApprovals(routers: readonly Router[], versions: readonly s
 /** Selectors of `token0()` and `token1()`, which the pools of most kinds have. */
 const tokenViews = ['0x0dfe1681', '0xd21220a7']
 
-const passageOf = ({ tokenIn, tokenOut }: Pick<Swap, 'tokenIn' | 'tokenOut'>, wrapped: Token) => ({
-  tokenIn: poolToken(tokenIn, wrapped),
-  tokenOut: poolToken(tokenOut, wrapped),
-})
-
 interface QuoterOptions {
   readonly exchange: PoolExchange
   readonly reader: EvmReader
@@ -243,39 +228,15 @@ function quoter({ exchange, reader, checks, requireExactTransfers, trusted }: Qu
   }
 }
 
-const noSuchPool = (pool: string) =>
-  new SluiceError(
-    'PAIR_NOT_FOUND',
-    `The exchange has no pool ${pool} of these tokens with liquidity; GET /amm/pools lists those that it has.`,
-  )
-
-/** @throws SluiceError INCOMPLETE_PARAMS if a swap's tokens are the same one in pools */
-function requireDifferentTokens(tokenIn: string, tokenOut: string): void {
-  if (tokenIn === tokenOut) throw badFields([{ field: 'quote', problem: 'is the same token as base, or its wrapped form: give another' }])
-}
-
-/** Every two tokens that may follow one another on a route of up to three hops; each two once. */
-function routePairs(tokenIn: string, tokenOut: string, intermediates: readonly string[]): readonly Pair[] {
-  const inner = innerTokens({ tokenIn, tokenOut, intermediates })
-  return [
-    [tokenIn, tokenOut],
-    ...inner.flatMap((token): readonly Pair[] => [
-      [tokenIn, token],
-      [token, tokenOut],
-    ]),
-    ...inner.flatMap((first, index) => inner.slice(index + 1).map((second): Pair => [first, second])),
-  ]
-}
-
 /** Reads the pools of all protocols at one block, in one round trip, and checks the routers that may be chosen along with it. */
 async function loadPools(
   reader: EvmReader,
   checks: RouterChecks,
-  { protocols, chosen }: Pick<RouteOptions, 'protocols' | 'chosen'>,
+  { protocols, chosen }: Pick<RouteOptions<PoolProtocol, Router>, 'protocols' | 'chosen'>,
   pairs: readonly Pair[],
   missing: readonly MissingState[],
   at: At,
-): Promise<{ readonly head: Head; readonly graph: PoolGraph }> {
+): Promise<{ readonly head: Head; readonly graph: PoolGraph<PoolProtocol> }> {
   const readings = protocols.map((protocol) => {
     const ofProtocol = missing.filter((each) => each.protocol === protocol).map((each) => each.missing)
     return { protocol, reading: protocol.read(pairs, ofProtocol) }
@@ -358,13 +319,6 @@ function missingStateCache() {
   }
 }
 
-/** The graph of some states, and the block that it is valid for. */
-interface CachedGraph {
-  readonly graph: PoolGraph
-  readonly pools: readonly { readonly protocol: PoolProtocol; readonly pool: Pool }[]
-  readonly block: string
-}
-
 /** Quotes by pools that the server keeps in memory. Undefined if the pools of some protocol cannot be followed. */
 export function followedPricing(options: QuoterOptions): FollowedPricing<Evm> | undefined {
   const { exchange, reader, checks, requireExactTransfers, trusted } = options
@@ -375,30 +329,13 @@ export function followedPricing(options: QuoterOptions): FollowedPricing<Evm> | 
   })
   if (followable.length < protocols.length) return undefined
   const { wrapped, intermediates } = reader
-  const intermediateAddresses = intermediates.map(({ address }) => address)
   const hasTimed = followable.some(({ memory }) => memory.asOf)
-  // A graph is valid for every amount until one of the states changes.
-  const graphs = new WeakMap<readonly unknown[], CachedGraph>()
-  const routeOptionsFor = cachedRouteOptions(exchange)
-
-  function graphOf(states: readonly unknown[], head: Head): PoolGraph {
-    const cached = graphs.get(states)
-    const block = hasTimed ? blockName(head) : ''
-    if (cached?.block === block) return cached.graph
-    const pools = states.flatMap((state) => {
-      if (!isCachedPool(state)) return []
-      const pool = poolAsOf(state, head)
-      return pool ? [{ protocol: state.protocol, pool }] : []
-    })
-    const isSame = cached?.pools.length === pools.length && cached.pools.every(({ pool }, index) => pool === pools[index]?.pool)
-    const graph = cached && isSame ? cached.graph : poolGraphOf(pools)
-    graphs.set(states, { graph, pools, block })
-    return graph
-  }
+  const gasPriceRaw = (head: Head) => reader.gasPriceRaw(head)
+  const pricing = poolPricing({ exchange, wrapped, intermediates, gasPriceRaw, asOf: hasTimed ? poolAsOf : undefined })
 
   const isTrusted = (token: Token) => trusted.has(poolToken(token, wrapped))
   const isExact = (token: Token) => isTrusted(token) || requireExactTransfers.isKnown(token)
-  const requireExact = (quote: Quote, graph: PoolGraph, at: At) =>
+  const requireExact = (quote: Quote, graph: PoolGraph<PoolProtocol>, at: At) =>
     requireExactTransfers(untrustedTokens(quote.swap, edgesOf(quote, graph), graph, trusted), at)
 
   /** All at once: those of other quotes are known then. */
@@ -410,89 +347,46 @@ export function followedPricing(options: QuoterOptions): FollowedPricing<Evm> | 
 
   return {
     basis(tokens, { version }): readonly Basis<Evm>[] {
-      const [tokenIn, tokenOut] = [poolToken(tokens.tokenIn, wrapped), poolToken(tokens.tokenOut, wrapped)]
-      requireDifferentTokens(tokenIn, tokenOut)
-      const usable = new Set([...routeOptionsFor('in', version).protocols, ...routeOptionsFor('out', version).protocols])
-      const pairs = routePairs(tokenIn, tokenOut, intermediateAddresses)
+      const { protocols: usable, pairs } = pricing.reach(tokens, version)
       return followable
         .filter(({ protocol }) => usable.has(protocol))
         .flatMap(({ memory, followed }) => memory.places(pairs).map((place) => ({ followed, key: poolKey(place), about: place })))
     },
-
-    quote(swap: Swap, { version }: QuoteChoice, states, head, left) {
-      const graph = graphOf(states, head)
-      const gasPriceRaw = reader.gasPriceRaw(head)
-      const options = routeOptionsFor(swap.exact, version)
-      const snapshot = { head, graph, options, version, wrapped, intermediates, intermediateAddresses, gasPriceRaw }
-      const priced = priceSwap(snapshot, swap, left)
-      if ('missing' in priced) {
-        const missing = priced.missing.map(({ protocol, pool, missing }) => ({
-          index: states.findIndex((state) => isCachedPool(state) && state.protocol === protocol && state.pool?.address === pool),
-          more: missing,
-        }))
-        return { missing }
-      }
-      return priced
-    },
-
-    bound(swap: Swap, { version }: QuoteChoice, states, head) {
-      const options = routeOptionsFor(swap.exact, version)
-      const [tokenIn, tokenOut] = [poolToken(swap.tokenIn, wrapped), poolToken(swap.tokenOut, wrapped)]
-      const query = { tokenIn, tokenOut, intermediates: intermediateAddresses, exact: swap.exact, amountRaw: swap.amountRaw }
-      const bound = swapBound(graphOf(states, head), query, options)
+    quote: pricing.quote,
+    bound(swap, choice, states, head) {
+      const bound = pricing.bound(swap, choice, states, head)
       if (!bound || isOfNoRoute(bound)) return bound
+      const { chosen } = pricing.options(swap.exact, choice.version)
       // Only a quote says whether a configured contract trades with other pools than these, and whether a token takes a fee.
-      return isExact(swap.tokenIn) && isExact(swap.tokenOut) && checks.areDone(options.chosen) ? bound : undefined
+      return isExact(swap.tokenIn) && isExact(swap.tokenOut) && checks.areDone(chosen) ? bound : undefined
     },
-
-    async pools(tokens, choice, states, head, at) {
-      return viewPools(graphOf(states, head).pools, [passageOf(tokens, wrapped)], choice, at)
-    },
-
-    conditions: (head) => `${reader.gasPriceRaw(head)} ${hasTimed ? blockName(head) : ''}`,
-
+    pools: pricing.pools,
+    conditions: pricing.conditions,
     vet(quote, states, at: At) {
       const due = checks.areDone(routers)
         ? []
         : checks.due(routers.filter(({ address }) => address === quote.spender || quote.otherSpenders?.includes(address)))
       const exact =
-        isTrusted(quote.swap.tokenIn) && isTrusted(quote.swap.tokenOut) ? undefined : requireExact(quote, graphOf(states, quote.head), at)
+        isTrusted(quote.swap.tokenIn) && isTrusted(quote.swap.tokenOut)
+          ? undefined
+          : requireExact(quote, pricing.graphOf(states, quote.head), at)
       return due.length === 0 ? exact : checkRouters(due, exact, at)
     },
   }
 }
-
-/** `routeOptionsOf` by the two that it depends on. The version was checked before, so there are few entries. */
-function cachedRouteOptions(exchange: PoolExchange) {
-  const cache = new Map<string, RouteOptions>()
-  return (exact: 'in' | 'out', version: string | undefined, spenders?: readonly string[]): RouteOptions => {
-    if (!spenders) return getOrCreate(cache, `${exact} ${version ?? ''}`, () => routeOptionsOf(exchange, exact, version))
-    const routers = exchange.routers.filter(({ address }) => spenders.includes(address))
-    return routeOptionsOf({ ...exchange, routers }, exact, version, true)
-  }
-}
-
-/** The pools that a quote passes. */
-const edgesOf = ({ route }: Quote, graph: PoolGraph): readonly PoolEdge[] =>
-  route.flatMap(({ pool, tokenIn, tokenOut }) => graph.edgesBetween(tokenIn, tokenOut).filter((edge) => edge.pool.address === pool))
-
-/** The state that is in memory under the key of a pool. */
-export interface CachedPool {
-  readonly protocol: PoolProtocol
-  /** Null if there is none, or if it is empty. */
-  readonly pool: Pool | null
-}
-
-const isCachedPool = (state: unknown): state is CachedPool => isObject(state) && 'protocol' in state && 'pool' in state
 
 const isPlace = (about: unknown): about is Place => isObject(about) && 'address' in about
 
 const poolKey = ({ address }: Place): string => addressKey(address)
 
 /** How the pools of one protocol are followed. */
-export function followedPools(protocol: PoolProtocol, memory: PoolMemory, reader: Pick<EvmReader, 'read'>): Followed<Evm, CachedPool> {
-  const none: CachedPool = { protocol, pool: null }
-  const cachedPool = (pool: Pool | null): CachedPool => (pool === null ? none : { protocol, pool })
+export function followedPools(
+  protocol: PoolProtocol,
+  memory: PoolMemory,
+  reader: Pick<EvmReader, 'read'>,
+): Followed<Evm, CachedPool<PoolProtocol>> {
+  const none: CachedPool<PoolProtocol> = { protocol, pool: null }
+  const cachedPool = (pool: Pool | null): CachedPool<PoolProtocol> => (pool === null ? none : { protocol, pool })
   return {
     follow: memory.follow,
     emitters: (keys) => [...(memory.poolsAreEmitters === false ? [] : keys), ...(memory.emitters ?? [])],
@@ -509,7 +403,7 @@ export function followedPools(protocol: PoolProtocol, memory: PoolMemory, reader
       const pools = await completeReading(reading, read, reader, at)
       const joined = (key: string, loaded: Pool | null) => {
         const before = known?.get(key)?.state
-        return loaded && isCachedPool(before) && before.pool && memory.join ? memory.join(before.pool, loaded) : loaded
+        return loaded && isCachedPool<PoolProtocol>(before) && before.pool && memory.join ? memory.join(before.pool, loaded) : loaded
       }
       return { head: read.head, states: new Map(keys.map((key, index) => [key, cachedPool(joined(key, pools[index] ?? null))])) }
     },
@@ -521,6 +415,6 @@ export function followedPools(protocol: PoolProtocol, memory: PoolMemory, reader
       if (inMemory.pool === null || loaded.pool === null) return inMemory.pool === loaded.pool
       return memory.same ? memory.same(inMemory.pool, loaded.pool, head) : isDeepStrictEqual(inMemory.pool, loaded.pool)
     },
-    ...(memory.ofBlock && { ofBlock: ({ pool }: CachedPool, head: Head) => (pool && memory.ofBlock?.(pool, head)) ?? [] }),
+    ...(memory.ofBlock && { ofBlock: ({ pool }: CachedPool<PoolProtocol>, head: Head) => (pool && memory.ofBlock?.(pool, head)) ?? [] }),
   }
 }

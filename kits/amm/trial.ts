@@ -5,7 +5,9 @@ import { isObject } from '../../core/base/json.ts'
 import { toInt256, wordAt } from '../evm/encoding.ts'
 import type { CallResult, Probe } from '../evm/types.ts'
 import { poolsUnread } from './deployment.ts'
-import { blockName, type Missing, type Passed, type Pool, type PoolReading } from './protocol.ts'
+import { blockName } from '../pools/pricing.ts'
+import type { PoolReading } from './protocol.ts'
+import type { Missing, Passed, Pool } from '../pools/protocol.ts'
 import artifact from './artifacts/SwapTrial.json' with { type: 'json' }
 
 /** A swap to be tried. */

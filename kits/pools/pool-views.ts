@@ -3,13 +3,8 @@ import type { At, PoolDepth, PoolsChoice, PoolView } from '../../core/contracts/
 import { parseDecimal, rescale } from '../../core/base/decimal.ts'
 import { DeepestPools } from '../../core/base/deepest-pools.ts'
 import { inTurns } from '../../core/base/fair-turns.ts'
-import type { Passage, Pool, PoolProtocol } from '../amm/protocol.ts'
+import type { KnownPool, Passage, Pool, PoolMath } from './protocol.ts'
 import { isSameAddress } from '../../core/base/addresses.ts'
-
-interface KnownPool {
-  readonly protocol: PoolProtocol
-  readonly pool: Pool
-}
 
 /** The deepest of the pools that have both tokens of a passage and a price, once for each such passage, the deepest first. */
 export async function viewPools(
@@ -118,7 +113,7 @@ const mostHalvings = 16
  * The largest input whose price is worse than that of the smallest amounts by no more than so many basis points. The fee is in both.
  * @param guess where to begin; 0 where nothing is known
  */
-function largestWithin(protocol: PoolProtocol, pool: Pool, passage: Passage, basisPoints: number, guess: bigint): Largest {
+function largestWithin(protocol: PoolMath, pool: Pool, passage: Passage, basisPoints: number, guess: bigint): Largest {
   const { numerator, denominator } = protocol.spot(pool, passage)
   const { digits, scale } = parseDecimal(protocol.fee(pool, passage))
   const [least, whole] = [
@@ -156,7 +151,7 @@ function largestWithin(protocol: PoolProtocol, pool: Pool, passage: Passage, bas
 }
 
 /** About as much as takes the price a percent further, where the pool says what it has. */
-function guessOf(protocol: PoolProtocol, pool: Pool, passage: Passage): bigint {
+function guessOf(protocol: PoolMath, pool: Pool, passage: Passage): bigint {
   const held = protocol.holds?.(pool, passage)
   if (held === undefined) return 0n
   if ('reserveInRaw' in held) return held.reserveInRaw / 256n

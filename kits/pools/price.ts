@@ -1,4 +1,4 @@
-import { formatUnits } from 'ethers'
+import { formatRaw } from '../../core/base/decimal.ts'
 import { type Head, type Hop, type Quote, type Swap, type Token, SluiceError } from '../../core/contracts/index.ts'
 import { bestRoute, search } from './routing/best-route.ts'
 import { gasPriceIn, type PricedRoute, type RatedRoute } from './routing/gas-cost.ts'
@@ -16,7 +16,7 @@ import {
   type RouteOptions,
   type RouteQuery,
 } from './routing/graph.ts'
-import { takesRoute, type Router } from '../amm/protocol.ts'
+import { takesRoute, type RouteTaker } from './protocol.ts'
 
 import { bestSplit, shareDecimal } from './routing/split.ts'
 
@@ -111,7 +111,7 @@ function showRoute({ edges, router }: Pick<PricedRoute, 'edges' | 'router'>, opt
   }
 }
 
-const othersOf = ({ all }: RouteOptions, preferred: Router, takes: (router: Router) => boolean): readonly string[] =>
+const othersOf = ({ all }: RouteOptions, preferred: RouteTaker, takes: (router: RouteTaker) => boolean): readonly string[] =>
   all.filter((router) => router.address !== preferred.address && takes(router)).map(({ address }) => address)
 
 /** By graph, for those in which pools have the coin itself; the same graph for the others. */
@@ -165,7 +165,7 @@ function noPriceError(
   if (isTooLittle) {
     return new SluiceError(
       'PRICE_FAILED',
-      `${formatUnits(amountRaw, exactToken.decimals)} ${exactToken.symbol} is too little: it is worth less than the smallest unit of ${tokenOut.symbol}. Ask for a larger amount.`,
+      `${formatRaw(amountRaw, exactToken.decimals)} ${exactToken.symbol} is too little: it is worth less than the smallest unit of ${tokenOut.symbol}. Ask for a larger amount.`,
     )
   }
   if (versionSets.every((versions) => maxAmountIn(graph, query, versions) === 0n)) {
@@ -184,7 +184,7 @@ function noPriceError(
       `The pools cannot ${verb} that much ${exactToken.symbol}, at any price. Ask for a smaller amount.`,
     )
   }
-  const most = formatUnits(maxRaw, exactToken.decimals)
+  const most = formatRaw(maxRaw, exactToken.decimals)
   return new SluiceError(
     'PRICE_FAILED',
     `The pools cannot ${verb} that much: at most ${most} ${exactToken.symbol}, at any price. Ask for a smaller amount.`,

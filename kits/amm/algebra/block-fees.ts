@@ -1,6 +1,6 @@
 // The fee of a pool at one block, in each direction, where it is one for all amounts: it is read off a swap that is tried there, and swaps of
 // other amounts are computed by it.
-import type { Pool } from '../protocol.ts'
+import type { Pool } from '../../pools/protocol.ts'
 import type { Trial, TriedState, TrialResult } from '../trial.ts'
 import { wholeFeePips } from '../v3/math.ts'
 import { swap, TickTable, type V3PoolState } from '../v3/swap.ts'

@@ -3,7 +3,8 @@ import type { Head } from '../../../core/contracts/index.ts'
 import { formatFraction } from '../../../core/base/decimal.ts'
 import { abiOf, toInt256, wordAt, wordCount } from '../../evm/encoding.ts'
 import type { Call, CallResult, EvmLog } from '../../evm/types.ts'
-import { readBy, type Passage, type Pool, type PoolMemory, type PoolProtocol } from '../protocol.ts'
+import { readBy, type PoolMemory, type PoolProtocol } from '../protocol.ts'
+import type { Passage, Pool } from '../../pools/protocol.ts'
 import { stableRateBound } from './rate-bound.ts'
 import {
   amountIn,

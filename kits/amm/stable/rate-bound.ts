@@ -13,7 +13,7 @@
 // 4. So xOut - getY(x) ≤ (xOut - low) + s × (x - x₀) + high × ρ + 1. The v are smallest where x is largest. Beyond the x at which
 //    s × (x - x₀) is xOut nothing is left to prove: no more than xOut comes out.
 // 5. The fee is cut off by less than 1, and so is the output, in favour of the pool. An exact output takes the input that gives at least that much.
-import type { RateBound } from '../protocol.ts'
+import type { RateBound } from '../../pools/protocol.ts'
 import { feeDenominator, getY, precision, type StablePoolState } from './math.ts'
 
 /** By state, which stays the same until the pool changes. */

@@ -2,7 +2,7 @@
 import { Contract, MaxUint256, getCreate2Address, getCreateAddress, parseUnits, solidityPackedKeccak256 } from 'ethers'
 import type { DevnetPlugin, DevnetSite, DevnetTokenSymbol, Quoter, QuoterHop } from '../../../core/contracts/devnet.ts'
 import { sortTokens } from '../deployment.ts'
-import { tokensAlong } from '../swap-plan.ts'
+import { tokensAlong } from '../../pools/route-parts.ts'
 
 /** `['WETH', '10', 'USDC', '30000']`: a pool of two tokens, and what it holds in human units. */
 export type PoolFilling = readonly [DevnetTokenSymbol, string, DevnetTokenSymbol, string]

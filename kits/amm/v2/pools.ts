@@ -6,18 +6,8 @@ import { wordAt, wordCount } from '../../evm/encoding.ts'
 import type { CallResult } from '../../evm/types.ts'
 import { cacheByPair } from '../deployment.ts'
 import { lender, trialAmount } from '../fee-on-transfer.ts'
-import {
-  floatError,
-  maxEstimateError,
-  maxSteepness,
-  readBy,
-  type Estimate,
-  type Loan,
-  type Passage,
-  type Pool,
-  type PoolMemory,
-  type PoolProtocol,
-} from '../protocol.ts'
+import { readBy, type Loan, type PoolMemory, type PoolProtocol } from '../protocol.ts'
+import { floatError, maxEstimateError, maxSteepness, type Estimate, type Passage, type Pool } from '../../pools/protocol.ts'
 
 /** The part of the input that a pool keeps: `[3n, 1000n]` is 0.3 %. */
 export type Fee = readonly [numerator: bigint, denominator: bigint]

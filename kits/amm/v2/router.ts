@@ -5,7 +5,8 @@ import { abiOf, isAddressTopic, isSameAddress, isTransfer, wordAt, wordCount } f
 import type { Evm, EvmLog, EvmReceipt } from '../../evm/types.ts'
 import { requireAddresses } from '../deployment.ts'
 import type { Router } from '../protocol.ts'
-import { swapPlan, tokensAlong } from '../swap-plan.ts'
+import { tokensAlong } from '../../pools/route-parts.ts'
+import { swapPlan } from '../swap-plan.ts'
 
 interface RouterOptions {
   /** Of the pools that it trades with: "v2". */

@@ -9,7 +9,7 @@ import type {
   Quoter,
   QuoterHop,
 } from '../../../core/contracts/devnet.ts'
-import { tokensAlong } from '../swap-plan.ts'
+import { tokensAlong } from '../../pools/route-parts.ts'
 import { getSqrtRatioAtTick } from './math.ts'
 import type { RouterKind } from './router.ts'
 

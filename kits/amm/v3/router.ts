@@ -7,7 +7,8 @@ import type { CallResult, Evm, EvmLog, EvmReceipt } from '../../evm/types.ts'
 import { addressIn, requireAddresses } from '../deployment.ts'
 import type { Router } from '../protocol.ts'
 import { pairMemoOf, priceSumsGas, readFill as readPairFill } from '../v2/router.ts'
-import { boundsOf, partsOf, swapPlan, tokensAlong, type RoutePart } from '../swap-plan.ts'
+import { boundsOf, partsOf, tokensAlong, type RoutePart } from '../../pools/route-parts.ts'
+import { swapPlan } from '../swap-plan.ts'
 
 /** What the router has to know of an exchange on one network. */
 interface RouterOptions {

@@ -16,7 +16,7 @@ import {
   wordEdge,
   type SwapStep,
 } from './math.ts'
-import { floatError, maxEstimateError, maxSteepness, type Estimate } from '../protocol.ts'
+import { floatError, maxEstimateError, maxSteepness, type Estimate } from '../../pools/protocol.ts'
 
 /** A pool of concentrated liquidity with its known ticks, at one block. */
 export interface V3PoolState {

@@ -5,17 +5,8 @@ import { abiOf, toInt256, wordAt } from '../../evm/encoding.ts'
 import type { FoundLog } from '../../evm/types.ts'
 import { cacheByPair, sortTokens } from '../deployment.ts'
 import { trialAmount } from '../fee-on-transfer.ts'
-import {
-  bothReadings,
-  maxEstimateError,
-  readBy,
-  type Estimate,
-  type Passage,
-  type Pool,
-  type Loan,
-  type PoolMemory,
-  type PoolProtocol,
-} from '../protocol.ts'
+import { bothReadings, readBy, type Loan, type PoolMemory, type PoolProtocol } from '../protocol.ts'
+import { maxEstimateError, type Estimate, type Passage, type Pool } from '../../pools/protocol.ts'
 import { joinTried, passByTrial, triedAsOf, triedIn, trialReading, trialsAmong, type Trial, type TriedState } from '../trial.ts'
 import { initialQuery, isPriceKnown, lensReading, missingTicks, widerQuery, type LensQuery, type ReadPool } from '../v3/lens.ts'
 import { changedState, isSameState, joinStates, withLiquidity } from '../v3/logs.ts'

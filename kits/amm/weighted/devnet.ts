@@ -19,7 +19,7 @@ import type {
   Quoter,
   QuoterHop,
 } from '../../../core/contracts/devnet.ts'
-import { tokensAlong } from '../swap-plan.ts'
+import { tokensAlong } from '../../pools/route-parts.ts'
 
 export interface WeightedPoolFilling {
   readonly kind: WeightedPoolKind

@@ -3,7 +3,8 @@ import { AbiCoder, dataSlice, getAddress, id } from 'ethers'
 import { formatRaw } from '../../../core/base/decimal.ts'
 import { addressInTopic, addressOf, listAt, toInt256, wordAt } from '../../evm/encoding.ts'
 import type { CallResult, EvmLog, Probe } from '../../evm/types.ts'
-import { readBy, type Pair, type Passage, type Place, type Pool, type PoolMemory, type PoolProtocol } from '../protocol.ts'
+import { readBy, type Place, type PoolMemory, type PoolProtocol } from '../protocol.ts'
+import type { Pair, Passage, Pool } from '../../pools/protocol.ts'
 import artifact from './artifacts/WeightedLens.json' with { type: 'json' }
 import { complement, divUp, divideUp, inGivenOut, mulUp, outGivenIn, type Side } from './math.ts'
 

@@ -1,7 +1,7 @@
 // The best route: one of those with the best prices where no other can be better, else by branch and bound. Partial routes grow by one pool at a
 // time. Those that another route dominates are left out, and so are those whose upper bound is below the incumbent, the best complete route
 // known. Routes are compared by what is left after paying for gas.
-import type { Passed } from '../../amm/protocol.ts'
+import type { Passed } from '../protocol.ts'
 import { gainOf, gasRateOf, hugeGasUnits, pricedRoute, swapGasUnits, type GasCost, type PricedRoute } from './gas-cost.ts'
 import {
   getOrCreate,

@@ -10,7 +10,7 @@
 // than its price says. Where a pool on a walk has no bound, as those that are asked of the chain, the exchange has none.
 import { boundBy, type BoundForAll } from '../../../core/base/amount-bound.ts'
 import type { QuoteBound } from '../../../core/contracts/index.ts'
-import type { RateBound } from '../../amm/protocol.ts'
+import type { RateBound } from '../protocol.ts'
 import { swapGasUnits } from './gas-cost.ts'
 import { innerTokens, maxHops, type PoolEdge, type PoolGraph, type RouteOptions, type RouteQuery } from './graph.ts'
 

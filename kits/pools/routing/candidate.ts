@@ -1,5 +1,5 @@
 // A route that may take a share of a swap.
-import { floatError, type Estimate } from '../../amm/protocol.ts'
+import { floatError, type Estimate } from '../protocol.ts'
 import { estimateAlong, quoteAlong, versionsOf, type MissingState, type PoolEdge, type RouteQuery } from './graph.ts'
 
 /** A swap is split in hundredths. */

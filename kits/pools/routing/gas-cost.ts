@@ -1,5 +1,5 @@
 // What the gas of a swap costs in the token of its other side, and what the swap leaves after paying for it.
-import type { Router } from '../../amm/protocol.ts'
+import type { RouteTaker } from '../protocol.ts'
 import { getOrCreate, perGraph, type MissingState, type PoolEdge, type PoolGraph, type RouteQuery, type RouteQuote } from './graph.ts'
 
 /**
@@ -37,7 +37,7 @@ export interface RatedRoute {
   readonly edges: readonly PoolEdge[]
   readonly versions: readonly string[]
   /** The first that takes it. */
-  readonly router: Router
+  readonly router: RouteTaker
   /** Output per input in smallest units. */
   readonly rate: number
   /** The same; infinite where an amount may get a better price than that. */
@@ -46,7 +46,7 @@ export interface RatedRoute {
 
 export interface PricedRoute {
   readonly edges: readonly PoolEdge[]
-  readonly router: Router
+  readonly router: RouteTaker
   /** Where it is one of those that are kept with the graph. */
   readonly rated?: RatedRoute | undefined
   /** The other side of the swap. */
@@ -58,7 +58,7 @@ export interface PricedRoute {
 
 export const pricedRoute = (
   edges: readonly PoolEdge[],
-  router: Router,
+  router: RouteTaker,
   { amountRaw, gasUnits, firstWriteUnits }: RouteQuote,
   rated?: RatedRoute,
 ): PricedRoute => ({ edges, router, rated, amountRaw, gasUnits: swapGasUnits + gasUnits, firstWriteUnits })

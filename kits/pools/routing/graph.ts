@@ -3,19 +3,17 @@ import {
   maxSteepness,
   takesRoute,
   type Estimate,
+  type KnownPool,
   type Missing,
   type Passage,
   type Passed,
   type Pool,
-  type PoolExchange,
-  type PoolProtocol,
-  type Router,
-} from '../../amm/protocol.ts'
+  type PoolMath,
+  type RouteTaker,
+} from '../protocol.ts'
 
 /** One pool in one direction. */
-export interface PoolEdge {
-  readonly protocol: PoolProtocol
-  readonly pool: Pool
+export interface PoolEdge<Kind extends PoolMath = PoolMath> extends KnownPool<Kind> {
   readonly passage: Passage
   /** What the protocol says; the last answer is cached, because searches over one version and over several ask the same. */
   pass(exact: 'in' | 'out', amountRaw: bigint): Passed | Missing | undefined
@@ -28,24 +26,24 @@ export interface PoolEdge {
 }
 
 /** The pools that a swap may pass, after one block. */
-export interface PoolGraph {
+export interface PoolGraph<Kind extends PoolMath = PoolMath> {
   readonly isEmpty: boolean
-  readonly pools: readonly { readonly protocol: PoolProtocol; readonly pool: Pool }[]
-  edgesBetween(tokenIn: string, tokenOut: string): readonly PoolEdge[]
+  readonly pools: readonly KnownPool<Kind>[]
+  edgesBetween(tokenIn: string, tokenOut: string): readonly PoolEdge<Kind>[]
   /** All edges that a token goes into. */
-  edgesFrom(token: string): readonly PoolEdge[]
+  edgesFrom(token: string): readonly PoolEdge<Kind>[]
 }
 
-const noEdges: readonly PoolEdge[] = []
+const noEdges: readonly never[] = []
 
-export function poolGraphOf(pools: readonly { readonly protocol: PoolProtocol; readonly pool: Pool }[]): PoolGraph {
-  const edges = new Map<string, Map<string, PoolEdge[]>>()
+export function poolGraphOf<Kind extends PoolMath>(pools: readonly KnownPool<Kind>[]): PoolGraph<Kind> {
+  const edges = new Map<string, Map<string, PoolEdge<Kind>[]>>()
   for (const { protocol, pool } of pools) {
     for (const tokenIn of pool.tokens) {
-      const byTokenOut = getOrCreate(edges, tokenIn, () => new Map<string, PoolEdge[]>())
+      const byTokenOut = getOrCreate(edges, tokenIn, () => new Map<string, PoolEdge<Kind>[]>())
       for (const tokenOut of pool.tokens) {
         if (tokenOut === tokenIn) continue
-        getOrCreate(byTokenOut, tokenOut, (): PoolEdge[] => []).push(poolEdge(protocol, pool, { tokenIn, tokenOut }))
+        getOrCreate(byTokenOut, tokenOut, (): PoolEdge<Kind>[] => []).push(poolEdge(protocol, pool, { tokenIn, tokenOut }))
       }
     }
   }
@@ -57,7 +55,7 @@ export function poolGraphOf(pools: readonly { readonly protocol: PoolProtocol; r
   }
 }
 
-function poolEdge(protocol: PoolProtocol, pool: Pool, passage: Passage): PoolEdge {
+function poolEdge<Kind extends PoolMath>(protocol: Kind, pool: Pool, passage: Passage): PoolEdge<Kind> {
   let maxRate: number | undefined
   let last: { exact: 'in' | 'out'; amountRaw: bigint; answer: Passed | Missing | undefined } | undefined
   return {
@@ -77,7 +75,7 @@ function poolEdge(protocol: PoolProtocol, pool: Pool, passage: Passage): PoolEdg
 }
 
 /** Of a pool whose price is not known to be the best, by its bound where that has no offset: a product of such rates bounds a route. */
-function maxRateOf(protocol: PoolProtocol, pool: Pool, passage: Passage): number {
+function maxRateOf(protocol: PoolMath, pool: Pool, passage: Passage): number {
   if (protocol.spotIsBest) return Number(rateX128Of(protocol, pool, passage)) / 2 ** 128
   const bound = protocol.rateBound?.(pool, passage)
   return bound?.offsetRaw === 0n ? Number(bound.rateX128) / 2 ** 128 : Infinity
@@ -88,7 +86,7 @@ const oneX18 = 10n ** 18n
 const rates = new WeakMap<Pool, Map<string, bigint>>()
 
 /** A pool's marginal price with its fee: output per input in smallest units, times 2^128, rounded up. */
-export function rateX128Of(protocol: PoolProtocol, pool: Pool, passage: Passage): bigint {
+export function rateX128Of(protocol: PoolMath, pool: Pool, passage: Passage): bigint {
   const ofPool = rates.get(pool) ?? new Map<string, bigint>()
   rates.set(pool, ofPool)
   return getOrCreate(ofPool, `${passage.tokenIn} ${passage.tokenOut}`, () => {
@@ -142,32 +140,32 @@ export const innerTokens = ({ tokenIn, tokenOut, intermediates }: RouteEnds): re
   intermediates.filter((token) => token !== tokenIn && token !== tokenOut)
 
 /** Which routes an exchange can trade: pools of which versions, and through which router. */
-export interface RouteOptions {
+export interface RouteOptions<Kind extends PoolMath = PoolMath, Taker extends RouteTaker = RouteTaker> {
   /** Versions that one route may mix: each alone, and those that one router takes together. */
   readonly versionSets: readonly ReadonlySet<string>[]
   /** Those of them that have to be searched: where any mix can be traded, its search finds the routes of one version, too. */
   readonly searchedSets: readonly ReadonlySet<string>[]
   /** The protocols that occur in a version set. */
-  readonly protocols: readonly PoolProtocol[]
-  readonly routers: readonly Router[]
+  readonly protocols: readonly Kind[]
+  readonly routers: readonly Taker[]
   /** Those that some route of these versions would take. */
-  readonly chosen: readonly Router[]
+  readonly chosen: readonly Taker[]
   /** The first router that takes a route through pools of these versions. */
-  routerFor(versions: readonly string[]): Router | undefined
+  routerFor(versions: readonly string[]): Taker | undefined
   /** All that the exchange has, also those that no route of these versions would be given to. */
-  all: readonly Router[]
+  all: readonly Taker[]
 }
 
 /**
  * @param version if given, routes pass pools of this version only
  * @param isChoice the routers are those that a wallet has approved: each is given what it takes, whether it is preferred for that or not
  */
-export function routeOptionsOf(
-  { protocols, routers: all }: PoolExchange,
+export function routeOptionsOf<Kind extends PoolMath, Taker extends RouteTaker>(
+  { protocols, routers: all }: { readonly protocols: readonly Kind[]; readonly routers: readonly Taker[] },
   exact: 'in' | 'out',
   version: string | undefined,
   isChoice = false,
-): RouteOptions {
+): RouteOptions<Kind, Taker> {
   const routers = isChoice ? all.map(withAllItTakes) : all
   const versions = [...new Set(protocols.map((protocol) => protocol.version))].filter((each) => version === undefined || each === version)
   const routerFor = (route: readonly string[]) => routers.find((router) => router.carries(route, exact))
@@ -189,9 +187,16 @@ export function routeOptionsOf(
   }
 }
 
-const withAllItTakes = (router: Router): Router => ({ ...router, carries: (versions, exact) => takesRoute(router, versions, exact) })
+const withAllItTakes = <Taker extends RouteTaker>(router: Taker): Taker => ({
+  ...router,
+  carries: (versions, exact) => takesRoute(router, versions, exact),
+})
 
-function mixedVersionSets(versions: readonly string[], routers: readonly Router[], exact: 'in' | 'out'): readonly ReadonlySet<string>[] {
+function mixedVersionSets(
+  versions: readonly string[],
+  routers: readonly RouteTaker[],
+  exact: 'in' | 'out',
+): readonly ReadonlySet<string>[] {
   const sets = new Map<string, ReadonlySet<string>>()
   for (const router of routers) {
     const mixed = versions.filter((one) =>
@@ -217,7 +222,7 @@ export const versionsOf = (edges: readonly PoolEdge[]): readonly string[] => edg
 
 /** State of a pool that was not read and that the result depends on. */
 export interface MissingState {
-  readonly protocol: PoolProtocol
+  readonly protocol: PoolMath
   /** The pool's address. */
   readonly pool: string
   /** As the protocol names it. */

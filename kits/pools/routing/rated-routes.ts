@@ -1,6 +1,6 @@
 // The routes between two tokens by their marginal prices. These depend on no amount, so they are kept with the graph; for most amounts they say
 // which routes could be the best, and each of those is passed by itself.
-import { floatError, type Estimate } from '../../amm/protocol.ts'
+import { floatError, type Estimate } from '../protocol.ts'
 import { gainOf, gasRateOf, pricedRoute, swapGasUnits, type GasCost, type PricedRoute, type RatedRoute } from './gas-cost.ts'
 import {
   estimateAlong,

@@ -1,5 +1,5 @@
 import type { Swap } from '../../../core/contracts/index.ts'
-import type { Estimate, PoolProtocol, Router } from '../../amm/protocol.ts'
+import type { Estimate, PoolMath, RouteTaker } from '../protocol.ts'
 import { areDisjoint, Candidate, isAsked, isSameRoute, shareOf, shareSteps, wholeShare } from './candidate.ts'
 import { gasRateOf, type PricedRoute, netGain, swapGasUnits, type GasCost } from './gas-cost.ts'
 import { estimateAlong, quoteAlong, type MissingState, type PoolEdge, type PoolGraph, type RouteOptions, type RouteQuery } from './graph.ts'
@@ -43,7 +43,7 @@ interface Part {
 
 interface SplitRoute {
   readonly parts: readonly Part[]
-  readonly router: Router
+  readonly router: RouteTaker
   /** The other side of the swap, all parts together. */
   readonly amountRaw: bigint
   readonly gasUnits: bigint
@@ -82,7 +82,7 @@ export function bestSplit(graph: PoolGraph, split: SplitQuery): SplitRoute | { r
 }
 
 /** The first router that takes these routes together; of a single one, that takes it beside others. */
-function routerOf(routes: readonly Pick<Candidate, 'versions'>[], { options: { routers }, swap }: SplitQuery): Router | undefined {
+function routerOf(routes: readonly Pick<Candidate, 'versions'>[], { options: { routers }, swap }: SplitQuery): RouteTaker | undefined {
   const versions = routes.map((route) => route.versions)
   return routers.find((router) => router.splits?.(versions, swap))
 }
@@ -172,7 +172,7 @@ function canPay({ routes, otherRate }: RatedRoutes, split: SplitQuery, terms: Te
   return otherRate > 0 && mayPay(otherRate)
 }
 
-const leastGasOf = ({ leastGasUnits = 0n }: PoolProtocol): number => Number(leastGasUnits)
+const leastGasOf = ({ leastGasUnits = 0n }: PoolMath): number => Number(leastGasUnits)
 
 /** A candidate, and what it leaves at most in a set. */
 interface Offer {
@@ -205,7 +205,7 @@ function splitCandidates(
 
 interface Choice {
   readonly routes: readonly Candidate[]
-  readonly router: Router
+  readonly router: RouteTaker
   /** In hundredths, in the order of the routes. */
   readonly shares: readonly number[]
 }

@@ -3,7 +3,8 @@ import { Interface } from 'ethers'
 import type { Head } from '../../../core/contracts/index.ts'
 import type { FoundLog } from '../../../kits/evm/index.ts'
 import { parseLog } from '../../../kits/evm/receipts.ts'
-import { followedPools, type CachedPool } from '../../../kits/amm/pool-amm.ts'
+import { followedPools } from '../../../kits/amm/pool-amm.ts'
+import type { CachedPool } from '../../../kits/pools/pricing.ts'
 import type { PoolProtocol } from '../../../kits/amm/index.ts'
 import { v2Protocol } from '../../../kits/amm/v2/pools.ts'
 import { v3Events } from '../../../kits/amm/v3/index.ts'
@@ -143,7 +144,7 @@ function followedOf(kind: Kind) {
   return {
     ...followedPools(protocol, memory, unread),
     load: async (keys: readonly string[], head: Head) => {
-      const held = (address: string): CachedPool => ({ protocol, pool: { address, tokens, state } })
+      const held = (address: string): CachedPool<PoolProtocol> => ({ protocol, pool: { address, tokens, state } })
       return { head, states: new Map(keys.map((key) => [key, held(key)])) }
     },
   }

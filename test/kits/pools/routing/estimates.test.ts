@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import { algebraProtocol } from '../../../../kits/amm/algebra/pools.ts'
 import { withFee } from '../../../../kits/amm/algebra/block-fees.ts'
 import type { Pool, PoolProtocol } from '../../../../kits/amm/index.ts'
-import { maxEstimateError, maxSteepness } from '../../../../kits/amm/protocol.ts'
+import { maxEstimateError, maxSteepness } from '../../../../kits/pools/protocol.ts'
 import { address, aPool, asked, pairsOf, ranges, reserveRaw, tokens } from './any-pool.ts'
 
 const deployment = { factory: address, poolDeployer: address, initCodeHash: `0x${'00'.repeat(32)}` }

@@ -1,7 +1,7 @@
 // The best of all routes and of all sets of two and three without a common pool, in hundredths of the amount, net of gas: by trying all of them.
 // What each route leaves for each hundredth is computed once, exactly. A set is divided by dynamic programming, where it could be the best: no
 // division leaves more than a hundred times any price of a hundredth, and what its routes leave beyond that price.
-import type { Router } from '../../../../kits/amm/index.ts'
+import type { RouteTaker } from '../../../../kits/pools/protocol.ts'
 import type { PoolEdge } from '../../../../kits/pools/routing/graph.ts'
 import { netGain, swapGasUnits, type PricedRoute } from '../../../../kits/pools/routing/gas-cost.ts'
 import { bestRoute } from '../../../../kits/pools/routing/best-route.ts'
@@ -62,7 +62,7 @@ export function bestOfAll(world: Omit<World, 'kind'>): Optimum | undefined {
   return best
 }
 
-const isSplit = (routers: readonly Router[], parts: readonly (readonly string[])[], { swap }: Pick<World, 'swap'>) =>
+const isSplit = (routers: readonly RouteTaker[], parts: readonly (readonly string[])[], { swap }: Pick<World, 'swap'>) =>
   routers.some((router) => router.splits?.(parts, swap))
 
 interface Search {

@@ -1,7 +1,8 @@
 // Random worlds of pools, as a connector has them: prices near one another or far apart, liquidity over five orders of magnitude, all of it known.
 import { parseUnits } from 'ethers'
 import type { Swap, Token } from '../../../../core/contracts/index.ts'
-import type { Pool, PoolProtocol, Router } from '../../../../kits/amm/index.ts'
+import type { Pool, PoolExchange, PoolProtocol, Router } from '../../../../kits/amm/index.ts'
+import type { KnownPool } from '../../../../kits/pools/protocol.ts'
 import { algebraProtocol } from '../../../../kits/amm/algebra/pools.ts'
 import type { GasCost } from '../../../../kits/pools/routing/gas-cost.ts'
 import { poolGraphOf, routeOptionsOf, type PoolGraph, type RouteOptions, type RouteQuery } from '../../../../kits/pools/routing/graph.ts'
@@ -19,7 +20,7 @@ import { carrying } from './graph.ts'
 
 /** Pools, and a swap that is asked of them. */
 export interface World {
-  readonly kind: keyof typeof connectors
+  readonly kind: 'uniswap' | 'algebra' | 'weighted' | 'stable'
   readonly graph: PoolGraph
   readonly options: RouteOptions
   readonly query: RouteQuery
@@ -79,7 +80,9 @@ const universal = universalRouter({
 })
 
 /** What a connector trades by, and how one of its pools is drawn. */
-const connectors = {
+const connectors: Readonly<
+  Record<World['kind'], { exchange: PoolExchange; pool(draft: Draft, address: string): KnownPool<PoolProtocol> }>
+> = {
   uniswap: {
     exchange: { protocols: [pairs, ranges, keyed], routers: [alone('v2'), rangeRouter('v3', true), universal] },
     pool: (draft: Draft, address: string) => pick(draft.draw, [pairPool, rangePool, rangePool, keyedPool])(draft, address),
@@ -88,7 +91,7 @@ const connectors = {
   weighted: { exchange: { protocols: [weighted], routers: [alone('weighted')] }, pool: weightedPool },
   stable: { exchange: { protocols: [stable], routers: [alone('stable')] }, pool: stablePool },
 }
-export const worldKinds = ['uniswap', 'algebra', 'weighted', 'stable'] as const
+export const worldKinds = ['uniswap', 'algebra', 'weighted', 'stable'] as const satisfies readonly World['kind'][]
 
 const pick = <T>(draw: Draw, from: readonly T[]): T => {
   const picked = from[Math.floor(draw() * from.length)]
