@@ -1,5 +1,5 @@
 import { formatRaw } from '../../core/base/decimal.ts'
-import { type Head, type Hop, type Quote, type Swap, type Token, SluiceError } from '../../core/contracts/index.ts'
+import { type Head, type Hop, type Quote, type QuotePart, type Swap, type Token, SluiceError } from '../../core/contracts/index.ts'
 import { bestRoute, search } from './routing/best-route.ts'
 import { gasPriceIn, type PricedRoute, type RatedRoute } from './routing/gas-cost.ts'
 import {
@@ -18,7 +18,7 @@ import {
 } from './routing/graph.ts'
 import { takesRoute, type RouteTaker } from './protocol.ts'
 
-import { bestSplit, shareDecimal } from './routing/split.ts'
+import { bestSplit, shareDecimal, type SplitRoute } from './routing/split.ts'
 
 /** Everything that a quote depends on: the pools that it may pass, after one block, and the gas price. */
 interface PricingSnapshot {
@@ -72,26 +72,36 @@ export function priceSwap(snapshot: PricingSnapshot, swap: Swap, readsLeft: numb
       return { swap, amountRaw: otherRaw, spotAmountRaw, gasUnits, firstWriteUnits, route: hops, head, spender }
     return { swap, amountRaw: otherRaw, spotAmountRaw, gasUnits, firstWriteUnits, route: hops, head, spender, otherSpenders: takers }
   }
-  const versions = split.parts.map(({ edges }) => versionsOf(edges))
-  const takers = swap.tokenIn.native ? [] : othersOf(options, router, (other) => other.splits?.(versions, swap) === true)
-  return {
-    swap,
-    amountRaw: otherRaw,
-    spotAmountRaw: split.parts.reduce((sum, { edges, exactRaw }) => sum + atSpot(spotAlong(edges, exact), exactRaw), 0n),
-    gasUnits,
-    firstWriteUnits,
-    route: split.parts.flatMap(({ edges, share }) => edges.map((edge) => ({ ...hopOf(edge), share: shareDecimal(share) }))),
-    parts: split.parts.map((part) => ({ hops: part.edges.length, exactRaw: part.exactRaw, otherRaw: part.otherRaw })),
-    head,
-    spender: router.address,
-    ...(takers.length > 0 && { otherSpenders: takers }),
+  return { swap, amountRaw: otherRaw, gasUnits, firstWriteUnits, head, spender: router.address, ...shownParts(split, swap, options) }
+}
+
+/** What a quote says of several routes at once. */
+function shownParts(
+  { parts, router }: SplitRoute,
+  swap: Swap,
+  options: RouteOptions,
+): Pick<Quote, 'spotAmountRaw' | 'route' | 'parts' | 'otherSpenders'> {
+  let spotAmountRaw = 0n
+  const route: Hop[] = []
+  const shown: QuotePart[] = []
+  for (const { edges, share, exactRaw, otherRaw } of parts) {
+    spotAmountRaw += atSpot(spotAlong(edges, swap.exact), exactRaw)
+    const shareText = shareDecimal(share)
+    for (const edge of edges) {
+      const { pool, version, tokenIn, tokenOut, fee } = edge.hop()
+      route.push({ pool, version, tokenIn, tokenOut, fee, share: shareText })
+    }
+    shown.push({ hops: edges.length, exactRaw, otherRaw })
   }
+  const versions = parts.map(({ edges }) => versionsOf(edges))
+  const takers = swap.tokenIn.native ? [] : othersOf(options, router, (other) => other.splits?.(versions, swap) === true)
+  return takers.length > 0 ? { spotAmountRaw, route, parts: shown, otherSpenders: takers } : { spotAmountRaw, route, parts: shown }
 }
 
 /** What a quote says of a route, whatever the amount. */
 interface ShownRoute {
   readonly hops: readonly Hop[]
-  readonly spot: ReturnType<typeof spotAlong>
+  readonly spot: ReturnType<PoolEdge['spot']>
   /** Routers that would do the same as the one that is preferred. */
   readonly takers: readonly string[]
 }
@@ -105,7 +115,7 @@ const shownOf = (route: RatedRoute, options: RouteOptions, exact: 'in' | 'out'):
 function showRoute({ edges, router }: Pick<PricedRoute, 'edges' | 'router'>, options: RouteOptions, exact: 'in' | 'out'): ShownRoute {
   const versions = versionsOf(edges)
   return {
-    hops: Object.freeze(edges.map((edge) => Object.freeze(hopOf(edge)))),
+    hops: Object.freeze(edges.map((edge) => edge.hop())),
     spot: spotAlong(edges, exact),
     takers: Object.freeze(othersOf(options, router, (other) => takesRoute(other, versions, exact))),
   }
@@ -130,14 +140,6 @@ function withoutWrappedForm(graph: PoolGraph): PoolGraph {
   graphsWithoutWrapped.set(graph, made)
   return made
 }
-
-const hopOf = ({ protocol, pool, passage }: PoolEdge): Hop => ({
-  pool: pool.address,
-  version: protocol.version,
-  tokenIn: passage.tokenIn,
-  tokenOut: passage.tokenOut,
-  fee: protocol.fee(pool, passage),
-})
 
 /** The error that says why no route gives a price. `details.most` is the largest amount that the pools take or give, if it is known. */
 function noPriceError(

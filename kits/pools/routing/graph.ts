@@ -1,3 +1,4 @@
+import type { Hop } from '../../../core/contracts/index.ts'
 import { parseDecimal, rescale } from '../../../core/base/decimal.ts'
 import {
   maxSteepness,
@@ -23,7 +24,14 @@ export interface PoolEdge<Kind extends PoolMath = PoolMath> extends KnownPool<Ki
   rateX128(): bigint
   /** The same as floating point. Infinite where an amount may get a better price than that. */
   maxRate(): number
+  /** The marginal price without fees. */
+  spot(): Spot
+  /** What a quote says of it. */
+  hop(): Hop
 }
+
+/** Output per input in smallest units; along a route the other side per exact amount. */
+type Spot = ReturnType<PoolProtocol['spot']>
 
 /** The pools that a swap may pass, after one block. */
 export interface PoolGraph<Kind extends PoolMath = PoolMath> {
@@ -57,6 +65,8 @@ export function poolGraphOf<Kind extends PoolMath>(pools: readonly KnownPool<Kin
 
 function poolEdge<Kind extends PoolMath>(protocol: Kind, pool: Pool, passage: Passage): PoolEdge<Kind> {
   let maxRate: number | undefined
+  let spot: Spot | undefined
+  let hop: Hop | undefined
   let last: { exact: 'in' | 'out'; amountRaw: bigint; answer: Passed | Missing | undefined } | undefined
   return {
     protocol,
@@ -71,8 +81,19 @@ function poolEdge<Kind extends PoolMath>(protocol: Kind, pool: Pool, passage: Pa
     estimate: (exact, amount) => protocol.estimate?.(pool, passage, exact, amount),
     rateX128: () => rateX128Of(protocol, pool, passage),
     maxRate: () => (maxRate ??= maxRateOf(protocol, pool, passage)),
+    spot: () => (spot ??= protocol.spot(pool, passage)),
+    hop: () => (hop ??= hopOf(protocol, pool, passage)),
   }
 }
+
+const hopOf = (protocol: PoolProtocol, pool: Pool, passage: Passage): Hop =>
+  Object.freeze({
+    pool: pool.address,
+    version: protocol.version,
+    tokenIn: passage.tokenIn,
+    tokenOut: passage.tokenOut,
+    fee: protocol.fee(pool, passage),
+  })
 
 /** Of a pool whose price is not known to be the best, by its bound where that has no offset: a product of such rates bounds a route. */
 function maxRateOf(protocol: PoolMath, pool: Pool, passage: Passage): number {
@@ -247,12 +268,13 @@ export interface RouteQuote {
 export function quoteAlong(edges: readonly PoolEdge[], exact: 'in' | 'out', exactRaw: bigint, isCertain = false): RouteQuote | undefined {
   let [amountRaw, gasUnits, firstWriteUnits] = [exactRaw, 0n, 0n]
   const unknowns: MissingState[] = []
-  for (const { protocol, pool, pass } of exact === 'in' ? edges : edges.toReversed()) {
-    const passed = pass(exact, amountRaw)
-    if (!passed) return undefined
+  for (let index = 0; index < edges.length; index += 1) {
+    const edge = edges[exact === 'in' ? index : edges.length - 1 - index]
+    const passed = edge?.pass(exact, amountRaw)
+    if (!edge || !passed) return undefined
     if ('missing' in passed) {
       if (isCertain || passed.atBestRaw === undefined) return undefined
-      unknowns.push({ protocol, pool: pool.address, missing: passed.missing })
+      unknowns.push({ protocol: edge.protocol, pool: edge.pool.address, missing: passed.missing })
       amountRaw = passed.atBestRaw
     } else {
       amountRaw = passed.amountRaw
@@ -281,16 +303,18 @@ export function estimateAlong(edges: readonly PoolEdge[], exact: 'in' | 'out', e
 }
 
 /** A route's marginal price without fees: the amount at the other end for an exact amount. */
-export function spotAlong(edges: readonly PoolEdge[], exact: 'in' | 'out'): { readonly numerator: bigint; readonly denominator: bigint } {
-  let [numerator, denominator] = [1n, 1n]
-  for (const { protocol, pool, passage } of edges) {
-    const spot = protocol.spot(pool, passage)
-    numerator *= exact === 'in' ? spot.numerator : spot.denominator
-    denominator *= exact === 'in' ? spot.denominator : spot.numerator
+export function spotAlong(edges: readonly PoolEdge[], exact: 'in' | 'out'): Spot {
+  let along: Spot | undefined
+  for (const edge of edges) {
+    const { numerator, denominator } = edge.spot()
+    const [upper, lower] = exact === 'in' ? [numerator, denominator] : [denominator, numerator]
+    along = along
+      ? { numerator: along.numerator * upper, denominator: along.denominator * lower }
+      : { numerator: upper, denominator: lower }
   }
-  return { numerator, denominator }
+  return along ?? { numerator: 1n, denominator: 1n }
 }
 
 /** The amount at the other end by that price. The price impact is measured against it. Rounded up, so that it is never zero. */
-export const atSpot = ({ numerator, denominator }: ReturnType<typeof spotAlong>, amountRaw: bigint): bigint =>
+export const atSpot = ({ numerator, denominator }: Spot, amountRaw: bigint): bigint =>
   (amountRaw * numerator + denominator - 1n) / denominator

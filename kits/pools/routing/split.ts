@@ -41,7 +41,7 @@ interface Part {
   readonly firstWriteUnits: bigint
 }
 
-interface SplitRoute {
+export interface SplitRoute {
   readonly parts: readonly Part[]
   readonly router: RouteTaker
   /** The other side of the swap, all parts together. */

@@ -126,6 +126,8 @@ describe('the bound of an exchange', function () {
               estimate: () => undefined,
               rateX128: () => 1n,
               maxRate: () => Infinity,
+              spot: () => ({ numerator: 1n, denominator: 1n }),
+              hop: () => ({ pool: pool.address, version: 'v2', fee: '0', ...passage }),
             },
           ]
         : edgesBetween(tokenIn, tokenOut)
