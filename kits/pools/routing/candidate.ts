@@ -16,75 +16,60 @@ export interface Share extends Estimate {
   readonly unknowns?: readonly MissingState[]
 }
 
-/** A route that may take a share of a swap. Hundreds of shares are looked at for one swap: what is known of them are numbers in two lists. */
+/** A route that may take a share of a swap. What is known of its shares is kept until the swap is divided. */
 export class Candidate {
   readonly edges: readonly PoolEdge[]
   readonly versions: readonly string[]
-  readonly #query: RouteQuery
+  readonly #exact: 'in' | 'out'
+  readonly #amountRaw: bigint
+  readonly #amount: number
   /** Of many candidates one hundredth alone is asked for. */
   #one: Share | null | undefined
-  /** By the number of hundredths; NaN where it is not known yet. */
-  #worths: number[] | undefined
-  #gasUnits: number[] | undefined
-  #unknowns: Map<number, readonly MissingState[]> | undefined
+  /** By the number of hundredths; null where a pool refuses them. */
+  #shares: (Share | null | undefined)[] | undefined
 
-  constructor(edges: readonly PoolEdge[], query: RouteQuery, versions = versionsOf(edges)) {
+  constructor(edges: readonly PoolEdge[], { exact, amountRaw }: RouteQuery, versions = versionsOf(edges)) {
     this.edges = edges
     this.versions = versions
-    this.#query = query
+    this.#exact = exact
+    this.#amountRaw = amountRaw
+    this.#amount = Number(amountRaw)
   }
 
   /** Undefined where a pool refuses that much. */
   share(count: number): Share | undefined {
-    if (count === 1) return this.#first() ?? undefined
-    return this.#computed(count) ?? undefined
+    return this.#share(count) ?? undefined
   }
 
   /** What so many hundredths are worth: their output, or their input as a negative number. Infinitely little where a pool refuses them. */
   worthOf(count: number): number {
     if (count === 0) return 0
-    if (count === 1) return this.#worth(this.#first())
-    const known = (this.#worths ??= [...notKnown])[count]
-    return known === undefined || Number.isNaN(known) ? this.#keep(count, this.#worths) : known
+    const share = this.#share(count)
+    if (share === null) return -Infinity
+    return this.#exact === 'in' ? share.amount : -share.amount
   }
 
   /** Of its pools, for so many hundredths that it takes. */
   gasOf(count: number): number {
-    if (count === 0) return 0
-    if (count === 1) return this.#first()?.gasUnits ?? 0
-    this.worthOf(count)
-    return this.#gasUnits?.[count] ?? 0
+    return count === 0 ? 0 : (this.#share(count)?.gasUnits ?? 0)
   }
 
   /** State of pools that was not read and that so many hundredths depend on. */
   unknownsOf(count: number): readonly MissingState[] {
-    if (count === 1) return this.#first()?.unknowns ?? []
-    this.worthOf(count)
-    return this.#unknowns?.get(count) ?? []
+    return this.#share(count)?.unknowns ?? []
   }
 
-  #first(): Share | null {
-    return this.#one === undefined ? (this.#one = this.#computed(1)) : this.#one
-  }
-
-  #keep(count: number, worths: number[]): number {
-    const share = this.#computed(count)
-    const gasUnits = (this.#gasUnits ??= [...notKnown])
-    gasUnits[count] = share?.gasUnits ?? 0
-    if (share?.unknowns && share.unknowns.length > 0) (this.#unknowns ??= new Map()).set(count, share.unknowns)
-    return (worths[count] = this.#worth(share))
-  }
-
-  #worth(share: Share | null): number {
-    if (!share) return -Infinity
-    return this.#query.exact === 'in' ? share.amount : -share.amount
+  #share(count: number): Share | null {
+    if (count === 1) return this.#one === undefined ? (this.#one = this.#computed(1)) : this.#one
+    const shares = (this.#shares ??= notKnown.slice())
+    const known = shares[count]
+    return known === undefined ? (shares[count] = this.#computed(count)) : known
   }
 
   #computed(count: number): Share | null {
-    const { exact, amountRaw } = this.#query
-    const estimate = estimateAlong(this.edges, exact, (Number(amountRaw) * count) / wholeShare)
+    const estimate = estimateAlong(this.edges, this.#exact, (this.#amount * count) / wholeShare)
     if (estimate) return estimate
-    const quote = quoteAlong(this.edges, exact, shareOf(amountRaw, count))
+    const quote = quoteAlong(this.edges, this.#exact, shareOf(this.#amountRaw, count))
     if (!quote) return null
     return { amount: Number(quote.amountRaw), error: floatError, gasUnits: Number(quote.gasUnits), unknowns: quote.unknowns }
   }
@@ -139,7 +124,7 @@ export class Candidate {
 }
 
 /** As long as it will be: a list that grows is copied each time. */
-const notKnown: readonly number[] = Array.from({ length: wholeShare + 1 }, () => Number.NaN)
+const notKnown: readonly undefined[] = Array.from({ length: wholeShare + 1 }, () => undefined)
 
 export type HasEdges = Pick<Candidate, 'edges'>
 

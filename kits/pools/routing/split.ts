@@ -68,17 +68,27 @@ export function bestSplit(graph: PoolGraph, split: SplitQuery): SplitRoute | { r
   const routes = sizedRoutes(graph, rated, split, (versions) => routerOf([{ versions }], split) !== undefined)
   const choice = chooseRoutes(splitCandidates(routes, isPart ? single : undefined, split, terms), split, terms)
   if (!choice) return undefined
-  const unknowns = choice.routes.flatMap((route, index) => route.unknownsOf(choice.shares[index] ?? 0))
+  const unknowns = unknownsOf(choice)
   if (unknowns.length > 0) return { missing: unknowns }
   const parts = partsOf(inOrder(choice), query)
   if (!parts) return undefined
-  const sumOf = (field: 'otherRaw' | 'gasUnits' | 'firstWriteUnits') => parts.reduce((sum, part) => sum + part[field], 0n)
-  const amountRaw = sumOf('otherRaw')
-  const gasUnits = swapGasUnits + sumOf('gasUnits') + partGasUnits * BigInt(parts.length - 1)
+  let [amountRaw, poolUnits, firstWriteUnits] = [0n, 0n, 0n]
+  for (const part of parts) {
+    amountRaw += part.otherRaw
+    poolUnits += part.gasUnits
+    firstWriteUnits += part.firstWriteUnits
+  }
+  const gasUnits = swapGasUnits + poolUnits + partGasUnits * BigInt(parts.length - 1)
   // The last part has what rounding left, which matters where a hundredth is only a few units.
   return netGain(query.exact, amountRaw, gasUnits, gasCost) > netGain(query.exact, best.amountRaw, best.gasUnits, gasCost)
-    ? { parts, router: choice.router, amountRaw, gasUnits, firstWriteUnits: sumOf('firstWriteUnits') }
+    ? { parts, router: choice.router, amountRaw, gasUnits, firstWriteUnits }
     : undefined
+}
+
+function unknownsOf({ routes, shares }: Choice): readonly MissingState[] {
+  const unknowns: MissingState[] = []
+  for (let index = 0; index < routes.length; index += 1) unknowns.push(...(routes[index]?.unknownsOf(shares[index] ?? 0) ?? []))
+  return unknowns
 }
 
 /** The first router that takes these routes together; of a single one, that takes it beside others. */
@@ -90,25 +100,23 @@ function routerOf(routes: readonly Pick<Candidate, 'versions'>[], { options: { r
 const poolsOf = ({ edges }: Candidate): string => edges.map(({ pool }) => pool.address).join()
 
 /** The largest share first, then by pools: in the order of the search it would differ by what was read of the pools before. */
-function inOrder({ routes, shares }: Choice): Pick<Choice, 'routes' | 'shares'> {
-  const order = routes
+function inOrder({ routes, shares }: Choice): readonly { readonly route: Candidate; readonly share: number }[] {
+  return routes
     .map((route, index) => ({ route, share: shares[index] ?? 0 }))
     .toSorted((a, b) => b.share - a.share || (poolsOf(a.route) < poolsOf(b.route) ? -1 : 1))
-  return { routes: order.map(({ route }) => route), shares: order.map(({ share }) => share) }
 }
 
 /** The last part has what rounding left. Undefined where that is too much for its pools. */
-function partsOf({ routes, shares }: Pick<Choice, 'routes' | 'shares'>, { exact, amountRaw }: RouteQuery): readonly Part[] | undefined {
+function partsOf(ordered: ReturnType<typeof inOrder>, { exact, amountRaw }: RouteQuery): readonly Part[] | undefined {
   let leftRaw = amountRaw
   const parts: Part[] = []
-  for (const [index, { edges }] of routes.entries()) {
-    const share = shares[index] ?? 0
-    const exactRaw = index === routes.length - 1 ? leftRaw : shareOf(amountRaw, share)
+  for (const { route, share } of ordered) {
+    const exactRaw = parts.length === ordered.length - 1 ? leftRaw : shareOf(amountRaw, share)
     leftRaw -= exactRaw
-    const quote = quoteAlong(edges, exact, exactRaw, true)
+    const quote = quoteAlong(route.edges, exact, exactRaw, true)
     if (!quote) return undefined
     const { amountRaw: otherRaw, gasUnits, firstWriteUnits } = quote
-    parts.push({ edges, share, exactRaw, otherRaw, gasUnits, firstWriteUnits })
+    parts.push({ edges: route.edges, share, exactRaw, otherRaw, gasUnits, firstWriteUnits })
   }
   return parts
 }
