@@ -229,6 +229,16 @@ export interface EvmVerbs<F extends Types = Types> {
    * to the wallet.
    */
   coinGain?(receipt: F['receipt'], wallet: F['address'], at: At): Promise<bigint | undefined>
+  /**
+   * The same of many transactions at once, in the order asked for, without looking for what others sent the wallets in their blocks: that is in it.
+   * Undefined where the wallet sent another transaction in that block. Absent: `coinGain` is asked for each.
+   */
+  coinChanges?(asked: readonly (readonly [receipt: F['receipt'], wallet: F['address']])[], at: At): Promise<readonly (bigint | undefined)[]>
+  /**
+   * What a contract turned into the native coin in a mined transaction, by the only event of the wrapped coin that says so. Undefined where there is
+   * none, or several. Absent: not known.
+   */
+  unwrappedBy?(receipt: F['receipt'], contract: F['address']): bigint | undefined
   /** The allowances that a mined transaction of a wallet set, by the events of tokens and of contracts like Permit2. Absent: not known. */
   approvals?(receipt: F['receipt'], wallet: F['address']): readonly SetAllowance<F['address']>[]
   /**

@@ -30,7 +30,7 @@ export function gainsOf(entry: Entry, registry: Networks, readings: CoinGain = u
   const gains = receiptGains(on, landed.receipt, address)
   const exchangedRaw = gains && kind === 'trade' ? coinExchangedBy(entry, landed.receipt, on, registry) : undefined
   if (!gains || exchangedRaw === undefined) return gains
-  if (!isAllThatWasSent(entry, exchangedRaw, on) && readings.coinGain(entry) !== exchangedRaw) return gains
+  if (!isToldByReceipt(entry, exchangedRaw, landed.receipt, on) && readings.coinGain(entry) !== exchangedRaw) return gains
   return new Map([...gains, [on.impl.nativeCurrency.address, exchangedRaw]])
 }
 
@@ -38,12 +38,25 @@ export function gainsOf(entry: Entry, registry: Networks, readings: CoinGain = u
 export function needsCoinGain(entry: Entry, on: NetworkEntry, registry: Networks): boolean {
   const { kind, part, landed } = entry
   const exchangedRaw = kind === 'trade' && part.of === 1 && landed ? coinExchangedBy(entry, landed.receipt, on, registry) : undefined
-  return exchangedRaw !== undefined && !isAllThatWasSent(entry, exchangedRaw, on)
+  return exchangedRaw !== undefined && landed !== undefined && !isToldByReceipt(entry, exchangedRaw, landed.receipt, on)
 }
+
+/** Whether the receipt says the same as the exchange's event, so that no node has to be asked. */
+const isToldByReceipt = (entry: Entry, exchangedRaw: bigint, receipt: Json, on: NetworkEntry): boolean =>
+  isAllThatWasSent(entry, exchangedRaw, on) || isAllThatWasUnwrapped(entry, exchangedRaw, receipt, on)
 
 /** A transaction takes no more of the coin than is sent with it, beside its gas: where the exchange took all of that, nothing is left to ask. */
 const isAllThatWasSent = ({ part, step }: Entry, exchangedRaw: bigint, { impl }: NetworkEntry): boolean =>
   exchangedRaw < 0n && part.of === 1 && impl.rail.outline(step).valueRaw === -exchangedRaw
+
+/**
+ * Calls of this release that pay out the coin end with the called contract unwrapping all that it holds for the wallet: where that is the only time that it unwraps, so much came.
+ * A token or pool of somebody's own that took some in between makes it less than the exchange's event, or makes it two events.
+ */
+function isAllThatWasUnwrapped({ part, step }: Entry, exchangedRaw: bigint, receipt: Json, { impl }: NetworkEntry): boolean {
+  const [called, ...others] = exchangedRaw > 0n && part.of === 1 ? impl.rail.outline(step).contracts : []
+  return called !== undefined && others.length === 0 && impl.evm?.unwrappedBy?.(receipt, called) === exchangedRaw
+}
 
 /** Whether a trade gives or gets the coin, or may do so. */
 export const exchangesCoinOf = (entry: Entry, on: NetworkEntry): boolean => coinSideOf(entry, on) !== undefined

@@ -1,10 +1,10 @@
 // What receipts do not tell of mined transactions, read at the node before these are final: what an allowance held before it was changed, and what the
 // wallet's coin did. It settles limits of clients. What cannot be read stays counted as it was reserved.
-import type { Allowance } from '../contracts/index.ts'
+import type { Allowance, At, Json } from '../contracts/index.ts'
 import { landedId, type Entry } from '../transactions/entry.ts'
 import type { MinedComparison } from '../transactions/comparisons.ts'
 import { allowanceName } from '../limits/refundable.ts'
-import type { Registry } from '../plugins/index.ts'
+import type { NetworkEntry, Registry } from '../plugins/index.ts'
 import { networkOf } from './limited-amounts.ts'
 import { countedApprovals, needsCoinGain } from './mined-amounts.ts'
 
@@ -36,8 +36,38 @@ interface Reading {
 
 const maxReadings = 10_000
 
+type CoinChange = readonly [receipt: Json, wallet: string]
+
+/** What is asked for at the same moment is one question to the node. */
+function createCoinReadings() {
+  const asked = new Map<NetworkEntry, { readonly all: CoinChange[]; readonly answers: Promise<readonly (bigint | undefined)[]> }>()
+
+  async function readAll(on: NetworkEntry, all: readonly CoinChange[], at: () => At): Promise<readonly (bigint | undefined)[]> {
+    await Promise.resolve()
+    asked.delete(on)
+    const { evm } = on.impl
+    if (evm?.coinChanges) return evm.coinChanges(all, at())
+    return Promise.all(all.map(async ([receipt, wallet]) => evm?.coinGain?.(receipt, wallet, at())))
+  }
+
+  return {
+    /** Coin that others sent in the block may be in it: limits only believe what the exchange's event says, too. */
+    async read(on: NetworkEntry, change: CoinChange, at: () => At): Promise<bigint | undefined> {
+      let together = asked.get(on)
+      if (!together) {
+        const all: CoinChange[] = []
+        together = { all, answers: readAll(on, all, at) }
+        asked.set(on, together)
+      }
+      const index = together.all.push(change) - 1
+      return (await together.answers)[index]
+    },
+  }
+}
+
 export function createMinedReadings({ registry, isLimited, isIdle, timeoutMs }: Parts): MinedReadings {
   const readings = new Map<string, Reading>()
+  const coins = createCoinReadings()
 
   function readingOf(entry: Entry): Reading | undefined {
     const found = readings.get(entry.key)
@@ -70,11 +100,10 @@ export function createMinedReadings({ registry, isLimited, isIdle, timeoutMs }: 
           for (const each of asked) allowances.set(allowanceName(entry, each), await allowanceBefore(landed.receipt, address, each, at()))
         }
       }
-      const { coinGain } = evm
-      if (!coinGain || !isLimited(entry) || !needsCoinGain(entry, on, registry)) return undefined
+      if ((!evm.coinChanges && !evm.coinGain) || !isLimited(entry) || !needsCoinGain(entry, on, registry)) return undefined
       return async () => {
         const reading = begin(entry)
-        reading.coinGainRaw = await coinGain(landed.receipt, address, at())
+        reading.coinGainRaw = await coins.read(on, [landed.receipt, address], at)
       }
     },
     allowanceBefore: (entry, allowance) => readingOf(entry)?.allowances.get(allowanceName(entry, allowance)),

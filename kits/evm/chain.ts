@@ -14,7 +14,7 @@ import { ask, type ReadRpc } from '../nodes/rpc.ts'
 import { defaultPollingSeconds, defaultRequestTimeoutSeconds, refuseBadUrls } from '../nodes/settings.ts'
 import { createChanges } from './changes.ts'
 import { canonicalAddress, coinPlaceholder, isTransactionHash, nativeAddress } from './encoding.ts'
-import { readCoinGain } from './coin-gain.ts'
+import { readCoinChanges, readCoinGain } from './coin-gain.ts'
 import { createFeeOracle, defaultFeePolicy, min, type FeePolicy } from './fees.ts'
 import { readGasPrices } from './gas-prices.ts'
 import { limitFromGasUsed } from './gas-limit.ts'
@@ -37,7 +37,7 @@ import { evmRpc } from './rpc.ts'
 import { approvalsIn, readAllowanceBefore, readExpiredAllowances } from './set-allowances.ts'
 import { createSimulation } from './simulate.ts'
 import { createStandingRights, revokeRight } from './standing-rights.ts'
-import { gainsIn, movedIn } from './movements.ts'
+import { gainsIn, movedIn, unwrappedBy } from './movements.ts'
 import { createPermit2 } from './permit2.ts'
 import { createApprovals, createWrapping, readBalances, noResult, decimalsCall, symbolCall, readToken } from './tokens.ts'
 import { createWalletHistory } from './wallet-history.ts'
@@ -173,6 +173,8 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
       revoke: revokeRight,
       gains: (receipt, wallet) => gainsIn(receipt, wallet, { coin, wrapped: wrapped.address }),
       coinGain: (receipt, wallet, at) => readCoinGain(rpc, receipt, wallet, rollup !== undefined, at),
+      coinChanges: (asked, at) => readCoinChanges(rpc, asked, rollup !== undefined, at),
+      unwrappedBy: (receipt, contract) => unwrappedBy(receipt, contract, wrapped.address),
       approvals: approvalsIn,
       allowanceBefore: (receipt, wallet, allowance, at) => readAllowanceBefore(rpc, receipt, wallet, allowance, at),
       history: createWalletHistory({

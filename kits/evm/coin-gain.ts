@@ -1,4 +1,4 @@
-// What a mined transaction brought its sender of the native coin, which moves without events: by the balances after its block and the one before.
+// What mined transactions brought their senders of the native coin, which moves without events: by the balances after their blocks and the ones before.
 import { toQuantity } from 'ethers/utils'
 import type { At } from '../../core/contracts/index.ts'
 import { isObject } from '../../core/base/json.ts'
@@ -45,4 +45,39 @@ function isAloneWith(
         !isSameHex(tx['from'], wallet) &&
         (!isSameHex(tx['to'], wallet) || quantityOf(tx['value']) === 0n)))
   return transactions.every(movesNothing) && withdrawals.every((each) => isObject(each) && !isSameHex(each['address'], wallet))
+}
+
+/**
+ * What the coin of many wallets did in the blocks of their transactions, beside the gas, in the order asked for: in one batch, without the transactions of
+ * a block. What others sent the wallet in that block is in it. Undefined where it sent another transaction there, or the receipt does not say all fees.
+ * @throws SluiceError NETWORK also where the node has another block of one of the numbers
+ */
+export async function readCoinChanges(
+  rpc: Rpc,
+  asked: readonly (readonly [receipt: EvmReceipt, wallet: string])[],
+  isRollup: boolean,
+  at: At,
+): Promise<readonly (bigint | undefined)[]> {
+  const hashes = new Map(asked.map(([{ blockNumber, blockHash }]) => [blockNumber, blockHash]))
+  const headers = [...hashes.keys()].map((number) => ({ method: 'eth_getBlockByNumber', params: [toQuantity(number), false] }))
+  const ofWallets = asked.flatMap(([{ blockNumber }, wallet]) =>
+    ['eth_getBalance', 'eth_getTransactionCount'].flatMap((method) =>
+      [blockNumber, blockNumber - 1].map((number) => ({ method, params: [wallet, toQuantity(number)] })),
+    ),
+  )
+  const calls = [...headers, ...ofWallets]
+  const answers = await rpc.batch(calls, at)
+  const results = calls.map(({ method }, index) => resultOf(rpc, method, answers[index]))
+  for (const [index, hash] of [...hashes.values()].entries()) {
+    const header = results[index]
+    if (!isObject(header) || header['hash'] !== hash) throw invalidAnswer(rpc, 'has another block of that number')
+  }
+  return asked.map(([receipt], index) => {
+    const from = headers.length + index * 4
+    const [after, before, countAfter, countBefore] = results.slice(from, from + 4).map((each) => quantityOf(each))
+    if (after === undefined || before === undefined || countAfter === undefined || countBefore === undefined)
+      throw invalidAnswer(rpc, 'answered a question about a wallet with something that is no number')
+    const paid = paidFees(receipt, isRollup)
+    return paid && countAfter === countBefore + 1n ? after - before + paid.feeRaw : undefined
+  })
 }

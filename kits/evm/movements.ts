@@ -127,6 +127,25 @@ export function gainsIn({ logs }: Pick<EvmReceipt, 'logs'>, wallet: string, toke
   return gains
 }
 
+/**
+ * What a contract turned from the wrapped coin into the native one, by the only event of a transaction that says so. Undefined where there is none, or several: then nobody
+ * can tell which of them paid the wallet.
+ */
+export function unwrappedBy({ status, logs }: Pick<EvmReceipt, 'status' | 'logs'>, contract: string, wrapped: string): bigint | undefined {
+  if (status !== 1) return undefined
+  const ofContract = logs.filter(
+    ({ address, topics: [, owner], data }) => isSameAddress(address, wrapped) && isAddressTopic(owner, contract) && wordCount(data) >= 1,
+  )
+  const withdrawals = ofContract.filter(({ topics: [event] }) => event === withdrawal)
+  // Some wrapped coins tell of it by a transfer to nobody alone.
+  const told =
+    withdrawals.length > 0
+      ? withdrawals
+      : ofContract.filter(({ topics: [event, , to] }) => event === transfer && BigInt(to ?? '0x1') === 0n)
+  const [only, ...others] = told
+  return only && others.length === 0 ? wordAt(only.data, 0) : undefined
+}
+
 export const canonical = (address: string): string => canonicalAddress(address.toLowerCase()) ?? address
 
 export const addressIn = (topic: string | undefined): string => canonical(addressInTopic(topic))

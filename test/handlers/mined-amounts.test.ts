@@ -62,6 +62,25 @@ describe('what receipts tell of a trade', () => {
     expect(tellsOf(step, registryOf(5n))).to.equal('what it gives')
   })
 
+  it('asks for no balances where the called contract unwrapped once, and what the exchange says: less or twice is not believed', () => {
+    const got = {
+      ...trade('ETH'),
+      about: { side: 'SELL', base: { symbol: 'USDC', decimals: 6 }, quote: { symbol: 'ETH', decimals: 18 } },
+    } as Entry
+    const paidOut = (unwrappedRaw: bigint | undefined, contracts = ['router']) => {
+      const on = registryOf(5n)
+      const impl = on.networks[0]?.impl as unknown as { evm: object; rail: object }
+      Object.assign(impl.evm, { unwrappedBy: (_receipt: unknown, by: string) => (by === 'router' ? unwrappedRaw : undefined) })
+      Object.assign(impl.rail, { outline: () => ({ contracts, valueRaw: 0n }) })
+      return [mined.gainsOf(got, on)?.get(coin), mined.needsCoinGain(got, on.networks[0] as NetworkEntry, on)]
+    }
+    expect(paidOut(3000n)).to.deep.equal([3000n, false])
+    expect(paidOut(2999n)).to.deep.equal([undefined, true])
+    expect(paidOut(undefined)).to.deep.equal([undefined, true])
+    expect(paidOut(3000n, ['another'])).to.deep.equal([undefined, true])
+    expect(paidOut(3000n, ['router', 'another'])).to.deep.equal([undefined, true])
+  })
+
   it('is read once of a receipt and a wallet, however often it is asked for', () => {
     const asked: string[] = []
     const on = registryOf(5n)

@@ -170,6 +170,8 @@ const evmContract: Contract<EvmVerbs> = {
   moved: answers(orNothing(map(signedAmount(), maxTokens))),
   gains: answers(map(signedAmount(), maxTokens)),
   coinGain: answers(orNothing(signedAmount())),
+  coinChanges: answers(list(orNothing(signedAmount()), 10_000)),
+  unwrappedBy: answers(orNothing(amount())),
   approvals: answers(
     list(
       object<SetAllowance>({

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { readCoinGain } from '../../../kits/evm/coin-gain.ts'
+import { readCoinChanges, readCoinGain } from '../../../kits/evm/coin-gain.ts'
 import type { Rpc } from '../../../kits/nodes/rpc.ts'
 import type { EvmReceipt } from '../../../kits/evm/types.ts'
 
@@ -40,5 +40,53 @@ describe('what a transaction brought of the coin, by the balances of its block',
     expect(await gainBeside([{ hash: '0xc', from: wallet.toLowerCase(), to: other, value: '0x0' }])).to.equal(undefined)
     expect(await gainBeside([{ hash: '0xc', to: other, value: '0x0' }])).to.equal(undefined)
     expect(await gainBeside([], { withdrawals: [{ address: wallet.toLowerCase(), amount: '0x1' }] })).to.equal(undefined)
+  })
+})
+
+describe('what many transactions did to the coin of their wallets', () => {
+  const at = { signal: new AbortController().signal }
+  const inBlock = (blockNumber: number, blockHash = `0x${blockNumber}`) => ({ ...receipt, blockNumber, blockHash })
+  /** `other` sent two transactions in block 7. */
+  const results: Record<string, unknown> = {
+    [`eth_getBalance ${wallet} 0x7`]: '0x5a',
+    [`eth_getBalance ${wallet} 0x6`]: '0x0',
+    [`eth_getTransactionCount ${wallet} 0x7`]: '0x4',
+    [`eth_getTransactionCount ${wallet} 0x6`]: '0x3',
+    [`eth_getBalance ${other} 0x7`]: '0x64',
+    [`eth_getBalance ${other} 0x6`]: '0x0',
+    [`eth_getTransactionCount ${other} 0x7`]: '0x4',
+    [`eth_getTransactionCount ${other} 0x6`]: '0x2',
+    [`eth_getBalance ${wallet} 0x9`]: '0x0',
+    [`eth_getBalance ${wallet} 0x8`]: '0x5a',
+    [`eth_getTransactionCount ${wallet} 0x9`]: '0x5',
+    [`eth_getTransactionCount ${wallet} 0x8`]: '0x4',
+  }
+  const asked: string[][] = []
+  const batch: Rpc['batch'] = async (calls) => {
+    asked.push(calls.map(({ method, params }) => `${method} ${params.join(' ')}`))
+    return calls.map(({ method, params: [first, second] }) => ({
+      result:
+        method === 'eth_getBlockByNumber' ? { hash: `0x${Number(first)}`, transactions: [] } : results[[method, first, second].join(' ')],
+    }))
+  }
+  const rpc = { batch, url: () => 'a node', markUnhealthy: () => {} } as unknown as Rpc
+
+  it('is told by one batch, with one header for each block and without its transactions, and not where the wallet sent another one there', async () => {
+    const all = [
+      [inBlock(7), wallet],
+      [inBlock(7), other],
+      [inBlock(9), wallet],
+    ] as const
+    expect(await readCoinChanges(rpc, all, false, at)).to.deep.equal([100n, undefined, -80n])
+    expect(asked).to.have.length(1)
+    expect(asked[0]?.filter((each) => each.startsWith('eth_getBlockByNumber'))).to.deep.equal([
+      'eth_getBlockByNumber 0x7 false',
+      'eth_getBlockByNumber 0x9 false',
+    ])
+  })
+
+  it('is refused where the node has another block of that number', async () => {
+    const error = await readCoinChanges(rpc, [[inBlock(7, '0xelse'), wallet]], false, at).catch((thrown: unknown) => thrown)
+    expect(error).to.include({ name: 'NETWORK' })
   })
 })

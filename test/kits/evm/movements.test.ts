@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { id, toBeHex, zeroPadValue } from 'ethers'
-import { gainsIn, movedIn } from '../../../kits/evm/movements.ts'
+import { gainsIn, movedIn, unwrappedBy } from '../../../kits/evm/movements.ts'
 import type { EvmLog } from '../../../kits/evm/types.ts'
 
 const [wallet, router, token, wrapped, coin] = [
@@ -101,5 +101,26 @@ describe('what a mined transaction did to a wallet, by its events', () => {
 
   it('has no native coin, whatever a contract says in its name', () => {
     expect(gained(transfer(wallet, router, 7n, coin))).to.deep.equal({})
+  })
+})
+
+describe('what a contract unwrapped of the coin', () => {
+  const withdrawal = (owner: string, amountRaw: bigint, of = wrapped) => log(of, 'Withdrawal(address,uint256)', [owner], amountRaw)
+  const unwrapped = (logs: readonly EvmLog[], status: 0 | 1 = 1) => unwrappedBy({ status, logs }, router, wrapped)
+
+  it('is told by the only event of the wrapped coin', () => {
+    expect(unwrapped([transfer(wallet, router, 5n), withdrawal(router, 7n)])).to.equal(7n)
+    expect(unwrapped([withdrawal(router, 7n), transfer(router, coin, 7n, wrapped)])).to.equal(7n)
+    expect(unwrapped([transfer(router, coin, 7n, wrapped)])).to.equal(7n)
+  })
+
+  it('is not known where it unwrapped twice, another contract or token says so, or the transaction failed', () => {
+    expect(unwrapped([withdrawal(router, 7n), withdrawal(router, 1n)])).to.equal(undefined)
+    expect(unwrapped([transfer(router, coin, 7n, wrapped), transfer(router, coin, 1n, wrapped)])).to.equal(undefined)
+    expect(unwrapped([withdrawal(wallet, 7n)])).to.equal(undefined)
+    expect(unwrapped([withdrawal(router, 7n, token)])).to.equal(undefined)
+    expect(unwrapped([transfer(router, wallet, 7n, wrapped)])).to.equal(undefined)
+    expect(unwrapped([withdrawal(router, 7n)], 0)).to.equal(undefined)
+    expect(unwrapped([])).to.equal(undefined)
   })
 })
