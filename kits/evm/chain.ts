@@ -4,13 +4,14 @@ import {
   type Chain,
   type ChainPlugin,
   type ChainVenue,
+  type EvmVerbs,
   type GasTerms,
   type Head,
   type Token,
 } from '../../core/contracts/index.ts'
 import { abortable } from '../../core/base/async.ts'
 import { createHeadFeed } from '../nodes/head-feed.ts'
-import { ask, type ReadRpc } from '../nodes/rpc.ts'
+import { ask, type ReadRpc, type Rpc } from '../nodes/rpc.ts'
 import { defaultPollingSeconds, defaultRequestTimeoutSeconds, refuseBadUrls } from '../nodes/settings.ts'
 import { createChanges } from './changes.ts'
 import { canonicalAddress, coinPlaceholder, isTransactionHash, nativeAddress } from './encoding.ts'
@@ -171,12 +172,7 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
       simulate: createSimulation(rpc, { multicall, coin, blockSeconds, policy: feePolicy }),
       standing: createStandingRights(reader),
       revoke: revokeRight,
-      gains: (receipt, wallet) => gainsIn(receipt, wallet, { coin, wrapped: wrapped.address }),
-      coinGain: (receipt, wallet, at) => readCoinGain(rpc, receipt, wallet, rollup !== undefined, at),
-      coinChanges: (asked, at) => readCoinChanges(rpc, asked, rollup !== undefined, at),
-      unwrappedBy: (receipt, contract) => unwrappedBy(receipt, contract, wrapped.address),
-      approvals: approvalsIn,
-      allowanceBefore: (receipt, wallet, allowance, at) => readAllowanceBefore(rpc, receipt, wallet, allowance, at),
+      ...minedReaders(rpc, { coin, wrapped: wrapped.address }, rollup !== undefined),
       history: createWalletHistory({
         rpc,
         multicall,
@@ -185,7 +181,6 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
         isRollup: rollup !== undefined,
       }),
       expiredAllowances: (asked, at) => readExpiredAllowances(rpc, confirmations, asked, at),
-      moved: (receipt, sentRaw, wallet) => movedIn(receipt, sentRaw, wallet, { coin, wrapped: wrapped.address }),
     },
     async start(signal) {
       await abortable(fees.refresh(), signal)
@@ -193,6 +188,19 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
       if (code === '0x') throw noMulticall(name, multicall)
     },
     stop: () => rpc.stop(),
+  }
+}
+
+/** What mined transactions did, by their receipts, and by what the node has of their blocks. */
+function minedReaders(rpc: Rpc, tokens: { readonly coin: string; readonly wrapped: string }, isRollup: boolean): Partial<EvmVerbs<Evm>> {
+  return {
+    gains: (receipt, wallet) => gainsIn(receipt, wallet, tokens),
+    coinGain: (receipt, wallet, at) => readCoinGain(rpc, receipt, wallet, isRollup, at),
+    coinChanges: (asked, at) => readCoinChanges(rpc, asked, isRollup, at),
+    unwrappedBy: (receipt, contract) => unwrappedBy(receipt, contract, tokens.wrapped),
+    approvals: approvalsIn,
+    allowanceBefore: (receipt, wallet, allowance, at) => readAllowanceBefore(rpc, receipt, wallet, allowance, at),
+    moved: (receipt, sentRaw, wallet) => movedIn(receipt, sentRaw, wallet, tokens),
   }
 }
 
