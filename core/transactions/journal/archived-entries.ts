@@ -10,7 +10,7 @@ import { canonicalHash, type Entry } from '../entry.ts'
 import { archivedRow, bodyColumns, type BodyRow, readArchivedBody } from './entry-rows.ts'
 import type { EndedEntry, EndedPosition, EntryFilter, EntryPlace } from './journal.ts'
 import { firstKeyAt } from '../submit-request.ts'
-import { isNoTrade, withinTime, withKnownAliases } from './list-entries.ts'
+import { isNoTrade, withinTime, withKnownAliases } from './entry-conditions.ts'
 import { addressKey } from '../../base/addresses.ts'
 import type { createTurns } from '../../base/async.ts'
 
