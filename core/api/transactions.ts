@@ -276,7 +276,7 @@ export const TransactionsRequest = request({
       pattern: '^[^-]{1,128}-[^-]{1,128}$',
       expects: 'two tokens such as WETH-USDC',
       description:
-        'Only those of these two tokens, in either order: trades, changes of liquidity, single orders and perpetuals, by the symbols of their tokens or as the request named them. A token that is in no list goes by its address: anybody can deploy one of any symbol. One that is listed goes by both, also for what was asked before it was.',
+        'Only those of these two tokens, in either order: trades, changes of liquidity, single orders and perpetuals, by the symbols of their tokens or as the request named them. A token that is in no list goes by its address: anybody can deploy one of any symbol. One that is listed, or was, goes by both, also for what was asked before it was.',
     }),
   ),
   since: Type.Optional(

@@ -121,9 +121,9 @@ const maxNames = 500
 function readPair(text: string, on: Pick<TransactionsRequest, 'chain' | 'network'>, { networks }: Networks) {
   const [one = '', other = ''] = text.split('-')
   const pair = pairName(one, other)
-  const pairAliases = networks
-    .filter(({ chain, network }) => (on.chain ?? chain) === chain && (on.network ?? network) === network)
-    .flatMap((each) => aliasesOn(each, one, other).filter((alias) => alias.pair !== pair))
+  const those = networks.filter(({ chain, network }) => (on.chain ?? chain) === chain && (on.network ?? network) === network)
+  const isListed = (name: string) => those.some(({ tokens }) => tokens.listedAs(name).length > 0)
+  const pairAliases = those.flatMap((each) => aliasesOn(each, one, other).filter((alias) => alias.pair !== pair))
   if (pairAliases.length > maxNames)
     throw badFields([
       {
@@ -131,7 +131,7 @@ function readPair(text: string, on: Pick<TransactionsRequest, 'chain' | 'network
         problem: `is "${text}", and lists have more than ${maxNames} pairs of tokens with these names: name a network, or give addresses`,
       },
     ])
-  return { pair, ...(pairAliases.length > 0 && { pairAliases }) }
+  return { pair, ...(pairAliases.length > 0 && { pairAliases }), ...(!(isListed(one) && isListed(other)) && { hasUnlisted: true }) }
 }
 
 /** A token has been in entries by its address as long as no list had it, and by its symbol since. */

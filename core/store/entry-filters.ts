@@ -59,6 +59,8 @@ export interface PairFilter {
   /** `pairName` */
   readonly pair?: string
   readonly pairAliases?: readonly PairAlias[]
+  /** No list has one of its tokens, and one may have had it: what it was called then is found by its trades. */
+  readonly hasUnlisted?: boolean
 }
 
 /** All names, each once. */

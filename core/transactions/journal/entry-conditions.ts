@@ -2,7 +2,6 @@
 import { sql, type SelectQueryBuilder } from 'kysely'
 import { addressKey } from '../../base/addresses.ts'
 import { isOfPair, pairNames } from '../../store/entry-filters.ts'
-import type { Store } from '../../store/store.ts'
 import type { EntryRow, Tables } from '../../store/tables.ts'
 import type { TransactionState } from '../entry.ts'
 import { firstKeyAt } from '../submit-request.ts'
@@ -33,20 +32,6 @@ export function withinTime(filter: EntryFilter): EntryFilter {
   if (to === undefined) return filter
   const end = firstKeyAt(to)
   return { ...filter, cursor: cursor === undefined || end < cursor ? end : cursor }
-}
-
-/** Lists of all networks give a hundred names of a pair, of which the journal has one or two. */
-export async function withKnownAliases(store: Store, table: 'entries' | 'archived', filter: EntryFilter): Promise<EntryFilter> {
-  const { pairAliases, ...others } = filter
-  if (!pairAliases?.length) return filter
-  const names = [...new Set(pairAliases.map(({ pair }) => pair))].map((name) => sql`(${name})`)
-  const { rows } = await store.read((db) =>
-    sql<{ name: string }>`
-      with wanted(name) as (values ${sql.join(names)})
-      select name from wanted where exists (select 1 from ${sql.table(table)} as those where those.pair = wanted.name)`.execute(db),
-  )
-  const known = new Set(rows.map(({ name }) => name))
-  return { ...others, pairAliases: pairAliases.filter(({ pair }) => known.has(pair)) }
 }
 
 export const keyOf = (address: string | undefined) => (address === undefined ? undefined : addressKey(address))

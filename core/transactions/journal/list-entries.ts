@@ -11,13 +11,13 @@ import {
   hasOwnFilter,
   matches,
   withinTime,
-  withKnownAliases,
   type FilteredRow,
   type Narrowings,
 } from './entry-conditions.ts'
 import { groupsOf, groupsOfPage, inGroups, newestDownTo } from './entry-groups.ts'
 import { collect, collectFirst, createMerge, keysIn, pagesOf, type ReadPage, type Select } from './entry-pages.ts'
 import { bodyColumns, type BodyRow } from './entry-rows.ts'
+import { withKnownAliases } from './pair-names.ts'
 import type { EntryFilter } from './journal.ts'
 
 /** Bodies that are read before other work has its turn. */

@@ -248,6 +248,7 @@ describe('lists of the journal', function () {
         { client: 'bot' },
         { pair: 'usdc-weth' },
         { pair: 'usdc-weth', pairAliases: aliases },
+        { pair: 'usdc-weth', hasUnlisted: true },
         { connector: 'exchange' },
         { kind: 'approve' },
       ] as const)
@@ -299,6 +300,31 @@ describe('lists of the journal', function () {
         expect((await journal.list(filter)).entries, JSON.stringify(filter)).to.have.length(1)
         // One finds which of the other names there are.
         expect(queries.length - before, JSON.stringify(filter)).to.be.at.most(filter.pairAliases ? 7 : 6)
+      }
+    })
+
+    it('have the trades of a pair from before one of its tokens was taken off its list, and none of a token that only calls itself so', async () => {
+      const store = await place().open()
+      const lease = await giveLease(store)
+      const journal = sqlJournal(store)
+      const [foo, weth, other] = ['0xF00', '0xE7', '0xBAD']
+      const trade = (symbol: string, address: string, isListed: boolean) =>
+        newEntry({
+          about: { side: 'BUY', base: { symbol, ...(!isListed && { address }) }, quote: { symbol: 'WETH' } },
+          planned: { base: address, quote: weth },
+        })
+      const bought = trade('FOO', foo, true)
+      const sold = trade('FOO', foo, false)
+      const others = [trade('FOO', other, false), trade('WETH', other, false), trade('BAR', '0xBA5', true)]
+      await journal.open([bought, ...others, sold], lease)
+      const byAddresses = { chain: bought.chain, network: bought.network, pair: '0xe7-0xf00' }
+      for (const filter of [{ pair: 'foo-weth' }, { pair: '0xf00-weth' }, { pair: '0xf00-other', pairAliases: [byAddresses] }]) {
+        const { entries } = await journal.list({ ...filter, hasUnlisted: true })
+        expect(
+          entries.map(({ key }) => key),
+          filter.pair,
+        ).to.deep.equal([sold.key, bought.key])
+        expect((await journal.list({ ...filter, hasUnlisted: true, network: 'elsewhere' })).entries).to.deep.equal([])
       }
     })
 

@@ -783,7 +783,7 @@ class TransactionsRequest(TypedDict, total=False):
     client: str  # Only those that this client asked for.
     kind: Literal["trade", "liquidity", "position", "collateral", "order", "order-cancel", "funds", "token-account", "approve", "wrap", "send", "cancel", "fill"]  # Only those of this kind.
     connector: str  # Name of a registered connector.
-    pair: str  # Only those of these two tokens, in either order: trades, changes of liquidity, single orders and perpetuals, by the symbols of their tokens or as the request named them. A token that is in no list goes by its address: anybody can deploy one of any symbol. One that is listed goes by both, also for what was asked before it was.
+    pair: str  # Only those of these two tokens, in either order: trades, changes of liquidity, single orders and perpetuals, by the symbols of their tokens or as the request named them. A token that is in no list goes by its address: anybody can deploy one of any symbol. One that is listed, or was, goes by both, also for what was asked before it was.
     since: str  # Only those that were requested then or later. A date begins at midnight UTC.
     until: str  # Only those that were requested before.
     txHash: str  # Of any attempt, also of one that was replaced.

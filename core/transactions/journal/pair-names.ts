@@ -1,0 +1,77 @@
+// What a pair is called in the journal: an entry keeps the names that its tokens had, the symbol while a list had a token and else its address.
+import { sql } from 'kysely'
+import { isObject } from '../../base/json.ts'
+import { pairName, pairNames, type PairAlias } from '../../store/entry-filters.ts'
+import type { Store } from '../../store/store.ts'
+import { bodyColumns, readBody } from './entry-rows.ts'
+import type { EntryFilter } from './journal.ts'
+
+type Table = 'entries' | 'archived'
+
+/** The names of the filter that the table has, and those of before a token was taken off its list. Lists of all networks give a hundred names of a pair. */
+export async function withKnownAliases(store: Store, table: Table, filter: EntryFilter): Promise<EntryFilter> {
+  const { pairAliases = [], hasUnlisted, ...others } = filter
+  const aliases = hasUnlisted ? [...pairAliases, ...(await formerNames(store, filter))] : pairAliases
+  if (aliases.length === 0) return others
+  const names = [...new Set(aliases.map(({ pair }) => pair))].map((name) => sql`(${name})`)
+  const { rows } = await store.read((db) =>
+    sql<{ name: string }>`
+      with wanted(name) as (values ${sql.join(names)})
+      select name from wanted where exists (select 1 from ${sql.table(table)} as those where those.pair = wanted.name)`.execute(db),
+  )
+  const known = new Set(rows.map(({ name }) => name))
+  return { ...others, pairAliases: aliases.filter(({ pair }) => known.has(pair)) }
+}
+
+/** What trades of these tokens are journaled as, besides the names that the lists give. Trades plan with addresses, whatever a list calls a token. */
+async function formerNames(store: Store, filter: EntryFilter): Promise<readonly PairAlias[]> {
+  const journaled = [...(await newestOfNames(store, 'entries')), ...(await newestOfNames(store, 'archived'))]
+  const asked = new Set(pairNames(filter))
+  const wanted = new Set([...asked, ...journaled.flatMap(({ pair, byAddresses }) => (asked.has(pair) ? byAddresses : []))])
+  return journaled.flatMap(({ chain, network, pair, byAddresses }) =>
+    wanted.has(byAddresses) ? [pair, byAddresses].map((name) => ({ chain, network, pair: name })) : [],
+  )
+}
+
+/** Names that one filter looks at, and rows in which the newest trade of a name is looked for. */
+const maxNames = 500
+const maxRows = 50
+
+/** Of each name of the table its newest trade: a step in the index for each. */
+async function newestOfNames(store: Store, table: Table): Promise<readonly (PairAlias & { readonly byAddresses: string })[]> {
+  const these = sql.table(table)
+  const { rows: found } = await store.read((db) =>
+    sql<{ key: string | null }>`
+      with recursive names(pair) as (
+        select min(pair) from ${these}
+        union all
+        select (select min(pair) from ${these} as further where further.pair > names.pair) from names where names.pair is not null
+      )
+      select (
+        select max(key) from (
+          select key, kind from ${these} as those where those.pair = names.pair order by key desc limit ${sql.lit(maxRows)}
+        ) as newest where kind = 'trade'
+      ) as key
+      from names where pair is not null limit ${sql.lit(maxNames)}`.execute(db),
+  )
+  const keys = found.flatMap(({ key }) => key ?? [])
+  if (keys.length === 0) return []
+  const rows = await store.read((db) =>
+    db
+      .selectFrom(table)
+      .select([...bodyColumns, 'pair'])
+      .where('key', 'in', keys)
+      .execute(),
+  )
+  return rows.flatMap((row) => {
+    try {
+      const { chain, network, planned } = readBody(row)
+      const { base, quote } = isObject(planned) ? planned : {}
+      if (row.pair === null || typeof base !== 'string' || typeof quote !== 'string') return []
+      return [{ chain, network, pair: row.pair, byAddresses: pairName(base, quote) }]
+    } catch {
+      // A list of it says that the row is damaged.
+      return []
+    }
+  })
+}
