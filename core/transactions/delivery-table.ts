@@ -84,6 +84,17 @@ function readings(store: Store, serverId: string, nowMs: () => number) {
           : sql`client in (${client}, ${formerClient}) and fingerprint = ${fingerprint} and interface = ${name} and ${isUnanswered}`,
       )
     },
+    /** Of requests that are one for ever, by their fingerprints, those whose transaction has failed for good. */
+    async failedOf(
+      { interface: name, client, formerClient = client }: UnkeyedRequest,
+      fingerprints: readonly string[],
+    ): Promise<ReadonlySet<string>> {
+      const ids = fingerprints.flatMap((each) => [...new Set([idOf(name, client, each), idOf(name, formerClient, each)])])
+      const rows = await store.read((db) =>
+        db.selectFrom('deliveries').select('fingerprint').where('id', 'in', ids).where('state', '=', 'failed').execute(),
+      )
+      return new Set(rows.map(({ fingerprint }) => fingerprint))
+    },
     /** Whether something may still be signed under its key: it is being done, or waits for a second person. */
     async isUnderWay({ id, client }: DeliveryRow): Promise<boolean> {
       const rows = await store.read((db) =>

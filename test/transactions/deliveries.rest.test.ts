@@ -363,6 +363,8 @@ describe('requests without a key, of clients that repeat them', () => {
       }
       await refused(at, failing('TIMEOUT'))
       await stored(['lost'])
+      await refused(at, failing('TRADE_FAILED', { txHash: '0x1' }), { amount: '2', isOneForEver: true, isNewAfterFailure: true })
+      await request(at, { amount: '2', isOneForEver: true, isNewAfterFailure: true }).answer
       await at.deliveries.sweep()
       await at.deliveries.recent()
       await at.deliveries.lostOf(['once-1'])
@@ -481,6 +483,25 @@ describe('requests without a key, of clients that repeat them', () => {
       const done = keyOf(await request(at, untilFailure).answer)
       expect(used).not.to.include(done)
       expect(keyOf(await request(at, untilFailure).answer)).to.equal(done)
+    })
+
+    it('find the one after many that failed by few questions to the store', async () => {
+      const { recording, queries } = recorded(store)
+      const at = server(recording)
+      const options = { isOneForEver: true, isNewAfterFailure: true }
+      const used = new Set<string>()
+      const asked: number[] = []
+      for (let times = 0; times < 40; times += 1) {
+        const before = queries.length
+        used.add(await refused(at, failing('TRADE_FAILED', { txHash: `0x${times}` }), options))
+        asked.push(queries.length - before)
+      }
+      expect(used.size).to.equal(40)
+      // One by one the last would be asked for by 40.
+      expect(Math.max(...asked)).to.be.below(20)
+      const done = await request(server(), { ...options, formerClient: 'earlier' }).answer
+      expect(used).not.to.include(keyOf(done))
+      expect(await request(at, options).answer).to.equal(done)
     })
 
     it('are others than one that failed, also where another request has its place meanwhile', async () => {
