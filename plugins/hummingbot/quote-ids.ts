@@ -31,14 +31,19 @@ export function newQuoteId({
   version = '',
 }: QuotedTrade): string {
   const parts = [Date.now().toString(36), randomBytes(6).toString('base64url'), chain, network, connector, base, quote, amount, side]
-  return Buffer.from(JSON.stringify([...parts, limitPrice, pool, version])).toString('base64url')
+  return idOf([...parts, limitPrice, pool, version])
 }
 
-/** @throws SluiceError INCOMPLETE_PARAMS */
+const idOf = (parts: readonly string[]): string => Buffer.from(JSON.stringify(parts)).toString('base64url')
+
+/**
+ * Only as it was given: base64 reads the same with spaces and padding, and one quote would be two swaps.
+ * @throws SluiceError INCOMPLETE_PARAMS
+ */
 export function readQuoteId(quoteId: string): { readonly trade: QuotedTrade; readonly quotedAt: number } {
-  const [at, , chain, network, connector, base, quote, amount, side, limitPrice, pool, version] = partsOf(quoteId) ?? noParts
+  const [at, unique, chain, network, connector, base, quote, amount, side, limitPrice, pool, version] = partsOf(quoteId) ?? noParts
   const quotedAt = Number.parseInt(at, 36)
-  if (!(quotedAt > 0) || (side !== 'BUY' && side !== 'SELL'))
+  if (!(quotedAt > 0) || quotedAt.toString(36) !== at || !/^[\w-]{8}$/.test(unique) || (side !== 'BUY' && side !== 'SELL'))
     throw badFields([{ field: 'quoteId', problem: 'is none that quote-swap has given' }])
   const swap = { chain, network, connector, base, quote, amount, side, limitPrice } as const
   return { trade: { ...swap, ...(pool && { pool }), ...(version && { version }) }, quotedAt }
@@ -51,7 +56,7 @@ const noParts: Parts = ['', '', '', '', '', '', '', '', '', '', '', '']
 function partsOf(quoteId: string): Parts | undefined {
   try {
     const parts: unknown = JSON.parse(Buffer.from(quoteId, 'base64url').toString('utf8'))
-    return isParts(parts) ? parts : undefined
+    return isParts(parts) && idOf(parts) === quoteId ? parts : undefined
   } catch {
     return undefined
   }
