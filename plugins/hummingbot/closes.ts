@@ -22,7 +22,8 @@ export type Fill = Extract<NonNullable<PollAnswer['fill']>, { tokenId: string }>
 export const fillIn = ({ fill }: PollAnswer): Fill | undefined => (fill && 'tokenId' in fill ? fill : undefined)
 
 /**
- * Never without amounts: clients take a close that has none for one that gave nothing back. Being one for ever, it can be asked for again.
+ * Never without amounts: clients take a close that has none for one that gave nothing back. Being one for ever, it can be asked for again. Without its fee
+ * only where that is never known: the receipt is final, and does not tell it.
  * @throws SluiceError as `goneOrTrouble`; TIMEOUT where it is signed, and its receipt is not read; TRADE_FAILED, only where it can never succeed
  */
 export async function closed(sign: () => Promise<{ txHash: string }>, { position, venue, call, untilMs }: PositionChange) {
@@ -38,7 +39,8 @@ export async function closed(sign: () => Promise<{ txHash: string }>, { position
 
 function closedIn(done: PollAnswer) {
   const [fill, paid] = [fillIn(done), feeOf(done.txReceipt)]
-  return fill && paid !== undefined ? { ...closedBy(fill), fee: paid } : undefined
+  if (!fill || (paid === undefined && done.final !== true)) return undefined
+  return { ...closedBy(fill), ...(paid !== undefined && { fee: paid }) }
 }
 
 /** Principal and fees, where the receipt tells them apart; all as removed where it does not. */

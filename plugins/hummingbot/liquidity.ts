@@ -208,9 +208,8 @@ const closePaths = ({ networks, config }: ChangeParts): InterfacePath[] =>
     response: signedAnswer(
       Type.Object({
         ...removed,
-        ...Type.Partial(Type.Object(collected)).properties,
+        ...Type.Partial(Type.Object({ ...collected, ...fee })).properties,
         positionRentRefunded: Type.String(),
-        ...fee,
       }),
     ),
     async answer(request, call) {
