@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import type { LiteSVM } from 'litesvm'
 import { skipsBySeed, type Leader } from './ledger/leaders.ts'
 import { createLedger, finalizedDepth, type Ledger } from './ledger/ledger.ts'
+import { lookupTableAccount, type LookupTable } from './ledger/lookup-tables.ts'
 import type { Wire } from './ledger/read-wire.ts'
 import { serve, type NodeService } from './rpc/serve.ts'
 import { createView, type ViewOptions } from './rpc/view.ts'
@@ -47,6 +48,11 @@ export interface Solana {
   /** Creates the owner's associated account where there is none; in a block when it settles. */
   mintTo(owner: Address, mint: Mint, amountRaw: bigint): Promise<Signature>
   createMint(seed: MintSeed): Promise<Mint>
+  /**
+   * An address lookup table, as its program keeps it: made anew or changed at once, in no transaction.
+   * @param state deactivated, or extended a moment ago
+   */
+  setLookupTable(at: Address, addresses: readonly Address[], state?: Partial<Omit<LookupTable, 'addresses'>>): void
   /** Another node of the same cluster, that may lag, forget or be ill. */
   addNode(options: Partial<ViewOptions>): Promise<SolanaNode>
   stop(): Promise<void>
@@ -135,6 +141,7 @@ export async function startSolana(options: Partial<SolanaOptions> = {}): Promise
     fund: async (to, amount) => land(await faucet.transfer(to, lamports(amount))),
     mintTo: async (owner, mint, amountRaw) => landAll(await mintToInstructions(faucet.signer, mint, owner, amountRaw)),
     createMint,
+    setLookupTable: (at, addresses, state) => ledger.svm.setAccount(lookupTableAccount(at, addresses, state)),
     addNode,
     async stop() {
       pause()

@@ -32,10 +32,15 @@ export function sentenceOf(error: Answer): string {
 }
 
 const sentences: Readonly<Record<string, string>> = {
+  AccountLoadedTwice: 'Account loaded twice',
   AccountNotFound: 'Attempt to debit an account but found no record of a prior credit.',
+  AddressLookupTableNotFound: "Transaction loads an address table account that doesn't exist",
   AlreadyProcessed: 'This transaction has already been processed',
   BlockhashNotFound: 'Blockhash not found',
   InsufficientFundsForFee: 'Insufficient funds for fee',
+  InvalidAddressLookupTableData: 'Transaction loads an address table account with invalid data',
+  InvalidAddressLookupTableIndex: 'Transaction address table lookup uses an invalid index',
+  InvalidAddressLookupTableOwner: 'Transaction loads an address table account with an invalid owner',
   InvalidAccountForFee: 'This account may not be used to pay transaction fees',
   ProgramAccountNotFound: 'Attempt to load a program that does not exist',
   SignatureFailure: 'Transaction did not pass signature verification',

@@ -12,27 +12,29 @@ import type { Answer } from '../rpc/protocol.ts'
 import type { LandedTransaction, Outcome, InnerInstructions } from './block.ts'
 import { advanceAnyway, type Lifetime } from './durable-nonce.ts'
 import { transactionErrorOf } from './errors.ts'
-import { onBlockhash, isSigned, type Wire, type Message } from './read-wire.ts'
+import type { Loaded } from './lookup-tables.ts'
+import { accountKeys, onBlockhash, isSigned, type Wire, type Message } from './read-wire.ts'
 import { tokenBalances } from './tokens.ts'
 
 /** It is in its block, whether it did what it should or not; or no leader may put it in one. */
 type Execution = { is: 'landed'; landed: LandedTransaction } | { is: 'refused'; error: Answer }
 
 /** Runs a transaction on top of a block. */
-export function execute(svm: LiteSVM, wire: Wire, lifetime: Lifetime, blockhash: string): Execution {
+export function execute(svm: LiteSVM, wire: Wire, loaded: Loaded, lifetime: Lifetime, blockhash: string): Execution {
   if (!isSigned(wire)) return { is: 'refused', error: 'SignatureFailure' }
 
-  const before = balances(svm, wire)
+  const before = balances(svm, wire, loaded)
   const outcome = run(svm, wire, blockhash)
   const isUnpaid = (svm.getBalance(wire.payer) ?? 0n) === before.balances[0]
   if (outcome.error !== null && isUnpaid) return { is: 'refused', error: outcome.error }
   if (outcome.error !== null && lifetime.is === 'durable') advanceAnyway(svm, lifetime.nonceAccount, lifetime.next)
-  const after = balances(svm, wire)
+  const after = balances(svm, wire, loaded)
   return {
     is: 'landed',
     landed: {
       signature: wire.signature,
       wire,
+      loaded,
       outcome,
       preBalances: before.balances,
       preTokenBalances: before.tokens,
@@ -59,8 +61,8 @@ export function missingProgram(svm: LiteSVM, { message }: Wire): Address | undef
   return programs.find((each) => each !== undefined && !svm.getAccount(each).exists)
 }
 
-export function balances(svm: LiteSVM, { message }: Wire): { balances: readonly bigint[]; tokens: readonly Answer[] } {
-  const accounts = message.staticAccounts.map((each) => svm.getAccount(each))
+export function balances(svm: LiteSVM, { message }: Wire, loaded: Loaded): { balances: readonly bigint[]; tokens: readonly Answer[] } {
+  const accounts = accountKeys(message, loaded).map((each) => svm.getAccount(each))
   return {
     balances: accounts.map((each) => (each.exists ? each.lamports : 0n)),
     tokens: tokenBalances(svm, accounts),

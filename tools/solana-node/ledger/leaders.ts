@@ -4,6 +4,7 @@ import type { LiteSVM } from 'litesvm'
 import { accountOf, type Block, type LandedTransaction } from './block.ts'
 import { lifetimeOf, type Lifetime } from './durable-nonce.ts'
 import { execute } from './execute.ts'
+import { loadTables } from './lookup-tables.ts'
 import { writableAccounts, type Wire } from './read-wire.ts'
 
 /** What was sent and is in no block yet. */
@@ -34,6 +35,8 @@ interface Chain {
   blockhash: string
   isRecent(blockhash: string): boolean
   isLanded(wire: Wire): boolean
+  /** Of the newest blocks, oldest first. */
+  slots(): readonly bigint[]
 }
 
 /** What a leader makes of those that wait, one after the other in the order in which they came. */
@@ -56,8 +59,11 @@ export function fillBlock(
   return { landed, before, waiting }
 
   function isTaken(wire: Wire, lifetime: Lifetime): boolean {
-    for (const address of writableAccounts(wire.message)) if (!before.has(address)) before.set(address, accountOf(chain.svm, address))
-    const execution = execute(chain.svm, wire, lifetime, chain.blockhash)
+    const loaded = loadTables(chain.svm, wire.message, chain.slots)
+    if (typeof loaded === 'string') return false
+    for (const address of writableAccounts(wire.message, loaded))
+      if (!before.has(address)) before.set(address, accountOf(chain.svm, address))
+    const execution = execute(chain.svm, wire, loaded, lifetime, chain.blockhash)
     if (execution.is === 'landed') landed.push(execution.landed)
     return execution.is === 'landed'
   }

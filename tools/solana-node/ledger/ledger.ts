@@ -39,6 +39,8 @@ export interface Ledger {
   find(signature: Signature): { block: Block; landed: LandedTransaction } | undefined
   /** Good for a transaction in a block on top of this one. */
   isRecent(blockhash: string, from: Block): boolean
+  /** Of the newest blocks up to this one, oldest first. */
+  slotsUpTo(block: Block): readonly bigint[]
   /** The newest blocks were on a fork that lost. Their transactions are sent again, or nobody has them any more. */
   reorganise(depth: number, transactions?: 'again' | 'lost'): readonly Block[]
   /** What is read, or tried, on the accounts as a block left them. Nothing that is changed on the way stays. */
@@ -96,6 +98,7 @@ export function createLedger({ firstSlot, firstHeight, isSkipped, time, hashesBe
     },
     find,
     isRecent,
+    slotsUpTo,
     reorganise(depth, transactions = 'again') {
       const undone = blocks.slice(blocks.length - depth)
       const fork = blocks[blocks.length - depth - 1]
@@ -118,7 +121,14 @@ export function createLedger({ firstSlot, firstHeight, isSkipped, time, hashesBe
     const isLanded = (wire: Wire) => find(wire.signature) !== undefined
     const filled = parent
       ? fillBlock(
-          { svm, leader: ledger.leader, blockhash: parent.blockhash, isLanded, isRecent: (blockhash) => isRecent(blockhash, parent) },
+          {
+            svm,
+            leader: ledger.leader,
+            blockhash: parent.blockhash,
+            isLanded,
+            isRecent: (blockhash) => isRecent(blockhash, parent),
+            slots: () => slotsUpTo(parent),
+          },
           waiting,
         )
       : { landed: [], before: new Map<never, never>(), waiting: [] }
@@ -154,6 +164,10 @@ export function createLedger({ firstSlot, firstHeight, isSkipped, time, hashesBe
       if (landed) return { block, landed }
     }
     return undefined
+  }
+
+  function slotsUpTo({ height }: Block): readonly bigint[] {
+    return blocks.filter((each) => each.height <= height).map((each) => each.slot)
   }
 
   function isRecent(blockhash: string, { height }: Block): boolean {

@@ -12,10 +12,11 @@ import {
   type Signature,
   type Transaction,
 } from '@solana/kit'
+import { noneLoaded, type Loaded } from './lookup-tables.ts'
 
 type VersionedMessage = CompiledTransactionMessage & CompiledTransactionMessageWithLifetime
 
-/** Its accounts, programs and instructions stand in the message itself. */
+/** Its programs and instructions stand in the message itself, its accounts there or in lookup tables. */
 export type Message = Exclude<VersionedMessage, { version: 1 }>
 
 /** A signed transaction as it was sent. */
@@ -37,14 +38,23 @@ export const largestWireBytes = 1232
 export function readWire(bytes: Uint8Array): Wire {
   const [transaction, message] = decoded(bytes)
   if (message.version === 1) throw new UnreadableWire('invalid value: transaction version 1 is not active on this cluster')
-  if (message.version === 0 && message.addressTableLookups?.length)
-    throw new UnreadableWire('this test service resolves no address lookup tables')
+  if (!isSane(message)) throw insane()
   const signatures = Object.values(transaction.signatures).map((each) => base58(each ?? new Uint8Array(64)))
   const [signature] = signatures
   const [payer] = message.staticAccounts
-  if (!signature || !payer) throw new UnreadableWire('invalid transaction: Transaction failed to sanitize accounts offsets correctly')
+  if (!signature || !payer) throw insane()
   return { bytes, transaction, message, signatures, signature, payer }
 }
+
+/** Programs stand in the message itself, and a table that is named gives something: solana-message, versions/v0, sanitize. */
+const isSane = (message: Message): boolean =>
+  message.instructions.every(({ programAddressIndex }) => programAddressIndex < message.staticAccounts.length) &&
+  (message.version === 'legacy' ||
+    (message.addressTableLookups ?? []).every(
+      ({ writableIndexes, readonlyIndexes }) => writableIndexes.length + readonlyIndexes.length > 0,
+    ))
+
+const insane = () => new UnreadableWire('invalid transaction: Transaction failed to sanitize accounts offsets correctly')
 
 function decoded(bytes: Uint8Array): [Transaction, VersionedMessage] {
   try {
@@ -61,11 +71,18 @@ function base58(bytes: Uint8Array | Readonly<Iterable<number>>): Signature {
   return text
 }
 
-/** The accounts that the transaction may write: those of its signers first, then the others. */
-export function writableAccounts({ staticAccounts, header }: Message): readonly Address[] {
+/** All accounts, by the indices of instructions. */
+export const accountKeys = ({ staticAccounts }: Message, { writable, readonly }: Loaded): readonly Address[] => [
+  ...staticAccounts,
+  ...writable,
+  ...readonly,
+]
+
+/** The accounts that the transaction may write: those of its signers first, then the others, then those of tables. */
+export function writableAccounts({ staticAccounts, header }: Message, loaded: Loaded = noneLoaded): readonly Address[] {
   const firstReadonlySigner = header.numSignerAccounts - header.numReadonlySignerAccounts
   const firstReadonlyOther = staticAccounts.length - header.numReadonlyNonSignerAccounts
-  return staticAccounts.filter((_, index) => isWritable(index))
+  return [...staticAccounts.filter((_, index) => isWritable(index)), ...loaded.writable]
 
   function isWritable(index: number): boolean {
     return index < header.numSignerAccounts ? index < firstReadonlySigner : index < firstReadonlyOther

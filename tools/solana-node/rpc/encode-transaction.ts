@@ -1,6 +1,7 @@
 import { getBase58Decoder, getBase64Decoder } from '@solana/kit'
 import type { LandedTransaction, InnerInstructions, Outcome } from '../ledger/block.ts'
-import { writableAccounts, type Wire, type Message } from '../ledger/read-wire.ts'
+import type { Loaded } from '../ledger/lookup-tables.ts'
+import { accountKeys, writableAccounts, type Wire, type Message } from '../ledger/read-wire.ts'
 import { invalidParams, RpcError, type Answer, type Config } from './protocol.ts'
 
 export type Form = 'json' | 'jsonParsed' | 'base58' | 'base64'
@@ -29,18 +30,18 @@ export function encodeLanded(landed: LandedTransaction, form: Form, newestVersio
     )
   return {
     meta: metaOf(landed, form),
-    transaction: encodeWire(landed.wire, form),
+    transaction: encodeWire(landed.wire, landed.loaded, form),
     ...(newestVersion === undefined ? {} : { version }),
   }
 }
 
-function metaOf({ wire, outcome, ...balances }: LandedTransaction, form: Form): Answer {
+function metaOf({ wire, loaded, outcome, ...balances }: LandedTransaction, form: Form): Answer {
   return {
     computeUnitsConsumed: outcome.unitsConsumed,
     err: outcome.error,
     fee: outcome.feeRaw,
-    innerInstructions: innerInstructions(wire, outcome.innerInstructions, form === 'jsonParsed' ? form : 'json'),
-    ...(form === 'jsonParsed' ? {} : { loadedAddresses: { readonly: [], writable: [] } }),
+    innerInstructions: innerInstructions(wire, loaded, outcome.innerInstructions, form === 'jsonParsed' ? form : 'json'),
+    ...(form === 'jsonParsed' ? {} : { loadedAddresses: loadedAnswer(loaded) }),
     logMessages: outcome.logs,
     postBalances: balances.postBalances,
     postTokenBalances: balances.postTokenBalances,
@@ -52,20 +53,29 @@ function metaOf({ wire, outcome, ...balances }: LandedTransaction, form: Form): 
   }
 }
 
-function encodeWire(wire: Wire, form: Form): Answer {
+export const loadedAnswer = ({ writable, readonly }: Loaded): Answer => ({ readonly, writable })
+
+function encodeWire(wire: Wire, loaded: Loaded, form: Form): Answer {
   if (form === 'base64') return [getBase64Decoder().decode(wire.bytes), 'base64']
   if (form === 'base58') return [getBase58Decoder().decode(wire.bytes), 'base58']
   const { message } = wire
-  const common = { instructions: outerInstructions(message, form), recentBlockhash: message.lifetimeToken }
-  const lookups = message.version === 'legacy' ? {} : { addressTableLookups: [] }
+  const common = { instructions: outerInstructions(message, loaded, form), recentBlockhash: message.lifetimeToken }
+  const lookups = message.version === 'legacy' ? {} : { addressTableLookups: lookupsOf(message) }
   return {
     message:
       form === 'json'
         ? { accountKeys: message.staticAccounts, header: headerOf(wire), ...common, ...lookups }
-        : { accountKeys: keysOf(wire), ...common, ...lookups },
+        : { accountKeys: keysOf(wire, loaded), ...common, ...lookups },
     signatures: wire.signatures,
   }
 }
+
+const lookupsOf = ({ addressTableLookups = [] }: Extract<Message, { version: 0 }>): readonly Answer[] =>
+  addressTableLookups.map(({ lookupTableAddress, writableIndexes, readonlyIndexes }) => ({
+    accountKey: lookupTableAddress,
+    writableIndexes: [...writableIndexes],
+    readonlyIndexes: [...readonlyIndexes],
+  }))
 
 const headerOf = ({ message: { header } }: Wire): Answer => ({
   numReadonlySignedAccounts: header.numReadonlySignerAccounts,
@@ -73,12 +83,12 @@ const headerOf = ({ message: { header } }: Wire): Answer => ({
   numRequiredSignatures: header.numSignerAccounts,
 })
 
-function keysOf({ message }: Wire): Answer {
-  const writable = writableAccounts(message)
-  return message.staticAccounts.map((pubkey, index) => ({
+function keysOf({ message }: Wire, loaded: Loaded): Answer {
+  const writable = writableAccounts(message, loaded)
+  return accountKeys(message, loaded).map((pubkey, index) => ({
     pubkey,
     signer: index < message.header.numSignerAccounts,
-    source: 'transaction',
+    source: index < message.staticAccounts.length ? 'transaction' : 'lookupTable',
     writable: writable.includes(pubkey),
   }))
 }
@@ -93,9 +103,9 @@ interface Instruction {
 }
 
 /** The instructions that the transaction names. */
-const outerInstructions = (message: Message, form: InstructionForm): readonly Answer[] =>
+const outerInstructions = (message: Message, loaded: Loaded, form: InstructionForm): readonly Answer[] =>
   message.instructions.map(({ programAddressIndex, accountIndices = [], data = [] }) =>
-    encode(message, form, {
+    encode(accountKeys(message, loaded), form, {
       programIdIndex: programAddressIndex,
       accounts: [...accountIndices],
       data: Uint8Array.from(data),
@@ -104,18 +114,25 @@ const outerInstructions = (message: Message, form: InstructionForm): readonly An
   )
 
 /** The instructions that programs called on the way. */
-export const innerInstructions = ({ message }: Wire, inner: readonly InnerInstructions[], form: InstructionForm): readonly Answer[] =>
-  inner.map(({ index, instructions }) => ({ index, instructions: instructions.map((each) => encode(message, form, each)) }))
+export function innerInstructions(
+  { message }: Wire,
+  loaded: Loaded,
+  inner: readonly InnerInstructions[],
+  form: InstructionForm,
+): readonly Answer[] {
+  const keys = accountKeys(message, loaded)
+  return inner.map(({ index, instructions }) => ({ index, instructions: instructions.map((each) => encode(keys, form, each)) }))
+}
 
 /** In their parsed form nodes give instructions of programs that they do not know half decoded; all of them are, here. */
 function encode(
-  { staticAccounts }: Message,
+  keys: readonly string[],
   form: InstructionForm,
   { programIdIndex, accounts, data: bytes, stackHeight }: Instruction,
 ): Answer {
   const data = getBase58Decoder().decode(bytes)
   if (form === 'json') return { accounts, data, programIdIndex, stackHeight }
-  const address = (index: number): string => staticAccounts[index] ?? ''
+  const address = (index: number): string => keys[index] ?? ''
   return { accounts: accounts.map(address), data, programId: address(programIdIndex), stackHeight }
 }
 

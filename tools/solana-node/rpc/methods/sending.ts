@@ -5,10 +5,11 @@ import { lifetimeOf } from '../../ledger/durable-nonce.ts'
 import { sentenceOf } from '../../ledger/errors.ts'
 import { balances, missingProgram, feeOf, outcomeOf, outcomeWithoutRun } from '../../ledger/execute.ts'
 import { largestAge } from '../../ledger/ledger.ts'
-import { onBlockhash, isSigned, largestWireBytes, readWire, UnreadableWire, type Wire } from '../../ledger/read-wire.ts'
+import { loadTables, type Loaded } from '../../ledger/lookup-tables.ts'
+import { accountKeys, onBlockhash, isSigned, largestWireBytes, readWire, UnreadableWire, type Wire } from '../../ledger/read-wire.ts'
 import { tokenBalances, type Maybe } from '../../ledger/tokens.ts'
 import { encodeMaybe, encodingOf } from '../encode-account.ts'
-import { innerInstructions, returnDataOf } from '../encode-transaction.ts'
+import { innerInstructions, loadedAnswer, returnDataOf } from '../encode-transaction.ts'
 import { addressOf, configOf, flagOf, slotOf, RpcError, listOf, invalidParams, textOf, type Config, type Answer } from '../protocol.ts'
 import { blockFor, inContext, type View, type Methods } from '../view.ts'
 
@@ -17,7 +18,7 @@ export const sendingMethods: Methods = {
     const given = configOf(config)
     const wire = givenWire(text, given)
     if (!flagOf(given['skipPreflight'])) preflight(view, wire, given)
-    else blockFor(view, { commitment: 'processed', ...minimum(given) })
+    else tablesAt(view, blockFor(view, { commitment: 'processed', ...minimum(given) }), wire)
     view.ledger.submit(
       wire,
       given['maxRetries'] === undefined || given['maxRetries'] === null ? Infinity : Number(slotOf(given['maxRetries'])),
@@ -32,6 +33,13 @@ export const sendingMethods: Methods = {
 }
 
 const minimum = ({ minContextSlot }: Config): Config => (minContextSlot === undefined ? {} : { minContextSlot })
+
+/** Nodes refuse what they cannot read the accounts of, also where nothing is tried before: agave, rpc/src/rpc.rs, sanitize_transaction. */
+function tablesAt({ ledger }: View, block: Block, { message }: Wire): Loaded {
+  const loaded = ledger.asOf(block, (svm) => loadTables(svm, message, () => ledger.slotsUpTo(block)))
+  if (typeof loaded === 'string') throw invalidParams(`invalid transaction: ${sentenceOf(loaded)}`)
+  return loaded
+}
 
 /** What nodes try before they send, unless they are told not to: they answer the simulation's error, and send nothing. */
 function preflight(view: View, wire: Wire, given: Config): void {
@@ -58,7 +66,7 @@ export const simulationMethods: Methods = {
       ...simulationResult(view, block, wire, simulation),
       accounts: wantedAccounts(view, block, simulation, given['accounts']),
       innerInstructions: flagOf(given['innerInstructions'])
-        ? innerInstructions(wire, simulation.outcome.innerInstructions, 'jsonParsed')
+        ? innerInstructions(wire, simulation.loaded, simulation.outcome.innerInstructions, 'jsonParsed')
         : null,
       replacementBlockhash: anyBlockhash ? { blockhash: block.blockhash, lastValidBlockHeight: block.height + largestAge } : null,
     })
@@ -67,9 +75,9 @@ export const simulationMethods: Methods = {
 
 /** All that is said of every simulation, wanted or as the preflight of a transaction. */
 function simulationResult(view: View, block: Block, wire: Wire, simulation: Simulation): { [key: string]: Answer } {
-  const { outcome, ran, preBalances, preTokenBalances, after } = simulation
+  const { loaded, outcome, ran, preBalances, preTokenBalances, after } = simulation
   const accountsAfter = (): readonly Maybe[] =>
-    view.ledger.asOf(block, (svm) => wire.message.staticAccounts.map((each) => existing(after.get(each)) ?? svm.getAccount(each)))
+    view.ledger.asOf(block, (svm) => accountKeys(wire.message, loaded).map((each) => existing(after.get(each)) ?? svm.getAccount(each)))
   const isDone = outcome.error === null
   return {
     accounts: null,
@@ -77,7 +85,7 @@ function simulationResult(view: View, block: Block, wire: Wire, simulation: Simu
     fee: outcome.feeRaw,
     innerInstructions: null,
     loadedAccountsDataSize: 0,
-    loadedAddresses: { readonly: [], writable: [] },
+    loadedAddresses: loadedAnswer(loaded),
     logs: outcome.logs,
     postBalances: isDone ? accountsAfter().map((each) => (each.exists ? each.lamports : 0n)) : ran ? preBalances : null,
     postTokenBalances: isDone ? view.ledger.asOf(block, (svm) => tokenBalances(svm, accountsAfter())) : ran ? preTokenBalances : null,
@@ -103,6 +111,7 @@ const existing = (account: EncodedAccount | undefined): Maybe | undefined =>
   account && (account.lamports > 0n ? { ...account, exists: true } : { address: account.address, exists: false })
 
 interface Simulation {
+  loaded: Loaded
   outcome: Outcome
   /** It came as far as its first instruction. */
   ran: boolean
@@ -118,14 +127,16 @@ interface SimulationWish {
 }
 
 /** What would become of a transaction on top of a block. */
-function simulate({ ledger }: View, block: Block, wire: Wire, wish: SimulationWish): Simulation {
+function simulate(view: View, block: Block, wire: Wire, wish: SimulationWish): Simulation {
+  const { ledger } = view
+  const loaded = tablesAt(view, block, wire)
   return ledger.asOf(block, (svm) => {
-    const { balances: preBalances, tokens: preTokenBalances } = balances(svm, wire)
+    const { balances: preBalances, tokens: preTokenBalances } = balances(svm, wire, loaded)
     const refusal = refusalOf(svm)
     const result = refusal ? undefined : svm.simulateTransaction(onBlockhash(wire, block.blockhash))
     const outcome = result ? outcomeOf(result, feeOf(wire.message)) : outcomeWithoutRun(refusal ?? null, feeOf(wire.message))
     const ran = result !== undefined && (outcome.error === null || outcome.logs.length > 0)
-    return { outcome, ran, preBalances, preTokenBalances, after: result ? accountsAfter(result) : new Map<never, never>() }
+    return { loaded, outcome, ran, preBalances, preTokenBalances, after: result ? accountsAfter(result) : new Map<never, never>() }
   })
 
   function refusalOf(svm: LiteSVM): string | undefined {
