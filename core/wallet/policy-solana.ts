@@ -97,6 +97,8 @@ interface InstructionContext {
  */
 function checkInstruction(instruction: Instruction, { wallet, rules, isFirst }: InstructionContext): void {
   const { program, accounts } = instruction
+  if (accounts.includes(fromTable) && [SYSTEM_PROGRAM_ADDRESS, ASSOCIATED_TOKEN_PROGRAM_ADDRESS, memoProgram].includes(program))
+    throw new Refusal(`an instruction of the program ${program} takes an account from a lookup table, so the bytes do not say which it is`)
   if (program === SYSTEM_PROGRAM_ADDRESS) {
     if (isFirst && isAdvanceNonce(instruction, wallet)) return
     throw new Refusal(
@@ -201,14 +203,28 @@ interface Message {
 
 interface Instruction {
   readonly program: string
+  /** `fromTable` in the place of those that the bytes do not say. */
   readonly accounts: readonly string[]
   readonly data: Uint8Array
 }
 
 type CompiledMessage = CompiledTransactionMessage & CompiledTransactionMessageWithLifetime
 
+/** Stands for an account that the message takes from a lookup table: no address. */
+export const fromTable = 'an account of a lookup table'
+
+/** How many accounts come from lookup tables. Those that sign, and programs, cannot. */
+function countLoaded(compiled: CompiledMessage): number {
+  const lookups = 'addressTableLookups' in compiled ? (compiled.addressTableLookups ?? []) : []
+  const tables = lookups.map((each) => each.lookupTableAddress)
+  if (new Set(tables).size !== tables.length) throw new Refusal('the message names a lookup table twice')
+  const counts = lookups.map(({ writableIndexes, readonlyIndexes }) => writableIndexes.length + readonlyIndexes.length)
+  if (counts.includes(0)) throw new Refusal('the message names a lookup table from which it takes no account')
+  return counts.reduce((sum, count) => sum + count, 0)
+}
+
 /**
- * Reads the bytes of a message, legacy or version 0, that contains all its accounts itself.
+ * Reads the bytes of a message, legacy or version 0.
  * @throws Refusal
  */
 export function decodeMessage(bytes: Uint8Array): Message {
@@ -216,9 +232,8 @@ export function decodeMessage(bytes: Uint8Array): Message {
   const { version, header, staticAccounts } = compiled
   if (version !== 'legacy' && version !== 0)
     throw new Refusal(`messages of version ${version} are not signed, only legacy ones and version 0`)
-  if ('addressTableLookups' in compiled && (compiled.addressTableLookups?.length ?? 0) > 0)
-    throw new Refusal('the message takes accounts from a lookup table, so its bytes do not say which accounts they are')
   checkCanonical(compiled, bytes)
+  const loadedCount = countLoaded(compiled)
 
   if (new Set(staticAccounts).size !== staticAccounts.length) throw new Refusal('the message names an account twice')
   const account = (index: number): string => {
@@ -226,6 +241,7 @@ export function decodeMessage(bytes: Uint8Array): Message {
     if (found === undefined) throw new Refusal('an instruction names an account that the message does not have')
     return found
   }
+  const isLoaded = (index: number) => index >= staticAccounts.length && index < staticAccounts.length + loadedCount
   if (header.numReadonlySignerAccounts >= header.numSignerAccounts)
     throw new Refusal('the message has no writable signer that could pay the fee')
   return {
@@ -233,7 +249,7 @@ export function decodeMessage(bytes: Uint8Array): Message {
     feePayer: account(0),
     instructions: compiled.instructions.map(({ programAddressIndex, accountIndices = [], data = new Uint8Array() }) => ({
       program: account(programAddressIndex),
-      accounts: accountIndices.map(account),
+      accounts: accountIndices.map((index) => (isLoaded(index) ? fromTable : account(index))),
       data: Uint8Array.from(data),
     })),
   }

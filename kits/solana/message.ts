@@ -15,6 +15,7 @@ import {
   getCompiledTransactionMessageEncoder,
   setTransactionMessageFeePayer,
   setTransactionMessageLifetimeUsingBlockhash,
+  type Instruction,
 } from '@solana/kit'
 import {
   type Prepared,
@@ -28,8 +29,9 @@ import {
 import { type RpcAnswer, type RpcCall } from '../nodes/dialect.ts'
 import { quoteNode } from '../nodes/faults.ts'
 import { invalidAnswer, resultOf, sendToAll, type Rpc } from '../nodes/rpc.ts'
+import { withTables } from './lookup-tables.ts'
 import { budgetOf, type ComputeBudget, type SolanaFees } from './fees.ts'
-import { confirmed, jsonOfNode, numberOf, valueOf } from './rpc.ts'
+import { confirmed, jsonOfNode, numberOf, speaksOfTables, valueOf } from './rpc.ts'
 import { isDurableNonce, type SolanaSequence } from './sequence.ts'
 import { isUnfunded, failureReason } from './transactions.ts'
 import { toKit, type SolanaIntent, nativeAddress } from './types.ts'
@@ -46,13 +48,35 @@ export function draft({ step, fees }: Pick<Prepared<SolanaIntent, SolanaFees>, '
   return { scheme: 'solana-message', bytes, ...(signers.length > 0 && { signers }) }
 }
 
-/** @param nonceAccount is advanced first: https://solana.com/docs/core/transactions/durable-nonces */
-function messageOf(
-  { payer, instructions }: SolanaIntent,
-  { units, price }: ComputeBudget,
-  lifetime: string,
-  nonceAccount?: string,
-): { readonly bytes: Uint8Array; readonly signers: readonly string[] } {
+interface Message {
+  readonly bytes: Uint8Array
+  readonly signers: readonly string[]
+}
+
+/** With its lookup tables only where it is too long without them. */
+function messageOf(step: SolanaIntent, budget: ComputeBudget, lifetime: string, nonceAccount?: string): Message {
+  return compile(step, usesTables(step) ? withTables(step) : step.instructions.map(toKit), { budget, lifetime, nonceAccount })
+}
+
+/** Whether the step is signed with its tables: by its own length alone, so that it is the same message in every sequence. */
+export function usesTables(step: SolanaIntent): boolean {
+  if (!step.tables?.length) return false
+  const frame = { budget: { units: 0, price: 0n }, lifetime: nativeAddress, nonceAccount: undefined }
+  return wireLength(compile(step, step.instructions.map(toKit), frame)) + durableBytes > maxBytes
+}
+
+interface Frame {
+  readonly budget: ComputeBudget
+  readonly lifetime: string
+  /** Is advanced first: https://solana.com/docs/core/transactions/durable-nonces */
+  readonly nonceAccount: string | undefined
+}
+
+function compile(
+  { payer }: SolanaIntent,
+  instructions: readonly Instruction[],
+  { budget: { units, price }, lifetime, nonceAccount }: Frame,
+): Message {
   const wallet = address(payer)
   const advance =
     nonceAccount === undefined
@@ -62,7 +86,7 @@ function messageOf(
     ...advance,
     getSetComputeUnitLimitInstruction({ units }),
     getSetComputeUnitPriceInstruction({ microLamports: price }),
-    ...instructions.map(toKit),
+    ...instructions,
   ]
   // The height is not part of the message.
   const constraint = { blockhash: blockhash(lifetime), lastValidBlockHeight: 0n }
@@ -112,13 +136,13 @@ const maxBytes = 1_232
 /** The instruction that advances a durable nonce, and its two accounts, come on top. */
 const durableBytes = 110
 
+const wireLength = ({ bytes, signers }: Message): number => 1 + (1 + signers.length) * signatureLength + bytes.length
+
 /** Simulates the step with the maximum of units, without a signature, on any blockhash of the node. */
 export function simulationCall(step: SolanaIntent): RpcCall {
   requireOneSigner(step)
   const { bytes } = messageOf(step, { units: MAX_COMPUTE_UNIT_LIMIT, price: 0n }, nativeAddress)
   const wire = withSignatures(bytes, [new Uint8Array(signatureLength)])
-  if (wire.length + durableBytes > maxBytes && step.tables?.length)
-    throw unsupported(`it has ${wire.length} bytes, and is short enough only with lookup tables, which the signer does not read`)
   if (wire.length + durableBytes > maxBytes)
     throw wouldFail(
       `it has ${wire.length} bytes, and a transaction has at most ${maxBytes - durableBytes} without the instruction of a durable nonce`,
@@ -144,7 +168,7 @@ function refusal(err: Json, logs: readonly string[]): SluiceError {
   return new SluiceError('OUT_OF_GAS', `The wallet cannot pay for the transaction (${reason}), so it was not signed: fund it.`)
 }
 
-function wouldFail(reason: string): SluiceError {
+export function wouldFail(reason: string): SluiceError {
   return new SluiceError('TRADE_FAILED', `The transaction would fail, so it was not signed: ${reason}.`, { details: { reason } })
 }
 
@@ -164,6 +188,8 @@ export function send(rpc: Rpc, { id, raw }: Sealed, at: At): Promise<BroadcastRe
 
 function receptionOf({ code, message }: NonNullable<RpcAnswer['error']>): BroadcastResult {
   const reason = quoteNode(message)
+  // A node that is behind does not know the table yet, and another one does.
+  if (speaksOfTables(message)) return { is: 'unclear', reason }
   // With any other error, the node may have passed them on.
   return invalid.has(code) ? { is: 'refused', reason, meaning: 'invalid' } : { is: 'unclear', reason }
 }

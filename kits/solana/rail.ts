@@ -14,9 +14,10 @@ import {
   refuseFeeOverrides,
   computeUnitsFor,
 } from './fees.ts'
-import { draft, seal, send, readSimulation, simulationCall } from './message.ts'
+import { changedTable } from './lookup-tables.ts'
+import { draft, seal, send, readSimulation, simulationCall, usesTables, wouldFail } from './message.ts'
 import { createPoll, type PollOptions } from './poll.ts'
-import { integerOf } from './rpc.ts'
+import { confirmed, integerOf } from './rpc.ts'
 import {
   claimSequences,
   durableNonceSequences,
@@ -87,16 +88,20 @@ async function check(
   const durable = options.durableNonces[from] ?? []
   const read = [from, ...durable, ...(await Promise.all(held.map(({ token }) => holdingAccounts(associated, from, token)))).flat()]
   const reading = accountsCalls(read, tokenOptions)
-  const [latest, epoch, spare, recent, simulated, ...accountAnswers] = await rpc.batch(
+  const tables = usesTables(step) ? (step.tables ?? []).map((each) => each.address) : []
+  const readingTables = accountsCalls(tables, confirmed)
+  const [latest, epoch, spare, recent, simulated, ...answers] = await rpc.batch(
     [
       ...lifetimeCalls,
       { method: 'getMinimumBalanceForRentExemption', params: [0] },
       { method: 'getRecentPrioritizationFees', params: [writable(step)] },
       simulationCall(step),
       ...reading,
+      ...readingTables,
     ],
     at,
   )
+  const [accountAnswers, tableAnswers] = [answers.slice(0, reading.length), answers.slice(reading.length)]
 
   const lifetime = readLifetime(rpc, [latest, epoch])
   const { accounts, newestSlot } = readAccounts(rpc, accountAnswers)
@@ -114,6 +119,8 @@ async function check(
   // This needs no simulation, whose error would be less clear.
   if (nativeRaw < sentRaw + baseFeeLamports + spareRaw)
     throw insufficientGasFunds(nativeCurrency, nativeRaw, sentRaw + baseFeeLamports + spareRaw)
+  const changed = tables.length === 0 ? undefined : changedTable(step, readAccounts(rpc, tableAnswers).accounts)
+  if (changed !== undefined) throw wouldFail(changed)
   const units = computeUnitsFor(readSimulation(rpc, simulated))
   // Without recent fees from the node, the minimum of the policy is offered.
   const paid = recent?.error ? [] : readRecentFees(recent?.result)

@@ -21,6 +21,8 @@ const ofNode: ReadonlySet<number> = new Set([
 ])
 /** There is no block in this slot: SlotSkipped, LongTermStorageSlotSkipped. */
 const skippedSlots: ReadonlySet<number> = new Set([-32007, -32009])
+/** The errors of a message's lookup tables, as invalid parameters: solana-transaction-error, impl Display. */
+export const speaksOfTables = (message: string): boolean => /\baddress table (?:account|lookup)\b/i.test(message)
 /** JSON-RPC 2.0. */
 const [methodNotFound, invalidParams] = [-32601, -32602]
 /** A node that has not seen the blockhash yet, or has forgotten it, fails the simulation of bytes that others take. */
@@ -32,6 +34,7 @@ const lacksBlockhash = /\bblockhash not found\b/i
  */
 function judge(error: NodeError, method: string | undefined): Fault {
   const { code, message } = error
+  if (speaksOfTables(message)) return { is: 'verdict' }
   if (verdicts.has(code)) return lacksBlockhash.test(message) ? { is: 'trouble', kind: 'unreachable' } : { is: 'verdict' }
   if (code === noHistory || code === unknownVersion || skippedSlots.has(code)) return { is: 'verdict' }
   if (ofNode.has(code)) return { is: 'trouble', kind: 'unreachable', ofNode: true }

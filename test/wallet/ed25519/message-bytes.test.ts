@@ -1,9 +1,11 @@
 import { address, getCompiledTransactionMessageDecoder, getCompiledTransactionMessageEncoder } from '@solana/kit'
+import { getAdvanceNonceAccountInstruction } from '@solana-program/system'
+import { getCreateAssociatedTokenIdempotentInstruction } from '@solana-program/token'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { checkMessage, decodeMessage } from '../../../core/wallet/policy-solana.ts'
+import { checkMessage, decodeMessage, fromTable, memoProgram } from '../../../core/wallet/policy-solana.ts'
 import { Refusal } from '../../../core/wallet/policy.ts'
-import { exchange, limit, messageOf, price, solanaRules, stranger, trade, wallet } from './example-message.ts'
+import { exchange, limit, messageOf, mint, owner, price, solanaRules, stranger, trade, wallet } from './example-message.ts'
 
 const check = (bytes: Uint8Array): void => checkMessage(bytes, wallet, solanaRules())
 const good = messageOf([limit(), price(1n), trade])
@@ -22,7 +24,35 @@ const rewritten = (change: (compiled: CompiledParts) => Partial<CompiledParts>):
   return Uint8Array.from(getCompiledTransactionMessageEncoder().encode({ ...compiled, ...change(compiled) }))
 }
 
+const lookup = (count: number) => ({
+  lookupTableAddress: stranger,
+  readonlyIndexes: [],
+  writableIndexes: Array.from({ length: count }, (_, index) => index),
+})
+
+/** The last instruction takes further accounts from a table of so many. */
+function withTable(bytes: Uint8Array, count: number, taken: readonly number[]): Uint8Array {
+  const compiled = compiledOf(bytes)
+  const last = compiled.instructions.length - 1
+  const instructions = compiled.instructions.map((each, index) =>
+    index === last
+      ? { ...each, accountIndices: [...(each.accountIndices ?? []), ...taken.map((place) => compiled.staticAccounts.length + place)] }
+      : each,
+  )
+  return Uint8Array.from(getCompiledTransactionMessageEncoder().encode({ ...compiled, instructions, addressTableLookups: [lookup(count)] }))
+}
+
+const making = getCreateAssociatedTokenIdempotentInstruction({ payer: owner, ata: stranger, owner: wallet, mint })
+const advance = getAdvanceNonceAccountInstruction({ nonceAccount: stranger, nonceAuthority: owner })
+
 describe('the bytes of a message', () => {
+  it('may take accounts of a declared program from a lookup table: its bytes do not say which, and are signed', () => {
+    const bytes = withTable(good, 2, [0, 1])
+    check(bytes)
+    const [program, accounts] = [decodeMessage(bytes).instructions.at(-1)?.program, decodeMessage(bytes).instructions.at(-1)?.accounts]
+    expect([program, accounts]).to.deep.equal([exchange, [wallet, fromTable, fromTable]])
+  })
+
   it('decode into signer, fee payer and instructions', () => {
     for (const bytes of [good, legacy]) {
       const { feePayer, signerCount, instructions } = decodeMessage(bytes)
@@ -46,15 +76,36 @@ describe('the bytes of a message', () => {
     ],
     ['a message of version 1', () => messageOf([trade], { version: 1 }), /of version 1 are not signed/],
     ['a message of a version that nobody knows', () => Uint8Array.of(0x85, ...good.subarray(1)), /version|not the message/],
+    ['a lookup table that gives none', () => withTable(good, 0, []), /from which it takes no account/],
     [
-      'accounts from a lookup table',
-      () => rewritten(() => ({ addressTableLookups: [{ lookupTableAddress: stranger, readonlyIndexes: [0], writableIndexes: [] }] })),
-      /lookup table/,
+      'a lookup table that is named twice',
+      () => rewritten(() => ({ addressTableLookups: [lookup(1), lookup(1)] })),
+      /a lookup table twice/,
+    ],
+    ['an account that no table gives', () => withTable(good, 1, [2]), /does not have/],
+    [
+      'a program from a lookup table',
+      () =>
+        rewritten(({ instructions, staticAccounts }) => ({
+          instructions: instructions.map((each) => ({ ...each, programAddressIndex: staticAccounts.length })),
+          addressTableLookups: [lookup(1)],
+        })),
+      /does not have/,
     ],
     [
-      'a lookup table that gives none',
-      () => rewritten(() => ({ addressTableLookups: [{ lookupTableAddress: stranger, readonlyIndexes: [], writableIndexes: [] }] })),
-      /lookup table/,
+      'a memo that names an account of a lookup table',
+      () => withTable(messageOf([{ programAddress: address(memoProgram), data: Uint8Array.of(1) }]), 1, [0]),
+      /takes an account from a lookup table/,
+    ],
+    [
+      'the making of a token account whose mint is in a lookup table',
+      () => withTable(messageOf([{ ...making, accounts: making.accounts.slice(0, 3) }]), 3, [0, 1, 2]),
+      /takes an account from a lookup table/,
+    ],
+    [
+      'the advance of a durable nonce that is in a lookup table',
+      () => withTable(messageOf([{ ...advance, accounts: [] }]), 3, [0, 1, 2]),
+      /takes an account from a lookup table/,
     ],
     [
       'a message that names an account twice',

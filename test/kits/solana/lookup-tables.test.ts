@@ -1,0 +1,135 @@
+import { expect } from 'chai'
+import { generateKeyPairSigner, type Address } from '@solana/kit'
+import type { Plan, Json } from '../../../core/contracts/index.ts'
+import type { Transactions } from '../../../core/transactions/transactions.ts'
+import { fromKit, readLookupTable, type Solana, type SolanaIntent } from '../../../kits/solana/index.ts'
+import { movedIn } from '../../../kits/solana/movements.ts'
+import type { SolanaReceipt } from '../../../kits/solana/index.ts'
+import { createPool, swapInstruction, type Pool } from '../../../tools/solana-node/programs/pool.ts'
+import { soon } from '../../transactions/site.ts'
+import { comesTo, entryOf, orderOf, startSolanaSite, transactionsAt, type SolanaSite } from './solana-site.ts'
+import { soon as at } from './test-cluster.ts'
+
+const reserves = [1_000_000_000_000n, 150_000_000_000n] as const
+
+describe('a swap on Solana that is short enough with a lookup table alone', () => {
+  let site: SolanaSite
+  let transactions: Transactions
+  let pools: readonly Pool[]
+  let table: Address
+  before(async () => {
+    site = await startSolanaSite()
+    const { cluster, wallet } = site
+    const { BASE, USDC } = cluster.mints
+    const made: Pool[] = []
+    await cluster.mintTo(wallet.address, BASE, 1_000_000_000n)
+    for (const symbol of ['USDC', 'ONE', 'TWO', 'TREE', 'FOUR', 'FIVE']) {
+      const mint = symbol === 'USDC' ? USDC : await cluster.createMint({ symbol, decimals: 6 })
+      made.push(await createPool(cluster, [BASE, mint], reserves, 30n))
+      await cluster.mintTo(wallet.address, mint, 1n)
+    }
+    pools = made
+    cluster.blocks(1)
+    transactions = await transactionsAt(site)
+    table = (await generateKeyPairSigner()).address
+  })
+  after(async () => {
+    await transactions?.stop(1000)
+    await site?.stop()
+  })
+
+  const entries = () => pools.flatMap((pool) => [pool.address, pool.authority, ...pool.vaults])
+
+  /** Of BASE, in as many pools at once as one transaction has room for with a table. */
+  async function swap(amountRaw = 5_000_000n, of = pools): Promise<Plan<Solana>> {
+    const swaps = of.map((pool) => swapInstruction(pool, site.wallet, { pays: 0, exact: 'paid', amountRaw, limitRaw: 1n }))
+    const step: SolanaIntent = {
+      payer: site.wallet.address,
+      instructions: (await Promise.all(swaps)).map(fromKit),
+      value: '0',
+      rent: '0',
+      tables: [{ address: table, addresses: entries() }],
+    }
+    return { steps: [step], needs: [], memo: null }
+  }
+  /** Of a product that stays constant, with 30 basis points of what is paid: programs/pool.c. */
+  const gotFor = (paidRaw: bigint) => (reserves[1] * paidRaw * 9_970n) / (reserves[0] * 10_000n + paidRaw * 9_970n)
+  const submit = async (plan: Plan<Solana>) => transactions.submit(orderOf(site, { plan }), soon())
+  const refusal = async (plan: Plan<Solana>) =>
+    submit(plan).then(
+      () => 'sent',
+      ({ name, message }: Error) => `${name} ${message}`,
+    )
+
+  it('is signed, sent and found, and its receipt says what it moved', async () => {
+    const { cluster, wallet } = site
+    cluster.setLookupTable(table, entries())
+    const { txHash } = await submit(await swap())
+    await comesTo(site, transactions, txHash, 'MINED')
+    const entry = await entryOf(transactions, txHash)
+    const landed = cluster.ledger.find(txHash as never)?.landed
+    expect(landed?.loaded.writable.toSorted()).to.deep.equal(pools.flatMap(({ vaults }) => vaults).toSorted())
+    expect(landed?.wire.message.staticAccounts.length).to.be.below(16)
+    const moved = movedIn(entry?.landed?.receipt as SolanaReceipt & Record<string, Json>, wallet.address)
+    expect(moved?.get(cluster.mints.BASE.address)).to.equal(-30_000_000n)
+    expect(pools.map(({ mints }) => moved?.get(mints[1].address))).to.deep.equal(pools.map(() => gotFor(5_000_000n)))
+    expect(moved?.get('11111111111111111111111111111111')).to.equal(0n)
+    const found = await site.chain.find(txHash, at())
+    expect(found?.receipt?.instructions.map(({ program }) => program)).to.include(pools[0]?.program)
+  })
+
+  it('names its accounts in the bytes where it is short enough without', async () => {
+    const { txHash } = await submit(await swap(5_000_000n, pools.slice(0, 1)))
+    await comesTo(site, transactions, txHash, 'MINED')
+    expect(site.cluster.ledger.find(txHash as never)?.landed.loaded).to.deep.equal({ writable: [], readonly: [] })
+  })
+
+  it('is refused, and nothing is signed, where the table is another one than when it was planned', async () => {
+    const { cluster } = site
+    const sent = cluster.sent.length
+    const plan = await swap(6_000_000n)
+    const [first = table, ...rest] = entries()
+    const changes: readonly (readonly [() => void, RegExp])[] = [
+      [() => cluster.setLookupTable(table, [...rest, first]), /^TRADE_FAILED .*lookup table \w+ has \w+ in place 0, and not \w+/],
+      [() => cluster.setLookupTable(table, entries().slice(0, 3)), /^TRADE_FAILED .*has nothing in place 3/],
+      [() => cluster.setLookupTable(table, entries(), { deactivationSlot: cluster.ledger.tip.slot }), /^TRADE_FAILED .*or deactivated/],
+      [() => cluster.setLookupTable(table, entries(), { deactivationSlot: 5n }), /^TRADE_FAILED .*or deactivated/],
+      [
+        () => cluster.svm.setAccount({ ...cluster.svm.getAccount(cluster.mints.BASE.address), address: table } as never),
+        /^TRADE_FAILED .*is not there, or deactivated/,
+      ],
+    ]
+    for (const [change, expected] of changes) {
+      change()
+      cluster.blocks(2)
+      expect(await refusal(plan)).to.match(expected)
+    }
+    expect(cluster.sent.length).to.equal(sent)
+    cluster.setLookupTable(table, entries())
+  })
+
+  it('is sent to every node, also past one that does not know the table yet', async () => {
+    const { cluster, chain, wallet } = site
+    const plan = await swap(7_000_000n)
+    const [step] = plan.steps
+    if (!step) throw new Error('A plan has a step.')
+    const synced = await chain.rail.sync(wallet.address, at())
+    const [sequence = null] = chain.rail.claim(synced, [], 1)
+    const draft = chain.rail.draft({ step, fees: { computeUnits: 100_000, price: '1000' } }, sequence)
+    const signature = await site.sign({ signable: draft } as Parameters<typeof site.sign>[0])
+    const sealed = chain.rail.seal(draft, signature as Uint8Array)
+    cluster.setLookupTable(table, entries().slice(0, 3))
+    // Nobody can say that it never lands: another node may know the table.
+    expect(await chain.rail.send(sealed, at())).to.deep.include({ is: 'unclear' })
+    cluster.setLookupTable(table, entries())
+    expect(await chain.rail.send(sealed, at())).to.deep.include({ is: 'accepted' })
+  })
+
+  it('reads a table as its program keeps it, and no other account as one', async () => {
+    const { cluster, chain } = site
+    cluster.setLookupTable(table, entries())
+    cluster.blocks(2)
+    const { accounts } = await chain.reader.accounts([table, pools[0]?.address ?? ''], at())
+    expect(accounts.map(readLookupTable)).to.deep.equal([entries(), undefined])
+  })
+})
