@@ -1,8 +1,7 @@
 """Loads files of Hummingbot, unmodified, from a folder with its sources, and stands in for the rest of what these import.
 
 Files are loaded one by one: a package's own __init__ would load half of Hummingbot. What is stood in for: Cython's classes (the connector's base,
-clock and events are compiled there), aiohttp by http.client, pydantic by nothing but attributes (no model of the server's answers is read by it
-here), and by names alone whatever nothing here calls.
+clock and events are compiled there), aiohttp by http.client, pydantic by models that have their fields, and by names alone whatever nothing here calls.
 """
 import asyncio
 import enum
@@ -40,11 +39,13 @@ class Response:
 
 class ClientSession:
     """
-    Sends what aiohttp would: a query as text, a body as JSON of Python's numbers. Of the next `to_lose` swaps the connection breaks after a second.
+    Sends what aiohttp would: a query as text, a body as JSON of Python's numbers. Of the next `to_lose` requests whose path has one of `losing` the
+    connection breaks after a second.
     """
 
     sent = []
     to_lose = lost = 0
+    losing = ("execute",)
 
     def __init__(self, connector=None):
         pass
@@ -54,7 +55,7 @@ class ClientSession:
         target = (parts.path or "/") + ("?" + urllib.parse.urlencode(params) if params else "")
         body = None if json_body is None else json.dumps(json_body)
         ClientSession.sent.append((method, parts.path, body))
-        is_lost = ClientSession.to_lose > 0 and method == "POST" and "execute" in parts.path
+        is_lost = ClientSession.to_lose > 0 and method == "POST" and any(word in parts.path for word in ClientSession.losing)
         if is_lost:
             ClientSession.to_lose -= 1
 
@@ -206,11 +207,35 @@ class Timeout:
         self._timer.cancel()
 
 
+class FieldOf:
+    """What a model says of one of its fields."""
+
+    def __init__(self, default=..., alias=None, **_):
+        self.default, self.alias = default, alias
+
+
 class Model:
-    """Of pydantic: its fields by their names."""
+    """Of pydantic: fields by their names or aliases, those that are lacking by their defaults, numbers from text. One without any is an error."""
 
     def __init__(self, **fields):
         self.__dict__.update(fields)
+        for kind in reversed(type(self).__mro__):
+            for name, form in kind.__dict__.get("__annotations__", {}).items():
+                said = getattr(type(self), name, ...)
+                default, alias = (said.default, said.alias) if isinstance(said, FieldOf) else (said, None)
+                given = fields.get(alias, fields.get(name, default))
+                if given is ...:
+                    raise ValueError(f"{type(self).__name__} lacks {alias or name}")
+                self.__dict__[name] = form(given) if form in (int, float) and given is not None else given
+
+    def model_copy(self, update):
+        copy = object.__new__(type(self))
+        copy.__dict__.update({**self.__dict__, **update})
+        return copy
+
+
+def unchanged(*_, **__):
+    return lambda call: call
 
 
 def cached_for(ttl=3600, maxsize=10):
@@ -284,7 +309,8 @@ def load(folder, port, unmodified):
         "aiohttp": dict(ContentTypeError=ContentTypeError, ClientSession=ClientSession, ClientTimeout=Named, TCPConnector=Named),
         "async_timeout": dict(timeout=Timeout),
         "cachetools": dict(TTLCache=TTLCache),
-        "pydantic": dict(BaseModel=Model, Field=lambda *_, **__: None),
+        "pydantic": dict(BaseModel=Model, Field=FieldOf, ConfigDict=dict, field_validator=unchanged, model_validator=unchanged),
+        "base58": {},
         "pydantic_core": {},
         "hexbytes": {},
         "hummingbot.client.config.client_config_map": dict(GatewayConfigMap=Config),

@@ -1,58 +1,11 @@
-import { execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { readFile } from 'node:fs/promises'
-import path from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { createInterface } from 'node:readline'
+import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
-import { startLocalProxy, type LocalProxy } from '../../../core/cli/local-proxy.ts'
-import { createSocketTable } from '../../../core/base/socket-table.ts'
 import type { Answer } from '../../../testkit/client.ts'
-import { startServer, type TestServer } from '../../../testkit/server.ts'
-import { admins, local, mined, oneChain } from '../../http/shared-server.ts'
+import { admins } from '../../http/shared-server.ts'
 import { rpcTo } from '../../kits/evm/test-chain.ts'
 import { chainNetwork, decimals, numbers } from './bot.ts'
-
-/** A checkout of Hummingbot 2.16, which is no part of this one. */
-const folder = process.env['HUMMINGBOT_FOLDER']
-const scriptOf = (name: string) => fileURLToPath(new URL(name, import.meta.url))
-
-interface Ends {
-  readonly server: TestServer
-  readonly proxy: LocalProxy
-  stop(): Promise<void>
-}
-
-/** A server on the devnet whose wallet may swap, and `sluice proxy` before it. */
-async function startEnds(tokens: readonly string[], spenders: readonly string[]): Promise<Ends> {
-  const hummingbot = { port: 0, receiptSeconds: 6, defaultNetworks: { ethereum: 'local' } }
-  const server = await startServer({ ...oneChain, conf: { ...oneChain.conf, 'interfaces/hummingbot.yml': hummingbot } })
-  const approvals = tokens.flatMap((token) => spenders.map((spender) => ['/evm/approve', { spender, token }] as const))
-  for (const [route, more] of [['/evm/wrap', { amount: '50' }] as const, ...approvals]) {
-    const { status, text, body } = await server.client.post(route, { ...local, address: admins, ...more })
-    expect(status, text).to.equal(200)
-    await mined(server.client, body.txHash)
-  }
-  const files = ['ca_cert.pem', 'client_cert.pem', 'client_key.pem'].map((name) => readFile(path.join(server.certsDir, name)))
-  const [ca, cert, key] = await Promise.all(files)
-  if (!ca || !cert || !key) throw new Error('no certificates')
-  const { port } = new URL(server.kernel.interfaceUrls['hummingbot'] ?? '')
-  const proxy = await startLocalProxy({
-    port: 0,
-    upstream: { host: '127.0.0.1', port: Number(port), servername: 'localhost', ca, cert, key },
-    only: { users: new Set([process.getuid?.() ?? 0]), owners: createSocketTable() },
-    log: () => {},
-  })
-  return {
-    server,
-    proxy,
-    async stop() {
-      await proxy.stop(0)
-      await server.stop()
-    },
-  }
-}
+import { converse, folder, scriptOf, startEnds, type Ends } from './own-ends.ts'
 
 /** Its HTTP client, unmodified, over plain HTTP and the proxy, as it is set up by default. */
 describe('the HTTP client of Hummingbot 2.16', function () {
@@ -207,18 +160,3 @@ describe('the connector of Hummingbot 2.16', function () {
     for (const side of [price.buy, price.sell]) expect(Number(side)).to.be.within(2_900, 3_100)
   })
 })
-
-/** Runs a script that says on stderr what it waits for, a word a line. @returns what it prints */
-async function converse(name: string, args: readonly string[], words: Readonly<Record<string, () => Promise<void>>>): Promise<string> {
-  const child = spawn('python3', [scriptOf(name), ...args], { stdio: 'pipe' })
-  let [printed, said] = ['', '']
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (printed += text))
-  createInterface(child.stderr).on('line', (line) => {
-    const act = words[line]
-    if (act) void act().then(() => child.stdin.write('\n'))
-    else said += `${line}\n`
-  })
-  const [code] = await once(child, 'close')
-  if (code !== 0) throw new Error(`${name} ended with ${code}: ${said.slice(-3_000)}`)
-  return printed
-}
