@@ -36,7 +36,12 @@ export interface MintSeed {
 /** A kind of account, a type and a length, and TransferFeeConfig's two authorities, withheld amount and two fees. */
 const sizeWithTransferFee = BigInt(tokenSize + 1 + 4 + 32 + 32 + 8 + 18 + 18)
 
-export function createMintInstructions(ledger: Ledger, authority: KeyPairSigner, mint: KeyPairSigner, seed: MintSeed): Instruction[] {
+export function createMintInstructions(
+  ledger: Pick<Ledger, 'svm'>,
+  authority: KeyPairSigner,
+  mint: KeyPairSigner,
+  seed: MintSeed,
+): Instruction[] {
   const programAddress = programOf(seed)
   const space = seed.transferFee ? sizeWithTransferFee : 82n
   const rent = ledger.svm.minimumBalanceForRentExemption(space)

@@ -1,0 +1,125 @@
+import { addressBytes, derivedAddress } from '../../addresses.ts'
+import { readMintTerms, type MintRefusal, type MintTerms } from '../../mint-extensions.ts'
+import type { SolanaAccount } from '../../types.ts'
+import { discriminatorOf, readFields } from '../anchor.ts'
+import { vaultBalance } from '../vault.ts'
+
+/**
+ * Raydium's constant-product exchange (CPMM). Source of layouts and formulas: github.com/raydium-io/raydium-cp-swap at 609780f,
+ * programs/cp-swap/src/states and curve, Apache-2.0.
+ */
+export const constantProductProgram = 'CPMMoo8L3F4NbTegBCKVNunggL7H1ZpdTHKxQB5qKP1C'
+
+/** A pool's account: what stays as it was made, and what is owed to others. */
+export interface Pool {
+  config: string
+  vaults: readonly [string, string]
+  mints: readonly [string, string]
+  programs: readonly [string, string]
+  decimals: readonly [number, number]
+  observation: string
+  /** A set bit switches something off: 1 deposits, 2 withdrawals, 4 swaps. */
+  status: number
+  /** Seconds since the Unix epoch. */
+  openTime: bigint
+  /** In the vaults, and not the pool's: shares of the protocol, the fund and the creator. */
+  owedRaw: readonly [bigint, bigint]
+  /** `on` is 0: of what is paid; 1 and 2: of the first and the second token. */
+  creatorFee: { isTaken: boolean; on: number }
+}
+
+/** What pools of one class have in common. Millionths. */
+export interface Config {
+  tradeFeeRate: bigint
+  protocolFeeRate: bigint
+  fundFeeRate: bigint
+  creatorFeeRate: bigint
+}
+
+/**
+ * What the program's bytes are of: since August 2025 (b0b2a08 of its source) it has creator fees. Before, their bytes were not read, an input
+ * below half a unit was rounded down and then refused, and the fee of an exact output was rounded once more.
+ */
+export type ProgramVersion = 'creator-fees' | 'early-2025'
+
+/** All that a quote needs. */
+export interface ConstantProductState {
+  version: ProgramVersion
+  pool: Pool
+  config: Config
+  /** What the vaults hold, with what is owed to others. */
+  vaultsRaw: readonly [bigint, bigint]
+  mints: readonly [MintTerms, MintTerms]
+}
+
+const poolForm = { program: constantProductProgram, discriminator: discriminatorOf('account', 'PoolState'), length: 637 }
+const configForm = { program: constantProductProgram, discriminator: discriminatorOf('account', 'AmmConfig'), length: 236 }
+
+const creatorFeesAt = 389
+
+/** Undefined where it is not a pool's account. */
+export function decodePool(account: SolanaAccount | undefined): Pool | undefined {
+  const fields = readFields(account, poolForm)
+  if (!fields) return undefined
+  const { u8, u64, address } = fields
+  // Protocol, fund and creator each have an amount of the first and of the second token.
+  const owed = (which: 0 | 1) => u64(341 + which * 8) + u64(357 + which * 8) + u64(creatorFeesAt + 8 + which * 8)
+  return {
+    config: address(8),
+    vaults: [address(72), address(104)],
+    mints: [address(168), address(200)],
+    programs: [address(232), address(264)],
+    observation: address(296),
+    status: u8(329),
+    decimals: [u8(331), u8(332)],
+    owedRaw: [owed(0), owed(1)],
+    openTime: u64(373),
+    creatorFee: { isTaken: u8(creatorFeesAt + 1) !== 0, on: u8(creatorFeesAt) },
+  }
+}
+
+/** Undefined where it is not a configuration's account. */
+export function decodeConfig(account: SolanaAccount | undefined): Config | undefined {
+  const fields = readFields(account, configForm)
+  if (!fields) return undefined
+  const { u64 } = fields
+  return { tradeFeeRate: u64(12), protocolFeeRate: u64(20), fundFeeRate: u64(28), creatorFeeRate: u64(108) }
+}
+
+/** The accounts that a state is read from, in the order of `stateOf`; the pool says which. */
+export const accountsOf = ({ config, vaults, mints }: Pool): readonly string[] => [config, ...vaults, ...mints]
+
+export type StateRefusal = 'no-pool' | 'no-config' | 'no-vault' | MintRefusal
+
+/** The state, or why there is none that can be quoted. */
+export function stateOf(
+  poolAccount: SolanaAccount | undefined,
+  [configAccount, vault0, vault1, mint0, mint1]: readonly (SolanaAccount | undefined)[],
+  version: ProgramVersion = 'creator-fees',
+): ConstantProductState | { refused: StateRefusal } {
+  const pool = decodePool(poolAccount)
+  if (!pool) return { refused: 'no-pool' }
+  const config = decodeConfig(configAccount)
+  if (!config) return { refused: 'no-config' }
+  const mints = [readMintTerms(mint0), readMintTerms(mint1)] as const
+  if ('refused' in mints[0]) return mints[0]
+  if ('refused' in mints[1]) return mints[1]
+  const held = ([vault0, vault1] as const).map((account, which) =>
+    vaultBalance(account, { mint: pool.mints[which] ?? '', program: pool.programs[which] ?? '', authority: authority() }),
+  )
+  const [first, second] = held
+  if (first === undefined || second === undefined) return { refused: 'no-vault' }
+  return { version, pool, config, vaultsRaw: [first, second], mints: [mints[0], mints[1]] }
+}
+
+let derivedAuthority: string | undefined
+
+/** Owns the vaults of all pools. */
+export function authority(): string {
+  derivedAuthority ??= derivedAddress(constantProductProgram, [Buffer.from('vault_and_lp_mint_auth_seed')])
+  return derivedAuthority
+}
+
+/** Where the pool of a configuration and two mints is, unless it was made with a key of its own. The first mint's bytes are the smaller ones. */
+export const poolAddress = (config: string, mints: readonly [string, string]): string =>
+  derivedAddress(constantProductProgram, [Buffer.from('pool'), addressBytes(config), ...mints.map(addressBytes)])
