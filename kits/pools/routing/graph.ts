@@ -31,7 +31,7 @@ export interface PoolEdge<Kind extends PoolMath = PoolMath> extends KnownPool<Ki
 }
 
 /** Output per input in smallest units; along a route the other side per exact amount. */
-type Spot = ReturnType<PoolProtocol['spot']>
+type Spot = ReturnType<PoolMath['spot']>
 
 /** The pools that a swap may pass, after one block. */
 export interface PoolGraph<Kind extends PoolMath = PoolMath> {
@@ -86,7 +86,7 @@ function poolEdge<Kind extends PoolMath>(protocol: Kind, pool: Pool, passage: Pa
   }
 }
 
-const hopOf = (protocol: PoolProtocol, pool: Pool, passage: Passage): Hop =>
+const hopOf = (protocol: PoolMath, pool: Pool, passage: Passage): Hop =>
   Object.freeze({
     pool: pool.address,
     version: protocol.version,
