@@ -1,8 +1,10 @@
-import { readFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { readFile, writeFile } from 'node:fs/promises'
+import path from 'node:path'
 import { Command } from 'commander'
 import { command } from '../base/layout.ts'
 import { caKeyIsEncrypted } from '../tls/authority.ts'
-import { CertificateError, certificateFiles } from '../tls/certificate-files.ts'
+import { CertificateError, certificateFiles, pairFiles, readCertificateFile } from '../tls/certificate-files.ts'
 import { ensureCertificates, serverNames } from '../tls/ensure-certificates.ts'
 import { addServerNames, newClient, renew, type NewCertificate, revoke } from '../tls/certificates.ts'
 import { openClientFolder } from '../tls/client-folder.ts'
@@ -15,6 +17,7 @@ interface CaOptions {
 }
 
 interface NewOptions extends CaOptions {
+  browser?: true
   hummingbot?: string
   encryptKey?: true
   keyPassphraseFile?: string
@@ -34,9 +37,10 @@ export function certsCommand(getCertsDir: () => string | Promise<string>): Comma
   caPassphraseOption(certs.command('new'))
     .description('make a certificate and key for a client')
     .argument('<client>', 'its name: letters, digits, dots, dashes and underscores')
+    .option('--browser', 'write it also as a file that browsers import (PKCS #12), encrypted with a password, asked for at the terminal')
     .option('--hummingbot <folder>', 'write it also by the names that Hummingbot looks for into this folder, which must not have them yet')
     .option('--encrypt-key', "encrypt the key in that folder with the client's login password, asked for at the terminal")
-    .option('--key-passphrase-file <file>', 'a file with that password')
+    .option('--key-passphrase-file <file>', 'a file with the password of the browser file, or of that key')
     .option('--host <names...>', 'names and addresses by which the client finds the server: its certificate is renewed where it lacks one')
     .action((client: string, options: NewOptions) => printLines(async () => makeNew(await getCertsDir(), client, options)))
 
@@ -125,11 +129,19 @@ async function init(certsDir: string, options: CaOptions & { host?: string[]; en
 }
 
 async function makeNew(certsDir: string, client: string, options: NewOptions): Promise<string[]> {
-  const { hummingbot, host } = options
-  if (hummingbot === undefined && (options.encryptKey ?? options.keyPassphraseFile) !== undefined)
-    throw new CertificateError('--encrypt-key and --key-passphrase-file are for the key in the folder of --hummingbot: name it, too.')
+  const { hummingbot, host, browser } = options
+  if (browser && hummingbot !== undefined)
+    throw new CertificateError('A browser and a bot have a certificate each: give --browser or --hummingbot, not both.')
+  if (hummingbot === undefined && options.encryptKey)
+    throw new CertificateError('--encrypt-key is for the key in the folder of --hummingbot: name it, too.')
+  if (hummingbot === undefined && !browser && options.keyPassphraseFile !== undefined)
+    throw new CertificateError(
+      '--key-passphrase-file is for --browser, or for the key in the folder of --hummingbot: give one of them, too.',
+    )
   // A wrong name is refused before anything is made.
   serverNames(host)
+  const file = browserFile(pairFiles(certsDir, client))
+  if (browser && existsSync(file)) throw new CertificateError(`${file} is there already: move it away, or choose another name.`)
   const access = await caAccess(certsDir, options)
   const keyPassphrase = await keyPassphraseOf(options)
   const folder = hummingbot === undefined ? undefined : await openClientFolder(hummingbot)
@@ -141,10 +153,15 @@ async function makeNew(certsDir: string, client: string, options: NewOptions): P
     throw error
   }
   await folder?.fill(certsDir, made, keyPassphrase)
+  if (browser && keyPassphrase !== undefined) await writeBrowserFile(certsDir, made, keyPassphrase)
   const added = host && (await addServerNames(certsDir, host, access))
   return [
     `Made a certificate for the client "${client}", valid until ${day(made.validTo)}.`,
-    ...(hummingbot === undefined ? whatToCopy(certsDir, made) : whatIsThere(hummingbot, made, keyPassphrase)),
+    ...(browser
+      ? whatToImport(certsDir, made)
+      : hummingbot === undefined
+        ? whatToCopy(certsDir, made)
+        : whatIsThere(hummingbot, made, keyPassphrase)),
     ...(added ? ["Renewed the server's certificate, which lacked some of the names. A running server uses it at once."] : []),
     'It may read market data only, until conf/clients.yml gives it more, by this name or by the fingerprint.',
   ]
@@ -158,6 +175,39 @@ function whatIsThere(folder: string, made: NewCertificate, keyPassphrase: string
     `  ${clientCert}`,
     `  ${clientKey}  (secret${keyPassphrase === undefined ? '' : '; encrypted'})`,
     `The same certificate and key, not encrypted, stay in ${made.certFile} and ${made.keyFile}.`,
+    `Fingerprint: ${made.fingerprint256}`,
+    `Serial number: ${made.serialNumber}`,
+  ]
+}
+
+/** The name that every list of certificates shows, however many servers one has. */
+async function writeBrowserFile(certsDir: string, made: NewCertificate, password: string): Promise<void> {
+  const [certificate, key, authority] = await Promise.all(
+    [made.certFile, made.keyFile, certificateFiles(certsDir).caCert].map(readCertificateFile),
+  )
+  if (certificate === undefined || key === undefined || authority === undefined)
+    throw new CertificateError('The certificate is gone again.')
+  const { makePkcs12 } = await import('../tls/pkcs12.ts')
+  await writeFile(browserFile(made), makePkcs12({ certificate, key, authority, name: `Sluice (${made.name})`, password }), {
+    mode: 0o600,
+    flag: 'wx',
+  })
+}
+
+const browserFile = ({ certFile }: Pick<NewCertificate, 'certFile'>): string => certFile.replace(/_cert\.pem$/, '.p12')
+
+function whatToImport(certsDir: string, made: NewCertificate): string[] {
+  const [file, authority] = [browserFile(made), certificateFiles(certsDir).caCert]
+  return [
+    'Import these two, and remove the first one afterwards:',
+    `  ${file}  (secret; with the password)`,
+    `  ${authority}  (as an authority that identifies websites)`,
+    'Chrome on Linux, Firefox: settings, certificates: "Your certificates", import the first; "Authorities", import the second.',
+    'Windows: open the first, for the current user; open the second, install it under "Trusted Root Certification Authorities".',
+    'macOS, iOS: open both; then trust the second, in Keychain Access, or in Settings, General, About, Certificate Trust Settings.',
+    'Android: Settings, Security, Encryption & credentials, install a certificate: "VPN & app user certificate" and "CA certificate".',
+    `Every list shows it as "Sluice (${made.name})".`,
+    `The same certificate and key, not encrypted, stay in ${made.certFile} and ${path.basename(made.keyFile)} beside it.`,
     `Fingerprint: ${made.fingerprint256}`,
     `Serial number: ${made.serialNumber}`,
   ]
@@ -203,8 +253,9 @@ async function caAccess(certsDir: string, { caPassphraseFile }: CaOptions): Prom
   return { caPassphrase: await askHidden("Passphrase of the CA's key: ") }
 }
 
-async function keyPassphraseOf({ encryptKey, keyPassphraseFile }: NewOptions): Promise<string | undefined> {
+async function keyPassphraseOf({ browser, encryptKey, keyPassphraseFile }: NewOptions): Promise<string | undefined> {
   if (keyPassphraseFile !== undefined) return fromFile(keyPassphraseFile, '--key-passphrase-file')
+  if (browser) return askTwice('New password of the browser file: ', '--key-passphrase-file')
   return encryptKey ? askTwice("The client's login password: ", '--key-passphrase-file') : undefined
 }
 

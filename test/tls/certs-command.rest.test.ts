@@ -1,9 +1,10 @@
 import { expect } from 'chai'
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { readdir, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { promisify } from 'node:util'
 import { certsCommand } from '../../core/cli/certs.ts'
 import { programArgs } from '../program.ts'
 import { emptyFolder, madeCertificates, pem, removeFolders } from './certificates.ts'
@@ -19,6 +20,8 @@ async function certs(certsDir: string, ...args: string[]): Promise<{ code: unkno
   const [code]: unknown[] = await once(child, 'close')
   return { code, out, err }
 }
+
+const run = promisify(execFile)
 
 describe('sluice certs', () => {
   after(removeFolders)
@@ -125,6 +128,38 @@ describe('sluice certs', () => {
     const certificate = new X509Certificate(await pem(folder, 'client_cert.pem'))
     expect(certificate.checkPrivateKey(createPrivateKey({ key, passphrase: 'correct horse' }))).to.equal(true)
     expect((await certs(certsDir, 'new', 'bot-2', '--key-passphrase-file', keyPassphraseFile)).err).to.include('--hummingbot')
+  })
+
+  it('new writes a file that browsers import, which OpenSSL reads with the password alone', async () => {
+    const [certsDir, folder] = [await madeCertificates(), await emptyFolder()]
+    const password = path.join(folder, 'password')
+    // Letters beyond ASCII, and so many that the key of the checksum takes two blocks.
+    await writeFile(password, 'pässwörd of more than thirty-two letters\n')
+
+    const made = await certs(certsDir, 'new', 'me', '--browser', '--key-passphrase-file', password)
+
+    expect(made).to.include({ code: 0, err: '' })
+    expect(made.out).to.include('me.p12').and.not.to.include('pässwörd')
+    const file = path.join(certsDir, 'me.p12')
+    expect((await stat(file)).mode & 0o777).to.equal(0o600)
+    const read = (...args: string[]) => run('openssl', ['pkcs12', '-in', file, '-noenc', ...args])
+    const { stdout } = await read('-passin', `file:${password}`)
+    expect(stdout).to.include('friendlyName: Sluice (me)')
+    const [own = '', authority = ''] = stdout.match(/-----BEGIN CERTIFICATE-----[^]+?-----END CERTIFICATE-----/g) ?? []
+    const [key = ''] = /-----BEGIN PRIVATE KEY-----[^]+?-----END PRIVATE KEY-----/.exec(stdout) ?? []
+    expect(new X509Certificate(own).raw).to.deep.equal(new X509Certificate(await pem(certsDir, 'me_cert.pem')).raw)
+    expect(new X509Certificate(own).checkPrivateKey(createPrivateKey(key))).to.equal(true)
+    expect(new X509Certificate(authority).raw).to.deep.equal(new X509Certificate(await pem(certsDir, 'ca_cert.pem')).raw)
+    expect(await read('-passin', 'pass:another').catch(({ stderr }) => String(stderr))).to.match(/Mac verify error/)
+    await writeFile(path.join(certsDir, 'there.p12'), '')
+    const refused = [
+      ['new', 'two', '--browser', '--hummingbot', folder, '--key-passphrase-file', password],
+      ['new', 'two', '--browser'],
+      ['new', 'there', '--browser', '--key-passphrase-file', password],
+      ['new', 'two', '--key-passphrase-file', password],
+    ]
+    for (const args of refused) expect(await certs(certsDir, ...args), args.join(' ')).to.include({ code: 1, out: '' })
+    expect(await readdir(certsDir)).not.to.include('two_key.pem')
   })
 
   it('fails with one sentence and without a stack', async () => {
