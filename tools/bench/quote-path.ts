@@ -24,6 +24,10 @@ export const sameQuote = (version?: string) => pathOf('1.5', 'SELL', version)
 /** As the load generator takes it: with an amount that nobody has asked for before. */
 export const newQuotes = (version?: string) => pathOf('AMOUNT', 'SELL', version).replace('AMOUNT', '{amount}')
 
+/** So many new amounts in one request. */
+export const manyNewQuotes = (amounts: number) =>
+  `${pathOf('', 'SELL', undefined).replace('amount=&', '')}&amounts=${Array.from({ length: amounts }, () => '{amount}').join()}`
+
 function pathOf(amount: string, side: string, version: string | undefined): string {
   const query = new URLSearchParams({
     ...pool,

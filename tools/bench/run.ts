@@ -20,7 +20,7 @@ import { nodeDistance, nodeCalls, perpCalls, solanaCalls } from './figures/node-
 import { optimal } from './figures/optimal.ts'
 import { orderRate } from './figures/order-rate.ts'
 import { priceEvents } from './figures/price-events.ts'
-import { priceRate } from './figures/price-rate.ts'
+import { priceRate, severalAmounts } from './figures/price-rate.ts'
 import { signatures } from './figures/signatures.ts'
 import { soak, soakedServer } from './figures/soak.ts'
 import { startToReady } from './figures/start-to-ready.ts'
@@ -145,6 +145,7 @@ async function quotes(): Promise<void> {
         '/amm/price over mutual TLS; reference: a bare node:https server that answers as many bytes',
         await priceRate(sluice, bare, load),
       )
+      report('/amm/price with `amounts`, 16 connections; reference: one new amount', await severalAmounts(sluice, load))
       report(
         '/amm/price of the versions, 16 connections; reference: the router of v2, and QuoterV2, by eth_call on the same node',
         await versionRates(sluice, load),

@@ -4,7 +4,7 @@ import { micros, ms, perSecond, times, median, type Row } from '../measuring.ts'
 import type { BareServerProcess } from '../processes/bare-server.ts'
 import type { LoadProcess } from '../processes/load.ts'
 import type { SluiceProcess } from '../processes/sluice.ts'
-import { newQuotes, sameQuote } from '../quote-path.ts'
+import { manyNewQuotes, newQuotes, sameQuote } from '../quote-path.ts'
 
 const one = { connections: 1, requests: 3_000, reference: 4_000 }
 const sixteen = { connections: 16, requests: 10_000, reference: 15_000 }
@@ -20,6 +20,34 @@ export async function priceRate(sluice: Child<SluiceProcess>, bare: Child<BareSe
   const same = await besideBare({ url, cpu, path: sameQuote() }, bare, load, [one, sixteen])
   const others = await besideBare({ url, cpu, path: newQuotes() }, bare, load, [sixteen])
   return [...same.map((row) => ({ ...row, name: `the same, ${row.name}` })), ...others.map((row) => ({ ...row, name: `new, ${row.name}` }))]
+}
+
+const amountsAtOnce = 8
+
+/** Several new amounts in one request beside one: what the server's process takes for each request. */
+export async function severalAmounts(sluice: Child<SluiceProcess>, load: Child<LoadProcess>): Promise<Row[]> {
+  const { url } = await sluice.ask('where')
+  const cpu = () => sluice.ask('cpu')
+  const server = (path: string): MeasuredServer => ({ url, cpu, path })
+  const [many, alone] = [server(manyNewQuotes(amountsAtOnce)), server(newQuotes())]
+  const [ours, reference]: [Measure[], Measure[]] = [[], []]
+  for (let round = -1; round < rounds; round += 1) {
+    const [one, other] = [await measure(many, load, 16, 3_000), await measure(alone, load, 16, 6_000)]
+    // What is measured is warm code.
+    if (round < 0) continue
+    ours.push(one)
+    reference.push(other)
+  }
+  const [value, beside] = [middle(ours), middle(reference)]
+  return [
+    {
+      name: `${amountsAtOnce} new amounts in one request: CPU`,
+      value: micros(value.cpuMicros),
+      reference: micros(beside.cpuMicros),
+      ratio: times(value.cpuMicros, beside.cpuMicros),
+    },
+    { name: '  p50', value: ms(value.p50Ms), reference: ms(beside.p50Ms), ratio: times(value.p50Ms, beside.p50Ms) },
+  ]
 }
 
 const rounds = 3

@@ -39,7 +39,7 @@ const handlers = serve({
       load,
       () => new Client(load.url, { connect }),
       (client, index) => {
-        const path = load.path?.replace('{amount}', newAmount) ?? quotePath(index, load.version)
+        const path = load.path?.replaceAll('{amount}', newAmount) ?? quotePath(index, load.version)
         return load.fresh ? askAlone(load.url, path) : ask(client, path)
       },
     ),
