@@ -30,6 +30,8 @@ const isTrial = (value: unknown): value is Trial => isObject(value) && 'pool' in
 export interface TrialResult {
   readonly trial: Trial
   readonly done: { readonly amountRaw: bigint; readonly gasUnits: bigint } | undefined
+  /** It refused after it had used most of the gas that a swap gets. */
+  readonly isSpent?: true
 }
 
 const isSameTrial = (one: Trial, other: Trial): boolean =>
@@ -97,13 +99,16 @@ export function triedAsOf<S extends TriedState>(pool: Pool<S>, head: Head, clear
   return made
 }
 
-/** Those that somebody may still wait for, each once. */
+/** Those that somebody may still wait for, each once; the newest first. */
 export function trialsAmong(missing: readonly unknown[], pools: ReadonlySet<string>): readonly Trial[] {
   const asked = missing.filter(isTrial).filter(({ pool }) => pools.has(pool))
   const newest = asked.reduce((most, { number }) => (number > most ? number : most), 0n)
   const wanted = asked.filter(({ number, ofBlock }) => number > newest - (ofBlock ? 1n : waitBlocks))
   const isSame = (one: Trial, other: Trial) => isSameTrial(one, other) && one.ofBlock === other.ofBlock
-  return wanted.filter((trial, index) => wanted.findLastIndex((each) => isSame(each, trial)) === index).slice(-mostTrials)
+  return wanted
+    .filter((trial, index) => wanted.findLastIndex((each) => isSame(each, trial)) === index)
+    .slice(-mostTrials)
+    .toReversed()
 }
 
 /** Plugins of pools do not know it, so that none can pretend to be the pool. */
@@ -132,6 +137,18 @@ function probeOf(trials: readonly Trial[], targetOf: TargetOf): { readonly probe
   return { probe: { code: artifact.bytecode, args }, asked: trials.slice(0, swaps.length) }
 }
 
+/** So much of the gas that a swap gets is most of it: SwapTrial.sol gives 3,000,000. */
+const spentUnits = 1_500_000n
+/** Of one pool and reading: its others are tried by the next, if somebody still asks for them. A call of a node has gas for about five. */
+const mostSpent = 8
+
+/** Where each swap spends all gas, as hooks may, a reading would have twenty calls: nothing else of it comes in time on a busy node. */
+function spendersAmong(tried: readonly TrialResult[]): ReadonlySet<string> {
+  const counts = new Map<string, number>()
+  for (const { trial, isSpent } of tried) if (isSpent) counts.set(trial.pool, (counts.get(trial.pool) ?? 0) + 1)
+  return new Set([...counts].flatMap(([pool, count]) => (count >= mostSpent ? pool : [])))
+}
+
 /** Tries them at the block of the reading, in as many calls as their size and a node's limit of gas make it. */
 export function trialReading(
   trials: readonly Trial[],
@@ -145,7 +162,8 @@ export function trialReading(
     pools: soFar,
     rest(results) {
       const tried = soFar(results)
-      const left = trials.slice(tried.length - before.length)
+      const spenders = spendersAmong(tried)
+      const left = trials.slice(tried.length - before.length).filter(({ pool }) => !spenders.has(pool))
       return left.length > 0 ? trialReading(left, targetOf, tried) : undefined
     },
   }
@@ -163,7 +181,9 @@ function readTried(result: CallResult | undefined, trials: readonly Trial[]): re
     const at = '0x'.length + 2 * bytesPerTrial * index
     const status = parseInt(result.data.slice(at, at + 2), 16)
     if (status === notReached) break
-    tried.push({ trial, done: status === worked ? resultOf(trial, `0x${result.data.slice(at + 2)}`) : undefined })
+    const words = `0x${result.data.slice(at + 2)}`
+    if (status === worked) tried.push({ trial, done: resultOf(trial, words) })
+    else tried.push({ trial, done: undefined, ...(wordAt(words, 2) > spentUnits && { isSpent: true }) })
   }
   if (tried.length === 0) throw poolsUnread()
   return tried
