@@ -8,6 +8,7 @@ import { readRaw } from './read-fields.ts'
 import type { NetworkEntry } from '../plugins/index.ts'
 import {
   isBuiltInSpender,
+  isListedSpender,
   readExpiry,
   readSpenders,
   refuseOfQuarantined,
@@ -16,6 +17,7 @@ import {
   versionOf,
   type Spenders,
 } from './spenders.ts'
+import { heldApproval } from './market-check.ts'
 import { connectorsOf, touchedTokens } from './touches.ts'
 import { unavailableTokens } from './tokens.ts'
 import { readAddress, readFees, readWallet, requireKey, showGas } from './wallets.ts'
@@ -60,6 +62,8 @@ const evmApprove: Handler<'EVMApprove'> = async (request, context) => {
   }
   const pullsFromCaller = isBuiltInSpender(network, services.registry)
   const grantedRaw = approvals.reduce((sum, each, i) => (pullsFromCaller(spenders.addresses[i] ?? '') ? sum : sum + each.amountRaw), 0n)
+  const given = { [token.address]: grantedRaw }
+  const isUnknownSpender = spenders.addresses.some((each) => !pullsFromCaller(each) && !isListedSpender(each, services))
   const answer = ({ transactions: sent, nonce, txHash, gas }: Pick<SubmitResult, 'transactions' | 'nonce' | 'txHash' | 'gas'>) => {
     const transactions = sent.map((each, i) => ({ spender: spenderOfStep[i] ?? '', ...each }))
     return {
@@ -90,7 +94,7 @@ const evmApprove: Handler<'EVMApprove'> = async (request, context) => {
         const connectors = connectorsOf(spenders.addresses, network, services.registry)
         return { action: 'approve', tokens: touchedTokens([token.address], network), ...(connectors.length > 0 && { connectors }) }
       },
-      commitment: { gives: { [token.address]: grantedRaw } },
+      commitment: grantedRaw > 0n && isUnknownSpender ? heldApproval(given, context) : { gives: given },
       reduces: approvals.every(({ amountRaw }) => amountRaw === 0n),
       ...versionOf(spenders, network, services.registry),
       nonce: request.nonce,

@@ -25,6 +25,21 @@ export function heldAgainstMarket(exchanged: ExchangedAmounts, context: Context)
   return valued(exchanged, compared.lostMicros, context)
 }
 
+/**
+ * An allowance of a spender that may use it at any time: all of it counts as lost until it is revoked, and no trade makes up for it.
+ * @throws SluiceError FORBIDDEN where no market tells what that is, but for callers who may use thin markets
+ */
+export function heldApproval(gives: Readonly<Record<string, bigint>>, context: Context): Commitment {
+  const { network, services, caller } = context
+  const given = { gives, gets: {} }
+  if (!services.market.isChecked(network)) return given
+  followHoldings(context)
+  const compared = services.market.compare(network, given, caller.id)
+  if (compared.is === 'priced') return valued(given, compared.lostMicros, context)
+  if (mayUseThin(caller)) return given
+  throw needsThin(compared, context)
+}
+
 export interface DepositPool {
   readonly address: string
   /** By token, what one unit is worth in the pool, in units that all of them share. */

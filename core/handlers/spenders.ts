@@ -127,6 +127,10 @@ export function isBuiltInSpender({ chain, network }: NetworkEntry, registry: Pic
   return (spender) => known.some((each) => isSameAddress(each, spender))
 }
 
+/** Whether the operator names it, whoever else does. */
+export const isListedSpender = (spender: string, { settings }: Pick<SpenderServices, 'settings'>): boolean =>
+  settings.wallet.allowedSpenders.some((each) => isSameAddress(each, spender))
+
 /**
  * A spender of contained plugins alone gets what a trade needs, and nothing that lasts: a contract may take its whole allowance at any time.
  * @throws SluiceError INCOMPLETE_PARAMS
@@ -143,8 +147,7 @@ export function requireExact(
     const own = venues.filter(({ impl }) => Object.values(approvableOf(impl)).includes(spender))
     return own.length > 0 && own.every(({ contained }) => contained === true)
   }
-  const isListed = (spender: string) => settings.wallet.allowedSpenders.some((each) => isSameAddress(each, spender))
-  const contained = addresses.find((each) => isContained(each) && !isListed(each))
+  const contained = addresses.find((each) => isContained(each) && !isListedSpender(each, { settings }))
   if (contained === undefined) return
   throw badFields([
     {

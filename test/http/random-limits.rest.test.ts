@@ -182,7 +182,7 @@ describe('limits over random requests', function () {
   let mining = Promise.resolve()
 
   before(async () => {
-    site = await startRobbedWallets(clients, limits, true)
+    site = await startRobbedWallets(clients, limits, { allowsThief: true })
     thief = await site.thief.getAddress()
     for (const quote of ['USDC', 'DAI', 'WBTC'])
       await site.owner.get('/amm/price', { ...uniswap, base: 'WETH', quote, amount: '1', side: 'SELL' })

@@ -1,10 +1,12 @@
 // A server whose clients' certificates are stolen, and a thief with means of its own on the devnet's chain.
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { Contract, ContractFactory, JsonRpcProvider, MaxUint256, NonceManager, parseUnits, toQuantity, Wallet } from 'ethers'
 import { readArtifact } from '../../core/devnet/build-state.ts'
 import { rpcTo, type Rpc } from '../../core/devnet/anvil.ts'
+import { startKernel, type Kernel } from '../../core/kernel.ts'
 import { saveKey } from '../../core/keys/keystore.ts'
 import { openMarket } from '../../core/parts/trading.ts'
 import { newClient } from '../../core/tls/certificates.ts'
@@ -28,6 +30,19 @@ export const pools = { v2Router: addresses.exchanges.uniswap.router, ...addresse
 export interface Stolen {
   readonly client: Client
   readonly address: string
+  /** The same certificate, at the other server of the database. */
+  readonly elsewhere?: Client
+}
+
+type KernelParts = NonNullable<Parameters<typeof startKernel>[2]>
+
+/** A second server with the same keys, on the same database. */
+async function startOther({ settings, kernel: { devnet } }: TestServer, home: string, parts: KernelParts): Promise<Kernel> {
+  const own = { ...settings, data: { ...settings.data, dir: path.join(home, 'other') } }
+  await cp(settings.data.dir, own.data.dir, { recursive: true })
+  const other = await startKernel(own, { print: () => {}, ...(devnet && { devnet }) }, parts)
+  await other.pluginsLoaded
+  return other
 }
 
 export interface RobbedWallets {
@@ -51,8 +66,21 @@ export interface RobbedWallets {
   stop(): Promise<void>
 }
 
-/** @param limits of each client @param allowsThief whether the operator lets wallets approve the thief */
-export async function startRobbedWallets(count: number, limits: object, allowsThief = false): Promise<RobbedWallets> {
+interface Options {
+  /** The operator lets wallets approve the thief. */
+  readonly allowsThief?: true
+  /** A folder of plugins that the operator has allowed. */
+  readonly plugins?: string
+  /** A database that two servers share. */
+  readonly storeUrl?: string
+}
+
+/** @param limits of each client */
+export async function startRobbedWallets(
+  count: number,
+  limits: object,
+  { allowsThief, plugins, storeUrl }: Options = {},
+): Promise<RobbedWallets> {
   const home = await mkdtemp(path.join(tmpdir(), 'sluice-thief-'))
   const keys = Array.from({ length: count }, () => Wallet.createRandom())
   const friend = Wallet.createRandom()
@@ -67,24 +95,28 @@ export async function startRobbedWallets(count: number, limits: object, allowsTh
     ...Object.fromEntries(named.map(([name, address]) => [name, { permissions: ['read', 'trade'], wallets: [address], limits }])),
   }
   let nowMs = 0
+  const parts: KernelParts = { market: { open: (open) => openMarket(open, () => nowMs), stop: (market) => market.stop() } }
   const thiefsKey = Wallet.createRandom()
   const server = await startServer(
     {
-      trusted: [],
+      trusted: plugins ? ['sly'] : [],
       settings: {
         ...oneChain.settings,
         'limits.onLocalNetworks': true,
         'limits.marketMinutes': 20,
         'limits.marketDepth': 80_000,
         ...(allowsThief && { 'wallet.allowedSpenders': [thiefsKey.address] }),
+        ...(plugins && { 'plugins.folders': [fileURLToPath(new URL('../../plugins', import.meta.url)), plugins] }),
+        ...(storeUrl && { 'store.url': storeUrl }),
       },
       conf: { ...oneChain.conf, 'clients.yml': { clients } },
       env: { SLUICE_WALLET_PASSPHRASE_FILE: passphraseFile },
     },
     home,
     false,
-    { market: { open: (parts) => openMarket(parts, () => nowMs), stop: (market) => market.stop() } },
+    parts,
   )
+  const other = storeUrl === undefined ? undefined : await startOther(server, home, parts)
   const rpc = rpcTo(server.rpcUrl)
   const provider = new JsonRpcProvider(server.rpcUrl, undefined, { staticNetwork: true, cacheTimeout: -1, pollingInterval: 50 })
   const thief = new NonceManager(thiefsKey.connect(provider))
@@ -111,7 +143,8 @@ export async function startRobbedWallets(count: number, limits: object, allowsTh
   const stolen: Stolen[] = []
   for (const [name, address] of named) {
     await newClient(server.certsDir, name)
-    stolen.push({ client: createClient(server.url, server.certsDir, name), address })
+    const elsewhere = other && createClient(other.url, server.certsDir, name)
+    stolen.push({ client: createClient(server.url, server.certsDir, name), address, ...(elsewhere && { elsewhere }) })
   }
   await Promise.all(
     stolen.map(async ({ address }) => {
@@ -187,12 +220,13 @@ export async function startRobbedWallets(count: number, limits: object, allowsTh
     async pass(seconds) {
       for (let left = seconds; left > 0; left -= 10) {
         nowMs += 10_000
-        await server.kernel.services.market.read()
+        for (const each of [server.kernel, other]) await each?.services.market.read()
       }
     },
     async stop() {
-      for (const { client } of stolen) client.close()
+      for (const { client, elsewhere } of stolen) for (const each of [client, elsewhere]) each?.close()
       provider.destroy()
+      await other?.stop()
       await server.stop()
       await rm(home, { recursive: true, force: true })
     },

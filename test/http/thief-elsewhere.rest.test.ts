@@ -1,0 +1,136 @@
+// What a thief of a certificate that may trade can take by a plugin of its own that the operator has allowed, and by two servers at once.
+import { fileURLToPath } from 'node:url'
+import { expect } from 'chai'
+import { Contract, Interface, parseUnits, toQuantity } from 'ethers'
+import { addresses } from '../devnet/addresses.ts'
+import { isPostgresInstalled, startPostgres, type TestPostgres } from '../store/postgres.ts'
+import { startRobbedWallets, type RobbedWallets, type Stolen } from './robbed-wallets.ts'
+import { local, mined, outcome, uniswap } from './shared-server.ts'
+import { shownMost } from './shown-losses.ts'
+
+/** As of `thief.rest.test.ts`. */
+const limits = { maxDailyLoss: '3000', maxDailyGas: '0.05', maxFee: '0.01' }
+const pair = { base: 'WETH', quote: 'USDC', side: 'SELL' } as const
+
+async function knowMarket(site: RobbedWallets): Promise<void> {
+  await site.owner.get('/amm/price', { ...uniswap, ...pair, amount: '1' })
+  for (const { client, elsewhere, address } of site.stolen.slice(0, 1))
+    for (const each of [client, elsewhere]) await each?.post('/amm/trade', { ...uniswap, ...pair, address, amount: '1' })
+  await site.pass(1500)
+}
+
+describe('a thief who has a plugin on the server', function () {
+  this.timeout(180_000)
+  let site: RobbedWallets
+  const folder = fileURLToPath(new URL('../fixtures/plugins/hostile', import.meta.url))
+  before(async () => {
+    site = await startRobbedWallets(2, { ...limits, allowed: { connectors: ['sly', 'uniswap'] } }, { plugins: folder })
+    await knowMarket(site)
+  })
+  after(() => site?.stop())
+  afterEach(() => {
+    delete process.env['SLUICE_TEST_SLY']
+  })
+
+  const title = 'trades by a plugin of its own'
+  it(`takes no more than its limit: ${title}`, async () => {
+    const [{ client, address }] = site.stolen as [Stolen]
+    const before = await site.worth(address)
+    const sly = { ...local, connector: 'sly', address }
+    const range = { token0: 'WETH', token1: 'USDC', fee: '500', lowerPrice: '2500', upperPrice: '3500', version: 'v3' }
+    const outcomes: string[] = []
+    for (const way of ['quote', 'recipient', 'bound', 'amount', 'transfer', 'transfer too', 'approve', '']) {
+      process.env['SLUICE_TEST_SLY'] = way
+      for (const amount of ['20', '0.5'])
+        for (const fields of [{}, { limitPrice: '0.000001' }])
+          outcomes.push(`${way}: ${outcome(await client.post('/amm/trade', { ...sly, ...pair, amount, ...fields }))}`)
+      const added = await client.post('/amm/liquidity/add', { ...sly, ...range, amount0: '20', amount1: '60000' })
+      outcomes.push(`${way}: ${outcome(added)}`)
+    }
+    expect(outcomes).to.include(': 200')
+    for (const each of outcomes)
+      expect(each).to.match(/^(: 200|quote: 200|.*: 403 LIMIT_EXCEEDED|.+: (422 TRADE_FAILED|500 UNKNOWN_ERROR))$/)
+    const lost = before - (await site.worth(address))
+    expect(lost, outcomes.join(', ')).to.be.at.most(shownMost(title))
+  })
+
+  const approving = 'approves a contract of its own plugin, which takes it'
+  it(`takes no more than its limit: ${approving}`, async () => {
+    const [, { client, address }] = site.stolen as [Stolen, Stolen]
+    const before = await site.worth(address)
+    const thief = '0x00000000000000000000000000000000000000D1'
+    const approve = (fields: object) => client.post('/evm/approve', { ...local, address, spender: thief, token: 'WETH', ...fields })
+    const answers = [
+      await approve({}),
+      await approve({ amount: '300' }),
+      await approve({ token: 'USDC', amount: '300000' }),
+      await approve({ amount: '0.9' }),
+      await approve({ token: 'USDC', amount: '299' }),
+      await approve({ token: 'USDC', amount: '2000' }),
+      await approve({ token: 'DAI', amount: '1000' }),
+    ]
+    expect(answers.map(outcome)).to.deep.equal([
+      '403 LIMIT_EXCEEDED',
+      '403 LIMIT_EXCEEDED',
+      '403 LIMIT_EXCEEDED',
+      '200',
+      '200',
+      '403 LIMIT_EXCEEDED',
+      '403 FORBIDDEN',
+    ])
+    expect(answers[0]?.body.details).to.include({ limit: 'maxDailyLoss' })
+    for (const { status, body } of answers) if (status === 200) await mined(site.owner, body.txHash)
+    await site.rpc('anvil_setBalance', thief, toQuantity(parseUnits('10', 18)))
+    await site.rpc('anvil_impersonateAccount', thief)
+    const transferFrom = new Interface(['function transferFrom(address,address,uint256)'])
+    for (const { address: token } of Object.values(addresses.tokens)) {
+      const mayRaw = new Contract(token, ['function allowance(address,address) view returns (uint256)'], site.provider)
+      const data = transferFrom.encodeFunctionData('transferFrom', [address, thief, await mayRaw.getFunction('allowance')(address, thief)])
+      await site.rpc('eth_sendTransaction', { from: thief, to: token, data, gas: toQuantity(200_000) })
+    }
+    await site.rpc('anvil_mine', '0x2')
+    const lost = before - (await site.worth(address))
+    expect(lost).to.be.within(2_900, shownMost(approving))
+    // What was taken stays counted when the rest is revoked.
+    expect(outcome(await approve({ amount: '0' }))).to.equal('200')
+    await site.rpc('anvil_mine', '0x3')
+    expect(outcome(await approve({ amount: '0.1' }))).to.equal('403 LIMIT_EXCEEDED')
+  })
+})
+
+describe('a thief who asks two servers', function () {
+  this.timeout(180_000)
+  let postgres: TestPostgres | undefined
+  let site: RobbedWallets
+  before(async function () {
+    if (!isPostgresInstalled) this.skip()
+    postgres = await startPostgres()
+    site = await startRobbedWallets(1, limits, { storeUrl: postgres.url })
+    await knowMarket(site)
+  })
+  after(async () => {
+    await site?.stop()
+    await postgres?.stop()
+  })
+
+  const title = 'races on two servers'
+  it(`takes no more than its limit: ${title}`, async () => {
+    const [{ client, elsewhere, address }] = site.stolen as [Stolen]
+    const before = await site.worth(address)
+    const sell = (at: number) =>
+      (at % 2 === 0 ? client : (elsewhere ?? client)).post('/amm/trade', { ...uniswap, ...pair, address, amount: '4' })
+    // Nothing is final meanwhile, so nothing is settled.
+    await site.rpc('evm_setAutomine', false)
+    await site.rpc('evm_setIntervalMining', 0)
+    const answers = await Promise.all(Array.from({ length: 60 }, (_, at) => sell(at)))
+    await site.rpc('evm_setAutomine', true)
+    await site.rpc('evm_setIntervalMining', 1)
+    const outcomes = new Set(answers.map(outcome))
+    expect(outcomes, [...outcomes].join(', '))
+      .to.include('200')
+      .and.to.include('403 LIMIT_EXCEEDED')
+    await site.rpc('anvil_mine', '0x3')
+    const lost = before - (await site.worth(address))
+    expect(lost, [...outcomes].join(', ')).to.be.at.most(shownMost(title))
+  })
+})
