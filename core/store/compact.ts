@@ -8,10 +8,17 @@ const maxTextBytes = 64 * 1024 * 1024
 /**
  * JSON as zlib (RFC 1950) with a preset dictionary: the keys of a trade cost nothing, and hexadecimal digits half a byte. A checksum of the
  * text is in it, and one of the dictionary.
+ * @param isBrief it is written anew in a moment: less work, a tenth more bytes
  */
-export function pack(json: string): Buffer {
-  return deflateSync(foldAddresses(json), { dictionary: newest, strategy: constants.Z_FILTERED })
+export function pack(json: string, { isBrief = false } = {}): Buffer {
+  return deflateSync(foldAddresses(json), {
+    dictionary: newest,
+    strategy: constants.Z_FILTERED,
+    ...(isBrief && { level: briefLevel }),
+  })
 }
+/** Of zlib's: it looks for short matches only. */
+const briefLevel = 3
 
 /**
  * @param bytes as a database gives them

@@ -13,7 +13,7 @@ describe('packed texts', () => {
     fc.assert(
       fc.property(fc.array(part, { maxLength: 80 }), (parts) => {
         const text = Buffer.from([...parts, ...parts].join('')).toString()
-        expect(unpack(pack(text))).to.equal(text)
+        for (const isBrief of [false, true]) expect(unpack(pack(text, { isBrief }))).to.equal(text)
       }),
     )
   })

@@ -174,6 +174,7 @@ function writeBody({ key: _key, requestId: _requestId, idempotencyKey: _idempote
       bounds: final ? undefined : entry.bounds,
       attempts: attempts.map(({ raw, ...each }) => (final ? each : { ...each, raw: Buffer.from(raw).toString('hex') })),
     }),
+    { isBrief: !final },
   )
 }
 
