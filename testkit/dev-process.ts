@@ -8,11 +8,15 @@ import { withTimeout } from '../core/base/async.ts'
 import { devnetTokenSymbols } from '../core/contracts/devnet.ts'
 import { command } from '../core/base/layout.ts'
 import { authorsStack, placeInStack, whyNotContained, type LoadedPlugin, type Refusal } from '../core/plugins/index.ts'
+import { examplesOf, targetOf, watchInterface } from './cards/interface-fixture.ts'
 import { chainCards } from './chain-contract.ts'
 import { connectorCards } from './connector-contract.ts'
+import { confOf, interfaceSuite, watchedPlugins } from './interface-contract.ts'
 import { devnetConf, startServer, type TestServer } from './server.ts'
 
 const { DEV_FOLDER: folder = '', DEV_HOME: home = '', DEV_PORT: port = '0', DEV_TRUSTED: trusted, DEV_NETWORK: network } = process.env
+/** Of an interface: where it listens. */
+const interfacePort = Number(process.env['DEV_INTERFACE_PORT'] ?? 0)
 const name = path.basename(folder)
 /** What a process that hangs gets to stop. */
 const stopMs = 3_000
@@ -28,7 +32,7 @@ const tell = (news: DevNews): void => {
 }
 
 /** Cards that send no transaction, of those that run first. */
-const quickCards = /^(PLUGIN|CONFIG|ADDRESS|CHAIN)-|^AMM-0[1-5] /
+const quickCards = /^(PLUGIN|CONFIG|ADDRESS|CHAIN)-|^AMM-0[1-5] |^IFC-0[1-6] /
 
 /** The devnet stays up, so what cannot be undone on it is left to `sluice plugin test`. */
 const lastingCards = /closed for good/
@@ -36,6 +40,8 @@ const lastingCards = /closed for good/
 /** The command shows the cards. */
 function SilentReporter(): void {}
 
+/** Where the plugin is an interface. */
+const watched = watchInterface()
 let stopping = false
 let run: Runner | undefined
 let isBusy: Promise<void> = Promise.resolve()
@@ -44,7 +50,8 @@ async function start(): Promise<TestServer> {
   const server = await startServer(
     {
       plugins: [folder],
-      conf: devnetConf,
+      // Until it is loaded nobody knows of which kind it is.
+      conf: { ...devnetConf, ...confOf(name, {}, interfacePort) },
       ...(trusted !== undefined && { trusted: [name] }),
       settings: {
         'server.port': Number(port),
@@ -58,6 +65,7 @@ async function start(): Promise<TestServer> {
     },
     home,
     true,
+    watchedPlugins((each) => (each === name ? watched : undefined)),
   )
   void server.kernel.devnet?.ended.then(() => {
     if (!stopping) tell({ is: 'devnet ended' })
@@ -68,7 +76,9 @@ async function start(): Promise<TestServer> {
 async function work(server: TestServer, { reload }: { reload: boolean }): Promise<void> {
   const before = process.cpuUsage()
   const refusal = reload ? await server.kernel.reloadPlugin(name) : server.kernel.plugins.refused.find((each) => each.name === name)
-  const plugin = server.kernel.plugins.loaded.find((each) => each.origin === folder || each.name === name)
+  // Listeners are opened at the start.
+  if (refusal?.kind === 'interface' && reload) return tell({ is: 'needs a start' })
+  const plugin = pluginOf(server)
   const devnetRefusal = server.kernel.devnet?.refused.find(({ file }) => path.basename(path.dirname(file)) === name)
   let isUsedUp = false
   if (refusal) tell({ is: 'refused', ...shown(refusal) })
@@ -85,13 +95,22 @@ async function work(server: TestServer, { reload }: { reload: boolean }): Promis
   })
 }
 
+/** Of the server: a plugin, or an interface that listens. */
+function pluginOf({ kernel: { plugins }, interfaceUrls }: TestServer): AuthorsPlugin | undefined {
+  if (interfaceUrls[name] !== undefined) return { kind: 'interface', tier: trusted === undefined ? 'contained' : 'trusted' }
+  return plugins.loaded.find((each) => each.origin === folder || each.name === name)
+}
+
+type AuthorsPlugin = LoadedPlugin | { readonly kind: 'interface'; readonly tier: LoadedPlugin['tier'] }
+
 const shown = ({ step, reason, remedy }: Refusal) => ({ step, reason, remedy })
 
 /** Whether the cards left the devnet such that they cannot run on it again. */
-async function runCards(server: TestServer, { kind }: LoadedPlugin): Promise<boolean> {
+async function runCards(server: TestServer, { kind }: AuthorsPlugin): Promise<boolean> {
   const mocha = new Mocha({ timeout: 60_000, grep: lastingCards, invert: true, reporter: SilentReporter as never })
   mocha.suite.emit('pre-require', globalThis, '', mocha)
   if (kind === 'chain') chainCards({ folder, ...(network !== undefined && { network }) }, server)
+  else if (kind === 'interface') interfaceSuite({ folder }, { server, watched })
   else connectorCards({ folder, trusted: trusted !== undefined }, server)
   let isUsedUp = false
   await new Promise<void>((resolve) => {
@@ -124,7 +143,11 @@ function wordsOf(error: unknown): string {
 }
 
 /** The path of a request that works as it is. */
-async function exampleFor({ client }: TestServer, plugin: LoadedPlugin): Promise<string | undefined> {
+async function exampleFor({ client }: TestServer, plugin: AuthorsPlugin): Promise<string | undefined> {
+  if (plugin.kind === 'interface') {
+    const path = watched.served()?.paths.find((each) => each.method === 'GET' && examplesOf(each).length > 0)
+    return path ? targetOf(path, examplesOf(path)[0] ?? {}) : '/openapi.json'
+  }
   if (plugin.kind === 'chain') return `/network/status?chain=${name}`
   const venue = { chain: 'ethereum', network: 'local', connector: name }
   const [base, quote] = plugin.manifest.trading_type.includes('AMM') ? await quotedPair() : []
@@ -176,10 +199,18 @@ process.on('message', (request: DevRequest) => {
   isBusy = isBusy.then(async () => work(await starting, request)).catch((error: unknown) => tell({ is: 'failed', why: wordsOf(error) }))
 })
 starting.then(
-  async ({ url, settings, kernel }) => {
-    const isContained = kernel.plugins.loaded.some((each) => each.name === name && each.tier === 'contained')
-    const fault = isContained ? await whyNotContained(settings) : undefined
-    tell({ is: 'ready', url, certsDir: settings.ssl.certsDir, ...(fault && { notContained: fault.message }) })
+  async (server) => {
+    const { url, settings, interfaceUrls } = server
+    const { kind, tier } = pluginOf(server) ?? {}
+    const fault = tier === 'contained' ? await whyNotContained(settings) : undefined
+    const own = kind === 'interface' ? interfaceUrls[name] : undefined
+    tell({
+      is: 'ready',
+      url,
+      ...(own !== undefined && { interfaceUrl: own }),
+      certsDir: settings.ssl.certsDir,
+      ...(fault && { notContained: fault.message }),
+    })
   },
   (error: unknown) => {
     tell({ is: 'failed', why: wordsOf(error) })

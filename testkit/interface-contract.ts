@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { Test } from 'mocha'
 import { loadServerPlugins } from '../core/parts/plugins.ts'
@@ -21,37 +22,40 @@ export interface InterfaceContract {
 }
 
 /** Mocha tests that every interface must pass, ours or a third party's: the whole server, with the exchanges of the devnet. */
-export function interfaceContract({ folder, config, trusted = false, server: options }: InterfaceContract): void {
-  const name = path.basename(folder)
+export function interfaceContract({ ...contract }: InterfaceContract): void {
+  interfaceSuite(contract)
+}
+
+/** @internal A server that has an interface which is watched. */
+export interface WatchedServer {
+  readonly server: TestServer
+  readonly watched: WatchedInterface
+}
+
+/**
+ * @internal What authors see leads to no part of the server.
+ * @param running the server that has the plugin already, and goes on afterwards
+ */
+export function interfaceSuite(contract: InterfaceContract, running?: WatchedServer): void {
+  const name = path.basename(contract.folder)
 
   describe(`interface ${name}`, function () {
     this.timeout(120_000)
     let site: TestInterface
-    let server: TestServer | undefined
+    let started: TestServer | undefined
     const clients: Client[] = []
 
     before(async function () {
       // A busy machine takes long to start a server and a chain.
       this.timeout(300_000)
-      const watched = watchInterface()
-      server = await startServer(
-        {
-          ...options,
-          plugins: [folder, ...(options?.plugins ?? [])],
-          ...(trusted && { trusted: [name] }),
-          conf: { ...devnetConf, ...options?.conf, ...confOf(name, config) },
-          settings: { 'log.level': 'fatal', 'server.requestTimeoutSeconds': 10, ...options?.settings },
-        },
-        undefined,
-        false,
-        watchedPlugins((each) => (each === name ? watched : undefined)),
-      )
-      await newClient(server.certsDir, stranger)
+      const { server, watched } = running ?? (await startWatched(contract))
+      if (!running) started = server
+      if (!existsSync(path.join(server.certsDir, `${stranger}_cert.pem`))) await newClient(server.certsDir, stranger)
       site = siteOf(name, server, watched, clients)
     })
     after(async () => {
       for (const client of clients) client.close()
-      await server?.stop()
+      await started?.stop()
     })
 
     const add: AddCard = (title, run) => this.addTest(new Test(title, runsCard(run)))
@@ -59,15 +63,33 @@ export function interfaceContract({ folder, config, trusted = false, server: opt
   })
 }
 
+async function startWatched({ folder, config, trusted = false, server: options }: InterfaceContract): Promise<WatchedServer> {
+  const name = path.basename(folder)
+  const watched = watchInterface()
+  const server = await startServer(
+    {
+      ...options,
+      plugins: [folder, ...(options?.plugins ?? [])],
+      ...(trusted && { trusted: [name] }),
+      conf: { ...devnetConf, ...options?.conf, ...confOf(name, config) },
+      settings: { 'log.level': 'fatal', 'server.requestTimeoutSeconds': 10, ...options?.settings },
+    },
+    undefined,
+    false,
+    watchedPlugins((each) => (each === name ? watched : undefined)),
+  )
+  return { server, watched }
+}
+
 /** @internal A certificate without permissions. */
 export const stranger = 'stranger'
 
 /** @internal The files of `conf` that the cards need. */
-export const confOf = (name: string, config: InterfaceContract['config'] = {}): Readonly<Record<string, unknown>> => ({
+export const confOf = (name: string, config: InterfaceContract['config'] = {}, port = 0): Readonly<Record<string, unknown>> => ({
   'clients.yml': {
     clients: { client: { permissions: ['read', 'trade', 'thin', 'admin'], wallets: 'all' }, [stranger]: { permissions: [], wallets: [] } },
   },
-  [`interfaces/${name}.yml`]: { ...config, port: 0 },
+  [`interfaces/${name}.yml`]: { ...config, port },
 })
 
 /** @internal A part of the server in place of its own: all is as it is, and what the interface answers is seen. */

@@ -10,6 +10,8 @@ export type DevNews =
   | {
       readonly is: 'ready'
       readonly url: string
+      /** Of an interface that was loaded: where that listens. */
+      readonly interfaceUrl?: string
       readonly certsDir: string
       /** Why the plugin's code is not contained here, where it should be. */
       readonly notContained?: string
@@ -36,6 +38,8 @@ export type DevNews =
       readonly isUsedUp: boolean
     }
   | { readonly is: 'devnet ended' }
+  /** It is an interface, and was none when the server started, or was refused then. */
+  | { readonly is: 'needs a start' }
   | { readonly is: 'failed'; readonly why: string }
 
 type News<Is extends DevNews['is']> = Extract<DevNews, { is: Is }>

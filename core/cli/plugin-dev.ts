@@ -24,6 +24,22 @@ interface DevOptions {
   readonly inspect?: number | true
 }
 
+interface ProcessOptions extends DevOptions {
+  readonly addresses: Addresses
+}
+
+/** Where the server and the plugin's interface listen: the same after each start. */
+interface Addresses {
+  readonly port: number
+  /** 0: any. */
+  readonly interfacePort: number
+  /** Where requests for the plugin go; empty before the first start. */
+  readonly url: string
+  readonly certsDir: string
+  /** Listeners are opened when a server starts. */
+  readonly isInterface: boolean
+}
+
 /** What the process gets to stop. */
 const stopMs = 5_000
 
@@ -77,7 +93,11 @@ export function problemWith(folder: string): string | undefined {
 }
 
 /** The process that holds the devnet and the server. */
-function startProcess(folder: string, home: string, { port, trusted, network, inspect }: DevOptions): ChildProcess {
+function startProcess(
+  folder: string,
+  home: string,
+  { addresses: { port, interfacePort }, trusted, network, inspect }: ProcessOptions,
+): ChildProcess {
   const { url: program, flags } = programUrl('testkit/dev-process')
   const inspecting = typeof inspect === 'number' ? [`--inspect=127.0.0.1:${inspect}`, '--enable-source-maps'] : []
   const env = {
@@ -85,6 +105,7 @@ function startProcess(folder: string, home: string, { port, trusted, network, in
     DEV_FOLDER: folder,
     DEV_HOME: home,
     DEV_PORT: String(port),
+    DEV_INTERFACE_PORT: String(interfacePort),
     ...(trusted && { DEV_TRUSTED: '1' }),
     ...(network !== undefined && { DEV_NETWORK: network }),
   }
@@ -106,6 +127,19 @@ async function endProcess(child: ChildProcess, isLast: boolean): Promise<void> {
   clearTimeout(force)
 }
 
+const addressesOf = (
+  { url, interfaceUrl, certsDir }: Extract<DevNews, { is: 'ready' }>,
+  { interfacePort }: Pick<Addresses, 'interfacePort'>,
+): Addresses => ({
+  port: Number(new URL(url).port),
+  interfacePort: interfaceUrl === undefined ? interfacePort : Number(new URL(interfaceUrl).port),
+  url: interfaceUrl ?? url,
+  certsDir,
+  isInterface: interfaceUrl !== undefined,
+})
+
+const startsAnew = 'Interfaces are taken up when a server starts: devnet and server are started anew.'
+
 interface Session {
   changed(change: { readonly files: readonly string[]; readonly isGone: boolean }): void
   /** Settles where there is nothing to go on with. */
@@ -118,14 +152,13 @@ function createSession(folder: string, home: string, options: DevOptions): Sessi
   const inspect = options.inspect === true ? usualInspectPort : options.inspect
   /** Its code runs in the server's process, which has to be a new one for other code. */
   const isTrusted = options.trusted === true || inspect !== undefined
-  let { port } = options
+  let addresses: Addresses = { port: options.port, interfacePort: 0, url: '', certsDir: '', isInterface: false }
   let child: ChildProcess | undefined
   let isReady = false
   let isStopping = false
   let isDone = true
   let isUsedUp = false
   const report = createRunReport(folder, name)
-  let [url, certsDir] = ['', '']
   /** What the running devnet was made of. */
   let deployed = ''
   let silent: NodeJS.Timeout | undefined
@@ -137,12 +170,10 @@ function createSession(folder: string, home: string, options: DevOptions): Sessi
   const failed = new Promise<void>((resolve) => (fail = resolve))
 
   function start(): void {
-    isReady = false
-    isStale = false
-    isUsedUp = false
+    ;[isReady, isStale, isUsedUp] = [false, false, false]
     ;[asked, over] = [0, 0]
     deployed = devnetParts(folder)
-    const started = startProcess(folder, home, { ...options, port, trusted: isTrusted, inspect })
+    const started = startProcess(folder, home, { ...options, addresses, trusted: isTrusted, inspect })
     child = started
     for (const stream of [started.stdout, started.stderr]) if (stream) createInterface({ input: stream }).on('line', report.line)
     started.on('message', (news: DevNews) => {
@@ -175,14 +206,13 @@ function createSession(folder: string, home: string, options: DevOptions): Sessi
     stillThere()
     const isOld = over + 1 < asked
     if (news.is === 'done' || (news.is === 'failed' && isReady)) over += 1
-    if (isOld && news.is !== 'devnet ended') return
+    if (isOld && news.is !== 'devnet ended' && news.is !== 'needs a start') return
     switch (news.is) {
       case 'ready':
         isReady = true
-        ;({ url, certsDir } = news)
-        port = Number(new URL(url).port)
+        addresses = addressesOf(news, addresses)
         report.notContained(news.notContained)
-        return run(isStale)
+        return isStale && addresses.isInterface ? again(startsAnew) : run(isStale)
       case 'refused':
         return report.refused(news)
       case 'begins':
@@ -193,7 +223,9 @@ function createSession(folder: string, home: string, options: DevOptions): Sessi
         clearTimeout(silent)
         isDone = true
         isUsedUp ||= news.isUsedUp
-        return report.done(news, { url, certsDir })
+        return report.done(news, addresses)
+      case 'needs a start':
+        return again(startsAnew)
       case 'devnet ended':
         return again('The devnet has ended. It and the server are started anew.')
       case 'failed':
@@ -223,7 +255,7 @@ function createSession(folder: string, home: string, options: DevOptions): Sessi
     clearTimeout(silent)
     child = undefined
     if (isStopping) return
-    if (!isReady && url === '') {
+    if (!isReady && addresses.url === '') {
       process.exitCode = 1
       return fail()
     }
@@ -251,6 +283,7 @@ function createSession(folder: string, home: string, options: DevOptions): Sessi
       console.log(`\n${new Date().toLocaleTimeString('en-GB')}  ${files.join(', ')}`)
       if (!child) return start()
       if (isTrusted) return again('Its code runs in the server, which is started anew.')
+      if (addresses.isInterface && isReady) return again(startsAnew)
       if (devnetParts(folder) !== deployed) return again('What it deploys has changed: devnet and server are started anew.')
       if (isUsedUp) return again('The cards could not put back what they changed on the devnet: it and the server are started anew.')
       if (isReady) run(true)

@@ -51,15 +51,15 @@ describe('sluice plugin dev', function () {
   }
 
   /** As many editors save: another file takes the place of the first. */
-  function save(text: string): Promise<string> {
-    writeFileSync(`${source}.tmp`, text)
-    renameSync(`${source}.tmp`, source)
+  function save(text: string, file = source): Promise<string> {
+    writeFileSync(`${file}.tmp`, text)
+    renameSync(`${file}.tmp`, file)
     return runOver()
   }
 
-  function develop(options: readonly string[] = [], within: readonly string[] = []): ChildProcess {
+  function develop(options: readonly string[] = [], within: readonly string[] = [], of = folder): ChildProcess {
     printed = ''
-    const [program = '', ...args] = [...within, process.execPath, 'bin/launch.mjs', 'plugin', 'dev', folder, ...options]
+    const [program = '', ...args] = [...within, process.execPath, 'bin/launch.mjs', 'plugin', 'dev', of, ...options]
     child = spawn(program, args, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] })
     child.stdout?.setEncoding('utf8').on('data', (chunk: string) => (printed += chunk))
     return child
@@ -154,6 +154,30 @@ describe('sluice plugin dev', function () {
       expect(isRunning(pid), command).to.equal(false)
     }
     expect(existsSync(path.dirname(certs))).to.equal(false)
+  })
+
+  it('starts the server anew for each save of an interface, which stays where it listens', async () => {
+    const dialect = path.join(base, 'pair-prices')
+    cpSync(path.join(root, 'templates', 'pair-prices'), dialect, { recursive: true })
+    const file = path.join(dialect, 'index.ts')
+    const whole = readFileSync(file, 'utf8')
+    writeFileSync(file, whole.replace('export', 'export export'))
+    const command = develop([], [], dialect)
+    expect(await runOver()).to.match(/✗ pair-prices is refused \(import\): .*index\.ts:\d+:\d+: Unexpected .export./)
+
+    const green = await save(whole, file)
+    expect(green).to.include('Interfaces are taken up when a server starts')
+    expect(green).to.match(/✓ IFC-10/)
+    expect(green).to.match(allPassed)
+    const [, certs = '', url = '', target = ''] = /--cacert (\S+)\/ca_cert\.pem .*'(https:\/\/[^/]+)(\S+)'/.exec(green) ?? []
+    const client = createClient(url, certs)
+    expect((await client.get(target)).body).to.have.keys('pair', 'px')
+
+    writeFileSync(file, whole.replace('px: price }', "px: '1' }"))
+    while (command.exitCode === null && (await client.get(target).catch(() => undefined))?.body?.px !== '1')
+      await new Promise((resolve) => setTimeout(resolve, 200))
+    client.close()
+    expect(printed).to.include('Interfaces are taken up when a server starts')
   })
 
   it('says once that nothing contains the plugin, where the system has no namespaces', async () => {

@@ -103,13 +103,23 @@ export function examplesOf({ request }: PathOutline): readonly Fields[] {
 }
 
 /** @param fields of the path, and of the query or the body */
-export function ask(client: Client, { method, path }: PathOutline, fields: Fields): Promise<Answer> {
+export function ask(client: Client, path: PathOutline, fields: Fields): Promise<Answer> {
+  if (path.method !== 'POST') return client.request(path.method, targetOf(path, fields))
+  return client.post(pathWith(path, fields), Object.fromEntries(fieldsBeside(path, fields)))
+}
+
+/** Of a request without a body: its path and its query. */
+export function targetOf(path: PathOutline, fields: Fields): string {
+  const query = fieldsBeside(path, fields).map(([name, value]): [string, string] => [name, textOf(value)])
+  return query.length === 0 ? pathWith(path, fields) : `${pathWith(path, fields)}?${new URLSearchParams(query).toString()}`
+}
+
+const pathWith = ({ path }: PathOutline, fields: Fields): string =>
+  path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(textOf(fields[name]) || '-'))
+
+const fieldsBeside = ({ path }: PathOutline, fields: Fields): [string, unknown][] => {
   const inPath = parametersOf(path)
-  const target = path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(textOf(fields[name]) || '-'))
-  const others = Object.entries(fields).filter(([name]) => !inPath.includes(name))
-  if (method === 'POST') return client.post(target, Object.fromEntries(others))
-  const search = new URLSearchParams(others.map(([name, value]): [string, string] => [name, textOf(value)]))
-  return client.request(method, others.length === 0 ? target : `${target}?${search.toString()}`)
+  return Object.entries(fields).filter(([name]) => !inPath.includes(name))
 }
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value))
