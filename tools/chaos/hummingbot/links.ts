@@ -1,6 +1,8 @@
 // Lines between bots and a server that fail, and that keep what came over them: what a server wrote is known whatever became of its client.
 import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
 import net from 'node:net'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import tls from 'node:tls'
 
 /** A connection of a client to the server, which can fail. */
@@ -9,6 +11,8 @@ export interface Link {
   cut(): void
   /** From now on nothing comes through but its end: on the way to the server (`up`) or from it (`down`). */
   stall(way: 'up' | 'down'): void
+  /** Resolves once the server has read that its client is gone: from then on it knows that what it writes is lost. */
+  readonly endRead: Promise<void>
 }
 
 export interface Links {
@@ -17,7 +21,7 @@ export interface Links {
   of(clientPort: number): Link | undefined
   /** Cuts all that there are. */
   cutAll(): void
-  /** The answer to a request, by its id, that the server wrote to a line which stood, whoever read it. */
+  /** The answer to a request, by its id, that the server wrote to a line which stood as far as it had read, whoever read it. */
   answerTo(requestId: string): string | undefined
   stop(): void
 }
@@ -28,9 +32,6 @@ export interface LinkFiles {
   readonly client: { readonly cert: Buffer; readonly key: Buffer }
   readonly server: { readonly cert: Buffer; readonly key: Buffer }
 }
-
-/** What a server writes so long after the end of its client has reached its system it knows to be lost. */
-const lateMs = 1_000
 
 /** @param target the port of the server now; undefined while there is none */
 export async function startLinks(target: () => number | undefined, { ca, client, server }: LinkFiles): Promise<Links> {
@@ -47,12 +48,19 @@ export async function startLinks(target: () => number | undefined, { ca, client,
     const keep = createReader((requestId, body) => answers.set(requestId, body))
     let [isOpen, stalledUp, stalledDown] = [false, false, false]
     far.once('secureConnect', () => (isOpen = true))
-    let endedAt = Number.POSITIVE_INFINITY
+    let isEndRead = false
+    let resolveEndRead = () => {}
+    const endRead = new Promise<void>((resolve) => (resolveEndRead = resolve))
     const end = () => {
-      endedAt = Math.min(endedAt, performance.now())
-      if (isOpen) far.end()
       // What waits for the handshake is sent by nobody any more.
-      else far.destroy()
+      if (!isOpen) return void far.destroy()
+      if (far.writableEnded) return
+      far.end(() => {
+        void untilEndIsRead(to, far).then(() => {
+          isEndRead = true
+          resolveEndRead()
+        })
+      })
     }
     links.set(clientPort, {
       cut() {
@@ -63,13 +71,14 @@ export async function startLinks(target: () => number | undefined, { ca, client,
         if (way === 'up') stalledUp = true
         else stalledDown = true
       },
+      endRead,
     })
     near.on('data', (data: Buffer) => stalledUp || far.write(data))
     near.on('end', end)
     near.on('close', end)
     // What the server wrote before it learns that the client is gone still arrives here.
     far.on('data', (data: Buffer) => {
-      if (performance.now() - endedAt < lateMs) keep(data)
+      if (!isEndRead) keep(data)
       if (!stalledDown && !near.destroyed) near.write(data)
     })
     far.on('close', () => {
@@ -93,6 +102,35 @@ export async function startLinks(target: () => number | undefined, { ca, client,
       for (const link of links.values()) link.cut()
     },
   }
+}
+
+const lookEveryMs = 20
+/** Linux's connections: each with its state and the bytes that wait to be sent and to be read, the end of the other side for one. */
+const connectionTables = ['/proc/net/tcp', '/proc/net/tcp6']
+const established = '01'
+/** Where the system does not tell, a server counts as having read it then. */
+const untoldMs = 1_000
+
+/** Until the server's process has read that its client is gone, by what its system says; and until what it wrote before has been read here. */
+async function untilEndIsRead(serverPort: number, far: tls.TLSSocket): Promise<void> {
+  const clientPort = far.localPort ?? 0
+  for (const sentAt = performance.now(); !far.destroyed;) {
+    const isRead = await hasReadEnd(serverPort, clientPort)
+    if (isRead ?? performance.now() - sentAt > untoldMs) break
+    await sleep(lookEveryMs)
+  }
+  await nextTurn()
+  await nextTurn()
+}
+
+/** undefined where the system does not tell. */
+async function hasReadEnd(serverPort: number, clientPort: number): Promise<boolean | undefined> {
+  const tables = await Promise.all(connectionTables.map((file) => readFile(file, 'latin1').catch(() => '')))
+  if (tables.every((table) => table === '')) return undefined
+  const hex = (port: number) => port.toString(16).toUpperCase().padStart(4, '0')
+  const row = new RegExp(` \\w+:${hex(serverPort)} \\w+:${hex(clientPort)} (\\w+) \\w+:(\\w+) `).exec(tables.join('\n'))
+  // Without one its process has closed it.
+  return !row || (row[1] !== established && Number.parseInt(row[2] ?? '', 16) === 0)
 }
 
 /** Of HTTP answers in parts of any size. */
