@@ -97,18 +97,29 @@ const quotePaths = (networks: Networks): InterfacePath[] =>
     }),
     async answer(request, call) {
       const { pool, reserves } = await sharePoolAt(request.poolAddress, venueOf(request, networks), call)
-      const [baseReserve, quoteReserve] = reserves
-      const base = request.baseTokenAmount === undefined ? undefined : canonical(request.baseTokenAmount)
-      const quote = request.quoteTokenAmount === undefined ? undefined : canonical(request.quoteTokenAmount)
-      const quoteFor = divide(multiply(base ?? '0', quoteReserve), baseReserve, decimalsOf(quoteReserve), 'down')
-      const baseFor = divide(multiply(quote ?? '0', baseReserve), quoteReserve, decimalsOf(baseReserve), 'down')
-      const baseLimited = base !== undefined && (quote === undefined || !isLess(quote, quoteFor))
-      const amounts = baseLimited ? [base, quoteFor] : [baseFor, quote ?? '0']
-      const most = [base ?? amounts[0] ?? '0', quote ?? amounts[1] ?? '0']
-      const shown = [...amounts, ...most].map((amount) => (request.dex === undefined ? amount : numberBelow(amount)))
+      const { baseLimited, takes, offers } = quoteShares([request.baseTokenAmount, request.quoteTokenAmount], reserves)
+      const shown = [...takes, ...offers].map((amount) => (request.dex === undefined ? amount : numberBelow(amount)))
       return { poolAddress: pool, baseLimited, ...Object.fromEntries(quoted.map((name, index) => [name, shown[index] ?? '0'])) }
     },
   })
+
+type Amounts = readonly [base: string, quote: string]
+
+/**
+ * What an addition takes of two amounts, or of one and what that needs of the other, to the unit: the router (UniswapV2Router02, `_addLiquidity`)
+ * rounds down, and is offered what it takes.
+ */
+function quoteShares(given: readonly [string | undefined, string | undefined], reserves: Amounts) {
+  const [basePlaces, quotePlaces] = [decimalsOf(reserves[0]), decimalsOf(reserves[1])]
+  const base = given[0] === undefined ? undefined : divide(canonical(given[0]), '1', basePlaces, 'down')
+  const quote = given[1] === undefined ? undefined : divide(canonical(given[1]), '1', quotePlaces, 'down')
+  const quoteFor = (amount: string) => divide(multiply(amount, reserves[1]), reserves[0], quotePlaces, 'down')
+  const baseFor = (amount: string) => divide(multiply(amount, reserves[0]), reserves[1], basePlaces, 'down')
+  const offers: Amounts = [base ?? baseFor(quote ?? '0'), quote ?? quoteFor(base ?? '0')]
+  const takesBase = !isLess(offers[1], quoteFor(offers[0]))
+  const taken = takesBase ? offers[0] : baseFor(offers[1])
+  return { baseLimited: base !== undefined && takesBase, takes: [taken, quoteFor(taken)], offers }
+}
 
 /** A pool's reserves have all decimals of their tokens. */
 const decimalsOf = (reserve: string): number => reserve.split('.')[1]?.length ?? 0

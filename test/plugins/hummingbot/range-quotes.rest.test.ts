@@ -125,4 +125,32 @@ describe('quotes of positions of Hummingbot’s clients', function () {
     const after = (await server.client.get('/evm/nonce', { ...local, address: admins })).body.nonce
     expect(after - before).to.equal(2)
   })
+
+  it('tell to the unit what an addition of shares takes that offers the maxima', async () => {
+    await submitted('/evm/wrap', { address: admins, amount: '20' })
+    for (const token of ['WETH', 'USDC']) await submitted('/evm/approve', { address: admins, spender: 'uniswap/v2', token })
+    const listed = await server.client.get('/amm/pools', { ...local, connector: 'uniswap', base: 'WETH', quote: 'USDC', version: 'v2' })
+    const of = { chainNetwork, connector: 'uniswap', poolAddress: listed.body.pools[0].pool }
+    const price = Number((await bot.get('/trading/amm/pool-info', of)).price)
+    const [coin, dollars] = ['0.123456789012345678', '345.678901']
+    const [base, quote] = price < 1 ? [dollars, coin] : [coin, dollars]
+    for (const { given, limited } of [
+      { given: { baseTokenAmount: base }, limited: true },
+      { given: { quoteTokenAmount: quote }, limited: false },
+      { given: { quoteTokenAmount: '0.0000345' }, limited: false },
+      { given: { baseTokenAmount: base, quoteTokenAmount: price < 1 ? '5' : '5000' }, limited: true },
+      { given: { baseTokenAmount: price < 1 ? '5000' : '5', quoteTokenAmount: quote }, limited: false },
+    ]) {
+      const told = await bot.get('/trading/amm/quote-liquidity', { ...of, ...given })
+      decimals(told, ...amounts)
+      expect(told.baseLimited, JSON.stringify(given)).to.equal(limited)
+      for (const [name, amount] of Object.entries(given)) expect(Number(told[`${name}Max`])).to.equal(Number(amount))
+      const offered = { baseTokenAmount: told.baseTokenAmountMax, quoteTokenAmount: told.quoteTokenAmountMax }
+      const { status, data } = await bot.post('/trading/amm/add', { ...of, walletAddress: admins, ...offered })
+      expect(status).to.equal(1)
+      expect([data.baseTokenAmountAdded, data.quoteTokenAmountAdded].map(Number)).to.deep.equal(
+        [told.baseTokenAmount, told.quoteTokenAmount].map(Number),
+      )
+    }
+  })
 })
