@@ -1,3 +1,5 @@
+import { takesAll, transferFeeOf, transferFeeOnTop, type MintTerms } from '../mint-extensions.ts'
+
 /** The cluster's clock, which programs read: fees and opening times follow it, not the time of this machine. */
 export interface Clock {
   slot: bigint
@@ -77,4 +79,16 @@ export function refuse(kind: SwapRefusal): never {
 /** As the program's checked conversion into 64 bits. */
 export function u64(value: bigint): bigint {
   return value >= 0n && value <= maxU64 ? value : refuse('overflow')
+}
+
+/**
+ * What Token-2022 takes on the way, so that exactly `netRaw` arrives. Source: raydium-cp-swap at 609780f, utils/token.rs,
+ * get_transfer_inverse_fee; the same in @meteora-ag/cp-amm-sdk, helpers/token2022.ts, but for the check that it is exact.
+ */
+export function exactTransferFee(mint: MintTerms, epoch: bigint, netRaw: bigint): bigint {
+  const all = takesAll(mint, epoch)
+  if (all !== undefined) return all
+  const feeRaw = transferFeeOnTop(mint, epoch, netRaw) ?? refuse('overflow')
+  if (transferFeeOf(mint, epoch, u64(netRaw + feeRaw)) !== feeRaw) refuse('inexact-transfer-fee')
+  return feeRaw
 }

@@ -1,5 +1,16 @@
-import { takesAll, transferFeeOf, transferFeeOnTop, type MintTerms } from '../../mint-extensions.ts'
-import { ceilDiv, maxU64, refuse, settled, u64, type Clock, type Swap, type SwapQuote, type SwapResult } from '../swap-quote.ts'
+import { transferFeeOf, type MintTerms } from '../../mint-extensions.ts'
+import {
+  ceilDiv,
+  exactTransferFee,
+  maxU64,
+  refuse,
+  settled,
+  u64,
+  type Clock,
+  type Swap,
+  type SwapQuote,
+  type SwapResult,
+} from '../swap-quote.ts'
 import type { ConstantProductState } from './accounts.ts'
 
 /** The shares of the fee, and the creator's, which may be in the other token. */
@@ -95,7 +106,7 @@ function exactIn(sides: Sides, { epoch }: Clock, amountRaw: bigint): ConstantPro
 function exactOut(sides: Sides, { epoch }: Clock, amountRaw: bigint): ConstantProductQuote {
   const { rates, reserveInRaw, reserveOutRaw } = sides
   const isCreatorPaidIn = sides.creatorFeeOn === 'in'
-  const transferOutRaw = addedFee(sides.mintOut, epoch, amountRaw)
+  const transferOutRaw = exactTransferFee(sides.mintOut, epoch, amountRaw)
   const grossOutRaw = u64(amountRaw + transferOutRaw)
   const swappedOutRaw = isCreatorPaidIn ? grossOutRaw : beforeFee(grossOutRaw, rates.creator)
   if (swappedOutRaw >= reserveOutRaw) refuse('too-much')
@@ -106,7 +117,7 @@ function exactOut(sides: Sides, { epoch }: Clock, amountRaw: bigint): ConstantPr
   if (paidRaw === 0n) refuse('too-little')
   const inFeesRaw = sides.isEarly ? feeOf(paidRaw, rates.trade) : paidRaw - swappedInRaw
   const creatorFeeRaw = isCreatorPaidIn ? creatorShare(inFeesRaw, rates) : swappedOutRaw - grossOutRaw
-  const transferInRaw = addedFee(sides.mintIn, epoch, paidRaw)
+  const transferInRaw = exactTransferFee(sides.mintIn, epoch, paidRaw)
   const inRaw = u64(paidRaw + transferInRaw)
   requireRoom(sides, paidRaw)
   const feeRaw = isCreatorPaidIn ? inFeesRaw - creatorFeeRaw : inFeesRaw
@@ -138,15 +149,6 @@ function beforeFee(amountRaw: bigint, rate: bigint): bigint {
   if (rate === 0n) return amountRaw
   if (rate >= whole) refuse('overflow')
   return ceilDiv(amountRaw * whole, whole - rate)
-}
-
-/** What Token-2022 takes on the way, so that exactly `netRaw` arrives: utils/token.rs, get_transfer_inverse_fee. */
-function addedFee(mint: MintTerms, epoch: bigint, netRaw: bigint): bigint {
-  const all = takesAll(mint, epoch)
-  if (all !== undefined) return all
-  const feeRaw = transferFeeOnTop(mint, epoch, netRaw) ?? refuse('overflow')
-  if (transferFeeOf(mint, epoch, u64(netRaw + feeRaw)) !== feeRaw) refuse('inexact-transfer-fee')
-  return feeRaw
 }
 
 /** A token account counts to 2^64 − 1. */

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import type { WalkVector } from './walk.ts'
 
 const fileOf = (name: string) => fileURLToPath(new URL(`vectors/${name}.jsonl`, import.meta.url))
-const most = 60
+const most = 40
 
 /** With SLUICE_WALK_VECTORS=1, a walk on a real program writes some of its steps into this folder: numbers for where the program is not. */
 export function keepVectors(name: string): { keep?(vector: WalkVector): void } {

@@ -48,7 +48,7 @@ export interface WalkCount {
 
 /**
  * Swaps on real programs until so many went as quoted. Each is sent with the quote itself as its bound, and has to move what the quote says;
- * what is not quoted is sent without a bound, and has to be refused.
+ * what is not quoted has to be refused even where one unit would do, or any price.
  */
 export function walk(
   market: Market,
@@ -67,7 +67,7 @@ export function walk(
     const quote = pool.quote(swap)
     const vector = { state: keep && pool.vector(), clock: market.clock, swap }
     if ('refused' in quote) {
-      const failure = market.run([pool.instruction(swap, swap.exact === 'in' ? 0n : maxU64)])
+      const failure = market.run([pool.instruction(swap, swap.exact === 'in' ? 1n : maxU64)])
       expect(failure, `${what} was traded, and refused by us: ${quote.refused}`).to.be.a('string')
       count.refused += 1
       count.kinds[quote.refused] = (count.kinds[quote.refused] ?? 0) + 1

@@ -1,0 +1,26 @@
+import { expect } from 'chai'
+import { realProgram } from '../../../../tools/solana-node/programs/real.ts'
+import { randomBits } from '../../amm/v3/math/random-bits.ts'
+import { dammMarket } from './damm-market.ts'
+import { keepVectors } from './vectors.ts'
+import { walk } from './walk.ts'
+
+const trades = Number(process.env['SLUICE_WALK_TRADES'] ?? 300)
+const seed = Number(process.env['SLUICE_WALK_SEED'] ?? 1)
+
+describe(`a walk of ${trades} swaps (SLUICE_WALK_TRADES) on Meteora's own DAMM v2, seed ${seed} (SLUICE_WALK_SEED)`, () => {
+  it('moves what was quoted, to the unit, and is refused where we refuse', async function () {
+    const program = realProgram('cp_amm')
+    if ('missing' in program) {
+      console.log(`      ${program.missing}`)
+      this.skip()
+    }
+    this.timeout(60_000 + trades * 500)
+    const random = randomBits(seed)
+    const { market, pools } = await dammMarket(random, 36)
+    const vectors = keepVectors('damm')
+    const count = walk(market, pools, { trades, random, ...vectors })
+    if (process.env['SLUICE_WALK_TRADES']) console.log(`      ${JSON.stringify(count)}`)
+    for (const each of [count.in, count.out, count.refused, count.tight]) expect(each).to.be.above(0)
+  })
+})
