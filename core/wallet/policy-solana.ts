@@ -1,13 +1,5 @@
 // @solana/kit is large, so this module is imported with the first request for a key of ed25519.
-import {
-  address,
-  createNoopSigner,
-  getCompiledTransactionMessageDecoder,
-  getCompiledTransactionMessageEncoder,
-  type CompiledTransactionMessage,
-  type CompiledTransactionMessageWithLifetime,
-  type Instruction as BuiltInstruction,
-} from '@solana/kit'
+import { address, createNoopSigner } from '@solana/kit'
 import {
   COMPUTE_BUDGET_PROGRAM_ADDRESS,
   SET_COMPUTE_UNIT_LIMIT_DISCRIMINATOR,
@@ -15,16 +7,25 @@ import {
   getSetComputeUnitLimitInstructionDataCodec,
   getSetComputeUnitPriceInstructionDataCodec,
 } from '@solana-program/compute-budget'
-import { SYSTEM_PROGRAM_ADDRESS, getAdvanceNonceAccountInstruction } from '@solana-program/system'
+import {
+  SYSTEM_PROGRAM_ADDRESS,
+  getAdvanceNonceAccountInstruction,
+  getTransferSolInstruction,
+  getTransferSolInstructionDataDecoder,
+  TRANSFER_SOL_DISCRIMINATOR,
+} from '@solana-program/system'
 import {
   ASSOCIATED_TOKEN_PROGRAM_ADDRESS,
   TOKEN_PROGRAM_ADDRESS,
   getCreateAssociatedTokenIdempotentInstruction,
+  getCloseAccountInstruction,
   getCreateAssociatedTokenInstruction,
+  getSyncNativeInstruction,
 } from '@solana-program/token'
 import { isWellKnown } from '../keys/curves.ts'
 import { Refusal, type SolanaRules } from './policy.ts'
 import type { SignRequest } from './signer-messages.ts'
+import { decodeMessage, fromTable, isSame, sameBytes, type Instruction } from './solana-message.ts'
 
 /**
  * Checks a request for a network of Solana.
@@ -57,8 +58,11 @@ export function checkMessage(bytes: Uint8Array, wallet: string, rules: SolanaRul
     throw new Refusal(
       `the transaction may pay a priority fee of ${feeLamports} lamports, and the fee cap of ${rules.name} is ${rules.feeCapRaw} lamports`,
     )
-  for (const [index, instruction] of instructions.entries())
-    if (!isBudget(instruction)) checkInstruction(instruction, { wallet, rules, isFirst: index === 0 })
+  const wrapped = new Set<string>()
+  for (const [index, instruction] of instructions.entries()) {
+    if (!isBudget(instruction)) checkInstruction(instruction, { wallet, rules, isFirst: index === 0, wrapped })
+    for (const account of wrappedMadeBy(instruction)) wrapped.add(account)
+  }
 }
 
 /** MEMO_PROGRAM_ADDRESS of @solana-program/memo. */
@@ -88,6 +92,11 @@ interface InstructionContext {
   readonly rules: SolanaRules
   /** Whether it is the first of all instructions of the message. */
   readonly isFirst: boolean
+  /**
+   * The wallet's own accounts of wrapped SOL: an instruction before this one makes them where there are none. The Associated Token Account program
+   * fails, and the transaction with it, where one is not the wallet's.
+   */
+  readonly wrapped: ReadonlySet<string>
 }
 
 /**
@@ -95,14 +104,15 @@ interface InstructionContext {
  * The signer cannot know what a declared program does with the wallet's signature.
  * @throws Refusal
  */
-function checkInstruction(instruction: Instruction, { wallet, rules, isFirst }: InstructionContext): void {
+function checkInstruction(instruction: Instruction, { wallet, rules, isFirst, wrapped }: InstructionContext): void {
   const { program, accounts } = instruction
   if (accounts.includes(fromTable) && [SYSTEM_PROGRAM_ADDRESS, ASSOCIATED_TOKEN_PROGRAM_ADDRESS, memoProgram].includes(program))
     throw new Refusal(`an instruction of the program ${program} takes an account from a lookup table, so the bytes do not say which it is`)
+  if (isOfWrapping(instruction, wallet, wrapped)) return
   if (program === SYSTEM_PROGRAM_ADDRESS) {
     if (isFirst && isAdvanceNonce(instruction, wallet)) return
     throw new Refusal(
-      "of the System program only the advance of the wallet's own durable nonce is signed, as the first instruction; no transfer",
+      "of the System program only the advance of the wallet's own durable nonce is signed, as the first instruction; no transfer but to the wallet's own account of wrapped SOL, behind the instruction that makes it",
     )
   }
   if (program === ASSOCIATED_TOKEN_PROGRAM_ADDRESS) {
@@ -119,6 +129,37 @@ function checkInstruction(instruction: Instruction, { wallet, rules, isFirst }: 
   if (forbidden !== undefined) throw new Refusal(`instructions of the ${forbidden} program are not signed, whoever declares it`)
   if (!rules.contracts.has(program)) throw new Refusal(`no connector declares the program ${program} on ${rules.name}`)
 }
+
+/** solana-program/token, native_mint. */
+export const wrappedMint = 'So11111111111111111111111111111111111111112'
+
+/** What `isOwnTokenAccount` has allowed, where its token is wrapped SOL. */
+function wrappedMadeBy({ program, accounts }: Instruction): readonly string[] {
+  const [, account, , mint, , tokenProgram] = accounts
+  const isOfWrapped = program === ASSOCIATED_TOKEN_PROGRAM_ADDRESS && mint === wrappedMint && tokenProgram === TOKEN_PROGRAM_ADDRESS
+  return isOfWrapped && account !== undefined ? [account] : []
+}
+
+/** SOL is wrapped into an account of the wallet itself, and all that is in it goes back to the wallet. */
+function isOfWrapping(instruction: Instruction, wallet: string, wrapped: ReadonlySet<string>): boolean {
+  const account = instruction.accounts.find((each) => wrapped.has(each))
+  if (account === undefined) return false
+  const own = { account: address(account), destination: address(wallet), owner: createNoopSigner(address(wallet)) }
+  if (isSame(instruction, getSyncNativeInstruction(own)) || isSame(instruction, getCloseAccountInstruction(own))) return true
+  const amount = wrappedBy(instruction)
+  const transfer = { source: own.owner, destination: own.account }
+  return amount !== undefined && isSame(instruction, getTransferSolInstruction({ ...transfer, amount }))
+}
+
+/** The lamports of a transfer; undefined for any other instruction. */
+export function wrappedBy({ program, data }: Instruction): bigint | undefined {
+  if (program !== SYSTEM_PROGRAM_ADDRESS || data.length !== transferBytes) return undefined
+  const { discriminator, amount } = getTransferSolInstructionDataDecoder().decode(data)
+  return discriminator === TRANSFER_SOL_DISCRIMINATOR ? amount : undefined
+}
+
+/** A discriminator of 4 bytes and a u64. */
+const transferBytes = 12
 
 function isAdvanceNonce(instruction: Instruction, wallet: string): boolean {
   const [nonceAccount] = instruction.accounts
@@ -143,13 +184,6 @@ function isOwnTokenAccount(instruction: Instruction, wallet: string): boolean {
     isSame(instruction, each),
   )
 }
-
-/** Whether an instruction equals, to the byte, the one that the program's own package builds. */
-const isSame = ({ program, accounts, data }: Instruction, built: BuiltInstruction): boolean =>
-  program === built.programAddress &&
-  sameBytes(data, built.data ?? []) &&
-  accounts.length === built.accounts?.length &&
-  built.accounts.every((each, index) => each.address === accounts[index])
 
 /** MAX_COMPUTE_UNIT_LIMIT of agave's compute-budget: a transaction without a limit may use, and pay for, so many units. */
 const maxComputeUnits = 1_400_000n
@@ -193,85 +227,3 @@ function readData<T>(codec: DataCodec<T>, data: Uint8Array): T {
     throw new Refusal('the data of a Compute Budget instruction is malformed')
   return value
 }
-
-/** The message of a transaction, with addresses in the place of indices. */
-interface Message {
-  readonly signerCount: number
-  readonly feePayer: string
-  readonly instructions: readonly Instruction[]
-}
-
-interface Instruction {
-  readonly program: string
-  /** `fromTable` in the place of those that the bytes do not say. */
-  readonly accounts: readonly string[]
-  readonly data: Uint8Array
-}
-
-type CompiledMessage = CompiledTransactionMessage & CompiledTransactionMessageWithLifetime
-
-/** Stands for an account that the message takes from a lookup table: no address. */
-export const fromTable = 'an account of a lookup table'
-
-/** How many accounts come from lookup tables. Those that sign, and programs, cannot. */
-function countLoaded(compiled: CompiledMessage): number {
-  const lookups = 'addressTableLookups' in compiled ? (compiled.addressTableLookups ?? []) : []
-  const tables = lookups.map((each) => each.lookupTableAddress)
-  if (new Set(tables).size !== tables.length) throw new Refusal('the message names a lookup table twice')
-  const counts = lookups.map(({ writableIndexes, readonlyIndexes }) => writableIndexes.length + readonlyIndexes.length)
-  if (counts.includes(0)) throw new Refusal('the message names a lookup table from which it takes no account')
-  return counts.reduce((sum, count) => sum + count, 0)
-}
-
-/**
- * Reads the bytes of a message, legacy or version 0.
- * @throws Refusal
- */
-export function decodeMessage(bytes: Uint8Array): Message {
-  const compiled = decode(bytes)
-  const { version, header, staticAccounts } = compiled
-  if (version !== 'legacy' && version !== 0)
-    throw new Refusal(`messages of version ${version} are not signed, only legacy ones and version 0`)
-  checkCanonical(compiled, bytes)
-  const loadedCount = countLoaded(compiled)
-
-  if (new Set(staticAccounts).size !== staticAccounts.length) throw new Refusal('the message names an account twice')
-  const account = (index: number): string => {
-    const found = staticAccounts[index]
-    if (found === undefined) throw new Refusal('an instruction names an account that the message does not have')
-    return found
-  }
-  const isLoaded = (index: number) => index >= staticAccounts.length && index < staticAccounts.length + loadedCount
-  if (header.numReadonlySignerAccounts >= header.numSignerAccounts)
-    throw new Refusal('the message has no writable signer that could pay the fee')
-  return {
-    signerCount: header.numSignerAccounts,
-    feePayer: account(0),
-    instructions: compiled.instructions.map(({ programAddressIndex, accountIndices = [], data = new Uint8Array() }) => ({
-      program: account(programAddressIndex),
-      accounts: accountIndices.map((index) => (isLoaded(index) ? fromTable : account(index))),
-      data: Uint8Array.from(data),
-    })),
-  }
-}
-
-function decode(bytes: Uint8Array): CompiledMessage {
-  try {
-    return getCompiledTransactionMessageDecoder().decode(bytes)
-  } catch {
-    throw new Refusal('the bytes are not the message of a transaction')
-  }
-}
-
-/** A second encoding of the same message is refused: the signer signs exactly the bytes that it has checked. */
-function checkCanonical(compiled: CompiledMessage, bytes: Uint8Array): void {
-  let canonical: ArrayLike<number>
-  try {
-    canonical = getCompiledTransactionMessageEncoder().encode(compiled)
-  } catch {
-    throw new Refusal('the message contradicts itself')
-  }
-  if (!sameBytes(canonical, bytes)) throw new Refusal('the bytes are not in the canonical encoding')
-}
-
-const sameBytes = (a: ArrayLike<number>, b: ArrayLike<number>): boolean => Buffer.from(Uint8Array.from(a)).equals(Uint8Array.from(b))

@@ -1,13 +1,16 @@
 // What a confirmed transaction moved into and out of the wallet that paid for it, by the balances that its receipt has of before and after it.
-import type { Json } from '../../core/contracts/index.ts'
+import type { Fill, Json, Token } from '../../core/contracts/index.ts'
 import { isObject } from '../../core/base/json.ts'
 import { nativeAddress, type SolanaReceipt } from './types.ts'
+
+/** As nodes give it: `readTransaction` keeps what it has beside. */
+type WithBalances = SolanaReceipt & Readonly<Record<string, Json>>
 
 /**
  * By mint, smallest units; of SOL without the fee, but with the rent of accounts that it opened. Undefined where no node has its receipt.
  * Fields: https://solana.com/docs/rpc/json-structures#transaction-status-metadata
  */
-export function movedIn(receipt: SolanaReceipt & Readonly<Record<string, Json>>, wallet: string): Map<string, bigint> | undefined {
+export function movedIn(receipt: WithBalances, wallet: string): Map<string, bigint> | undefined {
   const { fee, preBalances, postBalances, preTokenBalances, postTokenBalances } = receipt
   if (fee === null) return undefined
   const moved = new Map<string, bigint>()
@@ -31,12 +34,56 @@ export function movedIn(receipt: SolanaReceipt & Readonly<Record<string, Json>>,
   return moved
 }
 
-function readBalance(each: Json): { owner: string | undefined; mint: string; raw: bigint } | undefined {
+/**
+ * What a swap took and gave by the balances of its receipt, for every program: what the wallet's accounts of a mint lost and won, with fees of
+ * Token-2022. SOL is what the wallet and its token accounts have of lamports together, so neither wrapping nor rent counts, nor does the fee.
+ * Undefined where it did not succeed, or no node has its receipt. Rent of an account that is not the wallet's counts as paid.
+ */
+export function fillOf(
+  receipt: SolanaReceipt,
+  wallet: string,
+  { tokenIn, tokenOut }: { tokenIn: Token; tokenOut: Token },
+): Fill | undefined {
+  if (receipt.status !== 1) return undefined
+  const moved = movedIn(receipt, wallet)
+  const lamportsRaw = lamportsOf(receipt, wallet)
+  if (!moved || lamportsRaw === undefined) return undefined
+  const wonRaw = ({ native, address }: Token) => (native ? lamportsRaw : (moved.get(address) ?? 0n))
+  const [amountInRaw, amountOutRaw] = [-wonRaw(tokenIn), wonRaw(tokenOut)]
+  return amountInRaw < 0n || amountOutRaw < 0n ? undefined : { amountInRaw, amountOutRaw }
+}
+
+/** What the wallet and its token accounts won of lamports, the fee given back. */
+function lamportsOf(receipt: WithBalances, wallet: string): bigint | undefined {
+  const sums = (['pre', 'post'] as const).map((when) => {
+    const [lamports, tokens] = [receipt[`${when}Balances`], receipt[`${when}TokenBalances`]]
+    if (!Array.isArray(lamports) || !Array.isArray(tokens)) return undefined
+    const own = tokens.map((each) => readBalance(each)).flatMap((each) => (each?.owner === wallet ? each.accountIndex : []))
+    const amounts = [0, ...own].map((index) => (index === undefined ? undefined : amountOf(lamports[index] ?? null)))
+    return amounts.reduce((sum, each) => (sum === undefined || each === undefined ? undefined : sum + each), 0n)
+  })
+  const [before, after] = sums
+  return before === undefined || after === undefined || receipt.fee === null ? undefined : after - before + BigInt(receipt.fee)
+}
+
+interface TokenBalance {
+  readonly accountIndex: number | undefined
+  readonly owner: string | undefined
+  readonly mint: string
+  readonly raw: bigint
+}
+
+function readBalance(each: Json): TokenBalance | undefined {
   if (!isObject(each) || !isObject(each['uiTokenAmount'])) return undefined
-  const { owner, mint, uiTokenAmount } = each
+  const { accountIndex, owner, mint, uiTokenAmount } = each
   const raw = amountOf(uiTokenAmount['amount'] as Json)
   if (typeof mint !== 'string' || raw === undefined) return undefined
-  return { owner: typeof owner === 'string' ? owner : undefined, mint, raw }
+  return {
+    accountIndex: typeof accountIndex === 'number' ? accountIndex : undefined,
+    owner: typeof owner === 'string' ? owner : undefined,
+    mint,
+    raw,
+  }
 }
 
 const amountOf = (value: Json): bigint | undefined =>

@@ -139,7 +139,7 @@ export async function readToken(rpc: Rpc, address: string, at: At): Promise<Toke
 }
 
 /** What an account pays for beside its data: agave `rent`, ACCOUNT_STORAGE_OVERHEAD. */
-const overhead = 128n
+export const overhead = 128n
 /** Type and length before each extension, two bytes each; the first comes after the base and the byte that says what the account is. */
 const entryHead = 4
 const firstEntryAt = getTokenSize() + 1
@@ -162,14 +162,14 @@ const inAccounts: ReadonlyMap<number, number> = new Map([
 const immutableOwner = 0
 
 /** Bytes of an associated account of that mint. */
-function associatedSize({ program, data }: Pick<Mint, 'program' | 'data'>): number {
+export function associatedSize({ program, data }: Pick<Mint, 'program' | 'data'>): number {
   if (program !== token2022Program) return getTokenSize()
   const lengths = [immutableOwner, ...extensionsOf(data).flatMap((type) => inAccounts.get(type) ?? [])]
   return lengths.reduce((size, length) => size + entryHead + length, firstEntryAt)
 }
 
 /** Lamports that an account of so many bytes keeps, given what an empty one does: they are in proportion. */
-function rentOf(size: number, emptyRaw: bigint): bigint {
+export function rentOf(size: number, emptyRaw: bigint): bigint {
   return (emptyRaw * (overhead + BigInt(size))) / overhead
 }
 
@@ -218,7 +218,7 @@ export function createTokenAccounts(
 }
 
 /** Idempotent, so that it succeeds even if the account was created in the meantime. */
-function creation(owner: string, account: string, mint: string, program: string): SolanaInstruction {
+export function creation(owner: string, account: string, mint: string, program: string): SolanaInstruction {
   return fromKit(
     getCreateAssociatedTokenIdempotentInstruction({
       payer: createNoopSigner(address(owner)),

@@ -1,13 +1,15 @@
-import { getCreateAccountInstruction } from '@solana-program/system'
+import { getCreateAccountInstruction, getTransferSolInstruction } from '@solana-program/system'
 import {
   findAssociatedTokenPda,
   getCreateAssociatedTokenIdempotentInstruction,
   getInitializeMint2Instruction,
   getMintToInstruction,
+  getSyncNativeInstruction,
   TOKEN_PROGRAM_ADDRESS,
 } from '@solana-program/token'
 import {
   AccountRole,
+  address as toAddress,
   getU16Encoder,
   getU64Encoder,
   getAddressEncoder,
@@ -57,6 +59,14 @@ export function createMintInstructions(
 
 export const programOf = ({ transferFee }: Pick<MintSeed, 'transferFee'>): Address => (transferFee ? token2022 : TOKEN_PROGRAM_ADDRESS)
 
+/** Nobody mints it: the faucet wraps SOL. Source: solana-program/token, native_mint. */
+export const wrappedSol: Mint = {
+  symbol: 'WSOL',
+  address: toAddress('So11111111111111111111111111111111111111112'),
+  decimals: 9,
+  program: TOKEN_PROGRAM_ADDRESS,
+}
+
 /** Creates the owner's associated account where there is none. */
 export async function mintToInstructions(
   authority: KeyPairSigner,
@@ -65,8 +75,21 @@ export async function mintToInstructions(
   amountRaw: bigint,
 ): Promise<Instruction[]> {
   const [token] = await findAssociatedTokenPda({ owner, mint: address, tokenProgram: program })
+  const create = getCreateAssociatedTokenIdempotentInstruction({
+    payer: authority,
+    ata: token,
+    owner,
+    mint: address,
+    tokenProgram: program,
+  })
+  if (address === wrappedSol.address)
+    return [
+      create,
+      getTransferSolInstruction({ source: authority, destination: token, amount: amountRaw }),
+      getSyncNativeInstruction({ account: token }),
+    ]
   return [
-    getCreateAssociatedTokenIdempotentInstruction({ payer: authority, ata: token, owner, mint: address, tokenProgram: program }),
+    create,
     getMintToInstruction(
       { mint: address, token, mintAuthority: authority, amount: amountRaw },
       { programAddress: program as typeof TOKEN_PROGRAM_ADDRESS },

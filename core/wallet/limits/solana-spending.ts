@@ -1,8 +1,9 @@
-// What a message of Solana that the policy allows may give away. Transfers are in none: the policy refuses them.
+// What a message of Solana that the policy allows may give away. Transfers are in none but of lamports that the wallet wraps for itself.
 import { COMPUTE_BUDGET_PROGRAM_ADDRESS } from '@solana-program/compute-budget'
 import { SYSTEM_PROGRAM_ADDRESS } from '@solana-program/system'
 import { ASSOCIATED_TOKEN_PROGRAM_ADDRESS, TOKEN_PROGRAM_ADDRESS } from '@solana-program/token'
-import { decodeMessage, memoProgram, priorityFeeOf } from '../policy-solana.ts'
+import { memoProgram, priorityFeeOf, wrappedBy } from '../policy-solana.ts'
+import { decodeMessage } from '../solana-message.ts'
 import { allGas, gasOfTrades } from './counts.ts'
 
 /** `lamports_per_signature` of agave's FeeStructure: the wallet is the only signer. */
@@ -16,11 +17,16 @@ export function solanaSpending(bytes: Uint8Array): { readonly amounts: ReadonlyM
   const feeLamports = signatureLamports + priorityFeeOf(ofBudget)
   let lamports = 0n
   let unreadable: string | undefined
-  for (const { program, accounts } of instructions) {
+  for (const instruction of instructions) {
+    const { program, accounts } = instruction
+    // What is wrapped may be spent by any program that is called.
+    lamports += wrappedBy(instruction) ?? 0n
     if (program === ASSOCIATED_TOKEN_PROGRAM_ADDRESS) {
       lamports += tokenAccountLamports
       if (accounts[5] !== TOKEN_PROGRAM_ADDRESS) unreadable = 'a new account of the program Token-2022, whose size its token says,'
-    } else if (![COMPUTE_BUDGET_PROGRAM_ADDRESS, SYSTEM_PROGRAM_ADDRESS, memoProgram].some((each) => each === program))
+    } else if (
+      ![COMPUTE_BUDGET_PROGRAM_ADDRESS, SYSTEM_PROGRAM_ADDRESS, TOKEN_PROGRAM_ADDRESS, memoProgram].some((each) => each === program)
+    )
       unreadable = `an instruction of the program ${program}`
   }
   const amounts = new Map([

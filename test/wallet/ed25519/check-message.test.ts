@@ -16,13 +16,21 @@ import {
   getCreateAssociatedTokenIdempotentInstruction,
   getCreateAssociatedTokenInstruction,
   getSetAuthorityInstruction,
+  getSyncNativeInstruction,
   getTransferCheckedInstruction,
   getTransferInstruction,
   TOKEN_PROGRAM_ADDRESS,
 } from '@solana-program/token'
 import { COMPUTE_BUDGET_PROGRAM_ADDRESS } from '@solana-program/compute-budget'
 import { expect } from 'chai'
-import { checkMessage, checkSolanaRequest, memoProgram, forbiddenPrograms, tokenPrograms } from '../../../core/wallet/policy-solana.ts'
+import {
+  checkMessage,
+  checkSolanaRequest,
+  memoProgram,
+  forbiddenPrograms,
+  tokenPrograms,
+  wrappedMint,
+} from '../../../core/wallet/policy-solana.ts'
 import { wellKnownBase58 } from '../../../core/keys/curves.ts'
 import { Refusal } from '../../../core/wallet/policy.ts'
 import { exchange, feeCapLamports, limit, messageOf, mint, owner, price, solanaRules, stranger, trade, wallet } from './example-message.ts'
@@ -56,6 +64,17 @@ describe('what the signer signs of messages', () => {
     )
   })
 
+  const wrappedAccount = { payer: owner, owner: wallet, ata: theirs, mint: address(wrappedMint) }
+  const making = () => getCreateAssociatedTokenIdempotentInstruction(wrappedAccount)
+  const unwrap = () => getCloseAccountInstruction({ account: wrappedAccount.ata, destination: wallet, owner })
+  const wrappedSwap = () => [
+    making(),
+    getTransferSolInstruction({ source: owner, destination: wrappedAccount.ata, amount: 5n }),
+    getSyncNativeInstruction({ account: wrappedAccount.ata }),
+    trade,
+    unwrap(),
+  ]
+
   const signed: [string, readonly Instruction[]][] = [
     ["a declared program's instruction, with a limit and a price", [limit(), price(1_000n), trade]],
     ["the creation of the wallet's own token account", [limit(), getCreateAssociatedTokenInstruction(ownAccount)]],
@@ -64,6 +83,8 @@ describe('what the signer signs of messages', () => {
     ["the advance of the wallet's own nonce, before all else", [advance(), limit(), trade]],
     ['a memo', [memo(), memo([{ address: wallet, role: AccountRole.READONLY_SIGNER }])]],
     ['a priority fee at the cap', [limit(1_000_000), price(feeCapLamports), trade]],
+    ['SOL that is wrapped for a swap, and what is left of it unwrapped', wrappedSwap()],
+    ['the account of wrapped SOL that a swap paid into, closed', [making(), trade, unwrap()]],
   ]
   for (const [what, instructions] of signed) {
     it(`signs ${what}`, () => {
@@ -72,6 +93,49 @@ describe('what the signer signs of messages', () => {
   }
 
   const refused: [string, readonly Instruction[], RegExp][] = [
+    ['wrapping without the instruction that makes the account', wrappedSwap().slice(1), /no transfer but/],
+    ['wrapping before the account is made', [...wrappedSwap().slice(1, 2), making()], /no transfer but/],
+    [
+      'wrapping for somebody else',
+      [getCreateAssociatedTokenIdempotentInstruction({ ...wrappedAccount, owner: stranger })],
+      /for the wallet itself/,
+    ],
+    [
+      'a transfer of SOL to another account than that of wrapped SOL',
+      [making(), getTransferSolInstruction({ source: owner, destination: stranger, amount: 1n })],
+      /no transfer but/,
+    ],
+    [
+      'wrapping into an account of another token',
+      [
+        getCreateAssociatedTokenIdempotentInstruction(ownAccount),
+        getTransferSolInstruction({ source: owner, destination: ownAccount.ata, amount: 1n }),
+      ],
+      /no transfer but/,
+    ],
+    [
+      'wrapping into an account of Token-2022',
+      [
+        getCreateAssociatedTokenIdempotentInstruction({ ...wrappedAccount, tokenProgram: token2022 }),
+        getTransferSolInstruction({ source: owner, destination: wrappedAccount.ata, amount: 1n }),
+      ],
+      /no transfer but/,
+    ],
+    [
+      'wrapped SOL that goes to somebody else when its account is closed',
+      [making(), getCloseAccountInstruction({ account: wrappedAccount.ata, destination: stranger, owner })],
+      /Token program are not signed/,
+    ],
+    [
+      'a transfer of wrapped SOL',
+      [making(), getTransferInstruction({ source: wrappedAccount.ata, destination: stranger, authority: owner, amount: 1n })],
+      /Token program are not signed/,
+    ],
+    [
+      'an approval of wrapped SOL',
+      [making(), getApproveInstruction({ source: wrappedAccount.ata, delegate: stranger, owner, amount: 1n })],
+      /Token program are not signed/,
+    ],
     ['a transfer of SOL', [getTransferSolInstruction({ source: owner, destination: stranger, amount: 1n })], /of the System program only/],
     ['a transfer of SOL to oneself', [getTransferSolInstruction({ source: owner, destination: wallet, amount: 1n })], /no transfer/],
     [

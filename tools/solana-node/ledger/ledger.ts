@@ -56,7 +56,7 @@ export const slotsPerEpoch = 432_000n
 
 export function createLedger({ firstSlot, firstHeight, isSkipped, time, hashesBehind }: LedgerOptions): Ledger {
   // What it would check is checked here, as validators do: it has no blocks.
-  const svm = new LiteSVM().withSigverify(false).withBlockhashCheck(false).withTransactionHistory(0n)
+  const svm = new LiteSVM().withSigverify(false).withBlockhashCheck(false).withTransactionHistory(0n).withNativeMints()
   // LiteSVM's blockhashes follow from one another, and always from the same first one.
   for (let index = 0; index < hashesBehind; index++) svm.expireBlockhash()
   const blocks: Block[] = []

@@ -1,0 +1,151 @@
+// The wallet's accounts that a swap pays from and into: made, filled with wrapped SOL and closed in the swap's own transaction.
+import { getCloseAccountInstruction, getSyncNativeInstruction, getTokenSize } from '@solana-program/token'
+import { getTransferSolInstruction } from '@solana-program/system'
+import { address, createNoopSigner } from '@solana/kit'
+import { SluiceError, type At, type Json, type Plan, type Token } from '../../core/contracts/index.ts'
+import { tokenAccountOf } from './addresses.ts'
+import {
+  associatedSize,
+  creation,
+  heldIn,
+  noMint,
+  overhead,
+  readMint,
+  rentOf,
+  token2022Program,
+  tokenProgram,
+  type Mint,
+} from './tokens.ts'
+import {
+  fromKit,
+  nativeAddress,
+  type Solana,
+  type SolanaAccount,
+  type SolanaInstruction,
+  type SolanaLookupTable,
+  type SolanaReader,
+} from './types.ts'
+
+/** Its tokens are lamports in token accounts: solana-program/token, native_mint. */
+export const wrappedMint = 'So11111111111111111111111111111111111111112'
+
+export interface SwapAccounts {
+  /** The wallet's account that pays, and the one that is paid into. */
+  readonly source: string
+  readonly destination: string
+  /** What belongs before the swap's own instructions, and after them. */
+  readonly before: readonly SolanaInstruction[]
+  readonly after: readonly SolanaInstruction[]
+  /** Lamports that are wrapped. What the swap leaves of them comes back. */
+  readonly valueRaw: bigint
+  /** Lamports that a new account keeps, and those of one that is closed again: the wallet needs them for the transaction alone. */
+  readonly rentRaw: bigint
+  readonly lentRaw: bigint
+}
+
+interface SwapWish {
+  readonly wallet: string
+  readonly tokenIn: Token
+  readonly tokenOut: Token
+  /** What the swap may take at most. */
+  readonly maxInRaw: bigint
+}
+
+/**
+ * One round trip. SOL is wrapped into the wallet's own account, which is closed behind the swap: wrapped SOL that was in it becomes SOL, too.
+ * @throws SluiceError TOKEN_NOT_SUPPORTED where a token is no mint
+ */
+export async function swapAccounts(reader: SolanaReader, wish: SwapWish, at: At): Promise<SwapAccounts> {
+  const { wallet, tokenIn, tokenOut, maxInRaw } = wish
+  const [mintIn, mintOut] = [mintOf(tokenIn), mintOf(tokenOut)]
+  // Of both programs, since the mint says of which it is with the same answer.
+  const read = [rentSysvar, mintIn, mintOut, ...placesOf(wallet, mintOut)]
+  const { accounts } = await reader.accounts(read, at)
+  const [rent, ofIn, ofOut, ...outs] = accounts
+  const [programIn, out] = [programOf(tokenIn, ofIn), readMint(ofOut) ?? noMint(tokenOut)]
+  const emptyRaw = emptyRentIn(rent)
+  const source = tokenAccountOf(wallet, mintIn, programIn)
+  const destination = tokenAccountOf(wallet, mintOut, out.program)
+  const there = outs[tokenPrograms.indexOf(out.program)]
+  const isThere = heldIn(there, { mint: mintOut, owner: wallet }) !== undefined
+
+  const wrap = tokenIn.native ? wrapping(wallet, source, maxInRaw) : []
+  const make = tokenOut.native || !isThere ? [creation(wallet, destination, mintOut, out.program)] : []
+  const closed = [...(tokenIn.native ? [source] : []), ...(tokenOut.native ? [destination] : [])]
+  const missingRaw = isThere ? 0n : missingRent(out, emptyRaw, there)
+  return {
+    source,
+    destination,
+    before: [...wrap, ...make],
+    after: closed.map((account) => closing(wallet, account)),
+    valueRaw: tokenIn.native ? maxInRaw : 0n,
+    rentRaw: tokenOut.native ? 0n : missingRaw,
+    lentRaw: closed.length === 0 ? 0n : rentOf(getTokenSize(), emptyRaw),
+  }
+}
+
+/** The plan of a swap between these accounts: one transaction. `needs` say what the wallet has to have, lamports for rent included. */
+export function swapPlan(
+  { wallet, tokenIn, maxInRaw }: SwapWish,
+  { before, after, valueRaw, rentRaw, lentRaw }: SwapAccounts,
+  { instructions, tables, memo }: { instructions: readonly SolanaInstruction[]; tables?: readonly SolanaLookupTable[]; memo: Json },
+): Plan<Solana> {
+  const lamportsRaw = valueRaw + rentRaw + lentRaw
+  return {
+    steps: [
+      {
+        payer: wallet,
+        instructions: [...before, ...instructions, ...after],
+        value: String(valueRaw),
+        rent: String(rentRaw),
+        ...(tables && { tables }),
+      },
+    ],
+    needs: [
+      ...(tokenIn.native ? [] : [{ is: 'balance' as const, token: tokenIn.address, amountRaw: maxInRaw }]),
+      ...(lamportsRaw > 0n ? [{ is: 'balance' as const, token: nativeAddress, amountRaw: lamportsRaw }] : []),
+    ],
+    memo,
+  }
+}
+
+const mintOf = ({ native, address: mint }: Token): string => (native ? wrappedMint : mint)
+const tokenPrograms = [tokenProgram, token2022Program]
+/** The associated accounts of a wallet under each of the programs. */
+const placesOf = (wallet: string, mint: string): readonly string[] => tokenPrograms.map((program) => tokenAccountOf(wallet, mint, program))
+const programOf = (token: Token, mint: SolanaAccount | undefined): string => (readMint(mint) ?? noMint(token)).program
+
+/** Lamports first, then the account is told of them: its amount counts from then on. */
+function wrapping(wallet: string, account: string, amountRaw: bigint): readonly SolanaInstruction[] {
+  const source = createNoopSigner(address(wallet))
+  return [
+    creation(wallet, account, wrappedMint, tokenProgram),
+    fromKit(getTransferSolInstruction({ source, destination: address(account), amount: amountRaw })),
+    fromKit(getSyncNativeInstruction({ account: address(account) })),
+  ]
+}
+
+/** All that is in it, its rent too, goes to the wallet. */
+const closing = (wallet: string, account: string): SolanaInstruction =>
+  fromKit(
+    getCloseAccountInstruction({
+      account: address(account),
+      destination: address(wallet),
+      owner: createNoopSigner(address(wallet)),
+    }),
+  )
+
+/** The address may hold lamports already: anybody can send some. */
+function missingRent(mint: Mint, emptyRaw: bigint, there: SolanaAccount | undefined): bigint {
+  const missingRaw = rentOf(associatedSize(mint), emptyRaw) - (there?.lamportsRaw ?? 0n)
+  return missingRaw > 0n ? missingRaw : 0n
+}
+
+const rentSysvar = 'SysvarRent111111111111111111111111111111111'
+
+/** Lamports that an empty account keeps: solana-rent, Rent: lamports for a byte and year (u64), years (f64), and a share that is burnt. */
+function emptyRentIn(sysvar: SolanaAccount | undefined): bigint {
+  if (!sysvar || sysvar.data.length < 17) throw new SluiceError('NETWORK', 'The node has no account that says what rent is: try again.')
+  const view = new DataView(sysvar.data.buffer, sysvar.data.byteOffset)
+  return BigInt(Math.ceil(Number(overhead * view.getBigUint64(0, true)) * view.getFloat64(8, true)))
+}

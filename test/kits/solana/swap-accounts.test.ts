@@ -1,0 +1,200 @@
+import { expect } from 'chai'
+import type { Address } from '@solana/kit'
+import type { Token } from '../../../core/contracts/index.ts'
+import type { Transactions } from '../../../core/transactions/transactions.ts'
+import { checkMessage } from '../../../core/wallet/policy-solana.ts'
+import type { SolanaRules } from '../../../core/wallet/policy.ts'
+import {
+  fillOf,
+  fromKit,
+  nativeAddress,
+  swapAccounts,
+  swapPlan,
+  tokenAccountOf,
+  wrappedMint,
+  type SolanaReceipt,
+} from '../../../kits/solana/index.ts'
+import { wrappedSol, type Mint } from '../../../tools/solana-node/mints.ts'
+import { createPool, swapInstruction, type Pool } from '../../../tools/solana-node/programs/pool.ts'
+import { soon } from '../../transactions/site.ts'
+import { comesTo, entryOf, orderOf, startSolanaSite, transactionsAt, type SolanaSite } from './solana-site.ts'
+import { soon as at } from './test-cluster.ts'
+
+const sol: Token = { symbol: 'SOL', address: nativeAddress, decimals: 9, native: true }
+const tokenOf = ({ symbol, address, decimals }: Mint): Token => ({ symbol, address, decimals })
+/** What the Token program's accounts keep, and the fee without a priority fee. */
+const rentRaw = 2_039_280n
+
+describe('the accounts of a swap on Solana', () => {
+  let site: SolanaSite
+  let transactions: Transactions
+  let pool: Pool
+  let usdc: Token
+  before(async () => {
+    site = await startSolanaSite()
+    const { cluster } = site
+    pool = await createPool(cluster, [wrappedSol, cluster.mints.USDC], [1_000_000_000_000n, 150_000_000_000n], 30n)
+    usdc = tokenOf(cluster.mints.USDC)
+    cluster.blocks(2)
+    transactions = await transactionsAt(site)
+  })
+  after(async () => {
+    await transactions?.stop(1000)
+    await site?.stop()
+  })
+
+  const lamports = (of: string) => site.cluster.svm.getBalance(of as Address) ?? 0n
+  const isThere = (of: string) => site.cluster.svm.getAccount(of as Address).exists
+
+  /** @returns what the swap took and gave by its receipt, and what the wallet lost of lamports beside the fee */
+  async function swap(tokenIn: Token, tokenOut: Token, amountRaw: bigint, { exact = 'paid' as 'paid' | 'got', maxInRaw = amountRaw } = {}) {
+    const { wallet, chain } = site
+    const wish = { wallet: wallet.address, tokenIn, tokenOut, maxInRaw }
+    const accounts = await swapAccounts(chain.reader, wish, at())
+    const limitRaw = exact === 'paid' ? 1n : maxInRaw
+    const instruction = await swapInstruction(pool, wallet, { pays: tokenIn.native ? 0 : 1, exact, amountRaw, limitRaw })
+    const plan = swapPlan(wish, accounts, { instructions: [fromKit(instruction)], memo: null })
+    site.cluster.blocks(1)
+    const before = lamports(wallet.address)
+    const { txHash } = await transactions.submit(orderOf(site, { plan, kind: 'trade' }), soon())
+    await comesTo(site, transactions, txHash, 'MINED')
+    const receipt = (await entryOf(transactions, txHash))?.landed?.receipt as SolanaReceipt
+    const lostRaw = before - lamports(wallet.address) - BigInt(receipt.fee ?? 0)
+    const sent = site.cluster.sent.find(({ signature }) => signature === txHash)
+    return {
+      accounts,
+      plan,
+      fill: fillOf(receipt, wallet.address, { tokenIn, tokenOut }),
+      lostRaw,
+      messageBytes: sent?.transaction.messageBytes,
+    }
+  }
+
+  it('makes the account that is paid into and closes that of wrapped SOL, in the transaction of the swap', async () => {
+    const { wallet } = site
+    const { accounts, plan, fill, lostRaw, messageBytes } = await swap(sol, usdc, 1_000_000_000n)
+    expect(accounts).to.include({ valueRaw: 1_000_000_000n, rentRaw, lentRaw: rentRaw })
+    expect(plan.steps[0]).to.include({ value: '1000000000', rent: rentRaw.toString() })
+    expect(plan.needs).to.deep.equal([{ is: 'balance', token: nativeAddress, amountRaw: 1_000_000_000n + 2n * rentRaw }])
+    // Of a product that stays constant, less 30 basis points: programs/pool.c.
+    expect(fill).to.deep.equal({
+      amountInRaw: 1_000_000_000n,
+      amountOutRaw: (150_000_000_000n * 1_000_000_000n * 9_970n) / (1_000_000_000_000n * 10_000n + 1_000_000_000n * 9_970n),
+    })
+    expect(lostRaw).to.equal(1_000_000_000n + rentRaw)
+    expect([wrappedMint, usdc.address].map((mint) => isThere(tokenAccountOf(wallet.address, mint)))).to.deep.equal([false, true])
+    // The signer signs just this.
+    const rules: SolanaRules = {
+      keys: 'ed25519',
+      name: 'solana/local',
+      feeCapRaw: 10n ** 9n,
+      local: true,
+      contracts: new Set([pool.program]),
+    }
+    checkMessage(Uint8Array.from(messageBytes ?? []), wallet.address, rules)
+  })
+
+  it('makes no account that is there, and gives SOL back as SOL', async () => {
+    const { accounts, plan, fill, lostRaw } = await swap(usdc, sol, 1_000_000n)
+    expect(accounts).to.include({ valueRaw: 0n, rentRaw: 0n, lentRaw: rentRaw })
+    expect(plan.needs).to.deep.equal([
+      { is: 'balance', token: usdc.address, amountRaw: 1_000_000n },
+      { is: 'balance', token: nativeAddress, amountRaw: rentRaw },
+    ])
+    expect(fill?.amountInRaw).to.equal(1_000_000n)
+    expect(fill?.amountOutRaw).to.equal(-lostRaw)
+    expect(Number(fill?.amountOutRaw)).to.be.within(6_600_000, 6_700_000)
+    const again = await swap(sol, usdc, 1_000n)
+    expect(again.accounts.rentRaw).to.equal(0n)
+    expect(again.lostRaw).to.equal(1_000n)
+  })
+
+  it('gives back what an exact amount left of the SOL that was wrapped', async () => {
+    const { fill, lostRaw } = await swap(sol, usdc, 1_000_000n, { exact: 'got', maxInRaw: 50_000_000n })
+    expect(fill?.amountOutRaw).to.equal(1_000_000n)
+    expect(fill?.amountInRaw).to.equal(lostRaw)
+    expect(Number(lostRaw)).to.be.within(6_600_000, 6_800_000)
+  })
+
+  it('counts wrapped SOL that was there before as SOL on both sides', async () => {
+    const { cluster, wallet } = site
+    await cluster.mintTo(wallet.address, wrappedSol, 3_000_000n)
+    cluster.blocks(1)
+    const { fill, lostRaw } = await swap(sol, usdc, 2_000_000n)
+    expect(fill?.amountInRaw).to.equal(2_000_000n)
+    // What was wrapped came back, with the rent of its account.
+    expect(lostRaw).to.equal(2_000_000n - 3_000_000n - rentRaw)
+  })
+
+  it('takes the rent of an account of Token-2022 by what its mint asks for', async () => {
+    const { chain, wallet, cluster } = site
+    const fees = tokenOf(cluster.mints.FEES)
+    const accounts = await swapAccounts(chain.reader, { wallet: wallet.address, tokenIn: sol, tokenOut: fees, maxInRaw: 1n }, at())
+    // Base, kind, ImmutableOwner and TransferFeeAmount, beside 128 bytes of overhead.
+    expect(accounts.rentRaw).to.equal(6_960n * (128n + 165n + 1n + 4n + 12n))
+    expect(accounts.destination).to.equal(tokenAccountOf(wallet.address, fees.address, cluster.mints.FEES.program))
+  })
+
+  it('refuses a token that is no mint', async () => {
+    const { chain, wallet } = site
+    const none = { symbol: 'NONE', address: wallet.address, decimals: 6 }
+    for (const [tokenIn, tokenOut] of [
+      [sol, none],
+      [none, sol],
+    ] as const)
+      await swapAccounts(chain.reader, { wallet: wallet.address, tokenIn, tokenOut, maxInRaw: 1n }, at()).then(
+        () => expect.fail('there were accounts'),
+        ({ name }: Error) => expect(name).to.equal('TOKEN_NOT_SUPPORTED'),
+      )
+  })
+})
+
+describe('the fill of a swap by the balances of its receipt', () => {
+  const [wallet, other] = ['wallet', 'other']
+  const [tokenIn, tokenOut] = ['in', 'out'].map((address) => ({ symbol: address, address, decimals: 0 })) as [Token, Token]
+  const balance = (accountIndex: number, mint: string, owner: string, amount: string) => ({
+    accountIndex,
+    mint,
+    owner,
+    uiTokenAmount: { amount },
+  })
+  const receiptOf = (more: object): SolanaReceipt =>
+    ({
+      status: 1,
+      fee: '5000',
+      preBalances: ['100000', '10', '10', '10', '10'],
+      postBalances: ['95000', '10', '10', '10', '10'],
+      preTokenBalances: [
+        balance(1, 'in', wallet, '100'),
+        balance(2, 'out', wallet, '0'),
+        balance(3, 'in', other, '7'),
+        balance(4, 'out', other, '90'),
+      ],
+      postTokenBalances: [
+        balance(1, 'in', wallet, '40'),
+        balance(2, 'out', wallet, '33'),
+        balance(3, 'in', other, '67'),
+        balance(4, 'out', other, '50'),
+      ],
+      ...more,
+    }) as unknown as SolanaReceipt
+
+  it("is what the wallet's own accounts lost and won, whatever others' did, with a token's fee on the way", () => {
+    expect(fillOf(receiptOf({}), wallet, { tokenIn, tokenOut })).to.deep.equal({ amountInRaw: 60n, amountOutRaw: 33n })
+  })
+
+  it('counts an account that the transaction closed, one that it opened, and all of a mint together', () => {
+    const preTokenBalances = [balance(1, 'in', wallet, '100'), balance(3, 'in', wallet, '5')]
+    const postTokenBalances = [balance(3, 'in', wallet, '45'), balance(2, 'out', wallet, '33')]
+    expect(fillOf(receiptOf({ preTokenBalances, postTokenBalances }), wallet, { tokenIn, tokenOut })).to.deep.equal({
+      amountInRaw: 60n,
+      amountOutRaw: 33n,
+    })
+  })
+
+  it('is not known of a failure, without a receipt, without balances, or where it moved the other way', () => {
+    for (const more of [{ status: 0 }, { fee: null }, { preTokenBalances: null }, { postBalances: null }])
+      expect(fillOf(receiptOf(more), wallet, { tokenIn, tokenOut }), JSON.stringify(more)).to.equal(undefined)
+    expect(fillOf(receiptOf({}), wallet, { tokenIn: tokenOut, tokenOut: tokenIn })).to.equal(undefined)
+  })
+})
