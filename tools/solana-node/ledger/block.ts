@@ -2,7 +2,7 @@ import { SYSTEM_PROGRAM_ADDRESS } from '@solana-program/system'
 import { lamports, type Address, type EncodedAccount, type Signature } from '@solana/kit'
 import type { LiteSVM } from 'litesvm'
 import type { Answer } from '../rpc/protocol.ts'
-import type { Loaded } from './lookup-tables.ts'
+import type { LoadedAccounts } from './lookup-tables.ts'
 import type { Wire } from './read-wire.ts'
 
 /** A slot in which a leader made a block. Slots without one are in no list: they were skipped. */
@@ -25,7 +25,7 @@ export interface LandedTransaction {
   signature: Signature
   wire: Wire
   /** What its lookup tables gave. */
-  loaded: Loaded
+  loaded: LoadedAccounts
   outcome: Outcome
   preBalances: readonly bigint[]
   postBalances: readonly bigint[]

@@ -12,7 +12,7 @@ import type { Answer } from '../rpc/protocol.ts'
 import type { LandedTransaction, Outcome, InnerInstructions } from './block.ts'
 import { advanceAnyway, type Lifetime } from './durable-nonce.ts'
 import { transactionErrorOf } from './errors.ts'
-import type { Loaded } from './lookup-tables.ts'
+import type { LoadedAccounts } from './lookup-tables.ts'
 import { accountKeys, onBlockhash, isSigned, type Wire, type Message } from './read-wire.ts'
 import { tokenBalances } from './tokens.ts'
 
@@ -20,7 +20,7 @@ import { tokenBalances } from './tokens.ts'
 type Execution = { is: 'landed'; landed: LandedTransaction } | { is: 'refused'; error: Answer }
 
 /** Runs a transaction on top of a block. */
-export function execute(svm: LiteSVM, wire: Wire, loaded: Loaded, lifetime: Lifetime, blockhash: string): Execution {
+export function execute(svm: LiteSVM, wire: Wire, loaded: LoadedAccounts, lifetime: Lifetime, blockhash: string): Execution {
   if (!isSigned(wire)) return { is: 'refused', error: 'SignatureFailure' }
 
   const before = balances(svm, wire, loaded)
@@ -61,7 +61,11 @@ export function missingProgram(svm: LiteSVM, { message }: Wire): Address | undef
   return programs.find((each) => each !== undefined && !svm.getAccount(each).exists)
 }
 
-export function balances(svm: LiteSVM, { message }: Wire, loaded: Loaded): { balances: readonly bigint[]; tokens: readonly Answer[] } {
+export function balances(
+  svm: LiteSVM,
+  { message }: Wire,
+  loaded: LoadedAccounts,
+): { balances: readonly bigint[]; tokens: readonly Answer[] } {
   const accounts = accountKeys(message, loaded).map((each) => svm.getAccount(each))
   return {
     balances: accounts.map((each) => (each.exists ? each.lamports : 0n)),

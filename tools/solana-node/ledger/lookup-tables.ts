@@ -5,12 +5,12 @@ import type { LiteSVM } from 'litesvm'
 import type { Message } from './read-wire.ts'
 
 /** In the order in which instructions count them: behind the accounts of the message. */
-export interface Loaded {
+export interface LoadedAccounts {
   readonly writable: readonly Address[]
   readonly readonly: readonly Address[]
 }
 
-export const noneLoaded: Loaded = { writable: [], readonly: [] }
+export const noneLoaded: LoadedAccounts = { writable: [], readonly: [] }
 
 /** solana-sdk-ids, address_lookup_table. */
 export const lookupTableProgram = address('AddressLookupTab1e1111111111111111111111111')
@@ -36,7 +36,7 @@ export interface LookupTable {
  * What a message's tables give in the slot of the runtime's clock; the error's name where the runtime does not load them.
  * @param slots of the newest blocks: a table that is being deactivated is usable while its slot is among them
  */
-export function loadTables(svm: LiteSVM, message: Message, slots: () => readonly bigint[]): Loaded | string {
+export function loadTables(svm: LiteSVM, message: Message, slots: () => readonly bigint[]): LoadedAccounts | string {
   const lookups = message.version === 0 ? (message.addressTableLookups ?? []) : []
   if (lookups.length === 0) return noneLoaded
   const recent = slots().slice(-rememberedSlots)

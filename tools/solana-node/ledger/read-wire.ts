@@ -12,7 +12,7 @@ import {
   type Signature,
   type Transaction,
 } from '@solana/kit'
-import { noneLoaded, type Loaded } from './lookup-tables.ts'
+import { noneLoaded, type LoadedAccounts } from './lookup-tables.ts'
 
 type VersionedMessage = CompiledTransactionMessage & CompiledTransactionMessageWithLifetime
 
@@ -72,14 +72,14 @@ function base58(bytes: Uint8Array | Readonly<Iterable<number>>): Signature {
 }
 
 /** All accounts, by the indices of instructions. */
-export const accountKeys = ({ staticAccounts }: Message, { writable, readonly }: Loaded): readonly Address[] => [
+export const accountKeys = ({ staticAccounts }: Message, { writable, readonly }: LoadedAccounts): readonly Address[] => [
   ...staticAccounts,
   ...writable,
   ...readonly,
 ]
 
 /** The accounts that the transaction may write: those of its signers first, then the others, then those of tables. */
-export function writableAccounts({ staticAccounts, header }: Message, loaded: Loaded = noneLoaded): readonly Address[] {
+export function writableAccounts({ staticAccounts, header }: Message, loaded: LoadedAccounts = noneLoaded): readonly Address[] {
   const firstReadonlySigner = header.numSignerAccounts - header.numReadonlySignerAccounts
   const firstReadonlyOther = staticAccounts.length - header.numReadonlyNonSignerAccounts
   return [...staticAccounts.filter((_, index) => isWritable(index)), ...loaded.writable]

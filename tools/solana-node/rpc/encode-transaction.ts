@@ -1,6 +1,6 @@
 import { getBase58Decoder, getBase64Decoder } from '@solana/kit'
 import type { LandedTransaction, InnerInstructions, Outcome } from '../ledger/block.ts'
-import type { Loaded } from '../ledger/lookup-tables.ts'
+import type { LoadedAccounts } from '../ledger/lookup-tables.ts'
 import { accountKeys, writableAccounts, type Wire, type Message } from '../ledger/read-wire.ts'
 import { invalidParams, RpcError, type Answer, type Config } from './protocol.ts'
 
@@ -53,9 +53,9 @@ function metaOf({ wire, loaded, outcome, ...balances }: LandedTransaction, form:
   }
 }
 
-export const loadedAnswer = ({ writable, readonly }: Loaded): Answer => ({ readonly, writable })
+export const loadedAnswer = ({ writable, readonly }: LoadedAccounts): Answer => ({ readonly, writable })
 
-function encodeWire(wire: Wire, loaded: Loaded, form: Form): Answer {
+function encodeWire(wire: Wire, loaded: LoadedAccounts, form: Form): Answer {
   if (form === 'base64') return [getBase64Decoder().decode(wire.bytes), 'base64']
   if (form === 'base58') return [getBase58Decoder().decode(wire.bytes), 'base58']
   const { message } = wire
@@ -83,7 +83,7 @@ const headerOf = ({ message: { header } }: Wire): Answer => ({
   numRequiredSignatures: header.numSignerAccounts,
 })
 
-function keysOf({ message }: Wire, loaded: Loaded): Answer {
+function keysOf({ message }: Wire, loaded: LoadedAccounts): Answer {
   const writable = writableAccounts(message, loaded)
   return accountKeys(message, loaded).map((pubkey, index) => ({
     pubkey,
@@ -103,7 +103,7 @@ interface Instruction {
 }
 
 /** The instructions that the transaction names. */
-const outerInstructions = (message: Message, loaded: Loaded, form: InstructionForm): readonly Answer[] =>
+const outerInstructions = (message: Message, loaded: LoadedAccounts, form: InstructionForm): readonly Answer[] =>
   message.instructions.map(({ programAddressIndex, accountIndices = [], data = [] }) =>
     encode(accountKeys(message, loaded), form, {
       programIdIndex: programAddressIndex,
@@ -116,7 +116,7 @@ const outerInstructions = (message: Message, loaded: Loaded, form: InstructionFo
 /** The instructions that programs called on the way. */
 export function innerInstructions(
   { message }: Wire,
-  loaded: Loaded,
+  loaded: LoadedAccounts,
   inner: readonly InnerInstructions[],
   form: InstructionForm,
 ): readonly Answer[] {

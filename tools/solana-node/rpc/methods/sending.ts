@@ -5,7 +5,7 @@ import { lifetimeOf } from '../../ledger/durable-nonce.ts'
 import { sentenceOf } from '../../ledger/errors.ts'
 import { balances, missingProgram, feeOf, outcomeOf, outcomeWithoutRun } from '../../ledger/execute.ts'
 import { largestAge } from '../../ledger/ledger.ts'
-import { loadTables, type Loaded } from '../../ledger/lookup-tables.ts'
+import { loadTables, type LoadedAccounts } from '../../ledger/lookup-tables.ts'
 import { accountKeys, onBlockhash, isSigned, largestWireBytes, readWire, UnreadableWire, type Wire } from '../../ledger/read-wire.ts'
 import { tokenBalances, type Maybe } from '../../ledger/tokens.ts'
 import { encodeMaybe, encodingOf } from '../encode-account.ts'
@@ -35,7 +35,7 @@ export const sendingMethods: Methods = {
 const minimum = ({ minContextSlot }: Config): Config => (minContextSlot === undefined ? {} : { minContextSlot })
 
 /** Nodes refuse what they cannot read the accounts of, also where nothing is tried before: agave, rpc/src/rpc.rs, sanitize_transaction. */
-function tablesAt({ ledger }: View, block: Block, { message }: Wire): Loaded {
+function tablesAt({ ledger }: View, block: Block, { message }: Wire): LoadedAccounts {
   const loaded = ledger.asOf(block, (svm) => loadTables(svm, message, () => ledger.slotsUpTo(block)))
   if (typeof loaded === 'string') throw invalidParams(`invalid transaction: ${sentenceOf(loaded)}`)
   return loaded
@@ -111,7 +111,7 @@ const existing = (account: EncodedAccount | undefined): Maybe | undefined =>
   account && (account.lamports > 0n ? { ...account, exists: true } : { address: account.address, exists: false })
 
 interface Simulation {
-  loaded: Loaded
+  loaded: LoadedAccounts
   outcome: Outcome
   /** It came as far as its first instruction. */
   ran: boolean
