@@ -11,9 +11,9 @@ describe('packed texts', () => {
   it('unpack to what they were, whatever addresses are in them in whatever letter case', () => {
     const part = fc.oneof(fc.string({ unit: 'binary' }), mixedCase, fc.constantFrom(' ', '\n', '0x', 'ab', `0x${'A'.repeat(64)}`))
     fc.assert(
-      fc.property(fc.array(part, { maxLength: 80 }), (parts) => {
+      fc.property(fc.array(part, { maxLength: 80 }), fc.boolean(), (parts, isBrief) => {
         const text = Buffer.from([...parts, ...parts].join('')).toString()
-        for (const isBrief of [false, true]) expect(unpack(pack(text, { isBrief }))).to.equal(text)
+        expect(unpack(pack(text, { isBrief }))).to.equal(text)
       }),
     )
   })
