@@ -70,6 +70,12 @@ export const BooksVerifyResponse = enveloped({
       firstBlock: Type.Number(),
       lastBlock: Type.Number({ description: 'The same as `firstBlock` where the block was found.' }),
       txHash: Type.Optional(Type.String()),
+      unknownTransactions: Type.Optional(
+        Type.Number({
+          description:
+            'Where the block was not found: so many transactions more than are known the wallet sent in these blocks, by its nonce.',
+        }),
+      ),
     }),
   ),
   transactions: Type.Object({ own: Type.Number(), foreign: Type.Number() }),

@@ -8,7 +8,7 @@ export interface WalletPlace {
   readonly wallet: string
 }
 
-/** By token (`addressKey`), smallest units. */
+/** By token (`addressKey`), smallest units; the number of transactions as `nonceKey`. */
 export type KeptBalances = ReadonlyMap<string, bigint>
 
 export interface Checkpoints {

@@ -7,6 +7,7 @@ import type { Leases } from '../transactions/leases.ts'
 import { blockAt, checkBook, finalBlock, historyOf, requireHistory, type BookSource } from './check-book.ts'
 import type { Checkpoints, WalletPlace } from './checkpoints.ts'
 import type { Discrepancy, WalletCheck } from './verify-wallet.ts'
+import { nonceKey } from './wallet-changes.ts'
 
 export interface DailyChecks {
   /** Checks what is due. Runs by itself every hour. Never rejects. */
@@ -158,11 +159,15 @@ async function keepFirst(on: NetworkEntry, of: WalletPlace, newest: PastBlock, c
     const raw = held.balances[index] ?? 0n
     return raw > 0n ? [[addressKey(token), raw] as const] : []
   })
-  const balances = new Map([[addressKey(nativeCurrency.address), held.coinRaw], ...ofTokens])
+  const balances = new Map([[nonceKey, BigInt(held.nonce)], [addressKey(nativeCurrency.address), held.coinRaw], ...ofTokens])
   await checkpoints.keep(of, { block: newest.number, timestampMs: newest.timestamp * 1000, balances })
 }
 
-const balancesAt = ({ tokens }: WalletCheck) => new Map(tokens.map(({ token, endRaw }) => [token, endRaw] as const))
+const balancesAt = ({ tokens, endNonce }: WalletCheck) =>
+  new Map([
+    ...(endNonce === undefined ? [] : [[nonceKey, BigInt(endNonce)] as const]),
+    ...tokens.map(({ token, endRaw }) => [token, endRaw] as const),
+  ])
 
 function sayUnexplained(
   on: NetworkEntry,
@@ -171,14 +176,14 @@ function sayUnexplained(
   { rebasing, log }: DailyOptions,
 ): ReadonlyMap<string, number> {
   const unexplained = new Map<string, number>()
-  for (const { token, kind, amountRaw, firstBlock, lastBlock, txHash } of found) {
+  for (const { token, kind, amountRaw, firstBlock, lastBlock, ...more } of found) {
     const listed = on.tokens.listedAt(on.impl.address(token) ?? token)
     const symbol = listed?.symbol ?? token
     unexplained.set(symbol, (unexplained.get(symbol) ?? 0) + 1)
     const isKnown = kind === 'without-event' && rebasing.some((name) => name === listed?.symbol || isSameAddress(name, token))
     if (isKnown) continue
     const amount = formatRaw(amountRaw, listed?.decimals ?? 0)
-    const what = { ...of, token: symbol, kind, amount, firstBlock, lastBlock, ...(txHash !== undefined && { txHash }) }
+    const what = { ...of, token: symbol, kind, amount, firstBlock, lastBlock, ...more }
     log.warn(what, 'a balance changed by what neither the journal nor the chain explains')
   }
   return unexplained

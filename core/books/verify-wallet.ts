@@ -2,7 +2,7 @@
 import { addressKey } from '../base/addresses.ts'
 import { SluiceError } from '../base/errors.ts'
 import type { At, CoinMove, PastTransfer, WalletHistory } from '../contracts/index.ts'
-import { balancesOf, KnownChanges, leftOver, narrow, nonceKey, only, type Balances, type OpenRange } from './wallet-changes.ts'
+import { balancesOf, keptNonce, KnownChanges, leftOver, narrow, nonceKey, only, type Balances, type OpenRange } from './wallet-changes.ts'
 
 /** A mined transaction of the journal, as the book has it. */
 export interface OwnTransaction {
@@ -36,6 +36,8 @@ export interface Discrepancy {
   readonly lastBlock: number
   /** Of the one transaction that the wallet had in the block. */
   readonly txHash?: string
+  /** Where the block was not found: so many transactions more than are known the wallet sent in these blocks. */
+  readonly unknownTransactions?: number
 }
 
 /** Smallest units: what it held at the start, and all that follows is what it holds at the end. */
@@ -57,6 +59,8 @@ export interface WalletCheck {
   /** It begins after this block: later than asked where nodes have lost what was before. */
   readonly startBlock: number
   readonly endBlock: number
+  /** How many transactions the wallet had sent by then; absent: nobody tells. */
+  readonly endNonce?: number
   readonly tokens: readonly TokenCheck[]
   readonly unexplained: readonly Discrepancy[]
   readonly ownTransactions: number
@@ -78,7 +82,7 @@ export interface WalletParts {
   readonly held?: readonly string[]
   /** Tokens (`addressKey`) whose balances change by themselves: in which blocks is not looked for. */
   readonly rebasing?: ReadonlySet<string>
-  /** Balances that were kept at earlier blocks, by token (`addressKey`). */
+  /** Balances that were kept at earlier blocks, by token (`addressKey`), and the number of transactions as `nonceKey`. */
   readonly kept: ReadonlyMap<number, ReadonlyMap<string, bigint>>
   /** The journal's transactions of the wallet that were mined in these blocks. One that is missing is found by its hash. */
   ownIn(after: number, upTo: number): Promise<readonly OwnTransaction[]>
@@ -108,7 +112,7 @@ export async function verifyWallet(parts: WalletParts, range: { after: number; u
   const takenBack = await findTakenBack(own, transfers, parts, at)
 
   // Own transactions moved what was kept, in this range or before.
-  const keptTokens = [...(parts.kept.get(after) ?? [])].flatMap(([token, raw]) => (raw > 0n ? [token] : []))
+  const keptTokens = [...(parts.kept.get(after) ?? [])].flatMap(([token, raw]) => (raw > 0n && token !== nonceKey ? [token] : []))
   const ofLists = [...new Set([...listed, ...(parts.held ?? []), ...keptTokens].map(addressKey))]
   const counted = countedTokens(transfers, own, ofLists)
   const asked = [...new Set([...ofLists, ...counted])].filter((token) => token !== coin)
@@ -123,23 +127,26 @@ export async function verifyWallet(parts: WalletParts, range: { after: number; u
   ledger.addTransfers(transfers, own)
   await addCoin(ledger, own, parts, at)
   const known = (token: string) => ledger.changes.sum(token, after, upTo)
-  // What was kept has no count of transactions, and may lack a token: then it is what is known to have moved.
-  const isCounted = first !== undefined && last !== undefined
+  // What an earlier version kept has no count of transactions, and what was kept may lack a token: then it is what is known to have moved.
+  const [startNonce, endNonce] = [first?.nonce ?? keptNonce(parts.kept.get(after)), last?.nonce ?? keptNonce(keptEnd)]
+  const isCounted = startNonce !== undefined && endNonce !== undefined
   const startOf = (token: string) => start.amounts.get(token) ?? 0n
   const endOf = (token: string) => end.amounts.get(token) ?? (last ? 0n : startOf(token) + known(token))
   const whole: OpenRange = {
     after,
     upTo,
-    start: { nonce: isCounted ? start.nonce : 0, amounts: new Map(tokens.map((token) => [token, startOf(token)])) },
-    end: { nonce: isCounted ? end.nonce : Number(known(nonceKey)), amounts: new Map(tokens.map((token) => [token, endOf(token)])) },
+    start: { nonce: isCounted ? startNonce : 0, amounts: new Map(tokens.map((token) => [token, startOf(token)])) },
+    end: { nonce: isCounted ? endNonce : Number(known(nonceKey)), amounts: new Map(tokens.map((token) => [token, endOf(token)])) },
   }
-  const found = await explain(whole, ledger, { own, transfers }, parts, at)
+  const kept = isCounted && [...parts.kept.values()].every((each) => each.has(nonceKey)) ? parts.kept : withoutNonces(parts.kept)
+  const found = await explain(whole, ledger, { own, transfers }, { ...parts, kept }, at)
   const unexplained = [...takenBack, ...ledger.notInBook(), ...found].filter(({ token }) => tokens.includes(token))
 
   const sumOf = (token: string) => unexplained.reduce((sum, each) => (each.token === token ? sum + each.amountRaw : sum), 0n)
   return {
     startBlock: after,
     endBlock: upTo,
+    ...(endNonce !== undefined && { endNonce }),
     tokens: tokens.map((token) => {
       const [startRaw, endRaw] = [startOf(token), endOf(token)]
       const { ownRaw, feesRaw, foreignRaw } = ledger.totalsOf(token)
@@ -153,6 +160,9 @@ export async function verifyWallet(parts: WalletParts, range: { after: number; u
     ...(lost && { lost }),
   }
 }
+
+const withoutNonces = (kept: WalletParts['kept']): WalletParts['kept'] =>
+  new Map([...kept].map(([block, amounts]) => [block, new Map([...amounts].filter(([token]) => token !== nonceKey))] as const))
 
 interface CheckStart {
   readonly after: number
@@ -429,16 +439,20 @@ async function explain(
     if (!learned) ledger.addForeign(move)
     else ledger.addOwnCoin(blockNumber, bookedCoin(learned, coin) ?? move.amountRaw, learned.feeRaw ?? move.feeRaw ?? 0n)
   }
-  return ranges.flatMap((range) =>
-    [...leftOver(range, changes, coin)].flatMap(([token, amountRaw]): readonly Discrepancy[] => {
+  return ranges.flatMap((range) => {
+    const left = leftOver(range, changes, coin)
+    const isWide = range.upTo - range.after > 1
+    const unknown = isWide ? Number(left.get(nonceKey) ?? 0n) : 0
+    return [...left].flatMap(([token, amountRaw]): readonly Discrepancy[] => {
       // Authorizations count as transactions: https://eips.ethereum.org/EIPS/eip-7702
       if (token === nonceKey) return []
-      const [txHash, ...others] = range.upTo - range.after === 1 ? (sentIn.get(range.upTo) ?? []) : []
+      const [txHash, ...others] = isWide ? [] : (sentIn.get(range.upTo) ?? [])
       const kind = token === coin ? 'inside-a-call' : 'without-event'
       const isOne = txHash !== undefined && others.length === 0
-      return [{ token, kind, amountRaw, firstBlock: range.after + 1, lastBlock: range.upTo, ...(isOne && { txHash }) }]
-    }),
-  )
+      const place = { firstBlock: range.after + 1, lastBlock: range.upTo }
+      return [{ token, kind, amountRaw, ...place, ...(isOne && { txHash }), ...(unknown > 0 && { unknownTransactions: unknown }) }]
+    })
+  })
 }
 
 function hasCoinLeft(range: OpenRange, changes: KnownChanges, coin: string): boolean {

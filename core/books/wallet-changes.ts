@@ -77,7 +77,7 @@ interface SearchParts {
   /** The native coin's `addressKey`. */
   readonly coin: string
   readonly changes: KnownChanges
-  /** Kept while the server ran, for nodes without the state of old blocks. */
+  /** Kept while the server ran, for nodes without the state of old blocks; with the number of transactions, where the ends of the range have it. */
   readonly kept: ReadonlyMap<number, ReadonlyMap<string, bigint>>
   /** Readings of a wallet at a block. */
   readonly maxReadings: number
@@ -141,10 +141,16 @@ export const only = ({ nonce, amounts }: Balances, keys: readonly string[]): Bal
   amounts: new Map(keys.map((key) => [key, amounts.get(key) ?? 0n])),
 })
 
-/** A kept balance has no count of transactions: it is taken to be what is known. What was not kept then is taken to be what it was before. */
+/** The number of transactions at a kept block; undefined where an earlier version kept it without. */
+export function keptNonce(kept: ReadonlyMap<string, bigint> | undefined): number | undefined {
+  const nonce = kept?.get(nonceKey)
+  return nonce === undefined ? undefined : Number(nonce)
+}
+
+/** What was not kept then is taken to be what it was before, and what is known to have moved since. */
 function keptBetween(amounts: ReadonlyMap<string, bigint>, range: OpenRange, block: number, changes: KnownChanges): Balances {
   const { after, start } = range
-  const nonce = start.nonce + Number(changes.sum(nonceKey, after, block))
+  const nonce = keptNonce(amounts) ?? start.nonce + Number(changes.sum(nonceKey, after, block))
   const known = [...start.amounts].map(([token, raw]) => [token, amounts.get(token) ?? raw + changes.sum(token, after, block)] as const)
   return { nonce, amounts: new Map(known) }
 }

@@ -309,7 +309,10 @@ function describeToken(row: Static<typeof Tokens>[number]): readonly string[] {
   return parts.length === 0 ? [] : [`  ${called(row)}: ${row.start} to ${row.end}`, `    ${parts.join(', ')}`]
 }
 
-function describeDifference({ kind, amount, firstBlock, lastBlock, txHash, ...token }: Static<typeof Differences>[number]): string {
+function describeDifference(difference: Static<typeof Differences>[number]): string {
+  const { kind, amount, firstBlock, lastBlock, txHash, unknownTransactions, ...token } = difference
   const where = firstBlock === lastBlock ? `in block ${firstBlock}` : `in blocks ${firstBlock} to ${lastBlock}`
-  return `  UNEXPLAINED ${amount} ${called(token)} ${where}: ${kind}${txHash === undefined ? '' : `\n    ${txHash}`}`
+  const sent =
+    unknownTransactions === undefined ? '' : `\n    transactions of the wallet in these blocks that nobody knows: ${unknownTransactions}`
+  return `  UNEXPLAINED ${amount} ${called(token)} ${where}: ${kind}${txHash === undefined ? '' : `\n    ${txHash}`}${sent}`
 }

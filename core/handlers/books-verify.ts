@@ -113,13 +113,13 @@ async function showCheck(check: WalletCheck, network: NetworkEntry, at: At) {
       unexplained: amountOf(token, unexplainedRaw),
       end: amountOf(token, endRaw),
     })),
-    unexplained: unexplained.map(({ token, kind, amountRaw, firstBlock, lastBlock, txHash }: Discrepancy) => ({
+    unexplained: unexplained.map(({ token, kind, amountRaw, firstBlock, lastBlock, ...more }: Discrepancy) => ({
       ...namesOf(token),
       kind,
       amount: amountOf(token, amountRaw),
       firstBlock,
       lastBlock,
-      ...(txHash !== undefined && { txHash }),
+      ...more,
     })),
     transactions: { own: ownTransactions, foreign: foreignTransactions },
     unlistedTokens,

@@ -222,6 +222,7 @@ interface CheckpointRow {
   network: string
   /** By `addressKey`, as the token. */
   wallet: string
+  /** Or `nonce`: the number of its transactions. */
   token: string
   block: number
   /** Smallest units. */

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { AbiCoder, Interface, keccak256, toBeHex } from 'ethers'
+import { AbiCoder, Interface, formatUnits, keccak256, toBeHex } from 'ethers'
 import { createCheckpoints, type Checkpoints } from '../../core/books/checkpoints.ts'
 import { createDailyChecks, type DailyChecks, type UnexplainedCount } from '../../core/books/daily-checks.ts'
 import { createTokenBook } from '../../core/live-state/token-book.ts'
@@ -166,14 +166,16 @@ describe('the daily check of books', function () {
     const [, usdc] = test.chain.reader.intermediates
     const data = new Interface(['function transfer(address, uint256)']).encodeFunctionData('transfer', [other, 1n])
     await test.rpc('eth_sendTransaction', { from: wallet, to: usdc?.address, data })
+    // It moves nothing but its fee, and no event tells it.
+    await test.rpc('eth_sendTransaction', { from: wallet, to: other, gasPrice: '0x77359400', gas: '0x5208' })
     await test.rpc('eth_sendTransaction', { from: other, to: wallet, value: toBeHex(5n) })
     const block = Number(await test.rpc('eth_blockNumber'))
     await passDay()
     await checks.run()
-    // The value of a transaction of others is found by the state of its block.
-    expect(warnings.map(({ token, amount, firstBlock, lastBlock }) => [token, amount, firstBlock, lastBlock])).to.deep.equal([
-      ['ETH', '0.000000000000000005', first + 1, await newestBlock()],
-    ])
+    // The value of a transaction of others is found by the state of its block, and who sent it by the number of transactions.
+    const inThem = { token: 'ETH', firstBlock: first + 1, lastBlock: await newestBlock(), unknownTransactions: 1 }
+    expect(warnings).to.have.length(1)
+    expect(warnings[0]).to.include({ ...inThem, amount: formatUnits(5n - 21_000n * 2_000_000_000n, 18) })
     expect(block).to.be.within(first + 1, await newestBlock())
   })
 })

@@ -317,4 +317,44 @@ describe('the book of a wallet against the chain', function () {
     const later = await check({ history: forgetful, listed: [usdc.address] })
     expect(later).to.deep.include({ startBlock: lost + 1, lost: { what: 'state', before: lost + 1 }, unexplained: [] })
   })
+
+  it('tells between which kept blocks another program sent with the wallet, where nodes have lost the state', async () => {
+    for (let blocks = 0; blocks < 4; blocks += 1) await test.rpc('evm_mine')
+    const before = (await history.holdings(wallet, [], [await newest()], at))[0]?.coinRaw ?? 0n
+    await send({ to: other, value: 7n })
+    await send({ to: other, value: 8n })
+    for (let blocks = 0; blocks < 4; blocks += 1) await test.rpc('evm_mine')
+    for (const block of [start, start + 3, start + 7, start + 9]) {
+      const [held] = await history.holdings(wallet, [], [block], at)
+      kept.set(
+        block,
+        new Map([
+          [coin, held?.coinRaw ?? 0n],
+          ['nonce', BigInt(held?.nonce ?? 0)],
+        ]),
+      )
+    }
+    const end = await newest()
+    const forgetful: WalletHistory = {
+      ...history,
+      holdings: async (of, tokens, blocks, by) => {
+        const read = await history.holdings(of, tokens, blocks, by)
+        return read.map((each, index) => (blocks[index] === end ? each : undefined))
+      },
+    }
+    const [held] = await history.holdings(wallet, [], [end], at)
+    const lostInThem = {
+      token: coin,
+      kind: 'inside-a-call',
+      amountRaw: (held?.coinRaw ?? 0n) - before,
+      firstBlock: start + 4,
+      lastBlock: start + 7,
+    }
+    const checked = await check({ history: forgetful, listed: [] })
+    expect(checked.unexplained).to.deep.equal([{ ...lostInThem, unknownTransactions: 2 }])
+    expect(checked.endNonce).to.equal(held?.nonce)
+    // An earlier version kept balances alone.
+    for (const [block, amounts] of kept) kept.set(block, new Map([...amounts].slice(0, block === start + 3 ? 1 : 2)))
+    expect((await check({ history: forgetful, listed: [] })).unexplained).to.deep.equal([lostInThem])
+  })
 })

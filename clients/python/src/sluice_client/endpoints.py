@@ -1325,6 +1325,7 @@ class _BooksVerifyResponseUnexplained(TypedDict):
 class BooksVerifyResponseUnexplained(_BooksVerifyResponseUnexplained, total=False):
     symbol: str  # Absent: the contract does not tell, and amounts are in smallest units.
     txHash: str
+    unknownTransactions: float  # Where the block was not found: so many transactions more than are known the wallet sent in these blocks, by its nonce.
 
 
 @final
