@@ -2,6 +2,7 @@
 // again: a second transaction would find nothing, and fail.
 import { SluiceError, type InterfaceCall, type OnceRequest } from 'sluice/interface'
 import { outcomeOf, pollOrTrouble } from './poll.ts'
+import { past, signedUnder, untilNotPast } from './past-outcomes.ts'
 import { readPosition, type NamedPosition } from './positions.ts'
 import { signOnce } from './signed.ts'
 import type { Venue } from './venues.ts'
@@ -20,28 +21,19 @@ export async function removeAllOnce<P extends object, T>(
   request: Pick<OnceRequest, 'fields' | 'staleSeconds' | 'collectSeconds'>,
   { prepare, sign, answer, call, ...of }: FullRemoval<P, T>,
 ): Promise<T> {
-  for (;;) {
-    const once = call.once({ ...request, isOneForEver: true, isNewAfterFailure: true }, prepare, async (key, prepared) => {
+  return untilNotPast(() =>
+    call.once({ ...request, isOneForEver: true, isNewAfterFailure: true }, prepare, async (key, prepared) => {
       const earlier = await signedUnder(key, call)
       const signed = await signOnce(() => sign(key, prepared), call).catch((thrown: unknown) => {
         // Other fields were decided for it than now.
         if (earlier !== undefined && thrown instanceof SluiceError && thrown.name === 'IDEMPOTENCY_CONFLICT') return earlier
         throw thrown
       })
-      if (earlier !== undefined && (await isFilledAgain(signed.txHash, { ...of, call }))) throw over(signed.txHash)
+      if (earlier !== undefined && (await isFilledAgain(signed.txHash, { ...of, call })))
+        throw past(signed.txHash, 'removed all, and there is liquidity again')
       return answer(signed)
-    })
-    const done = await once.then((found) => ({ found })).catch((thrown: unknown) => ({ thrown }))
-    if ('found' in done) return done.found
-    if (!isOver(done.thrown)) throw done.thrown
-  }
-}
-
-/** What the journal has of the key. Whether this request decided what is done says nothing of it: what was decided before is not always known. */
-async function signedUnder(key: string, { call }: InterfaceCall): Promise<{ txHash: string } | undefined> {
-  const { transactions } = await call('Transactions', { idempotencyKey: key })
-  for (const { txHash } of transactions) if (txHash !== null) return { txHash }
-  return undefined
+    }),
+  )
 }
 
 /** Whether it has liquidity, though its removal was done before this request. @throws SluiceError where that is not known */
@@ -59,8 +51,3 @@ async function isFilledAgain(txHash: string, { venue, position, call }: Pick<Ful
     throw thrown
   }
 }
-
-/** That removal is a thing of the past: its key is never used again. */
-const over = (txHash: string) =>
-  new SluiceError('TRADE_FAILED', `The removal ${txHash} was done, and there is liquidity again.`, { details: { txHash, isOver: true } })
-const isOver = (thrown: unknown): boolean => thrown instanceof SluiceError && Reflect.get(Object(thrown.details), 'isOver') === true

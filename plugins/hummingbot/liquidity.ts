@@ -21,6 +21,7 @@ import { closed, fillIn, noRent, type Fill, type PositionChange } from './closes
 import { removeAllOnce } from './full-removals.ts'
 import type { HummingbotConfig, Networks } from './networks.ts'
 import { canonical, canonicalOf } from './numbers.ts'
+import { isUsedSince, past, signedUnder, untilNotPast } from './past-outcomes.ts'
 import { feeOf } from './poll.ts'
 import { goneOrTrouble, handleOf, positionAddress, PositionAddress, positionNamed, readPosition, type NamedPosition } from './positions.ts'
 import { rangePoolAt } from './range-pools.ts'
@@ -64,26 +65,34 @@ const openPaths = ({ networks, config }: ChangeParts): InterfacePath[] =>
       const address = await addressOf(request, venue, networks, call)
       const { poolAddress, slippagePct: percent } = request
       const range = { lowerPrice: canonical(request.lowerPrice), upperPrice: canonical(request.upperPrice), ...amountsOf(request) }
-      return call.once(
-        {
-          fields: { how: 'open', ...named(venue, address), poolAddress, ...range, slippage: canonicalOf(percent) },
-          ...heldWindows(config),
-        },
-        async () => {
-          const { token0, token1, version, pool } = await rangePoolAt(poolAddress, venue, call)
-          return { ...venue.own, address, token0, token1, version, pool, ...range, ...(await slippage(percent, venue, version, call)) }
-        },
-        async (key, addition) => {
+      const once = {
+        fields: { how: 'open', ...named(venue, address), poolAddress, ...range, slippage: canonicalOf(percent) },
+        ...heldWindows(config),
+      }
+      const prepare = async () => {
+        const { token0, token1, version, pool } = await rangePoolAt(poolAddress, venue, call)
+        return { ...venue.own, address, token0, token1, version, pool, ...range, ...(await slippage(percent, venue, version, call)) }
+      }
+      return untilNotPast(() =>
+        call.once(once, prepare, async (key, addition) => {
+          const earlier = await signedUnder(key, call)
           const { txHash: signature } = await signOnce(() => inFieldsOfClients(() => call.call('AMMLiquidityAdd', addition, { key })), call)
           const handle = handleOf(signature, addition.version)
           const done = await successOf(signature, { on: venue.on, call, untilMs })
           if (!done) return { signature, data: { positionAddress: handle } }
           const [fill, paid] = [fillIn(done), feeOf(done.txReceipt)]
           if (!fill) return { signature, status: 1 as const, data: { positionAddress: handle } }
-          const position = positionAddress({ version: addition.version, tokenId: fill.tokenId })
-          const data = { positionAddress: position, ...addedIn(fill), positionRent: noRent, ...(paid !== undefined && { fee: paid }) }
+          const position = { version: addition.version, tokenId: fill.tokenId }
+          if (earlier && (await isUsedSince(position, { ...earlier, venue, address, call })))
+            throw past(signature, 'opened a position that somebody else follows')
+          const data = {
+            positionAddress: positionAddress(position),
+            ...addedIn(fill),
+            positionRent: noRent,
+            ...(paid !== undefined && { fee: paid }),
+          }
           return { signature, status: 1 as const, data }
-        },
+        }),
       )
     },
   })

@@ -121,6 +121,27 @@ describe('sluice positions', function () {
     expect((await listed()).map(({ tokenId }) => tokenId)).not.to.include(id)
   })
 
+  it('is followed by who closed it or used its id, so that the same open is another one from then on', async () => {
+    const asked = { ...body, slippagePct: 0.6 }
+    for (const end of ['remove', 'collect_fees'] as const) {
+      const first = await idOf(await lostOpen(asked))
+      await submitted(`/amm/liquidity/${end}`, {
+        connector: 'uniswap',
+        address: admins,
+        tokenId: first,
+        ...(end === 'remove' && { burn: true }),
+      })
+      const next = (await bot.post('/trading/clmm/open', asked)).data.positionAddress
+      expect(next, end).not.to.equal(first)
+      expect(await bot.get('/trading/clmm/position-info', { chainNetwork, connector: 'uniswap', positionAddress: next })).to.include({
+        address: next,
+      })
+    }
+    // Who was not asked again by anybody else has what was lost.
+    const lost = await idOf(await lostOpen(asked))
+    expect((await bot.post('/trading/clmm/open', asked)).data.positionAddress).to.equal(lost)
+  })
+
   it('counts a use without a version, and by another client, also where one client alone is asked for', async () => {
     const id = await idOf(await lostOpen({ ...body, slippagePct: 0.4 }))
     const ofClient = ['--client', 'client']
