@@ -143,8 +143,10 @@ function doctorCommand(settingsOf: () => Settings): Command {
 }
 
 /** `sluice devnet`: runs the local chain without a server until it is stopped. */
-function devnetCommand(settingsOf: (flags?: Flags) => Settings): Command {
+async function devnetCommand(settingsOf: (flags?: Flags) => Settings): Promise<Command> {
+  const { programsCommand } = await import('./devnet-programs.ts')
   return new Command('devnet')
+    .addCommand(programsCommand())
     .description('run the local chain alone, with the exchanges of the loaded plugins deployed on it')
     .option('--port <number>', 'port of its node (devnet.port)')
     .action(async ({ port }: { port?: string }) => {
