@@ -114,7 +114,9 @@ export async function submitAndShow<S extends object>(
   {
     bounds,
     ...change
-  }: Pick<PlanRequest, 'plan' | 'scope' | 'kind' | 'reduces' | 'about' | 'commitment' | 'touches'> & { bounds: OutcomeBounds },
+  }: Pick<PlanRequest, 'plan' | 'scope' | 'kind' | 'reduces' | 'about' | 'commitment' | 'touches' | 'newAccounts'> & {
+    bounds: OutcomeBounds
+  },
   shown: S,
   wallet: SigningWallet,
   context: ConnectorContext,

@@ -48,6 +48,16 @@ export const curves: Readonly<Record<CurveName, Curve>> = {
   },
 }
 
+/** The 32 bytes of an address of ed25519. @throws Error for any other text */
+export function addressBytesOf(address: string): Uint8Array {
+  const bytes = decodeBase58(address, 32)
+  if (!bytes) throw new Error('This is no address of a key of ed25519.')
+  return bytes
+}
+
+/** The address that 32 bytes are. */
+export const addressOfBytes = (bytes: Uint8Array): string => encodeBase58(bytes)
+
 export const isCurve = (text: unknown): text is CurveName => typeof text === 'string' && Object.hasOwn(curves, text)
 
 /** The canonical spelling of an address, whatever kind of key it has. */

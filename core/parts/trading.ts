@@ -37,6 +37,7 @@ import { createStops, type Stops } from '../transactions/stops.ts'
 import type { TransactionTarget } from '../transactions/submit-request.ts'
 import { createTransactions, type Transactions } from '../transactions/transactions.ts'
 import { keyInterfaces } from '../config/key-interfaces.ts'
+import { addressOfBytes, curves } from '../keys/curves.ts'
 import { askPassphrase, draftOf, openSigner, permitDraft, signerFiles } from '../wallet/signing.ts'
 import type { ServerParts, PendingSigner } from './server-parts.ts'
 
@@ -233,7 +234,16 @@ export function openTransactions(parts: ServerParts): Transactions {
     journal,
     leases,
     targets,
-    sign: ({ signable, replaces, ...request }) => signer.sign({ ...request, draft: draftOf(signable, replaces) }),
+    sign: ({ signable, replaces, newAccounts, signsAs, ...request }) =>
+      signer.sign({ ...request, draft: draftOf(signable, { replaces, newAccounts, signsAs }) }),
+    newAccount: async ({ id, ...wallet }) => {
+      const { address } = curves.ed25519
+      const bytes = await signer.sign({ ...wallet, draft: { scheme: 'new-account', id } })
+      const found = address(addressOfBytes(bytes.subarray(0, 32)))
+      if (found === undefined || !Buffer.from(bytes.subarray(0, 32)).equals(bytes.subarray(32)))
+        throw new Error('The signer gave no address.')
+      return found
+    },
     signPermit({ permit, ...request }) {
       const { chainId } = registry.network(request.chain, request.network).impl
       return signer.sign({ ...request, draft: permitDraft(permit, chainId) })

@@ -34,10 +34,19 @@ export function createSignAttempt(target: TransactionTarget, sign: Sign, times: 
       ...(plugin !== undefined && { plugin }),
       ...(replaces && { replaces }),
     }
-    const { id, raw } = rail.seal(signable, await sign(asked))
+    const newAccounts = (signable.signers ?? []).map((each) => entry.newAccounts?.[each] ?? notNew(each))
+    const further = { ...asked, ...(newAccounts.length > 0 && { newAccounts }) }
+    const signature = await sign(further)
+    const others: Uint8Array[] = []
+    for (const signsAs of newAccounts.keys()) others.push(await sign({ ...further, signsAs }))
+    const { id, raw } = rail.seal(signable, signature, others)
     times.signed(id)
     return { id, raw, fees, signedAt: nowMs(), sends: 0 }
   }
+}
+
+function notNew(address: string): never {
+  throw pluginDefect('The plan', `has the signer ${address}, which is none of the new accounts that were made for it`)
 }
 
 /** Signed bytes on their way into the journal. */

@@ -78,6 +78,8 @@ export interface Entry {
   readonly privateOnly?: true
   /** The rights over tokens that the wallet gives by signatures within its calldata. */
   readonly permits?: readonly JournaledPermit[]
+  /** New accounts that sign beside the wallet, by address: the id from which, with the wallet's key, the signer makes the key of each. */
+  readonly newAccounts?: Readonly<Record<string, string>>
   /** How many of our transactions had the same sequence before. The later one replaces the earlier one. */
   readonly rank: number
 

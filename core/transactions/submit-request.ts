@@ -105,6 +105,8 @@ export interface SubmitRequest extends Origin {
   commitment: Commitment
   /** For the lists of the client. Called only where it has limits. */
   touches(): Footprint
+  /** `Entry.newAccounts` */
+  newAccounts?: NonNullable<Entry['newAccounts']>
   /** The orders that it places in a book; only with kind `order`. */
   clientOrders?: readonly ClientOrder[]
   /** The check's result from states in memory, without asking the chain. Undefined if that check does not pass. */
@@ -193,7 +195,14 @@ interface SignatureRequest {
   effect?: Effect
   /** The signed transaction that this one replaces with the same nonce. */
   replaces?: Uint8Array
+  /** Ids of the new accounts that sign too, in the order of the draft's `signers`. */
+  newAccounts?: readonly string[]
+  /** The one of them whose signature is asked for. Absent: the wallet's. */
+  signsAs?: number
 }
+
+/** @returns the address of the account whose key follows from the wallet's and the id */
+export type NewAccount = (request: { chain: string; network: string; address: string; id: string }) => Promise<string>
 
 /** @returns the signature's bytes. A rejection means that no signature was made, or that it is lost */
 export type SignPermit = (request: { chain: string; network: string; address: string; permit: Permit }) => Promise<Uint8Array>
@@ -310,6 +319,7 @@ export function newEntries(
     about,
     quote,
     bounds,
+    newAccounts,
   } = request
   const { chain, network, connector: rail } = request.network
   const { feesGiven = setsFees(feeOverrides) } = request
@@ -337,6 +347,7 @@ export function newEntries(
     updatedAt: nowMs,
     part: { index, of: plan.steps.length },
     step,
+    ...(newAccounts && { newAccounts }),
     memo: plan.memo,
     about: about ?? null,
     ...(bounds && { bounds }),

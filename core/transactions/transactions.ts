@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { pause, withTimeout } from '../base/async.ts'
 import { SluiceError, type Log, type Transaction } from '../contracts/index.ts'
 import { createBroadcast, createSignAttempt, type Broadcast } from './attempts.ts'
@@ -24,6 +25,7 @@ import {
   type MayClaim,
   type Origin,
   type Sign,
+  type NewAccount,
   type SignPermit,
   type SubmitRequest,
   type SubmitResult,
@@ -59,6 +61,8 @@ export interface Transactions {
    * lowest pending one. The transaction stays one entry of the journal, with one more attempt.
    */
   speedUp(origin: Origin, signal: AbortSignal): Promise<{ txHash: string; nonce: number }>
+  /** New accounts for a plan: their addresses, each with the id by which the signer makes its key. */
+  newAccounts(of: { chain: string; network: string; address: string }, count: number): Promise<Readonly<Record<string, string>>>
   /** The nonce that the next submission would get. Asks the chain. */
   nextNonce(of: { network: TransactionTarget; address: string }, signal: AbortSignal): Promise<number>
   find(chain: string, network: string, txHash: string): Promise<Entry | undefined>
@@ -105,6 +109,8 @@ interface TransactionsOptions {
   sign: Sign
   /** Absent: requests that want a permit signed fail. */
   signPermit?: SignPermit
+  /** Absent: requests that want new accounts fail. */
+  newAccount?: NewAccount
   /** `limits.walletQueue`: requests that one wallet may have in progress on a network. */
   walletQueue: number
   log: ServerLog
@@ -141,6 +147,9 @@ export function createTransactions({
   sign,
   signPermit = async () => {
     throw new Error('Nobody signs permits.')
+  },
+  newAccount = async () => {
+    throw new SluiceError('UNSUPPORTED', 'Nobody makes keys of new accounts here.')
   },
   walletQueue,
   log,
@@ -252,6 +261,10 @@ export function createTransactions({
     },
     cancel: (origin, signal) => run(signal, (until) => on(origin.network).cancel(origin, until)),
     speedUp: (origin, signal) => run(signal, (until) => on(origin.network).speedUp(origin, until)),
+    async newAccounts(wallet, count) {
+      const ids = Array.from({ length: count }, () => randomUUID())
+      return Object.fromEntries(await Promise.all(ids.map(async (id) => [await newAccount({ ...wallet, id }), id] as const)))
+    },
     nextNonce: ({ network, address }, signal) => on(network).nextNonce(address, signal),
     find: (chain, network, txHash) => journal.find(chain, network, txHash),
     async list(filter) {

@@ -30,28 +30,39 @@ import { decodeMessage, fromTable, isSame, sameBytes, type Instruction } from '.
 /**
  * Checks a request for a network of Solana.
  * @param wallet as its source spells it: the address of the request may differ in letter case, and then be another's
+ * @param newAccounts those whose keys this signer makes, in the order in which the message names them
  * @returns the message to sign. @throws Refusal
  */
-export function checkSolanaRequest({ draft }: SignRequest, wallet: string, rules: SolanaRules): Uint8Array {
+export function checkSolanaRequest(
+  { draft }: SignRequest,
+  wallet: string,
+  rules: SolanaRules,
+  newAccounts: readonly string[] = [],
+): Uint8Array {
   if (!rules.local && isWellKnown(wallet))
     throw new Refusal(
       `everybody has the key of ${wallet} (it is a wallet of the devnet), so it signs on a devnet only, not on ${rules.name}`,
     )
   if (draft.scheme !== 'ed25519') throw new Refusal(`${rules.name} expects a message of Solana`)
-  checkMessage(draft.bytes, wallet, rules)
+  checkMessage(draft.bytes, wallet, rules, newAccounts)
   return draft.bytes
 }
 
 /**
- * Decides whether the message of a transaction may be signed, from its bytes alone: the wallet pays and is the only signer, every
+ * Decides whether the message of a transaction may be signed, from its bytes alone: the wallet pays and nobody signs beside it but
+ * new accounts of its own, every
  * instruction is one of a closed list, and the priority fee is within the network's cap.
  * @throws Refusal
  */
-export function checkMessage(bytes: Uint8Array, wallet: string, rules: SolanaRules): void {
-  const { signerCount, feePayer, instructions } = decodeMessage(bytes)
+export function checkMessage(bytes: Uint8Array, wallet: string, rules: SolanaRules, newAccounts: readonly string[] = []): void {
+  const { signers, feePayer, instructions } = decodeMessage(bytes)
   if (feePayer !== wallet) throw new Refusal(`the transaction's fee is paid by ${feePayer}, not by the wallet ${wallet}`)
-  if (signerCount !== 1)
-    throw new Refusal(`the transaction needs ${signerCount} signatures; the wallet signs only transactions that it signs alone`)
+  const others = signers.slice(1)
+  const isOwn = others.length === newAccounts.length && others.every((each, index) => each === newAccounts[index])
+  if (!isOwn)
+    throw new Refusal(
+      `the transaction needs ${signers.length} signatures; the wallet signs only transactions that it signs alone, or with new accounts whose keys follow from its own`,
+    )
   const isBudget = ({ program }: Instruction): boolean => program === COMPUTE_BUDGET_PROGRAM_ADDRESS
   const feeLamports = priorityFeeOf(instructions.filter(isBudget))
   if (feeLamports > rules.feeCapRaw)

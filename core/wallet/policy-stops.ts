@@ -26,7 +26,7 @@ const movesFunds = /withdraw|transfer|send/i
 
 /** What the bytes themselves say. `opaque`: a call of a contract that a connector declares, or an action of an exchange. */
 function effectOfDraft({ draft, address }: SignRequest, rules: EvmRules | SolanaRules | undefined): Effect | 'opaque' {
-  if (draft.scheme === 'ed25519') return 'opaque'
+  if (draft.scheme === 'ed25519' || draft.scheme === 'new-account') return 'opaque'
   if (draft.scheme === 'permit2') return 'other'
   if (draft.scheme === 'eip712') return movesFunds.test(draft.typedData.primaryType) ? 'other' : 'opaque'
   const ofEvm = rules?.keys === 'secp256k1' ? rules : undefined

@@ -155,6 +155,9 @@ const permit = Type.Object(
 )
 export type PermitRequest = Static<typeof permit>
 
+/** Of a new account whose key the signer makes: the journal's, random. */
+const accountId = Type.String({ pattern: '^[0-9a-f-]{36}$' })
+
 const signRequest = Type.Object({
   chain: Type.String(),
   network: Type.String(),
@@ -166,7 +169,18 @@ const signRequest = Type.Object({
   draft: Type.Union([
     /** `replaces`: the signed transaction whose fees are to be raised. */
     Type.Object({ scheme: Type.Literal('secp256k1'), bytes, replaces: Type.Optional(bytes) }),
-    Type.Object({ scheme: Type.Literal('ed25519'), bytes }),
+    /**
+     * `newAccounts`: ids of the accounts that sign beside the wallet, in the order of the message. `signsAs`: the one whose signature is asked for; absent:
+     * the wallet's own.
+     */
+    Type.Object({
+      scheme: Type.Literal('ed25519'),
+      bytes,
+      newAccounts: Type.Optional(Type.Array(accountId, { maxItems: 16 })),
+      signsAs: Type.Optional(Type.Integer({ minimum: 0, maximum: 15 })),
+    }),
+    /** The address of a new account: nothing is signed. The answer is its 32 bytes twice, as long as a signature. */
+    Type.Object({ scheme: Type.Literal('new-account'), id: accountId }),
     Type.Object({ scheme: Type.Literal('eip712'), typedData }),
     /** The server's own: no rail drafts it, so no plugin asks for it. */
     Type.Object({ scheme: Type.Literal('permit2'), permit }),

@@ -7,7 +7,7 @@ import { command } from '../base/layout.ts'
 import { followFile, watchFile } from '../base/whole-file.ts'
 import type { LockedWallet, SigningWallet } from '../keys/key-source.ts'
 import { openKeySource } from '../keys/sources.ts'
-import { isWellKnown } from '../keys/curves.ts'
+import { addressBytesOf, isWellKnown } from '../keys/curves.ts'
 import { openLimiter, type Limiter } from './limits/limiter.ts'
 import { checkEvmRequest, sandboxDigest } from './policy-evm.ts'
 import { checkStops } from './policy-stops.ts'
@@ -27,6 +27,7 @@ import {
   type ToSigner,
 } from './signer-messages.ts'
 import { serveParent, tellParent } from './supervisor.ts'
+import { newAccountOf, type NewAccount } from './new-accounts.ts'
 import { addSentKey } from './add-key.ts'
 import { addressKey, isSameAddress } from '../base/addresses.ts'
 
@@ -207,7 +208,18 @@ async function sign(request: unknown): Promise<Uint8Array> {
   await takeUp?.()
   try {
     const wallet = findWallet(request, state)
-    const allowed = await checkRequest(request, wallet)
+    const { draft } = request
+    const accountOf = async (id: string) => newAccountOf(wallet, networkKey(request.chain, request.network), id)
+    if (draft.scheme === 'new-account') return twice(addressBytesOf((await accountOf(draft.id)).address))
+    const newAccounts = draft.scheme === 'ed25519' ? await Promise.all((draft.newAccounts ?? []).map(accountOf)) : []
+    const allowed = await checkRequest(
+      request,
+      wallet,
+      newAccounts.map((each) => each.address),
+    )
+    const signsAs = draft.scheme === 'ed25519' ? draft.signsAs : undefined
+    // Without the wallet's own signature, which is counted, that of a new account is worth nothing.
+    if (signsAs !== undefined) return signAs(newAccounts[signsAs], allowed)
     await reserve(request)
     return await wallet.sign(allowed)
   } catch (error) {
@@ -223,6 +235,14 @@ async function sign(request: unknown): Promise<Uint8Array> {
     throw refusal
   }
 }
+
+function signAs(account: NewAccount | undefined, message: Uint8Array): Uint8Array {
+  if (!account) throw new Refusal('the message has no such new account')
+  return account.sign(message)
+}
+
+/** Every answer is as long as a signature. */
+const twice = (bytes: Uint8Array): Uint8Array => Uint8Array.of(...bytes, ...bytes)
 
 /** Takes a key that a client sent. Nothing that is told of it has the key. */
 async function addKey({ id, chains, curve, keyBytes, passphraseBytes = 0 }: AddKeyMessage): Promise<void> {
@@ -284,7 +304,7 @@ function rulesFor({ plugin }: SignRequest): SignerRules {
 }
 
 /** @returns what the policy allows to sign: a digest or a message */
-async function checkRequest(request: SignRequest, { curve, address }: SigningWallet): Promise<Uint8Array> {
+async function checkRequest(request: SignRequest, { curve, address }: SigningWallet, newAccounts: readonly string[]): Promise<Uint8Array> {
   const name = networkKey(request.chain, request.network)
   const network = rulesFor(request).get(name)
   checkStops(request, [...stopFiles(), ...told], network)
@@ -296,7 +316,7 @@ async function checkRequest(request: SignRequest, { curve, address }: SigningWal
   if (curve === 'secp256k1' && network.keys === 'secp256k1') return checkEvmRequest(request, network)
   if (curve === 'ed25519' && network.keys === 'ed25519') {
     const { checkSolanaRequest } = await import('./policy-solana.ts')
-    return checkSolanaRequest(request, address, network)
+    return checkSolanaRequest(request, address, network, newAccounts)
   }
   throw new Refusal(`the key of ${address} is one of ${curve}, and ${name} takes keys of ${network.keys}`)
 }

@@ -235,15 +235,31 @@ function refuseStart(error: unknown): never {
   throw new StartError(error instanceof Error ? error.message : String(error))
 }
 
+/** @param newAccounts ids of those that sign too, in the order of `signers` @param signsAs the one whose signature is asked for */
+export interface DraftOptions {
+  readonly replaces?: Uint8Array | undefined
+  readonly newAccounts?: readonly string[] | undefined
+  readonly signsAs?: number | undefined
+}
+
 /** The signer's request for bytes that a rail drafted. @param replaces the signed transaction that it replaces @throws SluiceError where typed data is invalid, which is a defect of the plugin */
-export function draftOf({ scheme, bytes, signers = [] }: Signable, replaces?: Uint8Array): SignRequest['draft'] {
-  if (signers.length > 0)
+export function draftOf(
+  { scheme, bytes, signers = [] }: Signable,
+  { replaces, newAccounts = [], signsAs }: DraftOptions = {},
+): SignRequest['draft'] {
+  if (signers.length !== newAccounts.length || (signers.length > 0 && scheme !== 'solana-message'))
     throw new SluiceError(
       'UNSUPPORTED',
-      `The transaction needs the signatures of new accounts (${signers.join(', ')}), and this server makes no keys for accounts: nothing was signed.`,
+      `The transaction needs the signatures of ${signers.join(', ')}, and not all of them are new accounts whose keys this server makes: nothing was signed.`,
     )
   if (scheme === 'evm-transaction') return { scheme: 'secp256k1', bytes, ...(replaces && { replaces }) }
-  if (scheme === 'solana-message') return { scheme: 'ed25519', bytes }
+  if (scheme === 'solana-message')
+    return {
+      scheme: 'ed25519',
+      bytes,
+      ...(newAccounts.length > 0 && { newAccounts: [...newAccounts] }),
+      ...(signsAs !== undefined && { signsAs }),
+    }
   const typedData = readTypedData(bytes)
   if (typedData) return { scheme: 'eip712', typedData }
   throw new SluiceError(

@@ -11,7 +11,8 @@ import { Refusal } from './policy.ts'
 
 /** The message of a transaction, with addresses in the place of indices. */
 export interface Message {
-  readonly signerCount: number
+  /** The fee payer first. */
+  readonly signers: readonly string[]
   readonly feePayer: string
   readonly instructions: readonly Instruction[]
 }
@@ -56,11 +57,12 @@ export function decodeMessage(bytes: Uint8Array): Message {
     if (found === undefined) throw new Refusal('an instruction names an account that the message does not have')
     return found
   }
+  if (header.numSignerAccounts > staticAccounts.length) throw new Refusal('the message wants more signatures than it has accounts')
   const isLoaded = (index: number) => index >= staticAccounts.length && index < staticAccounts.length + loadedCount
   if (header.numReadonlySignerAccounts >= header.numSignerAccounts)
     throw new Refusal('the message has no writable signer that could pay the fee')
   return {
-    signerCount: header.numSignerAccounts,
+    signers: Array.from({ length: header.numSignerAccounts }, (_, index) => account(index)),
     feePayer: account(0),
     instructions: compiled.instructions.map(({ programAddressIndex, accountIndices = [], data = new Uint8Array() }) => ({
       program: account(programAddressIndex),

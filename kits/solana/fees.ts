@@ -6,9 +6,14 @@ import type { SolanaIntent } from './types.ts'
 import { isObject } from '../../core/base/json.ts'
 
 /** The compute units of a transaction and their price in micro-lamports, a decimal string. */
-export type SolanaFees = { readonly computeUnits: number; readonly price: string }
+export type SolanaFees = {
+  readonly computeUnits: number
+  readonly price: string
+  /** How many sign, where it is not the wallet alone. */
+  readonly signatures?: number
+}
 
-/** Lamports for a signature: agave `fee-structure`, lamports_per_signature. We sign once. */
+/** Lamports for each signature: agave `fee-structure`, lamports_per_signature. */
 export const baseFeeLamports = 5_000n
 const microLamports = 1_000_000n
 
@@ -45,7 +50,7 @@ export function costOf({ value, rent }: Pick<SolanaIntent, 'value' | 'rent'>, fe
 }
 
 export function maxFees(fees: SolanaFees): bigint {
-  return baseFeeLamports + priorityFeeLamports(budgetOf(fees, limitDigits * priceDigits - 1))
+  return baseFeeLamports * BigInt(fees.signatures ?? 1) + priorityFeeLamports(budgetOf(fees, limitDigits * priceDigits - 1))
 }
 
 /** By its receipt, in lamports: undefined of one of which only the status is known. */

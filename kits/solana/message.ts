@@ -113,8 +113,8 @@ export function seal({ bytes, signers = [] }: Signable, signature: Uint8Array, f
 const withSignatures = (message: Uint8Array, signatures: readonly Uint8Array[]): Uint8Array =>
   Uint8Array.from([signatures.length, ...signatures.flatMap((each) => [...each]), ...message])
 
-/** What the wallet alone signs. @throws SluiceError UNSUPPORTED for what else a step may hold */
-function requireOneSigner({ payer, instructions, signers = [] }: SolanaIntent): void {
+/** The wallet signs, and the new accounts that the step names. @throws SluiceError UNKNOWN_ERROR where an instruction has another signer */
+function requireKnownSigners({ payer, instructions, signers = [] }: SolanaIntent): void {
   const own = instructions.flatMap(({ accounts }) =>
     accounts.flatMap((each) => (each.signer && each.address !== payer ? each.address : [])),
   )
@@ -124,12 +124,7 @@ function requireOneSigner({ payer, instructions, signers = [] }: SolanaIntent): 
       'UNKNOWN_ERROR',
       `The plan has the signer ${strange}, which is neither the wallet nor among its signers: nothing was signed. This is a defect of the plugin.`,
     )
-  const [first] = signers
-  if (first !== undefined)
-    throw unsupported(`it needs the signature of the new account ${first}, and this server makes no keys for accounts`)
 }
-
-const unsupported = (why: string) => new SluiceError('UNSUPPORTED', `The transaction cannot be signed here: ${why}. Nothing was signed.`)
 
 /** The size of a packet: agave `packet`, PACKET_DATA_SIZE. */
 const maxBytes = 1_232
@@ -140,9 +135,12 @@ const wireLength = ({ bytes, signers }: Message): number => 1 + (1 + signers.len
 
 /** Simulates the step with the maximum of units, without a signature, on any blockhash of the node. */
 export function simulationCall(step: SolanaIntent): RpcCall {
-  requireOneSigner(step)
-  const { bytes } = messageOf(step, { units: MAX_COMPUTE_UNIT_LIMIT, price: 0n }, nativeAddress)
-  const wire = withSignatures(bytes, [new Uint8Array(signatureLength)])
+  requireKnownSigners(step)
+  const { bytes, signers } = messageOf(step, { units: MAX_COMPUTE_UNIT_LIMIT, price: 0n }, nativeAddress)
+  const wire = withSignatures(
+    bytes,
+    ['', ...signers].map(() => new Uint8Array(signatureLength)),
+  )
   if (wire.length + durableBytes > maxBytes)
     throw wouldFail(
       `it has ${wire.length} bytes, and a transaction has at most ${maxBytes - durableBytes} without the instruction of a durable nonce`,

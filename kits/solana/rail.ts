@@ -117,15 +117,16 @@ async function check(
   )
   if (nativeRaw < sentRaw) throw insufficientBalance(nativeCurrency, nativeRaw, sentRaw)
   // This needs no simulation, whose error would be less clear.
-  if (nativeRaw < sentRaw + baseFeeLamports + spareRaw)
-    throw insufficientGasFunds(nativeCurrency, nativeRaw, sentRaw + baseFeeLamports + spareRaw)
+  const signatures = 1 + (step.signers?.length ?? 0)
+  const leastRaw = sentRaw + baseFeeLamports * BigInt(signatures) + spareRaw
+  if (nativeRaw < leastRaw) throw insufficientGasFunds(nativeCurrency, nativeRaw, leastRaw)
   const changed = tables.length === 0 ? undefined : changedTable(step, readAccounts(rpc, tableAnswers).accounts)
   if (changed !== undefined) throw wouldFail(changed)
   const units = computeUnitsFor(readSimulation(rpc, simulated))
   // Without recent fees from the node, the minimum of the policy is offered.
   const paid = recent?.error ? [] : readRecentFees(recent?.result)
   if (!paid) throw invalidAnswer(rpc, 'did not answer getRecentPrioritizationFees with a list of fees')
-  const fees = priceFees(units, paid, options)
+  const fees = { ...priceFees(units, paid, options), ...(signatures > 1 && { signatures }) }
   const neededRaw = costOf(step, fees) + spareRaw
   if (nativeRaw < neededRaw) throw insufficientGasFunds(nativeCurrency, nativeRaw, neededRaw)
 

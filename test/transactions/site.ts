@@ -140,6 +140,7 @@ interface TransactionsOn {
   sites?: readonly TransactionTarget[]
   sign?: Sign
   signPermit?: SignPermit
+  newAccount?: Parameters<typeof createTransactions>[0]['newAccount']
   walletQueue?: number
   mayClaim?: Parameters<typeof createTransactions>[0]['mayClaim']
   log?: Parameters<typeof createTransactions>[0]['log']
@@ -157,6 +158,7 @@ export async function transactionsOn({
   sites = [],
   sign: signer = sign,
   signPermit,
+  newAccount,
   walletQueue = 256,
   mayClaim,
   log = silent,
@@ -170,6 +172,7 @@ export async function transactionsOn({
   const journal = journalOf(sqlJournal(store, silent, budgets && [budgets]))
   const told = {
     ...(signPermit && { signPermit }),
+    ...(newAccount && { newAccount }),
     ...(mayClaim && { mayClaim }),
     ...(onChange && { onChange }),
     ...(readOutcome && { readOutcome }),

@@ -49,7 +49,6 @@ const ammLiquidityAdd: Handler<'AMMLiquidityAdd'> = async (request, context) => 
   const { network, venue, signal } = context
   const range = tradingOf('AMM_RANGE', venue)
   const wallet = readWallet(request, context)
-  if (request.tokenId === undefined) requireNoNewAccounts(range, venue)
   const pair = await readPair(request, network, { signal })
   const [token0, token1] = pair
   const offered = readOffered(request, pair)
@@ -60,7 +59,14 @@ const ammLiquidityAdd: Handler<'AMMLiquidityAdd'> = async (request, context) => 
   const native = token0.native === true || token1.native === true
   const terms = termsOf({ head, pool, native, allowedSlippage: request.allowedSlippage }, wallet, context)
   const deposit = await depositIn({ pool, ticks, ordered }, offered, terms.slippage, range)
-  const plan = await range.add({ pool, range: ticks, most: reorder(ordered, offered), tokenId, ...(position && { position }) }, terms)
+  const newAccounts = request.tokenId === undefined ? await newAccountsOf(range, wallet, context) : undefined
+  const plan = await range.add(
+    { pool, range: ticks, most: reorder(ordered, offered), tokenId, ...(position && { position }) },
+    {
+      ...terms,
+      ...(newAccounts && { newAccounts: Object.keys(newAccounts) }),
+    },
+  )
   const valueRaw = token0.native ? offered.amount0Raw : token1.native ? offered.amount1Raw : 0n
 
   const expected = reorder(ordered, deposit)
@@ -78,19 +84,19 @@ const ammLiquidityAdd: Handler<'AMMLiquidityAdd'> = async (request, context) => 
   const prices = { [pool.token0]: pool.price, [pool.token1]: { numerator: 1n, denominator: 1n } }
   const commitment = heldDeposit(gives, { address: pool.address, prices }, context)
   return submitChange(
-    { plan, pool, slippage: terms.slippage, ordered, shown, valueRaw, bounds: most, deadline: terms.deadline, commitment },
+    { plan, pool, slippage: terms.slippage, ordered, shown, valueRaw, bounds: most, deadline: terms.deadline, commitment, newAccounts },
     wallet,
     context,
   )
 }
 
-/** @throws SluiceError UNSUPPORTED where a new position needs keys that this server's signer does not make */
-function requireNoNewAccounts({ newAccounts = 0 }: Pick<MaybeAsync<AMMRange>, 'newAccounts'>, { connector }: VenueEntry): void {
-  if (newAccounts === 0) return
-  throw new SluiceError(
-    'UNSUPPORTED',
-    `A new position on ${connector} needs keys of new accounts, which this server does not make: make it elsewhere, and add to it by its tokenId.`,
-  )
+/** What a new position is made of where it is an account of its own: the signer makes the keys. */
+async function newAccountsOf(
+  { newAccounts = 0 }: Pick<MaybeAsync<AMMRange>, 'newAccounts'>,
+  { address }: SigningWallet,
+  { network: { chain, network }, services }: ConnectorContext,
+): Promise<Readonly<Record<string, string>> | undefined> {
+  return newAccounts === 0 ? undefined : services.transactions.newAccounts({ chain, network, address }, newAccounts)
 }
 
 const ammLiquidityRemove: Handler<'AMMLiquidityRemove'> = async (request, context) => {
@@ -197,10 +203,12 @@ interface Change<S> {
   commitment?: Commitment
   /** Liquidity leaves the pool, and none enters it. */
   reduces?: true
+  /** That sign too, by address. */
+  newAccounts?: Readonly<Record<string, string>> | undefined
 }
 
 const submitChange = <S extends object>(
-  { plan, pool, slippage, ordered, shown, valueRaw, bounds, deadline, commitment, reduces }: Change<S>,
+  { plan, pool, slippage, ordered, shown, valueRaw, bounds, deadline, commitment, reduces, newAccounts }: Change<S>,
   wallet: SigningWallet,
   context: ConnectorContext,
 ) =>
@@ -223,6 +231,7 @@ const submitChange = <S extends object>(
       reduces,
       about: aboutLiquidity(ordered, context.network),
       ...(commitment && { commitment }),
+      ...(newAccounts && { newAccounts }),
     },
     shown,
     wallet,

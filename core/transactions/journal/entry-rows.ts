@@ -120,6 +120,7 @@ const Body = compileOnUse(
         }),
       ),
     ),
+    newAccounts: Type.Optional(Type.Record(Type.String(), Type.String())),
     rank: Type.Number(),
     state: StoredState,
     attempts: Type.Array(

@@ -6,15 +6,15 @@ import { memoProgram, priorityFeeOf, wrappedBy } from '../policy-solana.ts'
 import { decodeMessage } from '../solana-message.ts'
 import { allGas, gasOfTrades } from './counts.ts'
 
-/** `lamports_per_signature` of agave's FeeStructure: the wallet is the only signer. */
+/** `lamports_per_signature` of agave's FeeStructure. */
 const signatureLamports = 5_000n
 /** What makes an account of the Token program exempt from rent: 165 bytes and 128 beside them, at 6,960 lamports. */
 const tokenAccountLamports = 2_039_280n
 
 export function solanaSpending(bytes: Uint8Array): { readonly amounts: ReadonlyMap<string, bigint>; readonly unreadable?: string } {
-  const { instructions } = decodeMessage(bytes)
+  const { instructions, signers } = decodeMessage(bytes)
   const ofBudget = instructions.filter(({ program }) => program === COMPUTE_BUDGET_PROGRAM_ADDRESS)
-  const feeLamports = signatureLamports + priorityFeeOf(ofBudget)
+  const feeLamports = BigInt(signers.length) * signatureLamports + priorityFeeOf(ofBudget)
   let lamports = 0n
   let unreadable: string | undefined
   for (const instruction of instructions) {

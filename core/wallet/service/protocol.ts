@@ -149,7 +149,7 @@ function isShallow(value: unknown, left = maxDepth): boolean {
 
 /** Bytes cross as base64. */
 export function wireRequest({ draft, ...request }: SignRequest): unknown {
-  if (draft.scheme === 'eip712' || draft.scheme === 'permit2') return { ...request, draft }
+  if (draft.scheme === 'eip712' || draft.scheme === 'permit2' || draft.scheme === 'new-account') return { ...request, draft }
   const replaces = draft.scheme === 'secp256k1' ? draft.replaces : undefined
   return { ...request, draft: { ...draft, bytes: base64(draft.bytes), ...(replaces && { replaces: base64(replaces) }) } }
 }

@@ -65,31 +65,46 @@ describe('ids of positions', () => {
 })
 
 describe('positions that are accounts of their own', () => {
-  it('cannot be made while the signer makes no keys of accounts', async () => {
-    const asked: string[] = []
-    const range = new Proxy(
-      { rangeVersions: ['v1'], feeTiers: {}, newAccounts: 1 },
-      {
-        get(known, name) {
-          if (name in known) return Reflect.get(known, name)
-          asked.push(String(name))
-          return undefined
+  it('are planned with accounts whose keys the signer makes, as many as the exchange needs', async () => {
+    const planned: unknown[] = []
+    const made: unknown[] = []
+    const range = {
+      rangeVersions: ['v1'],
+      feeTiers: {},
+      newAccounts: 2,
+      rangePools: async () => ({ head: { number: 1n, timestamp: 0 }, pools: [pool] }),
+      rangeAround: async () => ({ tickLower: 0, tickUpper: 10, lowerPrice: price, upperPrice: price }),
+      deposit: async () => ({ ...amounts, liquidity: 1n }),
+      add: async (_: unknown, terms: { newAccounts?: readonly string[] }) => {
+        planned.push(terms.newAccounts)
+        throw new Error('enough')
+      },
+    }
+    const tokens = { resolve: async (symbol: string) => ({ symbol, address: symbol, decimals: 6 }) }
+    const context = {
+      venue: { connector: 'lake', config: { allowedSlippage: '1/100', ttlSeconds: 60 }, impl: { AMM_RANGE: range } },
+      network: { chain: 'solana', network: 'local', tokens, impl: { address: (text: string) => text } },
+      services: {
+        wallets: { all: () => [{ chain: 'solana', address: owner }] },
+        following: { ageSeconds: () => 0 },
+        transactions: {
+          newAccounts: async (of: unknown, count: number) => {
+            made.push([of, count])
+            return { first: 'id of it', second: 'another' }
+          },
         },
       },
-    )
-    const context = {
-      venue: { connector: 'lake', impl: { AMM_RANGE: range } },
-      network: { chain: 'solana', network: 'local', impl: { address: (text: string) => text } },
-      services: { wallets: { all: () => [{ chain: 'solana', address: owner }] } },
+      caller: { commonName: 'admin', wallets: 'all' },
       signal: AbortSignal.timeout(60_000),
     } as unknown as ConnectorContext
     const request = { ...named, address: owner, token0: 'A', token1: 'B', amount0: '1', amount1: '1', lowerPrice: '1', upperPrice: '2' }
     const refusal = await Promise.resolve(rangeChangeHandlers.AMMLiquidityAdd(request, context)).then(
       () => 'made',
-      ({ name, message }: Error) => `${name} ${message}`,
+      ({ message }: Error) => message,
     )
-    expect(refusal).to.match(/^UNSUPPORTED A new position on lake needs keys of new accounts/)
-    expect(asked).to.deep.equal([])
+    expect(refusal).to.equal('enough')
+    expect(planned).to.deep.equal([['first', 'second']])
+    expect(made).to.deep.equal([[{ chain: 'solana', network: 'local', address: owner }, 2]])
   })
 })
 

@@ -5,6 +5,8 @@ import { fromKit, type SolanaIntent } from '../../../kits/solana/index.ts'
 import { draftOf } from '../../../core/wallet/signing.ts'
 import { soon, startCluster, type TestCluster } from './test-cluster.ts'
 
+const id = '01234567-89ab-cdef-0123-456789abcdef'
+
 describe('a step of Solana that more than the wallet signs', () => {
   let site: TestCluster
   before(async () => {
@@ -57,10 +59,18 @@ describe('a step of Solana that more than the wallet signs', () => {
       ({ name, message }: Error) => `${name} ${message}`,
     )
 
-  it('fails before anything is signed: the signer makes no keys of accounts', async () => {
-    const { account, step } = await making()
-    expect(await refusal(step)).to.match(new RegExp(`^UNSUPPORTED .*new account ${account.address}.*Nothing was signed`))
-    expect(() => draftOf({ scheme: 'solana-message', bytes: new Uint8Array(), signers: [account.address] })).to.throw(account.address)
+  it('is checked, simulated and priced with all its signatures', async () => {
+    const { step } = await making()
+    const { prepared } = await site.chain.rail.check([step], [], site.wallet.address, { feeOverrides: {} }, soon())
+    expect(prepared[0]?.fees).to.include({ signatures: 2 })
+    const { signatures: _, ...alone } = Object(prepared[0]?.fees)
+    expect(site.chain.rail.cost(step, prepared[0]?.fees ?? null) - site.chain.rail.cost(step, alone)).to.equal(5_000n)
+  })
+
+  it('asks the signer for no signature of an account that was not made for it', () => {
+    const draft = { scheme: 'solana-message' as const, bytes: new Uint8Array(), signers: [site.wallet.address] }
+    expect(() => draftOf(draft)).to.throw(site.wallet.address)
+    expect(draftOf(draft, { newAccounts: [id], signsAs: 0 })).to.deep.include({ scheme: 'ed25519', newAccounts: [id], signsAs: 0 })
   })
 
   it('fails where an instruction has a signer that the step does not name', async () => {

@@ -56,8 +56,8 @@ describe('the bytes of a message', () => {
 
   it('decode into signer, fee payer and instructions', () => {
     for (const bytes of [good, legacy]) {
-      const { feePayer, signerCount, instructions } = decodeMessage(bytes)
-      expect({ feePayer, signerCount }).to.deep.equal({ feePayer: wallet, signerCount: 1 })
+      const { feePayer, signers, instructions } = decodeMessage(bytes)
+      expect({ feePayer, signers }).to.deep.equal({ feePayer: wallet, signers: [wallet] })
       expect(instructions.at(-1)).to.deep.equal({ program: exchange, accounts: [wallet], data: Uint8Array.of(9, 1, 2) })
       expect(instructions).to.have.length(3)
     }
@@ -123,7 +123,11 @@ describe('the bytes of a message', () => {
       () => rewritten(({ instructions }) => ({ instructions: instructions.map((each) => ({ ...each, programAddressIndex: 99 })) })),
       /does not have/,
     ],
-    ['a message without accounts', () => rewritten(() => ({ staticAccounts: [], instructions: [] })), /does not have/],
+    [
+      'a message without accounts',
+      () => rewritten(() => ({ staticAccounts: [], instructions: [] })),
+      /more signatures than it has accounts/,
+    ],
     ['a message without signers', () => rewritten(({ header }) => ({ header: { ...header, numSignerAccounts: 0 } })), /no writable signer/],
     [
       'a message with more signers than accounts',

@@ -1,5 +1,6 @@
 import { createPublicKey, verify } from 'node:crypto'
 import {
+  AccountRole,
   address,
   getBase64EncodedWireTransaction,
   getCompiledTransactionMessageDecoder,
@@ -7,10 +8,12 @@ import {
   getTransactionDecoder,
   signatureBytes,
   verifySignature,
+  type Address,
 } from '@solana/kit'
 import { findAssociatedTokenPda, getCreateAssociatedTokenIdempotentInstruction } from '@solana-program/token'
 import { expect } from 'chai'
 import { SluiceError } from '../../../core/base/errors.ts'
+import { addressOfBytes } from '../../../core/keys/curves.ts'
 import { saveKey } from '../../../core/keys/keystore.ts'
 import { priorityFeeOf } from '../../../core/wallet/policy-solana.ts'
 import { decodeMessage } from '../../../core/wallet/solana-message.ts'
@@ -117,6 +120,48 @@ describe('the signer, with keys of both curves', () => {
     } finally {
       await solana.stop()
     }
+  })
+
+  it('signs with new accounts whose keys follow from the wallet, the same after it was started again', async () => {
+    const ids = ['00000000-0000-4000-8000-000000000001', '00000000-0000-4000-8000-000000000002'] as const
+    const addressOf = async (id: string) => {
+      const twice = await signer.sign({ chain: 'solana', network: 'mainnet', address: wallet, draft: { scheme: 'new-account', id } })
+      expect([...twice.subarray(0, 32)]).to.deep.equal([...twice.subarray(32)])
+      return address(addressOfBytes(twice.subarray(0, 32)))
+    }
+    const accounts = [await addressOf(ids[0]), await addressOf(ids[1])] as const
+    const signedBy = (...of: readonly Address[]) =>
+      messageOf([
+        { ...trade, accounts: [...(trade.accounts ?? []), ...of.map((each) => ({ address: each, role: AccountRole.READONLY_SIGNER }))] },
+      ])
+    const bytes = signedBy(...accounts)
+    const inOrder = decodeMessage(bytes).signers.slice(1)
+    const newAccounts = inOrder.map((each) => ids[accounts.findIndex((own) => own === each)] ?? '')
+    const draft = { scheme: 'ed25519' as const, bytes, newAccounts }
+    for (const [index, signerOf] of [wallet, ...inOrder].entries()) {
+      const signature = await signer.sign(requestFor(bytes, { draft: { ...draft, ...(index > 0 && { signsAs: index - 1 }) } }))
+      expect(await verifySignature(await getPublicKeyFromAddress(address(signerOf)), signatureBytes(signature), bytes)).to.equal(true)
+    }
+
+    const refusals: readonly (readonly [Partial<Extract<SignRequest['draft'], { scheme: 'ed25519' }>>, RegExp])[] = [
+      [{ newAccounts: [] }, /needs 3 signatures/],
+      [{ newAccounts: newAccounts.toReversed() }, /needs 3 signatures/],
+      [{ newAccounts: newAccounts.slice(0, 1) }, /needs 3 signatures/],
+      [{ bytes: signedBy(stranger), newAccounts: [ids[0]] }, /needs 2 signatures/],
+      [{ signsAs: 2 }, /has no such new account/],
+      [{ bytes: messageOf([{ programAddress: stranger }]), newAccounts: [], signsAs: 0 }, /no connector declares/],
+    ]
+    for (const [changes, expected] of refusals)
+      expect(await failure(signer.sign(requestFor(bytes, { draft: { ...draft, ...changes } })))).to.match(expected)
+
+    const before = signer.processId()
+    if (before === undefined) throw new Error('It runs.')
+    process.kill(before, 'SIGKILL')
+    for (const until = performance.now() + 20_000; signer.processId() === before || !signer.isReady();) {
+      if (performance.now() > until) throw new Error('It did not start again.')
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+    expect(await addressOf(ids[0])).to.equal(accounts[0])
   })
 
   it('refuses with the reason, which it logs', async () => {
