@@ -82,7 +82,7 @@ describe('positions that are accounts of their own', () => {
     }
     const tokens = { resolve: async (symbol: string) => ({ symbol, address: symbol, decimals: 6 }) }
     const context = {
-      venue: { connector: 'lake', config: { allowedSlippage: '1/100', ttlSeconds: 60 }, impl: { AMM_RANGE: range } },
+      venue: { connector: 'lake', config: { allowedSlippage: '1/100', ttl: 60 }, impl: { AMM_RANGE: range } },
       network: { chain: 'solana', network: 'local', tokens, impl: { address: (text: string) => text } },
       services: {
         wallets: { all: () => [{ chain: 'solana', address: owner }] },
