@@ -39,8 +39,8 @@ export function solanaChain(
   refuseBadUrls(name, config)
   refuseBadNonces(name, config)
   const timeoutMs = (config.requestTimeoutSeconds ?? defaultRequestTimeoutSeconds) * 1000
-  const { rpcUrls = [], sendUrls } = config
-  const rpc = createRpc({ rpcUrls, sendUrls, dialect: solanaDialect(genesisHash), meter, log, timeoutMs, network: name })
+  const { rpcUrls = [], sendUrls, privateUrls } = config
+  const rpc = createRpc({ rpcUrls, sendUrls, privateUrls, dialect: solanaDialect(genesisHash), meter, log, timeoutMs, network: name })
   const associated = createAssociatedAddresses()
   const unbounded = { signal: new AbortController().signal }
   const pollingMs = (config.pollingSeconds ?? defaultPollingSeconds) * 1000

@@ -20,6 +20,7 @@ import {
 import {
   type Prepared,
   type Sealed,
+  type Sent,
   type Signable,
   SluiceError,
   type Json,
@@ -178,9 +179,9 @@ const invalid: ReadonlySet<number> = new Set([
   -32006, -32602,
 ])
 
-/** Sends the same bytes to every node. One that accepts them is enough. Nodes do not keep what no leader takes. */
-export function send(rpc: Rpc, { id, raw }: Sealed, at: At): Promise<BroadcastResult> {
-  const signed = { id, raw: Buffer.from(raw).toString('base64') }
+/** Sends the same bytes to every node, or to every relay where they are to be private. One that accepts them is enough. Nodes do not keep what no leader takes. */
+export function send(rpc: Rpc, { id, raw, privateOnly }: Sent, at: At): Promise<BroadcastResult> {
+  const signed = { id, raw: Buffer.from(raw).toString('base64'), privateOnly }
   return sendToAll(rpc, signed, { isAccepted: (result) => result === id, error: receptionOf }, at)
 }
 

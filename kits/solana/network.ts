@@ -1,7 +1,7 @@
-import { nodeSettings, type NodeSettings } from '../nodes/settings.ts'
+import { nodeSettings, relaySettings, type NodeSettings, type RelaySettings } from '../nodes/settings.ts'
 
 /** One network's settings in `conf/chains/<chain>.yml`. */
-export interface SolanaChainConfig extends NodeSettings {
+export interface SolanaChainConfig extends NodeSettings, RelaySettings {
   /** The highest priority fee of a transaction, in lamports. */
   feeCap?: number
   feePolicy?: SolanaFeePolicy
@@ -23,6 +23,7 @@ export const solanaChainSchema = {
   type: 'object',
   properties: {
     ...nodeSettings,
+    ...relaySettings,
     feeCap: { type: 'integer', minimum: 10_000, maximum: 1_000_000_000 },
     feePolicy: {
       type: 'object',

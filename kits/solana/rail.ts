@@ -62,6 +62,7 @@ export function solanaRail(options: SolanaRailOptions): SolanaRail {
     gaps: () => [],
     draft,
     seal,
+    sendsPrivately: rpc.hasRelays,
     send: (sealed, at) => send(rpc, sealed, at),
     poll: createPoll(options),
   }

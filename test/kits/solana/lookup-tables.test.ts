@@ -117,7 +117,7 @@ describe('a swap on Solana that is short enough with a lookup table alone', () =
     const [sequence = null] = chain.rail.claim(synced, [], 1)
     const draft = chain.rail.draft({ step, fees: { computeUnits: 100_000, price: '1000' } }, sequence)
     const signature = await site.sign({ signable: draft } as Parameters<typeof site.sign>[0])
-    const sealed = chain.rail.seal(draft, signature as Uint8Array)
+    const sealed = chain.rail.seal(draft, signature)
     cluster.setLookupTable(table, entries().slice(0, 3))
     // Nobody can say that it never lands: another node may know the table.
     expect(await chain.rail.send(sealed, at())).to.deep.include({ is: 'unclear' })

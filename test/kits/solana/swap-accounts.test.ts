@@ -25,6 +25,11 @@ const tokenOf = ({ symbol, address, decimals }: Mint): Token => ({ symbol, addre
 /** What the Token program's accounts keep, and the fee without a priority fee. */
 const rentRaw = 2_039_280n
 
+interface SwapOptions {
+  exact?: 'paid' | 'got'
+  maxInRaw?: bigint
+}
+
 describe('the accounts of a swap on Solana', () => {
   let site: SolanaSite
   let transactions: Transactions
@@ -47,7 +52,7 @@ describe('the accounts of a swap on Solana', () => {
   const isThere = (of: string) => site.cluster.svm.getAccount(of as Address).exists
 
   /** @returns what the swap took and gave by its receipt, and what the wallet lost of lamports beside the fee */
-  async function swap(tokenIn: Token, tokenOut: Token, amountRaw: bigint, { exact = 'paid' as 'paid' | 'got', maxInRaw = amountRaw } = {}) {
+  async function swap(tokenIn: Token, tokenOut: Token, amountRaw: bigint, { exact = 'paid', maxInRaw = amountRaw }: SwapOptions = {}) {
     const { wallet, chain } = site
     const wish = { wallet: wallet.address, tokenIn, tokenOut, maxInRaw }
     const accounts = await swapAccounts(chain.reader, wish, at())
