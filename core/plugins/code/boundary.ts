@@ -109,7 +109,13 @@ function parsedProperty(schema: Schema<unknown>, value: unknown, name: string): 
   }
 }
 
+/** With the first call it is made what checks answers: a start has thousands of methods, and calls few of them. */
 function guarded(implementation: object, method: CallableFunction, contract: AnyMethod, callee: Callee, verb: string) {
+  let call: ReturnType<typeof checkedCall> | undefined
+  return (...args: readonly unknown[]): unknown => (call ??= checkedCall(implementation, method, contract, callee, verb))(args)
+}
+
+function checkedCall(implementation: object, method: CallableFunction, contract: AnyMethod, callee: Callee, verb: string) {
   const { atOnce } = contract
   const mayWait = atOnce ?? callee.isRemote
   const parse = answerParser(contract, mayLeaveOut(contract.answer) ? tellsLeftOut(callee, verb) : undefined)
@@ -118,7 +124,7 @@ function guarded(implementation: object, method: CallableFunction, contract: Any
   const settle = (answer: unknown, args: readonly unknown[]) =>
     isThenable(answer) ? Promise.resolve(answer).then((settled) => parseSettled(settled, args)) : parse(answer, args)
   const called = { ...callee, method }
-  return (...args: readonly unknown[]): unknown => {
+  return (args: readonly unknown[]): unknown => {
     // The signal is read only where somebody has to wait: reading it starts the request's timer.
     const signal = atOnce ? undefined : signalOf(args)
     // Answers are compared with what was asked, and not with what a plugin made of it.
