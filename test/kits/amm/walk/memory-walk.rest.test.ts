@@ -6,7 +6,7 @@ import { givenOrRefused } from './given-or-refused.ts'
 import { poolLife } from './pool-life.ts'
 import { walkChecker } from './walk-checker.ts'
 import { openWalkFixture, type WalkFixture } from './walk-fixture.ts'
-import { msOf, quotesOf, seed, walkInMemory, type Choice, type QuoteFromMemory } from './walk-in-memory.ts'
+import { type Choice, msOf, patiently, type QuoteFromMemory, quotesOf, seed, walkInMemory } from './walk-in-memory.ts'
 
 const quotes = quotesOf(0.8)
 /** After every block with a change. */
@@ -49,7 +49,7 @@ describe(`${quotes} quotes of Uniswap from memory (SLUICE_WALK_QUOTES) on a rand
         async hold(give, swap, choice, what) {
           const quote = await checker.holdAlike(give, swap, choice, what)
           // What was asked of the memory before makes no difference: the chain is asked without it.
-          const anew = await givenOrRefused(fixture.amm.quote(swap, choice, at()))
+          const anew = await givenOrRefused(patiently(() => fixture.amm.quote(swap, choice, at())))
           if (quote?.head.number !== anew?.head.number) return
           same += 1
           expect([quote?.amountRaw, quote?.route], `${what} from the chain`).to.deep.equal([anew?.amountRaw, anew?.route])

@@ -36,6 +36,16 @@ const mostTries = 4
 /** One of this many blocks begins a reorganisation. */
 const reorganised = 11
 
+/** Asks again where a busy machine did not read in time, as the refusal says. */
+export async function patiently<T>(ask: () => T | Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1)
+    try {
+      return await ask()
+    } catch (error) {
+      if (tries === mostTries || !(error instanceof SluiceError) || error.name !== 'NETWORK') throw error
+    }
+}
+
 /**
  * So many quotes from memory, some after every block of a random walk, over reorganisations; samples are compared all the while. Gives
  * what was told of the memory.
@@ -64,15 +74,7 @@ export async function walkInMemory(walked: WalkedExchange, { below }: Random, qu
   const pricing = amm.followed as unknown as FollowedPricing
   const chainImpl = chain as unknown as QuoteVenue['chainImpl']
   const venue: QuoteVenue = { chain: 'ethereum', network: 'local', connector: 'walked', chainImpl, pricing }
-  /** Asks again where a busy machine did not read a pool in time, as the refusal says. */
-  async function remembered(swap: Swap, choice: Choice): Promise<Quote> {
-    for (let tries = 1; ; tries += 1)
-      try {
-        return await market.quotes.quote(venue, swap, choice, at())
-      } catch (error) {
-        if (tries === mostTries || !(error instanceof SluiceError) || error.name !== 'NETWORK') throw error
-      }
-  }
+  const remembered = (swap: Swap, choice: Choice): Promise<Quote> => patiently(() => market.quotes.quote(venue, swap, choice, at()))
 
   /** The memory equals the chain now. */
   async function caughtUp(): Promise<void> {
