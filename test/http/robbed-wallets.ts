@@ -75,10 +75,10 @@ interface Options {
   readonly storeUrl?: string
 }
 
-/** @param limits of each client */
+/** @param limits of each client; undefined: those of everybody */
 export async function startRobbedWallets(
   count: number,
-  limits: object,
+  limits: object | undefined,
   { allowsThief, plugins, storeUrl }: Options = {},
 ): Promise<RobbedWallets> {
   const home = await mkdtemp(path.join(tmpdir(), 'sluice-thief-'))
@@ -148,13 +148,16 @@ export async function startRobbedWallets(
   }
   await Promise.all(
     stolen.map(async ({ address }) => {
+      let last = ''
       for (const spender of ['uniswap', 'uniswap/v2', 'uniswap/v3', 'uniswap/positions', 'oasis', 'perp', 'balancer'])
         for (const token of ['WETH', 'USDC', 'WBTC', 'DAI']) {
           if ((spender === 'perp' && token !== 'USDC') || (spender === 'balancer' && token !== 'WETH')) continue
           const approved = await server.client.post('/evm/approve', { ...local, address, spender, token })
           if (approved.status !== 200) throw new Error(`${spender} ${token}: ${approved.text}`)
-          await mined(server.client, approved.body.txHash)
+          last = approved.body.txHash
         }
+      // All before it are mined by then.
+      await mined(server.client, last)
     }),
   )
 
