@@ -477,6 +477,55 @@ const ways: readonly Way[] = [
     isPartlyAllowed: true,
   },
   {
+    title: 'fills its orders later at their worst price, one after another',
+    async take({ client, address }, site) {
+      const market = oasisDevnetMarket(deployerAddress('oasis'))
+      await site.send(USDC.address, 'approve(address,uint256)', [market, MaxUint256])
+      const answers: Answer[] = []
+      for (let turn = 0; turn < 8; turn++) {
+        // The book has no better bid: nothing is filled as it is placed.
+        const placed = await client.post('/clob/orders', { ...oasis, ...order, address, side: 'SELL', price: '2905', amount: '15' })
+        answers.push(placed)
+        if (placed.status !== 200) continue
+        await mined(client, placed.body.txHash)
+        await settled(site)
+        const { body } = await client.get('/clob/orders', { ...oasis, address, market: order.market })
+        const open = body.orders.find(({ clientOrderId }: { clientOrderId?: string }) => clientOrderId === placed.body.clientOrderId)
+        if (!open?.orderId) continue
+        await site.send(market, 'buy(uint256,uint256)', [BigInt(open.orderId), 9n * ether])
+        // What is left is cancelled, in the hope that it frees all of the loss.
+        const left = new URLSearchParams({ ...oasis, address, market: order.market, orderId: String(open.orderId) })
+        answers.push(await client.request('DELETE', `/clob/orders?${left.toString()}`))
+        await settled(site)
+      }
+      return answers
+    },
+    isPartlyAllowed: true,
+  },
+  {
+    title: 'routes over two pools of its own, by all connectors',
+    async take(stolen, site) {
+      const { USDT } = addresses.tokens
+      // One USDT buys a thousandth of what it should of DAI.
+      await openPool(site, [USDT.address, DAI.address], 10_000, BigInt(USDT.address) < BigInt(DAI.address) ? 207_000 : -207_000, [
+        10n ** 12n,
+        10n ** 22n,
+      ])
+      await openPool(site, [WETH.address, USDT.address], 10_000, BigInt(WETH.address) < BigInt(USDT.address) ? -260_000 : 260_000, [
+        100n * ether,
+        10n ** 12n,
+      ])
+      const trade = { connector: 'any', quote: 'DAI', ...priced }
+      await site.pass(700)
+      return [
+        await sell(stolen, { ...trade, amount: '100' }),
+        await sell(stolen, { ...trade, amount: '20' }),
+        await sell(stolen, { ...trade, base: 'USDC', amount: '200000' }),
+      ]
+    },
+    isPartlyAllowed: true,
+  },
+  {
     title: 'hides a trade from the public in a private relay',
     take: async (stolen) => [await sell(stolen, { amount: '200', privateOnly: true })],
   },
