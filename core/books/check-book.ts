@@ -6,7 +6,8 @@ import type { NetworkEntry } from '../plugins/index.ts'
 import { paidCost } from '../transactions/costs.ts'
 import { canonicalHash, type Entry } from '../transactions/entry.ts'
 import type { Transactions } from '../transactions/transactions.ts'
-import { verifyWallet, type OwnTransaction, type WalletCheck } from './verify-wallet.ts'
+import { verifyWallet, type WalletCheck } from './verify-wallet.ts'
+import type { OwnTransaction } from './wallet-ledger.ts'
 
 /** Where the book is: journal and archive. */
 export type BookSource = Pick<Transactions, 'find' | 'list'>

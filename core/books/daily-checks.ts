@@ -6,8 +6,9 @@ import type { NetworkEntry } from '../plugins/index.ts'
 import type { Leases } from '../transactions/leases.ts'
 import { blockAt, checkBook, finalBlock, historyOf, requireHistory, type BookSource } from './check-book.ts'
 import type { Checkpoints, WalletPlace } from './checkpoints.ts'
-import type { Discrepancy, WalletCheck } from './verify-wallet.ts'
+import type { WalletCheck } from './verify-wallet.ts'
 import { nonceKey } from './wallet-changes.ts'
+import type { Discrepancy } from './wallet-ledger.ts'
 
 export interface DailyChecks {
   /** Checks what is due. Runs by itself every hour. Never rejects. */

@@ -1,44 +1,9 @@
 // Holds a wallet's book against the chain: what it held at one block, and all that is known to have moved since, is what it holds at another, to the unit.
 import { addressKey } from '../base/addresses.ts'
-import { SluiceError } from '../base/errors.ts'
 import type { At, CoinMove, PastTransfer, WalletHistory } from '../contracts/index.ts'
-import { balancesOf, keptNonce, KnownChanges, leftOver, narrow, nonceKey, only, type Balances, type OpenRange } from './wallet-changes.ts'
-
-/** A mined transaction of the journal, as the book has it. */
-export interface OwnTransaction {
-  readonly txHash: string
-  readonly blockNumber: number
-  /** Absent in the journal of an earlier version. */
-  readonly blockHash?: string
-  /** Absent where its receipt does not tell. */
-  readonly feeRaw?: bigint
-  /** By token (`addressKey`), the native coin among them, without the fee. Absent: the book says nothing, and the chain is asked. */
-  readonly movements?: ReadonlyMap<string, bigint>
-  /** The book does not say what it did to the native coin. */
-  readonly isCoinUnknown?: true
-}
-
-/**
- * `inside-a-call`: the native coin came or went without being the value of a transaction. `without-event`: a token's balance changed and no event
- * of it says so. `not-in-book`: the events of one of the journal's own transactions say something else than its movements. `taken-back`: it is in no
- * block of the chain any more.
- */
-export type DiscrepancyKind = (typeof discrepancyKinds)[number]
-export const discrepancyKinds = ['inside-a-call', 'without-event', 'not-in-book', 'taken-back'] as const
-
-export interface Discrepancy {
-  readonly token: string
-  readonly kind: DiscrepancyKind
-  /** Above 0 the wallet has more than is explained. */
-  readonly amountRaw: bigint
-  /** The first and the last block in which it may have been. */
-  readonly firstBlock: number
-  readonly lastBlock: number
-  /** Of the one transaction that the wallet had in the block. */
-  readonly txHash?: string
-  /** Where the block was not found: so many transactions more than are known the wallet sent in these blocks. */
-  readonly unknownTransactions?: number
-}
+import { beginning, lostState, type LostHistory } from './check-start.ts'
+import { balancesOf, keptNonce, leftOver, narrow, nonceKey, only, type KnownChanges, type OpenRange } from './wallet-changes.ts'
+import { bookedCoin, createLedger, isCoinBooked, type Discrepancy, type Ledger, type OwnTransaction } from './wallet-ledger.ts'
 
 /** Smallest units: what it held at the start, and all that follows is what it holds at the end. */
 export interface TokenCheck {
@@ -68,7 +33,7 @@ export interface WalletCheck {
   /** Tokens that no list has, and that none of the own transactions moved, in this range or before: anybody can send them, and they are not held against their balances. */
   readonly unlistedTokens: number
   /** What the nodes lack of the range that was asked for; absent: nothing. */
-  readonly lost?: { readonly what: 'events' | 'state'; readonly before: number }
+  readonly lost?: LostHistory
 }
 
 export interface WalletParts {
@@ -164,83 +129,6 @@ export async function verifyWallet(parts: WalletParts, range: { after: number; u
 const withoutNonces = (kept: WalletParts['kept']): WalletParts['kept'] =>
   new Map([...kept].map(([block, amounts]) => [block, new Map([...amounts].filter(([token]) => token !== nonceKey))] as const))
 
-interface CheckStart {
-  readonly after: number
-  readonly upTo: number
-  readonly transfers: readonly PastTransfer[]
-  /** Where it was kept, and no node has it. */
-  readonly start?: Balances
-  readonly lost?: WalletCheck['lost']
-}
-
-/** Begins where both the events and the wallet's balances are known. */
-async function beginning(
-  { history, wallet, kept }: WalletParts,
-  { after, upTo }: { after: number; upTo: number },
-  at: At,
-): Promise<CheckStart> {
-  const { transfers, since } = await history.transfers([wallet], { from: after + 1, to: upTo }, at)
-  const withEvents = since === undefined ? after : since - 1
-  if (withEvents >= upTo)
-    throw new SluiceError(
-      'NETWORK',
-      `The nodes have no events of tokens before block ${since}: name a node that has them, or ask from there.`,
-    )
-  const [first] = await history.holdings(wallet, [], [withEvents], at)
-  const ofKept = (block: number): CheckStart => ({
-    after: block,
-    upTo,
-    transfers: transfers.filter(({ blockNumber }) => blockNumber > block),
-    start: { nonce: 0, amounts: kept.get(block) ?? new Map() },
-    ...(block > after && { lost: { what: 'state', before: block } }),
-  })
-  if (first) return { after: withEvents, upTo, transfers, ...(since !== undefined && { lost: { what: 'events', before: since } }) }
-  if (kept.has(withEvents)) return ofKept(withEvents)
-  const withState = await firstWithState(history, wallet, withEvents, upTo, at)
-  const [firstKept = Infinity] = [...kept.keys()].filter((block) => block > withEvents).toSorted((a, b) => a - b)
-  if (firstKept < withState) return ofKept(firstKept)
-  if (withState >= upTo) throw lostState(withState)
-  return {
-    after: withState,
-    upTo,
-    transfers: transfers.filter(({ blockNumber }) => blockNumber > withState),
-    lost: { what: 'state', before: withState },
-  }
-}
-
-export const lostState = (before: number) =>
-  new SluiceError('NETWORK', `The nodes have no state of blocks before ${before}: name an archive node in rpcUrls, or ask from there.`)
-
-/** By halves, as nodes keep the newest. */
-const firstWithState = (history: WalletHistory, wallet: string, from: number, to: number, at: At) =>
-  firstWhere(from, to, async (block) => (await history.holdings(wallet, [], [block], at))[0] !== undefined)
-
-async function firstWhere(from: number, to: number, has: (block: number) => Promise<boolean>): Promise<number> {
-  let [lost, first] = [from, to]
-  while (first - lost > 1) {
-    const middle = Math.floor((lost + first) / 2)
-    if (await has(middle)) first = middle
-    else lost = middle
-  }
-  return first
-}
-
-/** The first block of a range from which on the nodes have events, and where the wallet's balances are known. */
-export async function firstKnown(
-  { history, wallet, kept }: Pick<WalletParts, 'history' | 'wallet' | 'kept'>,
-  { after, upTo }: { after: number; upTo: number },
-  at: At,
-): Promise<{ readonly block: number; readonly lost?: NonNullable<WalletCheck['lost']> }> {
-  const hasEvents = async (block: number) => (await history.transfers([wallet], { from: block + 1, to: block + 1 }, at)).since === undefined
-  const withEvents = (await hasEvents(after)) ? after : await firstWhere(after, upTo, hasEvents)
-  const [held] = await history.holdings(wallet, [], [withEvents], at)
-  if (held || kept.has(withEvents))
-    return { block: withEvents, ...(withEvents > after && { lost: { what: 'events', before: withEvents + 1 } }) }
-  const withState = await firstWithState(history, wallet, withEvents, upTo, at)
-  const block = Math.min(withState, ...[...kept.keys()].filter((each) => each > withEvents))
-  return { block, lost: { what: 'state', before: block } }
-}
-
 async function learn(own: Map<string, OwnTransaction>, txHash: string, { ownBy }: WalletParts): Promise<OwnTransaction | undefined> {
   const found = await ownBy(txHash)
   if (found) own.set(txHash, found)
@@ -288,74 +176,6 @@ function countedTokens(
   const moved = transfers.flatMap(({ token, txHash }) => (ofLists.has(addressKey(token)) || own.has(txHash) ? addressKey(token) : []))
   return [...new Set([...moved, ...[...own.values()].flatMap(({ movements = new Map<string, bigint>() }) => [...movements.keys()])])]
 }
-
-type Ledger = ReturnType<typeof createLedger>
-
-/** What is known to have moved, and of whom it was. */
-function createLedger(coin: string, tokens: ReadonlySet<string>) {
-  const changes = new KnownChanges()
-  const totals = new Map<string, { ownRaw: bigint; feesRaw: bigint; foreignRaw: bigint }>()
-  const foreign = new Set<string>()
-  const notInBook: Discrepancy[] = []
-
-  function count(token: string, of: 'ownRaw' | 'feesRaw' | 'foreignRaw', amountRaw: bigint): void {
-    const total = totals.get(token) ?? { ownRaw: 0n, feesRaw: 0n, foreignRaw: 0n }
-    total[of] += amountRaw
-    totals.set(token, total)
-  }
-
-  return {
-    changes,
-    addTransfers(transfers: readonly PastTransfer[], own: ReadonlyMap<string, OwnTransaction>): void {
-      const byOwn = new Map<string, Map<string, bigint>>()
-      for (const { token, amountRaw, txHash, blockNumber } of transfers) {
-        const key = addressKey(token)
-        // Of the coin the book tells all, or nothing.
-        if (!tokens.has(key) || (key === coin && isCoinBooked(own.get(txHash)))) continue
-        changes.add(key, blockNumber, amountRaw)
-        if (!own.has(txHash)) {
-          count(key, 'foreignRaw', amountRaw)
-          foreign.add(txHash)
-          continue
-        }
-        const moved = byOwn.get(txHash) ?? new Map<string, bigint>()
-        byOwn.set(txHash, moved.set(key, (moved.get(key) ?? 0n) + amountRaw))
-      }
-      for (const each of own.values()) {
-        const { txHash, blockNumber, movements } = each
-        const moved = byOwn.get(txHash) ?? new Map<string, bigint>()
-        const booked = movements ?? moved
-        for (const [token, amountRaw] of booked) if (token !== coin) count(token, 'ownRaw', amountRaw)
-        if (!isCoinBooked(each)) count(coin, 'ownRaw', moved.get(coin) ?? 0n)
-        for (const token of new Set([...moved.keys(), ...booked.keys()])) {
-          const amountRaw = (moved.get(token) ?? 0n) - (booked.get(token) ?? 0n)
-          if (amountRaw !== 0n && token !== coin)
-            notInBook.push({ token, kind: 'not-in-book', amountRaw, firstBlock: blockNumber, lastBlock: blockNumber, txHash })
-        }
-      }
-    },
-    addOwnCoin(blockNumber: number, amountRaw: bigint, feeRaw: bigint): void {
-      changes.add(nonceKey, blockNumber, 1n)
-      changes.add(coin, blockNumber, amountRaw - feeRaw)
-      count(coin, 'ownRaw', amountRaw)
-      count(coin, 'feesRaw', -feeRaw)
-    },
-    addForeign({ blockNumber, txHash, nonce, amountRaw, feeRaw = 0n }: CoinMove): void {
-      if (nonce !== undefined) changes.add(nonceKey, blockNumber, 1n)
-      changes.add(coin, blockNumber, amountRaw - feeRaw)
-      count(coin, 'foreignRaw', amountRaw - feeRaw)
-      if (txHash !== undefined) foreign.add(txHash)
-    },
-    totalsOf: (token: string) => totals.get(token) ?? { ownRaw: 0n, feesRaw: 0n, foreignRaw: 0n },
-    foreignTransactions: () => foreign.size,
-    notInBook: (): readonly Discrepancy[] => notInBook,
-  }
-}
-
-const isCoinBooked = (own: OwnTransaction | undefined) => own?.movements !== undefined && !own.isCoinUnknown
-
-/** Undefined: the book does not say it. */
-const bookedCoin = (own: OwnTransaction, coin: string) => (isCoinBooked(own) ? (own.movements?.get(coin) ?? 0n) : undefined)
 
 /** What own transactions did to the coin: by the book, else by the chain. */
 async function addCoin(

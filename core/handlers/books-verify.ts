@@ -1,5 +1,7 @@
 import { blockAt, blockBefore, checkBook, finalBlock, requireHistory, sliceEnd } from '../books/check-book.ts'
-import { firstKnown, lostState, type Discrepancy, type WalletCheck } from '../books/verify-wallet.ts'
+import { firstKnown, lostState } from '../books/check-start.ts'
+import type { WalletCheck } from '../books/verify-wallet.ts'
+import type { Discrepancy } from '../books/wallet-ledger.ts'
 import { addressKey } from '../base/addresses.ts'
 import { formatRaw } from '../base/decimal.ts'
 import { badFields } from '../base/errors.ts'

@@ -2,7 +2,8 @@ import { expect } from 'chai'
 import { AbiCoder, ContractFactory, Interface, JsonRpcProvider, keccak256, toBeHex } from 'ethers'
 import feeToken from '../../plugins/ethereum/artifacts/FeeOnTransferToken.json' with { type: 'json' }
 import { addressKey } from '../../core/base/addresses.ts'
-import { verifyWallet, type OwnTransaction, type WalletCheck, type WalletParts } from '../../core/books/verify-wallet.ts'
+import { verifyWallet, type WalletCheck, type WalletParts } from '../../core/books/verify-wallet.ts'
+import type { OwnTransaction } from '../../core/books/wallet-ledger.ts'
 import type { Token, WalletHistory } from '../../core/contracts/index.ts'
 import { at, mined, startDevnetChain, wallet, type TestChain } from '../kits/evm/test-chain.ts'
 
