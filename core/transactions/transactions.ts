@@ -140,6 +140,15 @@ const abortMs = 3_000
 /** If the store hangs, the start waits no longer than this. Wallets are then recovered when they are first used. */
 const recoveryMs = 3_000
 
+/** With new ids: two plans have no account in common. */
+const accountsBy =
+  (newAccount: NewAccount | undefined): Transactions['newAccounts'] =>
+  async (wallet, count) => {
+    if (!newAccount) throw new SluiceError('UNSUPPORTED', 'Nobody makes keys of new accounts here: nothing was signed.')
+    const ids = Array.from({ length: count }, () => randomUUID())
+    return Object.fromEntries(await Promise.all(ids.map(async (id) => [await newAccount({ ...wallet, id }), id] as const)))
+  }
+
 export function createTransactions({
   journal,
   leases,
@@ -148,9 +157,7 @@ export function createTransactions({
   signPermit = async () => {
     throw new Error('Nobody signs permits.')
   },
-  newAccount = async () => {
-    throw new SluiceError('UNSUPPORTED', 'Nobody makes keys of new accounts here.')
-  },
+  newAccount,
   walletQueue,
   log,
   isLoading = () => false,
@@ -261,10 +268,7 @@ export function createTransactions({
     },
     cancel: (origin, signal) => run(signal, (until) => on(origin.network).cancel(origin, until)),
     speedUp: (origin, signal) => run(signal, (until) => on(origin.network).speedUp(origin, until)),
-    async newAccounts(wallet, count) {
-      const ids = Array.from({ length: count }, () => randomUUID())
-      return Object.fromEntries(await Promise.all(ids.map(async (id) => [await newAccount({ ...wallet, id }), id] as const)))
-    },
+    newAccounts: accountsBy(newAccount),
     nextNonce: ({ network, address }, signal) => on(network).nextNonce(address, signal),
     find: (chain, network, txHash) => journal.find(chain, network, txHash),
     async list(filter) {
