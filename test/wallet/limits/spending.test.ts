@@ -1,6 +1,8 @@
-import { address } from '@solana/kit'
-import { getCreateAssociatedTokenIdempotentInstruction } from '@solana-program/token'
+import { AccountRole, address } from '@solana/kit'
+import { getTransferSolInstruction } from '@solana-program/system'
+import { getCloseAccountInstruction, getCreateAssociatedTokenIdempotentInstruction } from '@solana-program/token'
 import { expect } from 'chai'
+import { wrappedMint } from '../../../core/wallet/policy-solana.ts'
 import { Refusal, type EvmRules } from '../../../core/wallet/policy.ts'
 import type { SignRequest, TypedData } from '../../../core/wallet/signer-messages.ts'
 import { signedActions } from '../../../tools/signing-readers.ts'
@@ -117,6 +119,18 @@ describe('what a signature may give away', () => {
     expect(opening).to.not.have.property('unreadable')
     expect(Object.fromEntries(opening.amounts)).to.include({ native: 2_039_280n, gasCost: 205_000n, transactions: 1n })
     expect((await of(trade)).unreadable).to.match(/program 675kPX9/)
+    // What is wrapped may be spent by the programs behind it; closing the account gives nothing away.
+    const ofWrapped = { ...account, mint: address(wrappedMint) }
+    const transfer = getTransferSolInstruction({ source: owner, destination: strangeAccount, amount: 7_000_000n })
+    const close = getCloseAccountInstruction({ account: strangeAccount, destination: solanaWallet, owner })
+    const wrapping = await of(getCreateAssociatedTokenIdempotentInstruction(ofWrapped), transfer, close)
+    expect(wrapping).to.not.have.property('unreadable')
+    expect(wrapping.amounts.get('native')).to.equal(2_039_280n + 7_000_000n)
+    const cosigned = await of({
+      ...trade,
+      accounts: [...(trade.accounts ?? []), { address: strangeAccount, role: AccountRole.READONLY_SIGNER }],
+    })
+    expect(cosigned.amounts.get('gasCost')).to.equal(10_000n)
     const tokenProgram = address('TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb')
     expect((await of(getCreateAssociatedTokenIdempotentInstruction({ ...account, tokenProgram }))).unreadable).to.match(/Token-2022/)
   })
