@@ -4,7 +4,8 @@ import { createHeadFeed } from '../nodes/head-feed.ts'
 import { createRpc } from '../nodes/rpc.ts'
 import { defaultRequestTimeoutSeconds, refuseBadUrls } from '../nodes/settings.ts'
 import { readHead, createReader } from './accounts.ts'
-import { gasOf, priceFees, readRecentFees, computeUnitsFor } from './fees.ts'
+import { gasOf, priceFees, computeUnitsFor } from './fees.ts'
+import { createRecentFees } from './recent-fees.ts'
 import {
   defaultFeeCapLamports,
   defaultFeePolicy,
@@ -42,6 +43,7 @@ export function solanaChain(
   const { rpcUrls = [], sendUrls, privateUrls } = config
   const rpc = createRpc({ rpcUrls, sendUrls, privateUrls, dialect: solanaDialect(genesisHash), meter, log, timeoutMs, network: name })
   const associated = createAssociatedAddresses()
+  const recentFees = createRecentFees(rpc)
   const unbounded = { signal: new AbortController().signal }
   const pollingMs = (config.pollingSeconds ?? defaultPollingSeconds) * 1000
   const heads = createHeadFeed({ poll: () => readHead(rpc, unbounded), behind: (number) => rpc.behind(number), pollingMs, log })
@@ -85,9 +87,10 @@ export function solanaChain(
     changes: createImages(rpc),
     balances: (owner, tokens, at) => readBalances(rpc, associated, owner, tokens, at),
     token,
-    async gas(units, _head, at) {
-      const [answer] = await rpc.batch([{ method: 'getRecentPrioritizationFees', params: [[]] }], at)
-      return gasOf(priceFees(computeUnitsFor(Number(units)), readRecentFees(answer?.result) ?? [], { policy, feeCapRaw }))
+    gas(units, _head, at) {
+      const termsBy = (fees: readonly bigint[]) => gasOf(priceFees(computeUnitsFor(Number(units)), fees, { policy, feeCapRaw }))
+      const fees = recentFees(at)
+      return fees instanceof Promise ? fees.then(termsBy) : termsBy(fees)
     },
     decode: decodeLogs,
     find: (id, at) => findTransaction(rpc, id, at),
