@@ -186,6 +186,10 @@ export function fewestApprovals(routers: readonly Router[], versions: readonly s
 /** Selectors of `token0()` and `token1()`, which the pools of most kinds have. */
 const tokenViews = ['0x0dfe1681', '0xd21220a7']
 
+/** Where no pool of a swap exists, as far as it can be read. */
+const ifNoPool =
+  'If the exchange has such a pool, the plugin looks for it at a wrong address: its author has to compare the factory and the init-code hash of this network, and the ABI of the view that reads a pool, with the chain.'
+
 interface QuoterOptions {
   readonly exchange: PoolExchange
   readonly reader: EvmReader
@@ -214,7 +218,7 @@ function quoter({ exchange, reader, checks, requireExactTransfers, trusted }: Qu
       const graph = only === undefined ? all : poolGraphOf(all.pools.filter(({ pool }) => isSameAddress(pool.address, only)))
       if (only !== undefined && graph.isEmpty) throw noSuchPool(only)
       const gasPriceRaw = reader.gasPriceRaw(head)
-      const snapshot = { head, graph, options, version, wrapped, intermediates, intermediateAddresses, gasPriceRaw }
+      const snapshot = { head, graph, options, version, wrapped, intermediates, intermediateAddresses, gasPriceRaw, ifNoPool }
       const priced = priceSwap(snapshot, swap, missing.left)
       if ('missing' in priced) {
         missing.add(priced.missing)
@@ -331,7 +335,7 @@ export function followedPricing(options: QuoterOptions): FollowedPricing<Evm> | 
   const { wrapped, intermediates } = reader
   const hasTimed = followable.some(({ memory }) => memory.asOf)
   const gasPriceRaw = (head: Head) => reader.gasPriceRaw(head)
-  const pricing = poolPricing({ exchange, wrapped, intermediates, gasPriceRaw, asOf: hasTimed ? poolAsOf : undefined })
+  const pricing = poolPricing({ exchange, wrapped, intermediates, gasPriceRaw, asOf: hasTimed ? poolAsOf : undefined, ifNoPool })
 
   const isTrusted = (token: Token) => trusted.has(poolToken(token, wrapped))
   const isExact = (token: Token) => isTrusted(token) || requireExactTransfers.isKnown(token)

@@ -30,8 +30,10 @@ interface PricingSnapshot {
   readonly wrapped: Token
   readonly intermediates: readonly Token[]
   readonly intermediateAddresses: readonly string[]
-  /** Wei per gas. */
+  /** Smallest units of the native coin per gas. */
   readonly gasPriceRaw: bigint
+  /** What else to say where none of the pools exists. */
+  readonly ifNoPool?: string | undefined
 }
 
 interface NeedsState {
@@ -143,7 +145,7 @@ function withoutWrappedForm(graph: PoolGraph): PoolGraph {
 
 /** The error that says why no route gives a price. `details.most` is the largest amount that the pools take or give, if it is known. */
 function noPriceError(
-  { graph, options, intermediates, version }: PricingSnapshot,
+  { graph, options, intermediates, version, ifNoPool }: PricingSnapshot,
   { tokenIn, tokenOut, exact, amountRaw }: Swap,
   query: RouteQuery,
   isTooLittle: boolean,
@@ -153,7 +155,7 @@ function noPriceError(
     if (version === undefined && graph.isEmpty) {
       return new SluiceError(
         'PAIR_NOT_FOUND',
-        `None of the pools that could lead from ${tokenIn.symbol} to ${tokenOut.symbol} exists on this network. Try another connector. If the exchange has such a pool, the plugin looks for it at a wrong address: its author has to compare the factory and the init-code hash of this network, and the ABI of the view that reads a pool, with the chain.`,
+        `None of the pools that could lead from ${tokenIn.symbol} to ${tokenOut.symbol} exists on this network. Try another connector.${ifNoPool === undefined ? '' : ` ${ifNoPool}`}`,
       )
     }
     const through = intermediates.map(({ symbol }) => symbol).join(', ')

@@ -35,6 +35,8 @@ export interface PricedExchange<Kind extends PoolMath, Taker extends RouteTaker>
   gasPriceRaw(head: Head): bigint
   /** A pool after a block, where it depends on the block or its time. Null if it cannot swap. Absent: where no pool does. */
   readonly asOf?: ((cached: CachedPool<Kind>, head: Head) => Pool | null) | undefined
+  /** What an error adds where none of the pools of a swap exists. */
+  readonly ifNoPool?: string
 }
 
 /** Quotes by states of pools. Pure. */
@@ -68,6 +70,7 @@ export function poolPricing<Kind extends PoolMath, Taker extends RouteTaker>({
   intermediates,
   gasPriceRaw,
   asOf,
+  ifNoPool,
 }: PricedExchange<Kind, Taker>): PoolPricing<Kind, Taker> {
   const intermediateAddresses = intermediates.map(({ address }) => address)
   const options = cachedRouteOptions(exchange)
@@ -95,6 +98,7 @@ export function poolPricing<Kind extends PoolMath, Taker extends RouteTaker>({
         intermediates,
         intermediateAddresses,
         gasPriceRaw: gasPriceRaw(head),
+        ifNoPool,
       }
       const priced = priceSwap(snapshot, swap, left)
       if (!('missing' in priced)) return priced

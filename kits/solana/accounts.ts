@@ -70,7 +70,7 @@ export function createReader(rpc: Rpc, nativeCurrency: Token): SolanaReader {
 }
 
 /** https://docs.anza.xyz/runtime/sysvars#clock: slot u64, epoch start i64, epoch u64, leader schedule epoch u64, Unix time i64. */
-const clockSysvar = 'SysvarC1ock11111111111111111111111111111111'
+export const clockSysvar = 'SysvarC1ock11111111111111111111111111111111'
 const unixTimeAt = 32
 const clockSize = 40
 
@@ -78,10 +78,16 @@ const clockSize = 40
 export async function readHead(rpc: Rpc, at: At): Promise<Head> {
   const result = await ask(rpc, 'getAccountInfo', [clockSysvar, { encoding: 'base64', ...confirmed }], at)
   const slot = contextSlotOf(result)
-  const { data } = readAccount(valueOf(result)) ?? {}
-  if (slot === undefined || !data || data.length < clockSize) throw invalidAnswer(rpc, 'gave no valid clock')
-  const { buffer, byteOffset } = data
-  return { number: BigInt(slot), timestamp: Number(new DataView(buffer, byteOffset).getBigInt64(unixTimeAt, true)) }
+  const timestamp = timeOf(readAccount(valueOf(result)) ?? undefined)
+  if (slot === undefined || timestamp === undefined) throw invalidAnswer(rpc, 'gave no valid clock')
+  return { number: BigInt(slot), timestamp }
+}
+
+/** Seconds since the Unix epoch, by the cluster: what the account of its clock says. */
+export function timeOf(clock: Pick<SolanaAccount, 'data'> | undefined): number | undefined {
+  if (!clock || clock.data.length < clockSize) return undefined
+  const { buffer, byteOffset } = clock.data
+  return Number(new DataView(buffer, byteOffset).getBigInt64(unixTimeAt, true))
 }
 
 /** Decodes the data of an account. Undefined where it is malformed. */

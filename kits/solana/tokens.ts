@@ -19,7 +19,7 @@ import { type SolanaAccount, fromKit, type Solana, type SolanaInstruction } from
 export const token2022Program = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb'
 export const tokenProgram: string = TOKEN_PROGRAM_ADDRESS
 /** The programs that own mints and token accounts. */
-const tokenPrograms: readonly string[] = [tokenProgram, token2022Program]
+export const tokenPrograms: readonly string[] = [tokenProgram, token2022Program]
 
 /**
  * Accounts with extensions are as long as a token account, then this byte says what they are, then the extensions follow:

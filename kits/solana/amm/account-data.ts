@@ -1,0 +1,43 @@
+// The bytes of accounts, read only where they are what they have to be.
+import { tokenPrograms } from '../tokens.ts'
+import type { SolanaImageData } from '../types.ts'
+
+/** What tells the accounts of one kind. */
+export interface AccountLayout {
+  /** The program that owns them. */
+  readonly owner: string
+  /** In bytes. */
+  readonly size: number
+  /** What they begin with. */
+  readonly discriminator: Uint8Array
+}
+
+/** The bytes of an account of this layout; undefined where it is none. */
+export function dataOf(account: SolanaImageData | null | undefined, { owner, size, discriminator }: AccountLayout): Buffer | undefined {
+  if (account?.owner !== owner) return undefined
+  const data = Buffer.from(account.base64, 'base64')
+  return data.length === size && data.subarray(0, discriminator.length).equals(discriminator) ? data : undefined
+}
+
+// https://github.com/solana-program/token, state.rs, Account: mint, owner, amount u64, an optional delegate, the state and more: 165 bytes.
+const [ownerAt, amountAt, stateAt, size] = [32, 64, 108, 165]
+/** Of Token-2022, behind those: what kind of account it is, then its extensions. */
+const tokenAccount = 2
+const initialized = 1
+
+/**
+ * What a pool's own token account holds, smallest units. Undefined where it is no token account, of another mint or another owner, or frozen: then
+ * nothing comes out of it.
+ * @param of the 32 bytes of both addresses
+ */
+export function vaultHolds(account: SolanaImageData | null | undefined, of: { mint: Uint8Array; owner: Uint8Array }): bigint | undefined {
+  if (!account || !tokenPrograms.includes(account.owner)) return undefined
+  const data = Buffer.from(account.base64, 'base64')
+  if (data.length < size || (data.length > size && data[size] !== tokenAccount) || data[stateAt] !== initialized) return undefined
+  if (!data.subarray(0, ownerAt).equals(of.mint) || !data.subarray(ownerAt, amountAt).equals(of.owner)) return undefined
+  return data.readBigUInt64LE(amountAt)
+}
+
+/** Whether both are the same account at the same state. What it has of lamports changes no pool. */
+export const isSameImage = (one: SolanaImageData | null | undefined, other: SolanaImageData | null | undefined): boolean =>
+  one === other || (!!one && !!other && one.base64 === other.base64 && one.owner === other.owner)

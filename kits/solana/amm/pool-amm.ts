@@ -1,0 +1,154 @@
+// Exchanges made of pools on Solana as the trading type AMM: quotes from the accounts that the server keeps in memory, or by reading them.
+import {
+  SluiceError,
+  type AMM,
+  type At,
+  type Basis,
+  type Head,
+  type Quote,
+  type QuoteChoice,
+  type Swap,
+} from '../../../core/contracts/index.ts'
+import { isSameAddress } from '../../../core/base/addresses.ts'
+import { noSuchPool, poolPricing, type PoolPricing } from '../../pools/pricing.ts'
+import type { Pool } from '../../pools/protocol.ts'
+import { swapGasUnits } from '../../pools/routing/gas-cost.ts'
+import { clockSysvar, timeOf } from '../accounts.ts'
+import type { Solana, SolanaReader } from '../types.ts'
+import { followedPools, readPools, type FollowedPool } from './followed.ts'
+import type { AccountExchange, AccountPools, PoolProgram } from './protocol.ts'
+
+/** So many pools are remembered for the plans of their swaps. */
+const maxRemembered = 10_000
+
+/** The trading type AMM of an exchange made of pools of one kind or of several. Its programs need no allowances: they move what the wallet signs for. */
+export function accountsAMM(reader: SolanaReader, exchange: AccountExchange): AMM<Solana> {
+  const { protocols, programs } = exchange
+  const labels = [...new Set(protocols.map(({ version }) => version))]
+  const versions = labels.length > 1 ? labels : []
+  // Swaps pass one pool, and none takes the native coin: a pool of its wrapped token is found by that token's address.
+  const wrapped = reader.nativeCurrency
+  const pricing = poolPricing({ exchange: { protocols, routers: programs }, wrapped, intermediates: [], gasPriceRaw: () => 0n })
+  const known = new Map<string, { readonly protocol: AccountPools; readonly pool: Pool }>()
+  const remember = (protocol: AccountPools) => (pool: Pool) => {
+    if (known.size >= maxRemembered && !known.has(pool.address)) known.clear()
+    known.set(pool.address, { protocol, pool })
+  }
+  const followable = protocols.map((protocol) => ({ protocol, followed: followedPools(protocol, reader, remember(protocol)) }))
+  const usable = (tokens: Pick<Swap, 'tokenIn' | 'tokenOut'>, version: string | undefined) => {
+    const reached = pricing.reach(tokens, version)
+    return { pairs: reached.pairs, kinds: followable.filter(({ protocol }) => reached.protocols.has(protocol)) }
+  }
+
+  /** The pools between some tokens, read from the chain at one slot. */
+  async function read(pairs: readonly Pick<Swap, 'tokenIn' | 'tokenOut'>[], version: string | undefined, at: At) {
+    const states: FollowedPool[] = []
+    const clock = await readClock(reader, at)
+    for (const { protocol } of followable) {
+      const reached = pairs.map((pair) => usable(pair, version)).filter(({ kinds }) => kinds.some((kind) => kind.protocol === protocol))
+      const places = new Set(reached.flatMap((each) => protocol.places(each.pairs)))
+      if (places.size === 0) continue
+      const { pools } = await readPools(
+        protocol,
+        reader,
+        [...places].map((address) => ({ address })),
+        at,
+        clock,
+      )
+      for (const state of pools.values()) {
+        if (state.pool) remember(protocol)(state.pool)
+        states.push(state)
+      }
+    }
+    return { head: clock, states }
+  }
+
+  return {
+    versions,
+    async quote(swap, choice, at) {
+      requireVersion(choice, labels, versions)
+      const { head, states } = await read([swap], choice.version, at)
+      const only = choice.pool === undefined ? states : states.filter(({ pool }) => pool && isSameAddress(pool.address, choice.pool ?? ''))
+      if (choice.pool !== undefined && only.length === 0) throw noSuchPool(choice.pool)
+      return priced(pricing, swap, choice, only, head)
+    },
+    followed: {
+      basis: (tokens, { version }): readonly Basis<Solana>[] => {
+        const { pairs, kinds } = usable(tokens, version)
+        return kinds.flatMap(({ protocol, followed }) => protocol.places(pairs).map((key) => ({ followed, key })))
+      },
+      quote: (swap, choice, states, head) => priced(pricing, swap, choice, states, head),
+      bound(swap, choice, states, head) {
+        const bound = pricing.bound(swap, choice, states, head)
+        return bound && withoutRouter(bound)
+      },
+      pools: pricing.pools,
+      conditions: pricing.conditions,
+      // What tokens do in transfers is in the accounts that pools are made of.
+      vet: () => undefined,
+    },
+    async pools(pairs, choice, at) {
+      const { head, states } = await read(pairs, choice.version, at)
+      const views = await Promise.all(pairs.map((pair) => pricing.pools(pair, choice, states, head, at)))
+      return { head, pools: views.flat() }
+    },
+    async poolTokens(address, at) {
+      for (const protocol of protocols) {
+        const { pools } = await readPools(protocol, reader, [{ address }], at)
+        const pool = pools.get(address)?.pool
+        if (pool) return pool.tokens
+      }
+      return undefined
+    },
+    swap(quote, terms) {
+      const [hop] = quote.route
+      const found = known.get(hop?.pool ?? '')
+      if (!found) throw new SluiceError('NETWORK', `The pool ${hop?.pool} is to be read again. Try again.`, { retryAfterSeconds: 1 })
+      return found.protocol.swap(found.pool, quote, terms)
+    },
+    fill: (receipt, memo) => firstOf(programs, (program) => program.fill(receipt, memo)),
+  }
+}
+
+type Pricing = PoolPricing<AccountPools, PoolProgram>
+
+function priced(pricing: Pricing, swap: Swap, choice: QuoteChoice, states: readonly unknown[], head: Head): Quote {
+  const { tokenIn, tokenOut } = swap
+  if (pricing.graphOf(states, head).edgesBetween(tokenIn.address, tokenOut.address).length === 0) throw noPool(swap)
+  const quote = pricing.quote(swap, choice, states, head, 0)
+  // All accounts of a pool are read at once.
+  if ('missing' in quote) throw new Error('A pool of Solana has missing state.')
+  return withoutRouter(quote)
+}
+
+function noPool({ tokenIn, tokenOut }: Swap): SluiceError {
+  const wrapped = tokenIn.native || tokenOut.native ? ': the native coin is in none, its wrapped token may be' : ''
+  return new SluiceError('PAIR_NOT_FOUND', `There is no pool of ${tokenIn.symbol} and ${tokenOut.symbol}${wrapped}.`)
+}
+
+/** What an EVM chain's transaction and router use besides the pools is none of a program's: its instructions count by themselves. */
+const withoutRouter = <T extends { readonly gasUnits: bigint }>(of: T): T =>
+  of.gasUnits < swapGasUnits ? of : { ...of, gasUnits: of.gasUnits - swapGasUnits }
+
+/** @throws SluiceError UNSUPPORTED */
+function requireVersion({ version }: QuoteChoice, labels: readonly string[], versions: readonly string[]): void {
+  if (version === undefined || labels.includes(version)) return
+  const remedy = versions.length > 0 ? `, or give ${versions.join(', ')}` : ''
+  throw new SluiceError('UNSUPPORTED', `This connector has no version ${version}: leave it out${remedy}.`)
+}
+
+function firstOf<From, To>(all: readonly From[], find: (each: From) => To | undefined): To | undefined {
+  for (const each of all) {
+    const found = find(each)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+/** The newest slot of the node, with the cluster's own time there. */
+async function readClock(reader: SolanaReader, at: At): Promise<Head> {
+  const { head, accounts } = await reader.accounts([clockSysvar], at)
+  const timestamp = timeOf(accounts[0])
+  if (timestamp === undefined) throw new SluiceError('NETWORK', 'The node gave no clock. Try again.', { retryAfterSeconds: 1 })
+  return { number: head.number, timestamp }
+}
