@@ -1,23 +1,32 @@
-// An example: an exchange on solana/local, whose program (tools/solana-node/programs/pool.c) swaps in pools of a constant product.
+// An exchange on solana/local, whose program (tools/solana-node/programs/pool.c) swaps in pools of a constant product.
 import { addressesSchema, defineConnector } from 'sluice/plugin'
 import { solana } from 'sluice/solana'
-import { poolSwap } from './amm.ts'
-import { pools } from './pool.ts'
+import { accountsAMM, type AccountPools } from 'sluice/solana-pools'
+import { constantProduct, type PoolState } from './pool.ts'
+import { fillOf, swapPlan } from './swap.ts'
+
+/** The accounts of the program's pools, by network: solana/local starts with these. */
+const pools: Readonly<Record<string, readonly string[]>> = {
+  local: ['4CjDFQvKQuG8shQDVweGED8gfnRToFMViqGiwxtxP9LM', '68HaQ5GwBpW1WKvjuaGMQyig33nCMDVVdvFPxszv7Nmd'],
+}
 
 export default defineConnector({
   family: solana,
   manifest: {
     name: 'poolswap',
     apiVersion: '1.0',
-    version: '0.1.0',
     trading_type: ['AMM'],
     available_networks: [{ chain: 'solana', networks: ['local'] }],
     schema: addressesSchema('programAddress'),
   },
   create({ contracts, network, reader }) {
     const { programAddress: program = '' } = contracts
-    const { AMM, start } = poolSwap({ program, pools: pools[network] ?? [], reader })
-    return { AMM, start, refusals: poolRefusals(program) }
+    const protocol: AccountPools<PoolState> = {
+      ...constantProduct(program, pools[network] ?? []),
+      swap: (pool, quote, terms) => swapPlan(program, pool, quote, terms),
+    }
+    const router = { address: program, carries: (versions: readonly string[]) => versions.length === 1, fill: fillOf }
+    return { AMM: accountsAMM(reader, { protocols: [protocol], programs: [router] }), refusals: poolRefusals(program) }
   },
 })
 

@@ -1,42 +1,111 @@
-// The program's accounts and arithmetic: tools/solana-node/programs/pool.c.
-import { addressBytes, addressFrom, derivedAddress, type SolanaAccount } from 'sluice/solana'
+// The program's pools: their accounts and its arithmetic, as tools/solana-node/programs/pool.c has them.
+import { addressBytes, addressFrom, derivedAddress } from 'sluice/solana'
+import { dataOf, vaultHolds, type AccountLayout, type Accounts, type AccountPools, type Passage, type Pool } from 'sluice/solana-pools'
 
-/** Accounts of the program's pools, by network. solana/local starts with these. */
-export const pools: Readonly<Record<string, readonly string[]>> = {
-  local: ['4CjDFQvKQuG8shQDVweGED8gfnRToFMViqGiwxtxP9LM', '68HaQ5GwBpW1WKvjuaGMQyig33nCMDVVdvFPxszv7Nmd'],
-}
-
-/** A pool as its account has it: what never changes. */
-export interface Pool {
-  address: string
-  authority: string
-  vaults: readonly [string, string]
-  mints: readonly [string, string]
-  feeBasisPoints: bigint
+/** A pool of two tokens whose product stays constant. */
+export interface PoolState {
+  readonly authority: string
+  /** In the order of the pool's tokens. */
+  readonly vaults: readonly [string, string]
+  readonly reservesRaw: readonly [bigint, bigint]
+  readonly feeBasisPoints: bigint
 }
 
 /** pool.c, Pool: a tag ("pool01"), two vaults, two mints, the fee in basis points and a bump. */
-const tag = 0x31306c6f6f70n
+const tag = Uint8Array.from([...Buffer.from('pool01'), 0, 0])
 const [vaultsAt, mintsAt, feeAt, size] = [8, 72, 136, 152]
 const addressSize = 32
 
-/** @throws Error where there is no pool of the program */
-export function readPool(program: string, address: string, account: SolanaAccount | undefined): Pool {
-  if (account?.owner !== program || account.data.length !== size) throw new Error(`There is no pool at ${address}.`)
-  const data = Buffer.from(account.data)
-  if (data.readBigUInt64LE() !== tag) throw new Error(`The pool at ${address} was never made.`)
-  const two = (at: number): [string, string] => [
-    addressFrom(data.subarray(at, at + addressSize)),
-    addressFrom(data.subarray(at + addressSize, at + 2 * addressSize)),
-  ]
+/** What a swap of the program uses, the transfers of both tokens with it. */
+const swapUnits = 30_000n
+
+/** @param addresses the pools that there are */
+export function constantProduct(program: string, addresses: readonly string[]): Omit<AccountPools<PoolState>, 'swap'> {
+  const layout: AccountLayout = { owner: program, size, discriminator: tag }
+  const readOwn = cachedByBytes((address, data) => ownOf(program, address, data))
+  const ownIn = (address: string, account: Parameters<typeof dataOf>[0]) =>
+    account?.owner === program ? readOwn(address, account.base64, () => dataOf(account, layout)) : undefined
+  return {
+    version: '',
+    places: () => addresses,
+    parts: (address, account) => ownIn(address, account)?.vaults,
+    decode(address: string, accounts: Accounts): Pool<PoolState> | null {
+      const own = ownIn(address, accounts.get(address))
+      if (!own) return null
+      const { tokens, vaults, authority, feeBasisPoints, mintBytes, authorityBytes } = own
+      const heldRaw = vaults.map((vault, index) => {
+        const mint = mintBytes[index]
+        return mint && vaultHolds(accounts.get(vault), { mint, owner: authorityBytes })
+      })
+      const [firstRaw, secondRaw] = heldRaw
+      if (!firstRaw || !secondRaw) return null
+      return { address, tokens, state: { authority, vaults, reservesRaw: [firstRaw, secondRaw], feeBasisPoints } }
+    },
+    pass(pool, passage, exact, amountRaw) {
+      const reserves = reservesOf(pool, passage)
+      const { feeBasisPoints } = pool.state
+      const otherRaw = exact === 'in' ? gotFor(amountRaw, reserves, feeBasisPoints) : paidFor(amountRaw, reserves, feeBasisPoints)
+      return otherRaw === undefined ? undefined : { amountRaw: otherRaw, gasUnits: swapUnits }
+    },
+    spot(pool, passage) {
+      const { inRaw, outRaw } = reservesOf(pool, passage)
+      return { numerator: outRaw, denominator: inRaw }
+    },
+    fee: ({ state: { feeBasisPoints } }) => String(Number(feeBasisPoints) / Number(wholeBasisPoints)),
+    spotIsBest: true,
+    leastGasUnits: swapUnits,
+    mostIn: (pool, passage) => most - reservesOf(pool, passage).inRaw,
+    holds(pool, passage) {
+      const { inRaw, outRaw } = reservesOf(pool, passage)
+      return { reserveInRaw: inRaw, reserveOutRaw: outRaw }
+    },
+  }
+}
+
+/** What never changes of a pool. */
+interface Own extends Pick<PoolState, 'authority' | 'vaults' | 'feeBasisPoints'> {
+  readonly tokens: readonly [string, string]
+  readonly mintBytes: readonly Uint8Array[]
+  readonly authorityBytes: Uint8Array
+}
+
+function ownOf(program: string, address: string, data: Buffer): Own {
+  const bytesAt = (at: number) => Uint8Array.from(data.subarray(at, at + addressSize))
+  const mintBytes = [bytesAt(mintsAt), bytesAt(mintsAt + addressSize)]
+  const two = (at: number): [string, string] => [addressFrom(bytesAt(at)), addressFrom(bytesAt(at + addressSize))]
   const authority = derivedAddress(program, [addressBytes(address)])
-  return { address, authority, vaults: two(vaultsAt), mints: two(mintsAt), feeBasisPoints: data.readBigUInt64LE(feeAt) }
+  return {
+    authority,
+    authorityBytes: addressBytes(authority),
+    vaults: two(vaultsAt),
+    tokens: two(mintsAt),
+    mintBytes,
+    feeBasisPoints: data.readBigUInt64LE(feeAt),
+  }
+}
+
+/** Its own account never changes, and to derive an address takes longer than all else. */
+function cachedByBytes<T>(make: (address: string, data: Buffer) => T) {
+  const cache = new Map<string, { readonly base64: string; readonly made: T | undefined }>()
+  return (address: string, base64: string, read: () => Buffer | undefined): T | undefined => {
+    const found = cache.get(address)
+    if (found?.base64 === base64) return found.made
+    const data = read()
+    const made = data && make(address, data)
+    cache.set(address, { base64, made })
+    return made
+  }
 }
 
 /** The arithmetic is rounded as the program's, and undefined where the program refuses. */
-export interface Reserves {
-  inRaw: bigint
-  outRaw: bigint
+interface Reserves {
+  readonly inRaw: bigint
+  readonly outRaw: bigint
+}
+
+export function reservesOf({ tokens, state: { reservesRaw } }: Pool<PoolState>, { tokenIn }: Passage): Reserves {
+  const [firstRaw, secondRaw] = reservesRaw
+  return tokenIn === tokens[0] ? { inRaw: firstRaw, outRaw: secondRaw } : { inRaw: secondRaw, outRaw: firstRaw }
 }
 
 const wholeBasisPoints = 10_000n
@@ -44,15 +113,14 @@ const most = 2n ** 64n - 1n
 const up = (a: bigint, b: bigint) => (a + b - 1n) / b
 
 /** What comes out for exactly `paidRaw`. */
-export function gotFor(paidRaw: bigint, { inRaw, outRaw }: Reserves, feeBasisPoints: bigint): bigint | undefined {
+function gotFor(paidRaw: bigint, { inRaw, outRaw }: Reserves, feeBasisPoints: bigint): bigint | undefined {
   const tradedRaw = paidRaw - up(paidRaw * feeBasisPoints, wholeBasisPoints)
   if (tradedRaw <= 0n || paidRaw > most || inRaw + paidRaw > most) return undefined
-  const gotRaw = (tradedRaw * outRaw) / (inRaw + tradedRaw)
-  return gotRaw > 0n ? gotRaw : undefined
+  return (tradedRaw * outRaw) / (inRaw + tradedRaw)
 }
 
 /** What has to be paid for exactly `gotRaw`. */
-export function paidFor(gotRaw: bigint, { inRaw, outRaw }: Reserves, feeBasisPoints: bigint): bigint | undefined {
+function paidFor(gotRaw: bigint, { inRaw, outRaw }: Reserves, feeBasisPoints: bigint): bigint | undefined {
   if (gotRaw >= outRaw) return undefined
   const tradedRaw = up(inRaw * gotRaw, outRaw - gotRaw)
   const paidRaw = up(tradedRaw * wholeBasisPoints, wholeBasisPoints - feeBasisPoints)

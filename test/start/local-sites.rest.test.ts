@@ -10,7 +10,9 @@ import { eventually, keepDevnet, makeHome, root, sluice, type RunningCommand } f
 const venue = { chain: 'hyperliquid', network: 'local', connector: 'hyperliquid' }
 const book = { ...venue, market: 'HYPE-USDC' }
 const address = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
-const plugins = ['ethereum', 'uniswap', 'hyperliquid', 'hyperliquid-chain', 'solana'].map((name) => path.join(root, 'plugins', name))
+const plugins = ['ethereum', 'uniswap', 'hyperliquid', 'hyperliquid-chain', 'solana', 'poolswap'].map((name) =>
+  path.join(root, 'plugins', name),
+)
 
 describe('networks that are simulated beside the devnet', () => {
   const cleanUps: (() => unknown)[] = []
@@ -103,17 +105,8 @@ describe('networks that are simulated beside the devnet', () => {
     expect([simulators(server).length, anvils(server).length]).to.deep.equal([0, 1])
   })
 
-  it('solana/local has pools for the example of a connector, which is added as the tour says', async () => {
-    const { home, remove } = await makeHome({ plugins: { folders: [...plugins, 'own'] } })
-    cleanUps.push(remove)
-    await keepDevnet(home)
-    const example = path.join(root, 'examples', 'poolswap')
-    const contained = sluice(home, 'plugin', 'add', example, '--yes')
-    expect((await contained.ended).code).to.equal(1)
-    expect(contained.printed()).to.include(`plugin add ${example} --trusted`)
-    const trusted = sluice(home, 'plugin', 'add', example, '--trusted', '--yes')
-    expect((await trusted.ended).code, trusted.printed()).to.equal(0)
-
+  it('solana/local has an exchange, whose trade is filled as its price said', async () => {
+    const home = await makePlace()
     const { client } = await start(home)
     const solana = { chain: 'solana', network: 'local' }
     const swap = { ...solana, connector: 'poolswap', base: 'BASE', quote: 'USDC', amount: '2', side: 'SELL' }

@@ -122,14 +122,15 @@ const localNetwork = 'local'
 /** The exchanges and chains of the built-in plugins, by their manifests. */
 async function supportedTable(): Promise<string> {
   const plugins = await loadPlugins()
-  const chains = plugins.filter(({ kind }) => kind === 'chain').map(({ manifest }) => manifest.name)
+  const chainNames = plugins.filter(({ kind }) => kind === 'chain').map(({ manifest }) => manifest.name)
   const rows = plugins
     .filter(({ kind }) => kind === 'connector')
     .map(({ manifest: { name, trading_type: types, available_networks: networks } }) => {
       const outside = networks.filter((each) => each.networks.some((network) => network !== localNetwork))
-      return `| ${name} | ${types.join(', ')} | ${outside.map(({ chain }) => chain).join(', ')} |`
+      const chains = outside.length > 0 ? outside.map(({ chain }) => chain) : networks.map(({ chain }) => `${chain} (${localNetwork})`)
+      return `| ${name} | ${types.join(', ')} | ${chains.join(', ')} |`
     })
-  return ['| exchange | interfaces | chains |', '|---|---|---|', ...rows, '', `Chains: ${chains.join(', ')}.`].join('\n')
+  return ['| exchange | interfaces | chains |', '|---|---|---|', ...rows, '', `Chains: ${chainNames.join(', ')}.`].join('\n')
 }
 
 async function loadPlugins(): Promise<Plugin[]> {

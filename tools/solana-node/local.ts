@@ -1,4 +1,4 @@
-// The process behind solana/local beside the devnet: a node with money for some wallets, and the pools of examples/poolswap.
+// The process behind solana/local beside the devnet: a node with money for some wallets, and the pools of plugins/poolswap.
 // local.js <wallets>. It prints one line of JSON once it listens; core/devnet/local-sites.ts starts and ends it.
 import { address } from '@solana/kit'
 import { createPool } from './programs/pool.ts'

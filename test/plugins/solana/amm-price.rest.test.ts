@@ -58,7 +58,7 @@ describe('/amm/price of an exchange on Solana', () => {
     expect((await price({})).body.route[0]).to.include({ pool: site.pools[0].address, fee: '0.003' })
     const amountRaw = 30_000_000_000n
     await site.moves({ pays: 0, exact: 'paid', amountRaw, limitRaw: 1n })
-    const { body } = await price({ amount: '0.1' })
+    const body = await site.priceAtTip({ amount: '0.1' })
     expect(body.route[0]).to.include({ pool: site.pools[1].address, fee: '0.01', tokenIn: site.base.address })
   })
 
@@ -87,10 +87,19 @@ describe('/amm/price of an exchange on Solana', () => {
     }
   })
 
-  it('asks for all accounts at once, at one slot', async () => {
+  it('asks nobody: all pools are in memory, by one call for each slot', async () => {
+    await site.priceAtTip()
+    const accountsAsked = () => site.proxy.asked.filter((method) => method === 'getMultipleAccounts').length
     site.proxy.asked.length = 0
-    await price({})
-    expect(site.proxy.asked.filter((method) => method === 'getMultipleAccounts')).to.have.length(1)
+    for (const side of ['BUY', 'SELL']) {
+      const { body } = await price({ side })
+      expect(body).to.include({ source: 'memory' })
+      expect((await client.get('/amm/pools', pair)).body.pools).to.have.length(2)
+    }
+    expect(accountsAsked()).to.equal(0)
+    site.solana.blocks(1)
+    await site.priceAtTip()
+    expect(accountsAsked()).to.equal(1)
   })
 
   it('refuses where there is no price, and says what is wrong', async () => {

@@ -38,8 +38,10 @@ export interface AmmSite {
   pools: readonly [Pool, Pool]
   /** What an account of a token holds now. */
   heldRaw(account: string): bigint
-  /** Somebody who is no client of the server's trades: in a block when it settles. */
+  /** Somebody who is no client of the server's trades: in a block when it settles, which the server knows then. */
   moves(swap: Swap, pool?: Pool): Promise<void>
+  /** The price once it holds for the newest confirmed slot. */
+  priceAtTip(fields?: object): Promise<Answer['body']>
   /** What the program itself would make of it now. */
   asks(swap: Swap, pool?: Pool): Promise<{ paidRaw: bigint; gotRaw: bigint } | undefined>
   /** What `/network/poll` says, once it says so; blocks come meanwhile where the test makes them. */
@@ -75,6 +77,14 @@ export async function startAmmSite(options: Partial<SolanaOptions> = {}): Promis
   proxy.target = solana.url
   const server = await startIn(home, `http://127.0.0.1:${proxy.port}`, [base, quote])
   const { client } = server
+  async function priceAtTip(fields: object = {}): Promise<Answer['body']> {
+    let body: Answer['body']
+    await until('the price holds for the newest slot', async () => {
+      body = (await client.post('/amm/price', { ...pair, amount: '1', side: 'SELL', ...fields })).body
+      return BigInt(body.blockNumber) >= solana.ledger.tip.slot - 1n
+    })
+    return body
+  }
   return {
     solana,
     server,
@@ -90,7 +100,9 @@ export async function startAmmSite(options: Partial<SolanaOptions> = {}): Promis
     async moves(swap, pool = pools[0]) {
       await solana.land([await swapInstruction(pool, mover, swap)])
       solana.blocks(1)
+      await priceAtTip()
     },
+    priceAtTip,
     asks: (swap, pool = pools[0]) => simulated(solana, mover, pool, swap),
     async polled(txHash, wanted) {
       let last: Answer['body']
@@ -122,7 +134,7 @@ async function startIn(home: string, rpcUrl: string, mints: readonly Mint[]): Pr
     settings: {
       'devnet.enabled': false,
       'data.dir': path.join(home, 'data'),
-      'plugins.folders': [folder('plugins/solana'), folder('examples/poolswap')],
+      'plugins.folders': [folder('plugins/solana'), folder('plugins/poolswap')],
     },
     conf: {
       'chains/solana.yml': { local: { enabled: true, required: true, rpcUrls: [rpcUrl], pollingSeconds: 0.05 } },

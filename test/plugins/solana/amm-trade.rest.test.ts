@@ -131,9 +131,14 @@ describe('/amm/trade of an exchange on Solana', () => {
   })
 
   it('refuses with the reason, in words, where the market moves between the quote and the check', async () => {
-    let moved: Promise<void> | undefined
+    let moves = 0
     await site.proxy.become(async (exchange) => {
-      if (exchange.methods.includes('simulateTransaction')) await (moved ??= site.moves(sells))
+      // Once more where the price is asked for again.
+      if (exchange.methods.includes('simulateTransaction')) {
+        await site.moves(sells)
+        await site.moves({ ...sells, pays: 1, amountRaw: 400_000_000n }, site.pools[1])
+        moves += 2
+      }
       await healthy(exchange)
     })
     const count = signatures()
@@ -143,7 +148,7 @@ describe('/amm/trade of an exchange on Solana', () => {
     expect(answer.body.message).to.contain('the price has moved past the limit')
     expect(answer.body.details.reason).to.equal(`${site.pools[0].program}: custom program error: 0x1775`)
     // The mover's own.
-    expect(signatures()).to.equal(count + 1)
+    expect([moves, signatures()]).to.deep.equal([4, count + moves])
   })
 
   it('refuses where the wallet has too little, and names the token as the list calls it', async () => {
