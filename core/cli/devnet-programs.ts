@@ -6,11 +6,11 @@ import { fetchProgram } from '../devnet/fetch-program.ts'
 import programs from '../devnet/solana-programs.json' with { type: 'json' }
 import { examples, printResult } from './output.ts'
 
-type Known = (typeof programs)[keyof typeof programs]
+type PinnedProgram = (typeof programs)[keyof typeof programs]
 
 /** `sluice devnet programs`: the programs of exchanges of Solana, which no release has. */
 export function programsCommand(): Command {
-  const list = Object.entries<Known>(programs)
+  const list = Object.entries<PinnedProgram>(programs)
     .map(([name, { id, what, license }]) => `  ${name}: ${what}, ${id}, ${license}`)
     .join('\n')
   return new Command('programs').description('programs of exchanges of Solana for tests and solana/local').addCommand(
@@ -29,7 +29,7 @@ export function programsCommand(): Command {
 }
 
 async function fetchAll(url: string, folder: string, only: string | undefined): Promise<string> {
-  const wanted = Object.entries<Known>(programs).filter(([name]) => only === undefined || name === only)
+  const wanted = Object.entries<PinnedProgram>(programs).filter(([name]) => only === undefined || name === only)
   if (wanted.length === 0) throw new Error(`"${only}" is none of ${Object.keys(programs).join(', ')}.`)
   await mkdir(folder, { recursive: true })
   const lines: string[] = []

@@ -85,25 +85,9 @@ export function createLostAnswers({
     for (let fingerprint = first; ;) {
       const row = (await findLost(request, fingerprint)) ?? (await openOf(request, fingerprint))
       // The key of one that has failed has its outcome for ever: the next one has another.
-      if (row === 'failed') fingerprint = after(await lastFailed(request, fingerprint))
+      if (row === 'failed') fingerprint = after(await lastFailed(table, request, fingerprint))
       else if (row && (await isOver(row, request))) fingerprint = after(fingerprint)
       else if (row) return row
-    }
-  }
-
-  /** Of those that follow one that has failed, each after the failure of the one before: few questions to the store, however many there were. */
-  async function lastFailed(request: UnkeyedRequest, failed: string): Promise<string> {
-    for (let last = failed; ;) {
-      const steps: string[] = []
-      let reached = last
-      for (let count = 1; steps.length < stepsOfFailures; count += 1) {
-        reached = after(reached)
-        if (count === 2 ** steps.length) steps.push(reached)
-      }
-      const known = await table.failedOf(request, steps)
-      const farthest = steps.findLast((each) => known.has(each))
-      if (farthest === undefined) return last
-      last = farthest
     }
   }
 
@@ -190,6 +174,22 @@ export function createLostAnswers({
   }
 
   return { isLost, isSigned: (row: DeliveryRow) => isSigned(journal, row), giveUpOver, rowOf, findLostBeside }
+}
+
+/** Of those that follow one that has failed, each after the failure of the one before: few questions to the store, however many there were. */
+async function lastFailed(table: Pick<DeliveryTable, 'failedOf'>, request: UnkeyedRequest, failed: string): Promise<string> {
+  for (let last = failed; ;) {
+    const steps: string[] = []
+    let reached = last
+    for (let count = 1; steps.length < stepsOfFailures; count += 1) {
+      reached = after(reached)
+      if (count === 2 ** steps.length) steps.push(reached)
+    }
+    const known = await table.failedOf(request, steps)
+    const farthest = steps.findLast((each) => known.has(each))
+    if (farthest === undefined) return last
+    last = farthest
+  }
 }
 
 /** That of the request which is made anew once the one before has failed. */

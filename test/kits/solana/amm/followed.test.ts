@@ -31,7 +31,9 @@ const kind: AccountPools<readonly number[]> = {
   pass: () => undefined,
   spot: () => ({ numerator: 1n, denominator: 1n }),
   fee: () => '0',
-  swap: () => ({ steps: [], needs: [], memo: null }),
+  swap() {
+    throw new Error('Nobody trades here.')
+  },
 }
 
 describe('a pool that is a set of accounts', () => {
