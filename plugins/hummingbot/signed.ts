@@ -18,14 +18,20 @@ export const signedAnswer = <Data extends TObject>(data: Data) =>
     data: Type.Optional(data),
   })
 
-/** Waits for an equal request that is being signed. */
-export async function signOnce<T>(sign: () => Promise<T>, { signal }: Pick<InterfaceCall, 'signal'>): Promise<T> {
+/**
+ * Waits for an equal request that is being signed, and for nobody: once the client is gone, an equal request of it may have been refused meanwhile,
+ * and nothing may be signed after that.
+ */
+export async function signOnce<T>(sign: () => Promise<T>, { signal, delivered }: Pick<InterfaceCall, 'signal' | 'delivered'>): Promise<T> {
+  let isGone = false
+  void delivered.then((isDelivered) => void (isGone = !isDelivered))
   for (;;)
     try {
       return await sign()
     } catch (thrown) {
       if (!(thrown instanceof SluiceError) || thrown.name !== 'IN_FLIGHT' || signal.aborted) throw thrown
       await pauseIn({ signal })
+      if (isGone) throw thrown
     }
 }
 
