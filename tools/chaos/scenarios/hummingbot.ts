@@ -98,36 +98,39 @@ async function amidTrouble({ world, calls, size: { orders: count, kills, paralle
   }
 }
 
-const blockMs = 250
+export const blockMs = 250
 /** With those that are sent again. */
 const callsOfOrder = 2
 
-const chainTroubles: readonly ((world: World, random: Random) => Promise<void>)[] = [
-  async ({ chain }, random) => {
-    chain.pace(0)
-    await sleep(random.between(500, 4_500))
-    chain.pace(blockMs)
-  },
-  async ({ chain }, random) => {
-    chain.pace(1_500)
-    await sleep(random.between(1_500, 6_000))
-    chain.pace(blockMs)
-  },
-  ({ chain }, random) => chain.reorganise(random.between(1, 5)),
-  ({ chain }, random) => chain.reorganise(random.between(1, 5)),
-  async ({ chain }) => {
-    await chain.rpc('anvil_dropAllTransactions')
-  },
-]
+type ChainTrouble = (world: World, random: Random) => Promise<void>
 
-async function chainInTrouble(world: World, random: Random, over: AbortSignal): Promise<void> {
+const noBlocks: ChainTrouble = async ({ chain }, random) => {
+  chain.pace(0)
+  await sleep(random.between(500, 4_500))
+  chain.pace(blockMs)
+}
+const lateBlocks: ChainTrouble = async ({ chain }, random) => {
+  chain.pace(1_500)
+  await sleep(random.between(1_500, 6_000))
+  chain.pace(blockMs)
+}
+const reorganise: ChainTrouble = ({ chain }, random) => chain.reorganise(random.between(1, 5))
+const forget: ChainTrouble = async ({ chain }) => {
+  await chain.rpc('anvil_dropAllTransactions')
+}
+
+/** All but that blocks are taken back. */
+export const slowBlocks: readonly ChainTrouble[] = [noBlocks, lateBlocks, forget]
+const chainTroubles: readonly ChainTrouble[] = [noBlocks, lateBlocks, reorganise, reorganise, forget]
+
+export async function chainInTrouble(world: World, random: Random, over: AbortSignal, troubles = chainTroubles): Promise<void> {
   for (let index = 0; !over.aborted; index += 1) {
     await sleep(random.between(500, 3_000), undefined, { signal: over }).catch(() => {})
-    if (!over.aborted) await random.pick(chainTroubles)(world, random.fork(index))
+    if (!over.aborted) await random.pick(troubles)(world, random.fork(index))
   }
 }
 
-async function cutNowAndThen(calls: SwapCalls, random: Random, over: AbortSignal): Promise<void> {
+export async function cutNowAndThen(calls: SwapCalls, random: Random, over: AbortSignal): Promise<void> {
   while (!over.aborted) {
     await sleep(random.between(3_000, 12_000), undefined, { signal: over }).catch(() => {})
     calls.cutProxied()
@@ -161,7 +164,7 @@ function requireShown(placed: readonly SwapOrder[], joined: number): void {
 
 const leastFilled = 0.8
 
-interface Delivery {
+export interface Delivery {
   readonly id: string
   readonly state: string
   readonly joins: number
@@ -170,7 +173,7 @@ interface Delivery {
 }
 
 /** Of a copy: the next server wants the files for itself, and SQLite lets go of them late. */
-function readDeliveries(dataDir: string): readonly Delivery[] {
+export function readDeliveries(dataDir: string): readonly Delivery[] {
   const folder = mkdtempSync(path.join(tmpdir(), 'sluice-deliveries-'))
   for (const name of readdirSync(dataDir)) if (name.startsWith('sluice.db')) copyFileSync(path.join(dataDir, name), path.join(folder, name))
   const db = new Database(path.join(folder, 'sluice.db'))

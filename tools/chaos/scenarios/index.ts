@@ -9,6 +9,7 @@ import { cluster } from './cluster.ts'
 import { fullDisk } from './full-disk.ts'
 import { hyperliquid, orders } from './orders.ts'
 import { hummingbot } from './hummingbot.ts'
+import { hummingbotLiquidity } from './hummingbot-liquidity.ts'
 import { killAgainAndAgain, kills } from './kills.ts'
 import { longJournal } from './long-journal.ts'
 import { eachNodeFault } from './node-faults.ts'
@@ -64,6 +65,7 @@ export const scenarios: readonly Scenario[] = [
   orders,
   hyperliquid,
   hummingbot,
+  hummingbotLiquidity,
   everything,
   solana,
 ]

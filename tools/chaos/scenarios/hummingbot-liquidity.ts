@@ -1,0 +1,132 @@
+import { checkHistory, nonces, ofJournal } from '../checker/check-history.ts'
+import { checkPositions } from '../hummingbot/check-positions.ts'
+import { lpVersions, openAsBots, type PositionLife } from '../hummingbot/position-bots.ts'
+import {
+  deepestPool,
+  keepReorganisations,
+  positionEventsSince,
+  prepareWallets,
+  tradeInPool,
+  type Pool,
+  type PositionEvent,
+} from '../hummingbot/position-facts.ts'
+import { startSwapCalls, type SwapCalls } from '../hummingbot/swap-calls.ts'
+import type { Random } from '../random.ts'
+import { watch } from '../traffic.ts'
+import { createWorld, type World } from '../world.ts'
+import { usualBaseFee } from './chain-trouble.ts'
+import { blockMs, chainInTrouble, cutNowAndThen, readDeliveries, slowBlocks } from './hummingbot.ts'
+import { killAgainAndAgain } from './kills.ts'
+import { countsOf, type Scenario } from './scenario.ts'
+
+interface Size {
+  positions: number
+  kills: number
+  parallel: number
+}
+
+/** Shorter than those of clients, which are 25 and 290 s, and 300 s of the clients. */
+const windows = { receiptSeconds: 3, positionSeconds: 5, staleSeconds: 9, collectSeconds: 90, quoteSeconds: 60 }
+const positions = Number(process.env['SLUICE_HUMMINGBOT_POSITIONS'] ?? 2_000)
+/** Of a life, with those that are sent again. */
+const callsOfLife = 3
+
+/**
+ * Executors of Hummingbot open and close positions over bad lines while servers are killed and blocks are slow. Blocks are not taken back: then an id
+ * that was answered may be another position's, which nothing but its finality could rule out.
+ */
+export const hummingbotLiquidity: Scenario<Size> = {
+  name: 'hummingbot-liquidity',
+  small: { positions: 24, kills: 2, parallel: 8 },
+  full: { positions, kills: Math.ceil(positions / 40), parallel: 16 },
+  async run(size, random, judge) {
+    const conf = { 'interfaces/hummingbot.yml': { port: 0, ...windows } }
+    const world = await createWorld({ random, patches: ['points'], conf })
+    world.chain.holdBaseFee(usualBaseFee)
+    const reorganisations = keepReorganisations(world)
+    let lives: readonly PositionLife[] = []
+    let pool: Pool | undefined
+    world.judge = async (history) => {
+      const events = await positionEventsSince(world.chain, world.firstBlock)
+      const states = new Map(readDeliveries(world.home.dataDir).map(({ id, state }) => [id, state]))
+      requireShown(lives, events)
+      const decimals = pool?.isCoinFirst ? ([18, 6] as const) : ([6, 18] as const)
+      return checkHistory(history, [nonces], [ofJournal, checkPositions({ lives, events, decimals, states, reorganisations })])
+    }
+    return judge(world, async () => {
+      await prepareWallets(world)
+      pool = await deepestPool(world)
+      const calls = await startSwapCalls(world)
+      try {
+        const found = await amidTrouble({ world, calls, size, random, pool })
+        lives = found.lives
+        return { ...found.figures, ...figuresOf(lives) }
+      } finally {
+        await calls.stop()
+      }
+    })
+  },
+}
+
+interface Trouble {
+  readonly world: World
+  readonly calls: SwapCalls
+  readonly size: Size
+  readonly random: Random
+  readonly pool: Pool
+}
+
+async function amidTrouble({ world, calls, size, random, pool }: Trouble) {
+  const { positions: count, kills, parallel } = size
+  const over = new AbortController()
+  let troubled = true
+  const killed = killAgainAndAgain(world, { trades: count * callsOfLife, kills }, random.fork('killer')).finally(() => (troubled = false))
+  killed.catch((error: unknown) => {
+    world.failure = error instanceof Error ? error : new Error(String(error))
+  })
+  const others = [
+    chainInTrouble(world, random.fork('chain'), over.signal, slowBlocks),
+    cutNowAndThen(calls, random.fork('cuts'), over.signal),
+    watch(world, random.fork('watch'), over.signal),
+    tradeInPool(world, pool, random.fork('trades'), over.signal),
+  ]
+  try {
+    const goOn = () => troubled
+    const lives = await openAsBots({ world, calls, random: random.fork('bots'), pool, positions: count, goOn, parallel })
+    return { lives, figures: await killed }
+  } finally {
+    over.abort()
+    await Promise.all(others)
+    world.chain.pace(blockMs)
+  }
+}
+
+function figuresOf(lives: readonly PositionLife[]): Record<string, unknown> {
+  const sent = lives.flatMap(({ calls }) => calls)
+  const codes = sent.flatMap(({ does, outcome }) =>
+    outcome.is === 'refusal' ? [`${does} ${outcome.status} ${outcome.code}`.trimEnd()] : [],
+  )
+  return {
+    positions: lives.length,
+    versions: countsOf(lives.map(({ version }) => version)),
+    booked: countsOf(lives.map(({ booked }) => booked)),
+    sent: countsOf(sent.map(({ does }) => does)),
+    refused: countsOf(codes),
+    'answers lost': sent.filter(({ outcome }) => outcome.is === 'lost').length,
+    'opens answered with a handle': lives.filter(({ position = '' }) => position.startsWith('0x')).length,
+    'closes told with fees': lives.filter(({ closed = [] }) => closed.some(({ fees }) => fees?.some((fee) => Number(fee) > 0))).length,
+  }
+}
+
+/** A run that nothing went through shows nothing: most positions are closed, in each version of the clients. */
+function requireShown(lives: readonly PositionLife[], events: readonly PositionEvent[]): void {
+  const closed = lives.filter(({ booked }) => booked === 'closed')
+  const without = lpVersions.filter(({ name }) => !closed.some(({ version }) => version === name))
+  const burnt = events.filter(({ is }) => is === 'burnt').length
+  if (closed.length < leastClosed * lives.length || without.length > 0 || burnt < closed.length * leastClosed)
+    throw new Error(
+      `Too little was shown: ${closed.length} of ${lives.length} positions were closed, none of ${without.map(({ name }) => name).join(', ') || 'no version'}; ${burnt} are burnt on the chain.`,
+    )
+}
+
+const leastClosed = 0.6
