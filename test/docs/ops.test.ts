@@ -1,4 +1,4 @@
-// The files of ops/ for Prometheus and Grafana: their form, and that every metric and label that they name is there.
+// The files of ops/ for Prometheus, Grafana and systemd: their form, and that every metric and label that they name is there.
 import { expect } from 'chai'
 import { collectDefaultMetrics, Registry } from 'prom-client'
 import * as Type from 'typebox'
@@ -47,7 +47,7 @@ const Dashboard = Type.Object({
 /** What every scrape has, and what Prometheus itself adds. */
 const ofPrometheus = { metrics: ['up'], labels: ['job', 'instance', 'le'] }
 
-describe('the files for Prometheus and Grafana', () => {
+describe('the files for Prometheus, Grafana and systemd', () => {
   /** Metrics, of histograms their parts too, with their labels. */
   const known = new Map<string, readonly string[]>()
 
@@ -96,6 +96,14 @@ describe('the files for Prometheus and Grafana', () => {
           title,
         ).to.deep.equal([])
       }
+    }
+  })
+
+  it('each unit of systemd starts with the system once it is enabled, and may not get more rights', async () => {
+    for (const name of ['sluice', 'sluice-signer']) {
+      const unit = await readPage(`ops/${name}.service`)
+      expect(unit, name).to.match(/^\[Install\]\nWantedBy=multi-user\.target$/m)
+      for (const line of ['NoNewPrivileges=yes', 'LimitCORE=0', 'ProtectSystem=strict']) expect(unit, name).to.include(`\n${line}\n`)
     }
   })
 
