@@ -25,6 +25,7 @@ export const signingReaders: Readonly<Record<string, Readonly<Record<string, str
   pancakeswap: { ...v2, ...v3, v3RouterAddress: 'v3-router-02' },
   pangolin: { routerAddress: 'v2-router' },
   perp: { routerAddress: 'perp-house', vaultAddress: 'perp-vault' },
+  poolswap: { programAddress: { unread: 'what a program of Solana moves is not in the bytes of its instruction' } },
   quickswap: { routerAddress: 'v2-router' },
   'quickswap-v3': { routerAddress: 'algebra-v1-router' },
   'quickswap-v4': { routerAddress: 'algebra-router' },

@@ -27,7 +27,7 @@ const steps: readonly Step[] = [
   {
     name: 'sign',
     file: 'core/transactions/attempts.ts',
-    find: 'const { id, raw } = rail.seal(signable, await sign(asked))',
+    find: 'const signature = await sign(further)',
   },
   {
     name: 'send',
