@@ -1,5 +1,5 @@
 // The process of `sluice plugin dev` that holds the devnet and the server, and runs the cards on them. It ends with the command, however that ends.
-import { rmSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import Mocha, { type Runner, type Test } from 'mocha'
 import type { DevNews } from '../core/cli/dev-report.ts'
@@ -46,12 +46,17 @@ let stopping = false
 let run: Runner | undefined
 let isBusy: Promise<void> = Promise.resolve()
 
+/** By what its files import: it is loaded after the configuration is read. What has a port is loaded before the devnet has its contracts. */
+const isInterface = (): boolean =>
+  readdirSync(folder).some(
+    (file) => /\.[cm]?[jt]s$/.test(file) && readFileSync(path.join(folder, file), 'utf8').includes('sluice/interface'),
+  )
+
 async function start(): Promise<TestServer> {
   const server = await startServer(
     {
       plugins: [folder],
-      // Until it is loaded nobody knows of which kind it is.
-      conf: { ...devnetConf, ...confOf(name, {}, interfacePort) },
+      conf: { ...devnetConf, ...(isInterface() && confOf(name, {}, interfacePort)) },
       ...(trusted !== undefined && { trusted: [name] }),
       settings: {
         'server.port': Number(port),

@@ -133,6 +133,7 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadResult> {
             (result) => [result],
             async (thrown: unknown) => {
               const found = foundOf(plugin)
+              if (isOfLocalNetworks(found, outlineOf(found)) && isWithoutNetworks(thrown)) return []
               const refusal = refusalOf(found, outlineOf(found), thrown)
               refused.push(refusal)
               noteAway(refusal)
@@ -215,6 +216,14 @@ function notingHosts(options: LoadOptions, opened: Map<string, Host>): LoadOptio
   }
   return { ...options, hosts: { ...hosts, open } }
 }
+
+const isWithoutNetworks = (thrown: unknown) => thrown instanceof PluginFault && thrown.step === 'networks'
+
+/** Where networks of the release that are for trying only are off, an exchange of theirs is nothing that anybody would miss. */
+const isOfLocalNetworks = ({ builtIn }: FoundPlugin, { kind, manifest }: PluginOutline): boolean =>
+  builtIn &&
+  kind === 'connector' &&
+  manifest?.available_networks.every(({ networks }) => networks.every((each) => each === devnetNetwork.network)) === true
 
 /** The trouble of a chain that is here and was not loaded, for the connectors on it. */
 function whyAway(chain: string, disabled: readonly string[], chainsAway: ReadonlyMap<string, Refusal>): Absence | undefined {
