@@ -189,11 +189,12 @@ export function heldChangesOf(
   return [{ name: orderName(entry, orderId), returnedRaw: undefined, held: { ofRaw: paidRaw, heldRaw: paidRaw } }]
 }
 
-const heldBy = ({ token, amountRaw, expires }: SetAllowance) => ({
+const heldBy = ({ token, spender, permit2, amountRaw, expires }: SetAllowance) => ({
   token,
   ofRaw: amountRaw,
   heldRaw: amountRaw,
   ...(expires !== undefined && { expires }),
+  ...(permit2 === undefined && isSameAddress(spender, canonicalPermit2) && { isMiddle: true }),
 })
 
 /** Of an order at an exchange of signed actions only the part is known that was filled. */

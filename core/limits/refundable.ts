@@ -24,6 +24,14 @@ export interface Refundable {
   readonly heldRaw: bigint
   /** Of an allowance that ends by itself: seconds since the Unix epoch. */
   readonly expires?: number
+  readonly standing?: StandingAmounts
+}
+
+/** What an allowance may lose on any day as long as it stands: the account holds it until then, and no day ends it. */
+export interface StandingAmounts {
+  readonly amounts: Amounts
+  /** All that they are held for. */
+  readonly ofRaw: bigint
 }
 
 /** What a final transaction tells of something that is held elsewhere. */
@@ -36,6 +44,7 @@ export interface HeldChange {
    * @param token where it may be a part of what its request gives
    * @param part of several orders the index of the one: what was reserved for it
    * @param expires of an allowance: until then, that second included
+   * @param isMiddle of an allowance for Permit2 itself, that takes nothing but by the allowances within it
    */
   readonly held?: {
     readonly token?: string
@@ -43,6 +52,7 @@ export interface HeldChange {
     readonly ofRaw: bigint
     readonly heldRaw: bigint
     readonly expires?: number
+    readonly isMiddle?: boolean
   }
 }
 
@@ -79,7 +89,7 @@ export const orderName = ({ chain, network, connector }: RailId, orderId: string
 export const signedOrderName = ({ key }: Pick<Entry, 'key'>, index: number): string => `order ${key} ${index}`
 
 /** What is not counted any more. Rounded down. */
-export function refundOf({ amounts, ofRaw, heldRaw }: Refundable, returnedRaw: bigint): Amounts {
+export function refundOf({ amounts, ofRaw, heldRaw }: Pick<Refundable, 'amounts' | 'ofRaw' | 'heldRaw'>, returnedRaw: bigint): Amounts {
   const raw = returnedRaw < heldRaw ? returnedRaw : heldRaw
   if (raw <= 0n || ofRaw <= 0n) return {}
   return Object.fromEntries(Object.entries(amounts).map(([measure, amount]) => [measure, raw >= ofRaw ? amount : (amount * raw) / ofRaw]))
@@ -105,11 +115,14 @@ export async function readExpiring(db: Kysely<Tables>, name?: string): Promise<M
       ? all
           .where('name', 'like', 'allowance %')
           .where('body', 'like', '%"expires"%')
-          .where('counted_at', '>=', sql<number>`${storeTime} - ${sql.lit(keptMs)}`)
+          .where((where) => where.or([where('counted_at', '>=', sql<number>`${storeTime} - ${sql.lit(keptMs)}`), isStanding]))
       : all.where('name', '=', name)
   ).execute()
   return new Map([...readRows(rows)].filter(([, { expires }]) => expires !== undefined))
 }
+
+/** SQL: whether a row counts whatever its age. */
+const isStanding = sql<boolean>`body like '%"standing"%'`
 
 function readRows(rows: readonly Selectable<Tables['refundable']>[]): Map<string, Refundable> {
   return new Map(
@@ -131,6 +144,7 @@ export async function keepRefundable(all: ReadonlyMap<string, Refundable>, nowMs
     .deleteFrom('refundable')
     .where('owner', 'in', owners)
     .where('counted_at', '<', nowMs - keptMs)
+    .where(({ not }) => not(isStanding))
     .execute()
   for (const some of piecesOf([...all])) await insertRefundable(some, tx)
 }
@@ -142,7 +156,7 @@ const piecesOf = <T>(all: readonly T[]): readonly (readonly T[])[] =>
   Array.from({ length: Math.ceil(all.length / maxRows) }, (_, index) => all.slice(index * maxRows, (index + 1) * maxRows))
 
 async function insertRefundable(some: readonly (readonly [string, Refundable])[], tx: Tx): Promise<void> {
-  const rows = some.map(([name, { owner, counted, amounts, ofRaw, heldRaw, expires }]) => ({
+  const rows = some.map(([name, { owner, counted, amounts, ofRaw, heldRaw, expires, standing }]) => ({
     name,
     owner,
     counted_at: counted.atMs,
@@ -152,6 +166,7 @@ async function insertRefundable(some: readonly (readonly [string, Refundable])[]
       ofRaw: String(ofRaw),
       heldRaw: String(heldRaw),
       ...(expires !== undefined && { expires }),
+      ...(standing && { standing: { amounts: writeAmounts(standing.amounts), ofRaw: String(standing.ofRaw) } }),
     }),
   }))
   await tx
@@ -171,12 +186,18 @@ async function insertRefundable(some: readonly (readonly [string, Refundable])[]
 function readBody(text: string, atMs: number): Omit<Refundable, 'owner'> {
   const body: unknown = JSON.parse(text)
   if (!isObject(body)) throw new Error('It is not an object.')
-  const { amounts, gained, ofRaw, heldRaw, expires } = body
+  const { amounts, gained, ofRaw, heldRaw, expires, standing } = body
   return {
     amounts: readAmounts(amounts),
     counted: { atMs, gained: readAmounts(gained) },
     ofRaw: BigInt(String(ofRaw)),
     heldRaw: BigInt(String(heldRaw)),
     ...(typeof expires === 'number' && { expires }),
+    ...(isObject(standing) && { standing: readStanding(standing) }),
   }
 }
+
+const readStanding = (stored: Readonly<Record<string, unknown>>): StandingAmounts => ({
+  amounts: readAmounts(stored['amounts']),
+  ofRaw: BigInt(String(stored['ofRaw'])),
+})

@@ -7,7 +7,7 @@ import type { Tables } from '../store/tables.ts'
 import type { OrderEnd } from '../transactions/budgets.ts'
 import { isFinal, type Entry } from '../transactions/entry.ts'
 import { bodyColumns, readBody, type BodyRow } from '../transactions/journal/entry-rows.ts'
-import { countedAt, negative, refund, settle, sum, type Account, type Amounts } from './account.ts'
+import { countedAt, negative, refund, reserve, settle, sum, type Account, type Amounts } from './account.ts'
 import { tokenMeasureOf } from './limit-checks.ts'
 import {
   allowanceName,
@@ -19,6 +19,7 @@ import {
   signedOrderName,
   takeRefundable,
   type HeldChange,
+  type Refundable,
 } from './refundable.ts'
 import {
   accountOf,
@@ -34,7 +35,7 @@ import {
   type Reservations,
   type StoredAccount,
 } from './reservations.ts'
-import { actualOf, type SettlementReader } from './settlements.ts'
+import { actualOf, standingOf, type StandingAllowance, type SettlementReader, type Steps } from './settlements.ts'
 
 type Tx = Transaction<Tables>
 
@@ -77,10 +78,15 @@ export async function settleEnded(all: readonly Entry[], reader: SettlementReade
       const found = refundable.get(name)
       refundable.delete(name)
       const open = found && accounts.get(found.owner)
-      if (open && returnedRaw !== undefined) open.account = refund(open.account, refundOf(found, returnedRaw), found.counted)
+      if (!open) continue
+      // Whether a permit is used nobody can tell: what was approved before may stand beside it, and what the chain shows is not of that alone.
+      if (found.standing && entry.permits !== undefined) refundable.set(name, { ...found, heldRaw: 0n })
+      else open.account = endOf(found, returnedRaw, open)
     }
     for (const [owner, open] of accounts) {
-      const given = settleEntry(entry, await earlierSteps(entry, open, ended, tx), open, reader)
+      const before = await earlierSteps(entry, open, ended, tx)
+      const changesOf = (step: Entry) => (step.key === entry.key ? ofEntry : reader.heldChanges(step))
+      const given = settleEntry(entry, { before, changesOf }, open, reader)
       for (const { name, ...kept } of given ? keptOf(entry, given, ofEntry) : [])
         refundable.set(name, { ...kept, owner, counted: countedAt(open.account, kept.amounts, { nowMs: open.nowMs, lagMs }) })
     }
@@ -115,7 +121,7 @@ export async function settleExpired({ name, expires, leftRaw }: ExpiredAllowance
   const open = found && accounts.get(found.owner)
   if (!found || !open || found.expires !== expires || (await isBeingSet(name, tx))) return new Map()
   await takeRefundable([name], tx)
-  open.account = refund(open.account, refundOf(found, leftRaw), found.counted)
+  open.account = endOf(found, leftRaw, open)
   await writeOpen(found.owner, open, tx, kind)
   return accounts
 }
@@ -182,32 +188,57 @@ async function openLocked(owner: string, keys: readonly string[], tx: Tx, kind: 
   return { ...locked, reservations: keys.length === 0 ? new Map() : await readReservations(owner, keys, tx) }
 }
 
-/** What it gives away counts from now on, and is held no more. @returns undefined where nothing was reserved for it @param before the steps before it */
-function settleEntry(
-  entry: Entry,
-  before: readonly Entry[] | undefined,
-  open: OpenAccount,
-  reader: SettlementReader,
-): Settlement | undefined {
+/**
+ * What it was counted for has ended: what came back counts no more. What was taken of an allowance that stood until now counts from now on, since nobody
+ * knows since when.
+ */
+function endOf(found: Refundable, returnedRaw: bigint | undefined, { account, nowMs }: OpenAccount): Account {
+  const { standing, heldRaw } = found
+  const refunded = returnedRaw === undefined ? account : refund(account, refundOf(found, returnedRaw), found.counted)
+  if (!standing) return refunded
+  const freed = refundOf({ ...standing, heldRaw }, returnedRaw ?? 0n)
+  return settle(refunded, standing.amounts, sum(standing.amounts, negative(freed)), { nowMs, lagMs })
+}
+
+/** What it gives away counts from now on, and is held no more, but for what an allowance may lose. @returns undefined where nothing was reserved for it */
+function settleEntry(entry: Entry, steps: Steps, open: OpenAccount, reader: SettlementReader): Settlement | undefined {
   const { reservations } = open
   const reservation = reservations.get(entry.key)
   if (!reservation) return undefined
   const others = new Map([...reservations].filter(([key]) => key !== entry.key))
   const freed = sum(openOf(reservations), negative(openOf(others)))
-  const { fees, amounts } = actualOf(entry, before, reservation, reader)
-  open.account = settle(open.account, freed, { ...fees, ...amounts }, { nowMs: open.nowMs, lagMs })
+  const { fees, amounts: actual } = actualOf(entry, steps.before, reservation, reader)
+  const standing = standingOf(entry, actual, steps)
+  const stands = [...standing.values()].map(({ amounts }) => amounts).reduce(sum, {})
+  const rest = sum(actual, negative(stands))
+  const amounts = standing.size === 0 ? actual : Object.fromEntries(Object.entries(rest).filter(([, raw]) => raw > 0n))
+  open.account = reserve(settle(open.account, freed, { ...fees, ...amounts }, { nowMs: open.nowMs, lagMs }), stands)
   open.reservations = others
-  return { reservation, amounts }
+  return { reservation, amounts, standing }
 }
 
 interface Settlement {
   readonly reservation: Reservation
-  /** What counts beside fees. */
+  /** What counts beside fees, in the hour and the day. */
   readonly amounts: Amounts
+  /** What counts as long as allowances stand, by their names. */
+  readonly standing: ReadonlyMap<string, StandingAllowance>
 }
 
-/** What of an entry may still come back. Of several at once that hold no parts nobody can say which part counts for which. */
-function keptOf(entry: Entry, { reservation, amounts }: Settlement, changes: readonly HeldChange[]) {
+type KeptAmounts = Omit<Refundable, 'owner' | 'counted'> & { readonly name: string }
+
+function keptOf(entry: Entry, settlement: Settlement, changes: readonly HeldChange[]): readonly KeptAmounts[] {
+  const kept = new Map(countedOf(entry, settlement, changes).map((each) => [each.name, each]))
+  for (const [name, { expires, ...standing }] of settlement.standing) {
+    const { ofRaw } = standing
+    const other = kept.get(name) ?? { name, amounts: {}, ofRaw, heldRaw: ofRaw, ...(expires !== undefined && { expires }) }
+    kept.set(name, { ...other, standing })
+  }
+  return [...kept.values()]
+}
+
+/** What of an entry may still come back of its hour and its day. Of several at once that hold no parts nobody can say which part counts for which. */
+function countedOf(entry: Entry, { reservation, amounts }: Settlement, changes: readonly HeldChange[]): readonly KeptAmounts[] {
   const all = changes.filter(({ held }) => held)
   return all.flatMap(({ name, held }) => {
     if (!held || (all.length > 1 && held.part === undefined)) return []

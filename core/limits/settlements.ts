@@ -4,7 +4,7 @@ import { microsOf } from '../transactions/budgets.ts'
 import type { Entry } from '../transactions/entry.ts'
 import type { Amounts } from './account.ts'
 import { gasMeasureOf } from './limit-checks.ts'
-import type { HeldChange } from './refundable.ts'
+import type { HeldChange, Refundable, StandingAmounts } from './refundable.ts'
 import type { Reservation } from './reservations.ts'
 
 type Gains = ReadonlyMap<string, bigint>
@@ -94,4 +94,34 @@ function lossOf(gains: Gains, prices: Amounts): bigint | undefined {
     const micros = microsOf(abs(raw), prices[token] ?? 0n, 'down')
     return raw < 0n ? loss + micros + 1n : loss - micros
   }, 0n)
+}
+
+export interface Steps {
+  /** The steps before it. */
+  readonly before: readonly Entry[] | undefined
+  changesOf(step: Entry): readonly HeldChange[]
+}
+
+export type StandingAllowance = StandingAmounts & Pick<Refundable, 'expires'>
+
+/** By the name of the allowance, what may be lost by each that a request has set, in all of its steps: by the part that each may take. */
+export function standingOf(
+  entry: Entry,
+  { loss = 0n }: Amounts,
+  { before = [], changesOf }: Steps,
+): ReadonlyMap<string, StandingAllowance> {
+  if (entry.kind !== 'approve' || loss <= 0n) return new Map()
+  const set = [...before, entry]
+    .filter(({ landed }) => landed?.ok)
+    .flatMap(changesOf)
+    .flatMap(({ name, held }) => (held && held.ofRaw > 0n ? [{ name, ...held }] : []))
+  const direct = set.filter(({ isMiddle }) => isMiddle !== true)
+  const byName = new Map((direct.length > 0 ? direct : set).map((each) => [each.name, each]))
+  const allRaw = [...byName.values()].reduce((raw, { ofRaw }) => raw + ofRaw, 0n)
+  return new Map(
+    [...byName].map(([name, { ofRaw, expires }]) => [
+      name,
+      { amounts: { loss: divideRaw(loss * ofRaw, allRaw, 'up') }, ofRaw, ...(expires !== undefined && { expires }) },
+    ]),
+  )
 }
