@@ -25,15 +25,24 @@ export const signedAnswer = <Data extends TObject>(data: Data) =>
 export async function signOnce<T>(sign: () => Promise<T>, { signal, delivered }: Pick<InterfaceCall, 'signal' | 'delivered'>): Promise<T> {
   let isGone = false
   void delivered.then((isDelivered) => void (isGone = !isDelivered))
-  for (;;)
+  // What it asked for before it came here took time, too: whether the client has gone meanwhile is known in the next turn.
+  await Promise.resolve()
+  let thrown: unknown = gone()
+  for (;;) {
+    if (isGone) throw thrown
     try {
       return await sign()
-    } catch (thrown) {
-      if (!(thrown instanceof SluiceError) || thrown.name !== 'IN_FLIGHT' || signal.aborted) throw thrown
+    } catch (error) {
+      thrown = error
+      if (!(error instanceof SluiceError) || error.name !== 'IN_FLIGHT' || signal.aborted) throw error
       await pauseIn({ signal })
-      if (isGone) throw thrown
     }
+  }
 }
+
+/** As of one that waits: what was not signed may still be asked for. */
+const gone = () =>
+  new SluiceError('IN_FLIGHT', 'The client is gone: nothing was signed. An equal request signs it.', { retryAfterSeconds: 1 })
 
 interface Success {
   readonly on: NamedNetwork

@@ -20,6 +20,15 @@ describe('what waits for an equal request that is being signed', () => {
   })
 
   it('signs nothing once its client is gone: an equal request may have been refused meanwhile', async () => {
-    expect(await tries(Promise.resolve(false))).to.deep.equal({ count: 1, outcome: 'IN_FLIGHT' })
+    let leave = (_isDelivered: boolean): void => {}
+    const delivered = new Promise<boolean>((resolve) => (leave = resolve))
+    const tried = tries(delivered)
+    await new Promise(setImmediate)
+    leave(false)
+    expect(await tried).to.deep.equal({ count: 1, outcome: 'IN_FLIGHT' })
+  })
+
+  it('signs nothing where its client has gone before it came to sign', async () => {
+    expect(await tries(Promise.resolve(false))).to.deep.equal({ count: 0, outcome: 'IN_FLIGHT' })
   })
 })
