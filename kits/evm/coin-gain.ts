@@ -49,8 +49,9 @@ function isAloneWith(
 
 /**
  * What the coin of many wallets did in the blocks of their transactions, beside the gas, in the order asked for: in one batch, without the transactions of
- * a block. What others sent the wallet in that block is in it. Undefined where it sent another transaction there, or the receipt does not say all fees.
- * @throws SluiceError NETWORK also where the node has another block of one of the numbers
+ * a block. What others sent the wallet in that block is in it. Undefined where it sent another transaction there, or the receipt does not say all fees; and
+ * where the node has another block of that number, or not the state of it any more, but tells others.
+ * @throws SluiceError NETWORK also where the node has another block of each of the numbers; RpcError where it tells none
  */
 export async function readCoinChanges(
   rpc: Rpc,
@@ -58,8 +59,8 @@ export async function readCoinChanges(
   isRollup: boolean,
   at: At,
 ): Promise<readonly (bigint | undefined)[]> {
-  const hashes = new Map(asked.map(([{ blockNumber, blockHash }]) => [blockNumber, blockHash]))
-  const headers = [...hashes.keys()].map((number) => ({ method: 'eth_getBlockByNumber', params: [toQuantity(number), false] }))
+  const numbers = [...new Set(asked.map(([{ blockNumber }]) => blockNumber))]
+  const headers = numbers.map((number) => ({ method: 'eth_getBlockByNumber', params: [toQuantity(number), false] }))
   const ofWallets = asked.flatMap(([{ blockNumber }, wallet]) =>
     ['eth_getBalance', 'eth_getTransactionCount'].flatMap((method) =>
       [blockNumber, blockNumber - 1].map((number) => ({ method, params: [wallet, toQuantity(number)] })),
@@ -67,17 +68,34 @@ export async function readCoinChanges(
   )
   const calls = [...headers, ...ofWallets]
   const answers = await rpc.batch(calls, at)
-  const results = calls.map(({ method }, index) => resultOf(rpc, method, answers[index]))
-  for (const [index, hash] of [...hashes.values()].entries()) {
-    const header = results[index]
-    if (!isObject(header) || header['hash'] !== hash) throw invalidAnswer(rpc, 'has another block of that number')
-  }
-  return asked.map(([receipt], index) => {
+
+  function changeOf([receipt]: (typeof asked)[number], index: number): CoinChange {
     const from = headers.length + index * 4
-    const [after, before, countAfter, countBefore] = results.slice(from, from + 4).map((each) => quantityOf(each))
+    const indexes = [numbers.indexOf(receipt.blockNumber), from, from + 1, from + 2, from + 3]
+    const failed = indexes.find((each) => answers[each]?.error)
+    if (failed !== undefined) return { refuse: () => void resultOf(rpc, calls[failed]?.method ?? '', answers[failed]) }
+    const [header, ...ofWallet] = indexes.map((each) => answers[each]?.result)
+    if (!isObject(header) || header['hash'] !== receipt.blockHash)
+      return { refuse: () => void refuseAnswer(rpc, 'has another block of that number') }
+    const [after, before, countAfter, countBefore] = ofWallet.map((each) => quantityOf(each))
     if (after === undefined || before === undefined || countAfter === undefined || countBefore === undefined)
-      throw invalidAnswer(rpc, 'answered a question about a wallet with something that is no number')
+      return { refuse: () => void refuseAnswer(rpc, 'answered a question about a wallet with something that is no number') }
     const paid = paidFees(receipt, isRollup)
-    return paid && countAfter === countBefore + 1n ? after - before + paid.feeRaw : undefined
-  })
+    return { raw: paid && countAfter === countBefore + 1n ? after - before + paid.feeRaw : undefined }
+  }
+  const changes = asked.map(changeOf)
+  // One that cannot be read says nothing of the node while it tells others.
+  const [first, ...others] = changes
+  if (first?.refuse && others.every(({ refuse }) => refuse)) first.refuse()
+  return changes.map(({ raw }) => raw)
+}
+
+interface CoinChange {
+  readonly raw?: bigint | undefined
+  /** Where it is not told. @throws SluiceError, RpcError */
+  readonly refuse?: () => void
+}
+
+function refuseAnswer(rpc: Rpc, what: string): never {
+  throw invalidAnswer(rpc, what)
 }

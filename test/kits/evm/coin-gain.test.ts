@@ -69,7 +69,8 @@ describe('what many transactions did to the coin of their wallets', () => {
         method === 'eth_getBlockByNumber' ? { hash: `0x${Number(first)}`, transactions: [] } : results[[method, first, second].join(' ')],
     }))
   }
-  const rpc = { batch, url: () => 'a node', markUnhealthy: () => {} } as unknown as Rpc
+  const unhealthy: string[] = []
+  const rpc = { batch, url: () => 'a node', markUnhealthy: (why: string) => unhealthy.push(why) } as unknown as Rpc
 
   it('is told by one batch, with one header for each block and without its transactions, and not where the wallet sent another one there', async () => {
     const all = [
@@ -88,5 +89,23 @@ describe('what many transactions did to the coin of their wallets', () => {
   it('is refused where the node has another block of that number', async () => {
     const error = await readCoinChanges(rpc, [[inBlock(7, '0xelse'), wallet]], false, at).catch((thrown: unknown) => thrown)
     expect(error).to.include({ name: 'NETWORK' })
+  })
+
+  it('is not told of one whose block is another or whose state is gone, and is of the others', async () => {
+    const before = [...unhealthy]
+    const all = [
+      [inBlock(7, '0xelse'), wallet],
+      [inBlock(7), wallet],
+      [inBlock(5), other],
+      [inBlock(9), wallet],
+    ] as const
+    const pruned: Rpc['batch'] = async (calls, signal) => {
+      const answers = await batch(calls, signal)
+      return answers.map((answer, index) =>
+        calls[index]?.params.includes('0x4') ? { error: { code: -32000, message: 'missing trie node' } } : answer,
+      )
+    }
+    expect(await readCoinChanges({ ...rpc, batch: pruned }, all, false, at)).to.deep.equal([undefined, 100n, undefined, -80n])
+    expect(unhealthy).to.deep.equal(before)
   })
 })
