@@ -328,6 +328,27 @@ describe('lists of the journal', function () {
       }
     })
 
+    it('have them among more names than are looked at, and give other work its turn meanwhile', async () => {
+      const store = await place().open()
+      const lease = await giveLease(store)
+      const journal = sqlJournal(store)
+      const trade = (symbol: string, address: string) =>
+        newEntry({ about: { side: 'BUY', base: { symbol }, quote: { symbol: 'WETH' } }, planned: { base: address, quote: '0xE7' } })
+      // By the alphabet all of them are before it.
+      const others = Array.from({ length: 600 }, (_, index) => trade(`A${index}`, `0xA${index}`))
+      const bought = newEntry({
+        about: { side: 'BUY', base: { symbol: 'ZED' }, quote: { symbol: 'USDC' } },
+        planned: { base: '0x5ED', quote: '0x05DC' },
+      })
+      await journal.open([bought, ...others], lease)
+      let turns = 0
+      const timer = setInterval(() => (turns += 1), 0)
+      const { entries } = await journal.list({ pair: '0x5ed-usdc', pairAliases: [{ ...bought, pair: '0x05dc-0x5ed' }], hasUnlisted: true })
+      clearInterval(timer)
+      expect(entries.map(({ key }) => key)).to.deep.equal([bought.key])
+      expect(turns).to.be.greaterThan(5)
+    })
+
     it('give other work its turn while they read much of which little matches', async () => {
       const store = await place().open()
       const lease = await giveLease(store)
