@@ -1,4 +1,4 @@
-import { formatUnits, toBeHex } from 'ethers'
+import { parseUnits, toBeHex } from 'ethers'
 import { groupBy, violation, type IndexedHistory, type Violation } from '../checker/known.ts'
 import type { DeliveryBook } from './check-swaps.ts'
 import type { PositionLife, ToldAmounts } from './position-bots.ts'
@@ -85,18 +85,15 @@ function ofAmounts(life: PositionLife, { events, decimals, reorganisations }: Po
   }
   const of = (told: ToldAmounts, is: PositionEvent['is']) =>
     events.find((each) => each.is === is && isSame(told.signature, each.txHash, known))
-  const texts = (raw: readonly [bigint, bigint]) => raw.map((amount, side) => Number(formatUnits(amount, decimals[side])))
   const isEqual = (told: readonly string[], raw: readonly [bigint, bigint]) =>
-    texts(raw).every((amount, side) => amount === Number(told[side]))
-  const found: Violation[] = []
+    raw.every((amount, side) => rawOf(told[side], decimals[side] ?? 0) === amount)
+  const isPaid = ({ paid }: ToldAmounts, { paidRaw }: PositionEvent) => rawOf(paid, coinDecimals) === paidRaw
   const evidence = { life: briefly(life) }
-  const added = life.opened && of(life.opened, 'added')
-  if (
-    life.opened &&
-    added &&
-    !mayBeOther(added) &&
-    !(isEqual(life.opened.amounts, added.raw) && Number(life.opened.paid) === Number(formatUnits(added.paidRaw)))
+  const found = (life.unsaid ?? []).map((signature) =>
+    violation('I5', 'a close was answered without what it brought', { ...evidence, signature }),
   )
+  const added = life.opened && of(life.opened, 'added')
+  if (life.opened && added && !mayBeOther(added) && !(isEqual(life.opened.amounts, added.raw) && isPaid(life.opened, added)))
     found.push(violation('I5', 'an open was told with other amounts than the chain has', { ...evidence, added: shown(added) }))
   for (const told of life.closed ?? []) {
     const [removed, collected] = [of(told, 'removed'), of(told, 'collected')]
@@ -107,7 +104,7 @@ function ofAmounts(life: PositionLife, { events, decimals, reorganisations }: Po
     if (mayBeOther(removed)) continue
     const fees = [collected.raw[0] - removed.raw[0], collected.raw[1] - removed.raw[1]] as const
     const isTold = isEqual(told.amounts, removed.raw) && isEqual(told.fees ?? ['0', '0'], fees)
-    if (!isTold || Number(told.paid) !== Number(formatUnits(removed.paidRaw)))
+    if (!isTold || !isPaid(told, removed))
       found.push(
         violation('I5', 'a close was told with other amounts than the chain has', {
           ...evidence,
@@ -117,6 +114,17 @@ function ofAmounts(life: PositionLife, { events, decimals, reorganisations }: Po
       )
   }
   return found
+}
+
+const coinDecimals = 18
+
+/** undefined: it is no amount of so many decimals. */
+function rawOf(text: unknown, decimals: number): bigint | undefined {
+  try {
+    return typeof text === 'string' ? parseUnits(text, decimals) : undefined
+  } catch {
+    return undefined
+  }
 }
 
 /** I1: no two wishes were answered with one position. */

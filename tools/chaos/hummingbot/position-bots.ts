@@ -37,6 +37,8 @@ export interface PositionLife {
   readonly opened?: ToldAmounts
   readonly signature?: string
   readonly closed?: readonly ToldAmounts[]
+  /** Of closes that were answered with success, and without all that they brought: a client books nothing for them. */
+  readonly unsaid?: readonly string[]
   /** What the bot books. `gone`: it was told that the position is closed. `forgotten`: it never learned of its position, and asks no more. */
   readonly booked: 'closed' | 'gone' | 'refused' | 'forgotten' | 'open'
 }
@@ -177,8 +179,14 @@ async function live(parts: LifeParts): Promise<PositionLife> {
   if (random.chance(0.2)) await send('collect', of, 'collect')
   const both = intent.wants === 'two closes' ? ['first', 'second'] : ['first']
   const ends = await Promise.all(both.map((name) => close(parts, opened.position, (own) => send('close', of, `${name} ${own}`))))
-  const told = ends.flatMap((end) => (typeof end === 'object' ? [end] : []))
-  return life(told.length > 0 ? 'closed' : ends.includes('gone') ? 'gone' : 'open', { ...known, ...(told.length > 0 && { closed: told }) })
+  const told = ends.flatMap((end) => (typeof end === 'object' && 'amounts' in end ? [end] : []))
+  const unsaid = ends.flatMap((end) => (typeof end === 'object' && !('amounts' in end) ? [end.signature] : []))
+  const isClosed = told.length + unsaid.length > 0
+  return life(isClosed ? 'closed' : ends.includes('gone') ? 'gone' : 'open', {
+    ...known,
+    ...(told.length > 0 && { closed: told }),
+    ...(unsaid.length > 0 && { unsaid }),
+  })
 }
 
 type Send = (does: PositionCall['does'], body: object, name: string) => Promise<SwapOutcome>
@@ -210,7 +218,7 @@ async function close(
   { version, calls, intent }: LifeParts,
   positionAddress: string,
   send: (name: string) => Promise<SwapOutcome>,
-): Promise<ToldAmounts | 'gone' | 'given up'> {
+): Promise<ToldAmounts | Pick<ToldAmounts, 'signature'> | 'gone' | 'given up'> {
   const query = new URLSearchParams({ ...version.on, positionAddress, walletAddress: intent.wallet })
   let misses = 0
   for (let tries = 0; tries < closes; tries += 1) {
@@ -219,7 +227,7 @@ async function close(
     if (misses >= version.misses) return 'gone'
     if (misses === 0) {
       const outcome = await send(String(tries))
-      if (outcome.is === 'signature') return toldOf(outcome, 'Removed') ?? 'given up'
+      if (outcome.is === 'signature') return toldOf(outcome, 'Removed') ?? { signature: outcome.signature }
     }
     await sleep(version.backoffMs[Math.min(tries, version.backoffMs.length - 1)])
   }
