@@ -1,6 +1,7 @@
 // What wallets held at blocks, kept while servers run: for nodes that have lost the state of old blocks, and as starts of the daily checks.
 import { addressKey } from '../base/addresses.ts'
 import type { Store } from '../store/store.ts'
+import { nonceKey } from './wallet-changes.ts'
 
 export interface WalletPlace {
   readonly chain: string
@@ -32,7 +33,7 @@ export function createCheckpoints(store: Pick<Store, 'read' | 'write'>): Checkpo
       const rows = await store.read((db) =>
         db
           .selectFrom('checkpoints')
-          .select(['block', 'token', 'balance'])
+          .select(['block', 'token', 'balance', 'nonce'])
           .where((eb) => eb.and({ chain, network, wallet: addressKey(wallet) }))
           .where('block', '>=', first)
           .where('block', '<=', last)
@@ -41,8 +42,8 @@ export function createCheckpoints(store: Pick<Store, 'read' | 'write'>): Checkpo
           .execute(),
       )
       const found = new Map<number, Map<string, bigint>>()
-      for (const { block, token, balance } of rows) {
-        const balances = found.get(block) ?? new Map<string, bigint>()
+      for (const { block, token, balance, nonce } of rows) {
+        const balances = found.get(block) ?? new Map<string, bigint>(nonce === null ? [] : [[nonceKey, BigInt(nonce)]])
         found.set(block, balances.set(token, BigInt(balance)))
       }
       return found
@@ -78,7 +79,9 @@ export function createCheckpoints(store: Pick<Store, 'read' | 'write'>): Checkpo
             .where((eb) => eb.and(of))
             .where('block', '=', old)
             .execute()
-        const rows = [...balances].map(([token, raw]) => ({ ...of, token, block, balance: raw.toString(), block_time: timestampMs }))
+        const sent = balances.get(nonceKey)
+        const ofBlock = { ...of, block, block_time: timestampMs, nonce: sent === undefined ? null : Number(sent) }
+        const rows = [...balances].flatMap(([token, raw]) => (token === nonceKey ? [] : [{ ...ofBlock, token, balance: raw.toString() }]))
         for (let first = 0; first < rows.length; first += rowsAtOnce)
           await db
             .insertInto('checkpoints')

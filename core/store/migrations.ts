@@ -20,7 +20,7 @@ export interface ColumnTypes {
 }
 
 /** What a server of this version knows: whoever has a newer one in the same store is not of this version. */
-export const newestMigration = '013-preferences'
+export const newestMigration = '014-checkpoint-nonces'
 
 /** All migrations in order. A released one is never edited: the next change is a new one. */
 const migrationsFor = (types: ColumnTypes, isNew: boolean): Readonly<Record<string, Migration>> => ({
@@ -36,7 +36,8 @@ const migrationsFor = (types: ColumnTypes, isNew: boolean): Readonly<Record<stri
   '010-order-fills': orderFills(),
   '011-deliveries': deliveries(types),
   '012-lost-answers': lostAnswers(),
-  [newestMigration]: preferences(types),
+  '013-preferences': preferences(types),
+  [newestMigration]: checkpointNonces(),
 })
 
 /** Those of versions before 0.2.0, whose stores are not read. No new one has such a name. */
@@ -199,6 +200,17 @@ const checkpoints = ({ sortedText }: ColumnTypes): Migration => ({
     await sql`create table checkpoints (block bigint not null, block_time bigint not null, chain text not null, network text not null,
       wallet ${sortedText} not null, token ${sortedText} not null, balance text not null,
       primary key (chain, network, wallet, block, token))`.execute(db)
+  },
+})
+
+/** Beside each balance of a block how many transactions the wallet had sent by then: that was a row like those of tokens. */
+const checkpointNonces = (): Migration => ({
+  async up(db: Kysely<unknown>) {
+    await sql`alter table checkpoints add column nonce bigint`.execute(db)
+    await sql`update checkpoints set nonce = (
+      select cast(counted.balance as bigint) from checkpoints as counted where counted.chain = checkpoints.chain and counted.network = checkpoints.network
+        and counted.wallet = checkpoints.wallet and counted.block = checkpoints.block and counted.token = 'nonce')`.execute(db)
+    await sql`delete from checkpoints where token = 'nonce'`.execute(db)
   },
 })
 

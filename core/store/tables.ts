@@ -222,13 +222,14 @@ interface CheckpointRow {
   network: string
   /** By `addressKey`, as the token. */
   wallet: string
-  /** Or `nonce`: the number of its transactions. */
   token: string
   block: number
   /** Smallest units. */
   balance: string
   /** The block's own time. */
   block_time: Milliseconds
+  /** How many transactions the wallet had sent; null where that was not kept. */
+  nonce: number | null
 }
 
 /** A request that waits, or waited, for a second person (`core/limits/approvals.ts`). Its outcome is the answer under its key in `requests`. */

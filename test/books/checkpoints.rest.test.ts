@@ -47,6 +47,17 @@ describe('balances that are kept at blocks', () => {
       expect(await checkpoints.newest({ ...of, network: 'mainnet' })).to.equal(undefined)
     })
 
+    it('have the number of transactions beside them, which is no token', async () => {
+      const balances = new Map([
+        ['nonce', 4n],
+        ['0xa', 1n],
+      ])
+      await checkpoints.keep(of, { block: 10, timestampMs: day, balances })
+      expect((await checkpoints.between(of, 10, 10)).get(10)).to.deep.equal(balances)
+      const rows = await store.read((db) => db.selectFrom('checkpoints').select(['token', 'nonce']).execute())
+      expect(rows).to.deep.equal([{ token: '0xa', nonce: 4 }])
+    })
+
     it('are at most one a day, and the newest', async () => {
       for (let hours = 0; hours < 72; hours += 6) await keep(100 + hours, hours)
       expect(await blocks()).to.deep.equal([100, 124, 148, 166])

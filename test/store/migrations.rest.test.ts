@@ -111,7 +111,7 @@ describe('a store of 0.2.0 before anything could be stopped', () => {
       expect(kept).to.deep.equal([{ client: '' }])
       const newer = [budgets, reservations, approvals, refundable, checkpoints, deliveries, preferences]
       expect(newer).to.deep.equal(newer.map(() => []))
-      expect(migrations).to.have.length(13)
+      expect(migrations).to.have.length(14)
 
       const again = await place().open()
       await again.write((tx) =>
@@ -149,6 +149,35 @@ describe('a store of 0.2.0 whose entries get filters', () => {
         expect(new Set(shown), table).to.deep.equal(new Set(['whole bot trade', 'damaged  ']))
         expect(rows.length, table).to.be.above(table === 'archived' ? 1_000 : 100)
       }
+    })
+  })
+})
+
+describe('a store whose checkpoints have the number of transactions in a row of its own', () => {
+  onBothStores((place) => {
+    it('has it beside the balances of that block', async () => {
+      await (await place().open()).close()
+      await outside(place(), async (run) => {
+        await run('alter table checkpoints drop column nonce')
+        await run(`delete from kysely_migration where name = '014-checkpoint-nonces'`)
+        for (const [block, token, balance] of [
+          [1, 'nonce', 4],
+          [1, '0xa', 10],
+          [1, '0xb', 11],
+          [2, '0xa', 12],
+        ])
+          await run(`insert into checkpoints (block, block_time, chain, network, wallet, token, balance)
+            values (${block}, 0, 'ethereum', 'local', '0x1', '${token}', '${balance}')`)
+      })
+      const store = await place().open()
+      const rows = await store.read((db) =>
+        db.selectFrom('checkpoints').select(['block', 'token', 'nonce']).orderBy('block').orderBy('token').execute(),
+      )
+      expect(rows.map((row) => Object.values(row))).to.deep.equal([
+        [1, '0xa', 4],
+        [1, '0xb', 4],
+        [2, '0xa', null],
+      ])
     })
   })
 })
@@ -196,6 +225,7 @@ describe('a migration', () => {
         { name: '011-deliveries' },
         { name: '012-lost-answers' },
         { name: '013-preferences' },
+        { name: '014-checkpoint-nonces' },
       ])
       await before.write((tx) => sql`update servers set alive_until = 0`.execute(tx))
       const later = await openLater(place())
