@@ -1,6 +1,7 @@
 import { badFields, type FeeOverrides, type GasTerms, type Json, type PaidFees } from '../../core/contracts/index.ts'
 import { MAX_COMPUTE_UNIT_LIMIT } from '@solana-program/compute-budget'
 import type { SolanaFeePolicy } from './network.ts'
+import { lamportsOf } from './outline.ts'
 import { integerOf } from './rpc.ts'
 import type { SolanaIntent } from './types.ts'
 import { isObject } from '../../core/base/json.ts'
@@ -45,8 +46,9 @@ export function priorityFeeLamports({ units, price }: ComputeBudget): bigint {
 }
 
 /** The highest cost of a transaction in lamports, for any number: the value sent, the rent of new accounts, and the fees. */
-export function costOf({ value, rent }: Pick<SolanaIntent, 'value' | 'rent'>, fees: SolanaFees): bigint {
-  return BigInt(value) + BigInt(rent) + maxFees(fees)
+export function costOf(step: Pick<SolanaIntent, 'instructions' | 'value' | 'rent'>, fees: SolanaFees): bigint {
+  const { valueRaw, rentRaw } = lamportsOf(step)
+  return valueRaw + rentRaw + maxFees(fees)
 }
 
 export function maxFees(fees: SolanaFees): bigint {

@@ -7,7 +7,7 @@ import { token2022Program, tokenProgram } from './tokens.ts'
 import { toKit, type SolanaAccount, type SolanaInstruction, type SolanaIntent } from './types.ts'
 
 const lookupTableProgram = 'AddressLookupTab1e1111111111111111111111111'
-const memoProgram = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr'
+export const memoProgram = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr'
 
 /** LOOKUP_TABLE_META_SIZE: the addresses follow it. */
 const metaSize = 56

@@ -16,6 +16,7 @@ import {
 } from './fees.ts'
 import { changedTable } from './lookup-tables.ts'
 import { draft, seal, send, readSimulation, simulationCall, usesTables, wouldFail } from './message.ts'
+import { lamportsOf, outlineOf } from './outline.ts'
 import { createPoll, type PollOptions } from './poll.ts'
 import { confirmed, integerOf } from './rpc.ts'
 import {
@@ -48,7 +49,7 @@ export function solanaRail(options: SolanaRailOptions): SolanaRail {
   const { rpc, durableNonces } = options
   return {
     sequences: 'independent',
-    outline: ({ instructions, value }) => ({ contracts: instructions.map(({ program }) => program), valueRaw: BigInt(value) }),
+    outline: outlineOf,
     check: (steps, needs, from, price, at) => check(options, steps, needs, from, price, at),
     cost: costOf,
     paidFees,
@@ -112,9 +113,10 @@ async function check(
   // The rest of the balance must keep the wallet's own account rent-exempt.
   const spareRaw = integerOf(resultOf(rpc, 'getMinimumBalanceForRentExemption', spare))
   if (spareRaw === undefined) throw invalidAnswer(rpc, 'did not tell the rent')
+  const { valueRaw, rentRaw } = lamportsOf(step)
   const sentRaw = needs.reduce(
     (most, need) => (need.token === nativeAddress && need.amountRaw > most ? need.amountRaw : most),
-    BigInt(step.value) + BigInt(step.rent),
+    valueRaw + rentRaw,
   )
   if (nativeRaw < sentRaw) throw insufficientBalance(nativeCurrency, nativeRaw, sentRaw)
   // This needs no simulation, whose error would be less clear.

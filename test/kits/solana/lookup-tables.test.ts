@@ -7,7 +7,7 @@ import { movedIn } from '../../../kits/solana/movements.ts'
 import type { SolanaReceipt } from '../../../kits/solana/index.ts'
 import { createPool, swapInstruction, type Pool } from '../../../tools/solana-node/programs/pool.ts'
 import { soon } from '../../transactions/site.ts'
-import { comesTo, entryOf, orderOf, startSolanaSite, transactionsAt, type SolanaSite } from './solana-site.ts'
+import { comesTo, entryOf, orderOf, signChecked, startSolanaSite, transactionsAt, type SolanaSite } from './solana-site.ts'
 import { soon as at } from './test-cluster.ts'
 
 const reserves = [1_000_000_000_000n, 150_000_000_000n] as const
@@ -30,7 +30,7 @@ describe('a swap on Solana that is short enough with a lookup table alone', () =
     }
     pools = made
     cluster.blocks(1)
-    transactions = await transactionsAt(site)
+    transactions = await transactionsAt(site, { sign: signChecked(site.wallet, declared) })
     table = (await generateKeyPairSigner()).address
   })
   after(async () => {
@@ -38,6 +38,7 @@ describe('a swap on Solana that is short enough with a lookup table alone', () =
     await site?.stop()
   })
 
+  const declared = () => pools.slice(0, 1).map(({ program }) => program)
   const entries = () => pools.flatMap((pool) => [pool.address, pool.authority, ...pool.vaults])
 
   /** Of BASE, in as many pools at once as one transaction has room for with a table. */
@@ -54,7 +55,8 @@ describe('a swap on Solana that is short enough with a lookup table alone', () =
   }
   /** Of a product that stays constant, with 30 basis points of what is paid: programs/pool.c. */
   const gotFor = (paidRaw: bigint) => (reserves[1] * paidRaw * 9_970n) / (reserves[0] * 10_000n + paidRaw * 9_970n)
-  const submit = async (plan: Plan<Solana>) => transactions.submit(orderOf(site, { plan }), soon())
+  const submit = async (plan: Plan<Solana>) =>
+    transactions.submit(orderOf(site, { plan, kind: 'trade', scope: { contracts: declared(), valueRaw: 0n } }), soon())
   const refusal = async (plan: Plan<Solana>) =>
     submit(plan).then(
       () => 'sent',

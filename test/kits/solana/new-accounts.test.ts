@@ -1,13 +1,22 @@
-import { getCreateAccountInstruction, SYSTEM_PROGRAM_ADDRESS } from '@solana-program/system'
 import { expect } from 'chai'
-import { address, createNoopSigner, signBytes, type Signature } from '@solana/kit'
+import { signBytes, type Signature } from '@solana/kit'
 import type { Plan } from '../../../core/contracts/index.ts'
 import type { Sign } from '../../../core/transactions/submit-request.ts'
 import { newAccountOf } from '../../../core/wallet/new-accounts.ts'
-import { fromKit, type Solana } from '../../../kits/solana/index.ts'
+import type { Solana } from '../../../kits/solana/index.ts'
 import { dropsAll, takesAll } from '../../../tools/solana-node/ledger/leaders.ts'
 import { freshStore, soon } from '../../transactions/site.ts'
-import { comesTo, entryOf, orderOf, startSolanaSite, transactionsAt, type SolanaSite } from './solana-site.ts'
+import {
+  comesTo,
+  entryOf,
+  orderOf,
+  signChecked,
+  signedBy,
+  startSolanaSite,
+  transactionsAt,
+  verifier,
+  type SolanaSite,
+} from './solana-site.ts'
 
 describe('a transaction that a new account signs beside the wallet', () => {
   let site: SolanaSite
@@ -25,20 +34,15 @@ describe('a transaction that a new account signs beside the wallet', () => {
   const sign: Sign = async (request) => {
     const { newAccounts = [], signsAs, signable } = request
     const id = newAccounts[signsAs ?? -1]
-    return id === undefined ? site.sign(request) : (await accountOf(id)).sign(signable.bytes)
+    if (id !== undefined) return (await accountOf(id)).sign(signable.bytes)
+    return signChecked(site.wallet, () => scope.contracts)(request, await Promise.all(newAccounts.map((each) => newAccount({ id: each }))))
   }
   const newAccount = async ({ id }: { id: string }) => (await accountOf(id)).address
 
+  const scope = { contracts: [verifier], valueRaw: 0n }
   async function making(of: string): Promise<Plan<Solana>> {
     const { wallet } = site
-    const create = getCreateAccountInstruction({
-      payer: wallet,
-      newAccount: createNoopSigner(address(of)),
-      lamports: 1_000_000n,
-      space: 8n,
-      programAddress: SYSTEM_PROGRAM_ADDRESS,
-    })
-    const step = { payer: wallet.address, instructions: [fromKit(create)], value: '0', rent: '1000000', signers: [of] }
+    const step = { payer: wallet.address, instructions: [signedBy(of)], value: '0', rent: '0', signers: [of] }
     return { steps: [step], needs: [], memo: null }
   }
   const wallet = () => ({ chain: 'solana', network: 'local', address: site.wallet.address })
@@ -51,7 +55,7 @@ describe('a transaction that a new account signs beside the wallet', () => {
     cluster.lead(dropsAll)
     const made = await first.newAccounts(wallet(), 1)
     const [[account, id] = ['', '']] = Object.entries(made)
-    const { txHash } = await first.submit(orderOf(site, { plan: await making(account), newAccounts: made }), soon())
+    const { txHash } = await first.submit(orderOf(site, { plan: await making(account), newAccounts: made, scope }), soon())
     cluster.blocks(1)
     await first.stop(100)
     expect(cluster.ledger.find(txHash as Signature)).to.equal(undefined)
@@ -66,7 +70,6 @@ describe('a transaction that a new account signs beside the wallet', () => {
       expect(cluster.sent.length).to.be.above(sentBefore)
       expect(sent.length).to.be.above(1)
       expect(new Set(sent.map(({ bytes }) => Buffer.from(bytes).toString('hex'))).size).to.equal(1)
-      expect(cluster.svm.getBalance(address(account))).to.equal(1_000_000n)
       // The same key, by the id that is in the journal.
       expect(await newAccount({ id })).to.equal(account)
     } finally {
@@ -81,7 +84,7 @@ describe('a transaction that a new account signs beside the wallet', () => {
     try {
       const [account = ''] = Object.keys(await transactions.newAccounts(wallet(), 1))
       const sent = cluster.sent.length
-      const refused = await transactions.submit(orderOf(site, { plan: await making(account) }), soon()).then(
+      const refused = await transactions.submit(orderOf(site, { plan: await making(account), scope }), soon()).then(
         () => 'sent',
         ({ message }: Error) => message,
       )

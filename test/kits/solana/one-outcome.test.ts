@@ -1,6 +1,5 @@
-import { getCreateAccountInstruction, SYSTEM_PROGRAM_ADDRESS } from '@solana-program/system'
 import { expect } from 'chai'
-import { address, createNoopSigner, generateKeyPairSigner, signBytes, type Address, type Signature } from '@solana/kit'
+import { address, generateKeyPairSigner, signBytes, type Address, type Signature } from '@solana/kit'
 import type { Plan } from '../../../core/contracts/index.ts'
 import type { Sign } from '../../../core/transactions/submit-request.ts'
 import type { Transactions } from '../../../core/transactions/transactions.ts'
@@ -11,7 +10,18 @@ import { createPool, swapInstruction, type Pool } from '../../../tools/solana-no
 import type { SolanaNode } from '../../../tools/solana-node/start-solana.ts'
 import { soon, until } from '../../transactions/site.ts'
 import { chainOver } from './test-cluster.ts'
-import { comesTo, entryOf, looks, orderOf, startSolanaSite, transactionsAt, type SolanaSite } from './solana-site.ts'
+import {
+  comesTo,
+  entryOf,
+  looks,
+  orderOf,
+  signChecked,
+  signedBy,
+  startSolanaSite,
+  transactionsAt,
+  verifier,
+  type SolanaSite,
+} from './solana-site.ts'
 
 const paidRaw = 1_000_000n
 const reserves = [1_000_000_000_000n, 150_000_000_000n] as const
@@ -57,6 +67,7 @@ describe('a transaction with a lookup table and a new account, on nodes and a ch
     await site?.stop()
   })
 
+  const declared = () => [verifier, ...pools.slice(0, 1).map(({ program }) => program)]
   const entries = () => pools.flatMap((pool) => [pool.address, pool.authority, ...pool.vaults])
   const accountOf = (id: string) => {
     const { wallet } = site
@@ -67,24 +78,21 @@ describe('a transaction with a lookup table and a new account, on nodes and a ch
   const sign: Sign = async (request) => {
     beforeSigning()
     const id = request.newAccounts?.[request.signsAs ?? -1]
-    return id === undefined ? site.sign(request) : (await accountOf(id)).sign(request.signable.bytes)
+    if (id !== undefined) return (await accountOf(id)).sign(request.signable.bytes)
+    return signChecked(site.wallet, declared)(
+      request,
+      await Promise.all((request.newAccounts ?? []).map((each) => newAccount({ id: each }))),
+    )
   }
 
   async function planFor(account: string): Promise<Plan<Solana>> {
     const { wallet } = site
-    const create = getCreateAccountInstruction({
-      payer: wallet,
-      newAccount: createNoopSigner(address(account)),
-      lamports: 1_000_000n,
-      space: 8n,
-      programAddress: SYSTEM_PROGRAM_ADDRESS,
-    })
     const swaps = pools.map((pool) => swapInstruction(pool, wallet, { pays: 0, exact: 'paid', amountRaw: paidRaw, limitRaw: 1n }))
     const step = {
       payer: wallet.address,
-      instructions: [create, ...(await Promise.all(swaps))].map(fromKit),
+      instructions: [signedBy(account), ...(await Promise.all(swaps)).map(fromKit)],
       value: '0',
-      rent: '1000000',
+      rent: '0',
       signers: [account],
       tables: [{ address: table, addresses: entries() }],
     }
@@ -93,13 +101,16 @@ describe('a transaction with a lookup table and a new account, on nodes and a ch
   async function submit() {
     const newAccounts = await transactions.newAccounts({ chain: 'solana', network: 'local', address: site.wallet.address }, 1)
     const [account = ''] = Object.keys(newAccounts)
-    const { txHash } = await transactions.submit(orderOf(site, { plan: await planFor(account), newAccounts }), soon())
+    const { txHash } = await transactions.submit(
+      orderOf(site, { plan: await planFor(account), newAccounts, scope: { contracts: declared(), valueRaw: 0n } }),
+      soon(),
+    )
     return { txHash, account }
   }
 
   /** How often it is on the fork that is followed, and that nothing else was signed for it. */
   function expectLanded(times: 0 | 1, { txHash, account }: { txHash: string; account: string }): void {
-    const { ledger, sent, svm } = site.cluster
+    const { ledger, sent } = site.cluster
     const landed = ledger.blocks.flatMap((block) =>
       block.landed.filter(({ wire }) => wire.message.staticAccounts.includes(address(account))),
     )
@@ -107,7 +118,6 @@ describe('a transaction with a lookup table and a new account, on nodes and a ch
     const all = sent.filter(({ message }) => message.staticAccounts.includes(address(account)))
     expect(new Set(all.map(({ bytes }) => Buffer.from(bytes).toString('hex'))).size).to.equal(1)
     expect(landed.every(({ loaded }) => loaded.writable.length === 2 * pools.length)).to.equal(true)
-    expect(svm.getBalance(address(account)) ?? 0n).to.equal(times === 1 ? 1_000_000n : 0n)
   }
   const stateOf = async (txHash: string) => (await entryOf(transactions, txHash))?.state
 

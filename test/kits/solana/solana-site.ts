@@ -1,11 +1,12 @@
 import { address, signBytes } from '@solana/kit'
 import type { KeyPairSigner, Signature } from '@solana/kit'
-import { getTransferSolInstruction } from '@solana-program/system'
+import { getTransferSolInstruction, SYSTEM_PROGRAM_ADDRESS } from '@solana-program/system'
 import type { Plan } from '../../../core/contracts/index.ts'
-import { fromKit, type Solana, type SolanaChainConfig } from '../../../kits/solana/index.ts'
+import { fromKit, type Solana, type SolanaChainConfig, type SolanaInstruction } from '../../../kits/solana/index.ts'
 import type { Entry } from '../../../core/transactions/entry.ts'
 import type { SubmitRequest, Sign } from '../../../core/transactions/submit-request.ts'
 import type { Transactions } from '../../../core/transactions/transactions.ts'
+import { checkMessage } from '../../../core/wallet/policy-solana.ts'
 import type { SolanaOptions } from '../../../tools/solana-node/start-solana.ts'
 import { transactionsOn, until } from '../../transactions/site.ts'
 import { startCluster, type TestCluster } from './test-cluster.ts'
@@ -26,13 +27,22 @@ export const signBy =
   async ({ signable }) =>
     signBytes(keyPair.privateKey, signable.bytes)
 
+/** The same for what the real signer would sign, given the programs that connectors declare, and the accounts whose keys it makes. */
+export const signChecked =
+  (wallet: KeyPairSigner, contracts: () => readonly string[]) =>
+  async (request: Parameters<Sign>[0], newAccounts: readonly string[] = []): Promise<Uint8Array> => {
+    const rules = { keys: 'ed25519' as const, name: 'solana/local', feeCapRaw: 10n ** 9n, local: true, contracts: new Set(contracts()) }
+    checkMessage(request.signable.bytes, wallet.address, rules, newAccounts)
+    return signBytes(wallet.keyPair.privateKey, request.signable.bytes)
+  }
+
 /** A server's transactions on it. */
 export const transactionsAt = (site: SolanaSite, more: Parameters<typeof transactionsOn>[0] = {}) =>
   transactionsOn({ sign: site.sign, sites: [site.network], ...more })
 
 let requests = 0
 
-/** @param more a plan, and whatever else is not as usual */
+/** Allows transfers of SOL, and no other program. @param more a plan, and whatever else is not as usual */
 export function orderOf(site: SolanaSite, more: Partial<SubmitRequest> & Pick<SubmitRequest, 'plan'>): SubmitRequest {
   requests += 1
   const outlines = more.plan.steps.map((step) => site.chain.rail.outline(step as Solana['intent']))
@@ -45,7 +55,7 @@ export function orderOf(site: SolanaSite, more: Partial<SubmitRequest> & Pick<Su
     kind: 'token-account',
     commitment: { gives: {} },
     scope: {
-      contracts: outlines.flatMap(({ contracts }) => contracts),
+      contracts: [SYSTEM_PROGRAM_ADDRESS],
       valueRaw: outlines.reduce((sum, { valueRaw }) => sum + valueRaw, 0n),
     },
     touches: () => ({ action: 'swap', tokens: [] }),
@@ -59,6 +69,14 @@ export function transfer({ wallet }: Pick<SolanaSite, 'wallet'>, to: string, lam
   const instruction = fromKit(getTransferSolInstruction({ source: wallet, destination: address(to), amount: lamports }))
   return { steps: [{ payer: wallet.address, instructions: [instruction], value: String(lamports), rent: '0' }], needs: [], memo: null }
 }
+
+/** Of a program that does nothing with its accounts where it has nothing to verify: the new account signs beside the wallet. */
+export const signedBy = (account: string): SolanaInstruction => ({
+  program: verifier,
+  accounts: [{ address: account, writable: false, signer: true }],
+  data: Buffer.from([0, 0]).toString('base64'),
+})
+export const verifier = 'Ed25519SigVerify111111111111111111111111111'
 
 export const entryOf = (transactions: Transactions, txHash: string): Promise<Entry | undefined> =>
   transactions.find('solana', 'local', txHash)

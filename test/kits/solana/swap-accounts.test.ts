@@ -1,9 +1,8 @@
 import { expect } from 'chai'
 import type { Address } from '@solana/kit'
+import { getCloseAccountInstruction } from '@solana-program/token'
 import type { Token } from '../../../core/contracts/index.ts'
 import type { Transactions } from '../../../core/transactions/transactions.ts'
-import { checkMessage } from '../../../core/wallet/policy-solana.ts'
-import type { SolanaRules } from '../../../core/wallet/policy.ts'
 import {
   fillOf,
   fromKit,
@@ -12,12 +11,13 @@ import {
   swapPlan,
   tokenAccountOf,
   wrappedMint,
+  type SolanaIntent,
   type SolanaReceipt,
 } from '../../../kits/solana/index.ts'
 import { wrappedSol, type Mint } from '../../../tools/solana-node/mints.ts'
 import { createPool, swapInstruction, type Pool } from '../../../tools/solana-node/programs/pool.ts'
 import { soon } from '../../transactions/site.ts'
-import { comesTo, entryOf, orderOf, startSolanaSite, transactionsAt, type SolanaSite } from './solana-site.ts'
+import { comesTo, entryOf, orderOf, signChecked, startSolanaSite, transactionsAt, transfer, type SolanaSite } from './solana-site.ts'
 import { soon as at } from './test-cluster.ts'
 
 const sol: Token = { symbol: 'SOL', address: nativeAddress, decimals: 9, native: true }
@@ -41,7 +41,7 @@ describe('the accounts of a swap on Solana', () => {
     pool = await createPool(cluster, [wrappedSol, cluster.mints.USDC], [1_000_000_000_000n, 150_000_000_000n], 30n)
     usdc = tokenOf(cluster.mints.USDC)
     cluster.blocks(2)
-    transactions = await transactionsAt(site)
+    transactions = await transactionsAt(site, { sign: signChecked(site.wallet, () => [pool.program]) })
   })
   after(async () => {
     await transactions?.stop(1000)
@@ -50,6 +50,12 @@ describe('the accounts of a swap on Solana', () => {
 
   const lamports = (of: string) => site.cluster.svm.getBalance(of as Address) ?? 0n
   const isThere = (of: string) => site.cluster.svm.getAccount(of as Address).exists
+
+  /** As the server lets a plan of this exchange be: what the connector declares, and the SOL that is sold. */
+  const scopeOf = ({ tokenIn, maxInRaw }: { tokenIn: Token; maxInRaw: bigint }) => ({
+    contracts: [pool.program],
+    valueRaw: tokenIn.native ? maxInRaw : 0n,
+  })
 
   /** @returns what the swap took and gave by its receipt, and what the wallet lost of lamports beside the fee */
   async function swap(tokenIn: Token, tokenOut: Token, amountRaw: bigint, { exact = 'paid', maxInRaw = amountRaw }: SwapOptions = {}) {
@@ -61,23 +67,21 @@ describe('the accounts of a swap on Solana', () => {
     const plan = swapPlan(wish, accounts, { instructions: [fromKit(instruction)], memo: null })
     site.cluster.blocks(1)
     const before = lamports(wallet.address)
-    const { txHash } = await transactions.submit(orderOf(site, { plan, kind: 'trade' }), soon())
+    const { txHash } = await transactions.submit(orderOf(site, { plan, kind: 'trade', scope: scopeOf(wish) }), soon())
     await comesTo(site, transactions, txHash, 'MINED')
     const receipt = (await entryOf(transactions, txHash))?.landed?.receipt as SolanaReceipt
     const lostRaw = before - lamports(wallet.address) - BigInt(receipt.fee ?? 0)
-    const sent = site.cluster.sent.find(({ signature }) => signature === txHash)
     return {
       accounts,
       plan,
       fill: fillOf(receipt, wallet.address, { tokenIn, tokenOut }),
       lostRaw,
-      messageBytes: sent?.transaction.messageBytes,
     }
   }
 
   it('makes the account that is paid into and closes that of wrapped SOL, in the transaction of the swap', async () => {
     const { wallet } = site
-    const { accounts, plan, fill, lostRaw, messageBytes } = await swap(sol, usdc, 1_000_000_000n)
+    const { accounts, plan, fill, lostRaw } = await swap(sol, usdc, 1_000_000_000n)
     expect(accounts).to.include({ valueRaw: 1_000_000_000n, rentRaw, lentRaw: rentRaw })
     expect(plan.steps[0]).to.include({ value: '1000000000', rent: rentRaw.toString() })
     expect(plan.needs).to.deep.equal([{ is: 'balance', token: nativeAddress, amountRaw: 1_000_000_000n + 2n * rentRaw }])
@@ -88,15 +92,30 @@ describe('the accounts of a swap on Solana', () => {
     })
     expect(lostRaw).to.equal(1_000_000_000n + rentRaw)
     expect([wrappedMint, usdc.address].map((mint) => isThere(tokenAccountOf(wallet.address, mint)))).to.deep.equal([false, true])
-    // The signer signs just this.
-    const rules: SolanaRules = {
-      keys: 'ed25519',
-      name: 'solana/local',
-      feeCapRaw: 10n ** 9n,
-      local: true,
-      contracts: new Set([pool.program]),
+  })
+
+  it('is refused where its plan sends more SOL than it says, or sends it to somebody else, and nothing is signed', async () => {
+    const { wallet, cluster, chain } = site
+    const wish = { wallet: wallet.address, tokenIn: sol, tokenOut: usdc, maxInRaw: 1_000_000n }
+    const refusal = async (step: Partial<SolanaIntent>, scope = scopeOf(wish)) => {
+      const plan = swapPlan(wish, await swapAccounts(chain.reader, wish, at()), { instructions: [], memo: null })
+      const changed = { ...plan, steps: [{ ...plan.steps[0], ...step }] as const }
+      return transactions.submit(orderOf(site, { plan: changed, kind: 'trade', scope }), soon()).then(
+        () => 'sent',
+        ({ message }: Error) => message,
+      )
     }
-    checkMessage(Uint8Array.from(messageBytes ?? []), wallet.address, rules)
+    const sent = cluster.sent.length
+    expect(await refusal({ value: '0' }, { ...scopeOf(wish), valueRaw: 999_999n })).to.match(/sends 1000000 .*allows 999999 at most/)
+    const toStranger = transfer(site, cluster.faucet.address, 1_000_000n).steps[0]?.instructions
+    expect(await refusal({ instructions: toStranger ?? [] })).to.match(/calls 1{32}, which this request does not allow/)
+    const closing = getCloseAccountInstruction({
+      account: tokenAccountOf(wallet.address, usdc.address) as Address,
+      destination: wallet.address,
+      owner: wallet,
+    })
+    expect(await refusal({ instructions: [fromKit(closing)] })).to.match(/calls Token\w+, which this request does not allow/)
+    expect(cluster.sent.length).to.equal(sent)
   })
 
   it('makes no account that is there, and gives SOL back as SOL', async () => {
