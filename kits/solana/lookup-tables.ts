@@ -31,9 +31,9 @@ interface Place {
   readonly index: number
 }
 
-/** Where each account stands that the step's message takes from a table: none that signs, pays, is called, or that the signer has to read. */
-function placesOf({ payer, instructions, tables = [] }: SolanaIntent): ReadonlyMap<string, Place> {
-  const inBytes = new Set([payer, ...instructions.flatMap(staticAccounts)])
+/** Where each account stands that the step's message takes from a table: none that signs, pays, is called, is the wallet's, or that the signer has to read. */
+function placesOf({ payer, instructions, tables = [], own = [] }: SolanaIntent): ReadonlyMap<string, Place> {
+  const inBytes = new Set([payer, ...own, ...instructions.flatMap(staticAccounts)])
   const used = new Set(instructions.flatMap(({ accounts }) => accounts.map((each) => each.address)).filter((each) => !inBytes.has(each)))
   const places = new Map<string, Place>()
   for (const { address: table, addresses } of tables)

@@ -1,6 +1,6 @@
 import { type At, type Rail, type Token, SluiceError, type Checked, type FeeOverrides, type Need } from '../../core/contracts/index.ts'
 import { insufficientBalance, fundsInPendingTransactions, insufficientGasFunds } from '../nodes/rails.ts'
-import { invalidAnswer, resultOf } from '../nodes/rpc.ts'
+import { invalidAnswer, resultOf, type Rpc } from '../nodes/rpc.ts'
 import { accountsCalls, readAccounts } from './accounts.ts'
 import {
   costOf,
@@ -33,7 +33,7 @@ import {
   syncStateOf,
 } from './sequence.ts'
 import { type createAssociatedAddresses, accountsPerHolding, holdingAccounts, holdingIn, noMint, tokenOptions } from './tokens.ts'
-import { type SolanaIntent, nativeAddress, type SolanaAccount } from './types.ts'
+import { canonicalAddress, type SolanaIntent, nativeAddress, type SolanaAccount } from './types.ts'
 
 interface SolanaRailOptions extends FeeLimits, PollOptions {
   nativeCurrency: Token
@@ -86,24 +86,23 @@ async function check(
   const { rpc, nativeCurrency, associated } = options
   refuseFeeOverrides(feeOverrides)
   const step = onlyStep(steps, from)
+  const noTable = step.tables?.find((each) => canonicalAddress(each.address) === undefined)
+  if (noTable) throw defect(`names the lookup table ${noTable.address}, which is not an address`)
   const held = needs.map(asBalanceNeed).filter(({ token }) => token !== nativeAddress)
   const durable = options.durableNonces[from] ?? []
   const read = [from, ...durable, ...(await Promise.all(held.map(({ token }) => holdingAccounts(associated, from, token)))).flat()]
   const reading = accountsCalls(read, tokenOptions)
-  const tables = usesTables(step) ? (step.tables ?? []).map((each) => each.address) : []
-  const readingTables = accountsCalls(tables, confirmed)
-  const [latest, epoch, spare, recent, simulated, ...answers] = await rpc.batch(
-    [
-      ...lifetimeCalls,
-      { method: 'getMinimumBalanceForRentExemption', params: [0] },
-      { method: 'getRecentPrioritizationFees', params: [writable(step)] },
-      simulationCall(step),
-      ...reading,
-      ...readingTables,
-    ],
-    at,
-  )
-  const [accountAnswers, tableAnswers] = [answers.slice(0, reading.length), answers.slice(reading.length)]
+  const calls = [
+    ...lifetimeCalls,
+    { method: 'getMinimumBalanceForRentExemption', params: [0] },
+    { method: 'getRecentPrioritizationFees', params: [writable(step)] },
+    simulationCall(step),
+    ...reading,
+  ]
+  const [[latest, epoch, spare, recent, simulated, ...accountAnswers], changed] = await Promise.all([
+    rpc.batch(calls, at),
+    usesTables(step) ? changedAnywhere(rpc, step, at) : undefined,
+  ])
 
   const lifetime = readLifetime(rpc, [latest, epoch])
   const { accounts, newestSlot } = readAccounts(rpc, accountAnswers)
@@ -123,7 +122,6 @@ async function check(
   const signatures = 1 + (step.signers?.length ?? 0)
   const leastRaw = sentRaw + baseFeeLamports * BigInt(signatures) + spareRaw
   if (nativeRaw < leastRaw) throw insufficientGasFunds(nativeCurrency, nativeRaw, leastRaw)
-  const changed = tables.length === 0 ? undefined : changedTable(step, readAccounts(rpc, tableAnswers).accounts)
   if (changed !== undefined) throw wouldFail(changed)
   const units = computeUnitsFor(readSimulation(rpc, simulated))
   // Without recent fees from the node, the minimum of the policy is offered.
@@ -140,6 +138,14 @@ async function check(
     synced: syncStateOf(lifetime, readDurable(from, durable, others, newestSlot)),
     checkFunds,
   }
+}
+
+/** By every node that answers: what the signed message takes from a table is only what that says, and one node alone could have a stranger paid. */
+async function changedAnywhere(rpc: Rpc, step: SolanaIntent, at: At): Promise<string | undefined> {
+  const addresses = (step.tables ?? []).map((each) => each.address)
+  const answers = await rpc.onEveryNode((ask) => ask(accountsCalls(addresses, confirmed)), at)
+  if (answers.length === 0) throw new SluiceError('NETWORK', 'No node told the lookup tables of the transaction: try again.')
+  return answers.map((each) => changedTable(step, readAccounts(rpc, each).accounts)).find((each) => each !== undefined)
 }
 
 /** Instructions that belong together must be one transaction: two would land in any order, or only one of them. */

@@ -87,7 +87,7 @@ export async function swapAccounts(reader: SolanaReader, wish: SwapWish, at: At)
 /** The plan of a swap between these accounts: one transaction. `needs` say what the wallet has to have, lamports for rent included. */
 export function swapPlan(
   { wallet, tokenIn, maxInRaw }: SwapWish,
-  { before, after, valueRaw, rentRaw, lentRaw }: SwapAccounts,
+  { source, destination, before, after, valueRaw, rentRaw, lentRaw }: SwapAccounts,
   { instructions, tables, memo }: { instructions: readonly SolanaInstruction[]; tables?: readonly SolanaLookupTable[]; memo: Json },
 ): Plan<Solana> {
   const lamportsRaw = valueRaw + rentRaw + lentRaw
@@ -98,7 +98,7 @@ export function swapPlan(
         instructions: [...before, ...instructions, ...after],
         value: String(valueRaw),
         rent: String(rentRaw),
-        ...(tables && { tables }),
+        ...(tables && { tables, own: [source, destination] }),
       },
     ],
     needs: [

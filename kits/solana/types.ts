@@ -22,6 +22,8 @@ export type SolanaIntent = {
   readonly signers?: readonly string[]
   /** Lookup tables as they are on the chain, for a message that is too long without them. */
   readonly tables?: readonly SolanaLookupTable[]
+  /** Accounts of the wallet, such as those of its tokens: they stand in the bytes, whatever a table is said to have. */
+  readonly own?: readonly string[]
 }
 
 export type SolanaLookupTable = { readonly address: string; readonly addresses: readonly string[] }

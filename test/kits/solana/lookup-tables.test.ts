@@ -1,16 +1,46 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { expect } from 'chai'
 import { generateKeyPairSigner, type Address } from '@solana/kit'
 import type { Plan, Json } from '../../../core/contracts/index.ts'
 import type { Transactions } from '../../../core/transactions/transactions.ts'
-import { fromKit, readLookupTable, type Solana, type SolanaIntent } from '../../../kits/solana/index.ts'
+import { addressBytes, fromKit, readLookupTable, tokenAccountOf, type Solana, type SolanaIntent } from '../../../kits/solana/index.ts'
 import { movedIn } from '../../../kits/solana/movements.ts'
 import type { SolanaReceipt } from '../../../kits/solana/index.ts'
 import { createPool, swapInstruction, type Pool } from '../../../tools/solana-node/programs/pool.ts'
 import { soon } from '../../transactions/site.ts'
 import { comesTo, entryOf, orderOf, signChecked, startSolanaSite, transactionsAt, type SolanaSite } from './solana-site.ts'
-import { soon as at } from './test-cluster.ts'
+import { chainOver, soon as at } from './test-cluster.ts'
 
 const reserves = [1_000_000_000_000n, 150_000_000_000n] as const
+
+/** A node in front of another one, which has other addresses in the tables. */
+async function lyingNode(url: string, addresses: readonly string[], instead: readonly string[]) {
+  const bytesOf = (all: readonly string[]) => Buffer.concat(all.map((each) => addressBytes(each)))
+  const lie = (data: string) => {
+    const bytes = Buffer.from(data, 'base64')
+    const at = bytes.indexOf(bytesOf(addresses))
+    return at < 0 ? data : Buffer.concat([bytes.subarray(0, at), bytesOf(instead)]).toString('base64')
+  }
+  const headers = { 'content-type': 'application/json' }
+  const answerTo = async (body: string) => {
+    const answer = await fetch(url, { method: 'POST', headers, body })
+    return (await answer.text()).replaceAll(/"([A-Za-z0-9+/=]{100,})"/g, (_, data: string) => `"${lie(data)}"`)
+  }
+  const server = createServer((request, response) => {
+    const answered = text(request).then(answerTo)
+    void answered.then((body) => response.writeHead(200, headers).end(body))
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const stop = async () => {
+    server.close()
+    server.closeAllConnections()
+  }
+  return { url: `http://127.0.0.1:${port}`, stop }
+}
 
 describe('a swap on Solana that is short enough with a lookup table alone', () => {
   let site: SolanaSite
@@ -108,6 +138,58 @@ describe('a swap on Solana that is short enough with a lookup table alone', () =
     }
     expect(cluster.sent.length).to.equal(sent)
     cluster.setLookupTable(table, entries())
+  })
+
+  it('pays nobody that one of several nodes has in a table, and has the accounts of the wallet in its bytes', async () => {
+    const { cluster, wallet } = site
+    cluster.setLookupTable(table, entries())
+    cluster.blocks(2)
+    const [first = table, ...rest] = entries()
+    // It answers as if two others were swapped, and is asked by itself first.
+    const liar = await lyingNode(cluster.url, [first, ...rest], [...rest, first])
+    const { chain } = chainOver({ rpcUrls: [liar.url, cluster.url] })
+    const network = { ...site.network, impl: chain }
+    const mine = await transactionsAt({ ...site, chain, network }, { sign: signChecked(wallet, declared) })
+    try {
+      const of =
+        (addresses: readonly Address[], own: readonly string[] = []) =>
+        async () => {
+          const plan = await swap(8_000_000n)
+          const changed = { ...plan, steps: [{ ...plan.steps[0], own, tables: [{ address: table, addresses }] }] as const }
+          return mine.submit(
+            orderOf({ ...site, chain, network }, { plan: changed, scope: { contracts: declared(), valueRaw: 0n } }),
+            soon(),
+          )
+        }
+      const sent = cluster.sent.length
+      for (const addresses of [entries(), [...rest, first]])
+        await of(addresses)().then(
+          () => expect.fail('was signed'),
+          ({ name, message }: Error) => expect(`${name} ${message}`).to.match(/^TRADE_FAILED .*lookup table \w+ has \w+ in place 0/),
+        )
+      expect(cluster.sent.length).to.equal(sent)
+    } finally {
+      await mine.stop(1000)
+      await chain.stop?.()
+      await liar.stop()
+    }
+    const account = tokenAccountOf(wallet.address, cluster.mints.BASE.address) as Address
+    cluster.setLookupTable(table, [...entries(), account])
+    cluster.blocks(2)
+    const plan = await swap(9_000_000n)
+    const tables = [{ address: table, addresses: [...entries(), account] }]
+    const { txHash } = await submit({ ...plan, steps: [{ ...plan.steps[0], tables, own: [account] }] as never })
+    await comesTo(site, transactions, txHash, 'MINED')
+    expect(cluster.ledger.find(txHash as never)?.landed.wire.message.staticAccounts).to.include(account)
+    cluster.setLookupTable(table, entries())
+  })
+
+  it('is a defect of the plugin where its table is no address, and no node is asked', async () => {
+    const plan = await swap()
+    site.asked()
+    const steps = [{ ...plan.steps[0], tables: [{ address: 'table', addresses: entries() }] }] as never
+    expect(await refusal({ ...plan, steps })).to.match(/^UNKNOWN_ERROR The plan names the lookup table table, which is not an address/)
+    expect(site.asked()).to.not.include('simulateTransaction')
   })
 
   it('is sent to every node, also past one that does not know the table yet', async () => {
