@@ -152,6 +152,8 @@ export function simulationCall(step: SolanaIntent): RpcCall {
 
 /** @returns the compute units that it used. @throws SluiceError with the reason where it would fail */
 export function readSimulation(rpc: Rpc, answer: RpcAnswer | undefined): number {
+  // The node's tables are those of a moment before or after, which is no fault of it.
+  if (answer?.error && speaksOfTables(answer.error.message)) throw wouldFail(quoteNode(answer.error.message))
   const value = valueOf(resultOf(rpc, 'simulateTransaction', answer))
   if (!isObject(value)) throw invalidAnswer(rpc, 'did not answer simulateTransaction with a simulation')
   const err: Json = jsonOfNode(value['err'])

@@ -17,18 +17,21 @@ import { chainOver, soon as at } from './test-cluster.ts'
 const reserves = [1_000_000_000_000n, 150_000_000_000n] as const
 
 /** A node in front of another one, which has other addresses in the tables. */
-async function lyingNode(url: string, addresses: readonly string[], instead: readonly string[]) {
+function lyingNode(url: string, addresses: readonly string[], instead: readonly string[]) {
   const bytesOf = (all: readonly string[]) => Buffer.concat(all.map((each) => addressBytes(each)))
-  const lie = (data: string) => {
-    const bytes = Buffer.from(data, 'base64')
-    const at = bytes.indexOf(bytesOf(addresses))
-    return at < 0 ? data : Buffer.concat([bytes.subarray(0, at), bytesOf(instead)]).toString('base64')
-  }
+  return changingNode(url, (body) =>
+    JSON.stringify(body, (_, each: unknown) => {
+      const bytes = Buffer.from(typeof each === 'string' ? each : '', 'base64')
+      const start = bytes.indexOf(bytesOf(addresses))
+      return start < 0 ? each : Buffer.concat([bytes.subarray(0, start), bytesOf(instead)]).toString('base64')
+    }),
+  )
+}
+
+/** A node in front of another one, whose answers it changes. */
+async function changingNode(url: string, change: (body: unknown) => string) {
   const headers = { 'content-type': 'application/json' }
-  const answerTo = async (body: string) => {
-    const answer = await fetch(url, { method: 'POST', headers, body })
-    return (await answer.text()).replaceAll(/"([A-Za-z0-9+/=]{100,})"/g, (_, data: string) => `"${lie(data)}"`)
-  }
+  const answerTo = async (body: string) => change(await (await fetch(url, { method: 'POST', headers, body })).json())
   const server = createServer((request, response) => {
     const answered = text(request).then(answerTo)
     void answered.then((body) => response.writeHead(200, headers).end(body))
@@ -182,6 +185,29 @@ describe('a swap on Solana that is short enough with a lookup table alone', () =
     await comesTo(site, transactions, txHash, 'MINED')
     expect(cluster.ledger.find(txHash as never)?.landed.wire.message.staticAccounts).to.include(account)
     cluster.setLookupTable(table, entries())
+  })
+
+  it('is refused where a node speaks of its tables in the simulation, and the node stays in use', async () => {
+    const { cluster, wallet } = site
+    const message = 'invalid transaction: Transaction address table lookup uses an invalid index'
+    const late = await changingNode(cluster.url, (body) =>
+      JSON.stringify(body, (_, each: unknown) => {
+        const { id, result } = (each ?? {}) as { id?: number; result?: { value?: object } }
+        return result?.value && 'unitsConsumed' in result.value ? { jsonrpc: '2.0', id, error: { code: -32602, message } } : each
+      }),
+    )
+    const { chain } = chainOver({ rpcUrls: [late.url, cluster.url] })
+    try {
+      const { steps } = await swap()
+      await chain.rail.check(steps, [], wallet.address, { feeOverrides: {} }, at()).then(
+        () => expect.fail('it passed'),
+        (error: Error) => expect(`${error.name} ${error.message}`).to.match(/^TRADE_FAILED .*uses an invalid index/),
+      )
+      expect(chain.rpcUrl()).to.equal(late.url)
+    } finally {
+      await chain.stop?.()
+      await late.stop()
+    }
   })
 
   it('is a defect of the plugin where its table is no address, and no node is asked', async () => {
