@@ -53,18 +53,25 @@ export function fillOf(
   return amountInRaw < 0n || amountOutRaw < 0n ? undefined : { amountInRaw, amountOutRaw }
 }
 
-/** What the wallet and its token accounts won of lamports, the fee given back. */
+/**
+ * What the wallet and its token accounts won of lamports, the fee given back. An account that was made or closed counts before and after: anybody
+ * can have sent lamports to its address. Undefined where it is not known whose an account is: old nodes tell no owners.
+ */
 function lamportsOf(receipt: WithBalances, wallet: string): bigint | undefined {
-  const sums = (['pre', 'post'] as const).map((when) => {
-    const [lamports, tokens] = [receipt[`${when}Balances`], receipt[`${when}TokenBalances`]]
-    if (!Array.isArray(lamports) || !Array.isArray(tokens)) return undefined
-    const own = tokens.map((each) => readBalance(each)).flatMap((each) => (each?.owner === wallet ? each.accountIndex : []))
-    const amounts = [0, ...own].map((index) => (index === undefined ? undefined : amountOf(lamports[index] ?? null)))
-    return amounts.reduce((sum, each) => (sum === undefined || each === undefined ? undefined : sum + each), 0n)
-  })
-  const [before, after] = sums
-  return before === undefined || after === undefined || receipt.fee === null ? undefined : after - before + BigInt(receipt.fee)
+  const { fee, preBalances, postBalances, preTokenBalances, postTokenBalances } = receipt
+  if (fee === null || !Array.isArray(preTokenBalances) || !Array.isArray(postTokenBalances)) return undefined
+  const balances = [...preTokenBalances, ...postTokenBalances].map((each) => readBalance(each))
+  if (balances.some((each) => each?.owner === undefined || each.accountIndex === undefined)) return undefined
+  // The account that pays is the first.
+  const own = new Set([0, ...balances.flatMap((each) => (each?.owner === wallet ? (each.accountIndex ?? []) : []))])
+  const [before, after] = [preBalances, postBalances].map((list) =>
+    Array.isArray(list) ? sumOf([...own].map((index) => amountOf(list[index] ?? null))) : undefined,
+  )
+  return before === undefined || after === undefined ? undefined : after - before + BigInt(fee)
 }
+
+const sumOf = (amounts: readonly (bigint | undefined)[]): bigint | undefined =>
+  amounts.reduce((sum, each) => (sum === undefined || each === undefined ? undefined : sum + each), 0n)
 
 interface TokenBalance {
   readonly accountIndex: number | undefined

@@ -216,6 +216,22 @@ describe('the fill of a swap by the balances of its receipt', () => {
     })
   })
 
+  it('counts no lamports as won that somebody had sent to the address of an account before it was made', () => {
+    const more = {
+      preBalances: ['100000', '10', '700', '10', '10'],
+      postBalances: ['94000', '10', '1700', '10', '10'],
+      preTokenBalances: [balance(1, 'in', wallet, '100')],
+      postTokenBalances: [balance(1, 'in', wallet, '40'), balance(2, 'out', wallet, '33')],
+    }
+    expect(fillOf(receiptOf(more), wallet, { tokenIn, tokenOut: sol })).to.deep.equal({ amountInRaw: 60n, amountOutRaw: 0n })
+  })
+
+  it('is not known where a node does not tell whose an account is', () => {
+    const { owner: _, ...nobodys } = balance(2, 'out', wallet, '0')
+    const preTokenBalances = [balance(1, 'in', wallet, '100'), nobodys]
+    expect(fillOf(receiptOf({ preTokenBalances }), wallet, { tokenIn, tokenOut })).to.equal(undefined)
+  })
+
   it('is not known of a failure, without a receipt, without balances, or where it moved the other way', () => {
     for (const more of [{ status: 0 }, { fee: null }, { preTokenBalances: null }, { postBalances: null }])
       expect(fillOf(receiptOf(more), wallet, { tokenIn, tokenOut }), JSON.stringify(more)).to.equal(undefined)
