@@ -36,7 +36,7 @@ export interface SwapAccounts {
   /** What belongs before the swap's own instructions, and after them. */
   readonly before: readonly SolanaInstruction[]
   readonly after: readonly SolanaInstruction[]
-  /** Lamports that are wrapped. What the swap leaves of them comes back. */
+  /** Lamports that are wrapped. What the swap leaves of them comes back, or stays wrapped where the wallet had an account of wrapped SOL before. */
   readonly valueRaw: bigint
   /** Lamports that a new account keeps, and those of one that is closed again: the wallet needs them for the transaction alone. */
   readonly rentRaw: bigint
@@ -52,14 +52,15 @@ interface SwapWish {
 }
 
 /**
- * One round trip. SOL is wrapped into the wallet's own account, which is closed behind the swap: wrapped SOL that was in it becomes SOL, too.
+ * One round trip. SOL is wrapped into the wallet's own account. That is closed behind the swap where it was not there before, so that no other trade
+ * loses the account that it pays from. A swap for SOL always closes it: wrapped SOL that was in it becomes SOL, too.
  * @throws SluiceError TOKEN_NOT_SUPPORTED where a token is no mint
  */
 export async function swapAccounts(reader: SolanaReader, wish: SwapWish, at: At): Promise<SwapAccounts> {
   const { wallet, tokenIn, tokenOut, maxInRaw } = wish
   const [mintIn, mintOut] = [mintOf(tokenIn), mintOf(tokenOut)]
   // Of both programs, since the mint says of which it is with the same answer.
-  const read = [rentSysvar, mintIn, mintOut, ...placesOf(wallet, mintOut)]
+  const read = [rentSysvar, mintIn, mintOut, ...placesOf(wallet, mintOut), tokenAccountOf(wallet, wrappedMint)]
   const { accounts } = await reader.accounts(read, at)
   const [rent, ofIn, ofOut, ...outs] = accounts
   const [programIn, out] = [programOf(tokenIn, ofIn), readMint(ofOut) ?? noMint(tokenOut)]
@@ -70,8 +71,10 @@ export async function swapAccounts(reader: SolanaReader, wish: SwapWish, at: At)
   const isThere = heldIn(there, { mint: mintOut, owner: wallet }) !== undefined
 
   const wrap = tokenIn.native ? wrapping(wallet, source, maxInRaw) : []
-  const make = tokenOut.native || !isThere ? [creation(wallet, destination, mintOut, out.program)] : []
-  const closed = [...(tokenIn.native ? [source] : []), ...(tokenOut.native ? [destination] : [])]
+  const hasWrapped = heldIn(outs[tokenPrograms.length], { mint: wrappedMint, owner: wallet }) !== undefined
+  // Another trade may close the account of wrapped SOL before this one.
+  const make = mintOut === wrappedMint || !isThere ? [creation(wallet, destination, mintOut, out.program)] : []
+  const closed = [...(tokenIn.native && !hasWrapped ? [source] : []), ...(tokenOut.native ? [destination] : [])]
   const missingRaw = isThere ? 0n : missingRent(out, emptyRaw, there)
   return {
     source,

@@ -140,14 +140,27 @@ describe('the accounts of a swap on Solana', () => {
     expect(Number(lostRaw)).to.be.within(6_600_000, 6_800_000)
   })
 
-  it('counts wrapped SOL that was there before as SOL on both sides', async () => {
-    const { cluster, wallet } = site
+  it('leaves wrapped SOL that was there before, and its account, to other trades; a swap for SOL makes SOL of it', async () => {
+    const { cluster, wallet, chain } = site
     await cluster.mintTo(wallet.address, wrappedSol, 3_000_000n)
     cluster.blocks(1)
-    const { fill, lostRaw } = await swap(sol, usdc, 2_000_000n)
-    expect(fill?.amountInRaw).to.equal(2_000_000n)
-    // What was wrapped came back, with the rent of its account.
-    expect(lostRaw).to.equal(2_000_000n - 3_000_000n - rentRaw)
+    const sold = await swap(sol, usdc, 2_000_000n)
+    expect(sold.accounts.lentRaw).to.equal(0n)
+    expect(sold.fill?.amountInRaw).to.equal(2_000_000n)
+    expect(sold.lostRaw).to.equal(2_000_000n)
+    const account = tokenAccountOf(wallet.address, wrappedMint)
+    expect(lamports(account)).to.equal(3_000_000n + rentRaw)
+    // Who buys wrapped SOL has the account though a swap for SOL closes it in between.
+    const wish = { wallet: wallet.address, tokenIn: usdc, tokenOut: tokenOf(wrappedSol), maxInRaw: 1_000n }
+    const buys = await swapAccounts(chain.reader, wish, at())
+    const bought = await swap(usdc, sol, 1_000_000n)
+    expect(bought.lostRaw).to.equal(-(bought.fill?.amountOutRaw ?? 0n) - 3_000_000n - rentRaw)
+    expect(isThere(account)).to.equal(false)
+    const instruction = await swapInstruction(pool, wallet, { pays: 1, exact: 'paid', amountRaw: 1_000n, limitRaw: 1n })
+    const plan = swapPlan(wish, buys, { instructions: [fromKit(instruction)], memo: null })
+    const { txHash } = await transactions.submit(orderOf(site, { plan, kind: 'trade', scope: scopeOf(wish) }), soon())
+    await comesTo(site, transactions, txHash, 'MINED')
+    expect(isThere(account)).to.equal(true)
   })
 
   it('takes the rent of an account of Token-2022 by what its mint asks for', async () => {
