@@ -66,6 +66,10 @@ export function createReader(rpc: Rpc, nativeCurrency: Token): SolanaReader {
       if (after) requireSlot(slot, after)
       return { head: { number: BigInt(slot) }, accounts }
     },
+    async start(address, length, at) {
+      const calls = accountsCalls([address], { ...confirmed, dataSlice: { offset: 0, length } })
+      return readAccounts(rpc, await rpc.batch(calls, at)).accounts[0]
+    },
   }
 }
 

@@ -74,6 +74,8 @@ export interface SolanaReader {
     at: At,
     after?: Pick<Head, 'number'>,
   ): Promise<{ head: Pick<Head, 'number'>; accounts: readonly (SolanaAccount | undefined)[] }>
+  /** An account with so many bytes of its data, or fewer: for one that a caller names, which may have ten megabytes. Undefined where there is none. */
+  start(address: string, length: number, at: At): Promise<SolanaAccount | undefined>
 }
 
 /**

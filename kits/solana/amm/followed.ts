@@ -91,6 +91,24 @@ export async function readPools(
   return { number, pools: new Map(pools) }
 }
 
+/** More than a program can make an account of by its own instructions (agave, MAX_PERMITTED_DATA_INCREASE): no pool's own is as long. */
+const maxPoolBytes = 10_240 + 1
+
+/** What a pool at this address is made of, its own account first. Undefined where there is none of the kind; nothing that is longer is read whole. */
+export async function accountsOfPool(
+  protocols: readonly AccountPools[],
+  reader: Pick<SolanaReader, 'start'>,
+  address: string,
+  at: At,
+): Promise<{ readonly protocol: AccountPools; readonly accounts: readonly string[] } | undefined> {
+  const own = imageOf(await reader.start(address, maxPoolBytes, at))
+  for (const protocol of own ? protocols : []) {
+    const parts = own && protocol.parts(address, own)
+    if (parts) return { protocol, accounts: [address, ...parts] }
+  }
+  return undefined
+}
+
 async function read(reader: PoolReader, addresses: readonly string[], at: At, after: Pick<Head, 'number'> | undefined) {
   const { head, accounts } = await reader.accounts(addresses, at, after)
   return { number: head.number, accounts: new Map(addresses.map((address, index) => [address, imageOf(accounts[index])])) }

@@ -14,8 +14,8 @@ import { noSuchPool, poolPricing, type PoolPricing } from '../../pools/pricing.t
 import type { Pool } from '../../pools/protocol.ts'
 import { swapGasUnits } from '../../pools/routing/gas-cost.ts'
 import { clockSysvar, timeOf } from '../accounts.ts'
-import type { Solana, SolanaReader } from '../types.ts'
-import { followedPools, readPools, type FollowedPool } from './followed.ts'
+import { canonicalAddress, type Solana, type SolanaReader } from '../types.ts'
+import { accountsOfPool, followedPools, readPools, type FollowedPool } from './followed.ts'
 import type { AccountExchange, AccountPools, PoolProgram } from './protocol.ts'
 
 /** So many pools are remembered for the plans of their swaps. */
@@ -93,12 +93,12 @@ export function accountsAMM(reader: SolanaReader, exchange: AccountExchange): AM
       return { head, pools: views.flat() }
     },
     async poolTokens(address, at) {
-      for (const protocol of protocols) {
-        const { pools } = await readPools(protocol, reader, [{ address }], at)
-        const pool = pools.get(address)?.pool
-        if (pool) return pool.tokens
-      }
-      return undefined
+      // A node is put aside that refuses what is no address.
+      if (canonicalAddress(address) !== address) return undefined
+      const found = await accountsOfPool(protocols, reader, address, at)
+      if (!found) return undefined
+      const { pools } = await readPools(found.protocol, reader, [{ address, accounts: found.accounts }], at)
+      return pools.get(address)?.pool?.tokens
     },
     swap(quote, terms) {
       const [hop] = quote.route

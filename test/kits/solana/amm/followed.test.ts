@@ -1,54 +1,11 @@
 import { expect } from 'chai'
-import type { At } from '../../../../core/contracts/index.ts'
 import { dataOf, vaultHolds } from '../../../../kits/solana/amm/account-data.ts'
 import { followedPools, type FollowedPool } from '../../../../kits/solana/amm/followed.ts'
-import type { AccountPools } from '../../../../kits/solana/amm/protocol.ts'
-import { addressBytes, addressFrom, tokenProgram, type SolanaImageData } from '../../../../kits/solana/index.ts'
-
-const at: At = { signal: new AbortController().signal }
-const address = (digit: number) => addressFrom(new Uint8Array(32).fill(digit))
-const [program, own, first, second, third] = [1, 2, 3, 4, 5].map(address) as [string, string, string, string, string]
-const layout = { owner: program, size: 72, discriminator: Uint8Array.from([7]) }
-const image = (owner: string, data: Uint8Array): SolanaImageData => ({ owner, lamports: '1', base64: Buffer.from(data).toString('base64') })
-/** A pool's own account, which names its vaults. */
-const naming = (...vaults: readonly [string, string]) =>
-  image(program, Uint8Array.from([7, 0, 0, 0, 0, 0, 0, 0, ...vaults.flatMap((each) => [...addressBytes(each)])]))
-const amount = (raw: number) => image(tokenProgram, Uint8Array.from([raw]))
-
-/** A pool of two vaults of one byte each. */
-const kind: AccountPools<readonly number[]> = {
-  version: 'test',
-  places: () => [own],
-  parts(_address, account) {
-    const data = dataOf(account, layout)
-    return data && [8, 40].map((from) => addressFrom(data.subarray(from, from + 32)))
-  },
-  decode(of, accounts) {
-    const held = [...accounts.values()].slice(1).map((each) => Buffer.from(each?.base64 ?? '', 'base64')[0])
-    const [one, other] = held
-    return !accounts.get(own) || one === undefined || other === undefined ? null : { address: of, tokens: ['A', 'B'], state: [one, other] }
-  },
-  pass: () => undefined,
-  spot: () => ({ numerator: 1n, denominator: 1n }),
-  fee: () => '0',
-  swap() {
-    throw new Error('Nobody trades here.')
-  },
-}
+import { addressBytes, tokenProgram, type SolanaImageData } from '../../../../kits/solana/index.ts'
+import { amount, at, createAccounts, first, image, kind, layout, naming, own, program, second, third } from './two-vaults.ts'
 
 describe('a pool that is a set of accounts', () => {
-  const chain = new Map<string, SolanaImageData>()
-  let calls = 0
-  const reader = {
-    async accounts(addresses: readonly string[]) {
-      calls += 1
-      const accounts = addresses.map((each) => {
-        const found = chain.get(each)
-        return found && { owner: found.owner, lamportsRaw: 1n, data: Buffer.from(found.base64, 'base64') }
-      })
-      return { head: { number: 9n }, accounts }
-    },
-  }
+  const { chain, asked, reader } = createAccounts()
   const followed = followedPools(kind, reader, () => {})
   const load = async (state?: FollowedPool) => {
     const known = new Map([[own, { more: [], state }]])
@@ -68,15 +25,15 @@ describe('a pool that is a set of accounts', () => {
   beforeEach(() => {
     chain.clear()
     chain.set(own, naming(first, second)).set(first, amount(5)).set(second, amount(6))
-    calls = 0
+    asked.length = 0
   })
 
   it('is read in two round trips, and in one once it is known what it is made of', async () => {
     const state = await load()
-    expect([state.pool?.state, calls]).to.deep.equal([[5, 6], 2])
+    expect([state.pool?.state, asked.length]).to.deep.equal([[5, 6], 2])
     expect(followed.followOf?.(own, state)).to.deep.equal([own, first, second])
     await load(state)
-    expect(calls).to.equal(3)
+    expect(asked).to.have.length(3)
   })
 
   it('is the same object where an image says nothing new, and another where it does', async () => {
