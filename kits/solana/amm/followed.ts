@@ -12,12 +12,7 @@ export interface FollowedPool extends CachedPool<AccountPools> {
 
 export type PoolReader = Pick<SolanaReader, 'accounts'>
 
-/** @param onDecode is told of each pool, whose addresses never change */
-export function followedPools(
-  protocol: AccountPools,
-  reader: PoolReader,
-  onDecode: (pool: NonNullable<FollowedPool['pool']>) => void,
-): Followed<Solana, FollowedPool> {
+export function followedPools(protocol: AccountPools, reader: PoolReader): Followed<Solana, FollowedPool> {
   return {
     follow: [],
     followOf: (key, state) => (state ? [...state.accounts.keys()] : [key]),
@@ -35,7 +30,6 @@ export function followedPools(
         at,
         after,
       )
-      for (const { pool } of pools.values()) if (pool) onDecode(pool)
       return { head: { ...after, number }, states: pools }
     },
     apply(state, { address, data }) {
@@ -49,7 +43,8 @@ export function followedPools(
   }
 }
 
-const isFollowedPool = (state: unknown): state is FollowedPool => typeof state === 'object' && state !== null && 'accounts' in state
+/** What the server gives back of what `Followed.load` and `apply` made. */
+export const isFollowedPool = (state: unknown): state is FollowedPool => typeof state === 'object' && state !== null && 'accounts' in state
 
 /** Whether the accounts are those that the pool's own names now. What is gone, or is no pool any more, has none that are read. */
 function hasParts(protocol: AccountPools, own: string, accounts: Accounts): boolean {

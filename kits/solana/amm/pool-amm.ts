@@ -15,10 +15,10 @@ import type { Pool } from '../../pools/protocol.ts'
 import { swapGasUnits } from '../../pools/routing/gas-cost.ts'
 import { clockSysvar, timeOf } from '../accounts.ts'
 import { canonicalAddress, type Solana, type SolanaReader } from '../types.ts'
-import { accountsOfPool, followedPools, readPools, type FollowedPool } from './followed.ts'
+import { accountsOfPool, followedPools, isFollowedPool, readPools, type FollowedPool } from './followed.ts'
 import type { AccountExchange, AccountPools, PoolProgram } from './protocol.ts'
 
-/** So many pools are remembered for the plans of their swaps. */
+/** So many pools are remembered for the plans of their swaps, those that were quoted last. */
 const maxRemembered = 10_000
 
 /** The trading type AMM of an exchange made of pools of one kind or of several. Its programs need no allowances: they move what the wallet signs for. */
@@ -29,12 +29,10 @@ export function accountsAMM(reader: SolanaReader, exchange: AccountExchange): AM
   // Swaps pass one pool, and none takes the native coin: a pool of its wrapped token is found by that token's address.
   const wrapped = reader.nativeCurrency
   const pricing = poolPricing({ exchange: { protocols, routers: programs }, wrapped, intermediates: [], gasPriceRaw: () => 0n })
-  const known = new Map<string, { readonly protocol: AccountPools; readonly pool: Pool }>()
-  const remember = (protocol: AccountPools) => (pool: Pool) => {
-    if (known.size >= maxRemembered && !known.has(pool.address)) known.clear()
-    known.set(pool.address, { protocol, pool })
-  }
-  const followable = protocols.map((protocol) => ({ protocol, followed: followedPools(protocol, reader, remember(protocol)) }))
+  const quoted = createQuotedPools()
+  const followable = protocols.map((protocol) => ({ protocol, followed: followedPools(protocol, reader) }))
+  const priced = (swap: Swap, choice: QuoteChoice, states: readonly unknown[], head: Head) =>
+    quoted.note(quoteBy(pricing, swap, choice, states, head), states)
   const usable = (tokens: Pick<Swap, 'tokenIn' | 'tokenOut'>, version: string | undefined) => {
     const reached = pricing.reach(tokens, version)
     return { pairs: reached.pairs, kinds: followable.filter(({ protocol }) => reached.protocols.has(protocol)) }
@@ -55,10 +53,7 @@ export function accountsAMM(reader: SolanaReader, exchange: AccountExchange): AM
         at,
         clock,
       )
-      for (const state of pools.values()) {
-        if (state.pool) remember(protocol)(state.pool)
-        states.push(state)
-      }
+      states.push(...pools.values())
     }
     return { head: clock, states }
   }
@@ -70,14 +65,14 @@ export function accountsAMM(reader: SolanaReader, exchange: AccountExchange): AM
       const { head, states } = await read([swap], choice.version, at)
       const only = choice.pool === undefined ? states : states.filter(({ pool }) => pool && isSameAddress(pool.address, choice.pool ?? ''))
       if (choice.pool !== undefined && only.length === 0) throw noSuchPool(choice.pool)
-      return priced(pricing, swap, choice, only, head)
+      return priced(swap, choice, only, head)
     },
     followed: {
       basis: (tokens, { version }): readonly Basis<Solana>[] => {
         const { pairs, kinds } = usable(tokens, version)
         return kinds.flatMap(({ protocol, followed }) => protocol.places(pairs).map((key) => ({ followed, key })))
       },
-      quote: (swap, choice, states, head) => priced(pricing, swap, choice, states, head),
+      quote: priced,
       bound(swap, choice, states, head) {
         const bound = pricing.bound(swap, choice, states, head)
         return bound && withoutRouter(bound)
@@ -101,10 +96,8 @@ export function accountsAMM(reader: SolanaReader, exchange: AccountExchange): AM
       return pools.get(address)?.pool?.tokens
     },
     swap(quote, terms) {
-      const [hop] = quote.route
-      const found = known.get(hop?.pool ?? '')
-      if (!found) throw new SluiceError('NETWORK', `The pool ${hop?.pool} is to be read again. Try again.`, { retryAfterSeconds: 1 })
-      return found.protocol.swap(found.pool, quote, terms)
+      const { protocol, pool } = quoted.of(quote)
+      return protocol.swap(pool, quote, terms)
     },
     fill: (receipt, memo) => firstOf(programs, (program) => program.fill(receipt, memo)),
   }
@@ -112,13 +105,39 @@ export function accountsAMM(reader: SolanaReader, exchange: AccountExchange): AM
 
 type Pricing = PoolPricing<AccountPools, PoolProgram>
 
-function priced(pricing: Pricing, swap: Swap, choice: QuoteChoice, states: readonly unknown[], head: Head): Quote {
+function quoteBy(pricing: Pricing, swap: Swap, choice: QuoteChoice, states: readonly unknown[], head: Head): Quote {
   const { tokenIn, tokenOut } = swap
   if (pricing.graphOf(states, head).edgesBetween(tokenIn.address, tokenOut.address).length === 0) throw noPool(swap)
   const quote = pricing.quote(swap, choice, states, head, 0)
   // All accounts of a pool are read at once.
   if ('missing' in quote) throw new Error('A pool of Solana has missing state.')
   return withoutRouter(quote)
+}
+
+/** The pools that quotes pass, as they were quoted last: what is traded is what was quoted, also of a pool that could not be traded before. */
+function createQuotedPools() {
+  const known = new Map<string, { readonly protocol: AccountPools; readonly pool: Pool }>()
+  return {
+    note(quote: Quote, states: readonly unknown[]): Quote {
+      for (const { pool: address } of quote.route) {
+        const state = states.find((each) => isFollowedPool(each) && each.pool?.address === address)
+        if (!isFollowedPool(state) || !state.pool) continue
+        // A map goes by the order of insertion: what was quoted longest ago is forgotten first.
+        known.delete(address)
+        known.set(address, { protocol: state.protocol, pool: state.pool })
+        for (const oldest of known.keys()) {
+          if (known.size <= maxRemembered) break
+          known.delete(oldest)
+        }
+      }
+      return quote
+    },
+    of({ route: [hop] }: Quote) {
+      const found = known.get(hop?.pool ?? '')
+      if (!found) throw new SluiceError('NETWORK', `The pool ${hop?.pool} is to be read again. Try again.`, { retryAfterSeconds: 1 })
+      return found
+    },
+  }
 }
 
 function noPool({ tokenIn, tokenOut }: Swap): SluiceError {

@@ -17,7 +17,10 @@ export interface AccountPools<State = unknown> extends PoolMath<State> {
   parts(address: string, own: SolanaImageData): readonly string[] | undefined
   /** The pool of these accounts, its own and its parts. Null where one is missing or is not what it has to be, and where it is empty. */
   decode(address: string, accounts: Accounts): Pool<State> | null
-  /** The plan of a swap through this pool alone, which pays at most what the terms allow. */
+  /**
+   * The plan of a swap through this pool alone, which pays at most what the terms allow.
+   * @param pool as it was quoted last: by this quote, or by a later one
+   */
   swap(pool: Pool<State>, quote: Quote, terms: SwapTerms): Plan<Solana>
 }
 

@@ -6,7 +6,7 @@ import { amount, at, createAccounts, first, image, kind, layout, naming, own, pr
 
 describe('a pool that is a set of accounts', () => {
   const { chain, asked, reader } = createAccounts()
-  const followed = followedPools(kind, reader, () => {})
+  const followed = followedPools(kind, reader)
   const load = async (state?: FollowedPool) => {
     const known = new Map([[own, { more: [], state }]])
     const { states } = await followed.load([own], { number: 9n, timestamp: 1 }, at, known)

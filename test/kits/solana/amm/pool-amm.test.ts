@@ -14,6 +14,48 @@ describe('an exchange of pools that are sets of accounts', () => {
     asked.length = 0
   })
 
+  const swap = {
+    tokenIn: { symbol: 'A', address: 'A', decimals: 0 },
+    tokenOut: { symbol: 'B', address: 'B', decimals: 0 },
+    exact: 'in',
+    amountRaw: 1n,
+  } as const
+  const terms = { recipient: third, boundRaw: 1n, deadline: 0 }
+  const head = { number: 9n, timestamp: 1 }
+  /** Of an exchange of its own, as its quotes from memory have it. */
+  function follows() {
+    const other = accountsAMM(reader, { protocols: [kind], programs: [taker] })
+    const [basis] = other.followed?.basis(swap, {}) ?? []
+    if (!other.followed || !basis) throw new Error('Nothing is followed.')
+    return { amm: other, quotes: other.followed, ...basis }
+  }
+
+  describe('trades by the pool that it has quoted', () => {
+    it('where that could be traded only after it was loaded', async () => {
+      chain.set(first, amount(0))
+      const { amm: exchange, quotes, followed, key } = follows()
+      const { states } = await followed.load([key], head, at)
+      expect(() => quotes.quote(swap, {}, [states.get(key)], head, 0)).to.throw('There is no pool of A and B')
+      const filled = followed.apply(states.get(key), { address: first, slot: 10, data: amount(7) }, head)
+      const quote = quotes.quote(swap, {}, [filled], head, 0)
+      if (!('route' in quote)) throw new Error('It lacks state.')
+      expect(exchange.swap(quote, terms)).to.deep.include({ memo: { held: [7, 6] } })
+    })
+
+    it('as it was then, and not as it was when it was loaded', async () => {
+      const { amm: exchange, quotes, followed, key } = follows()
+      const { states } = await followed.load([key], head, at)
+      const changed = followed.apply(states.get(key), { address: second, slot: 10, data: amount(8) }, head)
+      const quote = quotes.quote(swap, {}, [changed], head, 0)
+      if (!('route' in quote)) throw new Error('It lacks state.')
+      expect(exchange.swap(quote, terms)).to.deep.include({ memo: { held: [5, 8] } })
+    })
+
+    it('where it was read for the quote', async () => {
+      expect(amm.swap(await amm.quote(swap, {}, at), terms)).to.deep.include({ memo: { held: [5, 6] } })
+    })
+  })
+
   describe('tells the tokens of a pool that a caller names', () => {
     it('by its accounts', async () => {
       expect(await amm.poolTokens?.(own, at)).to.deep.equal(['A', 'B'])

@@ -1,6 +1,7 @@
 // Pools of two vaults, on a chain of accounts in memory.
 import type { At } from '../../../../core/contracts/index.ts'
 import { dataOf } from '../../../../kits/solana/amm/account-data.ts'
+import { clockSysvar } from '../../../../kits/solana/accounts.ts'
 import type { AccountPools } from '../../../../kits/solana/amm/protocol.ts'
 import { addressBytes, addressFrom, tokenProgram, type SolanaImageData, type SolanaReader } from '../../../../kits/solana/index.ts'
 
@@ -42,13 +43,15 @@ export const kind: AccountPools<Held> = {
   }),
 }
 
+const clock = image('Sysvar1111111111111111111111111111111111111', new Uint8Array(40).fill(1, 32, 33))
+
 /** What nodes have. */
 export function createAccounts() {
   const chain = new Map<string, SolanaImageData>()
   const asked: { readonly addresses: readonly string[]; readonly bytes: number }[] = []
   const read = (addresses: readonly string[], length = Infinity) => {
     const accounts = addresses.map((each) => {
-      const found = chain.get(each)
+      const found = each === clockSysvar ? clock : chain.get(each)
       return found && { owner: found.owner, lamportsRaw: 1n, data: Buffer.from(found.base64, 'base64').subarray(0, length) }
     })
     asked.push({ addresses, bytes: accounts.reduce((sum, each) => sum + (each?.data.length ?? 0), 0) })
