@@ -242,6 +242,11 @@ class ImageSlots {
     this.#slots.set(address, from)
     return true
   }
+
+  /** Whether each of these accounts is known by an image of this slot or a newer one. */
+  reach(addresses: readonly string[], slot: bigint): boolean {
+    return addresses.every((address) => (this.#slots.get(address) ?? this.#loadedAt) >= slot)
+  }
 }
 
 /** The keys of states with the further names that the states themselves tell. */
@@ -324,6 +329,8 @@ export function applyBlock(
   const { head } = block
   const lost: TrackedState[] = []
   let moved = 0
+  /** The newest slot of the images that changed a state. */
+  const changedAt = new Map<TrackedState, bigint>()
   const byAlias = new Map<string, Set<TrackedState>>()
   const noteAliases = (tracked: TrackedState) => {
     for (const alias of namesOf(followed, [tracked]).slice(1)) byAlias.set(alias, (byAlias.get(alias) ?? new Set()).add(tracked))
@@ -372,6 +379,7 @@ export function applyBlock(
       } else if (after !== state) {
         tracked.history.put(image ? newerOf(BigInt(image.slot), tracked.history.newestFrom) : head.number, after)
         moved += 1
+        if (image) changedAt.set(tracked, newerOf(BigInt(image.slot), changedAt.get(tracked)))
         if (!followed.aliases && !image) continue
         noteAliases(tracked)
         if (isCovered(tracked)) continue
@@ -379,6 +387,13 @@ export function applyBlock(
         lost.push(tracked)
       }
     }
+  }
+  // What changed at one slot does not go with what is known of an older one: a state is of one slot. What has not changed is of any.
+  for (const [tracked, slot] of changedAt) {
+    if (tracked.history.newest() === undefined || tracked.images?.reach(followedOf(followed, tracked), slot)) continue
+    telemetry.trouble({ ...subject, what: tracked.key }, 'reload', 'its accounts were read at several slots; the state is loaded again')
+    tracked.history.clear()
+    lost.push(tracked)
   }
   if (moved > 0) telemetry.update(subject, moved)
   return lost
