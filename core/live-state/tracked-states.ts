@@ -364,7 +364,11 @@ export function applyBlock(
       for (const each of group.states.values()) each.history.clear()
       return [...group.states.values()]
     }
-    const found = keys.flatMap((key) => group.states.get(key) ?? [...(byAlias.get(key) ?? [])])
+    const found = keys.flatMap((key) => {
+      const own = group.states.get(key)
+      // An account may be a state of its own, and a part of others.
+      return own && !isAccountImage(change) ? own : [...(own ? [own] : []), ...(byAlias.get(key) ?? [])]
+    })
     // A change may be named by a key and by what else its state is called.
     const concerned = followed.aliases ? new Set(found) : found
     for (const tracked of concerned) {

@@ -215,6 +215,19 @@ describe('states that are made of accounts', () => {
     expect(loads, 'all are of one slot').to.deep.equal(['a', 'a'])
   })
 
+  it('change with an account that is one of them and a part of another', async () => {
+    const pools = exchange()
+    ledger.write('a', { value: 1, part: 'b' })
+    ledger.write('b', { value: 2 })
+    for (const key of ['a', 'b']) await sync.read(pools, key, at)
+    ledger.write('b', { value: 3 })
+    ledger.tell()
+    await settled()
+    expect((await sync.read(pools, 'b', at)).state).to.deep.include({ value: 3 })
+    expect((await sync.read(pools, 'a', at)).state).to.deep.equal({ value: 1, part: 'b', inPart: 3 })
+    expect(loads).to.deep.equal(['a', 'b'])
+  })
+
   it('need another read after a fork that images do not undo', async () => {
     const pools = exchange()
     ledger.write('a', { value: 2 })
