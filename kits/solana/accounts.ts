@@ -1,18 +1,20 @@
-import { SluiceError, type Token, type At, type Head } from '../../core/contracts/index.ts'
+import { SluiceError, type At, type Head } from '../../core/contracts/index.ts'
 import { type RpcAnswer, type RpcCall } from '../nodes/dialect.ts'
 import { invalidAnswer, resultOf, ask, type Rpc } from '../nodes/rpc.ts'
-import { contextSlotOf, integerOf, newestSlotOf, valueOf, confirmed } from './rpc.ts'
-import type { SolanaAccount, SolanaReader } from './types.ts'
+import { contextSlotOf, integerOf, slotsOf, valueOf, confirmed } from './rpc.ts'
+import type { SolanaAccount } from './types.ts'
 import { isObject } from '../../core/base/json.ts'
 
 /** https://solana.com/docs/rpc/http/getmultipleaccounts: "up to a maximum of 100". */
-const maxPerCall = 100
+export const maxPerCall = 100
 
 /** Accounts from one batch, with the oldest and the newest slot: a node may answer its calls at different slots. */
 interface Accounts {
   slot: number
   newestSlot: number
   accounts: readonly (SolanaAccount | undefined)[]
+  /** That of each. */
+  slots: readonly number[]
 }
 
 /** The calls that read these accounts, for one batch. */
@@ -28,16 +30,13 @@ export function accountsCalls(addresses: readonly string[], options: { commitmen
 export function readAccounts(rpc: Rpc, answers: readonly (RpcAnswer | undefined)[]): Accounts {
   const parts = answers.map((answer) => {
     const result = resultOf(rpc, 'getMultipleAccounts', answer)
-    const [slot, values] = [contextSlotOf(result), valueOf(result)]
+    const [slots, values] = [slotsOf(result), valueOf(result)]
     const accounts = Array.isArray(values) ? values.map(readAccount) : []
-    if (slot === undefined || accounts.includes(null)) throw invalidAnswer(rpc, 'gave a malformed account to getMultipleAccounts')
-    return { slot, newestSlot: newestSlotOf(result) ?? slot, accounts: accounts.map((each) => each ?? undefined) }
+    if (!slots || accounts.includes(null)) throw invalidAnswer(rpc, 'gave a malformed account to getMultipleAccounts')
+    return { slots, accounts: accounts.map((each) => each ?? undefined) }
   })
-  return {
-    slot: Math.min(...parts.map(({ slot }) => slot)),
-    newestSlot: Math.max(...parts.map(({ newestSlot }) => newestSlot)),
-    accounts: parts.flatMap(({ accounts }) => accounts),
-  }
+  const slots = parts.flatMap((part) => part.slots)
+  return { slot: Math.min(...slots), newestSlot: Math.max(...slots), accounts: parts.flatMap(({ accounts }) => accounts), slots }
 }
 
 /** Reads an account in base64. Undefined where there is none, null where the value is malformed. */
@@ -55,22 +54,6 @@ export function readAccount(value: unknown): SolanaAccount | undefined | null {
 export function requireSlot(slot: number, { number }: Pick<Head, 'number'>): void {
   if (BigInt(slot) >= number) return
   throw new SluiceError('NETWORK', `The node answers by the slot ${slot}, and not yet by ${number}. Try again.`, { retryAfterSeconds: 1 })
-}
-
-export function createReader(rpc: Rpc, nativeCurrency: Token): SolanaReader {
-  return {
-    nativeCurrency,
-    async accounts(addresses, at, after) {
-      if (addresses.length === 0) return { head: { number: after?.number ?? 0n }, accounts: [] }
-      const { slot, accounts } = readAccounts(rpc, await rpc.batch(accountsCalls(addresses, confirmed), at))
-      if (after) requireSlot(slot, after)
-      return { head: { number: BigInt(slot) }, accounts }
-    },
-    async start(address, length, at) {
-      const calls = accountsCalls([address], { ...confirmed, dataSlice: { offset: 0, length } })
-      return readAccounts(rpc, await rpc.batch(calls, at)).accounts[0]
-    },
-  }
 }
 
 /** https://docs.anza.xyz/runtime/sysvars#clock: slot u64, epoch start i64, epoch u64, leader schedule epoch u64, Unix time i64. */

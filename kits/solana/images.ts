@@ -2,7 +2,7 @@ import type { At, Chain, Head, HeadChanges, Interest } from '../../core/contract
 import { isObject } from '../../core/base/json.ts'
 import { invalidAnswer, resultOf, type Rpc } from '../nodes/rpc.ts'
 import { accountsCalls, requireSlot } from './accounts.ts'
-import { confirmed, contextSlotOf, integerOf, valueOf } from './rpc.ts'
+import { confirmed, integerOf, slotsOf, valueOf } from './rpc.ts'
 import type { Solana, SolanaImage, SolanaImageData } from './types.ts'
 
 /**
@@ -20,11 +20,12 @@ export const createImages =
     const changes: SolanaImage[] = []
     for (const [index, { size = 0 }] of calls.entries()) {
       const result = resultOf(rpc, 'getMultipleAccounts', answers[index])
-      const [slot, values] = [contextSlotOf(result), valueOf(result)]
-      if (slot === undefined || !Array.isArray(values) || values.length !== size)
-        throw invalidAnswer(rpc, 'gave no accounts to getMultipleAccounts')
-      requireSlot(slot, to)
-      for (const value of values) changes.push({ address: addresses[next++] ?? '', slot, data: readImage(value, rpc) })
+      const [slots, values] = [slotsOf(result), valueOf(result)]
+      if (!slots || !Array.isArray(values) || values.length !== size) throw invalidAnswer(rpc, 'gave no accounts to getMultipleAccounts')
+      for (const [place, slot] of slots.entries()) {
+        requireSlot(slot, to)
+        changes.push({ address: addresses[next++] ?? '', slot, data: readImage(values[place], rpc) })
+      }
     }
     const slot = Math.min(...changes.map((each) => each.slot))
     return [{ head: { number: BigInt(slot), timestamp: to.timestamp }, changes }]

@@ -50,7 +50,7 @@ const accountsMethod = 'getMultipleAccounts'
 const tooManyAccounts =
   /\btoo many (inputs|accounts|pubkeys|addresses)\b|\b(max\w*|limit\w*|up to|more than|at most|exceed\w*)\b.*\b(accounts|pubkeys|addresses)\b/i
 
-/** The answers of some plans have fewer accounts at once. Each piece may be of another slot: the joined answer says the oldest, and the newest beside it. */
+/** The answers of some plans have fewer accounts at once. Each piece may be of another slot: the joined answer says the oldest, and that of each beside it. */
 function splitAccounts({ method, params: [addresses, ...options] }: RpcCall, maxSize: number): SplitCall | undefined {
   if (method !== accountsMethod || !Array.isArray(addresses) || addresses.length <= 1 || maxSize < 1) return undefined
   const keys: readonly unknown[] = addresses
@@ -62,21 +62,24 @@ function splitAccounts({ method, params: [addresses, ...options] }: RpcCall, max
   return {
     calls,
     join(results) {
-      const slots = results.map(contextSlotOf)
-      const values = results.map(valueOf)
-      const known = slots.filter((slot) => slot !== undefined)
+      const slots = results.map(slotsOf)
       // Of another form: the caller finds out.
-      if (known.length < results.length || !values.every(Array.isArray)) return undefined
-      return { context: { slot: Math.min(...known), [newestSlot]: Math.max(...known) }, value: values.flat() }
+      if (!slots.every((each) => each !== undefined)) return undefined
+      const joined = slots.flat()
+      return { context: { slot: Math.min(...joined), [slotsOfValues]: joined }, value: results.flatMap(valueOf) }
     },
   }
 }
 
-const newestSlot = 'newestSlot'
+/** No node says it: it is of answers that were joined from several. */
+const slotsOfValues = 'slotsOfValues'
 
-/** Of an answer that was joined from several. */
-export function newestSlotOf(result: unknown): number | undefined {
-  return isObject(result) && isObject(result['context']) ? numberOf(result['context'][newestSlot]) : undefined
+/** The slot of each value of an answer that has several. Undefined where it is of another form. */
+export function slotsOf(result: unknown): readonly number[] | undefined {
+  const [slot, values] = [contextSlotOf(result), valueOf(result)]
+  if (slot === undefined || !Array.isArray(values)) return undefined
+  const joined = isObject(result) && isObject(result['context']) ? result['context'][slotsOfValues] : undefined
+  return values.map((_value, index) => (Array.isArray(joined) ? numberOf(joined[index]) : undefined) ?? slot)
 }
 
 /** agave `rpc/src/rpc_service.rs`, MAX_REQUEST_BODY_SIZE. */

@@ -65,7 +65,7 @@ export interface SolanaAccount {
 export interface SolanaReader {
   readonly nativeCurrency: Token
   /**
-   * Up to 100 of them at one slot, in one round trip; more in several calls of one batch. Undefined where there is none.
+   * Some accounts, in one batch: not all at one slot, where they are over 100 or the node takes fewer at once. Undefined where there is none.
    * @param after the answer is of this slot or a newer one: for `Followed.load`
    * @throws SluiceError NETWORK where the node is behind it
    */
@@ -74,6 +74,16 @@ export interface SolanaReader {
     at: At,
     after?: Pick<Head, 'number'>,
   ): Promise<{ head: Pick<Head, 'number'>; accounts: readonly (SolanaAccount | undefined)[] }>
+  /**
+   * Accounts that belong together, at most 100 in each set: all of a set as they are at one slot, in one round trip. It is two where a node takes
+   * fewer at once and had answered by several slots. The head is of the oldest set.
+   * @throws SluiceError NETWORK where it does so again, or is behind `after`
+   */
+  sets(
+    sets: readonly (readonly string[])[],
+    at: At,
+    after?: Pick<Head, 'number'>,
+  ): Promise<{ head: Pick<Head, 'number'>; sets: readonly (readonly (SolanaAccount | undefined)[])[] }>
   /** An account with so many bytes of its data, or fewer: for one that a caller names, which may have ten megabytes. Undefined where there is none. */
   start(address: string, length: number, at: At): Promise<SolanaAccount | undefined>
 }

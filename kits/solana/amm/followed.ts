@@ -10,7 +10,7 @@ export interface FollowedPool extends CachedPool<AccountPools> {
   readonly accounts: Accounts
 }
 
-export type PoolReader = Pick<SolanaReader, 'accounts'>
+export type PoolReader = Pick<SolanaReader, 'accounts' | 'sets'>
 
 export function followedPools(protocol: AccountPools, reader: PoolReader): Followed<Solana, FollowedPool> {
   return {
@@ -23,14 +23,9 @@ export function followedPools(protocol: AccountPools, reader: PoolReader): Follo
         const state = known?.get(key)?.state
         return isFollowedPool(state) ? [...state.accounts.keys()] : undefined
       }
-      const { number, pools } = await readPools(
-        protocol,
-        reader,
-        keys.map((key) => ({ address: key, accounts: inMemory(key) })),
-        at,
-        after,
-      )
-      return { head: { ...after, number }, states: pools }
+      const places = keys.map((key) => ({ protocol, address: key, accounts: inMemory(key) }))
+      const { number, pools } = await readPools(reader, places, at, after)
+      return { head: { ...after, number }, states: new Map(keys.map((key, index) => [key, pools[index] ?? none(protocol, key)])) }
     },
     apply(state, { address, data }) {
       const before = state.accounts.get(address)
@@ -53,37 +48,49 @@ function hasParts(protocol: AccountPools, own: string, accounts: Accounts): bool
   return parts.every((part) => accounts.has(part))
 }
 
-interface PlaceOfPool {
+const none = (protocol: AccountPools, address: string): FollowedPool => ({ protocol, pool: null, accounts: new Map([[address, null]]) })
+
+export interface PlaceOfPool {
+  readonly protocol: AccountPools
   readonly address: string
   /** What the pool is made of, its own account first; undefined where that is not known yet. */
   readonly accounts?: readonly string[] | undefined
 }
 
 /**
- * Pools as they are after a slot, by their addresses: in one round trip, in two where it is not known of one which accounts it is made of. What is no
- * pool of the kind is there with none.
+ * Pools as they are after a slot, each of one slot, in the order of their places: in one round trip, in two where it is not known of one which accounts
+ * it is made of. What is no pool of the kind is there with none.
+ * @param beside an account that is read together with each of them
  */
 export async function readPools(
-  protocol: AccountPools,
   reader: PoolReader,
   places: readonly PlaceOfPool[],
   at: At,
   after?: Pick<Head, 'number'>,
-): Promise<{ readonly number: bigint; readonly pools: ReadonlyMap<string, FollowedPool> }> {
-  const unknown = places.filter(({ accounts }) => !accounts).map(({ address }) => address)
-  const first = unknown.length > 0 ? await read(reader, unknown, at, after) : undefined
-  const sets = places.map(({ address, accounts }): readonly string[] => {
+  beside?: string,
+): Promise<{ readonly number: bigint; readonly pools: readonly FollowedPool[]; readonly beside: readonly SolanaAccount[] }> {
+  const unknown = [...new Set(places.filter(({ accounts }) => !accounts).map(({ address }) => address))]
+  const own = new Map<string, SolanaImageData | null>()
+  if (unknown.length > 0) {
+    const { accounts } = await reader.accounts(unknown, at, after)
+    for (const [index, address] of unknown.entries()) own.set(address, imageOf(accounts[index]))
+  }
+  const wanted = places.map(({ protocol, address, accounts }): readonly string[] => {
     if (accounts) return accounts
-    const own = first?.accounts.get(address)
-    return [address, ...((own && protocol.parts(address, own)) ?? [])]
+    const image = own.get(address)
+    return [address, ...((image && protocol.parts(address, image)) ?? [])]
   })
-  const { number, accounts } = await read(reader, [...new Set(sets.flat())], at, after)
-  const pools = places.map(({ address }, index): readonly [string, FollowedPool] => {
-    const own = new Map((sets[index] ?? [address]).map((each) => [each, accounts.get(each) ?? null]))
-    const isWhole = hasParts(protocol, address, own)
-    return [address, { protocol, pool: isWhole ? protocol.decode(address, own) : null, accounts: own }]
+  const { head, sets } = await reader.sets(beside === undefined ? wanted : wanted.map((set) => [...set, beside]), at, after)
+  const images = new Map<SolanaAccount | undefined, SolanaImageData | null>()
+  const pools = places.map(({ protocol, address }, index): FollowedPool => {
+    const set = sets[index] ?? []
+    // Many pools share accounts of tokens and of settings.
+    for (const each of set) if (!images.has(each)) images.set(each, imageOf(each))
+    const accounts = new Map((wanted[index] ?? []).map((each, place) => [each, images.get(set[place]) ?? null]))
+    const isWhole = hasParts(protocol, address, accounts)
+    return { protocol, pool: isWhole ? protocol.decode(address, accounts) : null, accounts }
   })
-  return { number, pools: new Map(pools) }
+  return { number: head.number, pools, beside: beside === undefined ? [] : sets.flatMap((set) => set.at(-1) ?? []) }
 }
 
 /** More than a program can make an account of by its own instructions (agave, MAX_PERMITTED_DATA_INCREASE): no pool's own is as long. */
@@ -102,11 +109,6 @@ export async function accountsOfPool(
     if (parts) return { protocol, accounts: [address, ...parts] }
   }
   return undefined
-}
-
-async function read(reader: PoolReader, addresses: readonly string[], at: At, after: Pick<Head, 'number'> | undefined) {
-  const { head, accounts } = await reader.accounts(addresses, at, after)
-  return { number: head.number, accounts: new Map(addresses.map((address, index) => [address, imageOf(accounts[index])])) }
 }
 
 /** As the changes of a slot have it, so that both are compared. */

@@ -14,8 +14,8 @@ import { noSuchPool, poolPricing, type PoolPricing } from '../../pools/pricing.t
 import type { Pool } from '../../pools/protocol.ts'
 import { swapGasUnits } from '../../pools/routing/gas-cost.ts'
 import { clockSysvar, timeOf } from '../accounts.ts'
-import { canonicalAddress, type Solana, type SolanaReader } from '../types.ts'
-import { accountsOfPool, followedPools, isFollowedPool, readPools, type FollowedPool } from './followed.ts'
+import { canonicalAddress, type Solana, type SolanaAccount, type SolanaReader } from '../types.ts'
+import { accountsOfPool, followedPools, isFollowedPool, readPools } from './followed.ts'
 import type { AccountExchange, AccountPools, PoolProgram } from './protocol.ts'
 
 /** So many pools are remembered for the plans of their swaps, those that were quoted last. */
@@ -40,22 +40,16 @@ export function accountsAMM(reader: SolanaReader, exchange: AccountExchange): AM
 
   /** The pools between some tokens, read from the chain at one slot. */
   async function read(pairs: readonly Pick<Swap, 'tokenIn' | 'tokenOut'>[], version: string | undefined, at: At) {
-    const states: FollowedPool[] = []
-    const clock = await readClock(reader, at)
-    for (const { protocol } of followable) {
+    const places = followable.flatMap(({ protocol }) => {
       const reached = pairs.map((pair) => usable(pair, version)).filter(({ kinds }) => kinds.some((kind) => kind.protocol === protocol))
-      const places = new Set(reached.flatMap((each) => protocol.places(each.pairs)))
-      if (places.size === 0) continue
-      const { pools } = await readPools(
-        protocol,
-        reader,
-        [...places].map((address) => ({ address })),
-        at,
-        clock,
-      )
-      states.push(...pools.values())
+      return [...new Set(reached.flatMap((each) => protocol.places(each.pairs)))].map((address) => ({ protocol, address }))
+    })
+    if (places.length === 0) {
+      const { head, accounts } = await reader.accounts([clockSysvar], at)
+      return { head: headOf(head.number, accounts), states: [] }
     }
-    return { head: clock, states }
+    const { number, pools, beside } = await readPools(reader, places, at, undefined, clockSysvar)
+    return { head: headOf(number, beside), states: pools }
   }
 
   return {
@@ -92,8 +86,8 @@ export function accountsAMM(reader: SolanaReader, exchange: AccountExchange): AM
       if (canonicalAddress(address) !== address) return undefined
       const found = await accountsOfPool(protocols, reader, address, at)
       if (!found) return undefined
-      const { pools } = await readPools(found.protocol, reader, [{ address, accounts: found.accounts }], at)
-      return pools.get(address)?.pool?.tokens
+      const { pools } = await readPools(reader, [{ ...found, address }], at)
+      return pools[0]?.pool?.tokens
     },
     swap(quote, terms) {
       const { protocol, pool } = quoted.of(quote)
@@ -164,10 +158,9 @@ function firstOf<From, To>(all: readonly From[], find: (each: From) => To | unde
   return undefined
 }
 
-/** The newest slot of the node, with the cluster's own time there. */
-async function readClock(reader: SolanaReader, at: At): Promise<Head> {
-  const { head, accounts } = await reader.accounts([clockSysvar], at)
-  const timestamp = timeOf(accounts[0])
-  if (timestamp === undefined) throw new SluiceError('NETWORK', 'The node gave no clock. Try again.', { retryAfterSeconds: 1 })
-  return { number: head.number, timestamp }
+/** A slot, with the cluster's own time there: that of the oldest clock which was read. */
+function headOf(number: bigint, clocks: readonly (SolanaAccount | undefined)[]): Head {
+  const times = clocks.map(timeOf).filter((time) => time !== undefined)
+  if (times.length === 0) throw new SluiceError('NETWORK', 'The node gave no clock. Try again.', { retryAfterSeconds: 1 })
+  return { number, timestamp: Math.min(...times) }
 }

@@ -11,7 +11,7 @@ export interface AccountPools<State = unknown> extends PoolMath<State> {
   /** The accounts of pools that may exist between these pairs; each once. */
   places(pairs: readonly Pair[]): readonly string[]
   /**
-   * The accounts beside its own that a pool is made of, by what its own holds; at most 99. Undefined where that is no pool of this kind: owner,
+   * The accounts beside its own that a pool is made of, by what its own holds; at most 98. Undefined where that is no pool of this kind: owner,
    * discriminator or length are others.
    */
   parts(address: string, own: SolanaImageData): readonly string[] | undefined

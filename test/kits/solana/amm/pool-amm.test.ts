@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { clockSysvar } from '../../../../kits/solana/accounts.ts'
 import { accountsAMM } from '../../../../kits/solana/amm/pool-amm.ts'
 import { amount, at, createAccounts, first, image, kind, naming, own, program, second, third } from './two-vaults.ts'
 
@@ -54,6 +55,11 @@ describe('an exchange of pools that are sets of accounts', () => {
     it('where it was read for the quote', async () => {
       expect(amm.swap(await amm.quote(swap, {}, at), terms)).to.deep.include({ memo: { held: [5, 6] } })
     })
+  })
+
+  it('reads the clock of a quote together with its pool', async () => {
+    expect((await amm.quote(swap, {}, at)).head).to.deep.equal({ number: 9n, timestamp: 1 })
+    expect(asked.map(({ addresses }) => addresses)).to.deep.equal([[own], [own, first, second, clockSysvar]])
   })
 
   describe('tells the tokens of a pool that a caller names', () => {

@@ -60,6 +60,11 @@ export function createAccounts() {
   const reader: SolanaReader = {
     nativeCurrency: { symbol: 'SOL', address: '1'.repeat(32), decimals: 9, native: true },
     accounts: async (addresses) => ({ head: { number: 9n }, accounts: read(addresses) }),
+    sets: async (sets) => {
+      const accounts = read(sets.flat())
+      let next = 0
+      return { head: { number: 9n }, sets: sets.map(({ length }) => accounts.slice(next, (next += length))) }
+    },
     start: async (of, length) => read([of], length)[0],
   }
   return { chain, asked, reader }
