@@ -1,8 +1,9 @@
-import { mkdir } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { mkdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { Command } from 'commander'
 import { writeWholeFile } from '../base/whole-file.ts'
-import { fetchProgram } from '../devnet/fetch-program.ts'
+import { fetchProgram, type FetchedProgram } from '../devnet/fetch-program.ts'
 import programs from '../devnet/solana-programs.json' with { type: 'json' }
 import { examples, printResult } from './output.ts'
 
@@ -31,14 +32,26 @@ export function programsCommand(): Command {
 async function fetchAll(url: string, folder: string, only: string | undefined): Promise<string> {
   const wanted = Object.entries<PinnedProgram>(programs).filter(([name]) => only === undefined || name === only)
   if (wanted.length === 0) throw new Error(`"${only}" is none of ${Object.keys(programs).join(', ')}.`)
+  // All before any is written: a node that fails leaves the folder as it was.
+  const fetched: { readonly name: string; readonly sha256: string; readonly program: FetchedProgram }[] = []
+  for (const [name, { id, sha256 }] of wanted) fetched.push({ name, sha256, program: await fetchProgram(url, id) })
   await mkdir(folder, { recursive: true })
   const lines: string[] = []
-  for (const [name, { id, sha256 }] of wanted) {
-    const fetched = await fetchProgram(url, id)
-    const file = path.join(folder, `${name}.so`)
-    await writeWholeFile(file, fetched.bytes)
-    const is = fetched.sha256 === sha256 ? 'the pinned one' : `not the pinned one (${sha256}): walks leave it out`
-    lines.push(`${file}: ${fetched.bytes.length} bytes, sha256 ${fetched.sha256}, ${is}`)
+  for (const { name, sha256, program } of fetched) {
+    const isPinned = program.sha256 === sha256
+    const usual = path.join(folder, `${name}.so`)
+    const isKept = !isPinned && (await hashOf(usual)) === sha256
+    const file = isKept ? path.join(folder, `${name}.${program.sha256.slice(0, 8)}.so`) : usual
+    await writeWholeFile(file, program.bytes)
+    const is = isPinned ? 'the pinned one' : `not the pinned one (${sha256}): walks leave it out`
+    const kept = isKept ? `; ${usual} is the pinned one, and stays` : ''
+    lines.push(`${file}: ${program.bytes.length} bytes, sha256 ${program.sha256}, ${is}${kept}`)
   }
   return lines.join('\n')
+}
+
+/** Undefined where there is no file. */
+async function hashOf(file: string): Promise<string | undefined> {
+  const bytes = await readFile(file).catch(() => undefined)
+  return bytes && createHash('sha256').update(bytes).digest('hex')
 }

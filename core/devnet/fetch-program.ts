@@ -15,7 +15,7 @@ const dataAt = 45
 /** The largest account of Solana, in base64, and what stands around it. */
 const maxAnswer = 16 * 1024 * 1024
 
-interface FetchedProgram {
+export interface FetchedProgram {
   /** The program without the zeros that fill its account. */
   bytes: Uint8Array
   sha256: string

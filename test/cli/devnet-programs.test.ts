@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
@@ -64,6 +64,32 @@ describe('sluice devnet programs fetch', () => {
     expect(await run('devnet', 'programs', 'fetch', solana.url, '--to', folder, '--only', 'unknown')).to.contain(
       'is none of raydium_cp_swap',
     )
+  })
+
+  it('keeps the pinned bytes that are there beside others, and writes nothing where one of them cannot be fetched', async () => {
+    const folder = path.join(await emptyFolder(), 'programs')
+    const fetches = () => run('devnet', 'programs', 'fetch', solana.url, '--to', folder)
+    const { raydium_cp_swap: first, cp_amm: second } = pinned
+    const before = first.sha256
+    const other = Buffer.from(bytes).fill('other', 0x100, 0x105)
+    const otherHash = createHash('sha256').update(other).digest('hex').slice(0, 8)
+    try {
+      first.sha256 = sha256
+      deploy(first.id, bytes)
+      deploy(second.id, Buffer.from('no program at all'))
+      expect(await fetches()).to.contain('does not begin as one')
+      expect(existsSync(folder)).to.equal(false)
+      deploy(second.id, bytes)
+      expect(await fetches()).to.contain('the pinned one')
+      deploy(first.id, other)
+      expect(await fetches()).to.contain(`raydium_cp_swap.so is the pinned one, and stays`)
+      expect(readdirSync(folder).toSorted()).to.deep.equal(
+        ['cp_amm.so', 'raydium_cp_swap.so', `raydium_cp_swap.${otherHash}.so`].toSorted(),
+      )
+      expect(readFileSync(path.join(folder, 'raydium_cp_swap.so')).equals(bytes)).to.equal(true)
+    } finally {
+      first.sha256 = before
+    }
   })
 
   it('takes a program that cannot be replaced from its own account', async () => {
