@@ -19,10 +19,10 @@ export const naming = (...vaults: readonly [string, string]) =>
   image(program, Uint8Array.from([7, 0, 0, 0, 0, 0, 0, 0, ...vaults.flatMap((each) => [...addressBytes(each)])]))
 export const amount = (raw: number) => image(tokenProgram, Uint8Array.from([raw]))
 
-export type Held = readonly [number, number]
+export type HeldAmounts = readonly [number, number]
 
 /** A pool of two vaults of one byte each, which gives as much as is paid; none while one of them is empty. */
-export const kind: AccountPools<Held> = {
+export const kind: AccountPools<HeldAmounts> = {
   version: 'test',
   places: () => [own],
   parts(_address, account) {
