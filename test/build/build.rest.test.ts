@@ -169,7 +169,13 @@ describe('the bundled server', () => {
     const swapping = [...own, 'at-home', ...outside]
     // They run in hosts, which start when all else is ready.
     while ((await client.get('/plugins')).body.some(({ state }: { state: string }) => state === 'pending')) await sleep(100)
-    expect(Object.keys((await client.get('/connectors')).body), output()).to.have.members([...swapping, 'perp', 'oasis', 'hyperliquid', 'poolswap'])
+    expect(Object.keys((await client.get('/connectors')).body), output()).to.have.members([
+      ...swapping,
+      'perp',
+      'oasis',
+      'hyperliquid',
+      'poolswap',
+    ])
     for (const connector of swapping) {
       // Curve's coins are worth the same.
       const quote = await client.get('/amm/price', { ...pair, ...(connector === 'curve' && { base: 'DAI' }), connector })
