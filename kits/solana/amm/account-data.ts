@@ -1,6 +1,7 @@
 // The bytes of accounts, read only where they are what they have to be.
-import { tokenPrograms } from '../tokens.ts'
-import type { SolanaImageData } from '../types.ts'
+import { addressBytes } from '../addresses.ts'
+import { token2022Program, tokenPrograms } from '../tokens.ts'
+import type { SolanaAccount, SolanaImageData } from '../types.ts'
 
 /** What tells the accounts of one kind. */
 export interface AccountLayout {
@@ -31,9 +32,24 @@ const initialized = 1
  * @param of the 32 bytes of both addresses
  */
 export function vaultHolds(account: SolanaImageData | null | undefined, of: { mint: Uint8Array; owner: Uint8Array }): bigint | undefined {
-  if (!account || !tokenPrograms.includes(account.owner)) return undefined
-  const data = Buffer.from(account.base64, 'base64')
-  if (data.length < size || (data.length > size && data[size] !== tokenAccount) || data[stateAt] !== initialized) return undefined
+  return account && tokenPrograms.includes(account.owner)
+    ? amountOf({ owner: account.owner, data: Buffer.from(account.base64, 'base64') }, of)
+    : undefined
+}
+
+/** The same of an account as it was read, of one of the two token programs. */
+export function vaultBalance(
+  account: SolanaAccount | undefined,
+  of: { mint: string; authority: string; program: string },
+): bigint | undefined {
+  if (account?.owner !== of.program) return undefined
+  return amountOf(account, { mint: addressBytes(of.mint), owner: addressBytes(of.authority) })
+}
+
+function amountOf(account: Pick<SolanaAccount, 'owner' | 'data'>, of: { mint: Uint8Array; owner: Uint8Array }): bigint | undefined {
+  const data = Buffer.from(account.data.buffer, account.data.byteOffset, account.data.byteLength)
+  const isExtended = account.owner === token2022Program && data.length > size && data[size] === tokenAccount
+  if ((data.length !== size && !isExtended) || data[stateAt] !== initialized) return undefined
   if (!data.subarray(0, ownerAt).equals(of.mint) || !data.subarray(ownerAt, amountAt).equals(of.owner)) return undefined
   return data.readBigUInt64LE(amountAt)
 }

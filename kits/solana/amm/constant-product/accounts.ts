@@ -2,7 +2,7 @@ import { addressBytes, derivedAddress } from '../../addresses.ts'
 import { readMintTerms, type MintRefusal, type MintTerms } from '../../mint-extensions.ts'
 import type { SolanaAccount } from '../../types.ts'
 import { discriminatorOf, readFields } from '../anchor.ts'
-import { vaultBalance } from '../vault.ts'
+import { vaultBalance } from '../account-data.ts'
 
 /**
  * Raydium's constant-product exchange (CPMM). Source of layouts and formulas: github.com/raydium-io/raydium-cp-swap at 609780f,
