@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import https from 'node:https'
 import path from 'node:path'
+import { parseJson } from '../core/base/json.ts'
 
 export interface Answer {
   status: number
@@ -70,15 +71,7 @@ function readAll(incoming: IncomingMessage): Promise<Answer> {
     incoming.on('error', reject)
     incoming.on('end', () => {
       const text = Buffer.concat(chunks).toString('utf8')
-      resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, text, body: parse(text) })
+      resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, text, body: parseJson(text) })
     })
   })
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -7,6 +7,15 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/** undefined where the text is no JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
 /** Returns where a value is wrong, as a JSON pointer ('' for the value itself); undefined where it is right. */
 export type Validator<T> = ((value: unknown) => string | undefined) & { readonly of?: T }
 /** The type that a validator checks for. */

@@ -9,6 +9,7 @@ import {
   type RequestEffect,
   type ShownApproval,
 } from '../api/approvals.ts'
+import { parseJson } from '../base/json.ts'
 import { command } from '../base/layout.ts'
 import type { Settings } from '../config/settings.ts'
 import { ask, hasTerminal } from '../wallet/prompt.ts'
@@ -143,19 +144,11 @@ function effectRows({ gives = [], gets = [], valueGiven, valueLost, maxFee, feeT
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
 function read<T extends Type.TSchema>(schema: T, { status, text }: { status: number; text: string }): Type.Static<T> {
-  const answer = parse(text)
+  const answer = parseJson(text)
   if (status === 200 && Value.Check(schema, answer)) return answer
   throw new Error(
     Value.Check(Refusal, answer)
       ? `${answer.message} (${answer.name})`
       : `The response is not from a Sluice server of this version: HTTP ${status}.`,
   )
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

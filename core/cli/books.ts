@@ -4,6 +4,7 @@ import * as Value from 'typebox/value'
 import { BooksResponse } from '../api/books.ts'
 import { pause } from '../base/async.ts'
 import { csvWriter } from '../base/csv.ts'
+import { parseJson } from '../base/json.ts'
 import { plainJson } from '../base/printable.ts'
 import type { Settings } from '../config/settings.ts'
 import { bookColumns, bookLines, pairNameOf, positionNameOf } from '../handlers/book-columns.ts'
@@ -71,7 +72,7 @@ async function readBook(options: BooksOptions, settings: Settings): Promise<Book
   try {
     for (;;) {
       const { status, text } = await server.get('/books', query)
-      const answer = jsonOrUndefined(text)
+      const answer = parseJson(text)
       if (Value.Check(Refusal, answer)) throw new Error(`${answer.message} (${answer.name})`)
       if (status !== 200 || !Value.Check(BooksResponse, answer))
         throw new Error(`The response is not from a Sluice server of this version: HTTP ${status}.`)
@@ -83,14 +84,6 @@ async function readBook(options: BooksOptions, settings: Settings): Promise<Book
     }
   } finally {
     progress.end()
-  }
-}
-
-function jsonOrUndefined(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }
 

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import { isMap, isScalar, parseDocument, type Document } from 'yaml'
-import { isObject } from '../base/json.ts'
+import { isObject, parseJson } from '../base/json.ts'
 import { writeWholeFile } from '../base/whole-file.ts'
 
 export interface ConfEdits {
@@ -72,15 +72,7 @@ function makeSections(document: Document, sections: readonly string[], file: str
 function listIn(file: string): Readonly<Record<string, unknown>> | undefined {
   const text = textOf(file)
   if (text === undefined) return undefined
-  const list = fromJson(text)
+  const list = parseJson(text)
   if (!isObject(list)) throw new Error(`${file} is no token list: correct it first.`)
   return list
-}
-
-function fromJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

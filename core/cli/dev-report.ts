@@ -1,7 +1,7 @@
 // What `sluice plugin dev` shows of a run of the cards.
 import path from 'node:path'
 import { styleText } from 'node:util'
-import { isObject } from '../base/json.ts'
+import { isObject, parseJson } from '../base/json.ts'
 import { printable } from '../base/printable.ts'
 import { weaklyContained } from '../plugins/index.ts'
 
@@ -130,20 +130,12 @@ export const bad = (text: string): string => styleText('red', text)
 
 /** The words of a line of the server's log about the plugin, with the author's line; other lines are what its code printed. */
 function logText(line: string, name: string): string | undefined {
-  const entry = parsed(line)
+  const entry = parseJson(line)
   if (!isObject(entry) || typeof entry['msg'] !== 'string') return line
   if (entry['plugin'] !== name || entry['msg'].endsWith(weaklyContained)) return undefined
   // What a host says of itself is text within the server's own line.
-  const said = typeof entry['said'] === 'string' ? parsed(entry['said']) : undefined
+  const said = typeof entry['said'] === 'string' ? parseJson(entry['said']) : undefined
   const { at, err } = isObject(said) ? said : entry
   const thrown = isObject(err) ? err['message'] : err
   return [at, thrown, entry['msg'], entry['reason']].filter((each) => typeof each === 'string').join(': ')
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -3,7 +3,7 @@ import { createDecipheriv, pbkdf2Sync } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { Command } from 'commander'
-import { isObject } from '../base/json.ts'
+import { isObject, parseJson } from '../base/json.ts'
 import { command } from '../base/layout.ts'
 import { maskUrl } from '../config/mask.ts'
 import type { Settings } from '../config/settings.ts'
@@ -168,7 +168,7 @@ async function gatewayPassphrase(file: string | undefined): Promise<string> {
 
 /** How the Gateway encrypts keys of Solana: AES-256 in counter mode, by PBKDF2 of 5,000 rounds. Source: `encrypt` in its src/chains/solana/solana.ts. */
 function solanaKey(json: string, passphrase: string, file: string): string | undefined {
-  const { algorithm, iv, salt, encrypted } = Object(parsed(json)) as Record<string, unknown>
+  const { algorithm, iv, salt, encrypted } = Object(parseJson(json)) as Record<string, unknown>
   const [vector, saltBytes, bytes] = [iv, salt, encrypted].map(bytesOf)
   if (algorithm !== 'aes-256-ctr' || !vector || !saltBytes || !bytes) return undefined
   const decipher = createDecipheriv('aes-256-ctr', pbkdf2Sync(passphrase, saltBytes, 5000, 32, 'sha512'), vector)
@@ -178,14 +178,6 @@ function solanaKey(json: string, passphrase: string, file: string): string | und
     return curves.ed25519.parse(text)
   } catch (error) {
     throw new Error(`The passphrase does not open ${file}. Nothing was written.`, { cause: error })
-  }
-}
-
-function parsed(json: string): unknown {
-  try {
-    return JSON.parse(json)
-  } catch {
-    return undefined
   }
 }
 

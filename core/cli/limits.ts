@@ -5,6 +5,7 @@ import type { Static, TSchema } from 'typebox'
 import * as Value from 'typebox/value'
 import { divideRaw, formatRaw, normalize, parseDecimal } from '../base/decimal.ts'
 import type { FolderLock } from '../base/folder-lock.ts'
+import { parseJson } from '../base/json.ts'
 import { LimitsCheckResponse, LimitsResponse } from '../api/limits.ts'
 import type { Settings } from '../config/settings.ts'
 import { ask, hasTerminal } from '../wallet/prompt.ts'
@@ -95,7 +96,7 @@ async function askServer<T extends TSchema>(
 ): Promise<Static<T>> {
   const server = serverOf(settings, options, { timeoutMs })
   const { status, text } = await server.get(target, query)
-  const answer: unknown = jsonOrUndefined(text)
+  const answer: unknown = parseJson(text)
   if (Value.Check(Refusal, answer)) throw new Error(`${answer.message} (${answer.name})`)
   if (status !== 200 || !Value.Check(schema, answer))
     throw new Error(`The response is not from a Sluice server of this version: HTTP ${status}.`)
@@ -180,11 +181,3 @@ function shortened(amount: string, rounding: 'up' | 'down'): string {
 }
 
 const shownDecimals = 6
-
-function jsonOrUndefined(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}

@@ -2,6 +2,7 @@
 import { Command } from 'commander'
 import * as Type from 'typebox'
 import * as Value from 'typebox/value'
+import { parseJson } from '../base/json.ts'
 import { ShownPlugin, PluginsLiftResponse } from '../api/plugins.ts'
 import type { Settings } from '../config/settings.ts'
 import { command } from '../base/layout.ts'
@@ -62,16 +63,8 @@ export function quarantineWords({ since, chain, network, txHash, address, lost, 
 const Refusal = Type.Object({ name: Type.String(), message: Type.String() })
 
 function read<T extends Type.TSchema>(schema: T, { status, text }: { status: number; text: string }): Type.Static<T> {
-  const answer = parse(text)
+  const answer = parseJson(text)
   if (status === 200 && Value.Check(schema, answer)) return answer
   if (Value.Check(Refusal, answer)) throw new Error(`${answer.message} (${answer.name})`)
   throw new Error(`The response is not from a Sluice server of this version: HTTP ${status}.`)
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

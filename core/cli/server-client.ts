@@ -4,6 +4,8 @@ import type { IncomingMessage } from 'node:http'
 import https from 'node:https'
 import path from 'node:path'
 import { pause } from '../base/async.ts'
+import { parseJson } from '../base/json.ts'
+import { command } from '../base/layout.ts'
 import * as Type from 'typebox'
 import type { Static, TSchema } from 'typebox'
 import * as Value from 'typebox/value'
@@ -282,7 +284,7 @@ const isTooMany = ({ status, retryAfterSeconds }: ServerResponse) => status === 
 export const isForLaterOrLess = (answer: ServerResponse) => isForLater(answer) || isTooMany(answer)
 
 export function readResponse<T extends TSchema>(schema: T, { status, text }: ServerResponse): Static<T> {
-  const answer = parse(text)
+  const answer = parseJson(text)
   if (status === 200) {
     if (Value.Check(schema, answer)) return answer
     throw new Error('This version of the command does not know the form of the response: use the command that came with the server.')
@@ -291,17 +293,8 @@ export function readResponse<T extends TSchema>(schema: T, { status, text }: Ser
 }
 
 function refusedBy({ status, text }: ServerResponse): Error {
-  const answer = parse(text)
+  const answer = parseJson(text)
   if (Value.Check(Refusal, answer))
     return new Error(`${answer.message} (${answer.name}${answer.requestId === undefined ? '' : `, request ${answer.requestId}`})`)
   return new Error(`The response is not from a Sluice server: HTTP ${status}.`)
 }
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-import { command } from '../base/layout.ts'

@@ -5,6 +5,7 @@ import { Command } from 'commander'
 import * as Type from 'typebox'
 import * as Value from 'typebox/value'
 import { isSameAddress } from '../base/addresses.ts'
+import { parseJson } from '../base/json.ts'
 import { writeWholeFile } from '../base/whole-file.ts'
 import { StopsDeleteResponse, StopsPostResponse, StopsResponse, type StopMode } from '../api/limits.ts'
 import type { Settings } from '../config/settings.ts'
@@ -89,7 +90,7 @@ function whatIsLeft(mode: StopMode, options: StopOptions, stop: StopBeside | und
 
 /** By what the server says; undefined where it does not say. */
 async function strictestOf(server: ServerClient, options: StopOptions): Promise<StopBeside | undefined> {
-  const answer = parse((await server.get('/stops')).text)
+  const answer = parseJson((await server.get('/stops')).text)
   const stops = Value.Check(StopsResponse, answer) ? answer.stops.filter(({ mode }) => mode === 'stop') : []
   if (stops.some(({ of }) => of === 'all')) return { of: 'all', arguments: '' }
   const subject = subjectOf(options)
@@ -197,17 +198,9 @@ class WrongField extends Error {}
 const Refusal = Type.Object({ name: Type.String(), message: Type.String() })
 
 function read<T extends Type.TSchema>(schema: T, { status, text }: { status: number; text: string }): Type.Static<T> {
-  const answer = parse(text)
+  const answer = parseJson(text)
   if (status === 200 && Value.Check(schema, answer)) return answer
   if (!Value.Check(Refusal, answer)) throw new Error(`The response is not from a Sluice server of this version: HTTP ${status}.`)
   const message = `${answer.message} (${answer.name})`
   throw answer.name === 'INCOMPLETE_PARAMS' ? new WrongField(message) : new Error(message)
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

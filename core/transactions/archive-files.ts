@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline'
 import { pipeline } from 'node:stream'
 import { promisify } from 'node:util'
 import { createGunzip, gzip } from 'node:zlib'
+import { parseJson } from '../base/json.ts'
 import { flushFolder } from '../base/whole-file.ts'
 import * as Type from 'typebox'
 import { compileOnUse } from '../base/lazy-check.ts'
@@ -170,7 +171,7 @@ const Line = compileOnUse(
 )
 
 export function readArchiveLine(text: string): ArchivedEntry {
-  const line = parse(text)
+  const line = parseJson(text)
   if (!Line.Check(line)) return undefined
   const { id: key, txState: state, attempts, landed, ...rest } = line
   const entry = {
@@ -183,12 +184,4 @@ export function readArchiveLine(text: string): ArchivedEntry {
   }
   // Sluice wrote it.
   return entry as unknown as Entry
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -4,6 +4,7 @@ import * as Type from 'typebox'
 import type { Static } from 'typebox'
 import { compileOnUse } from '../base/lazy-check.ts'
 import { SluiceError } from '../base/errors.ts'
+import { parseJson } from '../base/json.ts'
 import { command } from '../base/layout.ts'
 import type { BreachRow } from '../store/tables.ts'
 import type { Store, StoreLog } from '../store/store.ts'
@@ -138,17 +139,9 @@ export function createQuarantine({ store, log, onBreach, onChange, nowMs = Date.
 
 /** A damaged row counts all the same. */
 function readBreach({ entry_key: key, plugin, at, body }: BreachRow): Breach {
-  const stored = parse(body)
+  const stored = parseJson(body)
   const read = Body.Check(stored) ? stored : { chain: '', network: '', address: '', txHash: '', lost: [] }
   return { key, plugin, at, ...read }
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** For whoever wants something signed for it. Which wallet it was is told to those who may use that wallet, by /plugins. */

@@ -1,5 +1,6 @@
 import { type Log, SluiceError, type At, type Book, type BookMarket, type BookStream, type BookUpdate, type Level } from 'sluice/plugin'
 import type { WebSocket } from 'undici'
+import { parseJson } from 'sluice/json'
 import { createTokenBucket, type ExchangeClock, type QueryInfo } from './api.ts'
 import { normalize } from 'sluice/decimal'
 import { trades } from './orders.ts'
@@ -174,7 +175,7 @@ export function createFeed(wsUrl: string, log: Log, allowance = createMessageAll
 
   function receive(data: unknown): void {
     lastMessageAt = performance.now()
-    const received = typeof data === 'string' ? parsed(data) : undefined
+    const received = typeof data === 'string' ? parseJson(data) : undefined
     if (!is(message, received)) return
     if (received.channel === 'pong') {
       pauseMs = minPauseMs
@@ -253,14 +254,6 @@ export function createFeed(wsUrl: string, log: Log, allowance = createMessageAll
       entries.clear()
       stop()
     },
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }
 

@@ -15,6 +15,13 @@ describe('the check for objects', () => {
   })
 })
 
+describe('parseJson', () => {
+  it('gives undefined where a text is no JSON', () => {
+    expect(json.parseJson('{"a":[1]}')).to.deep.equal({ a: [1] })
+    for (const text of ['', '<html>', '{"a":', 'undefined']) expect(json.parseJson(text)).to.equal(undefined)
+  })
+})
+
 describe('validators of values from outside', () => {
   it('accept the named fields, without the optional ones and with further ones', () => {
     for (const value of [valid, { ...valid, deadline: 7 }, { ...valid, more: true }]) expect(json.is(memo, value)).to.equal(true)
