@@ -1,4 +1,4 @@
-import { Migrator, sql, type ColumnDefinitionBuilder, type Kysely, type Migration, type RawBuilder } from 'kysely'
+import { Migrator, sql, type Kysely, type Migration, type RawBuilder } from 'kysely'
 import { isObject } from '../base/json.ts'
 import { command } from '../base/layout.ts'
 import { unpack } from './compact.ts'
@@ -100,17 +100,23 @@ async function executedMigrations(db: Kysely<Tables>): Promise<string[]> {
   return rows.map(({ name }) => name)
 }
 
-const notNull = (column: ColumnDefinitionBuilder) => column.notNull()
-
-/** What an operator has stopped. A row stays when it is lifted. */
-const stops = ({ serialKey, sortedText }: ColumnTypes): Migration => ({
+/** What runs each of them, in order. */
+const statements = (...all: readonly RawBuilder<unknown>[]): Migration => ({
   async up(db: Kysely<unknown>) {
-    await sql`create table stops (id ${serialKey}, set_at bigint not null, lifted_at bigint, mode text not null, scope text not null,
-      subject ${sortedText} not null, set_by text not null, request_id text not null, reason text, lifted_by text)`.execute(db)
-    // The same one is set once, however many set it at the same moment.
-    await sql`create unique index stops_in_force on stops (scope, subject, mode) where lifted_at is null`.execute(db)
+    for (const each of all) await each.execute(db)
   },
 })
+
+const index = (name: string, on: string): RawBuilder<unknown> => sql`create index ${sql.ref(name)} on ${sql.raw(on)}`
+
+/** What an operator has stopped. A row stays when it is lifted. */
+const stops = ({ serialKey, sortedText }: ColumnTypes): Migration =>
+  statements(
+    sql`create table stops (id ${serialKey}, set_at bigint not null, lifted_at bigint, mode text not null, scope text not null,
+      subject ${sortedText} not null, set_by text not null, request_id text not null, reason text, lifted_by text)`,
+    // The same one is set once, however many set it at the same moment.
+    sql`create unique index stops_in_force on stops (scope, subject, mode) where lifted_at is null`,
+  )
 
 /** Clients that have traded before there was the permission thin. The row without a name: a server has yet to list them. */
 const keptThin = ({ sortedText }: ColumnTypes, isNew: boolean): Migration => ({
@@ -121,98 +127,82 @@ const keptThin = ({ sortedText }: ColumnTypes, isNew: boolean): Migration => ({
 })
 
 /** What clients with limits have spent, and what their open transactions hold. */
-const budgets = ({ sortedText }: ColumnTypes): Migration => ({
-  async up(db: Kysely<unknown>) {
-    await sql`create table budgets (owner ${sortedText} primary key, body text not null)`.execute(db)
-    await sql`create table reservations (entry_key ${sortedText} primary key, owner ${sortedText} not null, nonce ${sortedText} not null,
-      body text not null)`.execute(db)
-    await createIndex(db, 'reservations_of_nonce', 'reservations (nonce)')
-  },
-})
+const budgets = ({ sortedText }: ColumnTypes): Migration =>
+  statements(
+    sql`create table budgets (owner ${sortedText} primary key, body text not null)`,
+    sql`create table reservations (entry_key ${sortedText} primary key, owner ${sortedText} not null, nonce ${sortedText} not null,
+      body text not null)`,
+    index('reservations_of_nonce', 'reservations (nonce)'),
+  )
 
 /** Which answers reached their callers, of requests without an Idempotency-Key. */
-const deliveries = ({ sortedText }: ColumnTypes): Migration => ({
-  async up(db: Kysely<unknown>) {
-    await sql`create table deliveries (id ${sortedText} primary key, interface text not null, client ${sortedText} not null,
+const deliveries = ({ sortedText }: ColumnTypes): Migration =>
+  statements(
+    sql`create table deliveries (id ${sortedText} primary key, interface text not null, client ${sortedText} not null,
       fingerprint ${sortedText} not null, server text not null, state text not null, asked_at bigint not null, stale_ms bigint not null,
       collect_ms bigint not null, joins integer not null, losses integer not null,
-      prepared text not null)`.execute(db)
-    await createIndex(db, 'deliveries_open', "deliveries (client, fingerprint) where state in ('open', 'lost')")
-  },
-})
+      prepared text not null)`,
+    index('deliveries_open', "deliveries (client, fingerprint) where state in ('open', 'lost')"),
+  )
 
 /** Since when answers are lost, and indexes of those that were and of those that are deleted. */
-const lostAnswers = (): Migration => ({
-  async up(db: Kysely<unknown>) {
-    await sql`alter table deliveries add column lost_at bigint not null default 0`.execute(db)
-    await createIndex(db, 'deliveries_lost', 'deliveries (asked_at) where losses > 0')
-    await createIndex(db, 'deliveries_done', "deliveries (asked_at) where state = 'delivered' and losses = 0")
-  },
-})
+const lostAnswers = (): Migration =>
+  statements(
+    sql`alter table deliveries add column lost_at bigint not null default 0`,
+    index('deliveries_lost', 'deliveries (asked_at) where losses > 0'),
+    index('deliveries_done', "deliveries (asked_at) where state = 'delivered' and losses = 0"),
+  )
 
 /** What clients have set for themselves by interfaces of plugins. */
-const preferences = ({ sortedText }: ColumnTypes): Migration => ({
-  async up(db: Kysely<unknown>) {
-    await sql`create table preferences (interface ${sortedText} not null, client ${sortedText} not null, name ${sortedText} not null,
-      value text not null, primary key (interface, client, name))`.execute(db)
-  },
-})
+const preferences = ({ sortedText }: ColumnTypes): Migration =>
+  statements(
+    sql`create table preferences (interface ${sortedText} not null, client ${sortedText} not null, name ${sortedText} not null,
+      value text not null, primary key (interface, client, name))`,
+  )
 
 /** What is known of the fills of each order. */
-const orderFills = (): Migration => ({
-  async up(db: Kysely<unknown>) {
-    await sql`alter table orders add column fills text`.execute(db)
-  },
-})
+const orderFills = (): Migration => statements(sql`alter table orders add column fills text`)
 
 /** The limits of clients that each running server has. */
-const serverLimits = (): Migration => ({
-  async up(db: Kysely<unknown>) {
-    await sql`alter table servers add column limits text`.execute(db)
-  },
-})
+const serverLimits = (): Migration => statements(sql`alter table servers add column limits text`)
 
 /** Requests that wait, or waited, for a second person. */
-const approvals = ({ serialKey, sortedText, bytes }: ColumnTypes): Migration => ({
-  async up(db: Kysely<unknown>) {
-    await sql`create table approvals (id ${serialKey}, made_at bigint not null, expires_at bigint not null, expires_elapsed bigint not null,
+const approvals = ({ serialKey, sortedText, bytes }: ColumnTypes): Migration =>
+  statements(
+    sql`create table approvals (id ${serialKey}, made_at bigint not null, expires_at bigint not null, expires_elapsed bigint not null,
       decided_at bigint, client ${sortedText} not null, path text not null, "key" text not null, certificate text not null,
       endpoint text not null, address text not null, fingerprint text not null, request_id text not null, state text not null, decided_by text,
-      body ${bytes} not null)`.execute(db)
-    await sql`create unique index approvals_of_key on approvals (client, path, "key")`.execute(db)
-    await createIndex(db, 'approvals_waiting', "approvals (client) where state = 'waiting'")
-    await createIndex(db, 'approvals_age', 'approvals (expires_elapsed)')
-  },
-})
+      body ${bytes} not null)`,
+    sql`create unique index approvals_of_key on approvals (client, path, "key")`,
+    index('approvals_waiting', "approvals (client) where state = 'waiting'"),
+    index('approvals_age', 'approvals (expires_elapsed)'),
+  )
 
 /** What was counted for clients with limits, and may come back: by revoking, by a cancel. */
-const refundable = ({ sortedText }: ColumnTypes): Migration => ({
-  async up(db: Kysely<unknown>) {
-    await sql`create table refundable (name ${sortedText} primary key, owner ${sortedText} not null, counted_at bigint not null,
-      body text not null)`.execute(db)
-    await createIndex(db, 'refundable_age', 'refundable (owner, counted_at)')
-  },
-})
+const refundable = ({ sortedText }: ColumnTypes): Migration =>
+  statements(
+    sql`create table refundable (name ${sortedText} primary key, owner ${sortedText} not null, counted_at bigint not null,
+      body text not null)`,
+    index('refundable_age', 'refundable (owner, counted_at)'),
+  )
 
 /** What wallets held at blocks, kept from day to day. */
-const checkpoints = ({ sortedText }: ColumnTypes): Migration => ({
-  async up(db: Kysely<unknown>) {
-    await sql`create table checkpoints (block bigint not null, block_time bigint not null, chain text not null, network text not null,
+const checkpoints = ({ sortedText }: ColumnTypes): Migration =>
+  statements(
+    sql`create table checkpoints (block bigint not null, block_time bigint not null, chain text not null, network text not null,
       wallet ${sortedText} not null, token ${sortedText} not null, balance text not null,
-      primary key (chain, network, wallet, block, token))`.execute(db)
-  },
-})
+      primary key (chain, network, wallet, block, token))`,
+  )
 
 /** Beside each balance of a block how many transactions the wallet had sent by then: that was a row like those of tokens. */
-const checkpointNonces = (): Migration => ({
-  async up(db: Kysely<unknown>) {
-    await sql`alter table checkpoints add column nonce bigint`.execute(db)
-    await sql`update checkpoints set nonce = (
+const checkpointNonces = (): Migration =>
+  statements(
+    sql`alter table checkpoints add column nonce bigint`,
+    sql`update checkpoints set nonce = (
       select cast(counted.balance as bigint) from checkpoints as counted where counted.chain = checkpoints.chain and counted.network = checkpoints.network
-        and counted.wallet = checkpoints.wallet and counted.block = checkpoints.block and counted.token = 'nonce')`.execute(db)
-    await sql`delete from checkpoints where token = 'nonce'`.execute(db)
-  },
-})
+        and counted.wallet = checkpoints.wallet and counted.block = checkpoints.block and counted.token = 'nonce')`,
+    sql`delete from checkpoints where token = 'nonce'`,
+  )
 
 /** By what transactions are found besides. What is journaled already is read once for it. */
 const entryFilters = (): Migration => ({
@@ -236,11 +226,11 @@ const entryFilters = (): Migration => ({
             from filled where ${sql.ref(table)}.key = filled.key`.execute(db)
         after = last.key
       }
-      await createIndex(db, `${table}_of_client`, `${table} (client, key)`)
-      await createIndex(db, `${table}_of_pair`, `${table} (pair, key) where pair is not null`)
-      await createIndex(db, `${table}_of_connector`, `${table} (connector, key) where connector is not null`)
+      await index(`${table}_of_client`, `${table} (client, key)`).execute(db)
+      await index(`${table}_of_pair`, `${table} (pair, key) where pair is not null`).execute(db)
+      await index(`${table}_of_connector`, `${table} (connector, key) where connector is not null`).execute(db)
       // Most are trades.
-      await createIndex(db, `${table}_of_kind`, `${table} (kind, key) where kind <> 'trade'`)
+      await index(`${table}_of_kind`, `${table} (kind, key) where kind <> 'trade'`).execute(db)
     }
   },
 })
@@ -258,166 +248,79 @@ function storedFilters(body: Uint8Array): EntryFilters | undefined {
 }
 
 /** All of `Tables` at the first version of them. Numbers stand before texts, which differ in length. */
-const tables = (types: ColumnTypes): Migration => ({
-  async up(db: Kysely<unknown>) {
-    await createJournal(db, types)
-    await createRequests(db, types)
-    await createServers(db)
-    await createOrders(db, types)
-    await createBreaches(db, types)
-    await createTimes(db)
-  },
-})
-
-/** Transactions, the hashes by which they are found, their changes, and what stays of them in the archive. */
-async function createJournal(db: Kysely<unknown>, { sortedText, serialKey, bytes, clustered }: ColumnTypes): Promise<void> {
-  await db.schema
-    .createTable('entries')
-    .addColumn('nonce', 'bigint', notNull)
-    .addColumn('ended_at', 'bigint')
-    .addColumn('version', 'integer', notNull)
-    .addColumn('wallet', 'integer', notNull)
-    .addColumn('final', 'integer', notNull)
-    .addColumn('key', sortedText, (column) => column.primaryKey())
-    .addColumn('lane', 'text', notNull)
-    .addColumn('chain', 'text', notNull)
-    .addColumn('network', 'text', notNull)
-    .addColumn('address', 'text', notNull)
-    .addColumn('via', 'text')
-    .addColumn('signer', 'text')
-    .addColumn('state', 'text', notNull)
-    .addColumn('request_id', 'text', notNull)
-    .addColumn('idempotency_key', 'text')
-    .addColumn('shown', 'text', notNull)
-    .addColumn('body', bytes, notNull)
-    .execute()
-  await createIndex(db, 'entries_open', 'entries (chain, network, key) where final = 0')
-  // Final ones that signed a permit which may still be used.
-  await createIndex(db, 'entries_outstanding', "entries (chain, network, key) where final = 1 and lane <> ''")
-  await createIndex(db, 'entries_in_state', 'entries (chain, network, state, key)')
-  await createIndex(db, 'entries_of_wallet', 'entries (wallet, key)')
-  await createIndex(db, 'entries_of_wallet_in_state', 'entries (wallet, state, key)')
-  await createIndex(db, 'entries_signer', 'entries (signer, key) where signer is not null')
-  await createIndex(db, 'entries_nonce', 'entries (nonce, key)')
-  await createIndex(db, 'entries_request_id', 'entries (request_id, key)')
-  await createIndex(db, 'entries_idempotency_key', 'entries (idempotency_key, key) where idempotency_key is not null')
-  await createIndex(db, 'entries_ended', 'entries (ended_at, key) where final = 1')
-
-  await sql`create table hashes (hash ${bytes} not null, chain text not null, network text not null, entry_key ${sortedText} not null,
-    primary key (hash, chain, network)) ${clustered}`.execute(db)
-
-  await sql`create table events (id ${serialKey}, wallet integer not null, entry_key ${sortedText} not null, change text not null)`.execute(
-    db,
+const tables = (types: ColumnTypes): Migration =>
+  statements(
+    ...journalTables(types),
+    ...requestTables(types),
+    ...serverTables(),
+    ...orderTables(types),
+    ...breachTables(types),
+    ...timeTables(),
   )
 
-  await db.schema
-    .createTable('archived')
-    .addColumn('key', sortedText, (column) => column.primaryKey())
-    .addColumn('chain', 'text', notNull)
-    .addColumn('network', 'text', notNull)
-    .addColumn('address', 'text', notNull)
-    .addColumn('request_id', 'text', notNull)
-    .addColumn('idempotency_key', 'text')
-    .addColumn('body', bytes, notNull)
-    .execute()
-  await createIndex(db, 'archived_request_id', 'archived (request_id, key)')
-  await createIndex(db, 'archived_idempotency_key', 'archived (idempotency_key, key) where idempotency_key is not null')
-}
+/** Transactions, the hashes by which they are found, their changes, and what stays of them in the archive. */
+const journalTables = ({ sortedText, serialKey, bytes, clustered }: ColumnTypes): readonly RawBuilder<unknown>[] => [
+  sql`create table entries (nonce bigint not null, ended_at bigint, version integer not null, wallet integer not null, final integer not null,
+    "key" ${sortedText} primary key, lane text not null, chain text not null, network text not null, address text not null, via text,
+    signer text, state text not null, request_id text not null, idempotency_key text, shown text not null, body ${bytes} not null)`,
+  index('entries_open', 'entries (chain, network, key) where final = 0'),
+  // Final ones that signed a permit which may still be used.
+  index('entries_outstanding', "entries (chain, network, key) where final = 1 and lane <> ''"),
+  index('entries_in_state', 'entries (chain, network, state, key)'),
+  index('entries_of_wallet', 'entries (wallet, key)'),
+  index('entries_of_wallet_in_state', 'entries (wallet, state, key)'),
+  index('entries_signer', 'entries (signer, key) where signer is not null'),
+  index('entries_nonce', 'entries (nonce, key)'),
+  index('entries_request_id', 'entries (request_id, key)'),
+  index('entries_idempotency_key', 'entries (idempotency_key, key) where idempotency_key is not null'),
+  index('entries_ended', 'entries (ended_at, key) where final = 1'),
+  sql`create table hashes (hash ${bytes} not null, chain text not null, network text not null, entry_key ${sortedText} not null,
+    primary key (hash, chain, network)) ${clustered}`,
+  sql`create table events (id ${serialKey}, wallet integer not null, entry_key ${sortedText} not null, change text not null)`,
+  sql`create table archived ("key" ${sortedText} primary key, chain text not null, network text not null, address text not null,
+    request_id text not null, idempotency_key text, body ${bytes} not null)`,
+  index('archived_request_id', 'archived (request_id, key)'),
+  index('archived_idempotency_key', 'archived (idempotency_key, key) where idempotency_key is not null'),
+]
 
 /** Answers under Idempotency-Keys. */
-async function createRequests(db: Kysely<unknown>, { bytes }: ColumnTypes): Promise<void> {
-  await db.schema
-    .createTable('requests')
-    .addColumn('created_at', 'bigint', notNull)
-    .addColumn('ages_from', 'bigint')
-    .addColumn('claim', 'integer', notNull)
-    .addColumn('status', 'integer')
-    .addColumn('client', 'text', notNull)
-    .addColumn('path', 'text', notNull)
-    .addColumn('key', 'text', notNull)
-    .addColumn('fingerprint', 'text', notNull)
-    .addColumn('server', 'text', notNull)
-    .addColumn('request_id', 'text', notNull)
-    .addColumn('tag', 'text', notNull)
-    .addColumn('body', bytes)
-    .addPrimaryKeyConstraint('requests_pk', ['client', 'path', 'key'])
-    .execute()
-  await createIndex(db, 'requests_ages_from', 'requests (ages_from) where ages_from is not null')
-}
+const requestTables = ({ bytes }: ColumnTypes): readonly RawBuilder<unknown>[] => [
+  sql`create table requests (created_at bigint not null, ages_from bigint, claim integer not null, status integer, client text not null,
+    path text not null, "key" text not null, fingerprint text not null, server text not null, request_id text not null, tag text not null,
+    body ${bytes}, constraint requests_pk primary key (client, path, "key"))`,
+  index('requests_ages_from', 'requests (ages_from) where ages_from is not null'),
+]
 
 /** Running servers and their leases. */
-async function createServers(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .createTable('servers')
-    .addColumn('id', 'text', (column) => column.primaryKey())
-    .addColumn('name', 'text', notNull)
-    .addColumn('alive_until', 'bigint', notNull)
-    .addColumn('migration', 'text', notNull)
-    .execute()
-  await db.schema
-    .createTable('lanes')
-    .addColumn('lane', 'text', (column) => column.primaryKey())
-    .addColumn('server', 'text', notNull)
-    .addColumn('fence', 'bigint', notNull)
-    .addColumn('wanted_by', 'text')
-    .execute()
-  await createIndex(db, 'lanes_server', 'lanes (server)')
-}
+const serverTables = (): readonly RawBuilder<unknown>[] => [
+  sql`create table servers (id text primary key, name text not null, alive_until bigint not null, migration text not null)`,
+  sql`create table lanes (lane text primary key, server text not null, fence bigint not null, wanted_by text)`,
+  index('lanes_server', 'lanes (server)'),
+]
 
 /** Orders of books by their client order ids. */
-async function createOrders(db: Kysely<unknown>, { sortedText }: ColumnTypes): Promise<void> {
-  await db.schema
-    .createTable('orders')
-    .addColumn('chain', 'text', notNull)
-    .addColumn('network', 'text', notNull)
-    .addColumn('connector', 'text', notNull)
-    .addColumn('wallet', 'text', notNull)
-    .addColumn('client_order_id', 'text', notNull)
-    .addColumn('key', sortedText, notNull)
-    .addColumn('type', 'text', notNull)
-    .addColumn('market', 'text', notNull)
-    .addColumn('entry_key', sortedText, notNull)
-    .addColumn('place', 'bigint', notNull)
-    .addColumn('about', 'text', notNull)
-    .addColumn('standing', 'text', notNull)
-    .addColumn('order_id', 'text')
-    .addColumn('said_at', 'bigint')
-    .addColumn('said', 'text')
-    .addPrimaryKeyConstraint('orders_pk', ['chain', 'network', 'connector', 'wallet', 'client_order_id'])
-    .execute()
-  await createIndex(db, 'orders_wallet', 'orders (wallet, key)')
-  await createIndex(db, 'orders_open', "orders (wallet, key) where standing = 'open'")
-  await createIndex(db, 'orders_order_id', 'orders (order_id, key) where order_id is not null')
-  await createIndex(db, 'orders_entry', 'orders (entry_key)')
-}
+const orderTables = ({ sortedText }: ColumnTypes): readonly RawBuilder<unknown>[] => [
+  sql`create table orders (chain text not null, network text not null, connector text not null, wallet text not null,
+    client_order_id text not null, "key" ${sortedText} not null, type text not null, market text not null, entry_key ${sortedText} not null,
+    place bigint not null, about text not null, standing text not null, order_id text, said_at bigint, said text,
+    constraint orders_pk primary key (chain, network, connector, wallet, client_order_id))`,
+  index('orders_wallet', 'orders (wallet, key)'),
+  index('orders_open', "orders (wallet, key) where standing = 'open'"),
+  index('orders_order_id', 'orders (order_id, key) where order_id is not null'),
+  index('orders_entry', 'orders (entry_key)'),
+]
 
 /** Plugins whose transactions did more to a wallet than their plans were allowed. */
-async function createBreaches(db: Kysely<unknown>, { sortedText }: ColumnTypes): Promise<void> {
-  await db.schema
-    .createTable('breaches')
-    .addColumn('entry_key', sortedText, (column) => column.primaryKey())
-    .addColumn('plugin', 'text', notNull)
-    .addColumn('at', 'bigint', notNull)
-    .addColumn('body', 'text', notNull)
-    .addColumn('lifted_at', 'bigint')
-    .execute()
-  await createIndex(db, 'breaches_in_force', 'breaches (plugin) where lifted_at is null')
-}
+const breachTables = ({ sortedText }: ColumnTypes): readonly RawBuilder<unknown>[] => [
+  sql`create table breaches (entry_key ${sortedText} primary key, plugin text not null, at bigint not null, body text not null, lifted_at bigint)`,
+  index('breaches_in_force', 'breaches (plugin) where lifted_at is null'),
+]
 
 /** The store's time, which events were there at moments of it, and the row that is written to find out whether the store can be written. */
-async function createTimes(db: Kysely<unknown>): Promise<void> {
-  const idColumn = (column: ColumnDefinitionBuilder) => column.primaryKey()
-  await db.schema.createTable('store_time').addColumn('id', 'bigint', idColumn).addColumn('elapsed', 'bigint', notNull).execute()
-  await sql`insert into store_time (id, elapsed) values (1, 0)`.execute(db)
-  await db.schema.createTable('event_marks').addColumn('id', 'bigint', idColumn).addColumn('elapsed', 'bigint', notNull).execute()
-  await db.schema
-    .createTable('probes')
-    .addColumn('id', 'bigint', idColumn)
-    .addColumn('tries', 'bigint', notNull)
-    .addColumn('ballast', 'text', notNull)
-    .execute()
-  await sql`insert into probes (id, tries, ballast) values (1, 0, '')`.execute(db)
-}
-
-const createIndex = async (db: Kysely<unknown>, name: string, on: string) =>
-  sql`create index ${sql.ref(name)} on ${sql.raw(on)}`.execute(db)
+const timeTables = (): readonly RawBuilder<unknown>[] => [
+  sql`create table store_time (id bigint primary key, elapsed bigint not null)`,
+  sql`insert into store_time (id, elapsed) values (1, 0)`,
+  sql`create table event_marks (id bigint primary key, elapsed bigint not null)`,
+  sql`create table probes (id bigint primary key, tries bigint not null, ballast text not null)`,
+  sql`insert into probes (id, tries, ballast) values (1, 0, '')`,
+]
