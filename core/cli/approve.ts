@@ -1,7 +1,6 @@
 // `sluice approve`: what waits for a second person, what a request would do, and the decision.
 import { Command } from 'commander'
-import * as Type from 'typebox'
-import * as Value from 'typebox/value'
+import type { Static } from 'typebox'
 import {
   ApprovalsApproveResponse,
   ApprovalsPreviewResponse,
@@ -9,12 +8,11 @@ import {
   type RequestEffect,
   type ShownApproval,
 } from '../api/approvals.ts'
-import { parseJson } from '../base/json.ts'
 import { command } from '../base/layout.ts'
 import type { Settings } from '../config/settings.ts'
 import { ask, hasTerminal } from '../wallet/prompt.ts'
 import { examples, isYes, printResult, say, table } from './output.ts'
-import { type ServerClient } from './server-client.ts'
+import { readResponse, type ServerClient } from './server-client.ts'
 import { addServerOptions, serverOf, type ServerOptions } from './server-options.ts'
 
 interface ApproveOptions extends ServerOptions {
@@ -47,22 +45,21 @@ export const approveCommand = (settingsOf: () => Settings): Command =>
 /** A request is carried out before the answer comes. */
 const timeoutMs = 60_000
 const maxWidth = 100
-const Refusal = Type.Object({ name: Type.String(), message: Type.String() })
 
 async function decide(id: string | undefined, options: ApproveOptions, settings: Settings): Promise<string> {
   const { json, deny, withdraw, yes, all } = options
   const server = serverOf(settings, options, { timeoutMs })
   if (id === undefined) {
-    const answer = read(ApprovalsResponse, await server.get('/approvals', all ? {} : { state: 'waiting' }))
+    const answer = readResponse(ApprovalsResponse, await server.get('/approvals', all ? {} : { state: 'waiting' }))
     return json ? JSON.stringify(answer, undefined, 2) : listFor(server.as, answer, all === true)
   }
   if (deny || withdraw) {
     const [path, state] = withdraw ? ['/approvals/withdraw', 'withdrawn'] : ['/approvals/deny', 'denied']
-    const ended = read(ApprovalsApproveResponse, await server.post(path, { id: Number(id) }))
+    const ended = readResponse(ApprovalsApproveResponse, await server.post(path, { id: Number(id) }))
     return json ? JSON.stringify(ended, undefined, 2) : `The request ${id} of ${ended.client} is ${state}. Nothing was signed for it.`
   }
   if (yes) return approve(id, server, json)
-  const preview = read(ApprovalsPreviewResponse, await server.get('/approvals/preview', { id }))
+  const preview = readResponse(ApprovalsPreviewResponse, await server.get('/approvals/preview', { id }))
   if (json) return JSON.stringify(preview, undefined, 2)
   const shown = previewOf(preview)
   if (preview.approval.state !== 'waiting' || preview.error) return shown
@@ -73,14 +70,14 @@ async function decide(id: string | undefined, options: ApproveOptions, settings:
 }
 
 async function approve(id: string, server: ServerClient, json: true | undefined): Promise<string> {
-  const done = read(ApprovalsApproveResponse, await server.post('/approvals/approve', { id: Number(id) }))
+  const done = readResponse(ApprovalsApproveResponse, await server.post('/approvals/approve', { id: Number(id) }))
   if (json) return JSON.stringify(done, undefined, 2)
   const { client, requestId, answer = {} } = done
   const hash = typeof answer['txHash'] === 'string' ? ` ${answer['txHash']}` : ''
   return `The request ${id} of ${client} is approved, and signed:${hash}\nTo follow it: ${command} tx show ${requestId}`
 }
 
-function listFor(as: string, { approvals, mayDecide }: Type.Static<typeof ApprovalsResponse>, isAll: boolean): string {
+function listFor(as: string, { approvals, mayDecide }: Static<typeof ApprovalsResponse>, isAll: boolean): string {
   if (mayDecide) return listOf(approvals, isAll)
   const lacks = `The certificate "${as}" lacks the permission approve, so requests of other clients are not shown, or not its to decide. To use another one: --as <name>. An operator gives the permission in conf/clients.yml.`
   return `${lacks}\n${approvals.length === 0 ? 'No request waits that it may see.' : listOf(approvals, isAll)}`
@@ -105,7 +102,7 @@ function listOf(approvals: readonly ShownApproval[], isAll: boolean): string {
 
 const timeOf = (ms: number): string => new Date(ms).toISOString().slice(0, 19).replace('T', ' ')
 
-function previewOf({ approval, effect, error }: Type.Static<typeof ApprovalsPreviewResponse>): string {
+function previewOf({ approval, effect, error }: Static<typeof ApprovalsPreviewResponse>): string {
   const { id, state, client, path, address, request, expiresAt, decidedBy, refusal } = approval
   const { chain, network, address: _address, ...fields } = request
   const rows = [
@@ -142,13 +139,3 @@ function effectRows({ gives = [], gets = [], valueGiven, valueLost, maxFee, feeT
 }
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
-
-function read<T extends Type.TSchema>(schema: T, { status, text }: { status: number; text: string }): Type.Static<T> {
-  const answer = parseJson(text)
-  if (status === 200 && Value.Check(schema, answer)) return answer
-  throw new Error(
-    Value.Check(Refusal, answer)
-      ? `${answer.message} (${answer.name})`
-      : `The response is not from a Sluice server of this version: HTTP ${status}.`,
-  )
-}

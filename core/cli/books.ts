@@ -1,16 +1,14 @@
 import { Command } from 'commander'
-import * as Type from 'typebox'
-import * as Value from 'typebox/value'
 import { BooksResponse } from '../api/books.ts'
 import { pause } from '../base/async.ts'
 import { csvWriter } from '../base/csv.ts'
-import { parseJson } from '../base/json.ts'
 import { plainJson } from '../base/printable.ts'
 import type { Settings } from '../config/settings.ts'
 import { bookColumns, bookLines, pairNameOf, positionNameOf } from '../handlers/book-columns.ts'
 import { verifyCommand } from './books-verify.ts'
 import { examples, printResult, table } from './output.ts'
 import { showProgress } from './progress.ts'
+import { readResponse } from './server-client.ts'
 import { addServerOptions, serverOf, type ServerOptions } from './server-options.ts'
 
 interface BooksOptions extends ServerOptions {
@@ -55,7 +53,6 @@ export function booksCommand(settingsOf: () => Settings): Command {
     )
 }
 
-const Refusal = Type.Object({ name: Type.String(), message: Type.String() })
 const pauseMs = 500
 
 /** The server reads a long book in the background: it is asked again until it has all. @throws Error with the server's message */
@@ -71,11 +68,7 @@ async function readBook(options: BooksOptions, settings: Settings): Promise<Book
   const progress = showProgress('Reading the book')
   try {
     for (;;) {
-      const { status, text } = await server.get('/books', query)
-      const answer = parseJson(text)
-      if (Value.Check(Refusal, answer)) throw new Error(`${answer.message} (${answer.name})`)
-      if (status !== 200 || !Value.Check(BooksResponse, answer))
-        throw new Error(`The response is not from a Sluice server of this version: HTTP ${status}.`)
+      const answer = readResponse(BooksResponse, await server.get('/books', query))
       if (answer.complete) return answer
       const { transactions, readUntil: until, part } = answer
       const where = until === undefined ? '' : `, up to ${new Date(until).toISOString().slice(0, 10)}`

@@ -1,15 +1,13 @@
 import { mkdir } from 'node:fs/promises'
 import { Command } from 'commander'
-import * as Type from 'typebox'
 import type { Static, TSchema } from 'typebox'
-import * as Value from 'typebox/value'
 import { divideRaw, formatRaw, normalize, parseDecimal } from '../base/decimal.ts'
 import type { FolderLock } from '../base/folder-lock.ts'
-import { parseJson } from '../base/json.ts'
 import { LimitsCheckResponse, LimitsResponse } from '../api/limits.ts'
 import type { Settings } from '../config/settings.ts'
 import { ask, hasTerminal } from '../wallet/prompt.ts'
 import { isYes, printError, printResult, say, table } from './output.ts'
+import { readResponse } from './server-client.ts'
 import { addServerOptions, serverOf, type ServerOptions } from './server-options.ts'
 
 /** `sluice limits`: what clients have left of theirs, and the signer's count of what wallets gave away. */
@@ -84,7 +82,6 @@ interface AskOptions extends ServerOptions {
 const timeoutMs = 10_000
 /** What is no terminal, such as a pipe or a file, gets every cell whole. */
 const maxWidth = process.stdout.isTTY ? 100 : Infinity
-const Refusal = Type.Object({ name: Type.String(), message: Type.String() })
 
 /** @throws Error with the server's message, or where its answer has another form */
 async function askServer<T extends TSchema>(
@@ -95,12 +92,7 @@ async function askServer<T extends TSchema>(
   settings: Settings,
 ): Promise<Static<T>> {
   const server = serverOf(settings, options, { timeoutMs })
-  const { status, text } = await server.get(target, query)
-  const answer: unknown = parseJson(text)
-  if (Value.Check(Refusal, answer)) throw new Error(`${answer.message} (${answer.name})`)
-  if (status !== 200 || !Value.Check(schema, answer))
-    throw new Error(`The response is not from a Sluice server of this version: HTTP ${status}.`)
-  return answer
+  return readResponse(schema, await server.get(target, query))
 }
 
 async function checkLimits(client: string | undefined, options: AskOptions & { days: string }, settings: Settings): Promise<string> {

@@ -1,15 +1,13 @@
 // `sluice plugin lift`: the operator's word that a quarantined plugin may act again. What stands against it is in the store of a running server.
 import { Command } from 'commander'
 import * as Type from 'typebox'
-import * as Value from 'typebox/value'
-import { parseJson } from '../base/json.ts'
 import { ShownPlugin, PluginsLiftResponse } from '../api/plugins.ts'
 import type { Settings } from '../config/settings.ts'
 import { command } from '../base/layout.ts'
 import { ask, hasTerminal } from '../wallet/prompt.ts'
 import { certificateOf, formerAs } from './former-options.ts'
 import { complain, isYes, printResult } from './output.ts'
-import { type ServerClient } from './server-client.ts'
+import { readResponse, type ServerClient } from './server-client.ts'
 import { addServerOptions, serverOf, type ServerOptions } from './server-options.ts'
 
 interface LiftOptions extends ServerOptions {
@@ -41,14 +39,14 @@ async function lift(name: string, { yes, client, as, ...access }: LiftOptions, s
     if (!hasTerminal()) throw new Error('There is no terminal to ask at; nothing was changed. Look at what is above, and say --yes.')
     if (!isYes(await ask('Let it act again? Type yes: '))) throw new Error('Not lifted; nothing was changed.')
   }
-  const { lifted } = read(PluginsLiftResponse, await server.post('/plugins/lift', { plugin: name }))
+  const { lifted } = readResponse(PluginsLiftResponse, await server.post('/plugins/lift', { plugin: name }))
   const which = lifted.map(({ chain, network, txHash }) => `${txHash} on ${chain}/${network}`).join(', ')
   return `${name} may act again. It was quarantined for ${which}. To take it out instead: ${command} plugin remove ${name}`
 }
 
 /** The quarantined plugins of a running server, by name. @throws Error where it does not say */
 export async function quarantinesOn(server: ServerClient): Promise<ReadonlyMap<string, Quarantine>> {
-  const plugins = read(Type.Array(ShownPlugin), await server.get('/plugins'))
+  const plugins = readResponse(Type.Array(ShownPlugin), await server.get('/plugins'))
   return new Map(plugins.flatMap(({ name, quarantine }) => (quarantine ? [[name, quarantine] as const] : [])))
 }
 
@@ -58,13 +56,4 @@ export function quarantineWords({ since, chain, network, txHash, address, lost, 
   const whose = txHash === undefined ? 'a transaction' : `${txHash} of ${address}`
   const others = breaches > 1 ? `, the first of ${breaches}` : ''
   return `${whose} on ${chain}/${network} did more to the wallet than its plan was allowed (${losses})${others}, found ${new Date(since).toISOString()}. Nothing is signed for it.`
-}
-
-const Refusal = Type.Object({ name: Type.String(), message: Type.String() })
-
-function read<T extends Type.TSchema>(schema: T, { status, text }: { status: number; text: string }): Type.Static<T> {
-  const answer = parseJson(text)
-  if (status === 200 && Value.Check(schema, answer)) return answer
-  if (Value.Check(Refusal, answer)) throw new Error(`${answer.message} (${answer.name})`)
-  throw new Error(`The response is not from a Sluice server of this version: HTTP ${status}.`)
 }

@@ -49,12 +49,28 @@ export interface ServerClient {
 /** No response: nobody listens there, the handshake failed, it took too long, or it broke in the middle. */
 export class NoResponse extends Error {}
 
+/** The server's own error, by its name in the table of errors. */
+export class RefusedByServer extends Error {
+  readonly refusal: string
+
+  constructor({ name, message, requestId }: Static<typeof Refusal>) {
+    super(`${message} (${name}${requestId === undefined ? '' : `, request ${requestId}`})`)
+    this.refusal = name
+  }
+}
+
 /** A client of a running server over mutual TLS, like a bot. @throws Error where there is no client certificate */
 export function serverClient({ settings, url, certs, clients, timeoutMs }: ServerAccess): ServerClient {
   const certsDir = certs ?? settings.ssl.certsDir
   const { as, ...certificate } = certificateOf(certsDir, clients)
   const base = baseOf(settings, url)
   const tls = { ...(url === undefined && { servername: ownName }), ...certificate }
+
+  const unreachable = (error: unknown) => {
+    throw new NoResponse(`The server at ${base.host} cannot be reached: ${why(error, timeoutMs)}.${whatToDo(error, certsDir)}`, {
+      cause: error,
+    })
+  }
 
   const send = (method: string, target: URL, headers: Readonly<Record<string, string>> = {}, body?: string) =>
     new Promise<ServerResponse>((resolve, reject) => {
@@ -72,11 +88,7 @@ export function serverClient({ settings, url, certs, clients, timeoutMs }: Serve
       )
       request.on('error', reject)
       request.end(body)
-    }).catch((error: unknown) => {
-      throw new NoResponse(`The server at ${base.host} cannot be reached: ${why(error, timeoutMs)}.${whatToDo(error, certsDir)}`, {
-        cause: error,
-      })
-    })
+    }).catch(unreachable)
 
   async function* stream(
     target: string,
@@ -86,17 +98,11 @@ export function serverClient({ settings, url, certs, clients, timeoutMs }: Serve
   ): AsyncGenerator<string, void> {
     const url = new URL(target, base)
     url.search = new URLSearchParams(query).toString()
-    const unreachable = (error: unknown) =>
-      new NoResponse(`The server at ${base.host} cannot be reached: ${why(error, timeoutMs)}.${whatToDo(error, certsDir)}`, {
-        cause: error,
-      })
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
       const request = https.get(url, { ...tls, headers: { Accept: mediaType }, agent: false, signal, timeout: timeoutMs }, resolve)
       request.on('timeout', () => request.destroy(new Error(`nothing came for ${timeoutMs / 1000} s`)))
       request.on('error', reject)
-    }).catch((error: unknown) => {
-      throw unreachable(error)
-    })
+    }).catch(unreachable)
     response.setEncoding('utf8')
     const { statusCode: status = 0, headers } = response
     let text = ''
@@ -283,6 +289,7 @@ const isForLater = ({ status, retryAfterSeconds }: ServerResponse) => [409, 503]
 const isTooMany = ({ status, retryAfterSeconds }: ServerResponse) => status === 429 && retryAfterSeconds !== undefined
 export const isForLaterOrLess = (answer: ServerResponse) => isForLater(answer) || isTooMany(answer)
 
+/** @throws RefusedByServer; Error where the response is of another version or another server */
 export function readResponse<T extends TSchema>(schema: T, { status, text }: ServerResponse): Static<T> {
   const answer = parseJson(text)
   if (status === 200) {
@@ -294,7 +301,5 @@ export function readResponse<T extends TSchema>(schema: T, { status, text }: Ser
 
 function refusedBy({ status, text }: ServerResponse): Error {
   const answer = parseJson(text)
-  if (Value.Check(Refusal, answer))
-    return new Error(`${answer.message} (${answer.name}${answer.requestId === undefined ? '' : `, request ${answer.requestId}`})`)
-  return new Error(`The response is not from a Sluice server: HTTP ${status}.`)
+  return Value.Check(Refusal, answer) ? new RefusedByServer(answer) : new Error(`The response is not from a Sluice server: HTTP ${status}.`)
 }

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { Command } from 'commander'
-import * as Type from 'typebox'
+import type { Static } from 'typebox'
 import * as Value from 'typebox/value'
 import { isSameAddress } from '../base/addresses.ts'
 import { parseJson } from '../base/json.ts'
@@ -12,7 +12,7 @@ import type { Settings } from '../config/settings.ts'
 import { stopFileNames } from '../config/stop-files.ts'
 import { command } from '../base/layout.ts'
 import { complain, printResult } from './output.ts'
-import { type ServerClient } from './server-client.ts'
+import { readResponse, RefusedByServer, type ServerClient } from './server-client.ts'
 import { addServerOptions, serverOf, type ServerOptions } from './server-options.ts'
 
 interface StopOptions extends ServerOptions {
@@ -53,14 +53,15 @@ async function stop(mode: StopMode, options: StopOptions, settings: Settings): P
     try {
       const { reason } = options
       const server = clientOf(options, settings)
-      const { setBy, since } = read(
+      const { setBy, since } = readResponse(
         StopsPostResponse,
         await server.post('/stops', { mode, ...fieldsOf(options), ...(reason !== undefined && { reason }) }),
       )
       return `${mode} is set for ${subject ?? 'all'} by "${setBy}" since ${new Date(since).toISOString()}. ${whatIsLeft(mode, options, await strictestOf(server, options))}`
     } catch (error) {
-      // A server elsewhere does not look at files here; and a wrong name would stop nothing.
-      if (options.url !== undefined || error instanceof WrongField) throw error
+      // A server elsewhere does not look at files here; and the name of a wallet or client that the server does not know would stop nothing.
+      const isUnknown = error instanceof RefusedByServer && error.refusal === 'INCOMPLETE_PARAMS'
+      if (options.url !== undefined || isUnknown) throw error
       complain(`${error instanceof Error ? error.message : String(error)}\nSo the file is written.`)
     }
   }
@@ -120,9 +121,9 @@ async function resume(options: StopOptions, settings: Settings): Promise<string>
     if (changed.length > 0) return `${files}${left}`.trim()
     return left === '' ? `No file in ${settings.data.dir} stops ${of}.` : `Nothing was lifted for ${of}. ${left}`
   }
-  let lifted: Type.Static<typeof StopsDeleteResponse>['lifted']
+  let lifted: Static<typeof StopsDeleteResponse>['lifted']
   try {
-    ;({ lifted } = read(StopsDeleteResponse, await clientOf(options, settings).delete('/stops', fieldsOf(options))))
+    ;({ lifted } = readResponse(StopsDeleteResponse, await clientOf(options, settings).delete('/stops', fieldsOf(options))))
   } catch (error) {
     throw new Error(
       `${files}What the store says is lifted by a running server only: ${error instanceof Error ? error.message : String(error)}`,
@@ -191,16 +192,3 @@ const argumentsOf = ({ wallet, client }: StopOptions): string =>
   wallet !== undefined ? ` --wallet ${wallet}` : client !== undefined ? ` --client ${client}` : ''
 
 const clientOf = (options: StopOptions, settings: Settings): ServerClient => serverOf(settings, options, { timeoutMs })
-
-/** The server does not know the wallet or the client. */
-class WrongField extends Error {}
-
-const Refusal = Type.Object({ name: Type.String(), message: Type.String() })
-
-function read<T extends Type.TSchema>(schema: T, { status, text }: { status: number; text: string }): Type.Static<T> {
-  const answer = parseJson(text)
-  if (status === 200 && Value.Check(schema, answer)) return answer
-  if (!Value.Check(Refusal, answer)) throw new Error(`The response is not from a Sluice server of this version: HTTP ${status}.`)
-  const message = `${answer.message} (${answer.name})`
-  throw answer.name === 'INCOMPLETE_PARAMS' ? new WrongField(message) : new Error(message)
-}
