@@ -2,8 +2,8 @@
 // checks the file first (core/plugins/discover/declared.ts).
 import type { DeclaredKit } from '../core/contracts/declared.ts'
 import type { DevnetTokenSymbol } from '../core/contracts/devnet.ts'
-import { defineConnector, singleRouterSchema, versionedSchema } from '../core/contracts/index.ts'
-import { networksIn, poolAMM } from './amm/index.ts'
+import { defineConnector, versionedSchema } from '../core/contracts/index.ts'
+import { networksIn, poolAMM, poolConnector, sharesConnector } from './amm/index.ts'
 import { uniswapV2, type UniswapV2Options } from './amm/v2/index.ts'
 import { algebra, algebraEvents, type AlgebraOptions } from './amm/algebra/index.ts'
 import { uniswapV3, v3Events, type UniswapV3Options } from './amm/v3/index.ts'
@@ -98,20 +98,9 @@ const v2Fork = {
     const { networks: deployments, fee, coin } = data
     const [kept = 0n, all = 0n] = fee.split('/').map(BigInt)
     if (kept >= all) throw new Error(`fee is ${fee}, and has to be less than the whole input, such as 3/1000`)
-    return defineConnector({
-      family: evm,
-      manifest: {
-        ...manifestOf(data),
-        trading_type: ['AMM', 'AMM_SHARES'],
-        available_networks: networksIn(deployments),
-        schema: singleRouterSchema,
-      },
-      create(venue) {
-        const v2 = uniswapV2(venue, { fee: [kept, all], deployments, ...(coin !== undefined && { coin }) })
-        const AMM = poolAMM(venue, v2)
-        return { AMM, AMM_SHARES: v2.shares, spenders: AMM.spenders }
-      },
-    })
+    return sharesConnector({ ...manifestOf(data), deployments }, (venue) =>
+      uniswapV2(venue, { fee: [kept, all], deployments, ...(coin !== undefined && { coin }) }),
+    )
   },
   devnet: {
     module: 'sluice/uniswap-v2/devnet',
@@ -161,17 +150,10 @@ const algebraFork = {
       objectOf({ factory: address, poolDeployer: address, initCodeHash: hash }, ['factory', 'poolDeployer', 'initCodeHash']),
     ),
   ),
-  plugin(data: AlgebraFork): unknown {
-    const { networks: deployments } = data
-    return defineConnector({
-      family: evm,
-      manifest: { ...manifestOf(data), trading_type: ['AMM'], available_networks: networksIn(deployments), schema: singleRouterSchema },
-      create(venue) {
-        const AMM = poolAMM(venue, algebra(venue, { deployments }))
-        return { AMM, spenders: AMM.spenders, events: algebraEvents }
-      },
-    })
-  },
+  plugin: (data: AlgebraFork): unknown =>
+    poolConnector({ ...manifestOf(data), deployments: data.networks, events: algebraEvents }, (venue) =>
+      algebra(venue, { deployments: data.networks }),
+    ),
 }
 
 interface WeightedFork extends DeclaredFile {
@@ -183,20 +165,7 @@ const weightedFork = {
   schema: fileOf('fork', byName(`${label}/${networkName}`, objectOf({ pools: listOf(hash, 1_000) }, ['pools']))),
   plugin(data: WeightedFork): unknown {
     const pools = Object.fromEntries(Object.entries(data.networks).map(([on, each]) => [on, each.pools]))
-    return defineConnector({
-      family: evm,
-      manifest: {
-        ...manifestOf(data),
-        trading_type: ['AMM', 'AMM_SHARES'],
-        available_networks: networksIn(pools),
-        schema: singleRouterSchema,
-      },
-      create(venue) {
-        const inVault = weighted(venue, { pools })
-        const AMM = poolAMM(venue, inVault)
-        return { AMM, AMM_SHARES: inVault.shares, spenders: AMM.spenders, events: weightedEvents }
-      },
-    })
+    return sharesConnector({ ...manifestOf(data), deployments: pools, events: weightedEvents }, (venue) => weighted(venue, { pools }))
   },
 }
 

@@ -1,4 +1,6 @@
 // "sluice/pools": what exchanges made of pools share, and what a kit for another kind of pool implements.
+export { poolConnector, sharesConnector } from './connector.ts'
+export type { PoolConnectorOptions } from './connector.ts'
 export { listedVersions, networksIn } from './deployment.ts'
 export { lender, trialAmount } from './fee-on-transfer.ts'
 export { poolAMM } from './pool-amm.ts'

@@ -1,20 +1,7 @@
 import { algebra, algebraEvents } from 'sluice/algebra'
-import { evm } from 'sluice/evm'
-import { defineConnector, singleRouterSchema } from 'sluice/plugin'
-import { networksIn, poolAMM } from 'sluice/pools'
+import { poolConnector } from 'sluice/pools'
 import { deployments } from './deployments.ts'
 
-export default defineConnector({
-  family: evm,
-  manifest: {
-    name: 'quickswap-v3',
-    apiVersion: '1.0',
-    trading_type: ['AMM'],
-    available_networks: networksIn(deployments),
-    schema: singleRouterSchema,
-  },
-  create(venue) {
-    const AMM = poolAMM(venue, algebra(venue, { kind: '1.0', deployments }))
-    return { AMM, spenders: AMM.spenders, events: algebraEvents }
-  },
-})
+export default poolConnector({ name: 'quickswap-v3', apiVersion: '1.0', deployments, events: algebraEvents }, (venue) =>
+  algebra(venue, { kind: '1.0', deployments }),
+)
