@@ -242,18 +242,13 @@ export async function loadConnector(
 
 /** The same in a host. */
 async function loadContained(
-  {
-    found: { name, folder, origin, builtIn, tier, allowedBy, sha256 },
-    description: { family },
-    manifest,
-    configuration,
-    deprecated,
-  }: Candidate,
+  { found, description: { family }, manifest, configuration, deprecated }: Candidate,
   host: Host,
   { venues: wanted, unserved }: ConnectorVenues,
   { logOf }: LoadOptions,
   hosts: Hosts,
 ): Promise<LoadedConnector> {
+  const { name } = found
   const log = logOf(name)
   const hosted = wanted.map(({ on, contracts }): HostedVenue => {
     const { chain, network, tokens, implementation, remote } = on
@@ -275,13 +270,7 @@ async function loadContained(
   })
   return Object.freeze<LoadedConnector>({
     kind: 'connector',
-    name,
-    folder,
-    origin,
-    builtIn,
-    tier,
-    allowedBy,
-    ...(sha256 !== undefined && { sha256 }),
+    ...aboutPlugin(found),
     host,
     family,
     manifest,
