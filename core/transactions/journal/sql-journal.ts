@@ -123,6 +123,22 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>, budgets: reado
     return entries
   }
 
+  /** Oldest first. A damaged entry is an error here: if it were left out, its nonce would be assigned again. */
+  async function entriesOn(which: typeof isOpen, { chain, network, ...rail }: OnRail & { readonly chain: string; readonly network: string }): Promise<Entry[]> {
+    const rows = await store.read((db) =>
+      db
+        .selectFrom('entries')
+        .select(bodyColumns)
+        .where(which)
+        .where('chain', '=', chain)
+        .where('network', '=', network)
+        .where(isOnRail(rail))
+        .orderBy('key')
+        .execute(),
+    )
+    return rows.map(readOpen)
+  }
+
   const orderJournal = sqlOrders(store, onDamage, endingOrder)
 
   return {
@@ -141,35 +157,8 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>, budgets: reado
       const archived = await rowOfHash(store, 'archived', chain, network, txHash)
       return archived && readArchivedBody(archived)
     },
-    // A damaged entry is an error here: if it were left out, its nonce would be assigned again.
-    async unfinished({ chain, network, ...rail }) {
-      const rows = await store.read((db) =>
-        db
-          .selectFrom('entries')
-          .select(bodyColumns)
-          .where(isOpen)
-          .where('chain', '=', chain)
-          .where('network', '=', network)
-          .where(isOnRail(rail))
-          .orderBy('key')
-          .execute(),
-      )
-      return rows.map(readOpen)
-    },
-    async outstanding({ chain, network, address }) {
-      const rows = await store.read((db) =>
-        db
-          .selectFrom('entries')
-          .select(bodyColumns)
-          .where(isOutstanding)
-          .where('chain', '=', chain)
-          .where('network', '=', network)
-          .where(isOnRail({ address }))
-          .orderBy('key')
-          .execute(),
-      )
-      return rows.map(readOpen)
-    },
+    unfinished: (rail) => entriesOn(isOpen, rail),
+    outstanding: ({ chain, network, address }) => entriesOn(isOutstanding, { chain, network, address }),
     // Reads no bodies, so that a damaged one blocks its own wallet only.
     async openQueues() {
       const queues = (where: typeof isOpen) =>
