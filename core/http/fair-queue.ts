@@ -139,32 +139,23 @@ export function createFairQueue({
   function start<T>(client: ClientLoad, work: () => T | Promise<T>): T | Promise<T> {
     inFlight += 1
     client.inFlight += 1
-    const startedAt = now()
-    let isPending = false
-    try {
-      const answer = work()
-      isPending = answer instanceof Promise
-      return answer instanceof Promise ? answer.finally(() => leave(client)) : answer
-    } finally {
-      client.usedMs = now() - startedAt + (client.turn === turn ? client.usedMs : 0)
-      client.turn = turn
-      if (!isPending) leave(client)
-      schedule()
-    }
+    return measure(client, work, () => leave(client))
   }
 
   /** It counts for the time of its certificate, and for nothing else. */
-  function ping<T>(client: ClientLoad, work: () => T | Promise<T>): T | Promise<T> {
+  const ping = <T>(client: ClientLoad, work: () => T | Promise<T>): T | Promise<T> => measure(client, work, () => void (client.pings -= 1))
+
+  function measure<T>(client: ClientLoad, work: () => T | Promise<T>, ended: () => void): T | Promise<T> {
     const startedAt = now()
     let isPending = false
     try {
       const answer = work()
       isPending = answer instanceof Promise
-      return answer instanceof Promise ? answer.finally(() => void (client.pings -= 1)) : answer
+      return answer instanceof Promise ? answer.finally(ended) : answer
     } finally {
       client.usedMs = now() - startedAt + (client.turn === turn ? client.usedMs : 0)
       client.turn = turn
-      if (!isPending) client.pings -= 1
+      if (!isPending) ended()
       schedule()
     }
   }
