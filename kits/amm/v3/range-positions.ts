@@ -20,7 +20,7 @@ import { priceOf, rangeOf } from './range-prices.ts'
 import { isPlausible } from './swap.ts'
 
 /** Anybody can send a wallet any number of positions. */
-const maxPositions = 1000
+export const maxPositions = 1000
 /** As many are listed with the first read. */
 const usualPositions = 25
 const maxKeys = 10_000
@@ -137,14 +137,14 @@ export function countIn(manager: string, balance: CallResult | undefined): numbe
   throw new SluiceError('UNSUPPORTED', `The position manager ${manager} does not say how many positions a wallet has.`)
 }
 
-function tooMany(owner: string, count: number): SluiceError {
+export function tooMany(owner: string, count: number): SluiceError {
   return new SluiceError(
     'UNSUPPORTED',
     `${owner} has ${count} positions, and at most ${maxPositions} are listed: ask for single ones by their tokenId, and burn empty ones.`,
   )
 }
 
-const changedTooFast = () => new SluiceError('NETWORK', 'The positions changed with every block while they were read: ask again.')
+export const changedTooFast = () => new SluiceError('NETWORK', 'The positions changed with every block while they were read: ask again.')
 
 /** What never changes of a position: its pool and range. */
 interface PositionKey {

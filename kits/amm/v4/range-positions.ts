@@ -6,14 +6,22 @@ import { toInt256, transferTopic } from '../../evm/encoding.ts'
 import type { Call, CallResult, EvmReader } from '../../evm/types.ts'
 import { readPositions, tokenOf, wordsOf, type PositionAnswer, type Read } from '../v3/position-manager.ts'
 import { amountsAt, boundsOf } from '../v3/range-amounts.ts'
-import { countIn, feeGrowthInside, feesOwed, unreadPosition, unreadReason } from '../v3/range-positions.ts'
+import {
+  changedTooFast,
+  countIn,
+  feeGrowthInside,
+  feesOwed,
+  maxPositions,
+  tooMany,
+  unreadPosition,
+  unreadReason,
+} from '../v3/range-positions.ts'
 import { priceOf, rangeOf } from '../v3/range-prices.ts'
 import { isPlausible } from '../v3/swap.ts'
 import { poolId, type PoolKey } from './pools.ts'
 import { actOnLiquidity, managerAbi, readState, stateCalls, type V4Positions } from './position-manager.ts'
 
 /** Anybody can send a wallet any number of positions. */
-const maxPositions = 1000
 const maxKeys = 10_000
 const maxOwners = 1_000
 const maxRounds = 8
@@ -175,15 +183,6 @@ interface OnePosition {
   readonly key?: PositionKey
   readonly position?: TickPosition
 }
-
-function tooMany(owner: string, count: number): SluiceError {
-  return new SluiceError(
-    'UNSUPPORTED',
-    `${owner} has ${count} positions, and at most ${maxPositions} are listed: ask for single ones by their tokenId, and burn empty ones.`,
-  )
-}
-
-const changedTooFast = () => new SluiceError('NETWORK', 'The positions changed with every block while they were read: ask again.')
 
 const addressOf = (word: bigint): string => getAddress(toBeHex(BigInt.asUintN(160, word), 20))
 
