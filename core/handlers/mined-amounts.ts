@@ -1,20 +1,28 @@
 // What a mined transaction did to its wallet, by its receipt, and where that does not tell by what was read beside it (`mined-readings.ts`).
 import { isSameAddress } from '../base/addresses.ts'
 import { isObject } from '../base/json.ts'
-import { canonicalPermit2, type ActionOutcome, type Fill, type Json, type SetAllowance } from '../contracts/index.ts'
+import { canonicalPermit2, type ActionOutcome, type Allowance, type Fill, type Json, type SetAllowance } from '../contracts/index.ts'
 import { allowanceName, orderName, signedOrderName, type HeldChange } from '../limits/refundable.ts'
 import type { NetworkEntry, Registry } from '../plugins/index.ts'
 import { paidCost, type Cost } from '../transactions/costs.ts'
 import type { Entry } from '../transactions/entry.ts'
 import { tradedSymbols } from './amm/trade.ts'
 import { networkOf } from './limited-amounts.ts'
-import type { MinedReadings } from './mined-readings.ts'
 import { isBuiltInSpender } from './spenders.ts'
 import { readAboutPosition } from './perp/fills.ts'
 import { exchangedBy } from './perp/losses.ts'
 
 type Networks = Pick<Registry, 'networks' | 'plannedBy'>
-type CoinGain = Pick<MinedReadings, 'coinGain'>
+
+/** What was read beside the receipt, before the transaction was final. */
+export interface ReadBesideReceipt {
+  /** What the allowance that the transaction set held just before it, at most. */
+  allowanceBefore(entry: Entry, allowance: Allowance): bigint | undefined
+  /** What the transaction did to the wallet's coin, without gas. */
+  coinGain(entry: Entry): bigint | undefined
+}
+
+type CoinGain = Pick<ReadBesideReceipt, 'coinGain'>
 
 const unread: CoinGain = { coinGain: () => undefined }
 
@@ -154,7 +162,7 @@ function placedOn(entry: Entry, registry: Networks): readonly ActionOutcome[] {
 export function heldChangesOf(
   entry: Entry,
   registry: Networks & Pick<Registry, 'venuesOn'>,
-  { allowanceBefore }: Pick<MinedReadings, 'allowanceBefore'>,
+  { allowanceBefore }: Pick<ReadBesideReceipt, 'allowanceBefore'>,
 ): readonly HeldChange[] {
   const { kind, landed, address, permits } = entry
   // Whoever has seen the signature of a permit may use it, whatever became of the transaction: nobody can tell what came back of the allowance before it.

@@ -1,20 +1,16 @@
 // What receipts do not tell of mined transactions, read at the node before these are final: what an allowance held before it was changed, and what the
 // wallet's coin did. It settles limits of clients. What cannot be read stays counted as it was reserved.
-import type { Allowance, At, Json } from '../contracts/index.ts'
+import type { At, Json } from '../contracts/index.ts'
 import { landedId, type Entry } from '../transactions/entry.ts'
 import type { MinedComparison } from '../transactions/comparisons.ts'
 import { allowanceName } from '../limits/refundable.ts'
 import type { NetworkEntry, Registry } from '../plugins/index.ts'
 import { networkOf } from './limited-amounts.ts'
-import { countedApprovals, needsCoinGain } from './mined-amounts.ts'
+import { countedApprovals, needsCoinGain, type ReadBesideReceipt } from './mined-amounts.ts'
 
-export interface MinedReadings {
+export interface MinedReadings extends ReadBesideReceipt {
   /** What begins a reading; undefined where there is nothing to read. */
   readonly read: MinedComparison
-  /** What the allowance that the transaction set held just before it, at most. */
-  allowanceBefore(entry: Entry, allowance: Allowance): bigint | undefined
-  /** What the transaction did to the wallet's coin, without gas. */
-  coinGain(entry: Entry): bigint | undefined
 }
 
 interface Parts {

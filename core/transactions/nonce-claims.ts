@@ -1,12 +1,12 @@
 // Takes a checked request to its nonces and its unsigned entries in the journal, and gives the nonces back where nothing is signed.
-import { SluiceError, type Checked, type Json, type Prepared, type Rail } from '../contracts/index.ts'
+import { SluiceError, type Checked, type Json, type Log, type Prepared, type Rail } from '../contracts/index.ts'
 import { StoreUnavailable } from '../store/store.ts'
 import { givesNothing, type Admission, type Commitment, type Spending } from './budgets.ts'
 import { hasOutstanding, type Entry } from './entry.ts'
-import { expireUnsigned, type LeasedQueue } from './leases.ts'
+import type { Recorder } from './journal/journal.ts'
+import { expireUnsigned, type LeasedQueue, type LeasedQueues } from './leases.ts'
 import { nonceConflictError, type NonceQueue, type PendingTransaction } from './nonce-queue.ts'
 import type { CheckResult } from './plan-checker.ts'
-import type { RequestSignerParts } from './request-signer.ts'
 import {
   checkGas,
   checkRelays,
@@ -14,8 +14,10 @@ import {
   orTimeout,
   setsFees,
   timedOutBeforeSigning,
+  type MayClaim,
   type ReplaceOptions,
   type RoutedRequest,
+  type TransactionTarget,
 } from './submit-request.ts'
 
 /** A request with its nonces, whose unsigned entries are in the journal. */
@@ -24,6 +26,21 @@ export interface ClaimedRequest {
   /** What it takes the place of, for each nonce. */
   readonly pending: readonly (PendingTransaction | undefined)[]
   readonly queued: readonly Entry[]
+}
+
+export interface NonceClaimParts {
+  target: TransactionTarget
+  queues: LeasedQueues
+  recorder: Recorder
+  /** Keys of entries that a request is signing now. Only that request expires them. */
+  signing: Set<string>
+  /** Wakes the watcher: there is something new to watch. */
+  wake: () => void
+  /** Closes a nonce gap that later transactions wait behind. */
+  fill: (address: string, nonce: number) => void
+  mayClaim: MayClaim
+  log: Log
+  nowMs: () => number
 }
 
 export interface NonceClaims {
@@ -49,17 +66,7 @@ export interface NonceClaims {
   release(queue: NonceQueue, sequences: readonly Json[]): void
 }
 
-export function createNonceClaims({
-  target,
-  queues,
-  recorder,
-  signing,
-  wake,
-  fill,
-  mayClaim,
-  log,
-  nowMs,
-}: RequestSignerParts): NonceClaims {
+export function createNonceClaims({ target, queues, recorder, signing, wake, fill, mayClaim, log, nowMs }: NonceClaimParts): NonceClaims {
   const { rail } = target.impl
 
   async function claim(

@@ -5,7 +5,7 @@ import { isFinal, txHashOf, type Entry } from './entry.ts'
 import { plannedOf } from './entry-terms.ts'
 import type { Change, Recorder } from './journal/journal.ts'
 import { expireUnsigned, restoreSigned, type LeasedQueue, type LeasedQueues } from './leases.ts'
-import { createNonceClaims } from './nonce-claims.ts'
+import { createNonceClaims, type NonceClaimParts } from './nonce-claims.ts'
 import type { PendingTransaction } from './nonce-queue.ts'
 import { permitOf } from './permits.ts'
 import type { CheckResult } from './plan-checker.ts'
@@ -21,22 +21,10 @@ import {
   type TransactionTarget,
 } from './submit-request.ts'
 
-export interface RequestSignerParts {
-  target: TransactionTarget
-  queues: LeasedQueues
-  recorder: Recorder
+export interface RequestSignerParts extends NonceClaimParts {
   signAttempt: SignAttempt
   signPermit: SignPermit
-  /** Keys of entries that a request is signing now. Only that request expires them. */
-  signing: Set<string>
-  /** Wakes the watcher: there is something new to watch. */
-  wake: () => void
-  /** Closes a nonce gap that later transactions wait behind. */
-  fill: (address: string, nonce: number) => void
-  mayClaim: MayClaim
   closing: AbortSignal
-  log: Log
-  nowMs: () => number
 }
 
 /** A request with its nonces, signed. */
