@@ -4,12 +4,13 @@ import type { At } from '../../core/contracts/index.ts'
 import { isObject } from '../../core/base/json.ts'
 import { invalidAnswer, resultOf, type Rpc } from '../nodes/rpc.ts'
 import { isSameHex, quantityOf } from './encoding.ts'
-import { paidFees } from './receipts.ts'
+import { paidFees, readReceipt } from './receipts.ts'
 import type { EvmReceipt } from './types.ts'
 
 /**
- * Above 0 what it brought, below what it took beside its gas, smallest units. Undefined where the balances do not tell: the wallet sent another
- * transaction in that block, others sent it coin, or the receipt does not say all fees. Coin that calls within the transactions of others pay out counts all the same.
+ * Above 0 what it brought, below what it took beside its gas, smallest units. Undefined where the balances do not tell: others sent the wallet coin by a call, something
+ * paid it out of staking, another transaction of it in that block got coin too, or the receipt does not say all fees. Coin that calls within the transactions of others pay
+ * out counts all the same.
  * @param isRollup whether layer 1 is paid for beside the gas
  * @throws SluiceError NETWORK also where the node has another block of that number
  */
@@ -27,25 +28,99 @@ export async function readCoinGain(rpc: Rpc, receipt: EvmReceipt, wallet: string
   if (afterRaw === undefined || beforeRaw === undefined)
     throw invalidAnswer(rpc, 'answered a question about a wallet with something that is no number')
   if (!isObject(block) || block['hash'] !== receipt.blockHash) throw invalidAnswer(rpc, 'has another block of that number')
-  return isAloneWith(wallet, receipt, block) ? afterRaw - beforeRaw + paid.feeRaw : undefined
+  const found = touchingIn(block, wallet)
+  const others = found?.filter(({ hash }) => !isSameHex(hash, receipt.transactionHash))
+  if (!found || !others || others.length > maxOthers) return undefined
+  const gainRaw = afterRaw - beforeRaw + paid.feeRaw
+  if (others.length === 0) return gainRaw
+  const own = found.find((each) => !others.includes(each))
+  return own && withoutOthers(gainRaw, own, await receiptsOf(rpc, others, receipt, at), { wallet, isRollup })
 }
 
-/** Whether no other transaction of the block is the wallet's, or moves coin to it by its value, and no withdrawal pays it. */
-function isAloneWith(
-  wallet: string,
-  { transactionHash }: EvmReceipt,
-  { transactions, withdrawals = [] }: Readonly<Record<string, unknown>>,
-): boolean {
-  if (!Array.isArray(transactions) || !Array.isArray(withdrawals)) return false
-  const movesNothing = (tx: unknown) =>
-    isObject(tx) &&
-    (isSameHex(tx['hash'], transactionHash) ||
-      // Another one of the wallet pays gas, and a deposit of a rollup mints.
-      (typeof tx['from'] === 'string' &&
-        !isSameHex(tx['from'], wallet) &&
-        (!isSameHex(tx['to'], wallet) || quantityOf(tx['value']) === 0n)))
-  return transactions.every(movesNothing) && withdrawals.every((each) => isObject(each) && !isSameHex(each['address'], wallet))
+/** Their receipts are read one by one. */
+const maxOthers = 20
+
+interface Touching {
+  readonly hash: string
+  readonly from: string
+  readonly valueRaw: bigint
+  readonly input: string
 }
+
+/** The transactions of a block that the wallet sent, or that send it coin; undefined where a withdrawal pays it, or one cannot be read. */
+function touchingIn(
+  { transactions, withdrawals = [] }: Readonly<Record<string, unknown>>,
+  wallet: string,
+): readonly Touching[] | undefined {
+  if (!Array.isArray(transactions) || !Array.isArray(withdrawals)) return undefined
+  if (!withdrawals.every((each) => isObject(each) && !isSameHex(each['address'], wallet))) return undefined
+  const touching: Touching[] = []
+  for (const tx of transactions as readonly unknown[]) {
+    if (!isObject(tx) || typeof tx['from'] !== 'string' || typeof tx['hash'] !== 'string') return undefined
+    const { hash, from, to, value, input } = tx
+    const valueRaw = quantityOf(value)
+    if (!isSameHex(from, wallet) && (!isSameHex(to, wallet) || valueRaw === 0n)) continue
+    if (valueRaw === undefined) return undefined
+    touching.push({ hash, from, valueRaw, input: typeof input === 'string' ? input : '' })
+  }
+  return touching
+}
+
+interface Other {
+  readonly tx: Touching
+  readonly receipt: EvmReceipt
+}
+
+/** Undefined where one is missing or of another block. */
+async function receiptsOf(rpc: Rpc, others: readonly Touching[], { blockHash }: EvmReceipt, at: At): Promise<readonly Other[] | undefined> {
+  const method = 'eth_getTransactionReceipt'
+  const answers = await rpc.batch(
+    others.map(({ hash }) => ({ method, params: [hash] })),
+    at,
+  )
+  const read = others.flatMap((tx, index): Other[] => {
+    const receipt = readReceipt(resultOf(rpc, method, answers[index]))
+    return receipt?.blockHash === blockHash ? [{ tx, receipt }] : []
+  })
+  return read.length === others.length ? read : undefined
+}
+
+/**
+ * Coin leaves a wallet by the values and fees of its own transactions alone. What is left when these and plain transfers to it are taken off came in; and where nothing did, no
+ * transaction brought anything. Otherwise it is this one's where no other can have brought coin.
+ */
+function withoutOthers(
+  gainRaw: bigint,
+  own: Touching,
+  others: readonly Other[] | undefined,
+  { wallet, isRollup }: { wallet: string; isRollup: boolean },
+): bigint | undefined {
+  if (!others) return undefined
+  let cameRaw = gainRaw + own.valueRaw
+  let isOwnAlone = true
+  for (const { tx, receipt } of others) {
+    const movedRaw = receipt.status === 0 ? 0n : tx.valueRaw
+    if (isSameHex(tx.from, wallet)) {
+      const paid = paidFees(receipt, isRollup)
+      if (!paid) return undefined
+      cameRaw += paid.feeRaw + movedRaw
+      isOwnAlone &&= receipt.status === 0 || BigInt(receipt.gasUsed) === plainGas || bringsNoCoin(tx)
+    } else {
+      // Code of the wallet (EIP-7702) may have passed it on.
+      if (BigInt(receipt.gasUsed) !== plainGas) return undefined
+      cameRaw -= movedRaw
+    }
+  }
+  return cameRaw >= 0n && (cameRaw === 0n || isOwnAlone) ? cameRaw - own.valueRaw : undefined
+}
+
+/** Of a transfer that runs no code: the yellow paper, appendix G. */
+const plainGas = 21_000n
+
+const bringsNoCoin = ({ input, valueRaw }: Touching): boolean => valueRaw === 0n && rightsCalls.has(input.slice(0, selectorLength))
+const selectorLength = 10
+/** What gives and takes rights: `approve` of ERC-20 and ERC-721, `setApprovalForAll`, `approve` of Permit2. */
+const rightsCalls: ReadonlySet<string> = new Set(['0x095ea7b3', '0xa22cb465', '0x87517c45'])
 
 /**
  * What the coin of many wallets did in the blocks of their transactions, beside the gas, in the order asked for: in one batch, without the transactions of

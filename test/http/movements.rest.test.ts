@@ -4,7 +4,19 @@ import { addressKey } from '../../core/base/addresses.ts'
 import { movedIn } from '../../kits/solana/movements.ts'
 import type { Answer, Client } from '../../testkit/client.ts'
 import { until } from '../transactions/site.ts'
-import { admins, coldStore, local, others, overtaken, sharedServer, swap, uniswap, type SharedServer } from './shared-server.ts'
+import {
+  admins,
+  atNode,
+  coldStore,
+  local,
+  others,
+  overtaken,
+  sharedServer,
+  swap,
+  uniswap,
+  withoutBlocks,
+  type SharedServer,
+} from './shared-server.ts'
 
 /** What the journal says that a transaction moved is what the balances of its wallet say, to the unit. */
 describe('the movements of a final transaction', () => {
@@ -19,6 +31,7 @@ describe('the movements of a final transaction', () => {
     for (const token of ['WETH', 'USDC'])
       for (const spender of ['uniswap', 'uniswap/positions'])
         await final(await client.post('/evm/approve', { ...local, address: admins, spender, token }))
+    await final(await client.post('/evm/approve', { ...local, address: others, spender: 'uniswap/positions', token: 'USDC' }))
   })
 
   async function final(answer: Answer) {
@@ -90,6 +103,45 @@ describe('the movements of a final transaction', () => {
       expect(shown.movements).to.have.length(1)
       expect(shown.movements[0]).to.include({ symbol: token, amount: '-0.01', rawAmount: `-${10n ** 16n}` })
     }
+  })
+
+  it('tell the coin of liquidity in a block with an approval and a transfer of the same wallet', async () => {
+    const range = { token0: 'ETH', token1: 'USDC', amount0: '1', amount1: '3000', lowerPrice: '2800', upperPrice: '3200', version: 'v3' }
+    const asked = [
+      ['/evm/approve', { ...local, spender: 'uniswap', token: 'DAI', amount: '8' }],
+      ['/amm/liquidity/add', { ...uniswap, ...range }],
+      ['/evm/send', { ...local, to: coldStore, token: 'ETH', amount: '0.01' }],
+    ] as const
+    const sent = await withoutBlocks(server.rpc, async () => {
+      const answers: Answer[] = []
+      for (const [path, body] of asked) {
+        const answer = await client.post(path, { ...body, address: others })
+        expect(answer.status, answer.text).to.equal(200)
+        answers.push(answer)
+      }
+      for (const { body } of answers) await atNode(server.rpc, body.txHash)
+      await server.rpc('evm_mine')
+      return answers
+    })
+    const shown = []
+    for (const answer of sent) shown.push(await final(answer))
+    const [{ txBlock: block }] = shown
+    expect(shown.map(({ txState, txBlock }) => ({ txState, txBlock }))).to.deep.equal(
+      asked.map(() => ({ txState: 'CONFIRMED', txBlock: block })),
+    )
+    const coin = `0x${'0'.repeat(40)}`
+    const coinOf = ({ movements }: Answer['body']) =>
+      BigInt(movements.find(({ token }: { token: string }) => token === coin)?.rawAmount ?? '0')
+    expect(coinOf(shown[0])).to.equal(0n)
+    expect(coinOf(shown[1]) < 0n).to.equal(true)
+    expect(coinOf(shown[2])).to.equal(-(10n ** 16n))
+    const [after, before] = await Promise.all([0, 1].map((back) => balanceAt(others, coin, block - back)))
+    // The approval is two: of the token for Permit2, and of Permit2 for the exchange.
+    const { body: listed } = await client.get('/transactions', { ...local, address: others, limit: '10' })
+    const inBlock = listed.transactions.filter(({ txBlock }: { txBlock: number }) => txBlock === block)
+    expect(inBlock).to.have.length(4)
+    const movedRaw = inBlock.reduce((sum: bigint, each: Answer['body']) => sum + coinOf(each) - BigInt(each.cost.rawFee), 0n)
+    expect(movedRaw).to.equal((after ?? 0n) - (before ?? 0n))
   })
 
   it('are there of a transaction that failed, and are none', async () => {

@@ -8,7 +8,7 @@ const receipt = { transactionHash: '0xA', blockHash: '0xB', blockNumber: 7, gasU
 const own = { hash: '0xa', from: wallet.toLowerCase(), to: other, value: '0x5' }
 
 /** By a block that has this beside the own transaction, in which the wallet got 100 less gas. */
-function gainBeside(transactions: readonly object[], more: object = {}) {
+function gainBeside(transactions: readonly object[], more: object = {}, receipts: Readonly<Record<string, object>> = {}) {
   const results: Record<string, unknown> = {
     'eth_getBalance 0x7': '0x5a',
     'eth_getBalance 0x6': '0x0',
@@ -16,7 +16,10 @@ function gainBeside(transactions: readonly object[], more: object = {}) {
     'eth_getBlockByNumber true': { hash: '0xB', transactions: [own, ...transactions], ...more },
     'eth_getBlockByNumber false': { hash: '0xB', transactions: ['0xa'] },
   }
-  const batch: Rpc['batch'] = async (calls) => calls.map(({ method, params }) => ({ result: results[`${method} ${String(params[1])}`] }))
+  const batch: Rpc['batch'] = async (calls) =>
+    calls.map(({ method, params: [first, second] }) => ({
+      result: method === 'eth_getTransactionReceipt' ? (receipts[String(first)] ?? null) : results[`${method} ${String(second)}`],
+    }))
   const signal = new AbortController().signal
   return readCoinGain({ batch } as unknown as Rpc, receipt, wallet, false, { signal })
 }
@@ -34,7 +37,45 @@ describe('what a transaction brought of the coin, by the balances of its block',
     ).to.equal(100n)
   })
 
-  it('is not known where others sent coin to the wallet in that block, the wallet sent another transaction, or it was paid out of staking', async () => {
+  const mined = (hash: string, more: object = {}) => {
+    const ofBlock = { transactionHash: hash, blockHash: '0xB', blockNumber: '0x7', logs: [] }
+    return { [hash]: { ...ofBlock, from: wallet, to: other, status: '0x1', gasUsed: '0xa', effectiveGasPrice: '0x1', ...more } }
+  }
+  const ofWallet = { hash: '0xc', from: wallet.toLowerCase(), to: other }
+
+  it('is told beside an approval of the same wallet in that block, and a plain transfer to or from it', async () => {
+    for (const input of ['0x095ea7b3ff', '0xa22cb465ff', '0x87517c45ff'])
+      expect(await gainBeside([{ ...ofWallet, value: '0x0', input }], {}, mined('0xc'))).to.equal(110n)
+    const plain = mined('0xc', { gasUsed: '0x5208' })
+    expect(await gainBeside([{ ...ofWallet, value: '0x9' }], {}, plain)).to.equal(100n + 21_000n + 9n)
+    expect(await gainBeside([{ hash: '0xc', from: other, to: wallet, value: '0x9' }], {}, plain)).to.equal(91n)
+    const reverted = mined('0xc', { status: '0x0' })
+    expect(await gainBeside([{ ...ofWallet, value: '0x9', input: '0x12345678' }], {}, reverted)).to.equal(110n)
+  })
+
+  it('is what each sent where no coin came in, whatever the others of the wallet in that block were', async () => {
+    // Together they cost 10 and 95 in gas, and sent 5 and 0: that is what the wallet has less.
+    const balances = { hash: '0xB', transactions: [own, { ...ofWallet, value: '0x0', input: '0x12345678' }] }
+    const receipts: Record<string, object> = mined('0xc', { gasUsed: '0x5f' })
+    const results: Record<string, unknown> = { 'eth_getBalance 0x7': '0x0', 'eth_getBalance 0x6': '0x6e' }
+    const batch: Rpc['batch'] = async (calls) =>
+      calls.map(({ method, params: [first, second] }) => ({
+        result: receipts[String(first)] ?? results[`${method} ${String(second)}`] ?? balances,
+      }))
+    const at = { signal: new AbortController().signal }
+    expect(await readCoinGain({ batch } as unknown as Rpc, receipt, wallet, false, at)).to.equal(-5n)
+    // One unit came in, and nobody knows by which.
+    results['eth_getBalance 0x6'] = '0x6d'
+    expect(await readCoinGain({ batch } as unknown as Rpc, receipt, wallet, false, at)).to.equal(undefined)
+  })
+
+  it('is not known where others sent coin by a call in that block, another one of the wallet may have got some, or it was paid out of staking', async () => {
+    const called = { ...ofWallet, value: '0x0', input: '0x12345678' }
+    expect(await gainBeside([called], {}, mined('0xc'))).to.equal(undefined)
+    const approval = { ...called, input: '0x095ea7b3ff' }
+    expect(await gainBeside([approval], {}, mined('0xc', { blockHash: '0xelse' }))).to.equal(undefined)
+    expect(await gainBeside([approval], {}, mined('0xc', { effectiveGasPrice: '0x0' }))).to.equal(undefined)
+    expect(await gainBeside([{ hash: '0xc', from: other, to: wallet, value: '0x9' }], {}, mined('0xc'))).to.equal(undefined)
     expect(await gainBeside([{ hash: '0xc', from: other, to: wallet.toLowerCase(), value: '0x9' }])).to.equal(undefined)
     expect(await gainBeside([{ hash: '0xc', from: wallet, to: other, value: '0x0', mint: '0x9' }])).to.equal(undefined)
     expect(await gainBeside([{ hash: '0xc', from: wallet.toLowerCase(), to: other, value: '0x0' }])).to.equal(undefined)
