@@ -60,6 +60,7 @@ export async function* readInOrder<T>({ list, filter, from = beginning, to, extr
         from: start,
         to: until,
         archived: true,
+        shownOnly: true,
         limit: pageEntries,
         ...(cursor !== undefined && { cursor }),
       })

@@ -18,7 +18,7 @@ export const transactionHandlers = {
   Transactions: async (request, { services, caller }) => {
     const filter = readFilter(request, caller, services.registry)
     const limit = readLimit(request.limit, services.settings)
-    const { entries, damaged, nextCursor } = await services.transactions.list({ ...filter, limit })
+    const { entries, damaged, nextCursor } = await services.transactions.list({ ...filter, shownOnly: true, limit })
     const view = await viewOf(entries, services)
     return {
       transactions: entries.map((entry) => showTransaction(entry, view)),
@@ -55,7 +55,7 @@ export const transactionStream = (
     signal,
   }: { services: Pick<Services, 'transactions' | 'registry' | 'deliveries'>; caller: Caller; signal: AbortSignal },
 ): RecordStream<TransactionsLine> => {
-  const filter = { archived: true, ...readFilter(request, caller, services.registry) }
+  const filter = { archived: true, shownOnly: true, ...readFilter(request, caller, services.registry) }
   async function* pages(): AsyncGenerator<readonly TransactionsLine[]> {
     let left = request.limit ?? Infinity
     let cursor = request.cursor

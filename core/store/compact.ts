@@ -25,14 +25,62 @@ const briefLevel = 3
  * @throws Error if they are not what `pack` makes
  */
 export function unpack(bytes: Uint8Array | ArrayBuffer): string {
-  const dictionary = dictionaryOf(bytes)
-  const text = inflateSync(bytes, { finishFlush: constants.Z_FINISH, maxOutputLength: maxTextBytes, chunkSize, dictionary })
+  const text = inflate(bytes, dictionaryOf(bytes))
   return text.toString('utf8', unfoldAddresses(text))
 }
 
+/**
+ * Two texts, of which the first is often read without the second: a byte that begins no zlib stream, the length of the first stream in four bytes, and the streams. The
+ * dictionary of the second has the first text. Addresses of the first keep their letters as they are: restoring them takes as long as all else of a short text.
+ */
+export function packInTwo(first: string, second: string): Buffer {
+  const head = Buffer.alloc(headBytes)
+  const packed = deflateSync(first, { dictionary: newest, strategy: constants.Z_FILTERED })
+  head.writeUInt8(inTwo)
+  head.writeUInt32BE(packed.length, 1)
+  if (second === '') return Buffer.concat([head, packed])
+  const rest = deflateSync(foldAddresses(second), { dictionary: dictionaryBehind(first), strategy: constants.Z_FILTERED })
+  return Buffer.concat([head, packed, rest])
+}
+const inTwo = 0x02
+const headBytes = 5
+
+export const isInTwo = (bytes: Uint8Array | ArrayBuffer): boolean => bytesIn(bytes)[0] === inTwo
+
+/** @throws Error if the bytes are not what `packInTwo` makes */
+export function unpackFirst(bytes: Uint8Array | ArrayBuffer): string {
+  return inflate(streamsIn(bytes).first, newest).toString()
+}
+
+/** @throws Error if the bytes are not what `packInTwo` makes */
+export function unpackBoth(bytes: Uint8Array | ArrayBuffer): { readonly first: string; readonly second: string } {
+  const streams = streamsIn(bytes)
+  const first = inflate(streams.first, newest).toString()
+  if (streams.second.length === 0) return { first, second: '' }
+  const text = inflate(streams.second, dictionaryBehind(first))
+  return { first, second: text.toString('utf8', unfoldAddresses(text)) }
+}
+
+function streamsIn(bytes: Uint8Array | ArrayBuffer): { readonly first: Buffer; readonly second: Buffer } {
+  const all = bytesIn(bytes)
+  const end = headBytes + all.readUInt32BE(1)
+  if (end > all.length) throw new Error('The first of two packed texts has no end.')
+  return { first: all.subarray(headBytes, end), second: all.subarray(end) }
+}
+
+const bytesIn = (bytes: Uint8Array | ArrayBuffer): Buffer =>
+  bytes instanceof ArrayBuffer ? Buffer.from(bytes) : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+
+const inflate = (stream: Uint8Array | ArrayBuffer, dictionary: Buffer): Buffer =>
+  inflateSync(stream, { finishFlush: constants.Z_FINISH, maxOutputLength: maxTextBytes, chunkSize, dictionary })
+
+/** Folded addresses of the second text are in lower case. */
+const dictionaryBehind = (first: string): Buffer =>
+  Buffer.concat([newest, Buffer.from(first.replaceAll(addresses, (address) => address.toLowerCase()))])
+
 /** Four bytes after the header of two say which dictionary it was: its checksum. */
 function dictionaryOf(bytes: Uint8Array | ArrayBuffer): Buffer {
-  const id = Buffer.from(bytes instanceof ArrayBuffer ? new Uint8Array(bytes) : bytes).readUInt32BE(2)
+  const id = bytesIn(bytes).readUInt32BE(2)
   return dictionaries.get(id) ?? newest
 }
 

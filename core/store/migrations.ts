@@ -20,7 +20,7 @@ export interface ColumnTypes {
 }
 
 /** What a server of this version knows: whoever has a newer one in the same store is not of this version. */
-export const newestMigration = '014-checkpoint-nonces'
+export const newestMigration = '015-bodies-in-two'
 
 /** All migrations in order. A released one is never edited: the next change is a new one. */
 const migrationsFor = (types: ColumnTypes, isNew: boolean): Readonly<Record<string, Migration>> => ({
@@ -37,7 +37,8 @@ const migrationsFor = (types: ColumnTypes, isNew: boolean): Readonly<Record<stri
   '011-deliveries': deliveries(types),
   '012-lost-answers': lostAnswers(),
   '013-preferences': preferences(types),
-  [newestMigration]: checkpointNonces(),
+  '014-checkpoint-nonces': checkpointNonces(),
+  [newestMigration]: bodiesInTwo,
 })
 
 /** Those of versions before 0.2.0, whose stores are not read. No new one has such a name. */
@@ -203,6 +204,9 @@ const checkpointNonces = (): Migration =>
         and counted.wallet = checkpoints.wallet and counted.block = checkpoints.block and counted.token = 'nonce')`,
     sql`delete from checkpoints where token = 'nonce'`,
   )
+
+/** Bodies that are written from now on are in two parts, which an earlier version cannot read. Those that are there stay as they are. */
+const bodiesInTwo: Migration = { up: async () => {} }
 
 /** By what transactions are found besides. What is journaled already is read once for it. */
 const entryFilters = (): Migration => ({

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { hashBytes, pack, unpack, walletNumber } from '../../core/store/compact.ts'
+import { hashBytes, isInTwo, pack, packInTwo, unpack, unpackBoth, unpackFirst, walletNumber } from '../../core/store/compact.ts'
 
 const mixedCase = fc
   .tuple(fc.stringMatching(/^[0-9a-f]{40}$/), fc.array(fc.boolean(), { minLength: 40, maxLength: 40 }))
@@ -48,6 +48,44 @@ describe('packed texts', () => {
       expect(() => unpack(damaged), String(index)).to.throw()
     }
     for (const length of [0, 1, 6, packed.length - 1]) expect(() => unpack(packed.subarray(0, length)), String(length)).to.throw()
+  })
+})
+
+describe('texts that are packed in two', () => {
+  const part = fc.oneof(fc.string({ unit: 'binary' }), mixedCase, fc.constantFrom('0x', `0x${'A'.repeat(64)}`))
+  const texts = fc.array(part, { maxLength: 20 }).map((parts) => Buffer.from(parts.join('')).toString())
+
+  it('unpack to what they were, both and the first alone', () => {
+    fc.assert(
+      fc.property(texts, texts, (first, second) => {
+        const packed = packInTwo(first, `${first}${second}`)
+        expect(isInTwo(packed)).to.equal(true)
+        expect(unpackFirst(packed)).to.equal(first)
+        expect(unpackBoth(packed)).to.deep.equal({ first, second: `${first}${second}` })
+        expect(unpackBoth(packInTwo(first, ''))).to.deep.equal({ first, second: '' })
+        expect(isInTwo(pack(first))).to.equal(false)
+      }),
+    )
+  })
+
+  it('can be read as long as there are stores', () => {
+    const packed = 'AgAAAB14uzHy44WrxtpXQE60jknOKa6ES1JDpVoAM5oTRXi7A7j3KXNUcAu0teWCj+ASrxMAqLYNeA=='
+    expect(unpackBoth(Buffer.from(packed, 'base64'))).to.deep.equal({
+      first: '{"state":"CONFIRMED","address":"0xAbCdEf0000000000000000000000000000000001"}',
+      second: '{"to":"0xAbCdEf0000000000000000000000000000000001"}',
+    })
+  })
+
+  it('fail to unpack where a byte is wrong or missing', () => {
+    const trade = readFileSync(new URL('../fixtures/two-hop-trade.json', import.meta.url), 'utf8')
+    const packed = packInTwo(trade.slice(0, 1_000), trade.slice(1_000))
+    for (const index of [2, 5, 8, 30, packed.length - 2]) {
+      const damaged = Buffer.from(packed)
+      damaged.writeUInt8(damaged.readUInt8(index) ^ 4, index)
+      expect(() => unpackBoth(damaged), String(index)).to.throw()
+    }
+    for (const length of [1, 4, 5, 11, 40]) expect(() => unpackFirst(packed.subarray(0, length)), String(length)).to.throw()
+    expect(() => unpackBoth(packed.subarray(0, packed.length - 1))).to.throw()
   })
 })
 

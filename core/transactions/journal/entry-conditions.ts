@@ -38,8 +38,7 @@ export const keyOf = (address: string | undefined) => (address === undefined ? u
 
 /** Conditions, each with an index of its own. */
 export type Narrowings = readonly [Narrow, ...Narrow[]]
-type Query = SelectQueryBuilder<Tables, 'entries', FilteredRow>
-type Narrow = (query: Query) => Query
+export type Narrow = <R>(query: SelectQueryBuilder<Tables, 'entries', R>) => SelectQueryBuilder<Tables, 'entries', R>
 
 /** The one condition that leaves few rows, which has an index of its own. The database would have to guess which of several it is. */
 export function byColumn({ idempotencyKey, requestId, nonce, on, ...filter }: EntryFilter): Narrowings | undefined {
@@ -52,6 +51,14 @@ export function byColumn({ idempotencyKey, requestId, nonce, on, ...filter }: En
   // Wallets have an index of their own, and few entries are open: of all of a pair most may be of others.
   if (address !== undefined || addresses || (state !== undefined && openStates.has(state))) return undefined
   return byOwnFilter(filter)
+}
+
+/** The condition of a filter that has no other one, besides a time. */
+export function byOneColumn(filter: EntryFilter): Narrow | undefined {
+  const { from: _from, to: _to, cursor: _cursor, limit: _limit, archived: _archived, shownOnly: _shown, ...conditions } = filter
+  const [only, ...others] = Object.values(conditions).filter((value) => value !== undefined)
+  const [narrow, ...aliases] = (only !== undefined && others.length === 0 && byColumn(filter)) || []
+  return aliases.length === 0 ? narrow : undefined
 }
 
 /** By what wallets and networks have no index of. */

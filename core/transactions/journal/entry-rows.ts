@@ -3,7 +3,8 @@ import * as Type from 'typebox'
 import { compileOnUse } from '../../base/lazy-check.ts'
 import { transactionKinds, transactionStates } from '../../api/transactions.ts'
 import { addressKey } from '../../base/addresses.ts'
-import { digest, hashBytes, pack, unpack, walletNumber } from '../../store/compact.ts'
+import { isObject } from '../../base/json.ts'
+import { digest, hashBytes, isInTwo, pack, packInTwo, unpack, unpackBoth, unpackFirst, walletNumber } from '../../store/compact.ts'
 import { filtersOf } from '../../store/entry-filters.ts'
 import type { ArchivedRow, EntryRow, HashRow, StoredBytes } from '../../store/tables.ts'
 import { canonicalHash, hasOutstanding, isFinal, permitStates, txHashOf, type Entry } from '../entry.ts'
@@ -64,7 +65,7 @@ export function archivedRow(entry: Entry): ArchivedRow {
 }
 
 /** @throws Error that names the key, if the text is not what `archivedRow` makes */
-export const readArchivedBody = (row: BodyRow): Entry => ({ ...readBody(row), archived: true })
+export const readArchivedBody = (row: BodyRow): Entry => Object.assign(readBody(row), { archived: true as const })
 
 /** Any JSON value. */
 const AnyJson = Type.Any()
@@ -163,19 +164,29 @@ const Body = compileOnUse(
 
 /**
  * An entry as packed JSON, its signed bytes in hexadecimal, without the ids that the row has. A final one is stored without signed bytes, and without calls where the chain has
- * them; an exchange's own rail has no chain to ask.
+ * them; an exchange's own rail has no chain to ask. What callers are not shown of it stands behind the rest: pages are read without.
  */
 function writeBody({ key: _key, requestId: _requestId, idempotencyKey: _idempotencyKey, orders: _orders, ...whole }: Entry): StoredBytes {
   const { attempts, ...entry } = whole
-  const final = isFinal(whole)
-  return pack(
-    JSON.stringify({
-      ...entry,
-      step: final && entry.signer === undefined ? null : entry.step,
-      bounds: final ? undefined : entry.bounds,
-      attempts: attempts.map(({ raw, ...each }) => (final ? each : { ...each, raw: Buffer.from(raw).toString('hex') })),
-    }),
-    { isBrief: !final },
+  if (!isFinal(whole))
+    return pack(
+      JSON.stringify({ ...entry, attempts: attempts.map(({ raw, ...each }) => ({ ...each, raw: Buffer.from(raw).toString('hex') })) }),
+      { isBrief: true },
+    )
+  const final = {
+    ...entry,
+    step: entry.signer === undefined ? null : entry.step,
+    bounds: undefined,
+    attempts: attempts.map(({ raw: _raw, ...each }) => each),
+  }
+  // Of a receipt that does not tell its cost, callers are shown what the receipt tells.
+  if (final.landed && !final.landed.cost) return pack(JSON.stringify(final))
+  const { step, memo, about, landed, ...shown } = final
+  const { receipt = null, ...block } = landed ?? {}
+  const isAllShown = [step, memo, about, receipt].every((each) => each === null)
+  return packInTwo(
+    JSON.stringify({ ...shown, ...(landed && { landed: block }) }),
+    isAllShown ? '' : JSON.stringify({ step, memo, about, receipt }),
   )
 }
 
@@ -184,8 +195,12 @@ export type BodyRow = Pick<EntryRow, (typeof bodyColumns)[number]>
 export const bodyColumns = ['key', 'request_id', 'idempotency_key', 'body'] as const
 
 /** @throws Error that names the key, if the bytes are not what `writeBody` makes */
-export function readBody({ key, request_id: requestId, idempotency_key: idempotencyKey, body }: BodyRow): Entry {
-  const stored = parse(body)
+export const readBody = (row: BodyRow): Entry => entryOf(row, readStored(row.body))
+
+/** What callers are shown of an entry: a final one has no step, memo, about and receipt. @throws Error that names the key, as `readBody` */
+export const readShown = (row: BodyRow): Entry => entryOf(row, isInTwo(row.body) ? readFirst(row.body) : readStored(row.body))
+
+function entryOf({ key, request_id: requestId, idempotency_key: idempotencyKey }: BodyRow, stored: unknown): Entry {
   if (!Body.Check(stored)) {
     const [first] = Body.Errors(stored)
     const where = stored === undefined ? 'its bytes are damaged' : `${first?.instancePath || 'it'} ${first?.message ?? 'is not an entry'}`
@@ -205,10 +220,29 @@ export function readBody({ key, request_id: requestId, idempotency_key: idempote
   })
 }
 
-function parse(body: StoredBytes): unknown {
+/** What `writeBody` wrote; undefined where its bytes are damaged. */
+export function readStored(body: StoredBytes): unknown {
   try {
-    return JSON.parse(unpack(body))
+    if (!isInTwo(body)) return JSON.parse(unpack(body))
+    const { first, second } = unpackBoth(body)
+    return second === '' ? withRest(JSON.parse(first)) : withRest(JSON.parse(first), JSON.parse(second))
   } catch {
     return undefined
   }
+}
+
+function readFirst(body: StoredBytes): unknown {
+  try {
+    return withRest(JSON.parse(unpackFirst(body)))
+  } catch {
+    return undefined
+  }
+}
+
+function withRest(stored: unknown, rest: unknown = {}): unknown {
+  if (!isObject(stored) || !isObject(rest)) return undefined
+  const { step = null, memo = null, about = null, receipt = null } = rest
+  Object.assign(stored, { step, memo, about })
+  if (isObject(stored['landed'])) Object.assign(stored['landed'], { receipt })
+  return stored
 }

@@ -139,6 +139,8 @@ export interface EntryFilter extends PairFilter {
   to?: number
   /** Archived ones, too. By hash, request or Idempotency-Key they are always listed. Not with `nonce` or `on`. */
   archived?: boolean
+  /** As callers are shown them: final ones without calls, memo, about and receipt, which take half of the time to read. */
+  shownOnly?: boolean
   /** At most 500. */
   limit?: number
   /** `nextCursor` of the page before. */

@@ -21,7 +21,8 @@ export async function withKnownAliases(store: Store, table: Table, filter: Entry
       select name from wanted where exists (select 1 from ${sql.table(table)} as those where those.pair = wanted.name)`.execute(db),
   )
   const known = new Set(rows.map(({ name }) => name))
-  return { ...others, pairAliases: aliases.filter(({ pair }) => known.has(pair)) }
+  const there = aliases.filter(({ pair }) => known.has(pair))
+  return there.length === 0 ? others : { ...others, pairAliases: there }
 }
 
 /** What trades of these tokens are journaled as, besides the names that the lists give. Trades plan with addresses, whatever a list calls a token. */

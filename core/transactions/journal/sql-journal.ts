@@ -9,7 +9,7 @@ import type { Tables } from '../../store/tables.ts'
 import { sqlOrders } from '../book-orders.ts'
 import type { Budgets, OrderEnd, Spending, SpendingClient } from '../budgets.ts'
 import { isFinal, railName, type Entry } from '../entry.ts'
-import { bodyColumns, type BodyRow, readArchivedBody, readBody } from './entry-rows.ts'
+import { bodyColumns, type BodyRow, readArchivedBody, readBody, readShown } from './entry-rows.ts'
 import { readEvent } from './entry-events.ts'
 import { deleteEvents, listArchived, markEvents, moveOut, openPlaces, rowOfHash, selectEnded } from './archived-entries.ts'
 import { embeddedWriter } from './embedded.ts'
@@ -61,12 +61,12 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>, budgets: reado
   }
 
   /** As many as a caller asks for. */
-  async function readPage(rows: readonly BodyRow[]): Promise<{ entries: Entry[]; damaged: string[] }> {
+  async function readPage(rows: readonly BodyRow[], { shownOnly }: EntryFilter): Promise<{ entries: Entry[]; damaged: string[] }> {
     const entries: Entry[] = []
     const damaged: string[] = []
     for (let start = 0; start < rows.length; start += bodyRows) {
       if (start > 0) await nextTurn()
-      entries.push(...readable(rows.slice(start, start + bodyRows), readBody, ({ key }) => damaged.push(key)))
+      entries.push(...readable(rows.slice(start, start + bodyRows), shownOnly ? readShown : readBody, ({ key }) => damaged.push(key)))
     }
     return { entries, damaged }
   }
@@ -93,7 +93,7 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>, budgets: reado
   /** Newest first. The archived ones are read last: an entry that is moved meanwhile is there twice, and shown once. */
   async function pageWithArchived(rows: readonly BodyRow[], filter: EntryFilter, limit: number): Promise<EntryPage> {
     const archived = await listArchived(store, filter, limit + 1, { inTurn: archiveTurns, onDamage })
-    const { entries: journaled, damaged } = await readPage(rows)
+    const { entries: journaled, damaged } = await readPage(rows, filter)
     const known = new Set(rows.map(({ key }) => key))
     // What is older than this was not looked at everywhere: it waits for the next page.
     const from = [archived.upTo ?? '', (rows.length > limit ? rows.at(-1)?.key : undefined) ?? ''].reduce((a, b) => (a > b ? a : b))
@@ -174,7 +174,7 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>, budgets: reado
       const rows = await listEntries(store, filter, limit + 1)
       if (includesArchived(filter)) return pageWithArchived(rows, filter, limit)
       const page = rows.slice(0, limit)
-      const { entries, damaged } = await readPage(page)
+      const { entries, damaged } = await readPage(page, filter)
       return pageOf(entries, damaged, rows.length > limit ? page.at(-1)?.key : undefined)
     },
     async eventsAfter(id, filter) {

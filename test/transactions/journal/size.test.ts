@@ -5,6 +5,7 @@ import { expect } from 'chai'
 import { sql } from 'kysely'
 import { openStore } from '../../../core/store/open-store.ts'
 import type { Store } from '../../../core/store/store.ts'
+import { entryRow } from '../../../core/transactions/journal/entry-rows.ts'
 import { sqlJournal } from '../../../core/transactions/journal/sql-journal.ts'
 import { silent } from '../site.ts'
 import { grownTrade, growJournal, journalTrades } from './grown-journal.ts'
@@ -41,6 +42,27 @@ describe('a million trades', () => {
     const [entry] = entries
     expect(entry).to.deep.include({ memo: final?.memo, about: final?.about, landed: final?.landed, state: 'CONFIRMED', step: null })
     expect(entry?.attempts).to.deep.equal(final?.attempts.map((each) => ({ ...each, raw: new Uint8Array() })))
+  })
+
+  it('are listed as callers are shown them without calls, memo, about and receipt, and with a receipt that alone tells the cost', async () => {
+    await journalTrades(store, 2)
+    const journal = sqlJournal(store)
+    const { entries } = await journal.list({})
+    const shown = entries.map((entry) => ({
+      ...entry,
+      memo: null,
+      about: null,
+      ...(entry.landed && { landed: { ...entry.landed, receipt: null } }),
+    }))
+    expect((await journal.list({ shownOnly: true })).entries).to.deep.equal(shown)
+
+    const [newest] = entries
+    if (!newest?.landed) throw new Error('A trade is in a block.')
+    const { cost: _cost, ...landed } = newest.landed
+    const { body } = entryRow({ ...newest, landed }, '')
+    await store.write((tx) => tx.updateTable('entries').set({ body }).where('key', '=', newest.key).execute())
+    const [withReceipt] = (await journal.list({ shownOnly: true })).entries
+    expect(withReceipt?.landed).to.deep.equal(landed)
   })
 
   it('that were written many at a time are as those that a server journaled', async () => {

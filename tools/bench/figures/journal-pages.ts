@@ -55,7 +55,7 @@ async function pageTimes(kind: string, store: Store): Promise<Row[]> {
   const rows: Row[] = []
   for (const each of queriesOf(some, new Set(entries.map(({ address }) => address.toLowerCase())))) {
     const listed = await timesOf(each.filter, async (filter) => {
-      const { entries: found, nextCursor } = await sqlJournal(store).list(filter)
+      const { entries: found, nextCursor } = await sqlJournal(store).list({ ...filter, shownOnly: true })
       return { count: found.length, nextCursor }
     })
     const { bare } = each

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import Database from 'libsql'
 import { Client } from 'pg'
-import { unpack } from '../../../core/store/compact.ts'
+import { readStored } from '../../../core/transactions/journal/entry-rows.ts'
 import type { EntryRow } from '../../../core/store/tables.ts'
 import type { JournalEntry } from '../history.ts'
 import type { Home } from './home.ts'
@@ -75,7 +75,7 @@ async function ofPostgres(connectionString: string): Promise<Row[]> {
 }
 
 function readEntry({ key, request_id: requestId, idempotency_key: idempotencyKey, body }: Row): JournalEntry {
-  const entry: Omit<JournalEntry, 'attempts'> & { attempts: { id: string; raw?: string }[] } = JSON.parse(unpack(body))
+  const entry: Omit<JournalEntry, 'attempts'> & { attempts: { id: string; raw?: string }[] } = Object(readStored(body))
   return {
     ...entry,
     key,
