@@ -2,7 +2,8 @@
 import { SluiceError } from '../base/errors.ts'
 import type { CurveName } from '../keys/curves.ts'
 import { createPendingCalls, failureOf, unavailable } from './pending-calls.ts'
-import type { AddKeyMessage, FromSigner, Wallet } from './signer-messages.ts'
+import type { AddKeyMessage } from './add-key-message.ts'
+import type { FromSigner, Wallet } from './signer-messages.ts'
 
 /** A private key that a client sent. */
 export interface SentKey {

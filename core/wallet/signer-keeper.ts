@@ -2,7 +2,7 @@
 // again when it ends; a signer that hangs is killed first. It passes every other message on without reading it, and it has no key: the text of one
 // that a client sent goes through it to the signer, with the passphrase that the signer encrypts it with.
 import { takeSecret } from '../keys/passphrase.ts'
-import { readAddKey, type AddKeyMessage } from './signer-messages.ts'
+import { readAddKey, type AddKeyMessage } from './add-key-message.ts'
 import { serveParent, supervise, tellParent } from './supervisor.ts'
 
 const stopGraceMs = 2_000

@@ -4,11 +4,12 @@ import type { Static, TSchema } from 'typebox'
 import * as Value from 'typebox/value'
 import { stopModes } from '../api/limits.ts'
 import { errorTable, type ErrorName } from '../base/errors.ts'
+import { maxSecretBytes, readAddKey, type AddKeyMessage } from './add-key-message.ts'
 import { signerFiles } from './policy-files.ts'
 
 const id = Type.Integer()
 
-const secretLength = Type.Integer({ minimum: 1, maximum: 262_144 })
+const secretLength = Type.Integer({ minimum: 1, maximum: maxSecretBytes })
 
 const open = Type.Object({
   type: Type.Literal('open'),
@@ -27,17 +28,7 @@ const open = Type.Object({
 })
 const sign = Type.Object({ type: Type.Literal('sign'), id, request: Type.Unknown() })
 
-/** A private key that a client sent, for chains of one curve. Its text comes by the pipe, from the keeper after the keystore's passphrase. */
-const addKey = Type.Object({
-  type: Type.Literal('add-key'),
-  id,
-  chains: Type.Array(Type.String({ pattern: '^[a-z0-9][a-z0-9-]{0,63}$' }), { minItems: 1, maxItems: 100 }),
-  curve: Type.Enum(['secp256k1', 'ed25519']),
-  keyBytes: Type.Integer({ minimum: 1, maximum: 1_024 }),
-  /** The keeper's word alone. */
-  passphraseBytes: Type.Optional(secretLength),
-})
-export type AddKeyMessage = Static<typeof addKey>
+const addKey = Type.Refine(Type.Unsafe<AddKeyMessage>({}), (value) => readAddKey(value) !== undefined)
 
 /** What the store has stopped, by the server's word: for all, or for a wallet. It replaces what was told before. */
 export const stopsMessage = Type.Object({
@@ -119,7 +110,6 @@ const reader =
     Value.Check(schema, message) ? message : undefined
 
 export const readToSigner = reader(toSigner)
-export const readAddKey = reader(addKey)
 export const readFromSigner = reader(fromSigner)
 
 const bytes = Type.Refine(Type.Unsafe<Uint8Array>({}), (value) => value instanceof Uint8Array)

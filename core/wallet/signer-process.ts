@@ -20,7 +20,6 @@ import {
   isSignRequest,
   readToSigner,
   secretBytesOf,
-  type AddKeyMessage,
   type FromSigner,
   type OpenMessage,
   type SignRequest,
@@ -29,6 +28,7 @@ import {
 import { serveParent, tellParent } from './supervisor.ts'
 import { newAccountOf, type NewAccount } from './new-accounts.ts'
 import { addSentKey } from './add-key.ts'
+import type { AddKeyMessage } from './add-key-message.ts'
 import { addressKey, isSameAddress } from '../base/addresses.ts'
 
 interface OpenState {

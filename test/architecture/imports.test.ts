@@ -62,4 +62,10 @@ describe('the directions of imports', () => {
     const rare = [...files, ...packages]
     expect([...loaded].filter((each) => rare.includes(each))).to.deep.equal([])
   })
+
+  it("the signer's keeper loads no package, for it idles as long as the server runs", () => {
+    const loaded = [...loadedWith(['core/wallet/signer-keeper.ts'])]
+    const packages = loaded.filter((each) => /^@?[a-z]/.test(each) && !/^(core\/|node:)/.test(each))
+    expect(packages).to.deep.equal([])
+  })
 })
