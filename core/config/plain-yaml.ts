@@ -25,7 +25,9 @@ const blank = /^ *(?:#.*)?$/
 const entry = /^((?:[A-Za-z_]|[0-9][g-np-wyz])[\w./-]{0,199}):(?: +(.*))?$/
 /** A value, with nothing but a comment after it. */
 const scalar =
-  /^(?:'([\x20-\x26\x28-\x7e]*)'|"([\x20\x21\x23-\x5b\x5d-\x7e]*)"|([A-Za-z0-9][\w./+:-]*|[A-Za-z][\w./+-]*(?: [\w./+-]+)+)|(\{\})|(\[\]))(?: +#.*| *)$/
+  /^(?:'([\x20-\x26\x28-\x7e]*)'|"([\x20\x21\x23-\x5b\x5d-\x7e]*)"|([A-Za-z0-9/][\w./+:-]*|[A-Za-z][\w./+-]*(?: [\w./+-]+)+)|(\{\})|(\[\]))(?: +#.*| *)$/
+/** A list on one line, of words. */
+const words = /^\[ *([A-Za-z][\w-]*(?: *, *[A-Za-z][\w-]*)*) *\](?: +#.*| *)$/
 const numeric = /^[\d.]+(?:[eE][-+]?\d+)?$/
 const number = /^(?:0|[1-9]\d{0,14})(?:\.\d{1,9})?$/
 /** Words that are no text, in some spelling, and keys that no section has. */
@@ -88,13 +90,25 @@ export function readPlainYaml(text: string): PlainYaml | undefined {
 
   /** What stands after a key, or below it. */
   function valueOf(rest: string, indent: number, pointer: string, depth: number): unknown {
-    if (rest !== '' && !rest.startsWith('#')) return scalarOf(rest)
+    if (rest !== '' && !rest.startsWith('#')) return scalarOf(rest) ?? wordsOf(rest, pointer)
     const next = lines[at]
-    return next === undefined || next.indent <= indent ? undefined : block(next.indent, pointer, depth + 1)
+    if (next !== undefined && next.indent > indent) return block(next.indent, pointer, depth + 1)
+    // A list may stand at the indent of its key.
+    return next?.indent === indent && next.content.startsWith('-') ? undefined : null
+  }
+
+  /** A list on the line of its key. */
+  function wordsOf(rest: string, pointer: string): unknown[] | undefined {
+    const items = words.exec(rest)?.[1]?.split(/ *, */).map(scalarOf)
+    if (items?.includes(undefined)) return undefined
+    for (const index of items?.keys() ?? []) found.set(pointer + pointerOf([index]), found.get(pointer) ?? 0)
+    return items
   }
 
   const first = lines[0]
-  if (first === undefined || first.content.startsWith('- ')) return undefined
+  // A file with nothing but comments, as several of conf are.
+  if (first === undefined) return { value: {}, lines: found }
+  if (first.content.startsWith('- ')) return undefined
   const value = mapping(first.indent, '', 0)
   return value === undefined || at < lines.length || found.size > maxEntries ? undefined : { value, lines: found }
 }

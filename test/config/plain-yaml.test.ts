@@ -6,7 +6,7 @@ import { lockFile, writeLock, type PluginLock } from '../../core/config/lock.ts'
 import { readPlainYaml } from '../../core/config/plain-yaml.ts'
 import type { ConfigProblem } from '../../core/config/problems.ts'
 import { readYaml } from '../../core/config/yaml.ts'
-import { builtInPlugins } from '../../core/base/layout.ts'
+import { builtInPlugins, defaultConf } from '../../core/base/layout.ts'
 import { book } from '../wallet/example-files.ts'
 import { eachWithHome } from './home.ts'
 
@@ -23,7 +23,24 @@ describe('plain YAML', () => {
   }
 
   const keys = ['a', 'b', 'contracts', 'ethereum/mainnet']
-  const values = ['', '', 'text', 'two words', '1', '1.5', 'true', '1/100', "'one'", '"two"', '{}', '[]', 'a # comment']
+  const values = [
+    '',
+    '',
+    'text',
+    'two words',
+    '1',
+    '1.5',
+    'true',
+    '1/100',
+    "'one'",
+    '"two"',
+    '{}',
+    '[]',
+    '[a]',
+    '[read, true]',
+    '/a/b',
+    'a # comment',
+  ]
   const oddKeys = [
     '3pool',
     '1e5',
@@ -47,7 +64,7 @@ describe('plain YAML', () => {
   ]
   const oddTexts = `a - b ¦ a#b ¦ # comment ¦ #c ¦ a: b ¦ a:b ¦ a: ¦ :a ¦ - ¦ - a ¦ -a ¦ null ¦ Null ¦ ~ ¦ True ¦ yes ¦ a  b ¦ é ¦ a # é ¦ %a ¦ @a ¦ &a b ¦ *a ¦ 'it''s'`
   const oddNumbers = `0 ¦ 007 ¦ -1 ¦ +1 ¦ 1. ¦ .5 ¦ 1.10 ¦ 1e3 ¦ 12e34 ¦ 1_000 ¦ 0x1F ¦ 0o17 ¦ .inf ¦ NaN ¦ 9007199254740993 ¦ 123456789012345 ¦ 1.0.0 ¦ 12:30:45`
-  const odd = `'a: b # c' ¦ "a\\nb" ¦ "a ¦ 'a ¦ "a" b ¦ 'a' # c ¦ { a: 1 } ¦ [1, 2] ¦ { ¦ | ¦ > ¦ !tag a ¦ 'é' ¦ "a" #b ¦ {} # ¦ []x ¦ 2026-11-22T19:05:00.000Z ¦ https://node.example:8545/v1`
+  const odd = `'a: b # c' ¦ "a\\nb" ¦ "a ¦ 'a ¦ "a" b ¦ 'a' # c ¦ { a: 1 } ¦ [1, 2] ¦ [a,b] ¦ [ a , b ] # c ¦ [a b] ¦ [a, ] ¦ [a: b] ¦ [null] ¦ [a]b ¦ / ¦ // ¦ /: ¦ /a b ¦ /a: b ¦ /a:b ¦ { ¦ | ¦ > ¦ !tag a ¦ 'é' ¦ "a" #b ¦ {} # ¦ []x ¦ 2026-11-22T19:05:00.000Z ¦ https://node.example:8545/v1`
   const oddValues = [
     ...[oddTexts, oddNumbers, odd].flatMap((each) => each.split(' ¦ ')),
     'a\tb',
@@ -128,11 +145,15 @@ describe('plain YAML', () => {
     expect(plain).to.be.greaterThan(0)
   })
 
-  it("covers what a start reads: the defaults of the release's plugins", () => {
-    const files = readdirSync(builtInPlugins)
-      .map((name) => path.join(builtInPlugins, name, 'defaults.yml'))
-      .filter((file) => existsSync(file))
+  it("covers what a start reads: the configuration that a home begins with, and the defaults of the release's plugins", () => {
+    const defaults = readdirSync(builtInPlugins).map((name) => path.join(builtInPlugins, name, 'defaults.yml'))
+    const files = [...defaults, ...filesIn(defaultConf)].filter((file) => existsSync(file))
     expect(files).to.have.length.greaterThan(20)
     expect(files.filter((file) => readPlainYaml(readFileSync(file, 'utf8')) === undefined)).to.deep.equal([])
   })
 })
+
+const filesIn = (folder: string): string[] =>
+  readdirSync(folder, { withFileTypes: true, recursive: true })
+    .filter((each) => each.isFile() && each.name.endsWith('.yml'))
+    .map(({ parentPath, name }) => path.join(parentPath, name))
