@@ -192,13 +192,28 @@ async function build({ whole, maps = whole }) {
     plugins: [fewMediaTypes, withoutTraces, namesOfUndici, doors, ...(maps ? [packagesWithoutMap] : [])],
     ...(maps && { sourcemap: 'linked', sourcesContent: false }),
   }
-  const split = { ...options, outdir: dist, splitting: true, external, banner, plugins: [partsOfEthers, ...options.plugins] }
+  const split = {
+    ...options,
+    outdir: dist,
+    splitting: true,
+    external,
+    banner,
+    plugins: [partsOfEthers, loadedOnDemand, ...options.plugins],
+  }
   const server = await bundle({
     ...split,
     entryPoints: [...started, ...entryPoints.filter((file) => !isDevnetPart(file)), ...plugins.map((name) => `plugins/${name}/index.ts`)],
     chunkNames: 'chunks/[name]-[hash]',
   })
   const signer = await bundle({ ...split, entryPoints: startedApart, chunkNames: 'chunks/signer-[name]-[hash]' })
+  const later = await bundle({
+    ...options,
+    format: 'cjs',
+    entryPoints: Object.keys(onDemand).map((name) => ({ in: `on-demand:${name}`, out: `on-demand/${name}` })),
+    outdir: dist,
+    outExtension: { '.js': '.cjs' },
+    plugins: [entriesOnDemand, ...options.plugins],
+  })
   const local = await bundle({
     ...options,
     entryPoints: [
@@ -224,10 +239,7 @@ async function build({ whole, maps = whole }) {
   // Its process would stay as long as this one, which goes on as the server.
   await stop()
   const files = new Map(
-    [...server.outputFiles, ...signer.outputFiles, ...local.outputFiles, ...simulator.outputFiles].map(({ path: file, contents }) => [
-      file,
-      contents,
-    ]),
+    [server, signer, later, local, simulator].flatMap(({ outputFiles }) => outputFiles.map(({ path: file, contents }) => [file, contents])),
   )
   leaveOutRepeatedImports(files, maps)
   const add = (file, contents) => files.set(path.join(dist, file), Buffer.from(contents))
@@ -252,7 +264,7 @@ async function build({ whole, maps = whole }) {
   add('sluice-devnet/LICENSES.md', bytecodeLicenses(root, artifacts))
   add('sluice-devnet/core/devnet/build-state.sha256', hashOf(read('core/devnet/anvil.ts'), read('core/devnet/build-state.ts')))
   add('sluice-devnet/package.json', `${JSON.stringify(devnetManifest(manifest), null, 2)}\n`)
-  const parts = [server, signer].flatMap(({ metafile }) => bundledFolders(metafile))
+  const parts = [server, signer, later].flatMap(({ metafile }) => bundledFolders(metafile))
   const bundled = [...new Set([...parts, 'node_modules/swagger-ui-dist'])]
   if (whole) {
     add('sluice-devnet/THIRD-PARTY-LICENSES.md', licensesOf(bundledFolders(simulator.metafile)))
@@ -334,6 +346,76 @@ const doors = {
     onResolve({ filter: /\/index\.ts$/ }, ({ path: file, resolveDir }) => {
       const resolved = path.resolve(resolveDir, file)
       return resolved === path.join(root, 'core/plugins/index.ts') ? { path: resolved, sideEffects: false } : undefined
+    })
+  },
+}
+
+/**
+ * Packages that a start seldom needs, by the file that has them: the parser of YAML reads conf only where it is not plain, schemas are compiled for what
+ * does not surely fit them and for the first answers. Who calls them does not wait, so that they cannot be imported when they are called: they are
+ * CommonJS, and loaded by `require`.
+ */
+const onDemand = {
+  'json-schema': {
+    functions: { Ajv: 'ajv', Ajv2020: 'ajv/dist/2020.js', default: 'fast-json-stringify' },
+    objects: {},
+  },
+  yaml: {
+    functions: Object.fromEntries(
+      ['LineCounter', 'Parser', 'parseDocument', 'isAlias', 'isMap', 'isScalar', 'isSeq', 'stringify'].map((name) => [name, 'yaml']),
+    ),
+    objects: { CST: 'yaml' },
+  },
+}
+
+/** In the bundle stands, for each name that is imported of them, a function that loads the file with its first call. */
+const loadedOnDemand = {
+  name: 'loaded-on-demand',
+  setup({ onResolve, onLoad }) {
+    const fileOf = new Map(
+      Object.entries(onDemand).flatMap(([file, { functions, objects }]) =>
+        Object.values({ ...functions, ...objects }).map((specifier) => [specifier, file]),
+      ),
+    )
+    const specifiers = [...fileOf.keys()].map((each) => each.replaceAll('.', '\\.')).join('|')
+    onResolve({ filter: new RegExp(`^(${specifiers})$`) }, ({ path: specifier, importer }) =>
+      importer.includes('node_modules') ? undefined : { path: specifier, namespace: 'loaded-on-demand', sideEffects: false },
+    )
+    onLoad({ filter: /.*/, namespace: 'loaded-on-demand' }, ({ path: specifier }) => {
+      const file = fileOf.get(specifier)
+      const namesIn = (exported) => Object.entries(exported).flatMap(([name, of]) => (of === specifier ? [name] : []))
+      return {
+        contents: [
+          `import { createRequire } from 'node:module'`,
+          `import { codeRoot } from ${JSON.stringify(path.join(root, 'core/base/layout.ts'))}`,
+          `let loaded`,
+          `const load = () => (loaded ??= createRequire(codeRoot)('./on-demand/${file}.cjs'))`,
+          ...namesIn(onDemand[file].functions).map(
+            (name) =>
+              `export ${name === 'default' ? name : ''} function ${name === 'default' ? '' : name}(...given) { return new.target ? new (load().${name})(...given) : load().${name}(...given) }`,
+          ),
+          ...namesIn(onDemand[file].objects).map(
+            (name) => `export const ${name} = /* @__PURE__ */ new Proxy({}, { get: (_, key) => load().${name}[key] })`,
+          ),
+        ].join('\n'),
+        resolveDir: root,
+      }
+    })
+  },
+}
+
+/** Those files: each package in one runs with the first use of a name of it. */
+const entriesOnDemand = {
+  name: 'entries-on-demand',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^on-demand:/ }, ({ path: name }) => ({ path: name.slice('on-demand:'.length), namespace: 'on-demand' }))
+    onLoad({ filter: /.*/, namespace: 'on-demand' }, ({ path: name }) => {
+      const { functions, objects } = onDemand[name]
+      const getters = Object.entries({ ...functions, ...objects }).map(([exported, specifier]) => {
+        const of = exported === 'default' ? '' : `.${exported}`
+        return `${exported}: { get: () => require(${JSON.stringify(specifier)})${of} }`
+      })
+      return { contents: `Object.defineProperties(exports, { ${getters.join(', ')} })`, resolveDir: root }
     })
   },
 }

@@ -42,6 +42,24 @@ describe('the memory of the processes', () => {
     }
   })
 
+  it('holds the parser of YAML and the compiler of schemas only where conf is not plain, or wrong', () => {
+    const [probe, told] = [path.join(home.home, 'loaded.cjs'), path.join(home.home, 'loaded.json')]
+    const loaded =
+      "Object.keys(require.cache).filter((file) => file.includes('on-demand')).map((file) => require('node:path').basename(file))"
+    writeFileSync(probe, `process.on('exit', () => require('node:fs').writeFileSync(${JSON.stringify(told)}, JSON.stringify(${loaded})))`)
+    const { PATH, HOME } = process.env
+    const loadedFor = (permissions: string): unknown => {
+      writeFileSync(path.join(home.home, 'conf/clients.yml'), `clients:\n  client:\n    permissions:${permissions}\n    wallets: all\n`)
+      spawnSync(path.join(root, 'bin/sluice'), ['--home', home.home, 'certs', 'list'], {
+        env: { PATH, HOME, NODE_OPTIONS: `--require ${JSON.stringify(probe)}` },
+      })
+      return JSON.parse(readFileSync(told, 'utf8'))
+    }
+    expect(loadedFor(' ["read"]')).to.deep.equal(['yaml.cjs'])
+    expect(loadedFor('\n      - reed')).to.deep.equal(['json-schema.cjs'])
+    expect(loadedFor('\n      - read\n      - trade')).to.deep.equal([])
+  })
+
   it('goes through a collection once the server is up', async () => {
     // With core files as large as they become, where the system writes them.
     const node = [process.execPath, '--trace-gc', path.join(root, 'bin/launch.mjs'), 'start']
