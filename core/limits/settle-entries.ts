@@ -1,6 +1,5 @@
 // What was reserved for transactions that are final becomes what they did (`settlements.ts`), in the write that ends them.
 import { sql, type Transaction } from 'kysely'
-import { divideRaw } from '../base/decimal.ts'
 import { SluiceError } from '../base/errors.ts'
 import type { Store } from '../store/store.ts'
 import type { Tables } from '../store/tables.ts'
@@ -35,7 +34,7 @@ import {
   type Reservations,
   type StoredAccount,
 } from './reservations.ts'
-import { actualOf, standingOf, type StandingAllowance, type SettlementReader, type Steps } from './settlements.ts'
+import { actualOf, freedByOrder, standingOf, type StandingAllowance, type SettlementReader, type Steps } from './settlements.ts'
 
 type Tx = Transaction<Tables>
 
@@ -97,15 +96,22 @@ export async function settleEnded(all: readonly Entry[], reader: SettlementReade
   return accounts
 }
 
-/** An exchange of signed actions says that an order has ended: what was not filled is counted no more. */
-export async function settleOrder({ entry, index, unfilled }: OrderEnd, tx: Tx, kind: Store['kind']): Promise<AccountsByOwner> {
+/**
+ * An exchange of signed actions says that an order has ended: what was not filled is counted no more, nor is what its fill cost less than its price.
+ * @param reference the symbol of the reference token
+ */
+export async function settleOrder(
+  { entry, index, ...end }: OrderEnd,
+  reference: string | undefined,
+  tx: Tx,
+  kind: Store['kind'],
+): Promise<AccountsByOwner> {
   const names = [signedOrderName(entry, index)]
   const accounts = await openAccounts(new Set(await ownersOfRefundable(names, tx)), nothingEnded, tx, kind)
   for (const found of (await takeRefundable(names, tx)).values()) {
     const open = accounts.get(found.owner)
     if (!open) continue
-    const returnedRaw = divideRaw(found.ofRaw * unfilled.numerator, unfilled.denominator, 'down')
-    open.account = refund(open.account, refundOf(found, returnedRaw), found.counted)
+    open.account = refund(open.account, freedByOrder(found, end, reference), found.counted)
     await writeOpen(found.owner, open, tx, kind)
   }
   return accounts

@@ -1,10 +1,10 @@
 // What a reservation is settled to: what its transaction did, as far as that is known. What nobody can tell counts as it was reserved. Pure.
-import { abs, divideRaw } from '../base/decimal.ts'
-import { microsOf } from '../transactions/budgets.ts'
+import { abs, divideRaw, parseDecimal, type Fraction } from '../base/decimal.ts'
+import { microsOf, type OrderEnd } from '../transactions/budgets.ts'
 import type { Entry } from '../transactions/entry.ts'
-import type { Amounts } from './account.ts'
+import { sum, type Amounts } from './account.ts'
 import { gasMeasureOf } from './limit-checks.ts'
-import type { HeldChange, Refundable, StandingAmounts } from './refundable.ts'
+import { refundOf, type HeldChange, type Refundable, type StandingAmounts } from './refundable.ts'
 import type { Reservation } from './reservations.ts'
 
 type Gains = ReadonlyMap<string, bigint>
@@ -124,4 +124,27 @@ export function standingOf(
       { amounts: { loss: divideRaw(loss * ofRaw, allRaw, 'up') }, ofRaw, ...(expires !== undefined && { expires }) },
     ]),
   )
+}
+
+/** The unit of account of perpetuals, which limits count as one of the reference token. */
+const dollar = 'USD'
+const one = 1_000_000n
+
+/**
+ * What is counted no more of an order of signed actions that has ended. What it saved of its loss counts where its quote is the reference token. Rounded down.
+ * @param reference the symbol of the reference token
+ */
+export function freedByOrder(
+  { amounts: { loss = 0n, ...given }, ...counted }: Pick<Refundable, 'amounts' | 'ofRaw' | 'heldRaw'>,
+  { unfilled, saved }: Pick<OrderEnd, 'unfilled' | 'saved'>,
+  reference: string | undefined,
+): Amounts {
+  const partOf = ({ numerator, denominator }: Fraction) => divideRaw(counted.ofRaw * numerator, denominator, 'down')
+  const isValued = saved !== undefined && (saved.quote === dollar || saved.quote === reference)
+  const { digits, scale } = parseDecimal(isValued ? saved.amount : '0')
+  const savedMicros = divideRaw(digits * one, 10n ** BigInt(scale), 'down')
+  const { loss: unlost = 0n } = refundOf({ amounts: { loss }, ...counted }, partOf(unfilled))
+  const lessLost = unlost + savedMicros < loss ? unlost + savedMicros : loss
+  const kept = partOf(unfilled) + (saved?.ofOffer ? partOf(saved.ofOffer) : 0n)
+  return sum(refundOf({ amounts: given, ...counted }, kept), { loss: lessLost })
 }

@@ -174,7 +174,7 @@ export function createSpendingLimits(limitsOn: LimitsOn, kind: Store['kind'] = '
       for (const [owner, stored] of await settleExpired(allowance, tx, kind)) admissions.note(owner, stored)
     },
     async endOrder(order, tx) {
-      for (const [owner, stored] of await settleOrder(order, tx, kind)) admissions.note(owner, stored)
+      for (const [owner, stored] of await settleOrder(order, reader.reference(order.entry), tx, kind)) admissions.note(owner, stored)
     },
   }
 }

@@ -74,7 +74,7 @@ export interface ClientOrders {
    * ignored.
    * @param end of an order of signed actions whose last report it is: by a connector of this release
    */
-  note(order: JournaledOrder, report: OrderReport, end?: Pick<OrderEnd, 'unfilled'>): Promise<void>
+  note(order: JournaledOrder, report: OrderReport, end?: Omit<OrderEnd, 'entry' | 'index'>): Promise<void>
   /**
    * Adds fills to orders of a wallet.
    * @param told by the exchange's id of the order

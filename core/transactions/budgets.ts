@@ -47,6 +47,18 @@ export interface OrderEnd {
   readonly index: number
   /** The part of its amount that was not filled, and never will be. */
   readonly unfilled: Fraction
+  /** What was filled at once was filled at a better price than its own: all that was filled later is at its own at most. */
+  readonly saved?: SavedByFill
+}
+
+/** What a fill cost less, or brought more, than at the price of its order. Never below 0. */
+export interface SavedByFill {
+  /** In the quote of the market. */
+  readonly amount: string
+  /** The symbol of the quote. */
+  readonly quote: string
+  /** Of a purchase: the part of all that it offered. A sale gives the same at every price. */
+  readonly ofOffer?: Fraction
 }
 
 /** A client on a network. */

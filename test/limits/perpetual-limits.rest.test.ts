@@ -6,6 +6,7 @@ import { startServer, venuesReady, type TestServer } from '../../testkit/server.
 import { losesAnswer } from '../../tools/hyperliquid-simulator/exchange/faults.ts'
 import { local, mined, oneChain, outcome, traders } from '../http/shared-server.ts'
 import { startSite, type Site } from '../plugins/hyperliquid/site.ts'
+import { until } from '../transactions/site.ts'
 
 const all = { permissions: ['read', 'trade', 'thin', 'admin'], wallets: 'all' }
 const limited = (limits: object, permissions = ['read', 'trade', 'thin']) => ({ permissions, wallets: 'all', limits })
@@ -33,7 +34,7 @@ describe('limits of what is open at an exchange of signed actions', function () 
       leverage: limited({ maxLeverage: 0.02 }),
       loss: limited({ maxDailyLoss: '20', maxLeverage: 10 }),
       onlyLoss: limited({ maxDailyLoss: '2000000' }),
-      out: limited({ maxDailyLoss: '10', maxLeverage: 10 }),
+      out: limited({ maxDailyLoss: '8.3', maxLeverage: 10 }),
       bot: { permissions: ['read', 'trade'], wallets: 'all' },
     }
     server = await startServer({ ...site.server, conf: { ...site.server.conf, 'clients.yml': { clients } } })
@@ -136,39 +137,59 @@ describe('limits of what is open at an exchange of signed actions', function () 
     expect(outcome(await order(by['onlyLoss'], { amount: '5' }))).to.equal('200')
   })
 
+  const lossOf = async (client: Client | undefined) => {
+    const { body, text } = (await client?.get('/limits')) ?? {}
+    const row = body?.limits.find(({ limit }: { limit: string }) => limit === 'maxDailyLoss')
+    expect(row, text).to.have.property('used')
+    return { used: Number(row.used), left: String(row.left) }
+  }
+
   it('count what an order may lose against the index, with its fees, in the daily loss', async () => {
     const price = String(Math.round(index * 1.02))
-    // 2 % of 400, and fees.
-    expect(outcome(await order(by['loss'], { price, side: 'BUY', timeInForce: 'IOC' }))).to.equal('200')
-    const { body } = await by['loss']!.get('/limits')
-    const used = Number(body.limits.find(({ limit }: { limit: string }) => limit === 'maxDailyLoss').used)
-    expect(used).to.be.within(8, 9)
-    expect(outcome(await order(by['loss'], { price, timeInForce: 'IOC' }))).to.equal('200')
-    const refused = await order(by['loss'], { price, timeInForce: 'IOC' })
+    // 2 % of 1,200, and fees.
+    const refused = await order(by['loss'], { price, amount: '0.3', timeInForce: 'IOC' })
     expect(outcome(refused), refused.text).to.equal('403 LIMIT_EXCEEDED')
     expect(refused.body.details.limit).to.equal('maxDailyLoss')
     // A better price than the index loses fees alone.
     expect(outcome(await order(by['loss']))).to.equal('200')
+    expect((await lossOf(by['loss'])).used).to.be.below(1)
+  })
+
+  it('settle an order that was filled at once to its fill, and keep what it lost', async () => {
+    const before = (await lossOf(by['loss'])).used
+    const price = Math.round(index * 1.02)
+    const { body, text } = await order(by['loss'], { price: String(price), orderType: 'LIMIT', timeInForce: 'IOC' })
+    expect(body.state, text).to.equal('FILLED')
+    // 2 % of 400 was reserved. What is left is the fill's distance from the index, and the fee of its own price.
+    const atLeast = Math.max(0, Number(body.averagePrice) - index) * 0.1
+    await until('the order is settled', async () => (await lossOf(by['loss'])).used - before < 8)
+    expect((await lossOf(by['loss'])).used - before).to.be.within(atLeast, atLeast + price * 0.1 * 0.001)
+    // Its end is told once: no listing frees it again.
+    const settled = (await lossOf(by['loss'])).used
+    await open()
+    expect((await lossOf(by['loss'])).used).to.equal(settled)
   })
 
   it('let a position be closed near the index where nothing is left of the daily loss, and count what that loses', async () => {
     const at = (part: number) => ({ price: String(Math.round(index * part)), timeInForce: 'IOC' })
-    expect(outcome(await order(by['out'], at(1.02)))).to.equal('200')
+    // Who buys at once pays 1 % more than the index here, and who sells gets 1 % less: twice 4 and fees is more than the limit.
+    expect((await order(by['out'], at(1.02))).body.state).to.equal('FILLED')
+    await until('the order is settled', async () => (await lossOf(by['out'])).used < 8)
     const opens = await order(by['out'], at(1.02))
     expect(opens.body.details?.limit, opens.text).to.equal('maxDailyLoss')
     const far = await order(by['out'], { ...at(0.94), side: 'SELL', reduceOnly: true })
     expect(far.body.details?.limit, far.text).to.equal('maxDailyLoss')
     const closed = await order(by['out'], { ...at(0.96), side: 'SELL', reduceOnly: true })
-    expect(outcome(closed), closed.text).to.equal('200')
+    expect(closed.body.state, closed.text).to.equal('FILLED')
+    await until('the close is settled', async () => (await lossOf(by['out'])).used < 9)
+    const { used, left } = await lossOf(by['out'])
+    expect(used).to.be.within(8.3, 9)
+    expect(left).to.equal('0')
     // Far from the index it may not rest in the book, either; and what turns a position over opens one, at any price.
     const resting = await order(by['out'], { price: String(Math.round(index * 0.94)), side: 'SELL', reduceOnly: true })
     expect(resting.body.details?.limit, resting.text).to.equal('maxDailyLoss')
     const flipped = await order(by['out'], { ...at(1.05), side: 'SELL', amount: '0.2' })
     expect(flipped.body.details?.limit, flipped.text).to.equal('maxDailyLoss')
-    const { body } = await by['out']!.get('/limits')
-    const { used, left } = body.limits.find(({ limit }: { limit: string }) => limit === 'maxDailyLoss')
-    expect(Number(used)).to.be.within(24, 27)
-    expect(left).to.equal('0')
   })
 
   it('hold what is lost against the index to a part of what the account is worth, without thin', async () => {

@@ -296,7 +296,7 @@ function wantFills(
 const endsTimeoutMs = 10_000
 
 /**
- * Where a client has limits, asks how much was filled of orders that have ended, so that the rest counts no more, and stores which were refused. Nobody waits for it: what is not known then is
+ * Where a client has limits, asks how much was filled of orders that have ended, so that the rest counts no more, and stores which were refused or filled at once. Nobody waits for it: what is not known then is
  * stored when orders are listed.
  */
 function readEnds(
@@ -310,15 +310,15 @@ function readEnds(
   const { services, caller, network, venue } = context
   if (!venue.builtIn || services.limitsOn(caller.id, network) === undefined) return
   const asked: OrderName[] = []
-  const refused: string[] = []
+  const answered: string[] = []
   for (const [index, key] of covers.entries()) {
     const [action, state] = [actions.get(key), outcomes[index]?.state]
     if (action && state === 'CANCELED') asked.push(action.order)
-    else if (action?.do === 'create' && state === 'REJECTED') refused.push(action.order.clientOrderId)
+    else if (action?.do === 'create' && (state === 'REJECTED' || state === 'FILLED')) answered.push(action.order.clientOrderId)
   }
-  if (asked.length + refused.length === 0) return
+  if (asked.length + answered.length === 0) return
   const orders = walletOrders(type, address, { network, venue, services, signal: AbortSignal.timeout(endsTimeoutMs) })
-  storeEnds(orders, { asked: asked.map(pickName), refused }).catch(() => {})
+  storeEnds(orders, { asked: asked.map(pickName), answered }).catch(() => {})
 }
 
 type Book = Pick<MaybeAsync<CLOB>, 'outcome'>

@@ -1,8 +1,9 @@
 import type { BookSet } from '../../api/index.ts'
 import type { ActionOutcome, BookMarket, BookOrder, OrderName } from '../../contracts/index.ts'
-import { toCommonScale } from '../../base/decimal.ts'
+import { isLess, multiply, subtract, toCommonScale } from '../../base/decimal.ts'
 import { badFields, SluiceError } from '../../base/errors.ts'
 import type { JournaledOrder, OrderFilter } from '../../transactions/book-orders.ts'
+import type { OrderEnd } from '../../transactions/budgets.ts'
 import { isFinal, type Entry, type TransactionState } from '../../transactions/entry.ts'
 import type { ConnectorContext, Services } from '../context.ts'
 import { readActionOutcomes } from '../fills.ts'
@@ -71,7 +72,7 @@ export function walletOrders(type: BookSet, owner: string, { network: on, venue,
       ...(reason !== undefined && { reason }),
     }
     // If the store is unavailable, the exchange is asked again: the request may have sent something and must not fail for this.
-    await transactions.orders.note(order, newReport, endOf(order, shown, venue)).catch((error: unknown) => {
+    await transactions.orders.note(order, newReport, endOf(order, shown, outcomes.get(order), venue)).catch((error: unknown) => {
       if (!(error instanceof SluiceError)) throw error
     })
   }
@@ -138,12 +139,41 @@ export function walletOrders(type: BookSet, owner: string, { network: on, venue,
   }
 }
 
-/** By the last word of an exchange of signed actions, whose connector is of this release. Those of a chain end by their transactions. */
-function endOf({ entry }: JournaledOrder, { state, amount, filledAmount }: ShownOrder, { builtIn }: Context['venue']) {
+/**
+ * By the last word of an exchange of signed actions, whose connector is of this release. Those of a chain end by their transactions.
+ * @param outcome what it answered to the order
+ */
+function endOf(
+  { entry, market }: JournaledOrder,
+  shown: ShownOrder,
+  outcome: ActionOutcome | undefined,
+  { builtIn }: Context['venue'],
+): Omit<OrderEnd, 'entry' | 'index'> | undefined {
+  const { state, amount, filledAmount } = shown
   if (!builtIn || entry.signer === undefined || !hasEnded(state)) return undefined
   const { aRaw: amountRaw, bRaw: filledRaw } = toCommonScale(amount, filledAmount)
+  if (amountRaw === 0n) return undefined
   const leftRaw = amountRaw > filledRaw ? amountRaw - filledRaw : 0n
-  return amountRaw > 0n ? { unfilled: { numerator: leftRaw, denominator: amountRaw } } : undefined
+  const saved = outcome && savedBy(outcome, shown, market)
+  return { unfilled: { numerator: leftRaw, denominator: amountRaw }, ...(saved && { saved }) }
+}
+
+/** Of what was filled at once: the answer has its amount and its price. The rest of the order waits at its own price. */
+function savedBy(
+  { filledAmount, averagePrice }: ActionOutcome,
+  { side, price, amount }: ShownOrder,
+  market: string,
+): OrderEnd['saved'] | undefined {
+  if (filledAmount === undefined || averagePrice === undefined) return undefined
+  const better = side === 'BUY' ? subtract(price, averagePrice) : subtract(averagePrice, price)
+  if (!isLess('0', better)) return undefined
+  const saved = multiply(better, filledAmount)
+  const { aRaw: numerator, bRaw: denominator } = toCommonScale(saved, multiply(price, amount))
+  return {
+    amount: saved,
+    quote: market.slice(market.lastIndexOf('-') + 1),
+    ...(side === 'BUY' && denominator > 0n && { ofOffer: { numerator, denominator } }),
+  }
 }
 
 /** Prefixed, so that an orderId is never taken for a clientOrderId. */
@@ -215,12 +245,12 @@ async function journaledAs(orders: WalletOrders, { orderId, txHash }: BookOrder)
   return open.find(hasId) ?? (ofTransaction.length === 1 ? ofTransaction[0] : undefined)
 }
 
-/** Stores how orders have ended: by what the exchange says now, and of those that it refused by its answer. */
+/** Stores how orders have ended: by what the exchange says now, and of those that it refused or filled at once by its answer. */
 export async function storeEnds(
   orders: WalletOrders,
-  { asked: names, refused }: { asked: readonly OrderName[]; refused: readonly string[] },
+  { asked: names, answered }: { asked: readonly OrderName[]; answered: readonly string[] },
 ): Promise<void> {
-  for (const clientOrderId of refused)
+  for (const clientOrderId of answered)
     for (const order of await orders.journaled({ clientOrderId, limit: 1 })) await orders.show(order, undefined, false)
   if (names.length === 0) return
   for (const exchange of await orders.onExchange({ names })) {
