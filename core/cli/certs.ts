@@ -163,7 +163,7 @@ async function makeNew(certsDir: string, client: string, options: NewOptions): P
         ? whatToCopy(certsDir, made)
         : whatIsThere(hummingbot, made, keyPassphrase)),
     ...(added ? ["Renewed the server's certificate, which lacked some of the names. A running server uses it at once."] : []),
-    'It may read market data only, until conf/clients.yml gives it more, by this name or by the fingerprint.',
+    'conf/clients.yml says what it may do, by this name or by the fingerprint. Where it does not, it may read market data only.',
   ]
 }
 

@@ -102,7 +102,12 @@ async function planRevocation(
   // Also what sleeps: where Permit2 may take nothing of the token now, it may after the next approval.
   const standing = permit2s.filter((_, index) => (byPermit2[index]?.givenRaw ?? byPermit2[index]?.amountRaw ?? 0n) > 0n)
   if (!plainRaw && standing.length === 0)
-    throw badFields([{ field: 'spender', problem: `may take nothing of ${token.symbol} from ${owner}: there is nothing to take back` }])
+    throw badFields([
+      {
+        field: 'spender',
+        problem: `may take nothing of ${token.symbol} from ${owner}: there is nothing to take back. Where a limit still counts an allowance that was revoked outside of Sluice, POST /evm/approve with the amount 0 ends that`,
+      },
+    ])
   const plans = await Promise.all([
     ...(plainRaw ? [evm.approve(owner, token, spender, 0n, at)] : []),
     ...standing.flatMap((permit2) => evm.permit2?.approve({ owner, permit2, token, spender, amountRaw: 0n, expires: undefined }, at) ?? []),

@@ -136,6 +136,16 @@ describe('approvals that count as lost', () => {
       expect(await lost()).to.equal(0)
     })
 
+    it('count in full for another day where they were revoked elsewhere, and are by Sluice as well', async () => {
+      await approved(1000n)
+      await pass(48)
+      // The chain shows an allowance of 0 before it: it may have been taken.
+      await approved(0n, 0n)
+      expect(await lost()).to.equal(1000)
+      await pass(25)
+      expect(await lost()).to.equal(0)
+    })
+
     it('count each of several spenders of one request until it is revoked', async () => {
       const requestId = 'of two'
       const [one, two] = [0, 1].map((index) => newEntry({ kind: 'approve', requestId, part: { index, of: 2 } })) as [Entry, Entry]
