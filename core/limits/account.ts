@@ -138,10 +138,13 @@ function spend({ spent }: Account, window: Window, amounts: Amounts, { nowMs, la
 
 /** Without measures of which nothing is left. */
 export function sum(one: Amounts, other: Amounts): Amounts {
-  const all = [...new Set([...Object.keys(one), ...Object.keys(other)])]
-  return Object.fromEntries(
-    all.map((measure) => [measure, (one[measure] ?? 0n) + (other[measure] ?? 0n)] as const).filter(([, raw]) => raw !== 0n),
-  )
+  const all: [Measure, bigint][] = []
+  for (const [measure, raw] of Object.entries(one)) {
+    const both = raw + (other[measure] ?? 0n)
+    if (both !== 0n) all.push([measure, both])
+  }
+  for (const [measure, raw] of Object.entries(other)) if (raw !== 0n && one[measure] === undefined) all.push([measure, raw])
+  return Object.fromEntries(all)
 }
 
 export const negative = (amounts: Amounts): Amounts => Object.fromEntries(Object.entries(amounts).map(([measure, raw]) => [measure, -raw]))

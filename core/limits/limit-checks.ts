@@ -201,11 +201,21 @@ function limitsIn({ spending: { steps, coin, commitment }, limits, tokens, refer
   return found
 }
 
-const amountLimits = (name: string, limits: AmountLimits, of: Omit<Limit, 'name' | 'window' | 'mostRaw'>): Limit[] =>
-  amountWindows.flatMap(([key, window]) => {
+type LimitedMeasure = Omit<Limit, 'name' | 'window' | 'mostRaw'>
+
+/** As they were made last: they are asked for twice by each request, and are the same until the file changes. */
+const madeLimits = new WeakMap<AmountLimits, { readonly of: LimitedMeasure; readonly made: readonly Limit[] }>()
+
+function amountLimits(name: 'value' | 'tokens', limits: AmountLimits, of: LimitedMeasure): readonly Limit[] {
+  const known = madeLimits.get(limits)
+  if (known && known.of.measure === of.measure && known.of.decimals === of.decimals && known.of.unit === of.unit) return known.made
+  const made = amountWindows.flatMap(([key, window]) => {
     const amount = limits[key]
     return amount === undefined ? [] : [{ ...of, name: `${name}.${key}`, window, mostRaw: limitRaw(amount, of.decimals) }]
   })
+  madeLimits.set(limits, { of, made })
+  return made
+}
 
 interface Excess {
   readonly leftRaw: bigint

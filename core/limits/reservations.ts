@@ -32,6 +32,8 @@ export type Reservations = ReadonlyMap<string, Reservation>
 
 /** What they hold together. */
 export function openOf(reservations: Reservations): Amounts {
+  const [only, ...more] = reservations.values()
+  if (more.length === 0) return only ? greatest([only.amounts]) : {}
   const byNonce = new Map<string, Amounts>()
   for (const { nonce, amounts } of reservations.values()) byNonce.set(nonce, greatest([byNonce.get(nonce) ?? {}, amounts]))
   return [...byNonce.values()].reduce(sum, {})
@@ -110,9 +112,9 @@ export interface EndedRow extends ReservationRow {
  * read once for each owner, and in the embedded store alone.
  */
 export async function readEnded(keys: readonly string[], tx: Tx, kind: Store['kind']): Promise<readonly EndedRow[]> {
-  const account = sql`
-    case when row_number() over (partition by held.owner) = 1
-      then (select budgets.body from budgets where budgets.owner = held.owner) end`
+  // Of one key there is one owner, and one row that it has itself.
+  const isFirst = keys.length === 1 ? sql`held.entry_key = ended.entry_key` : sql`row_number() over (partition by held.owner) = 1`
+  const account = sql`case when ${isFirst} then (select budgets.body from budgets where budgets.owner = held.owner) end`
   const { rows } = await sql<EndedRow>`
     select held.entry_key, held.owner, held.nonce, held.body, ${kind === 'embedded' ? account : sql`null`} as account, ${storeTime} as now
     from reservations as ended
