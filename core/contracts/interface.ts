@@ -78,7 +78,7 @@ export interface InterfacePath<Req extends TObject = TObject, Res extends TSchem
   readonly response: Res
   /**
    * Of a GET without parameters: whether the server answers. It waits behind no other request of its caller, and calls no endpoint. Of one caller 16
-   * at once do so; more wait like other requests.
+   * at once do so; more wait like other requests. Fifty a second do not count towards its `requestsPerSecond`.
    */
   readonly isPing?: boolean
   /**

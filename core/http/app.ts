@@ -55,7 +55,7 @@ export function createApp(parts: RequestStepsParts, { router, showError, numbers
   const answersDirectly = directAnswers(
     router,
     steps,
-    (state) => limits.rate(state.caller),
+    (state, isPing) => limits.rate(state.caller, isPing),
     (error) => log.error({ err: error }, 'request failed by a defect'),
   )
 

@@ -43,11 +43,11 @@ const oddUrl = /[^!-~]|#/
 /** Answers a request, or returns false where it has to go through Koa. */
 export type AnswerDirectly = (connection: Connection, req: IncomingMessage, res: ServerResponse) => boolean
 
-/** @param admit throws for a request that its client may not send now */
+/** @param admit throws for a request, or a ping, that its client may not send now */
 export function directAnswers(
   router: Router<RequestState>,
   { settle, inTurn }: RequestSteps,
-  admit: (state: RequestState) => void,
+  admit: (state: RequestState, isPing: boolean) => void,
   onDefect: (error: unknown) => void,
 ): AnswerDirectly {
   const routeOf = directRoutes(router)
@@ -63,7 +63,7 @@ export function directAnswers(
     state.path = path
     state.query = mark < 0 ? '' : url.slice(mark + 1)
     const answering = settle(state, () => {
-      admit(state)
+      admit(state, isPing)
       return inTurn(state, () => route(state), isPing)
     })
     answering?.catch(onDefect)

@@ -170,6 +170,13 @@ describe('interfaces of plugins', function () {
       expect(order).to.deep.equal(['/ping', '/hangs', '/ok'])
     })
 
+    it('answers a ping of a caller that has used up its rate, and refuses its other requests', async () => {
+      const slow = await to('unruly', 'slow')
+      expect((await Promise.all(Array.from({ length: 3 }, () => slow.get('/ok')))).at(-1)?.status).to.equal(429)
+      for (let ping = 0; ping < 10; ping += 1) expect((await slow.get('/ping')).status).to.equal(200)
+      expect((await slow.get('/ok')).status).to.equal(429)
+    })
+
     it('takes an empty body for none', async () => {
       const headers = { 'content-type': 'application/json', 'content-length': '0' }
       const answer = await (await to('unruly')).request('POST', '/echo/one', { raw: '', headers })

@@ -45,4 +45,18 @@ describe('the rate limit of a certificate', () => {
     expect(nameOf(() => limit(slow))).to.equal(undefined)
     for (let i = 0; i < 1000; i += 1) limit(caller('free'))
   })
+
+  it('takes fifty pings a second beside it, and counts the others as requests', () => {
+    let now = 0
+    const limit = rateLimit(() => now)
+    const client = caller('a', 2)
+    const ask = (count: number, isPing: boolean) => Array.from({ length: count }, () => nameOf(() => limit(client, isPing)))
+    expect(ask(3, false)).to.deep.equal([undefined, undefined, 'RATE_LIMIT'])
+    expect(ask(51, true).findIndex((name) => name !== undefined)).to.equal(50)
+    now = 100
+    expect(ask(6, true)).to.deep.equal([...Array.from({ length: 5 }, () => undefined), 'RATE_LIMIT'])
+    now = 1_100
+    expect(ask(60, true).filter((name) => name === undefined)).to.have.length(52)
+    expect(ask(1, false)).to.deep.equal(['RATE_LIMIT'])
+  })
 })
