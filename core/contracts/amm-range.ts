@@ -75,6 +75,20 @@ export interface PositionAtBlock {
   position?: RangePosition
 }
 
+/** Positions that are read together. */
+export interface PositionIds {
+  tokenIds: readonly string[]
+  version?: string
+}
+
+/** Those of them that exist. */
+export interface PositionsAtBlock {
+  head: Head
+  positions: readonly RangePosition[]
+  /** Those that cannot be read as such: `reason` continues "it is not shown: ". */
+  unread?: readonly { tokenId?: string; version: string; reason: string }[]
+}
+
 /** How far the price may move against the caller between quote and block, as a fraction. */
 export interface SlippageFraction {
   numerator: bigint
@@ -167,6 +181,11 @@ export interface AMMRange<F extends Types = Types> extends SlippageReasons {
   position(tokenId: string, at: At): Promise<PositionAtBlock | undefined>
   /** In the place of `position` where there are several versions, whose ids overlap. */
   positionOf?(of: { tokenId: string; version?: string }, at: At): Promise<PositionAtBlock | undefined>
+  /**
+   * Several positions at one block, in one round trip where that holds them: one that does not exist is in neither list. Where it is there, positions that
+   * are asked for again and again are read together once for each block.
+   */
+  positionsById?(of: PositionIds, at: At): Promise<PositionsAtBlock>
   /** In the place of `positions`, likewise, or where a protocol has no list of them. */
   positionsOf?(query: PositionsQuery<F['address']>, at: At): Promise<RangePositions>
   /** All of a wallet's. */

@@ -31,6 +31,8 @@ export type {
   RangeHistory,
   RangePool,
   RangePosition,
+  PositionIds,
+  PositionsAtBlock,
   RangePositions,
   RangePrice,
   RangeTerms,

@@ -2,7 +2,7 @@ import type { LiveClients } from '../config/live-clients.ts'
 import type { AnswerOf, EndpointName, EndpointByName, RequestEffect, RequestOf, Target, Permission } from '../api/index.ts'
 import type { Client, ClientLimits } from '../config/clients.ts'
 import type { Settings } from '../config/settings.ts'
-import type { At } from '../contracts/index.ts'
+import type { At, Head } from '../contracts/index.ts'
 import { SluiceError } from '../base/errors.ts'
 import type { FairTurns, Payer } from '../base/fair-turns.ts'
 import type { Books } from '../live-state/books.ts'
@@ -102,7 +102,10 @@ export interface Services {
   approvedSpenders: ApprovedSpenders
   /** Of the event loop, among those who cause long pieces of work. */
   turns: FairTurns
-  following: Pick<Synchronisers, 'ageSeconds' | 'expectBlock'>
+  following: Pick<Synchronisers, 'ageSeconds' | 'expectBlock'> & {
+    /** From memory: it is followed from then on. @throws SluiceError NETWORK where the network is away */
+    newestHead(network: NetworkEntry, at: At): Promise<Head>
+  }
   /** Parts that keep the server from being ready. */
   failing(): Promise<readonly { part: string; reason: string; remedy?: string }[]>
 }

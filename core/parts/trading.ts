@@ -18,6 +18,7 @@ import { createMovementReadings } from '../handlers/movements.ts'
 import { createMinedReadings, type MinedReadings } from '../handlers/mined-readings.ts'
 import { countChanges, liveStateCounters } from '../http/metrics.ts'
 import { createLiveState, type LiveState } from '../live-state/live-state.ts'
+import { newestHead } from '../live-state/newest-head.ts'
 import type { LimitReader } from '../limits/spending-limits.ts'
 import { defaultGas, defaultTransactions, type NetworkTerms } from '../limits/client-limits.ts'
 import type { NetworkName } from '../limits/limit-checks.ts'
@@ -83,6 +84,7 @@ export const followBlocks = ({ liveState: { following }, hosts }: ServerParts): 
     following.expectBlock(network, number)
     hosts.expectBlock(network, number)
   },
+  newestHead: ({ chain, network, impl }, at) => newestHead(following, { chain, network, chainImpl: impl }, at),
 })
 
 /** @param steadyMs a clock that is never set */

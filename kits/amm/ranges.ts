@@ -12,6 +12,11 @@ export function joinedRanges(first: AMMRange<Evm>, ...others: readonly (AMMRange
     if (range) return range
     throw new SluiceError('UNSUPPORTED', `There are no positions of version ${version} here: give ${[...byVersion.keys()].join(' or ')}.`)
   }
+  const positionsById: NonNullable<AMMRange<Evm>['positionsById']> = async ({ tokenIds, version }, at) => {
+    const range = of(version)
+    if (range.positionsById) return range.positionsById({ tokenIds }, at)
+    throw new SluiceError('UNSUPPORTED', 'Positions of this version are read one by one.')
+  }
   return {
     ...first,
     rangeVersions: [...byVersion.keys()],
@@ -32,6 +37,7 @@ export function joinedRanges(first: AMMRange<Evm>, ...others: readonly (AMMRange
     collect: (position, terms) => of(position.pool.version).collect(position, terms),
     history: (pool, secondsAgo, at) => of(pool.version).history(pool, secondsAgo, at),
     positionOf: ({ tokenId, version }, at) => of(version).position(tokenId, at),
+    ...(all.every(({ positionsById }) => positionsById) && { positionsById }),
     async positionsOf({ version, ...query }, at) {
       const asked = version === undefined ? all : [of(version)]
       const lists = await Promise.allSettled(

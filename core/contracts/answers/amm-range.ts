@@ -8,6 +8,7 @@ import type {
   RangeHistory,
   RangePool,
   RangePosition,
+  PositionsAtBlock,
   RangePositions,
 } from '../amm-range.ts'
 import type { Head } from '../family.ts'
@@ -69,6 +70,13 @@ const historySchema = either(
   object<Extract<RangeHistory, { is: 'beyond' }>>({ is: oneOf('beyond'), head: headSchema, holdsSeconds: integer() }),
 )
 
+const unreadSchema = optional(
+  list(
+    object<{ tokenId?: string; version: string; reason: string }>({ tokenId: optional(positionId), version: text(), reason: words() }),
+    maxPositions,
+  ),
+)
+
 export const ammRangeContract: Contract<AMMRange> = {
   rangeVersions: property(list(text(), 100)),
   ...slippageContract,
@@ -89,20 +97,20 @@ export const ammRangeContract: Contract<AMMRange> = {
     (answer, [{ tokenId }]) =>
       answer?.position && answer.position.tokenId !== tokenId ? 'position.tokenId must be the requested one' : undefined,
   ),
+  positionsById: answers(
+    object<PositionsAtBlock>({
+      head: headSchema,
+      positions: eachOf(positionSchema, maxPositions, { nameOf: ({ tokenId }) => tokenId }),
+      unread: unreadSchema,
+    }),
+    ({ positions }, [{ tokenIds }]) =>
+      positions.every(({ tokenId }) => tokenIds.includes(tokenId)) ? undefined : 'positions must be of the requested ids',
+  ),
   positionsOf: answers(
     object<RangePositions>({
       head: headSchema,
       positions: eachOf(positionSchema, maxPositions, { nameOf: ({ tokenId }) => tokenId }),
-      unread: optional(
-        list(
-          object<{ tokenId?: string; version: string; reason: string }>({
-            tokenId: optional(positionId),
-            version: text(),
-            reason: words(),
-          }),
-          maxPositions,
-        ),
-      ),
+      unread: unreadSchema,
       searchedFromBlock: optional(integer(0)),
       notSearched: optional(words()),
       missing: optional(integer(0)),

@@ -252,7 +252,7 @@ async function findTarget(
   { fee, pool: named, tokenId, version, address }: Pick<AMMLiquidityAddRequest, 'fee' | 'pool' | 'tokenId' | 'version' | 'address'>,
   pair: Pair,
   bounds: Bounds | undefined,
-  { venue, network, signal }: ConnectorContext,
+  { venue, network, services, signal }: ConnectorContext,
 ): Promise<AddTarget> {
   const at = { signal }
   const range = tradingOf('AMM_RANGE', venue)
@@ -269,7 +269,7 @@ async function findTarget(
     return { head, pool, ordered, ticks: await rangeIn(pool, bounds, ordered, range), position: undefined }
   }
 
-  const { head, position } = await findOwnPosition({ tokenId, version, address }, { network, venue }, at)
+  const { head, position } = await findOwnPosition({ tokenId, version, address }, { network, venue, services }, at)
   const { pool } = position
   if (named !== undefined && !isSameAddress(named, pool.address))
     throw badFields([{ field: 'pool', problem: `is ${pool.address} for the position ${position.tokenId}: leave it out` }])

@@ -7,15 +7,21 @@ import { tradingOf, type NetworkEntry } from '../../plugins/index.ts'
 import { readAddress } from '../wallets.ts'
 import { readVersion, resolvePair, showBounds, showPrice, type OrderedPair } from './range-pools.ts'
 import { noteAbsent, notePresent } from './absent-positions.ts'
+import { positionFromMemory } from './position-memory.ts'
 import { journaledIds } from './journaled-positions.ts'
 
 /** Only callers that may use the owner's wallet see a position. */
-const ammLiquidityPosition: Handler<'AMMLiquidityPosition'> = async (request, { network, venue, caller, signal }) => {
+const ammLiquidityPosition: Handler<'AMMLiquidityPosition'> = async (request, { network, venue, services, caller, signal }) => {
   const at = { signal }
-  const { head, position } = await findPosition(request, { network, venue }, at)
+  const { head, position } = await findPosition(request, { network, venue, services }, at, positionFromMemory)
   requireWallet(caller, position.owner)
-  return { ...showPosition(position, await orderOf(position, network, at)), blockNumber: Number(head.number) }
+  const shown = shownPositions.get(position) ?? showPosition(position, await orderOf(position, network, at))
+  shownPositions.set(position, shown)
+  return { ...shown, blockNumber: Number(head.number) }
 }
+
+/** Of those in memory, which are asked for many times. */
+const shownPositions = new WeakMap<RangePosition, ReturnType<typeof showPosition>>()
 
 const ammLiquidityPositions: Handler<'AMMLiquidityPositions'> = async (request, { network, venue, services, signal }) => {
   const owner = readAddress(network, request.address)
@@ -88,27 +94,32 @@ interface FoundPosition {
   position: RangePosition
 }
 
+type PositionContext = TargetContext<'connector'> & { readonly services: Pick<Services, 'following' | 'settings'> }
+
 /** A number is an id without zeros in front. In base58 there is no 0 at all. */
 const readTokenId = (text: string): string => (/^\d+$/.test(text) ? BigInt(text).toString() : text)
 
 /** @throws SluiceError UNKNOWN_POSITION, with `details.final` once it is final that there is none */
 async function findPosition(
   request: { tokenId: string; version?: string },
-  target: TargetContext<'connector'>,
+  { network, venue, services }: PositionContext,
   at: At,
+  known?: typeof positionFromMemory,
 ): Promise<FoundPosition> {
-  const { venue } = target
+  const target = { network, venue }
   const range = tradingOf('AMM_RANGE', venue)
   const version = readVersion(request.version, venue)
   const tokenId = readTokenId(request.tokenId)
+  const inMemory = await known?.({ tokenId, version }, target, services.following, at)
+  if (inMemory) return inMemory
   const found = await (range.positionOf
     ? range.positionOf({ tokenId, ...(version !== undefined && { version }) }, at)
     : range.position(tokenId, at))
   if (found?.position) {
-    notePresent({ tokenId, version }, target)
+    notePresent({ tokenId, version }, found.head, target)
     return { head: found.head, position: found.position }
   }
-  const isFinal = found !== undefined && noteAbsent({ tokenId, version }, found.head, target)
+  const isFinal = found !== undefined && noteAbsent({ tokenId, version }, found.head, target, services)
   // Ids of each version are its own.
   const [of, each] = version === undefined ? ['', ''] : [` of ${version}`, ', with their version, which such a request has to name']
   throw new SluiceError(
@@ -121,10 +132,10 @@ async function findPosition(
 /** A position that the wallet owns. @throws SluiceError UNKNOWN_POSITION */
 export async function findOwnPosition(
   { address, ...named }: { tokenId: string; version?: string; address: string },
-  { network, venue }: TargetContext<'connector'>,
+  { network, venue, services }: PositionContext,
   at: At,
 ): Promise<FoundPosition> {
-  const found = await findPosition(named, { network, venue }, at)
+  const found = await findPosition(named, { network, venue, services }, at)
   const { owner } = found.position
   if (network.impl.address(owner) === address) return found
   throw new SluiceError(

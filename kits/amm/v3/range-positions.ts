@@ -69,6 +69,18 @@ export function positionReader(exchange: RangeExchange, read: Read) {
       throw changedTooFast()
     },
 
+    async positionsById(ids: readonly string[], at: At) {
+      const tokenIds = ids.flatMap((id) => tokenOf(id) ?? [])
+      for (let round = 0; round < maxRounds; round += 1) {
+        const { head, answers } = await readAll([], tokenIds, at)
+        const found = tokenIds.map((tokenId) => ({ tokenId, one: readOne(tokenId, answers.get(tokenId)) }))
+        if (found.some(({ one }) => !one)) continue
+        const unread = found.flatMap(({ tokenId, one }) => (one?.unread === undefined ? [] : [unreadIn(exchange, tokenId, one.unread)]))
+        return { head, positions: found.flatMap(({ one }) => one?.position ?? []), unread }
+      }
+      throw changedTooFast()
+    },
+
     async positionsOf({ owner }: { readonly owner: string }, at: At): Promise<RangePositions> {
       let count = usualPositions
       let ids: readonly bigint[] = []
@@ -83,15 +95,7 @@ export function positionReader(exchange: RangeExchange, read: Read) {
             head,
             positions: found.flatMap(({ one }) => one?.position ?? []),
             unread: found.flatMap(({ tokenId, one }) =>
-              one?.position
-                ? []
-                : [
-                    {
-                      tokenId: tokenId.toString(),
-                      version: exchange.version,
-                      reason: one?.unread ?? unreadReason(exchange.positionManager),
-                    },
-                  ],
+              one?.position ? [] : [unreadIn(exchange, tokenId, one?.unread ?? unreadReason(exchange.positionManager))],
             ),
           }
         count = Math.max(listed.count, 1)
@@ -107,6 +111,8 @@ interface OnePosition {
   readonly position?: TickPosition
   readonly unread?: string
 }
+
+const unreadIn = ({ version }: RangeExchange, tokenId: bigint, reason: string) => ({ tokenId: tokenId.toString(), version, reason })
 
 export const unreadReason = (contract: string): string =>
   `the contract ${contract} does not answer as it should, so that nobody knows what it is worth`

@@ -17,7 +17,7 @@ export function v3Range(exchange: RangeExchange, reader: EvmReader): AMMRange<Ev
   const { version, fees, feeTiers, positionManager } = exchange
   const { wrapped } = reader
   const read = checkedReader(exchange, reader)
-  const { position, positionsOf } = positionReader(exchange, read)
+  const { position, positionsById, positionsOf } = positionReader(exchange, read)
   // The pools, ranges and positions of requests are those that it gave itself.
   return {
     rangeVersions: [version],
@@ -37,6 +37,7 @@ export function v3Range(exchange: RangeExchange, reader: EvmReader): AMMRange<Ev
     position,
     positions: (owner, at) => positionsOf({ owner }, at),
     positionOf: ({ tokenId }, at) => position(tokenId, at),
+    positionsById: ({ tokenIds }, at) => positionsById(tokenIds, at),
     positionsOf,
     remove: (position: TickPosition, removal, terms) => planRemove(exchange, wrapped.address, position, removal, terms),
     collect: (position: TickPosition, terms) => planRemove(exchange, wrapped.address, position, { liquidity: 0n, burn: false }, terms),

@@ -127,6 +127,22 @@ export function positionReader(exchange: V4Positions, read: Read, reader: Pick<E
       throw changedTooFast()
     },
 
+    async positionsById(ids: readonly string[], at: At) {
+      const tokenIds = ids.flatMap((id) => tokenOf(id) ?? [])
+      for (let round = 0; round < maxRounds; round += 1) {
+        const { head, answers } = await readAll([], tokenIds, at)
+        const found = tokenIds.map((tokenId) => ({ tokenId, one: readOne(tokenId, answers.get(tokenId)) }))
+        if (found.some(({ one }) => !one)) continue
+        const unread = found.flatMap(({ tokenId, one }) =>
+          one?.key && !one.position
+            ? [{ tokenId: tokenId.toString(), version: exchange.version, reason: reasonOf(exchange, one.key.pool) }]
+            : [],
+        )
+        return { head, positions: found.flatMap(({ one }) => one?.position ?? []), unread }
+      }
+      throw changedTooFast()
+    },
+
     async positions(owner: string, known: readonly string[], at: At): Promise<RangePositions> {
       const search = searchOf(owner)
       const balanceOf = { to: exchange.positionManager, data: managerAbi.encodeFunctionData('balanceOf', [owner]) }

@@ -24,7 +24,7 @@ const noSlippage = { numerator: 0n, denominator: 1n }
 export function v4Range(exchange: V4Positions, feeTiers: Readonly<Record<string, number>>, reader: EvmReader): AMMRange<Evm> {
   const { version, positionManager } = exchange
   const read = checkedReader(exchange, reader)
-  const { position, positions } = positionReader(exchange, read, reader)
+  const { position, positionsById, positions } = positionReader(exchange, read, reader)
   // The pools, ranges and positions of requests are those that it gave itself.
   return {
     rangeVersions: [version],
@@ -49,6 +49,7 @@ export function v4Range(exchange: V4Positions, feeTiers: Readonly<Record<string,
     position,
     positions: async (owner, at) => positions(owner, [], at),
     positionOf: ({ tokenId }, at) => position(tokenId, at),
+    positionsById: ({ tokenIds }, at) => positionsById(tokenIds, at),
     positionsOf: ({ owner, known = [] }, at) => positions(owner, known, at),
     remove: (held: TickPosition, removal, terms) => planRemove(exchange, held, removal, terms),
     collect: (held: TickPosition, terms) => planRemove(exchange, held, { liquidity: 0n, burn: false }, terms),

@@ -1,0 +1,130 @@
+import { expect } from 'chai'
+import { createClient, type Client } from '../../../testkit/client.ts'
+import { admins, mined } from '../../http/shared-server.ts'
+import { startBehindProxy, type BehindProxy } from '../../http/trouble/behind-proxy.ts'
+import { faults, healthy, type Fault } from '../../http/trouble/faulty-proxy.ts'
+import { Bot, chainNetwork } from './bot.ts'
+
+const local = { chain: 'ethereum', network: 'local' }
+const uniswap = { ...local, connector: 'uniswap' }
+const venue = { chainNetwork, connector: 'uniswap' }
+const json = { 'content-type': 'application/json' }
+/** More than make anything final. */
+const manyBlocks = 20
+const troubles = ['is away', 'says so by JSON-RPC', 'answers garbage', 'answers null to everything', 'fails']
+
+describe('positions that a bot of Hummingbot looks at each second', function () {
+  this.timeout(120_000)
+  let stage: BehindProxy
+  let bot: Bot
+  let client: Client
+  let calls = 0
+  const own: string[] = []
+  /** One for each trouble: of those that are looked at, memory tells for a while. */
+  const unseen: string[] = []
+
+  const counting: Fault = async (exchange) => {
+    calls += exchange.methods.filter((method) => method === 'eth_call').length
+    await healthy(exchange)
+  }
+  const look = (positionAddress: string) => bot.get('/trading/clmm/position-info', { ...venue, positionAddress })
+  const lookAtAll = () => Promise.all(own.map(look))
+  const done = async (path: string, fields: object) => {
+    const { status, text, body } = await stage.server.client.post(path, { ...local, address: admins, ...fields })
+    expect(status, text).to.equal(200)
+    return (await mined(stage.server.client, body.txHash)).body.fill
+  }
+
+  /** A tenth of its price to both sides, in the deepest pool. */
+  async function open(): Promise<string> {
+    const { pools } = (await stage.server.client.get('/amm/pools', { ...uniswap, base: 'WETH', quote: 'USDC', version: 'v3' })).body
+    const [{ pool }] = pools
+    const { token0, token1, price } = (await stage.server.client.post('/amm/liquidity/price', { ...uniswap, pool })).body
+    const [lowerPrice, upperPrice] = [price * 0.9, price * 1.1].map(String)
+    const amounts = Number(price) < 1 ? { amount0: '30', amount1: '0.01' } : { amount0: '0.01', amount1: '30' }
+    return (await done('/amm/liquidity/add', { connector: 'uniswap', token0, token1, pool, lowerPrice, upperPrice, ...amounts })).tokenId
+  }
+
+  before(async () => {
+    stage = await startBehindProxy({ 'market.checkSeconds': 3_600 }, { 'interfaces/hummingbot.yml': { port: 0 } })
+    client = createClient(stage.server.interfaceUrls['hummingbot'] ?? '', stage.server.certsDir)
+    bot = new Bot(client)
+    await done('/evm/wrap', { amount: '1' })
+    for (const token of ['WETH', 'USDC']) await done('/evm/approve', { spender: 'uniswap/positions', token })
+    for (let count = 0; count < 3; count += 1) own.push(await open())
+    for (const _ of troubles) unseen.push(await open())
+  })
+  beforeEach(() => stage.proxy.become(counting))
+  afterEach(() => stage.rpc('evm_setIntervalMining', 1))
+  after(async () => {
+    client?.close()
+    await stage?.stop()
+  })
+
+  it('are read together once for each block, however often they are looked at', async () => {
+    await stage.rpc('evm_setIntervalMining', 0)
+    // The first looks tell that they will be looked at again.
+    for (let times = 0; times < 3; times += 1) await lookAtAll()
+    calls = 0
+    for (let times = 0; times < 10; times += 1) await lookAtAll()
+    expect(calls).to.equal(0)
+    for (let block = 1; block <= 3; block += 1) {
+      await stage.rpc('evm_mine')
+      await lookAtAll()
+      calls = 0
+      for (let times = 0; times < 10; times += 1) await lookAtAll()
+      expect(calls).to.be.at.most(1)
+    }
+  })
+
+  it('are what the exchange says at that block, also right after a trade that their bot was told of', async () => {
+    const [position = ''] = own
+    for (let times = 0; times < 3; times += 1) {
+      await look(position)
+      await done('/amm/trade', { connector: 'uniswap', base: 'ETH', quote: 'USDC', side: 'SELL', amount: `0.${times + 1}`, version: 'v3' })
+      await stage.rpc('evm_setIntervalMining', 0)
+      const shown = await look(position)
+      // Asked for in another way, it is not known.
+      const asked = { ...uniswap, tokenId: `${'0'.repeat(times + 1)}${position}` }
+      const { amount0, amount1, poolPrice, unclaimedToken0 } = (await stage.server.client.post('/amm/liquidity/position', asked)).body
+      expect([shown.baseTokenAmount, shown.quoteTokenAmount, shown.price, shown.baseFeeAmount]).to.deep.equal([
+        amount0,
+        amount1,
+        poolPrice,
+        unclaimedToken0,
+      ])
+      await stage.rpc('evm_setIntervalMining', 1)
+    }
+  })
+
+  it('are not gone where a node answers by blocks from before they were opened, for however many blocks', async () => {
+    const opened = await open()
+    const at = Number(await stage.rpc('eth_blockNumber'))
+    let behind = at - manyBlocks
+    // Its blocks come, too, and are never those of the network.
+    await stage.proxy.become(async ({ calls: asked, response, answer }) => {
+      const block = (each: unknown) => (each === 'latest' ? `0x${behind.toString(16)}` : each)
+      const old = asked.map((call) => ({ ...call, params: call.method === 'eth_call' ? call.params.map(block) : call.params }))
+      const found = await fetch(stage.proxy.target, { method: 'POST', headers: json, body: JSON.stringify(old) })
+      const answers: unknown[] = JSON.parse(await found.text())
+      response.writeHead(200, json).end(JSON.stringify((await answer()).startsWith('[') ? answers : answers[0]))
+    })
+    for (; behind < at - 1; behind += 1) {
+      const { status, body } = await bot.refusal('GET', '/trading/clmm/position-info', { ...venue, positionAddress: opened })
+      expect(status, body.message).to.equal(503)
+    }
+    await stage.proxy.become(healthy)
+    expect(await look(opened)).to.include({ address: opened })
+  })
+
+  for (const [index, trouble] of troubles.entries())
+    it(`are neither gone nor a defect where the node ${trouble}`, async () => {
+      const positionAddress = unseen[index] ?? expect.fail()
+      await stage.proxy.become(faults('secret')[trouble] ?? expect.fail(trouble))
+      for (let times = 0; times < 3; times += 1) {
+        const { status, body } = await bot.refusal('GET', '/trading/clmm/position-info', { ...venue, positionAddress })
+        expect(status, body.message).to.be.oneOf([429, 503])
+        expect(body.message).not.to.match(/position not found|position closed|does not exist|not found/)
+      }
+    })
+})
