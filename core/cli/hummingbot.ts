@@ -15,6 +15,7 @@ import { ask, askHidden, hasTerminal, passphraseForNewKey } from '../wallet/prom
 import { createConfEdits, type ConfEdits } from './conf-edits.ts'
 import { readGatewayFolder, type GatewayFolder } from './hummingbot-folder.ts'
 import { planImport, type ImportPlan, type ImportSite, type KeyPlan } from './hummingbot-plan.ts'
+import { hummingbotPositionsCommand, interfaceFile, interfaceSection } from './hummingbot-positions.ts'
 import { tokenFile, tokenSite } from './hummingbot-tokens.ts'
 import { examples, isYes, printResult } from './output.ts'
 import type { WalletContext } from './wallet.ts'
@@ -32,8 +33,9 @@ interface Parts {
   readonly wallets: WalletContext
 }
 
-export function hummingbotCommand(partsOf: () => Promise<Parts>): Command {
-  const hummingbot = new Command('hummingbot').description('moving here from Hummingbot’s Gateway')
+export function hummingbotCommand(partsOf: () => Promise<Parts>, settingsOf: () => Settings): Command {
+  const hummingbot = new Command('hummingbot').description('moving here from Hummingbot’s Gateway, and back')
+  hummingbot.addCommand(hummingbotPositionsCommand(settingsOf))
   hummingbot
     .command('import')
     .description('take over tokens, nodes, default networks and keys of a Gateway; shows all of it and asks first')
@@ -52,9 +54,6 @@ export function hummingbotCommand(partsOf: () => Promise<Parts>): Command {
     .action((folder: string, options: ImportOptions) => printResult(async () => importFolder(folder, options, await partsOf())))
   return hummingbot
 }
-
-/** What the interface for Hummingbot's clients is set up with. */
-const interfaceFile = path.join('interfaces', 'hummingbot.yml')
 
 async function importFolder(given: string, options: ImportOptions, { settings, wallets }: Parts): Promise<string> {
   const folder = readGatewayFolder(given)
@@ -86,20 +85,15 @@ async function siteOf(settings: Settings, { chains, dataDir }: WalletContext, { 
   const curveOf = await chains()
   const unknown = chain.find((each) => !curveOf.has(each))
   if (unknown !== undefined) throw new Error(`There is no chain "${unknown}": there are ${[...curveOf.keys()].join(', ')}.`)
-  const defaults = path.join(folderOf.get('hummingbot') ?? '', 'defaults.yml')
   const own = mergedFiles([path.join(confDir, interfaceFile)])
-  const merged = mergedFiles([defaults, path.join(confDir, interfaceFile)])
-  const sectionOf = (of: object, key: string) => {
-    const section: unknown = Reflect.get(of, key)
-    return isObject(section) ? section : {}
-  }
+  const sectionOf = (key: string) => interfaceSection(settings, folderOf.get('hummingbot') ?? '', key)
   const all = new Map([...curveOf].map(([name, curve]) => [name, { folder: folderOf.get(name) ?? '', curve }]))
   return {
     ...tokenSite(settings, (name) => all.get(name)?.folder),
     confDir,
     chains: all,
-    networks: sectionOf(merged, 'networks'),
-    defaultNetworks: sectionOf(merged, 'defaultNetworks'),
+    networks: sectionOf('networks'),
+    defaultNetworks: sectionOf('defaultNetworks'),
     hasOwnDefault: (name) => getAt(own, `/defaultNetworks/${name}`) !== undefined,
     moreChains: chain,
     hasWallet: (name, address) => findWallets(dataDir, address, name).length > 0,

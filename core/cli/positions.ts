@@ -19,7 +19,7 @@ interface PositionsOptions extends ServerOptions {
 }
 
 /** A position that was opened through the server, and is not known to be gone. */
-interface OpenedPosition {
+export interface OpenedPosition {
   readonly chain: string
   readonly network: string
   readonly connector: string
@@ -70,7 +70,10 @@ export function positionsCommand(settingsOf: () => Settings): Command {
     )
 }
 
-async function findPositions(server: ServerClient, { client, address, from, orphaned }: PositionsOptions): Promise<OpenedPosition[]> {
+export async function findPositions(
+  server: ServerClient,
+  { client, address, from, orphaned }: Pick<PositionsOptions, 'client' | 'address' | 'from' | 'orphaned'>,
+): Promise<OpenedPosition[]> {
   // Without the client: one that another client has adopted is followed, too.
   const given = Object.entries({ kind: 'liquidity', archived: 'true', address, since: from })
   const filter = Object.fromEntries(given.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))

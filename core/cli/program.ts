@@ -32,7 +32,7 @@ const commands: Readonly<Record<string, (settings: SettingsOf) => Command | Prom
   wallet: async (settings) => (await import('./wallet.ts')).walletCommand(async () => walletContext(settings())),
   hummingbot: async (settings) => {
     const { hummingbotCommand } = await import('./hummingbot.ts')
-    return hummingbotCommand(async () => ({ settings: settings(), wallets: await walletContext(settings()) }))
+    return hummingbotCommand(async () => ({ settings: settings(), wallets: await walletContext(settings()) }), settings)
   },
   limits: async (settings) => (await import('./limits.ts')).limitsCommand(settings),
   signer: async (settings) => (await import('./signer.ts')).signerCommand(settings),

@@ -165,6 +165,24 @@ describe('sluice positions', function () {
     expect(found).to.include.keys('amount0').and.not.to.include.keys('unavailable')
   })
 
+  it('is listed for the way back as the request that closes it at Hummingbot’s own Gateway, where that has such positions', async () => {
+    const lines = (await runCommand(server, ['hummingbot', 'positions'])).split('\n')
+    const requests = lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line))
+    const known: { tokenId: string; version: string }[] = JSON.parse(await runCommand(server, ['positions', '--json']))
+    expect(requests.map(({ positionAddress }) => positionAddress)).to.deep.equal(
+      known.filter(({ version }) => version === 'v3').map(({ tokenId }) => tokenId),
+    )
+    expect(lines.filter((line) => line.includes('no positions of v4'))).to.have.length(
+      known.filter(({ version }) => version === 'v4').length,
+    )
+    const [request] = requests
+    expect(request).to.include({ chainNetwork, connector: 'uniswap', walletAddress: admins })
+    const closed = await bot.post('/trading/clmm/close', request)
+    expect(closed.status).to.equal(1)
+    await confirmed(closed.signature)
+    expect(await runCommand(server, ['hummingbot', 'positions'])).not.to.contain(JSON.stringify(request))
+  })
+
   it('leaves out one that was closed elsewhere once that is final, and not before', async () => {
     const id = await idOf(await lostOpen({ ...body, slippagePct: 0.3 }))
     const { body: config } = await server.client.get('/connector/config', { connector: 'uniswap' })
