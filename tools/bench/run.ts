@@ -11,6 +11,7 @@ import { clientsBesideBare } from './figures/clients.ts'
 import { contained, containedStarts, pluginLines, pluginTrials } from './figures/plugins.ts'
 import { fairness, floods, heldBodies } from './figures/overload.ts'
 import { hummingbotBesideNative } from './figures/hummingbot.ts'
+import { watchedPositions } from './figures/watched-positions.ts'
 import { installedSize } from './figures/installed-size.ts'
 import { journaling, journalSize } from './figures/journal.ts'
 import { journalPages } from './figures/journal-pages.ts'
@@ -81,6 +82,7 @@ const figures: Readonly<Record<string, () => Promise<void>>> = {
   versions: async () => report("Quotes by the connector alone; reference: one pool's by QuoterV2 on the same node", await versionQuotes()),
   trades,
   hummingbot,
+  positions,
   limits,
   books,
   orders,
@@ -311,6 +313,17 @@ async function hummingbot(): Promise<void> {
     } finally {
       await load.end()
     }
+  } finally {
+    await sluice.end()
+  }
+}
+
+/** Looked at by a bot of Hummingbot. */
+async function positions(): Promise<void> {
+  const sluice = await startSluice(['', 'interfaces'])
+  try {
+    const { rows, note } = await watchedPositions(sluice)
+    report("Positions that are looked at each second through Hummingbot's interface", rows, note)
   } finally {
     await sluice.end()
   }
