@@ -86,6 +86,8 @@ export async function startChain({ blockMs }: { blockMs: number }): Promise<Chai
         // A node knows no states from before its start.
         while ((await height()) - firstOfNode < depth) await mineOne()
         await rpc('anvil_reorg', depth, [])
+        // Its clock goes on from the block that is left: after many of them servers would say that it is behind.
+        await rpc('evm_setTime', Math.floor(Date.now() / 1000))
       }),
     holdBaseFee(wei) {
       heldBaseFee = wei

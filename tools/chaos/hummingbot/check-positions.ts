@@ -38,7 +38,12 @@ function ofOpens(life: PositionLife, mints: readonly PositionEvent[], { states }
     ...life.calls.flatMap(({ outcome }) => (outcome.is === 'lost' ? (outcome.unread() ?? []) : [])),
   ].flat()
   const unknown = mints.filter(({ txHash }) => !told.some((signature) => isSame(signature, txHash, known)))
-  const evidence = { life: briefly(life), mints: mints.map(shown), states: mints.map(({ txHash }) => stateOf(txHash, states, known)) }
+  const evidence = {
+    life: briefly(life),
+    mints: mints.map(shown),
+    states: mints.map(({ txHash }) => stateOf(txHash, states, known)),
+    entries: mints.map(({ txHash }) => known.entryOf(txHash)).map((entry) => [entry?.requestId, entry?.state]),
+  }
   if (life.booked === 'refused' && unknown.some(({ txHash }) => stateOf(txHash, states, known) === 'delivered'))
     return [violation('I1', 'a position was opened though its bot was refused', evidence)]
   const orphans = unknown.filter(({ txHash }) => !['lost', 'uncollected', 'open'].includes(stateOf(txHash, states, known) ?? ''))
@@ -147,7 +152,7 @@ const shown = ({ txHash, is, tokenId, raw, block, paidRaw }: PositionEvent) => (
 /** Without the texts of answers. */
 const briefly = ({ calls, ...life }: PositionLife) => ({
   ...life,
-  calls: calls.map(({ does, sentAt, endedAt, outcome }) =>
-    [does, sentAt, endedAt, outcome.is, ...(outcome.is === 'lost' ? [outcome.reason, outcome.unread()] : [])].join(' '),
+  calls: calls.map(({ does, requestId, sentAt, endedAt, outcome }) =>
+    [does, requestId, sentAt, endedAt, outcome.is, ...(outcome.is === 'lost' ? [outcome.reason, outcome.unread()] : [])].join(' '),
   ),
 })

@@ -110,27 +110,46 @@ const connectionTables = ['/proc/net/tcp', '/proc/net/tcp6']
 const established = '01'
 /** Where the system does not tell, a server counts as having read it then. */
 const untoldMs = 1_000
+/** A connection is not in the table once its process has closed it. A table that changes while it is read may lack others, too. */
+const leastMissing = 5
 
 /** Until the server's process has read that its client is gone, by what its system says; and until what it wrote before has been read here. */
 async function untilEndIsRead(serverPort: number, far: tls.TLSSocket): Promise<void> {
   const clientPort = far.localPort ?? 0
-  for (const sentAt = performance.now(); !far.destroyed;) {
-    const isRead = await hasReadEnd(serverPort, clientPort)
-    if (isRead ?? performance.now() - sentAt > untoldMs) break
+  let missing = 0
+  for (const sentAt = performance.now(); !far.destroyed && missing < leastMissing;) {
+    const rows = await connectionRows()
+    const row = rows?.get(rowKey(serverPort, clientPort))
+    missing = rows && !row ? missing + 1 : 0
+    if (rows ? row && row.state !== established && row.unread === 0 : performance.now() - sentAt > untoldMs) break
     await sleep(lookEveryMs)
   }
   await nextTurn()
   await nextTurn()
 }
 
-/** undefined where the system does not tell. */
-async function hasReadEnd(serverPort: number, clientPort: number): Promise<boolean | undefined> {
+const rowKey = (localPort: number, remotePort: number) => localPort * 65_536 + remotePort
+
+type ConnectionRows = ReadonlyMap<number, { readonly state: string; readonly unread: number }>
+
+/** undefined where the system does not tell. Of many lines that end at once one reading tells all: those that ask while it is read wait for the next, which begins after they asked. */
+let underWay: Promise<ConnectionRows | undefined> | undefined
+let following: Promise<ConnectionRows | undefined> | undefined
+
+function connectionRows(): Promise<ConnectionRows | undefined> {
+  if (underWay) return (following ??= underWay.then(() => ((following = undefined), connectionRows())))
+  return (underWay = readRows().finally(() => (underWay = undefined)))
+}
+
+async function readRows(): Promise<ConnectionRows | undefined> {
   const tables = await Promise.all(connectionTables.map((file) => readFile(file, 'latin1').catch(() => '')))
   if (tables.every((table) => table === '')) return undefined
-  const hex = (port: number) => port.toString(16).toUpperCase().padStart(4, '0')
-  const row = new RegExp(` \\w+:${hex(serverPort)} \\w+:${hex(clientPort)} (\\w+) \\w+:(\\w+) `).exec(tables.join('\n'))
-  // Without one its process has closed it.
-  return !row || (row[1] !== established && Number.parseInt(row[2] ?? '', 16) === 0)
+  const rows = new Map<number, { state: string; unread: number }>()
+  for (const [, local = '', remote = '', state = '', unread = ''] of tables
+    .join('\n')
+    .matchAll(/^ *\d+: \w+:(\w{4}) \w+:(\w{4}) (\w\w) \w+:(\w+) /gm))
+    rows.set(rowKey(Number.parseInt(local, 16), Number.parseInt(remote, 16)), { state, unread: Number.parseInt(unread, 16) })
+  return rows
 }
 
 /** Of HTTP answers in parts of any size. */

@@ -23,7 +23,7 @@ export type Way = 'tls' | 'proxy'
 type Fate = { readonly is: 'none' } | { readonly is: 'cut' | 'abort' | 'stall up' | 'stall down'; readonly afterMs: number }
 
 /** Of clients it is 300 s: here shorter, as all windows are. */
-export const clientLimitMs = 10_000
+export const clientLimitMs = 28_000
 
 export function fateOf(random: Random, way: Way): Fate {
   const afterMs = random.chance(0.3) ? random.between(20, 150) : random.between(100, 1_500)

@@ -26,7 +26,7 @@ interface Size {
 }
 
 /** Shorter than those of clients, which are 25 and 290 s, and 300 s of the clients. */
-const windows = { receiptSeconds: 3, positionSeconds: 5, staleSeconds: 9, collectSeconds: 90, quoteSeconds: 60 }
+const windows = { receiptSeconds: 8, positionSeconds: 10, staleSeconds: 24, collectSeconds: 240, quoteSeconds: 120 }
 const positions = Number(process.env['SLUICE_HUMMINGBOT_POSITIONS'] ?? 2_000)
 /** Of a life, with those that are sent again. */
 const callsOfLife = 3
@@ -38,7 +38,7 @@ const callsOfLife = 3
 export const hummingbotLiquidity: Scenario<Size> = {
   name: 'hummingbot-liquidity',
   small: { positions: 24, kills: 2, parallel: 8 },
-  full: { positions, kills: Math.ceil(positions / 40), parallel: 16 },
+  full: { positions, kills: Math.ceil(positions / 80), parallel: 48 },
   async run(size, random, judge) {
     const conf = { 'interfaces/hummingbot.yml': { port: 0, ...windows } }
     const world = await createWorld({ random, patches: ['points'], conf })
@@ -49,9 +49,10 @@ export const hummingbotLiquidity: Scenario<Size> = {
     world.judge = async (history) => {
       const events = await positionEventsSince(world.chain, world.firstBlock)
       const states = new Map(readDeliveries(world.home.dataDir).map(({ id, state }) => [id, state]))
-      requireShown(lives, events)
       const decimals = pool?.isCoinFirst ? ([18, 6] as const) : ([6, 18] as const)
-      return checkHistory(history, [nonces], [ofJournal, checkPositions({ lives, events, decimals, states, reorganisations })])
+      const violations = checkHistory(history, [nonces], [ofJournal, checkPositions({ lives, events, decimals, states, reorganisations })])
+      if (violations.length === 0) requireShown(lives, events)
+      return violations
     }
     return judge(world, async () => {
       await prepareWallets(world)

@@ -20,15 +20,18 @@ interface Size {
   parallel: number
 }
 
-/** Shorter than those of clients, which are 25 and 290 s, and 300 s of the clients; what is lost is kept for as long as a server takes to start on a busy machine. */
-const windows = { receiptSeconds: 3, staleSeconds: 9, collectSeconds: 90, quoteSeconds: 60 }
+/**
+ * Shorter than those of clients, which are 25 and 290 s, and 300 s of the clients. Many bots side by side wait at no cost, so that there is time enough for a
+ * busy machine; what is lost is kept for as long as a server takes to start there.
+ */
+const windows = { receiptSeconds: 8, staleSeconds: 26, collectSeconds: 240, quoteSeconds: 120 }
 const orders = Number(process.env['SLUICE_HUMMINGBOT_OPERATIONS'] ?? 10_000)
 
 /** Bots of Hummingbot, which send no keys, swap over bad lines while servers are killed, blocks are slow and the chain is reorganised. */
 export const hummingbot: Scenario<Size> = {
   name: 'hummingbot',
   small: { orders: 150, kills: 3, parallel: 8 },
-  full: { orders, kills: Math.ceil(orders / 125), parallel: 16 },
+  full: { orders, kills: Math.ceil(orders / 250), parallel: 64 },
   async run(size, random, judge) {
     const conf = { 'interfaces/hummingbot.yml': { port: 0, ...windows } }
     const world = await createWorld({ random, patches: ['points'], conf })
@@ -47,9 +50,10 @@ export const hummingbot: Scenario<Size> = {
     }
     world.judge = async (history) => {
       const rows = readDeliveries(world.home.dataDir)
-      requireShown(placed, rows.filter(({ joins }) => joins > 0).length)
       const book: DeliveryBook = { states: new Map(rows.map(({ id, state }) => [id, state])), openAtDeaths }
-      return checkHistory(history, [nonces], [ofJournal, checkSwaps(placed, book)])
+      const violations = checkHistory(history, [nonces], [ofJournal, checkSwaps(placed, book)])
+      if (violations.length === 0) requireShown(placed, rows.filter(({ joins }) => joins > 0).length)
+      return violations
     }
     return judge(world, async () => {
       const calls = await startSwapCalls(world)
@@ -158,7 +162,7 @@ function requireShown(placed: readonly SwapOrder[], joined: number): void {
   const without = versions.filter(({ name }) => !filled.some(({ version }) => version === name))
   if (filled.length < leastFilled * wanted.length || without.length > 0 || joined === 0)
     throw new Error(
-      `Too little was shown: ${filled.length} of ${wanted.length} orders were filled, none of ${without.map(({ name }) => name).join(', ') || 'no version'}, and ${joined} lost answers collected.`,
+      `No violation, and too little was shown: ${filled.length} of ${wanted.length} orders were filled, none of ${without.map(({ name }) => name).join(', ') || 'no version'}, and ${joined} lost answers collected.`,
     )
 }
 

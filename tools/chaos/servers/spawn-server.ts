@@ -61,7 +61,8 @@ export interface Server {
 /** It came to the point where it was to die before it was ready: while it took up what another one had left. */
 export class OrderedDeathError extends Error {}
 
-const startTimeoutMs = 60_000
+/** On a machine with much else to do: a start that took longer than it may is told of by `readyInMs`. */
+const startTimeoutMs = 240_000
 /** It has 10 s, and a busy machine takes its own. */
 const stopTimeoutMs = 30_000
 
