@@ -10,6 +10,7 @@ import type { Connection } from './connections.ts'
 import { directAnswers } from './direct.ts'
 import { endWith } from './ending.ts'
 import type { Limits } from './limits.ts'
+import { isOfForeignPage } from './origins.ts'
 import { bodyReader, RequestState, type BodyNumbers } from './request.ts'
 import { pageHeaders } from './responses.ts'
 
@@ -45,6 +46,7 @@ export function createApp(parts: RequestStepsParts, { router, showError, numbers
   koa.use((ctx, next) => steps.settle(ctx.state, next))
   koa.use(rate(limits))
   koa.use(url)
+  koa.use(ownPages)
   koa.use(body(limits, settings.limits.bodyBytes, numbers))
   koa.use((ctx, next) => steps.inTurn(ctx.state, next))
   koa.use(routeLabel)
@@ -108,6 +110,13 @@ const url: Step = (ctx, next) => {
   } catch {
     throw new SluiceError('INCOMPLETE_PARAMS', 'The URL of the request is malformed.')
   }
+  return next()
+}
+
+/** A browser sends its certificate along with the requests of any page. What acts takes JSON besides, which no foreign page can send without being asked. */
+const ownPages: Step = ({ req: { method, headers } }, next) => {
+  if (method !== 'GET' && method !== 'HEAD' && isOfForeignPage(headers, 'https'))
+    throw new SluiceError('FORBIDDEN', 'A page of another origin may not act here.')
   return next()
 }
 
